@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+// Tests run against the sources of every package: the "perpgate-source" export condition leads
+// from a package name to its src folder, so no build stands between an edit and its test.
+export default defineConfig({
+  resolve: { conditions: ["perpgate-source"] },
+  ssr: { resolve: { conditions: ["perpgate-source"] } },
+  test: {
+    include: ["packages/*/{src,test}/**/*.test.ts", "apps/*/{src,test}/**/*.test.ts"],
+    testTimeout: 60_000,
+  },
+});
