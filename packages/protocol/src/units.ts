@@ -1,0 +1,115 @@
+/**
+ * Units: JSON numbers on the wire, safe integers inside.
+ *
+ * A price becomes ticks, a size lots, money micro-dollars (millionths of a dollar), and back.
+ * Every conversion is exact or refuses by throwing `NotInUnits`; none rounds in silence. The one
+ * tolerance is float noise: a price less than a billionth of a tick away from a tick is that tick,
+ * because 3 × 0.1 is what an honest client may send. Margin is floored to a micro, as the contract
+ * states. The way back gives the shortest decimal: 650001 ticks of 0.1 read 65000.1.
+ */
+
+import { alignDecimals, decimalOf, powerOfTen } from "./decimal.js";
+
+export type UnitRule = "not_finite" | "not_positive" | "off_step" | "out_of_range";
+
+export class NotInUnits extends RangeError {
+  override readonly name = "NotInUnits";
+  constructor(
+    readonly rule: UnitRule,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export const MICROS_PER_DOLLAR = 1_000_000;
+/** A double holds 10^22 exactly, so dividing a safe integer by up to it rounds once, correctly. */
+const MAX_EXACT_POWER = 22;
+const NOISE_DENOMINATOR = 1_000_000_000n;
+
+/** A step such as a tick or a lot: `multiplier / divisor`, the divisor a power of ten. */
+export interface Step {
+  readonly size: number;
+  readonly multiplier: number;
+  readonly divisor: number;
+}
+
+export function stepOf(size: number): Step {
+  if (!Number.isFinite(size)) throw new NotInUnits("not_finite", `step ${size} is not a number`);
+  if (size <= 0) throw new NotInUnits("not_positive", `step ${size} must be above zero`);
+  const { digits, scale } = decimalOf(size);
+  const multiplier = digits * powerOfTen(Math.max(0, -scale));
+  const places = Math.max(0, scale);
+  if (places > MAX_EXACT_POWER || multiplier > BigInt(Number.MAX_SAFE_INTEGER)) {
+    throw new NotInUnits("out_of_range", `step ${size} has too many digits`);
+  }
+  return { size, multiplier: Number(multiplier), divisor: Number(powerOfTen(places)) };
+}
+
+/** Price or size to whole steps; refuses what lies a billionth of a step or more off. */
+export function toSteps(value: number, step: Step): number {
+  if (!Number.isFinite(value)) throw new NotInUnits("not_finite", `${value} is not a number`);
+  if (value <= 0) throw new NotInUnits("not_positive", `${value} must be above zero`);
+  const guess = Math.round(value / step.size);
+  const product = guess * step.multiplier;
+  // The common case: the number is exactly the double that prints as this many steps.
+  if (guess > 0 && Number.isSafeInteger(product) && product / step.divisor === value) return guess;
+  return toStepsThroughNoise(value, step);
+}
+
+function toStepsThroughNoise(value: number, step: Step): number {
+  const [numerator, unit] = alignDecimals(decimalOf(value), decimalOf(step.size));
+  const steps = (2n * numerator + unit) / (2n * unit);
+  const error = numerator - steps * unit;
+  const distance = error < 0n ? -error : error;
+  if (steps === 0n || distance * NOISE_DENOMINATOR >= unit) {
+    throw new NotInUnits("off_step", `${value} is not a multiple of ${step.size}`);
+  }
+  return safeInteger(steps, value);
+}
+
+/** Whole steps to the shortest decimal; the sign is kept. */
+export function fromSteps(steps: number, step: Step): number {
+  const product = steps * step.multiplier;
+  if (!Number.isSafeInteger(steps) || !Number.isSafeInteger(product)) {
+    throw new NotInUnits("out_of_range", `${steps} × ${step.size} has no exact number`);
+  }
+  return product / step.divisor;
+}
+
+/** Dollars to micros, floored: money a client offers never grows by rounding. */
+export function toMicrosFloor(dollars: number): number {
+  if (!Number.isFinite(dollars)) throw new NotInUnits("not_finite", `${dollars} is not a number`);
+  if (dollars < 0) throw new NotInUnits("not_positive", `${dollars} must not be negative`);
+  const guess = Math.round(dollars * MICROS_PER_DOLLAR);
+  if (Number.isSafeInteger(guess) && guess / MICROS_PER_DOLLAR === dollars) return guess;
+  const { digits, scale } = decimalOf(dollars);
+  const shift = 6 - scale;
+  const micros = shift >= 0 ? digits * powerOfTen(shift) : digits / powerOfTen(-shift);
+  return safeInteger(micros, dollars);
+}
+
+/** Micros to dollars, the shortest decimal; the sign is kept. */
+export function fromMicros(micros: number): number {
+  if (!Number.isSafeInteger(micros)) {
+    throw new NotInUnits("out_of_range", `${micros} micros is outside the safe integers`);
+  }
+  return micros / MICROS_PER_DOLLAR;
+}
+
+/** What one lot at one tick costs: tick × lot must be a whole number of micros. */
+export function microsPerTickLot(tick: Step, lot: Step): number {
+  const numerator = BigInt(tick.multiplier) * BigInt(lot.multiplier) * BigInt(MICROS_PER_DOLLAR);
+  const denominator = BigInt(tick.divisor) * BigInt(lot.divisor);
+  if (numerator % denominator !== 0n) {
+    throw new NotInUnits("off_step", `${tick.size} × ${lot.size} is not a whole micro-dollar`);
+  }
+  return safeInteger(numerator / denominator, tick.size);
+}
+
+function safeInteger(value: bigint, origin: number): number {
+  if (value > BigInt(Number.MAX_SAFE_INTEGER)) {
+    throw new NotInUnits("out_of_range", `${origin} is too large`);
+  }
+  return Number(value);
+}
