@@ -1,0 +1,221 @@
+/**
+ * The one error table: code → HTTP status and what to tell the client.
+ *
+ * Every refusal of the REST interface and of the streams carries one of these codes. A code is a
+ * stable word that states the rule; the message says what to do about it, with the numbers in
+ * braces filled in. Nothing else in the code base may write a status or a message for a client.
+ */
+
+interface ErrorRule {
+  readonly status: number;
+  readonly message: string;
+}
+
+const REQUEST = {
+  invalid_request: { status: 400, message: "{problem}. See GET /v1/openapi.json for the shape." },
+  malformed_json: { status: 400, message: "The body is not valid JSON: {problem}." },
+  duplicate_key: { status: 400, message: 'The key "{key}" appears twice; send it once.' },
+  forbidden_key: { status: 400, message: 'The key "{key}" is not allowed in any body.' },
+  number_not_exact: {
+    status: 400,
+    message: "{literal} cannot be read without rounding; send an integer of at most 2^53 − 1.",
+  },
+  malformed_request: { status: 400, message: "The request is not valid HTTP: {problem}." },
+  malformed_uri: { status: 400, message: "The path is not a valid URI; percent-encode it." },
+  not_found: { status: 404, message: "No such path: {path}. GET /v1/openapi.json lists them." },
+  method_not_allowed: { status: 405, message: "{method} is not offered here; use {allowed}." },
+  request_timeout: { status: 408, message: "The request took too long to arrive; send it again." },
+  body_too_large: { status: 413, message: "The body is above {limitBytes} bytes; send less." },
+  unsupported_media_type: { status: 415, message: "Send the body as application/json." },
+  headers_too_large: { status: 431, message: "The request headers are too large; send fewer." },
+  rate_limited: { status: 429, message: "Too many requests; wait {retryAfterSeconds} s." },
+  internal_error: {
+    status: 500,
+    message: "Something failed on this side. Quote the requestId when you report it.",
+  },
+  overloaded: { status: 503, message: "The venue is overloaded; retry the same request shortly." },
+  stopped: { status: 503, message: "This gateway is stopping; retry at another or later." },
+  not_ready: { status: 503, message: "Not ready: {reason}." },
+  venue_unavailable: {
+    status: 503,
+    message: "No venue is attached to this gateway; {operation} cannot be answered here.",
+  },
+} as const satisfies Record<string, ErrorRule>;
+
+const SESSION = {
+  token_required: { status: 401, message: "Send the header Authorization: Bearer <token>." },
+  invalid_token: { status: 401, message: "The token is unknown or expired; sign in again." },
+  invalid_session_key: {
+    status: 400,
+    message:
+      "{problem}. Send hex: 32 bytes for Ed25519; 33, 64 or 65 bytes for secp256k1; a valid point.",
+  },
+  invalid_siwe_message: {
+    status: 401,
+    message: "Line {line} of the message: expected {expected}.",
+  },
+  siwe_domain_not_allowed: { status: 401, message: "The domain {domain} is not served here." },
+  siwe_domain_mismatch: {
+    status: 401,
+    message: "The domain {domain} must equal the authority of the URI, {authority}.",
+  },
+  siwe_chain_not_allowed: { status: 401, message: "Chain id {chainId} is not accepted here." },
+  siwe_message_too_old: {
+    status: 401,
+    message: "issued-at is more than 10 minutes ago; sign a fresh message.",
+  },
+  siwe_message_from_future: {
+    status: 401,
+    message: "issued-at is more than 60 s ahead of the server; check the clock.",
+  },
+  siwe_message_expired: { status: 401, message: "The message expired at {expirationTime}." },
+  siwe_message_not_yet_valid: { status: 401, message: "The message is valid from {notBefore}." },
+  siwe_nonce_used: { status: 401, message: "This nonce was used by this address; take a new one." },
+  siwe_nonce_not_issued: {
+    status: 401,
+    message: "The nonce must come from GET /v1/auth/nonce and be unexpired.",
+  },
+  session_key_mismatch: {
+    status: 401,
+    message: "The message binds session key {bound}, the body sent another.",
+  },
+  session_key_not_bound: {
+    status: 401,
+    message: "Add the resource urn:perpgate:session?key=<sessionKey> to the message.",
+  },
+  chain_rpc_not_configured: {
+    status: 401,
+    message: "Contract wallets on chain {chainId} cannot be checked here; no RPC is configured.",
+  },
+  signature_required: {
+    status: 401,
+    message:
+      "Send X-Service-Sig: the session key's signature over the exact bytes of the body. " +
+      "Ed25519 signs SHA-256(body) or the body; secp256k1 signs SHA-256(body). Hex or base64.",
+  },
+  invalid_signature: {
+    status: 401,
+    message: "The signature does not verify for the expected {kind} key {fingerprint}.",
+  },
+  session_key_rotated: {
+    status: 401,
+    message:
+      "The session key was rotated before this order reached the log; sign with the new one.",
+  },
+  session_symbol_not_allowed: {
+    status: 400,
+    message: "This session may trade {symbols} only; sign in with a wider scope for {symbol}.",
+  },
+  session_order_cap_exceeded: {
+    status: 400,
+    message: "The order's notional {notional} is above the session's maxOrderNotional {cap}.",
+  },
+  session_notional_cap_exceeded: {
+    status: 400,
+    message: "Total notional would be {notional}, above the session's maxNotional {cap}.",
+  },
+} as const satisfies Record<string, ErrorRule>;
+
+const ORDER = {
+  unknown_symbol: { status: 400, message: "No market {symbol}; GET /v1/markets lists them." },
+  market_halted: {
+    status: 400,
+    message: "{symbol} is halted; orders cannot open until it resumes.",
+  },
+  stale_index: {
+    status: 400,
+    message:
+      "The index of {symbol} is older than {maxAgeSeconds} s; only reductions and cancels run.",
+  },
+  price_required: { status: 400, message: "A {type} order needs a price." },
+  price_not_on_tick: {
+    status: 400,
+    message: "Price {price} is not on the tick {tick}; the nearest are {below} and {above}.",
+  },
+  price_outside_band: {
+    status: 400,
+    message: "Price {price} is outside the band {low} to {high} around the mark {mark}.",
+  },
+  price_too_far: {
+    status: 400,
+    message: "A resting price must lie between {low} and {high}, a tenth and ten times the mark.",
+  },
+  stop_would_trigger: {
+    status: 400,
+    message: "The mark {mark} has already reached {price}; the stop would trigger at once.",
+  },
+  size_below_lot: {
+    status: 400,
+    message:
+      "margin × leverage buys less than one lot ({lot}); the smallest margin is {minMargin}.",
+  },
+  insufficient_margin: {
+    status: 400,
+    message:
+      "The wallet cannot carry margin and fee; the largest margin that passes is {maxMargin}.",
+  },
+  leverage_above_maximum: {
+    status: 400,
+    message: "Leverage {leverage} is above the market's maximum {maxLeverage}.",
+  },
+  leverage_above_tier: {
+    status: 400,
+    message: "At a notional of {notional} the tier allows leverage {maxLeverage} at most.",
+  },
+  position_limit: {
+    status: 400,
+    message: "The position would reach {notional}, above the top tier's {limit}.",
+  },
+  notional_limit: { status: 400, message: "margin × leverage is above {limit} dollars." },
+  open_order_limit: {
+    status: 400,
+    message: "{limit} orders are open in {symbol}; cancel some first.",
+  },
+  post_only_would_cross: {
+    status: 400,
+    message: "A post-only order at {price} would cross the best opposite price {best}.",
+  },
+  post_only_needs_limit: { status: 400, message: "postOnly works with type limit only." },
+  reduce_only_without_position: {
+    status: 400,
+    message: "There is no opposite position in {symbol} to reduce.",
+  },
+  nonce_too_old: {
+    status: 400,
+    message: "Nonce {nonce} is below the {remembered} highest remembered; use one above {lowest}.",
+  },
+  nonce_conflict: {
+    status: 409,
+    message: "Nonce {nonce} was used by another body, acknowledged as {ackNonce}; use a new nonce.",
+  },
+  not_in_cohort: {
+    status: 403,
+    message:
+      "This account may not open positions at the present stage ({stage}); reducing is fine.",
+  },
+  order_not_found: { status: 404, message: "This account has no order {orderId}." },
+  order_not_cancelable: { status: 409, message: "Order {orderId} is already {status}." },
+} as const satisfies Record<string, ErrorRule>;
+
+const RESOURCE = {
+  market_not_found: { status: 404, message: "No market {symbol}; GET /v1/markets lists them." },
+  block_not_found: { status: 404, message: "Block {number} has not been sealed." },
+  preconfirm_not_found: { status: 404, message: "This account has no acknowledgement {ackNonce}." },
+  not_sealed: { status: 404, message: "Acknowledgement {ackNonce} is not in a sealed block yet." },
+  deposit_not_found: { status: 404, message: "This account has no deposit {depositId}." },
+  invalid_tx_hash: { status: 400, message: "txHash must be 32 bytes of hex, 0x optional." },
+  token_not_on_chain: { status: 400, message: "{token} on {chain} is not accepted here." },
+  deposit_limit: { status: 400, message: "All deposits together may not exceed {limit} dollars." },
+} as const satisfies Record<string, ErrorRule>;
+
+const STREAM = {
+  unknown_operation: { status: 400, message: 'No operation "{op}" on this stream.' },
+  unknown_stream: { status: 400, message: 'No stream "{stream}".' },
+  too_many_streams: { status: 400, message: "A socket may hold {limit} streams." },
+  too_many_sockets: { status: 429, message: "An address may hold {limit} sockets." },
+  not_subscribed: { status: 400, message: 'The stream "{stream}" is not subscribed.' },
+} as const satisfies Record<string, ErrorRule>;
+
+export const ERROR_TABLE = { ...REQUEST, ...SESSION, ...ORDER, ...RESOURCE, ...STREAM } as const;
+
+export type ErrorCode = keyof typeof ERROR_TABLE;

@@ -1,0 +1,78 @@
+/**
+ * A refusal and its wire shape.
+ *
+ * In: a code of the error table and the numbers its message asks for; the compiler refuses a
+ * missing or misspelt one. Out: the body that every non-2xx answer carries. A refusal is an
+ * expected answer, never a fault of the program.
+ */
+
+import { type Static, Type } from "typebox";
+import { ERROR_TABLE, type ErrorCode } from "./error-table.js";
+
+export const ERROR_CODES = Object.keys(ERROR_TABLE).filter(isErrorCode);
+
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERROR_TABLE, code);
+}
+
+export const ErrorBody = Type.Object(
+  {
+    code: Type.String({ description: "A stable word that states the rule." }),
+    message: Type.String({ description: "What to do about it." }),
+    requestId: Type.String(),
+    field: Type.Optional(Type.String({ description: "The offending field, as a path." })),
+    details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { title: "Error" },
+);
+export type ErrorBody = Static<typeof ErrorBody>;
+
+type Placeholder<Message extends string> = Message extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | Placeholder<Rest>
+  : never;
+
+type FieldsOf<Code extends ErrorCode> = Placeholder<(typeof ERROR_TABLE)[Code]["message"]>;
+
+/** The values a code's message needs; none for a message without braces. */
+export type ErrorValues<Code extends ErrorCode> = Readonly<Record<FieldsOf<Code>, string | number>>;
+
+export interface RefusalContext {
+  readonly field?: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+type Values<Code extends ErrorCode> = [FieldsOf<Code>] extends [never]
+  ? Readonly<Record<string, never>>
+  : ErrorValues<Code>;
+
+export class Refusal<Code extends ErrorCode = ErrorCode> extends Error {
+  override readonly name = "Refusal";
+  readonly status: number;
+  readonly field: string | undefined;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(
+    readonly code: Code,
+    values: Values<Code>,
+    context: RefusalContext = {},
+  ) {
+    super(fillIn(ERROR_TABLE[code].message, values));
+    this.status = ERROR_TABLE[code].status;
+    this.field = context.field;
+    this.details = context.details;
+  }
+
+  toBody(requestId: string): ErrorBody {
+    return {
+      code: this.code,
+      message: this.message,
+      requestId,
+      ...(this.field === undefined ? {} : { field: this.field }),
+      ...(this.details === undefined ? {} : { details: this.details }),
+    };
+  }
+}
+
+function fillIn(template: string, values: Readonly<Record<string, string | number>>): string {
+  return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
+}
