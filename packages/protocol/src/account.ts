@@ -1,0 +1,40 @@
+/** The caller's account: money, cohort and the session that asks. */
+
+import { type Static, Type } from "typebox";
+import { Address, Dollars, MarketSymbol, Nullable, TimeMs } from "./scalar.js";
+
+export const SessionScope = Type.Object({
+  maxOrderNotional: Nullable(Dollars),
+  maxNotional: Nullable(Dollars),
+  symbols: Nullable(Type.Array(MarketSymbol)),
+});
+export type SessionScope = Static<typeof SessionScope>;
+
+export const SessionKeyKind = Type.Enum(["ed25519", "secp256k1"]);
+export type SessionKeyKind = Static<typeof SessionKeyKind>;
+
+export const Session = Type.Object(
+  {
+    sessionKey: Type.String(),
+    kind: SessionKeyKind,
+    expiresAt: TimeMs,
+    scope: SessionScope,
+  },
+  { title: "Session" },
+);
+export type Session = Static<typeof Session>;
+
+export const Account = Type.Object(
+  {
+    address: Address,
+    balance: Dollars,
+    available: Dollars,
+    reserved: Dollars,
+    positionMargin: Dollars,
+    equity: Dollars,
+    cohort: Type.Boolean({ description: "Whether this account may open positions now." }),
+    session: Session,
+  },
+  { title: "Account" },
+);
+export type Account = Static<typeof Account>;

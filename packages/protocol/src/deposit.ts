@@ -1,0 +1,47 @@
+/** Deposits: registered by hash, attested, then credited to whoever the chain's log names. */
+
+import { type Static, Type } from "typebox";
+import { Address, Count, Dollars, LogPosition, Nullable } from "./scalar.js";
+
+export const Chain = Type.Enum(["ethereum", "arbitrum", "tron"]);
+export type Chain = Static<typeof Chain>;
+export const Token = Type.Enum(["USDC", "USDT"]);
+export type Token = Static<typeof Token>;
+
+export const DepositBody = Type.Object(
+  {
+    chain: Chain,
+    txHash: Type.String({
+      pattern: "^(0[xX])?[0-9a-fA-F]{64}$",
+      description: "32 bytes of hex, 0x optional, case ignored.",
+    }),
+    token: Token,
+  },
+  { title: "DepositBody" },
+);
+export type DepositBody = Static<typeof DepositBody>;
+
+export const DepositCredit = Type.Object({
+  account: Address,
+  amount: Dollars,
+  logIndex: Count,
+});
+
+export const Deposit = Type.Object(
+  {
+    depositId: LogPosition,
+    chain: Chain,
+    txHash: Type.String(),
+    token: Token,
+    status: Type.Enum(["queued", "confirming", "credited", "rejected"]),
+    confirmations: Count,
+    required: Count,
+    credits: Type.Array(DepositCredit),
+    reason: Nullable(Type.String()),
+  },
+  { title: "Deposit" },
+);
+export type Deposit = Static<typeof Deposit>;
+export const Deposits = Type.Array(Deposit);
+
+export const DepositIdPath = Type.Object({ id: LogPosition });

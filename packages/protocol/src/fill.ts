@@ -1,0 +1,46 @@
+/** Fills of the caller, newest first, in one total order. */
+
+import { type Static, Type } from "typebox";
+import { Side } from "./order.js";
+import { Limit } from "./paging.js";
+import {
+  BlockNumber,
+  Dollars,
+  LogPosition,
+  MarketSymbol,
+  Nullable,
+  Price,
+  Size,
+  TimeMs,
+} from "./scalar.js";
+
+const FillId = Type.String({
+  pattern: "^[0-9]{1,16}(-[0-9]{1,10})?$",
+  description: "The log position of the fill, then its place within that command.",
+});
+
+export const Fill = Type.Object(
+  {
+    id: FillId,
+    orderId: Nullable(LogPosition),
+    kind: Type.Enum(["order", "liquidation", "backstop", "adl"]),
+    symbol: MarketSymbol,
+    side: Side,
+    price: Price,
+    size: Size,
+    fee: Dollars,
+    liquidity: Type.Enum(["maker", "taker"]),
+    realizedPnl: Dollars,
+    block: BlockNumber,
+    time: TimeMs,
+  },
+  { title: "Fill" },
+);
+export type Fill = Static<typeof Fill>;
+export const Fills = Type.Array(Fill);
+
+export const FillsQuery = Type.Object({
+  limit: Limit,
+  before: Type.Optional(FillId),
+});
+export type FillsQuery = Static<typeof FillsQuery>;

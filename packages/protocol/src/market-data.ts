@@ -1,0 +1,71 @@
+/** Public market data: ticker, trades, candles and funding history. */
+
+import { type Static, Type } from "typebox";
+import { Side } from "./order.js";
+import { Limit } from "./paging.js";
+import { Count, MarketSymbol, Nullable, Price, Rate, Size, TimeMs } from "./scalar.js";
+import { RESOLUTIONS } from "./symbol.js";
+
+export const Ticker = Type.Object(
+  {
+    symbol: MarketSymbol,
+    bid: Nullable(Price),
+    ask: Nullable(Price),
+    last: Nullable(Price),
+    mark: Nullable(Price),
+    index: Nullable(Price),
+    fundingRate: Rate,
+    nextFundingAt: TimeMs,
+    openInterest: Size,
+    volume24h: Size,
+    high24h: Nullable(Price),
+    low24h: Nullable(Price),
+    change24h: Nullable(Rate),
+    time: TimeMs,
+  },
+  { title: "Ticker" },
+);
+export type Ticker = Static<typeof Ticker>;
+
+export const Trade = Type.Object(
+  {
+    id: Type.String(),
+    price: Price,
+    size: Size,
+    side: Side,
+    time: TimeMs,
+  },
+  { title: "Trade", description: "`side` is the taker's." },
+);
+export type Trade = Static<typeof Trade>;
+export const Trades = Type.Array(Trade);
+export const TradesQuery = Type.Object({ limit: Limit });
+
+export const Candle = Type.Object(
+  {
+    time: TimeMs,
+    open: Price,
+    high: Price,
+    low: Price,
+    close: Price,
+    volume: Size,
+    trades: Count,
+  },
+  { title: "Candle" },
+);
+export type Candle = Static<typeof Candle>;
+export const Candles = Type.Array(Candle);
+export const CandlesQuery = Type.Object({
+  resolution: Type.Enum([...RESOLUTIONS], { default: "1m" }),
+  limit: Limit,
+  before: Type.Optional(Type.Integer({ minimum: 0, description: "Candles that open before." })),
+});
+export type CandlesQuery = Static<typeof CandlesQuery>;
+
+export const FundingPoint = Type.Object(
+  { time: TimeMs, rate: Rate, markPrice: Price },
+  { title: "FundingPoint" },
+);
+export type FundingPoint = Static<typeof FundingPoint>;
+export const FundingHistory = Type.Array(FundingPoint);
+export const FundingQuery = Type.Object({ limit: Limit });

@@ -1,0 +1,106 @@
+/** Orders: what a client sends, what it reads back, and how it cancels. */
+
+import { type Static, Type } from "typebox";
+import { Dollars, LogPosition, MarketSymbol, Nullable, Price, Size, TimeMs } from "./scalar.js";
+
+export const Side = Type.Enum(["long", "short"]);
+export type Side = Static<typeof Side>;
+export const OrderType = Type.Enum(["market", "limit", "stop"]);
+export type OrderType = Static<typeof OrderType>;
+export const OrderStatus = Type.Enum(["filled", "resting", "pending", "canceled"]);
+export type OrderStatus = Static<typeof OrderStatus>;
+export const OrderReason = Nullable(
+  Type.String({ description: "Why the order ended as it did: unfunded, band, book_empty, …" }),
+);
+
+export const OrderNonce = Type.Integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: "Unique per order within the session; a retry repeats it.",
+});
+
+export const PlaceOrderBody = Type.Object(
+  {
+    symbol: MarketSymbol,
+    side: Side,
+    type: OrderType,
+    margin: Type.Number({ exclusiveMinimum: 0, description: "Dollars; floored to a micro." }),
+    leverage: Type.Integer({ minimum: 1 }),
+    price: Type.Optional(
+      Nullable(
+        Type.Number({
+          exclusiveMinimum: 0,
+          description: "Limit and trigger price; the worst price of a market order.",
+        }),
+      ),
+    ),
+    reduceOnly: Type.Optional(Type.Boolean({ default: false })),
+    postOnly: Type.Optional(Type.Boolean({ default: false })),
+    nonce: OrderNonce,
+  },
+  { title: "PlaceOrderBody", additionalProperties: false },
+);
+export type PlaceOrderBody = Static<typeof PlaceOrderBody>;
+
+export const Order = Type.Object(
+  {
+    orderId: LogPosition,
+    symbol: MarketSymbol,
+    side: Side,
+    type: OrderType,
+    status: OrderStatus,
+    price: Nullable(Price),
+    size: Size,
+    filledSize: Size,
+    remainingSize: Size,
+    avgFillPrice: Price,
+    margin: Dollars,
+    leverage: Type.Integer(),
+    reduceOnly: Type.Boolean(),
+    postOnly: Type.Boolean(),
+    nonce: OrderNonce,
+    reason: OrderReason,
+    createdAt: TimeMs,
+    updatedAt: TimeMs,
+  },
+  { title: "Order" },
+);
+export type Order = Static<typeof Order>;
+export const Orders = Type.Array(Order);
+
+export const OrderIdPath = Type.Object({ id: LogPosition });
+
+export const OrdersQuery = Type.Object({
+  status: Type.Optional(Type.Enum(["open", "all"], { default: "open" })),
+  nonce: Type.Optional(OrderNonce),
+});
+export type OrdersQuery = Static<typeof OrdersQuery>;
+
+export const CanceledOrder = Type.Object(
+  { orderId: LogPosition, status: Type.Literal("canceled"), remainingSize: Size },
+  { title: "CanceledOrder" },
+);
+export type CanceledOrder = Static<typeof CanceledOrder>;
+
+export const CancelAllBody = Type.Object(
+  { symbol: Type.Optional(MarketSymbol) },
+  { title: "CancelAllBody" },
+);
+export type CancelAllBody = Static<typeof CancelAllBody>;
+export const CanceledOrders = Type.Object(
+  { canceled: Type.Array(LogPosition) },
+  { title: "CanceledOrders" },
+);
+export type CanceledOrders = Static<typeof CanceledOrders>;
+
+export const CancelAfterBody = Type.Object(
+  {
+    afterMs: Type.Union([Type.Literal(0), Type.Integer({ minimum: 1000, maximum: 3_600_000 })], {
+      description: "0 switches off; 1000 to 3600000 arms.",
+    }),
+  },
+  { title: "CancelAfterBody" },
+);
+export type CancelAfterBody = Static<typeof CancelAfterBody>;
+export const CancelTimer = Type.Object({ cancelAt: Nullable(TimeMs) }, { title: "CancelTimer" });
+export type CancelTimer = Static<typeof CancelTimer>;

@@ -1,0 +1,62 @@
+/** The acknowledgement of an order, and the proof that its block holds it. */
+
+import { type Static, Type } from "typebox";
+import { OrderNonce, OrderReason, OrderStatus, Side } from "./order.js";
+import {
+  BlockNumber,
+  Count,
+  Dollars,
+  Hex32,
+  LogPosition,
+  MarketSymbol,
+  Price,
+  Size,
+} from "./scalar.js";
+
+export const PositionAfter = Type.Object({
+  size: Type.Number({ description: "Signed; short is negative." }),
+  avgEntry: Price,
+  unrealizedPnl: Dollars,
+});
+
+const acknowledgement = {
+  ackNonce: LogPosition,
+  orderId: LogPosition,
+  symbol: MarketSymbol,
+  side: Side,
+  nonce: OrderNonce,
+  status: OrderStatus,
+  filledSize: Size,
+  remainingSize: Size,
+  avgFillPrice: Price,
+  feePaid: Dollars,
+  positionAfter: PositionAfter,
+  expectedBlock: BlockNumber,
+  reason: OrderReason,
+};
+
+/** What is stored, hashed and proven: everything but the time this gateway took. */
+export const Acknowledgement = Type.Object(acknowledgement, { title: "Acknowledgement" });
+export type Acknowledgement = Static<typeof Acknowledgement>;
+
+export const PreconfirmAck = Type.Object(
+  {
+    ...acknowledgement,
+    elapsedMs: Type.Number({ description: "Added by the answering gateway; never stored." }),
+  },
+  { title: "PreconfirmAck" },
+);
+export type PreconfirmAck = Static<typeof PreconfirmAck>;
+
+export const PreconfirmProof = Type.Object(
+  {
+    ack: Acknowledgement,
+    block: BlockNumber,
+    index: Count,
+    path: Type.Array(Hex32, { description: "Sibling hashes from the leaf to acksRoot." }),
+  },
+  { title: "PreconfirmProof" },
+);
+export type PreconfirmProof = Static<typeof PreconfirmProof>;
+
+export const AckNoncePath = Type.Object({ ackNonce: LogPosition });

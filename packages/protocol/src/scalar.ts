@@ -1,0 +1,37 @@
+/**
+ * The scalars that every schema is made of, each with its unit and its bounds.
+ *
+ * They describe JSON numbers and strings on the wire; `units.ts` turns them into the integers the
+ * venue works with.
+ */
+
+import { type TSchema, Type } from "typebox";
+import { SYMBOL_PATTERN } from "./symbol.js";
+
+export function Nullable<T extends TSchema>(schema: T) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+export const MarketSymbol = Type.String({
+  pattern: SYMBOL_PATTERN,
+  description: "Base and quote in one word.",
+  examples: ["BTCUSD"],
+});
+export const Price = Type.Number({ description: "Dollars per unit of base." });
+export const Size = Type.Number({ description: "Units of base." });
+export const Dollars = Type.Number({ description: "Dollars, to the micro-dollar." });
+export const Rate = Type.Number({ description: "A fraction: 0.0005 is 0.05 %." });
+export const TimeMs = Type.Integer({ description: "Unix milliseconds." });
+export const Count = Type.Integer({ minimum: 0 });
+/** A position in the venue's log, in decimal; it fits 2^53 and has no leading zero. */
+export const LogPosition = Type.String({
+  pattern: "^(0|[1-9][0-9]{0,15})$",
+  description: "A position in the venue's log, in decimal.",
+  examples: ["48213"],
+});
+export const BlockNumber = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+export const Hex32 = Type.String({ pattern: "^0x[0-9a-f]{64}$", description: "32 bytes of hex." });
+export const Address = Type.String({
+  pattern: "^0x[0-9a-fA-F]{40}$",
+  description: "An EIP-55 address.",
+});

@@ -1,0 +1,92 @@
+/**
+ * Order signatures: which bytes are signed, and how a signature is written down.
+ *
+ * In: the exact body of a request and the `X-Service-Sig` header. Out: the byte strings a
+ * signature may cover, and the signature in one form per kind of key. Verifying is not done here,
+ * and nothing here re-serialises a body: what was sent is what was signed.
+ */
+
+import { bytesFromHex, isHex, withoutHexPrefix } from "./hex.js";
+import type { KeyKind } from "./session-key.js";
+
+export const SIGNATURE_HEADER = "x-service-sig";
+/** From this many hex digits on, text of hex digits alone is hex and not base64. */
+const MIN_HEX_DIGITS = 128;
+/** A DER signature of two 33-byte integers, the longest form there is. */
+const MAX_SIGNATURE_BYTES = 72;
+/** `0x` and two digits a byte: the longest spelling of the longest form. */
+const MAX_HEADER_CHARACTERS = 2 + 2 * MAX_SIGNATURE_BYTES;
+const SCALAR_BYTES = 32;
+
+export function orderSigningBytes(body: string): Uint8Array {
+  return new TextEncoder().encode(body);
+}
+
+/** What a signature may cover: Ed25519 the digest or the body itself, secp256k1 the digest. */
+export function signedMessages(
+  kind: KeyKind,
+  body: Uint8Array,
+  sha256OfBody: Uint8Array,
+): readonly Uint8Array[] {
+  return kind === "ed25519" ? [sha256OfBody, body] : [sha256OfBody];
+}
+
+/** The bytes of the header: hex by the rule above, otherwise base64 or base64url. */
+export function decodeSignature(header: string): Uint8Array | undefined {
+  if (header.length > MAX_HEADER_CHARACTERS) return undefined;
+  const digits = withoutHexPrefix(header);
+  if (digits.length >= MIN_HEX_DIGITS && isHex(digits)) return bytesFromHex(digits);
+  return bytesFromBase64(header);
+}
+
+/** Base64 or base64url, padding optional; undefined for anything that is not exactly that. */
+function bytesFromBase64(text: string): Uint8Array | undefined {
+  const body = text.replace(/={1,2}$/, "");
+  const padding = text.length - body.length;
+  if (padding > 0 && text.length % 4 !== 0) return undefined;
+  if (body.length % 4 === 1 || !/^(?:[A-Za-z0-9+/]*|[A-Za-z0-9_-]*)$/.test(body)) return undefined;
+  const binary = atob(body.replaceAll("-", "+").replaceAll("_", "/"));
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+}
+
+/** A signature as 64 bytes for its kind of key, or undefined where it cannot be one. */
+export function compactSignature(kind: KeyKind, signature: Uint8Array): Uint8Array | undefined {
+  if (signature.length === 64) return signature;
+  if (kind === "ed25519") return undefined;
+  // The recovery byte says nothing that the session's known key does not.
+  if (signature.length === 65 && signature[0] !== 0x30) return signature.subarray(0, 64);
+  return (
+    compactFromDer(signature) ?? (signature.length === 65 ? signature.subarray(0, 64) : undefined)
+  );
+}
+
+/** Strict DER: SEQUENCE of two minimal, positive INTEGERs and nothing after them. */
+function compactFromDer(der: Uint8Array): Uint8Array | undefined {
+  if (der.length < 8 || der.length > MAX_SIGNATURE_BYTES) return undefined;
+  if (der[0] !== 0x30 || der[1] !== der.length - 2) return undefined;
+  const r = readDerInteger(der, 2);
+  if (r === undefined) return undefined;
+  const s = readDerInteger(der, r.end);
+  if (s === undefined || s.end !== der.length) return undefined;
+  const compact = new Uint8Array(2 * SCALAR_BYTES);
+  compact.set(r.magnitude, SCALAR_BYTES - r.magnitude.length);
+  compact.set(s.magnitude, 2 * SCALAR_BYTES - s.magnitude.length);
+  return compact;
+}
+
+function readDerInteger(
+  der: Uint8Array,
+  start: number,
+): { readonly magnitude: Uint8Array; readonly end: number } | undefined {
+  const length = der[start + 1];
+  if (der[start] !== 0x02 || length === undefined || length === 0) return undefined;
+  const end = start + 2 + length;
+  if (end > der.length) return undefined;
+  const content = der.subarray(start + 2, end);
+  const [first = 0, second = 0] = content;
+  if (first >= 0x80) return undefined;
+  // A leading zero is there only to keep the sign bit clear; more would be a second spelling.
+  if (first === 0 && length > 1 && second < 0x80) return undefined;
+  const magnitude = first === 0 ? content.subarray(1) : content;
+  return magnitude.length > SCALAR_BYTES ? undefined : { magnitude, end };
+}

@@ -1,0 +1,40 @@
+import { describe, expect, test } from "vitest";
+import { formatStreamName, isPrivateStream, parseStreamName, streamSubject } from "./streams.js";
+
+describe("stream names", () => {
+  test.each([
+    ["book.BTCUSD", false, "BTCUSD"],
+    ["trades.ETHUSD", false, "ETHUSD"],
+    ["ticker.SOLUSD", false, "SOLUSD"],
+    ["candles.BTCUSD.15m", false, "BTCUSD.15m"],
+    ["blocks", false, undefined],
+    ["preconfirms", true, undefined],
+    ["orders", true, undefined],
+    ["positions", true, undefined],
+    ["deposits", true, undefined],
+  ])("%s: parses, formats back, and knows whether it is private", (text, isPrivate, subject) => {
+    const name = parseStreamName(text);
+    if (name === undefined) throw new Error(`${text} was not parsed`);
+    expect(formatStreamName(name)).toBe(text);
+    expect(isPrivateStream(name)).toBe(isPrivate);
+    expect(streamSubject(name)).toBe(subject);
+  });
+
+  test.each([
+    "",
+    "book",
+    "book.",
+    "book.btcusd",
+    "book.BTCUSD.1m",
+    "book.BTCUSD.",
+    "candles.BTCUSD",
+    "candles.BTCUSD.2m",
+    "candles.BTCUSD.1m.x",
+    "preconfirms.BTCUSD",
+    "constructor",
+    "blocks.",
+    " book.BTCUSD",
+  ])("%j: no such stream", (text) => {
+    expect(parseStreamName(text)).toBeUndefined();
+  });
+});

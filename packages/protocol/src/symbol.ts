@@ -1,0 +1,6 @@
+/** A market's symbol, base and quote in one word, and the resolutions its candles come in. */
+
+export const SYMBOL_PATTERN = "^[A-Z0-9]{2,24}$";
+
+export const RESOLUTIONS = ["1m", "5m", "15m", "1h", "4h", "1d"] as const;
+export type Resolution = (typeof RESOLUTIONS)[number];
