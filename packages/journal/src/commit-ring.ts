@@ -1,0 +1,140 @@
+/**
+ * The ring between the appending side and the committing side, in memory that two threads share.
+ *
+ * Encoded batches go in at the head, contiguous and in order; the committing side takes all that
+ * is published as one run of bytes, writes it straight from here, and frees it once it is durable.
+ * So whatever arrives while a sync runs is the next commit, and no byte is copied on the way. A
+ * batch that would cross the end of the ring starts over at its beginning, behind a zero word.
+ *
+ * Head and tail are running byte counts, modulo 2^32. Each has one writer. A crash loses the ring,
+ * and nothing in it was acknowledged.
+ */
+
+import { batchLength } from "./batch-format.js";
+import { MAX_BATCH_BYTES } from "./journal.js";
+
+/** Twice the largest batch at least, so that a batch always fits into an empty ring. */
+export const RING_BYTES = 4 * MAX_BATCH_BYTES;
+
+const HEAD = 0;
+const TAIL = 1;
+/** Batches made durable since the ring was made, modulo 2^32. */
+const DURABLE = 2;
+/** Non-zero once the appending side wants the committing side to end. */
+const CLOSING = 3;
+/** Moves with every publish and with the close request; the committing side sleeps on it. */
+const CALLS = 4;
+const CONTROL_WORDS = 5;
+
+export interface RingMemory {
+  readonly control: SharedArrayBuffer;
+  readonly data: SharedArrayBuffer;
+}
+
+/** A run of whole batches in `bytes`. */
+export interface Run {
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly end: number;
+}
+
+export class CommitRing {
+  readonly memory: RingMemory;
+  readonly bytes: Buffer;
+  readonly #control: Int32Array<SharedArrayBuffer>;
+  readonly #mask: number;
+  /** Where the next batch goes; runs ahead of HEAD until `publish`. */
+  #reserved = 0;
+
+  constructor(memory: RingMemory = newMemory()) {
+    this.memory = memory;
+    this.bytes = Buffer.from(memory.data);
+    this.#control = new Int32Array(memory.control);
+    this.#mask = memory.data.byteLength - 1;
+  }
+
+  /** Room for a batch: its offset in `bytes`, or undefined until something is freed. */
+  reserve(length: number): number | undefined {
+    const capacity = this.#mask + 1;
+    const free = capacity - ((this.#reserved - Atomics.load(this.#control, TAIL)) | 0);
+    const at = this.#reserved & this.#mask;
+    const untilEnd = capacity - at;
+    if (length <= untilEnd) {
+      if (length > free) return undefined;
+      this.#reserved = (this.#reserved + length) | 0;
+      return at;
+    }
+    if (untilEnd + length > free) return undefined;
+    this.bytes.writeUInt32LE(0, at);
+    this.#reserved = (this.#reserved + untilEnd + length) | 0;
+    return 0;
+  }
+
+  /** Shows everything reserved so far to the committing side, and wakes it. */
+  publish(): void {
+    Atomics.store(this.#control, HEAD, this.#reserved);
+    this.#call();
+  }
+
+  /** The durable count; the appending side compares it with the last one it saw. */
+  durable(): number {
+    return Atomics.load(this.#control, DURABLE);
+  }
+
+  /** Resolves when the durable count is no longer `seen`. */
+  async durableBeyond(seen: number): Promise<void> {
+    const wait = Atomics.waitAsync(this.#control, DURABLE, seen);
+    if (wait.async) await wait.value;
+  }
+
+  /** Asks the committing side to end once it has committed all that is published. */
+  requestClose(): void {
+    Atomics.store(this.#control, CLOSING, 1);
+    this.#call();
+  }
+
+  /** Blocks until there is something to take; false once the ring is empty and closing. */
+  waitForRun(): boolean {
+    for (;;) {
+      const calls = Atomics.load(this.#control, CALLS);
+      const closing = Atomics.load(this.#control, CLOSING) !== 0;
+      const empty = Atomics.load(this.#control, HEAD) === Atomics.load(this.#control, TAIL);
+      if (!empty) return true;
+      if (closing) return false;
+      Atomics.wait(this.#control, CALLS, calls);
+    }
+  }
+
+  /** All that is published, up to the end of the ring. */
+  take(): Run | undefined {
+    const head = Atomics.load(this.#control, HEAD);
+    const tail = Atomics.load(this.#control, TAIL);
+    if (head === tail) return undefined;
+    const start = tail & this.#mask;
+    const limit = Math.min(start + ((head - tail) | 0), this.#mask + 1);
+    let end = start;
+    while (end < limit && this.bytes.readUInt32LE(end) !== 0) end += batchLength(this.bytes, end);
+    if (end > start) return { bytes: this.bytes, start, end };
+    Atomics.store(this.#control, TAIL, (tail + this.#mask + 1 - start) | 0);
+    return this.take();
+  }
+
+  /** Frees the oldest bytes and tells the appending side that their batches are durable. */
+  release(bytes: number, batches: number): void {
+    Atomics.add(this.#control, TAIL, bytes);
+    Atomics.add(this.#control, DURABLE, batches);
+    Atomics.notify(this.#control, DURABLE);
+  }
+
+  #call(): void {
+    Atomics.add(this.#control, CALLS, 1);
+    Atomics.notify(this.#control, CALLS);
+  }
+}
+
+function newMemory(): RingMemory {
+  return {
+    control: new SharedArrayBuffer(4 * CONTROL_WORDS),
+    data: new SharedArrayBuffer(RING_BYTES),
+  };
+}

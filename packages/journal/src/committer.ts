@@ -1,0 +1,67 @@
+/**
+ * Who commits the ring. The journal publishes batches and calls `wake`; the committer makes them
+ * durable in order and says so. There are two: this one, in the calling thread, for tests on a
+ * simulated disk and for tools; and the one in thread/, which serves a venue.
+ */
+
+import type { CommitRing } from "./commit-ring.js";
+import type { Disk } from "./disk.js";
+import { SegmentWriter, type WriterState } from "./segment-writer.js";
+import { InlineSpareSegments } from "./spare-segments.js";
+
+export interface CommitEvents {
+  /** This many more batches are durable. */
+  durable(batches: number): void;
+  /** The log failed. Called once; nothing becomes durable afterwards. */
+  failed(cause: unknown): void;
+}
+
+export interface Committer {
+  /** Something was published. */
+  wake(): void;
+  /** Called when nothing is pending; releases files and threads. */
+  close(): Promise<void>;
+}
+
+export class InlineCommitter implements Committer {
+  readonly #ring: CommitRing;
+  readonly #events: CommitEvents;
+  readonly #writer: SegmentWriter;
+  #failed = false;
+
+  constructor(
+    disk: Disk,
+    state: WriterState,
+    segmentBytes: number,
+    ring: CommitRing,
+    events: CommitEvents,
+  ) {
+    this.#ring = ring;
+    this.#events = events;
+    const spares = new InlineSpareSegments(disk, state.directory, segmentBytes);
+    this.#writer = new SegmentWriter(disk, state, spares, (bytes, batches) => {
+      ring.release(bytes, batches);
+    });
+  }
+
+  wake(): void {
+    if (this.#failed) return;
+    const before = this.#ring.durable();
+    let failure: { readonly cause: unknown } | undefined;
+    try {
+      for (let run = this.#ring.take(); run !== undefined; run = this.#ring.take()) {
+        this.#writer.commit(run);
+      }
+    } catch (cause) {
+      this.#failed = true;
+      failure = { cause };
+    }
+    const batches = (this.#ring.durable() - before) >>> 0;
+    if (batches > 0) this.#events.durable(batches);
+    if (failure !== undefined) this.#events.failed(failure.cause);
+  }
+
+  async close(): Promise<void> {
+    this.#writer.close();
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * What can go wrong with a journal, each with a stable code, a message that says what to do, and
+ * the facts a program may want.
+ */
+
+import type { LogPosition } from "./journal.js";
+
+export class JournalError extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+    this.code = code;
+  }
+}
+
+/** A write or sync failed. What was pending may or may not survive; nothing more is taken. */
+export class JournalStopped extends JournalError {
+  constructor(cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super("journal_stopped", `the journal stopped after a failed write or sync: ${reason}`, {
+      cause,
+    });
+  }
+}
+
+export class JournalClosed extends JournalError {
+  constructor() {
+    super("journal_closed", "the journal is closed");
+  }
+}
+
+export class JournalLocked extends JournalError {
+  readonly directory: string;
+
+  constructor(directory: string, holder: string) {
+    const by = holder === "" ? "another process" : `process ${holder}`;
+    super("journal_locked", `the journal in ${directory} is in use by ${by}`);
+    this.directory = directory;
+  }
+}
+
+/** The log is not what was written: acknowledged batches are missing or changed. */
+export class JournalDamaged extends JournalError {
+  readonly file: string;
+  readonly offset: number;
+
+  constructor(file: string, offset: number, reason: string) {
+    super("journal_damaged", `${file} is damaged at offset ${offset}: ${reason}`);
+    this.file = file;
+    this.offset = offset;
+  }
+}
+
+export type BatchRule =
+  | "batch_empty"
+  | "batch_too_large"
+  | "writer_out_of_range"
+  | "counter_out_of_range";
+
+/** The batch could never be taken. */
+export class BatchRefused extends JournalError {
+  constructor(rule: BatchRule, message: string) {
+    super(rule, message);
+  }
+}
+
+/** No batch of this log begins at the place asked for. */
+export class PositionUnavailable extends JournalError {
+  readonly position: LogPosition;
+
+  constructor(position: LogPosition, reason: string) {
+    const place = `batch ${position.batch}, record ${position.record}`;
+    super("position_unavailable", `cannot read from ${place}: ${reason}`);
+    this.position = position;
+  }
+}
+
+export class PruneRefused extends JournalError {
+  constructor(reason: string) {
+    super("prune_refused", `nothing was pruned: ${reason}`);
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * The journal in files of one directory.
+ *
+ * Appends come in, are encoded into the ring at the end of the current microtask queue, and go to
+ * the committer; when it reports them durable they go to the readings, in order, and then their
+ * appends resolve. Nothing is delivered or resolved before that report. After the committer's one
+ * failure report everything pending and everything later is rejected, for good.
+ */
+
+import { encodeBatch, encodedBytes } from "./batch-format.js";
+import { CommitRing } from "./commit-ring.js";
+import type { CommitEvents, Committer } from "./committer.js";
+import type { Disk, DiskLock } from "./disk.js";
+import { BatchRefused, JournalClosed, JournalStopped } from "./errors.js";
+import { FileReading } from "./file-reading.js";
+import {
+  type Batch,
+  type BatchId,
+  type Journal,
+  type LogPosition,
+  type Reading,
+} from "./journal.js";
+import { pruneLog } from "./log-prune.js";
+import type { Recovery } from "./open-journal.js";
+import { type PendingAppend, PendingAppends } from "./pending.js";
+import { FileSnapshots, type Snapshots } from "./snapshots.js";
+
+const U32_MAX = 2 ** 32 - 1;
+
+export class FileJournal implements Journal, CommitEvents {
+  readonly recovery: Recovery;
+  readonly snapshots: Snapshots;
+  readonly stopped: Promise<Error>;
+  readonly ring = new CommitRing();
+  readonly #disk: Disk;
+  readonly #directory: string;
+  readonly #lock: DiskLock;
+  readonly #maxBatchBytes: number;
+  readonly #pending = new PendingAppends();
+  readonly #readings = new Set<FileReading>();
+  #end: LogPosition;
+  #committer: Committer | undefined;
+  #publishing = false;
+  #failure: JournalStopped | undefined;
+  #closing: Promise<void> | undefined;
+  #announceStop: (error: Error) => void = () => undefined;
+  #announceIdle: (() => void) | undefined;
+
+  constructor(
+    disk: Disk,
+    directory: string,
+    lock: DiskLock,
+    recovery: Recovery,
+    maxBatchBytes: number,
+  ) {
+    this.#maxBatchBytes = maxBatchBytes;
+    this.#disk = disk;
+    this.#directory = directory;
+    this.#lock = lock;
+    this.recovery = recovery;
+    this.snapshots = new FileSnapshots(disk, directory, recovery.logId);
+    this.#end = recovery.end;
+    this.stopped = new Promise((resolve) => {
+      this.#announceStop = resolve;
+    });
+  }
+
+  /** Called once, before the journal is handed out. */
+  useCommitter(committer: Committer): void {
+    this.#committer = committer;
+  }
+
+  get end(): LogPosition {
+    return this.#end;
+  }
+
+  append(id: BatchId, records: readonly Uint8Array[]): Promise<void> {
+    const length = encodedBytes(records);
+    const refusal = this.#failure ?? this.#closedError() ?? refuse(id, records, length, this.#maxBatchBytes);
+    if (refusal !== undefined) return Promise.reject(refusal);
+    return new Promise((resolve, reject) => {
+      this.#pending.push({ id, records, length, resolve, reject });
+      this.#publishSoon();
+    });
+  }
+
+  read(from: LogPosition, onBatch: (batch: Batch) => void): Reading {
+    const reading = new FileReading(
+      this.#disk,
+      this.#directory,
+      from,
+      () => this.#end,
+      onBatch,
+      (closed) => this.#readings.delete(closed),
+    );
+    this.#readings.add(reading);
+    return reading;
+  }
+
+  prune(below: LogPosition): number {
+    const readers = Array.from(this.#readings, (reading) => reading.position);
+    const guards = { snapshots: this.snapshots, readers, end: this.#end };
+    return pruneLog(this.#disk, this.#directory, below, guards);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  durable(batches: number): void {
+    for (let count = 0; count < batches; count++) {
+      const { id, records, resolve } = this.#pending.shift();
+      const position = this.#end;
+      this.#end = { batch: position.batch + 1, record: position.record + records.length };
+      if (this.#readings.size > 0) this.#deliver({ id, position, records });
+      resolve();
+    }
+    if (this.#pending.size === 0) this.#announceIdle?.();
+    else this.#publishSoon();
+  }
+
+  failed(cause: unknown): void {
+    const failure = new JournalStopped(cause);
+    this.#failure = failure;
+    for (const { reject } of this.#pending.drain()) reject(failure);
+    this.#announceStop(failure);
+    this.#announceIdle?.();
+  }
+
+  #deliver(batch: Batch): void {
+    for (const reading of this.#readings) reading.deliver(batch, this.#end);
+  }
+
+  /**
+   * Encodes when the microtasks queued so far have run, so that appends made in one turn share one
+   * commit instead of the first of them going alone.
+   */
+  #publishSoon(): void {
+    if (this.#publishing) return;
+    this.#publishing = true;
+    queueMicrotask(() => {
+      this.#publishing = false;
+      if (this.#failure !== undefined) return;
+      this.#pending.placeWith((append) => this.#place(append));
+      this.ring.publish();
+      this.#committer?.wake();
+    });
+  }
+
+  #place({ id, records, length }: PendingAppend): boolean {
+    const at = this.ring.reserve(length);
+    if (at === undefined) return false;
+    encodeBatch(this.ring.bytes, at, length, id, records);
+    return true;
+  }
+
+  #closedError(): JournalClosed | undefined {
+    return this.#closing === undefined ? undefined : new JournalClosed();
+  }
+
+  async #close(): Promise<void> {
+    if (this.#pending.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#announceIdle = resolve;
+      });
+    }
+    for (const reading of this.#readings) reading.close();
+    await this.#committer?.close();
+    this.#lock.release();
+  }
+}
+
+function refuse(
+  { writer, counter }: BatchId,
+  records: readonly Uint8Array[],
+  length: number,
+  maxBytes: number,
+): BatchRefused | undefined {
+  if (records.length === 0) return new BatchRefused("batch_empty", "a batch needs a record");
+  if (length > maxBytes) {
+    const message = `a batch takes ${maxBytes} bytes at most, this one has ${length}`;
+    return new BatchRefused("batch_too_large", message);
+  }
+  if (!Number.isInteger(writer) || writer < 0 || writer > U32_MAX) {
+    return new BatchRefused("writer_out_of_range", `a writer is 0 … ${U32_MAX}, not ${writer}`);
+  }
+  if (!Number.isSafeInteger(counter) || counter < 0) {
+    return new BatchRefused("counter_out_of_range", `a counter is 0 … 2^53 − 1, not ${counter}`);
+  }
+  return undefined;
+}

@@ -1,0 +1,62 @@
+/**
+ * A forward view of a file: `at(offset, length)` gives those bytes, reading ahead in large pieces.
+ * Each piece is memory of its own, so views into it stay valid for whoever keeps them.
+ */
+
+import type { DiskFile } from "./disk.js";
+import { readUpTo } from "./disk.js";
+
+const PIECE_BYTES = 1024 * 1024;
+
+export class FileWindow {
+  readonly size: number;
+  /** The piece last read; `at` returns offsets into it. */
+  bytes: Buffer = Buffer.alloc(0);
+  readonly #file: DiskFile;
+  #start = 0;
+
+  constructor(file: DiskFile) {
+    this.#file = file;
+    this.size = file.size();
+  }
+
+  /** Where in `bytes` the file's [offset, offset + length) lies; undefined past the end of file. */
+  locate(offset: number, length: number): number | undefined {
+    const at = offset - this.#start;
+    if (at >= 0 && at + length <= this.bytes.length) return at;
+    if (offset + length > this.size) return undefined;
+    this.bytes = readUpTo(this.#file, offset, Math.min(this.size - offset, PIECE_BYTES + length));
+    this.#start = offset;
+    return this.bytes.length >= length ? 0 : undefined;
+  }
+
+  /** Forgets what was read: the file may have grown in meaning since. */
+  refresh(): void {
+    this.bytes = this.bytes.subarray(0, 0);
+  }
+}
+
+/** The offset of the first byte from `from` on that is not zero, or undefined. */
+export function firstNonZero(file: DiskFile, from: number): number | undefined {
+  const size = file.size();
+  for (let at = from; at < size; at += PIECE_BYTES) {
+    const piece = readUpTo(file, at, Math.min(PIECE_BYTES, size - at));
+    if (piece.equals(ZEROS.subarray(0, piece.length))) continue;
+    return at + piece.findIndex((byte) => byte !== 0);
+  }
+  return undefined;
+}
+
+/** The offset after the last byte from `from` on that is not zero, or `from`. */
+export function endOfNonZero(file: DiskFile, from: number): number {
+  const size = file.size();
+  let end = from;
+  for (let at = from; at < size; at += PIECE_BYTES) {
+    const piece = readUpTo(file, at, Math.min(PIECE_BYTES, size - at));
+    if (piece.equals(ZEROS.subarray(0, piece.length))) continue;
+    end = at + piece.findLastIndex((byte) => byte !== 0) + 1;
+  }
+  return end;
+}
+
+const ZEROS = Buffer.alloc(PIECE_BYTES);

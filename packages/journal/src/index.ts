@@ -1,0 +1,34 @@
+export type { Disk, DiskFile, DiskLock, LockHolder } from "./disk.js";
+export {
+  BatchRefused,
+  type BatchRule,
+  JournalClosed,
+  JournalDamaged,
+  JournalError,
+  JournalLocked,
+  JournalStopped,
+  PositionUnavailable,
+  PruneRefused,
+} from "./errors.js";
+export type { FileJournal } from "./file-journal.js";
+export {
+  type Batch,
+  type BatchId,
+  type Journal,
+  LOG_START,
+  type LogPosition,
+  MAX_BATCH_BYTES,
+  type Reading,
+} from "./journal.js";
+export { LogReader } from "./log-reader.js";
+export type { CutTail } from "./log-repair.js";
+export { inspectLog, type LogState, type TornTail } from "./log-state.js";
+export { nodeDisk } from "./node-disk.js";
+export { DEFAULT_SEGMENT_BYTES, type JournalOptions, openJournal, type Recovery } from "./open-journal.js";
+export {
+  FileSnapshots,
+  type NewestSnapshot,
+  type Snapshot,
+  type SnapshotInfo,
+  type Snapshots,
+} from "./snapshots.js";

@@ -1,0 +1,103 @@
+/**
+ * Reads batches from the segment files, from a place on, up to a bound that the caller knows to be
+ * durable. The files may hold more: written, not yet synced, not to be shown.
+ *
+ * For recovery, for readers that start late, for a replica in another thread, and for auditors.
+ * Every batch is checked on the way out; one that should be there and is not is damage.
+ */
+
+import type { Disk, DiskFile } from "./disk.js";
+import { JournalDamaged, PositionUnavailable } from "./errors.js";
+import type { Batch, LogPosition } from "./journal.js";
+import { listSegments, type SegmentFile } from "./log-state.js";
+import { SegmentCursor } from "./segment-cursor.js";
+
+export class LogReader {
+  readonly #disk: Disk;
+  readonly #directory: string;
+  #from: LogPosition;
+  #file: DiskFile | undefined;
+  #path = "";
+  #cursor: SegmentCursor | undefined;
+
+  constructor(disk: Disk, directory: string, from: LogPosition) {
+    this.#disk = disk;
+    this.#directory = directory;
+    this.#from = from;
+  }
+
+  /** The place of the batch that `next` gives next. */
+  get position(): LogPosition {
+    return this.#from;
+  }
+
+  /** The next batch below batch number `until`, the durable end; undefined when there is none. */
+  next(until: number): Batch | undefined {
+    if (this.#from.batch >= until) return undefined;
+    const cursor = this.#advance();
+    const batch = cursor.decode();
+    if (batch === undefined) {
+      throw new JournalDamaged(this.#path, cursor.offset, "the records do not fill the batch");
+    }
+    this.#from = { batch: cursor.batch, record: cursor.record };
+    return batch;
+  }
+
+  close(): void {
+    this.#file?.close();
+    this.#file = undefined;
+    this.#cursor = undefined;
+  }
+
+  /** Past the next batch, which is known to be in the log. */
+  #advance(): SegmentCursor {
+    let cursor = this.#cursor ?? this.#seek();
+    if (cursor.advance()) return cursor;
+    cursor.refresh();
+    if (cursor.advance()) return cursor;
+    cursor = this.#openNext(cursor);
+    if (cursor.advance()) return cursor;
+    throw new JournalDamaged(this.#path, cursor.offset, "a durable batch is missing");
+  }
+
+  /** Opens the segment that holds the place and goes through it up to there. */
+  #seek(): SegmentCursor {
+    const from = this.#from;
+    const segments = listSegments(this.#disk, this.#directory);
+    const segment = segments.findLast(({ header }) => (header?.first.batch ?? Infinity) <= from.batch);
+    if (segment === undefined) throw new PositionUnavailable(from, "the log begins later");
+    const cursor = this.#open(segment);
+    while (cursor.batch < from.batch) {
+      if (!cursor.advance()) {
+        throw new JournalDamaged(segment.path, cursor.offset, "a durable batch is missing");
+      }
+    }
+    if (cursor.record !== from.record) {
+      throw new PositionUnavailable(from, `${cursor.record} records precede that batch`);
+    }
+    return cursor;
+  }
+
+  #openNext(ended: SegmentCursor): SegmentCursor {
+    const number = ended.header.number + 1;
+    const next = listSegments(this.#disk, this.#directory).find((one) => one.number === number);
+    const header = next?.header;
+    if (
+      next === undefined ||
+      header?.previous !== ended.previous ||
+      header.first.batch !== ended.batch
+    ) {
+      throw new JournalDamaged(this.#path, ended.offset, "a durable batch is missing");
+    }
+    return this.#open(next);
+  }
+
+  #open({ path, header }: SegmentFile): SegmentCursor {
+    if (header === undefined) throw new JournalDamaged(path, 0, "the segment header is not valid");
+    this.close();
+    this.#path = path;
+    this.#file = this.#disk.open(path, "read");
+    this.#cursor = new SegmentCursor(this.#file, header);
+    return this.#cursor;
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Makes an inspected log safe to continue: what it was found to hold becomes durable, and what a
+ * torn commit left becomes zeros, so that it can neither come back nor be mistaken later.
+ *
+ * The last commit is written again, byte for byte, before it is synced. A process that died may
+ * have left it in the page cache only; and if its sync had failed, the kernel may hold pages that
+ * it calls clean and never wrote, so that a sync alone would succeed without writing them. The
+ * commits before it are durable, because each was synced before the next was begun.
+ *
+ * A crash in here leaves a log that the next open finds in the same state or repairs the same way.
+ */
+
+import { type Disk, readUpTo, writeFully, writeZeros } from "./disk.js";
+import { endOfNonZero } from "./file-window.js";
+import type { LogState, TornTail } from "./log-state.js";
+import { segmentPath } from "./segment-format.js";
+import { UNFINISHED_SUFFIX } from "./spare-segments.js";
+
+/** What was cut from the end of the log. It was never acknowledged. */
+export interface CutTail extends TornTail {
+  readonly bytes: number;
+}
+
+export function repairLog(disk: Disk, directory: string, state: LogState): CutTail[] {
+  const cut = state.torn.map((torn) => cutTail(disk, torn));
+  const file = disk.open(segmentPath(directory, state.segment), "write");
+  try {
+    const { lastCommitStart, offset } = state;
+    writeFully(file, readUpTo(file, lastCommitStart, offset - lastCommitStart), lastCommitStart);
+    file.sync();
+  } finally {
+    file.close();
+  }
+  disk.syncDirectory(directory);
+  return cut;
+}
+
+/** Removes files that were being made when the process died. */
+export function removeUnfinished(disk: Disk, directory: string): void {
+  for (const name of disk.list(directory)) {
+    if (name.endsWith(UNFINISHED_SUFFIX)) disk.remove(`${directory}/${name}`);
+  }
+}
+
+function cutTail(disk: Disk, torn: TornTail): CutTail {
+  const file = disk.open(torn.file, "write");
+  try {
+    const end = endOfNonZero(file, torn.offset);
+    writeZeros(file, torn.offset, end);
+    return { ...torn, bytes: end - torn.offset };
+  } finally {
+    file.close();
+  }
+}

@@ -1,0 +1,66 @@
+/** The real disk: `node:fs`, synchronous, with nothing between the journal and the system call. */
+
+import * as fs from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { Disk, DiskFile } from "./disk.js";
+import { lockFile } from "./file-lock.js";
+
+const OPEN_FLAGS = { read: "r", write: "r+", create: "wx+" } as const;
+
+export const nodeDisk: Disk = {
+  open: (path, mode) => new NodeFile(fs.openSync(path, OPEN_FLAGS[mode])),
+  rename: fs.renameSync,
+  remove: fs.unlinkSync,
+  list: (directory) => fs.readdirSync(directory),
+  makeDirectory,
+  syncDirectory,
+  lock: lockFile,
+};
+
+class NodeFile implements DiskFile {
+  readonly #descriptor: number;
+
+  constructor(descriptor: number) {
+    this.#descriptor = descriptor;
+  }
+
+  size(): number {
+    return fs.fstatSync(this.#descriptor).size;
+  }
+
+  read(into: Uint8Array, offset: number): number {
+    return fs.readSync(this.#descriptor, into, 0, into.length, offset);
+  }
+
+  write(bytes: Uint8Array, offset: number): number {
+    return fs.writeSync(this.#descriptor, bytes, 0, bytes.length, offset);
+  }
+
+  sync(): void {
+    fs.fdatasyncSync(this.#descriptor);
+  }
+
+  close(): void {
+    fs.closeSync(this.#descriptor);
+  }
+}
+
+function syncDirectory(directory: string): void {
+  const descriptor = fs.openSync(directory, "r");
+  try {
+    fs.fsyncSync(descriptor);
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+/** A new directory is durable once its parent is synced, and so on up to one that was there. */
+function makeDirectory(directory: string): void {
+  const first = fs.mkdirSync(directory, { recursive: true });
+  if (first === undefined) return;
+  const top = dirname(resolve(first));
+  for (let at = resolve(directory); at !== top; ) {
+    at = dirname(at);
+    syncDirectory(at);
+  }
+}

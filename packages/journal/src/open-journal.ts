@@ -1,0 +1,134 @@
+/**
+ * Opens a journal: lock, look, repair, start the committer, in that order.
+ *
+ * Refuses with `JournalLocked` while another process has it and with `JournalDamaged` when the log
+ * is not what was written. A torn tail is cut and reported. Nothing found here is shown to a reader
+ * before it is durable. A crash at any step is met by the next open.
+ */
+
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { type Committer, InlineCommitter } from "./committer.js";
+import type { Disk, DiskLock } from "./disk.js";
+import { JournalDamaged, JournalLocked } from "./errors.js";
+import { FileJournal } from "./file-journal.js";
+import { LOG_START, type LogPosition, MAX_BATCH_BYTES } from "./journal.js";
+import { type CutTail, removeUnfinished, repairLog } from "./log-repair.js";
+import { inspectLog, type LogState, listSegments } from "./log-state.js";
+import { nodeDisk } from "./node-disk.js";
+import {
+  encodeSegmentHeader,
+  LOG_ID_BYTES,
+  SEGMENT_HEADER_BYTES,
+  segmentPath,
+} from "./segment-format.js";
+import type { WriterState } from "./segment-writer.js";
+import { FileSnapshots } from "./snapshots.js";
+import { allocateSegment } from "./spare-segments.js";
+import { ThreadCommitter } from "./thread/thread-committer.js";
+
+export interface JournalOptions {
+  readonly directory: string;
+  /** Size of the segments made from now on. A batch must fit into one. */
+  readonly segmentBytes?: number;
+  /**
+   * What an open reads through: the whole log (the default), or only what follows the newest
+   * snapshot, when the log is long and an auditor looks after the rest.
+   */
+  readonly verify?: "all" | "since-snapshot";
+  /** Where commits run: in a thread of their own (the default), or in the caller's. */
+  readonly commit?: "thread" | "inline";
+  /** A simulated disk, which only `commit: "inline"` can use. */
+  readonly disk?: Disk;
+  /** The id of a log that does not exist yet; random unless a test needs it fixed. */
+  readonly newLogId?: Uint8Array;
+}
+
+export interface Recovery {
+  readonly logId: Uint8Array;
+  readonly first: LogPosition;
+  readonly end: LogPosition;
+  /** What a crash had left in part. None of it was acknowledged. */
+  readonly cut: readonly CutTail[];
+}
+
+export const DEFAULT_SEGMENT_BYTES = 64 * 1024 * 1024;
+
+export async function openJournal(options: JournalOptions): Promise<FileJournal> {
+  const { directory, disk = nodeDisk, segmentBytes = DEFAULT_SEGMENT_BYTES } = options;
+  disk.makeDirectory(directory);
+  const lock = disk.lock(join(directory, "lock"));
+  if (!lock.held) throw new JournalLocked(directory, lock.holder);
+  try {
+    return await openLocked(options, disk, segmentBytes, lock);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function openLocked(
+  options: JournalOptions,
+  disk: Disk,
+  segmentBytes: number,
+  lock: DiskLock,
+): Promise<FileJournal> {
+  const { directory } = options;
+  removeUnfinished(disk, directory);
+  if (listSegments(disk, directory).length === 0) {
+    createLog(disk, directory, segmentBytes, options.newLogId ?? randomBytes(LOG_ID_BYTES));
+  }
+  const state = inspect(disk, directory, options.verify ?? "all");
+  const cut = repairLog(disk, directory, state);
+  const { logId, first, end } = state;
+  const maxBatchBytes = Math.min(MAX_BATCH_BYTES, segmentBytes - SEGMENT_HEADER_BYTES);
+  const recovery = { logId, first, end, cut };
+  const journal = new FileJournal(disk, directory, lock, recovery, maxBatchBytes);
+  journal.useCommitter(await startCommitter(options, disk, segmentBytes, state, journal));
+  return journal;
+}
+
+function createLog(disk: Disk, directory: string, segmentBytes: number, logId: Uint8Array): void {
+  const header = encodeSegmentHeader({ logId, number: 1, first: LOG_START, previous: 0 });
+  allocateSegment(disk, directory, 1, segmentBytes, header);
+}
+
+function inspect(disk: Disk, directory: string, verify: "all" | "since-snapshot"): LogState {
+  const logId = listSegments(disk, directory)[0]?.header?.logId ?? Buffer.alloc(LOG_ID_BYTES);
+  const newest = new FileSnapshots(disk, directory, logId).list()[0]?.position;
+  const state = inspectLog(disk, directory, verify === "all" ? undefined : newest);
+  if (state === undefined) throw new Error(`${directory} holds no log`);
+  // A snapshot stands for durable batches only, so a log that ends before it has lost some.
+  if (newest !== undefined && newest.batch > state.end.batch) {
+    throw new JournalDamaged(
+      segmentPath(directory, state.segment),
+      state.offset,
+      `the log ends at batch ${state.end.batch}, before its snapshot at ${newest.batch}`,
+    );
+  }
+  return state;
+}
+
+async function startCommitter(
+  options: JournalOptions,
+  disk: Disk,
+  segmentBytes: number,
+  state: LogState,
+  journal: FileJournal,
+): Promise<Committer> {
+  const { logId, segment, offset, previous, end: position, spareReady } = state;
+  const { directory } = options;
+  const start: WriterState = {
+    directory,
+    logId,
+    segment,
+    offset,
+    previous,
+    position,
+    spareReady,
+  };
+  if (options.commit === "inline" || disk !== nodeDisk) {
+    return new InlineCommitter(disk, start, segmentBytes, journal.ring, journal);
+  }
+  return ThreadCommitter.start(start, segmentBytes, journal.ring, journal);
+}

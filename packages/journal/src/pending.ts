@@ -1,0 +1,66 @@
+/**
+ * Appends that are not durable yet, oldest first: the ones in the ring, then those that wait for
+ * room in it. A queue in an array that is cut now and then, so that neither end costs a copy.
+ */
+
+import type { BatchId } from "./journal.js";
+
+export interface PendingAppend {
+  readonly id: BatchId;
+  readonly records: readonly Uint8Array[];
+  readonly length: number;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+const CUT_AT = 4096;
+
+export class PendingAppends {
+  #queue: PendingAppend[] = [];
+  #oldest = 0;
+  #placed = 0;
+
+  get size(): number {
+    return this.#queue.length - this.#oldest;
+  }
+
+  push(append: PendingAppend): void {
+    this.#queue.push(append);
+  }
+
+  /** Hands those not in the ring to `place`, in order, until it has no room for one. */
+  placeWith(place: (append: PendingAppend) => boolean): void {
+    for (let next = this.#queue[this.#placed]; next !== undefined; next = this.#queue[this.#placed]) {
+      if (!place(next)) return;
+      this.#placed += 1;
+    }
+  }
+
+  /** Removes the oldest, which is in the ring. */
+  shift(): PendingAppend {
+    const oldest = this.#queue[this.#oldest];
+    if (oldest === undefined || this.#oldest === this.#placed) {
+      throw new Error("a batch became durable that was not appended");
+    }
+    this.#oldest += 1;
+    if (this.#oldest === this.#queue.length) {
+      this.#queue = [];
+      this.#oldest = 0;
+      this.#placed = 0;
+    } else if (this.#oldest >= CUT_AT) {
+      this.#queue.splice(0, this.#oldest);
+      this.#placed -= this.#oldest;
+      this.#oldest = 0;
+    }
+    return oldest;
+  }
+
+  /** Removes all. */
+  drain(): PendingAppend[] {
+    const rest = this.#queue.slice(this.#oldest);
+    this.#queue = [];
+    this.#oldest = 0;
+    this.#placed = 0;
+    return rest;
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Walks the batches of one segment in order and lets none pass that is not the one written there:
+ * each must have its checksum, the segment's number, and the checksum of the one before.
+ *
+ * It stops where the chain stops. What that means (the end of the log, a torn tail, damage) is for
+ * others to say.
+ */
+
+import {
+  BATCH_HEADER_BYTES,
+  BATCH_MAGIC,
+  batchChecksum,
+  batchCommitStart,
+  batchLength,
+  batchPrevious,
+  batchRecordCount,
+  batchSegment,
+  batchStoredChecksum,
+  decodeBatch,
+  isBatchLength,
+} from "./batch-format.js";
+import { FileWindow } from "./file-window.js";
+import type { DiskFile } from "./disk.js";
+import { type Batch, MAX_BATCH_BYTES } from "./journal.js";
+import { SEGMENT_HEADER_BYTES, type SegmentHeader, segmentSeed } from "./segment-format.js";
+
+export class SegmentCursor {
+  readonly header: SegmentHeader;
+  readonly #window: FileWindow;
+  readonly #seed: number;
+  #bytes: Buffer = Buffer.alloc(0);
+  #at = 0;
+  #records = 0;
+
+  /** The end of the last batch that passed. */
+  offset = SEGMENT_HEADER_BYTES;
+  /** Its checksum. */
+  previous: number;
+  /** Where its commit began. */
+  commitStart = 0;
+  /** How many batches and records precede the end of the last batch that passed. */
+  batch: number;
+  record: number;
+
+  constructor(file: DiskFile, header: SegmentHeader) {
+    this.header = header;
+    this.#window = new FileWindow(file);
+    this.#seed = segmentSeed(header.logId, header.number);
+    this.previous = header.previous;
+    this.batch = header.first.batch;
+    this.record = header.first.record;
+  }
+
+  /** Goes past the next batch if there is one. */
+  advance(): boolean {
+    const { offset } = this;
+    const length = selfValidLength(this.#window, offset, this.header.number, this.#seed);
+    if (length === undefined) return false;
+    const at = this.#window.locate(offset, length);
+    if (at === undefined) return false;
+    const { bytes } = this.#window;
+    if (batchPrevious(bytes, at) !== this.previous) return false;
+    this.#bytes = bytes;
+    this.#at = at;
+    this.#records = batchRecordCount(bytes, at);
+    this.offset = offset + length;
+    this.previous = batchStoredChecksum(bytes, at);
+    this.commitStart = batchCommitStart(bytes, at);
+    this.batch += 1;
+    this.record += this.#records;
+    return true;
+  }
+
+  /** The batch that `advance` went past. */
+  decode(): Batch | undefined {
+    const position = { batch: this.batch - 1, record: this.record - this.#records };
+    return decodeBatch(this.#bytes, this.#at, position);
+  }
+
+  /** More may have been written behind the last batch: read that part afresh. */
+  refresh(): void {
+    this.#window.refresh();
+  }
+}
+
+/** The length of the batch at `offset` if it passes on its own, whatever stands before it. */
+export function selfValidLength(
+  window: FileWindow,
+  offset: number,
+  segment: number,
+  seed: number,
+): number | undefined {
+  const head = window.locate(offset, BATCH_HEADER_BYTES);
+  if (head === undefined || window.bytes.readUInt32LE(head) !== BATCH_MAGIC) return undefined;
+  const length = batchLength(window.bytes, head);
+  const limit = Math.min(MAX_BATCH_BYTES, window.size - offset);
+  if (!isBatchLength(length, limit) || batchSegment(window.bytes, head) !== segment) {
+    return undefined;
+  }
+  const at = window.locate(offset, length);
+  if (at === undefined) return undefined;
+  const checksum = batchChecksum(window.bytes, at, length, seed);
+  return checksum === batchStoredChecksum(window.bytes, at) ? length : undefined;
+}

@@ -1,0 +1,141 @@
+/**
+ * The committing side of the log: runs of encoded batches in, durable batches out.
+ *
+ * It stamps each batch with its place, writes the run with one write and makes it durable with one
+ * fdatasync, and only then reports it. When a segment is full it goes on in the next, which is
+ * already there. It never writes over a synced byte and never begins a write before the sync of
+ * the one before has returned; recovery relies on both.
+ *
+ * Whatever throws here ends the journal: after a failed sync the kernel may have dropped the pages
+ * and call them clean, so a second sync would succeed and mean nothing. A crash anywhere leaves at
+ * most one commit in part, the last.
+ */
+
+import { batchLength, batchRecordCount, stampBatch } from "./batch-format.js";
+import type { Run } from "./commit-ring.js";
+import type { Disk, DiskFile } from "./disk.js";
+import { writeFully } from "./disk.js";
+import type { LogPosition } from "./journal.js";
+import {
+  encodeSegmentHeader,
+  SEGMENT_HEADER_BYTES,
+  segmentPath,
+  segmentSeed,
+} from "./segment-format.js";
+import type { SpareSegments } from "./spare-segments.js";
+
+/** Where the next batch goes. Plain data: it crosses to the committing thread. */
+export interface WriterState {
+  readonly directory: string;
+  readonly logId: Uint8Array;
+  readonly segment: number;
+  readonly offset: number;
+  /** Checksum of the last batch. */
+  readonly previous: number;
+  readonly position: LogPosition;
+  /** Whether the segment after this one is in place. */
+  readonly spareReady: boolean;
+}
+
+export class SegmentWriter {
+  readonly #disk: Disk;
+  readonly #directory: string;
+  readonly #logId: Uint8Array;
+  readonly #spares: SpareSegments;
+  readonly #onDurable: (bytes: number, batches: number) => void;
+  #file: DiskFile;
+  #size: number;
+  #segment: number;
+  #seed: number;
+  #offset: number;
+  #previous: number;
+  #batch: number;
+  #record: number;
+  /** The header that the next commit writes along, if it is the first of its segment. */
+  #header: Buffer | undefined;
+
+  constructor(
+    disk: Disk,
+    state: WriterState,
+    spares: SpareSegments,
+    onDurable: (bytes: number, batches: number) => void,
+  ) {
+    this.#disk = disk;
+    this.#directory = state.directory;
+    this.#logId = state.logId;
+    this.#spares = spares;
+    this.#onDurable = onDurable;
+    this.#segment = state.segment;
+    this.#seed = segmentSeed(state.logId, state.segment);
+    this.#offset = state.offset;
+    this.#previous = state.previous;
+    this.#batch = state.position.batch;
+    this.#record = state.position.record;
+    this.#file = disk.open(segmentPath(state.directory, state.segment), "write");
+    this.#size = this.#file.size();
+    if (!state.spareReady) spares.prepare(state.segment + 1);
+  }
+
+  /** Makes the batches of a run durable, in one commit per segment that they touch. */
+  commit({ bytes, start, end }: Run): void {
+    let from = start;
+    while (from < end) {
+      const length = batchLength(bytes, from);
+      if (this.#offset + length > this.#size) this.#rotate();
+      if (this.#offset + length > this.#size) {
+        throw new Error(`a batch of ${length} bytes does not fit a segment of ${this.#size}`);
+      }
+      from = this.#commitWhatFits(bytes, from, end);
+    }
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  #commitWhatFits(bytes: Buffer, from: number, end: number): number {
+    const header = this.#header;
+    const commitStart = header === undefined ? this.#offset : 0;
+    const place = { previous: this.#previous, segment: this.#segment, commitStart, seed: this.#seed };
+    let to = from;
+    let batches = 0;
+    let records = 0;
+    while (to < end) {
+      const length = batchLength(bytes, to);
+      if (this.#offset + (to - from) + length > this.#size) break;
+      place.previous = stampBatch(bytes, to, place);
+      records += batchRecordCount(bytes, to);
+      batches += 1;
+      to += length;
+    }
+    if (header !== undefined) writeFully(this.#file, header, 0);
+    writeFully(this.#file, bytes.subarray(from, to), this.#offset);
+    this.#file.sync();
+    this.#offset += to - from;
+    this.#previous = place.previous;
+    this.#batch += batches;
+    this.#record += records;
+    this.#header = undefined;
+    this.#onDurable(to - from, batches);
+    if (header !== undefined) this.#spares.prepare(this.#segment + 1);
+    return to;
+  }
+
+  #rotate(): void {
+    const next = this.#segment + 1;
+    this.#spares.take(next);
+    const file = this.#disk.open(segmentPath(this.#directory, next), "write");
+    this.#file.close();
+    this.#file = file;
+    this.#size = file.size();
+    this.#segment = next;
+    this.#seed = segmentSeed(this.#logId, next);
+    this.#offset = SEGMENT_HEADER_BYTES;
+    this.#header = encodeSegmentHeader({
+      logId: this.#logId,
+      number: next,
+      first: { batch: this.#batch, record: this.#record },
+      previous: this.#previous,
+    });
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * Snapshots: states of whoever applies the log, each standing for a place in it.
+ *
+ * A snapshot is written beside its final name, synced, renamed, and the directory synced, so a
+ * crash leaves the old set or the new one. It carries the log's id, its place, and checksums of
+ * header and body. Little-endian, 64 bytes, then the body:
+ *
+ *      0  u32  magic "PGS1"          32  u64  records before it
+ *      4  u32  version, 1            40  u64  length of the body
+ *      8  16 bytes  log id           48  u32  CRC32C of the body
+ *     24  u64  batches before it     60  u32  CRC32C of bytes 0 … 60
+ *
+ * All calls block on the disk: they belong in the thread of the replica that takes the snapshot,
+ * never on the order path. A failure leaves no snapshot, and the log untouched.
+ */
+
+import { join } from "node:path";
+import { crc32c } from "./crc32c.js";
+import { type Disk, readUpTo, writeFully } from "./disk.js";
+import type { LogPosition } from "./journal.js";
+import { UNFINISHED_SUFFIX } from "./spare-segments.js";
+import { readU53, writeU53 } from "./u53.js";
+
+const HEADER_BYTES = 64;
+const MAGIC = 0x31534750;
+const VERSION = 1;
+const NAME = /^(\d{16})\.snapshot$/;
+
+export interface SnapshotInfo {
+  readonly file: string;
+  readonly position: LogPosition;
+  readonly bytes: number;
+}
+
+export interface Snapshot extends SnapshotInfo {
+  readonly body: Uint8Array;
+}
+
+export interface NewestSnapshot {
+  readonly snapshot: Snapshot | undefined;
+  /** Newer files that were passed over because they are not what was written. */
+  readonly damaged: readonly string[];
+}
+
+export interface Snapshots {
+  /** Durable on return. The state may come in pieces. */
+  write(position: LogPosition, body: Iterable<Uint8Array>): SnapshotInfo;
+  /** Those whose header is intact, newest first. */
+  list(): SnapshotInfo[];
+  /** The newest that is intact to the last byte. */
+  newest(): NewestSnapshot;
+  /** Removes all but the newest `count` and returns how many went. */
+  keepNewest(count: number): number;
+}
+
+export class FileSnapshots implements Snapshots {
+  readonly #disk: Disk;
+  readonly #directory: string;
+  readonly #logId: Uint8Array;
+
+  constructor(disk: Disk, directory: string, logId: Uint8Array) {
+    this.#disk = disk;
+    this.#directory = directory;
+    this.#logId = logId;
+  }
+
+  write(position: LogPosition, body: Iterable<Uint8Array>): SnapshotInfo {
+    const name = `${String(position.batch).padStart(16, "0")}.snapshot`;
+    const file = join(this.#directory, name);
+    const unfinished = file + UNFINISHED_SUFFIX;
+    if (this.#disk.list(this.#directory).includes(name + UNFINISHED_SUFFIX)) {
+      this.#disk.remove(unfinished);
+    }
+    const bytes = this.#writeFile(unfinished, position, body);
+    this.#disk.rename(unfinished, file);
+    this.#disk.syncDirectory(this.#directory);
+    return { file, position, bytes };
+  }
+
+  list(): SnapshotInfo[] {
+    return this.#files().flatMap((file) => this.#readHeader(file) ?? []);
+  }
+
+  newest(): NewestSnapshot {
+    const damaged: string[] = [];
+    for (const file of this.#files()) {
+      const snapshot = this.#read(file);
+      if (snapshot !== undefined) return { snapshot, damaged };
+      damaged.push(file);
+    }
+    return { snapshot: undefined, damaged };
+  }
+
+  keepNewest(count: number): number {
+    const old = this.#files().slice(Math.max(1, count));
+    for (const file of old) this.#disk.remove(file);
+    if (old.length > 0) this.#disk.syncDirectory(this.#directory);
+    return old.length;
+  }
+
+  /** Newest first. */
+  #files(): string[] {
+    const names = this.#disk.list(this.#directory).filter((name) => NAME.test(name));
+    return names
+      .sort()
+      .reverse()
+      .map((name) => join(this.#directory, name));
+  }
+
+  #writeFile(path: string, position: LogPosition, body: Iterable<Uint8Array>): number {
+    const file = this.#disk.open(path, "create");
+    try {
+      let bytes = 0;
+      let checksum = 0;
+      for (const piece of body) {
+        writeFully(file, piece, HEADER_BYTES + bytes);
+        checksum = crc32c(piece, checksum);
+        bytes += piece.length;
+      }
+      writeFully(file, this.#encodeHeader(position, bytes, checksum), 0);
+      file.sync();
+      return bytes;
+    } finally {
+      file.close();
+    }
+  }
+
+  #encodeHeader(position: LogPosition, bytes: number, checksum: number): Buffer {
+    const header = Buffer.alloc(HEADER_BYTES);
+    header.writeUInt32LE(MAGIC, 0);
+    header.writeUInt32LE(VERSION, 4);
+    header.set(this.#logId, 8);
+    writeU53(header, 24, position.batch);
+    writeU53(header, 32, position.record);
+    writeU53(header, 40, bytes);
+    header.writeUInt32LE(checksum, 48);
+    header.writeUInt32LE(crc32c(header.subarray(0, 60)), 60);
+    return header;
+  }
+
+  #readHeader(path: string): (SnapshotInfo & { readonly checksum: number }) | undefined {
+    const file = this.#disk.open(path, "read");
+    try {
+      const header = readUpTo(file, 0, HEADER_BYTES);
+      if (header.length < HEADER_BYTES || header.readUInt32LE(0) !== MAGIC) return undefined;
+      if (header.readUInt32LE(60) !== crc32c(header.subarray(0, 60))) return undefined;
+      if (header.readUInt32LE(4) !== VERSION) return undefined;
+      if (Buffer.compare(header.subarray(8, 24), this.#logId) !== 0) return undefined;
+      const bytes = readU53(header, 40);
+      if (file.size() !== HEADER_BYTES + bytes) return undefined;
+      const position = { batch: readU53(header, 24), record: readU53(header, 32) };
+      return { file: path, position, bytes, checksum: header.readUInt32LE(48) };
+    } finally {
+      file.close();
+    }
+  }
+
+  #read(path: string): Snapshot | undefined {
+    const info = this.#readHeader(path);
+    if (info === undefined) return undefined;
+    const file = this.#disk.open(path, "read");
+    try {
+      const body = readUpTo(file, HEADER_BYTES, info.bytes);
+      if (body.length !== info.bytes || crc32c(body) !== info.checksum) return undefined;
+      return { file: path, position: info.position, bytes: info.bytes, body };
+    } finally {
+      file.close();
+    }
+  }
+}

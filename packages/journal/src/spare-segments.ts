@@ -1,0 +1,72 @@
+/**
+ * Segments made ahead of need: files of zeros whose blocks the disk has already given.
+ *
+ * Zeros are written, not just reserved, so that a commit changes data alone and its fdatasync
+ * waits for no metadata. The file gets its final name only when it is whole and durable, so a
+ * segment that has its name has its room: a full disk shows here, not in the middle of a commit.
+ * A crash leaves a file under the temporary name, which the next open removes.
+ */
+
+import type { Disk } from "./disk.js";
+import { writeFully, writeZeros } from "./disk.js";
+import { segmentPath } from "./segment-format.js";
+
+export const UNFINISHED_SUFFIX = ".new";
+
+export interface SpareSegments {
+  /** Has the segment made, without waiting for it. */
+  prepare(number: number): void;
+  /** Waits until the prepared segment is in place; throws whatever kept it from being made. */
+  take(number: number): void;
+}
+
+/** Makes a segment, with `header` at its beginning if it is the first of its log. */
+export function allocateSegment(
+  disk: Disk,
+  directory: string,
+  number: number,
+  segmentBytes: number,
+  header?: Uint8Array,
+): void {
+  const path = segmentPath(directory, number);
+  const unfinished = path + UNFINISHED_SUFFIX;
+  const file = disk.open(unfinished, "create");
+  try {
+    writeZeros(file, 0, segmentBytes);
+    if (header !== undefined) {
+      writeFully(file, header, 0);
+      file.sync();
+    }
+  } finally {
+    file.close();
+  }
+  disk.rename(unfinished, path);
+  disk.syncDirectory(directory);
+}
+
+/** Makes each segment on the spot, in the thread that commits. */
+export class InlineSpareSegments implements SpareSegments {
+  readonly #disk: Disk;
+  readonly #directory: string;
+  readonly #segmentBytes: number;
+  #failure: { readonly reason: unknown } | undefined;
+
+  constructor(disk: Disk, directory: string, segmentBytes: number) {
+    this.#disk = disk;
+    this.#directory = directory;
+    this.#segmentBytes = segmentBytes;
+  }
+
+  /** A failure is kept for `take`: the segment in use has room of its own until then. */
+  prepare(number: number): void {
+    try {
+      allocateSegment(this.#disk, this.#directory, number, this.#segmentBytes);
+    } catch (reason) {
+      this.#failure = { reason };
+    }
+  }
+
+  take(): void {
+    if (this.#failure !== undefined) throw this.#failure.reason;
+  }
+}

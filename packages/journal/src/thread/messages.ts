@@ -1,0 +1,36 @@
+/** What the journal's threads say to one another. */
+
+import type { MessagePort } from "node:worker_threads";
+import type { RingMemory } from "../commit-ring.js";
+import type { WriterState } from "../segment-writer.js";
+
+export interface CommitThreadData {
+  readonly ring: RingMemory;
+  readonly state: WriterState;
+  readonly allocator: MessagePort;
+  readonly allocated: SharedArrayBuffer;
+}
+
+export interface AllocateThreadData {
+  readonly directory: string;
+  readonly segmentBytes: number;
+  readonly requests: MessagePort;
+  /** One word: how many requests have been answered. */
+  readonly allocated: SharedArrayBuffer;
+}
+
+/** To the allocating thread: make the segment of this number. */
+export interface AllocateRequest {
+  readonly number: number;
+}
+
+/** From the allocating thread: it is in place, or why it is not. */
+export interface AllocateAnswer {
+  readonly number: number;
+  readonly error?: Error;
+}
+
+/** From the committing thread. Success needs no message: the ring's durable count tells it. */
+export type CommitThreadMessage =
+  | { readonly kind: "ready" }
+  | { readonly kind: "failed"; readonly error: Error };

@@ -1,0 +1,116 @@
+/**
+ * Commits in a thread of its own. The journal's thread encodes into the shared ring and is woken
+ * when the durable count moves; between them no message is sent and nothing is copied. A second
+ * thread makes segments ahead of need.
+ *
+ * If either thread dies, for whatever reason, the log has failed.
+ */
+
+import { MessageChannel, Worker } from "node:worker_threads";
+import type { CommitRing } from "../commit-ring.js";
+import type { CommitEvents, Committer } from "../committer.js";
+import type { WriterState } from "../segment-writer.js";
+import type { AllocateThreadData, CommitThreadData, CommitThreadMessage } from "./messages.js";
+
+export class ThreadCommitter implements Committer {
+  readonly #ring: CommitRing;
+  readonly #events: CommitEvents;
+  readonly #threads: readonly Worker[];
+  readonly #exited: Promise<unknown>;
+  #seen: number;
+  #over = false;
+
+  private constructor(ring: CommitRing, events: CommitEvents, commit: Worker, allocate: Worker) {
+    this.#ring = ring;
+    this.#events = events;
+    this.#threads = [commit, allocate];
+    this.#seen = ring.durable();
+    this.#exited = new Promise((resolve) => commit.once("exit", resolve));
+    commit.on("message", (message: CommitThreadMessage) => {
+      if (message.kind === "failed") this.#fail(message.error);
+    });
+    for (const thread of this.#threads) {
+      thread.on("error", (error) => this.#fail(error));
+      thread.on("exit", () => this.#fail(new Error("a thread of the journal ended")));
+    }
+  }
+
+  /** Resolves once the committing thread has its segment open. */
+  static async start(
+    state: WriterState,
+    segmentBytes: number,
+    ring: CommitRing,
+    events: CommitEvents,
+  ): Promise<ThreadCommitter> {
+    const { port1: allocator, port2: requests } = new MessageChannel();
+    const allocated = new SharedArrayBuffer(4);
+    const commitData: CommitThreadData = { ring: ring.memory, state, allocator, allocated };
+    const allocateData: AllocateThreadData = {
+      directory: state.directory,
+      segmentBytes,
+      requests,
+      allocated,
+    };
+    const allocate = new Worker(threadFile("allocate-thread"), {
+      workerData: allocateData,
+      transferList: [requests],
+    });
+    const commit = new Worker(threadFile("commit-thread"), {
+      workerData: commitData,
+      transferList: [allocator],
+    });
+    await isReady(commit);
+    const committer = new ThreadCommitter(ring, events, commit, allocate);
+    void committer.#watch();
+    return committer;
+  }
+
+  /** Publishing has woken the thread already. */
+  wake(): void {}
+
+  async close(): Promise<void> {
+    this.#over = true;
+    this.#ring.requestClose();
+    await this.#exited;
+    await Promise.all(this.#threads.map((thread) => thread.terminate()));
+  }
+
+  async #watch(): Promise<void> {
+    while (!this.#over) {
+      this.#report();
+      await this.#ring.durableBeyond(this.#seen);
+    }
+  }
+
+  #report(): void {
+    const durable = this.#ring.durable();
+    const batches = (durable - this.#seen) >>> 0;
+    this.#seen = durable;
+    if (batches > 0) this.#events.durable(batches);
+  }
+
+  /** What became durable before the failure is still reported first. */
+  #fail(cause: Error): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#report();
+    this.#events.failed(cause);
+  }
+}
+
+function isReady(commit: Worker): Promise<void> {
+  return new Promise((resolve, reject) => {
+    commit.once("error", reject);
+    commit.once("message", (message: CommitThreadMessage) => {
+      commit.off("error", reject);
+      if (message.kind === "ready") resolve();
+      else reject(message.error);
+    });
+  });
+}
+
+/** Threads run built code, also when this module is run from its sources by a test. */
+function threadFile(name: string): URL {
+  const built = import.meta.url.endsWith(".ts") ? "../../dist/thread" : ".";
+  return new URL(`${built}/${name}.js`, import.meta.url);
+}
