@@ -1,0 +1,98 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { seededUniform, standardNormal } from "./random.js";
+import { SimulatedIndexSource, type SimulatedMarket } from "./simulated-source.js";
+
+const btc: SimulatedMarket = { symbol: "BTCUSD", startTicks: 650_000, annualVolatility: 0.5 };
+const eth: SimulatedMarket = { symbol: "ETHUSD", startTicks: 320_000, annualVolatility: 0.65 };
+const SECOND = 1_000;
+const YEAR = 365 * 24 * 3_600_000;
+
+function walk(markets: readonly SimulatedMarket[], seed: number, times: readonly number[]) {
+  const source = new SimulatedIndexSource(markets, seed);
+  return times.map((time) => source.observe(time));
+}
+
+describe("simulated index", () => {
+  test("first observation: the start price, at the time it was asked", () => {
+    const source = new SimulatedIndexSource([btc, eth], 1);
+    expect(source.observe(5_000)).toEqual([
+      { symbol: "BTCUSD", priceTicks: 650_000, observedAtMs: 5_000 },
+      { symbol: "ETHUSD", priceTicks: 320_000, observedAtMs: 5_000 },
+    ]);
+  });
+
+  test("same seed, same times: the same prices; another seed: others", () => {
+    const times = Array.from({ length: 200 }, (_, i) => i * SECOND);
+    expect(walk([btc], 7, times)).toEqual(walk([btc], 7, times));
+    expect(walk([btc], 7, times)).not.toEqual(walk([btc], 8, times));
+  });
+
+  test("a market listed beside another: neither changes the other's walk", () => {
+    const times = Array.from({ length: 50 }, (_, i) => i * SECOND);
+    const alone = walk([btc], 3, times).map(([first]) => first);
+    const beside = walk([btc, eth], 3, times).map(([first]) => first);
+    expect(beside).toEqual(alone);
+  });
+
+  test("volatility 0: the price never moves, however long it is asked", () => {
+    const still = { ...btc, annualVolatility: 0 };
+    for (const [observation] of walk([still], 1, [0, SECOND, YEAR, 10 * YEAR])) {
+      expect(observation?.priceTicks).toBe(650_000);
+    }
+  });
+
+  test("volatility: a year of steps spreads the log return as configured", () => {
+    const returns = Array.from({ length: 2_000 }, (_, seed) => {
+      const last = walk([{ ...btc, startTicks: 1e9 }], seed, [0, YEAR / 2, YEAR]).at(-1)?.[0];
+      return Math.log((last?.priceTicks ?? 0) / 1e9);
+    });
+    const mean = returns.reduce((sum, value) => sum + value, 0) / returns.length;
+    const variance = returns.reduce((sum, value) => sum + (value - mean) ** 2, 0) / returns.length;
+    expect(Math.sqrt(variance)).toBeCloseTo(0.5, 1);
+    expect(mean).toBeCloseTo(-0.125, 1);
+  });
+
+  test("any times, also backwards: whole ticks of at least one, time never falls", () => {
+    const moment = fc.integer({ min: 0, max: 100 * YEAR });
+    fc.assert(
+      fc.property(
+        fc.array(moment),
+        fc.integer(),
+        fc.integer({ min: 1, max: 1e9 }),
+        (times, seed, start) => {
+          let before = 0;
+          const wild = { symbol: "WILDUSD", startTicks: start, annualVolatility: 10 };
+          for (const [observation] of walk([wild], seed, times)) {
+            expect(Number.isSafeInteger(observation?.priceTicks)).toBe(true);
+            expect(observation?.priceTicks).toBeGreaterThanOrEqual(1);
+            expect(observation?.observedAtMs).toBeGreaterThanOrEqual(before);
+            before = observation?.observedAtMs ?? before;
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe("seeded randomness", () => {
+  test("seededUniform: even over the unit interval", () => {
+    const uniform = seededUniform(42, "even");
+    const bins = new Array<number>(10).fill(0);
+    for (let i = 0; i < 100_000; i++) {
+      const bin = Math.floor(uniform() * 10);
+      bins[bin] = (bins[bin] ?? 0) + 1;
+    }
+    for (const count of bins) expect(Math.abs(count - 10_000)).toBeLessThan(500);
+  });
+
+  test("standardNormal: mean 0, deviation 1, always finite", () => {
+    const uniform = seededUniform(42, "normal");
+    const draws = Array.from({ length: 50_000 }, () => standardNormal(uniform));
+    const mean = draws.reduce((sum, value) => sum + value, 0) / draws.length;
+    const variance = draws.reduce((sum, value) => sum + value ** 2, 0) / draws.length;
+    expect(mean).toBeCloseTo(0, 1);
+    expect(variance).toBeCloseTo(1, 1);
+    expect(draws.every(Number.isFinite)).toBe(true);
+  });
+});
