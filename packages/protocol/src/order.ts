@@ -95,7 +95,7 @@ export type CanceledOrders = Static<typeof CanceledOrders>;
 
 export const CancelAfterBody = Type.Object(
   {
-    afterMs: Type.Union([Type.Literal(0), Type.Integer({ minimum: 1000, maximum: 3_600_000 })], {
+    afterMs: Type.Union([Type.Integer({ minimum: 1000, maximum: 3_600_000 }), Type.Literal(0)], {
       description: "0 switches off; 1000 to 3600000 arms.",
     }),
   },

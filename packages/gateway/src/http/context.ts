@@ -1,0 +1,23 @@
+/** What an operation may use besides the request: clock, catalog, nonces, readiness, the venue. */
+
+import type { Market } from "@perpgate/protocol";
+import type { NonceIssuer } from "../auth/nonce-issuer.js";
+import type { VenuePort } from "../venue-port.js";
+
+/** One condition of readiness; a reason says what is still missing. */
+export interface ReadinessProbe {
+  readonly name: string;
+  notReadyReason(nowMs: number): string | undefined;
+}
+
+export interface GatewayContext {
+  readonly version: string;
+  /** Unix milliseconds. Passed in, so that tests decide what time it is. */
+  readonly clock: () => number;
+  readonly markets: () => readonly Market[];
+  readonly nonces: NonceIssuer;
+  readonly readiness: readonly ReadinessProbe[];
+  /** Undefined until a venue is attached; the operations that need one then refuse. */
+  readonly venue: VenuePort | undefined;
+  readonly openApi: Readonly<Record<string, unknown>>;
+}

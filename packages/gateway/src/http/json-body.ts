@@ -1,0 +1,41 @@
+/**
+ * Request bodies: bytes in, the bytes and their one meaning out.
+ *
+ * The exact bytes are kept beside the value, because an order's signature covers them. Only
+ * `application/json` in valid UTF-8 is read; an empty body is no body.
+ */
+
+import { parseStrictJson, Refusal } from "@perpgate/protocol";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+
+const NO_BYTES = new Uint8Array(0);
+
+export class JsonBody {
+  constructor(
+    readonly bytes: Uint8Array,
+    readonly value: unknown,
+  ) {}
+}
+
+export const EMPTY_BODY = new JsonBody(NO_BYTES, undefined);
+
+export function readJsonBodies(app: FastifyInstance): void {
+  const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    "application/json",
+    { parseAs: "buffer" },
+    async (_request: FastifyRequest, bytes: Buffer) => {
+      if (bytes.length === 0) return EMPTY_BODY;
+      return new JsonBody(bytes, parseStrictJson(decodeUtf8(utf8, bytes)));
+    },
+  );
+}
+
+function decodeUtf8(decoder: InstanceType<typeof TextDecoder>, bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw new Refusal("malformed_json", { problem: "it is not UTF-8" });
+  }
+}

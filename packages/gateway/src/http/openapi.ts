@@ -1,0 +1,140 @@
+/**
+ * The OpenAPI 3.1 document, written from the same operations that answer requests.
+ *
+ * TypeBox schemas are JSON Schema already. Those with a title become components and are referred
+ * to; the rest stays where it is used. Nothing here is typed in twice.
+ */
+
+import { ERROR_TABLE, ErrorBody, type ErrorCode } from "@perpgate/protocol";
+import type { TObject, TSchema } from "typebox";
+import { noBody, type Operation } from "./operation.js";
+
+type Json = Record<string, unknown>;
+
+export function openApiDocument(operations: readonly Operation[], version: string): Json {
+  const components = new Components();
+  const paths: Record<string, Json> = {};
+  for (const operation of operations) {
+    const path = paths[operation.path] ?? {};
+    path[operation.method.toLowerCase()] = describeOperation(operation, components);
+    paths[operation.path] = path;
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Perpgate",
+      version,
+      description:
+        "A gateway to a perpetual-futures venue. This is a testnet: balances are not money. " +
+        "Operations that need the venue answer 503 venue_unavailable while none is attached.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/", description: "The gateway that serves this document" }],
+    paths,
+    components: {
+      schemas: components.schemas,
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer", description: "The token from signing in." },
+        serviceSig: {
+          type: "apiKey",
+          in: "header",
+          name: "X-Service-Sig",
+          description: "The session key's signature over the exact bytes of the body.",
+        },
+      },
+    },
+  };
+}
+
+function describeOperation(operation: Operation, components: Components): Json {
+  const { status, description, schema } = operation.success;
+  const parameters = [
+    ...describeParameters(operation.params, "path", components),
+    ...describeParameters(operation.query, "query", components),
+  ];
+  return {
+    operationId: operation.id,
+    tags: [operation.tag],
+    summary: operation.summary,
+    security: securityOf(operation),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(operation.body === noBody
+      ? {}
+      : { requestBody: { required: true, content: jsonContent(operation.body, components) } }),
+    responses: {
+      [status]: { description, content: jsonContent(schema, components) },
+      ...describeErrors(errorCodesOf(operation), components),
+    },
+  };
+}
+
+function securityOf({ access }: Operation): readonly Json[] {
+  if (access === "public") return [];
+  return access === "bearer" ? [{ bearer: [] }] : [{ bearer: [], serviceSig: [] }];
+}
+
+function describeParameters(schema: TObject, place: "path" | "query", components: Components) {
+  const required = new Set<string>(schema.required ?? []);
+  return Object.entries(schema.properties).map(([name, property]) => ({
+    name,
+    in: place,
+    // A parameter with a default may be left out, whatever the type of the decoded value says.
+    required: place === "path" || (required.has(name) && !("default" in property)),
+    schema: components.refer(property),
+  }));
+}
+
+/** Every code this operation may answer with: its own, and those of its kind. */
+export function errorCodesOf(operation: Operation): readonly ErrorCode[] {
+  const codes: ErrorCode[] = ["rate_limited", "internal_error", "overloaded", "stopped"];
+  const hasInput =
+    operation.body !== noBody ||
+    Object.keys(operation.params.properties).length > 0 ||
+    Object.keys(operation.query.properties).length > 0;
+  if (hasInput) codes.push("invalid_request");
+  if (operation.method !== "GET") {
+    codes.push("malformed_json", "duplicate_key", "forbidden_key", "number_not_exact");
+    codes.push("body_too_large", "unsupported_media_type");
+  }
+  if (operation.access !== "public") codes.push("token_required", "invalid_token");
+  if (operation.needsVenue) codes.push("venue_unavailable");
+  return [...new Set([...operation.errors, ...codes])];
+}
+
+function describeErrors(codes: readonly ErrorCode[], components: Components): Json {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) {
+    const { status } = ERROR_TABLE[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const sorted = [...byStatus].sort(([a], [b]) => a - b);
+  return Object.fromEntries(
+    sorted.map(([status, group]) => [
+      String(status),
+      {
+        description: group.map((code) => `\`${code}\``).join(", "),
+        content: jsonContent(ErrorBody, components),
+        "x-error-codes": group,
+      },
+    ]),
+  );
+}
+
+function jsonContent(schema: TSchema, components: Components): Json {
+  return { "application/json": { schema: components.refer(schema) } };
+}
+
+/** Schemas with a title, hoisted out of wherever they are used. */
+class Components {
+  readonly schemas: Json = {};
+
+  refer(schema: unknown): unknown {
+    if (Array.isArray(schema)) return schema.map((item) => this.refer(item));
+    if (typeof schema !== "object" || schema === null) return schema;
+    const entries = Object.entries(schema).map(([key, value]) => [key, this.refer(value)]);
+    const plain: Json = Object.fromEntries(entries);
+    if (typeof plain.title !== "string") return plain;
+    this.schemas[plain.title] ??= plain;
+    return { $ref: `#/components/schemas/${plain.title}` };
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * The HTTP side of the gateway, put together in the order a request passes it.
+ *
+ *   socket → limits → request id → 404/405 → body → operation → schema → answer
+ *
+ * Every stage has one error exit, the shape of `ErrorBody`. The server is built without listening,
+ * listens once, and drains once: it stops accepting, lets requests in flight finish, and cuts what
+ * is left when the grace period ends.
+ */
+
+import { Refusal } from "@perpgate/protocol";
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
+import type { Registry } from "prom-client";
+import { OPERATIONS } from "../operations.js";
+import { AllowedMethods } from "./allowed-methods.js";
+import { answerClientError } from "./client-errors.js";
+import type { GatewayContext } from "./context.js";
+import { serveDocs } from "./docs.js";
+import { sendError } from "./errors.js";
+import { readJsonBodies } from "./json-body.js";
+import type { HttpLimits } from "./limits.js";
+import { serveMetrics } from "./metrics.js";
+import { openApiDocument } from "./openapi.js";
+import { requestIdOf } from "./request-id.js";
+import { routeOperations } from "./routes.js";
+
+export interface GatewayOptions extends Omit<GatewayContext, "openApi"> {
+  readonly log: FastifyBaseLogger;
+  readonly metrics: Registry;
+  readonly limits: HttpLimits;
+}
+
+export interface Gateway {
+  /** Resolves with the address that clients use; port 0 picks a free one. */
+  listen(address: { host: string; port: number }): Promise<string>;
+  /** Stops accepting, finishes what is in flight, cuts the rest after the grace period. */
+  drain(graceMs: number): Promise<void>;
+}
+
+export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
+  const openApi = openApiDocument(OPERATIONS, options.version);
+  const app = createServer(options);
+  const stopping = refuseWhileStopping(app);
+  readJsonBodies(app);
+  answerUnknownRoutes(app);
+  serveMetrics(app, options.metrics);
+  await serveDocs(app, openApi);
+  routeOperations(app, OPERATIONS, { ...options, openApi });
+  await app.ready();
+  return {
+    listen: (address) => app.listen(address),
+    drain: async (graceMs) => {
+      stopping.begin();
+      const cut = setTimeout(() => app.server.closeAllConnections(), graceMs);
+      try {
+        await app.close();
+      } finally {
+        clearTimeout(cut);
+      }
+    },
+  };
+}
+
+function createServer({ log, limits }: GatewayOptions): FastifyInstance {
+  const app: FastifyInstance = Fastify({
+    loggerInstance: log,
+    // One line a request, written by the hook below, in place of Fastify's two.
+    logController: new LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: "requestId",
+    }),
+    genReqId: requestIdOf,
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionTimeout: limits.idleTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    http: {
+      headersTimeout: limits.headersTimeoutMs,
+      connectionsCheckingInterval: limits.timeoutCheckIntervalMs,
+    },
+    // Fastify's own answer while closing has another shape; ours is `stopped`.
+    return503OnClosing: false,
+    clientErrorHandler: answerClientError,
+    frameworkErrors: sendError,
+  });
+  app.server.maxConnections = limits.maxConnections;
+  app.setErrorHandler(sendError);
+  app.addHook("onRequest", async (request, reply) => {
+    void reply.header("x-request-id", request.id);
+    void reply.header("x-content-type-options", "nosniff");
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    request.log.info(
+      {
+        method: request.method,
+        path: request.url.split("?", 1)[0],
+        status: reply.statusCode,
+        elapsedMs: Math.round(reply.elapsedTime * 1000) / 1000,
+      },
+      "request",
+    );
+  });
+  return app;
+}
+
+/** A request that arrives on an open connection after the end began is refused, not dropped. */
+function refuseWhileStopping(app: FastifyInstance): { begin(): void } {
+  let stopping = false;
+  app.addHook("onRequest", async (_request, reply) => {
+    if (!stopping) return;
+    void reply.header("connection", "close");
+    throw new Refusal("stopped", {});
+  });
+  return {
+    begin: () => {
+      stopping = true;
+    },
+  };
+}
+
+/** Decided before the body is read: an unknown path has no body worth reading. */
+function answerUnknownRoutes(app: FastifyInstance): void {
+  const allowedMethods = new AllowedMethods();
+  allowedMethods.watch(app);
+  app.setNotFoundHandler(() => {
+    throw new Refusal("internal_error", {});
+  });
+  app.addHook("onRequest", async (request, reply) => {
+    if (!request.is404) return;
+    const path = request.url.split("?", 1)[0] ?? request.url;
+    const allowed = allowedMethods.of(path);
+    if (allowed.length === 0) throw new Refusal("not_found", { path: path.slice(0, 200) });
+    void reply.header("allow", allowed.join(", "));
+    throw new Refusal("method_not_allowed", {
+      method: request.method,
+      allowed: allowed.join(", "),
+    });
+  });
+}

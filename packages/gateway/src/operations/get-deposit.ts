@@ -1,0 +1,17 @@
+import { Deposit, DepositIdPath } from "@perpgate/protocol";
+import { defineVenueOperation, noBody, noQuery } from "../http/operation.js";
+
+export const getDeposit = defineVenueOperation({
+  id: "getDeposit",
+  method: "GET",
+  path: "/v1/bridge/deposits/{id}",
+  tag: "bridge",
+  summary: "One own deposit",
+  access: "bearer",
+  params: DepositIdPath,
+  query: noQuery,
+  body: noBody,
+  success: { status: 200, description: "The deposit", schema: Deposit },
+  errors: ["deposit_not_found"],
+  handle: ({ caller, params }, venue) => venue.deposit(caller(), params.id),
+});

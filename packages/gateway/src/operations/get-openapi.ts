@@ -1,0 +1,21 @@
+import { Type } from "typebox";
+import { defineOperation, noBody, noParams, noQuery } from "../http/operation.js";
+
+export const getOpenApi = defineOperation({
+  id: "getOpenApi",
+  method: "GET",
+  path: "/v1/openapi.json",
+  tag: "service",
+  summary: "This interface as an OpenAPI 3.1 document",
+  access: "public",
+  params: noParams,
+  query: noQuery,
+  body: noBody,
+  success: {
+    status: 200,
+    description: "The document",
+    schema: Type.Record(Type.String(), Type.Unknown()),
+  },
+  errors: [],
+  handle: (_call, { openApi }) => ({ ...openApi }),
+});

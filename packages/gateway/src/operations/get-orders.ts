@@ -1,0 +1,17 @@
+import { Orders, OrdersQuery } from "@perpgate/protocol";
+import { defineVenueOperation, noBody, noParams } from "../http/operation.js";
+
+export const getOrders = defineVenueOperation({
+  id: "getOrders",
+  method: "GET",
+  path: "/v1/orders",
+  tag: "orders",
+  summary: "Own orders, open ones by default",
+  access: "bearer",
+  params: noParams,
+  query: OrdersQuery,
+  body: noBody,
+  success: { status: 200, description: "Orders", schema: Orders },
+  errors: [],
+  handle: ({ caller, query }, venue) => venue.orders(caller(), query),
+});

@@ -1,0 +1,21 @@
+import { Deposit, DepositBody } from "@perpgate/protocol";
+import { defineVenueOperation, noParams, noQuery } from "../http/operation.js";
+
+export const registerDeposit = defineVenueOperation({
+  id: "registerDeposit",
+  method: "POST",
+  path: "/v1/bridge/deposit",
+  tag: "bridge",
+  summary: "Register a deposit by its transaction hash",
+  access: "bearer",
+  params: noParams,
+  query: noQuery,
+  body: DepositBody,
+  success: {
+    status: 202,
+    description: "Queued; registering again answers the same deposit",
+    schema: Deposit,
+  },
+  errors: ["invalid_tx_hash", "token_not_on_chain", "deposit_limit"],
+  handle: ({ caller, body }, venue) => venue.registerDeposit(caller(), body),
+});
