@@ -11,10 +11,6 @@
  */
 
 import { batchLength } from "./batch-format.js";
-import { MAX_BATCH_BYTES } from "./journal.js";
-
-/** Twice the largest batch at least, so that a batch always fits into an empty ring. */
-export const RING_BYTES = 4 * MAX_BATCH_BYTES;
 
 const HEAD = 0;
 const TAIL = 1;
@@ -46,7 +42,7 @@ export class CommitRing {
   /** Where the next batch goes; runs ahead of HEAD until `publish`. */
   #reserved = 0;
 
-  constructor(memory: RingMemory = newMemory()) {
+  constructor(memory: RingMemory) {
     this.memory = memory;
     this.bytes = Buffer.from(memory.data);
     this.#control = new Int32Array(memory.control);
@@ -132,9 +128,14 @@ export class CommitRing {
   }
 }
 
-function newMemory(): RingMemory {
+/**
+ * Memory for a ring that holds four of the largest batches: with two, a batch always fits once the
+ * ring is empty; the rest lets appends go on while a commit runs.
+ */
+export function newRingMemory(maxBatchBytes: number): RingMemory {
+  const bytes = 2 ** Math.ceil(Math.log2(4 * maxBatchBytes));
   return {
     control: new SharedArrayBuffer(4 * CONTROL_WORDS),
-    data: new SharedArrayBuffer(RING_BYTES),
+    data: new SharedArrayBuffer(bytes),
   };
 }

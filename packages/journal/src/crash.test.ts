@@ -4,7 +4,7 @@ import { appendMany, id, readAll, text } from "./testing/contract.js";
 import { CrashWorld } from "./testing/crash-world.js";
 import { FakeDisk, type Fault } from "./testing/fake-disk.js";
 
-const SEEDS = Number(process.env.JOURNAL_SEEDS ?? 3000);
+const SEEDS = Number(process.env.JOURNAL_SEEDS ?? 2000);
 const FIRST_SEED = Number(process.env.JOURNAL_FIRST_SEED ?? 1);
 const SEGMENT_BYTES = 4096;
 
@@ -23,7 +23,7 @@ describe("recover: random lives and deaths", () => {
   test("nothing promised is lost and nothing is half there", async () => {
     await forEachSeed(async (seed) => {
       const world = new CrashWorld(seed, SEGMENT_BYTES);
-      for (let life = 0; life < 6; life++) {
+      for (let life = 0; life < 4; life++) {
         await live(world);
         world.disk.restart(world.random.pick(["kill", "power_cut"]));
       }

@@ -8,7 +8,7 @@
  */
 
 import { encodeBatch, encodedBytes } from "./batch-format.js";
-import { CommitRing } from "./commit-ring.js";
+import { CommitRing, newRingMemory } from "./commit-ring.js";
 import type { CommitEvents, Committer } from "./committer.js";
 import type { Disk, DiskLock } from "./disk.js";
 import { BatchRefused, JournalClosed, JournalStopped } from "./errors.js";
@@ -31,7 +31,7 @@ export class FileJournal implements Journal, CommitEvents {
   readonly recovery: Recovery;
   readonly snapshots: Snapshots;
   readonly stopped: Promise<Error>;
-  readonly ring = new CommitRing();
+  readonly ring: CommitRing;
   readonly #disk: Disk;
   readonly #directory: string;
   readonly #lock: DiskLock;
@@ -54,6 +54,7 @@ export class FileJournal implements Journal, CommitEvents {
     maxBatchBytes: number,
   ) {
     this.#maxBatchBytes = maxBatchBytes;
+    this.ring = new CommitRing(newRingMemory(maxBatchBytes));
     this.#disk = disk;
     this.#directory = directory;
     this.#lock = lock;

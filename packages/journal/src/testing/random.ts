@@ -29,8 +29,8 @@ export class SeededRandom {
   }
 
   bytes(length: number): Uint8Array {
-    const bytes = new Uint8Array(length);
-    for (let index = 0; index < length; index++) bytes[index] = this.below(256);
-    return bytes;
+    const words = new Uint32Array(Math.ceil(length / 4));
+    for (let index = 0; index < words.length; index++) words[index] = this.next() * 2 ** 32;
+    return new Uint8Array(words.buffer, 0, length);
   }
 }

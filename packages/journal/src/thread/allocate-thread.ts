@@ -6,7 +6,12 @@
 import { workerData } from "node:worker_threads";
 import { nodeDisk } from "../node-disk.js";
 import { allocateSegment } from "../spare-segments.js";
-import type { AllocateAnswer, AllocateRequest, AllocateThreadData } from "./messages.js";
+import {
+  type AllocateAnswer,
+  type AllocateRequest,
+  type AllocateThreadData,
+  toFailure,
+} from "./messages.js";
 
 function serve({ directory, segmentBytes, requests, allocated }: AllocateThreadData): void {
   const answers = new Int32Array(allocated);
@@ -22,7 +27,7 @@ function attempt(directory: string, number: number, segmentBytes: number): Alloc
     allocateSegment(nodeDisk, directory, number, segmentBytes);
     return { number };
   } catch (error) {
-    return { number, error: error instanceof Error ? error : new Error(String(error)) };
+    return { number, failure: toFailure(error) };
   }
 }
 

@@ -11,11 +11,13 @@ import { CommitRing } from "../commit-ring.js";
 import { nodeDisk } from "../node-disk.js";
 import { SegmentWriter } from "../segment-writer.js";
 import type { SpareSegments } from "../spare-segments.js";
-import type {
-  AllocateAnswer,
-  AllocateRequest,
-  CommitThreadData,
-  CommitThreadMessage,
+import {
+  type AllocateAnswer,
+  type AllocateRequest,
+  type CommitThreadData,
+  type CommitThreadMessage,
+  fromFailure,
+  toFailure,
 } from "./messages.js";
 
 /** Spares from the allocating thread, one request at a time. */
@@ -35,7 +37,7 @@ function threadSpares({ allocator, allocated }: CommitThreadData): SpareSegments
       }
       for (let got = receiveMessageOnPort(allocator); got; got = receiveMessageOnPort(allocator)) {
         const answer: AllocateAnswer = got.message;
-        if (answer.error !== undefined) throw answer.error;
+        if (answer.failure !== undefined) throw fromFailure(answer.failure);
       }
     },
   };
@@ -53,7 +55,7 @@ function run(data: CommitThreadData, tell: (message: CommitThreadMessage) => voi
     }
     writer.close();
   } catch (error) {
-    tell({ kind: "failed", error: error instanceof Error ? error : new Error(String(error)) });
+    tell({ kind: "failed", failure: toFailure(error) });
   }
 }
 

@@ -27,10 +27,26 @@ export interface AllocateRequest {
 /** From the allocating thread: it is in place, or why it is not. */
 export interface AllocateAnswer {
   readonly number: number;
-  readonly error?: Error;
+  readonly failure?: Failure;
 }
 
 /** From the committing thread. Success needs no message: the ring's durable count tells it. */
 export type CommitThreadMessage =
   | { readonly kind: "ready" }
-  | { readonly kind: "failed"; readonly error: Error };
+  | { readonly kind: "failed"; readonly failure: Failure };
+
+/** An error as it crosses threads: a cloned Error would lose the system's code. */
+export interface Failure {
+  readonly message: string;
+  readonly code: string | undefined;
+}
+
+export function toFailure(error: unknown): Failure {
+  if (!(error instanceof Error)) return { message: String(error), code: undefined };
+  return { message: error.message, code: "code" in error ? String(error.code) : undefined };
+}
+
+export function fromFailure({ message, code }: Failure): Error {
+  const error = new Error(message);
+  return code === undefined ? error : Object.assign(error, { code });
+}

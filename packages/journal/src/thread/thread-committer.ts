@@ -10,7 +10,12 @@ import { MessageChannel, Worker } from "node:worker_threads";
 import type { CommitRing } from "../commit-ring.js";
 import type { CommitEvents, Committer } from "../committer.js";
 import type { WriterState } from "../segment-writer.js";
-import type { AllocateThreadData, CommitThreadData, CommitThreadMessage } from "./messages.js";
+import {
+  type AllocateThreadData,
+  type CommitThreadData,
+  type CommitThreadMessage,
+  fromFailure,
+} from "./messages.js";
 
 export class ThreadCommitter implements Committer {
   readonly #ring: CommitRing;
@@ -27,7 +32,7 @@ export class ThreadCommitter implements Committer {
     this.#seen = ring.durable();
     this.#exited = new Promise((resolve) => commit.once("exit", resolve));
     commit.on("message", (message: CommitThreadMessage) => {
-      if (message.kind === "failed") this.#fail(message.error);
+      if (message.kind === "failed") this.#fail(fromFailure(message.failure));
     });
     for (const thread of this.#threads) {
       thread.on("error", (error) => this.#fail(error));
@@ -104,7 +109,7 @@ function isReady(commit: Worker): Promise<void> {
     commit.once("message", (message: CommitThreadMessage) => {
       commit.off("error", reject);
       if (message.kind === "ready") resolve();
-      else reject(message.error);
+      else reject(fromFailure(message.failure));
     });
   });
 }

@@ -1,0 +1,139 @@
+import { describe, expect, test } from "vitest";
+import { JournalDamaged } from "./errors.js";
+import type { Batch } from "./journal.js";
+import { openJournal } from "./open-journal.js";
+import { appendMany, id, readAll, text } from "./testing/contract.js";
+import { FakeDisk } from "./testing/fake-disk.js";
+
+const SEGMENT_BYTES = 512;
+
+const open = (disk: FakeDisk) =>
+  openJournal({ directory: "/log", disk, segmentBytes: SEGMENT_BYTES });
+
+interface SmallLog {
+  readonly disk: FakeDisk;
+  readonly batches: readonly Batch[];
+  /** How many batches precede the last commit. */
+  readonly beforeLastCommit: number;
+}
+
+/** Two segments and a spare; the last commit holds `lastCommit` batches. */
+async function smallLog(lastCommit: number): Promise<SmallLog> {
+  const disk = new FakeDisk(1);
+  const journal = await open(disk);
+  for (let counter = 0; counter < 14; counter++) await appendMany(journal, counter, counter + 1);
+  await appendMany(journal, 14, 14 + lastCommit);
+  const batches = await readAll(journal);
+  await journal.close();
+  return { disk, batches, beforeLastCommit: 14 };
+}
+
+/** Opens a changed copy of the log: what it holds, or the damage it was refused for. */
+async function tryOpen(disk: FakeDisk) {
+  try {
+    const journal = await open(disk);
+    return { found: await readAll(journal), cut: journal.recovery.cut };
+  } catch (error) {
+    if (error instanceof JournalDamaged) return error;
+    throw error;
+  }
+}
+
+describe("open: a flipped bit", () => {
+  test.each([1, 3])("at every byte, last commit of %i batches: refused by file and offset, or cut from the last commit", async (lastCommit) => {
+    const { disk, batches, beforeLastCommit } = await smallLog(lastCommit);
+    const seen = { refused: 0, cut: 0 };
+    for (const path of disk.paths()) {
+      for (let offset = 0; offset < disk.contents(path).length; offset++) {
+        const copy = disk.clone(offset);
+        copy.flipBit(path, offset, offset % 8);
+        const outcome = await tryOpen(copy);
+        const where = `${path} at ${offset}`;
+        if (outcome instanceof JournalDamaged) {
+          expect(outcome.file, where).toBe(path);
+          expect(outcome.offset, where).toBeLessThanOrEqual(offset);
+          seen.refused += 1;
+        } else {
+          expect(outcome.cut.length, where).toBe(1);
+          expect(outcome.found.length, where).toBeGreaterThanOrEqual(beforeLastCommit);
+          expect(outcome.found, where).toEqual(batches.slice(0, outcome.found.length));
+          seen.cut += 1;
+        }
+      }
+    }
+    expect(seen.refused).toBeGreaterThan(900);
+    expect(seen.cut).toBeGreaterThan(64);
+  });
+});
+
+describe("open: other damage", () => {
+  const first = "/log/0000000001.log";
+  const second = "/log/0000000002.log";
+
+  test("a segment in the middle is missing: refused by its name", async () => {
+    const { disk } = await smallLog(1);
+    disk.remove(second);
+    await expect(open(disk)).rejects.toMatchObject({ code: "journal_damaged", file: second });
+  });
+
+  test("a batch is zeroed in the middle: refused at its offset", async () => {
+    const { disk } = await smallLog(1);
+    disk.open(first, "write").write(new Uint8Array(56), 64 + 56);
+    await expect(open(disk)).rejects.toMatchObject({ file: first, offset: 64 + 56 });
+  });
+
+  test("a segment is replaced by an earlier one: refused", async () => {
+    const { disk } = await smallLog(1);
+    disk.open(second, "write").write(disk.contents(first), 0);
+    await expect(open(disk)).rejects.toMatchObject({ file: second, offset: 24 });
+  });
+
+  test("a segment of another log: refused", async () => {
+    const { disk } = await smallLog(1);
+    const other = await smallLog(1);
+    disk.open(second, "write").write(other.disk.contents(second), 0);
+    await expect(open(disk)).rejects.toMatchObject({ file: second, offset: 8 });
+  });
+
+  test("the log ends before its snapshot: refused", async () => {
+    const disk = new FakeDisk(1);
+    const journal = await open(disk);
+    await appendMany(journal, 0, 2);
+    journal.snapshots.write(journal.end, [text("state")]);
+    await journal.close();
+    disk.flipBit(first, 64 + 60, 0);
+    await expect(open(disk)).rejects.toThrow(/before its snapshot at 2/);
+  });
+
+  test("a record that looks like a batch does not turn a torn tail into damage", async () => {
+    const disk = new FakeDisk(1);
+    const journal = await open(disk);
+    await appendMany(journal, 0, 1);
+    // The bytes of a whole batch of this very segment, its checksum included.
+    const stored = disk.contents(first).subarray(64, 64 + 56);
+    disk.plan = { operation: disk.operations + 1, fault: { kind: "crash", bytesWritten: 104 } };
+    await expect(journal.append(id(1), [stored, text("more")])).rejects.toThrow();
+    disk.restart("kill");
+    expect((await open(disk)).recovery.cut).toMatchObject([{ file: first, offset: 64 + 56 }]);
+  });
+});
+
+describe("open: verify since snapshot", () => {
+  test("damage before the snapshot is left to an auditor, damage after it is refused", async () => {
+    const { disk } = await smallLog(1);
+    const journal = await open(disk);
+    journal.snapshots.write({ batch: 9, record: 9 }, [text("state")]);
+    await journal.close();
+    disk.flipBit("/log/0000000001.log", 100, 0);
+    await expect(open(disk)).rejects.toMatchObject({ code: "journal_damaged" });
+    const since = { directory: "/log", disk, segmentBytes: SEGMENT_BYTES } as const;
+    const opened = await openJournal({ ...since, verify: "since-snapshot" });
+    expect(await readAll(opened, { batch: 9, record: 9 })).toHaveLength(6);
+    await expect(readAll(opened)).rejects.toMatchObject({ code: "journal_damaged" });
+    await opened.close();
+    disk.flipBit("/log/0000000002.log", 64 + 2 * 56, 0);
+    await expect(openJournal({ ...since, verify: "since-snapshot" })).rejects.toMatchObject({
+      code: "journal_damaged",
+    });
+  });
+});

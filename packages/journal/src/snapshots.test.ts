@@ -1,0 +1,106 @@
+import { describe, expect, test } from "vitest";
+import { openJournal } from "./open-journal.js";
+import { FileSnapshots } from "./snapshots.js";
+import { appendMany, readAll, text } from "./testing/contract.js";
+import { FakeDisk } from "./testing/fake-disk.js";
+
+const LOG_ID = Buffer.alloc(16, 9);
+const at = (batch: number) => ({ batch, record: batch * 2 });
+
+function bodyOf(snapshots: FileSnapshots): string | undefined {
+  const { snapshot } = snapshots.newest();
+  return snapshot && Buffer.from(snapshot.body).toString();
+}
+
+describe("snapshots", () => {
+  test("newest: a flipped bit anywhere passes the file over for the one before", () => {
+    const disk = new FakeDisk(1);
+    const snapshots = new FileSnapshots(disk, "/log", LOG_ID);
+    snapshots.write(at(1), [text("older")]);
+    const { file } = snapshots.write(at(2), [text("newer")]);
+    const size = disk.contents(file).length;
+    for (let offset = 0; offset < size; offset++) {
+      disk.flipBit(file, offset, offset % 8);
+      expect(snapshots.newest().damaged, `offset ${offset}`).toEqual([file]);
+      expect(bodyOf(snapshots), `offset ${offset}`).toBe("older");
+      disk.flipBit(file, offset, offset % 8);
+    }
+    expect(bodyOf(snapshots)).toBe("newer");
+  });
+
+  test("newest: a snapshot of another log is passed over", () => {
+    const disk = new FakeDisk(1);
+    new FileSnapshots(disk, "/log", Buffer.alloc(16, 8)).write(at(5), [text("foreign")]);
+    expect(bodyOf(new FileSnapshots(disk, "/log", LOG_ID))).toBeUndefined();
+  });
+
+  test("write: a crash before any operation leaves the old set or the new", () => {
+    for (let operation = 1; ; operation++) {
+      const disk = new FakeDisk(operation);
+      const snapshots = new FileSnapshots(disk, "/log", LOG_ID);
+      snapshots.write(at(1), [text("old")]);
+      disk.plan = { operation: disk.operations + operation, fault: { kind: "crash" } };
+      let finished = true;
+      try {
+        snapshots.write(at(2), [text("n"), text("ew")]);
+      } catch {
+        finished = false;
+      }
+      disk.restart("power_cut");
+      expect(snapshots.newest().damaged, `operation ${operation}`).toEqual([]);
+      if (finished) {
+        expect(bodyOf(snapshots)).toBe("new");
+        return;
+      }
+      expect(["old", "new"]).toContain(bodyOf(snapshots));
+      snapshots.write(at(2), [text("again")]);
+      expect(bodyOf(snapshots)).toBe("again");
+    }
+  });
+
+  test("keepNewest: the older ones go", () => {
+    const snapshots = new FileSnapshots(new FakeDisk(1), "/log", LOG_ID);
+    for (const batch of [1, 2, 3, 4]) snapshots.write(at(batch), [text(String(batch))]);
+    expect(snapshots.keepNewest(2)).toBe(2);
+    expect(snapshots.list().map((one) => one.position.batch)).toEqual([4, 3]);
+  });
+});
+
+describe("prune", () => {
+  const open = (disk: FakeDisk) => openJournal({ directory: "/log", disk, segmentBytes: 512 });
+
+  test("whole segments below the place go, and reading from there still works", async () => {
+    const disk = new FakeDisk(1);
+    const journal = await open(disk);
+    await appendMany(journal, 0, 30);
+    const place = { batch: 20, record: 20 };
+    journal.snapshots.write(place, [text("state")]);
+    expect(journal.prune(place)).toBe(2);
+    expect(await readAll(journal, place)).toHaveLength(10);
+    await expect(readAll(journal)).rejects.toMatchObject({ code: "position_unavailable" });
+    await journal.close();
+    const { recovery } = await open(disk);
+    expect(recovery.first.batch).toBeGreaterThan(0);
+    expect(recovery.first.batch).toBeLessThanOrEqual(20);
+    expect(recovery.end.batch).toBe(30);
+  });
+
+  test("refused while a reading is below the place", async () => {
+    const journal = await open(new FakeDisk(1));
+    await appendMany(journal, 0, 30);
+    journal.snapshots.write(journal.end, [text("state")]);
+    const reading = journal.read({ batch: 0, record: 0 }, () => undefined);
+    expect(() => journal.prune(journal.end)).toThrow(/a reading is still at batch 0/);
+    await reading.live;
+    expect(journal.prune(journal.end)).toBeGreaterThan(0);
+  });
+
+  test("refused when the only snapshot is damaged", async () => {
+    const disk = new FakeDisk(1);
+    const journal = await open(disk);
+    await appendMany(journal, 0, 30);
+    const { file } = journal.snapshots.write(journal.end, [text("state")]);
+    disk.flipBit(file, 66, 0);
+    expect(() => journal.prune(journal.end)).toThrow(/no valid snapshot/);
+  });
+});

@@ -1,0 +1,127 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { openJournal } from "./open-journal.js";
+import { recordOf } from "./testing/append-child.js";
+import { appendMany, describeJournal, id, readAll } from "./testing/contract.js";
+import { SeededRandom } from "./testing/random.js";
+
+const SEGMENT_BYTES = 2 ** 21;
+const KILLS = Number(process.env.JOURNAL_KILLS ?? 5);
+const PACKAGE = fileURLToPath(new URL("..", import.meta.url));
+
+// Threads and child processes run built code; the build does nothing when it is up to date.
+beforeAll(() => {
+  const compiler = fileURLToPath(new URL("../../../node_modules/.bin/tsc", import.meta.url));
+  execFileSync(compiler, ["-b", PACKAGE]);
+});
+
+describeJournal("files, committed in a thread", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "journal-"));
+  return {
+    open: () => openJournal({ directory, segmentBytes: SEGMENT_BYTES }),
+    dispose: () => rm(directory, { recursive: true }),
+  };
+});
+
+describe("journal in threads and processes", () => {
+  let directory: string;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), "journal-"));
+  });
+
+  afterEach(() => rm(directory, { recursive: true, force: true }));
+
+  const open = () => openJournal({ directory, segmentBytes: SEGMENT_BYTES });
+
+  test("append: over several segments, each made ahead of need", async () => {
+    const journal = await open();
+    for (let from = 0; from < 30_000; from += 3_000) await appendMany(journal, from, from + 3_000);
+    expect(journal.end.batch).toBe(30_000);
+    expect(await readAll(journal)).toHaveLength(30_000);
+    await journal.close();
+  });
+
+  test("append: a next segment that cannot be made stops the journal at the rotation", async () => {
+    const journal = await open();
+    await rm(directory, { recursive: true });
+    const large = [new Uint8Array(SEGMENT_BYTES / 4)];
+    let stopped: unknown;
+    for (let counter = 0; stopped === undefined; counter++) {
+      await journal.append(id(counter), large).catch((error: unknown) => {
+        stopped = error;
+      });
+    }
+    expect(stopped).toMatchObject({ code: "journal_stopped", cause: { code: "ENOENT" } });
+    expect(await journal.stopped).toBe(stopped);
+    await expect(journal.append(id(99), large)).rejects.toBe(stopped);
+    await journal.close();
+  });
+
+  test("open: refused while another process has it, allowed once that is killed", async () => {
+    const child = startChild(directory);
+    await child.acknowledged(1);
+    await expect(open()).rejects.toThrow(`in use by process ${child.process.pid}`);
+    await child.kill();
+    await (await open()).close();
+  });
+
+  test(`recover: ${KILLS} times kill -9 under load, every acknowledged batch is there`, async () => {
+    const seed = Number(process.env.JOURNAL_SEED ?? 1);
+    const random = new SeededRandom(seed);
+    for (let round = 1; round <= KILLS; round++) {
+      const child = startChild(directory);
+      const acknowledged = await child.acknowledged(200 + random.below(8_000));
+      await child.kill();
+      const journal = await open();
+      const batches = await readAll(journal);
+      await journal.close();
+      const where = `seed ${seed}, kill ${round}`;
+      expect(batches.length, where).toBeGreaterThan(Math.max(...acknowledged()));
+      for (const [index, batch] of batches.entries()) {
+        const intact =
+          batch.id.counter === index &&
+          Buffer.compare(batch.records[0] ?? Buffer.alloc(0), recordOf(index)) === 0;
+        expect(intact, `${where}, batch ${index}`).toBe(true);
+      }
+    }
+  });
+});
+
+interface Child {
+  readonly process: ChildProcess;
+  /** Waits for so many acknowledgements; the list goes on growing until the child is dead. */
+  acknowledged(count: number): Promise<() => readonly number[]>;
+  kill(): Promise<void>;
+}
+
+function startChild(directory: string): Child {
+  const script = join(PACKAGE, "dist/testing/append-child.js");
+  const child = spawn(process.execPath, [script, directory, String(SEGMENT_BYTES)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const counters: number[] = [];
+  const lines = createInterface({ input: child.stdout });
+  const ended = Promise.all([once(lines, "close"), once(child, "exit")]);
+  lines.on("line", (line) => {
+    if (line !== "open") counters.push(Number(line));
+    lines.emit("acknowledged");
+  });
+  return {
+    process: child,
+    async acknowledged(count) {
+      while (counters.length < count) await once(lines, "acknowledged");
+      return () => counters;
+    },
+    async kill() {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
