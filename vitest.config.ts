@@ -6,7 +6,11 @@ export default defineConfig({
   resolve: { conditions: ["perpgate-source"] },
   ssr: { resolve: { conditions: ["perpgate-source"] } },
   test: {
-    include: ["packages/*/{src,test}/**/*.test.ts", "apps/*/{src,test}/**/*.test.ts"],
+    include: [
+      "packages/*/{src,test}/**/*.test.ts",
+      "apps/*/{src,test}/**/*.test.ts",
+      "scripts/*.test.mjs",
+    ],
     testTimeout: 60_000,
   },
 });

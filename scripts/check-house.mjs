@@ -1,0 +1,182 @@
+#!/usr/bin/env node
+/**
+ * The house check: import direction between packages, and the purity of what must be pure.
+ *
+ * In: the repository's folder. Out: one line per violation and exit code 1, or silence and 0. The
+ * arrows are those of docs/architecture.md; a package that has no line here has no place yet.
+ */
+
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { importsOf, withoutCommentsAndStrings } from "./source-text.mjs";
+
+const SCOPE = "@perpgate/";
+const ALL = ["protocol", "engine", "journal", "venue", "gateway", "bridge", "oracle", "sdk"];
+
+/** Which packages each room may import; itself it may always. */
+const MAY_IMPORT = {
+  "packages/protocol": [],
+  "packages/engine": ["protocol"],
+  "packages/journal": [],
+  "packages/venue": ["protocol", "engine", "journal"],
+  "packages/gateway": ["protocol", "venue"],
+  "packages/bridge": ["protocol"],
+  "packages/oracle": ["protocol"],
+  "packages/sdk": ["protocol"],
+  "packages/simulator": ALL,
+  "apps/perpgate": [...ALL, "simulator"],
+  "apps/terminal": ["protocol", "sdk"],
+};
+
+/** What would let two replicas differ: clocks, chance, scheduling, the surroundings. */
+const IMPURE = [
+  [/\bDate\.now\b/, "Date.now"],
+  [/\bnew\s+Date\b/, "new Date"],
+  [/\bDate\s*\(/, "Date()"],
+  [/\bMath\.random\b/, "Math.random"],
+  [/\bperformance\s*\./, "performance"],
+  [/\bcrypto\s*\./, "crypto"],
+  [/\basync\b/, "async"],
+  [/\bawait\b/, "await"],
+  [/\bnew\s+Promise\b|\bPromise\s*\./, "Promise"],
+  [/\bset(?:Timeout|Interval|Immediate)\b/, "a timer"],
+  [/\bqueueMicrotask\b/, "queueMicrotask"],
+  [/(?<![.\w$])process\s*\./, "process"],
+  [/\bglobalThis\b/, "globalThis"],
+  [/\bfetch\s*\(/, "fetch"],
+  [/\bconsole\s*\./, "console"],
+  [/\btoLocale\w+\s*\(|\bIntl\s*\.|\blocaleCompare\b/, "the locale"],
+];
+
+export function checkHouse(root) {
+  const violations = [];
+  for (const room of roomsOf(root)) {
+    const allowed = MAY_IMPORT[room];
+    if (allowed === undefined) {
+      violations.push(`${room}: has no place in scripts/check-house.mjs`);
+      continue;
+    }
+    violations.push(...checkManifest(root, room, allowed));
+    for (const file of sourcesOf(join(root, room))) {
+      violations.push(...checkFile(root, room, allowed, file));
+    }
+  }
+  return violations;
+}
+
+function checkManifest(root, room, allowed) {
+  const manifest = JSON.parse(readFileSync(join(root, room, "package.json"), "utf8"));
+  const names = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies });
+  return names
+    .filter((name) => name.startsWith(SCOPE) && !allowed.includes(name.slice(SCOPE.length)))
+    .map((name) => `${room}/package.json: ${room} must not depend on ${name}`);
+}
+
+function checkFile(root, room, allowed, file) {
+  const where = relative(root, file).split(sep).join("/");
+  const text = readFileSync(file, "utf8");
+  const violations = [];
+  for (const specifier of importsOf(text)) {
+    const problem = arrowProblem(join(root, room), room, allowed, file, specifier);
+    if (problem !== undefined) violations.push(`${where}: ${problem}`);
+  }
+  if (isTest(file)) return violations;
+  if (room === "packages/protocol") violations.push(...browserProblems(where, text));
+  if (room === "packages/engine") violations.push(...purityProblems(root, where, text));
+  return violations;
+}
+
+function arrowProblem(folder, room, allowed, file, specifier) {
+  if (specifier.startsWith(".")) {
+    const target = resolve(dirname(file), specifier);
+    return target.startsWith(folder + sep) ? undefined : `"${specifier}" leaves ${room}`;
+  }
+  if (!specifier.startsWith(SCOPE)) return undefined;
+  const [name] = specifier.slice(SCOPE.length).split("/");
+  if (allowed.includes(name) || room === `packages/${name}`) return undefined;
+  return `${room} must not import ${specifier}`;
+}
+
+function browserProblems(where, text) {
+  return importsOf(text)
+    .filter((specifier) => specifier.startsWith("node:"))
+    .map((specifier) => `${where}: imports ${specifier}; this package also runs in a browser`);
+}
+
+function purityProblems(root, where, text) {
+  const violations = [];
+  const code = withoutCommentsAndStrings(text);
+  for (const [pattern, name] of IMPURE) {
+    if (pattern.test(code)) violations.push(`${where}: uses ${name}; the engine is pure`);
+  }
+  for (const specifier of importsOf(text)) {
+    if (specifier.startsWith(".")) continue;
+    if (!isPureProtocolPath(root, specifier)) {
+      violations.push(`${where}: imports ${specifier}; the engine takes pure protocol parts only`);
+    }
+  }
+  return violations;
+}
+
+/** A subpath of protocol is pure when it leads to files that import nothing but each other. */
+function isPureProtocolPath(root, specifier) {
+  const prefix = `${SCOPE}protocol/`;
+  if (!specifier.startsWith(prefix)) return false;
+  const source = join(root, "packages/protocol/src");
+  const seen = new Set();
+  const pending = [join(source, `${specifier.slice(prefix.length)}.ts`)];
+  for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
+    if (seen.has(file)) continue;
+    seen.add(file);
+    if (!isFile(file)) return false;
+    const text = readFileSync(file, "utf8");
+    const code = withoutCommentsAndStrings(text);
+    if (IMPURE.some(([pattern]) => pattern.test(code))) return false;
+    for (const next of importsOf(text)) {
+      if (!next.startsWith(".")) return false;
+      pending.push(resolve(dirname(file), next.replace(/\.js$/, ".ts")));
+    }
+  }
+  return true;
+}
+
+function roomsOf(root) {
+  return ["packages", "apps"].flatMap((parent) =>
+    list(join(root, parent))
+      .filter((entry) => isFile(join(root, parent, entry.name, "package.json")))
+      .map((entry) => `${parent}/${entry.name}`),
+  );
+}
+
+function sourcesOf(folder) {
+  return list(folder).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      return entry.name === "node_modules" || entry.name === "dist" ? [] : sourcesOf(path);
+    }
+    return /\.(?:ts|tsx|mts|mjs|js)$/.test(entry.name) ? [path] : [];
+  });
+}
+
+function isTest(file) {
+  return /\.(?:test|bench)\.\w+$/.test(file) || file.split(sep).includes("test");
+}
+
+function list(folder) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function isFile(path) {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const violations = checkHouse(resolve(dirname(process.argv[1]), ".."));
+  for (const violation of violations) console.error(violation);
+  process.exitCode = violations.length === 0 ? 0 : 1;
+}

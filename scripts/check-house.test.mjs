@@ -1,0 +1,162 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, describe, expect, test } from "vitest";
+import { checkHouse } from "./check-house.mjs";
+import { importsOf, withoutCommentsAndStrings } from "./source-text.mjs";
+
+const folders = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+/** A repository with these files; every room named gets a manifest unless it brings one. */
+function house(files) {
+  const root = mkdtempSync(join(tmpdir(), "perpgate-house-"));
+  folders.push(root);
+  const rooms = new Set(Object.keys(files).map((path) => path.split("/").slice(0, 2).join("/")));
+  const manifests = [...rooms].map((room) => [`${room}/package.json`, "{}"]);
+  for (const [path, text] of Object.entries({ ...Object.fromEntries(manifests), ...files })) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  return checkHouse(root);
+}
+
+const ENGINE = "packages/engine/src/match.ts";
+
+describe("import direction", () => {
+  test("this repository: no violation", () => {
+    expect(checkHouse(resolve(dirname(fileURLToPath(import.meta.url)), ".."))).toEqual([]);
+  });
+
+  test.each([
+    ["protocol imports engine", "packages/protocol/src/a.ts", 'import "@perpgate/engine";'],
+    [
+      "gateway imports engine",
+      "packages/gateway/src/a.ts",
+      'import { x } from "@perpgate/engine";',
+    ],
+    [
+      "gateway imports a type of the engine",
+      "packages/gateway/src/a.ts",
+      'import type { X } from "@perpgate/engine";',
+    ],
+    ["gateway re-exports engine", "packages/gateway/src/a.ts", 'export * from "@perpgate/engine";'],
+    [
+      "gateway imports engine at run time",
+      "packages/gateway/src/a.ts",
+      'const x = import("@perpgate/engine");',
+    ],
+    ["journal imports engine", "packages/journal/src/a.ts", 'import "@perpgate/engine/state";'],
+    [
+      "a test of journal imports engine",
+      "packages/journal/src/a.test.ts",
+      'import "@perpgate/engine";',
+    ],
+    ["oracle imports gateway", "packages/oracle/src/a.ts", 'import "@perpgate/gateway";'],
+    ["terminal imports venue", "apps/terminal/src/a.ts", 'import "@perpgate/venue";'],
+    [
+      "a path out of the package",
+      "packages/gateway/src/a.ts",
+      'import "../../engine/src/state.js";',
+    ],
+    [
+      "an import over several lines",
+      "packages/gateway/src/a.ts",
+      'import {\n  x,\n  y,\n} from\n  "@perpgate/engine";',
+    ],
+  ])("%s: refused", (_, path, text) => {
+    expect(house({ [path]: text })).toHaveLength(1);
+  });
+
+  test("a dependency in the manifest alone: refused", () => {
+    const manifest = JSON.stringify({ dependencies: { "@perpgate/engine": "1" } });
+    expect(house({ "packages/gateway/package.json": manifest })).toEqual([
+      "packages/gateway/package.json: packages/gateway must not depend on @perpgate/engine",
+    ]);
+  });
+
+  test("a package without a place: refused", () => {
+    expect(house({ "packages/utils/src/a.ts": "" })).toEqual([
+      "packages/utils: has no place in scripts/check-house.mjs",
+    ]);
+  });
+
+  test("the arrows of the house, comments and strings: allowed", () => {
+    expect(
+      house({
+        "packages/venue/src/a.ts": 'import "@perpgate/engine"; import "@perpgate/journal";',
+        "packages/gateway/src/a.ts": '// import "@perpgate/engine"\nimport "@perpgate/protocol";',
+        "apps/perpgate/src/a.ts": 'import "@perpgate/venue"; import "@perpgate/oracle";',
+        "packages/gateway/node_modules/x/a.ts": 'import "@perpgate/engine";',
+      }),
+    ).toEqual([]);
+  });
+
+  test("protocol imports node: refused, except in tests", () => {
+    expect(house({ "packages/protocol/src/a.ts": 'import "node:fs";' })).toHaveLength(1);
+    expect(house({ "packages/protocol/src/a.test.ts": 'import "node:fs";' })).toEqual([]);
+  });
+});
+
+describe("engine purity", () => {
+  test.each([
+    "const t = Date.now();",
+    "const t = new Date();",
+    "const r = Math.random();",
+    "const t = performance.now();",
+    "async function f() {}",
+    "const x = await y;",
+    "setTimeout(f, 1);",
+    "const e = process.env.X;",
+    "console.log(1);",
+    'import { readFileSync } from "node:fs";',
+    'import fc from "fast-check";',
+    'import { Type } from "@perpgate/protocol";',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a file under test
+    "const s = `${Date.now()}`;",
+  ])("%s: refused", (text) => {
+    expect(house({ [ENGINE]: text })).not.toEqual([]);
+  });
+
+  test("a protocol subpath is judged by what it leads to", () => {
+    const pure = { "packages/protocol/src/integers.ts": "export const one = 1;" };
+    const through = { "packages/protocol/src/units.ts": 'export * from "./decimal.js";' };
+    const decimal = (text) => ({ "packages/protocol/src/decimal.ts": text });
+    const engine = (name) => ({ [ENGINE]: `import "@perpgate/protocol/${name}";` });
+    expect(house({ ...pure, ...engine("integers") })).toEqual([]);
+    expect(house({ ...through, ...decimal(""), ...engine("units") })).toEqual([]);
+    expect(house({ ...through, ...decimal('import "typebox";'), ...engine("units") })).toHaveLength(
+      1,
+    );
+    expect(house({ ...through, ...decimal("Date.now();"), ...engine("units") })).toHaveLength(1);
+    expect(house({ ...pure, ...engine("missing") })).toHaveLength(1);
+  });
+
+  test("the same words in comments, strings, members and tests: allowed", () => {
+    expect(
+      house({
+        [ENGINE]: '/* Date.now, await */ const s = "new Date"; // async\nstate.process.x;',
+        "packages/engine/src/match.test.ts": 'import fc from "fast-check"; Date.now();',
+        "packages/engine/src/match.bench.ts": "performance.now();",
+      }),
+    ).toEqual([]);
+  });
+});
+
+describe("source text", () => {
+  test("importsOf: names each module once per mention, none from comments", () => {
+    const text =
+      'import a from "a"; /* import "b" */ export { c } from \'c\'; import("d"); // from "e"';
+    expect(importsOf(text).sort()).toEqual(["a", "c", "d"]);
+  });
+
+  test("withoutCommentsAndStrings: a quote in a comment opens no string", () => {
+    expect(withoutCommentsAndStrings("// don't\nawait x;")).toContain("await x;");
+    expect(withoutCommentsAndStrings('const a = "// not a comment"; await x;')).toContain(
+      "await x",
+    );
+  });
+});
