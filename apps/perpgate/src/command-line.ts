@@ -1,0 +1,129 @@
+/**
+ * The command line: arguments in, one command out.
+ *
+ * Every option of `serve` is also an environment variable: `--log-level` is `PERPGATE_LOG_LEVEL`.
+ * Both hold text, so both are read by the table below; a value that is not of its kind is refused
+ * under the name the operator used.
+ */
+
+import { type ParseArgsConfig, parseArgs } from "node:util";
+import { StartError } from "./start-error.js";
+
+interface OptionRule {
+  /** The key in the settings; `config` is not one, it says where a file of them is. */
+  readonly setting: "host" | "port" | "data" | "bots" | "logLevel" | "config";
+  readonly kind: "text" | "integer" | "switch-off";
+  readonly value: string;
+  readonly help: string;
+}
+
+export const OPTIONS: Readonly<Record<string, OptionRule>> = {
+  port: { setting: "port", kind: "integer", value: "N", help: "port to listen on (8080)" },
+  host: { setting: "host", kind: "text", value: "H", help: "address to listen on (127.0.0.1)" },
+  data: { setting: "data", kind: "text", value: "DIR", help: "data folder (.data), created" },
+  config: { setting: "config", kind: "text", value: "FILE", help: "JSON configuration file" },
+  "no-bots": { setting: "bots", kind: "switch-off", value: "", help: "start without bots" },
+  "log-level": {
+    setting: "logLevel",
+    kind: "text",
+    value: "L",
+    help: "trace, debug, info (default), warn, error, fatal or silent",
+  },
+};
+
+/** Variables that share the prefix and are not settings. */
+const OTHER_VARIABLES: ReadonlySet<string> = new Set(["PERPGATE_VECTORS"]);
+
+/** Settings as one source gave them, not yet checked against the schema. */
+export type RawSettings = Readonly<Record<string, unknown>>;
+
+export type Command =
+  | { readonly name: "help" }
+  | { readonly name: "version" }
+  | { readonly name: "serve"; readonly flags: RawSettings };
+
+export function parseCommandLine(args: readonly string[]): Command {
+  const { values, positionals } = parseFlags(args);
+  if (values.help === true) return { name: "help" };
+  if (values.version === true) return { name: "version" };
+  const [command = "serve", ...rest] = positionals;
+  if (command === "help") return { name: "help" };
+  if (command !== "serve") throw new StartError(`unknown command "${command}"; try --help`);
+  if (rest.length > 0) throw new StartError(`unexpected argument "${rest[0]}"; try --help`);
+  const flags: Record<string, unknown> = {};
+  for (const [name, rule] of Object.entries(OPTIONS)) {
+    const value = values[name];
+    if (value !== undefined) flags[rule.setting] = readValue(rule, String(value), `--${name}`);
+  }
+  return { name: "serve", flags };
+}
+
+const FLAGS: NonNullable<ParseArgsConfig["options"]> = {
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean", short: "v" },
+};
+for (const [name, { kind }] of Object.entries(OPTIONS)) {
+  FLAGS[name] = { type: kind === "switch-off" ? "boolean" : "string" };
+}
+
+function parseFlags(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], allowPositionals: true, options: FLAGS });
+  } catch (error) {
+    const problem = error instanceof Error ? error.message.split(". ", 1)[0] : String(error);
+    throw new StartError(`${problem}; try --help`);
+  }
+}
+
+export function readEnvironment(environment: NodeJS.ProcessEnv): RawSettings {
+  const rules = new Map(
+    Object.entries(OPTIONS).map(([name, rule]) => [variableOf(name), rule] as const),
+  );
+  const settings: Record<string, unknown> = {};
+  for (const [name, text] of Object.entries(environment)) {
+    if (!name.startsWith("PERPGATE_") || OTHER_VARIABLES.has(name)) continue;
+    const rule = rules.get(name);
+    if (rule === undefined) {
+      throw new StartError(`unknown variable ${name}; known are ${[...rules.keys()].join(", ")}`);
+    }
+    settings[rule.setting] = readValue(rule, text ?? "", name);
+  }
+  return settings;
+}
+
+function variableOf(option: string): string {
+  return `PERPGATE_${option.toUpperCase().replaceAll("-", "_")}`;
+}
+
+function readValue(rule: OptionRule, text: string, origin: string): unknown {
+  switch (rule.kind) {
+    case "text":
+      return text;
+    case "integer":
+      if (/^[0-9]{1,15}$/.test(text)) return Number(text);
+      throw new StartError(`${origin}: "${text}" is not a whole number`);
+    case "switch-off":
+      if (text === "true" || text === "1") return false;
+      if (text === "false" || text === "0") return true;
+      throw new StartError(`${origin}: "${text}" must be true or false`);
+  }
+}
+
+export function helpText(): string {
+  const lines = Object.entries(OPTIONS).map(([name, { value, help }]) =>
+    `  --${name} ${value}`.padEnd(22).concat(`${help}  [${variableOf(name)}]`),
+  );
+  return [
+    "Usage: perpgate [serve] [options]",
+    "",
+    "Serves the Perpgate testnet gateway.",
+    "",
+    "Options, each also an environment variable:",
+    ...lines,
+    "  --help, -h".padEnd(22).concat("this text"),
+    "  --version, -v".padEnd(22).concat("the version"),
+    "",
+    "A flag wins over the environment, the environment over the file, the file over the default.",
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,47 @@
+#!/usr/bin/env node
+/**
+ * The process: arguments in, exit code out.
+ *
+ * A reason not to start is one line on standard error and exit code 1. SIGTERM and SIGINT drain
+ * and exit 0; a second signal while draining ends the process at once.
+ */
+
+import { bannerText } from "./banner.js";
+import { helpText, parseCommandLine } from "./command-line.js";
+import { readConfiguration } from "./configuration.js";
+import { serve } from "./serve.js";
+import { StartError } from "./start-error.js";
+import { readVersion } from "./version.js";
+
+async function run(): Promise<void> {
+  const command = parseCommandLine(process.argv.slice(2));
+  const version = readVersion();
+  if (command.name === "help") {
+    process.stdout.write(helpText());
+    return;
+  }
+  if (command.name === "version") {
+    process.stdout.write(`${version}\n`);
+    return;
+  }
+  const perpgate = await serve(readConfiguration(command.flags, process.env), version);
+  // Before the banner: whoever waits for it may send a signal the moment it appears.
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.once(signal, () => {
+      perpgate.stop().then(() => process.exit(0), fail);
+    });
+  }
+  process.stdout.write(bannerText(perpgate, version));
+}
+
+function fail(error: unknown): void {
+  if (error instanceof StartError) process.stderr.write(`perpgate: ${oneLine(error.message)}\n`);
+  else console.error(error);
+  process.exit(1);
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, " ");
+}
+
+run().catch(fail);
