@@ -1,0 +1,184 @@
+/**
+ * Everything that can change the venue, in the imperative. A command is normalised: symbols are
+ * market numbers (their index in the listing), decimals are integers. `stampMs` is the writer's
+ * clock; the engine decides what time it is (see `clock.ts`).
+ */
+import type { CohortStage, VenueConfig } from "./config.js";
+
+export const LONG = 1;
+export const SHORT = -1;
+export type Side = typeof LONG | typeof SHORT;
+
+export const MARKET_ORDER = 0;
+export const LIMIT_ORDER = 1;
+export const STOP_ORDER = 2;
+export type OrderType = typeof MARKET_ORDER | typeof LIMIT_ORDER | typeof STOP_ORDER;
+
+export interface Genesis {
+  readonly kind: "Genesis";
+  readonly stampMs: number;
+  readonly config: VenueConfig;
+  readonly cohort: CohortStage;
+}
+
+/** Replaces the parameters. Markets keep their number; new ones are appended. */
+export interface Configure {
+  readonly kind: "Configure";
+  readonly stampMs: number;
+  readonly config: VenueConfig;
+}
+
+/** Moves time to slot × 200 ms, and does the work that time brings. */
+export interface Tick {
+  readonly kind: "Tick";
+  readonly slot: number;
+}
+
+/** Appended by a sole writer at start or after a pause: the only jump forward. */
+export interface Resume {
+  readonly kind: "Resume";
+  readonly stampMs: number;
+}
+
+export interface UpdateIndex {
+  readonly kind: "UpdateIndex";
+  readonly stampMs: number;
+  readonly market: number;
+  readonly indexTicks: number;
+}
+
+export interface OpenSession {
+  readonly kind: "OpenSession";
+  readonly stampMs: number;
+  /** Lower-case hex, 40 digits. */
+  readonly address: string;
+  /** Fingerprint of the session key, lower-case hex. */
+  readonly key: string;
+  /** SHA-256 of the bearer token, lower-case hex. */
+  readonly tokenHash: string;
+  readonly expiresAtMs: number;
+  readonly siweNonce: string;
+  /** When the sign-in message can no longer be accepted, so its nonce may be forgotten. */
+  readonly siweNonceUntilMs: number;
+  /** 0: no cap. */
+  readonly maxOrderNotionalMicros: number;
+  /** 0: no cap. */
+  readonly maxNotionalMicros: number;
+  /** Empty: every market. */
+  readonly markets: readonly number[];
+}
+
+export interface RotateSession {
+  readonly kind: "RotateSession";
+  readonly stampMs: number;
+  readonly session: number;
+  /** The key that the gateway saw bound to the session when it accepted the rotation. */
+  readonly oldKey: string;
+  readonly newKey: string;
+}
+
+export interface CloseSession {
+  readonly kind: "CloseSession";
+  readonly stampMs: number;
+  readonly session: number;
+}
+
+export interface PlaceOrder {
+  readonly kind: "PlaceOrder";
+  readonly stampMs: number;
+  readonly session: number;
+  /** Fingerprint of the key that verified the signature. */
+  readonly key: string;
+  readonly nonce: number;
+  readonly market: number;
+  readonly side: Side;
+  readonly type: OrderType;
+  readonly marginMicros: number;
+  readonly leverage: number;
+  /** 0: none (market orders only). */
+  readonly priceTicks: number;
+  readonly reduceOnly: boolean;
+  readonly postOnly: boolean;
+}
+
+export interface CancelOrder {
+  readonly kind: "CancelOrder";
+  readonly stampMs: number;
+  readonly session: number;
+  readonly orderId: number;
+}
+
+export interface CancelAll {
+  readonly kind: "CancelAll";
+  readonly stampMs: number;
+  readonly session: number;
+  /** −1: every market. */
+  readonly market: number;
+}
+
+/** The dead-man's switch: cancels everything at that time unless set again; 0 disarms. */
+export interface CancelAfter {
+  readonly kind: "CancelAfter";
+  readonly stampMs: number;
+  readonly session: number;
+  readonly afterMs: number;
+}
+
+export interface SetCohort {
+  readonly kind: "SetCohort";
+  readonly stampMs: number;
+  readonly stage: CohortStage;
+  /** Addresses, lower-case hex. */
+  readonly allow: readonly string[];
+  readonly disallow: readonly string[];
+}
+
+export interface RegisterDeposit {
+  readonly kind: "RegisterDeposit";
+  readonly stampMs: number;
+  readonly session: number;
+  readonly chain: string;
+  /** Lower-case hex without `0x`. */
+  readonly txHash: string;
+  readonly token: string;
+}
+
+export interface DepositCredit {
+  /** The sender in the log, lower-case hex. */
+  readonly address: string;
+  readonly amountMicros: number;
+  readonly logIndex: number;
+}
+
+/** One attestor's vote, its signature checked before the log. */
+export interface AttestDeposit {
+  readonly kind: "AttestDeposit";
+  readonly stampMs: number;
+  readonly attestor: number;
+  readonly depositId: number;
+  readonly verdict: "confirming" | "credit" | "reject";
+  readonly confirmations: number;
+  readonly required: number;
+  /** For `credit`: each matching log. */
+  readonly credits: readonly DepositCredit[];
+  /** For `reject`: why, a snake_case word. */
+  readonly reason: string;
+}
+
+export type Command =
+  | Genesis
+  | Configure
+  | Tick
+  | Resume
+  | UpdateIndex
+  | OpenSession
+  | RotateSession
+  | CloseSession
+  | PlaceOrder
+  | CancelOrder
+  | CancelAll
+  | CancelAfter
+  | SetCohort
+  | RegisterDeposit
+  | AttestDeposit;
+export type CommandKind = Command["kind"];

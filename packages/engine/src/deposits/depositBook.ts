@@ -1,0 +1,51 @@
+/**
+ * Deposits as the venue knows them: who registered which transaction, what the attestors said, what
+ * was credited. Keys are `chain hash` (under the `dev` attestor `account chain hash`, since it
+ * credits whoever registers).
+ */
+import type { DepositCredit } from "../commands.js";
+import { ExpiryQueue } from "../state/expiryQueue.js";
+
+export type DepositStatus = "queued" | "confirming" | "credited" | "rejected";
+
+export interface Vote {
+  readonly verdict: "confirming" | "credit" | "reject";
+  readonly confirmations: number;
+  readonly required: number;
+  readonly credits: readonly DepositCredit[];
+  readonly reason: string;
+}
+
+export interface AccountCredit {
+  readonly account: number;
+  readonly amountMicros: number;
+  readonly logIndex: number;
+}
+
+export interface Deposit {
+  readonly id: number;
+  readonly registrant: number;
+  readonly registeredAtMs: number;
+  readonly chain: string;
+  readonly txHash: string;
+  readonly token: string;
+  status: DepositStatus;
+  confirmations: number;
+  required: number;
+  reason: string;
+  credits: readonly AccountCredit[];
+  /** The latest vote of each attestor. */
+  readonly votes: Map<number, Vote>;
+}
+
+export class DepositBook {
+  readonly byId = new Map<number, Deposit>();
+  readonly byKey = new Map<string, Deposit>();
+  /** Deposits that the `dev` attestor has yet to credit. */
+  readonly devDue = new ExpiryQueue();
+
+  add(key: string, deposit: Deposit): void {
+    this.byId.set(deposit.id, deposit);
+    this.byKey.set(key, deposit);
+  }
+}

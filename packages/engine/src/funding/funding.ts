@@ -1,0 +1,80 @@
+/**
+ * Hourly funding: the side that pushes the price pays the other. Payers pay up to their margin, the
+ * fund covers what is missing, and only then are receivers scaled; the rounding stays in the fund.
+ */
+import { mulDivCeil, mulDivFloor, mulExact } from "@perpgate/protocol/integers";
+import {
+  FUNDING_CAP_PER_HOUR,
+  INTEREST_PER_8H,
+  PREMIUM_CLAMP_PER_8H,
+  RATE_SCALE,
+} from "../config.js";
+import { EVENT } from "../eventLog.js";
+import { openPositions } from "../margin/rows.js";
+import { MARKET, type Market } from "../state/market.js";
+import { POSITION, POSITION_WORDS } from "../state/positions.js";
+import { GLOBAL, type VenueState } from "../state/venue.js";
+
+/** The hour's rate in billionths, from the samples taken so far. */
+export function fundingRate(market: Market): number {
+  const count = market.get(MARKET.PREMIUM_COUNT);
+  if (count === 0) return 0;
+  const premium = Math.trunc(market.get(MARKET.PREMIUM_SUM) / count);
+  const pull = clamp(INTEREST_PER_8H - premium, PREMIUM_CLAMP_PER_8H);
+  return clamp(Math.trunc((premium + pull) / 8), FUNDING_CAP_PER_HOUR) + 0;
+}
+
+export function applyFunding(s: VenueState, market: Market, hourEndMs: number): void {
+  s.focus = market.number;
+  const rate = fundingRate(market);
+  market.set(MARKET.PREMIUM_SUM, 0);
+  market.set(MARKET.PREMIUM_COUNT, 0);
+  let collected = 0;
+  let paid = 0;
+  if (rate !== 0) {
+    const rows = openPositions(market);
+    const payingSide = rate > 0 ? 1 : -1;
+    const size = Math.abs(rate);
+    const dues = rows.map((row) => due(market, row, payingSide, size));
+    collected = sum(dues.filter((amount) => amount < 0)) * -1 + 0;
+    const wanted = sum(dues.filter((amount) => amount > 0));
+    const available = collected + Math.max(0, s.global(GLOBAL.FUND));
+    rows.forEach((row, i) => {
+      const amount = dues[i]!;
+      const moved =
+        amount <= 0 || wanted <= available ? amount : mulDivFloor(amount, available, wanted);
+      if (moved > 0) paid += moved;
+      if (moved !== 0) moveFunding(s, market, row, moved);
+    });
+    s.add(GLOBAL.FUND, collected - paid);
+  }
+  s.events.emit(EVENT.FundingApplied, market.number, rate, market.mark, hourEndMs, collected, paid);
+}
+
+/** What a position receives, or (negative) what it pays out of its margin. */
+function due(market: Market, row: number, payingSide: number, rate: number): number {
+  const data = market.positions.table.data;
+  const lots = data[row * POSITION_WORDS + POSITION.LOTS]!;
+  const notional = mulExact(Math.abs(lots), market.mark * market.microsPerTickLot);
+  if (lots * payingSide < 0) return mulDivFloor(notional, rate, RATE_SCALE);
+  const margin = Math.max(0, data[row * POSITION_WORDS + POSITION.MARGIN]!);
+  return 0 - Math.min(mulDivCeil(notional, rate, RATE_SCALE), margin);
+}
+
+function moveFunding(s: VenueState, market: Market, row: number, received: number): void {
+  market.positions.table.touch(row);
+  const data = market.positions.table.data;
+  const at = row * POSITION_WORDS + POSITION.FUNDING;
+  data[at] = data[at]! - received;
+  s.addMargin(market, row, received);
+}
+
+function clamp(value: number, bound: number): number {
+  return Math.min(Math.max(value, -bound), bound);
+}
+
+function sum(values: readonly number[]): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
+}

@@ -1,0 +1,92 @@
+/**
+ * Every reason the engine gives, by number in events and by name everywhere else. The numbers are
+ * part of the log's meaning: append, never renumber.
+ */
+
+/** Why a command was refused. The two details carry what the message needs, in integers. */
+export const REFUSALS = [
+  "none",
+  "not_started",
+  "already_started",
+  "configuration_invalid",
+  "session_unknown",
+  "session_expired",
+  "session_key_mismatch",
+  "siwe_nonce_used",
+  "token_in_use",
+  "nonce_too_old",
+  "unknown_symbol",
+  "market_halted",
+  "symbol_not_in_scope",
+  "invalid_order",
+  "leverage_too_high",
+  "notional_too_large",
+  "price_required",
+  "post_only_not_limit",
+  "stale_index",
+  "price_outside_band",
+  "price_out_of_range",
+  "stop_would_trigger",
+  "reduce_only_no_position",
+  "size_below_lot",
+  "post_only_would_cross",
+  "not_in_cohort",
+  "leverage_above_tier",
+  "position_limit",
+  "order_notional_cap",
+  "session_notional_cap",
+  "too_many_open_orders",
+  "insufficient_margin",
+  "order_not_open",
+  "market_unknown",
+  "index_invalid",
+  "deposit_kind_mismatch",
+  "attestor_unknown",
+  "deposit_unknown",
+  "deposit_settled",
+  "deposit_limit",
+  "invalid_command",
+] as const;
+export type Refusal = (typeof REFUSALS)[number];
+
+/** Why an order (or what was left of it) ended without filling; 0 is null on the wire. */
+export const END_REASONS = [
+  "none",
+  "requested",
+  "unfunded",
+  "bankruptcy",
+  "position_limit",
+  "band",
+  "worst_price",
+  "book_empty",
+  "self_trade",
+  "reduce_only",
+  "liquidation",
+  "cancel_after",
+  "market_halted",
+] as const;
+export type EndReason = (typeof END_REASONS)[number];
+
+export const INVARIANTS = [
+  "none",
+  "money_conserved",
+  "lots_balanced",
+  "book_crossed",
+  "wallet_negative",
+  "overflow",
+] as const;
+export type Invariant = (typeof INVARIANTS)[number];
+
+type CodeTable<T extends readonly string[]> = { readonly [K in T[number]]: number };
+
+function codes<T extends readonly string[]>(names: T): CodeTable<T> {
+  const table: Record<string, number> = {};
+  names.forEach((name, code) => {
+    table[name] = code;
+  });
+  return table as CodeTable<T>;
+}
+
+export const REFUSAL = codes(REFUSALS);
+export const END = codes(END_REASONS);
+export const INVARIANT = codes(INVARIANTS);

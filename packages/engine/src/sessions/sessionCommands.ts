@@ -1,0 +1,109 @@
+/** Sign in, rotate, sign out, and who may open positions. */
+import type { CloseSession, OpenSession, RotateSession, SetCohort } from "../commands.js";
+import { MAX_DEPOSITS_MICROS } from "../config.js";
+import { EVENT } from "../eventLog.js";
+import { REFUSAL } from "../reasons.js";
+import { refuse } from "../refuse.js";
+import { ACCOUNT, ACCOUNT_WORDS, COHORT_STAGES, GLOBAL, type VenueState } from "../state/venue.js";
+import { NonceWindow } from "./nonceWindow.js";
+import { nonceKey, type Session } from "./sessionBook.js";
+
+/** The live session, or undefined after saying why not. */
+export function liveSession(s: VenueState, number: number): Session | undefined {
+  const session = s.sessions.byNumber.get(number);
+  if (session === undefined) {
+    refuse(s, REFUSAL.session_unknown);
+    return undefined;
+  }
+  if (s.timeMs >= session.expiresAtMs) {
+    refuse(s, REFUSAL.session_expired);
+    return undefined;
+  }
+  return session;
+}
+
+export function openSession(s: VenueState, command: OpenSession): boolean {
+  const { address } = command;
+  if (s.sessions.isNonceUsed(address, command.siweNonce)) return refuse(s, REFUSAL.siwe_nonce_used);
+  if (s.sessions.withToken(command.tokenHash) !== undefined) return refuse(s, REFUSAL.token_in_use);
+  if (command.expiresAtMs <= s.timeMs) return refuse(s, REFUSAL.session_expired);
+  if (command.markets.some((market) => s.markets[market] === undefined)) {
+    return refuse(s, REFUSAL.unknown_symbol);
+  }
+  const account = s.accountOf.get(address) ?? announceAccount(s, address);
+  grantAtFirstSignIn(s, account);
+  s.events.emit(EVENT.SessionOpened, s.position, account, command.expiresAtMs);
+  s.sessions.open({
+    number: s.position,
+    account,
+    key: command.key,
+    tokenHash: command.tokenHash,
+    expiresAtMs: command.expiresAtMs,
+    maxOrderNotionalMicros: command.maxOrderNotionalMicros,
+    maxNotionalMicros: command.maxNotionalMicros,
+    markets: command.markets.length === 0 ? null : new Set(command.markets),
+    nonces: new NonceWindow(),
+  });
+  s.sessions.useNonce(nonceKey(address, command.siweNonce), command.siweNonceUntilMs);
+  return true;
+}
+
+/** Opens the account and says so, the address as four integers of five bytes. */
+export function announceAccount(s: VenueState, address: string): number {
+  const account = s.openAccount(address);
+  const parts = [0, 10, 20, 30].map((at) => Number.parseInt(address.slice(at, at + 10), 16));
+  s.events.emit(EVENT.AccountOpened, account, ...parts);
+  return account;
+}
+
+function grantAtFirstSignIn(s: VenueState, account: number): void {
+  const at = account * ACCOUNT_WORDS + ACCOUNT.SIGNED_IN;
+  if (s.accounts.data[at] !== 0) return;
+  s.accounts.touch(account);
+  s.accounts.data[at] = 1;
+  const grant = s.config!.devCreditMicros;
+  if (s.config!.attestorKind !== "dev" || grant === 0) return;
+  if (s.global(GLOBAL.DEPOSITS) + grant > MAX_DEPOSITS_MICROS) return;
+  credit(s, account, grant);
+}
+
+/** Money from outside into a wallet. */
+export function credit(s: VenueState, account: number, micros: number): void {
+  s.add(GLOBAL.DEPOSITS, micros);
+  s.addWallet(account, micros);
+  s.events.emit(EVENT.BalanceCredited, account, micros, s.wallet(account));
+}
+
+export function rotateSession(s: VenueState, command: RotateSession): boolean {
+  const session = liveSession(s, command.session);
+  if (session === undefined) return false;
+  if (session.key !== command.oldKey) return refuse(s, REFUSAL.session_key_mismatch);
+  session.key = command.newKey;
+  s.events.emit(EVENT.SessionRotated, session.number);
+  return true;
+}
+
+export function closeSession(s: VenueState, command: CloseSession): boolean {
+  const session = liveSession(s, command.session);
+  if (session === undefined) return false;
+  s.sessions.close(session);
+  s.events.emit(EVENT.SessionClosed, session.number, 0);
+  return true;
+}
+
+export function expireSessions(s: VenueState): void {
+  for (;;) {
+    const session = s.sessions.takeExpired(s.timeMs);
+    if (session === undefined) break;
+    s.events.emit(EVENT.SessionClosed, session.number, 1);
+  }
+  s.sessions.forgetNonces(s.timeMs);
+}
+
+export function setCohort(s: VenueState, command: SetCohort): boolean {
+  s.cohort = COHORT_STAGES.indexOf(command.stage);
+  for (const address of command.allow) s.allowlist.add(address);
+  for (const address of command.disallow) s.allowlist.delete(address);
+  s.events.emit(EVENT.CohortChanged, s.cohort);
+  return true;
+}

@@ -1,0 +1,100 @@
+/** Writing and reading canonical bytes: little-endian doubles and length-prefixed UTF-8. */
+
+export class ByteWriter {
+  private bytes = new Uint8Array(1 << 16);
+  private view = new DataView(this.bytes.buffer);
+  private length = 0;
+  private readonly encoder = new TextEncoder();
+
+  /** One number. Adding 0 turns −0 into 0, so that equal values have equal bytes. */
+  number(value: number): void {
+    this.reserve(8);
+    this.view.setFloat64(this.length, value + 0, true);
+    this.length += 8;
+  }
+
+  numbers(values: ArrayLike<number>): void {
+    this.number(values.length);
+    for (let i = 0; i < values.length; i++) this.number(values[i]!);
+  }
+
+  /** A row of a table, without its length. */
+  row(data: Float64Array, from: number, words: number): void {
+    this.reserve(words * 8);
+    for (let i = 0; i < words; i++) {
+      this.view.setFloat64(this.length, data[from + i]! + 0, true);
+      this.length += 8;
+    }
+  }
+
+  text(value: string): void {
+    const encoded = this.encoder.encode(value);
+    this.number(encoded.length);
+    this.reserve(encoded.length);
+    this.bytes.set(encoded, this.length);
+    this.length += encoded.length;
+  }
+
+  texts(values: readonly string[]): void {
+    this.number(values.length);
+    for (const value of values) this.text(value);
+  }
+
+  finish(): Uint8Array {
+    return this.bytes.slice(0, this.length);
+  }
+
+  private reserve(count: number): void {
+    if (this.length + count <= this.bytes.length) return;
+    let capacity = this.bytes.length * 2;
+    while (capacity < this.length + count) capacity *= 2;
+    const bytes = new Uint8Array(capacity);
+    bytes.set(this.bytes.subarray(0, this.length));
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer);
+  }
+}
+
+export class ByteReader {
+  private at = 0;
+  private readonly view: DataView;
+  private readonly decoder = new TextDecoder("utf-8", { fatal: true });
+
+  constructor(private readonly bytes: Uint8Array) {
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  number(): number {
+    const value = this.view.getFloat64(this.at, true);
+    this.at += 8;
+    return value;
+  }
+
+  numbers(): number[] {
+    return Array.from({ length: this.number() }, () => this.number());
+  }
+
+  row(data: Float64Array, to: number, words: number): void {
+    for (let i = 0; i < words; i++) data[to + i] = this.number();
+  }
+
+  text(): string {
+    const length = this.number();
+    const value = this.decoder.decode(this.bytes.subarray(this.at, this.at + length));
+    this.at += length;
+    return value;
+  }
+
+  texts(): string[] {
+    return Array.from({ length: this.number() }, () => this.text());
+  }
+
+  /** Calls back as often as the next number says. */
+  repeat(read: () => void): void {
+    for (let left = this.number(); left > 0; left--) read();
+  }
+
+  get isAtEnd(): boolean {
+    return this.at === this.bytes.byteLength;
+  }
+}
