@@ -10,12 +10,12 @@
  */
 import type { Command, PlaceOrder } from "./commands.js";
 import { MAX_LEAD_MS, TICK_MS } from "./config.js";
-import { attestDeposit, creditDevDeposits, registerDeposit } from "./deposits/depositCommands.js";
-import { EVENT, type EventLog } from "./eventLog.js";
+import { attestDeposit, creditDevDeposits, registerDeposit } from "./deposits/deposit-commands.js";
+import { EVENT, type EventLog } from "./event-log.js";
 import { begin, configure } from "./genesis.js";
 import { checkInvariants, InvariantViolation, invariantOf } from "./invariants.js";
 import { emitSettlements } from "./margin/settlements.js";
-import { updateIndex } from "./mark/updateIndex.js";
+import { updateIndex } from "./mark/update-index.js";
 import { cancelAfter, cancelAllOrders, cancelOrder, reportCancelAll } from "./matching/cancel.js";
 import { acknowledge, placeOrder } from "./matching/place.js";
 import { REFUSAL } from "./reasons.js";
@@ -27,7 +27,7 @@ import {
   openSession,
   rotateSession,
   setCohort,
-} from "./sessions/sessionCommands.js";
+} from "./sessions/session-commands.js";
 import { MARKET } from "./state/market.js";
 import { rebuildIndexes } from "./state/rebuild.js";
 import { readSnapshot, writeSnapshot } from "./state/snapshot.js";

@@ -1,7 +1,7 @@
 /** How a venue begins, and how its parameters change later. */
 import type { Configure, Genesis } from "./commands.js";
 import { configFault, HOUR_MS, type VenueConfig } from "./config.js";
-import { EVENT } from "./eventLog.js";
+import { EVENT } from "./event-log.js";
 import { rowsWithOrders } from "./margin/rows.js";
 import { reserveAnew } from "./margin/settle.js";
 import { REFUSAL } from "./reasons.js";

@@ -1,5 +1,5 @@
 /** A refused command: one event with the reason and up to two figures, and nothing else. */
-import { EVENT } from "./eventLog.js";
+import { EVENT } from "./event-log.js";
 import type { VenueState } from "./state/venue.js";
 
 export function refuse(s: VenueState, refusal: number, detail1 = 0, detail2 = 0): false {

@@ -9,7 +9,7 @@ import {
   PREMIUM_CLAMP_PER_8H,
   RATE_SCALE,
 } from "../config.js";
-import { EVENT } from "../eventLog.js";
+import { EVENT } from "../event-log.js";
 import { openPositions } from "../margin/rows.js";
 import { MARKET, type Market } from "../state/market.js";
 import { POSITION, POSITION_WORDS } from "../state/positions.js";

@@ -6,7 +6,7 @@
 import { mulDivCeil, mulExact } from "@perpgate/protocol/integers";
 import type { Side } from "../commands.js";
 import { LIQUIDATION_FEE_PPM, PPM } from "../config.js";
-import { EVENT } from "../eventLog.js";
+import { EVENT } from "../event-log.js";
 import { equityOf, maintenanceOf } from "../margin/fill.js";
 import { endOrder, openOrdersOf, settle } from "../margin/settle.js";
 import { match } from "../matching/match.js";
@@ -15,7 +15,7 @@ import { END } from "../reasons.js";
 import type { Market } from "../state/market.js";
 import { POSITION, POSITION_WORDS } from "../state/positions.js";
 import { GLOBAL, type VenueState } from "../state/venue.js";
-import { handOver } from "./handOver.js";
+import { handOver } from "./hand-over.js";
 
 const taker = new Taker();
 

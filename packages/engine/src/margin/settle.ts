@@ -9,10 +9,10 @@
  * quotes it has.
  */
 import { divCeil, mulDivCeil } from "@perpgate/protocol/integers";
-import { changeReserve, removeOrder } from "../book/openOrders.js";
+import { changeReserve, removeOrder } from "../book/open-orders.js";
 import { LONG, SHORT, STOP_ORDER } from "../commands.js";
 import { PPM } from "../config.js";
-import { EVENT } from "../eventLog.js";
+import { EVENT } from "../event-log.js";
 import { InvariantViolation } from "../invariants.js";
 import { END } from "../reasons.js";
 import type { Market } from "../state/market.js";

@@ -1,5 +1,5 @@
 /** The closing events of a command: every position it touched, as it stands now; then the fund. */
-import { EVENT } from "../eventLog.js";
+import { EVENT } from "../event-log.js";
 import { POSITION, POSITION_WORDS } from "../state/positions.js";
 import { GLOBAL, type VenueState } from "../state/venue.js";
 import { refreshWatch } from "./watch.js";

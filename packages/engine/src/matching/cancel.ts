@@ -1,10 +1,10 @@
 /** CancelOrder, CancelAll, and the dead-man's switch. They work whatever the market's state. */
 import type { CancelAfter, CancelAll, CancelOrder } from "../commands.js";
-import { EVENT } from "../eventLog.js";
+import { EVENT } from "../event-log.js";
 import { endOrder } from "../margin/settle.js";
 import { END, REFUSAL } from "../reasons.js";
 import { refuse } from "../refuse.js";
-import { liveSession } from "../sessions/sessionCommands.js";
+import { liveSession } from "../sessions/session-commands.js";
 import { NONE, ORDER, ORDER_WORDS } from "../state/orders.js";
 import { ACCOUNT, ACCOUNT_WORDS, type VenueState } from "../state/venue.js";
 import { cancelAll } from "../tick/tick.js";

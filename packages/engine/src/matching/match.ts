@@ -4,10 +4,10 @@
  * fill settles both accounts before the next maker is looked at.
  */
 import { divFloor } from "@perpgate/protocol/integers";
-import { changeReserve, removeOrder } from "../book/openOrders.js";
-import { EVENT } from "../eventLog.js";
+import { changeReserve, removeOrder } from "../book/open-orders.js";
+import { EVENT } from "../event-log.js";
 import { TRADE_BACKSTOP, TRADE_LIQUIDATION, TRADE_ORDER } from "../events.js";
-import { shiftBackstop } from "../liquidation/backstopAccount.js";
+import { shiftBackstop } from "../liquidation/backstop-account.js";
 import { bankruptcyTicks, takeFromLiquidated } from "../liquidation/bankruptcy.js";
 import { closable, FillPlan } from "../margin/fill.js";
 import { endOrder, reserveFor, settle } from "../margin/settle.js";

@@ -1,19 +1,19 @@
 /** PlaceOrder: session and nonce, the checks, then market, limit or stop, and the acknowledgement. */
 import { divFloor } from "@perpgate/protocol/integers";
-import { enterOrder } from "../book/openOrders.js";
+import { enterOrder } from "../book/open-orders.js";
 import { LIMIT_ORDER, LONG, type PlaceOrder, STOP_ORDER } from "../commands.js";
-import { EVENT } from "../eventLog.js";
+import { EVENT } from "../event-log.js";
 import { STATUS_CANCELED, STATUS_FILLED, STATUS_PENDING, STATUS_RESTING } from "../events.js";
 import { reserveFor, settle } from "../margin/settle.js";
 import { END, REFUSAL } from "../reasons.js";
 import { refuse } from "../refuse.js";
-import type { Session } from "../sessions/sessionBook.js";
+import type { Session } from "../sessions/session-book.js";
 import type { Market } from "../state/market.js";
 import { ORDER, ORDER_WORDS } from "../state/orders.js";
 import { POSITION, POSITION_WORDS } from "../state/positions.js";
 import { GLOBAL, type VenueState } from "../state/venue.js";
 import { match } from "./match.js";
-import { mayPlace, Placement } from "./placementChecks.js";
+import { mayPlace, Placement } from "./placement-checks.js";
 import { TAKER_ORDER, Taker } from "./taker.js";
 
 const placement = new Placement();

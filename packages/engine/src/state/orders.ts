@@ -2,7 +2,7 @@
  * Open orders: resting limits and pending stops of all markets in one table. A row is free while
  * its ID is 0. Links (level queue, account list) are derived and live beside the table.
  */
-import { IdIndex } from "./idIndex.js";
+import { IdIndex } from "./id-index.js";
 import { Table, type UndoLog } from "./table.js";
 
 export const ORDER_WORDS = 17;

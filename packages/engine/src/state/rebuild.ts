@@ -2,7 +2,7 @@
  * Makes every derived structure anew from the tables: book, stops, order lists, closing shares,
  * liquidation watches, dead-man's switches. Used after a restore and after a rollback.
  */
-import { linkOrder } from "../book/openOrders.js";
+import { linkOrder } from "../book/open-orders.js";
 import { refreshWatch } from "../margin/watch.js";
 import type { Market } from "./market.js";
 import { LINKS, LIST_NEXT, NONE, ORDER, ORDER_WORDS } from "./orders.js";

@@ -5,11 +5,11 @@
  */
 import type { AttestorKind, MarketConfig, VenueConfig } from "../config.js";
 import { DEV_CREDIT_DELAY_MS } from "../config.js";
-import type { Deposit, DepositStatus, Vote } from "../deposits/depositBook.js";
-import { depositKey } from "../deposits/depositCommands.js";
+import type { Deposit, DepositStatus, Vote } from "../deposits/deposit-book.js";
+import { depositKey } from "../deposits/deposit-commands.js";
 import { adopt } from "../genesis.js";
 import { allRows } from "../margin/rows.js";
-import { NonceWindow } from "../sessions/nonceWindow.js";
+import { NonceWindow } from "../sessions/nonce-window.js";
 import { ByteReader, ByteWriter } from "./bytes.js";
 import { MARKET_WORDS } from "./market.js";
 import { ORDER, ORDER_WORDS } from "./orders.js";

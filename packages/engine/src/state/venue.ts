@@ -5,10 +5,10 @@
  */
 import type { VenueConfig } from "../config.js";
 import { INDEX_STALE_MS } from "../config.js";
-import { DepositBook } from "../deposits/depositBook.js";
-import { EventLog } from "../eventLog.js";
-import { SessionBook } from "../sessions/sessionBook.js";
-import { ExpiryQueue } from "./expiryQueue.js";
+import { DepositBook } from "../deposits/deposit-book.js";
+import { EventLog } from "../event-log.js";
+import { SessionBook } from "../sessions/session-book.js";
+import { ExpiryQueue } from "./expiry-queue.js";
 import { MARKET, MARKET_WORDS, type Market } from "./market.js";
 import { OrderStore } from "./orders.js";
 import { POSITION, POSITION_WORDS } from "./positions.js";

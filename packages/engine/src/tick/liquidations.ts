@@ -5,7 +5,7 @@ import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import { POSITION_WORDS } from "../state/positions.js";
 import type { VenueState } from "../state/venue.js";
-import type { WorkBudget } from "./workBudget.js";
+import type { WorkBudget } from "./work-budget.js";
 
 export function runLiquidations(s: VenueState, budget: WorkBudget): void {
   refreshWatches(s);

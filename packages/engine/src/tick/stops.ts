@@ -1,10 +1,10 @@
 /** Triggers stops that the mark has reached; a triggered stop acts as a market order. */
 
 import { mulDivFloor } from "@perpgate/protocol/integers";
-import { removeOrder } from "../book/openOrders.js";
+import { removeOrder } from "../book/open-orders.js";
 import { LONG, SHORT, type Side } from "../commands.js";
 import { PPM } from "../config.js";
-import { EVENT } from "../eventLog.js";
+import { EVENT } from "../event-log.js";
 import { closable } from "../margin/fill.js";
 import { settle } from "../margin/settle.js";
 import { match } from "../matching/match.js";
@@ -13,7 +13,7 @@ import { END } from "../reasons.js";
 import type { Market } from "../state/market.js";
 import { ORDER, ORDER_WORDS } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
-import type { WorkBudget } from "./workBudget.js";
+import type { WorkBudget } from "./work-budget.js";
 
 const taker = new Taker();
 

@@ -3,7 +3,7 @@
  * Inside each phase markets go in listing order.
  */
 import { HOUR_MS } from "../config.js";
-import { EVENT } from "../eventLog.js";
+import { EVENT } from "../event-log.js";
 import { applyFunding } from "../funding/funding.js";
 import { samplePremium } from "../funding/premium.js";
 import { endOrder, openOrdersOf } from "../margin/settle.js";
@@ -14,7 +14,7 @@ import { ACCOUNT, ACCOUNT_WORDS, GLOBAL, type VenueState } from "../state/venue.
 import { reduceBackstop } from "./backstop.js";
 import { runLiquidations } from "./liquidations.js";
 import { runStops } from "./stops.js";
-import { WorkBudget } from "./workBudget.js";
+import { WorkBudget } from "./work-budget.js";
 
 /** Everything in a tick that can touch margin; the rest follows once it has held. */
 export function runTick(s: VenueState): void {

@@ -5,16 +5,16 @@
  */
 import { divFloor, mulExact } from "@perpgate/protocol/integers";
 import type { Side } from "../commands.js";
-import { EVENT } from "../eventLog.js";
+import { EVENT } from "../event-log.js";
 import { TRADE_ADL, TRADE_BACKSTOP } from "../events.js";
 import { releasedMargin, removedCost, shiftLots } from "../margin/fill.js";
 import { settle } from "../margin/settle.js";
 import { MARKET, type Market } from "../state/market.js";
 import { POSITION, POSITION_WORDS } from "../state/positions.js";
 import { GLOBAL, type VenueState } from "../state/venue.js";
-import { backstopNotional, shiftBackstop } from "./backstopAccount.js";
+import { backstopNotional, shiftBackstop } from "./backstop-account.js";
 import { bankruptcyTicks, takeFromLiquidated } from "./bankruptcy.js";
-import { deleveragingOrder } from "./deleveragingOrder.js";
+import { deleveragingOrder } from "./deleveraging-order.js";
 
 /** Hands `lots` over; answers how many the backstop took. `side` closes the position. */
 export function handOver(

@@ -1,6 +1,6 @@
 /** UpdateIndex: a new index price, and the mark that follows from it. */
 import type { UpdateIndex } from "../commands.js";
-import { EVENT } from "../eventLog.js";
+import { EVENT } from "../event-log.js";
 import { REFUSAL } from "../reasons.js";
 import { refuse } from "../refuse.js";
 import { MARKET } from "../state/market.js";

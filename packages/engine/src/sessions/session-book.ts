@@ -2,8 +2,8 @@
  * Sign-ins: sessions by number and by token hash, and the sign-in nonces that were used. Changes
  * here are the last step of a command, after everything that could fail.
  */
-import { ExpiryQueue } from "../state/expiryQueue.js";
-import { NonceWindow } from "./nonceWindow.js";
+import { ExpiryQueue } from "../state/expiry-queue.js";
+import { NonceWindow } from "./nonce-window.js";
 
 export interface Session {
   readonly number: number;

@@ -1,12 +1,12 @@
 /** Sign in, rotate, sign out, and who may open positions. */
 import type { CloseSession, OpenSession, RotateSession, SetCohort } from "../commands.js";
 import { MAX_DEPOSITS_MICROS } from "../config.js";
-import { EVENT } from "../eventLog.js";
+import { EVENT } from "../event-log.js";
 import { REFUSAL } from "../reasons.js";
 import { refuse } from "../refuse.js";
 import { ACCOUNT, ACCOUNT_WORDS, COHORT_STAGES, GLOBAL, type VenueState } from "../state/venue.js";
-import { NonceWindow } from "./nonceWindow.js";
-import { nonceKey, type Session } from "./sessionBook.js";
+import { NonceWindow } from "./nonce-window.js";
+import { nonceKey, type Session } from "./session-book.js";
 
 /** The live session, or undefined after saying why not. */
 export function liveSession(s: VenueState, number: number): Session | undefined {

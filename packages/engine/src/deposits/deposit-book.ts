@@ -4,7 +4,7 @@
  * credits whoever registers).
  */
 import type { DepositCredit } from "../commands.js";
-import { ExpiryQueue } from "../state/expiryQueue.js";
+import { ExpiryQueue } from "../state/expiry-queue.js";
 
 export type DepositStatus = "queued" | "confirming" | "credited" | "rejected";
 

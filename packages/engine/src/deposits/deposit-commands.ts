@@ -4,12 +4,12 @@
  */
 import type { AttestDeposit, RegisterDeposit } from "../commands.js";
 import { DEV_CREDIT_DELAY_MS, MAX_DEPOSITS_MICROS } from "../config.js";
-import { EVENT } from "../eventLog.js";
+import { EVENT } from "../event-log.js";
 import { REFUSAL } from "../reasons.js";
 import { refuse } from "../refuse.js";
-import { announceAccount, credit, liveSession } from "../sessions/sessionCommands.js";
+import { announceAccount, credit, liveSession } from "../sessions/session-commands.js";
 import { GLOBAL, type VenueState } from "../state/venue.js";
-import type { AccountCredit, Deposit, Vote } from "./depositBook.js";
+import type { AccountCredit, Deposit, Vote } from "./deposit-book.js";
 
 export function registerDeposit(s: VenueState, command: RegisterDeposit): boolean {
   const session = liveSession(s, command.session);

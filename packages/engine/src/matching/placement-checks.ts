@@ -8,7 +8,7 @@ import { MAX_ORDER_NOTIONAL_MICROS, PPM, PRICE_RANGE_FACTOR } from "../config.js
 import { closable } from "../margin/fill.js";
 import { REFUSAL } from "../reasons.js";
 import { refuse } from "../refuse.js";
-import type { Session } from "../sessions/sessionBook.js";
+import type { Session } from "../sessions/session-book.js";
 import { MARKET, type Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import { POSITION, POSITION_WORDS } from "../state/positions.js";
