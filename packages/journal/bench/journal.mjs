@@ -9,7 +9,7 @@
  * all of it to a reader that does nothing. What it leaves out: signatures, engine, network.
  */
 
-import { openSync, closeSync, fdatasyncSync, mkdtempSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -23,11 +23,18 @@ const { values: options } = parseArgs({
   },
 });
 const RECORD = new Uint8Array(400).fill(7);
-const SECONDS = 3;
+const SECONDS = 1.5;
+const ROUNDS = 3;
 
 const rows = [];
 const add = (metric, value, unit, against = null, ratio = null) =>
-  rows.push({ metric, value: round(value), unit, against, ratio: ratio === null ? null : round(ratio) });
+  rows.push({
+    metric,
+    value: round(value),
+    unit,
+    against,
+    ratio: ratio === null ? null : round(ratio),
+  });
 const round = (value) => Number(value.toPrecision(4));
 
 function percentile(sorted, share) {
@@ -76,7 +83,7 @@ async function appendLoop(directory, inFlight) {
     }
   };
   const lanes = (until) => Promise.all(Array.from({ length: inFlight }, () => lane(until)));
-  await lanes(performance.now() + 500);
+  await lanes(performance.now() + 300);
   latencies.length = 0;
   const started = performance.now();
   await lanes(started + SECONDS * 1000);
@@ -109,6 +116,7 @@ async function recovery(directory, records, perBatch) {
   return { open: opened - started, read: read - opened, total: read - started };
 }
 
+/** Runs in a new directory and removes it. */
 async function inFresh(run) {
   const directory = mkdtempSync(join(options.directory, "bench-journal-"));
   try {
@@ -118,18 +126,25 @@ async function inFresh(run) {
   }
 }
 
-const before = await inFresh(async (directory) => bareLoop(directory));
-const appends = new Map();
-for (const inFlight of [1, 16, 256]) {
-  appends.set(inFlight, await inFresh((directory) => appendLoop(directory, inFlight)));
+/** The middle one of each figure. */
+function medians(results) {
+  const middle = (figures) => figures.sort((a, b) => a - b)[Math.floor(figures.length / 2)];
+  return Object.fromEntries(
+    Object.keys(results[0]).map((figure) => [figure, middle(results.map((one) => one[figure]))]),
+  );
 }
-const after = await inFresh(async (directory) => bareLoop(directory));
-// The disk is not equally fast all the time: the bare loop runs before and after.
-const bare = {
-  perSecond: (before.perSecond + after.perSecond) / 2,
-  p50: (before.p50 + after.p50) / 2,
-  p99: (before.p99 + after.p99) / 2,
-};
+
+// The machine is not equally fast all the time, so the contestants take turns.
+const runs = new Map([0, 1, 16, 256].map((inFlight) => [inFlight, []]));
+for (let round = 0; round < ROUNDS; round++) {
+  for (const [inFlight, results] of runs) {
+    const run = inFlight === 0 ? bareLoop : (directory) => appendLoop(directory, inFlight);
+    results.push(await inFresh(run));
+  }
+}
+const bare = medians(runs.get(0));
+runs.delete(0);
+const appends = new Map([...runs].map(([inFlight, results]) => [inFlight, medians(results)]));
 
 add("bare write+fdatasync", bare.perSecond, "commands/s");
 add("bare write+fdatasync p50", bare.p50, "ms");
@@ -141,10 +156,18 @@ for (const [inFlight, { perSecond, p50, p99 }] of appends) {
   add(`append p99, ${name}`, p99, "ms", "bare", p99 / bare.p99);
 }
 const one = appends.get(1);
-add("added by the journal at 1 in flight, p50", one.p50 - bare.p50, "ms", "bar 0.2", (one.p50 - bare.p50) / 0.2);
+add(
+  "added by the journal at 1 in flight, p50",
+  one.p50 - bare.p50,
+  "ms",
+  "bar 0.2",
+  (one.p50 - bare.p50) / 0.2,
+);
 const records = Number(options.records);
 for (const perBatch of [1, 32]) {
-  const { open, read, total } = await inFresh((directory) => recovery(directory, records, perBatch));
+  const { open, read, total } = await inFresh((directory) =>
+    recovery(directory, records, perBatch),
+  );
   const name = `${records} records, ${perBatch} a batch`;
   add(`open (whole log checked), ${name}`, open, "ms");
   add(`read, ${name}`, read, "ms");
@@ -160,6 +183,8 @@ if (options.json) {
   const width = Math.max(...rows.map((row) => row.metric.length));
   for (const { metric, value, unit, against, ratio } of rows) {
     const compared = against === null ? "" : `  ${ratio}× ${against}`;
-    console.log(`${metric.padEnd(width)}  ${String(value).padStart(9)} ${unit.padEnd(10)}${compared}`);
+    console.log(
+      `${metric.padEnd(width)}  ${String(value).padStart(9)} ${unit.padEnd(10)}${compared}`,
+    );
   }
 }

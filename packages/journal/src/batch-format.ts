@@ -20,7 +20,6 @@
 
 import { crc32c } from "./crc32c.js";
 import type { Batch, BatchId, LogPosition } from "./journal.js";
-import { readU53, writeU53 } from "./u53.js";
 
 export const BATCH_HEADER_BYTES = 40;
 export const BATCH_MAGIC = 0x31424750;
@@ -35,24 +34,26 @@ export function encodedBytes(records: readonly Uint8Array[]): number {
 
 /** Writes a batch of `length` = `encodedBytes(records)` at `at`, not yet stamped. */
 export function encodeBatch(
-  into: Buffer,
+  into: DataView,
   at: number,
   length: number,
   id: BatchId,
   records: readonly Uint8Array[],
 ): void {
-  into.writeUInt32LE(BATCH_MAGIC, at);
-  into.writeUInt32LE(length, at + 4);
-  writeU53(into, at + 24, id.counter);
-  into.writeUInt32LE(id.writer, at + 32);
-  into.writeUInt32LE(records.length, at + 36);
-  let next = at + BATCH_HEADER_BYTES;
+  into.setUint32(at, BATCH_MAGIC, true);
+  into.setUint32(at + 4, length, true);
+  into.setUint32(at + 24, id.counter >>> 0, true);
+  into.setUint32(at + 28, Math.floor(id.counter / 2 ** 32), true);
+  into.setUint32(at + 32, id.writer, true);
+  into.setUint32(at + 36, records.length, true);
+  const bytes = new Uint8Array(into.buffer, into.byteOffset + at, length);
+  let next = BATCH_HEADER_BYTES;
   for (const record of records) {
-    into.writeUInt32LE(record.length, next);
-    into.set(record, next + 4);
+    into.setUint32(at + next, record.length, true);
+    bytes.set(record, next + 4);
     next += 4 + record.length;
   }
-  into.fill(0, next, at + length);
+  bytes.fill(0, next);
 }
 
 export interface BatchPlace {
@@ -63,25 +64,29 @@ export interface BatchPlace {
 }
 
 /** Gives an encoded batch its place in the log; returns its checksum, the next batch's link. */
-export function stampBatch(bytes: Buffer, at: number, place: BatchPlace): number {
-  bytes.writeUInt32LE(place.previous, at + 12);
-  bytes.writeUInt32LE(place.segment, at + 16);
-  bytes.writeUInt32LE(place.commitStart, at + 20);
-  const checksum = batchChecksum(bytes, at, batchLength(bytes, at), place.seed);
-  bytes.writeUInt32LE(checksum, at + 8);
+export function stampBatch(view: DataView, at: number, place: BatchPlace): number {
+  view.setUint32(at + 12, place.previous, true);
+  view.setUint32(at + 16, place.segment, true);
+  view.setUint32(at + 20, place.commitStart, true);
+  const checksum = batchChecksum(view, at, batchLength(view, at), place.seed);
+  view.setUint32(at + 8, checksum, true);
   return checksum;
 }
 
-export const batchLength = (bytes: Buffer, at: number): number => bytes.readUInt32LE(at + 4);
-export const batchStoredChecksum = (bytes: Buffer, at: number): number =>
-  bytes.readUInt32LE(at + 8);
-export const batchPrevious = (bytes: Buffer, at: number): number => bytes.readUInt32LE(at + 12);
-export const batchSegment = (bytes: Buffer, at: number): number => bytes.readUInt32LE(at + 16);
-export const batchCommitStart = (bytes: Buffer, at: number): number => bytes.readUInt32LE(at + 20);
-export const batchRecordCount = (bytes: Buffer, at: number): number => bytes.readUInt32LE(at + 36);
+export const batchMagic = (view: DataView, at: number): number => view.getUint32(at, true);
+export const batchLength = (view: DataView, at: number): number => view.getUint32(at + 4, true);
+export const batchStoredChecksum = (view: DataView, at: number): number =>
+  view.getUint32(at + 8, true);
+export const batchPrevious = (view: DataView, at: number): number => view.getUint32(at + 12, true);
+export const batchSegment = (view: DataView, at: number): number => view.getUint32(at + 16, true);
+export const batchCommitStart = (view: DataView, at: number): number =>
+  view.getUint32(at + 20, true);
+export const batchRecordCount = (view: DataView, at: number): number =>
+  view.getUint32(at + 36, true);
 
-export function batchChecksum(bytes: Buffer, at: number, length: number, seed: number): number {
-  return crc32c(bytes.subarray(at + CHECKSUM_FROM, at + length), seed);
+export function batchChecksum(view: DataView, at: number, length: number, seed: number): number {
+  const from = view.byteOffset + at + CHECKSUM_FROM;
+  return crc32c(new Uint8Array(view.buffer, from, length - CHECKSUM_FROM), seed);
 }
 
 /** A length that a batch may claim; only then is its checksum worth computing. */
@@ -93,18 +98,20 @@ export function isBatchLength(length: number, limit: number): boolean {
  * The batch at `at`, whose checksum has passed; its records are views, not copies. Undefined if
  * its records do not fill it exactly, which a checksum that passed all but excludes.
  */
-export function decodeBatch(bytes: Buffer, at: number, position: LogPosition): Batch | undefined {
-  const end = at + batchLength(bytes, at);
-  const count = batchRecordCount(bytes, at);
-  const id = { writer: bytes.readUInt32LE(at + 32), counter: readU53(bytes, at + 24) };
+export function decodeBatch(view: DataView, at: number, position: LogPosition): Batch | undefined {
+  const end = at + batchLength(view, at);
+  const count = batchRecordCount(view, at);
+  const counter = view.getUint32(at + 28, true) * 2 ** 32 + view.getUint32(at + 24, true);
+  const id = { writer: view.getUint32(at + 32, true), counter };
   const records: Uint8Array[] = [];
   let next = at + BATCH_HEADER_BYTES;
   for (let index = 0; index < count; index++) {
     if (next + 4 > end) return undefined;
-    const from = next + 4;
-    next = from + bytes.readUInt32LE(next);
-    if (next > end) return undefined;
-    records.push(bytes.subarray(from, next));
+    const length = view.getUint32(next, true);
+    next += 4;
+    if (next + length > end) return undefined;
+    records.push(new Uint8Array(view.buffer, view.byteOffset + next, length));
+    next += length;
   }
   return end - next < 8 ? { id, position, records } : undefined;
 }

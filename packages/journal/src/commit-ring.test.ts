@@ -10,7 +10,7 @@ function put(ring: CommitRing, counter: number, length: number): boolean {
   const bytes = encodedBytes(records);
   const at = ring.reserve(bytes);
   if (at === undefined) return false;
-  encodeBatch(ring.bytes, at, bytes, id(counter), records);
+  encodeBatch(ring.view, at, bytes, id(counter), records);
   return true;
 }
 
@@ -28,8 +28,8 @@ test("ring: what goes in comes out in order, over many rounds and the wrap of it
     const run = ring.take();
     if (run === undefined) continue;
     let batches = 0;
-    for (let at = run.start; at < run.end; at += run.bytes.readUInt32LE(at + 4)) {
-      expect(run.bytes.readUInt32LE(at + 24)).toBe(expected);
+    for (let at = run.start; at < run.end; at += run.view.getUint32(at + 4, true)) {
+      expect(run.view.getUint32(at + 24, true)).toBe(expected);
       expected += 1;
       batches += 1;
     }

@@ -10,7 +10,7 @@
  * and nothing in it was acknowledged.
  */
 
-import { batchLength } from "./batch-format.js";
+import { batchLength, batchMagic } from "./batch-format.js";
 
 const HEAD = 0;
 const TAIL = 1;
@@ -27,16 +27,16 @@ export interface RingMemory {
   readonly data: SharedArrayBuffer;
 }
 
-/** A run of whole batches in `bytes`. */
+/** A run of whole batches in the ring. */
 export interface Run {
-  readonly bytes: Buffer;
+  readonly view: DataView;
   readonly start: number;
   readonly end: number;
 }
 
 export class CommitRing {
   readonly memory: RingMemory;
-  readonly bytes: Buffer;
+  readonly view: DataView;
   readonly #control: Int32Array<SharedArrayBuffer>;
   readonly #mask: number;
   /** Where the next batch goes; runs ahead of HEAD until `publish`. */
@@ -44,12 +44,12 @@ export class CommitRing {
 
   constructor(memory: RingMemory) {
     this.memory = memory;
-    this.bytes = Buffer.from(memory.data);
+    this.view = new DataView(memory.data);
     this.#control = new Int32Array(memory.control);
     this.#mask = memory.data.byteLength - 1;
   }
 
-  /** Room for a batch: its offset in `bytes`, or undefined until something is freed. */
+  /** Room for a batch: its offset in `view`, or undefined until something is freed. */
   reserve(length: number): number | undefined {
     const capacity = this.#mask + 1;
     const free = capacity - ((this.#reserved - Atomics.load(this.#control, TAIL)) | 0);
@@ -61,7 +61,7 @@ export class CommitRing {
       return at;
     }
     if (untilEnd + length > free) return undefined;
-    this.bytes.writeUInt32LE(0, at);
+    this.view.setUint32(at, 0, true);
     this.#reserved = (this.#reserved + untilEnd + length) | 0;
     return 0;
   }
@@ -109,8 +109,8 @@ export class CommitRing {
     const start = tail & this.#mask;
     const limit = Math.min(start + ((head - tail) | 0), this.#mask + 1);
     let end = start;
-    while (end < limit && this.bytes.readUInt32LE(end) !== 0) end += batchLength(this.bytes, end);
-    if (end > start) return { bytes: this.bytes, start, end };
+    while (end < limit && batchMagic(this.view, end) !== 0) end += batchLength(this.view, end);
+    if (end > start) return { view: this.view, start, end };
     Atomics.store(this.#control, TAIL, (tail + this.#mask + 1 - start) | 0);
     return this.take();
   }

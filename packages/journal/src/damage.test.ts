@@ -40,30 +40,33 @@ async function tryOpen(disk: FakeDisk) {
 }
 
 describe("open: a flipped bit", () => {
-  test.each([1, 3])("at every byte, last commit of %i batches: refused by file and offset, or cut from the last commit", async (lastCommit) => {
-    const { disk, batches, beforeLastCommit } = await smallLog(lastCommit);
-    const seen = { refused: 0, cut: 0 };
-    for (const path of disk.paths()) {
-      for (let offset = 0; offset < disk.contents(path).length; offset++) {
-        const copy = disk.clone(offset);
-        copy.flipBit(path, offset, offset % 8);
-        const outcome = await tryOpen(copy);
-        const where = `${path} at ${offset}`;
-        if (outcome instanceof JournalDamaged) {
-          expect(outcome.file, where).toBe(path);
-          expect(outcome.offset, where).toBeLessThanOrEqual(offset);
-          seen.refused += 1;
-        } else {
-          expect(outcome.cut.length, where).toBe(1);
-          expect(outcome.found.length, where).toBeGreaterThanOrEqual(beforeLastCommit);
-          expect(outcome.found, where).toEqual(batches.slice(0, outcome.found.length));
-          seen.cut += 1;
+  test.each([1, 3])(
+    "at every byte, last commit of %i batches: refused by file and offset, or cut from the last commit",
+    async (lastCommit) => {
+      const { disk, batches, beforeLastCommit } = await smallLog(lastCommit);
+      const seen = { refused: 0, cut: 0 };
+      for (const path of disk.paths()) {
+        for (let offset = 0; offset < disk.contents(path).length; offset++) {
+          const copy = disk.clone(offset);
+          copy.flipBit(path, offset, offset % 8);
+          const outcome = await tryOpen(copy);
+          const where = `${path} at ${offset}`;
+          if (outcome instanceof JournalDamaged) {
+            expect(outcome.file, where).toBe(path);
+            expect(outcome.offset, where).toBeLessThanOrEqual(offset);
+            seen.refused += 1;
+          } else {
+            expect(outcome.cut.length, where).toBe(1);
+            expect(outcome.found.length, where).toBeGreaterThanOrEqual(beforeLastCommit);
+            expect(outcome.found, where).toEqual(batches.slice(0, outcome.found.length));
+            seen.cut += 1;
+          }
         }
       }
-    }
-    expect(seen.refused).toBeGreaterThan(900);
-    expect(seen.cut).toBeGreaterThan(64);
-  });
+      expect(seen.refused).toBeGreaterThan(900);
+      expect(seen.cut).toBeGreaterThan(64);
+    },
+  );
 });
 
 describe("open: other damage", () => {
@@ -118,22 +121,24 @@ describe("open: other damage", () => {
   });
 });
 
-describe("open: verify since snapshot", () => {
-  test("damage before the snapshot is left to an auditor, damage after it is refused", async () => {
+describe("open: verify the tail only", () => {
+  test("damage further back is refused when it is read, and only then", async () => {
     const { disk } = await smallLog(1);
-    const journal = await open(disk);
-    journal.snapshots.write({ batch: 9, record: 9 }, [text("state")]);
-    await journal.close();
     disk.flipBit("/log/0000000001.log", 100, 0);
     await expect(open(disk)).rejects.toMatchObject({ code: "journal_damaged" });
-    const since = { directory: "/log", disk, segmentBytes: SEGMENT_BYTES } as const;
-    const opened = await openJournal({ ...since, verify: "since-snapshot" });
-    expect(await readAll(opened, { batch: 9, record: 9 })).toHaveLength(6);
-    await expect(readAll(opened)).rejects.toMatchObject({ code: "journal_damaged" });
-    await opened.close();
+    const options = { directory: "/log", disk, segmentBytes: SEGMENT_BYTES } as const;
+    const journal = await openJournal({ ...options, verify: "tail" });
+    expect(await readAll(journal, { batch: 9, record: 9 })).toHaveLength(6);
+    await expect(readAll(journal)).rejects.toMatchObject({ code: "journal_damaged", offset: 64 });
+  });
+
+  test("damage in the last segment is refused", async () => {
+    const { disk } = await smallLog(1);
     disk.flipBit("/log/0000000002.log", 64 + 2 * 56, 0);
-    await expect(openJournal({ ...since, verify: "since-snapshot" })).rejects.toMatchObject({
+    const options = { directory: "/log", disk, segmentBytes: SEGMENT_BYTES } as const;
+    await expect(openJournal({ ...options, verify: "tail" })).rejects.toMatchObject({
       code: "journal_damaged",
+      offset: 64 + 2 * 56,
     });
   });
 });

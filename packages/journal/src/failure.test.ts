@@ -19,7 +19,9 @@ describe("append: the disk fails", () => {
     await journal.read(LOG_START, (batch) => shown.push(batch.id.counter)).live;
     await appendMany(journal, 0, 2);
     disk.plan = { operation: disk.operations + ahead, fault };
-    const outcomes = await Promise.allSettled([2, 3].map((n) => journal.append(id(n), [text("x")])));
+    const outcomes = await Promise.allSettled(
+      [2, 3].map((n) => journal.append(id(n), [text("x")])),
+    );
     const operations = disk.operations;
     for (const outcome of outcomes) {
       expect(outcome).toMatchObject({ status: "rejected", reason: expect.any(JournalStopped) });

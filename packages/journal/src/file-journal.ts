@@ -13,13 +13,7 @@ import type { CommitEvents, Committer } from "./committer.js";
 import type { Disk, DiskLock } from "./disk.js";
 import { BatchRefused, JournalClosed, JournalStopped } from "./errors.js";
 import { FileReading } from "./file-reading.js";
-import {
-  type Batch,
-  type BatchId,
-  type Journal,
-  type LogPosition,
-  type Reading,
-} from "./journal.js";
+import type { Batch, BatchId, Journal, LogPosition, Reading } from "./journal.js";
 import { pruneLog } from "./log-prune.js";
 import type { Recovery } from "./open-journal.js";
 import { type PendingAppend, PendingAppends } from "./pending.js";
@@ -77,7 +71,8 @@ export class FileJournal implements Journal, CommitEvents {
 
   append(id: BatchId, records: readonly Uint8Array[]): Promise<void> {
     const length = encodedBytes(records);
-    const refusal = this.#failure ?? this.#closedError() ?? refuse(id, records, length, this.#maxBatchBytes);
+    const refusal =
+      this.#failure ?? this.#closedError() ?? refuse(id, records, length, this.#maxBatchBytes);
     if (refusal !== undefined) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
       this.#pending.push({ id, records, length, resolve, reject });
@@ -152,7 +147,7 @@ export class FileJournal implements Journal, CommitEvents {
   #place({ id, records, length }: PendingAppend): boolean {
     const at = this.ring.reserve(length);
     if (at === undefined) return false;
-    encodeBatch(this.ring.bytes, at, length, id, records);
+    encodeBatch(this.ring.view, at, length, id, records);
     return true;
   }
 

@@ -1,5 +1,5 @@
 /**
- * A forward view of a file: `at(offset, length)` gives those bytes, reading ahead in large pieces.
+ * A forward view of a file: `locate` finds some bytes of it, reading ahead in large pieces.
  * Each piece is memory of its own, so views into it stay valid for whoever keeps them.
  */
 
@@ -7,11 +7,12 @@ import type { DiskFile } from "./disk.js";
 import { readUpTo } from "./disk.js";
 
 const PIECE_BYTES = 1024 * 1024;
+const NOTHING = new DataView(new ArrayBuffer(0));
 
 export class FileWindow {
   readonly size: number;
-  /** The piece last read; `at` returns offsets into it. */
-  bytes: Buffer = Buffer.alloc(0);
+  /** The piece last read; `locate` returns offsets into it. */
+  view: DataView = NOTHING;
   readonly #file: DiskFile;
   #start = 0;
 
@@ -23,16 +24,17 @@ export class FileWindow {
   /** Where in `bytes` the file's [offset, offset + length) lies; undefined past the end of file. */
   locate(offset: number, length: number): number | undefined {
     const at = offset - this.#start;
-    if (at >= 0 && at + length <= this.bytes.length) return at;
+    if (at >= 0 && at + length <= this.view.byteLength) return at;
     if (offset + length > this.size) return undefined;
-    this.bytes = readUpTo(this.#file, offset, Math.min(this.size - offset, PIECE_BYTES + length));
+    const piece = readUpTo(this.#file, offset, Math.min(this.size - offset, PIECE_BYTES + length));
+    this.view = new DataView(piece.buffer, piece.byteOffset, piece.length);
     this.#start = offset;
-    return this.bytes.length >= length ? 0 : undefined;
+    return piece.length >= length ? 0 : undefined;
   }
 
   /** Forgets what was read: the file may have grown in meaning since. */
   refresh(): void {
-    this.bytes = this.bytes.subarray(0, 0);
+    this.view = NOTHING;
   }
 }
 

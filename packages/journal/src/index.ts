@@ -24,7 +24,12 @@ export { LogReader } from "./log-reader.js";
 export type { CutTail } from "./log-repair.js";
 export { inspectLog, type LogState, type TornTail } from "./log-state.js";
 export { nodeDisk } from "./node-disk.js";
-export { DEFAULT_SEGMENT_BYTES, type JournalOptions, openJournal, type Recovery } from "./open-journal.js";
+export {
+  DEFAULT_SEGMENT_BYTES,
+  type JournalOptions,
+  openJournal,
+  type Recovery,
+} from "./open-journal.js";
 export {
   FileSnapshots,
   type NewestSnapshot,

@@ -64,7 +64,9 @@ export class LogReader {
   #seek(): SegmentCursor {
     const from = this.#from;
     const segments = listSegments(this.#disk, this.#directory);
-    const segment = segments.findLast(({ header }) => (header?.first.batch ?? Infinity) <= from.batch);
+    const segment = segments.findLast(
+      ({ header }) => (header?.first.batch ?? Infinity) <= from.batch,
+    );
     if (segment === undefined) throw new PositionUnavailable(from, "the log begins later");
     const cursor = this.#open(segment);
     while (cursor.batch < from.batch) {

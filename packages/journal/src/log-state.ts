@@ -65,21 +65,22 @@ export function listSegments(disk: Disk, directory: string): SegmentFile[] {
   return segments;
 }
 
-/** Batches below `verifyFrom` are not looked at, save for the headers of their segments. */
+/**
+ * `tail` looks at the batches of the last segment only, and at the headers of the others; whoever
+ * reads the log later has the rest checked on the way.
+ */
 export function inspectLog(
   disk: Disk,
   directory: string,
-  verifyFrom?: LogPosition,
+  extent: "all" | "tail" = "all",
 ): LogState | undefined {
   const segments = listSegments(disk, directory);
   const begun = segments.filter(isBegun);
   const oldest = begun[0];
   if (oldest === undefined) return undefined;
-  const from = verifyFrom?.batch ?? 0;
-  const start = begun.findLastIndex((segment) => segment.header.first.batch <= from);
   const torn: TornTail[] = [];
   let last: SegmentCursor | undefined;
-  for (let index = Math.max(0, start); index < begun.length; index++) {
+  for (let index = extent === "all" ? 0 : begun.length - 1; index < begun.length; index++) {
     const segment = begun[index];
     if (segment === undefined) continue;
     last = withFile(disk, segment.path, (file) =>

@@ -38,7 +38,7 @@ export function judgeTail(
     const at = window.locate(candidate, 24);
     if (at === undefined) continue;
     // A whole batch exactly here that does not continue the chain was never written here by us.
-    if (candidate === offset || batchCommitStart(window.bytes, at) > offset) return "damaged";
+    if (candidate === offset || batchCommitStart(window.view, at) > offset) return "damaged";
   }
   return "torn";
 }

@@ -32,10 +32,11 @@ export interface JournalOptions {
   /** Size of the segments made from now on. A batch must fit into one. */
   readonly segmentBytes?: number;
   /**
-   * What an open reads through: the whole log (the default), or only what follows the newest
-   * snapshot, when the log is long and an auditor looks after the rest.
+   * What an open checks: the whole log (the default), or only its last segment. Reading checks
+   * every batch again, so a replica that reads on from a snapshot needs only the tail; what lies
+   * before the snapshot is then for an auditor to check.
    */
-  readonly verify?: "all" | "since-snapshot";
+  readonly verify?: "all" | "tail";
   /** Where commits run: in a thread of their own (the default), or in the caller's. */
   readonly commit?: "thread" | "inline";
   /** A simulated disk, which only `commit: "inline"` can use. */
@@ -93,10 +94,10 @@ function createLog(disk: Disk, directory: string, segmentBytes: number, logId: U
   allocateSegment(disk, directory, 1, segmentBytes, header);
 }
 
-function inspect(disk: Disk, directory: string, verify: "all" | "since-snapshot"): LogState {
+function inspect(disk: Disk, directory: string, verify: "all" | "tail"): LogState {
   const logId = listSegments(disk, directory)[0]?.header?.logId ?? Buffer.alloc(LOG_ID_BYTES);
   const newest = new FileSnapshots(disk, directory, logId).list()[0]?.position;
-  const state = inspectLog(disk, directory, verify === "all" ? undefined : newest);
+  const state = inspectLog(disk, directory, verify);
   if (state === undefined) throw new Error(`${directory} holds no log`);
   // A snapshot stands for durable batches only, so a log that ends before it has lost some.
   if (newest !== undefined && newest.batch > state.end.batch) {

@@ -30,7 +30,11 @@ export class PendingAppends {
 
   /** Hands those not in the ring to `place`, in order, until it has no room for one. */
   placeWith(place: (append: PendingAppend) => boolean): void {
-    for (let next = this.#queue[this.#placed]; next !== undefined; next = this.#queue[this.#placed]) {
+    for (
+      let next = this.#queue[this.#placed];
+      next !== undefined;
+      next = this.#queue[this.#placed]
+    ) {
       if (!place(next)) return;
       this.#placed += 1;
     }

@@ -12,6 +12,7 @@ import {
   batchChecksum,
   batchCommitStart,
   batchLength,
+  batchMagic,
   batchPrevious,
   batchRecordCount,
   batchSegment,
@@ -19,8 +20,8 @@ import {
   decodeBatch,
   isBatchLength,
 } from "./batch-format.js";
-import { FileWindow } from "./file-window.js";
 import type { DiskFile } from "./disk.js";
+import { FileWindow } from "./file-window.js";
 import { type Batch, MAX_BATCH_BYTES } from "./journal.js";
 import { SEGMENT_HEADER_BYTES, type SegmentHeader, segmentSeed } from "./segment-format.js";
 
@@ -28,7 +29,7 @@ export class SegmentCursor {
   readonly header: SegmentHeader;
   readonly #window: FileWindow;
   readonly #seed: number;
-  #bytes: Buffer = Buffer.alloc(0);
+  #view: DataView = new DataView(new ArrayBuffer(0));
   #at = 0;
   #records = 0;
 
@@ -58,14 +59,14 @@ export class SegmentCursor {
     if (length === undefined) return false;
     const at = this.#window.locate(offset, length);
     if (at === undefined) return false;
-    const { bytes } = this.#window;
-    if (batchPrevious(bytes, at) !== this.previous) return false;
-    this.#bytes = bytes;
+    const { view } = this.#window;
+    if (batchPrevious(view, at) !== this.previous) return false;
+    this.#view = view;
     this.#at = at;
-    this.#records = batchRecordCount(bytes, at);
+    this.#records = batchRecordCount(view, at);
     this.offset = offset + length;
-    this.previous = batchStoredChecksum(bytes, at);
-    this.commitStart = batchCommitStart(bytes, at);
+    this.previous = batchStoredChecksum(view, at);
+    this.commitStart = batchCommitStart(view, at);
     this.batch += 1;
     this.record += this.#records;
     return true;
@@ -74,7 +75,7 @@ export class SegmentCursor {
   /** The batch that `advance` went past. */
   decode(): Batch | undefined {
     const position = { batch: this.batch - 1, record: this.record - this.#records };
-    return decodeBatch(this.#bytes, this.#at, position);
+    return decodeBatch(this.#view, this.#at, position);
   }
 
   /** More may have been written behind the last batch: read that part afresh. */
@@ -91,14 +92,14 @@ export function selfValidLength(
   seed: number,
 ): number | undefined {
   const head = window.locate(offset, BATCH_HEADER_BYTES);
-  if (head === undefined || window.bytes.readUInt32LE(head) !== BATCH_MAGIC) return undefined;
-  const length = batchLength(window.bytes, head);
+  if (head === undefined || batchMagic(window.view, head) !== BATCH_MAGIC) return undefined;
+  const length = batchLength(window.view, head);
   const limit = Math.min(MAX_BATCH_BYTES, window.size - offset);
-  if (!isBatchLength(length, limit) || batchSegment(window.bytes, head) !== segment) {
+  if (!isBatchLength(length, limit) || batchSegment(window.view, head) !== segment) {
     return undefined;
   }
   const at = window.locate(offset, length);
   if (at === undefined) return undefined;
-  const checksum = batchChecksum(window.bytes, at, length, seed);
-  return checksum === batchStoredChecksum(window.bytes, at) ? length : undefined;
+  const checksum = batchChecksum(window.view, at, length, seed);
+  return checksum === batchStoredChecksum(window.view, at) ? length : undefined;
 }

@@ -77,15 +77,15 @@ export class SegmentWriter {
   }
 
   /** Makes the batches of a run durable, in one commit per segment that they touch. */
-  commit({ bytes, start, end }: Run): void {
+  commit({ view, start, end }: Run): void {
     let from = start;
     while (from < end) {
-      const length = batchLength(bytes, from);
+      const length = batchLength(view, from);
       if (this.#offset + length > this.#size) this.#rotate();
       if (this.#offset + length > this.#size) {
         throw new Error(`a batch of ${length} bytes does not fit a segment of ${this.#size}`);
       }
-      from = this.#commitWhatFits(bytes, from, end);
+      from = this.#commitWhatFits(view, from, end);
     }
   }
 
@@ -93,23 +93,29 @@ export class SegmentWriter {
     this.#file.close();
   }
 
-  #commitWhatFits(bytes: Buffer, from: number, end: number): number {
+  #commitWhatFits(view: DataView, from: number, end: number): number {
     const header = this.#header;
     const commitStart = header === undefined ? this.#offset : 0;
-    const place = { previous: this.#previous, segment: this.#segment, commitStart, seed: this.#seed };
+    const place = {
+      previous: this.#previous,
+      segment: this.#segment,
+      commitStart,
+      seed: this.#seed,
+    };
     let to = from;
     let batches = 0;
     let records = 0;
     while (to < end) {
-      const length = batchLength(bytes, to);
+      const length = batchLength(view, to);
       if (this.#offset + (to - from) + length > this.#size) break;
-      place.previous = stampBatch(bytes, to, place);
-      records += batchRecordCount(bytes, to);
+      place.previous = stampBatch(view, to, place);
+      records += batchRecordCount(view, to);
       batches += 1;
       to += length;
     }
     if (header !== undefined) writeFully(this.#file, header, 0);
-    writeFully(this.#file, bytes.subarray(from, to), this.#offset);
+    const bytes = new Uint8Array(view.buffer, view.byteOffset + from, to - from);
+    writeFully(this.#file, bytes, this.#offset);
     this.#file.sync();
     this.#offset += to - from;
     this.#previous = place.previous;

@@ -173,7 +173,8 @@ export class FakeDisk implements Disk {
 
   #write(inode: FakeInode, bytes: Uint8Array, offset: number): number {
     const planned = this.plan?.operation === this.operations + 1 ? this.plan.fault : undefined;
-    const limit = planned !== undefined && "bytesWritten" in planned ? planned.bytesWritten : undefined;
+    const limit =
+      planned !== undefined && "bytesWritten" in planned ? planned.bytesWritten : undefined;
     const room = this.capacityBytes - this.#usedBytes() + Math.max(0, inode.size - offset);
     const length = Math.max(0, Math.min(bytes.length, room, limit ?? bytes.length));
     // A planned fault without a limit strikes before the write, one with a limit after that part.
