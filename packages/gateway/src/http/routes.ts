@@ -1,6 +1,6 @@
 /** Operations to Fastify routes: raw parts of the request in, the operation's answer out. */
 
-import { ErrorBody, SIGNATURE_HEADER } from "@perpgate/protocol";
+import { SIGNATURE_HEADER } from "@perpgate/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { GatewayContext } from "./context.js";
 import { EMPTY_BODY, JsonBody } from "./json-body.js";
@@ -18,7 +18,7 @@ export function routeOperations(
     app.route({
       method: operation.method,
       url: operation.path.replaceAll(/\{(\w+)\}/g, ":$1"),
-      schema: { response: { [status]: schema, "4xx": ErrorBody, "5xx": ErrorBody } },
+      schema: { response: { [status]: schema } },
       handler: async (request, reply) => {
         const answer = await operation.answer(rawCallOf(request), context);
         return reply.code(status).send(answer);

@@ -16,7 +16,7 @@ import { AllowedMethods } from "./allowed-methods.js";
 import { answerClientError } from "./client-errors.js";
 import type { GatewayContext } from "./context.js";
 import { serveDocs } from "./docs.js";
-import { sendError } from "./errors.js";
+import { pathOf, sendError } from "./errors.js";
 import { readJsonBodies } from "./json-body.js";
 import type { HttpLimits } from "./limits.js";
 import { serveMetrics } from "./metrics.js";
@@ -93,7 +93,7 @@ function createServer({ log, limits }: GatewayOptions): FastifyInstance {
     request.log.info(
       {
         method: request.method,
-        path: request.url.split("?", 1)[0],
+        path: pathOf(request),
         status: reply.statusCode,
         elapsedMs: Math.round(reply.elapsedTime * 1000) / 1000,
       },
@@ -122,14 +122,15 @@ function refuseWhileStopping(app: FastifyInstance): { begin(): void } {
 function answerUnknownRoutes(app: FastifyInstance): void {
   const allowedMethods = new AllowedMethods();
   allowedMethods.watch(app);
-  app.setNotFoundHandler(() => {
-    throw new Refusal("internal_error", {});
+  // Reached by a route that gives up, such as a static file that does not exist.
+  app.setNotFoundHandler((request) => {
+    throw new Refusal("not_found", { path: pathOf(request) });
   });
   app.addHook("onRequest", async (request, reply) => {
     if (!request.is404) return;
-    const path = request.url.split("?", 1)[0] ?? request.url;
+    const path = pathOf(request);
     const allowed = allowedMethods.of(path);
-    if (allowed.length === 0) throw new Refusal("not_found", { path: path.slice(0, 200) });
+    if (allowed.length === 0) throw new Refusal("not_found", { path });
     void reply.header("allow", allowed.join(", "));
     throw new Refusal("method_not_allowed", {
       method: request.method,

@@ -1,0 +1,172 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { ask, BEARER, jsonPost, readUntilClose, runGateway } from "../testing/running-gateway.js";
+import { sampleVenue } from "../testing/sample-venue.js";
+
+const SHAPE = {
+  code: expect.any(String),
+  message: expect.any(String),
+  requestId: expect.any(String),
+};
+
+const { url, dial } = await runGateway({}, afterAll);
+
+describe("errors have one shape", () => {
+  test.each<[string, number, string, string, RequestInit]>([
+    ["unknown path", 404, "not_found", "/v1/nope", {}],
+    ["unknown path with a body", 404, "not_found", "/nope", { method: "POST", body: "x" }],
+    ["root", 404, "not_found", "/", {}],
+    ["a static file that is not there", 404, "not_found", "/docs/static/nope.js", {}],
+    ["a trailing slash", 404, "not_found", "/v1/markets/", {}],
+    ["a doubled slash", 404, "not_found", "//v1//markets", {}],
+    ["malformed URI", 400, "malformed_uri", "/v1/markets/%E0%A4/book", {}],
+    [
+      "wrong content type",
+      415,
+      "unsupported_media_type",
+      "/v1/orders",
+      {
+        ...jsonPost("{}", { "content-type": "text/plain" }),
+      },
+    ],
+    [
+      "form content type",
+      415,
+      "unsupported_media_type",
+      "/v1/orders",
+      {
+        ...jsonPost("a=1", { "content-type": "application/x-www-form-urlencoded" }),
+      },
+    ],
+    [
+      "a type that only begins like JSON",
+      415,
+      "unsupported_media_type",
+      "/v1/orders",
+      {
+        ...jsonPost("{}", { "content-type": "application/jsonx" }),
+      },
+    ],
+    ["oversized body", 413, "body_too_large", "/v1/orders", jsonPost(" ".repeat(65_537))],
+    ["malformed JSON", 400, "malformed_json", "/v1/orders", jsonPost("{")],
+    ["__proto__", 400, "forbidden_key", "/v1/auth/siwe", jsonPost('{"__proto__":{}}')],
+  ])("%s: %d %s", async (_, status, code, path, init) => {
+    const answer = await ask(url + path, init);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get("content-type")).toContain("application/json");
+    expect(answer.body).toMatchObject({ ...SHAPE, code });
+    expect(answer.body.requestId).toBe(answer.headers.get("x-request-id") ?? answer.body.requestId);
+  });
+
+  test.each([
+    ["DELETE", "/v1/orders", "GET, HEAD, POST"],
+    ["GET", "/v1/orders/1/cancel", "POST"],
+    ["PUT", "/v1/markets/BTCUSD/book", "GET, HEAD"],
+    ["OPTIONS", "/v1/auth/session", "DELETE"],
+    ["POST", "/healthz", "GET, HEAD"],
+    ["POST", "/metrics", "GET, HEAD"],
+  ])("%s %s: 405 with Allow: %s", async (method, path, allow) => {
+    const { status, headers, body } = await ask(url + path, { method });
+    expect(status).toBe(405);
+    expect(headers.get("allow")).toBe(allow);
+    expect(body).toMatchObject({ ...SHAPE, code: "method_not_allowed" });
+  });
+
+  test("a body of exactly the limit: read", async () => {
+    const { body } = await ask(`${url}/v1/orders`, jsonPost(" ".repeat(65_536)));
+    expect(body.code).toBe("malformed_json");
+  });
+
+  test("a chunked body above the limit: 413 though no length was announced", async () => {
+    const socket = await dial();
+    const chunk = `8000\r\n${" ".repeat(0x8000)}\r\n`;
+    socket.write(
+      "POST /v1/orders HTTP/1.1\r\nhost: x\r\nauthorization: Bearer t\r\n" +
+        `content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(3)}`,
+    );
+    expect(await readUntilClose(socket)).toMatch(/^HTTP\/1.1 413 [\s\S]*"code":"body_too_large"/);
+  });
+
+  test.each([
+    ["bytes that are not HTTP", "\x16\x03\x01 hello\r\n\r\n", "400", "malformed_request"],
+    [
+      "a header without end",
+      `GET / HTTP/1.1\r\nx: ${"a".repeat(20_000)}`,
+      "431",
+      "headers_too_large",
+    ],
+    [
+      "two lengths",
+      "POST /v1/orders HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n",
+      "400",
+      "malformed_request",
+    ],
+    [
+      "length and chunks at once",
+      "POST /v1/orders HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n",
+      "400",
+      "malformed_request",
+    ],
+    [
+      "a method nobody knows",
+      "BREW /v1/markets HTTP/1.1\r\nhost: x\r\n\r\n",
+      "400",
+      "malformed_request",
+    ],
+  ])("%s: answered in the same shape, then closed", async (_, bytes, status, code) => {
+    const socket = await dial();
+    socket.write(bytes);
+    const text = await readUntilClose(socket);
+    expect(text).toContain(`HTTP/1.1 ${status} `);
+    expect(JSON.parse(text.split("\r\n\r\n")[1] ?? "")).toMatchObject({ ...SHAPE, code });
+  });
+
+  test("an unexpected failure: 500 tells nothing, the log tells all", async () => {
+    const { venue } = sampleVenue();
+    const failing = { ...venue, positions: () => Promise.reject(new Error("disk on fire")) };
+    const gateway = await runGateway({ venue: failing });
+    const { status, text, body } = await ask(`${gateway.url}/v1/positions`, { headers: BEARER });
+    expect(status).toBe(500);
+    expect(body).toMatchObject({ ...SHAPE, code: "internal_error" });
+    expect(text).not.toContain("fire");
+    expect(gateway.logLines.join("")).toContain("disk on fire");
+  });
+
+  test("no request pollutes a prototype", async () => {
+    const text = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
+    await ask(`${url}/v1/orders`, jsonPost(text));
+    await ask(`${url}/v1/fills?__proto__[polluted]=1&constructor.prototype.polluted=1`);
+    expect(Reflect.get({}, "polluted")).toBeUndefined();
+  });
+});
+
+describe("request ids and logs", () => {
+  test("a sane x-request-id: used in header, body and log", async () => {
+    const { url, logLines } = await runGateway();
+    const { headers, body } = await ask(`${url}/nope?token=secret`, {
+      headers: { "x-request-id": "trace-1.a_B" },
+    });
+    expect(headers.get("x-request-id")).toBe("trace-1.a_B");
+    expect(body.requestId).toBe("trace-1.a_B");
+    const lines = logLines.map((line): unknown => JSON.parse(line));
+    expect(lines).toContainEqual(
+      expect.objectContaining({ requestId: "trace-1.a_B", path: "/nope", status: 404 }),
+    );
+    expect(logLines.join("")).not.toContain("secret");
+  });
+
+  test.each(["a b", "x".repeat(65), "é", '"quoted"', ""])(
+    "x-request-id %j: replaced",
+    async (id) => {
+      const bytes = Buffer.from(id, "utf8").toString("latin1");
+      const { headers } = await ask(`${url}/healthz`, { headers: { "x-request-id": bytes } });
+      expect(headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    },
+  );
+
+  test("the bearer token never reaches the log", async () => {
+    const { url, logLines } = await runGateway();
+    await ask(`${url}/v1/positions`, { headers: { authorization: "Bearer hush-hush" } });
+    expect(logLines.length).toBeGreaterThan(0);
+    expect(logLines.join("")).not.toContain("hush-hush");
+  });
+});

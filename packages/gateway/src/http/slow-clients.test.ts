@@ -1,0 +1,124 @@
+import { expect, test } from "vitest";
+import { ask, readUntilClose, runGateway } from "../testing/running-gateway.js";
+import { sampleVenue } from "../testing/sample-venue.js";
+
+const IMPATIENT = {
+  headersTimeoutMs: 100,
+  requestTimeoutMs: 150,
+  idleTimeoutMs: 1_000,
+  keepAliveTimeoutMs: 100,
+  timeoutCheckIntervalMs: 20,
+};
+
+test("headers that never end: 408 in the one shape, then closed", async () => {
+  const { dial } = await runGateway({ limits: IMPATIENT });
+  const socket = await dial();
+  socket.write("GET /v1/markets HTTP/1.1\r\nhost: x\r\nx-slow: ");
+  expect(await readUntilClose(socket)).toMatch(/^HTTP\/1.1 408 [\s\S]*"code":"request_timeout"/);
+});
+
+test("headers dripped a byte at a time: cut off though bytes keep coming", async () => {
+  const { dial } = await runGateway({ limits: IMPATIENT });
+  const socket = await dial();
+  socket.write("GET /v1/markets HTTP/1.1\r\nhost: x\r\nx-slow: ");
+  const drip = setInterval(() => socket.write("a"), 10);
+  const text = await readUntilClose(socket);
+  clearInterval(drip);
+  expect(text).toContain("408");
+});
+
+test("a body that never ends: cut off", async () => {
+  const { dial } = await runGateway({ limits: IMPATIENT });
+  const socket = await dial();
+  socket.write(
+    "POST /v1/orders HTTP/1.1\r\nhost: x\r\nauthorization: Bearer t\r\n" +
+      "content-type: application/json\r\ncontent-length: 100\r\n\r\n{",
+  );
+  expect(await readUntilClose(socket)).toContain('"code":"request_timeout"');
+});
+
+test("a connection that says nothing: closed", async () => {
+  const { dial } = await runGateway({ limits: IMPATIENT });
+  await readUntilClose(await dial());
+});
+
+test("slow clients in the way: a quick one is still answered", async () => {
+  const { dial, url } = await runGateway();
+  for (let i = 0; i < 50; i++) (await dial()).write("GET / HTTP/1.1\r\nx-slow: ");
+  expect((await ask(`${url}/healthz`)).status).toBe(200);
+});
+
+test("more connections than allowed: the newest is dropped, the others live", async () => {
+  const { dial } = await runGateway({ limits: { maxConnections: 2 } });
+  const first = await dial();
+  await dial();
+  const third = await dial();
+  expect(await readUntilClose(third)).toBe("");
+  first.end("GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+  expect(await readUntilClose(first)).toContain("200 OK");
+});
+
+test("drain: a request in flight is answered, then the port is free", async () => {
+  const { venue } = sampleVenue();
+  let finish = () => {};
+  let arrived = () => {};
+  const inFlight = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
+  const slow = {
+    ...venue,
+    book: async (symbol: string, depth: number) => {
+      arrived();
+      await new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      return venue.book(symbol, depth);
+    },
+  };
+  const { gateway, url } = await runGateway({ venue: slow });
+  const answer = ask(`${url}/v1/markets/BTCUSD/book`);
+  await inFlight;
+  const drained = gateway.drain(10_000);
+  finish();
+  expect((await answer).status).toBe(200);
+  await drained;
+  await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+});
+
+test("drain: a request on an open connection is refused as stopped", async () => {
+  const { venue } = sampleVenue();
+  let finish = () => {};
+  let arrived = () => {};
+  const inFlight = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
+  const slow = {
+    ...venue,
+    book: async (symbol: string, depth: number) => {
+      arrived();
+      await new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      return venue.book(symbol, depth);
+    },
+  };
+  const { gateway, dial } = await runGateway({ venue: slow });
+  const socket = await dial();
+  socket.write("GET /v1/markets/BTCUSD/book HTTP/1.1\r\nhost: x\r\n\r\n");
+  await inFlight;
+  const drained = gateway.drain(10_000);
+  socket.write("GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n");
+  const text = readUntilClose(socket);
+  finish();
+  await drained;
+  expect(await text).toMatch(/200 OK/);
+});
+
+test("drain: a client that never finishes is cut when the grace period ends", async () => {
+  const { gateway, dial } = await runGateway();
+  const socket = await dial();
+  socket.write("POST /v1/orders HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n");
+  const closed = readUntilClose(socket);
+  await gateway.drain(20);
+  await closed;
+});

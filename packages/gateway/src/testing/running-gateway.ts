@@ -1,0 +1,96 @@
+/** A real gateway on a real, free port, for tests; closed when they end. */
+
+import { connect, type Socket } from "node:net";
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { onTestFinished } from "vitest";
+import { NonceIssuer } from "../auth/nonce-issuer.js";
+import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "../http/limits.js";
+import { buildGateway, type Gateway, type GatewayOptions } from "../http/server.js";
+
+export interface RunningGateway {
+  readonly url: string;
+  readonly gateway: Gateway;
+  /** Every log line so far. */
+  readonly logLines: readonly string[];
+  /** A bare connection, for what a well-behaved client cannot send. */
+  dial(): Promise<Socket>;
+}
+
+export type GatewayChanges = Partial<Omit<GatewayOptions, "limits" | "log">> & {
+  readonly limits?: Partial<HttpLimits>;
+};
+
+/** `atEnd` is when to close: `afterAll` for a gateway that all tests of a file share. */
+export async function runGateway(
+  changes: GatewayChanges = {},
+  atEnd: (close: () => Promise<void>) => void = onTestFinished,
+): Promise<RunningGateway> {
+  const logLines: string[] = [];
+  const gateway = await buildGateway({
+    version: "0.0.0-test",
+    clock: () => 1_700_000_000_000,
+    markets: () => [],
+    nonces: new NonceIssuer(new Uint8Array(32).fill(1)),
+    readiness: [],
+    venue: undefined,
+    metrics: new Registry(),
+    ...changes,
+    log: pino({ level: "info" }, { write: (line) => logLines.push(line) }),
+    limits: { ...DEFAULT_HTTP_LIMITS, ...changes.limits },
+  });
+  const url = await gateway.listen({ host: "127.0.0.1", port: 0 });
+  atEnd(() => gateway.drain(50));
+  return { url, gateway, logLines, dial: () => dial(url) };
+}
+
+async function dial(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  // A reset is one of the ways a server may close; the tests look at the close, not at how.
+  socket.on("error", () => socket.destroy());
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  await new Promise((resolve) => socket.once("connect", resolve));
+  return socket;
+}
+
+/** Everything the server sends until it closes the connection. */
+export async function readUntilClose(socket: Socket): Promise<string> {
+  let text = "";
+  socket.on("data", (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  if (!socket.destroyed) await new Promise((resolve) => socket.once("close", resolve));
+  return text;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** One request; the body is parsed where it is JSON. */
+export async function ask(url: string, init?: RequestInit): Promise<Answer> {
+  const response = await fetch(url, init);
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.includes("json") === true && text !== "";
+  const body: Readonly<Record<string, unknown>> = isJson ? JSON.parse(text) : {};
+  return { status: response.status, headers: response.headers, text, body };
+}
+
+export const BEARER = { authorization: "Bearer test-token" };
+
+export function jsonPost(
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): RequestInit {
+  return {
+    method: "POST",
+    headers: { "content-type": "application/json", ...BEARER, ...headers },
+    body,
+  };
+}
