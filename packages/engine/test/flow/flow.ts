@@ -93,8 +93,7 @@ class Flow {
   /** What one trader does. */
   private *action(): Generator<Command> {
     const { rng, profile, traders } = this;
-    const chatty = rng.chance(profile.chatter) ? traders.all[0] : undefined;
-    const trader = chatty ?? rng.pick(traders.all);
+    const trader = rng.pick(traders.all);
     const session = traders.sessionOf(trader);
     if (session === null) {
       yield* traders.signIn(trader);
@@ -116,6 +115,10 @@ class Flow {
       close: rare * 0.3,
       wrongSignIn: rare,
     });
+    if (rng.chance(0.004)) {
+      yield* this.ghost(stampMs);
+      return;
+    }
     if (kind === "trade") yield* this.trade(trader);
     if (kind === "cancel") yield this.cancel(number, account);
     if (kind === "cancelAll") {
@@ -136,6 +139,19 @@ class Flow {
       const other = rng.chance(0.2) ? number + 1 : number;
       yield { kind: "CloseSession", stampMs, session: other };
     }
+  }
+
+  /** Commands for a session that is not there. */
+  private *ghost(stampMs: number): Generator<Command> {
+    const session = this.rng.int(1, 5);
+    const keys = { oldKey: "00", newKey: "01" };
+    yield this.rng.pick<Command>([
+      { kind: "CancelOrder", stampMs, session, orderId: this.state.position },
+      { kind: "CancelAll", stampMs, session, market: -1 },
+      { kind: "CancelAfter", stampMs, session, afterMs: 1_000 },
+      { kind: "RotateSession", stampMs, session, ...keys },
+      { kind: "CloseSession", stampMs, session },
+    ]);
   }
 
   private accountOf(session: Signed): Account {

@@ -85,7 +85,7 @@ export class Orders {
 
   private remember(session: Signed, order: PlaceOrder): PlaceOrder {
     session.sent.push(order);
-    if (session.sent.length > 1_200) session.sent.shift();
+    if (session.sent.length > 5_000) session.sent.shift();
     return order;
   }
 
@@ -98,10 +98,18 @@ export class Orders {
   private nonce(session: Signed): number {
     const { rng } = this;
     const next = session.nextNonce;
-    if (rng.chance(0.02)) return Math.max(0, next - rng.int(1, 1_500));
+    if (rng.chance(0.02)) return Math.max(0, next - rng.int(1, 3_000));
+    if (rng.chance(0.01)) return this.belowWindow(session);
     if (rng.chance(0.02)) return next + rng.int(1, 50);
     session.nextNonce += rng.chance(0.05) ? rng.int(2, 9) : 1;
     return next;
+  }
+
+  /** Just below, or at, the lowest nonce that the venue remembers of the session. */
+  private belowWindow(session: Signed): number {
+    const known = this.venue.state.sessions.get(session.number)?.nonces.keys() ?? [];
+    const lowest = [...known].reduce((a, b) => Math.min(a, b), session.nextNonce);
+    return Math.max(0, lowest - this.rng.int(0, 2));
   }
 
   private closing(position: Position): number {

@@ -36,8 +36,6 @@ export interface Profile {
   readonly capped: number;
   /** Chance that an order is deliberately wrong in some field. */
   readonly wrong: number;
-  /** Share of one trader, who sends so much that its nonce window overflows. */
-  readonly chatter: number;
 }
 
 type Money = Parameters<typeof venueConfig>[1];
@@ -62,7 +60,6 @@ const CALM = {
   configure: 0,
   capped: 0.2,
   wrong: 0.05,
-  chatter: 0,
 };
 
 function profile(
@@ -83,7 +80,7 @@ const SMALLS = [SMALL_BTC, SMALL_BNB, DUST_MARKET];
 
 export const PROFILES = {
   /** The default listing on a quiet day. */
-  calm: profile(DEFAULTS, { maxOpenOrders: 500 }, { chatter: 0.2 }),
+  calm: profile(DEFAULTS, { maxOpenOrders: 500 }, {}),
   /** Crashes of 2 to 30 %, with a fund that can take them. */
   cascade: profile([SMALL_BTC, ETH, SMALL_BNB], {}, { crash: 0.06, stepPpm: 800 }),
   /** Money of a few micros: every rounding counts. */
@@ -120,8 +117,10 @@ export const PROFILES = {
   gate: profile(
     SMALLS,
     { maxOpenOrders: 4 },
-    { capped: 0.8, wrong: 0.25, cohort: 0.03, configure: 0.01, traders: 16, chatter: 0.3 },
+    { capped: 0.8, wrong: 0.25, cohort: 0.03, configure: 0.01, traders: 16 },
   ),
+  /** Three traders who send so much that their nonce windows overflow, often to each other. */
+  few: profile([ETH, DUST_MARKET], {}, { traders: 3, capped: 0, stepPpm: 300, crash: 0.01 }),
   /** Hundreds of small longs against a few large shorts: more liquidations than one tick may do. */
   herd: profile(
     [SMALL_BTC, DUST_MARKET],
@@ -140,5 +139,6 @@ export const PROFILE_NAMES: readonly ProfileName[] = [
   "stops",
   "whales",
   "gate",
+  "few",
   "herd",
 ];

@@ -5,6 +5,7 @@ import type { Command } from "../../src/commands.js";
 import { type CohortStage, HOUR_MS, type VenueConfig } from "../../src/config.js";
 import type { Market } from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
+import { FEW_TICKS } from "./listing.js";
 import type { Profile } from "./profiles.js";
 import type { Rng } from "./random.js";
 import type { Scenes } from "./scenes.js";
@@ -57,7 +58,7 @@ export class Weather {
 
   private walkIndex(market: Market): Command {
     const { rng, profile } = this;
-    const start = profile.startIndex[market.number] ?? 100;
+    const start = profile.startIndex[market.number] ?? 30;
     const index = Number(market.index ?? BigInt(start));
     const noise = rng.float() + rng.float() + rng.float() - 1.5;
     // A pull back to the start keeps a long run within the range that its tiers were made for.
@@ -102,27 +103,35 @@ export class Weather {
     };
   }
 
-  /** Other fees and limits, or a configuration that cannot be taken. */
+  /** Other fees, tiers and limits, a new market, or a configuration that cannot be taken. */
   private configure(): Command {
     const { rng, profile } = this;
     const { state } = this.venue;
+    const part = rng.pick([1, 1, 1, 2]);
     const markets = state.config.markets.map((market, number) => ({
       ...market,
       takerFeePpm: rng.pick([500, 500, 900, 0]),
       makerFeePpm: rng.pick([200, 200, 700, 0]),
-      bandPpm: profile.config.markets[number]?.bandPpm ?? market.bandPpm,
+      tiers: (profile.config.markets[number] ?? FEW_TICKS.config).tiers.map((tier) => {
+        return { ...tier, upToMicros: tier.upToMicros / part };
+      }),
     }));
     const config: VenueConfig = {
       ...state.config,
       markets,
       maxOpenOrders: rng.pick([profile.config.maxOpenOrders, 3]),
     };
+    const added = { ...FEW_TICKS.config, symbol: `NEW${markets.length}USD` };
     const wrong: VenueConfig[] = [
       { ...config, fundSeedMicros: config.fundSeedMicros + 1 },
       { ...config, markets: markets.slice(1) },
       { ...config, attestorKind: "chain" },
     ];
-    const chosen = rng.chance(0.2) ? rng.pick(wrong) : config;
-    return { kind: "Configure", stampMs: this.stamp(), config: chosen };
+    const kind = rng.weighted({ parameters: 6, listing: 2, wrong: 2 });
+    const full = markets.length > profile.config.markets.length + 1;
+    const stampMs = this.stamp();
+    if (kind === "wrong") return { kind: "Configure", stampMs, config: rng.pick(wrong) };
+    if (kind === "parameters" || full) return { kind: "Configure", stampMs, config };
+    return { kind: "Configure", stampMs, config: { ...config, markets: [...markets, added] } };
   }
 }
