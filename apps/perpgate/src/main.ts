@@ -9,7 +9,6 @@
 import { bannerText } from "./banner.js";
 import { helpText, parseCommandLine } from "./command-line.js";
 import { readConfiguration } from "./configuration.js";
-import { serve } from "./serve.js";
 import { StartError } from "./start-error.js";
 import { readVersion } from "./version.js";
 
@@ -24,7 +23,10 @@ async function run(): Promise<void> {
     process.stdout.write(`${version}\n`);
     return;
   }
-  const perpgate = await serve(readConfiguration(command.flags, process.env), version);
+  const settings = readConfiguration(command.flags, process.env);
+  // Loaded only now, so that help and a refused configuration answer at once.
+  const { serve } = await import("./serve.js");
+  const perpgate = await serve(settings, version);
   // Before the banner: whoever waits for it may send a signal the moment it appears.
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.once(signal, () => {

@@ -45,8 +45,9 @@ export async function serve(settings: Settings, version: string): Promise<Runnin
     readiness: [feed],
     venue: undefined,
   });
-  const url = await listen(gateway.listen, settings);
+  // Prices before clients: the first request already sees an index.
   feed.start(settings.index.intervalMs);
+  const url = await listen(gateway.listen, settings);
   return {
     url,
     dataFolder,

@@ -6,7 +6,7 @@
  * setting must not fall back to a default in silence.
  */
 
-import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "@perpgate/gateway";
+import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "@perpgate/gateway/limits";
 import { catalogProblem, DEFAULT_MARKETS, MarketDefinition } from "@perpgate/protocol";
 import { Ajv, type ErrorObject } from "ajv";
 import { type Static, Type } from "typebox";

@@ -2,6 +2,5 @@
 
 export { MIN_NONCE_KEY_BYTES, NonceIssuer } from "./auth/nonce-issuer.js";
 export type { ReadinessProbe } from "./http/context.js";
-export { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./http/limits.js";
 export { buildGateway, type Gateway, type GatewayOptions } from "./http/server.js";
 export type { Caller, Signed, VenuePort } from "./venue-port.js";

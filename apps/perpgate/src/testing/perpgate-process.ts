@@ -1,0 +1,75 @@
+/** The built process as an operator starts it, for tests: a real child with real signals. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export class PerpgateProcess {
+  readonly ended: Promise<Ended>;
+  private stdout = "";
+  private stderr = "";
+  private readonly child: ChildProcess;
+
+  constructor(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
+    this.child = spawn(process.execPath, [MAIN, ...args], {
+      env: { PATH: process.env.PATH, ...environment },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.child.stdout?.on("data", (chunk: Buffer) => {
+      this.stdout += chunk.toString();
+    });
+    this.child.stderr?.on("data", (chunk: Buffer) => {
+      this.stderr += chunk.toString();
+    });
+    this.ended = new Promise((resolve) => {
+      this.child.once("close", (code, signal) => {
+        resolve({ code, signal, stdout: this.stdout, stderr: this.stderr });
+      });
+    });
+    onTestFinished(() => {
+      this.child.kill("SIGKILL");
+    });
+  }
+
+  /** The address in the banner, which is printed once the process listens. */
+  async url(): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const address = /interface {2}(http:\S+)\/v1\/markets/.exec(this.stdout)?.[1];
+        if (address !== undefined) resolve(address);
+      };
+      this.child.stdout?.on("data", look);
+      this.child.once("close", () => reject(new Error(`ended early: ${this.stderr}`)));
+      look();
+    });
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.child.kill(name);
+  }
+}
+
+/** A folder of its own for one test. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "perpgate-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export function configurationFile(content: unknown): string {
+  const path = join(temporaryFolder(), "perpgate.json");
+  writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+  return path;
+}
