@@ -40,13 +40,14 @@ export class CommitRing {
   readonly #control: Int32Array<SharedArrayBuffer>;
   readonly #mask: number;
   /** Where the next batch goes; runs ahead of HEAD until `publish`. */
-  #reserved = 0;
+  #reserved: number;
 
   constructor(memory: RingMemory) {
     this.memory = memory;
     this.view = new DataView(memory.data);
     this.#control = new Int32Array(memory.control);
     this.#mask = memory.data.byteLength - 1;
+    this.#reserved = Atomics.load(this.#control, HEAD);
   }
 
   /** Room for a batch: its offset in `view`, or undefined until something is freed. */
@@ -77,10 +78,15 @@ export class CommitRing {
     return Atomics.load(this.#control, DURABLE);
   }
 
-  /** Resolves when the durable count is no longer `seen`. */
+  /** Resolves when the durable count is no longer `seen`, or on `wakeWatcher`. */
   async durableBeyond(seen: number): Promise<void> {
     const wait = Atomics.waitAsync(this.#control, DURABLE, seen);
     if (wait.async) await wait.value;
+  }
+
+  /** Ends a wait of `durableBeyond` that nothing else would end. */
+  wakeWatcher(): void {
+    Atomics.notify(this.#control, DURABLE);
   }
 
   /** Asks the committing side to end once it has committed all that is published. */

@@ -64,7 +64,10 @@ export class ThreadCommitter implements Committer {
       workerData: commitData,
       transferList: [allocator],
     });
-    await isReady(commit);
+    await isReady(commit).catch(async (error: unknown) => {
+      await Promise.all([commit.terminate(), allocate.terminate()]);
+      throw error;
+    });
     const committer = new ThreadCommitter(ring, events, commit, allocate);
     void committer.#watch();
     return committer;
@@ -76,6 +79,7 @@ export class ThreadCommitter implements Committer {
   async close(): Promise<void> {
     this.#over = true;
     this.#ring.requestClose();
+    this.#ring.wakeWatcher();
     await this.#exited;
     await Promise.all(this.#threads.map((thread) => thread.terminate()));
   }
@@ -94,18 +98,21 @@ export class ThreadCommitter implements Committer {
     if (batches > 0) this.#events.durable(batches);
   }
 
-  /** What became durable before the failure is still reported first. */
+  /** What became durable before the failure is still reported first; then nothing is written. */
   #fail(cause: Error): void {
     if (this.#over) return;
     this.#over = true;
     this.#report();
     this.#events.failed(cause);
+    this.#ring.wakeWatcher();
+    for (const thread of this.#threads) void thread.terminate();
   }
 }
 
 function isReady(commit: Worker): Promise<void> {
   return new Promise((resolve, reject) => {
     commit.once("error", reject);
+    commit.once("exit", () => reject(new Error("the committing thread ended")));
     commit.once("message", (message: CommitThreadMessage) => {
       commit.off("error", reject);
       if (message.kind === "ready") resolve();
