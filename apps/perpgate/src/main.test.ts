@@ -55,6 +55,16 @@ describe("serve", () => {
     expect(stderr).toContain("drained");
   });
 
+  test("npm start: passes flags on, and a SIGTERM to npm drains the gateway", async () => {
+    const data = join(temporaryFolder(), "data");
+    const npm = new PerpgateProcess(["--port", "0", "--data", data], {}, ["npm", "start", "--"]);
+    const url = await npm.url();
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    npm.signal("SIGTERM");
+    expect(await npm.ended).toMatchObject({ code: 0, stderr: expect.stringContaining("drained") });
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  });
+
   test("--no-bots: the index still moves", async () => {
     const config = configurationFile({ index: { intervalMs: 10, seed: 3 } });
     const { child } = serving(["--no-bots", "--config", config]);

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
+const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
 export interface Ended {
@@ -22,8 +23,14 @@ export class PerpgateProcess {
   private stderr = "";
   private readonly child: ChildProcess;
 
-  constructor(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
-    this.child = spawn(process.execPath, [MAIN, ...args], {
+  constructor(
+    args: readonly string[],
+    environment: NodeJS.ProcessEnv = {},
+    command: readonly [string, ...string[]] = [process.execPath, MAIN],
+  ) {
+    const [program, ...before] = command;
+    this.child = spawn(program, [...before, ...args], {
+      cwd: ROOT,
       env: { PATH: process.env.PATH, ...environment },
       stdio: ["ignore", "pipe", "pipe"],
     });
