@@ -84,7 +84,7 @@ export interface Journal {
 }
 
 export interface Reading {
-  /** Resolves when the reading has delivered all that was durable; rejects if it cannot. */
+  /** Resolves when all that is durable has been delivered, or on `close`; rejects if it cannot. */
   readonly live: Promise<void>;
   close(): void;
 }

@@ -9,7 +9,7 @@
 import type { Disk, DiskFile } from "./disk.js";
 import { JournalDamaged, PositionUnavailable } from "./errors.js";
 import type { Batch, LogPosition } from "./journal.js";
-import { listSegments, type SegmentFile } from "./log-state.js";
+import { listSegments, readSegment, type SegmentFile } from "./log-state.js";
 import { SegmentCursor } from "./segment-cursor.js";
 
 export class LogReader {
@@ -80,18 +80,24 @@ export class LogReader {
     return cursor;
   }
 
+  /** Goes on in the next segment, which must be there and continue this one. */
   #openNext(ended: SegmentCursor): SegmentCursor {
-    const number = ended.header.number + 1;
-    const next = listSegments(this.#disk, this.#directory).find((one) => one.number === number);
-    const header = next?.header;
-    if (
-      next === undefined ||
-      header?.previous !== ended.previous ||
-      header.first.batch !== ended.batch
-    ) {
+    const next = this.#readNext(ended.header.number + 1);
+    const continues =
+      next?.header?.previous === ended.previous && next.header.first.batch === ended.batch;
+    if (next === undefined || !continues) {
       throw new JournalDamaged(this.#path, ended.offset, "a durable batch is missing");
     }
     return this.#open(next);
+  }
+
+  #readNext(number: number): SegmentFile | undefined {
+    try {
+      return readSegment(this.#disk, this.#directory, number);
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+      throw error;
+    }
   }
 
   #open({ path, header }: SegmentFile): SegmentCursor {

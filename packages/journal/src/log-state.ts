@@ -49,17 +49,24 @@ export interface SegmentFile {
   readonly header: SegmentHeader | undefined;
 }
 
+export function readSegment(disk: Disk, directory: string, number: number): SegmentFile {
+  const path = segmentPath(directory, number);
+  const header = withFile(disk, path, (file) =>
+    decodeSegmentHeader(readUpTo(file, 0, SEGMENT_HEADER_BYTES)),
+  );
+  return { number, path, header };
+}
+
 /** The log's segments, oldest first, without a gap; the oldest has a header. */
 export function listSegments(disk: Disk, directory: string): SegmentFile[] {
   const numbers = disk.list(directory).flatMap((name) => segmentNumber(name) ?? []);
   numbers.sort((a, b) => a - b);
   const segments = numbers.map((number, index) => {
-    const path = segmentPath(directory, number);
     const expected = (numbers[0] ?? 0) + index;
     if (number !== expected) {
       throw new JournalDamaged(segmentPath(directory, expected), 0, "the segment is missing");
     }
-    return { number, path, header: readHeader(disk, path) };
+    return readSegment(disk, directory, number);
   });
   checkHeaders(segments);
   return segments;
@@ -174,12 +181,6 @@ function checkHeaders(segments: readonly SegmentFile[]): void {
       throw new JournalDamaged(path, 8, "the segment is of another log");
     }
   }
-}
-
-function readHeader(disk: Disk, path: string): SegmentHeader | undefined {
-  return withFile(disk, path, (file) =>
-    decodeSegmentHeader(readUpTo(file, 0, SEGMENT_HEADER_BYTES)),
-  );
 }
 
 function withFile<T>(disk: Disk, path: string, use: (file: DiskFile) => T): T {

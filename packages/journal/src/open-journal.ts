@@ -14,7 +14,7 @@ import { JournalDamaged, JournalLocked } from "./errors.js";
 import { FileJournal } from "./file-journal.js";
 import { LOG_START, type LogPosition, MAX_BATCH_BYTES } from "./journal.js";
 import { type CutTail, removeUnfinished, repairLog } from "./log-repair.js";
-import { inspectLog, type LogState, listSegments } from "./log-state.js";
+import { inspectLog, type LogState } from "./log-state.js";
 import { nodeDisk } from "./node-disk.js";
 import {
   encodeSegmentHeader,
@@ -76,10 +76,14 @@ async function openLocked(
 ): Promise<FileJournal> {
   const { directory } = options;
   removeUnfinished(disk, directory);
-  if (listSegments(disk, directory).length === 0) {
+  const verify = options.verify ?? "all";
+  let state = inspectLog(disk, directory, verify);
+  if (state === undefined) {
     createLog(disk, directory, segmentBytes, options.newLogId ?? randomBytes(LOG_ID_BYTES));
+    state = inspectLog(disk, directory, verify);
   }
-  const state = inspect(disk, directory, options.verify ?? "all");
+  if (state === undefined) throw new Error(`no log could be made in ${directory}`);
+  checkSnapshots(disk, directory, state);
   const cut = repairLog(disk, directory, state);
   const { logId, first, end } = state;
   const maxBatchBytes = Math.min(MAX_BATCH_BYTES, segmentBytes - SEGMENT_HEADER_BYTES);
@@ -94,20 +98,19 @@ function createLog(disk: Disk, directory: string, segmentBytes: number, logId: U
   allocateSegment(disk, directory, 1, segmentBytes, header);
 }
 
-function inspect(disk: Disk, directory: string, verify: "all" | "tail"): LogState {
-  const logId = listSegments(disk, directory)[0]?.header?.logId ?? Buffer.alloc(LOG_ID_BYTES);
+/** A snapshot stands for durable batches only, so a log that ends before it has lost some. */
+function checkSnapshots(
+  disk: Disk,
+  directory: string,
+  { logId, end, segment, offset }: LogState,
+): void {
   const newest = new FileSnapshots(disk, directory, logId).list()[0]?.position;
-  const state = inspectLog(disk, directory, verify);
-  if (state === undefined) throw new Error(`${directory} holds no log`);
-  // A snapshot stands for durable batches only, so a log that ends before it has lost some.
-  if (newest !== undefined && newest.batch > state.end.batch) {
-    throw new JournalDamaged(
-      segmentPath(directory, state.segment),
-      state.offset,
-      `the log ends at batch ${state.end.batch}, before its snapshot at ${newest.batch}`,
-    );
-  }
-  return state;
+  if (newest === undefined || newest.batch <= end.batch) return;
+  throw new JournalDamaged(
+    segmentPath(directory, segment),
+    offset,
+    `the log ends at batch ${end.batch}, before its snapshot at ${newest.batch}`,
+  );
 }
 
 async function startCommitter(
