@@ -2,8 +2,9 @@
 import type { Configure, Genesis } from "./commands.js";
 import { configFault, HOUR_MS, type VenueConfig } from "./config.js";
 import { EVENT } from "./event-log.js";
-import { rowsWithOrders } from "./margin/rows.js";
+import { openPositions, rowsWithOrders } from "./margin/rows.js";
 import { reserveAnew } from "./margin/settle.js";
+import { refreshWatch } from "./margin/watch.js";
 import { REFUSAL } from "./reasons.js";
 import { refuse } from "./refuse.js";
 import { Market } from "./state/market.js";
@@ -36,6 +37,8 @@ export function configure(s: VenueState, command: Configure): boolean {
     if (market.halted) continue;
     s.focus = market.number;
     for (const row of rowsWithOrders(market)) reserveAnew(s, market, row);
+    // Other tiers put the liquidation of every position elsewhere.
+    for (const row of openPositions(market)) refreshWatch(market, row);
   }
   return true;
 }

@@ -1,0 +1,183 @@
+/**
+ * Books without margin, sessions or events, all behind one interface: the engine's own ladders, the
+ * npm package nodejs-order-book, and a book of sorted plain objects as most people would write it.
+ */
+import {
+  Ladder,
+  LEVEL_NEXT,
+  LINKS,
+  NONE,
+  ORDER,
+  ORDER_WORDS,
+  OrderStore,
+  UndoLog,
+} from "@perpgate/engine/parts";
+import { OrderBook } from "nodejs-order-book";
+
+export interface BareBook {
+  /** Rests an order that does not cross. */
+  place(id: number, isBid: boolean, ticks: number, lots: number): void;
+  cancel(id: number): void;
+  /** Takes lots from the other side; answers what it got. */
+  cross(isBid: boolean, lots: number): number;
+}
+
+export class LadderBook implements BareBook {
+  private readonly undo = new UndoLog();
+  readonly orders = new OrderStore(this.undo);
+  readonly bids = new Ladder(1, this.orders);
+  readonly asks = new Ladder(-1, this.orders);
+
+  place(id: number, isBid: boolean, ticks: number, lots: number): void {
+    this.undo.begin();
+    const row = this.orders.allocate();
+    const data = this.orders.table.data;
+    const at = row * ORDER_WORDS;
+    data[at + ORDER.ID] = id;
+    data[at + ORDER.SIDE] = isBid ? 1 : -1;
+    data[at + ORDER.PRICE] = ticks;
+    data[at + ORDER.REMAINING] = lots;
+    this.orders.index.set(id, row);
+    (isBid ? this.bids : this.asks).add(row, ticks, lots);
+  }
+
+  cancel(id: number): void {
+    this.undo.begin();
+    const row = this.orders.index.get(id);
+    if (row < 0) return;
+    this.orders.table.touch(row);
+    const data = this.orders.table.data;
+    const at = row * ORDER_WORDS;
+    const ladder = data[at + ORDER.SIDE]! > 0 ? this.bids : this.asks;
+    ladder.remove(row, data[at + ORDER.PRICE]!, data[at + ORDER.REMAINING]!);
+    this.orders.release(row);
+  }
+
+  cross(isBid: boolean, lots: number): number {
+    this.undo.begin();
+    const ladder = isBid ? this.asks : this.bids;
+    let left = lots;
+    while (left > 0 && ladder.count > 0) {
+      const row = ladder.bestOrder();
+      this.orders.table.touch(row);
+      const data = this.orders.table.data;
+      const at = row * ORDER_WORDS;
+      const remaining = data[at + ORDER.REMAINING]!;
+      if (remaining > left) {
+        data[at + ORDER.REMAINING] = remaining - left;
+        ladder.reduce(row, left);
+        return lots;
+      }
+      left -= remaining;
+      ladder.remove(row, data[at + ORDER.PRICE]!, remaining);
+      this.orders.release(row);
+    }
+    return lots - left;
+  }
+}
+
+export class NodejsOrderBook implements BareBook {
+  private readonly book = new OrderBook();
+
+  place(id: number, isBid: boolean, ticks: number, lots: number): void {
+    this.book.limit({
+      side: isBid ? "buy" : "sell",
+      id: String(id),
+      size: lots,
+      price: ticks,
+    } as Parameters<OrderBook["limit"]>[0]);
+  }
+
+  cancel(id: number): void {
+    this.book.cancel(String(id));
+  }
+
+  cross(isBid: boolean, lots: number): number {
+    this.book.market({
+      side: isBid ? "buy" : "sell",
+      size: lots,
+    } as Parameters<OrderBook["market"]>[0]);
+    return lots;
+  }
+}
+
+interface PlainLevel {
+  readonly ticks: number;
+  readonly orders: { id: number; lots: number }[];
+}
+
+/** Arrays of level objects kept sorted by splicing, a Map from id to its place. */
+export class PlainBook implements BareBook {
+  private readonly bids: PlainLevel[] = [];
+  private readonly asks: PlainLevel[] = [];
+  private readonly places = new Map<number, { isBid: boolean; ticks: number }>();
+
+  place(id: number, isBid: boolean, ticks: number, lots: number): void {
+    const side = isBid ? this.bids : this.asks;
+    let at = this.find(side, isBid, ticks);
+    if (side[at]?.ticks !== ticks) side.splice(at, 0, { ticks, orders: [] });
+    else at = Math.max(at, 0);
+    side[at]!.orders.push({ id, lots });
+    this.places.set(id, { isBid, ticks });
+  }
+
+  cancel(id: number): void {
+    const place = this.places.get(id);
+    if (place === undefined) return;
+    this.places.delete(id);
+    const side = place.isBid ? this.bids : this.asks;
+    const at = this.find(side, place.isBid, place.ticks);
+    const { orders } = side[at]!;
+    orders.splice(
+      orders.findIndex((order) => order.id === id),
+      1,
+    );
+    if (orders.length === 0) side.splice(at, 1);
+  }
+
+  cross(isBid: boolean, lots: number): number {
+    const side = isBid ? this.asks : this.bids;
+    let left = lots;
+    while (left > 0 && side.length > 0) {
+      const { orders } = side[0]!;
+      const maker = orders[0]!;
+      if (maker.lots > left) {
+        maker.lots -= left;
+        return lots;
+      }
+      left -= maker.lots;
+      this.places.delete(maker.id);
+      orders.shift();
+      if (orders.length === 0) side.shift();
+    }
+    return lots - left;
+  }
+
+  /** Index of the first level that is not better than the price. */
+  private find(side: readonly PlainLevel[], isBid: boolean, ticks: number): number {
+    let low = 0;
+    let high = side.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const better = isBid ? side[middle]!.ticks > ticks : side[middle]!.ticks < ticks;
+      if (better) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** Live order ids of a ladder book, for choosing what to cancel. */
+export function liveIds(book: LadderBook): number[] {
+  const ids: number[] = [];
+  for (const ladder of [book.bids, book.asks]) {
+    for (let i = 0; i < ladder.count; i++) {
+      let row = ladder.firstOrderAt(i);
+      while (row !== NONE) {
+        ids.push(book.orders.table.data[row * ORDER_WORDS + ORDER.ID]!);
+        row = book.orders.links[row * LINKS + LEVEL_NEXT]!;
+      }
+    }
+  }
+  return ids;
+}

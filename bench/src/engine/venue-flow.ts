@@ -1,0 +1,176 @@
+/**
+ * Whole commands for the whole engine: 10,000 accounts with sessions, three markets, a book of
+ * 3,000 levels in the first. The flow is recorded once against an engine (order ids are log
+ * positions, so cancels must know them) and then replayed on fresh engines for timing.
+ *
+ * Mix: 48 % limit orders that rest, 40 % cancels, 12 % orders that cross (two thirds market, one
+ * third limit), spread over accounts at random; an index update and a tick every 1,000 commands.
+ */
+import {
+  type Command,
+  Engine,
+  LIMIT_ORDER,
+  LONG,
+  MARKET_ORDER,
+  type MarketConfig,
+  SHORT,
+  type Side,
+  type VenueConfig,
+} from "@perpgate/engine";
+import { Random } from "./random.js";
+
+const DOLLAR = 1_000_000;
+const START_MS = 1_800_000_000_000;
+const INDEX_TICKS = 650_000;
+const KEY = "00".repeat(32);
+
+const MARKET: Omit<MarketConfig, "symbol"> = {
+  microsPerTickLot: 1,
+  tiers: [
+    { upToMicros: 1e6 * DOLLAR, maxLeverage: 50, maintenancePpm: 10_000 },
+    { upToMicros: 5e6 * DOLLAR, maxLeverage: 25, maintenancePpm: 20_000 },
+    { upToMicros: 20e6 * DOLLAR, maxLeverage: 10, maintenancePpm: 50_000 },
+  ],
+  takerFeePpm: 500,
+  makerFeePpm: 200,
+  bandPpm: 50_000,
+  impactNotionalMicros: 20_000 * DOLLAR,
+};
+
+export const CONFIG: VenueConfig = {
+  markets: ["BTCUSD", "ETHUSD", "SOLUSD"].map((symbol) => ({ symbol, ...MARKET })),
+  fundSeedMicros: 1e6 * DOLLAR,
+  backstopCapMicros: 5e6 * DOLLAR,
+  maxOpenOrders: 500,
+  attestorKind: "dev",
+  attestors: 1,
+  attestorQuorum: 1,
+  devCreditMicros: 100_000 * DOLLAR,
+};
+
+/** Commands that open a venue with that many accounts; account n has session n + 4. */
+export function openingCommands(accounts: number): Command[] {
+  const commands: Command[] = [
+    { kind: "Genesis", stampMs: START_MS, config: CONFIG, cohort: "open" },
+  ];
+  CONFIG.markets.forEach((_, market) => {
+    commands.push({ kind: "UpdateIndex", stampMs: START_MS, market, indexTicks: INDEX_TICKS });
+  });
+  for (let account = 1; account <= accounts; account++) {
+    const hex = account.toString(16);
+    commands.push({
+      kind: "OpenSession",
+      stampMs: START_MS,
+      address: hex.padStart(40, "0"),
+      key: KEY,
+      tokenHash: hex.padStart(64, "0"),
+      expiresAtMs: START_MS + 86_400_000,
+      siweNonce: hex,
+      siweNonceUntilMs: START_MS + 600_000,
+      maxOrderNotionalMicros: 0,
+      maxNotionalMicros: 0,
+      markets: [],
+    });
+  }
+  return commands;
+}
+
+export function sessionOf(account: number): number {
+  return account + 1 + CONFIG.markets.length;
+}
+
+export function order(
+  session: number,
+  nonce: number,
+  side: Side,
+  priceTicks: number,
+  marginMicros: number,
+  leverage: number,
+): Command {
+  return {
+    kind: "PlaceOrder",
+    stampMs: START_MS,
+    session,
+    key: KEY,
+    nonce,
+    market: 0,
+    side,
+    type: priceTicks === 0 ? MARKET_ORDER : LIMIT_ORDER,
+    marginMicros,
+    leverage,
+    priceTicks,
+    reduceOnly: false,
+    postOnly: false,
+  };
+}
+
+export class VenueFlow {
+  readonly opening: Command[];
+  readonly timed: Command[] = [];
+
+  constructor(accounts: number, levels: number, count: number, seed: number) {
+    const random = new Random(seed);
+    const engine = new Engine();
+    const live: { id: number; session: number }[] = [];
+    const nonces = new Map<number, number>();
+    const nextNonce = (session: number): number => {
+      const nonce = (nonces.get(session) ?? 0) + 1;
+      nonces.set(session, nonce);
+      return nonce;
+    };
+    const anyone = (): number => sessionOf(1 + random.below(accounts));
+    const rest = (session: number, isBid: boolean, depth: number): Command => {
+      const price = isBid ? INDEX_TICKS - 1 - depth : INDEX_TICKS + 1 + depth;
+      const margin = (20 + random.below(80)) * DOLLAR;
+      const side = isBid ? LONG : SHORT;
+      return order(session, nextNonce(session), side, price, margin, 1 + random.below(20));
+    };
+    const apply = (command: Command, into: Command[]): void => {
+      into.push(command);
+      engine.apply(command);
+      if (command.kind === "PlaceOrder" && command.priceTicks > 0) {
+        live.push({ id: engine.position, session: command.session });
+      }
+    };
+    this.opening = [];
+    for (const command of openingCommands(accounts)) apply(command, this.opening);
+    for (let i = 0; i < levels; i++) apply(rest(anyone(), i % 2 === 0, i >> 1), this.opening);
+    let slot = START_MS / 200;
+    while (this.timed.length < count) {
+      if (this.timed.length % 1_000 === 998) {
+        const indexTicks = INDEX_TICKS + random.below(21) - 10;
+        apply({ kind: "UpdateIndex", stampMs: slot * 200, market: 0, indexTicks }, this.timed);
+        slot++;
+        apply({ kind: "Tick", slot }, this.timed);
+        continue;
+      }
+      const dice = random.next();
+      const session = anyone();
+      const isBid = random.next() < 0.5;
+      if (dice < 0.48) {
+        apply(rest(session, isBid, Math.floor((levels / 2) * random.next() ** 4)), this.timed);
+      } else if (dice < 0.88 && live.length > 0) {
+        const at = random.below(live.length);
+        const chosen = live[at]!;
+        live[at] = live[live.length - 1]!;
+        live.pop();
+        apply(
+          { kind: "CancelOrder", stampMs: START_MS, session: chosen.session, orderId: chosen.id },
+          this.timed,
+        );
+      } else {
+        const price = random.next() < 0.67 ? 0 : isBid ? INDEX_TICKS + 50 : INDEX_TICKS - 50;
+        const margin = (2 + random.below(10)) * DOLLAR;
+        const side = isBid ? LONG : SHORT;
+        apply(order(session, nextNonce(session), side, price, margin, 10), this.timed);
+      }
+    }
+  }
+
+  /** A fresh engine at the start of the timed part. */
+  prepare(): Engine {
+    const engine = new Engine();
+    for (const command of this.opening) engine.apply(command);
+    return engine;
+  }
+}
