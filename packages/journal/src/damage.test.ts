@@ -108,6 +108,15 @@ describe("open: other damage", () => {
     await expect(open(disk)).rejects.toThrow(/before its snapshot at 2/);
   });
 
+  test("all segments are gone and a snapshot is left: refused, no new log is begun", async () => {
+    const { disk } = await smallLog(1);
+    const journal = await open(disk);
+    journal.snapshots.write(journal.end, [text("state")]);
+    await journal.close();
+    for (const path of disk.paths()) if (path.endsWith(".log")) disk.remove(path);
+    await expect(open(disk)).rejects.toThrow(/snapshots but no log/);
+  });
+
   test("a record that looks like a batch does not turn a torn tail into damage", async () => {
     const disk = new FakeDisk(1);
     const journal = await open(disk);

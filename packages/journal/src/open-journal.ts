@@ -23,7 +23,7 @@ import {
   segmentPath,
 } from "./segment-format.js";
 import type { WriterState } from "./segment-writer.js";
-import { FileSnapshots } from "./snapshots.js";
+import { FileSnapshots, isSnapshotName } from "./snapshots.js";
 import { allocateSegment } from "./spare-segments.js";
 import { ThreadCommitter } from "./thread/thread-committer.js";
 
@@ -93,7 +93,11 @@ async function openLocked(
   return journal;
 }
 
+/** Where snapshots lie there was a log, and a new one in its place would hide the loss. */
 function createLog(disk: Disk, directory: string, segmentBytes: number, logId: Uint8Array): void {
+  if (disk.list(directory).some(isSnapshotName)) {
+    throw new JournalDamaged(segmentPath(directory, 1), 0, "there are snapshots but no log");
+  }
   const header = encodeSegmentHeader({ logId, number: 1, first: LOG_START, previous: 0 });
   allocateSegment(disk, directory, 1, segmentBytes, header);
 }

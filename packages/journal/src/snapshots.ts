@@ -26,6 +26,8 @@ const MAGIC = 0x31534750;
 const VERSION = 1;
 const NAME = /^(\d{16})\.snapshot$/;
 
+export const isSnapshotName = (name: string): boolean => NAME.test(name);
+
 export interface SnapshotInfo {
   readonly file: string;
   readonly position: LogPosition;
@@ -100,7 +102,7 @@ export class FileSnapshots implements Snapshots {
 
   /** Newest first. */
   #files(): string[] {
-    const names = this.#disk.list(this.#directory).filter((name) => NAME.test(name));
+    const names = this.#disk.list(this.#directory).filter(isSnapshotName);
     return names
       .sort()
       .reverse()
