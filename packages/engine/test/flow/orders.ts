@@ -127,7 +127,7 @@ export class Orders {
     const { tiers, microsPerTickLot, takerFeePpm } = market.config;
     const rows = tiers.map((tier) => tier.maxLeverage);
     const leverage = rng.chance(0.4) ? rng.pick([1, ...rows]) : rng.int(1, rows[0] ?? 1);
-    const wallet = Math.max(1_000, Number(account.wallet));
+    const wallet = Math.max(100, Number(account.wallet));
     const lot = Number(market.mark) * microsPerTickLot;
     const top = tiers.at(-1)?.upToMicros ?? 0;
     const usable = Math.min(wallet * leverage, top);

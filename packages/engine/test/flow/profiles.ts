@@ -89,6 +89,12 @@ export const PROFILES = {
     { fund: 5_000, cap: 30_000, credit: 300_000 },
     { traders: 24, crash: 0.03, stepPpm: 8_000, resume: 0.01 },
   ),
+  /** Accounts of a few hundred micros and positions of a few lots. */
+  micro: profile(
+    [FEW_TICKS, DUST_MARKET],
+    { fund: 50, cap: 800, credit: 600 },
+    { crash: 0.04, stepPpm: 6_000, resume: 0.01, traders: 16 },
+  ),
   /** A fund and a cap that are soon used up: deleveraging and socialised losses. */
   thinFund: profile(
     SMALLS,
@@ -134,6 +140,7 @@ export const PROFILE_NAMES: readonly ProfileName[] = [
   "calm",
   "cascade",
   "dust",
+  "micro",
   "thinFund",
   "staleIndex",
   "stops",

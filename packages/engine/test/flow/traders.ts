@@ -51,7 +51,7 @@ export class Traders {
     const { rng, profile, venue } = this;
     const poor = Number(account.wallet) < profile.config.devCreditMicros / 50;
     const idle = account.positions.every((each) => each.lots === 0n && each.orders.length === 0);
-    const room = venue.state.accounts.length < profile.traders * 3;
+    const room = venue.state.accounts.length < Math.max(160, profile.traders * 2);
     if (!poor || !idle || !room || rng.chance(0.8)) return false;
     trader.address = rng.hex(40);
     trader.session = null;
