@@ -3,7 +3,6 @@
  * so restart, replica and auditor trade under the same rules. All figures are integers: prices in
  * ticks, sizes in lots, money in micro-dollars, rates in millionths (ppm), times in milliseconds.
  */
-import { mulDivFloor, mulExact } from "@perpgate/protocol/integers";
 
 export interface Tier {
   /** The tier holds notionals up to and including this many micros. */
@@ -103,15 +102,14 @@ function marketFault(market: MarketConfig): string | null {
       return "maintenance must stay below the initial margin of its tier";
     }
     const span = tier.upToMicros - lower;
-    const charge = mulDivFloor(span, tier.maintenancePpm, PPM);
-    if (BigInt(charge) * BigInt(PPM) !== BigInt(span) * BigInt(tier.maintenancePpm)) {
+    if ((BigInt(span) * BigInt(tier.maintenancePpm)) % BigInt(PPM) !== 0n) {
       return "tier bound × maintenance must be whole micro-dollars";
     }
     lower = tier.upToMicros;
     leverage = tier.maxLeverage;
     maintenance = tier.maintenancePpm;
   }
-  mulExact(lower, PRICE_RANGE_FACTOR);
+  if (lower > Number.MAX_SAFE_INTEGER / PRICE_RANGE_FACTOR) return "the top tier is too large";
   for (const ppm of [market.takerFeePpm, market.makerFeePpm, market.bandPpm]) {
     if (!isCount(ppm) || ppm >= PPM) return "fees and band must be between 0 and 1";
   }

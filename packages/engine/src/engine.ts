@@ -64,6 +64,7 @@ export class Engine {
   apply(command: Command): EventLog {
     const s = this.state;
     s.position++;
+    s.focus = 0;
     s.events.reset();
     if (s.config === null && command.kind !== "Genesis") {
       refuse(s, REFUSAL.not_started);

@@ -64,6 +64,7 @@ export const END_REASONS = [
   "liquidation",
   "cancel_after",
   "market_halted",
+  "below_lot",
 ] as const;
 export type EndReason = (typeof END_REASONS)[number];
 

@@ -3,12 +3,17 @@
  * transaction is credited to the sender that the log names, whoever registered the hash.
  */
 import type { AttestDeposit, RegisterDeposit } from "../commands.js";
-import { DEV_CREDIT_DELAY_MS, MAX_DEPOSITS_MICROS } from "../config.js";
+import { DEV_CREDIT_DELAY_MS } from "../config.js";
 import { EVENT } from "../event-log.js";
 import { REFUSAL } from "../reasons.js";
 import { refuse } from "../refuse.js";
-import { announceAccount, credit, liveSession } from "../sessions/session-commands.js";
-import { GLOBAL, type VenueState } from "../state/venue.js";
+import {
+  announceAccount,
+  credit,
+  fitsDeposits,
+  liveSession,
+} from "../sessions/session-commands.js";
+import type { VenueState } from "../state/venue.js";
 import type { AccountCredit, Deposit, Vote } from "./deposit-book.js";
 
 export function registerDeposit(s: VenueState, command: RegisterDeposit): boolean {
@@ -140,9 +145,9 @@ function statementOf(vote: Vote): string {
 
 /** Credits all of a deposit or, if that would pass the bound on deposits, rejects it. */
 function settleDeposit(s: VenueState, deposit: Deposit, credits: readonly AccountCredit[]): void {
-  let total = s.global(GLOBAL.DEPOSITS);
+  let total = 0;
   for (const entry of credits) total += entry.amountMicros;
-  if (total > MAX_DEPOSITS_MICROS) {
+  if (!fitsDeposits(s, total)) {
     deposit.status = "rejected";
     deposit.reason = "deposit_limit";
     s.events.emit(EVENT.DepositSettled, deposit.id, 0);

@@ -1,5 +1,5 @@
 /**
- * Hourly funding: the side that pushes the price pays the other. Payers pay up to their margin, the
+ * Hourly funding: the side that pushes the price pays the other. Payers pay up to their equity, the
  * fund covers what is missing, and only then are receivers scaled; the rounding stays in the fund.
  */
 import { mulDivCeil, mulDivFloor, mulExact } from "@perpgate/protocol/integers";
@@ -10,6 +10,7 @@ import {
   RATE_SCALE,
 } from "../config.js";
 import { EVENT } from "../event-log.js";
+import { equityOf } from "../margin/fill.js";
 import { openPositions } from "../margin/rows.js";
 import { MARKET, type Market } from "../state/market.js";
 import { POSITION, POSITION_WORDS } from "../state/positions.js";
@@ -51,14 +52,13 @@ export function applyFunding(s: VenueState, market: Market, hourEndMs: number): 
   s.events.emit(EVENT.FundingApplied, market.number, rate, market.mark, hourEndMs, collected, paid);
 }
 
-/** What a position receives, or (negative) what it pays out of its margin. */
+/** What a position receives, or (negative) what it pays, at most its equity. */
 function due(market: Market, row: number, payingSide: number, rate: number): number {
   const data = market.positions.table.data;
   const lots = data[row * POSITION_WORDS + POSITION.LOTS]!;
   const notional = mulExact(Math.abs(lots), market.mark * market.microsPerTickLot);
   if (lots * payingSide < 0) return mulDivFloor(notional, rate, RATE_SCALE);
-  const margin = Math.max(0, data[row * POSITION_WORDS + POSITION.MARGIN]!);
-  return 0 - Math.min(mulDivCeil(notional, rate, RATE_SCALE), margin);
+  return 0 - Math.min(mulDivCeil(notional, rate, RATE_SCALE), Math.max(0, equityOf(market, row)));
 }
 
 function moveFunding(s: VenueState, market: Market, row: number, received: number): void {
@@ -66,7 +66,14 @@ function moveFunding(s: VenueState, market: Market, row: number, received: numbe
   const data = market.positions.table.data;
   const at = row * POSITION_WORDS + POSITION.FUNDING;
   data[at] = data[at]! - received;
-  s.addMargin(market, row, received);
+  // A payer whose margin is used up pays out of its unrealised profit: its cost rises by as much.
+  const margin = Math.max(0, data[row * POSITION_WORDS + POSITION.MARGIN]!);
+  const fromProfit = Math.max(0, -received - margin);
+  s.addMargin(market, row, received + fromProfit);
+  if (fromProfit === 0) return;
+  const costAt = row * POSITION_WORDS + POSITION.COST;
+  data[costAt] = data[costAt]! + fromProfit;
+  s.add(GLOBAL.COST, fromProfit);
 }
 
 function clamp(value: number, bound: number): number {

@@ -7,8 +7,8 @@ import { MARKET } from "../state/market.js";
 import type { VenueState } from "../state/venue.js";
 import { remark } from "./mark.js";
 
-/** Keeps (price × 65536) exact. */
-const MAX_INDEX_TICKS = 2 ** 36;
+/** A book reaches to ten times the mark: keeps even its middle × 65536 exact. */
+const MAX_INDEX_TICKS = 2 ** 33;
 
 export function updateIndex(s: VenueState, command: UpdateIndex): boolean {
   const market = s.markets[command.market];

@@ -99,7 +99,11 @@ function executeMarket(s: VenueState, market: Market, order: PlaceOrder): void {
   }
   match(s, market, taker);
   outcome.reason = taker.stopReason;
-  if (outcome.reason === END.none) return;
+  if (outcome.reason === END.none) {
+    if (taker.filledLots > 0) return;
+    // Its money buys no lot at the price it met, and nothing was filled before.
+    outcome.reason = END.below_lot;
+  }
   const left = divFloor(taker.budgetMicros, mark * market.microsPerTickLot);
   outcome.remainingLots = Math.min(left, taker.lotsLeft);
   if (outcome.remainingLots === 0 && taker.filledLots > 0) outcome.reason = END.none;

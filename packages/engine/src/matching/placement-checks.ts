@@ -188,6 +188,13 @@ function mayAfford(
   if (order.type !== MARKET_ORDER && openOrders >= maxOpenOrders) {
     return refuse(s, REFUSAL.too_many_open_orders, maxOpenOrders);
   }
+  if (order.type !== MARKET_ORDER && row !== NONE) {
+    const at = row * POSITION_WORDS;
+    const { data } = market.positions.table;
+    const waiting = data[at + POSITION.RESTING_NOTIONAL]! + data[at + POSITION.PENDING_NOTIONAL]!;
+    const added = placement.lots * order.priceTicks * market.microsPerTickLot;
+    if (waiting + added > MAX_ORDER_NOTIONAL_MICROS) return refuse(s, REFUSAL.notional_too_large);
+  }
   if (order.type === STOP_ORDER || order.reduceOnly || closes > 0) return true;
   const { takerFeePpm } = market.config;
   const wallet = s.wallet(session.account);

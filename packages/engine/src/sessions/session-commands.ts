@@ -8,6 +8,8 @@ import { ACCOUNT, ACCOUNT_WORDS, COHORT_STAGES, GLOBAL, type VenueState } from "
 import { NonceWindow } from "./nonce-window.js";
 import { nonceKey, type Session } from "./session-book.js";
 
+const MAX_SAFE_MICROS = Number.MAX_SAFE_INTEGER;
+
 /** The live session, or undefined after saying why not. */
 export function liveSession(s: VenueState, number: number): Session | undefined {
   const session = s.sessions.byNumber.get(number);
@@ -63,8 +65,14 @@ function grantAtFirstSignIn(s: VenueState, account: number): void {
   s.accounts.data[at] = 1;
   const grant = s.config!.devCreditMicros;
   if (s.config!.attestorKind !== "dev" || grant === 0) return;
-  if (s.global(GLOBAL.DEPOSITS) + grant > MAX_DEPOSITS_MICROS) return;
+  if (!fitsDeposits(s, grant)) return;
   credit(s, account, grant);
+}
+
+/** Whether so much more may come in: asked first, since a credit is not undone. */
+export function fitsDeposits(s: VenueState, micros: number): boolean {
+  const deposits = s.global(GLOBAL.DEPOSITS) + micros;
+  return deposits <= MAX_DEPOSITS_MICROS && deposits + s.global(GLOBAL.COST) <= MAX_SAFE_MICROS;
 }
 
 /** Money from outside into a wallet. */

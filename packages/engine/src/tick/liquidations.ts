@@ -14,6 +14,7 @@ export function runLiquidations(s: VenueState, budget: WorkBudget): void {
   for (let i = 0; i < queue.length; i += 2) carried.add(`${queue[i]} ${queue[i + 1]}`);
   for (const market of s.markets) {
     if (market.halted || s.indexIsStale(market)) continue;
+    s.focus = market.number;
     for (const account of accountsDue(market)) {
       if (carried.size > 0 && carried.has(`${market.number} ${account}`)) continue;
       queue.push(market.number, account);
@@ -23,6 +24,7 @@ export function runLiquidations(s: VenueState, budget: WorkBudget): void {
   for (; next < queue.length; next += 2) {
     const market = s.markets[queue[next]!]!;
     if (market.halted || s.indexIsStale(market)) continue;
+    s.focus = market.number;
     const row = market.positions.rowOf(queue[next + 1]!);
     if (row === NONE || !isDue(market, row)) continue;
     if (!budget.take()) break;

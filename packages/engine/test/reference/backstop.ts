@@ -7,7 +7,7 @@ import { BACKSTOP_SLICE_PPM } from "../../src/config.js";
 import { BACKSTOP_ACCOUNT, TRADE_BACKSTOP } from "../../src/events.js";
 import { END } from "../../src/reasons.js";
 import { type Booked, closingPart, reducingSide } from "./fills.js";
-import { abs, floorDiv, max, min } from "./integers.js";
+import { abs, ceilDiv, floorDiv, max, min } from "./integers.js";
 import { isFresh, lotAtMark, MILLION, unitOf } from "./margin.js";
 import { match, type Taker } from "./matching.js";
 import type { Market, State } from "./state.js";
@@ -59,7 +59,13 @@ export function reduceBackstop(state: State, market: Market): void {
   const impact = floorDiv(BigInt(market.config.impactNotionalMicros), lotAtMark(market));
   let left = min(abs(lots), impact);
   const slack = floorDiv(market.mark * BigInt(BACKSTOP_SLICE_PPM), MILLION);
-  const limit = market.mark + BigInt(side) * slack;
+  const cost = abs(market.backstop.cost);
+  const unit = abs(lots) * unitOf(market);
+  const index = market.index ?? market.mark;
+  const limit =
+    side > 0
+      ? min(market.mark + slack, max(index, floorDiv(cost, unit)))
+      : max(market.mark - slack, min(index, ceilDiv(cost, unit)));
   const taker: Taker = {
     side,
     kind: TRADE_BACKSTOP,

@@ -12,7 +12,7 @@ import {
 import { MAX_ORDER_NOTIONAL_MICROS, NONCE_WINDOW, PRICE_RANGE_FACTOR } from "../../src/config.js";
 import { bestAgainst, bestAsk, bestBid } from "./book.js";
 import { abs, ceilDiv, floorDiv, max, min, num } from "./integers.js";
-import { admits, exposure, largest } from "./limits.js";
+import { admits, exposure, largest, waiting } from "./limits.js";
 import { closable, isFresh, lotAtMark, MILLION, positionBound, tierOf, unitOf } from "./margin.js";
 import { type Refused, refused } from "./refusal.js";
 import { liveSession } from "./sessions.js";
@@ -152,6 +152,11 @@ function checkTrading(
   const most = state.config.maxOpenOrders;
   if (order.type !== MARKET_ORDER && position.orders.length >= most) {
     return refused("too_many_open_orders", most);
+  }
+  if (order.type !== MARKET_ORDER) {
+    const added = lots * BigInt(order.priceTicks) * unitOf(market);
+    if (waiting(market, position) + added > BigInt(MAX_ORDER_NOTIONAL_MICROS))
+      return refused("notional_too_large");
   }
   if (order.type !== STOP_ORDER && !order.reduceOnly && capacity === 0n) {
     const pays = (margin: bigint): boolean => {

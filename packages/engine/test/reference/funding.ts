@@ -9,7 +9,7 @@ import {
 } from "../../src/config.js";
 import { abs, ceilDiv, clamp, floorDiv, max, min, num, truncDiv } from "./integers.js";
 import { emit, touch } from "./journal.js";
-import { lotAtMark } from "./margin.js";
+import { equityOf, lotAtMark } from "./margin.js";
 import { type Market, type Position, positionOf, type State } from "./state.js";
 
 function fundingRate(market: Market): bigint {
@@ -36,7 +36,7 @@ export function applyFunding(state: State, market: Market, hourEnd: number): voi
   let due = 0n;
   for (const position of positions) {
     if (pays(position)) {
-      const paid = min(ceilDiv(exact(position), scale), max(0n, position.margin));
+      const paid = min(ceilDiv(exact(position), scale), max(0n, equityOf(market, position)));
       moved.set(position, paid);
       collected += paid;
     } else {
@@ -55,7 +55,10 @@ export function applyFunding(state: State, market: Market, hourEnd: number): voi
   for (const position of positions) {
     const amount = moved.get(position) ?? 0n;
     if (amount === 0n) continue;
-    position.margin -= amount;
+    // A payer's margin first; what it cannot cover comes out of unrealised profit, as cost.
+    const fromProfit = max(0n, amount - max(0n, position.margin));
+    position.margin -= amount - fromProfit;
+    position.cost += fromProfit;
     position.funding += amount;
     touch(state, position);
   }

@@ -4,7 +4,7 @@
 import { abs } from "./integers.js";
 import { lotAtMark, unitOf } from "./margin.js";
 import { openingLots } from "./settle.js";
-import { type Account, marketOf, type State } from "./state.js";
+import { type Account, type Market, marketOf, type Position, type State } from "./state.js";
 
 /** "SetCohort": whom the stage admits. */
 export function admits(state: State, account: Account): boolean {
@@ -17,11 +17,17 @@ export function exposure(state: State, account: Account): bigint {
   let total = 0n;
   for (const position of account.positions) {
     const market = marketOf(state, position.market);
-    total += abs(position.lots) * lotAtMark(market);
-    for (const order of position.orders) {
-      const lots = order.resting ? openingLots(order) : order.reduceOnly ? 0n : order.remaining;
-      total += lots * order.price * unitOf(market);
-    }
+    total += abs(position.lots) * lotAtMark(market) + waiting(market, position);
+  }
+  return total;
+}
+
+/** What the open orders of one position could open. */
+export function waiting(market: Market, position: Position): bigint {
+  let total = 0n;
+  for (const order of position.orders) {
+    const lots = order.resting ? openingLots(order) : order.reduceOnly ? 0n : order.remaining;
+    total += lots * order.price * unitOf(market);
   }
   return total;
 }

@@ -158,10 +158,11 @@ function marketOrder(command: PlaceOrder, order: Buying): Outcome {
   const reason = match(state, market, taker);
   const { filled, spent, fees } = taker;
   const done = { status: STATUS_FILLED, reason: END.none, filled, spent, fees, remaining: 0n };
-  if (reason === END.none) return done;
+  if (reason === END.none && filled > 0n) return done;
   const remaining = taker.affordable(market.mark);
   if (remaining === 0n && filled > 0n) return done;
-  return { ...done, status: STATUS_CANCELED, reason, remaining };
+  const why = reason === END.none ? END.below_lot : reason;
+  return { ...done, status: STATUS_CANCELED, reason: why, remaining };
 }
 
 /** "The nonce window remembers the 1,024 highest executed nonces of a session". */
