@@ -1,0 +1,150 @@
+/** Hourly funding with worked numbers. Alice is long, Bob short, Quinn quotes. */
+import { describe, expect, test } from "vitest";
+import type { Trader } from "./trader.js";
+import { START_MS, Venue } from "./venue.js";
+
+const HOUR_MS = 3_600_000;
+const HOUR_1 = START_MS + HOUR_MS;
+
+interface Market {
+  readonly venue: Venue;
+  readonly alice: Trader;
+  readonly bob: Trader;
+  readonly quinn: Trader;
+}
+
+/** Alice bought `coins` from Bob at $50,000 (10×). */
+function market(coins = 1): Market {
+  const venue = new Venue();
+  const alice = venue.trader("alice", 100_000);
+  const bob = venue.trader("bob", 100_000);
+  const quinn = venue.trader("quinn", 1_000_000);
+  bob.sells("limit", { margin: coins * 5_000, price: 50_000 });
+  alice.buys("limit", { margin: coins * 5_000, price: 50_000 });
+  return { venue, alice, bob, quinn };
+}
+
+function quote(quinn: Trader, bid: number, ask: number, dollars = 50_000): number[] {
+  const terms = { margin: dollars, leverage: 1 };
+  return [
+    quinn.buys("limit", { ...terms, price: bid }).orderId,
+    quinn.sells("limit", { ...terms, price: ask }).orderId,
+  ];
+}
+
+describe("rate = (P + clamp(0.01 % − P, ±0.05 %)) ÷ 8, at most 0.5 % an hour", () => {
+  // P in 10^−9 of the index per 8 h; payment = 1 coin × mark × rate.
+  const rows: [string, number, number, rate: number, mark: number, longPays: number][] = [
+    // P = 0: interest alone, 0.01 % ÷ 8.
+    ["around the index", 49_990, 50_010, 12_500, 50_000, 0.625],
+    // P = 0.03 %: still pulled to 0.01 %.
+    ["a premium within the clamp", 50_015, 50_025, 12_500, 50_015, 0.625188],
+    // P = 0.8 %: (0.8 − 0.05) ÷ 8 = 0.09375 %; the mark is at its clamp.
+    ["a premium of 0.8 %", 50_400, 50_500, 937_500, 50_250, 47.109375],
+    ["a discount of 0.8 %: shorts pay", 49_500, 49_600, -937_500, 49_750, -46.640625],
+    // P = 4.8 %: 0.59375 % is capped.
+    ["a premium of 4.8 %", 52_400, 52_500, 5_000_000, 50_250, 251.25],
+    ["a discount of 4.8 %", 47_500, 47_600, -5_000_000, 49_750, -248.75],
+  ];
+  for (const [what, bid, ask, rate, mark, longPays] of rows) {
+    test(`${what}: rate ${rate}`, () => {
+      const { venue, alice, bob, quinn } = market();
+      quote(quinn, bid, ask);
+      venue.skipsTo(HOUR_1);
+      venue.tick();
+      const applied = venue.happened("FundingApplied")[0]!;
+      expect(applied).toMatchObject({ rate, markTicks: mark * 10, hourEndMs: HOUR_1 });
+      const up = Math.abs(longPays);
+      expect(alice.fundingPaid()).toBe(longPays);
+      // Exact here but for 0.625188: the payer's 0.6251875 rounds up, the receiver's down.
+      const down = up === 0.625188 ? 0.625187 : up;
+      expect(bob.fundingPaid()).toBe(longPays > 0 ? -down : down);
+      expect(alice.position().margin).toBe((5_000e6 - longPays * 1e6) / 1e6);
+      expect(venue.fund).toBe(up === 0.625188 ? 1_000_000.000001 : 1_000_000);
+    });
+  }
+});
+
+describe("the premium sample", () => {
+  test("needs the impact notional on both sides; an hour without a sample has rate 0", () => {
+    const { venue, quinn } = market();
+    // 0.39682 coins at 50,400 are $19,999.73: a few cents short of $20,000.
+    quinn.buys("limit", { margin: 19_999.74, leverage: 1, price: 50_400 });
+    quinn.sells("limit", { margin: 50_000, leverage: 1, price: 50_500 });
+    venue.skipsTo(HOUR_1);
+    venue.tick();
+    expect(venue.happened("FundingApplied")).toMatchObject([{ rate: 0, collectedMicros: 0 }]);
+  });
+
+  test("walks the book for the impact notional", () => {
+    const { venue, quinn } = market();
+    // $10,080 at 50,400 and the rest at 50,200: 0.19761 coins, $9,920.022.
+    quinn.buys("limit", { margin: 10_080, leverage: 1, price: 50_400 });
+    quinn.buys("limit", { margin: 50_000, leverage: 1, price: 50_200 });
+    quinn.sells("limit", { margin: 50_000, leverage: 1, price: 50_500 });
+    venue.skipsTo(HOUR_1);
+    venue.tick();
+    // 20,000.022 ÷ 0.39761 = 50,300.601092…: P = 0.601202 %, rate = (P − 0.05 %) ÷ 8.
+    expect(venue.happened("FundingApplied")).toMatchObject([{ rate: 689_002 }]);
+  });
+
+  test("is averaged over the hour's ticks", () => {
+    const { venue, quinn } = market();
+    const ids = quote(quinn, 50_400, 50_500);
+    venue.tick();
+    for (const id of ids) quinn.cancels(id);
+    quote(quinn, 49_990, 50_010);
+    venue.skipsTo(HOUR_1);
+    venue.tick();
+    // (0.8 % + 0) ÷ 2 = 0.4 %; (0.4 − 0.05) ÷ 8.
+    expect(venue.happened("FundingApplied")).toMatchObject([{ rate: 437_500 }]);
+  });
+});
+
+test("rounding: the payer's up, the receiver's down, the difference to the fund", () => {
+  const { venue, alice, bob, quinn } = market(0.33333);
+  expect(alice.position().size).toBe(0.33333);
+  quote(quinn, 50_400, 50_500);
+  venue.skipsTo(HOUR_1);
+  venue.tick();
+  // 0.33333 × 50,250 × 0.0009375 = 15.702967968…
+  expect([alice.fundingPaid(), bob.fundingPaid()]).toEqual([15.702968, -15.702967]);
+  expect(venue.fund).toBe(1_000_000.000001);
+});
+
+test("missed hours: each applied once, in order, those without samples at rate 0", () => {
+  const { venue, alice, quinn } = market();
+  quote(quinn, 50_400, 50_500);
+  venue.tick();
+  venue.resumes(START_MS + 3.5 * HOUR_MS);
+  venue.tick();
+  const applied = venue.happened("FundingApplied");
+  expect(applied.map((event) => [event.hourEndMs - START_MS, event.rate])).toEqual([
+    [HOUR_MS, 937_500],
+    [2 * HOUR_MS, 0],
+    [3 * HOUR_MS, 0],
+  ]);
+  expect(alice.fundingPaid()).toBeGreaterThan(0);
+  venue.tick();
+  expect(venue.happened("FundingApplied")).toEqual([]);
+});
+
+test("after each hour's payment whoever is due is liquidated, in the same tick", () => {
+  const venue = new Venue();
+  const alice = venue.trader("alice", 100_000);
+  const bob = venue.trader("bob", 100_000);
+  const quinn = venue.trader("quinn", 1_000_000);
+  bob.sells("limit", { margin: 1_000, leverage: 10, price: 50_000 });
+  alice.buys("limit", { margin: 205, leverage: 49, price: 50_000 });
+  // Margin 2.04 %, maintenance 1 %; the mark rises 0.5 % and longs pay 0.5 % an hour.
+  quote(quinn, 52_400, 52_500);
+  const liquidated: number[] = [];
+  for (let hour = 1; hour <= 4; hour++) {
+    venue.skipsTo(START_MS + hour * HOUR_MS);
+    venue.tick();
+    if (venue.happened("Liquidated").length > 0) liquidated.push(hour);
+  }
+  // Equity 2.54 → 2.04 → 1.54 → 1.04 → 0.54 % of the notional: due after the fourth payment.
+  expect(liquidated).toEqual([4]);
+  expect(alice.position().size).toBe(0);
+});
