@@ -23,12 +23,13 @@ const UNREACHABLE_REFUSALS: readonly string[] = [
   "deposit_settled",
   "deposit_limit",
 ];
-/** A worst price stops only an arriving market order, which its acknowledgement reports. */
-const UNREACHABLE_ENDS: readonly string[] = ["worst_price", "market_halted"];
+/** These stop only an arriving market order, whose acknowledgement reports them. */
+const UNREACHABLE_ENDS: readonly string[] = ["worst_price", "below_lot", "market_halted"];
 
 const RARE_RULES = [
   "acknowledged bankruptcy",
   "acknowledged band",
+  "acknowledged below_lot",
   "acknowledged book_empty",
   "acknowledged unfunded",
   "acknowledged worst_price",

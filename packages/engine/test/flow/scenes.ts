@@ -54,7 +54,7 @@ export class Scenes {
 
   private moveIndex(market: Market, factor: number): Command {
     const index = Math.round(Number(market.index ?? market.mark) * factor);
-    const indexTicks = Math.min(2 ** 34, Math.max(1, index));
+    const indexTicks = Math.min(2 ** 30, Math.max(1, index));
     return { kind: "UpdateIndex", stampMs: this.stamp(), market: market.number, indexTicks };
   }
 

@@ -65,14 +65,14 @@ export class Weather {
     const pull = 0.01 * Math.log(start / index);
     const moved = index * (1 + (noise * 2 * profile.stepPpm) / 1e6 + pull);
     const jitter = index < 1_000 && rng.chance(0.3) ? rng.int(-1, 1) : 0;
-    const indexTicks = Math.min(2 ** 34, Math.max(1, Math.round(moved) + jitter));
+    const indexTicks = Math.min(2 ** 30, Math.max(1, Math.round(moved) + jitter));
     const stampMs = this.stamp();
     if (rng.chance(0.002)) {
       const [number, ticks] = rng.pick([
         [99, 1],
         [market.number, 0],
         [market.number, 1.5],
-        [market.number, 2 ** 36 + 1],
+        [market.number, 2 ** 33 + 1],
       ]);
       return { kind: "UpdateIndex", stampMs, market: number ?? 0, indexTicks: ticks ?? 0 };
     }

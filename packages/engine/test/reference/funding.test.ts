@@ -72,4 +72,20 @@ describe("funding", () => {
       [0, 0, 0],
     ]);
   });
+
+  test("a payer without margin pays from its unrealised profit", () => {
+    const bench = quoted();
+    // As if Ann had bought at 90.001 with a margin of 1: both sides of the identity fall by 9,999.
+    const ann = bench.position("ann");
+    ann.margin -= 9_999n;
+    ann.cost -= 9_999n;
+    bench.tick();
+    bench.apply({ kind: "Resume", stampMs: 101 * HOUR_MS });
+    // Owed 2, equity 10,000: 1 from margin, 1 raises the cost.
+    expect(only(bench.tick(), "FundingApplied")).toMatchObject({
+      rate: 12_500,
+      collectedMicros: 2,
+    });
+    expect(ann).toMatchObject({ margin: 0n, cost: 90_002n, funding: 2n });
+  });
 });

@@ -91,6 +91,20 @@ describe("liquidation", () => {
     expect(bench.market.backstop).toEqual({ lots: 80n, cost: 78_400n });
   });
 
+  test("the backstop does not sell below the index at a loss", () => {
+    const bench = leveraged();
+    bench.index(985);
+    bench.tick(); // 100 lots at 980
+    bench.index(970);
+    // Reach ⌊4.85⌋ = 4: 966; but the entry is 980 and the index 970: not below 970.
+    bench.bid("cat", 969, { margin: 9_690 });
+    expect(eventsOf(bench.tick(), "Traded")).toEqual([]);
+    // ⌊20,000/970⌋ = 20 lots a tick, 10 are there: PnL 9,700 − 9,800.
+    bench.bid("cat", 970, { margin: 9_700 });
+    expect(only(bench.tick(), "Traded")).toMatchObject({ lots: 10, takerPnlMicros: -100 });
+    expect(bench.venue.state.fund).toBe(9_900n);
+  });
+
   test("without a fund it deleverages the highest ranked of the other side", () => {
     const bench = new Bench(1_000, { fundSeedMicros: 0 });
     bench.ask("bob", 1_000, { margin: 30_000, leverage: 2 }); // 60 lots

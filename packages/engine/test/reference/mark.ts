@@ -12,7 +12,7 @@ import { type Refused, refused } from "./refusal.js";
 import type { Market, Order, State } from "./state.js";
 
 const ONE = 65_536n;
-const HIGHEST_INDEX = 2 ** 36;
+const HIGHEST_INDEX = 2 ** 33;
 
 export function updateIndex(state: State, command: UpdateIndex): Refused | null {
   const market = state.markets[command.market];

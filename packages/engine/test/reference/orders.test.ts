@@ -125,4 +125,19 @@ describe("a market order", () => {
     expect(only(taken, "OrderEnded")).toMatchObject({ reason: END.self_trade, remainingLots: 10 });
     expect(only(taken, "OrderAcknowledged").reason).toBe(END.book_empty);
   });
+
+  test("that can afford no lot of the first level that is not its own is below a lot", () => {
+    const bench = new Bench(100);
+    bench.ask("ann", 100, { margin: 1_000 });
+    bench.ask("bob", 104, { margin: 1_040 });
+    // Sized at 100: one lot. Its own order ends, and 102 buys nothing at 104.
+    const taken = bench.buy("ann", { margin: 102 });
+    expect(only(taken, "OrderPlaced").lots).toBe(1);
+    expect(only(taken, "OrderAcknowledged")).toMatchObject({
+      status: STATUS_CANCELED,
+      reason: END.below_lot,
+      filledLots: 0,
+      remainingLots: 1, // ⌊102/100⌋
+    });
+  });
 });
