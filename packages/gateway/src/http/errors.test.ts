@@ -14,6 +14,7 @@ describe("errors have one shape", () => {
   test.each<[string, number, string, string, RequestInit]>([
     ["unknown path", 404, "not_found", "/v1/nope", {}],
     ["unknown path with a body", 404, "not_found", "/nope", { method: "POST", body: "x" }],
+    ["a symbol without end", 404, "not_found", `/v1/markets/${"A".repeat(150)}/book`, {}],
     ["root", 404, "not_found", "/", {}],
     ["a static file that is not there", 404, "not_found", "/docs/static/nope.js", {}],
     ["a trailing slash", 404, "not_found", "/v1/markets/", {}],
@@ -74,6 +75,22 @@ describe("errors have one shape", () => {
   test("a body of exactly the limit: read", async () => {
     const { body } = await ask(`${url}/v1/orders`, jsonPost(" ".repeat(65_536)));
     expect(body.code).toBe("malformed_json");
+  });
+
+  test.each([
+    ["no Host header", "GET /v1/markets HTTP/1.1\r\nconnection: close\r\n\r\n", "400"],
+    [
+      "an unknown expectation",
+      "GET /nope HTTP/1.1\r\nhost: x\r\nexpect: magic\r\nconnection: close\r\n\r\n",
+      "404",
+    ],
+    ["TRACE", "TRACE /v1/markets HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n", "405"],
+  ])("%s: not Node's bare answer but the one shape", async (_, bytes, status) => {
+    const socket = await dial();
+    socket.write(bytes);
+    const text = await readUntilClose(socket);
+    expect(text).toContain(`HTTP/1.1 ${status} `);
+    expect(JSON.parse(text.split("\r\n\r\n")[1] ?? "")).toMatchObject(SHAPE);
   });
 
   test("a chunked body above the limit: 413 though no length was announced", async () => {

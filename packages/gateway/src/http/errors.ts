@@ -15,6 +15,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   if (refusal.code === "internal_error") request.log.error({ err: error }, "unexpected failure");
   void reply
     .code(refusal.status)
+    .header("x-request-id", request.id)
     .header("content-type", "application/json; charset=utf-8")
     .send(JSON.stringify(refusal.toBody(request.id)));
 }
@@ -32,6 +33,9 @@ function refusalOf(error: unknown, request: FastifyRequest): Refusal {
       return new Refusal("unsupported_media_type", {}, { field: "content-type" });
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
       return new Refusal("malformed_request", { problem: "content-length does not match" });
+    case "FST_ERR_MAX_PARAM_LENGTH":
+      // Longer than any symbol or id there is.
+      return new Refusal("not_found", { path: pathOf(request) });
     case "FST_ERR_BAD_URL":
     case "FST_ERR_ASYNC_CONSTRAINT":
       return new Refusal("malformed_uri", {});

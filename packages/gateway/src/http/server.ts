@@ -77,6 +77,8 @@ function createServer({ log, limits }: GatewayOptions): FastifyInstance {
     http: {
       headersTimeout: limits.headersTimeoutMs,
       connectionsCheckingInterval: limits.timeoutCheckIntervalMs,
+      // Node would answer 400 with an empty body; the hook below refuses it in our shape.
+      requireHostHeader: false,
     },
     // Fastify's own answer while closing has another shape; ours is `stopped`.
     return503OnClosing: false,
@@ -84,10 +86,17 @@ function createServer({ log, limits }: GatewayOptions): FastifyInstance {
     frameworkErrors: sendError,
   });
   app.server.maxConnections = limits.maxConnections;
+  // An expectation nobody knows is ignored, as HTTP allows; Node's own answer has no body.
+  app.server.on("checkExpectation", (request, reply) => {
+    app.server.emit("request", request, reply);
+  });
   app.setErrorHandler(sendError);
   app.addHook("onRequest", async (request, reply) => {
     void reply.header("x-request-id", request.id);
     void reply.header("x-content-type-options", "nosniff");
+    if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
+      throw new Refusal("malformed_request", { problem: "the Host header is missing" });
+    }
   });
   app.addHook("onResponse", async (request, reply) => {
     request.log.info(
