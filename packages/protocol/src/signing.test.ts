@@ -1,4 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { hexFromBytes } from "./hex.js";
@@ -119,3 +121,24 @@ describe("session keys", () => {
     expect(parseSessionKey(`${"ab".repeat(31)}zz`)).toBeUndefined();
   });
 });
+
+const vectors = process.env.PERPGATE_VECTORS;
+if (vectors !== undefined) {
+  interface Group {
+    readonly tests: readonly { readonly result: string; readonly sig: string }[];
+  }
+  describe("Wycheproof", () => {
+    test("secp256k1 DER: every valid signature has a compact form", () => {
+      const file = join(vectors, "wycheproof/ecdsa_secp256k1_sha256_test.json");
+      const { testGroups }: { testGroups: readonly Group[] } = JSON.parse(
+        readFileSync(file, "utf8"),
+      );
+      const valid = testGroups.flatMap(({ tests }) => tests.filter((t) => t.result === "valid"));
+      expect(valid.length).toBeGreaterThan(100);
+      for (const { sig } of valid) {
+        const bytes = new Uint8Array(Buffer.from(sig, "hex"));
+        expect(compactSignature("secp256k1", bytes), sig).toHaveLength(64);
+      }
+    });
+  });
+}
