@@ -60,6 +60,17 @@ export class Engine {
     return digest(this.snapshot());
   }
 
+  /**
+   * Whether a batch of the log is to be applied: false if its writer's counter was passed already,
+   * since a writer that did not learn the outcome of an append sends the same batch again.
+   */
+  acceptBatch(writer: number, counter: number): boolean {
+    const { writers } = this.state;
+    if (counter <= (writers.get(writer) ?? -1)) return false;
+    writers.set(writer, counter);
+    return true;
+  }
+
   /** Applies one command. The answer is valid until the next call. */
   apply(command: Command): EventLog {
     const s = this.state;

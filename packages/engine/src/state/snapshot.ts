@@ -43,6 +43,7 @@ export function writeSnapshot(s: VenueState): Uint8Array {
   writeOrders(w, s);
   writeSessions(w, s);
   writeDeposits(w, s);
+  w.numbers([...s.writers].sort(([a], [b]) => a - b).flat());
   w.numbers(s.carriedLiquidations);
   w.numbers(s.carriedStops);
   return w.finish();
@@ -75,6 +76,8 @@ export function readSnapshot(bytes: Uint8Array): VenueState {
   readOrders(r, s);
   readSessions(r, s);
   readDeposits(r, s);
+  const writers = r.numbers();
+  for (let i = 0; i < writers.length; i += 2) s.writers.set(writers[i]!, writers[i + 1]!);
   s.carriedLiquidations = r.numbers();
   s.carriedStops = r.numbers();
   if (!r.isAtEnd) throw new SnapshotUnreadable("bytes are left over");

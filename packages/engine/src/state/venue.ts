@@ -59,6 +59,8 @@ export class VenueState {
   readonly addresses: string[] = [""];
   readonly accountOf = new Map<string, number>();
   readonly allowlist = new Set<string>();
+  /** Last batch counter applied, by writer. */
+  readonly writers = new Map<number, number>();
   config: VenueConfig | null = null;
   /** Index into COHORT_STAGES. */
   cohort = 0;

@@ -1,0 +1,107 @@
+import type { Command } from "@perpgate/engine";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { NO_EVIDENCE } from "./evidence.js";
+import { decodeRecord, encodeRecord, RecordUnreadable } from "./record.js";
+
+const count = fc.maxSafeNat();
+const hash = fc
+  .uint8Array({ minLength: 32, maxLength: 32 })
+  .map((bytes) => Buffer.from(bytes).toString("hex"));
+const bytes = fc.uint8Array({ maxLength: 400 });
+const evidence = fc.record({
+  signed: bytes,
+  signature: fc.uint8Array({ maxLength: 72 }),
+  publicKey: fc.uint8Array({ maxLength: 65 }),
+});
+const command: fc.Arbitrary<Command> = fc.oneof(
+  fc.record({
+    kind: fc.constant("PlaceOrder" as const),
+    stampMs: count,
+    session: count,
+    key: hash,
+    nonce: count,
+    market: fc.nat(),
+    side: fc.constantFrom(1 as const, -1 as const),
+    type: fc.constantFrom(0 as const, 1 as const, 2 as const),
+    marginMicros: count,
+    leverage: count,
+    priceTicks: count,
+    reduceOnly: fc.boolean(),
+    postOnly: fc.boolean(),
+  }),
+  fc.record({
+    kind: fc.constant("CancelOrder" as const),
+    stampMs: count,
+    session: count,
+    orderId: count,
+  }),
+  fc.record({ kind: fc.constant("Tick" as const), slot: count }),
+  fc.record({
+    kind: fc.constant("UpdateIndex" as const),
+    stampMs: count,
+    market: fc.nat(),
+    indexTicks: count,
+  }),
+  fc.record({
+    kind: fc.constant("CancelAll" as const),
+    stampMs: count,
+    session: count,
+    market: fc.integer({ min: -1, max: 9 }),
+  }),
+);
+
+describe("a record", () => {
+  test("decode: gives back every command and its evidence", () => {
+    fc.assert(
+      fc.property(command, evidence, (given, proof) => {
+        const { command: back, evidence: kept } = decodeRecord(encodeRecord(given, proof));
+        expect(back).toEqual(given);
+        expect(Buffer.from(kept.signed).equals(proof.signed)).toBe(true);
+        expect(Buffer.from(kept.signature).equals(proof.signature)).toBe(true);
+        expect(Buffer.from(kept.publicKey).equals(proof.publicKey)).toBe(true);
+      }),
+    );
+  });
+
+  test("decode: no evidence costs no bytes", () => {
+    const record = encodeRecord({ kind: "Tick", slot: 7 });
+    expect(record.length).toBe(10);
+    expect(decodeRecord(record).evidence).toBe(NO_EVIDENCE);
+  });
+
+  test("decode: every cut of a record is refused, never misread", () => {
+    fc.assert(
+      fc.property(command, evidence, (given, proof) => {
+        const whole = encodeRecord(given, proof);
+        for (let length = 0; length < whole.length; length++) {
+          const cut = whole.subarray(0, length);
+          let misread = true;
+          try {
+            const back = decodeRecord(cut);
+            // Cutting exactly the evidence leaves a record without any.
+            misread = back.evidence !== NO_EVIDENCE;
+          } catch {
+            misread = false;
+          }
+          expect(misread, `cut to ${length} of ${whole.length}`).toBe(false);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test("decode: an unknown version or kind is refused", () => {
+    expect(() => decodeRecord(Uint8Array.of(2, 3))).toThrow(RecordUnreadable);
+    expect(() => decodeRecord(Uint8Array.of(1, 9))).toThrow(RecordUnreadable);
+  });
+
+  test("encode: a fingerprint that is not 32 bytes is refused", () => {
+    const [order] = fc.sample(
+      command.filter((c) => c.kind === "PlaceOrder"),
+      1,
+    );
+    if (order?.kind !== "PlaceOrder") throw new Error("no order");
+    expect(() => encodeRecord({ ...order, key: "abcd" })).toThrow(RangeError);
+  });
+});

@@ -1,0 +1,205 @@
+/**
+ * A record of the log: one command in its normalised form, and the evidence for it.
+ *
+ * Commands that come by the thousand (orders, cancels, ticks, index prices) have a compact binary
+ * form; the rest are JSON text. Layout: version byte, kind byte, the command, then the evidence as
+ * three byte strings with their lengths. Little-endian; numbers are doubles holding safe integers.
+ */
+import {
+  type CancelOrder,
+  type Command,
+  LIMIT_ORDER,
+  MARKET_ORDER,
+  type OrderType,
+  type PlaceOrder,
+  STOP_ORDER,
+  type Tick,
+  type UpdateIndex,
+} from "@perpgate/engine";
+import { type Evidence, NO_EVIDENCE } from "./evidence.js";
+
+export interface LogRecord {
+  readonly command: Command;
+  readonly evidence: Evidence;
+}
+
+export class RecordUnreadable extends Error {
+  override readonly name = "RecordUnreadable";
+}
+
+const VERSION = 1;
+const KIND_JSON = 0;
+const KIND_PLACE = 1;
+const KIND_CANCEL = 2;
+const KIND_TICK = 3;
+const KIND_INDEX = 4;
+/** Bytes of a key's fingerprint (SHA-256). */
+const FINGERPRINT_BYTES = 32;
+const ORDER_TYPES: readonly OrderType[] = [MARKET_ORDER, LIMIT_ORDER, STOP_ORDER];
+
+export function encodeRecord(command: Command, evidence: Evidence = NO_EVIDENCE): Uint8Array {
+  switch (command.kind) {
+    case "PlaceOrder":
+      return encodePlace(command, evidence);
+    case "CancelOrder":
+      return encodeNumbers(
+        KIND_CANCEL,
+        [command.stampMs, command.session, command.orderId],
+        evidence,
+      );
+    case "Tick":
+      return encodeNumbers(KIND_TICK, [command.slot], evidence);
+    case "UpdateIndex":
+      return encodeNumbers(
+        KIND_INDEX,
+        [command.stampMs, command.market, command.indexTicks],
+        evidence,
+      );
+    default: {
+      const text = Buffer.from(JSON.stringify(command), "utf8");
+      const bytes = Buffer.allocUnsafe(2 + 4 + text.length + evidenceBytes(evidence));
+      begin(bytes, KIND_JSON);
+      bytes.writeUInt32LE(text.length, 2);
+      bytes.set(text, 6);
+      writeEvidence(bytes, 6 + text.length, evidence);
+      return bytes;
+    }
+  }
+}
+
+export function decodeRecord(record: Uint8Array): LogRecord {
+  const bytes = Buffer.from(record.buffer, record.byteOffset, record.byteLength);
+  if (bytes.length < 2 || bytes[0] !== VERSION) {
+    throw new RecordUnreadable(`version ${bytes[0]}, expected ${VERSION}`);
+  }
+  switch (bytes[1]) {
+    case KIND_PLACE:
+      return decodePlace(bytes);
+    case KIND_CANCEL:
+      return { command: decodeCancel(bytes), evidence: readEvidence(bytes, 2 + 24) };
+    case KIND_TICK:
+      return { command: decodeTick(bytes), evidence: readEvidence(bytes, 2 + 8) };
+    case KIND_INDEX:
+      return { command: decodeIndex(bytes), evidence: readEvidence(bytes, 2 + 24) };
+    case KIND_JSON: {
+      const length = bytes.readUInt32LE(2);
+      const command: Command = JSON.parse(bytes.toString("utf8", 6, 6 + length));
+      return { command, evidence: readEvidence(bytes, 6 + length) };
+    }
+    default:
+      throw new RecordUnreadable(`kind ${bytes[1]} is not known`);
+  }
+}
+
+function encodeNumbers(kind: number, numbers: readonly number[], evidence: Evidence): Uint8Array {
+  const bytes = Buffer.allocUnsafe(2 + numbers.length * 8 + evidenceBytes(evidence));
+  begin(bytes, kind);
+  numbers.forEach((value, i) => {
+    bytes.writeDoubleLE(value, 2 + i * 8);
+  });
+  writeEvidence(bytes, 2 + numbers.length * 8, evidence);
+  return bytes;
+}
+
+const PLACE_BYTES = 2 + 6 * 8 + 4 + 1 + FINGERPRINT_BYTES;
+
+function encodePlace(order: PlaceOrder, evidence: Evidence): Uint8Array {
+  const bytes = Buffer.allocUnsafe(PLACE_BYTES + evidenceBytes(evidence));
+  begin(bytes, KIND_PLACE);
+  bytes.writeDoubleLE(order.stampMs, 2);
+  bytes.writeDoubleLE(order.session, 10);
+  bytes.writeDoubleLE(order.nonce, 18);
+  bytes.writeDoubleLE(order.marginMicros, 26);
+  bytes.writeDoubleLE(order.priceTicks, 34);
+  bytes.writeDoubleLE(order.leverage, 42);
+  bytes.writeUInt32LE(order.market, 50);
+  bytes[54] =
+    (order.side > 0 ? 1 : 0) |
+    (order.type << 1) |
+    (order.reduceOnly ? 8 : 0) |
+    (order.postOnly ? 16 : 0);
+  if (bytes.write(order.key, 55, FINGERPRINT_BYTES, "hex") !== FINGERPRINT_BYTES) {
+    throw new RangeError("a key's fingerprint is 64 hex digits");
+  }
+  writeEvidence(bytes, PLACE_BYTES, evidence);
+  return bytes;
+}
+
+function decodePlace(bytes: Buffer): LogRecord {
+  const flags = bytes[54]!;
+  const type = ORDER_TYPES[(flags >> 1) & 3];
+  if (type === undefined) throw new RecordUnreadable("order type 3 is not known");
+  const command: PlaceOrder = {
+    kind: "PlaceOrder",
+    stampMs: bytes.readDoubleLE(2),
+    session: bytes.readDoubleLE(10),
+    key: bytes.toString("hex", 55, 55 + FINGERPRINT_BYTES),
+    nonce: bytes.readDoubleLE(18),
+    market: bytes.readUInt32LE(50),
+    side: (flags & 1) === 1 ? 1 : -1,
+    type,
+    marginMicros: bytes.readDoubleLE(26),
+    leverage: bytes.readDoubleLE(42),
+    priceTicks: bytes.readDoubleLE(34),
+    reduceOnly: (flags & 8) !== 0,
+    postOnly: (flags & 16) !== 0,
+  };
+  return { command, evidence: readEvidence(bytes, PLACE_BYTES) };
+}
+
+function decodeCancel(bytes: Buffer): CancelOrder {
+  return {
+    kind: "CancelOrder",
+    stampMs: bytes.readDoubleLE(2),
+    session: bytes.readDoubleLE(10),
+    orderId: bytes.readDoubleLE(18),
+  };
+}
+
+function decodeTick(bytes: Buffer): Tick {
+  return { kind: "Tick", slot: bytes.readDoubleLE(2) };
+}
+
+function decodeIndex(bytes: Buffer): UpdateIndex {
+  return {
+    kind: "UpdateIndex",
+    stampMs: bytes.readDoubleLE(2),
+    market: bytes.readDoubleLE(10),
+    indexTicks: bytes.readDoubleLE(18),
+  };
+}
+
+function begin(bytes: Buffer, kind: number): void {
+  bytes[0] = VERSION;
+  bytes[1] = kind;
+}
+
+function evidenceBytes(evidence: Evidence): number {
+  if (evidence === NO_EVIDENCE) return 0;
+  return 8 + evidence.signed.length + evidence.signature.length + evidence.publicKey.length;
+}
+
+/** Lengths (4, 2 and 2 bytes), then the bytes; nothing at all where there is no evidence. */
+function writeEvidence(bytes: Buffer, at: number, evidence: Evidence): void {
+  if (evidence === NO_EVIDENCE) return;
+  const { signed, signature, publicKey } = evidence;
+  bytes.writeUInt32LE(signed.length, at);
+  bytes.writeUInt16LE(signature.length, at + 4);
+  bytes.writeUInt16LE(publicKey.length, at + 6);
+  bytes.set(signed, at + 8);
+  bytes.set(signature, at + 8 + signed.length);
+  bytes.set(publicKey, at + 8 + signed.length + signature.length);
+}
+
+function readEvidence(bytes: Buffer, at: number): Evidence {
+  if (at === bytes.length) return NO_EVIDENCE;
+  const signedEnd = at + 8 + bytes.readUInt32LE(at);
+  const signatureEnd = signedEnd + bytes.readUInt16LE(at + 4);
+  const keyEnd = signatureEnd + bytes.readUInt16LE(at + 6);
+  if (keyEnd !== bytes.length) throw new RecordUnreadable("its lengths do not add up");
+  return {
+    signed: bytes.subarray(at + 8, signedEnd),
+    signature: bytes.subarray(signedEnd, signatureEnd),
+    publicKey: bytes.subarray(signatureEnd, keyEnd),
+  };
+}

@@ -1,0 +1,80 @@
+/**
+ * A replica: an engine fed with batches of the log, in order. Batches come in as the journal
+ * delivers them, durable; out go the applied commands, to whoever observes. A replica never writes
+ * to the log. The venue's own, the checkpoint worker's and the verifier's are this same class.
+ */
+import { type Command, Engine, type EventLog } from "@perpgate/engine";
+import type { Batch } from "@perpgate/journal";
+import type { Evidence } from "./record/evidence.js";
+import { decodeRecord } from "./record/record.js";
+
+/** One command as it was executed. The event log is valid only during the call. */
+export interface Applied {
+  /** Log position: the command's identity. */
+  readonly position: number;
+  readonly timeMs: number;
+  readonly command: Command;
+  readonly evidence: Evidence;
+  readonly events: EventLog;
+}
+
+export interface CommandObserver {
+  /** Called for every command, in order, before the next one is applied. */
+  onCommand(applied: Applied): void;
+}
+
+/** A command that could not be applied: a fault of the program, or a log from the future. */
+export class ReplayFailed extends Error {
+  override readonly name = "ReplayFailed";
+  constructor(
+    readonly position: number,
+    cause: unknown,
+  ) {
+    super(
+      `command ${position} cannot be applied: ${cause instanceof Error ? cause.message : cause}`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+export class Replica {
+  constructor(
+    readonly engine: Engine = new Engine(),
+    private readonly observers: readonly CommandObserver[] = [],
+  ) {}
+
+  get position(): number {
+    return this.engine.position;
+  }
+
+  /** Applies a batch unless it is a repetition; answers whether it was applied. */
+  applyBatch(batch: Batch, onRecord?: (index: number, applied: Applied) => void): boolean {
+    const { engine } = this;
+    if (!engine.acceptBatch(batch.id.writer, batch.id.counter)) return false;
+    for (let i = 0; i < batch.records.length; i++) {
+      const applied = this.applyRecord(batch.records[i]!);
+      for (const observer of this.observers) observer.onCommand(applied);
+      onRecord?.(i, applied);
+    }
+    return true;
+  }
+
+  private applyRecord(record: Uint8Array): Applied {
+    const { engine } = this;
+    try {
+      const { command, evidence } = decodeRecord(record);
+      const events = engine.apply(command);
+      return {
+        position: engine.position,
+        timeMs: engine.state.timeMs,
+        command,
+        evidence,
+        events,
+      };
+    } catch (cause) {
+      throw new ReplayFailed(engine.position, cause);
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Engine, type VenueConfig } from "@perpgate/engine";
+import { LOG_START, openJournal } from "@perpgate/journal";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { NO_EVIDENCE } from "./record/evidence.js";
+import { Replica } from "./replica.js";
+import { Sequencer } from "./sequencer.js";
+
+const CONFIG: VenueConfig = {
+  markets: [
+    {
+      symbol: "BTCUSD",
+      microsPerTickLot: 1,
+      tiers: [{ upToMicros: 1e12, maxLeverage: 50, maintenancePpm: 10_000 }],
+      takerFeePpm: 500,
+      makerFeePpm: 200,
+      bandPpm: 50_000,
+      impactNotionalMicros: 2e10,
+    },
+  ],
+  fundSeedMicros: 1e12,
+  backstopCapMicros: 5e12,
+  maxOpenOrders: 500,
+  attestorKind: "dev",
+  attestors: 1,
+  attestorQuorum: 1,
+  devCreditMicros: 1e10,
+};
+const START_MS = 1_800_000_000_000;
+
+let directory = "";
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "perpgate-sequencer-"));
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+async function open(): Promise<{ sequencer: Sequencer; engine: Engine; failures: Error[] }> {
+  const failures: Error[] = [];
+  const journal = await openJournal({ directory, segmentBytes: 1 << 20 });
+  const engine = new Engine();
+  const replica = new Replica(engine);
+  const sequencer = new Sequencer(journal, replica, 1, (error) => failures.push(error));
+  await sequencer.start(LOG_START);
+  return { sequencer, engine, failures };
+}
+
+describe("the sequencer", () => {
+  test("submit: answers come in log order, each with its own position", async () => {
+    const { sequencer, engine } = await open();
+    const genesis = { kind: "Genesis", stampMs: START_MS, config: CONFIG, cohort: "open" } as const;
+    const answers: number[] = [];
+    const first = sequencer.submitted(genesis, NO_EVIDENCE, (applied) => applied.position);
+    for (let i = 1; i <= 2_000; i++) {
+      const command = { kind: "UpdateIndex", stampMs: START_MS, market: 0, indexTicks: i } as const;
+      sequencer.submit(command, NO_EVIDENCE, (applied) => answers.push(applied?.position ?? -1));
+    }
+    const last = await sequencer.submitted(
+      { kind: "Tick", slot: START_MS / 200 + 1 },
+      NO_EVIDENCE,
+      (applied) => applied.position,
+    );
+    expect(await first).toBe(1);
+    expect(last).toBe(2_002);
+    expect(answers).toEqual(Array.from({ length: 2_000 }, (_, i) => i + 2));
+    expect(sequencer.waiting).toBe(0);
+    expect(engine.position).toBe(2_002);
+    await sequencer.close();
+  });
+
+  test("start: a second life applies the same log and counts its batches on", async () => {
+    const before = await open();
+    const genesis = { kind: "Genesis", stampMs: START_MS, config: CONFIG, cohort: "open" } as const;
+    await before.sequencer.submitted(genesis, NO_EVIDENCE, () => undefined);
+    await before.sequencer.close();
+    const after = await open();
+    expect(Buffer.compare(after.engine.snapshot(), before.engine.snapshot())).toBe(0);
+    const index = { kind: "UpdateIndex", stampMs: START_MS, market: 0, indexTicks: 9 } as const;
+    expect(await after.sequencer.submitted(index, NO_EVIDENCE, (applied) => applied.position)).toBe(
+      2,
+    );
+    await after.sequencer.close();
+  });
+
+  test("close: what was handed in is answered first, what comes later hears that it stopped", async () => {
+    const { sequencer, failures } = await open();
+    const genesis = { kind: "Genesis", stampMs: START_MS, config: CONFIG, cohort: "open" } as const;
+    let position = 0;
+    sequencer.submit(genesis, NO_EVIDENCE, (applied) => {
+      position = applied?.position ?? -1;
+    });
+    await sequencer.close();
+    expect(position).toBe(1);
+    let later: unknown = "unheard";
+    sequencer.submit({ kind: "Tick", slot: 1 }, NO_EVIDENCE, (applied) => {
+      later = applied;
+    });
+    expect(later).toBeNull();
+    expect(failures).toEqual([]);
+  });
+});

@@ -1,0 +1,142 @@
+/**
+ * The sequencer: commands come in, go to the journal in batches, and are applied when the journal
+ * delivers them back, durable. Only then does whoever submitted one hear of it, in log order.
+ *
+ * A crash here loses only what nobody was told. After a failed write the journal stops for good:
+ * every waiting submitter hears `stopped`, and so does everyone who comes later.
+ */
+import type { Command } from "@perpgate/engine";
+import type { Batch, Journal, LogPosition, Reading } from "@perpgate/journal";
+import { type Evidence, NO_EVIDENCE } from "./record/evidence.js";
+import { encodeRecord } from "./record/record.js";
+import type { Applied, Replica } from "./replica.js";
+
+/** Hears how a submitted command ended: applied (valid during the call only), or null if stopped. */
+export type Submitter = (applied: Applied | null) => void;
+
+/** Records of one batch, so that a burst cannot outgrow what a journal takes at once. */
+const MAX_BATCH_RECORDS = 512;
+const MAX_BATCH_BYTES = 512 * 1024;
+
+interface OpenBatch {
+  readonly records: Uint8Array[];
+  readonly submitters: Submitter[];
+  bytes: number;
+}
+
+export class Sequencer {
+  /** Commands handed in and not yet answered. */
+  waiting = 0;
+  private open: OpenBatch | null = null;
+  private counter: number;
+  /** Batches in the log's hands, by counter. */
+  private readonly inFlight = new Map<number, OpenBatch>();
+  private reading: Reading | null = null;
+  private isStopped = false;
+
+  constructor(
+    private readonly journal: Journal,
+    private readonly replica: Replica,
+    private readonly writer: number,
+    /** Called when the log or the engine failed: nothing may be answered any more. */
+    private readonly onFailure: (error: Error) => void,
+  ) {
+    this.counter = replica.engine.state.writers.get(writer) ?? -1;
+    void journal.stopped.then((error) => this.stop(error));
+  }
+
+  /** Applies what the log holds from there on, then goes on with what it will hold. */
+  async start(from: LogPosition): Promise<void> {
+    this.reading = this.journal.read(from, (batch) => this.onBatch(batch));
+    await this.reading.live;
+    this.counter = Math.max(this.counter, this.replica.engine.state.writers.get(this.writer) ?? -1);
+  }
+
+  submit(command: Command, evidence: Evidence = NO_EVIDENCE, submitter: Submitter = ignore): void {
+    if (this.isStopped) {
+      submitter(null);
+      return;
+    }
+    const record = encodeRecord(command, evidence);
+    let batch = this.open;
+    if (batch === null) {
+      const opened: OpenBatch = { records: [], submitters: [], bytes: 0 };
+      batch = opened;
+      this.open = opened;
+      // Everything that arrives in this turn of the event loop shares the batch.
+      queueMicrotask(() => this.flush(opened));
+    }
+    batch.records.push(record);
+    batch.submitters.push(submitter);
+    batch.bytes += record.length;
+    this.waiting++;
+    if (batch.records.length >= MAX_BATCH_RECORDS || batch.bytes >= MAX_BATCH_BYTES) {
+      this.flush(batch);
+    }
+  }
+
+  /** Resolves with the outcome; for callers that are not in a hurry. */
+  submitted<T>(command: Command, evidence: Evidence, take: (applied: Applied) => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.submit(command, evidence, (applied) => {
+        if (applied === null) reject(new VenueStopped());
+        else resolve(take(applied));
+      });
+    });
+  }
+
+  /** Lets go of the log once everything handed in was answered. */
+  async close(): Promise<void> {
+    if (this.open !== null) this.flush(this.open);
+    await this.journal.close();
+    this.reading?.close();
+    this.stop(new VenueStopped());
+  }
+
+  private flush(batch: OpenBatch): void {
+    if (this.open !== batch) return;
+    this.open = null;
+    this.counter++;
+    this.inFlight.set(this.counter, batch);
+    // A failed append stops the journal, which tells through `stopped`.
+    this.journal
+      .append({ writer: this.writer, counter: this.counter }, batch.records)
+      .catch(ignore);
+  }
+
+  private onBatch(batch: Batch): void {
+    if (this.isStopped) return;
+    const own = batch.id.writer === this.writer ? this.inFlight.get(batch.id.counter) : undefined;
+    try {
+      this.replica.applyBatch(batch, (index, applied) => {
+        if (own === undefined) return;
+        this.waiting--;
+        own.submitters[index]!(applied);
+      });
+    } catch (error) {
+      this.stop(error instanceof Error ? error : new Error(String(error)));
+      return;
+    }
+    if (own !== undefined) this.inFlight.delete(batch.id.counter);
+  }
+
+  private stop(error: Error): void {
+    if (this.isStopped) return;
+    this.isStopped = true;
+    const batches = [...this.inFlight.values(), ...(this.open === null ? [] : [this.open])];
+    this.inFlight.clear();
+    this.open = null;
+    this.waiting = 0;
+    for (const batch of batches) for (const submitter of batch.submitters) submitter(null);
+    if (!(error instanceof VenueStopped)) this.onFailure(error);
+  }
+}
+
+export class VenueStopped extends Error {
+  override readonly name = "VenueStopped";
+  constructor() {
+    super("the venue has stopped");
+  }
+}
+
+function ignore(): void {}
