@@ -84,7 +84,7 @@ export class Engine {
     if (!this.advanceTime(command)) return s.events;
     for (;;) {
       const mark = s.events.length;
-      const carried = [s.carriedLiquidations, s.carriedStops] as const;
+      const { carriedLiquidations, carriedStops } = s;
       s.undo.begin();
       s.globals.touch(0);
       try {
@@ -95,7 +95,8 @@ export class Engine {
         if (invariant === null) throw error;
         const market = error instanceof InvariantViolation ? error.market : s.focus;
         s.undo.rollback();
-        [s.carriedLiquidations, s.carriedStops] = carried;
+        s.carriedLiquidations = carriedLiquidations;
+        s.carriedStops = carriedStops;
         s.events.cutTo(mark);
         rebuildIndexes(s);
         halt(s, market, invariant, error);

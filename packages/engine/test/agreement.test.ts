@@ -12,8 +12,11 @@ import { PROFILES, type ProfileName } from "./flow/profiles.js";
 import { ReferenceVenue } from "./reference/venue.js";
 
 const NAMES = Object.keys(PROFILES) as ProfileName[];
-const COMMANDS_PER_PROFILE = 20_000;
-const SEED = 1;
+const COMMANDS_PER_PROFILE = 12_000;
+const LONG_RUN: ProfileName = "cascade";
+const LONG_RUN_COMMANDS = 100_000;
+/** Seeds to run; `npm run test:flows` sets more of them. */
+const SEEDS = Number(process.env.PERPGATE_FLOW_SEEDS ?? 1);
 
 function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
@@ -43,7 +46,7 @@ function compare(name: ProfileName, seed: number, count: number, checkpoint: num
 }
 
 describe("the engine agrees with the naive model, event for event", () => {
-  const asked = process.env["PERPGATE_FLOW"];
+  const asked = process.env.PERPGATE_FLOW;
   if (asked !== undefined) {
     const [name, seed, count] = asked.split(":");
     test(`flow ${asked}`, () => {
@@ -53,9 +56,12 @@ describe("the engine agrees with the naive model, event for event", () => {
     });
     return;
   }
-  for (const name of NAMES) {
-    test(`flow ${name}, seed ${SEED}, ${COMMANDS_PER_PROFILE} commands`, () => {
-      compare(name, SEED, COMMANDS_PER_PROFILE, 1_000);
-    });
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    for (const name of NAMES) {
+      const count = name === LONG_RUN ? LONG_RUN_COMMANDS : COMMANDS_PER_PROFILE;
+      test(`flow ${name}, seed ${seed}, ${count} commands`, { timeout: 600_000 }, () => {
+        compare(name, seed, count, 1_000);
+      });
+    }
   }
 });

@@ -7,7 +7,7 @@ import { refuse } from "../refuse.js";
 import { liveSession } from "../sessions/session-commands.js";
 import { NONE, ORDER, ORDER_WORDS } from "../state/orders.js";
 import { ACCOUNT, ACCOUNT_WORDS, type VenueState } from "../state/venue.js";
-import { cancelAll } from "../tick/tick.js";
+import { cancelAll } from "./cancel-all.js";
 
 const MIN_CANCEL_AFTER_MS = 1_000;
 const MAX_CANCEL_AFTER_MS = 3_600_000;

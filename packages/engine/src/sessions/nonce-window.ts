@@ -5,11 +5,16 @@
  */
 import { NONCE_WINDOW } from "../config.js";
 
+/** Words per entry: nonce, order id. */
+const PAIR = 2;
+
 export class NonceWindow {
-  private nonces = new Float64Array(8);
-  private orders = new Float64Array(8);
+  private pairs = new Float64Array(4 * PAIR);
+  /** Entries live at indexes start … end − 1. */
   private start = 0;
   private end = 0;
+  /** Kept outside the array: a new order's nonce is compared with it and touches nothing else. */
+  private highest = -1;
 
   get count(): number {
     return this.end - this.start;
@@ -17,50 +22,52 @@ export class NonceWindow {
 
   /** The order id that used the nonce, or 0. */
   orderOf(nonce: number): number {
+    if (nonce > this.highest) return 0;
     const at = this.firstAtOrAbove(nonce);
-    return at < this.end && this.nonces[at] === nonce ? this.orders[at]! : 0;
+    return at < this.end && this.pairs[at * PAIR] === nonce ? this.pairs[at * PAIR + 1]! : 0;
   }
 
   /** Whether the nonce lies below a full window, so that nobody can tell if it was used. */
   isTooOld(nonce: number): boolean {
-    return this.count === NONCE_WINDOW && nonce < this.nonces[this.start]!;
+    return this.end - this.start === NONCE_WINDOW && nonce < this.lowest();
   }
 
   lowest(): number {
-    return this.count === 0 ? 0 : this.nonces[this.start]!;
+    return this.count === 0 ? 0 : this.pairs[this.start * PAIR]!;
   }
 
   /** Remembers an unseen nonce that is not too old. */
   remember(nonce: number, orderId: number): void {
     if (this.count === NONCE_WINDOW) this.start++;
-    if (this.end === this.nonces.length) this.makeRoom();
-    const at = this.firstAtOrAbove(nonce);
-    if (at < this.end) {
-      this.nonces.copyWithin(at + 1, at, this.end);
-      this.orders.copyWithin(at + 1, at, this.end);
+    if (this.end * PAIR === this.pairs.length) this.makeRoom();
+    let at = this.end;
+    if (nonce > this.highest) {
+      this.highest = nonce;
+    } else {
+      at = this.firstAtOrAbove(nonce);
+      this.pairs.copyWithin((at + 1) * PAIR, at * PAIR, this.end * PAIR);
     }
-    this.nonces[at] = nonce;
-    this.orders[at] = orderId;
+    this.pairs[at * PAIR] = nonce;
+    this.pairs[at * PAIR + 1] = orderId;
     this.end++;
   }
 
   /** Nonce and order id of the i-th entry, lowest first. */
   nonceAt(i: number): number {
-    return this.nonces[this.start + i]!;
+    return this.pairs[(this.start + i) * PAIR]!;
   }
 
   orderAt(i: number): number {
-    return this.orders[this.start + i]!;
+    return this.pairs[(this.start + i) * PAIR + 1]!;
   }
 
   private firstAtOrAbove(nonce: number): number {
-    const { nonces } = this;
-    if (this.end > this.start && nonces[this.end - 1]! < nonce) return this.end;
+    const { pairs } = this;
     let low = this.start - 1;
     let high = this.end;
     while (high - low > 1) {
       const middle = (low + high) >> 1;
-      if (nonces[middle]! >= nonce) high = middle;
+      if (pairs[middle * PAIR]! >= nonce) high = middle;
       else low = middle;
     }
     return high;
@@ -68,13 +75,9 @@ export class NonceWindow {
 
   /** Doubles, or, once twice the window, moves the live half to the front. */
   private makeRoom(): void {
-    const { nonces, orders } = this;
-    if (nonces.length < 2 * NONCE_WINDOW) {
-      this.nonces = new Float64Array(nonces.length * 2);
-      this.orders = new Float64Array(orders.length * 2);
-    }
-    this.nonces.set(nonces.subarray(this.start, this.end));
-    this.orders.set(orders.subarray(this.start, this.end));
+    const { pairs } = this;
+    if (pairs.length < 2 * NONCE_WINDOW * PAIR) this.pairs = new Float64Array(pairs.length * 2);
+    this.pairs.set(pairs.subarray(this.start * PAIR, this.end * PAIR));
     this.end -= this.start;
     this.start = 0;
   }

@@ -3,13 +3,11 @@
  * change (accounts by number, positions by market and account, orders and sessions by id), so two
  * venues have equal bytes exactly when they are in equal states: hashing the bytes hashes the state.
  */
-import type { AttestorKind, MarketConfig, VenueConfig } from "../config.js";
-import { DEV_CREDIT_DELAY_MS } from "../config.js";
-import type { Deposit, DepositStatus, Vote } from "../deposits/deposit-book.js";
-import { depositKey } from "../deposits/deposit-commands.js";
+import { readConfig, writeConfig } from "../config-bytes.js";
+import { readDeposits, writeDeposits } from "../deposits/deposit-bytes.js";
 import { adopt } from "../genesis.js";
 import { allRows } from "../margin/rows.js";
-import { NonceWindow } from "../sessions/nonce-window.js";
+import { readSessions, writeSessions } from "../sessions/session-bytes.js";
 import { ByteReader, ByteWriter } from "./bytes.js";
 import { MARKET_WORDS } from "./market.js";
 import { ORDER, ORDER_WORDS } from "./orders.js";
@@ -85,66 +83,6 @@ export function readSnapshot(bytes: Uint8Array): VenueState {
   return s;
 }
 
-function writeConfig(w: ByteWriter, config: VenueConfig): void {
-  w.numbers([
-    config.fundSeedMicros,
-    config.backstopCapMicros,
-    config.maxOpenOrders,
-    config.attestors,
-    config.attestorQuorum,
-    config.devCreditMicros,
-  ]);
-  w.text(config.attestorKind);
-  w.number(config.markets.length);
-  for (const market of config.markets) {
-    w.text(market.symbol);
-    w.numbers([
-      market.microsPerTickLot,
-      market.takerFeePpm,
-      market.makerFeePpm,
-      market.bandPpm,
-      market.impactNotionalMicros,
-    ]);
-    w.numbers(
-      market.tiers.flatMap((tier) => [tier.upToMicros, tier.maxLeverage, tier.maintenancePpm]),
-    );
-  }
-}
-
-function readConfig(r: ByteReader): VenueConfig {
-  const [fund, cap, maxOpenOrders, attestors, attestorQuorum, devCredit] = r.numbers();
-  const attestorKind: AttestorKind = r.text() === "dev" ? "dev" : "chain";
-  const markets: MarketConfig[] = [];
-  r.repeat(() => {
-    const symbol = r.text();
-    const [microsPerTickLot, takerFeePpm, makerFeePpm, bandPpm, impactNotionalMicros] = r.numbers();
-    const flat = r.numbers();
-    markets.push({
-      symbol,
-      microsPerTickLot: microsPerTickLot!,
-      takerFeePpm: takerFeePpm!,
-      makerFeePpm: makerFeePpm!,
-      bandPpm: bandPpm!,
-      impactNotionalMicros: impactNotionalMicros!,
-      tiers: Array.from({ length: flat.length / 3 }, (_, i) => ({
-        upToMicros: flat[3 * i]!,
-        maxLeverage: flat[3 * i + 1]!,
-        maintenancePpm: flat[3 * i + 2]!,
-      })),
-    });
-  });
-  return {
-    markets,
-    fundSeedMicros: fund!,
-    backstopCapMicros: cap!,
-    maxOpenOrders: maxOpenOrders!,
-    attestorKind,
-    attestors: attestors!,
-    attestorQuorum: attestorQuorum!,
-    devCreditMicros: devCredit!,
-  };
-}
-
 function writeOrders(w: ByteWriter, s: VenueState): void {
   const { data, rows } = s.orders.table;
   const open: number[] = [];
@@ -164,143 +102,5 @@ function readOrders(r: ByteReader, s: VenueState): void {
   r.repeat(() => {
     const row = s.orders.table.append();
     r.row(s.orders.table.data, row * ORDER_WORDS, ORDER_WORDS);
-  });
-}
-
-function writeSessions(w: ByteWriter, s: VenueState): void {
-  const sessions = [...s.sessions.byNumber.values()].sort((a, b) => a.number - b.number);
-  w.number(sessions.length);
-  for (const session of sessions) {
-    const { nonces } = session;
-    w.numbers([
-      session.number,
-      session.account,
-      session.expiresAtMs,
-      session.maxOrderNotionalMicros,
-      session.maxNotionalMicros,
-    ]);
-    w.text(session.key);
-    w.text(session.tokenHash);
-    w.numbers(session.markets === null ? [] : [...session.markets].sort((a, b) => a - b));
-    w.number(nonces.count);
-    for (let i = 0; i < nonces.count; i++) {
-      w.number(nonces.nonceAt(i));
-      w.number(nonces.orderAt(i));
-    }
-  }
-  const used = [...s.sessions.usedNonces].sort(([a], [b]) => (a < b ? -1 : 1));
-  w.number(used.length);
-  for (const [key, untilMs] of used) {
-    w.text(key);
-    w.number(untilMs);
-  }
-}
-
-function readSessions(r: ByteReader, s: VenueState): void {
-  r.repeat(() => {
-    const [number, account, expiresAtMs, maxOrderNotional, maxNotional] = r.numbers();
-    const key = r.text();
-    const tokenHash = r.text();
-    const markets = r.numbers();
-    const nonces = new NonceWindow();
-    r.repeat(() => {
-      const nonce = r.number();
-      nonces.remember(nonce, r.number());
-    });
-    s.sessions.open({
-      number: number!,
-      account: account!,
-      key,
-      tokenHash,
-      expiresAtMs: expiresAtMs!,
-      maxOrderNotionalMicros: maxOrderNotional!,
-      maxNotionalMicros: maxNotional!,
-      markets: markets.length === 0 ? null : new Set(markets),
-      nonces,
-    });
-  });
-  r.repeat(() => {
-    const key = r.text();
-    s.sessions.useNonce(key, r.number());
-  });
-}
-
-const STATUSES: readonly DepositStatus[] = ["queued", "confirming", "credited", "rejected"];
-const VERDICTS: readonly Vote["verdict"][] = ["confirming", "credit", "reject"];
-
-function writeDeposits(w: ByteWriter, s: VenueState): void {
-  const deposits = [...s.deposits.byId.values()].sort((a, b) => a.id - b.id);
-  w.number(deposits.length);
-  for (const deposit of deposits) {
-    w.numbers([
-      deposit.id,
-      deposit.registrant,
-      deposit.registeredAtMs,
-      STATUSES.indexOf(deposit.status),
-      deposit.confirmations,
-      deposit.required,
-    ]);
-    w.texts([deposit.chain, deposit.txHash, deposit.token, deposit.reason]);
-    w.numbers(deposit.credits.flatMap((c) => [c.account, c.amountMicros, c.logIndex]));
-    const votes = [...deposit.votes].sort(([a], [b]) => a - b);
-    w.number(votes.length);
-    for (const [attestor, vote] of votes) {
-      w.numbers([attestor, VERDICTS.indexOf(vote.verdict), vote.confirmations, vote.required]);
-      w.text(vote.reason);
-      w.texts(vote.credits.map((c) => c.address));
-      w.numbers(vote.credits.flatMap((c) => [c.amountMicros, c.logIndex]));
-    }
-  }
-}
-
-function readDeposits(r: ByteReader, s: VenueState): void {
-  r.repeat(() => {
-    const [id, registrant, registeredAtMs, status, confirmations, required] = r.numbers();
-    const [chain, txHash, token, reason] = r.texts();
-    const credits = r.numbers();
-    const votes = new Map<number, Vote>();
-    r.repeat(() => {
-      const [attestor, verdict, seen, needed] = r.numbers();
-      const why = r.text();
-      const addresses = r.texts();
-      const figures = r.numbers();
-      votes.set(attestor!, {
-        verdict: VERDICTS[verdict!]!,
-        confirmations: seen!,
-        required: needed!,
-        reason: why,
-        credits: addresses.map((address, i) => ({
-          address,
-          amountMicros: figures[2 * i]!,
-          logIndex: figures[2 * i + 1]!,
-        })),
-      });
-    });
-    const deposit: Deposit = {
-      id: id!,
-      registrant: registrant!,
-      registeredAtMs: registeredAtMs!,
-      chain: chain!,
-      txHash: txHash!,
-      token: token!,
-      status: STATUSES[status!]!,
-      confirmations: confirmations!,
-      required: required!,
-      reason: reason!,
-      credits: Array.from({ length: credits.length / 3 }, (_, i) => ({
-        account: credits[3 * i]!,
-        amountMicros: credits[3 * i + 1]!,
-        logIndex: credits[3 * i + 2]!,
-      })),
-      votes,
-    };
-    const isDev = s.config?.attestorKind === "dev";
-    s.deposits.add(
-      depositKey(isDev ? deposit.registrant : 0, deposit.chain, deposit.txHash),
-      deposit,
-    );
-    if (isDev && deposit.status === "queued") {
-      s.deposits.devDue.push(deposit.registeredAtMs + DEV_CREDIT_DELAY_MS, deposit.id);
-    }
   });
 }

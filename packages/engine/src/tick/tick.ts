@@ -6,10 +6,9 @@ import { HOUR_MS } from "../config.js";
 import { EVENT } from "../event-log.js";
 import { applyFunding } from "../funding/funding.js";
 import { samplePremium } from "../funding/premium.js";
-import { endOrder, openOrdersOf } from "../margin/settle.js";
 import { remark } from "../mark/mark.js";
+import { cancelAll } from "../matching/cancel-all.js";
 import { END } from "../reasons.js";
-import { NONE, ORDER, ORDER_WORDS } from "../state/orders.js";
 import { ACCOUNT, ACCOUNT_WORDS, GLOBAL, type VenueState } from "../state/venue.js";
 import { reduceBackstop } from "./backstop.js";
 import { runLiquidations } from "./liquidations.js";
@@ -37,36 +36,6 @@ export function runTick(s: VenueState): void {
   }
   runStops(s, budget);
   fireSwitches(s);
-}
-
-/** Cancels all open orders of an account, in one market or (−1) all; answers how many. */
-export function cancelAll(
-  s: VenueState,
-  account: number,
-  onlyMarket: number,
-  reason: number,
-): number {
-  const ids: number[] = [];
-  for (const market of s.markets) {
-    if (onlyMarket >= 0 && market.number !== onlyMarket) continue;
-    const row = market.positions.rowOf(account);
-    if (row === NONE) continue;
-    for (const order of openOrdersOf(s, market, row)) {
-      ids.push(s.orders.table.data[order * ORDER_WORDS + ORDER.ID]!);
-    }
-  }
-  ids.sort((a, b) => a - b);
-  let canceled = 0;
-  for (const id of ids) {
-    // Ending one order can end others (a reduce-only one, say): they are gone by their turn.
-    const order = s.orders.index.get(id);
-    if (order === NONE) continue;
-    const market = s.markets[s.orders.table.data[order * ORDER_WORDS + ORDER.MARKET]!]!;
-    s.focus = market.number;
-    endOrder(s, market, order, reason);
-    canceled++;
-  }
-  return canceled;
 }
 
 /** Dead-man's switches that are due. */

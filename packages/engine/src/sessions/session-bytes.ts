@@ -1,0 +1,62 @@
+/** Sessions, their nonces and the used sign-in nonces as bytes, ascending. */
+import type { ByteReader, ByteWriter } from "../state/bytes.js";
+import type { VenueState } from "../state/venue.js";
+import { NonceWindow } from "./nonce-window.js";
+
+export function writeSessions(w: ByteWriter, s: VenueState): void {
+  const sessions = [...s.sessions.byNumber.values()].sort((a, b) => a.number - b.number);
+  w.number(sessions.length);
+  for (const session of sessions) {
+    const { nonces } = session;
+    w.numbers([
+      session.number,
+      session.account,
+      session.expiresAtMs,
+      session.maxOrderNotionalMicros,
+      session.maxNotionalMicros,
+    ]);
+    w.text(session.key);
+    w.text(session.tokenHash);
+    w.numbers(session.markets === null ? [] : [...session.markets].sort((a, b) => a - b));
+    w.number(nonces.count);
+    for (let i = 0; i < nonces.count; i++) {
+      w.number(nonces.nonceAt(i));
+      w.number(nonces.orderAt(i));
+    }
+  }
+  const used = [...s.sessions.usedNonces].sort(([a], [b]) => (a < b ? -1 : 1));
+  w.number(used.length);
+  for (const [key, untilMs] of used) {
+    w.text(key);
+    w.number(untilMs);
+  }
+}
+
+export function readSessions(r: ByteReader, s: VenueState): void {
+  r.repeat(() => {
+    const [number, account, expiresAtMs, maxOrderNotional, maxNotional] = r.numbers();
+    const key = r.text();
+    const tokenHash = r.text();
+    const markets = r.numbers();
+    const nonces = new NonceWindow();
+    r.repeat(() => {
+      const nonce = r.number();
+      nonces.remember(nonce, r.number());
+    });
+    s.sessions.open({
+      number: number!,
+      account: account!,
+      key,
+      tokenHash,
+      expiresAtMs: expiresAtMs!,
+      maxOrderNotionalMicros: maxOrderNotional!,
+      maxNotionalMicros: maxNotional!,
+      markets: markets.length === 0 ? null : new Set(markets),
+      nonces,
+    });
+  });
+  r.repeat(() => {
+    const key = r.text();
+    s.sessions.useNonce(key, r.number());
+  });
+}
