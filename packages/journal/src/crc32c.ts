@@ -2,7 +2,7 @@
  * CRC32C (Castagnoli), continued from an earlier value.
  *
  * The native one of @node-rs/crc32 uses the CPU's instruction. Against slicing-by-8 in TypeScript
- * it is level at 320 bytes and four to eight times faster from 4 KiB on, which is what recovery
+ * it is level near 250 bytes and three to eight times faster from 4 KiB on, which is what recovery
  * and snapshots are made of; the figures are in docs/adr/0010-journal.md.
  */
 
