@@ -148,3 +148,74 @@ test("after each hour's payment whoever is due is liquidated, in the same tick",
   expect(liquidated).toEqual([4]);
   expect(alice.position().size).toBe(0);
 });
+
+describe("funding beyond margin", () => {
+  /** Alice bought 20 coins 5 % under the mark: margin 38,000, profit 50,000. Longs pay 0.5 %. */
+  function richOnPaper() {
+    const venue = new Venue();
+    const alice = venue.trader("alice", 100_000);
+    const bob = venue.trader("bob", 200_000);
+    bob.sells("limit", { margin: 38_000, leverage: 25, price: 47_500 });
+    alice.buys("limit", { margin: 38_000, leverage: 25, price: 47_500 });
+    quote(venue.trader("quinn", 1_000_000), 52_400, 52_500);
+    const hour = (number: number): void => {
+      venue.skipsTo(START_MS + number * HOUR_MS);
+      venue.tick();
+    };
+    return { venue, alice, bob, hour };
+  }
+
+  test("a payer in profit pays on from the profit: its cost rises, the fund stays out of it", () => {
+    const { venue, alice, bob, hour } = richOnPaper();
+    // 20 × 50,250 × 0.5 % = 5,025 an hour: seven from the margin, 2,825 are left.
+    for (let i = 1; i <= 7; i++) hour(i);
+    expect(alice.position()).toEqual({ size: 20, cost: 950_000, margin: 2_825 });
+    hour(8);
+    expect(alice.position()).toEqual({ size: 20, cost: 952_200, margin: 0 });
+    hour(9);
+    expect(alice.position()).toEqual({ size: 20, cost: 957_225, margin: 0 });
+    expect(bob.fundingPaid()).toBe(-9 * 5_025);
+    expect(venue.fund).toBe(1_000_000);
+  });
+
+  test("nothing left: it is liquidated before the fund would pay for it", () => {
+    const { venue, alice, hour } = richOnPaper();
+    let hours = 0;
+    while (alice.position().size === 20 && hours < 30) hour(++hours);
+    // Equity 93,000 at the higher mark; due at 10,000 + 2 % of 5,000 = 10,100 after 17 hours.
+    expect(hours).toBe(17);
+    expect(venue.fund).toBeGreaterThanOrEqual(1_000_000);
+  });
+
+  /** Alice is far below water when the hour ends: a gap that no tick has seen. */
+  function drowned(seed: number) {
+    const venue = new Venue({ config: { fundSeedMicros: seed * 1e6, backstopCapMicros: 0 } });
+    const alice = venue.trader("alice", 100_000);
+    const bob = venue.trader("bob", 100_000);
+    const carol = venue.trader("carol", 100_000);
+    bob.sells("limit", { margin: 5_000, price: 50_000 });
+    carol.sells("limit", { margin: 10_000, price: 50_000 });
+    alice.buys("limit", { margin: 3_000, leverage: 50, price: 50_000 });
+    expect(alice.position().size).toBe(3);
+    venue.skipsTo(HOUR_1);
+    venue.index(40_000);
+    quote(venue.trader("quinn", 1_000_000), 41_900, 42_000);
+    venue.tick();
+    return { venue, alice, bob, carol, applied: venue.happened("FundingApplied")[0]! };
+  }
+
+  test("a payer under water pays nothing; the fund covers what receivers are due", () => {
+    const { venue, bob, carol, applied } = drowned(1_000);
+    // Mark 40,002.60: 0.5 % is 200.013 a coin.
+    expect(applied).toMatchObject({ collectedMicros: 0, paidMicros: 600_039_000 });
+    expect([bob.fundingPaid(), carol.fundingPaid()]).toEqual([-200.013, -400.026]);
+    expect(venue.fund).toBe(399.961);
+  });
+
+  test("a fund that is too small: receivers are scaled, rounded down", () => {
+    const { bob, carol, applied } = drowned(100);
+    // 100 for 600.039 due: 33.333333 and 66.666666; a micro stays.
+    expect(applied).toMatchObject({ collectedMicros: 0, paidMicros: 99_999_999 });
+    expect([bob.fundingPaid(), carol.fundingPaid()]).toEqual([-33.333333, -66.666666]);
+  });
+});

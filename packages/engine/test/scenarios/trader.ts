@@ -67,7 +67,7 @@ export class Trader {
     readonly name: string,
     number: number,
   ) {
-    this.address = number.toString(16).padStart(40, "a");
+    this.address = number.toString(16).padStart(40, "0");
     this.key = `key of ${name}`;
   }
 
