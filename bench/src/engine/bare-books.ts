@@ -23,13 +23,11 @@ export interface BareBook {
 }
 
 export class LadderBook implements BareBook {
-  private readonly undo = new UndoLog();
-  readonly orders = new OrderStore(this.undo);
+  readonly orders = new OrderStore(new UndoLog());
   readonly bids = new Ladder(1, this.orders);
   readonly asks = new Ladder(-1, this.orders);
 
   place(id: number, isBid: boolean, ticks: number, lots: number): void {
-    this.undo.begin();
     const row = this.orders.allocate();
     const data = this.orders.table.data;
     const at = row * ORDER_WORDS;
@@ -42,10 +40,8 @@ export class LadderBook implements BareBook {
   }
 
   cancel(id: number): void {
-    this.undo.begin();
     const row = this.orders.index.get(id);
     if (row < 0) return;
-    this.orders.table.touch(row);
     const data = this.orders.table.data;
     const at = row * ORDER_WORDS;
     const ladder = data[at + ORDER.SIDE]! > 0 ? this.bids : this.asks;
@@ -54,12 +50,10 @@ export class LadderBook implements BareBook {
   }
 
   cross(isBid: boolean, lots: number): number {
-    this.undo.begin();
     const ladder = isBid ? this.asks : this.bids;
     let left = lots;
     while (left > 0 && ladder.count > 0) {
       const row = ladder.bestOrder();
-      this.orders.table.touch(row);
       const data = this.orders.table.data;
       const at = row * ORDER_WORDS;
       const remaining = data[at + ORDER.REMAINING]!;

@@ -120,6 +120,7 @@ function keepOpen(
   lots: number,
 ): void {
   const slot = s.orders.allocate();
+  s.orders.table.touch(slot);
   const data = s.orders.table.data;
   const at = slot * ORDER_WORDS;
   data[at + ORDER.ID] = s.position;

@@ -52,7 +52,7 @@ export class OrderStore {
     return this.table.rows - this.freeCount;
   }
 
-  /** A free row, touched; the caller writes every word, ID included, then calls `index.set`. */
+  /** A free row; the caller touches it, writes every word, ID included, then calls `index.set`. */
   allocate(): number {
     const row = this.freeCount > 0 ? this.free[--this.freeCount]! : this.table.append();
     if (row * LINKS >= this.links.length) {
@@ -60,7 +60,6 @@ export class OrderStore {
       links.set(this.links);
       this.links = links;
     }
-    this.table.touch(row);
     return row;
   }
 
