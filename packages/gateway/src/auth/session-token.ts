@@ -1,0 +1,26 @@
+/**
+ * Bearer tokens: 256 random bits in base64url, known to the client alone.
+ *
+ * Log and engine hold only the SHA-256, so neither a copy of the disk nor a dump of the memory
+ * signs anyone in. A token is found by that hash: how long a lookup takes tells about the hash of a
+ * guess, from which nothing about a real token follows.
+ */
+
+import { hash, randomBytes } from "node:crypto";
+
+const TOKEN_BYTES = 32;
+
+export interface NewToken {
+  readonly token: string;
+  /** Lower-case hex. */
+  readonly tokenHash: string;
+}
+
+export function newToken(): NewToken {
+  const token = randomBytes(TOKEN_BYTES).toString("base64url");
+  return { token, tokenHash: tokenHashOf(token) };
+}
+
+export function tokenHashOf(token: string): string {
+  return hash("sha256", token, "hex");
+}
