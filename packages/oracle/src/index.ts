@@ -1,4 +1,12 @@
-/** Index price sources: the interface and the simulated one of the local testnet. */
+/** Index price sources: the interface, the simulated one of the local testnet, and web feeds. */
 
+export {
+  DEFAULT_HTTP_SOURCE,
+  HttpIndexSource,
+  type HttpSourceMarket,
+  type HttpSourceSettings,
+} from "./http-source.js";
 export type { IndexObservation, IndexSource } from "./index-source.js";
+export { isJsonPointer } from "./json-pointer.js";
+export type { FeedMarket, FeedProblem, FeedSettings } from "./price-feed.js";
 export { SimulatedIndexSource, type SimulatedMarket } from "./simulated-source.js";

@@ -1,0 +1,137 @@
+/**
+ * Every limit of the gateway in one place: what counts, by whom, and how much of it.
+ *
+ * Account limits are asked by whoever knows the account, address limits before anything is known.
+ * A sign-in counts twice over: each attempt against the rate of good ones, and each that failed
+ * against a much lower one, so that guessing is slow while a busy office signs in undisturbed.
+ */
+
+import { Refusal } from "@perpgate/protocol";
+import { clientKeyOf } from "./client-key.js";
+import { announceLimit, type HeaderSink, policyOf } from "./limit-headers.js";
+import { type BucketRule, TokenBuckets } from "./token-buckets.js";
+
+export interface LimitSettings {
+  /** Per account. */
+  readonly ordersPerSecond: number;
+  readonly ordersBurst: number;
+  /** Per account, counted apart from orders: getting out must not wait for getting in. */
+  readonly cancelsPerSecond: number;
+  readonly cancelsBurst: number;
+  /** Per account. */
+  readonly depositsPerMinute: number;
+  /** Per client address. */
+  readonly signInsPerSecond: number;
+  readonly failedSignInsPerMinute: number;
+  readonly readsPerSecond: number;
+  readonly readsBurst: number;
+  /** Orders under way in this process, above which new ones are refused. */
+  readonly pendingOrders: number;
+}
+
+export const DEFAULT_LIMITS: LimitSettings = {
+  ordersPerSecond: 100,
+  ordersBurst: 200,
+  cancelsPerSecond: 100,
+  cancelsBurst: 200,
+  depositsPerMinute: 10,
+  signInsPerSecond: 10,
+  failedSignInsPerMinute: 10,
+  readsPerSecond: 100,
+  readsBurst: 200,
+  pendingOrders: 4_096,
+};
+
+/** One limit: its buckets and what its headers say. */
+export class Limit<Key extends string | number> {
+  private readonly buckets: TokenBuckets<Key>;
+  private readonly policy: string;
+
+  constructor(private readonly rule: BucketRule) {
+    this.buckets = new TokenBuckets(rule);
+    this.policy = policyOf(rule);
+  }
+
+  /** Counts one and writes the headers, or refuses. */
+  take(key: Key, nowMs: number, header: HeaderSink): void {
+    announceLimit(this.rule, this.policy, this.buckets.take(key, nowMs), header);
+  }
+
+  /** Refuses if the next one would be, counting nothing; silent otherwise. */
+  refuseIfSpent(key: Key, nowMs: number, header: HeaderSink): void {
+    const state = this.buckets.peek(key, nowMs);
+    if (!state.isAllowed) announceLimit(this.rule, this.policy, state, header);
+  }
+
+  /** Counts one that has happened already. */
+  count(key: Key, nowMs: number): void {
+    this.buckets.take(key, nowMs);
+  }
+}
+
+/** What is counted by account number. */
+export class AccountLimits {
+  readonly orders: Limit<number>;
+  readonly cancels: Limit<number>;
+  readonly deposits: Limit<number>;
+
+  constructor(settings: LimitSettings) {
+    this.orders = new Limit({
+      name: "orders",
+      perSecond: settings.ordersPerSecond,
+      burst: settings.ordersBurst,
+    });
+    this.cancels = new Limit({
+      name: "cancels",
+      perSecond: settings.cancelsPerSecond,
+      burst: settings.cancelsBurst,
+    });
+    this.deposits = new Limit(perMinute("deposits", settings.depositsPerMinute));
+  }
+}
+
+/** What is counted by client address. */
+export class AddressLimits {
+  private readonly reads: Limit<string>;
+  private readonly signIns: Limit<string>;
+  private readonly failedSignIns: Limit<string>;
+
+  constructor(settings: LimitSettings) {
+    const { signInsPerSecond, readsPerSecond, readsBurst } = settings;
+    const signInsBurst = Math.max(1, signInsPerSecond);
+    this.reads = new Limit({ name: "reads", perSecond: readsPerSecond, burst: readsBurst });
+    this.signIns = new Limit({
+      name: "sign-ins",
+      perSecond: signInsPerSecond,
+      burst: signInsBurst,
+    });
+    this.failedSignIns = new Limit(perMinute("failed-sign-ins", settings.failedSignInsPerMinute));
+  }
+
+  takeRead(address: string, nowMs: number, header: HeaderSink): void {
+    this.reads.take(clientKeyOf(address), nowMs, header);
+  }
+
+  /** Runs a sign-in if the address may try one; a refusal of it counts as a failed one. */
+  async signIn<T>(
+    address: string,
+    clock: () => number,
+    header: HeaderSink,
+    attempt: () => Promise<T>,
+  ): Promise<T> {
+    const key = clientKeyOf(address);
+    this.failedSignIns.refuseIfSpent(key, clock(), header);
+    this.signIns.take(key, clock(), header);
+    try {
+      return await attempt();
+    } catch (error) {
+      // What failed on this side is not held against whoever tried.
+      if (error instanceof Refusal && error.status < 500) this.failedSignIns.count(key, clock());
+      throw error;
+    }
+  }
+}
+
+function perMinute(name: string, count: number): BucketRule {
+  return { name, perSecond: count / 60, burst: count };
+}

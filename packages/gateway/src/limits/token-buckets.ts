@@ -1,0 +1,106 @@
+/**
+ * Token buckets, one a key: so many a second, so many at once.
+ *
+ * A bucket is one number, the time at which it will be full again (the "theoretical arrival time" of
+ * the generic cell rate algorithm). A bucket that is full needs no entry, so idle keys are forgotten
+ * without changing any answer: each request looks at two entries that may have run full, and there
+ * are no timers. Should live keys still reach the bound, the oldest is forgotten, in its favour.
+ * Times are passed in and may come from any clock that does not step back.
+ */
+
+export interface BucketRule {
+  /** What a client sees in the headers; a short plain word. */
+  readonly name: string;
+  readonly perSecond: number;
+  /** How many at once, after a pause long enough. */
+  readonly burst: number;
+}
+
+export interface BucketState {
+  readonly isAllowed: boolean;
+  /** How many more pass right now. */
+  readonly remaining: number;
+  /** Milliseconds until the next one passes; 0 where one passes now. */
+  readonly retryAfterMs: number;
+  /** Milliseconds until the bucket is full. */
+  readonly fullInMs: number;
+}
+
+/** Float noise of sums of intervals; far below what anyone could gain by it. */
+const NOISE_MS = 0.001;
+const DEFAULT_MAX_KEYS = 100_000;
+const LOOKED_AT_PER_TAKE = 2;
+
+export class TokenBuckets<Key extends string | number> {
+  readonly rule: BucketRule;
+  /** Key → when its bucket is full again. */
+  private readonly fullAt = new Map<Key, number>();
+  private sweep: Iterator<[Key, number]> | undefined;
+  private readonly intervalMs: number;
+  private readonly capacityMs: number;
+
+  constructor(
+    rule: BucketRule,
+    private readonly maxKeys = DEFAULT_MAX_KEYS,
+  ) {
+    if (!(rule.perSecond > 0) || !(rule.burst >= 1)) {
+      throw new RangeError(`limit ${rule.name}: rate above 0 and burst of at least 1 expected`);
+    }
+    this.rule = rule;
+    this.intervalMs = 1_000 / rule.perSecond;
+    this.capacityMs = this.intervalMs * rule.burst;
+  }
+
+  /** How many keys have an entry. */
+  get size(): number {
+    return this.fullAt.size;
+  }
+
+  /** Takes one if there is one. */
+  take(key: Key, nowMs: number): BucketState {
+    this.forgetSome(nowMs);
+    const fullAt = Math.max(this.fullAt.get(key) ?? nowMs, nowMs);
+    const next = fullAt + this.intervalMs;
+    if (next - nowMs > this.capacityMs + NOISE_MS) return this.stateAt(fullAt, nowMs, false);
+    if (!this.fullAt.has(key) && this.fullAt.size >= this.maxKeys) this.forgetOldest();
+    this.fullAt.set(key, next);
+    return this.stateAt(next, nowMs, true);
+  }
+
+  /** What `take` would find, taking nothing. */
+  peek(key: Key, nowMs: number): BucketState {
+    const fullAt = Math.max(this.fullAt.get(key) ?? nowMs, nowMs);
+    const isAllowed = fullAt + this.intervalMs - nowMs <= this.capacityMs + NOISE_MS;
+    return this.stateAt(fullAt, nowMs, isAllowed);
+  }
+
+  private stateAt(fullAt: number, nowMs: number, isAllowed: boolean): BucketState {
+    const fullInMs = fullAt - nowMs;
+    const free = this.capacityMs - fullInMs;
+    return {
+      isAllowed,
+      remaining: Math.max(0, Math.floor((free + NOISE_MS) / this.intervalMs)),
+      retryAfterMs: Math.max(0, this.intervalMs - free),
+      fullInMs,
+    };
+  }
+
+  private forgetSome(nowMs: number): void {
+    for (let i = 0; i < LOOKED_AT_PER_TAKE; i++) {
+      this.sweep ??= this.fullAt.entries();
+      const { done, value } = this.sweep.next();
+      if (done === true) {
+        this.sweep = undefined;
+        return;
+      }
+      if (value[1] <= nowMs) this.fullAt.delete(value[0]);
+    }
+  }
+
+  private forgetOldest(): void {
+    for (const key of this.fullAt.keys()) {
+      this.fullAt.delete(key);
+      return;
+    }
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * An index from several web feeds: the median of those that are fresh and agree.
+ *
+ * In: feeds, asked in rounds at an interval. Out: whole ticks per market, with the time of the oldest
+ * price that went in. A market is left out, and so grows stale at the venue, while fewer than the
+ * quorum of feeds have a fresh price within the allowed distance of the median of all fresh ones; so
+ * neither a dead feed nor one that lies moves the index. A jump beyond the allowed one since the
+ * last index is refused as well, until it has held for as long as an index may be old: prices may
+ * really move, errors rarely stay.
+ */
+
+import { type Step, stepOf } from "@perpgate/protocol";
+import type { IndexObservation, IndexSource } from "./index-source.js";
+import { type FeedProblem, type FeedSettings, PriceFeed } from "./price-feed.js";
+
+export interface HttpSourceMarket {
+  readonly symbol: string;
+  readonly tickSize: number;
+}
+
+export interface HttpSourceSettings {
+  readonly feeds: readonly FeedSettings[];
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
+  /** A feed's price older than this no longer counts. */
+  readonly maxAgeMs: number;
+  /** Feeds that must agree. */
+  readonly quorum: number;
+  /** How far from the median a feed may be: 0.02 is 2 %. */
+  readonly maxDeviation: number;
+  /** How far the index may move at once: 0.2 is 20 %. */
+  readonly maxJump: number;
+}
+
+export const DEFAULT_HTTP_SOURCE = {
+  intervalMs: 1_000,
+  timeoutMs: 2_000,
+  maxAgeMs: 10_000,
+  quorum: 2,
+  maxDeviation: 0.02,
+  maxJump: 0.2,
+} as const;
+
+interface Agreed {
+  readonly price: number;
+  readonly observedAtMs: number;
+}
+
+interface MarketState {
+  readonly symbol: string;
+  readonly tick: Step;
+  accepted: Agreed | undefined;
+  /** Since when the feeds have agreed on a price too far from the accepted one. */
+  jumpedSinceMs: number | undefined;
+}
+
+export class HttpIndexSource implements IndexSource {
+  readonly name = "http";
+  private readonly feeds: readonly PriceFeed[];
+  private readonly markets: readonly MarketState[];
+  private readonly stopping = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> | undefined;
+
+  constructor(
+    markets: readonly HttpSourceMarket[],
+    private readonly settings: HttpSourceSettings,
+    clock: () => number,
+    onProblem: (problem: FeedProblem) => void,
+  ) {
+    this.feeds = settings.feeds.map(
+      (feed) => new PriceFeed(feed, settings.timeoutMs, clock, onProblem),
+    );
+    this.markets = markets.map(({ symbol, tickSize }) => ({
+      symbol,
+      tick: stepOf(tickSize),
+      accepted: undefined,
+      jumpedSinceMs: undefined,
+    }));
+  }
+
+  /** Asks now and then at the interval; resolves after the first round. */
+  async start(): Promise<void> {
+    this.timer = setInterval(() => void this.refresh(), this.settings.intervalMs);
+    await this.refresh();
+  }
+
+  /** Ends the round that may be under way, and all that would follow. */
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    this.stopping.abort();
+    await this.running;
+  }
+
+  /** One round over all feeds; one that is called while another runs joins it. */
+  refresh(): Promise<void> {
+    this.running ??= this.askAll().finally(() => {
+      this.running = undefined;
+    });
+    return this.running;
+  }
+
+  observe(nowMs: number): readonly IndexObservation[] {
+    return this.markets.flatMap((market) => {
+      const agreed = this.agreedPrice(market.symbol, nowMs);
+      if (agreed === undefined) market.jumpedSinceMs = undefined;
+      else this.consider(market, agreed, nowMs);
+      const { accepted, symbol, tick } = market;
+      if (accepted === undefined) return [];
+      const priceTicks = Math.round(accepted.price / tick.size);
+      return [{ symbol, priceTicks, observedAtMs: accepted.observedAtMs }];
+    });
+  }
+
+  private async askAll(): Promise<void> {
+    await Promise.all(this.feeds.map((feed) => feed.refresh(this.stopping.signal)));
+  }
+
+  /** The median of the fresh prices that lie near the median of all fresh ones. */
+  private agreedPrice(symbol: string, nowMs: number): Agreed | undefined {
+    const fresh = this.feeds.flatMap((feed) => {
+      const latest = feed.latest(symbol);
+      return latest !== undefined && nowMs - latest.observedAtMs <= this.settings.maxAgeMs
+        ? [latest]
+        : [];
+    });
+    if (fresh.length === 0) return undefined;
+    const middle = medianOf(fresh.map(({ price }) => price));
+    const near = fresh.filter(
+      ({ price }) => Math.abs(price - middle) <= middle * this.settings.maxDeviation,
+    );
+    if (near.length < this.settings.quorum) return undefined;
+    return {
+      price: medianOf(near.map(({ price }) => price)),
+      observedAtMs: Math.min(...near.map(({ observedAtMs }) => observedAtMs)),
+    };
+  }
+
+  private consider(market: MarketState, agreed: Agreed, nowMs: number): void {
+    const ticks = Math.round(agreed.price / market.tick.size);
+    // A price below half a tick, or beyond what a tick can count, is no price of this market.
+    if (ticks < 1 || !Number.isSafeInteger(ticks * market.tick.multiplier)) return;
+    const { accepted } = market;
+    if (accepted !== undefined && isJump(accepted.price, agreed.price, this.settings.maxJump)) {
+      market.jumpedSinceMs ??= nowMs;
+      if (nowMs - market.jumpedSinceMs < this.settings.maxAgeMs) return;
+    }
+    market.jumpedSinceMs = undefined;
+    market.accepted = agreed;
+  }
+}
+
+function isJump(from: number, to: number, maxJump: number): boolean {
+  return Math.abs(to - from) > from * maxJump;
+}
+
+function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const upper = sorted[sorted.length >> 1] ?? 0;
+  if (sorted.length % 2 === 1) return upper;
+  return ((sorted[(sorted.length >> 1) - 1] ?? 0) + upper) / 2;
+}

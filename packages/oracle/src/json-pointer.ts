@@ -1,0 +1,18 @@
+/** RFC 6901: where in a JSON document a value stands, such as `/data/0/price`. */
+
+export function isJsonPointer(pointer: string): boolean {
+  return /^(?:\/(?:[^~/]|~[01])*)*$/.test(pointer);
+}
+
+/** The value, or undefined where the document has none there. */
+export function valueAt(document: unknown, pointer: string): unknown {
+  let value = document;
+  for (const token of pointer.split("/").slice(1)) {
+    const key = token.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (typeof value !== "object" || value === null) return undefined;
+    if (Array.isArray(value) && !/^(?:0|[1-9][0-9]*)$/.test(key)) return undefined;
+    if (!Object.hasOwn(value, key)) return undefined;
+    value = Reflect.get(value, key);
+  }
+  return value;
+}

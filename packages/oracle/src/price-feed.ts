@@ -1,0 +1,137 @@
+/**
+ * One feed: a few web addresses, and where in their JSON the price of each market stands.
+ *
+ * A round asks each address once, however many markets it answers for, and ends by the time-out at
+ * the latest. Whatever goes wrong with an address (no answer, another status, too long, not JSON, no
+ * number) leaves its markets as they were, and is told to whoever listens. Nothing is corrected: a
+ * price is a number or a decimal in text, above zero, or it is not a price.
+ */
+
+import { valueAt } from "./json-pointer.js";
+
+export interface FeedMarket {
+  /** Where to ask. */
+  readonly url: string;
+  /** JSON pointer to the price. */
+  readonly price: string;
+  /** JSON pointer to when it held, in Unix milliseconds, seconds or RFC 3339; else: on arrival. */
+  readonly time?: string;
+}
+
+export interface FeedSettings {
+  readonly name: string;
+  /** Market symbol → where its price is. */
+  readonly markets: Readonly<Record<string, FeedMarket>>;
+}
+
+export interface FeedPrice {
+  readonly price: number;
+  readonly observedAtMs: number;
+}
+
+export interface FeedProblem {
+  readonly feed: string;
+  readonly url: string;
+  readonly problem: string;
+}
+
+const MAX_ANSWER_BYTES = 1_048_576;
+const DECIMAL = /^[0-9]{1,15}(?:\.[0-9]{1,18})?$/;
+/** Later than this in milliseconds, earlier in seconds: the year 2001 either way. */
+const SECONDS_BELOW = 1e11;
+
+export class PriceFeed {
+  readonly name: string;
+  private readonly prices = new Map<string, FeedPrice>();
+  private readonly symbolsByUrl = new Map<string, string[]>();
+
+  constructor(
+    private readonly settings: FeedSettings,
+    private readonly timeoutMs: number,
+    private readonly clock: () => number,
+    private readonly onProblem: (problem: FeedProblem) => void,
+  ) {
+    this.name = settings.name;
+    for (const [symbol, { url }] of Object.entries(settings.markets)) {
+      this.symbolsByUrl.set(url, [...(this.symbolsByUrl.get(url) ?? []), symbol]);
+    }
+  }
+
+  latest(symbol: string): FeedPrice | undefined {
+    return this.prices.get(symbol);
+  }
+
+  /** Asks every address once; never rejects. */
+  async refresh(stop: AbortSignal): Promise<void> {
+    const asks = [...this.symbolsByUrl].map(async ([url, symbols]) => {
+      try {
+        const document = await this.fetchJson(url, stop);
+        const nowMs = this.clock();
+        for (const symbol of symbols) this.take(symbol, document, nowMs);
+      } catch (error) {
+        if (!stop.aborted) this.report(url, error);
+      }
+    });
+    await Promise.all(asks);
+  }
+
+  private async fetchJson(url: string, stop: AbortSignal): Promise<unknown> {
+    const signal = AbortSignal.any([stop, AbortSignal.timeout(this.timeoutMs)]);
+    const response = await fetch(url, { signal, headers: { accept: "application/json" } });
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      throw new Error(`answered ${response.status}`);
+    }
+    return JSON.parse(await textOf(response));
+  }
+
+  private take(symbol: string, document: unknown, nowMs: number): void {
+    const market = this.settings.markets[symbol];
+    if (market === undefined) return;
+    try {
+      const price = priceIn(valueAt(document, market.price), market.price);
+      const observedAtMs =
+        market.time === undefined ? nowMs : timeIn(valueAt(document, market.time), market.time);
+      this.prices.set(symbol, { price, observedAtMs: Math.min(observedAtMs, nowMs) });
+    } catch (error) {
+      this.report(market.url, error);
+    }
+  }
+
+  private report(url: string, error: unknown): void {
+    const problem = error instanceof Error ? error.message : String(error);
+    this.onProblem({ feed: this.name, url, problem });
+  }
+}
+
+/** The body as text, given up on when it grows beyond what a price list can be. */
+async function textOf(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new Error(`answered more than ${MAX_ANSWER_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function priceIn(value: unknown, pointer: string): number {
+  const price = typeof value === "string" && DECIMAL.test(value) ? Number(value) : value;
+  if (typeof price !== "number" || !Number.isFinite(price) || price <= 0) {
+    throw new Error(`${pointer} is not a price: ${describe(value)}`);
+  }
+  return price;
+}
+
+function timeIn(value: unknown, pointer: string): number {
+  const time = typeof value === "string" ? Date.parse(value) : value;
+  if (typeof time !== "number" || !Number.isFinite(time) || time <= 0) {
+    throw new Error(`${pointer} is not a time: ${describe(value)}`);
+  }
+  return time < SECONDS_BELOW ? time * 1_000 : time;
+}
+
+function describe(value: unknown): string {
+  return (JSON.stringify(value) ?? "nothing").slice(0, 100);
+}
