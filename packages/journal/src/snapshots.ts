@@ -14,7 +14,7 @@
  * never on the order path. A failure leaves no snapshot, and the log untouched.
  */
 
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { crc32c } from "./crc32c.js";
 import { type Disk, readUpTo, writeFully } from "./disk.js";
 import type { LogPosition } from "./journal.js";
@@ -27,6 +27,9 @@ const VERSION = 1;
 const NAME = /^(\d{16})\.snapshot$/;
 
 export const isSnapshotName = (name: string): boolean => NAME.test(name);
+
+/** The batches before a snapshot, as its name says. */
+const batchOfName = (file: string): number => Number.parseInt(basename(file), 10);
 
 export interface SnapshotInfo {
   readonly file: string;
@@ -49,8 +52,8 @@ export interface Snapshots {
   write(position: LogPosition, body: Iterable<Uint8Array>): SnapshotInfo;
   /** Those whose header is intact, newest first. */
   list(): SnapshotInfo[];
-  /** The newest that is intact to the last byte. */
-  newest(): NewestSnapshot;
+  /** The newest that is intact to the last byte, of those at or before that batch. */
+  newest(atOrBefore?: number): NewestSnapshot;
   /** Removes all but the newest `count` and returns how many went. */
   keepNewest(count: number): number;
 }
@@ -83,9 +86,10 @@ export class FileSnapshots implements Snapshots {
     return this.#files().flatMap((file) => this.#readHeader(file) ?? []);
   }
 
-  newest(): NewestSnapshot {
+  newest(atOrBefore = Number.MAX_SAFE_INTEGER): NewestSnapshot {
     const damaged: string[] = [];
     for (const file of this.#files()) {
+      if (batchOfName(file) > atOrBefore) continue;
       const snapshot = this.#read(file);
       if (snapshot !== undefined) return { snapshot, damaged };
       damaged.push(file);

@@ -1,4 +1,28 @@
+export { BlockFault, leafAt, type OpenBlock } from "./blocks/block-builder.js";
+export { type BlockHeader, encodeHeader, type SealedBlock } from "./blocks/block-header.js";
+export { inclusionPath, leafHash, rootFromPath } from "./blocks/merkle.js";
+export type { Checkpoint } from "./checkpoint/checkpoint-file.js";
+export { CheckpointFault } from "./checkpoint/checkpointer.js";
+export {
+  encodeListing,
+  type ListedMarket,
+  Listing,
+  listingEvidence,
+  type MarketUnits,
+} from "./listing/listing.js";
+export { DEFAULT_PARAMETERS, type VenueParameters, venueConfigOf } from "./listing/venue-config.js";
 export { type Evidence, NO_EVIDENCE } from "./record/evidence.js";
 export { decodeRecord, encodeRecord, type LogRecord, RecordUnreadable } from "./record/record.js";
+export { HistoryLost, type RecoveryReport } from "./recovery/recover.js";
 export { type Applied, type CommandObserver, ReplayFailed, Replica } from "./replica.js";
 export { Sequencer, type Submitter, VenueStopped } from "./sequencer.js";
+export { Venue } from "./venue.js";
+export { ConfigRefused, type ConfigRule } from "./venue-errors.js";
+export {
+  type CheckpointOptions,
+  DEFAULT_CHECKPOINTS,
+  type VenueLogger,
+  type VenueOptions,
+} from "./venue-options.js";
+export type { Outcome } from "./views/outcome.js";
+export { type PastAcknowledgement, Views } from "./views/views.js";

@@ -4,7 +4,7 @@
  * to the log. The venue's own, the checkpoint worker's and the verifier's are this same class.
  */
 import { type Command, Engine, type EventLog } from "@perpgate/engine";
-import type { Batch } from "@perpgate/journal";
+import type { Batch, LogPosition } from "@perpgate/journal";
 import type { Evidence } from "./record/evidence.js";
 import { decodeRecord } from "./record/record.js";
 
@@ -21,6 +21,8 @@ export interface Applied {
 export interface CommandObserver {
   /** Called for every command, in order, before the next one is applied. */
   onCommand(applied: Applied): void;
+  /** Called after every batch, a repeated one included, with the log's place behind it. */
+  onBatchEnd?(end: LogPosition): void;
 }
 
 /** A command that could not be applied: a fault of the program, or a log from the future. */
@@ -51,14 +53,19 @@ export class Replica {
 
   /** Applies a batch unless it is a repetition; answers whether it was applied. */
   applyBatch(batch: Batch, onRecord?: (index: number, applied: Applied) => void): boolean {
-    const { engine } = this;
-    if (!engine.acceptBatch(batch.id.writer, batch.id.counter)) return false;
-    for (let i = 0; i < batch.records.length; i++) {
-      const applied = this.applyRecord(batch.records[i]!);
-      for (const observer of this.observers) observer.onCommand(applied);
-      onRecord?.(i, applied);
+    const isNew = this.engine.acceptBatch(batch.id.writer, batch.id.counter);
+    if (isNew) {
+      for (let i = 0; i < batch.records.length; i++) {
+        const applied = this.applyRecord(batch.records[i]!);
+        onRecord?.(i, applied);
+      }
     }
-    return true;
+    const end = {
+      batch: batch.position.batch + 1,
+      record: batch.position.record + batch.records.length,
+    };
+    for (const observer of this.observers) observer.onBatchEnd?.(end);
+    return isNew;
   }
 
   private applyRecord(record: Uint8Array): Applied {
@@ -66,13 +73,15 @@ export class Replica {
     try {
       const { command, evidence } = decodeRecord(record);
       const events = engine.apply(command);
-      return {
+      const applied = {
         position: engine.position,
         timeMs: engine.state.timeMs,
         command,
         evidence,
         events,
       };
+      for (const observer of this.observers) observer.onCommand(applied);
+      return applied;
     } catch (cause) {
       throw new ReplayFailed(engine.position, cause);
     }

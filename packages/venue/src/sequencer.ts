@@ -32,7 +32,7 @@ export class Sequencer {
   /** Batches in the log's hands, by counter. */
   private readonly inFlight = new Map<number, OpenBatch>();
   private reading: Reading | null = null;
-  private isStopped = false;
+  private stopped = false;
 
   constructor(
     private readonly journal: Journal,
@@ -45,6 +45,15 @@ export class Sequencer {
     void journal.stopped.then((error) => this.stop(error));
   }
 
+  get isStopped(): boolean {
+    return this.stopped;
+  }
+
+  /** Log position of the last command applied. */
+  get position(): number {
+    return this.replica.position;
+  }
+
   /** Applies what the log holds from there on, then goes on with what it will hold. */
   async start(from: LogPosition): Promise<void> {
     this.reading = this.journal.read(from, (batch) => this.onBatch(batch));
@@ -53,7 +62,7 @@ export class Sequencer {
   }
 
   submit(command: Command, evidence: Evidence = NO_EVIDENCE, submitter: Submitter = ignore): void {
-    if (this.isStopped) {
+    if (this.stopped) {
       submitter(null);
       return;
     }
@@ -93,19 +102,23 @@ export class Sequencer {
     this.stop(new VenueStopped());
   }
 
+  /** Stops for a reason from outside: something that must keep up with the log has failed. */
+  fail(error: Error): void {
+    this.stop(error);
+  }
+
   private flush(batch: OpenBatch): void {
     if (this.open !== batch) return;
     this.open = null;
     this.counter++;
     this.inFlight.set(this.counter, batch);
-    // A failed append stops the journal, which tells through `stopped`.
     this.journal
       .append({ writer: this.writer, counter: this.counter }, batch.records)
-      .catch(ignore);
+      .catch((error: Error) => this.stop(error));
   }
 
   private onBatch(batch: Batch): void {
-    if (this.isStopped) return;
+    if (this.stopped) return;
     const own = batch.id.writer === this.writer ? this.inFlight.get(batch.id.counter) : undefined;
     try {
       this.replica.applyBatch(batch, (index, applied) => {
@@ -121,8 +134,8 @@ export class Sequencer {
   }
 
   private stop(error: Error): void {
-    if (this.isStopped) return;
-    this.isStopped = true;
+    if (this.stopped) return;
+    this.stopped = true;
     const batches = [...this.inFlight.values(), ...(this.open === null ? [] : [this.open])];
     this.inFlight.clear();
     this.open = null;

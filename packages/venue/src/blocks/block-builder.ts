@@ -1,0 +1,145 @@
+/**
+ * Builds the chain of blocks from applied commands. Comes in: every command's events, in order.
+ * Goes out: a sealed block whenever the engine says that one is sealed. It decides nothing: number,
+ * bounds, count and time are the engine's, and a disagreement is a fault that stops the replica.
+ *
+ * The bytes of the open block's events are kept until it is sealed, because a hash under way cannot
+ * be written down: a snapshot taken in the middle of a block carries them instead.
+ */
+import { createHash, type Hash } from "node:crypto";
+import { EVENT, type EventLog } from "@perpgate/engine";
+import { ACKNOWLEDGED, eventWords, SEALED } from "../events/event-fields.js";
+import { NO_PARENT, type SealedBlock, seal } from "./block-header.js";
+import { MerkleAccumulator } from "./merkle.js";
+
+/** The open block as a snapshot holds it. */
+export interface OpenBlock {
+  readonly number: number;
+  readonly firstPosition: number;
+  readonly parentHash: Buffer;
+  /** The canonical bytes of its events so far. */
+  readonly events: Uint8Array;
+}
+
+export class BlockFault extends Error {
+  override readonly name = "BlockFault";
+}
+
+const FIRST_BLOCK: OpenBlock = {
+  number: 1,
+  firstPosition: 1,
+  parentHash: NO_PARENT,
+  events: new Uint8Array(0),
+};
+const INITIAL_BYTES = 64 * 1024;
+
+export class BlockBuilder {
+  /** Number of the block that the last command belongs to. */
+  currentNumber: number;
+  private number: number;
+  private firstPosition: number;
+  private parentHash: Buffer;
+  private bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
+  private length = 0;
+  private hashed = 0;
+  private hash: Hash = createHash("sha256");
+  private acks = new MerkleAccumulator();
+
+  constructor(open: OpenBlock = FIRST_BLOCK) {
+    this.number = open.number;
+    this.currentNumber = open.number;
+    this.firstPosition = open.firstPosition;
+    this.parentHash = open.parentHash;
+    this.append(open.events);
+    // Copied, since a snapshot's bytes need not be aligned for doubles.
+    const words = new Float64Array(open.events.slice().buffer);
+    this.take(words, words.length);
+  }
+
+  /** Takes a command's events; answers the block if it sealed one. */
+  onCommand(position: number, events: EventLog): SealedBlock | null {
+    this.currentNumber = this.number;
+    this.append(events.bytes());
+    const sealedAt = this.take(events.words, events.length);
+    return sealedAt < 0 ? null : this.seal(position, events.words, sealedAt);
+  }
+
+  open(): OpenBlock {
+    return {
+      number: this.number,
+      firstPosition: this.firstPosition,
+      parentHash: this.parentHash,
+      events: this.bytes.subarray(0, this.length),
+    };
+  }
+
+  /** Adds the acknowledgements to the tree; answers where the seal stands, or −1. */
+  private take(words: Float64Array, length: number): number {
+    let sealedAt = -1;
+    for (let at = 0; at < length; at += eventWords(words[at]!)) {
+      const kind = words[at]!;
+      if (kind === EVENT.OrderAcknowledged) {
+        if (words[at + ACKNOWLEDGED.block] !== this.number) {
+          throw new BlockFault(
+            `an acknowledgement names block ${words[at + ACKNOWLEDGED.block]}, ${this.number} is open`,
+          );
+        }
+        this.acks.add(leafAt(words, at));
+      } else if (kind === EVENT.BlockSealed) {
+        sealedAt = at;
+      }
+    }
+    return sealedAt;
+  }
+
+  private seal(position: number, words: Float64Array, at: number): SealedBlock {
+    this.agree("number", words[at + SEALED.number]!, this.number);
+    this.agree("first position", words[at + SEALED.firstPosition]!, this.firstPosition);
+    this.agree("last position", words[at + SEALED.lastPosition]!, position);
+    this.agree("acknowledgements", words[at + SEALED.ackCount]!, this.acks.count);
+    const block = seal({
+      number: this.number,
+      parentHash: this.parentHash,
+      firstPosition: this.firstPosition,
+      lastPosition: position,
+      ackCount: this.acks.count,
+      acksRoot: this.acks.root(),
+      eventsHash: this.hash.update(this.bytes.subarray(this.hashed, this.length)).digest(),
+      timeMs: words[at + SEALED.timeMs]!,
+    });
+    this.number++;
+    this.firstPosition = position + 1;
+    this.parentHash = block.hash;
+    this.length = 0;
+    this.hashed = 0;
+    this.hash = createHash("sha256");
+    this.acks = new MerkleAccumulator();
+    return block;
+  }
+
+  private agree(what: string, said: number, counted: number): void {
+    if (said === counted) return;
+    throw new BlockFault(`block ${this.number}: ${what} ${said}, counted ${counted}`);
+  }
+
+  private append(events: Uint8Array): void {
+    const end = this.length + events.length;
+    if (end > this.bytes.length) {
+      const wider = Buffer.allocUnsafeSlow(Math.max(end, this.bytes.length * 2));
+      wider.set(this.bytes.subarray(0, this.length));
+      this.bytes = wider;
+    }
+    this.bytes.set(events, this.length);
+    this.length = end;
+    // In pieces, so that sealing a full block does not hash all of it at once.
+    if (end - this.hashed >= INITIAL_BYTES / 2) {
+      this.hash.update(this.bytes.subarray(this.hashed, end));
+      this.hashed = end;
+    }
+  }
+}
+
+/** A leaf: the canonical bytes of the OrderAcknowledged event, kind included. */
+export function leafAt(words: Float64Array, at: number): Uint8Array {
+  return new Uint8Array(words.buffer, words.byteOffset + at * 8, eventWords(words[at]!) * 8);
+}

@@ -1,0 +1,93 @@
+/**
+ * Checkpoints: what the state's hash was at a place in the log, one JSON line each, synced as they
+ * are written. A verifier replays the log and compares. A crash can leave the last line in part; it
+ * is cut when the file is next opened for writing, and passed over by readers.
+ */
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  writeSync,
+} from "node:fs";
+
+export interface Checkpoint {
+  /** Position of the last command applied. */
+  readonly position: number;
+  /** The log's place: batches and records before it. */
+  readonly batch: number;
+  readonly record: number;
+  /** SHA-256 of the engine's canonical state, hex. */
+  readonly stateHash: string;
+  /** The last block sealed by then, and its hash; 0 and "" if none. */
+  readonly block: number;
+  readonly blockHash: string;
+}
+
+export class CheckpointFile {
+  private readonly descriptor: number;
+  private length: number;
+
+  constructor(path: string) {
+    const whole = wholeLines(path);
+    this.descriptor = openSync(path, existsSync(path) ? "r+" : "wx+");
+    this.length = whole.length;
+    ftruncateSync(this.descriptor, this.length);
+  }
+
+  /** Durable on return. */
+  append(checkpoint: Checkpoint): void {
+    const line = Buffer.from(`${JSON.stringify(checkpoint)}\n`);
+    for (let written = 0; written < line.length; ) {
+      written += writeSync(
+        this.descriptor,
+        line,
+        written,
+        line.length - written,
+        this.length + written,
+      );
+    }
+    fdatasyncSync(this.descriptor);
+    this.length += line.length;
+  }
+
+  close(): void {
+    closeSync(this.descriptor);
+  }
+}
+
+/** All checkpoints, oldest first. A whole line that is none throws. */
+export function readCheckpoints(path: string): Checkpoint[] {
+  const lines = wholeLines(path).toString("utf8").split("\n").slice(0, -1);
+  return lines.map((line, i) => {
+    const value: unknown = JSON.parse(line);
+    if (!isCheckpoint(value)) throw new Error(`${path}: line ${i + 1} is not a checkpoint`);
+    return value;
+  });
+}
+
+function wholeLines(path: string): Buffer {
+  if (!existsSync(path)) return Buffer.alloc(0);
+  const bytes = readFileSync(path);
+  return bytes.subarray(0, bytes.lastIndexOf(10) + 1);
+}
+
+function isCheckpoint(value: unknown): value is Checkpoint {
+  if (typeof value !== "object" || value === null) return false;
+  return (
+    "position" in value &&
+    Number.isSafeInteger(value.position) &&
+    "batch" in value &&
+    Number.isSafeInteger(value.batch) &&
+    "record" in value &&
+    Number.isSafeInteger(value.record) &&
+    "stateHash" in value &&
+    typeof value.stateHash === "string" &&
+    "block" in value &&
+    Number.isSafeInteger(value.block) &&
+    "blockHash" in value &&
+    typeof value.blockHash === "string"
+  );
+}

@@ -1,0 +1,82 @@
+/**
+ * The checkpoint thread: follows the log in short turns, so that it hears how far it may go, and
+ * takes a snapshot when enough commands or enough time have passed. Whatever it cannot apply or
+ * audit is reported and ends it; the venue then stops.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import { AuditFailed, Follower } from "./follower.js";
+import type { FromThread, ThreadData, ToThread } from "./messages.js";
+
+const TURN_MS = 10;
+const TIMER_MS = 1_000;
+
+function run(data: ThreadData, tell: (message: FromThread) => void): void {
+  const { options } = data;
+  let target = data.batch;
+  let scheduled = false;
+  let isOver = false;
+  let takenAt = performance.now();
+  let follower: Follower | undefined;
+
+  const end = (): void => {
+    if (isOver) return;
+    isOver = true;
+    clearInterval(timer);
+    follower?.close();
+    parentPort?.close();
+  };
+  const guarded = (work: () => void): void => {
+    if (isOver) return;
+    try {
+      work();
+    } catch (error) {
+      tell({ kind: "fault", message: error instanceof Error ? error.message : String(error) });
+      end();
+    }
+  };
+  const turn = (): void => {
+    scheduled = false;
+    guarded(() => {
+      follower ??= new Follower(data);
+      const progress = follower.advance(target, TURN_MS, options.everyCommands);
+      const isDue = follower.commandsSince >= options.everyCommands;
+      const isTime = performance.now() - takenAt >= options.everyMs && follower.commandsSince > 0;
+      if (isDue || (isTime && progress === "caught up")) take(follower);
+      if (progress === "behind" && !isOver) schedule();
+    });
+  };
+  const take = (replica: Follower): void => {
+    const started = performance.now();
+    takenAt = started;
+    try {
+      const { checkpoint, bytes } = replica.take(options.keep);
+      tell({ kind: "checkpoint", checkpoint, bytes, elapsedMs: performance.now() - started });
+    } catch (error) {
+      // A disk that takes no snapshot may still take the log, which needs none.
+      if (error instanceof AuditFailed || !isDiskError(error)) throw error;
+      tell({ kind: "unwritten", message: error.message });
+      replica.postpone();
+    }
+  };
+  const schedule = (): void => {
+    if (scheduled || isOver) return;
+    scheduled = true;
+    setImmediate(turn);
+  };
+  const timer = setInterval(schedule, Math.min(TIMER_MS, options.everyMs));
+  parentPort?.on("message", (message: ToThread) => {
+    if (message.kind === "close") {
+      end();
+      return;
+    }
+    target = message.batch;
+    schedule();
+  });
+  schedule();
+}
+
+function isDiskError(error: unknown): error is Error {
+  return error instanceof Error && "syscall" in error;
+}
+
+run(workerData, (message) => parentPort?.postMessage(message));

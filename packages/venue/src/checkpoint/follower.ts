@@ -1,0 +1,116 @@
+/**
+ * The second replica: reads the log's files behind the first, audits itself, and writes snapshots
+ * and checkpoints. It blocks on the disk and on the work, which is why it lives in a thread of its
+ * own. It is told how far it may read: what is durable, and what the history holds on disk, so that
+ * no snapshot is ever ahead of the history and a restart needs the log's tail alone.
+ *
+ * A crash while a snapshot is written leaves the previous ones; one between snapshot and checkpoint
+ * leaves a snapshot that no checkpoint vouches for, which is harmless.
+ */
+import { createHash } from "node:crypto";
+import { audit } from "@perpgate/engine";
+import { FileSnapshots, LOG_START, LogReader, nodeDisk, type Snapshots } from "@perpgate/journal";
+import type { SealedBlock } from "../blocks/block-header.js";
+import {
+  decodeReplicaState,
+  encodeReplicaState,
+  newReplicaState,
+  observe,
+  type ReplicaState,
+} from "../recovery/replica-state.js";
+import { Replica } from "../replica.js";
+import { type Checkpoint, CheckpointFile } from "./checkpoint-file.js";
+import type { ThreadData } from "./messages.js";
+
+export interface Taken {
+  readonly checkpoint: Checkpoint;
+  readonly bytes: number;
+}
+
+/** The replica's figures do not agree with each other. */
+export class AuditFailed extends Error {
+  override readonly name = "AuditFailed";
+  constructor(position: number, faults: readonly string[]) {
+    super(`the audit at position ${position} found: ${faults.join("; ")}`);
+  }
+}
+
+/** Batches between two looks at the clock. */
+const LOOK_EVERY = 16;
+
+export class Follower {
+  private readonly snapshots: Snapshots;
+  private readonly checkpoints: CheckpointFile;
+  private readonly state: ReplicaState;
+  private readonly replica: Replica;
+  private readonly reader: LogReader;
+  private lastBlock: SealedBlock | undefined;
+  private snapshotAt: number;
+
+  constructor({ folder, logId, batch }: ThreadData) {
+    this.snapshots = new FileSnapshots(nodeDisk, folder.journal, logId);
+    this.checkpoints = new CheckpointFile(folder.checkpoints);
+    const { snapshot } = this.snapshots.newest(batch);
+    this.state = snapshot === undefined ? newReplicaState() : decodeReplicaState(snapshot.body);
+    this.snapshotAt = this.state.engine.position;
+    this.reader = new LogReader(nodeDisk, folder.journal, snapshot?.position ?? LOG_START);
+    this.replica = new Replica(this.state.engine, [
+      {
+        onCommand: (applied) => {
+          this.lastBlock = observe(this.state, applied) ?? this.lastBlock;
+        },
+      },
+    ]);
+  }
+
+  /** Commands applied since the last snapshot. */
+  get commandsSince(): number {
+    return this.replica.position - this.snapshotAt;
+  }
+
+  /** Applies up to the batch, for about that long, and at most so many commands past a snapshot. */
+  advance(batch: number, forMs: number, commands: number): "caught up" | "behind" {
+    const started = performance.now();
+    for (let count = 1; this.commandsSince < commands; count++) {
+      const next = this.reader.next(batch);
+      if (next === undefined) return "caught up";
+      this.replica.applyBatch(next);
+      if (count % LOOK_EVERY === 0 && performance.now() - started > forMs) break;
+    }
+    return "behind";
+  }
+
+  /** Audits, writes a snapshot and its checkpoint, and removes old snapshots. */
+  take(keep: number): Taken {
+    const { position } = this.replica;
+    const faults = audit(this.state.engine);
+    if (faults.length > 0) throw new AuditFailed(position, faults);
+    const engineBytes = this.state.engine.snapshot();
+    const stateHash = createHash("sha256").update(engineBytes).digest("hex");
+    const place = this.reader.position;
+    const body = encodeReplicaState(this.state, engineBytes);
+    const { bytes } = this.snapshots.write(place, body);
+    const checkpoint = {
+      position,
+      batch: place.batch,
+      record: place.record,
+      stateHash,
+      block: this.lastBlock?.number ?? 0,
+      blockHash: this.lastBlock?.hash.toString("hex") ?? "",
+    };
+    this.checkpoints.append(checkpoint);
+    this.snapshots.keepNewest(keep);
+    this.snapshotAt = position;
+    return { checkpoint, bytes };
+  }
+
+  /** Counts anew towards the next snapshot, because this one could not be written. */
+  postpone(): void {
+    this.snapshotAt = this.replica.position;
+  }
+
+  close(): void {
+    this.reader.close();
+    this.checkpoints.close();
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * Where the fields of an event lie in the engine's event log, so that readers take the words they
+ * need without decoding objects. An offset counts from the event's first word, its kind.
+ */
+import { EVENT_FIELDS, EVENT_KINDS, type EventKind } from "@perpgate/engine";
+
+type FieldOf<K extends EventKind> = (typeof EVENT_FIELDS)[K][number];
+type Offsets<K extends EventKind> = { readonly [F in FieldOf<K>]: number };
+
+/** Words of each kind, its own included. */
+const EVENT_WORDS: readonly number[] = EVENT_KINDS.map((kind) => 1 + EVENT_FIELDS[kind].length);
+
+/** Words that an event of that kind takes, the kind's own included. */
+export function eventWords(kind: number): number {
+  const words = EVENT_WORDS[kind];
+  if (words === undefined) throw new RangeError(`no event has kind ${kind}`);
+  return words;
+}
+
+function offsetsOf<K extends EventKind>(kind: K): Offsets<K> {
+  const table: Record<string, number> = {};
+  EVENT_FIELDS[kind].forEach((field, i) => {
+    table[field] = 1 + i;
+  });
+  if (!hasFields(kind, table)) throw new TypeError(`${kind} has other fields`);
+  return table;
+}
+
+function hasFields<K extends EventKind>(
+  kind: K,
+  table: Record<string, number>,
+): table is Record<string, number> & Offsets<K> {
+  return EVENT_FIELDS[kind].every((field) => field in table);
+}
+
+export const REFUSED = offsetsOf("CommandRefused");
+export const REPLAYED = offsetsOf("OrderReplayed");
+export const PLACED = offsetsOf("OrderPlaced");
+export const TRADED = offsetsOf("Traded");
+export const RESTED = offsetsOf("OrderRested");
+export const ENDED = offsetsOf("OrderEnded");
+export const SETTLED = offsetsOf("PositionSettled");
+export const ACKNOWLEDGED = offsetsOf("OrderAcknowledged");
+export const FUNDED = offsetsOf("FundingApplied");
+export const SESSION_CLOSED = offsetsOf("SessionClosed");
+export const REGISTERED = offsetsOf("DepositRegistered");
+export const CREDITED = offsetsOf("DepositCredited");
+export const SEALED = offsetsOf("BlockSealed");

@@ -1,0 +1,67 @@
+/**
+ * Candles of every resolution, from the public tape. The candle under way is kept in memory and
+ * put again with each trade; one that a restart interrupted is read back and goes on.
+ */
+import { RESOLUTIONS, type Resolution } from "@perpgate/protocol";
+import type { HistoryTable } from "./history-table.js";
+import { keyOf } from "./keys.js";
+import { bytesOfWords, wordsOfBytes } from "./words.js";
+import type { WriteQueue } from "./write-queue.js";
+
+export const CANDLE_ROW = { OPEN: 0, HIGH: 1, LOW: 2, CLOSE: 3, LOTS: 4, TRADES: 5 } as const;
+
+const MINUTE_MS = 60_000;
+export const RESOLUTION_MS: Readonly<Record<Resolution, number>> = {
+  "1m": MINUTE_MS,
+  "5m": 5 * MINUTE_MS,
+  "15m": 15 * MINUTE_MS,
+  "1h": 60 * MINUTE_MS,
+  "4h": 240 * MINUTE_MS,
+  "1d": 1_440 * MINUTE_MS,
+};
+const SPANS: readonly number[] = RESOLUTIONS.map((resolution) => RESOLUTION_MS[resolution]);
+
+/** The group under which a market's candles of a resolution stand. */
+export function candleGroup(market: number, resolution: Resolution): number {
+  return market * RESOLUTIONS.length + RESOLUTIONS.indexOf(resolution);
+}
+
+interface OpenCandle {
+  readonly time: number;
+  readonly row: Float64Array;
+}
+
+export class CandleProjection {
+  private readonly open = new Map<number, OpenCandle>();
+
+  constructor(
+    private readonly candles: HistoryTable,
+    private readonly queue: WriteQueue,
+  ) {}
+
+  onTrade(market: number, priceTicks: number, lots: number, timeMs: number): void {
+    for (let i = 0; i < SPANS.length; i++) {
+      const group = market * SPANS.length + i;
+      const time = timeMs - (timeMs % SPANS[i]!);
+      const row = this.rowOf(group, time, priceTicks);
+      row[CANDLE_ROW.HIGH] = Math.max(row[CANDLE_ROW.HIGH]!, priceTicks);
+      row[CANDLE_ROW.LOW] = Math.min(row[CANDLE_ROW.LOW]!, priceTicks);
+      row[CANDLE_ROW.CLOSE] = priceTicks;
+      row[CANDLE_ROW.LOTS] = row[CANDLE_ROW.LOTS]! + lots;
+      row[CANDLE_ROW.TRADES] = row[CANDLE_ROW.TRADES]! + 1;
+      this.queue.put(this.candles, keyOf(group, time), bytesOfWords(row));
+    }
+  }
+
+  private rowOf(group: number, time: number, priceTicks: number): Float64Array {
+    const open = this.open.get(group);
+    if (open !== undefined && open.time === time) return open.row;
+    const stored = this.candles.get(keyOf(group, time));
+    const row =
+      stored === undefined
+        ? Float64Array.of(priceTicks, priceTicks, priceTicks, priceTicks, 0, 0)
+        : wordsOfBytes(stored);
+    this.open.set(group, { time, row });
+    return row;
+  }
+}

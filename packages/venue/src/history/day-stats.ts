@@ -1,0 +1,89 @@
+/**
+ * The last 24 hours of a market from its minute candles: volume, high, low, change. A ring of 1,440
+ * minutes in memory, filled from the store at start; the answer is kept until a trade or a new
+ * minute makes it old.
+ */
+
+const MINUTES = 1_440;
+const MINUTE_MS = 60_000;
+
+export interface DayFigures {
+  readonly lots: number;
+  readonly highTicks: number;
+  readonly lowTicks: number;
+  /** Opening price of the oldest minute with a trade; 0 without any. */
+  readonly openTicks: number;
+  readonly lastTicks: number;
+}
+
+const WORDS = 6;
+const MINUTE = 0;
+const OPEN = 1;
+const HIGH = 2;
+const LOW = 3;
+const CLOSE = 4;
+const LOTS = 5;
+
+const QUIET: DayFigures = { lots: 0, highTicks: 0, lowTicks: 0, openTicks: 0, lastTicks: 0 };
+
+export class DayStats {
+  private readonly ring = new Float64Array(MINUTES * WORDS).fill(-1);
+  private figures = QUIET;
+  private until = -1;
+
+  /** A whole minute as the store holds it. */
+  load(timeMs: number, open: number, high: number, low: number, close: number, lots: number): void {
+    const minute = Math.floor(timeMs / MINUTE_MS);
+    this.ring.set([minute, open, high, low, close, lots], (minute % MINUTES) * WORDS);
+    this.until = -1;
+  }
+
+  onTrade(priceTicks: number, lots: number, timeMs: number): void {
+    const minute = Math.floor(timeMs / MINUTE_MS);
+    const at = (minute % MINUTES) * WORDS;
+    const { ring } = this;
+    this.until = -1;
+    if (ring[at + MINUTE] !== minute) {
+      ring.set([minute, priceTicks, priceTicks, priceTicks, priceTicks, lots], at);
+      return;
+    }
+    ring[at + HIGH] = Math.max(ring[at + HIGH]!, priceTicks);
+    ring[at + LOW] = Math.min(ring[at + LOW]!, priceTicks);
+    ring[at + CLOSE] = priceTicks;
+    ring[at + LOTS] = ring[at + LOTS]! + lots;
+  }
+
+  /** The figures of the minute that holds `timeMs` and the 1,439 before it. */
+  at(timeMs: number): DayFigures {
+    const newest = Math.floor(timeMs / MINUTE_MS);
+    if (this.until === newest) return this.figures;
+    const oldest = newest - MINUTES + 1;
+    const { ring } = this;
+    let first = -1;
+    let last = -1;
+    let lots = 0;
+    let high = 0;
+    let low = Number.POSITIVE_INFINITY;
+    for (let at = 0; at < ring.length; at += WORDS) {
+      const minute = ring[at + MINUTE]!;
+      if (minute < oldest || minute > newest) continue;
+      lots += ring[at + LOTS]!;
+      high = Math.max(high, ring[at + HIGH]!);
+      low = Math.min(low, ring[at + LOW]!);
+      if (first < 0 || minute < ring[first + MINUTE]!) first = at;
+      if (last < 0 || minute > ring[last + MINUTE]!) last = at;
+    }
+    this.until = newest;
+    this.figures =
+      first < 0
+        ? QUIET
+        : {
+            lots,
+            highTicks: high,
+            lowTicks: low,
+            openTicks: ring[first + OPEN]!,
+            lastTicks: ring[last + CLOSE]!,
+          };
+    return this.figures;
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * Fills by account and trades by market, each under the position of its command and its place
+ * within it, which is their one total order. A trade makes two fills, the maker's first; what goes
+ * to the backstop or by deleveraging is a fill, but no trade of the public tape, since no order in
+ * the book was taken.
+ */
+import { BACKSTOP_ACCOUNT, TRADE_ORDER } from "@perpgate/engine";
+import { TRADED } from "../events/event-fields.js";
+import type { HistoryTable } from "./history-table.js";
+import { keyOf } from "./keys.js";
+import { bytesOfWords } from "./words.js";
+import type { WriteQueue } from "./write-queue.js";
+
+export const FILL_ROW = {
+  /** 0: none. */
+  ORDER: 0,
+  KIND: 1,
+  MARKET: 2,
+  SIDE: 3,
+  PRICE: 4,
+  LOTS: 5,
+  FEE: 6,
+  IS_TAKER: 7,
+  PNL: 8,
+  BLOCK: 9,
+  TIME: 10,
+} as const;
+
+export const TRADE_ROW = { PRICE: 0, LOTS: 1, SIDE: 2, TIME: 3 } as const;
+
+export class FillProjection {
+  constructor(
+    private readonly fills: HistoryTable,
+    private readonly trades: HistoryTable,
+    private readonly queue: WriteQueue,
+  ) {}
+
+  /** `index` counts the trades of the command. */
+  onTraded(
+    words: Float64Array,
+    at: number,
+    position: number,
+    index: number,
+    block: number,
+    timeMs: number,
+  ): void {
+    const market = words[at + TRADED.market]!;
+    const kind = words[at + TRADED.tradeKind]!;
+    const side = words[at + TRADED.takerSide]!;
+    const price = words[at + TRADED.priceTicks]!;
+    const lots = words[at + TRADED.lots]!;
+    const maker = words[at + TRADED.makerAccount]!;
+    const makerOrder = words[at + TRADED.makerOrderId]!;
+    if (maker !== BACKSTOP_ACCOUNT) {
+      const fee = words[at + TRADED.makerFeeMicros]!;
+      const pnl = words[at + TRADED.makerPnlMicros]!;
+      // Whose resting order was taken has an ordinary fill, whoever took it.
+      const own = makerOrder === 0 ? kind : TRADE_ORDER;
+      this.queue.put(
+        this.fills,
+        keyOf(maker, position, 2 * index),
+        bytesOfWords([makerOrder, own, market, -side, price, lots, fee, 0, pnl, block, timeMs]),
+      );
+    }
+    const taker = words[at + TRADED.takerAccount]!;
+    const takerOrder = words[at + TRADED.takerOrderId]!;
+    if (taker !== BACKSTOP_ACCOUNT) {
+      const fee = words[at + TRADED.takerFeeMicros]!;
+      const pnl = words[at + TRADED.takerPnlMicros]!;
+      const own = takerOrder === 0 ? kind : TRADE_ORDER;
+      this.queue.put(
+        this.fills,
+        keyOf(taker, position, 2 * index + 1),
+        bytesOfWords([takerOrder, own, market, side, price, lots, fee, 1, pnl, block, timeMs]),
+      );
+    }
+    if (makerOrder === 0) return;
+    this.queue.put(
+      this.trades,
+      keyOf(market, position, index),
+      bytesOfWords([price, lots, side, timeMs]),
+    );
+  }
+}

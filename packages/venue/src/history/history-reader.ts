@@ -1,0 +1,140 @@
+/** What can be asked of a history: pages of rows, newest first, from memory and disk alike. */
+import type { Resolution } from "@perpgate/protocol";
+import { decodeBlock, HASH_BYTES, type SealedBlock } from "../blocks/block-header.js";
+import { CANDLE_ROW, candleGroup, RESOLUTION_MS } from "./candle-projection.js";
+import { DayStats } from "./day-stats.js";
+import type { Tables } from "./history-store.js";
+import { groupOf, keyOf, ordinalOf, placeOf } from "./keys.js";
+import { wordsOfBytes } from "./words.js";
+
+/** A row together with its place in the total order. */
+export interface PlacedRow {
+  readonly position: number;
+  readonly ordinal: number;
+  readonly row: Float64Array;
+}
+
+export interface TimedRow {
+  readonly timeMs: number;
+  readonly row: Float64Array;
+}
+
+export interface AckRow {
+  readonly position: number;
+  /** The canonical bytes of the OrderAcknowledged event: the leaf of the block's tree. */
+  readonly leaf: Buffer;
+  /** SHA-256 of the body that was signed. */
+  readonly digest: Buffer;
+}
+
+/** Above every position and time, and still exact. */
+const HIGHEST = Number.MAX_SAFE_INTEGER;
+const DAY_MINUTES = 1_440;
+
+export class HistoryReader {
+  private readonly days = new Map<number, DayStats>();
+
+  constructor(private readonly tables: Tables) {}
+
+  ack(position: number): AckRow | undefined {
+    const bytes = this.tables.acks.get(keyOf(position));
+    return bytes === undefined ? undefined : ackRow(position, bytes);
+  }
+
+  /** The acknowledgements of a range of the log, in order. */
+  acksBetween(first: number, last: number): AckRow[] {
+    const entries = this.tables.acks.ascending(keyOf(first), keyOf(last + 1), last - first + 1);
+    return entries.map(({ key, value }) => ackRow(groupOf(key), value));
+  }
+
+  block(number: number): SealedBlock | undefined {
+    const bytes = this.tables.blocks.get(keyOf(number));
+    if (bytes === undefined) return undefined;
+    const block = decodeBlock(bytes);
+    if (block === undefined || block.number !== number) {
+      throw new Error(`block ${number} in the history is damaged`);
+    }
+    return block;
+  }
+
+  newestBlock(): SealedBlock | undefined {
+    const [entry] = this.tables.blocks.descending(keyOf(0), keyOf(HIGHEST), 1);
+    return entry === undefined ? undefined : decodeBlock(entry.value);
+  }
+
+  /** Fills of an account below a place (by default all), newest first. */
+  fills(account: number, limit: number, before?: { position: number; ordinal: number }) {
+    const to =
+      before === undefined ? keyOf(account + 1) : keyOf(account, before.position, before.ordinal);
+    return this.tables.fills.descending(keyOf(account), to, limit).map(placedRow);
+  }
+
+  trades(market: number, limit: number): PlacedRow[] {
+    return this.tables.trades.descending(keyOf(market), keyOf(market + 1), limit).map(placedRow);
+  }
+
+  candles(market: number, resolution: Resolution, limit: number, beforeMs?: number): TimedRow[] {
+    const group = candleGroup(market, resolution);
+    const to = beforeMs === undefined ? keyOf(group + 1) : keyOf(group, beforeMs);
+    return this.tables.candles.descending(keyOf(group), to, limit).map(timedRow);
+  }
+
+  funding(market: number, limit: number): TimedRow[] {
+    return this.tables.funding.descending(keyOf(market), keyOf(market + 1), limit).map(timedRow);
+  }
+
+  order(account: number, id: number): Float64Array | undefined {
+    const bytes = this.tables.orders.get(keyOf(account, id));
+    return bytes === undefined ? undefined : wordsOfBytes(bytes);
+  }
+
+  orders(account: number, limit: number): Float64Array[] {
+    const entries = this.tables.orders.descending(keyOf(account), keyOf(account + 1), limit);
+    return entries.map(({ value }) => wordsOfBytes(value));
+  }
+
+  /** Orders that used the nonce, in whichever session, newest first. */
+  ordersByNonce(account: number, nonce: number, limit: number): Float64Array[] {
+    const from = keyOf(account, nonce).subarray(0, 16);
+    const to = keyOf(account, nonce + 1).subarray(0, 16);
+    return this.tables.nonces.descending(from, to, limit).flatMap(({ key }) => {
+      const order = this.order(account, placeOf(key.subarray(8)));
+      return order === undefined ? [] : [order];
+    });
+  }
+
+  /** The last 24 hours of a market, loaded from its minute candles when first asked for. */
+  day(market: number, timeMs: number): DayStats {
+    let day = this.days.get(market);
+    if (day === undefined) {
+      day = new DayStats();
+      const floor = timeMs - DAY_MINUTES * RESOLUTION_MS["1m"];
+      for (const { timeMs: at, row } of this.candles(market, "1m", DAY_MINUTES)) {
+        if (at <= floor) break;
+        day.load(
+          at,
+          row[CANDLE_ROW.OPEN]!,
+          row[CANDLE_ROW.HIGH]!,
+          row[CANDLE_ROW.LOW]!,
+          row[CANDLE_ROW.CLOSE]!,
+          row[CANDLE_ROW.LOTS]!,
+        );
+      }
+      this.days.set(market, day);
+    }
+    return day;
+  }
+}
+
+function ackRow(position: number, bytes: Buffer): AckRow {
+  const split = bytes.length - HASH_BYTES;
+  return { position, leaf: bytes.subarray(0, split), digest: bytes.subarray(split) };
+}
+
+function placedRow({ key, value }: { readonly key: Buffer; readonly value: Buffer }): PlacedRow {
+  return { position: placeOf(key), ordinal: ordinalOf(key), row: wordsOfBytes(value) };
+}
+
+function timedRow({ key, value }: { readonly key: Buffer; readonly value: Buffer }): TimedRow {
+  return { timeMs: placeOf(key), row: wordsOfBytes(value) };
+}

@@ -1,0 +1,159 @@
+/**
+ * The history of a venue: everything that the engine does not keep because no rule needs it, and
+ * that people ask for all the same. Comes in: applied commands, in order, those it holds already
+ * included (they are passed over). Goes out: rows, newest first.
+ *
+ * It is derived from the log alone. It never answers for a command that is not durable, since none
+ * reaches it, and a crash costs it at most what the next start applies again.
+ */
+import { EVENT } from "@perpgate/engine";
+import { leafAt } from "../blocks/block-builder.js";
+import { encodeHeader, type SealedBlock } from "../blocks/block-header.js";
+import { sha256 } from "../blocks/merkle.js";
+import { eventWords, FUNDED, TRADED } from "../events/event-fields.js";
+import type { Applied } from "../replica.js";
+import { CandleProjection } from "./candle-projection.js";
+import { FillProjection } from "./fill-projection.js";
+import { HistoryReader } from "./history-reader.js";
+import type { HistoryStore } from "./history-store.js";
+import { keyOf } from "./keys.js";
+import { OrderProjection } from "./order-projection.js";
+import { PositionProjection } from "./position-projection.js";
+import { SessionProjection } from "./session-projection.js";
+import { bytesOfWords } from "./words.js";
+import { type Held, WriteQueue } from "./write-queue.js";
+
+export interface HistoryEvents {
+  /** What is on disk moved on. */
+  onDurable(held: Held): void;
+  /** The store failed and will fall behind. */
+  onFailure(error: Error): void;
+}
+
+export class History extends HistoryReader {
+  private readonly queue: WriteQueue;
+  private readonly orderRows: OrderProjection;
+  private readonly fillRows: FillProjection;
+  private readonly candleRows: CandleProjection;
+  private readonly positionRows: PositionProjection;
+  private readonly sessionRows: SessionProjection;
+  private held: Held;
+
+  constructor(
+    private readonly store: HistoryStore,
+    /** Micros that a lot is worth per tick, by market. */
+    private readonly unitMicros: (market: number) => number,
+    events: HistoryEvents,
+  ) {
+    super(store.tables);
+    const { environment, tables } = store;
+    this.held = store.held;
+    this.queue = new WriteQueue(
+      environment,
+      store.held,
+      (held) => store.writeHeld(held),
+      (held) => events.onDurable(held),
+      (error) => events.onFailure(error),
+    );
+    this.orderRows = new OrderProjection(tables.orders, tables.nonces, this.queue);
+    this.fillRows = new FillProjection(tables.fills, tables.trades, this.queue);
+    this.candleRows = new CandleProjection(tables.candles, this.queue);
+    this.positionRows = new PositionProjection(tables.positions, this.queue);
+    this.sessionRows = new SessionProjection(tables.sessions, this.queue);
+  }
+
+  /** The last command that it holds, on disk or on the way there. */
+  get position(): number {
+    return this.held.position;
+  }
+
+  /** What is on disk for good. */
+  get durable(): Held {
+    return this.queue.durable;
+  }
+
+  get backlog(): number {
+    return this.queue.backlog;
+  }
+
+  sessionKey(session: number) {
+    return this.sessionRows.keyOf(session);
+  }
+
+  positionUpdatedAt(account: number, market: number): number {
+    return this.positionRows.updatedAt(account, market);
+  }
+
+  /** `block` is the one that holds the command; `sealed` the block that the command sealed. */
+  onCommand(applied: Applied, block: number, sealed: SealedBlock | null): void {
+    const { position, timeMs, events } = applied;
+    if (position <= this.held.position) return;
+    const { words, length } = events;
+    if (length > 0) this.sessionRows.onCommand(applied, words[0]!);
+    let trades = 0;
+    for (let at = 0; at < length; at += eventWords(words[at]!)) {
+      const kind = words[at]!;
+      let unit = 0;
+      if (kind === EVENT.Traded) {
+        unit = this.unitMicros(words[at + TRADED.market]!);
+        this.fillRows.onTraded(words, at, position, trades++, block, timeMs);
+        this.onTape(words, at, timeMs);
+      } else if (kind === EVENT.PositionSettled) {
+        this.positionRows.onSettled(words, at, timeMs);
+        continue;
+      } else if (kind === EVENT.OrderAcknowledged) {
+        const leaf = Buffer.concat([leafAt(words, at), sha256(applied.evidence.signed)]);
+        this.queue.put(this.store.tables.acks, keyOf(position), leaf);
+      } else if (kind === EVENT.FundingApplied) {
+        this.onFunding(words, at);
+      } else if (kind === EVENT.SessionClosed) {
+        this.sessionRows.onClosed(words, at);
+      }
+      this.orderRows.onEvent(kind, words, at, unit);
+    }
+    this.orderRows.endCommand(timeMs);
+    if (sealed !== null) {
+      this.queue.put(this.store.tables.blocks, keyOf(sealed.number), encodeHeader(sealed));
+    }
+    this.held = { ...this.held, position };
+    this.queue.endCommand(this.held);
+  }
+
+  /** The log's place after a batch. */
+  onBatchEnd(end: { readonly batch: number; readonly record: number }): void {
+    if (end.batch <= this.held.batch) return;
+    this.held = { position: this.held.position, batch: end.batch, record: end.record };
+    this.queue.endBatch(this.held);
+  }
+
+  flush(): Promise<void> {
+    return this.queue.flush();
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.queue.flush();
+    } finally {
+      this.queue.stop();
+      await this.store.environment.close();
+    }
+  }
+
+  private onTape(words: Float64Array, at: number, timeMs: number): void {
+    if (words[at + TRADED.makerOrderId] === 0) return;
+    const market = words[at + TRADED.market]!;
+    const price = words[at + TRADED.priceTicks]!;
+    const lots = words[at + TRADED.lots]!;
+    // The day first: it may be loaded now, from candles that must not hold this trade yet.
+    this.day(market, timeMs).onTrade(price, lots, timeMs);
+    this.candleRows.onTrade(market, price, lots, timeMs);
+  }
+
+  private onFunding(words: Float64Array, at: number): void {
+    this.queue.put(
+      this.store.tables.funding,
+      keyOf(words[at + FUNDED.market]!, words[at + FUNDED.hourEndMs]!),
+      bytesOfWords([words[at + FUNDED.rate]!, words[at + FUNDED.markTicks]!]),
+    );
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * Orders with their latest state, by account and id, and by nonce. The engine forgets an order that
+ * has ended and never kept what it had filled; this remembers both. Rows of open orders stay in
+ * memory, as many as the engine itself keeps, and are read back one by one after a restart.
+ */
+import {
+  END,
+  EVENT,
+  STATUS_CANCELED,
+  STATUS_FILLED,
+  STATUS_PENDING,
+  STATUS_RESTING,
+} from "@perpgate/engine";
+import { ACKNOWLEDGED, ENDED, PLACED, RESTED, TRADED } from "../events/event-fields.js";
+import type { HistoryTable } from "./history-table.js";
+import { keyOf } from "./keys.js";
+import { ORDER_ROW, ORDER_ROW_WORDS } from "./order-row.js";
+import { bytesOfWords, wordsOfBytes } from "./words.js";
+import type { WriteQueue } from "./write-queue.js";
+
+const PRESENT = Buffer.of(1);
+
+export class OrderProjection {
+  private readonly live = new Map<number, Float64Array>();
+  /** Rows that the command under way has changed. */
+  private readonly changed = new Set<Float64Array>();
+
+  constructor(
+    private readonly orders: HistoryTable,
+    private readonly nonces: HistoryTable,
+    private readonly queue: WriteQueue,
+  ) {}
+
+  onEvent(kind: number, words: Float64Array, at: number, unitMicros: number): void {
+    switch (kind) {
+      case EVENT.OrderPlaced:
+        this.onPlaced(words, at);
+        return;
+      case EVENT.Traded:
+        this.onTraded(words, at, unitMicros);
+        return;
+      case EVENT.OrderRested: {
+        const row = this.live.get(words[at + RESTED.orderId]!);
+        if (row === undefined) return;
+        row[ORDER_ROW.STATUS] = STATUS_RESTING;
+        row[ORDER_ROW.REMAINING] = words[at + RESTED.remainingLots]!;
+        return;
+      }
+      case EVENT.OrderEnded:
+        this.onEnded(words, at);
+        return;
+      case EVENT.OrderAcknowledged:
+        this.onAcknowledged(words, at);
+        return;
+    }
+  }
+
+  /** Writes what the command changed. */
+  endCommand(timeMs: number): void {
+    if (this.changed.size === 0) return;
+    for (const row of this.changed) {
+      row[ORDER_ROW.UPDATED] = timeMs;
+      if (row[ORDER_ROW.CREATED] === 0) row[ORDER_ROW.CREATED] = timeMs;
+      this.queue.put(
+        this.orders,
+        keyOf(row[ORDER_ROW.ACCOUNT]!, row[ORDER_ROW.ID]!),
+        bytesOfWords(row),
+      );
+      const status = row[ORDER_ROW.STATUS];
+      const isOpen = status === STATUS_RESTING || status === STATUS_PENDING;
+      if (!isOpen) this.live.delete(row[ORDER_ROW.ID]!);
+    }
+    this.changed.clear();
+  }
+
+  private onPlaced(words: Float64Array, at: number): void {
+    const row = new Float64Array(ORDER_ROW_WORDS);
+    row[ORDER_ROW.ID] = words[at + PLACED.orderId]!;
+    row[ORDER_ROW.ACCOUNT] = words[at + PLACED.account]!;
+    row[ORDER_ROW.MARKET] = words[at + PLACED.market]!;
+    row[ORDER_ROW.SIDE] = words[at + PLACED.side]!;
+    row[ORDER_ROW.TYPE] = words[at + PLACED.type]!;
+    row[ORDER_ROW.PRICE] = words[at + PLACED.priceTicks]!;
+    row[ORDER_ROW.LOTS] = words[at + PLACED.lots]!;
+    row[ORDER_ROW.MARGIN] = words[at + PLACED.marginMicros]!;
+    row[ORDER_ROW.LEVERAGE] = words[at + PLACED.leverage]!;
+    row[ORDER_ROW.REDUCE_ONLY] = words[at + PLACED.reduceOnly]!;
+    row[ORDER_ROW.POST_ONLY] = words[at + PLACED.postOnly]!;
+    row[ORDER_ROW.NONCE] = words[at + PLACED.nonce]!;
+    row[ORDER_ROW.SESSION] = words[at + PLACED.session]!;
+    row[ORDER_ROW.REMAINING] = words[at + PLACED.lots]!;
+    this.live.set(row[ORDER_ROW.ID]!, row);
+    this.changed.add(row);
+    // By account, nonce and session: one sign-in after another may use a nonce again.
+    const account = row[ORDER_ROW.ACCOUNT]!;
+    const key = Buffer.concat([
+      keyOf(account, row[ORDER_ROW.NONCE]!).subarray(0, 16),
+      keyOf(row[ORDER_ROW.ID]!).subarray(0, 8),
+    ]);
+    this.queue.put(this.nonces, key, PRESENT);
+  }
+
+  private onTraded(words: Float64Array, at: number, unitMicros: number): void {
+    const lots = words[at + TRADED.lots]!;
+    const micros = lots * words[at + TRADED.priceTicks]! * unitMicros;
+    const maker = words[at + TRADED.makerOrderId]!;
+    if (maker !== 0) {
+      const row = this.rowOf(words[at + TRADED.makerAccount]!, maker);
+      fill(row, lots, micros, words[at + TRADED.makerFeeMicros]!);
+    }
+    const taker = words[at + TRADED.takerOrderId]!;
+    if (taker !== 0) {
+      const row = this.rowOf(words[at + TRADED.takerAccount]!, taker);
+      fill(row, lots, micros, words[at + TRADED.takerFeeMicros]!);
+    }
+  }
+
+  private onEnded(words: Float64Array, at: number): void {
+    const row = this.rowOf(words[at + ENDED.account]!, words[at + ENDED.orderId]!);
+    const reason = words[at + ENDED.reason]!;
+    row[ORDER_ROW.STATUS] = reason === END.none ? STATUS_FILLED : STATUS_CANCELED;
+    row[ORDER_ROW.REASON] = reason;
+    row[ORDER_ROW.REMAINING] = words[at + ENDED.remainingLots]!;
+  }
+
+  /** The last word on the order's own command: what it filled at once, and how it stands. */
+  private onAcknowledged(words: Float64Array, at: number): void {
+    const account = words[at + ACKNOWLEDGED.account]!;
+    const row = this.rowOf(account, words[at + ACKNOWLEDGED.orderId]!);
+    row[ORDER_ROW.STATUS] = words[at + ACKNOWLEDGED.status]!;
+    row[ORDER_ROW.REASON] = words[at + ACKNOWLEDGED.reason]!;
+    row[ORDER_ROW.FILLED_LOTS] = words[at + ACKNOWLEDGED.filledLots]!;
+    row[ORDER_ROW.FILLED_MICROS] = words[at + ACKNOWLEDGED.filledMicros]!;
+    row[ORDER_ROW.FEE] = words[at + ACKNOWLEDGED.feeMicros]!;
+    row[ORDER_ROW.REMAINING] = words[at + ACKNOWLEDGED.remainingLots]!;
+  }
+
+  private rowOf(account: number, id: number): Float64Array {
+    let row = this.live.get(id);
+    if (row === undefined) {
+      const bytes = this.orders.get(keyOf(account, id));
+      if (bytes === undefined) throw new Error(`the history has no order ${id}`);
+      row = wordsOfBytes(bytes);
+      this.live.set(id, row);
+    }
+    this.changed.add(row);
+    return row;
+  }
+}
+
+function fill(row: Float64Array, lots: number, micros: number, feeMicros: number): void {
+  row[ORDER_ROW.FILLED_LOTS] = row[ORDER_ROW.FILLED_LOTS]! + lots;
+  row[ORDER_ROW.FILLED_MICROS] = row[ORDER_ROW.FILLED_MICROS]! + micros;
+  row[ORDER_ROW.FEE] = row[ORDER_ROW.FEE]! + feeMicros;
+  row[ORDER_ROW.REMAINING] = row[ORDER_ROW.REMAINING]! - lots;
+}

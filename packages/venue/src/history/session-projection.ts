@@ -1,0 +1,75 @@
+/**
+ * The public keys of sessions, and the messages that signed them in. The engine knows a key by its
+ * fingerprint; whoever verifies a signature, shows a session or checks a rotation needs the bytes.
+ */
+import { EVENT } from "@perpgate/engine";
+import { SESSION_CLOSED } from "../events/event-fields.js";
+import type { Applied } from "../replica.js";
+import type { HistoryTable } from "./history-table.js";
+import { keyOf } from "./keys.js";
+import type { WriteQueue } from "./write-queue.js";
+
+export interface SessionKeyRow {
+  /** The key in force, as bytes: 32 are Ed25519, more are secp256k1. */
+  readonly publicKey: Buffer;
+  /** The message that the wallet signed. */
+  readonly message: Buffer;
+}
+
+/** Live sessions kept in memory; beyond it all are dropped and read back as they are needed. */
+const KEPT_SESSIONS = 50_000;
+
+export class SessionProjection {
+  private readonly keys = new Map<number, SessionKeyRow>();
+
+  constructor(
+    private readonly sessions: HistoryTable,
+    private readonly queue: WriteQueue,
+  ) {}
+
+  onCommand({ command, evidence, position }: Applied, firstEvent: number): void {
+    if (command.kind === "OpenSession" && firstEvent !== EVENT.CommandRefused) {
+      this.keep(position, {
+        publicKey: Buffer.from(evidence.publicKey),
+        message: Buffer.from(evidence.signed),
+      });
+    } else if (command.kind === "RotateSession" && firstEvent === EVENT.SessionRotated) {
+      const known = this.keyOf(command.session);
+      this.keep(command.session, {
+        publicKey: Buffer.from(evidence.publicKey),
+        message: known?.message ?? Buffer.alloc(0),
+      });
+    }
+  }
+
+  onClosed(words: Float64Array, at: number): void {
+    this.keys.delete(words[at + SESSION_CLOSED.session]!);
+  }
+
+  keyOf(session: number): SessionKeyRow | undefined {
+    const known = this.keys.get(session);
+    if (known !== undefined) return known;
+    const bytes = this.sessions.get(keyOf(session));
+    if (bytes === undefined) return undefined;
+    const end = 2 + bytes.readUInt16LE(0);
+    const row = { publicKey: bytes.subarray(2, end), message: bytes.subarray(end) };
+    this.remember(session, row);
+    return row;
+  }
+
+  private keep(session: number, row: SessionKeyRow): void {
+    this.remember(session, row);
+    const length = Buffer.allocUnsafe(2);
+    length.writeUInt16LE(row.publicKey.length);
+    this.queue.put(
+      this.sessions,
+      keyOf(session),
+      Buffer.concat([length, row.publicKey, row.message]),
+    );
+  }
+
+  private remember(session: number, row: SessionKeyRow): void {
+    if (this.keys.size >= KEPT_SESSIONS) this.keys.clear();
+    this.keys.set(session, row);
+  }
+}

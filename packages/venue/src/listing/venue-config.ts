@@ -1,0 +1,78 @@
+/**
+ * From what an operator configures to what the engine trades under: decimals become integers, here
+ * and nowhere else. Comes in: market definitions of the protocol and the venue's money. Goes out: a
+ * `VenueConfig`, which the engine judges again. Nothing is rounded: a figure that is not whole in
+ * its unit throws.
+ */
+import type { AttestorKind, MarketConfig, VenueConfig } from "@perpgate/engine";
+import {
+  type MarketDefinition,
+  microsPerTickLot,
+  NotInUnits,
+  stepOf,
+  toMicrosFloor,
+} from "@perpgate/protocol";
+
+/** Parameters that all markets share, in dollars and fractions. */
+export interface VenueParameters {
+  readonly band: number;
+  readonly impactNotional: number;
+  readonly fundSeed: number;
+  readonly backstopCap: number;
+  readonly maxOpenOrders: number;
+  readonly attestorKind: AttestorKind;
+  readonly attestors: number;
+  readonly attestorQuorum: number;
+  readonly devCredit: number;
+}
+
+export const DEFAULT_PARAMETERS: VenueParameters = {
+  band: 0.05,
+  impactNotional: 20_000,
+  fundSeed: 1_000_000,
+  backstopCap: 5_000_000,
+  maxOpenOrders: 500,
+  attestorKind: "dev",
+  attestors: 1,
+  attestorQuorum: 1,
+  devCredit: 10_000,
+};
+
+export function venueConfigOf(
+  markets: readonly MarketDefinition[],
+  parameters: VenueParameters = DEFAULT_PARAMETERS,
+): VenueConfig {
+  return {
+    markets: markets.map((market) => marketConfigOf(market, parameters)),
+    fundSeedMicros: wholeMicros(parameters.fundSeed),
+    backstopCapMicros: wholeMicros(parameters.backstopCap),
+    maxOpenOrders: parameters.maxOpenOrders,
+    attestorKind: parameters.attestorKind,
+    attestors: parameters.attestors,
+    attestorQuorum: parameters.attestorQuorum,
+    devCreditMicros: wholeMicros(parameters.devCredit),
+  };
+}
+
+function marketConfigOf(market: MarketDefinition, parameters: VenueParameters): MarketConfig {
+  return {
+    symbol: market.symbol,
+    microsPerTickLot: microsPerTickLot(stepOf(market.tickSize), stepOf(market.lotSize)),
+    tiers: market.tiers.map((tier) => ({
+      upToMicros: wholeMicros(tier.notionalUpTo),
+      maxLeverage: tier.maxLeverage,
+      maintenancePpm: wholeMicros(tier.maintenanceRate),
+    })),
+    takerFeePpm: wholeMicros(market.takerFee),
+    makerFeePpm: wholeMicros(market.makerFee),
+    bandPpm: wholeMicros(parameters.band),
+    impactNotionalMicros: wholeMicros(parameters.impactNotional),
+  };
+}
+
+/** Millionths: micros of a dollar figure, ppm of a fraction. */
+function wholeMicros(value: number): number {
+  const micros = toMicrosFloor(value);
+  if (micros / 1_000_000 === value) return micros;
+  throw new NotInUnits("off_step", `${value} is not a whole number of millionths`);
+}

@@ -1,0 +1,205 @@
+/** Opens the parts of a venue in order of dependence; what was opened is let go of on failure. */
+import { type FileJournal, openJournal } from "@perpgate/journal";
+import { Checkpointer } from "./checkpoint/checkpointer.js";
+import type { History } from "./history/history.js";
+import { openHistoryStore } from "./history/history-store.js";
+import { checkConfig, checkContinuation, isSameConfig } from "./listing/config-change.js";
+import { type Listing, listingEvidence } from "./listing/listing.js";
+import { NO_EVIDENCE } from "./record/evidence.js";
+import { dataFolder } from "./recovery/data-folder.js";
+import { type Recovered, type RecoveryReport, recover } from "./recovery/recover.js";
+import type { CommandObserver } from "./replica.js";
+import { Sequencer } from "./sequencer.js";
+import { Ticker } from "./ticker.js";
+import { ConfigRefused } from "./venue-errors.js";
+import { DEFAULT_CHECKPOINTS, SILENT, type VenueOptions } from "./venue-options.js";
+import { Views } from "./views/views.js";
+
+export interface VenueParts {
+  readonly journal: FileJournal;
+  readonly history: History;
+  readonly listing: Listing;
+  readonly views: Views;
+  readonly sequencer: Sequencer;
+  readonly ticker: Ticker;
+  readonly checkpointer: Checkpointer | undefined;
+  readonly observers: Set<CommandObserver>;
+  readonly recovery: RecoveryReport;
+  readonly failed: Promise<Error>;
+}
+
+export async function openVenue(options: VenueOptions): Promise<VenueParts> {
+  checkConfig(options.config, options.listing);
+  const folder = dataFolder(options.directory);
+  const journal = await openJournal({
+    directory: folder.journal,
+    verify: "tail",
+    ...(options.segmentBytes === undefined ? {} : { segmentBytes: options.segmentBytes }),
+  });
+  try {
+    return await openWithin(options, journal);
+  } catch (error) {
+    await journal.close();
+    throw error;
+  }
+}
+
+async function openWithin(options: VenueOptions, journal: FileJournal): Promise<VenueParts> {
+  const { logger = SILENT, clock = Date.now, monotonic = () => performance.now() } = options;
+  const folder = dataFolder(options.directory);
+  for (const cut of journal.recovery.cut)
+    logger.warn({ cut }, "a torn commit was cut from the log");
+  const failure = new Failure();
+  const observers = new Set<CommandObserver>();
+  const { recovered, live } = await recoverAll(options, journal, failure);
+  const { state, history, replica, report } = recovered;
+  logger.info({ ...report }, "recovered");
+  try {
+    if (state.engine.state.config !== null) {
+      const current = { config: state.engine.state.config, listing: state.listing.markets };
+      checkContinuation(current, options.config, options.listing);
+    }
+    const source = { engine: state.engine, listing: state.listing, history };
+    const views = new Views(source);
+    live.onCommand = (applied) => {
+      views.onCommand(applied);
+      for (const observer of observers) observer.onCommand(applied);
+    };
+    live.onBatchEnd = (end) => {
+      for (const observer of observers) observer.onBatchEnd?.(end);
+    };
+    const sequencer = new Sequencer(journal, replica, options.writer ?? 0, (error) =>
+      failure.report(error),
+    );
+    failure.onReport = (error) => {
+      logger.error({ err: error }, "the venue stops");
+      sequencer.fail(error);
+    };
+    await sequencer.start(recovered.end);
+    await begin(options, recovered, sequencer, clock());
+    const ticker = new Ticker(
+      { wall: clock, monotonic },
+      state.engine.state.timeMs,
+      state.engine.state.lastTickMs,
+      (command) => sequencer.submit(command, NO_EVIDENCE),
+      (message) => logger.error({}, message),
+    );
+    const checkpoints =
+      options.checkpoints === undefined ? DEFAULT_CHECKPOINTS : options.checkpoints;
+    const checkpointer =
+      checkpoints === null
+        ? undefined
+        : new Checkpointer({
+            folder,
+            logId: journal.recovery.logId,
+            options: checkpoints,
+            history,
+            logger,
+            onFault: (error) => failure.report(error),
+          });
+    live.onDurable = (held) => checkpointer?.follow(held);
+    if (options.ticks !== false) ticker.start();
+    return {
+      journal,
+      history,
+      listing: state.listing,
+      views,
+      sequencer,
+      ticker,
+      checkpointer,
+      observers,
+      recovery: report,
+      failed: failure.promise,
+    };
+  } catch (error) {
+    await history.close();
+    throw error;
+  }
+}
+
+/** What watches the replica once it is live; empty while it recovers. */
+class Live implements CommandObserver {
+  onCommand: CommandObserver["onCommand"] = () => undefined;
+  onBatchEnd: NonNullable<CommandObserver["onBatchEnd"]> = () => undefined;
+  onDurable: (held: { readonly batch: number; readonly record: number }) => void = () => undefined;
+}
+
+/** The one place that a failure of any part is brought to. */
+class Failure {
+  readonly promise: Promise<Error>;
+  onReport: (error: Error) => void = () => undefined;
+  private resolve: (error: Error) => void = () => undefined;
+  private isReported = false;
+
+  constructor() {
+    this.promise = new Promise((resolve) => {
+      this.resolve = resolve;
+    });
+  }
+
+  report(error: Error): void {
+    if (this.isReported) return;
+    this.isReported = true;
+    this.onReport(error);
+    this.resolve(error);
+  }
+}
+
+async function recoverAll(
+  { directory, logger = SILENT }: VenueOptions,
+  journal: FileJournal,
+  failure: Failure,
+): Promise<{ recovered: Recovered; live: Live }> {
+  const folder = dataFolder(directory);
+  const { logId, end } = journal.recovery;
+  const { store, discarded } = await openHistoryStore(
+    folder.history,
+    logId,
+    (held) => held.batch <= end.batch && held.position <= end.record,
+  );
+  if (discarded !== undefined) logger.warn({ reason: discarded }, "the history is made anew");
+  const live = new Live();
+  try {
+    const recovered = await recover(
+      journal,
+      folder.journal,
+      store,
+      {
+        onDurable: (held) => live.onDurable(held),
+        onFailure: (error) => failure.report(error),
+      },
+      [live],
+      (position, record, records) => logger.info({ position, record, records }, "recovering"),
+    );
+    return { recovered, live };
+  } catch (error) {
+    await store.environment.close();
+    throw error;
+  }
+}
+
+/** Genesis on an empty log; otherwise Resume, and Configure if the configuration has changed. */
+async function begin(
+  { config, listing, cohort }: VenueOptions,
+  { state }: Recovered,
+  sequencer: Sequencer,
+  stampMs: number,
+): Promise<void> {
+  const { engine } = state;
+  const evidence = listingEvidence(listing);
+  if (engine.state.config === null) {
+    const genesis = { kind: "Genesis", stampMs, config, cohort } as const;
+    await sequencer.submitted(genesis, evidence, () => undefined);
+  } else {
+    await sequencer.submitted({ kind: "Resume", stampMs }, NO_EVIDENCE, () => undefined);
+    const current = { config: engine.state.config, listing: state.listing.markets };
+    if (!isSameConfig(current, config, listing)) {
+      const configure = { kind: "Configure", stampMs, config } as const;
+      await sequencer.submitted(configure, evidence, () => undefined);
+    }
+  }
+  const taken = engine.state.config;
+  const now = { config: taken ?? config, listing: state.listing.markets };
+  if (taken !== null && isSameConfig(now, config, listing)) return;
+  throw new ConfigRefused("configuration_invalid", "the engine refused the configuration");
+}

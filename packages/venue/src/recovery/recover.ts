@@ -1,0 +1,147 @@
+/**
+ * Recovery: from what lies on disk to a replica that has applied the whole log. Comes in: an open
+ * journal and its history store. It takes the newest intact snapshot that the history has reached,
+ * and applies the log from there; with no such snapshot it starts at the beginning. It writes to
+ * nothing but the history, and a crash here leaves everything as it was or further on.
+ */
+import { type Engine, SnapshotUnreadable } from "@perpgate/engine";
+import {
+  type FileJournal,
+  type Journal,
+  LOG_START,
+  type LogPosition,
+  LogReader,
+  nodeDisk,
+} from "@perpgate/journal";
+import { History, type HistoryEvents } from "../history/history.js";
+import type { HistoryStore } from "../history/history-store.js";
+import { type Applied, type CommandObserver, Replica } from "../replica.js";
+import {
+  decodeReplicaState,
+  newReplicaState,
+  observe,
+  ReplicaSnapshotUnreadable,
+  type ReplicaState,
+} from "./replica-state.js";
+
+export interface RecoveryReport {
+  /** Position of the snapshot it started from; 0 if it started from nothing. */
+  readonly snapshotPosition: number;
+  /** Commands applied after it. */
+  readonly applied: number;
+  readonly elapsedMs: number;
+  /** Newer snapshots that were passed over. */
+  readonly damagedSnapshots: readonly string[];
+}
+
+export interface Recovered {
+  readonly state: ReplicaState;
+  readonly history: History;
+  readonly replica: Replica;
+  readonly end: LogPosition;
+  readonly report: RecoveryReport;
+}
+
+/** Entries that may wait for the history's disk before the replay waits for it. */
+const MAX_BACKLOG = 20_000;
+/** Batches between two looks at the backlog. */
+const LOOK_EVERY = 64;
+
+export async function recover(
+  journal: FileJournal,
+  journalDirectory: string,
+  store: HistoryStore,
+  events: HistoryEvents,
+  observers: readonly CommandObserver[],
+  onProgress: (position: number, record: number, records: number) => void = () => undefined,
+): Promise<Recovered> {
+  const started = performance.now();
+  const { state, from, damaged } = startingState(journal, journal.recovery.first, store);
+  const history = new History(store, (market) => unitMicros(state.engine, market), events);
+  const first = state.engine.position;
+  const replica = new Replica(state.engine, [historyObserver(state, history), ...observers]);
+  const end = journal.end;
+  const reader = new LogReader(nodeDisk, journalDirectory, from);
+  try {
+    for (let count = 1; ; count++) {
+      const batch = reader.next(end.batch);
+      if (batch === undefined) break;
+      replica.applyBatch(batch);
+      if (count % LOOK_EVERY !== 0) continue;
+      if (history.backlog > MAX_BACKLOG) await history.flush();
+      if (count % (64 * LOOK_EVERY) === 0) {
+        onProgress(replica.position, reader.position.record, end.record);
+      }
+    }
+  } finally {
+    reader.close();
+  }
+  const report = {
+    snapshotPosition: first,
+    applied: replica.position - first,
+    elapsedMs: performance.now() - started,
+    damagedSnapshots: damaged,
+  };
+  return { state, history, replica, end, report };
+}
+
+/** The log was pruned, and what it no longer holds is not in the history either. */
+export class HistoryLost extends Error {
+  override readonly name = "HistoryLost";
+  constructor(first: LogPosition) {
+    super(
+      `the log begins at batch ${first.batch} and no snapshot fits the history; ` +
+        "restore the history folder from a backup",
+    );
+  }
+}
+
+interface StartingState {
+  readonly state: ReplicaState;
+  readonly from: LogPosition;
+  readonly damaged: readonly string[];
+}
+
+/** The newest snapshot that can be read and that the history has reached, or the beginning. */
+function startingState(
+  journal: Journal,
+  first: LogPosition,
+  { held }: HistoryStore,
+): StartingState {
+  const passedOver: string[] = [];
+  for (let bound = held.batch; ; ) {
+    const { snapshot, damaged } = journal.snapshots.newest(bound);
+    passedOver.push(...damaged);
+    if (snapshot === undefined) break;
+    try {
+      const state = decodeReplicaState(snapshot.body);
+      return { state, from: snapshot.position, damaged: passedOver };
+    } catch (error) {
+      // Intact, but written by a version whose state has another form.
+      if (!isUnreadable(error)) throw error;
+      passedOver.push(snapshot.file);
+      bound = snapshot.position.batch - 1;
+    }
+  }
+  if (first.batch > 0) throw new HistoryLost(first);
+  return { state: newReplicaState(), from: LOG_START, damaged: passedOver };
+}
+
+function isUnreadable(error: unknown): boolean {
+  return error instanceof ReplicaSnapshotUnreadable || error instanceof SnapshotUnreadable;
+}
+
+/** Blocks before history: its rows name the block, and hold the one that the command sealed. */
+function historyObserver(state: ReplicaState, history: History): CommandObserver {
+  return {
+    onCommand(applied: Applied): void {
+      const sealed = observe(state, applied);
+      history.onCommand(applied, state.blocks.currentNumber, sealed);
+    },
+    onBatchEnd: (end) => history.onBatchEnd(end),
+  };
+}
+
+function unitMicros(engine: Engine, market: number): number {
+  return engine.state.markets[market]?.microsPerTickLot ?? 0;
+}

@@ -1,0 +1,141 @@
+/** Venues on real disks for tests: a data folder, the default markets, traders who sign nothing. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { LIMIT_ORDER, LONG, MARKET_ORDER, type PlaceOrder, SHORT } from "@perpgate/engine";
+import { DEFAULT_MARKETS } from "@perpgate/protocol";
+import { venueConfigOf } from "../listing/venue-config.js";
+import { type Evidence, NO_EVIDENCE } from "../record/evidence.js";
+import { Venue } from "../venue.js";
+import type { VenueOptions } from "../venue-options.js";
+import type { Outcome } from "../views/outcome.js";
+
+export const KEY = "ab".repeat(32);
+export const PUBLIC_KEY = Buffer.alloc(32, 7);
+export const START_MS = 1_800_000_000_000;
+
+export async function temporaryFolder(): Promise<string> {
+  return mkdtemp(join(tmpdir(), "perpgate-venue-"));
+}
+
+export function removeFolder(folder: string): Promise<void> {
+  return rm(folder, { recursive: true, force: true });
+}
+
+/** A clock that stands until it is moved. */
+export class StillClock {
+  nowMs = START_MS;
+  readonly read = (): number => this.nowMs;
+}
+
+export function testOptions(directory: string, more: Partial<VenueOptions> = {}): VenueOptions {
+  return {
+    directory,
+    config: venueConfigOf(DEFAULT_MARKETS),
+    listing: DEFAULT_MARKETS,
+    cohort: "open",
+    clock: () => START_MS,
+    monotonic: () => 0,
+    ticks: false,
+    checkpoints: null,
+    segmentBytes: 1 << 20,
+    ...more,
+  };
+}
+
+/** Drives a venue: every call waits until its command is durable and applied. */
+export class TestVenue {
+  private slot = START_MS / 200;
+
+  private constructor(
+    readonly venue: Venue,
+    readonly options: VenueOptions,
+  ) {}
+
+  static async open(directory: string, more: Partial<VenueOptions> = {}): Promise<TestVenue> {
+    const options = testOptions(directory, more);
+    const opened = new TestVenue(await Venue.open(options), options);
+    opened.slot = Math.floor(opened.venue.views.timeMs / 200);
+    return opened;
+  }
+
+  submit(command: Parameters<Venue["submit"]>[0], evidence: Evidence = NO_EVIDENCE) {
+    return this.venue.submitted(command, evidence, (applied) => ({
+      position: applied.position,
+      outcome: this.venue.views.outcome(applied),
+    }));
+  }
+
+  async index(price = 650_000): Promise<void> {
+    const stampMs = this.venue.views.timeMs;
+    await this.submit({ kind: "UpdateIndex", stampMs, market: 0, indexTicks: price });
+  }
+
+  async signIn(name: number): Promise<number> {
+    const hex = name.toString(16);
+    const nothing = new Uint8Array(0);
+    const { position } = await this.submit(
+      {
+        kind: "OpenSession",
+        stampMs: this.venue.views.timeMs,
+        address: hex.padStart(40, "0"),
+        key: KEY,
+        tokenHash: hex.padStart(64, "0"),
+        expiresAtMs: START_MS + 86_400_000,
+        siweNonce: `nonce${hex}`,
+        siweNonceUntilMs: START_MS + 600_000,
+        maxOrderNotionalMicros: 0,
+        maxNotionalMicros: 0,
+        markets: [],
+      },
+      { signed: Buffer.from(`message of ${name}`), signature: nothing, publicKey: PUBLIC_KEY },
+    );
+    return position;
+  }
+
+  order(session: number, nonce: number, side: "long" | "short", price: number, margin = 100) {
+    const body = JSON.stringify({ session, nonce, side, price, margin });
+    const nothing = new Uint8Array(0);
+    return this.submit(orderCommand(session, nonce, side, price, margin), {
+      signed: Buffer.from(body),
+      signature: nothing,
+      publicKey: nothing,
+    });
+  }
+
+  async tick(): Promise<number> {
+    this.slot++;
+    const { position } = await this.submit({ kind: "Tick", slot: this.slot });
+    return position;
+  }
+}
+
+/** A limit order in BTCUSD at ten times leverage; price 0 makes it a market order. */
+export function orderCommand(
+  session: number,
+  nonce: number,
+  side: "long" | "short",
+  priceTicks: number,
+  marginDollars: number,
+): PlaceOrder {
+  return {
+    kind: "PlaceOrder",
+    stampMs: START_MS,
+    session,
+    key: KEY,
+    nonce,
+    market: 0,
+    side: side === "long" ? LONG : SHORT,
+    type: priceTicks === 0 ? MARKET_ORDER : LIMIT_ORDER,
+    marginMicros: marginDollars * 1_000_000,
+    leverage: 10,
+    priceTicks,
+    reduceOnly: false,
+    postOnly: false,
+  };
+}
+
+export function acknowledged(outcome: Outcome) {
+  if (outcome.kind === "acknowledged") return outcome.acknowledgement;
+  throw new Error(`not acknowledged: ${JSON.stringify(outcome)}`);
+}

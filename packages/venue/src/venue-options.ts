@@ -1,0 +1,53 @@
+/** What a venue is opened with. */
+import type { CohortStage, VenueConfig } from "@perpgate/engine";
+import type { ListedMarket } from "./listing/listing.js";
+
+/** Any structured logger; pino fits. */
+export interface VenueLogger {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface CheckpointOptions {
+  /** A snapshot after so many commands. */
+  readonly everyCommands: number;
+  /** And after so much time, if there was a command. */
+  readonly everyMs: number;
+  /** Snapshots kept on disk. */
+  readonly keep: number;
+}
+
+export const DEFAULT_CHECKPOINTS: CheckpointOptions = {
+  everyCommands: 200_000,
+  everyMs: 300_000,
+  keep: 3,
+};
+
+export interface VenueOptions {
+  /** The data folder, made if missing. */
+  readonly directory: string;
+  readonly config: VenueConfig;
+  /** What the markets' integers mean, in the order of `config.markets`. */
+  readonly listing: readonly ListedMarket[];
+  /** The stage of a venue that begins; later it changes by command alone. */
+  readonly cohort: CohortStage;
+  /** Unix milliseconds. */
+  readonly clock?: () => number;
+  /** Milliseconds that never go back. */
+  readonly monotonic?: () => number;
+  /** Who writes, of the writers of one log. */
+  readonly writer?: number;
+  /** null: no second replica, no snapshots. */
+  readonly checkpoints?: CheckpointOptions | null;
+  /** false: time moves only by the ticks that are submitted. */
+  readonly ticks?: boolean;
+  readonly segmentBytes?: number;
+  readonly logger?: VenueLogger;
+}
+
+export const SILENT: VenueLogger = {
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};

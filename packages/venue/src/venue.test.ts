@@ -1,0 +1,200 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { DEFAULT_MARKETS } from "@perpgate/protocol";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { rootFromPath } from "./blocks/merkle.js";
+import { DEFAULT_PARAMETERS, venueConfigOf } from "./listing/venue-config.js";
+import {
+  acknowledged,
+  removeFolder,
+  START_MS,
+  TestVenue,
+  temporaryFolder,
+  testOptions,
+} from "./testing/test-venue.js";
+import { Venue } from "./venue.js";
+
+let folder = "";
+beforeEach(async () => {
+  folder = await temporaryFolder();
+});
+afterEach(() => removeFolder(folder));
+
+/** Two traders, a resting order and one that takes half of it, a sealed block. */
+async function trade(driver: TestVenue) {
+  await driver.index();
+  const maker = await driver.signIn(1);
+  const taker = await driver.signIn(2);
+  const rested = await driver.order(maker, 1, "short", 650_010, 200);
+  const taken = await driver.order(taker, 1, "long", 650_010, 100);
+  await driver.tick();
+  return { maker, taker, rested, taken };
+}
+
+describe("a venue", () => {
+  test("order: acknowledged in the wire's units, shown by every view, proven by its block", async () => {
+    const driver = await TestVenue.open(folder);
+    const { venue } = driver;
+    const { rested, taken } = await trade(driver);
+    const ack = acknowledged(taken.outcome);
+    expect(ack).toMatchObject({
+      ackNonce: String(taken.position),
+      symbol: "BTCUSD",
+      side: "long",
+      status: "filled",
+      filledSize: 0.01538,
+      avgFillPrice: 65001,
+      expectedBlock: 1,
+      reason: null,
+    });
+    expect(venue.views.fills(2, 10)).toMatchObject([
+      {
+        orderId: String(taken.position),
+        kind: "order",
+        liquidity: "taker",
+        price: 65001,
+        block: 1,
+      },
+    ]);
+    expect(venue.views.fills(1, 10)).toMatchObject([
+      { orderId: String(rested.position), liquidity: "maker", side: "short", size: 0.01538 },
+    ]);
+    expect(venue.views.trades("BTCUSD", 10)).toMatchObject([{ price: 65001, side: "long" }]);
+    expect(venue.views.candles("BTCUSD", "1m", 10)).toMatchObject([
+      { time: START_MS, open: 65001, close: 65001, volume: 0.01538, trades: 1 },
+    ]);
+    expect(venue.views.book("BTCUSD", 50)).toMatchObject({
+      bids: [],
+      asks: [[65001, 0.01538]],
+    });
+    expect(venue.views.openOrders(1)).toMatchObject([
+      { orderId: String(rested.position), status: "resting", filledSize: 0.01538 },
+    ]);
+    expect(venue.views.order(1, rested.position)?.avgFillPrice).toBe(65001);
+    expect(venue.views.order(2, rested.position)).toBeUndefined();
+    expect(venue.views.ordersByNonce(2, 1)).toMatchObject([{ status: "filled", nonce: 1 }]);
+    expect(venue.views.positions(2)).toMatchObject([
+      { symbol: "BTCUSD", side: "long", size: 0.01538, avgEntry: 65001, updatedAt: START_MS },
+    ]);
+    expect(venue.views.ticker("BTCUSD")).toMatchObject({
+      last: 65001,
+      volume24h: 0.01538,
+      high24h: 65001,
+      change24h: 0,
+    });
+    const proof = venue.views.preconfirm(2, taken.position);
+    if (proof === undefined || proof === "not_sealed") throw new Error("no proof");
+    expect(proof.ack).toEqual(ack);
+    const block = venue.views.block(proof.block);
+    const leaf = venue.history.ack(taken.position)?.leaf;
+    if (block === undefined || leaf === undefined) throw new Error("no block");
+    const path = proof.path.map((hash) => Buffer.from(hash.slice(2), "hex"));
+    const root = rootFromPath(leaf, proof.index, block.ackCount, path);
+    expect(`0x${root?.toString("hex")}`).toBe(block.acksRoot);
+    expect(venue.views.preconfirm(1, taken.position)).toBeUndefined();
+    await venue.close();
+  });
+
+  test("preconfirm: not sealed before its block is", async () => {
+    const driver = await TestVenue.open(folder);
+    await driver.index();
+    const session = await driver.signIn(1);
+    const { position } = await driver.order(session, 1, "long", 640_000);
+    expect(driver.venue.views.preconfirm(1, position)).toBe("not_sealed");
+    await driver.tick();
+    expect(driver.venue.views.preconfirm(1, position)).toMatchObject({
+      block: 1,
+      index: 0,
+      path: [],
+    });
+    await driver.venue.close();
+  });
+
+  test("open: a second life shows the same venue and goes on", async () => {
+    const before = await TestVenue.open(folder);
+    const { taker, taken } = await trade(before);
+    const shown = snapshotOfViews(before.venue);
+    await before.venue.close();
+    const after = await TestVenue.open(folder);
+    expect(snapshotOfViews(after.venue)).toEqual(shown);
+    const session = after.venue.views.session("2".padStart(64, "0"));
+    if (session === undefined) throw new Error("the session is gone");
+    expect(session.number).toBe(taker);
+    const past = after.venue.views.ackOf(session, 1);
+    expect(past?.position).toBe(taken.position);
+    expect(past?.acknowledgement).toEqual(acknowledged(taken.outcome));
+    const again = await after.order(taker, 1, "long", 650_010, 100);
+    expect(again.outcome).toEqual({ kind: "replayed", orderId: taken.position });
+    await after.venue.close();
+  });
+
+  test("open: a history that is gone is made anew, the same", async () => {
+    const before = await TestVenue.open(folder);
+    await trade(before);
+    const shown = snapshotOfViews(before.venue);
+    await before.venue.close();
+    await rm(join(folder, "history"), { recursive: true });
+    const after = await TestVenue.open(folder);
+    expect(snapshotOfViews(after.venue)).toEqual(shown);
+    await after.venue.close();
+  });
+
+  test("open: a changed parameter is configured, a fixed one refused by its rule", async () => {
+    const first = await TestVenue.open(folder);
+    await first.venue.close();
+    const wider = venueConfigOf(DEFAULT_MARKETS, { ...DEFAULT_PARAMETERS, maxOpenOrders: 7 });
+    const second = await TestVenue.open(folder, { config: wider });
+    expect(second.venue.position).toBe(3);
+    await second.venue.close();
+    const third = await TestVenue.open(folder, { config: wider });
+    expect(third.venue.position).toBe(4);
+    await third.venue.close();
+    const seed = venueConfigOf(DEFAULT_MARKETS, { ...DEFAULT_PARAMETERS, fundSeed: 1 });
+    const chain = venueConfigOf(DEFAULT_MARKETS, { ...DEFAULT_PARAMETERS, attestorKind: "chain" });
+    const finer = DEFAULT_MARKETS.map((market) =>
+      market.symbol === "BTCUSD" ? { ...market, tickSize: 0.01, lotSize: 0.0001 } : market,
+    );
+    await expect(Venue.open(testOptions(folder, { config: seed }))).rejects.toMatchObject({
+      rule: "fund_seed_fixed",
+    });
+    await expect(Venue.open(testOptions(folder, { config: chain }))).rejects.toMatchObject({
+      rule: "attestor_kind_fixed",
+    });
+    const options = testOptions(folder, { config: venueConfigOf(finer), listing: finer });
+    await expect(Venue.open(options)).rejects.toMatchObject({ rule: "tick_fixed" });
+    // Refusing left no lock behind and nothing in the log.
+    const fourth = await TestVenue.open(folder, { config: wider });
+    expect(fourth.venue.position).toBe(5);
+    await fourth.venue.close();
+  });
+
+  test("close: what comes later hears that the venue has stopped", async () => {
+    const { venue } = await TestVenue.open(folder);
+    await venue.close();
+    expect(venue.isStopped).toBe(true);
+    await expect(
+      venue.submitted({ kind: "Tick", slot: 1 }, { ...NOTHING }, () => undefined),
+    ).rejects.toMatchObject({ name: "VenueStopped" });
+  });
+});
+
+const nothing = new Uint8Array(0);
+const NOTHING = { signed: nothing, signature: nothing, publicKey: nothing };
+
+/** Everything that two accounts and the public see, but for what the time of asking decides. */
+function snapshotOfViews({ views }: Venue) {
+  const { seq: _, ...book } = views.book("BTCUSD", 100) ?? { seq: 0 };
+  return {
+    book: { ...book, block: 0 },
+    ticker: views.ticker("BTCUSD"),
+    trades: views.trades("BTCUSD", 1_000),
+    candles: views.candles("BTCUSD", "5m", 1_000),
+    accounts: [1, 2].map((account) => ({
+      fills: views.fills(account, 1_000),
+      orders: views.orders(account),
+      open: views.openOrders(account),
+      positions: views.positions(account),
+    })),
+    blocks: [1, 2].map((number) => views.block(number)),
+  };
+}

@@ -1,0 +1,121 @@
+/**
+ * The venue: one replica, its own journal, and everything around them. Commands come in through
+ * `submit` and are answered in log order once they are durable and applied; readers ask `views`.
+ *
+ *   1. journal     open, cut a torn tail                        recovery of the journal
+ *   2. history     open, or make anew                           history/history-store.ts
+ *   3. replica     newest snapshot, then the log                recovery/recover.ts
+ *   4. genesis     on an empty log; otherwise Resume, and Configure if the file has changed
+ *   5. ticker      time, every 200 ms                           ticker.ts
+ *   6. checkpoints snapshots and state hashes, another thread   checkpoint/checkpointer.ts
+ *
+ * Nothing is answered that is not durable. If the log, the engine, the history or the second
+ * replica fails, every submitter hears that the venue has stopped, `failed` resolves, and the
+ * process is to exit with an error: the log decides what was acknowledged, and the next start reads
+ * it. A crash at any step is met by the next open.
+ */
+import type { Command } from "@perpgate/engine";
+import type { FileJournal } from "@perpgate/journal";
+import type { Checkpointer } from "./checkpoint/checkpointer.js";
+import type { History } from "./history/history.js";
+import type { Listing } from "./listing/listing.js";
+import { openVenue, type VenueParts } from "./open-venue.js";
+import type { Evidence } from "./record/evidence.js";
+import type { RecoveryReport } from "./recovery/recover.js";
+import type { Applied, CommandObserver } from "./replica.js";
+import type { Sequencer, Submitter } from "./sequencer.js";
+import type { Ticker } from "./ticker.js";
+import type { VenueOptions } from "./venue-options.js";
+import type { Views } from "./views/views.js";
+
+export class Venue {
+  readonly views: Views;
+  readonly listing: Listing;
+  readonly history: History;
+  readonly recovery: RecoveryReport;
+  /** Resolves, with the reason, if the venue stops by itself. */
+  readonly failed: Promise<Error>;
+  private readonly journal: FileJournal;
+  private readonly sequencer: Sequencer;
+  private readonly ticker: Ticker;
+  private readonly checkpointer: Checkpointer | undefined;
+  private readonly observers: Set<CommandObserver>;
+  private closing: Promise<void> | undefined;
+
+  private constructor(parts: VenueParts) {
+    this.views = parts.views;
+    this.listing = parts.listing;
+    this.history = parts.history;
+    this.recovery = parts.recovery;
+    this.failed = parts.failed;
+    this.journal = parts.journal;
+    this.sequencer = parts.sequencer;
+    this.ticker = parts.ticker;
+    this.checkpointer = parts.checkpointer;
+    this.observers = parts.observers;
+  }
+
+  static async open(options: VenueOptions): Promise<Venue> {
+    return new Venue(await openVenue(options));
+  }
+
+  /** Commands handed in and not yet answered: what overload is judged by. */
+  get waiting(): number {
+    return this.sequencer.waiting;
+  }
+
+  get isStopped(): boolean {
+    return this.sequencer.isStopped;
+  }
+
+  /** Log position of the last command applied. */
+  get position(): number {
+    return this.sequencer.position;
+  }
+
+  /** The venue's time as this machine sees it: what to stamp a command with. */
+  nowMs(): number {
+    return this.ticker.nowMs();
+  }
+
+  /** Appends a command. The submitter hears of it once it is durable and applied, or of the stop. */
+  submit(command: Command, evidence: Evidence, submitter: Submitter): void {
+    this.sequencer.submit(command, evidence, submitter);
+  }
+
+  /** The same as a promise, with what `take` reads while the events are valid. */
+  submitted<T>(command: Command, evidence: Evidence, take: (applied: Applied) => T): Promise<T> {
+    return this.sequencer.submitted(command, evidence, take);
+  }
+
+  /** Watches every command from now on; answers how to stop. Views are up to date when it is called. */
+  observe(observer: CommandObserver): () => void {
+    this.observers.add(observer);
+    return () => this.observers.delete(observer);
+  }
+
+  /**
+   * Gives up segments of the log that neither a restart nor the history needs any more; answers how
+   * many went. Nothing calls it by itself: what is pruned can no longer be verified by anyone. It
+   * reads the newest snapshot on the calling thread.
+   */
+  prune(): number {
+    const newest = this.journal.snapshots.list()[0]?.position;
+    if (newest === undefined) return 0;
+    const { batch, record } = this.history.durable;
+    return this.journal.prune(newest.batch <= batch ? newest : { batch, record });
+  }
+
+  /** Answers what was handed in, then lets go of everything. */
+  close(): Promise<void> {
+    this.closing ??= this.closeOnce();
+    return this.closing;
+  }
+
+  private async closeOnce(): Promise<void> {
+    this.ticker.stop();
+    await this.checkpointer?.close();
+    await this.sequencer.close();
+    await this.history.close().catch(() => undefined);
+  }
+}

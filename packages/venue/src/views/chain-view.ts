@@ -1,0 +1,57 @@
+/** Blocks, and the proof that one holds an acknowledgement. */
+import { type Block, hexFromBytes, type PreconfirmProof } from "@perpgate/protocol";
+import type { SealedBlock } from "../blocks/block-header.js";
+import { inclusionPath } from "../blocks/merkle.js";
+import { ACKNOWLEDGED } from "../events/event-fields.js";
+import { wordsOfBytes } from "../history/words.js";
+import { acknowledgementOfLeaf } from "./acknowledgement.js";
+import type { VenueSource } from "./venue-source.js";
+
+export function blockView({ history }: VenueSource, number: number): Block | undefined {
+  const block = history.block(number);
+  return block === undefined ? undefined : blockOf(block);
+}
+
+export function blockOf(block: SealedBlock): Block {
+  return {
+    number: block.number,
+    hash: hex(block.hash),
+    parentHash: hex(block.parentHash),
+    firstPosition: String(block.firstPosition),
+    lastPosition: String(block.lastPosition),
+    ackCount: block.ackCount,
+    acksRoot: hex(block.acksRoot),
+    eventsHash: hex(block.eventsHash),
+    time: block.timeMs,
+  };
+}
+
+/**
+ * The proof of an account's own acknowledgement; `not_sealed` while its block is open, undefined
+ * where the account has none at that position.
+ */
+export function preconfirmView(
+  { history, listing }: VenueSource,
+  account: number,
+  position: number,
+): PreconfirmProof | "not_sealed" | undefined {
+  const ack = history.ack(position);
+  if (ack === undefined) return undefined;
+  const words = wordsOfBytes(ack.leaf);
+  if (words[ACKNOWLEDGED.account] !== account) return undefined;
+  const block = history.block(words[ACKNOWLEDGED.block]!);
+  if (block === undefined) return "not_sealed";
+  const acks = history.acksBetween(block.firstPosition, block.lastPosition);
+  const index = acks.findIndex((other) => other.position === position);
+  const leaves = acks.map((other) => other.leaf);
+  return {
+    ack: acknowledgementOfLeaf(ack.leaf, listing),
+    block: block.number,
+    index,
+    path: inclusionPath(leaves, index).map(hex),
+  };
+}
+
+function hex(bytes: Uint8Array): string {
+  return `0x${hexFromBytes(bytes)}`;
+}

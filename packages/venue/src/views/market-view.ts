@@ -1,0 +1,70 @@
+/** Markets and their tickers. */
+import type { Market as EngineMarket } from "@perpgate/engine/reading";
+import { fundingRate, GLOBAL, MARKET } from "@perpgate/engine/reading";
+import type { Market, Ticker } from "@perpgate/protocol";
+import {
+  fractionOfPpm,
+  fractionOfRate,
+  fromMicros,
+  priceOrNull,
+  ratio,
+  sizeOf,
+} from "./figures.js";
+import { stateOf, type VenueSource, type ViewedMarket, viewedMarkets } from "./venue-source.js";
+
+export function marketsView(source: VenueSource): Market[] {
+  return viewedMarkets(source).map((viewed) => marketView(source, viewed));
+}
+
+export function marketView(source: VenueSource, { units, market }: ViewedMarket): Market {
+  const { config } = market;
+  const hasIndex = market.get(MARKET.INDEX) !== 0;
+  return {
+    symbol: units.symbol,
+    base: units.base,
+    quote: units.quote,
+    maxLeverage: config.tiers[0]?.maxLeverage ?? 1,
+    tickSize: units.tickSize,
+    lotSize: units.lotSize,
+    markPrice: priceOrNull(units, market.mark),
+    indexPrice: priceOrNull(units, market.get(MARKET.INDEX)),
+    fundingRate: hasIndex ? fractionOfRate(fundingRate(market)) : null,
+    nextFundingAt: stateOf(source).global(GLOBAL.NEXT_FUNDING),
+    makerFee: fractionOfPpm(config.makerFeePpm),
+    takerFee: fractionOfPpm(config.takerFeePpm),
+    tiers: config.tiers.map((tier) => ({
+      notionalUpTo: fromMicros(tier.upToMicros),
+      maxLeverage: tier.maxLeverage,
+      maintenanceRate: fractionOfPpm(tier.maintenancePpm),
+    })),
+    status: market.halted ? "halted" : "active",
+  };
+}
+
+export function tickerView(source: VenueSource, { units, market }: ViewedMarket): Ticker {
+  const state = stateOf(source);
+  const day = source.history.day(market.number, state.timeMs).at(state.timeMs);
+  const { bids, asks } = market;
+  const change = day.openTicks === 0 ? null : ratio(day.lastTicks - day.openTicks, day.openTicks);
+  return {
+    symbol: units.symbol,
+    bid: bids.count === 0 ? null : priceOrNull(units, bids.bestTicks()),
+    ask: asks.count === 0 ? null : priceOrNull(units, asks.bestTicks()),
+    last: priceOrNull(units, market.get(MARKET.LAST)),
+    mark: priceOrNull(units, market.mark),
+    index: priceOrNull(units, market.get(MARKET.INDEX)),
+    fundingRate: fractionOfRate(fundingRate(market)),
+    nextFundingAt: state.global(GLOBAL.NEXT_FUNDING),
+    openInterest: sizeOf(units, openInterestLots(market)),
+    volume24h: sizeOf(units, day.lots),
+    high24h: priceOrNull(units, day.highTicks),
+    low24h: priceOrNull(units, day.lowTicks),
+    change24h: change,
+    time: state.timeMs,
+  };
+}
+
+/** Lots held long, the backstop's included. */
+function openInterestLots(market: EngineMarket): number {
+  return market.get(MARKET.LONG_LOTS) + Math.max(0, market.get(MARKET.BACKSTOP_LOTS));
+}

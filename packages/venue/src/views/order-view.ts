@@ -1,0 +1,69 @@
+/** Orders of an account, open or all, from the history's rows; open ones by the engine's lists. */
+import { ORDER_STATUSES } from "@perpgate/engine";
+import { NONE, ORDER, ORDER_WORDS, openOrdersOf } from "@perpgate/engine/reading";
+import type { Order, OrderType } from "@perpgate/protocol";
+import { ORDER_ROW } from "../history/order-row.js";
+import { reasonOf } from "./acknowledgement.js";
+import { averagePrice, fromMicros, priceOrNull, sideOf, sizeOf } from "./figures.js";
+import { stateOf, unitsOf, type VenueSource } from "./venue-source.js";
+
+const ORDER_TYPES: readonly OrderType[] = ["market", "limit", "stop"];
+/** Orders in one answer; older ones are found by id or nonce. */
+const MAX_ORDERS = 1_000;
+
+/** Oldest first, as they queue. */
+export function openOrdersView(source: VenueSource, account: number): Order[] {
+  const state = stateOf(source);
+  const ids: number[] = [];
+  for (const market of state.markets) {
+    const row = market.positions.rowOf(account);
+    if (row === NONE) continue;
+    for (const order of openOrdersOf(state, market, row)) {
+      ids.push(state.orders.table.data[order * ORDER_WORDS + ORDER.ID]!);
+    }
+  }
+  return ids.sort((a, b) => a - b).flatMap((id) => orderView(source, account, id) ?? []);
+}
+
+/** Newest first. */
+export function allOrdersView(source: VenueSource, account: number): Order[] {
+  return source.history.orders(account, MAX_ORDERS).map((row) => orderOf(source, row));
+}
+
+export function ordersByNonceView(source: VenueSource, account: number, nonce: number): Order[] {
+  const rows = source.history.ordersByNonce(account, nonce, MAX_ORDERS);
+  return rows.map((row) => orderOf(source, row));
+}
+
+export function orderView(source: VenueSource, account: number, id: number): Order | undefined {
+  const row = source.history.order(account, id);
+  return row === undefined ? undefined : orderOf(source, row);
+}
+
+function orderOf(source: VenueSource, row: Float64Array): Order {
+  const market = unitsOf(source, row[ORDER_ROW.MARKET]!);
+  const type = ORDER_TYPES[row[ORDER_ROW.TYPE]!];
+  const status = ORDER_STATUSES[row[ORDER_ROW.STATUS]!];
+  if (type === undefined || status === undefined) throw new RangeError("an order row is damaged");
+  const filled = row[ORDER_ROW.FILLED_LOTS]!;
+  return {
+    orderId: String(row[ORDER_ROW.ID]!),
+    symbol: market.symbol,
+    side: sideOf(row[ORDER_ROW.SIDE]!),
+    type,
+    status,
+    price: priceOrNull(market, row[ORDER_ROW.PRICE]!),
+    size: sizeOf(market, row[ORDER_ROW.LOTS]!),
+    filledSize: sizeOf(market, filled),
+    remainingSize: sizeOf(market, row[ORDER_ROW.REMAINING]!),
+    avgFillPrice: averagePrice(market, row[ORDER_ROW.FILLED_MICROS]!, filled),
+    margin: fromMicros(row[ORDER_ROW.MARGIN]!),
+    leverage: row[ORDER_ROW.LEVERAGE]!,
+    reduceOnly: row[ORDER_ROW.REDUCE_ONLY] !== 0,
+    postOnly: row[ORDER_ROW.POST_ONLY] !== 0,
+    nonce: row[ORDER_ROW.NONCE]!,
+    reason: reasonOf(row[ORDER_ROW.REASON]!),
+    createdAt: row[ORDER_ROW.CREATED]!,
+    updatedAt: row[ORDER_ROW.UPDATED]!,
+  };
+}

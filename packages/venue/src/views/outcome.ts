@@ -1,0 +1,40 @@
+/** How a submitted command ended, for whoever has to answer a client. */
+import { EVENT, REFUSALS, type Refusal } from "@perpgate/engine";
+import type { Acknowledgement } from "@perpgate/protocol";
+import { REFUSED, REPLAYED } from "../events/event-fields.js";
+import type { Listing } from "../listing/listing.js";
+import type { Applied } from "../replica.js";
+import { acknowledgementIn } from "./acknowledgement.js";
+
+export type Outcome =
+  | { readonly kind: "acknowledged"; readonly acknowledgement: Acknowledgement }
+  /** The nonce was used by that order: the answer is its acknowledgement, if the body is the same. */
+  | { readonly kind: "replayed"; readonly orderId: number }
+  | {
+      readonly kind: "refused";
+      readonly refusal: Refusal;
+      readonly detail1: number;
+      readonly detail2: number;
+    }
+  /** Done, with nothing of the above to report. */
+  | { readonly kind: "executed" };
+
+/** To be called while the event log is valid, within the submitter. */
+export function outcomeOf({ events }: Applied, listing: Listing): Outcome {
+  const { words, length } = events;
+  if (length > 0 && words[0] === EVENT.CommandRefused) {
+    return {
+      kind: "refused",
+      refusal: REFUSALS[words[REFUSED.refusal]!] ?? "invalid_command",
+      detail1: words[REFUSED.detail1]!,
+      detail2: words[REFUSED.detail2]!,
+    };
+  }
+  if (length > 0 && words[0] === EVENT.OrderReplayed) {
+    return { kind: "replayed", orderId: words[REPLAYED.orderId]! };
+  }
+  const acknowledgement = acknowledgementIn(events, listing);
+  return acknowledgement === undefined
+    ? { kind: "executed" }
+    : { kind: "acknowledged", acknowledgement };
+}

@@ -1,0 +1,91 @@
+/** What happened, in rows: fills, trades, candles, funding. */
+import { TRADE_KINDS } from "@perpgate/engine";
+import type { Candle, Fill, FundingPoint, Resolution, Trade } from "@perpgate/protocol";
+import { CANDLE_ROW } from "../history/candle-projection.js";
+import { FILL_ROW, TRADE_ROW } from "../history/fill-projection.js";
+import { fractionOfRate, fromMicros, priceOf, sideOf, sizeOf } from "./figures.js";
+import { unitsOf, type VenueSource, type ViewedMarket } from "./venue-source.js";
+
+/** Newest first; `before` is a fill's id, or a position for everything before that command. */
+export function fillsView(
+  source: VenueSource,
+  account: number,
+  limit: number,
+  before?: string,
+): Fill[] {
+  const rows = source.history.fills(
+    account,
+    limit,
+    before === undefined ? before : placeOf(before),
+  );
+  return rows.map(({ position, ordinal, row }) => {
+    const market = unitsOf(source, row[FILL_ROW.MARKET]!);
+    const order = row[FILL_ROW.ORDER]!;
+    return {
+      id: `${position}-${ordinal}`,
+      orderId: order === 0 ? null : String(order),
+      kind: TRADE_KINDS[row[FILL_ROW.KIND]!] ?? "order",
+      symbol: market.symbol,
+      side: sideOf(row[FILL_ROW.SIDE]!),
+      price: priceOf(market, row[FILL_ROW.PRICE]!),
+      size: sizeOf(market, row[FILL_ROW.LOTS]!),
+      fee: fromMicros(row[FILL_ROW.FEE]!),
+      liquidity: row[FILL_ROW.IS_TAKER] === 1 ? ("taker" as const) : ("maker" as const),
+      realizedPnl: fromMicros(row[FILL_ROW.PNL]!),
+      block: row[FILL_ROW.BLOCK]!,
+      time: row[FILL_ROW.TIME]!,
+    };
+  });
+}
+
+/** A place in the order of fills. Ids past the exact numbers lie after everything. */
+function placeOf(id: string): { position: number; ordinal: number } {
+  const [position = "0", ordinal = "0"] = id.split("-");
+  return {
+    position: Math.min(Number(position), Number.MAX_SAFE_INTEGER),
+    ordinal: Math.min(Number(ordinal), 2 ** 32 - 1),
+  };
+}
+
+export function tradesView(source: VenueSource, { units }: ViewedMarket, limit: number): Trade[] {
+  return source.history.trades(units.number, limit).map(({ position, ordinal, row }) => ({
+    id: `${position}-${ordinal}`,
+    price: priceOf(units, row[TRADE_ROW.PRICE]!),
+    size: sizeOf(units, row[TRADE_ROW.LOTS]!),
+    side: sideOf(row[TRADE_ROW.SIDE]!),
+    time: row[TRADE_ROW.TIME]!,
+  }));
+}
+
+/** Newest first; minutes without a trade have no candle. */
+export function candlesView(
+  source: VenueSource,
+  { units }: ViewedMarket,
+  resolution: Resolution,
+  limit: number,
+  beforeMs?: number,
+): Candle[] {
+  return source.history
+    .candles(units.number, resolution, limit, beforeMs)
+    .map(({ timeMs, row }) => ({
+      time: timeMs,
+      open: priceOf(units, row[CANDLE_ROW.OPEN]!),
+      high: priceOf(units, row[CANDLE_ROW.HIGH]!),
+      low: priceOf(units, row[CANDLE_ROW.LOW]!),
+      close: priceOf(units, row[CANDLE_ROW.CLOSE]!),
+      volume: sizeOf(units, row[CANDLE_ROW.LOTS]!),
+      trades: row[CANDLE_ROW.TRADES]!,
+    }));
+}
+
+export function fundingView(
+  source: VenueSource,
+  { units }: ViewedMarket,
+  limit: number,
+): FundingPoint[] {
+  return source.history.funding(units.number, limit).map(({ timeMs, row }) => ({
+    time: timeMs,
+    rate: fractionOfRate(row[0]!),
+    markPrice: priceOf(units, row[1]!),
+  }));
+}

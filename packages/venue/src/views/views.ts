@@ -1,0 +1,201 @@
+/**
+ * The venue as its readers see it, in the types and units of the wire. Every answer comes from one
+ * replica between two commands, so it is consistent in itself and shows only what is durable. An
+ * unknown symbol, order or account is undefined; saying so to a client is the gateway's business.
+ */
+import type { Session } from "@perpgate/engine/reading";
+import type {
+  Account,
+  Acknowledgement,
+  Block,
+  Book,
+  Candle,
+  Deposit,
+  Fill,
+  FundingPoint,
+  Market,
+  Order,
+  Position,
+  PreconfirmProof,
+  Resolution,
+  Ticker,
+  Trade,
+} from "@perpgate/protocol";
+import type { SessionKeyRow } from "../history/session-projection.js";
+import type { Applied } from "../replica.js";
+import { accountView } from "./account-view.js";
+import { acknowledgementOfLeaf } from "./acknowledgement.js";
+import { BookView } from "./book-view.js";
+import { blockView, preconfirmView } from "./chain-view.js";
+import { DepositView } from "./deposit-view.js";
+import { marketsView, marketView, tickerView } from "./market-view.js";
+import { allOrdersView, openOrdersView, ordersByNonceView, orderView } from "./order-view.js";
+import { type Outcome, outcomeOf } from "./outcome.js";
+import { positionsView, positionView } from "./position-view.js";
+import { candlesView, fillsView, fundingView, tradesView } from "./tape-view.js";
+import { stateOf, type VenueSource, type ViewedMarket, viewedMarket } from "./venue-source.js";
+
+/** What an order's repetition is answered from. */
+export interface PastAcknowledgement {
+  readonly position: number;
+  /** SHA-256 of the body that was signed: another digest is another order. */
+  readonly digest: Buffer;
+  readonly acknowledgement: Acknowledgement;
+}
+
+export class Views {
+  private readonly bookView: BookView;
+  private readonly depositView: DepositView;
+
+  constructor(private readonly source: VenueSource) {
+    this.bookView = new BookView(source);
+    this.depositView = new DepositView(source);
+  }
+
+  /** Keeps what is derived up to date; called for every command. */
+  onCommand(applied: Applied): void {
+    this.bookView.onCommand(applied);
+    this.depositView.onCommand(applied);
+  }
+
+  /** The venue's own time, Unix milliseconds. */
+  get timeMs(): number {
+    return stateOf(this.source).timeMs;
+  }
+
+  outcome(applied: Applied): Outcome {
+    return outcomeOf(applied, this.source.listing);
+  }
+
+  markets(): Market[] {
+    return marketsView(this.source);
+  }
+
+  market(symbol: string): Market | undefined {
+    return this.within(symbol, (viewed) => marketView(this.source, viewed));
+  }
+
+  /** The number by which commands name the market. */
+  marketNumber(symbol: string): number | undefined {
+    return this.source.listing.named(symbol)?.number;
+  }
+
+  book(symbol: string, depth: number): Book | undefined {
+    return this.within(symbol, (viewed) => this.bookView.book(viewed, depth));
+  }
+
+  /** Position of the last command that may have changed the book; 0 if none since the start. */
+  bookChangedAt(symbol: string): number {
+    return this.within(symbol, ({ market }) => this.bookView.lastChange(market.number)) ?? 0;
+  }
+
+  ticker(symbol: string): Ticker | undefined {
+    return this.within(symbol, (viewed) => tickerView(this.source, viewed));
+  }
+
+  trades(symbol: string, limit: number): Trade[] | undefined {
+    return this.within(symbol, (viewed) => tradesView(this.source, viewed, limit));
+  }
+
+  candles(
+    symbol: string,
+    resolution: Resolution,
+    limit: number,
+    beforeMs?: number,
+  ): Candle[] | undefined {
+    return this.within(symbol, (viewed) =>
+      candlesView(this.source, viewed, resolution, limit, beforeMs),
+    );
+  }
+
+  funding(symbol: string, limit: number): FundingPoint[] | undefined {
+    return this.within(symbol, (viewed) => fundingView(this.source, viewed, limit));
+  }
+
+  positions(account: number): Position[] {
+    return positionsView(this.source, account);
+  }
+
+  position(account: number, symbol: string): Position | undefined {
+    return this.within(symbol, (viewed) => positionView(this.source, viewed, account));
+  }
+
+  openOrders(account: number): Order[] {
+    return openOrdersView(this.source, account);
+  }
+
+  /** The newest thousand, whatever their state. */
+  orders(account: number): Order[] {
+    return allOrdersView(this.source, account);
+  }
+
+  ordersByNonce(account: number, nonce: number): Order[] {
+    return ordersByNonceView(this.source, account, nonce);
+  }
+
+  order(account: number, orderId: number): Order | undefined {
+    return orderView(this.source, account, orderId);
+  }
+
+  fills(account: number, limit: number, before?: string): Fill[] {
+    return fillsView(this.source, account, limit, before);
+  }
+
+  account(session: Session): Account {
+    return accountView(this.source, session);
+  }
+
+  deposits(account: number): Deposit[] {
+    return this.depositView.deposits(account);
+  }
+
+  deposit(account: number, depositId: number): Deposit | undefined {
+    return this.depositView.deposit(account, depositId);
+  }
+
+  block(number: number): Block | undefined {
+    return blockView(this.source, number);
+  }
+
+  preconfirm(account: number, position: number): PreconfirmProof | "not_sealed" | undefined {
+    return preconfirmView(this.source, account, position);
+  }
+
+  /** The live session of a token, by the lower-case hex SHA-256 of the token. */
+  session(tokenHash: string): Session | undefined {
+    const state = stateOf(this.source);
+    const session = state.sessions.withToken(tokenHash);
+    return session !== undefined && state.timeMs < session.expiresAtMs ? session : undefined;
+  }
+
+  /** A session's public key and the message that signed it in. */
+  sessionKey(session: number): SessionKeyRow | undefined {
+    return this.source.history.sessionKey(session);
+  }
+
+  /** Micros free to trade with: an account without any is refused before the log. */
+  walletMicros(account: number): number {
+    return stateOf(this.source).wallet(account);
+  }
+
+  /** The acknowledgement of the order that used the nonce in that session, if one did. */
+  ackOf(session: Session, nonce: number): PastAcknowledgement | undefined {
+    const position = session.nonces.orderOf(nonce);
+    return position === 0 ? undefined : this.acknowledgement(position);
+  }
+
+  acknowledgement(position: number): PastAcknowledgement | undefined {
+    const ack = this.source.history.ack(position);
+    if (ack === undefined) return undefined;
+    return {
+      position,
+      digest: ack.digest,
+      acknowledgement: acknowledgementOfLeaf(ack.leaf, this.source.listing),
+    };
+  }
+
+  private within<T>(symbol: string, view: (viewed: ViewedMarket) => T): T | undefined {
+    const viewed = viewedMarket(this.source, symbol);
+    return viewed === undefined ? undefined : view(viewed);
+  }
+}
