@@ -1,6 +1,6 @@
 /**
  * Hourly funding: the side that pushes the price pays the other. Payers pay up to their equity, the
- * fund covers what is missing, and only then are receivers scaled; the rounding stays in the fund.
+ * fund covers what they cannot, and only then are receivers scaled; the rounding stays in the fund.
  */
 import { mulDivCeil, mulDivFloor, mulExact } from "@perpgate/protocol/integers";
 import {
@@ -22,7 +22,9 @@ export function fundingRate(market: Market): number {
   if (count === 0) return 0;
   const premium = Math.trunc(market.get(MARKET.PREMIUM_SUM) / count);
   const pull = clamp(INTEREST_PER_8H - premium, PREMIUM_CLAMP_PER_8H);
-  return clamp(Math.trunc((premium + pull) / 8), FUNDING_CAP_PER_HOUR) + 0;
+  // No hour takes more than half of the maintenance: whoever is liquidated still has the rest.
+  const cap = Math.min(FUNDING_CAP_PER_HOUR, market.maintenance.lowestPpm * 500);
+  return clamp(Math.trunc((premium + pull) / 8), cap) + 0;
 }
 
 export function applyFunding(s: VenueState, market: Market, hourEndMs: number): void {
@@ -37,9 +39,18 @@ export function applyFunding(s: VenueState, market: Market, hourEndMs: number): 
     const payingSide = rate > 0 ? 1 : -1;
     const size = Math.abs(rate);
     const dues = rows.map((row) => due(market, row, payingSide, size));
-    collected = sum(dues.filter((amount) => amount < 0)) * -1 + 0;
-    const wanted = sum(dues.filter((amount) => amount > 0));
-    const available = collected + Math.max(0, s.global(GLOBAL.FUND));
+    let wanted = 0;
+    let missing = 0;
+    rows.forEach((row, i) => {
+      const amount = dues[i]!;
+      if (amount > 0) wanted += amount;
+      else {
+        collected -= amount;
+        missing += owed(market, row, size) + amount;
+      }
+    });
+    // The fund stands in for accounts that cannot pay, not for its own backstop.
+    const available = collected + Math.min(missing, Math.max(0, s.global(GLOBAL.FUND)));
     rows.forEach((row, i) => {
       const amount = dues[i]!;
       const moved =
@@ -56,9 +67,17 @@ export function applyFunding(s: VenueState, market: Market, hourEndMs: number): 
 function due(market: Market, row: number, payingSide: number, rate: number): number {
   const data = market.positions.table.data;
   const lots = data[row * POSITION_WORDS + POSITION.LOTS]!;
-  const notional = mulExact(Math.abs(lots), market.mark * market.microsPerTickLot);
-  if (lots * payingSide < 0) return mulDivFloor(notional, rate, RATE_SCALE);
-  return 0 - Math.min(mulDivCeil(notional, rate, RATE_SCALE), Math.max(0, equityOf(market, row)));
+  if (lots * payingSide < 0) return mulDivFloor(notionalOf(market, row), rate, RATE_SCALE);
+  return 0 - Math.min(owed(market, row, rate), Math.max(0, equityOf(market, row)));
+}
+
+function owed(market: Market, row: number, rate: number): number {
+  return mulDivCeil(notionalOf(market, row), rate, RATE_SCALE);
+}
+
+function notionalOf(market: Market, row: number): number {
+  const lots = market.positions.table.data[row * POSITION_WORDS + POSITION.LOTS]!;
+  return mulExact(Math.abs(lots), market.mark * market.microsPerTickLot);
 }
 
 function moveFunding(s: VenueState, market: Market, row: number, received: number): void {
@@ -78,10 +97,4 @@ function moveFunding(s: VenueState, market: Market, row: number, received: numbe
 
 function clamp(value: number, bound: number): number {
   return Math.min(Math.max(value, -bound), bound);
-}
-
-function sum(values: readonly number[]): number {
-  let total = 0;
-  for (const value of values) total += value;
-  return total;
 }

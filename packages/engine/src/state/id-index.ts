@@ -17,6 +17,8 @@ export class IdIndex {
 
   /** The row, or −1. */
   get(id: number): number {
+    // 0 marks an empty slot: asking for it would find one.
+    if (!(id > 0)) return -1;
     const { keys, mask } = this;
     let slot = spread(id) & mask;
     for (;;) {

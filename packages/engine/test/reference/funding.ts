@@ -17,7 +17,9 @@ function fundingRate(market: Market): bigint {
   const premium = truncDiv(market.premiumSum, market.premiumCount);
   const bound = BigInt(PREMIUM_CLAMP_PER_8H);
   const pull = clamp(BigInt(INTEREST_PER_8H) - premium, -bound, bound);
-  const cap = BigInt(FUNDING_CAP_PER_HOUR);
+  // Half of the lowest maintenance, in billionths.
+  const lowest = BigInt(market.config.tiers[0]?.maintenancePpm ?? 0);
+  const cap = min(BigInt(FUNDING_CAP_PER_HOUR), lowest * 500n);
   return clamp(truncDiv(premium + pull, 8n), -cap, cap);
 }
 
@@ -34,16 +36,19 @@ export function applyFunding(state: State, market: Market, hourEnd: number): voi
   const moved = new Map<Position, bigint>();
   let collected = 0n;
   let due = 0n;
+  let missing = 0n;
   for (const position of positions) {
     if (pays(position)) {
-      const paid = min(ceilDiv(exact(position), scale), max(0n, equityOf(market, position)));
+      const owes = ceilDiv(exact(position), scale);
+      const paid = min(owes, max(0n, equityOf(market, position)));
       moved.set(position, paid);
       collected += paid;
+      missing += owes - paid;
     } else {
       due += floorDiv(exact(position), scale);
     }
   }
-  const available = collected + max(0n, state.fund);
+  const available = collected + min(missing, max(0n, state.fund));
   let received = 0n;
   for (const position of positions) {
     if (pays(position)) continue;
