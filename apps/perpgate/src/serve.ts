@@ -7,7 +7,13 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { buildGateway, MIN_NONCE_KEY_BYTES, NonceIssuer } from "@perpgate/gateway";
+import {
+  AddressLimits,
+  buildGateway,
+  DEFAULT_LIMITS,
+  MIN_NONCE_KEY_BYTES,
+  NonceIssuer,
+} from "@perpgate/gateway";
 import { SimulatedIndexSource } from "@perpgate/oracle";
 import { stepOf, toSteps } from "@perpgate/protocol";
 import { destination, pino } from "pino";
@@ -42,6 +48,7 @@ export async function serve(settings: Settings, version: string): Promise<Runnin
     limits: settings.http,
     markets: () => listMarkets(settings.markets, (symbol) => feed.priceTicks(symbol)),
     nonces: new NonceIssuer(nonceKeyOf(settings)),
+    addressLimits: new AddressLimits(DEFAULT_LIMITS),
     readiness: [feed],
     venue: undefined,
   });

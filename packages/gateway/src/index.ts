@@ -3,4 +3,10 @@
 export { MIN_NONCE_KEY_BYTES, NonceIssuer } from "./auth/nonce-issuer.js";
 export type { ReadinessProbe } from "./http/context.js";
 export { buildGateway, type Gateway, type GatewayOptions } from "./http/server.js";
-export type { Caller, Signed, VenuePort } from "./venue-port.js";
+export {
+  AccountLimits,
+  AddressLimits,
+  DEFAULT_LIMITS,
+  type LimitSettings,
+} from "./limits/limits.js";
+export type { Caller, Client, HeaderSink, Signed, VenuePort } from "./venue-port.js";

@@ -8,13 +8,13 @@ import { SAMPLE_ACK, sampleVenue } from "./testing/sample-venue.js";
 const HASH = `0x${"ab".repeat(32)}`;
 const KEY = "ab".repeat(32);
 const ORDER = { symbol: "BTCUSD", side: "long", type: "limit", margin: 5, leverage: 5, nonce: 1 };
-const caller = { bearerToken: "test-token" };
+const caller = { bearerToken: "test-token", header: expect.any(Function) };
 
 /** For each operation that needs the venue: a path, a body, and what the venue must be asked. */
 const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: unknown[] }>> = {
   signIn: {
     body: { message: "m", signature: "0x", sessionKey: KEY },
-    asked: ["signIn", { message: "m", signature: "0x", sessionKey: KEY }],
+    asked: ["signIn", expect.anything(), { message: "m", signature: "0x", sessionKey: KEY }],
   },
   rotateSession: {
     body: { newSessionKey: KEY },

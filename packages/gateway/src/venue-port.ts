@@ -36,9 +36,22 @@ import type {
   Trade,
 } from "@perpgate/protocol";
 
+/** Adds a header to the answer, be it a success or a refusal. */
+export type HeaderSink = (name: string, value: string) => void;
+
+/** Where a request comes from, and the way back. */
+export interface Client {
+  /** As the network tells it, or a proxy that is trusted to. */
+  readonly address: string;
+  /** Whether some proxy says that it passed the request on. */
+  readonly isForwarded: boolean;
+  readonly header: HeaderSink;
+}
+
 /** Whoever sent the token. That it belongs to a session is for the venue's state to say. */
 export interface Caller {
   readonly bearerToken: string;
+  readonly header: HeaderSink;
 }
 
 /** A body together with the bytes it arrived as: the signature covers the bytes. */
@@ -50,7 +63,7 @@ export interface Signed<Body> {
 }
 
 export interface VenuePort {
-  signIn(request: SignInBody): Promise<SessionToken>;
+  signIn(client: Client, request: SignInBody): Promise<SessionToken>;
   rotateSession(caller: Caller, request: Signed<RotateBody>): Promise<RotatedSession>;
   endSession(caller: Caller): Promise<EndedSession>;
   account(caller: Caller): Promise<Account>;

@@ -2,6 +2,7 @@
 
 import type { Market } from "@perpgate/protocol";
 import type { NonceIssuer } from "../auth/nonce-issuer.js";
+import type { AddressLimits } from "../limits/limits.js";
 import type { VenuePort } from "../venue-port.js";
 
 /** One condition of readiness; a reason says what is still missing. */
@@ -16,6 +17,7 @@ export interface GatewayContext {
   readonly clock: () => number;
   readonly markets: () => readonly Market[];
   readonly nonces: NonceIssuer;
+  readonly addressLimits: AddressLimits;
   readonly readiness: readonly ReadinessProbe[];
   /** Undefined until a venue is attached; the operations that need one then refuse. */
   readonly venue: VenuePort | undefined;

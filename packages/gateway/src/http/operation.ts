@@ -9,7 +9,7 @@
 
 import { type ErrorCode, Refusal } from "@perpgate/protocol";
 import { type Static, type TObject, type TSchema, Type } from "typebox";
-import type { Caller, VenuePort } from "../venue-port.js";
+import type { Caller, Client, VenuePort } from "../venue-port.js";
 import type { GatewayContext } from "./context.js";
 import { guardOf, refuseInvalid } from "./guard.js";
 import { decodeQuery } from "./query.js";
@@ -29,6 +29,13 @@ export interface RawCall {
   readonly bodyBytes: Uint8Array;
   readonly bearerToken: string | undefined;
   readonly signature: string | undefined;
+  readonly client: TimedClient;
+}
+
+/** A client whose request has a beginning. */
+export interface TimedClient extends Client {
+  /** Milliseconds since the first byte of the request was read. */
+  elapsedMs(): number;
 }
 
 export interface Call<Params, Query, Body> {
@@ -37,6 +44,7 @@ export interface Call<Params, Query, Body> {
   readonly body: Body;
   readonly bodyBytes: Uint8Array;
   readonly signature: string | undefined;
+  readonly client: TimedClient;
   /** The bearer; refuses with `token_required` where there is none. */
   caller(): Caller;
 }
@@ -128,22 +136,22 @@ function decoderOf<P extends TObject, Q extends TObject, B extends TSchema, S ex
   const isQuery = guardOf(spec.query);
   const isBody = guardOf(spec.body);
   return (raw) => {
-    const { params, bodyBytes, signature } = raw;
+    const { params, bodyBytes, signature, client } = raw;
     // No body is an empty one: the refusal then names the first field that is missing.
     const body = raw.body === undefined ? {} : raw.body;
-    const caller = callerOf(raw.bearerToken);
+    const caller = callerOf(raw);
     if (spec.access !== "public") caller();
     if (!isParams(params)) throw refuseInvalid(isParams.errors);
     const query = decodeQuery(spec.query, raw.query);
     if (!isQuery(query)) throw refuseInvalid(isQuery.errors);
     if (!isBody(body)) throw refuseInvalid(isBody.errors);
-    return { params, query, body, bodyBytes, signature, caller };
+    return { params, query, body, bodyBytes, signature, client, caller };
   };
 }
 
-function callerOf(bearerToken: string | undefined): () => Caller {
+function callerOf({ bearerToken, client }: RawCall): () => Caller {
   return () => {
     if (bearerToken === undefined) throw new Refusal("token_required", {});
-    return { bearerToken };
+    return { bearerToken, header: client.header };
   };
 }

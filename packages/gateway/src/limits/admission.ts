@@ -7,7 +7,7 @@
  */
 
 import { Refusal } from "@perpgate/protocol";
-import type { HeaderSink } from "./limit-headers.js";
+import type { HeaderSink } from "../venue-port.js";
 
 export class Admission {
   private pending = 0;

@@ -7,10 +7,8 @@
  */
 
 import { Refusal } from "@perpgate/protocol";
+import type { HeaderSink } from "../venue-port.js";
 import type { BucketRule, BucketState } from "./token-buckets.js";
-
-/** Where headers of an answer go, a refusal's included. */
-export type HeaderSink = (name: string, value: string) => void;
 
 export function policyOf({ name, perSecond, burst }: BucketRule): string {
   return `"${name}";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`;

@@ -7,8 +7,9 @@
  */
 
 import { Refusal } from "@perpgate/protocol";
+import type { HeaderSink } from "../venue-port.js";
 import { clientKeyOf } from "./client-key.js";
-import { announceLimit, type HeaderSink, policyOf } from "./limit-headers.js";
+import { announceLimit, policyOf } from "./limit-headers.js";
 import { type BucketRule, TokenBuckets } from "./token-buckets.js";
 
 export interface LimitSettings {
@@ -42,30 +43,36 @@ export const DEFAULT_LIMITS: LimitSettings = {
   pendingOrders: 4_096,
 };
 
+/** Milliseconds that never go back: a wall clock set back would lock everyone out. */
+export type Monotonic = () => number;
+
 /** One limit: its buckets and what its headers say. */
 export class Limit<Key extends string | number> {
   private readonly buckets: TokenBuckets<Key>;
   private readonly policy: string;
 
-  constructor(private readonly rule: BucketRule) {
+  constructor(
+    private readonly rule: BucketRule,
+    private readonly monotonic: Monotonic,
+  ) {
     this.buckets = new TokenBuckets(rule);
     this.policy = policyOf(rule);
   }
 
   /** Counts one and writes the headers, or refuses. */
-  take(key: Key, nowMs: number, header: HeaderSink): void {
-    announceLimit(this.rule, this.policy, this.buckets.take(key, nowMs), header);
+  take(key: Key, header: HeaderSink): void {
+    announceLimit(this.rule, this.policy, this.buckets.take(key, this.monotonic()), header);
   }
 
   /** Refuses if the next one would be, counting nothing; silent otherwise. */
-  refuseIfSpent(key: Key, nowMs: number, header: HeaderSink): void {
-    const state = this.buckets.peek(key, nowMs);
+  refuseIfSpent(key: Key, header: HeaderSink): void {
+    const state = this.buckets.peek(key, this.monotonic());
     if (!state.isAllowed) announceLimit(this.rule, this.policy, state, header);
   }
 
   /** Counts one that has happened already. */
-  count(key: Key, nowMs: number): void {
-    this.buckets.take(key, nowMs);
+  count(key: Key): void {
+    this.buckets.take(key, this.monotonic());
   }
 }
 
@@ -75,18 +82,17 @@ export class AccountLimits {
   readonly cancels: Limit<number>;
   readonly deposits: Limit<number>;
 
-  constructor(settings: LimitSettings) {
-    this.orders = new Limit({
-      name: "orders",
-      perSecond: settings.ordersPerSecond,
-      burst: settings.ordersBurst,
-    });
-    this.cancels = new Limit({
-      name: "cancels",
-      perSecond: settings.cancelsPerSecond,
-      burst: settings.cancelsBurst,
-    });
-    this.deposits = new Limit(perMinute("deposits", settings.depositsPerMinute));
+  constructor(settings: LimitSettings, monotonic: Monotonic = () => performance.now()) {
+    const { ordersPerSecond, ordersBurst, cancelsPerSecond, cancelsBurst } = settings;
+    this.orders = new Limit(
+      { name: "orders", perSecond: ordersPerSecond, burst: ordersBurst },
+      monotonic,
+    );
+    this.cancels = new Limit(
+      { name: "cancels", perSecond: cancelsPerSecond, burst: cancelsBurst },
+      monotonic,
+    );
+    this.deposits = new Limit(perMinute("deposits", settings.depositsPerMinute), monotonic);
   }
 }
 
@@ -96,37 +102,33 @@ export class AddressLimits {
   private readonly signIns: Limit<string>;
   private readonly failedSignIns: Limit<string>;
 
-  constructor(settings: LimitSettings) {
-    const { signInsPerSecond, readsPerSecond, readsBurst } = settings;
-    const signInsBurst = Math.max(1, signInsPerSecond);
-    this.reads = new Limit({ name: "reads", perSecond: readsPerSecond, burst: readsBurst });
-    this.signIns = new Limit({
-      name: "sign-ins",
-      perSecond: signInsPerSecond,
-      burst: signInsBurst,
-    });
-    this.failedSignIns = new Limit(perMinute("failed-sign-ins", settings.failedSignInsPerMinute));
+  constructor(settings: LimitSettings, monotonic: Monotonic = () => performance.now()) {
+    const { readsPerSecond, readsBurst, signInsPerSecond, failedSignInsPerMinute } = settings;
+    this.reads = new Limit(
+      { name: "reads", perSecond: readsPerSecond, burst: readsBurst },
+      monotonic,
+    );
+    this.signIns = new Limit(
+      { name: "sign-ins", perSecond: signInsPerSecond, burst: signInsPerSecond },
+      monotonic,
+    );
+    this.failedSignIns = new Limit(perMinute("failed-sign-ins", failedSignInsPerMinute), monotonic);
   }
 
-  takeRead(address: string, nowMs: number, header: HeaderSink): void {
-    this.reads.take(clientKeyOf(address), nowMs, header);
+  takeRead(address: string, header: HeaderSink): void {
+    this.reads.take(clientKeyOf(address), header);
   }
 
   /** Runs a sign-in if the address may try one; a refusal of it counts as a failed one. */
-  async signIn<T>(
-    address: string,
-    clock: () => number,
-    header: HeaderSink,
-    attempt: () => Promise<T>,
-  ): Promise<T> {
+  async signIn<T>(address: string, header: HeaderSink, attempt: () => Promise<T>): Promise<T> {
     const key = clientKeyOf(address);
-    this.failedSignIns.refuseIfSpent(key, clock(), header);
-    this.signIns.take(key, clock(), header);
+    this.failedSignIns.refuseIfSpent(key, header);
+    this.signIns.take(key, header);
     try {
       return await attempt();
     } catch (error) {
       // What failed on this side is not held against whoever tried.
-      if (error instanceof Refusal && error.status < 500) this.failedSignIns.count(key, clock());
+      if (error instanceof Refusal && error.status < 500) this.failedSignIns.count(key);
       throw error;
     }
   }

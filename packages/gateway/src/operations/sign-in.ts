@@ -28,6 +28,8 @@ export const signIn = defineVenueOperation({
     "session_key_not_bound",
     "chain_rpc_not_configured",
     "invalid_signature",
+    "not_ready",
   ],
-  handle: ({ body }, venue) => venue.signIn(body),
+  handle: ({ body, client }, venue, { addressLimits }) =>
+    addressLimits.signIn(client.address, client.header, () => venue.signIn(client, body)),
 });

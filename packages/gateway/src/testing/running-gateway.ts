@@ -7,6 +7,15 @@ import { onTestFinished } from "vitest";
 import { NonceIssuer } from "../auth/nonce-issuer.js";
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "../http/limits.js";
 import { buildGateway, type Gateway, type GatewayOptions } from "../http/server.js";
+import { AddressLimits, DEFAULT_LIMITS } from "../limits/limits.js";
+
+/** For tests about anything but limits, which all come from one address. */
+const UNLIMITED = {
+  ...DEFAULT_LIMITS,
+  readsBurst: 1e9,
+  signInsPerSecond: 1e9,
+  failedSignInsPerMinute: 1e9,
+};
 
 export interface RunningGateway {
   readonly url: string;
@@ -32,6 +41,7 @@ export async function runGateway(
     clock: () => 1_700_000_000_000,
     markets: () => [],
     nonces: new NonceIssuer(new Uint8Array(32).fill(1)),
+    addressLimits: new AddressLimits(UNLIMITED),
     readiness: [],
     venue: undefined,
     metrics: new Registry(),
