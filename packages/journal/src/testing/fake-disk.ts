@@ -10,6 +10,7 @@
 import { dirname } from "node:path";
 import type { Disk, DiskFile, DiskLock, LockHolder } from "../disk.js";
 import { FakeInode } from "./fake-inode.js";
+import { applyChange, type NameChange } from "./name-change.js";
 import { SeededRandom } from "./random.js";
 
 export class SimulatedCrash extends Error {
@@ -29,8 +30,6 @@ export interface FaultPlan {
   readonly fault: Fault;
 }
 
-type NameChange = (names: Map<string, FakeInode>) => void;
-
 export class FakeDisk implements Disk {
   operations = 0;
   plan: FaultPlan | undefined;
@@ -39,7 +38,7 @@ export class FakeDisk implements Disk {
   #crashed = false;
   #names = new Map<string, FakeInode>();
   #durableNames = new Map<string, FakeInode>();
-  #changes: { readonly directory: string; readonly apply: NameChange }[] = [];
+  #changes: NameChange[] = [];
   #locks = new Set<string>();
   #life = 0;
 
@@ -47,13 +46,16 @@ export class FakeDisk implements Disk {
     this.#random = new SeededRandom(seed);
   }
 
-  /** After a kill everything written is still there; after a power cut only what was synced is. */
-  restart(after: "kill" | "power_cut"): void {
+  /**
+   * After a kill everything written is still there. After a power cut what was synced is, and of
+   * the rest the disk keeps some, as the seed has it, or nothing.
+   */
+  restart(after: "kill" | "power_cut", unsynced: "some" | "none" = "some"): void {
     this.#crashed = false;
     this.plan = undefined;
     this.#locks.clear();
     this.#life += 1;
-    if (after === "power_cut") this.#losePower();
+    if (after === "power_cut") this.#losePower(unsynced);
   }
 
   /** The bytes of a file, as they are shown. */
@@ -78,9 +80,12 @@ export class FakeDisk implements Disk {
       inodes.set(inode, known);
       return known;
     };
-    if (this.#changes.length > 0) throw new Error("sync the directories before cloning");
     for (const [path, inode] of this.#names) copy.#names.set(path, twin(inode));
     for (const [path, inode] of this.#durableNames) copy.#durableNames.set(path, twin(inode));
+    copy.#changes = this.#changes.map(({ directory, names }) => ({
+      directory,
+      names: names.map(([path, inode]) => [path, inode && twin(inode)] as const),
+    }));
     copy.capacityBytes = this.capacityBytes;
     return copy;
   }
@@ -91,7 +96,7 @@ export class FakeDisk implements Disk {
       if (this.#names.has(path)) throw systemError("EEXIST", path);
       const created = new FakeInode();
       this.#operation();
-      this.#change(path, (names) => names.set(path, created));
+      this.#change(path, [[path, created]]);
     }
     return this.#handle(this.#inode(path));
   }
@@ -99,16 +104,16 @@ export class FakeDisk implements Disk {
   rename(from: string, to: string): void {
     const inode = this.#inode(from);
     this.#operation();
-    this.#change(to, (names) => {
-      names.delete(from);
-      names.set(to, inode);
-    });
+    this.#change(to, [
+      [from, undefined],
+      [to, inode],
+    ]);
   }
 
   remove(path: string): void {
     this.#inode(path);
     this.#operation();
-    this.#change(path, (names) => names.delete(path));
+    this.#change(path, [[path, undefined]]);
   }
 
   list(directory: string): string[] {
@@ -125,7 +130,7 @@ export class FakeDisk implements Disk {
     const fault = this.#operation();
     if (fault?.kind === "failed_sync") throw systemError("EIO", directory);
     for (const change of this.#changes) {
-      if (change.directory === directory) change.apply(this.#durableNames);
+      if (change.directory === directory) applyChange(change, this.#durableNames);
     }
     this.#changes = this.#changes.filter((change) => change.directory !== directory);
   }
@@ -199,15 +204,17 @@ export class FakeDisk implements Disk {
     return fault;
   }
 
-  #change(path: string, apply: NameChange): void {
-    apply(this.#names);
-    this.#changes.push({ directory: dirname(path), apply });
+  #change(path: string, names: NameChange["names"]): void {
+    const change = { directory: dirname(path), names };
+    applyChange(change, this.#names);
+    this.#changes.push(change);
   }
 
-  #losePower(): void {
-    const kept = this.#random.pick([0, 0.5, 0.9, 1]);
-    const changes = this.#random.below(this.#changes.length + 1);
-    for (const { apply } of this.#changes.slice(0, changes)) apply(this.#durableNames);
+  #losePower(unsynced: "some" | "none"): void {
+    const keepsSome = unsynced === "some";
+    const kept = keepsSome ? this.#random.pick([0, 0.5, 0.9, 1]) : 0;
+    const changes = keepsSome ? this.#random.below(this.#changes.length + 1) : 0;
+    for (const change of this.#changes.slice(0, changes)) applyChange(change, this.#durableNames);
     this.#changes = [];
     for (const inode of new Set(this.#durableNames.values())) inode.losePower(this.#random, kept);
     this.#names = new Map(this.#durableNames);
