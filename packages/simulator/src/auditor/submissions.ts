@@ -1,0 +1,110 @@
+/**
+ * What one process was given, by writer and in order, until the log has it. A burst is what was
+ * handed in within one turn: the log has all of it or nothing.
+ */
+
+import type { Command } from "@perpgate/engine";
+import type { Batch } from "@perpgate/journal";
+import { type Evidence, encodeRecord } from "@perpgate/venue";
+import { mustHold, sameBytes } from "./violation.js";
+
+export interface Submission {
+  readonly writer: number;
+  readonly burst: number;
+  readonly command: Command;
+  readonly record: Uint8Array;
+  /** Set once the log has it. */
+  position: number | undefined;
+  /** Where its submitter was told it is. */
+  acknowledgedAt: number | undefined;
+  /** An answer is given once; a stopped venue's "unknown" is one too. */
+  answered: boolean;
+}
+
+interface Queue {
+  readonly submissions: Submission[];
+  matched: number;
+}
+
+export class Submissions {
+  readonly #queues = new Map<number, Queue>();
+
+  add(writer: number, burst: number, command: Command, evidence: Evidence): Submission {
+    const record = encodeRecord(command, evidence);
+    const submission: Submission = {
+      writer,
+      burst,
+      command,
+      record,
+      position: undefined,
+      acknowledgedAt: undefined,
+      answered: false,
+    };
+    this.#queue(writer).submissions.push(submission);
+    return submission;
+  }
+
+  /** Finds a batch of the log among what its writer was given, whole and in order. */
+  match({ id, records }: Batch, firstPosition: number): void {
+    const queue = this.#queue(id.writer);
+    const { submissions } = queue;
+    const name = `batch ${id.writer}/${id.counter}`;
+    for (const [index, record] of records.entries()) {
+      const at = queue.matched + index;
+      const submission = submissions[at];
+      mustHold(
+        submission !== undefined && sameBytes(submission.record, record),
+        () => `record ${index} of ${name} is not what was handed in`,
+      );
+      const begins = submissions[at - 1]?.burst !== submission.burst;
+      const ends = submissions[at + 1]?.burst !== submission.burst;
+      mustHold(index !== 0 || begins, () => `${name} begins in the middle of a burst`);
+      mustHold(index !== records.length - 1 || ends, () => `${name} ends in the middle of a burst`);
+      submission.position = firstPosition + index;
+    }
+    queue.matched += records.length;
+  }
+
+  /** Forgets what was found in the log, so that the log can be gone through again. */
+  rewind(): void {
+    for (const queue of this.#queues.values()) {
+      queue.matched = 0;
+      for (const submission of queue.submissions) submission.position = undefined;
+    }
+  }
+
+  /** What was acknowledged is in the log, each where it was said to be. */
+  checkAcknowledged(): void {
+    for (const { submissions } of this.#queues.values()) {
+      for (const { acknowledgedAt, position, command } of submissions) {
+        mustHold(
+          acknowledgedAt === undefined || acknowledgedAt === position,
+          () => `${command.kind} was acknowledged at ${acknowledgedAt}, the log: ${position}`,
+        );
+      }
+    }
+  }
+
+  /** Handed in and not in the log. */
+  unmatched(): number {
+    let count = 0;
+    for (const { submissions, matched } of this.#queues.values()) {
+      count += submissions.length - matched;
+    }
+    return count;
+  }
+
+  unanswered(): number {
+    let count = 0;
+    for (const { submissions } of this.#queues.values()) {
+      for (const { answered } of submissions) if (!answered) count += 1;
+    }
+    return count;
+  }
+
+  #queue(writer: number): Queue {
+    const known = this.#queues.get(writer) ?? { submissions: [], matched: 0 };
+    this.#queues.set(writer, known);
+    return known;
+  }
+}

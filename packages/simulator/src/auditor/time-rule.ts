@@ -1,0 +1,43 @@
+/**
+ * What time it is in the venue, worked out from the log alone by the rule as it is written down:
+ * a tick counts if it is newer than the last and at most a second ahead of it; other commands
+ * happen at their stamp, no earlier than what was before and no later than a second past the last
+ * tick; only the beginning and a resume jump. So the venue's time never goes back, whatever the
+ * clocks of the machines did.
+ */
+
+import type { Command } from "@perpgate/engine";
+
+const SLOT_MS = 200;
+const LEAD_MS = 1_000;
+
+export class TimeRule {
+  #timeMs = 0;
+  #lastTickMs = 0;
+  #begun = false;
+
+  /** The venue's time after the command. */
+  after(command: Command): number {
+    if (!this.#begun && command.kind !== "Genesis") return this.#timeMs;
+    if (command.kind === "Tick") this.#tick(command.slot * SLOT_MS);
+    else if (command.kind === "Resume" || !this.#begun) this.#jump(command.stampMs);
+    else this.#pass(Math.min(command.stampMs, this.#lastTickMs + LEAD_MS));
+    this.#begun = true;
+    return this.#timeMs;
+  }
+
+  #tick(toMs: number): void {
+    if (toMs <= this.#lastTickMs || toMs > this.#lastTickMs + LEAD_MS) return;
+    this.#lastTickMs = toMs;
+    this.#pass(toMs);
+  }
+
+  #jump(toMs: number): void {
+    this.#pass(toMs);
+    this.#lastTickMs = Math.max(this.#lastTickMs, this.#timeMs - (this.#timeMs % SLOT_MS));
+  }
+
+  #pass(toMs: number): void {
+    this.#timeMs = Math.max(this.#timeMs, toMs);
+  }
+}

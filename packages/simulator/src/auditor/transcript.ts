@@ -1,0 +1,119 @@
+/**
+ * A log read by somebody who was not there: batches in, and for each position what the record is,
+ * what an engine that has seen nothing else made of it, and at what time.
+ *
+ * It does not use the venue's replica. Repeated batch ids, positions, the venue's time and the one
+ * execution of each nonce are counted here a second time and must come out the same. The engine is
+ * the real one, since what it should answer is a matter for its own tests.
+ */
+
+import { createHash } from "node:crypto";
+import { type Command, decodeEvents, Engine, type VenueEvent } from "@perpgate/engine";
+import { type Batch, LOG_START, type LogPosition } from "@perpgate/journal";
+import { decodeRecord } from "@perpgate/venue";
+import { TimeRule } from "./time-rule.js";
+import { mustHold, sameBytes } from "./violation.js";
+
+export interface Entry {
+  readonly position: number;
+  readonly record: Uint8Array;
+  readonly command: Command;
+  /** The command's events, as the engine's words. */
+  readonly words: Uint8Array;
+  readonly timeMs: number;
+}
+
+export class Transcript {
+  readonly engine = new Engine();
+  /** By position − 1. */
+  readonly entries: Entry[] = [];
+  /** As the log holds them, repetitions included. */
+  readonly batches: Batch[] = [];
+  /** Order id by session and nonce. */
+  readonly executions = new Map<string, number>();
+  end: LogPosition = LOG_START;
+  readonly #time = new TimeRule();
+  readonly #originals = new Map<string, Batch>();
+  readonly #counters = new Map<number, number>();
+
+  /** Takes the next batch; answers its entries, or none if it repeats one that was taken. */
+  append(batch: Batch): Entry[] {
+    const { id, position, records } = batch;
+    mustHold(
+      position.batch === this.end.batch && position.record === this.end.record,
+      () => `batch ${position.batch} of the log follows batch ${this.end.batch}`,
+    );
+    this.end = { batch: position.batch + 1, record: position.record + records.length };
+    this.batches.push(batch);
+    const isNew = id.counter > (this.#counters.get(id.writer) ?? -1);
+    mustHold(
+      this.engine.acceptBatch(id.writer, id.counter) === isNew,
+      () => `the engine mistakes batch ${id.writer}/${id.counter} for ${isNew ? "old" : "new"}`,
+    );
+    if (!isNew) {
+      this.#checkRepetition(batch);
+      return [];
+    }
+    this.#counters.set(id.writer, id.counter);
+    this.#originals.set(`${id.writer}/${id.counter}`, batch);
+    return records.map((record) => this.#apply(record));
+  }
+
+  stateHash(): string {
+    return stateHashOf(this.engine);
+  }
+
+  #apply(record: Uint8Array): Entry {
+    const { command } = decodeRecord(record);
+    const events = this.engine.apply(command);
+    const position = this.entries.length + 1;
+    const { timeMs } = this.engine.state;
+    mustHold(this.engine.position === position, () => `position ${position} is counted otherwise`);
+    const expectedMs = this.#time.after(command);
+    mustHold(timeMs === expectedMs, () => `position ${position} at ${timeMs}, not ${expectedMs}`);
+    const entry = { position, record, command, words: Uint8Array.from(events.bytes()), timeMs };
+    this.entries.push(entry);
+    for (const event of eventsOf(entry)) this.#observe(event, position);
+    return entry;
+  }
+
+  #observe(event: VenueEvent, position: number): void {
+    if (event.kind === "OrderAcknowledged") {
+      const key = orderKey(event.session, event.nonce);
+      const earlier = this.executions.get(key);
+      mustHold(earlier === undefined, () => `${key} executed at ${earlier} and at ${position}`);
+      mustHold(event.orderId === position, () => `order ${event.orderId} is not its position`);
+      this.executions.set(key, position);
+    }
+    if (event.kind === "OrderReplayed") {
+      const key = orderKey(event.session, event.nonce);
+      const original = this.executions.get(key);
+      mustHold(original === event.orderId, () => `${key} is ${original}, not ${event.orderId}`);
+    }
+    mustHold(event.kind !== "MarketHalted", () => `a market halted at position ${position}`);
+  }
+
+  #checkRepetition({ id, records }: Batch): void {
+    const original = this.#originals.get(`${id.writer}/${id.counter}`);
+    mustHold(
+      original !== undefined &&
+        original.records.length === records.length &&
+        records.every((record, index) => sameBytes(record, original.records[index] ?? NOTHING)),
+      () => `batch ${id.writer}/${id.counter} is in the log twice, not the same`,
+    );
+  }
+}
+
+const NOTHING = new Uint8Array(0);
+
+export function orderKey(session: number, nonce: number): string {
+  return `session ${session} nonce ${nonce}`;
+}
+
+export function eventsOf({ words }: Entry): VenueEvent[] {
+  return decodeEvents(new Float64Array(words.buffer, 0, words.length / 8), words.length / 8);
+}
+
+export function stateHashOf(engine: Engine): string {
+  return engine.stateHash((bytes) => createHash("sha256").update(bytes).digest("hex"));
+}

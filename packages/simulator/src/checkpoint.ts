@@ -1,0 +1,32 @@
+/**
+ * A second replica that follows the log in files, some way behind, and writes a snapshot of where
+ * it got to: what the venue's checkpoint thread does, without the thread.
+ */
+
+import { Engine } from "@perpgate/engine";
+import { type FileJournal, LOG_START } from "@perpgate/journal";
+import type { FakeDisk, SeededRandom } from "@perpgate/journal/testing";
+import { Replica } from "@perpgate/venue";
+import { batchesUpTo } from "./auditor/durable-log.js";
+
+/** Throws what the disk throws; the log is then as it was. */
+export function takeCheckpoint(
+  disk: FakeDisk,
+  directory: string,
+  journal: FileJournal,
+  random: SeededRandom,
+): void {
+  const { snapshot } = journal.snapshots.newest();
+  const from = snapshot?.position ?? LOG_START;
+  const behind = random.below(journal.end.batch - from.batch + 1);
+  const batches = batchesUpTo(disk, directory, from, journal.end.batch - behind);
+  const last = batches.at(-1);
+  if (last === undefined) return;
+  const follower = new Replica(
+    snapshot === undefined ? new Engine() : Engine.restore(snapshot.body),
+  );
+  for (const batch of batches) follower.applyBatch(batch);
+  const { batch, record } = last.position;
+  const position = { batch: batch + 1, record: record + last.records.length };
+  journal.snapshots.write(position, [follower.engine.snapshot()]);
+}

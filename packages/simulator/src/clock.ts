@@ -1,0 +1,32 @@
+/**
+ * The clock of a simulated machine, in milliseconds. It mostly goes forward in small steps; now and
+ * then it is set back, stands still, or jumps ahead: a leap of the time server, a sleeping laptop.
+ */
+
+import type { SeededRandom } from "@perpgate/journal/testing";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+export class SimulatedClock {
+  readonly #random: SeededRandom;
+  #nowMs: number;
+
+  constructor(random: SeededRandom, startMs: number) {
+    this.#random = random;
+    this.#nowMs = startMs;
+  }
+
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  /** Lets some time pass, if time is what passes. */
+  step(): void {
+    const random = this.#random;
+    if (random.chance(0.03)) this.#nowMs -= 1 + random.below(random.pick([300, 5_000, HOUR_MS]));
+    else if (random.chance(0.02))
+      this.#nowMs += random.below(random.pick([MINUTE_MS, 3 * HOUR_MS]));
+    else this.#nowMs += random.below(300);
+  }
+}

@@ -1,0 +1,10 @@
+export { Auditor, type Recovered } from "./auditor/auditor.js";
+export { Violation } from "./auditor/violation.js";
+export { SimulatedClock } from "./clock.js";
+export { type DamageOutcome, examineDamage } from "./damage.js";
+export { drawMisfortune, type Misfortune } from "./faults.js";
+export type { Gateway } from "./traders/gateway.js";
+export { Operator } from "./traders/operator.js";
+export { Trader } from "./traders/trader.js";
+export { DIRECTORY, type ProcessOptions, VenueProcess } from "./venue-process.js";
+export { World, type WorldOptions } from "./world.js";

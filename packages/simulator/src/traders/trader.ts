@@ -1,0 +1,198 @@
+/**
+ * A client of the simulated venue: signs in, trades, cancels, rotates its key. It outlives the
+ * venue's processes and knows only what it was told: an order without an answer it sends again
+ * with the same nonce until it has one; of a sign-in or a rotation without an answer it makes a
+ * new sign-in.
+ */
+
+import {
+  type Command,
+  LIMIT_ORDER,
+  LONG,
+  MARKET_ORDER,
+  type OpenSession,
+  type PlaceOrder,
+  REFUSAL,
+  SHORT,
+  STOP_ORDER,
+  type VenueEvent,
+} from "@perpgate/engine";
+import type { SeededRandom } from "@perpgate/journal/testing";
+import { type Evidence, NO_EVIDENCE } from "@perpgate/venue";
+import { START_TICKS } from "../listing.js";
+import type { Gateway } from "./gateway.js";
+
+const USD = 1_000_000;
+const DAY_MS = 86_400_000;
+
+/** Mostly orders that rest or cross. */
+const ORDER_TYPES = [LIMIT_ORDER, LIMIT_ORDER, LIMIT_ORDER, MARKET_ORDER, STOP_ORDER] as const;
+
+type Heard = readonly VenueEvent[] | null;
+
+interface Session {
+  readonly number: number;
+  key: string;
+  nonce: number;
+}
+
+export class Trader {
+  readonly #random: SeededRandom;
+  readonly #address: string;
+  #session: Session | undefined;
+  #signingIn = false;
+  /** Sent, and not heard of. */
+  #unanswered: PlaceOrder[] = [];
+  readonly #executed: PlaceOrder[] = [];
+  readonly #orderIds: number[] = [];
+
+  constructor(random: SeededRandom) {
+    this.#random = random;
+    this.#address = this.#hex(20);
+  }
+
+  /** Does one thing. */
+  act(gateway: Gateway, nowMs: number): void {
+    const session = this.#session;
+    if (session === undefined) this.#signIn(gateway, nowMs);
+    else if (this.#random.chance(0.72)) this.#send(gateway, this.#order(session, nowMs));
+    else this.#manage(gateway, session, nowMs);
+  }
+
+  /**
+   * After a restart of the venue: sends orders without an answer again, so many at most. Answers
+   * whether there are more.
+   */
+  resend(gateway: Gateway, nowMs: number, most: number): boolean {
+    const again = this.#unanswered.splice(0, most);
+    for (const order of again) this.#send(gateway, { ...order, stampMs: nowMs });
+    return this.#unanswered.length > 0;
+  }
+
+  /** Sends some of the orders once more that it knows to be executed, the latest first. */
+  repeat(gateway: Gateway, nowMs: number, from: number, most: number): boolean {
+    const known = this.#executed.toReversed().slice(from, from + most);
+    for (const order of known) this.#send(gateway, { ...order, stampMs: nowMs });
+    return from + most < this.#executed.length;
+  }
+
+  #signIn(gateway: Gateway, nowMs: number): void {
+    if (this.#signingIn) return;
+    this.#signingIn = true;
+    const random = this.#random;
+    const command: OpenSession = {
+      kind: "OpenSession",
+      stampMs: nowMs,
+      address: this.#address,
+      key: this.#hex(32),
+      tokenHash: this.#hex(32),
+      expiresAtMs: nowMs + (random.chance(0.1) ? 2_000 : DAY_MS),
+      siweNonce: this.#hex(8),
+      siweNonceUntilMs: nowMs + 600_000,
+      maxOrderNotionalMicros: 0,
+      maxNotionalMicros: 0,
+      markets: [],
+    };
+    gateway.submit(command, this.#evidence(), (events) => {
+      this.#signingIn = false;
+      const opened = events?.find((event) => event.kind === "SessionOpened");
+      if (opened === undefined) return;
+      this.#session = { number: opened.session, key: command.key, nonce: 0 };
+    });
+  }
+
+  /** Everything but placing orders. */
+  #manage(gateway: Gateway, session: Session, nowMs: number): void {
+    const command = this.#lesserCommand(session, nowMs);
+    gateway.submit(command, this.#evidence(), (events) => {
+      if (events === null || hasRefusal(events, SESSION_OVER)) this.#forget(session);
+      if (command.kind === "RotateSession" && events?.some(({ kind }) => kind === "SessionRotated"))
+        session.key = command.newKey;
+    });
+  }
+
+  #send(gateway: Gateway, order: PlaceOrder): void {
+    gateway.submit(order, this.#evidence(), (events) => this.#hear(order, events));
+  }
+
+  #hear(order: PlaceOrder, events: Heard): void {
+    if (events === null) {
+      this.#unanswered.push(order);
+      return;
+    }
+    if (hasRefusal(events, SESSION_OVER) && this.#session?.number === order.session) {
+      this.#session = undefined;
+    }
+    const executed = events.find((event) => event.kind === "OrderAcknowledged");
+    if (executed === undefined) return;
+    this.#executed.push(order);
+    this.#orderIds.push(executed.orderId);
+  }
+
+  #order(session: Session, nowMs: number): PlaceOrder {
+    const random = this.#random;
+    const market = random.below(START_TICKS.length);
+    const near = START_TICKS[market] ?? START_TICKS[0];
+    const type = ORDER_TYPES[random.below(ORDER_TYPES.length)] ?? LIMIT_ORDER;
+    session.nonce += random.chance(0.05) ? 1 + random.below(5) : 1;
+    return {
+      kind: "PlaceOrder",
+      stampMs: nowMs,
+      session: session.number,
+      key: session.key,
+      nonce: session.nonce,
+      market,
+      side: random.pick([LONG, SHORT]),
+      type,
+      marginMicros: (1 + random.below(400)) * USD,
+      leverage: 1 + random.below(random.pick([5, 20, 60])),
+      priceTicks: type === MARKET_ORDER ? 0 : Math.round(near * (0.985 + random.next() * 0.03)),
+      reduceOnly: random.chance(0.05),
+      postOnly: type === LIMIT_ORDER && random.chance(0.1),
+    };
+  }
+
+  #lesserCommand({ number: session, key }: Session, stampMs: number): Command {
+    const random = this.#random;
+    const orderId = this.#orderIds[random.below(this.#orderIds.length)];
+    if (orderId !== undefined && random.chance(0.6)) {
+      return { kind: "CancelOrder", stampMs, session, orderId };
+    }
+    const newKey = this.#hex(32);
+    return random.pick<Command>([
+      { kind: "CancelAll", stampMs, session, market: random.pick([-1, 0, 1]) },
+      { kind: "CancelAfter", stampMs, session, afterMs: random.pick([0, 1_000, 5_000]) },
+      { kind: "RegisterDeposit", stampMs, session, chain: "dev", txHash: newKey, token: "USD" },
+      { kind: "RotateSession", stampMs, session, oldKey: key, newKey },
+      { kind: "CloseSession", stampMs, session },
+    ]);
+  }
+
+  /** A new sign-in will follow; orders of the old session keep its number and nonces. */
+  #forget(session: Session): void {
+    if (this.#session === session) this.#session = undefined;
+  }
+
+  #evidence(): Evidence {
+    const random = this.#random;
+    if (random.chance(0.3)) return NO_EVIDENCE;
+    const signed = random.bytes(random.below(180));
+    return { signed, signature: random.bytes(64), publicKey: random.bytes(random.pick([0, 33])) };
+  }
+
+  #hex(bytes: number): string {
+    return Buffer.from(this.#random.bytes(bytes)).toString("hex");
+  }
+}
+
+const SESSION_OVER: readonly number[] = [
+  REFUSAL.session_unknown,
+  REFUSAL.session_expired,
+  REFUSAL.session_key_mismatch,
+];
+
+function hasRefusal(events: readonly VenueEvent[], refusals: readonly number[]): boolean {
+  return events.some(
+    (event) => event.kind === "CommandRefused" && refusals.includes(event.refusal),
+  );
+}

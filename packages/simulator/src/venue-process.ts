@@ -1,0 +1,137 @@
+/**
+ * One life of the venue's process on a simulated disk: the real journal, committing in this thread,
+ * and one or two gateways, each the real sequencer with a real replica and engine over that one
+ * log. It starts from the newest snapshot if there is one. It tells the auditor everything, and
+ * ends when the world takes its disk away.
+ */
+
+import { Engine } from "@perpgate/engine";
+import { type FileJournal, LOG_START, openJournal } from "@perpgate/journal";
+import type { FakeDisk } from "@perpgate/journal/testing";
+import { Replica, Sequencer } from "@perpgate/venue";
+import type { Auditor } from "./auditor/auditor.js";
+import type { Gateway } from "./traders/gateway.js";
+import { WatchedDisk } from "./watched-disk.js";
+
+export const DIRECTORY = "/venue";
+/** The log's id is random in life, and fixed here so that a seed gives the same bytes. */
+const LOG_ID = Buffer.alloc(16, 7);
+
+export interface ProcessOptions {
+  readonly segmentBytes: number;
+  readonly gateways: number;
+}
+
+/** At least one. */
+export type Gateways = readonly [Gateway, ...Gateway[]];
+
+interface Member {
+  readonly writer: number;
+  readonly engine: Engine;
+  readonly sequencer: Sequencer;
+}
+
+export class VenueProcess {
+  readonly journal: FileJournal;
+  /** Why it stopped, once it has. */
+  failure: Error | undefined;
+  readonly #auditor: Auditor;
+  readonly #members: Member[] = [];
+  #burst = 0;
+
+  private constructor(journal: FileJournal, auditor: Auditor) {
+    this.journal = journal;
+    this.#auditor = auditor;
+  }
+
+  /** Recovers, has it audited, and is ready for commands. Throws what the disk throws. */
+  static async start(
+    disk: FakeDisk,
+    auditor: Auditor,
+    { segmentBytes, gateways }: ProcessOptions,
+  ): Promise<VenueProcess> {
+    const watched = new WatchedDisk(disk, () => auditor.logFailed());
+    const journal = await openJournal({
+      directory: DIRECTORY,
+      disk: watched,
+      commit: "inline",
+      segmentBytes,
+      newLogId: LOG_ID,
+    });
+    const venue = new VenueProcess(journal, auditor);
+    for (let writer = 1; writer <= gateways; writer++) await venue.#join(writer);
+    const { engines } = venue;
+    auditor.recovered({ engines, first: journal.recovery.first, end: journal.end });
+    return venue;
+  }
+
+  get engines(): readonly Engine[] {
+    return this.#members.map(({ engine }) => engine);
+  }
+
+  get isBegun(): boolean {
+    return this.engines.some(({ state }) => state.config !== null);
+  }
+
+  /**
+   * Hands in a burst, all in one turn, and lets it come to its end. False once the venue has
+   * stopped, for whatever reason.
+   */
+  async burst(handIn: (gateways: Gateways) => void): Promise<boolean> {
+    this.#burst += 1;
+    const burst = this.#burst;
+    const [first, ...others] = this.#members.map((member) => this.#gateway(member, burst));
+    if (first !== undefined) handIn([first, ...others]);
+    return this.#settle();
+  }
+
+  /** Sends a batch a second time, as a writer does that did not learn how its append ended. */
+  async repeatLastBatch(): Promise<void> {
+    const last = this.#auditor.transcript.batches.at(-1);
+    if (last === undefined) return;
+    await this.journal.append(last.id, last.records).catch(() => undefined);
+    await this.#settle();
+  }
+
+  async close(): Promise<void> {
+    for (const { sequencer } of this.#members) await sequencer.close();
+  }
+
+  /** All that a turn sets off happens in its microtasks: the journal commits in this thread. */
+  async #settle(): Promise<boolean> {
+    await nextTurn();
+    this.#auditor.check();
+    if (this.failure !== undefined) return false;
+    this.#auditor.idle(this.engines);
+    return true;
+  }
+
+  async #join(writer: number): Promise<void> {
+    const { journal } = this;
+    const { snapshot } = journal.snapshots.newest();
+    const engine = snapshot === undefined ? new Engine() : Engine.restore(snapshot.body);
+    const onCommand = this.#auditor.shown.bind(this.#auditor, writer);
+    const replica = new Replica(engine, [{ onCommand }]);
+    const sequencer = new Sequencer(journal, replica, writer, (error) => {
+      this.failure ??= error;
+    });
+    await sequencer.start(snapshot?.position ?? LOG_START);
+    this.#members.push({ writer, engine, sequencer });
+  }
+
+  #gateway({ writer, sequencer }: Member, burst: number): Gateway {
+    return {
+      submit: (command, evidence, hear) => {
+        const submission = this.#auditor.submitted(writer, burst, command, evidence);
+        sequencer.submit(command, evidence, (applied) => {
+          this.#auditor.answered(submission, applied);
+          hear(applied === null ? null : applied.events.decode());
+        });
+      },
+    };
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

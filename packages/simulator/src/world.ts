@@ -1,0 +1,201 @@
+/**
+ * A seeded world: one disk, one clock, traders, an operator, and a venue whose process lives and
+ * dies on them many times. Everything follows from the seed, so a world that fails fails again.
+ *
+ * A life is: something is about to go wrong; recover; clients reconnect and send again what was
+ * not answered; bursts of commands, ticks, a checkpoint, now and then a prune; until the fault
+ * strikes or the life is over. Then the power fails or the process is killed, and the next begins.
+ */
+
+import { JournalStopped } from "@perpgate/journal";
+import { FakeDisk, SeededRandom, SimulatedCrash } from "@perpgate/journal/testing";
+import { Auditor } from "./auditor/auditor.js";
+import { takeCheckpoint } from "./checkpoint.js";
+import { SimulatedClock } from "./clock.js";
+import { type DamageOutcome, examineDamage } from "./damage.js";
+import { drawMisfortune, type Misfortune, prepare, prepareLastWrite } from "./faults.js";
+import { START_MS } from "./listing.js";
+import { Operator } from "./traders/operator.js";
+import { Trader } from "./traders/trader.js";
+import { DIRECTORY, type Gateways, type ProcessOptions, VenueProcess } from "./venue-process.js";
+
+export interface WorldOptions extends ProcessOptions {
+  readonly traders: number;
+  /** The disk's own dice, so that one story can be told with many power cuts. */
+  readonly diskSeed: number;
+  /** Whether checkpoints are taken and the log is pruned to them. */
+  readonly checkpoints: boolean;
+}
+
+/** Orders that a client sends again in one turn, and actions of a turn: a batch fits a segment. */
+const RESENT_AT_ONCE = 6;
+const MOST_ACTIONS = 5;
+/** Bursts of one life, at most. */
+const MOST_BURSTS = 9;
+
+export class World {
+  readonly disk: FakeDisk;
+  readonly auditor: Auditor;
+  readonly options: WorldOptions;
+  readonly #random: SeededRandom;
+  readonly #clock: SimulatedClock;
+  readonly #operator: Operator;
+  readonly #traders: Trader[];
+
+  constructor(seed: number, options: Partial<WorldOptions> = {}) {
+    const random = new SeededRandom(seed);
+    this.#random = random;
+    this.options = {
+      segmentBytes: random.pick([4096, 8192, 16_384]),
+      gateways: random.pick([1, 1, 2]),
+      traders: 2 + random.below(4),
+      diskSeed: seed,
+      checkpoints: random.chance(0.6),
+      ...options,
+    };
+    this.disk = new FakeDisk(this.options.diskSeed);
+    this.auditor = new Auditor(this.disk, DIRECTORY);
+    this.#clock = new SimulatedClock(random, START_MS);
+    this.#operator = new Operator(random);
+    this.#traders = Array.from({ length: this.options.traders }, () => new Trader(random));
+  }
+
+  /** Some lives, each with what the seed has in store, and an end at which everything adds up. */
+  async run(lives: number): Promise<void> {
+    const random = this.#random;
+    for (let life = 0; life < lives; life++) {
+      const misfortune = drawMisfortune(random, this.options.segmentBytes);
+      await this.live(misfortune, random.below(MOST_BURSTS));
+      this.restart(random.pick(["kill", "power_cut"]));
+    }
+    await this.finish();
+    if (random.chance(0.25)) await this.rot();
+  }
+
+  /** One life of so many bursts. Answers whether the venue was still up at its end. */
+  async live(misfortune: Misfortune, bursts: number): Promise<boolean> {
+    prepare(this.disk, misfortune);
+    const venue = await this.#open();
+    if (venue === undefined || !(await this.#reconnect(venue))) return false;
+    for (let burst = 0; burst < bursts; burst++) {
+      if (burst === bursts - 1) prepareLastWrite(this.disk, misfortune);
+      if (!(await this.#burst(venue))) return false;
+    }
+    this.auditor.checkEngines(venue.engines);
+    return true;
+  }
+
+  /** The process is gone, however it ended. */
+  restart(after: "kill" | "power_cut"): void {
+    this.disk.restart(after);
+    this.disk.capacityBytes = Number.POSITIVE_INFINITY;
+    this.auditor.processEnded();
+  }
+
+  /**
+   * A life without misfortune: every client gets its answers, and asks again about what it has
+   * them for. Then the power fails once more, and everything must still be there.
+   */
+  async finish(): Promise<void> {
+    const venue = await VenueProcess.start(this.disk, this.auditor, this.options);
+    await this.#reconnect(venue);
+    for (const trader of this.#traders) {
+      let more = true;
+      for (let from = 0; more; from += RESENT_AT_ONCE) {
+        await venue.burst((gateways) => {
+          more = trader.repeat(
+            this.#random.pick(gateways),
+            this.#clock.nowMs,
+            from,
+            RESENT_AT_ONCE,
+          );
+        });
+      }
+    }
+    this.auditor.settled();
+    if (this.#random.chance(0.5)) await venue.close();
+    this.restart("power_cut");
+    await VenueProcess.start(this.disk, this.auditor, this.options);
+    this.restart("kill");
+  }
+
+  /** Flips one bit of a copy of the disk, between two lives. */
+  rot(): Promise<DamageOutcome> {
+    const random = this.#random;
+    const paths = this.disk.paths();
+    const path = paths[random.below(paths.length)] ?? "";
+    const offset = random.below(this.disk.contents(path).length);
+    return examineDamage(this.disk, DIRECTORY, this.auditor, {
+      path,
+      offset,
+      bit: random.below(8),
+    });
+  }
+
+  /** Undefined if the misfortune struck while opening. */
+  async #open(): Promise<VenueProcess | undefined> {
+    try {
+      return await VenueProcess.start(this.disk, this.auditor, this.options);
+    } catch (error) {
+      if (isOfTheDisk(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async #reconnect(venue: VenueProcess): Promise<boolean> {
+    const random = this.#random;
+    if (random.chance(0.1)) await venue.repeatLastBatch();
+    let up = await this.#hand(venue, (gateways) => {
+      this.#operator.start(random.pick(gateways), this.#clock.nowMs, venue.isBegun);
+    });
+    for (const trader of this.#traders) {
+      let more = true;
+      while (up && more) {
+        up = await this.#hand(venue, (gateways) => {
+          more = trader.resend(random.pick(gateways), this.#clock.nowMs, RESENT_AT_ONCE);
+        });
+      }
+    }
+    return up;
+  }
+
+  async #burst(venue: VenueProcess): Promise<boolean> {
+    const random = this.#random;
+    this.#clock.step();
+    const up = await this.#hand(venue, (gateways) => {
+      const { nowMs } = this.#clock;
+      if (random.chance(0.7)) this.#operator.act(random.pick(gateways), nowMs);
+      const actions = 1 + random.below(MOST_ACTIONS);
+      for (let action = 0; action < actions; action++) {
+        this.#traders[random.below(this.#traders.length)]?.act(random.pick(gateways), nowMs);
+      }
+    });
+    if (up && this.options.checkpoints && random.chance(0.12)) this.#checkpoint(venue);
+    return up;
+  }
+
+  async #hand(venue: VenueProcess, handIn: (gateways: Gateways) => void): Promise<boolean> {
+    const up = await venue.burst(handIn);
+    const { failure } = venue;
+    const expected = failure instanceof JournalStopped && isOfTheDisk(failure.cause);
+    if (failure !== undefined && !expected) throw failure;
+    return up;
+  }
+
+  #checkpoint(venue: VenueProcess): void {
+    const { journal } = venue;
+    try {
+      takeCheckpoint(this.disk, DIRECTORY, journal, this.#random);
+      const at = journal.snapshots.newest().snapshot?.position;
+      if (at !== undefined && this.#random.chance(0.4)) journal.prune(at);
+      if (this.#random.chance(0.2)) journal.snapshots.keepNewest(1);
+    } catch (error) {
+      if (!isOfTheDisk(error)) throw error;
+    }
+  }
+}
+
+function isOfTheDisk(error: unknown): boolean {
+  if (error instanceof SimulatedCrash) return true;
+  return error instanceof Error && "code" in error && ["EIO", "ENOSPC"].includes(`${error.code}`);
+}
