@@ -43,8 +43,10 @@ export function applyFunding(s: VenueState, market: Market, hourEndMs: number): 
     let missing = 0;
     rows.forEach((row, i) => {
       const amount = dues[i]!;
-      if (amount > 0) wanted += amount;
-      else {
+      // A receiver of less than a micro is due 0 and is no payer.
+      if (lotsOf(market, row) * payingSide < 0) {
+        wanted += amount;
+      } else {
         collected -= amount;
         missing += owed(market, row, size) + amount;
       }
@@ -65,9 +67,8 @@ export function applyFunding(s: VenueState, market: Market, hourEndMs: number): 
 
 /** What a position receives, or (negative) what it pays, at most its equity. */
 function due(market: Market, row: number, payingSide: number, rate: number): number {
-  const data = market.positions.table.data;
-  const lots = data[row * POSITION_WORDS + POSITION.LOTS]!;
-  if (lots * payingSide < 0) return mulDivFloor(notionalOf(market, row), rate, RATE_SCALE);
+  if (lotsOf(market, row) * payingSide < 0)
+    return mulDivFloor(notionalOf(market, row), rate, RATE_SCALE);
   return 0 - Math.min(owed(market, row, rate), Math.max(0, equityOf(market, row)));
 }
 
@@ -76,8 +77,11 @@ function owed(market: Market, row: number, rate: number): number {
 }
 
 function notionalOf(market: Market, row: number): number {
-  const lots = market.positions.table.data[row * POSITION_WORDS + POSITION.LOTS]!;
-  return mulExact(Math.abs(lots), market.mark * market.microsPerTickLot);
+  return mulExact(Math.abs(lotsOf(market, row)), market.mark * market.microsPerTickLot);
+}
+
+function lotsOf(market: Market, row: number): number {
+  return market.positions.table.data[row * POSITION_WORDS + POSITION.LOTS]!;
 }
 
 function moveFunding(s: VenueState, market: Market, row: number, received: number): void {
