@@ -115,6 +115,7 @@ export function helpText(): string {
   );
   return [
     "Usage: perpgate [serve] [options]",
+    "       perpgate verify --data DIR [--signatures] [--json]",
     "",
     "Serves the Perpgate testnet gateway.",
     "",

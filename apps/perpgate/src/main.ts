@@ -13,6 +13,11 @@ import { StartError } from "./start-error.js";
 import { readVersion } from "./version.js";
 
 async function run(): Promise<void> {
+  if (process.argv[2] === "verify") {
+    const { verifyCommand } = await import("./verify-command.js");
+    process.exitCode = await verifyCommand(process.argv.slice(3));
+    return;
+  }
   const command = parseCommandLine(process.argv.slice(2));
   const version = readVersion();
   if (command.name === "help") {

@@ -24,5 +24,13 @@ export {
   type VenueLogger,
   type VenueOptions,
 } from "./venue-options.js";
+export type { Fault, RecoverWallet } from "./verify/evidence-check.js";
+export {
+  NothingToVerify,
+  type VerifyOptions,
+  type VerifyProgress,
+  type VerifyReport,
+  verify,
+} from "./verify/verify.js";
 export type { Outcome } from "./views/outcome.js";
 export { type PastAcknowledgement, Views } from "./views/views.js";

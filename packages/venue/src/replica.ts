@@ -70,11 +70,12 @@ export class Replica {
 
   private applyRecord(record: Uint8Array): Applied {
     const { engine } = this;
+    const position = engine.position + 1;
     try {
       const { command, evidence } = decodeRecord(record);
       const events = engine.apply(command);
       const applied = {
-        position: engine.position,
+        position,
         timeMs: engine.state.timeMs,
         command,
         evidence,
@@ -83,7 +84,7 @@ export class Replica {
       for (const observer of this.observers) observer.onCommand(applied);
       return applied;
     } catch (cause) {
-      throw new ReplayFailed(engine.position, cause);
+      throw new ReplayFailed(position, cause);
     }
   }
 }

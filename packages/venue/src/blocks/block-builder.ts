@@ -52,7 +52,7 @@ export class BlockBuilder {
     this.parentHash = open.parentHash;
     this.append(open.events);
     // Copied, since a snapshot's bytes need not be aligned for doubles.
-    const words = new Float64Array(open.events.slice().buffer);
+    const words = new Float64Array(new Uint8Array(open.events).buffer);
     this.take(words, words.length);
   }
 

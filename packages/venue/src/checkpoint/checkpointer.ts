@@ -34,7 +34,8 @@ export class Checkpointer {
   constructor(private readonly parts: CheckpointerParts) {
     const { folder, logId, options, history } = parts;
     const data: ThreadData = { folder, logId, options, batch: history.durable.batch };
-    this.thread = new Worker(threadFile(), { workerData: data });
+    // Without the flags of the process: a condition that leads to sources would lead it there too.
+    this.thread = new Worker(threadFile(), { workerData: data, execArgv: [] });
     this.thread.on("message", (message: FromThread) => this.onMessage(message));
     this.thread.on("error", (error) => this.fail(error.message));
     this.exited = new Promise((resolve) => {

@@ -51,8 +51,7 @@ export class SessionProjection {
     if (known !== undefined) return known;
     const bytes = this.sessions.get(keyOf(session));
     if (bytes === undefined) return undefined;
-    const end = 2 + bytes.readUInt16LE(0);
-    const row = { publicKey: bytes.subarray(2, end), message: bytes.subarray(end) };
+    const row = decodeSessionKey(bytes);
     this.remember(session, row);
     return row;
   }
@@ -72,4 +71,10 @@ export class SessionProjection {
     if (this.keys.size >= KEPT_SESSIONS) this.keys.clear();
     this.keys.set(session, row);
   }
+}
+
+/** Length of the key, the key, the message. */
+export function decodeSessionKey(bytes: Buffer): SessionKeyRow {
+  const end = 2 + bytes.readUInt16LE(0);
+  return { publicKey: bytes.subarray(2, end), message: bytes.subarray(end) };
 }

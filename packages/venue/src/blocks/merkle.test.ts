@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { inclusionPath, leafHash, MerkleAccumulator, rootFromPath } from "./merkle.js";
+
+const sha256 = (...parts: Uint8Array[]): Buffer =>
+  createHash("sha256").update(Buffer.concat(parts)).digest();
+
+/** RFC 6962, 2.1, word for word. */
+function treeHash(leaves: readonly Uint8Array[]): Buffer {
+  if (leaves.length === 0) return sha256();
+  if (leaves.length === 1) return sha256(Buffer.of(0), leaves[0]!);
+  let k = 1;
+  while (k * 2 < leaves.length) k *= 2;
+  return sha256(Buffer.of(1), treeHash(leaves.slice(0, k)), treeHash(leaves.slice(k)));
+}
+
+const leavesOf = (count: number): Buffer[] =>
+  Array.from({ length: count }, (_, i) => Buffer.from(`leaf ${i}`));
+
+describe("the tree over acknowledgements", () => {
+  test("root: leaf by leaf it is RFC 6962's, for every size to 130", () => {
+    const accumulator = new MerkleAccumulator();
+    for (let count = 0; count <= 130; count++) {
+      expect(accumulator.root().equals(treeHash(leavesOf(count)))).toBe(true);
+      accumulator.add(Buffer.from(`leaf ${count}`));
+    }
+  });
+
+  test("path: leads from every leaf of every tree to its root", () => {
+    for (let count = 1; count <= 40; count++) {
+      const leaves = leavesOf(count);
+      const root = treeHash(leaves);
+      leaves.forEach((leaf, index) => {
+        const path = inclusionPath(leaves, index);
+        expect(rootFromPath(leaf, index, count, path)?.equals(root)).toBe(true);
+      });
+    }
+  });
+
+  test("path: any change of leaf, place, size or path leads elsewhere", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 2, max: 60 }), fc.nat(), fc.nat(), (count, which, where) => {
+        const leaves = leavesOf(count);
+        const index = which % count;
+        const path = inclusionPath(leaves, index);
+        const root = treeHash(leaves);
+        const leads = (...args: Parameters<typeof rootFromPath>): boolean =>
+          rootFromPath(...args)?.equals(root) ?? false;
+        expect(leads(Buffer.from("other"), index, count, path)).toBe(false);
+        expect(leads(leaves[index]!, (index + 1) % count, count, path)).toBe(false);
+        expect(leads(leaves[index]!, index, count, path.slice(1))).toBe(false);
+        expect(leads(leaves[index]!, index, count, [...path, root])).toBe(false);
+        const bent = path.map((hash) => Buffer.from(hash));
+        const byte = where % (32 * bent.length);
+        const hash = bent[Math.floor(byte / 32)]!;
+        hash[byte % 32] = hash[byte % 32]! ^ 1;
+        expect(leads(leaves[index]!, index, count, bent)).toBe(false);
+      }),
+    );
+  });
+
+  test("leaf: an inner node cannot pass for one", () => {
+    const [a, b] = [leafHash(Buffer.from("a")), leafHash(Buffer.from("b"))];
+    const two = new MerkleAccumulator();
+    two.add(Buffer.from("a"));
+    two.add(Buffer.from("b"));
+    const forged = new MerkleAccumulator();
+    forged.add(Buffer.concat([a, b]));
+    expect(forged.root().equals(two.root())).toBe(false);
+  });
+});

@@ -1,0 +1,97 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
+import { verify } from "../verify/verify.js";
+import { readCheckpoints } from "./checkpoint-file.js";
+
+let folder = "";
+beforeEach(async () => {
+  folder = await temporaryFolder();
+});
+afterEach(() => removeFolder(folder));
+
+const EVERY = { everyCommands: 40, everyMs: 3_600_000, keep: 2 };
+
+async function snapshots(): Promise<string[]> {
+  const names = await readdir(join(folder, "journal"));
+  return names.filter((name) => name.endsWith(".snapshot")).sort();
+}
+
+/** Waits until the thread has written so many checkpoints; it reports nothing to wait on. */
+async function checkpointed(count: number): Promise<void> {
+  while (readCheckpoints(join(folder, "checkpoints.jsonl")).length < count) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+async function trade(driver: TestVenue, first: number, count: number): Promise<void> {
+  const session = driver.venue.views.session("1".padStart(64, "0"))?.number;
+  const maker = session ?? (await driver.signIn(1));
+  if (session === undefined) await driver.index();
+  for (let nonce = first; nonce < first + count; nonce++) {
+    await driver.order(maker, nonce, nonce % 2 === 0 ? "long" : "short", 650_000, 5);
+    if (nonce % 7 === 0) await driver.tick();
+  }
+}
+
+describe("the checkpoint thread", () => {
+  test("snapshots come as commands do, old ones go, and a restart starts from the newest", async () => {
+    const before = await TestVenue.open(folder, { checkpoints: EVERY });
+    await trade(before, 1, 200);
+    await checkpointed(5);
+    const { position } = before.venue;
+    const orders = before.venue.views.orders(1);
+    const block = before.venue.views.block(20);
+    await before.venue.close();
+    expect(await snapshots()).toHaveLength(2);
+    const after = await TestVenue.open(folder, { checkpoints: EVERY });
+    expect(after.venue.recovery.snapshotPosition).toBeGreaterThanOrEqual(200);
+    expect(after.venue.recovery.applied).toBe(position - after.venue.recovery.snapshotPosition);
+    expect(after.venue.views.orders(1)).toEqual(orders);
+    expect(after.venue.views.block(20)).toEqual(block);
+    await trade(after, 1_001, 100);
+    await checkpointed(7);
+    await after.venue.close();
+    const report = await verify(folder);
+    expect(report.fault).toBeNull();
+    expect(report.checkpoints).toBeGreaterThanOrEqual(7);
+    expect(report.snapshots).toBe(2);
+  });
+
+  test("time: a snapshot is taken although commands are few", async () => {
+    const driver = await TestVenue.open(folder, {
+      checkpoints: { everyCommands: 1e9, everyMs: 20, keep: 3 },
+    });
+    await trade(driver, 1, 5);
+    await checkpointed(1);
+    await driver.venue.close();
+    expect((await verify(folder)).checkpoints).toBeGreaterThanOrEqual(1);
+  });
+
+  test("prune: what the snapshot and the history cover goes, the venue restarts and verifies", async () => {
+    const driver = await TestVenue.open(folder, { checkpoints: EVERY, segmentBytes: 16_384 });
+    await trade(driver, 1, 300);
+    await checkpointed(8);
+    await driver.venue.history.flush();
+    expect(driver.venue.prune()).toBeGreaterThan(0);
+    await driver.venue.close();
+    const again = await TestVenue.open(folder, { checkpoints: EVERY, segmentBytes: 16_384 });
+    expect(again.venue.views.orders(1)).toHaveLength(300);
+    await again.venue.close();
+    const report = await verify(folder);
+    expect(report.fault).toBeNull();
+    expect(report.from).toBeGreaterThan(0);
+  });
+
+  test("a pruned log whose history is gone: refused by name", async () => {
+    const driver = await TestVenue.open(folder, { checkpoints: EVERY, segmentBytes: 16_384 });
+    await trade(driver, 1, 300);
+    await checkpointed(8);
+    await driver.venue.history.flush();
+    driver.venue.prune();
+    await driver.venue.close();
+    await removeFolder(join(folder, "history"));
+    await expect(TestVenue.open(folder)).rejects.toMatchObject({ name: "HistoryLost" });
+  });
+});

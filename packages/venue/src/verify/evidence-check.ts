@@ -1,0 +1,190 @@
+/**
+ * Authorisation, checked again from the log alone: every order's signature by the key of its
+ * session, every session's key by the wallet that signed it in, every rotation by the old key where
+ * one signed. A wallet that is a contract can be asked only on its chain: such sign-ins are counted
+ * as not re-checkable.
+ *
+ * Checks run in the thread pool while the replay goes on; the fault at the lowest position counts.
+ */
+import type { OpenSession, PlaceOrder, RotateSession } from "@perpgate/engine";
+import { parseSessionKey, parseStrictJson } from "@perpgate/protocol";
+import type { Listing } from "../listing/listing.js";
+import type { Evidence } from "../record/evidence.js";
+import type { Applied } from "../replica.js";
+import {
+  compressed,
+  fingerprintOf,
+  isSignedBy,
+  type VerifyingKey,
+  verifyingKey,
+} from "./key-signature.js";
+import { bodyFault } from "./order-body.js";
+
+/** Which address signed a message as EIP-191 says, lower-case hex; null for no key's signature. */
+export type RecoverWallet = (message: Uint8Array, signature: Uint8Array) => Promise<string | null>;
+
+export interface Fault {
+  readonly position: number;
+  readonly reason: string;
+}
+
+const BOUND_KEY = /^- urn:perpgate:session\?(?:[^\n]*&)?key=(?:0x)?([0-9a-f]+)/im;
+const MAX_UNDER_WAY = 256;
+
+export class EvidenceCheck {
+  orders = 0;
+  sessions = 0;
+  /** Positions of sign-ins by what can only be a contract. */
+  readonly notRecheckable: number[] = [];
+  private fault: Fault | undefined;
+  private readonly keys = new Map<string, VerifyingKey>();
+  /** Sessions whose message binds its key: a rotation needs the old key's signature. */
+  private readonly bound = new Set<number>();
+  private readonly underWay = new Set<Promise<void>>();
+
+  constructor(private readonly recover: RecoverWallet) {}
+
+  /** The fault at the lowest position found so far. */
+  get firstFault(): Fault | undefined {
+    return this.fault;
+  }
+
+  /** A session's key from before the log's beginning, if its bytes are known. */
+  know(fingerprint: string, raw: Uint8Array | undefined): void {
+    if (raw !== undefined) this.adopt(raw, fingerprint);
+  }
+
+  /** Begins the checks of a command. The evidence's bytes stay valid. */
+  onCommand({ command, evidence, position }: Applied, listing: Listing): void {
+    switch (command.kind) {
+      case "PlaceOrder":
+        this.onOrder(position, command, evidence, listing);
+        return;
+      case "OpenSession":
+        this.onSignIn(position, command, evidence);
+        return;
+      case "RotateSession":
+        this.onRotation(position, command, evidence);
+        return;
+    }
+  }
+
+  /** Waits until few enough checks are under way, or (0) none. */
+  async settle(atMost = MAX_UNDER_WAY): Promise<void> {
+    while (this.underWay.size > atMost) await Promise.race(this.underWay);
+  }
+
+  private onOrder(position: number, order: PlaceOrder, evidence: Evidence, listing: Listing): void {
+    this.orders++;
+    const difference = bodyFault(evidence.signed, order, listing);
+    if (difference !== null) {
+      this.report(position, difference);
+      return;
+    }
+    const key = this.keys.get(order.key);
+    if (key === undefined) {
+      this.report(position, `no session ever had the key ${order.key}`);
+      return;
+    }
+    this.run(position, async () => {
+      const holds = await isSignedBy(key, evidence.signed, evidence.signature);
+      return holds ? null : `the signature does not verify for the key ${order.key}`;
+    });
+  }
+
+  private onSignIn(position: number, command: OpenSession, evidence: Evidence): void {
+    this.sessions++;
+    const problem = this.adopt(evidence.publicKey, command.key);
+    if (problem !== null) {
+      this.report(position, problem);
+      return;
+    }
+    const message = Buffer.from(evidence.signed).toString("utf8");
+    const address = message.split("\n")[1]?.toLowerCase();
+    if (address !== `0x${command.address}`) {
+      this.report(position, `the message is of ${address}, the account is 0x${command.address}`);
+      return;
+    }
+    const boundKey = BOUND_KEY.exec(message)?.[1];
+    if (boundKey !== undefined) {
+      this.bound.add(position);
+      if (fingerprintOfHex(boundKey) !== command.key) {
+        this.report(position, "the message binds another session key");
+        return;
+      }
+    }
+    this.run(position, async () => {
+      const signer = await this.recover(evidence.signed, evidence.signature);
+      if (signer !== command.address) this.notRecheckable.push(position);
+      return null;
+    });
+  }
+
+  private onRotation(position: number, command: RotateSession, evidence: Evidence): void {
+    const problem =
+      this.adopt(evidence.publicKey, command.newKey) ?? rotationFault(command, evidence);
+    if (problem !== null) {
+      this.report(position, problem);
+      return;
+    }
+    if (evidence.signature.length === 0) {
+      if (this.bound.has(command.session)) {
+        this.report(position, "a session whose message binds its key was rotated unsigned");
+      }
+      return;
+    }
+    const old = this.keys.get(command.oldKey);
+    this.run(position, async () => {
+      if (old === undefined) return `no session ever had the key ${command.oldKey}`;
+      const holds = await isSignedBy(old, evidence.signed, evidence.signature);
+      return holds ? null : "the rotation is not signed by the old key";
+    });
+  }
+
+  private adopt(raw: Uint8Array, fingerprint: string): string | null {
+    if (fingerprintOf(raw) !== fingerprint) return "the session key has another fingerprint";
+    if (this.keys.has(fingerprint)) return null;
+    try {
+      this.keys.set(fingerprint, verifyingKey(raw));
+      return null;
+    } catch (error) {
+      return `the session key is none: ${error instanceof Error ? error.message : error}`;
+    }
+  }
+
+  private run(position: number, check: () => Promise<string | null>): void {
+    const done = check()
+      .then((problem) => {
+        if (problem !== null) this.report(position, problem);
+      })
+      .catch((error: unknown) => {
+        this.report(position, error instanceof Error ? error.message : String(error));
+      })
+      .finally(() => this.underWay.delete(done));
+    this.underWay.add(done);
+  }
+
+  private report(position: number, reason: string): void {
+    if (this.fault === undefined || position < this.fault.position) {
+      this.fault = { position, reason };
+    }
+  }
+}
+
+function fingerprintOfHex(text: string): string | undefined {
+  const key = parseSessionKey(text);
+  return key === undefined ? undefined : fingerprintOf(compressed(key.bytes));
+}
+
+/** The rotation's body must name the key that the command installs. */
+function rotationFault({ newKey }: RotateSession, { signed }: Evidence): string | null {
+  try {
+    const body = parseStrictJson(Buffer.from(signed).toString("utf8"));
+    if (typeof body === "object" && body !== null && "newSessionKey" in body) {
+      if (fingerprintOfHex(String(body.newSessionKey)) === newKey) return null;
+    }
+    return "the rotation's body names another key";
+  } catch (error) {
+    return `the rotation's body cannot be read: ${error instanceof Error ? error.message : error}`;
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * Signatures by session keys, checked again from the bytes of the log: Ed25519 over the digest of
+ * the body or the body itself, secp256k1 over the digest. The work is done by the thread pool.
+ */
+import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto";
+
+/** DER of a public key up to its raw bytes. */
+const ED25519_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
+const SECP256K1_PREFIX = Buffer.from("3036301006072a8648ce3d020106052b8104000a032200", "hex");
+const ED25519_BYTES = 32;
+
+export interface VerifyingKey {
+  readonly kind: "ed25519" | "secp256k1";
+  readonly object: KeyObject;
+}
+
+/** A key from the raw bytes that the log keeps: 32 of Ed25519, or 33 (compressed) of secp256k1. */
+export function verifyingKey(raw: Uint8Array): VerifyingKey {
+  const kind = raw.length === ED25519_BYTES ? "ed25519" : "secp256k1";
+  const prefix = kind === "ed25519" ? ED25519_PREFIX : SECP256K1_PREFIX;
+  const key = Buffer.concat([prefix, raw]);
+  return { kind, object: createPublicKey({ key, format: "der", type: "spki" }) };
+}
+
+export function fingerprintOf(raw: Uint8Array): string {
+  return createHash("sha256").update(raw).digest("hex");
+}
+
+/** A secp256k1 key in its compressed spelling; other keys as they are. */
+export function compressed(bytes: Uint8Array): Uint8Array {
+  if (bytes.length !== 64 && bytes.length !== 65) return bytes;
+  const [x, y] = [bytes.subarray(-64, -32), bytes.subarray(-32)];
+  return Buffer.concat([Buffer.of(2 + ((y[31] ?? 0) & 1)), x]);
+}
+
+/** Whether the signature (64 bytes) over the body is the key's. */
+export async function isSignedBy(
+  { kind, object }: VerifyingKey,
+  body: Uint8Array,
+  signature: Uint8Array,
+): Promise<boolean> {
+  if (signature.length !== 64) return false;
+  if (kind === "secp256k1") {
+    return verified("sha256", body, { key: object, dsaEncoding: "ieee-p1363" }, signature);
+  }
+  const digest = createHash("sha256").update(body).digest();
+  if (await verified(null, digest, { key: object }, signature)) return true;
+  return verified(null, body, { key: object }, signature);
+}
+
+function verified(
+  algorithm: string | null,
+  data: Uint8Array,
+  key: { readonly key: KeyObject; readonly dsaEncoding?: "ieee-p1363" },
+  signature: Uint8Array,
+): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    verify(algorithm, data, key, signature, (error, isValid) => {
+      if (error === null) resolve(isValid);
+      else reject(error);
+    });
+  });
+}

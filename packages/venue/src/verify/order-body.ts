@@ -1,0 +1,65 @@
+/**
+ * An order's signed body, read again and compared with the command that the log holds beside it: the
+ * two must mean the same order. The reading is the protocol's, with its strict JSON and its units.
+ */
+import { LONG, type OrderType, type PlaceOrder } from "@perpgate/engine";
+import { parseStrictJson, toMicrosFloor, toSteps } from "@perpgate/protocol";
+import type { Listing } from "../listing/listing.js";
+
+const FIELDS: ReadonlySet<string> = new Set([
+  "symbol",
+  "side",
+  "type",
+  "margin",
+  "leverage",
+  "price",
+  "reduceOnly",
+  "postOnly",
+  "nonce",
+]);
+const TYPES: Readonly<Record<string, OrderType>> = { market: 0, limit: 1, stop: 2 };
+
+/** What differs, or null. */
+export function bodyFault(body: Uint8Array, order: PlaceOrder, listing: Listing): string | null {
+  let fields: Map<string, unknown>;
+  try {
+    const value = parseStrictJson(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      return "the signed body is not an object";
+    }
+    fields = new Map(Object.entries(value));
+  } catch (error) {
+    return `the signed body cannot be read: ${error instanceof Error ? error.message : error}`;
+  }
+  for (const name of fields.keys()) if (!FIELDS.has(name)) return `the signed body has "${name}"`;
+  const units = listing.markets[order.market];
+  if (units === undefined) return `market ${order.market} is not listed`;
+  const price = fields.get("price") ?? null;
+  try {
+    const said: readonly (readonly [string, unknown, unknown])[] = [
+      ["symbol", fields.get("symbol"), units.symbol],
+      ["side", fields.get("side"), order.side === LONG ? "long" : "short"],
+      ["type", TYPES[String(fields.get("type"))], order.type],
+      ["margin", micros(fields.get("margin")), order.marginMicros],
+      ["leverage", fields.get("leverage"), order.leverage],
+      [
+        "price",
+        typeof price === "number" ? toSteps(price, units.tick) : price,
+        order.priceTicks || null,
+      ],
+      ["reduceOnly", fields.get("reduceOnly") ?? false, order.reduceOnly],
+      ["postOnly", fields.get("postOnly") ?? false, order.postOnly],
+      ["nonce", fields.get("nonce"), order.nonce],
+    ];
+    for (const [name, signed, logged] of said) {
+      if (signed !== logged) return `${name}: signed ${signed}, logged ${logged}`;
+    }
+  } catch (error) {
+    return `the signed body is out of units: ${error instanceof Error ? error.message : error}`;
+  }
+  return null;
+}
+
+function micros(value: unknown): number | undefined {
+  return typeof value === "number" ? toMicrosFloor(value) : undefined;
+}

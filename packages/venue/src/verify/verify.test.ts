@@ -1,0 +1,227 @@
+import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { open, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { OpenSession, PlaceOrder } from "@perpgate/engine";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  orderCommand,
+  removeFolder,
+  START_MS,
+  TestVenue,
+  temporaryFolder,
+} from "../testing/test-venue.js";
+import type { RecoverWallet } from "./evidence-check.js";
+import { fingerprintOf } from "./key-signature.js";
+import { verify } from "./verify.js";
+
+let folder = "";
+beforeEach(async () => {
+  folder = await temporaryFolder();
+});
+afterEach(() => removeFolder(folder));
+
+const nothing = new Uint8Array(0);
+
+/** Stands for a wallet's chain: its signatures are the address that made them. */
+const recover: RecoverWallet = async (_, signature) => Buffer.from(signature).toString("utf8");
+
+class Signer {
+  readonly privateKey: KeyObject;
+  readonly raw: Buffer;
+
+  constructor(readonly kind: "ed25519" | "secp256k1") {
+    if (kind === "ed25519") {
+      const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+      this.privateKey = privateKey;
+      this.raw = publicKey.export({ format: "der", type: "spki" }).subarray(-32);
+    } else {
+      const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "secp256k1" });
+      this.privateKey = privateKey;
+      const point = publicKey.export({ format: "der", type: "spki" }).subarray(-64);
+      this.raw = Buffer.concat([Buffer.of(2 + (point[63]! & 1)), point.subarray(0, 32)]);
+    }
+  }
+
+  sign(body: Uint8Array): Buffer {
+    return this.kind === "ed25519"
+      ? sign(null, body, this.privateKey)
+      : sign("sha256", body, { key: this.privateKey, dsaEncoding: "ieee-p1363" });
+  }
+}
+
+async function signIn(driver: TestVenue, name: number, signer: Signer, wallet?: string) {
+  const address = name.toString(16).padStart(40, "0");
+  const key = fingerprintOf(signer.raw);
+  const message = [
+    "localhost wants you to sign in with your Ethereum account:",
+    `0x${address}`,
+    "",
+    "Resources:",
+    `- urn:perpgate:session?key=${signer.raw.toString("hex")}`,
+  ].join("\n");
+  const command: OpenSession = {
+    kind: "OpenSession",
+    stampMs: START_MS,
+    address,
+    key,
+    tokenHash: address.padStart(64, "0"),
+    expiresAtMs: START_MS + 86_400_000,
+    siweNonce: `nonce${name}`,
+    siweNonceUntilMs: START_MS + 600_000,
+    maxOrderNotionalMicros: 0,
+    maxNotionalMicros: 0,
+    markets: [],
+  };
+  const { position } = await driver.submit(command, {
+    signed: Buffer.from(message),
+    signature: Buffer.from(wallet ?? address),
+    publicKey: signer.raw,
+  });
+  return { session: position, key };
+}
+
+/** Places an order as a gateway would; `change` lies about one of the two. */
+async function place(
+  driver: TestVenue,
+  signer: Signer,
+  { session, key }: { session: number; key: string },
+  nonce: number,
+  change: { command?: Partial<PlaceOrder>; signature?: Uint8Array } = {},
+) {
+  const order = { ...orderCommand(session, nonce, "long", 640_000 + nonce, 5), key };
+  const body = Buffer.from(
+    JSON.stringify({
+      symbol: "BTCUSD",
+      side: "long",
+      type: "limit",
+      margin: 5,
+      leverage: 10,
+      price: (640_000 + nonce) / 10,
+      nonce,
+    }),
+  );
+  return driver.submit(
+    { ...order, ...change.command },
+    { signed: body, signature: change.signature ?? signer.sign(body), publicKey: nothing },
+  );
+}
+
+/** A venue with both kinds of keys, some orders and some sealed blocks. */
+async function someVenue() {
+  const driver = await TestVenue.open(folder);
+  await driver.index();
+  const signers = [new Signer("ed25519"), new Signer("secp256k1")];
+  const sessions = [];
+  for (const [i, signer] of signers.entries()) {
+    sessions.push(await signIn(driver, i + 1, signer));
+  }
+  for (let nonce = 1; nonce <= 20; nonce++) {
+    const who = nonce % 2;
+    await place(driver, signers[who]!, sessions[who]!, nonce);
+    if (nonce % 5 === 0) await driver.tick();
+  }
+  return { driver, signer: signers[0]!, session: sessions[0]! };
+}
+
+describe("verify", () => {
+  test("an honest folder: everything agrees, every signature holds", async () => {
+    const { driver } = await someVenue();
+    await driver.venue.close();
+    const report = await verify(folder, { signatures: recover });
+    expect(report).toMatchObject({
+      fault: null,
+      from: 0,
+      commands: 28,
+      blocks: 4,
+      acknowledgements: 20,
+      orderSignatures: 20,
+      sessions: 2,
+      notRecheckable: [],
+    });
+  });
+
+  test("a running venue: verified up to what was there", async () => {
+    const { driver } = await someVenue();
+    await driver.venue.history.flush();
+    expect((await verify(folder)).fault).toBeNull();
+    await driver.venue.close();
+  });
+
+  test("an order whose command is not what was signed: its position", async () => {
+    const { driver, signer, session } = await someVenue();
+    const { position } = await place(driver, signer, session, 50, { command: { leverage: 20 } });
+    await place(driver, signer, session, 51);
+    await driver.venue.close();
+    expect((await verify(folder)).fault).toBeNull();
+    expect((await verify(folder, { signatures: recover })).fault).toEqual({
+      position,
+      reason: "leverage: signed 10, logged 20",
+    });
+  });
+
+  test("an order that nobody signed: its position", async () => {
+    const { driver, signer, session } = await someVenue();
+    const forged = new Signer("ed25519").sign(Buffer.from("another body"));
+    const { position } = await place(driver, signer, session, 50, { signature: forged });
+    await driver.venue.close();
+    const { fault } = await verify(folder, { signatures: recover });
+    expect(fault).toMatchObject({ position, reason: expect.stringContaining("does not verify") });
+  });
+
+  test("a sign-in by a contract wallet: reported, not condemned", async () => {
+    const { driver } = await someVenue();
+    const { session } = await signIn(driver, 9, new Signer("ed25519"), "a contract's word");
+    await driver.venue.close();
+    const report = await verify(folder, { signatures: recover });
+    expect(report.fault).toBeNull();
+    expect(report.notRecheckable).toEqual([session]);
+  });
+
+  test("a bit of a record: the position that cannot be read", async () => {
+    const { driver } = await someVenue();
+    await driver.venue.close();
+    const journal = join(folder, "journal");
+    const [segment] = (await readdir(journal)).filter((name) => name.endsWith(".log")).sort();
+    const file = await open(join(journal, segment ?? ""), "r+");
+    await file.write(Buffer.of(0xff), 0, 1, 2_000);
+    await file.close();
+    const { fault } = await verify(folder);
+    expect(fault?.position).toBeGreaterThan(0);
+    expect(fault?.reason).toContain("damaged");
+  });
+
+  test("a checkpoint with another hash: its position", async () => {
+    const { driver } = await someVenue();
+    const { position } = driver.venue;
+    const { batch, record } = driver.venue.history.durable;
+    await driver.venue.close();
+    const line = { position, batch: position, record: position, stateHash: "00".repeat(32) };
+    expect([batch, record].every((value) => value <= position)).toBe(true);
+    await writeFile(
+      join(folder, "checkpoints.jsonl"),
+      `${JSON.stringify({ ...line, block: 0, blockHash: "" })}\n{"position":`,
+    );
+    const { fault } = await verify(folder);
+    expect(fault).toMatchObject({
+      position,
+      reason: expect.stringContaining("the state's hash is"),
+    });
+  });
+
+  test("an empty folder: there is nothing to verify", async () => {
+    await expect(verify(folder)).rejects.toMatchObject({ name: "NothingToVerify" });
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test("the folder stays as it was", async () => {
+    const { driver } = await someVenue();
+    await driver.venue.close();
+    const journal = join(folder, "journal");
+    const names = (await readdir(journal)).sort();
+    const before = await Promise.all(names.map((name) => readFile(join(journal, name))));
+    await verify(folder);
+    expect((await readdir(journal)).sort()).toEqual(names);
+    const after = await Promise.all(names.map((name) => readFile(join(journal, name))));
+    expect(after.every((bytes, i) => bytes.equals(before[i]!))).toBe(true);
+  });
+});

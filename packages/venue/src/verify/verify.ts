@@ -1,0 +1,231 @@
+/**
+ * Verification: replays the whole log of a data folder on a fresh engine and compares everything
+ * that the folder claims (stored-claims.ts) and, if asked, everybody's signatures
+ * (evidence-check.ts). It takes no lock and writes nothing; run beside a live venue it answers for
+ * what was there when it began.
+ */
+import { audit, EVENT } from "@perpgate/engine";
+import {
+  FileSnapshots,
+  inspectLog,
+  JournalDamaged,
+  LOG_START,
+  type LogPosition,
+  LogReader,
+  type LogState,
+  nodeDisk,
+} from "@perpgate/journal";
+import { leafAt } from "../blocks/block-builder.js";
+import type { SealedBlock } from "../blocks/block-header.js";
+import { eventWords } from "../events/event-fields.js";
+import { dataFolder } from "../recovery/data-folder.js";
+import {
+  decodeReplicaState,
+  newReplicaState,
+  observe,
+  type ReplicaState,
+} from "../recovery/replica-state.js";
+import { type Applied, ReplayFailed, Replica } from "../replica.js";
+import { EvidenceCheck, type Fault, type RecoverWallet } from "./evidence-check.js";
+import { StoredClaims } from "./stored-claims.js";
+
+export interface VerifyOptions {
+  /** Checks every signature; it needs to know which wallet signed a message. */
+  readonly signatures?: RecoverWallet;
+  readonly onProgress?: (progress: VerifyProgress) => void;
+}
+
+export interface VerifyProgress {
+  readonly position: number;
+  readonly record: number;
+  readonly records: number;
+}
+
+export interface VerifyReport {
+  /** The first fault in log order, or null: everything agrees. */
+  readonly fault: Fault | null;
+  /** Position after which the replay began: 0, or that of a snapshot where the log was pruned. */
+  readonly from: number;
+  readonly commands: number;
+  readonly blocks: number;
+  readonly lastBlockHash: string | null;
+  /** Claims that were there and agree. */
+  readonly checkpoints: number;
+  readonly snapshots: number;
+  readonly acknowledgements: number;
+  /** With `signatures`. */
+  readonly orderSignatures: number;
+  readonly sessions: number;
+  /** Positions of sign-ins by contract wallets, which only their chain can confirm. */
+  readonly notRecheckable: readonly number[];
+}
+
+export class NothingToVerify extends Error {
+  override readonly name = "NothingToVerify";
+}
+
+const PROGRESS_EVERY_MS = 500;
+
+export async function verify(
+  directory: string,
+  options: VerifyOptions = {},
+): Promise<VerifyReport> {
+  const folder = dataFolder(directory);
+  const log = lookAt(folder.journal);
+  if (log === "damaged") {
+    // Nothing more is known of it, so it is read from the beginning until the damage shows.
+    const reader = new LogReader(nodeDisk, folder.journal, LOG_START);
+    const claims = StoredClaims.none(folder);
+    return new Verification(newReplicaState(), claims, options).run(reader, ENDLESS);
+  }
+  const start = startingPoint(folder.journal, log.logId, log.first);
+  const claims = await StoredClaims.open(folder, log.logId);
+  try {
+    claims.skipTo(start.from.batch);
+    const reader = new LogReader(nodeDisk, folder.journal, start.from);
+    return await new Verification(start.state, claims, options).run(reader, log.end);
+  } finally {
+    await claims.close();
+  }
+}
+
+const ENDLESS: LogPosition = { batch: Number.POSITIVE_INFINITY, record: Number.POSITIVE_INFINITY };
+
+function lookAt(journal: string): LogState | "damaged" {
+  try {
+    const log = inspectLog(nodeDisk, journal, "tail");
+    if (log !== undefined) return log;
+  } catch (error) {
+    if (error instanceof JournalDamaged) return "damaged";
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+  }
+  throw new NothingToVerify(`there is no log in ${journal}`);
+}
+
+interface StartingPoint {
+  readonly state: ReplicaState;
+  readonly from: LogPosition;
+}
+
+/** The beginning; for a pruned log the oldest snapshot from which it is whole. */
+function startingPoint(journal: string, logId: Uint8Array, first: LogPosition): StartingPoint {
+  if (first.batch === 0) return { state: newReplicaState(), from: LOG_START };
+  const files = new FileSnapshots(nodeDisk, journal, logId);
+  for (const { position } of files.list().reverse()) {
+    if (position.batch < first.batch) continue;
+    const { snapshot } = files.newest(position.batch);
+    if (snapshot?.position.batch !== position.batch) continue;
+    return { state: decodeReplicaState(snapshot.body), from: snapshot.position };
+  }
+  throw new NothingToVerify(`the log begins at batch ${first.batch}, and no snapshot leads there`);
+}
+
+class Verification {
+  private readonly evidence: EvidenceCheck | undefined;
+  private readonly from: number;
+  private blocks = 0;
+  private lastBlock: SealedBlock | undefined;
+  private fault: Fault | null = null;
+
+  constructor(
+    private readonly state: ReplicaState,
+    private readonly claims: StoredClaims,
+    private readonly options: VerifyOptions,
+  ) {
+    this.from = state.engine.position;
+    const { signatures } = options;
+    this.evidence = signatures === undefined ? undefined : new EvidenceCheck(signatures);
+  }
+
+  async run(reader: LogReader, end: LogPosition): Promise<VerifyReport> {
+    const replica = new Replica(this.state.engine, [
+      { onCommand: (applied) => this.onCommand(applied) },
+    ]);
+    let said = performance.now();
+    this.beginFromSnapshot(reader.position);
+    try {
+      while (this.fault === null) {
+        const batch = reader.next(end.batch);
+        if (batch === undefined) break;
+        replica.applyBatch(batch);
+        this.note(this.claims.placeFault(reader.position, this.state, this.lastBlock));
+        await this.evidence?.settle();
+        if (performance.now() - said < PROGRESS_EVERY_MS) continue;
+        said = performance.now();
+        const { record } = reader.position;
+        this.options.onProgress?.({ position: replica.position, record, records: end.record });
+        // Lets whoever shows the progress do so.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      this.atEnd();
+    } catch (error) {
+      this.fault ??= faultOf(error, replica.position);
+    } finally {
+      reader.close();
+    }
+    await this.evidence?.settle(0);
+    return this.report();
+  }
+
+  /** A pruned log: the state to begin with is itself compared, and its sessions' keys are known. */
+  private beginFromSnapshot(place: LogPosition): void {
+    if (this.from === 0) return;
+    this.note(this.claims.placeFault(place, this.state, undefined));
+    for (const session of this.state.engine.state.sessions.byNumber.values()) {
+      this.evidence?.know(session.key, this.claims.publicKeyOf(session.number));
+    }
+  }
+
+  private onCommand(applied: Applied): void {
+    const { position, events, evidence } = applied;
+    const sealed = observe(this.state, applied);
+    if (sealed !== null) {
+      this.blocks++;
+      this.lastBlock = sealed;
+      this.note(this.claims.blockFault(sealed));
+    }
+    const { words, length } = events;
+    for (let at = 0; at < length; at += eventWords(words[at]!)) {
+      if (words[at] !== EVENT.OrderAcknowledged) continue;
+      this.note(this.claims.ackFault(position, leafAt(words, at), evidence.signed));
+    }
+    this.evidence?.onCommand(applied, this.state.listing);
+  }
+
+  private atEnd(): void {
+    if (this.fault !== null) return;
+    const faults = audit(this.state.engine);
+    this.note(faults.length === 0 ? null : `the audit found: ${faults.join("; ")}`);
+    this.note(this.claims.endFault());
+  }
+
+  private note(reason: string | null): void {
+    if (reason === null || this.fault !== null) return;
+    this.fault = { position: this.state.engine.position, reason };
+  }
+
+  private report(): VerifyReport {
+    const forged = this.evidence?.firstFault;
+    const isFirst = forged !== undefined && forged.position <= (this.fault?.position ?? Infinity);
+    return {
+      fault: isFirst ? forged : this.fault,
+      from: this.from,
+      commands: this.state.engine.position - this.from,
+      blocks: this.blocks,
+      lastBlockHash: this.lastBlock?.hash.toString("hex") ?? null,
+      checkpoints: this.claims.checkpoints,
+      snapshots: this.claims.snapshots,
+      acknowledgements: this.claims.acks,
+      orderSignatures: this.evidence?.orders ?? 0,
+      sessions: this.evidence?.sessions ?? 0,
+      notRecheckable: [...(this.evidence?.notRecheckable ?? [])].sort((a, b) => a - b),
+    };
+  }
+}
+
+/** A record that cannot be read or applied, or a batch that is not what was written. */
+function faultOf(error: unknown, position: number): Fault {
+  if (error instanceof ReplayFailed) return { position: error.position, reason: error.message };
+  if (error instanceof JournalDamaged) return { position: position + 1, reason: error.message };
+  throw error;
+}
