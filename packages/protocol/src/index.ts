@@ -3,6 +3,7 @@
 export * from "./account.js";
 export * from "./block.js";
 export * from "./book.js";
+export * from "./book-codec/index.js";
 export * from "./deposit.js";
 export * from "./error.js";
 export * from "./error-table.js";

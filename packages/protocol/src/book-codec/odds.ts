@@ -1,0 +1,31 @@
+/**
+ * The odds that encoder and decoder learn together, one per context: how likely the next bit there
+ * is 0, in 4096ths, and how far the next bit moves that. Both sides start even and see the same
+ * bits, so nothing about them is ever sent.
+ */
+
+import { CONTEXTS, EVEN_ODDS, FIRST_PACE, LAST_PACE, LAST_PACE_BITS, ODDS_ONE } from "./layout.js";
+
+export class Odds {
+  private readonly zero = new Uint16Array(CONTEXTS).fill(EVEN_ODDS);
+  private readonly pace = new Uint8Array(CONTEXTS).fill(FIRST_PACE);
+
+  reset(): void {
+    this.zero.fill(EVEN_ODDS);
+    this.pace.fill(FIRST_PACE);
+  }
+
+  ofZero(context: number): number {
+    return this.zero[context]!;
+  }
+
+  learn(context: number, bit: number): void {
+    const zero = this.zero[context]!;
+    const pace = this.pace[context]!;
+    const way = bit === 0 ? ODDS_ONE - zero : zero;
+    // Most bits are learned at the last pace, and a shift costs a fraction of a division.
+    const step = pace === LAST_PACE ? way >> LAST_PACE_BITS : (way / pace) | 0;
+    this.zero[context] = bit === 0 ? zero + step : zero - step;
+    if (pace !== LAST_PACE) this.pace[context] = pace + 1;
+  }
+}
