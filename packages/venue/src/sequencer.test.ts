@@ -6,7 +6,7 @@ import { LOG_START, openJournal } from "@perpgate/journal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { NO_EVIDENCE } from "./record/evidence.js";
 import { Replica } from "./replica.js";
-import { Sequencer } from "./sequencer.js";
+import { RecordTooLarge, Sequencer } from "./sequencer.js";
 
 const CONFIG: VenueConfig = {
   markets: [
@@ -98,5 +98,47 @@ describe("the sequencer", () => {
     });
     expect(later).toBeNull();
     expect(failures).toEqual([]);
+  });
+
+  test("submit: a command too large for the log is refused to its caller alone", async () => {
+    const { sequencer, failures } = await open();
+    const genesis = { kind: "Genesis", stampMs: START_MS, config: CONFIG, cohort: "open" } as const;
+    await sequencer.submitted(genesis, NO_EVIDENCE, () => undefined);
+    const crowd = Array.from({ length: 25_000 }, (_, i) => i.toString(16).padStart(40, "0"));
+    const cohort = { kind: "SetCohort", stampMs: START_MS, stage: "open", disallow: [] } as const;
+    expect(() => sequencer.submit({ ...cohort, allow: crowd })).toThrow(RecordTooLarge);
+    const few = { ...cohort, allow: crowd.slice(0, 5_000) };
+    expect(await sequencer.submitted(few, NO_EVIDENCE, (applied) => applied.position)).toBe(2);
+    expect(failures).toEqual([]);
+    await sequencer.close();
+  });
+
+  test("apply: whoever has heard of a command does not hear of the stop that follows it", async () => {
+    const journal = await openJournal({ directory, segmentBytes: 1 << 20 });
+    const failures: Error[] = [];
+    const observer = {
+      onCommand({ position }: { position: number }): void {
+        if (position === 3) throw new Error("a projection failed");
+      },
+    };
+    const replica = new Replica(new Engine(), [observer]);
+    const sequencer = new Sequencer(journal, replica, 1, (error) => failures.push(error));
+    await sequencer.start(LOG_START);
+    const genesis = { kind: "Genesis", stampMs: START_MS, config: CONFIG, cohort: "open" } as const;
+    const heard: (number | null)[][] = [[], [], [], []];
+    const stopped = new Promise<void>((resolve) => {
+      for (let i = 0; i < 4; i++) {
+        sequencer.submit(genesis, NO_EVIDENCE, (applied) => {
+          heard[i]!.push(applied?.position ?? null);
+          if (applied === null) resolve();
+        });
+      }
+    });
+    await stopped;
+    expect(heard).toEqual([[1], [2], [null], [null]]);
+    expect(failures.map((error) => error.message)).toEqual([
+      "command 3 cannot be applied: a projection failed",
+    ]);
+    await journal.close();
   });
 });

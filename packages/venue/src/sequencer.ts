@@ -14,14 +14,26 @@ import type { Applied, Replica } from "./replica.js";
 /** Hears how a submitted command ended: applied (valid during the call only), or null if stopped. */
 export type Submitter = (applied: Applied | null) => void;
 
-/** Records of one batch, so that a burst cannot outgrow what a journal takes at once. */
+/**
+ * A batch is handed on at the latest at this size, and a record is at most as large, so that no
+ * batch outgrows the megabyte (batch header and one last record included) that a journal takes.
+ */
 const MAX_BATCH_RECORDS = 512;
-const MAX_BATCH_BYTES = 512 * 1024;
+const MAX_BATCH_BYTES = 256 * 1024;
+
+export class RecordTooLarge extends RangeError {
+  override readonly name = "RecordTooLarge";
+  constructor(readonly bytes: number) {
+    super(`a command takes ${bytes} bytes in the log, at most ${MAX_BATCH_BYTES} are possible`);
+  }
+}
 
 interface OpenBatch {
   readonly records: Uint8Array[];
   readonly submitters: Submitter[];
   bytes: number;
+  /** How many of the submitters have heard. */
+  answered: number;
 }
 
 export class Sequencer {
@@ -67,9 +79,10 @@ export class Sequencer {
       return;
     }
     const record = encodeRecord(command, evidence);
+    if (record.length > MAX_BATCH_BYTES) throw new RecordTooLarge(record.length);
     let batch = this.open;
     if (batch === null) {
-      const opened: OpenBatch = { records: [], submitters: [], bytes: 0 };
+      const opened: OpenBatch = { records: [], submitters: [], bytes: 0, answered: 0 };
       batch = opened;
       this.open = opened;
       // Everything that arrives in this turn of the event loop shares the batch.
@@ -124,7 +137,8 @@ export class Sequencer {
       this.replica.applyBatch(batch, (index, applied) => {
         if (own === undefined) return;
         this.waiting--;
-        own.submitters[index]!(applied);
+        own.answered = index + 1;
+        answer(own.submitters[index]!, applied);
       });
     } catch (error) {
       this.stop(error instanceof Error ? error : new Error(String(error)));
@@ -140,7 +154,10 @@ export class Sequencer {
     this.inFlight.clear();
     this.open = null;
     this.waiting = 0;
-    for (const batch of batches) for (const submitter of batch.submitters) submitter(null);
+    for (const batch of batches) {
+      // Those who have heard already must not hear a second, different answer.
+      for (const submitter of batch.submitters.slice(batch.answered)) answer(submitter, null);
+    }
     if (!(error instanceof VenueStopped)) this.onFailure(error);
   }
 }
@@ -149,6 +166,17 @@ export class VenueStopped extends Error {
   override readonly name = "VenueStopped";
   constructor() {
     super("the venue has stopped");
+  }
+}
+
+/** A submitter that throws is a fault of its own: the log goes on, the process hears of it. */
+function answer(submitter: Submitter, applied: Applied | null): void {
+  try {
+    submitter(applied);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
   }
 }
 

@@ -29,7 +29,8 @@ export function fundingRate(market: Market): number {
 
 export function applyFunding(s: VenueState, market: Market, hourEndMs: number): void {
   s.focus = market.number;
-  const rate = fundingRate(market);
+  // With a stale index nobody can be liquidated, so nobody may be worn down either.
+  const rate = s.indexIsStale(market) ? 0 : fundingRate(market);
   market.set(MARKET.PREMIUM_SUM, 0);
   market.set(MARKET.PREMIUM_COUNT, 0);
   let collected = 0;

@@ -9,7 +9,7 @@ import {
 } from "../../src/config.js";
 import { abs, ceilDiv, clamp, floorDiv, max, min, num, truncDiv } from "./integers.js";
 import { emit, touch } from "./journal.js";
-import { equityOf, lotAtMark } from "./margin.js";
+import { equityOf, isFresh, lotAtMark } from "./margin.js";
 import { type Market, type Position, positionOf, type State } from "./state.js";
 
 function fundingRate(market: Market): bigint {
@@ -24,7 +24,7 @@ function fundingRate(market: Market): bigint {
 }
 
 export function applyFunding(state: State, market: Market, hourEnd: number): void {
-  const rate = fundingRate(market);
+  const rate = isFresh(state, market) ? fundingRate(market) : 0n;
   const positions = state.accounts
     .map((account) => positionOf(state, account.number, market.number))
     .filter((position) => position.lots !== 0n);
