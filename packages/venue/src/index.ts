@@ -15,7 +15,7 @@ export { type Evidence, NO_EVIDENCE } from "./record/evidence.js";
 export { decodeRecord, encodeRecord, type LogRecord, RecordUnreadable } from "./record/record.js";
 export { HistoryLost, type RecoveryReport } from "./recovery/recover.js";
 export { type Applied, type CommandObserver, ReplayFailed, Replica } from "./replica.js";
-export { Sequencer, type Submitter, VenueStopped } from "./sequencer.js";
+export { RecordTooLarge, Sequencer, type Submitter, VenueStopped } from "./sequencer.js";
 export { Venue } from "./venue.js";
 export { ConfigRefused, type ConfigRule } from "./venue-errors.js";
 export {
@@ -32,5 +32,8 @@ export {
   type VerifyReport,
   verify,
 } from "./verify/verify.js";
+export type { BookLevels, Levels } from "./views/book-levels.js";
+export { type AccountChange, type ClosedPosition, changeKind } from "./views/change-view.js";
 export type { Outcome } from "./views/outcome.js";
+export type { PublicEventSink } from "./views/public-events.js";
 export { type PastAcknowledgement, Views } from "./views/views.js";

@@ -45,4 +45,6 @@ export const FUNDED = offsetsOf("FundingApplied");
 export const SESSION_CLOSED = offsetsOf("SessionClosed");
 export const REGISTERED = offsetsOf("DepositRegistered");
 export const CREDITED = offsetsOf("DepositCredited");
+export const DEPOSIT_PROGRESSED = offsetsOf("DepositProgressed");
+export const DEPOSIT_SETTLED = offsetsOf("DepositSettled");
 export const SEALED = offsetsOf("BlockSealed");

@@ -93,6 +93,13 @@ export class HistoryReader {
     return entries.map(({ value }) => wordsOfBytes(value));
   }
 
+  /** What changed for an account after a position, oldest first. */
+  changesSince(account: number, position: number, limit: number): PlacedRow[] {
+    return this.tables.changes
+      .ascending(keyOf(account, position + 1), keyOf(account + 1), limit)
+      .map(placedRow);
+  }
+
   /** Orders that used the nonce, in whichever session, newest first. */
   ordersByNonce(account: number, nonce: number, limit: number): Float64Array[] {
     const from = keyOf(account, nonce).subarray(0, 16);

@@ -12,7 +12,7 @@ import { open, type RootDatabase } from "lmdb";
 import { HistoryTable } from "./history-table.js";
 import type { Held } from "./write-queue.js";
 
-export const HISTORY_FORMAT = 1;
+export const HISTORY_FORMAT = 2;
 const TABLES = [
   "acks",
   "blocks",
@@ -24,6 +24,7 @@ const TABLES = [
   "nonces",
   "positions",
   "sessions",
+  "changes",
 ] as const;
 export type TableName = (typeof TABLES)[number];
 export type Tables = Readonly<Record<TableName, HistoryTable>>;
@@ -157,6 +158,7 @@ function storeOf(
       nonces: table("nonces"),
       positions: table("positions"),
       sessions: table("sessions"),
+      changes: table("changes"),
     },
     writeHeld: (now) => {
       const row = { format: HISTORY_FORMAT, log: Buffer.from(logId).toString("hex"), ...now };

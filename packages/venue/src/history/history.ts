@@ -10,9 +10,19 @@ import { EVENT } from "@perpgate/engine";
 import { leafAt } from "../blocks/block-builder.js";
 import { encodeHeader, type SealedBlock } from "../blocks/block-header.js";
 import { sha256 } from "../blocks/merkle.js";
-import { eventWords, FUNDED, TRADED } from "../events/event-fields.js";
+import {
+  ACKNOWLEDGED,
+  CREDITED,
+  DEPOSIT_PROGRESSED,
+  DEPOSIT_SETTLED,
+  eventWords,
+  FUNDED,
+  REGISTERED,
+  TRADED,
+} from "../events/event-fields.js";
 import type { Applied } from "../replica.js";
 import { CandleProjection } from "./candle-projection.js";
+import { ChangeProjection, type ChangeRow } from "./change-projection.js";
 import { FillProjection } from "./fill-projection.js";
 import { HistoryReader } from "./history-reader.js";
 import type { HistoryStore } from "./history-store.js";
@@ -23,6 +33,15 @@ import { SessionProjection } from "./session-projection.js";
 import { bytesOfWords } from "./words.js";
 import { type Held, WriteQueue } from "./write-queue.js";
 
+/** What rows need of the engine, as it stands right after the command. */
+export interface HistorySurroundings {
+  /** Micros that a lot is worth per tick. */
+  unitMicros(market: number): number;
+  markTicks(market: number): number;
+  /** Account that registered the deposit; 0 if there is none. */
+  registrantOf(depositId: number): number;
+}
+
 export interface HistoryEvents {
   /** What is on disk moved on. */
   onDurable(held: Held): void;
@@ -32,6 +51,7 @@ export interface HistoryEvents {
 
 export class History extends HistoryReader {
   private readonly queue: WriteQueue;
+  private readonly changeRows: ChangeProjection;
   private readonly orderRows: OrderProjection;
   private readonly fillRows: FillProjection;
   private readonly candleRows: CandleProjection;
@@ -41,8 +61,7 @@ export class History extends HistoryReader {
 
   constructor(
     private readonly store: HistoryStore,
-    /** Micros that a lot is worth per tick, by market. */
-    private readonly unitMicros: (market: number) => number,
+    private readonly around: HistorySurroundings,
     events: HistoryEvents,
   ) {
     super(store.tables);
@@ -55,10 +74,14 @@ export class History extends HistoryReader {
       (held) => events.onDurable(held),
       (error) => events.onFailure(error),
     );
-    this.orderRows = new OrderProjection(tables.orders, tables.nonces, this.queue);
+    this.changeRows = new ChangeProjection(tables.changes, this.queue);
+    const { queue, changeRows } = this;
+    this.orderRows = new OrderProjection(tables.orders, tables.nonces, queue, changeRows);
     this.fillRows = new FillProjection(tables.fills, tables.trades, this.queue);
     this.candleRows = new CandleProjection(tables.candles, this.queue);
-    this.positionRows = new PositionProjection(tables.positions, this.queue);
+    this.positionRows = new PositionProjection(tables.positions, queue, changeRows, (market) =>
+      around.markTicks(market),
+    );
     this.sessionRows = new SessionProjection(tables.sessions, this.queue);
   }
 
@@ -84,6 +107,11 @@ export class History extends HistoryReader {
     return this.positionRows.updatedAt(account, market);
   }
 
+  /** What the last command changed for accounts; none of what it passed over. */
+  get lastChanges(): readonly ChangeRow[] {
+    return this.changeRows.last;
+  }
+
   /** `block` is the one that holds the command; `sealed` the block that the command sealed. */
   onCommand(applied: Applied, block: number, sealed: SealedBlock | null): void {
     const { position, timeMs, events } = applied;
@@ -95,7 +123,7 @@ export class History extends HistoryReader {
       const kind = words[at]!;
       let unit = 0;
       if (kind === EVENT.Traded) {
-        unit = this.unitMicros(words[at + TRADED.market]!);
+        unit = this.around.unitMicros(words[at + TRADED.market]!);
         this.fillRows.onTraded(words, at, position, trades++, block, timeMs);
         this.onTape(words, at, timeMs);
       } else if (kind === EVENT.PositionSettled) {
@@ -104,14 +132,18 @@ export class History extends HistoryReader {
       } else if (kind === EVENT.OrderAcknowledged) {
         const leaf = Buffer.concat([leafAt(words, at), sha256(applied.evidence.signed)]);
         this.queue.put(this.store.tables.acks, keyOf(position), leaf);
+        this.changeRows.onAcknowledged(words[at + ACKNOWLEDGED.account]!);
       } else if (kind === EVENT.FundingApplied) {
         this.onFunding(words, at);
       } else if (kind === EVENT.SessionClosed) {
         this.sessionRows.onClosed(words, at);
+      } else {
+        this.onDeposit(kind, words, at);
       }
       this.orderRows.onEvent(kind, words, at, unit);
     }
     this.orderRows.endCommand(timeMs);
+    this.changeRows.endCommand(position);
     if (sealed !== null) {
       this.queue.put(this.store.tables.blocks, keyOf(sealed.number), encodeHeader(sealed));
     }
@@ -147,6 +179,23 @@ export class History extends HistoryReader {
     // The day first: it may be loaded now, from candles that must not hold this trade yet.
     this.day(market, timeMs).onTrade(price, lots, timeMs);
     this.candleRows.onTrade(market, price, lots, timeMs);
+  }
+
+  private onDeposit(kind: number, words: Float64Array, at: number): void {
+    if (kind === EVENT.DepositRegistered) {
+      this.changeRows.onDeposit(words[at + REGISTERED.account]!, words[at + REGISTERED.depositId]!);
+    } else if (kind === EVENT.DepositCredited) {
+      this.changeRows.onDeposit(words[at + CREDITED.account]!, words[at + CREDITED.depositId]!);
+    } else if (kind === EVENT.DepositProgressed) {
+      this.onDepositOf(words[at + DEPOSIT_PROGRESSED.depositId]!);
+    } else if (kind === EVENT.DepositSettled) {
+      this.onDepositOf(words[at + DEPOSIT_SETTLED.depositId]!);
+    }
+  }
+
+  private onDepositOf(depositId: number): void {
+    const registrant = this.around.registrantOf(depositId);
+    if (registrant !== 0) this.changeRows.onDeposit(registrant, depositId);
   }
 
   private onFunding(words: Float64Array, at: number): void {

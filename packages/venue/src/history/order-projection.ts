@@ -12,6 +12,7 @@ import {
   STATUS_RESTING,
 } from "@perpgate/engine";
 import { ACKNOWLEDGED, ENDED, PLACED, RESTED, TRADED } from "../events/event-fields.js";
+import type { ChangeProjection } from "./change-projection.js";
 import type { HistoryTable } from "./history-table.js";
 import { keyOf } from "./keys.js";
 import { ORDER_ROW, ORDER_ROW_WORDS } from "./order-row.js";
@@ -29,6 +30,7 @@ export class OrderProjection {
     private readonly orders: HistoryTable,
     private readonly nonces: HistoryTable,
     private readonly queue: WriteQueue,
+    private readonly changes: ChangeProjection,
   ) {}
 
   onEvent(kind: number, words: Float64Array, at: number, unitMicros: number): void {
@@ -66,6 +68,7 @@ export class OrderProjection {
         keyOf(row[ORDER_ROW.ACCOUNT]!, row[ORDER_ROW.ID]!),
         bytesOfWords(row),
       );
+      this.changes.onOrder(row[ORDER_ROW.ACCOUNT]!, row);
       const status = row[ORDER_ROW.STATUS];
       const isOpen = status === STATUS_RESTING || status === STATUS_PENDING;
       if (!isOpen) this.live.delete(row[ORDER_ROW.ID]!);

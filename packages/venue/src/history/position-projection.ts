@@ -2,7 +2,9 @@
  * When each position last changed: its lots, its cost or its margin, not merely the reserve of an
  * order beside it. The engine keeps the figures; the time is kept here.
  */
+import { BACKSTOP_ACCOUNT } from "@perpgate/engine";
 import { SETTLED } from "../events/event-fields.js";
+import type { ChangeProjection } from "./change-projection.js";
 import type { HistoryTable } from "./history-table.js";
 import { keyOf } from "./keys.js";
 import { bytesOfWords, wordsOfBytes } from "./words.js";
@@ -19,6 +21,8 @@ export class PositionProjection {
   constructor(
     private readonly positions: HistoryTable,
     private readonly queue: WriteQueue,
+    private readonly changes: ChangeProjection,
+    private readonly markTicks: (market: number) => number,
   ) {}
 
   onSettled(words: Float64Array, at: number, timeMs: number): void {
@@ -34,6 +38,11 @@ export class PositionProjection {
     row[ROW.MARGIN] = margin;
     row[ROW.UPDATED] = timeMs;
     this.queue.put(this.positions, keyOf(account, market), bytesOfWords(row));
+    if (account === BACKSTOP_ACCOUNT) return;
+    const realized = words[at + SETTLED.realizedMicros]!;
+    const funding = words[at + SETTLED.fundingMicros]!;
+    const mark = this.markTicks(market);
+    this.changes.onPosition(account, market, lots, cost, margin, realized, funding, mark, timeMs);
   }
 
   updatedAt(account: number, market: number): number {

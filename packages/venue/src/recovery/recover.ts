@@ -13,7 +13,7 @@ import {
   LogReader,
   nodeDisk,
 } from "@perpgate/journal";
-import { History, type HistoryEvents } from "../history/history.js";
+import { History, type HistoryEvents, type HistorySurroundings } from "../history/history.js";
 import type { HistoryStore } from "../history/history-store.js";
 import { type Applied, type CommandObserver, Replica } from "../replica.js";
 import {
@@ -57,7 +57,7 @@ export async function recover(
 ): Promise<Recovered> {
   const started = performance.now();
   const { state, from, damaged } = startingState(journal, journal.recovery.first, store);
-  const history = new History(store, (market) => unitMicros(state.engine, market), events);
+  const history = new History(store, surroundingsOf(state.engine), events);
   const first = state.engine.position;
   const replica = new Replica(state.engine, [historyObserver(state, history), ...observers]);
   const end = journal.end;
@@ -142,6 +142,10 @@ function historyObserver(state: ReplicaState, history: History): CommandObserver
   };
 }
 
-function unitMicros(engine: Engine, market: number): number {
-  return engine.state.markets[market]?.microsPerTickLot ?? 0;
+function surroundingsOf({ state }: Engine): HistorySurroundings {
+  return {
+    unitMicros: (market) => state.markets[market]?.microsPerTickLot ?? 0,
+    markTicks: (market) => state.markets[market]?.mark ?? 0,
+    registrantOf: (depositId) => state.deposits.byId.get(depositId)?.registrant ?? 0,
+  };
 }

@@ -4,16 +4,16 @@
  * never falls as the mark moves to the safe side: a tick moves equity by lots × unit micros, and
  * maintenance, at rates below one and rounded up, by no more.
  */
-import { type Market, POSITION, POSITION_WORDS } from "@perpgate/engine/reading";
+import type { Market } from "@perpgate/engine/reading";
 
 /** In ticks, or null where no mark ≥ 1 would do it. */
-export function liquidationTicks(market: Market, row: number): number | null {
-  const data = market.positions.table.data;
-  const at = row * POSITION_WORDS;
-  const lots = data[at + POSITION.LOTS]!;
+export function liquidationTicks(
+  market: Market,
+  lots: number,
+  cost: number,
+  margin: number,
+): number | null {
   if (lots === 0) return null;
-  const cost = data[at + POSITION.COST]!;
-  const margin = data[at + POSITION.MARGIN]!;
   const unit = market.microsPerTickLot;
   const isDue = (ticks: number): boolean => {
     const value = lots * ticks * unit;

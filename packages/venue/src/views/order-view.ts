@@ -40,7 +40,7 @@ export function orderView(source: VenueSource, account: number, id: number): Ord
   return row === undefined ? undefined : orderOf(source, row);
 }
 
-function orderOf(source: VenueSource, row: Float64Array): Order {
+export function orderOf(source: VenueSource, row: Float64Array): Order {
   const market = unitsOf(source, row[ORDER_ROW.MARKET]!);
   const type = ORDER_TYPES[row[ORDER_ROW.TYPE]!];
   const status = ORDER_STATUSES[row[ORDER_ROW.STATUS]!];

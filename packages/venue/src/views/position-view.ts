@@ -1,9 +1,20 @@
-/** Open positions of an account. */
-import { equityOf, POSITION, POSITION_WORDS } from "@perpgate/engine/reading";
+/** Open positions of an account, as they are or as a row of the history remembers them. */
+import { POSITION, POSITION_WORDS } from "@perpgate/engine/reading";
 import type { Position } from "@perpgate/protocol";
 import { averagePrice, fromMicros, priceOf, ratio, sideOf, sizeOf } from "./figures.js";
 import { liquidationTicks } from "./liquidation-price.js";
 import { type VenueSource, type ViewedMarket, viewedMarkets } from "./venue-source.js";
+
+/** In the engine's integers. */
+export interface PositionFigures {
+  readonly lots: number;
+  readonly cost: number;
+  readonly margin: number;
+  readonly realized: number;
+  readonly funding: number;
+  readonly markTicks: number;
+  readonly updatedAt: number;
+}
 
 export function positionsView(source: VenueSource, account: number): Position[] {
   return viewedMarkets(source).flatMap((viewed) => positionView(source, viewed, account) ?? []);
@@ -11,30 +22,42 @@ export function positionsView(source: VenueSource, account: number): Position[] 
 
 export function positionView(
   source: VenueSource,
-  { units, market }: ViewedMarket,
+  viewed: ViewedMarket,
   account: number,
 ): Position | undefined {
+  const { market } = viewed;
   const row = market.positions.rowOf(account);
   if (row < 0) return undefined;
   const { data } = market.positions.table;
   const at = row * POSITION_WORDS;
   const lots = data[at + POSITION.LOTS]!;
   if (lots === 0) return undefined;
-  const cost = data[at + POSITION.COST]!;
-  const margin = data[at + POSITION.MARGIN]!;
-  const liquidation = liquidationTicks(market, row);
+  return positionOf(viewed, {
+    lots,
+    cost: data[at + POSITION.COST]!,
+    margin: data[at + POSITION.MARGIN]!,
+    realized: data[at + POSITION.REALIZED]!,
+    funding: data[at + POSITION.FUNDING]!,
+    markTicks: market.mark,
+    updatedAt: source.history.positionUpdatedAt(account, market.number),
+  });
+}
+
+export function positionOf({ units, market }: ViewedMarket, figures: PositionFigures): Position {
+  const { lots, cost, margin, realized, funding, markTicks, updatedAt } = figures;
+  const liquidation = liquidationTicks(market, lots, cost, margin);
   return {
     symbol: units.symbol,
     side: sideOf(lots),
     size: sizeOf(units, lots),
     avgEntry: averagePrice(units, cost, lots),
-    markPrice: priceOf(units, market.mark),
+    markPrice: priceOf(units, markTicks),
     liquidationPrice: liquidation === null ? null : priceOf(units, liquidation),
     margin: fromMicros(margin),
     leverage: margin > 0 ? ratio(Math.abs(cost), margin) : 0,
-    unrealizedPnl: fromMicros(equityOf(market, row) - margin),
-    realizedPnl: fromMicros(data[at + POSITION.REALIZED]!),
-    fundingPaid: fromMicros(data[at + POSITION.FUNDING]!),
-    updatedAt: source.history.positionUpdatedAt(account, market.number),
+    unrealizedPnl: fromMicros(lots * markTicks * units.microsPerTickLot - cost),
+    realizedPnl: fromMicros(realized),
+    fundingPaid: fromMicros(funding),
+    updatedAt,
   };
 }

@@ -21,17 +21,22 @@ import type {
   Ticker,
   Trade,
 } from "@perpgate/protocol";
+import type { ChangeRow } from "../history/change-projection.js";
+import type { PlacedRow } from "../history/history-reader.js";
 import type { SessionKeyRow } from "../history/session-projection.js";
 import type { Applied } from "../replica.js";
 import { accountView } from "./account-view.js";
 import { acknowledgementOfLeaf } from "./acknowledgement.js";
+import { type BookLevels, bookLevels } from "./book-levels.js";
 import { BookView } from "./book-view.js";
 import { blockView, preconfirmView } from "./chain-view.js";
+import { type AccountChange, changeView } from "./change-view.js";
 import { DepositView } from "./deposit-view.js";
 import { marketsView, marketView, tickerView } from "./market-view.js";
 import { allOrdersView, openOrdersView, ordersByNonceView, orderView } from "./order-view.js";
 import { type Outcome, outcomeOf } from "./outcome.js";
 import { positionsView, positionView } from "./position-view.js";
+import { type PublicEventSink, tellPublicEvents } from "./public-events.js";
 import { candlesView, fillsView, fundingView, tradesView } from "./tape-view.js";
 import { stateOf, type VenueSource, type ViewedMarket, viewedMarket } from "./venue-source.js";
 
@@ -82,6 +87,11 @@ export class Views {
 
   book(symbol: string, depth: number): Book | undefined {
     return this.within(symbol, (viewed) => this.bookView.book(viewed, depth));
+  }
+
+  /** The book without a copy. */
+  levels(symbol: string): BookLevels | undefined {
+    return this.within(symbol, (viewed) => bookLevels(this.source, viewed));
   }
 
   /** Position of the last command that may have changed the book; 0 if none since the start. */
@@ -192,6 +202,24 @@ export class Views {
       digest: ack.digest,
       acknowledgement: acknowledgementOfLeaf(ack.leaf, this.source.listing),
     };
+  }
+
+  tellPublicEvents(applied: Applied, sink: PublicEventSink): void {
+    tellPublicEvents(this.source, applied, sink);
+  }
+
+  /** What the last command changed, by account; to be read with `change`. */
+  get lastChanges(): readonly ChangeRow[] {
+    return this.source.history.lastChanges;
+  }
+
+  /** Rows of what changed for an account after a position, oldest first. */
+  changesSince(account: number, position: number, limit: number): PlacedRow[] {
+    return this.source.history.changesSince(account, position, limit);
+  }
+
+  change(account: number, position: number, row: Float64Array): AccountChange {
+    return changeView(this.source, this.depositView, account, position, row);
   }
 
   private within<T>(symbol: string, view: (viewed: ViewedMarket) => T): T | undefined {

@@ -1,0 +1,86 @@
+/** What changed for an account at a position, in the types of the wire; see ChangeProjection. */
+import type { Acknowledgement, Deposit, Order, Position } from "@perpgate/protocol";
+import {
+  CHANGE,
+  CHANGED_DEPOSIT_ID,
+  CHANGED_ORDER,
+  CHANGED_POSITION,
+} from "../history/change-projection.js";
+import { acknowledgementOfLeaf } from "./acknowledgement.js";
+import type { DepositView } from "./deposit-view.js";
+import { orderOf } from "./order-view.js";
+import { positionOf } from "./position-view.js";
+import { unitsOf, type VenueSource, viewedMarket } from "./venue-source.js";
+
+/** A position that is no more. */
+export interface ClosedPosition {
+  readonly symbol: string;
+  readonly size: 0;
+  readonly updatedAt: number;
+}
+
+export type AccountChange =
+  | { readonly kind: "preconfirm"; readonly acknowledgement: Acknowledgement }
+  | { readonly kind: "order"; readonly order: Order }
+  | { readonly kind: "position"; readonly position: Position | ClosedPosition }
+  | { readonly kind: "deposit"; readonly deposit: Deposit };
+
+/** What a row tells about, without reading it. */
+export function changeKind(row: Float64Array): AccountChange["kind"] {
+  switch (row[0]) {
+    case CHANGE.ACK:
+      return "preconfirm";
+    case CHANGE.ORDER:
+      return "order";
+    case CHANGE.POSITION:
+      return "position";
+    case CHANGE.DEPOSIT:
+      return "deposit";
+    default:
+      throw new RangeError(`no change has kind ${row[0]}`);
+  }
+}
+
+/** A deposit is shown as it is now; everything else as it was right after the position. */
+export function changeView(
+  source: VenueSource,
+  deposits: DepositView,
+  account: number,
+  position: number,
+  row: Float64Array,
+): AccountChange {
+  const kind = changeKind(row);
+  switch (kind) {
+    case "preconfirm": {
+      const ack = source.history.ack(position);
+      if (ack === undefined) throw new Error(`the history has no acknowledgement ${position}`);
+      return { kind, acknowledgement: acknowledgementOfLeaf(ack.leaf, source.listing) };
+    }
+    case "order":
+      return { kind, order: orderOf(source, row.subarray(CHANGED_ORDER)) };
+    case "position":
+      return { kind, position: positionAt(source, row) };
+    case "deposit": {
+      const deposit = deposits.deposit(account, row[CHANGED_DEPOSIT_ID]!);
+      if (deposit === undefined) throw new Error(`deposit ${row[CHANGED_DEPOSIT_ID]} is not known`);
+      return { kind, deposit };
+    }
+  }
+}
+
+function positionAt(source: VenueSource, row: Float64Array): Position | ClosedPosition {
+  const { symbol } = unitsOf(source, row[CHANGED_POSITION.MARKET]!);
+  const lots = row[CHANGED_POSITION.LOTS]!;
+  const updatedAt = row[CHANGED_POSITION.TIME]!;
+  const viewed = viewedMarket(source, symbol);
+  if (lots === 0 || viewed === undefined) return { symbol, size: 0, updatedAt };
+  return positionOf(viewed, {
+    lots,
+    cost: row[CHANGED_POSITION.COST]!,
+    margin: row[CHANGED_POSITION.MARGIN]!,
+    realized: row[CHANGED_POSITION.REALIZED]!,
+    funding: row[CHANGED_POSITION.FUNDING]!,
+    markTicks: row[CHANGED_POSITION.MARK]!,
+    updatedAt,
+  });
+}
