@@ -78,6 +78,19 @@ describe("import direction", () => {
     ]);
   });
 
+  test("the engine behind the bridge's tests: allowed there, refused in what ships", () => {
+    const text = 'import { Engine } from "@perpgate/engine";';
+    const manifest = (key) => JSON.stringify({ [key]: { "@perpgate/engine": "1" } });
+    const path = "packages/bridge/package.json";
+    expect(
+      house({ "packages/bridge/test/a.ts": text, [path]: manifest("devDependencies") }),
+    ).toEqual([]);
+    expect(
+      house({ "packages/bridge/src/a.ts": text, [path]: manifest("dependencies") }),
+    ).toHaveLength(2);
+    expect(house({ "packages/oracle/test/a.ts": text })).toHaveLength(1);
+  });
+
   test("a package without a place: refused", () => {
     expect(house({ "packages/utils/src/a.ts": "" })).toEqual([
       "packages/utils: has no place in scripts/check-house.mjs",

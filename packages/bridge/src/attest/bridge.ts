@@ -1,0 +1,39 @@
+/** All attestors of this process on all chains: what the composition root starts and stops. */
+
+import type { BridgeObserver } from "../bridge-event.js";
+import type { ChainBridgeConfig } from "../config/bridge-config.js";
+import type { DepositPort } from "../venue-port.js";
+import { AttestorLoop } from "./attestor-loop.js";
+import { ChainAttestor } from "./chain-attestor.js";
+
+export interface BridgeSurroundings {
+  readonly clock: () => number;
+  readonly observe: BridgeObserver;
+  /** Uniform in [0, 1); default: `Math.random`. */
+  readonly uniform?: () => number;
+}
+
+export class Bridge {
+  private readonly loops: readonly AttestorLoop[];
+
+  constructor(config: ChainBridgeConfig, port: DepositPort, surroundings: BridgeSurroundings) {
+    const { clock, observe, uniform = Math.random } = surroundings;
+    const { venue } = config;
+    this.loops = config.attestors.flatMap((attestor) =>
+      config.chains.map((chain) => {
+        const parts = { venue, attestor, chain, port, clock, uniform, observe };
+        const intervalMs = chain.pollIntervalMs;
+        const options = { chain: chain.chain, intervalMs, uniform, observe };
+        return new AttestorLoop(new ChainAttestor(parts), options);
+      }),
+    );
+  }
+
+  start(): void {
+    for (const loop of this.loops) loop.start();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.loops.map((loop) => loop.stop()));
+  }
+}

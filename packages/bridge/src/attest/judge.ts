@@ -1,0 +1,80 @@
+/**
+ * From what the endpoints agree on to what the attestor says. Nothing final is said before the
+ * required confirmations, rejections included: what failed in one fork can succeed in the next.
+ */
+
+import type { Agreement } from "../chain/agreement.js";
+import type { ChainConfig } from "../config/chain-config.js";
+import type { PendingDeposit } from "../venue-port.js";
+import { type BlockReference, isSameOutcome, type Statement } from "../vote.js";
+import { type Dust, transfersIn } from "./transfers.js";
+
+export interface Judgement {
+  readonly statement: Statement;
+  readonly block: BlockReference | null;
+  readonly dust: readonly Dust[];
+}
+
+/** Progress is told in at most this many steps, so that 1,000 deposits do not flood the log. */
+const PROGRESS_STEPS = 8;
+
+/** What is to be said now, or null for nothing: unknown, undecided, or said already. */
+export function judge(
+  deposit: PendingDeposit,
+  agreement: Agreement,
+  config: ChainConfig,
+): Judgement | null {
+  const judgement = judgementOn(deposit, agreement, config);
+  if (judgement === null) return null;
+  return isNews(judgement.statement, deposit.ownVote) ? judgement : null;
+}
+
+function judgementOn(
+  deposit: PendingDeposit,
+  agreement: Agreement,
+  config: ChainConfig,
+): Judgement | null {
+  const required = config.confirmations;
+  if (agreement.kind === "silent" || agreement.kind === "disagreed") return null;
+  if (agreement.kind === "unknown") {
+    // Measured by the chain's own time: a node that lags behind has not looked yet.
+    const isOverdue = agreement.headTimeMs - deposit.registeredAtMs >= config.notFoundAfterMs;
+    if (isOverdue) return { statement: reject(0, required, "transaction_not_found"), ...NOWHERE };
+    // Never seen: it stays queued. Seen and gone: back to no confirmations.
+    if (deposit.ownVote === null) return null;
+    return { statement: confirming(0, required), ...NOWHERE };
+  }
+  const { receipt } = agreement;
+  const block = { number: receipt.blockNumber, hash: receipt.blockHash };
+  const confirmations = Math.min(agreement.confirmations, required);
+  if (confirmations < required) {
+    return { statement: confirming(confirmations, required), block, dust: [] };
+  }
+  const transfers = transfersIn(receipt, deposit.token, config);
+  if (transfers.credits === null) {
+    return { statement: reject(confirmations, required, transfers.reason), block, dust: [] };
+  }
+  const { credits, dust } = transfers;
+  return {
+    statement: { verdict: "credit", confirmations, required, credits, reason: "" },
+    block,
+    dust,
+  };
+}
+
+const NOWHERE = { block: null, dust: [] } as const;
+
+function confirming(confirmations: number, required: number): Statement {
+  return { verdict: "confirming", confirmations, required, credits: [], reason: "" };
+}
+
+function reject(confirmations: number, required: number, reason: string): Statement {
+  return { verdict: "reject", confirmations, required, credits: [], reason };
+}
+
+function isNews(next: Statement, last: Statement | null): boolean {
+  if (last === null || next.required !== last.required || !isSameOutcome(next, last)) return true;
+  if (next.verdict !== "confirming") return false;
+  const gained = next.confirmations - last.confirmations;
+  return gained < 0 || gained >= Math.ceil(next.required / PROGRESS_STEPS);
+}

@@ -1,0 +1,119 @@
+/**
+ * A node's answer to `eth_getTransactionReceipt` and `eth_getBlockByNumber`, read with suspicion:
+ * what does not have the expected shape, or speaks of another transaction, is no answer.
+ */
+
+import { type Dialect, hashDigits } from "./dialect.js";
+
+export interface TransactionLog {
+  /** 40 hex digits. */
+  readonly address: string;
+  /** 64 hex digits each. */
+  readonly topics: readonly string[];
+  /** Hex digits without `0x`. */
+  readonly data: string;
+  readonly logIndex: number;
+}
+
+export interface Receipt {
+  readonly succeeded: boolean;
+  readonly blockNumber: number;
+  readonly blockHash: string;
+  /** In order of their index; logs marked as removed are left out. */
+  readonly logs: readonly TransactionLog[];
+}
+
+export interface BlockHeader {
+  readonly number: number;
+  readonly hash: string;
+  readonly timeMs: number;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The receipt, null for a transaction that is in no block, undefined for nonsense. */
+export function readReceipt(
+  value: unknown,
+  txHash: string,
+  dialect: Dialect,
+): Receipt | null | undefined {
+  if (value === null) return null;
+  if (!isFields(value) || hashDigits(value.transactionHash) !== txHash) return undefined;
+  // Some nodes answer for transactions that still wait for a block.
+  if (value.blockHash === null) return null;
+  const blockHash = hashDigits(value.blockHash);
+  const blockNumber = readQuantity(value.blockNumber);
+  if (blockHash === undefined || blockNumber === undefined) return undefined;
+  if (!Array.isArray(value.logs)) return undefined;
+  const logs: TransactionLog[] = [];
+  for (const entry of value.logs) {
+    if (!isFields(entry)) return undefined;
+    if (entry.removed === true) continue;
+    const log = readLog(entry, txHash, blockHash, dialect);
+    if (log === undefined) return undefined;
+    logs.push(log);
+  }
+  logs.sort((a, b) => a.logIndex - b.logIndex);
+  if (logs.some((log, i) => i > 0 && log.logIndex === logs[i - 1]?.logIndex)) return undefined;
+  // A receipt without a status, as Ethereum's oldest have none, does not show success.
+  return { succeeded: readQuantity(value.status) === 1, blockNumber, blockHash, logs };
+}
+
+/** The header, null for a block that the node does not have, undefined for nonsense. */
+export function readBlock(value: unknown): BlockHeader | null | undefined {
+  if (value === null) return null;
+  if (!isFields(value)) return undefined;
+  const number = readQuantity(value.number);
+  const hash = hashDigits(value.hash);
+  const seconds = readQuantity(value.timestamp);
+  if (number === undefined || hash === undefined || seconds === undefined) return undefined;
+  return { number, hash, timeMs: seconds * 1_000 };
+}
+
+/** A hex quantity that is a safe integer, or undefined. */
+export function readQuantity(value: unknown): number | undefined {
+  if (typeof value !== "string" || !/^0x[0-9a-fA-F]+$/.test(value)) return undefined;
+  const number = Number(BigInt(value));
+  return Number.isSafeInteger(number) ? number : undefined;
+}
+
+/** Whether two nodes tell the same receipt. */
+export function isSameReceipt(a: Receipt, b: Receipt): boolean {
+  return JSON.stringify(comparable(a)) === JSON.stringify(comparable(b));
+}
+
+function comparable({ succeeded, blockNumber, blockHash, logs }: Receipt): unknown {
+  const rows = logs.map(({ logIndex, address, topics, data }) => [logIndex, address, topics, data]);
+  return [succeeded, blockNumber, blockHash, rows];
+}
+
+function readLog(
+  entry: Fields,
+  txHash: string,
+  blockHash: string,
+  dialect: Dialect,
+): TransactionLog | undefined {
+  if (hashDigits(entry.transactionHash) !== txHash) return undefined;
+  if (hashDigits(entry.blockHash) !== blockHash) return undefined;
+  const logIndex = readQuantity(entry.logIndex);
+  const address = typeof entry.address === "string" ? dialect.answeredAddress(entry.address) : "";
+  const data = readData(entry.data);
+  if (logIndex === undefined || !address || data === undefined) return undefined;
+  if (!Array.isArray(entry.topics)) return undefined;
+  const topics: string[] = [];
+  for (const topic of entry.topics) {
+    const digits = hashDigits(topic);
+    if (digits === undefined) return undefined;
+    topics.push(digits);
+  }
+  return { address, topics, data, logIndex };
+}
+
+function readData(value: unknown): string | undefined {
+  if (typeof value !== "string" || !/^0x(?:[0-9a-fA-F]{2})*$/.test(value)) return undefined;
+  return value.slice(2).toLowerCase();
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,126 @@
+/**
+ * One JSON-RPC address: calls go out in batches, answers are matched to calls by id and by nothing
+ * else. A call that the node refuses is an error of that call; an address that does not answer, or
+ * answers with something that is not JSON-RPC, fails as a whole.
+ *
+ * A batch whose answer is too large to take is sent again in halves, so that one transaction with a
+ * huge receipt cannot keep its neighbours from being read. A batch that the node refuses as a whole
+ * (too many calls, a rate limit) fails the endpoint, and the next batches are half as large; they
+ * grow again after many readings that succeeded.
+ */
+
+import { ResponseBodyTooLargeError } from "viem";
+import { getHttpRpcClient, type HttpRpcClient } from "viem/utils";
+import { isFields } from "./receipt.js";
+
+export interface RpcCall {
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+export type RpcAnswer =
+  | { readonly isAnswered: true; readonly result: unknown }
+  | { readonly isAnswered: false; readonly reason: string };
+
+export class EndpointFailure extends Error {
+  override readonly name = "EndpointFailure";
+}
+
+export interface RpcEndpointOptions {
+  /** From sending a batch to the last byte of its answer. */
+  readonly timeoutMs: number;
+  readonly batchSize: number;
+}
+
+/** The largest receipt that a block's gas allows is about 9 MB of hex. */
+const MAX_ANSWER_BYTES = 32 * 1_024 * 1_024;
+/** Readings without a failure before a reduced batch is tried twice as large. */
+const READINGS_TO_GROW = 200;
+const TOO_LARGE = Symbol("the answer is too large");
+
+export class RpcEndpoint {
+  private readonly client: HttpRpcClient;
+  private batchSize: number;
+  private succeeded = 0;
+
+  constructor(
+    url: string,
+    private readonly options: RpcEndpointOptions,
+  ) {
+    this.client = getHttpRpcClient(url, { maxResponseBodySize: MAX_ANSWER_BYTES, timeout: 0 });
+    this.batchSize = options.batchSize;
+  }
+
+  /** Answers in the order of the calls. Rejects with an `EndpointFailure`. */
+  async call(calls: readonly RpcCall[]): Promise<readonly RpcAnswer[]> {
+    const answers: RpcAnswer[] = [];
+    const { batchSize } = this;
+    // One batch after the other: an endpoint is never asked for more than one batch at a time.
+    for (let at = 0; at < calls.length; at += batchSize) {
+      answers.push(...(await this.callBatch(calls.slice(at, at + batchSize))));
+    }
+    if (++this.succeeded % READINGS_TO_GROW === 0) {
+      this.batchSize = Math.min(this.options.batchSize, batchSize * 2);
+    }
+    return answers;
+  }
+
+  private async callBatch(calls: readonly RpcCall[]): Promise<readonly RpcAnswer[]> {
+    const answered = await this.send(calls);
+    if (answered !== TOO_LARGE) return readAnswers(answered, calls.length);
+    if (calls.length === 1) return [{ isAnswered: false, reason: "answer too large" }];
+    const half = Math.ceil(calls.length / 2);
+    return [
+      ...(await this.callBatch(calls.slice(0, half))),
+      ...(await this.callBatch(calls.slice(half))),
+    ];
+  }
+
+  /** The parsed body, whatever it is, or `TOO_LARGE`. */
+  private async send(calls: readonly RpcCall[]): Promise<unknown> {
+    const signal = AbortSignal.timeout(this.options.timeoutMs);
+    const body = calls.map(({ method, params }, id) => ({ id, method, params }));
+    let answered: unknown;
+    try {
+      answered = await this.client.request({ body, fetchOptions: { signal } });
+    } catch (error) {
+      if (error instanceof ResponseBodyTooLargeError) return TOO_LARGE;
+      throw new EndpointFailure(signal.aborted ? "timeout" : failureOf(error));
+    }
+    // One error instead of a list: the node refused the batch as a whole.
+    if (isFields(answered) && isFields(answered.error)) {
+      this.batchSize = Math.max(1, Math.floor(calls.length / 2));
+      this.succeeded = 0;
+      throw new EndpointFailure(messageOf(answered.error));
+    }
+    return answered;
+  }
+}
+
+function readAnswers(answered: unknown, count: number): readonly RpcAnswer[] {
+  if (!Array.isArray(answered)) throw new EndpointFailure("not a JSON-RPC answer");
+  const answers: (RpcAnswer | undefined)[] = new Array(count);
+  for (const entry of answered) {
+    if (!isFields(entry)) throw new EndpointFailure("not a JSON-RPC answer");
+    const { id } = entry;
+    if (typeof id !== "number" || !Number.isInteger(id) || id < 0 || id >= count) {
+      throw new EndpointFailure("an answer to no call");
+    }
+    if (answers[id] !== undefined) throw new EndpointFailure("two answers to one call");
+    answers[id] = isFields(entry.error)
+      ? { isAnswered: false, reason: messageOf(entry.error) }
+      : { isAnswered: true, result: entry.result };
+  }
+  return Array.from(answers, (answer) => answer ?? { isAnswered: false, reason: "no answer" });
+}
+
+function messageOf(error: Readonly<Record<string, unknown>>): string {
+  return `rpc error ${String(error.code)}`;
+}
+
+/** A class name, never a message: messages carry the address, and addresses carry keys. */
+function failureOf(error: unknown): string {
+  if (!(error instanceof Error)) return "unreachable";
+  const status = "status" in error && typeof error.status === "number" ? ` ${error.status}` : "";
+  return `${error.name}${status}`;
+}

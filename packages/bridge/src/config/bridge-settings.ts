@@ -1,0 +1,64 @@
+/** The shape of the bridge's part of a configuration file. What it means is `bridge-config.ts`. */
+
+import { type Static, type TProperties, Type } from "typebox";
+
+const Milliseconds = (maximum: number) => Type.Integer({ minimum: 1, maximum });
+const DAY_MS = 86_400_000;
+
+function Closed<P extends TProperties>(properties: P) {
+  return Type.Object(properties, { additionalProperties: false });
+}
+
+const TokenSettings = Closed({
+  /** The exact contract; a contract of the same name elsewhere does not count. */
+  contract: Type.String({ minLength: 1 }),
+  decimals: Type.Optional(Type.Integer({ minimum: 0, maximum: 36 })),
+});
+
+export const ChainSettings = Closed({
+  rpc: Type.Array(Type.String({ pattern: "^https?://" }), { minItems: 1, maxItems: 16 }),
+  vault: Type.String({ minLength: 1 }),
+  tokens: Closed({
+    USDC: Type.Optional(TokenSettings),
+    USDT: Type.Optional(TokenSettings),
+  }),
+  chainId: Type.Optional(Type.Integer({ minimum: 1 })),
+  confirmations: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+  /** Transfers in earlier blocks are not deposits of this venue. */
+  startBlock: Type.Optional(Type.Integer({ minimum: 0 })),
+  pollIntervalMs: Type.Optional(Milliseconds(3_600_000)),
+  timeoutMs: Type.Optional(Milliseconds(600_000)),
+  /** How long a slow endpoint is waited for once enough others have answered. */
+  graceMs: Type.Optional(Milliseconds(600_000)),
+  batchSize: Type.Optional(Type.Integer({ minimum: 2, maximum: 1_000 })),
+  /** How many endpoints must have answered, all of them the same. */
+  minAgreeing: Type.Optional(Type.Integer({ minimum: 1, maximum: 16 })),
+  notFoundAfterMs: Type.Optional(Milliseconds(365 * DAY_MS)),
+  /** How long credited deposits are watched for a deep reorganisation, and how often. */
+  watchMs: Type.Optional(Milliseconds(365 * DAY_MS)),
+  recheckIntervalMs: Type.Optional(Milliseconds(DAY_MS)),
+});
+export type ChainSettings = Static<typeof ChainSettings>;
+
+export const BridgeSettings = Closed({
+  /** Default: `chain` where a chain is configured, otherwise `dev`. */
+  attestor: Type.Optional(Type.Enum(["dev", "chain"])),
+  /** Names this venue in votes. */
+  venue: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9._:-]{1,64}$" })),
+  /** Public keys of all attestors, in order of their numbers; default: those of `keyFiles`. */
+  members: Type.Optional(
+    Type.Array(Type.String({ pattern: "^[0-9a-fA-F]{64}$" }), { minItems: 1, maxItems: 100 }),
+  ),
+  /** Default: more than half of the members. */
+  quorum: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+  /** Files with the private keys of the attestors that run in this process. */
+  keyFiles: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { maxItems: 16 })),
+  chains: Type.Optional(
+    Closed({
+      ethereum: Type.Optional(ChainSettings),
+      arbitrum: Type.Optional(ChainSettings),
+      tron: Type.Optional(ChainSettings),
+    }),
+  ),
+});
+export type BridgeSettings = Static<typeof BridgeSettings>;

@@ -1,0 +1,97 @@
+/** One chain, resolved: addresses as 40 hex digits, every figure decided, contradictions refused. */
+
+import type { Chain, Token } from "@perpgate/protocol";
+import { type Dialect, EVM_DIALECT, TRON_DIALECT } from "../chain/dialect.js";
+import type { ChainSettings } from "./bridge-settings.js";
+import { BridgeConfigError } from "./config-error.js";
+
+export interface TokenConfig {
+  /** 40 hex digits. */
+  readonly contract: string;
+  readonly decimals: number;
+}
+
+export interface ChainConfig {
+  readonly chain: Chain;
+  readonly dialect: Dialect;
+  readonly chainId: number;
+  readonly rpc: readonly string[];
+  readonly vault: string;
+  readonly tokens: Readonly<Partial<Record<Token, TokenConfig>>>;
+  readonly confirmations: number;
+  readonly startBlock: number;
+  readonly pollIntervalMs: number;
+  readonly timeoutMs: number;
+  readonly graceMs: number;
+  readonly batchSize: number;
+  readonly minAgreeing: number;
+  readonly notFoundAfterMs: number;
+  readonly watchMs: number;
+  readonly recheckIntervalMs: number;
+}
+
+interface ChainDefaults {
+  readonly dialect: Dialect;
+  readonly chainId: number;
+  readonly confirmations: number;
+  readonly pollIntervalMs: number;
+}
+
+const DEFAULTS: Readonly<Record<Chain, ChainDefaults>> = {
+  // Two epochs, after which Ethereum finalises.
+  ethereum: { dialect: EVM_DIALECT, chainId: 1, confirmations: 64, pollIntervalMs: 6_000 },
+  // About five minutes: time for the sequencer's batch to reach Ethereum.
+  arbitrum: { dialect: EVM_DIALECT, chainId: 42_161, confirmations: 1_200, pollIntervalMs: 3_000 },
+  // A block is solid once 19 of the 27 producers have built on it.
+  tron: { dialect: TRON_DIALECT, chainId: 728_126_428, confirmations: 20, pollIntervalMs: 3_000 },
+};
+
+const TOKENS: readonly Token[] = ["USDC", "USDT"];
+const DAY_MS = 86_400_000;
+
+export function resolveChain(chain: Chain, settings: ChainSettings): ChainConfig {
+  const { dialect, ...defaults } = DEFAULTS[chain];
+  const refuse = (problem: string): never => {
+    throw new BridgeConfigError(`chains.${chain}.${problem}`);
+  };
+  const addressOf = (key: string, text: string): string =>
+    dialect.configuredAddress(text) ?? refuse(`${key}: not an address of ${chain}`);
+  const vault = addressOf("vault", settings.vault);
+  const tokens: Partial<Record<Token, TokenConfig>> = {};
+  const roles = new Set([vault]);
+  for (const token of TOKENS) {
+    const given = settings.tokens[token];
+    if (given === undefined) continue;
+    const contract = addressOf(`tokens.${token}.contract`, given.contract);
+    if (roles.has(contract)) refuse(`tokens.${token}.contract: vault and contracts must differ`);
+    roles.add(contract);
+    tokens[token] = { contract, decimals: given.decimals ?? 6 };
+  }
+  if (roles.size === 1) refuse("tokens: needs at least one token");
+  const rpc = settings.rpc.map((url) => urlOf(url) ?? refuse("rpc: not a URL"));
+  // An endpoint listed twice would agree with itself.
+  if (new Set(rpc).size !== rpc.length) refuse("rpc: an address is listed twice");
+  const minAgreeing = settings.minAgreeing ?? Math.floor(rpc.length / 2) + 1;
+  if (minAgreeing > rpc.length) refuse("minAgreeing: more than there are endpoints");
+  return {
+    startBlock: 0,
+    timeoutMs: 10_000,
+    graceMs: 2_000,
+    batchSize: 100,
+    notFoundAfterMs: DAY_MS,
+    watchMs: DAY_MS,
+    recheckIntervalMs: 60_000,
+    ...defaults,
+    ...settings,
+    chain,
+    dialect,
+    rpc,
+    vault,
+    tokens,
+    minAgreeing,
+  };
+}
+
+function urlOf(text: string): string | undefined {
+  return URL.canParse(text) ? new URL(text).href : undefined;
+}

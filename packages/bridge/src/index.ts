@@ -1,0 +1,32 @@
+/** Attestors: watch a chain, vote on a deposit. */
+
+export { Bridge, type BridgeSurroundings } from "./attest/bridge.js";
+export { ChainAttestor, type ChainAttestorParts } from "./attest/chain-attestor.js";
+export { privateKeyFromSeed, publicKeyFromHex, publicKeyHex } from "./attestor-key.js";
+export type { BridgeEvent, BridgeObserver, ReorgReason } from "./bridge-event.js";
+export { tronAddressBytes, tronAddressOf } from "./chain/tron-address.js";
+export {
+  type BridgeConfig,
+  type ChainBridgeConfig,
+  checkAttestorKind,
+  type LocalAttestor,
+  resolveBridge,
+} from "./config/bridge-config.js";
+export { BridgeSettings, ChainSettings } from "./config/bridge-settings.js";
+export type { ChainConfig, TokenConfig } from "./config/chain-config.js";
+export { BridgeConfigError } from "./config/config-error.js";
+export { type BridgeLog, observeBridge } from "./telemetry.js";
+export type { CreditedDeposit, DepositPort, PendingDeposit } from "./venue-port.js";
+export {
+  type BlockReference,
+  type SignedVote,
+  type Statement,
+  signVote,
+  type Verdict,
+  VOTE_FORMAT,
+  type Vote,
+  type VoteCredit,
+  type VoteProblem,
+  verifyVote,
+  voteBytes,
+} from "./vote.js";

@@ -1,0 +1,128 @@
+/** The operator's configuration: defaults, and what is refused. */
+
+import {
+  checkAttestorKind,
+  privateKeyFromSeed,
+  publicKeyHex,
+  resolveBridge,
+} from "@perpgate/bridge";
+import { describe, expect, test } from "vitest";
+import { SEEDS } from "./desk.js";
+
+const USDC = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48";
+const USDT = "0xdAC17F958D2ee523a2206206994597C13D831ec7";
+const VAULT = `0x${"11".repeat(20)}`;
+
+const ETHEREUM = {
+  rpc: ["https://one.example/key"],
+  vault: VAULT,
+  tokens: { USDC: { contract: USDC }, USDT: { contract: USDT } },
+};
+const PUBLIC = SEEDS.map((seed) => publicKeyHex(privateKeyFromSeed(seed)));
+/** Key files of the test: the name says which seed. */
+const readKey = (path: string): string => `${SEEDS[Number(path)] ?? "nothing"}\n`;
+
+function resolve(changes: object = {}) {
+  return resolveBridge({ keyFiles: ["0"], chains: { ethereum: ETHEREUM }, ...changes }, readKey);
+}
+
+function withChain(changes: object) {
+  return resolve({ chains: { ethereum: { ...ETHEREUM, ...changes } } });
+}
+
+describe("defaults", () => {
+  test("nothing configured: the dev attestor", () => {
+    expect(resolveBridge({})).toEqual({ kind: "dev" });
+  });
+
+  test("one key, one chain: 1 of 1", () => {
+    expect(resolve()).toMatchObject({
+      kind: "chain",
+      venue: "perpgate-testnet",
+      quorum: 1,
+      attestors: [{ index: 0 }],
+      chains: [
+        {
+          chain: "ethereum",
+          chainId: 1,
+          vault: "11".repeat(20),
+          confirmations: 64,
+          minAgreeing: 1,
+          tokens: { USDC: { contract: USDC.slice(2).toLowerCase(), decimals: 6 } },
+        },
+      ],
+    });
+  });
+
+  test("members: a majority; an attestor's number is its place among them", () => {
+    expect(resolve({ members: PUBLIC, keyFiles: ["2"] })).toMatchObject({
+      quorum: 2,
+      attestors: [{ index: 2 }],
+    });
+  });
+
+  test("members without a key here: a venue that only counts votes", () => {
+    expect(resolve({ members: PUBLIC, keyFiles: [] })).toMatchObject({ attestors: [] });
+  });
+
+  test("endpoints: a majority must answer, all of them the same", () => {
+    const rpc = ["https://a.example", "https://b.example", "https://c.example"];
+    expect(withChain({ rpc })).toMatchObject({ chains: [{ minAgreeing: 2 }] });
+  });
+
+  test("arbitrum and tron have figures of their own", () => {
+    const tron = {
+      rpc: ["https://t.example"],
+      vault: "TQHgMpVzWkhSsRB4BzZgmV8uW4cFL8eaBr",
+      tokens: { USDT: { contract: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t" } },
+    };
+    expect(resolve({ chains: { tron, arbitrum: ETHEREUM } })).toMatchObject({
+      chains: [
+        { chain: "arbitrum", chainId: 42_161, confirmations: 1_200 },
+        { chain: "tron", chainId: 728_126_428, confirmations: 20 },
+      ],
+    });
+  });
+});
+
+describe("refused", () => {
+  test("dev beside a configured chain, and chains without one", () => {
+    expect(() => resolve({ attestor: "dev" })).toThrow("never stands beside a configured chain");
+    expect(() => resolveBridge({ attestor: "chain" })).toThrow("need a chain");
+    expect(() => resolveBridge({ attestor: "dev", quorum: 1 })).toThrow("quorum: has no meaning");
+  });
+
+  test("a data folder of the other kind", () => {
+    expect(() => checkAttestorKind("chain", "dev")).toThrow("began with `dev`");
+    expect(() => checkAttestorKind("dev", "chain")).toThrow("began with `chain`");
+    expect(() => checkAttestorKind("dev", "dev")).not.toThrow();
+  });
+
+  test.each<[string, object, string]>([
+    ["a vault with a wrong checksum", { vault: USDC.replace("A0b", "a0B") }, "vault: not an"],
+    ["a Tron address on Ethereum", { vault: "TQHgMpVzWkhSsRB4BzZgmV8uW4cFL8eaBr" }, "vault"],
+    ["the vault as a token", { vault: USDC }, "must differ"],
+    [
+      "one contract for both tokens",
+      { tokens: { USDC: { contract: USDC }, USDT: { contract: USDC } } },
+      "must differ",
+    ],
+    ["no token", { tokens: {} }, "needs at least one token"],
+    ["an endpoint listed twice", { rpc: ["https://a.example", "https://A.example/"] }, "twice"],
+    ["more agreeing than endpoints", { minAgreeing: 2 }, "minAgreeing"],
+    ["no endpoint", { rpc: [] }, "chains.ethereum.rpc"],
+    ["something else than http", { rpc: ["file:///etc/passwd"] }, "chains.ethereum.rpc.0"],
+    ["an unknown key", { confirmation: 3 }, "chains.ethereum"],
+    ["no confirmations", { confirmations: 0 }, "chains.ethereum.confirmations"],
+  ])("%s", (_, changes, message) => {
+    expect(() => withChain(changes)).toThrow(message);
+  });
+
+  test("keys: nobody's, twice, not a member's, unreadable", () => {
+    expect(() => resolve({ keyFiles: [] })).toThrow("nobody attests");
+    expect(() => resolve({ members: [PUBLIC[0], PUBLIC[0]?.toUpperCase()] })).toThrow("twice");
+    expect(() => resolve({ members: [PUBLIC[1]] })).toThrow("not among the members");
+    expect(() => resolve({ keyFiles: ["9"] })).toThrow("keyFiles: 9: an attestor's private key");
+    expect(() => resolve({ members: PUBLIC, quorum: 4 })).toThrow("quorum");
+  });
+});

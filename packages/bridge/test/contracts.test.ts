@@ -1,0 +1,10 @@
+/** The shipped bytecode is what its source compiles to. */
+
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+test("bytecode.ts: as tokens.sol says", () => {
+  const script = fileURLToPath(new URL("./contracts/compile.mjs", import.meta.url));
+  expect(spawnSync(process.execPath, [script, "--check"], { stdio: "inherit" }).status).toBe(0);
+});

@@ -1,0 +1,69 @@
+/** An attestation desk for tests: a venue, its attestors' keys, and attestors on given chains. */
+
+import {
+  type BridgeEvent,
+  ChainAttestor,
+  type ChainConfig,
+  type ChainSettings,
+  type DepositPort,
+  privateKeyFromSeed,
+  publicKeyHex,
+  resolveBridge,
+} from "@perpgate/bridge";
+import type { Chain } from "@perpgate/protocol";
+import { EngineVenue, VENUE } from "./engine-venue.js";
+
+export const SEEDS = ["a1", "b2", "c3"].map((byte) => byte.repeat(32));
+
+export class Desk {
+  readonly venue: EngineVenue;
+  readonly events: BridgeEvent[] = [];
+  /** The attestors' clock, set by the test. */
+  nowMs: number;
+
+  constructor(
+    nowMs: number,
+    readonly members = 1,
+    quorum = 1,
+  ) {
+    this.nowMs = nowMs;
+    const keys = this.bridge({}).members;
+    this.venue = new EngineVenue(keys, quorum, nowMs);
+  }
+
+  chain(chain: Chain, settings: ChainSettings): ChainConfig {
+    return this.bridge({ [chain]: settings }).chains[0]!;
+  }
+
+  /** `port` may lie on behalf of the attestor. */
+  attestor(chain: ChainConfig, index = 0, port: DepositPort = this.venue): ChainAttestor {
+    return new ChainAttestor({
+      venue: VENUE,
+      attestor: { index, privateKey: privateKeyFromSeed(SEEDS[index]!) },
+      chain,
+      port,
+      clock: () => this.nowMs,
+      uniform: () => 0.5,
+      observe: (event) => this.events.push(event),
+    });
+  }
+
+  happened<K extends BridgeEvent["kind"]>(kind: K): BridgeEvent[] {
+    return this.events.filter((event) => event.kind === kind);
+  }
+
+  private bridge(chains: Partial<Record<Chain, ChainSettings>>) {
+    const nowhere = {
+      rpc: ["http://127.0.0.1:1"],
+      vault: `0x${"11".repeat(20)}`,
+      tokens: { USDC: { contract: `0x${"22".repeat(20)}` } },
+    };
+    const config = resolveBridge({
+      venue: VENUE,
+      members: SEEDS.slice(0, this.members).map((seed) => publicKeyHex(privateKeyFromSeed(seed))),
+      chains: Object.keys(chains).length > 0 ? chains : { ethereum: nowhere },
+    });
+    if (config.kind !== "chain") throw new Error("no chain");
+    return config;
+  }
+}

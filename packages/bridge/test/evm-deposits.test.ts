@@ -1,0 +1,238 @@
+/** What counts as a deposit on an EVM chain, tried on a real node against a real engine. */
+
+import type { Token } from "@perpgate/protocol";
+import type { Address } from "viem";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { Desk } from "./desk.js";
+import { EvmNode } from "./evm-node.js";
+
+const DOLLAR = 1_000_000n;
+
+let node: EvmNode;
+let other: EvmNode;
+let usdc: Address;
+let usdt: Address;
+let alice: Address;
+let bob: Address;
+let vault: Address;
+let desk: Desk;
+let alices: number;
+
+function settings(at: EvmNode, chainId: number) {
+  const tokens = { USDC: { contract: usdc }, USDT: { contract: usdt } };
+  return { rpc: [at.url], chainId, vault, tokens, confirmations: 3 };
+}
+
+beforeAll(async () => {
+  [node, other] = await Promise.all([EvmNode.start(1), EvmNode.start(42_161)]);
+  alice = node.account(1);
+  bob = node.account(2);
+  vault = node.account(9);
+  usdc = await node.token("USDC", 6);
+  usdt = await node.token("USDT", 6);
+  for (const token of [usdc, usdt]) {
+    await node.mint(token, alice, 1_000_000n * DOLLAR);
+    await node.mint(token, bob, 1_000_000n * DOLLAR);
+  }
+});
+
+afterAll(() => Promise.all([node?.stop(), other?.stop()]));
+
+beforeEach(async () => {
+  desk = new Desk(await node.timeMs());
+  alices = desk.venue.signIn(alice);
+});
+
+function attestor(changes: object = {}) {
+  return desk.attestor(desk.chain("ethereum", { ...settings(node, 1), ...changes }));
+}
+
+/** Registers a transaction, lets it confirm, and polls once. */
+async function attest(txHash: string, token: Token = "USDC", changes: object = {}) {
+  const id = desk.venue.register(alices, "ethereum", txHash, token);
+  await node.mine(2);
+  await attestor(changes).poll();
+  return desk.venue.deposit(id);
+}
+
+describe("credited", () => {
+  test("a transfer to the vault: to its sender, once, to the micro", async () => {
+    const hash = await node.transfer(usdc, alice, vault, 123_456_789n);
+    const deposit = await attest(hash);
+    expect(deposit).toMatchObject({ status: "credited", confirmations: 3, required: 3 });
+    expect(deposit.credits).toMatchObject([{ amountMicros: 123_456_789 }]);
+    expect(desk.venue.wallet(alice)).toBe(123_456_789);
+    await attestor().poll();
+    expect(desk.venue.wallet(alice)).toBe(123_456_789);
+  });
+
+  test("someone else's hash: the sender gets the money, the registrant nothing", async () => {
+    const hash = await node.transfer(usdc, bob, vault, 5n * DOLLAR);
+    await attest(hash);
+    expect([desk.venue.wallet(alice), desk.venue.wallet(bob)]).toEqual([0, 5_000_000]);
+    // Bob signs in for the first time and finds it.
+    desk.venue.signIn(bob);
+    expect(desk.venue.wallet(bob)).toBe(5_000_000);
+  });
+
+  test("two logs in one transaction: each once, by its index; other logs in it: not", async () => {
+    const splitter = await node.contract("Splitter");
+    await node.mint(usdc, splitter, 100n * DOLLAR);
+    await node.mint(usdt, splitter, 100n * DOLLAR);
+    const hash = await node.pay(splitter, [
+      [usdc, vault, 7n * DOLLAR],
+      [usdt, vault, 50n * DOLLAR],
+      [usdc, bob, 9n * DOLLAR],
+      [usdc, vault, 7n * DOLLAR],
+    ]);
+    const deposit = await attest(hash);
+    const logs = deposit.credits.map(({ logIndex, amountMicros }) => [logIndex, amountMicros]);
+    expect(logs).toEqual([
+      [0, 7_000_000],
+      [3, 7_000_000],
+    ]);
+    expect(desk.venue.wallet(splitter)).toBe(14_000_000);
+  });
+
+  test("18 decimals: floored to a micro, the rest reported", async () => {
+    const fine = await node.token("USDC", 18);
+    await node.mint(fine, alice, 10n ** 30n);
+    const tokens = { USDC: { contract: fine, decimals: 18 } };
+    const hash = await node.transfer(fine, alice, vault, 2n * 10n ** 18n + 1_999_999_999_999n);
+    const deposit = await attest(hash, "USDC", { tokens });
+    expect(deposit.credits).toMatchObject([{ amountMicros: 2_000_001 }]);
+    expect(desk.happened("DustFloored")).toMatchObject([{ units: 999_999_999_999n }]);
+    const dust = await node.transfer(fine, alice, vault, 999_999_999_999n);
+    expect(await attest(dust, "USDC", { tokens })).toMatchObject({ reason: "amount_below_micro" });
+    const huge = await node.transfer(fine, alice, vault, 10n ** 29n);
+    expect(await attest(huge, "USDC", { tokens })).toMatchObject({ reason: "amount_too_large" });
+  });
+
+  test("2 decimals: a cent is 10,000 micros", async () => {
+    const coarse = await node.token("USDC", 2);
+    await node.mint(coarse, alice, 100n);
+    const tokens = { USDC: { contract: coarse, decimals: 2 } };
+    const hash = await node.transfer(coarse, alice, vault, 1n);
+    const deposit = await attest(hash, "USDC", { tokens });
+    expect(deposit.credits).toMatchObject([{ amountMicros: 10_000 }]);
+  });
+
+  test("a token that keeps a fee: what the log says is what the vault got", async () => {
+    const fee = await node.contract("FeeToken");
+    await node.mint(fee, alice, 100n * DOLLAR);
+    const tokens = { USDT: { contract: fee } };
+    const hash = await node.transfer(fee, alice, vault, 100n * DOLLAR);
+    const deposit = await attest(hash, "USDT", { tokens });
+    expect(deposit.credits).toMatchObject([{ amountMicros: 99_000_000 }]);
+    expect(await node.balance(fee, vault)).toBe(99n * DOLLAR);
+  });
+});
+
+describe("the same hash", () => {
+  test("in another letter case, without 0x, twice: one deposit, one credit", async () => {
+    const hash = await node.transfer(usdc, alice, vault, DOLLAR);
+    const id = desk.venue.register(alices, "ethereum", hash);
+    const upper = `0X${hash.slice(2).toUpperCase()}`;
+    expect(desk.venue.register(alices, "ethereum", upper)).toBe(id);
+    expect(desk.venue.register(desk.venue.signIn(bob), "ethereum", hash.slice(2))).toBe(id);
+    await node.mine(2);
+    await attestor().poll();
+    expect(desk.venue.register(alices, "ethereum", upper)).toBe(id);
+    await attestor().poll();
+    expect(desk.venue.wallet(alice)).toBe(1_000_000);
+  });
+
+  test("by parallel polls and parallel attestors of the same key: one credit", async () => {
+    const hash = await node.transfer(usdc, alice, vault, DOLLAR);
+    desk.venue.register(alices, "ethereum", hash);
+    await node.mine(2);
+    const one = attestor();
+    await Promise.all([one.poll(), one.poll(), attestor().poll(), attestor().poll()]);
+    expect(desk.venue.wallet(alice)).toBe(1_000_000);
+  });
+
+  test("on two chains: credited where it happened, queued where it is unknown", async () => {
+    const hash = await node.transfer(usdc, alice, vault, DOLLAR);
+    const here = desk.venue.register(alices, "ethereum", hash);
+    const there = desk.venue.register(alices, "arbitrum", hash);
+    expect(there).not.toBe(here);
+    await node.mine(2);
+    const arbitrum = desk.attestor(desk.chain("arbitrum", settings(other, 42_161)));
+    await Promise.all([attestor().poll(), arbitrum.poll()]);
+    expect(desk.venue.deposit(here).status).toBe("credited");
+    expect(desk.venue.deposit(there).status).toBe("queued");
+    // One node configured for both chains: it serves Ethereum and is not believed elsewhere.
+    await desk.attestor(desk.chain("arbitrum", settings(node, 42_161))).poll();
+    expect(desk.venue.deposit(there).status).toBe("queued");
+    expect(desk.happened("EndpointFailed")).toMatchObject([{ reason: "serves chain 1" }]);
+    expect(desk.venue.wallet(alice)).toBe(1_000_000);
+  });
+});
+
+describe("rejected, nothing credited", () => {
+  const cases: readonly [
+    name: string,
+    reason: string,
+    act: () => Promise<string>,
+    token?: Token,
+  ][] = [
+    [
+      "a failed transaction",
+      "transaction_failed",
+      () => node.transfer(usdc, alice, vault, 10n ** 18n),
+    ],
+    [
+      "a contract with the same symbol",
+      "wrong_contract",
+      async () => {
+        const fake = await node.token("USDC", 6);
+        await node.mint(fake, alice, DOLLAR);
+        return node.transfer(fake, alice, vault, DOLLAR);
+      },
+    ],
+    [
+      "a token that says Transfer and moves nothing",
+      "wrong_contract",
+      async () => node.transfer(await node.contract("FalseToken"), alice, vault, DOLLAR),
+    ],
+    [
+      "events that only resemble a Transfer",
+      "no_transfer",
+      async () => node.shout(await node.contract("OddEvents"), vault, DOLLAR),
+    ],
+    ["another vault", "not_to_vault", () => node.transfer(usdc, alice, bob, DOLLAR)],
+    ["zero amount", "zero_amount", () => node.transfer(usdc, alice, vault, 0n)],
+    ["the other token", "other_token", () => node.transfer(usdt, alice, vault, DOLLAR)],
+    ["a mint, which nobody sent", "no_sender", () => node.mint(usdc, vault, DOLLAR)],
+    [
+      "the vault to itself",
+      "no_sender",
+      async () => {
+        await node.mint(usdc, vault, DOLLAR);
+        return node.transfer(usdc, vault, vault, DOLLAR);
+      },
+    ],
+  ];
+
+  test.each(cases)("%s: %s", async (_, reason, act, token = "USDC") => {
+    const deposit = await attest(await act(), token);
+    expect(deposit).toMatchObject({ status: "rejected", reason, credits: [] });
+    expect(desk.venue.wallet(alice)).toBe(0);
+  });
+
+  test("a transfer from before the start block", async () => {
+    const hash = await node.transfer(usdc, alice, vault, DOLLAR);
+    const startBlock = (await node.height()) + 1;
+    expect(await attest(hash, "USDC", { startBlock })).toMatchObject({
+      reason: "before_start_block",
+    });
+  });
+
+  test("a token that is not configured on this chain", async () => {
+    const hash = await node.transfer(usdc, alice, vault, DOLLAR);
+    const tokens = { USDC: { contract: usdc } };
+    expect(await attest(hash, "USDT", { tokens })).toMatchObject({
+      reason: "token_not_configured",
+    });
+  });
+});

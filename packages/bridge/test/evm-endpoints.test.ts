@@ -1,0 +1,235 @@
+/** RPC endpoints that are down, slow, lying or overwhelmed, in front of a real node. */
+
+import type { Address } from "viem";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { Desk } from "./desk.js";
+import { EvmNode } from "./evm-node.js";
+import { RpcProxy } from "./rpc-proxy.js";
+
+const DOLLAR = 1_000_000n;
+
+let node: EvmNode;
+let usdc: Address;
+let alice: Address;
+let vault: Address;
+let desk: Desk;
+let proxies: RpcProxy[];
+let id: number;
+
+beforeAll(async () => {
+  node = await EvmNode.start(1);
+  alice = node.account(1);
+  vault = node.account(9);
+  usdc = await node.token("USDC", 6);
+  await node.mint(usdc, alice, 1_000_000n * DOLLAR);
+});
+
+afterAll(() => node?.stop());
+
+beforeEach(async () => {
+  proxies = await Promise.all([1, 2, 3].map(() => RpcProxy.start(node.url)));
+  desk = new Desk(await node.timeMs());
+  const hash = await node.transfer(usdc, alice, vault, DOLLAR);
+  await node.mine(2);
+  id = desk.venue.register(desk.venue.signIn(alice), "ethereum", hash);
+});
+
+afterEach(() => Promise.all(proxies.map((proxy) => proxy.stop())));
+
+function attestor(count: number, changes: object = {}) {
+  const rpc = proxies.slice(0, count).map(({ url }) => url);
+  const tokens = { USDC: { contract: usdc } };
+  const settings = { rpc, vault, tokens, confirmations: 3, graceMs: 20, ...changes };
+  return desk.attestor(desk.chain("ethereum", settings));
+}
+
+function status(): string {
+  return desk.venue.deposit(id).status;
+}
+
+/** Changes a field of each Transfer log in receipts. */
+function inLogs(change: (log: object) => object) {
+  return ({ method }: { method: string }, result: unknown): unknown => {
+    if (method !== "eth_getTransactionReceipt" || !hasLogs(result)) return result;
+    return { ...result, logs: result.logs.map(change) };
+  };
+}
+
+function hasLogs(value: unknown): value is { logs: object[] } {
+  return typeof value === "object" && value !== null && "logs" in value;
+}
+
+describe("down", () => {
+  test("the only endpoint: waits with growing pauses, and credits once it is back", async () => {
+    const [first] = proxies;
+    const one = attestor(1);
+    first!.behaviour = "down";
+    await one.poll();
+    await one.poll();
+    // The second poll fell into the pause and asked nobody.
+    expect(first!.requests).toBe(1);
+    expect(desk.happened("EndpointFailed")).toMatchObject([
+      { reason: "HttpRequestError 503", retryAtMs: desk.nowMs + 750 },
+    ]);
+    desk.nowMs += 750;
+    await one.poll();
+    expect(desk.happened("EndpointFailed").at(-1)).toMatchObject({
+      retryAtMs: desk.nowMs + 1_500,
+    });
+    expect(status()).toBe("queued");
+    first!.behaviour = "honest";
+    desk.nowMs += 1_500;
+    await one.poll();
+    expect(status()).toBe("credited");
+  });
+
+  test("no connection at all, and an answer that is not JSON-RPC: the same", async () => {
+    const [first, second] = proxies;
+    second!.behaviour = "nonsense";
+    await first!.stop();
+    await attestor(2).poll();
+    expect(status()).toBe("queued");
+    expect(desk.happened("EndpointFailed")).toHaveLength(2);
+    // What is told about an endpoint never carries its path: keys stand there.
+    expect(JSON.stringify(desk.events)).not.toContain("key-in-the-path");
+    proxies.shift();
+  });
+
+  test("one of three: the other two are enough", async () => {
+    proxies[1]!.behaviour = "down";
+    await attestor(3).poll();
+    expect(status()).toBe("credited");
+  });
+
+  test("two of three: too few agree, so it waits", async () => {
+    proxies[0]!.behaviour = "down";
+    proxies[1]!.behaviour = "down";
+    await attestor(3).poll();
+    expect(status()).toBe("queued");
+  });
+});
+
+describe("slow", () => {
+  test("one of three: the poll ends without it, and it sits out the next", async () => {
+    const slow = proxies[2]!;
+    slow.behaviour = "hanging";
+    const one = attestor(3, { timeoutMs: 400_000 });
+    await one.poll();
+    expect(status()).toBe("credited");
+    const requests = slow.requests;
+    desk.venue.register(desk.venue.signIn(alice), "ethereum", "cd".repeat(32));
+    await one.poll();
+    expect(slow.requests).toBe(requests);
+  });
+
+  test("the only one: a timeout, not a wait for ever", async () => {
+    proxies[0]!.behaviour = "hanging";
+    await attestor(1, { timeoutMs: 50 }).poll();
+    expect(desk.happened("EndpointFailed")).toMatchObject([{ reason: "timeout" }]);
+    expect(status()).toBe("queued");
+  });
+});
+
+describe("lying", () => {
+  const lies = {
+    "another amount": inLogs((log) => ({ ...log, data: `0x${"f".repeat(64)}` })),
+    "another sender": inLogs((log) => ({
+      ...log,
+      topics: Object.entries(log)
+        .filter(([key]) => key === "topics")
+        .flatMap(([, topics]) => (Array.isArray(topics) ? topics : []))
+        .map((topic, i) => (i === 1 ? `0x${"0".repeat(24)}${"66".repeat(20)}` : topic)),
+    })),
+    "no such transaction": ({ method }: { method: string }, result: unknown): unknown =>
+      method === "eth_getTransactionReceipt" ? null : result,
+  };
+
+  test.each(Object.entries(lies))("%s: endpoints disagree, nothing is said", async (_, lie) => {
+    proxies[1]!.lie = lie;
+    await attestor(2).poll();
+    expect(status()).toBe("queued");
+    expect(desk.happened("EndpointsDisagreed")).toMatchObject([{ depositId: id }]);
+    proxies[1]!.lie = (_call, result) => result;
+    await attestor(2).poll();
+    expect(status()).toBe("credited");
+    expect(desk.venue.wallet(alice)).toBe(1_000_000);
+  });
+
+  test("the receipt of another transaction: no answer", async () => {
+    const rich = await node.transfer(usdc, alice, vault, 500n * DOLLAR);
+    const headers = { "content-type": "application/json" };
+    const params = [rich];
+    const call = { jsonrpc: "2.0", id: 1, method: "eth_getTransactionReceipt", params };
+    const body = JSON.stringify(call);
+    const answer: { result: unknown } = JSON.parse(
+      await (await fetch(node.url, { method: "POST", headers, body })).text(),
+    );
+    proxies[0]!.lie = ({ method }, result) =>
+      method === "eth_getTransactionReceipt" ? answer.result : result;
+    await node.mine(3);
+    await attestor(1).poll();
+    expect(status()).toBe("queued");
+  });
+
+  test("a height far ahead: the lowest of the endpoints counts", async () => {
+    proxies[0]!.lie = ({ params: [block] }, result) =>
+      block === "latest" && typeof result === "object" ? { ...result, number: "0xffffff" } : result;
+    await attestor(2, { confirmations: 100 }).poll();
+    expect(desk.venue.deposit(id)).toMatchObject({ status: "confirming", confirmations: 3 });
+  });
+
+  test("a receipt whose block is not the canonical one: no confirmations", async () => {
+    proxies[0]!.lie = ({ method, params: [block] }, result) =>
+      method === "eth_getBlockByNumber" && block !== "latest" && typeof result === "object"
+        ? { ...result, hash: `0x${"77".repeat(32)}` }
+        : result;
+    await attestor(1).poll();
+    expect(desk.venue.deposit(id)).toMatchObject({ status: "confirming", confirmations: 0 });
+  });
+
+  test("a removed log does not count", async () => {
+    proxies[0]!.lie = inLogs((log) => ({ ...log, removed: true }));
+    await attestor(1).poll();
+    expect(desk.venue.deposit(id)).toMatchObject({ status: "rejected", reason: "no_transfer" });
+  });
+});
+
+describe("unknown transaction", () => {
+  test("queued, and rejected only after the chain's own long time", async () => {
+    const unknown = desk.venue.register(desk.venue.signIn(alice), "ethereum", "ab".repeat(32));
+    const notFoundAfterMs = 3_600_000;
+    await attestor(1, { notFoundAfterMs }).poll();
+    expect(desk.venue.deposit(unknown).status).toBe("queued");
+    // The attestor's clock alone moves nothing: the node might lag.
+    desk.nowMs += 10 * notFoundAfterMs;
+    await attestor(1, { notFoundAfterMs }).poll();
+    expect(desk.venue.deposit(unknown).status).toBe("queued");
+    await node.letTimePass(3_601);
+    await attestor(1, { notFoundAfterMs }).poll();
+    expect(desk.venue.deposit(unknown)).toMatchObject({
+      status: "rejected",
+      reason: "transaction_not_found",
+    });
+  });
+});
+
+describe("1,000 queued deposits", () => {
+  test("one receipt call each per poll, in batches; a block is asked for once", async () => {
+    const hash = await node.transfer(usdc, alice, vault, DOLLAR);
+    const session = desk.venue.signIn(alice);
+    desk.venue.register(session, "ethereum", hash);
+    for (let i = 2; i < 1_000; i++) {
+      desk.venue.register(session, "ethereum", i.toString(16).padStart(64, "0"));
+    }
+    await node.mine(2);
+    const [first] = proxies;
+    await attestor(1).poll();
+    expect(first!.count("eth_getTransactionReceipt")).toBe(1_000);
+    expect(first!.count("eth_chainId")).toBe(1);
+    // The head, and one block for each of the two transactions that exist.
+    expect(first!.count("eth_getBlockByNumber")).toBe(3);
+    // 1,001 calls in batches of 100, then one batch for the blocks.
+    expect(first!.requests).toBe(12);
+    expect(desk.venue.wallet(alice)).toBe(2_000_000);
+  });
+});

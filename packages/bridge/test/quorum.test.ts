@@ -1,0 +1,134 @@
+/** Two of three attestors with a real engine: one may lie, one may be silent. */
+
+import { privateKeyFromSeed, type SignedVote, signVote } from "@perpgate/bridge";
+import type { Address } from "viem";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { Desk, SEEDS } from "./desk.js";
+import type { EngineVenue } from "./engine-venue.js";
+import { EvmNode } from "./evm-node.js";
+import { RpcProxy } from "./rpc-proxy.js";
+
+const DOLLAR = 1_000_000n;
+
+let node: EvmNode;
+let usdc: Address;
+let alice: Address;
+let mallory: Address;
+let vault: Address;
+let desk: Desk;
+let venue: EngineVenue;
+let id: number;
+
+beforeAll(async () => {
+  node = await EvmNode.start(1);
+  alice = node.account(1);
+  mallory = node.account(3);
+  vault = node.account(9);
+  usdc = await node.token("USDC", 6);
+  await node.mint(usdc, alice, 1_000_000n * DOLLAR);
+});
+
+afterAll(() => node?.stop());
+
+beforeEach(async () => {
+  desk = new Desk(await node.timeMs(), 3, 2);
+  venue = desk.venue;
+  const hash = await node.transfer(usdc, alice, vault, 40n * DOLLAR);
+  await node.mine(2);
+  id = venue.register(venue.signIn(mallory), "ethereum", hash);
+});
+
+function honest(index: number, url = node.url) {
+  const tokens = { USDC: { contract: usdc } };
+  const chain = desk.chain("ethereum", { rpc: [url], vault, tokens, confirmations: 3 });
+  return desk.attestor(chain, index);
+}
+
+/** Attestor 2's own key, under whatever it pleases to say. */
+function lie(changes: object, seed = SEEDS[2]!): Promise<SignedVote> {
+  return signVote(
+    {
+      venue: "test-venue",
+      attestor: 2,
+      depositId: id,
+      chain: "ethereum",
+      txHash: venue.deposit(id).txHash,
+      token: "USDC",
+      verdict: "credit",
+      confirmations: 3,
+      required: 3,
+      block: null,
+      credits: [{ logIndex: 0, address: mallory.slice(2).toLowerCase(), amountMicros: 9e12 }],
+      reason: "",
+      votedAtMs: desk.nowMs,
+      ...changes,
+    },
+    privateKeyFromSeed(seed),
+  );
+}
+
+describe("2 of 3", () => {
+  test("a liar and a silent one: the single honest vote credits nothing", async () => {
+    await venue.submit([await lie({})]);
+    await honest(0).poll();
+    expect(venue.deposit(id).status).toBe("confirming");
+    expect([venue.wallet(alice), venue.wallet(mallory)]).toEqual([0, 0]);
+    // The silent one comes back: two honest votes outweigh the lie.
+    await honest(1).poll();
+    expect(venue.deposit(id).status).toBe("credited");
+    expect([venue.wallet(alice), venue.wallet(mallory)]).toEqual([40_000_000, 0]);
+  });
+
+  test("a silent one alone: the other two credit", async () => {
+    await honest(0).poll();
+    await honest(2).poll();
+    expect(venue.wallet(alice)).toBe(40_000_000);
+    await honest(1).poll();
+    expect(venue.wallet(alice)).toBe(40_000_000);
+    expect(desk.happened("VoteRefused")).toEqual([]);
+  });
+
+  test("a liar that rejects, again and again: does not hold the others up", async () => {
+    await honest(0).poll();
+    await venue.submit([await lie({ verdict: "reject", credits: [], reason: "no_transfer" })]);
+    await venue.submit([await lie({ verdict: "reject", credits: [], reason: "no_transfer" })]);
+    expect(venue.deposit(id).status).toBe("confirming");
+    await honest(1).poll();
+    expect(venue.wallet(alice)).toBe(40_000_000);
+  });
+
+  test("an attestor whose RPC lies to it: outvoted", async () => {
+    const proxy = await RpcProxy.start(node.url);
+    proxy.lie = ({ method }, result) =>
+      method === "eth_getTransactionReceipt" && typeof result === "object"
+        ? { ...result, status: "0x0" }
+        : result;
+    await honest(2, proxy.url).poll();
+    expect(venue.deposit(id).votes.get(2)).toMatchObject({ verdict: "reject" });
+    await honest(0).poll();
+    await honest(1).poll();
+    expect(venue.wallet(alice)).toBe(40_000_000);
+    await proxy.stop();
+  });
+});
+
+describe("turned away before the log", () => {
+  test.each([
+    ["in another attestor's name", () => lie({ attestor: 0 }), "invalid_signature"],
+    ["of nobody", () => lie({ attestor: 3 }), "attestor_unknown"],
+    ["for another venue", () => lie({ venue: "mainnet" }), "other_venue"],
+    ["by another key", () => lie({}, "99".repeat(32)), "invalid_signature"],
+    [
+      "changed after it was signed",
+      async () => {
+        const { vote, signature } = await lie({});
+        return { vote: { ...vote, depositId: id + 1 }, signature };
+      },
+      "invalid_signature",
+    ],
+  ])("a vote %s", async (_, vote, problem) => {
+    const before = venue.log.length;
+    expect(await venue.submit([await vote()])).toEqual([problem]);
+    expect(venue.log.length).toBe(before);
+  });
+});

@@ -1,0 +1,105 @@
+/** Stands between an attestor and a node: counts, and misbehaves on request. */
+
+import { createServer, type Server, type ServerResponse } from "node:http";
+import { json } from "node:stream/consumers";
+
+export interface Call {
+  readonly id: number;
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+export type Behaviour = "honest" | "down" | "hanging" | "nonsense";
+/** What is answered instead of a node's true result. */
+export type Lie = (call: Call, result: unknown) => unknown;
+
+interface Answer {
+  readonly id: number;
+  readonly result?: unknown;
+}
+
+export class RpcProxy {
+  behaviour: Behaviour = "honest";
+  lie: Lie = (_, result) => result;
+  requests = 0;
+  readonly calls: Call[] = [];
+  private readonly held = new Set<ServerResponse>();
+  private readonly server: Server;
+  url = "";
+
+  private constructor(private readonly upstream: string) {
+    this.server = createServer((request, response) => {
+      void json(request).then((body) => this.answer(listOf(body, isCall), response));
+    });
+  }
+
+  static async start(upstream: string): Promise<RpcProxy> {
+    const proxy = new RpcProxy(upstream);
+    await new Promise<void>((resolve) => proxy.server.listen(0, "127.0.0.1", resolve));
+    const address = proxy.server.address();
+    if (address === null || typeof address === "string") throw new Error("no port");
+    proxy.url = `http://127.0.0.1:${address.port}/key-in-the-path`;
+    return proxy;
+  }
+
+  async stop(): Promise<void> {
+    for (const response of this.held) response.destroy();
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  count(method: string): number {
+    return this.calls.filter((call) => call.method === method).length;
+  }
+
+  forget(): void {
+    this.requests = 0;
+    this.calls.length = 0;
+  }
+
+  private async answer(calls: readonly Call[], response: ServerResponse): Promise<void> {
+    this.requests++;
+    this.calls.push(...calls);
+    if (this.behaviour === "hanging") {
+      this.held.add(response);
+      return;
+    }
+    if (this.behaviour === "down") {
+      response.writeHead(503).end("out of order");
+      return;
+    }
+    response.setHeader("content-type", "application/json");
+    if (this.behaviour === "nonsense") {
+      response.end(JSON.stringify({ hello: "world" }));
+      return;
+    }
+    const headers = { "content-type": "application/json" };
+    const body = JSON.stringify(calls);
+    const honest = await fetch(this.upstream, { method: "POST", headers, body });
+    const answers = listOf(await honest.json(), isAnswer);
+    const byId = new Map(calls.map((call) => [call.id, call]));
+    response.end(
+      JSON.stringify(
+        answers.map((answer) => {
+          const call = byId.get(answer.id);
+          if (call === undefined || answer.result === undefined) return answer;
+          return { ...answer, result: this.lie(call, answer.result) };
+        }),
+      ),
+    );
+  }
+}
+
+/** Throws on anything but a list of these. */
+export function listOf<T>(value: unknown, isOne: (entry: unknown) => entry is T): readonly T[] {
+  if (!Array.isArray(value) || !value.every(isOne)) throw new TypeError("not a batch");
+  return value;
+}
+
+export function isCall(value: unknown): value is Call {
+  return isAnswer(value) && "method" in value && "params" in value;
+}
+
+function isAnswer(value: unknown): value is Answer {
+  return typeof value === "object" && value !== null && "id" in value;
+}

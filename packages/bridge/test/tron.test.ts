@@ -1,0 +1,138 @@
+/** Deposits on Tron: its forms of addresses and hashes, against a node of its dialect. */
+
+import { tronAddressBytes, tronAddressOf } from "@perpgate/bridge";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Desk } from "./desk.js";
+import { TronNode } from "./tron-node.js";
+
+/** Tether's contract and Circle's former one, as their issuers publish them, with their bytes. */
+const USDT = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t";
+const USDT_BYTES = "a614f803b6fd780986a42c78ec9c7f77e6ded13c";
+const ALICE = "1234567890abcdef1234567890abcdef12345678";
+const VAULT = "41".repeat(20);
+const START_SECONDS = 1_750_000_000;
+
+let node: TronNode;
+let desk: Desk;
+let alices: number;
+
+beforeEach(async () => {
+  node = await TronNode.start(START_SECONDS);
+  desk = new Desk(START_SECONDS * 1_000);
+  alices = desk.venue.signIn(`0x${ALICE}`);
+});
+
+afterEach(() => node.stop());
+
+function attestor(changes: object = {}) {
+  const vault = tronAddressOf(Buffer.from(VAULT, "hex"));
+  const tokens = { USDT: { contract: USDT } };
+  return desk.attestor(desk.chain("tron", { rpc: [node.url], vault, tokens, ...changes }));
+}
+
+function pay(units: bigint, changes: object = {}): string {
+  return node.transact([{ contract: USDT_BYTES, from: ALICE, to: VAULT, units, ...changes }]);
+}
+
+describe("attestation", () => {
+  test("a transfer to the vault: the sender's 20 bytes are the account that signed in", async () => {
+    const id = desk.venue.register(alices, "tron", pay(12_345_678n), "USDT");
+    const one = attestor();
+    await one.poll();
+    expect(desk.venue.deposit(id)).toMatchObject({
+      status: "confirming",
+      confirmations: 1,
+      required: 20,
+    });
+    for (let i = 0; i < 19; i++) node.mine();
+    await one.poll();
+    expect(desk.venue.deposit(id).status).toBe("credited");
+    expect(desk.venue.wallet(`0x${ALICE}`)).toBe(12_345_678);
+  });
+
+  test("hashes: registered in either form, asked for as Tron writes them", async () => {
+    const hash = pay(1n);
+    const id = desk.venue.register(alices, "tron", hash, "USDT");
+    expect(desk.venue.register(alices, "tron", `0x${hash.toUpperCase()}`, "USDT")).toBe(id);
+    await attestor().poll();
+    const receipts = node.asked.filter(({ method }) => method === "eth_getTransactionReceipt");
+    expect(receipts.map(({ params }) => params)).toEqual([[hash]]);
+  });
+
+  test.each([
+    ["another contract", { contract: "12".repeat(20) }, "wrong_contract"],
+    ["another vault", { to: "13".repeat(20) }, "not_to_vault"],
+    ["nothing", { units: 0n }, "zero_amount"],
+  ])("%s: rejected", async (_, changes, reason) => {
+    const id = desk.venue.register(alices, "tron", pay(5n, changes), "USDT");
+    await attestor({ confirmations: 1 }).poll();
+    expect(desk.venue.deposit(id)).toMatchObject({ status: "rejected", reason });
+  });
+
+  test("a failed transaction: rejected", async () => {
+    const log = { contract: USDT_BYTES, from: ALICE, to: VAULT, units: 5n };
+    const id = desk.venue.register(alices, "tron", node.transact([log], "0x0"), "USDT");
+    await attestor({ confirmations: 1 }).poll();
+    expect(desk.venue.deposit(id)).toMatchObject({ reason: "transaction_failed" });
+  });
+
+  test("a switch of forks: back to no confirmations", async () => {
+    const id = desk.venue.register(alices, "tron", pay(5n), "USDT");
+    for (let i = 0; i < 9; i++) node.mine();
+    const one = attestor();
+    await one.poll();
+    node.drop(10);
+    for (let i = 0; i < 12; i++) node.mine();
+    await one.poll();
+    expect(desk.venue.deposit(id)).toMatchObject({ status: "confirming", confirmations: 0 });
+  });
+
+  test("a node that takes smaller batches: asked again in smaller ones", async () => {
+    node.batchLimit = 8;
+    const ids = Array.from({ length: 20 }, () =>
+      desk.venue.register(alices, "tron", pay(5n), "USDT"),
+    );
+    const one = attestor({ confirmations: 1, batchSize: 16 });
+    await one.poll();
+    expect(desk.happened("EndpointFailed")).toMatchObject([{ reason: "rpc error -32005" }]);
+    desk.nowMs += 60_000;
+    await one.poll();
+    const statuses = new Set(ids.map((id) => desk.venue.deposit(id).status));
+    expect([...statuses]).toEqual(["credited"]);
+  });
+});
+
+describe("addresses", () => {
+  test("known pairs of both forms", () => {
+    const pairs = [
+      [USDT, USDT_BYTES],
+      ["TQHgMpVzWkhSsRB4BzZgmV8uW4cFL8eaBr", "9d1015e669c2df831003c5c54ceb48da613d9979"],
+    ] as const;
+    for (const [text, hex] of pairs) {
+      expect(Buffer.from(tronAddressBytes(text) ?? []).toString("hex")).toBe(hex);
+      expect(tronAddressOf(Buffer.from(hex, "hex"))).toBe(text);
+    }
+  });
+
+  test("any 20 bytes: there and back; any other letter in the text: refused", () => {
+    const twenty = fc.uint8Array({ minLength: 20, maxLength: 20 });
+    const place = fc.nat({ max: 33 });
+    fc.assert(
+      fc.property(twenty, place, (bytes, at) => {
+        const text = tronAddressOf(bytes);
+        expect(text).toMatch(/^T[1-9A-HJ-NP-Za-km-z]{33}$/);
+        expect(Buffer.from(tronAddressBytes(text) ?? [])).toEqual(Buffer.from(bytes));
+        const other = text[at] === "x" ? "y" : "x";
+        const broken = text.slice(0, at) + other + text.slice(at + 1);
+        expect(tronAddressBytes(broken)).toBeUndefined();
+      }),
+    );
+  });
+
+  test("wrong length, wrong letters, an Ethereum address: refused", () => {
+    for (const text of ["", "T", `${USDT}1`, USDT.replace("8", "0"), `0x${USDT_BYTES}`]) {
+      expect(tronAddressBytes(text)).toBeUndefined();
+    }
+  });
+});

@@ -1,0 +1,131 @@
+/** The bytes of a vote, and what keeps a bad one out. */
+
+import {
+  privateKeyFromSeed,
+  publicKeyFromHex,
+  publicKeyHex,
+  signVote,
+  type Vote,
+  verifyVote,
+  voteBytes,
+} from "@perpgate/bridge";
+import { describe, expect, test } from "vitest";
+
+/** RFC 8032, test 1. */
+const SEED = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
+const PUBLIC = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
+
+const KEY = privateKeyFromSeed(SEED);
+const MEMBERS = [publicKeyFromHex(PUBLIC)];
+
+const VOTE: Vote = {
+  venue: "perpgate-testnet",
+  attestor: 0,
+  depositId: 48_213,
+  chain: "ethereum",
+  txHash: "ab".repeat(32),
+  token: "USDC",
+  verdict: "credit",
+  confirmations: 64,
+  required: 64,
+  block: { number: 21_000_000, hash: "cd".repeat(32) },
+  credits: [
+    { logIndex: 3, address: "11".repeat(20), amountMicros: 1_500_000 },
+    { logIndex: 7, address: "22".repeat(20), amountMicros: 2 },
+  ],
+  reason: "",
+  votedAtMs: 1_760_000_000_000,
+};
+
+describe("canonical bytes", () => {
+  test("a vote to credit: these lines and no others", () => {
+    expect(Buffer.from(voteBytes(VOTE)).toString("latin1")).toBe(
+      [
+        "perpgate deposit vote v1",
+        "venue perpgate-testnet",
+        "attestor 0",
+        "deposit 48213",
+        `transaction ethereum ${"ab".repeat(32)}`,
+        "token USDC",
+        "verdict credit",
+        "confirmations 64 of 64",
+        `block 21000000 ${"cd".repeat(32)}`,
+        `credit 3 ${"11".repeat(20)} 1500000`,
+        `credit 7 ${"22".repeat(20)} 2`,
+        "reason -",
+        "time 1760000000000",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  test("every field is signed", async () => {
+    const changes: Partial<Vote>[] = [
+      { depositId: 1 },
+      { chain: "arbitrum" },
+      { txHash: "ac".repeat(32) },
+      { token: "USDT" },
+      { confirmations: 63 },
+      { required: 65 },
+      { block: null },
+      { block: { number: 21_000_001, hash: "cd".repeat(32) } },
+      { credits: VOTE.credits.slice(0, 1) },
+      { credits: [], verdict: "confirming" },
+      { credits: [], verdict: "reject", reason: "no_transfer" },
+      { votedAtMs: 1 },
+    ];
+    const { signature } = await signVote(VOTE, KEY);
+    for (const change of changes) {
+      const vote = { ...VOTE, ...change };
+      expect(await verifyVote({ vote, signature }, MEMBERS, VOTE.venue)).toBe("invalid_signature");
+    }
+    expect(await verifyVote({ vote: VOTE, signature }, MEMBERS, VOTE.venue)).toBeNull();
+  });
+});
+
+describe("malformed", () => {
+  const [first, second] = VOTE.credits;
+  test.each<[string, Partial<Vote>]>([
+    ["a line in the venue's name", { venue: "x\nattestor 1" }],
+    ["a line in the reason", { verdict: "reject", credits: [], reason: "x\ntime 1" }],
+    ["a rejection without a reason", { verdict: "reject", credits: [] }],
+    ["a credit with a reason", { reason: "gift" }],
+    ["a credit of nothing", { credits: [] }],
+    ["credits beside another verdict", { verdict: "confirming" }],
+    ["logs out of order", { credits: [second!, first!] }],
+    ["a log told twice", { credits: [first!, first!] }],
+    ["no amount", { credits: [{ ...first!, amountMicros: 0 }] }],
+    ["half a micro", { credits: [{ ...first!, amountMicros: 0.5 }] }],
+    ["an amount that no integer holds", { credits: [{ ...first!, amountMicros: 2 ** 53 }] }],
+    ["an address in capitals", { credits: [{ ...first!, address: "AB".repeat(20) }] }],
+    ["a hash with 0x", { txHash: `0x${"ab".repeat(31)}` }],
+    ["a negative attestor", { attestor: -1 }],
+  ])("%s: neither signed nor taken", async (_, change) => {
+    const vote = { ...VOTE, ...change };
+    await expect(signVote(vote, KEY)).rejects.toThrow(RangeError);
+    const { signature } = await signVote(VOTE, KEY);
+    expect(await verifyVote({ vote, signature }, MEMBERS, VOTE.venue)).toBe("malformed");
+  });
+
+  test.each(["", "00", "zz".repeat(64), "00".repeat(64), "00".repeat(65)])(
+    "signature %s: refused",
+    async (signature) => {
+      expect(await verifyVote({ vote: VOTE, signature }, MEMBERS, VOTE.venue)).toBe(
+        "invalid_signature",
+      );
+    },
+  );
+});
+
+describe("keys", () => {
+  test("RFC 8032's first pair", () => {
+    expect(publicKeyHex(KEY)).toBe(PUBLIC);
+    expect(publicKeyHex(publicKeyFromHex(PUBLIC))).toBe(PUBLIC);
+  });
+
+  test("a wrong private key is refused without being repeated", () => {
+    expect(() => privateKeyFromSeed("secret")).toThrow(
+      "an attestor's private key is 64 hex digits",
+    );
+  });
+});
