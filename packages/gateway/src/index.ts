@@ -1,6 +1,8 @@
 /** The gateway: what a process needs to serve the contract in front of a venue. */
 
+export { RpcContractWallets } from "./auth/contract-wallets.js";
 export { MIN_NONCE_KEY_BYTES, NonceIssuer } from "./auth/nonce-issuer.js";
+export type { SignInRules, SignInServices } from "./auth/sign-in.js";
 export type { ReadinessProbe } from "./http/context.js";
 export { buildGateway, type Gateway, type GatewayOptions } from "./http/server.js";
 export {
@@ -9,4 +11,5 @@ export {
   DEFAULT_LIMITS,
   type LimitSettings,
 } from "./limits/limits.js";
+export { VenueGateway, type VenueGatewayOptions } from "./venue/venue-gateway.js";
 export type { Caller, Client, HeaderSink, Signed, VenuePort } from "./venue-port.js";

@@ -1,0 +1,93 @@
+/** Cancels: one order, all of them, or all of them unless the client keeps calling. */
+
+import {
+  type CanceledOrder,
+  type CanceledOrders,
+  type CancelTimer,
+  type Order,
+  Refusal,
+} from "@perpgate/protocol";
+import { about } from "./order-refusals.js";
+import { sessionRefusal } from "./session-flow.js";
+import type { LiveSession, VenueLink } from "./venue-link.js";
+
+const EVERY_MARKET = -1;
+
+export class CancelFlow {
+  constructor(private readonly link: VenueLink) {}
+
+  async cancel(session: LiveSession, orderId: string): Promise<CanceledOrder> {
+    this.openOrder(session, orderId);
+    const { outcome } = await this.link.execute({
+      kind: "CancelOrder",
+      stampMs: this.link.nowMs(),
+      session: session.number,
+      orderId: Number(orderId),
+    });
+    if (outcome.kind === "refused") {
+      // It was filled or ended on the way; what it is now is the answer.
+      if (outcome.refusal === "order_not_open") throw notCancelable(this.order(session, orderId));
+      throw sessionRefusal("CancelOrder", outcome);
+    }
+    const { remainingSize } = this.order(session, orderId);
+    return { orderId, status: "canceled", remainingSize };
+  }
+
+  async cancelAll(session: LiveSession, symbol: string | undefined): Promise<CanceledOrders> {
+    const { views } = this.link;
+    const market = symbol === undefined ? EVERY_MARKET : views.marketNumber(symbol);
+    if (market === undefined) {
+      throw about("symbol", "unknown_symbol", { symbol: symbol ?? "" });
+    }
+    const askedAt = this.link.venue.position;
+    const open = views.openOrders(session.account).map(({ orderId }) => orderId);
+    const { outcome, timeMs } = await this.link.execute({
+      kind: "CancelAll",
+      stampMs: this.link.nowMs(),
+      session: session.number,
+      market,
+    });
+    if (outcome.kind === "refused") throw sessionRefusal("CancelAll", outcome);
+    const isCanceled = (order: Order) =>
+      order.status === "canceled" && order.reason === "requested" && order.updatedAt === timeMs;
+    // Those that were open, and those that overtook the command on its way.
+    const later = views.orders(session.account).filter(({ orderId }) => Number(orderId) > askedAt);
+    const orders = [...open.map((id) => this.order(session, id)), ...later.reverse()];
+    const canceled = orders.filter(
+      (order) => isCanceled(order) && (symbol === undefined || order.symbol === symbol),
+    );
+    return { canceled: canceled.map(({ orderId }) => orderId) };
+  }
+
+  async cancelAfter(session: LiveSession, afterMs: number): Promise<CancelTimer> {
+    const { outcome, timeMs } = await this.link.execute({
+      kind: "CancelAfter",
+      stampMs: this.link.nowMs(),
+      session: session.number,
+      afterMs,
+    });
+    if (outcome.kind === "refused") throw sessionRefusal("CancelAfter", outcome);
+    return { cancelAt: afterMs === 0 ? null : timeMs + afterMs };
+  }
+
+  /** Refuses what cannot be canceled before it reaches the log. */
+  private openOrder(session: LiveSession, orderId: string): void {
+    const order = this.order(session, orderId);
+    if (order.status !== "resting" && order.status !== "pending") throw notCancelable(order);
+  }
+
+  private order({ account }: LiveSession, orderId: string): Order {
+    return ownOrder(this.link, account, orderId);
+  }
+}
+
+/** An order of the account; another's is as unknown as one that never was. */
+export function ownOrder({ views }: VenueLink, account: number, orderId: string): Order {
+  const order = views.order(account, Number(orderId));
+  if (order === undefined) throw new Refusal("order_not_found", { orderId });
+  return order;
+}
+
+function notCancelable({ orderId, status }: Order): Refusal {
+  return new Refusal("order_not_cancelable", { orderId, status }, { details: { orderId, status } });
+}

@@ -1,0 +1,275 @@
+import { connect } from "node:net";
+import { ERROR_CODES, ERROR_TABLE, type ErrorCode, Refusal } from "@perpgate/protocol";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { tokenHashOf } from "../auth/session-token.js";
+import {
+  type Answer,
+  ask,
+  jsonPost,
+  readUntilClose,
+  runGateway,
+} from "../testing/running-gateway.js";
+import { sampleVenue } from "../testing/sample-venue.js";
+import { orderRefusal } from "./order-refusals.js";
+import { type RunningVenue, runVenue, type VenueChanges } from "./testing/running-venue.js";
+import { Trader } from "./testing/trader.js";
+import type { RefusedOutcome } from "./venue-link.js";
+
+/** Codes that no REST operation of a venue with the `dev` attestor can answer, and why. */
+const ELSEWHERE: Partial<Record<ErrorCode, string>> = {
+  unknown_operation: "streams",
+  unknown_stream: "streams",
+  too_many_streams: "streams",
+  too_many_sockets: "streams",
+  not_subscribed: "streams",
+  token_not_on_chain: "an attestor that watches a chain",
+  deposit_limit: "an attestor that watches a chain",
+};
+
+type Producer = () => Promise<Pick<Answer, "status" | "body">>;
+
+/** What most tests ask, each as a trader of its own; whoever changes more runs a venue for it. */
+const shared = await runVenue({}, afterAll);
+const bare = await runGateway({}, afterAll);
+
+async function entered(changes?: VenueChanges): Promise<{ at: RunningVenue; trader: Trader }> {
+  const at = changes === undefined ? shared : await runVenue(changes);
+  return { at, trader: await Trader.enter(at) };
+}
+
+/** A sign-in with these changes to its message, its body or the gateway. */
+const signIn =
+  (
+    fields: Parameters<Trader["message"]>[0] = {},
+    body: object = {},
+    changes?: VenueChanges,
+  ): Producer =>
+  async () => {
+    const trader = new Trader(changes === undefined ? shared : await runVenue(changes));
+    return trader.submitSignIn(trader.message(fields), body);
+  };
+
+/** An order with these changes, by an account with 10,000 dollars in an empty BTCUSD at 65,000. */
+const order =
+  (changes: Parameters<Trader["order"]>[0], plan?: Parameters<Trader["place"]>[1]): Producer =>
+  async () => {
+    const { trader } = await entered();
+    return trader.place(trader.order(changes), plan);
+  };
+
+/** The same by a session whose message has this resource. */
+function capped(caps: string): Producer {
+  return async () => {
+    const trader = new Trader(shared);
+    await trader.signIn({ resources: [trader.resource(caps)] });
+    return trader.place(trader.order());
+  };
+}
+
+/** What a client is told when the engine refuses an order by a rule that no test can provoke. */
+function mapped(refusal: RefusedOutcome["refusal"]): Producer {
+  return async () => {
+    const { at, trader } = await entered();
+    const { views, listing } = at.venue;
+    const session = views.session(tokenHashOf(trader.token));
+    const market = listing.named("BTCUSD");
+    if (session === undefined || market === undefined) throw new Error("nothing to refuse");
+    const outcome = { kind: "refused", refusal, detail1: 0, detail2: 0 } as const;
+    const error = orderRefusal(outcome, { body: trader.order(), market, session, views });
+    if (!(error instanceof Refusal)) throw error;
+    return { status: error.status, body: { ...error.toBody("test") } };
+  };
+}
+
+const get =
+  (path: string): Producer =>
+  async () =>
+    (await entered()).trader.get(path);
+
+/** Bytes on a bare connection, the answer read until it closes. */
+async function raw(bytes: string, limits: Parameters<typeof runGateway>[0] = {}) {
+  const { url } = await runGateway(limits);
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  socket.write(bytes);
+  const text = await readUntilClose(socket);
+  return { status: Number(text.split(" ")[1]), body: JSON.parse(text.split("\r\n\r\n")[1] ?? "") };
+}
+
+const post =
+  (path: string, body: string, headers: Record<string, string> = {}): Producer =>
+  async () =>
+    ask(bare.url + path, jsonPost(body, headers));
+
+const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
+  invalid_request: order({ margin: -1 }),
+  malformed_json: post("/v1/orders", "{"),
+  duplicate_key: post("/v1/orders", '{"nonce":1,"nonce":2}'),
+  forbidden_key: post("/v1/orders", '{"__proto__":1}'),
+  number_not_exact: post("/v1/orders", '{"nonce":9007199254740993}'),
+  malformed_request: () => raw("not http\r\n\r\n"),
+  malformed_uri: async () => ask(`${bare.url}/v1/markets/%E0%A4/book`),
+  not_found: async () => ask(`${bare.url}/nope`),
+  method_not_allowed: async () => ask(`${bare.url}/v1/orders`, { method: "PUT" }),
+  request_timeout: () =>
+    raw("GET / HTTP/1.1\r\nx: ", {
+      limits: { headersTimeoutMs: 50, requestTimeoutMs: 60, timeoutCheckIntervalMs: 10 },
+    }),
+  body_too_large: post("/v1/orders", " ".repeat(70_000)),
+  unsupported_media_type: post("/v1/orders", "{}", { "content-type": "text/plain" }),
+  headers_too_large: () => raw(`GET / HTTP/1.1\r\nx: ${"a".repeat(20_000)}`),
+  rate_limited: async () => {
+    const { trader } = await entered({ limits: { ordersBurst: 1, ordersPerSecond: 0.01 } });
+    await trader.place(trader.order());
+    const limited = await trader.place(trader.order());
+    expect(limited.headers.get("retry-after")).toBe("100");
+    expect(limited.headers.get("ratelimit")).toBe('"orders";r=0;t=100');
+    return limited;
+  },
+  internal_error: async () => {
+    const { venue } = sampleVenue();
+    const broken = { ...venue, book: () => Promise.reject(new Error("broken")) };
+    return ask(`${(await runGateway({ venue: broken })).url}/v1/markets/BTCUSD/book`);
+  },
+  overloaded: async () => {
+    const { trader } = await entered({ limits: { pendingOrders: 0 } });
+    return trader.place(trader.order());
+  },
+  stopped: async () => {
+    const { at, trader } = await entered({});
+    await at.venue.close();
+    return trader.place(trader.order());
+  },
+  not_ready: async () => {
+    const probe = { name: "index", notReadyReason: () => "no index" };
+    return ask(`${(await runGateway({ readiness: [probe] })).url}/readyz`);
+  },
+  venue_unavailable: async () => ask(`${bare.url}/v1/markets/BTCUSD/book`),
+
+  token_required: async () => ask(`${shared.url}/v1/positions`),
+  invalid_token: async () =>
+    ask(`${shared.url}/v1/positions`, { headers: { authorization: "Bearer x" } }),
+  invalid_session_key: signIn({}, { sessionKey: `01${"00".repeat(31)}` }),
+  invalid_siwe_message: signIn({ version: "2" }),
+  siwe_domain_not_allowed: signIn({}, {}, { signIn: { domains: new Set(["a.example"]) } }),
+  siwe_domain_mismatch: signIn({ uri: "http://elsewhere" }),
+  siwe_chain_not_allowed: signIn({ chainId: 5 }, {}, { signIn: { chainIds: new Set([1]) } }),
+  siwe_message_too_old: signIn({ issuedAt: "2026-06-01T11:40:00Z" }),
+  siwe_message_from_future: signIn({ issuedAt: "2026-06-01T12:10:00Z" }),
+  siwe_message_expired: signIn({ expirationTime: "2026-06-01T11:59:00Z" }),
+  siwe_message_not_yet_valid: signIn({ notBefore: "2026-06-01T12:01:00Z" }),
+  siwe_nonce_used: async () => {
+    const trader = new Trader(shared);
+    const message = trader.message();
+    await trader.submitSignIn(message);
+    return trader.submitSignIn(message);
+  },
+  siwe_nonce_not_issued: signIn({}, {}, { signIn: { nonce: "issued" } }),
+  session_key_mismatch: async () => {
+    const [bound, other] = [new Trader(shared), new Trader(shared)];
+    return bound.signIn({ resources: [other.resource()] });
+  },
+  session_key_not_bound: signIn({}, {}, { signIn: { requireKeyBinding: true } }),
+  chain_rpc_not_configured: signIn({}, { signature: `0x${"12".repeat(200)}` }),
+  signature_required: order({}, "none"),
+  invalid_signature: order({}, { header: "00".repeat(64) }),
+  // Takes a rotation that overtakes an order between its check and the log.
+  session_key_rotated: mapped("session_key_mismatch"),
+  session_symbol_not_allowed: capped("&symbols=ETHUSD"),
+  session_order_cap_exceeded: capped("&maxOrderNotional=10"),
+  session_notional_cap_exceeded: capped("&maxNotional=10"),
+
+  unknown_symbol: order({ symbol: "DOGEUSD" }),
+  // Only a broken invariant halts a market, which no client can cause.
+  market_halted: mapped("market_halted"),
+  stale_index: async () => {
+    const { at, trader } = await entered({});
+    await at.advance(10_400);
+    return trader.place(trader.order());
+  },
+  price_required: order({ type: "limit" }),
+  price_not_on_tick: order({ type: "limit", price: 65_000.05 }),
+  price_outside_band: order({ type: "limit", price: 70_000 }),
+  price_too_far: order({ type: "limit", price: 1_000 }),
+  stop_would_trigger: order({ type: "stop", price: 64_000 }),
+  size_below_lot: order({ margin: 0.01 }),
+  insufficient_margin: order({ margin: 20_000 }),
+  leverage_above_maximum: order({ leverage: 51 }),
+  leverage_above_tier: async () => {
+    const { trader } = await entered();
+    return trader.place(trader.limit("long", 65_000, { margin: 30_000, leverage: 50 }));
+  },
+  position_limit: order({ type: "limit", price: 65_000, margin: 3_000_000, leverage: 10 }),
+  notional_limit: order({ margin: 999_999_999, leverage: 50 }),
+  open_order_limit: async () => {
+    const { trader } = await entered({ parameters: { maxOpenOrders: 1 } });
+    await trader.place(trader.limit("long", 60_000));
+    return trader.place(trader.limit("long", 60_000));
+  },
+  post_only_would_cross: async () => {
+    const { trader } = await entered();
+    await trader.place(trader.limit("short", 65_000));
+    return trader.place(trader.limit("long", 65_000, { postOnly: true }));
+  },
+  post_only_needs_limit: order({ postOnly: true }),
+  reduce_only_without_position: order({ reduceOnly: true }),
+  nonce_too_old: async () => {
+    const { trader } = await entered({ parameters: { maxOpenOrders: 5_000 } });
+    const place = (nonce: number) => trader.place(trader.order({ nonce }));
+    for (let from = 1; from <= 1_024; from += 64) {
+      await Promise.all(Array.from({ length: 64 }, (_, i) => place(from + i)));
+    }
+    return place(0);
+  },
+  nonce_conflict: async () => {
+    const { trader } = await entered();
+    await trader.place(trader.order({ nonce: 1 }));
+    return trader.place(trader.order({ nonce: 1, margin: 7 }));
+  },
+  not_in_cohort: async () => {
+    const { trader } = await entered({ cohort: "closed" });
+    return trader.place(trader.order());
+  },
+  order_not_found: get("/v1/orders/999"),
+  order_not_cancelable: async () => {
+    const { trader } = await entered();
+    const { orderId } = (await trader.place(trader.limit("long", 60_000))).body;
+    await trader.cancel(orderId);
+    return trader.cancel(orderId);
+  },
+
+  market_not_found: get("/v1/markets/DOGEUSD/book"),
+  block_not_found: get("/v1/blocks/999"),
+  preconfirm_not_found: get("/v1/preconfirms/999"),
+  not_sealed: async () => {
+    const { trader } = await entered();
+    const { ackNonce } = (await trader.place(trader.order())).body;
+    return trader.get(`/v1/preconfirms/${ackNonce}`);
+  },
+  deposit_not_found: get("/v1/bridge/deposits/999"),
+  invalid_tx_hash: async () => {
+    const { trader } = await entered();
+    return trader.send("/v1/bridge/deposit", { chain: "tron", txHash: "0x12", token: "USDT" });
+  },
+};
+
+describe("the error table", () => {
+  test("every code is produced here, or belongs elsewhere for a reason", () => {
+    const known = [...Object.keys(PRODUCERS), ...Object.keys(ELSEWHERE)];
+    expect(known.sort()).toEqual([...ERROR_CODES].sort());
+  });
+
+  test.each(Object.entries(PRODUCERS))("%s", async (code, produce) => {
+    const { status, body } = await produce();
+    expect(body, JSON.stringify(body)).toMatchObject({
+      code,
+      message: expect.any(String),
+      requestId: expect.any(String),
+    });
+    const { status: expected } =
+      Object.entries(ERROR_TABLE).find(([name]) => name === code)?.[1] ?? {};
+    expect(status).toBe(expected);
+    expect(String(body.message)).not.toMatch(/\{\w+\}|undefined|NaN|null/);
+  });
+});

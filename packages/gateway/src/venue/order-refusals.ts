@@ -1,0 +1,176 @@
+/**
+ * What the engine refuses about an order, in the words and units of the wire.
+ *
+ * The engine gives a reason and up to two integers; the rest of what a message needs (the mark, the
+ * tiers, what the account holds) is read from the views at the same position of the log.
+ */
+
+import {
+  type ErrorCode,
+  type ErrorValues,
+  fromMicros,
+  fromSteps,
+  type PlaceOrderBody,
+  Refusal,
+} from "@perpgate/protocol";
+import type { MarketUnits, Views } from "@perpgate/venue";
+import { MAX_ORDER_NOTIONAL } from "./order-command.js";
+import { sessionRefusal } from "./session-flow.js";
+import type { LiveSession, RefusedOutcome } from "./venue-link.js";
+
+/** Nonces that a session remembers. */
+const NONCES_REMEMBERED = 1_024;
+const MAX_INDEX_AGE_SECONDS = 10;
+/** A resting price stays within the mark divided and multiplied by this. */
+const PRICE_RANGE_FACTOR = 10;
+
+export interface RefusedOrder {
+  readonly body: PlaceOrderBody;
+  readonly market: MarketUnits;
+  readonly session: LiveSession;
+  readonly views: Views;
+}
+
+export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Error {
+  const { body, market } = order;
+  const { symbol } = body;
+  const priceOf = (ticks: number) => fromSteps(ticks, market.tick);
+  const price = body.price ?? 0;
+  const { detail1, detail2 } = outcome;
+  switch (outcome.refusal) {
+    case "session_key_mismatch":
+      return new Refusal("session_key_rotated", {}, { field: "X-Service-Sig" });
+    case "nonce_too_old":
+      return about("nonce", "nonce_too_old", {
+        nonce: body.nonce,
+        remembered: NONCES_REMEMBERED,
+        lowest: detail1,
+      });
+    case "unknown_symbol":
+      return about("symbol", "unknown_symbol", { symbol });
+    case "market_halted":
+      return about("symbol", "market_halted", { symbol });
+    case "symbol_not_in_scope":
+      return about("symbol", "session_symbol_not_allowed", { symbol, symbols: scopeOf(order) });
+    case "leverage_too_high":
+      return about("leverage", "leverage_above_maximum", {
+        leverage: body.leverage,
+        maxLeverage: detail1,
+      });
+    case "leverage_above_tier":
+      return about("leverage", "leverage_above_tier", {
+        notional: resultingNotional(order),
+        maxLeverage: detail1,
+      });
+    case "notional_too_large":
+      return about("margin", "notional_limit", { limit: MAX_ORDER_NOTIONAL });
+    case "price_required":
+      return about("price", "price_required", { type: body.type });
+    case "post_only_not_limit":
+      return new Refusal("post_only_needs_limit", {}, { field: "postOnly" });
+    case "stale_index":
+      return about("symbol", "stale_index", { symbol, maxAgeSeconds: MAX_INDEX_AGE_SECONDS });
+    case "price_outside_band":
+      return about("price", "price_outside_band", {
+        price,
+        low: priceOf(detail1 - detail2),
+        high: priceOf(detail1 + detail2),
+        mark: priceOf(detail1),
+      });
+    case "price_out_of_range":
+      return about("price", "price_too_far", {
+        low: priceOf(Math.ceil(detail1 / PRICE_RANGE_FACTOR)),
+        high: priceOf(detail1 * PRICE_RANGE_FACTOR),
+      });
+    case "stop_would_trigger":
+      return about("price", "stop_would_trigger", { mark: priceOf(detail1), price });
+    case "reduce_only_no_position":
+      return about("reduceOnly", "reduce_only_without_position", { symbol });
+    case "size_below_lot":
+      return about("margin", "size_below_lot", {
+        lot: market.lot.size,
+        minMargin: smallestMargin(order),
+      });
+    case "post_only_would_cross":
+      return about("price", "post_only_would_cross", { price, best: priceOf(detail1) });
+    case "not_in_cohort":
+      return about("symbol", "not_in_cohort", { stage: "by invitation" });
+    case "position_limit":
+      return about("margin", "position_limit", {
+        notional: resultingNotional(order),
+        limit: order.views.market(symbol)?.tiers.at(-1)?.notionalUpTo ?? 0,
+      });
+    case "order_notional_cap":
+      return about("margin", "session_order_cap_exceeded", {
+        notional: orderNotional(body),
+        cap: fromMicros(detail1),
+      });
+    case "session_notional_cap":
+      return about("margin", "session_notional_cap_exceeded", {
+        notional: exposureWith(order),
+        cap: fromMicros(detail1),
+      });
+    case "too_many_open_orders":
+      return about("symbol", "open_order_limit", { limit: detail1, symbol });
+    case "insufficient_margin":
+      return about("margin", "insufficient_margin", { maxMargin: fromMicros(detail1) });
+    default:
+      return sessionRefusal("PlaceOrder", outcome);
+  }
+}
+
+type CodeWithValues = {
+  [Code in ErrorCode]: keyof ErrorValues<Code> extends never ? never : Code;
+}[ErrorCode];
+
+/** A refusal about a field; what its message says in words, its details say in numbers. */
+export function about<Code extends CodeWithValues>(
+  field: string,
+  code: Code,
+  values: ConstructorParameters<typeof Refusal<Code>>[1],
+): Refusal<Code> {
+  return new Refusal(code, values, { field, details: { ...values } });
+}
+
+function scopeOf({ session, views }: RefusedOrder): string {
+  return views.account(session).session.scope.symbols?.join(", ") ?? "";
+}
+
+function orderNotional({ margin, leverage }: PlaceOrderBody): number {
+  return rounded(margin * leverage);
+}
+
+/** What the position would be worth at the mark: held on that side, and the order. */
+function resultingNotional({ body, session, views }: RefusedOrder): number {
+  const held = views.position(session.account, body.symbol);
+  const heldNotional =
+    held !== undefined && held.side === body.side ? Math.abs(held.size) * held.markPrice : 0;
+  return rounded(heldNotional + orderNotional(body));
+}
+
+/** Positions at mark, what open orders may add, and the order. */
+function exposureWith({ body, session, views }: RefusedOrder): number {
+  let sum = orderNotional(body);
+  for (const { size, markPrice } of views.positions(session.account)) {
+    sum += Math.abs(size) * markPrice;
+  }
+  for (const { price, remainingSize, reduceOnly } of views.openOrders(session.account)) {
+    if (!reduceOnly) sum += (price ?? 0) * remainingSize;
+  }
+  return rounded(sum);
+}
+
+/** The margin that buys one lot at the price that decides the size. */
+function smallestMargin({ body, market, views }: RefusedOrder): number {
+  const ticker = views.ticker(body.symbol);
+  const best = body.side === "long" ? ticker?.ask : ticker?.bid;
+  const limit = body.type === "market" ? null : (body.price ?? null);
+  const isCrossingShort = limit !== null && body.type === "limit" && body.side === "short";
+  const price = isCrossingShort ? Math.max(limit, best ?? 0) : (limit ?? best ?? ticker?.mark ?? 0);
+  return Math.ceil((price * market.lot.size * 1e6) / body.leverage - 1e-6) / 1e6;
+}
+
+/** Dollars without the noise of floats. */
+function rounded(dollars: number): number {
+  return Math.round(dollars * 100) / 100;
+}

@@ -1,0 +1,49 @@
+/**
+ * The door of every operation with a token: the session it opens, and the key that signs for it.
+ *
+ * Keys are kept by fingerprint once they have been judged, since judging one costs more than
+ * checking a signature with it. After a restart they come back from the log, as it recorded them.
+ */
+
+import { Refusal } from "@perpgate/protocol";
+import { type SessionKey, sessionKeyOfRaw } from "../auth/session-key.js";
+import { tokenHashOf } from "../auth/session-token.js";
+import type { Caller } from "../venue-port.js";
+import type { LiveSession, VenueLink } from "./venue-link.js";
+
+/** Beyond it all are dropped and read back as they are needed. */
+const KEPT_KEYS = 50_000;
+
+export class SessionDoor {
+  private readonly keys = new Map<string, SessionKey>();
+
+  constructor(private readonly link: VenueLink) {}
+
+  /** The live session of the token, or `invalid_token`. */
+  enter({ bearerToken }: Caller): LiveSession {
+    const session = this.link.views.session(tokenHashOf(bearerToken));
+    if (session === undefined) throw new Refusal("invalid_token", {});
+    return session;
+  }
+
+  /** The key in force. */
+  keyOf(session: LiveSession): SessionKey {
+    const known = this.keys.get(session.key);
+    if (known !== undefined) return known;
+    const row = this.link.views.sessionKey(session.number);
+    if (row === undefined) throw new Error(`session ${session.number} has no key in the log`);
+    const key = sessionKeyOfRaw(row.publicKey);
+    this.keep(key);
+    return key;
+  }
+
+  keep(key: SessionKey): void {
+    if (this.keys.size >= KEPT_KEYS) this.keys.clear();
+    this.keys.set(key.fingerprint, key);
+  }
+
+  /** The message that the wallet signed. */
+  messageOf(session: LiveSession): string {
+    return this.link.views.sessionKey(session.number)?.message.toString("utf8") ?? "";
+  }
+}

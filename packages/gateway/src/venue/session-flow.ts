@@ -1,0 +1,167 @@
+/** Signing in, rotating the key, signing out. */
+
+import {
+  hexFromBytes,
+  Refusal,
+  type RotateBody,
+  type RotatedSession,
+  type SessionToken,
+  type SignInBody,
+} from "@perpgate/protocol";
+import { checkSignature, digestOf, readSignature } from "../auth/order-signature.js";
+import { readSessionKey } from "../auth/session-key.js";
+import { refuseResource, sessionResourceOf } from "../auth/session-resource.js";
+import { newToken } from "../auth/session-token.js";
+import {
+  type SignInRules,
+  type SignInServices,
+  type VerifiedSignIn,
+  verifySignIn,
+} from "../auth/sign-in.js";
+import { parseSiweMessage } from "../auth/siwe-message.js";
+import type { Caller, Client, Signed } from "../venue-port.js";
+import type { SessionDoor } from "./session-door.js";
+import {
+  type LiveSession,
+  type RefusedOutcome,
+  unexpectedRefusal,
+  type VenueLink,
+} from "./venue-link.js";
+
+const NO_SIGNATURE = new Uint8Array(0);
+
+export class SessionFlow {
+  constructor(
+    private readonly link: VenueLink,
+    private readonly door: SessionDoor,
+    private readonly rules: SignInRules,
+    private readonly services: SignInServices,
+  ) {}
+
+  async signIn(client: Client, body: SignInBody): Promise<SessionToken> {
+    const nowMs = this.link.nowMs();
+    const signIn = await verifySignIn(body, nowMs, this.rules, this.services);
+    if (this.rules.domains === "any" && client.isForwarded) {
+      // Any domain is for this machine alone; a proxy in front brings in the rest of the world.
+      const { domain } = signIn.message;
+      throw new Refusal("siwe_domain_not_allowed", { domain }, { field: "message" });
+    }
+    const { token, tokenHash } = newToken();
+    await this.open(signIn, tokenHash, nowMs);
+    return { token, expiresAt: signIn.expiresAtMs };
+  }
+
+  private async open(signIn: VerifiedSignIn, tokenHash: string, stampMs: number): Promise<void> {
+    const { key, message, resource } = signIn;
+    const { outcome } = await this.link.execute(
+      {
+        kind: "OpenSession",
+        stampMs,
+        address: signIn.account,
+        key: key.fingerprint,
+        tokenHash,
+        expiresAtMs: signIn.expiresAtMs,
+        siweNonce: message.nonce,
+        siweNonceUntilMs: signIn.nonceForgottenAtMs,
+        maxOrderNotionalMicros: resource?.maxOrderNotionalMicros ?? 0,
+        maxNotionalMicros: resource?.maxNotionalMicros ?? 0,
+        markets: this.marketsOf(signIn),
+      },
+      {
+        signed: Buffer.from(message.text, "utf8"),
+        signature: signIn.walletSignature,
+        publicKey: key.raw,
+      },
+    );
+    if (outcome.kind !== "refused") {
+      this.door.keep(key);
+      return;
+    }
+    switch (outcome.refusal) {
+      case "siwe_nonce_used":
+        throw new Refusal("siwe_nonce_used", {}, { field: "message" });
+      case "session_expired":
+        throw new Refusal("siwe_message_expired", {
+          expirationTime: new Date(signIn.expiresAtMs).toISOString(),
+        });
+      default:
+        throw unexpectedRefusal("OpenSession", outcome);
+    }
+  }
+
+  private marketsOf({ resource }: VerifiedSignIn): number[] {
+    return (resource?.symbols ?? []).map((symbol) => {
+      const market = this.link.views.marketNumber(symbol);
+      if (market === undefined) {
+        throw refuseResource(resource?.line ?? 1, `symbols that are listed; ${symbol} is not`);
+      }
+      return market;
+    });
+  }
+
+  async rotate(
+    caller: Caller,
+    session: LiveSession,
+    { body, bytes, signature }: Signed<RotateBody>,
+  ): Promise<RotatedSession> {
+    const newKey = readSessionKey(body.newSessionKey, "newSessionKey");
+    const oldKey = this.door.keyOf(session);
+    const proof =
+      signature === undefined && !this.isKeyBound(session)
+        ? NO_SIGNATURE
+        : await this.proofOf(session, bytes, signature);
+    const { outcome } = await this.link.execute(
+      {
+        kind: "RotateSession",
+        stampMs: this.link.nowMs(),
+        session: session.number,
+        oldKey: oldKey.fingerprint,
+        newKey: newKey.fingerprint,
+      },
+      { signed: bytes, signature: proof, publicKey: newKey.raw },
+    );
+    if (outcome.kind === "refused") {
+      if (outcome.refusal === "session_key_mismatch") throw new Refusal("session_key_rotated", {});
+      throw sessionRefusal("RotateSession", outcome);
+    }
+    this.door.keep(newKey);
+    return {
+      token: caller.bearerToken,
+      expiresAt: session.expiresAtMs,
+      sessionKey: hexFromBytes(newKey.raw),
+    };
+  }
+
+  /** The old key's signature over the body, checked. */
+  private async proofOf(
+    session: LiveSession,
+    bytes: Uint8Array,
+    header: string | undefined,
+  ): Promise<Uint8Array> {
+    const key = this.door.keyOf(session);
+    const digest = digestOf(bytes);
+    const signature = readSignature(header, key, digest);
+    await checkSignature(key, bytes, digest, signature);
+    return signature;
+  }
+
+  private isKeyBound(session: LiveSession): boolean {
+    return sessionResourceOf(parseSiweMessage(this.door.messageOf(session))) !== undefined;
+  }
+
+  async end(session: LiveSession): Promise<{ endedAt: number }> {
+    const { outcome, timeMs } = await this.link.execute({
+      kind: "CloseSession",
+      stampMs: this.link.nowMs(),
+      session: session.number,
+    });
+    if (outcome.kind === "refused") throw sessionRefusal("CloseSession", outcome);
+    return { endedAt: timeMs };
+  }
+}
+
+/** A session that ended between the door and the log is an invalid token, like any other. */
+export function sessionRefusal(command: string, outcome: RefusedOutcome): Error {
+  const isGone = outcome.refusal === "session_unknown" || outcome.refusal === "session_expired";
+  return isGone ? new Refusal("invalid_token", {}) : unexpectedRefusal(command, outcome);
+}

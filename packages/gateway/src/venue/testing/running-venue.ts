@@ -1,0 +1,154 @@
+/**
+ * A real venue in a folder of its own behind a real gateway, with the time in the test's hands.
+ *
+ * Nothing ticks by itself: `advance` moves the clock and submits the ticks that would have come, so
+ * that funding, expiry, blocks and staleness happen when a test says so.
+ */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DEFAULT_MARKETS, stepOf, toSteps } from "@perpgate/protocol";
+import {
+  DEFAULT_PARAMETERS,
+  NO_EVIDENCE,
+  Venue,
+  type VenueParameters,
+  venueConfigOf,
+} from "@perpgate/venue";
+import { onTestFinished } from "vitest";
+import { RpcContractWallets } from "../../auth/contract-wallets.js";
+import { NonceIssuer } from "../../auth/nonce-issuer.js";
+import type { SignInRules } from "../../auth/sign-in.js";
+import { AddressLimits, DEFAULT_LIMITS, type LimitSettings } from "../../limits/limits.js";
+import { type RunningGateway, runGateway } from "../../testing/running-gateway.js";
+import { VenueGateway } from "../venue-gateway.js";
+import type { VenueCommand } from "../venue-link.js";
+
+export const START_MS = Date.parse("2026-06-01T12:00:00Z");
+export const PRICES: Readonly<Record<string, number>> = { BTCUSD: 65_000, ETHUSD: 3_200 };
+const TICK_MS = 200;
+const UNLIMITED: LimitSettings = {
+  ordersPerSecond: 1e6,
+  ordersBurst: 1e6,
+  cancelsPerSecond: 1e6,
+  cancelsBurst: 1e6,
+  depositsPerMinute: 1e6,
+  signInsPerSecond: 1e6,
+  failedSignInsPerMinute: 1e6,
+  readsPerSecond: 1e6,
+  readsBurst: 1e6,
+  pendingOrders: DEFAULT_LIMITS.pendingOrders,
+};
+
+export interface VenueChanges {
+  readonly directory?: string;
+  readonly startMs?: number;
+  readonly limits?: Partial<LimitSettings>;
+  readonly signIn?: Partial<SignInRules>;
+  readonly cohort?: "open" | "allowlist" | "closed";
+  readonly parameters?: Partial<VenueParameters>;
+  readonly rpc?: ReadonlyMap<number, string>;
+}
+
+export interface RunningVenue extends RunningGateway {
+  readonly venue: Venue;
+  readonly directory: string;
+  readonly nonces: NonceIssuer;
+  nowMs(): number;
+  /** Moves time on, with its ticks; an index that was set stays fresh unless told otherwise. */
+  advance(ms: number): Promise<void>;
+  /** Moves the clock alone, as it is while nothing ticks. */
+  skip(ms: number): void;
+  setIndex(symbol: string, price: number): Promise<void>;
+  execute(command: VenueCommand): Promise<void>;
+  /** Ends gateway and venue; the folder stays until the test ends. */
+  stop(): Promise<void>;
+}
+
+/** `atEnd` is when to stop: `afterAll` for a venue that all tests of a file share. */
+export async function runVenue(
+  changes: VenueChanges = {},
+  atEnd: (stop: () => Promise<void> | void) => void = onTestFinished,
+): Promise<RunningVenue> {
+  const directory = changes.directory ?? newFolder(atEnd);
+  const time = { nowMs: changes.startMs ?? START_MS };
+  const nonces = new NonceIssuer(new Uint8Array(32).fill(1));
+  const venue = await Venue.open({
+    directory,
+    config: venueConfigOf(DEFAULT_MARKETS, { ...DEFAULT_PARAMETERS, ...changes.parameters }),
+    listing: DEFAULT_MARKETS,
+    cohort: changes.cohort ?? "open",
+    clock: () => time.nowMs,
+    monotonic: () => time.nowMs,
+    checkpoints: null,
+    ticks: false,
+  });
+  const limits = { ...UNLIMITED, ...changes.limits };
+  const port = new VenueGateway({
+    venue,
+    limits,
+    signIn: {
+      domains: "any",
+      chainIds: undefined,
+      nonce: "any",
+      requireKeyBinding: false,
+      ...changes.signIn,
+    },
+    services: { nonces, contracts: new RpcContractWallets(changes.rpc ?? new Map()) },
+  });
+  const gateway = await runGateway(
+    {
+      venue: port,
+      nonces,
+      clock: () => time.nowMs,
+      addressLimits: new AddressLimits(limits),
+      markets: () => venue.views.markets(),
+    },
+    atEnd,
+  );
+  const execute = async (command: VenueCommand) => {
+    await venue.submitted(command, NO_EVIDENCE, () => undefined);
+  };
+  const setIndex = async (symbol: string, price: number) => {
+    const units = venue.listing.named(symbol);
+    if (units === undefined) throw new Error(`${symbol} is not listed`);
+    const indexTicks = toSteps(price, stepOf(units.tickSize));
+    const market = units.number;
+    await execute({ kind: "UpdateIndex", stampMs: time.nowMs, market, indexTicks });
+  };
+  const stop = async () => {
+    await gateway.gateway.drain(50);
+    await venue.close();
+  };
+  atEnd(stop);
+  for (const [symbol, price] of Object.entries(PRICES)) await setIndex(symbol, price);
+  return {
+    ...gateway,
+    venue,
+    directory,
+    nonces,
+    nowMs: () => time.nowMs,
+    execute,
+    setIndex,
+    stop,
+    skip: (ms) => {
+      time.nowMs += ms;
+    },
+    advance: async (ms) => {
+      const end = time.nowMs + ms;
+      while (time.nowMs + TICK_MS <= end) {
+        time.nowMs += TICK_MS;
+        await execute({ kind: "Tick", slot: Math.floor(time.nowMs / TICK_MS) });
+      }
+      time.nowMs = end;
+    },
+  };
+}
+
+/** An empty folder, gone when the test ends. */
+export function newFolder(atEnd: (remove: () => void) => void = onTestFinished): string {
+  const folder = mkdtempSync(join(tmpdir(), "perpgate-gateway-"));
+  atEnd(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}

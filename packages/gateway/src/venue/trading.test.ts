@@ -1,0 +1,208 @@
+import { describe, expect, test } from "vitest";
+import { ask } from "../testing/running-gateway.js";
+import { runVenue, START_MS } from "./testing/running-venue.js";
+import { Trader } from "./testing/trader.js";
+
+describe("a trading day over real sockets", () => {
+  test("sign in, rest, fill, positions, fills, book, cancel, sign out", async () => {
+    const at = await runVenue();
+    const maker = await Trader.enter(at);
+    const taker = await Trader.enter(at);
+    expect(maker.token).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    expect(maker.expiresAt).toBe(START_MS + 24 * 3_600_000);
+
+    const resting = await maker.place(
+      maker.limit("short", 65_010, { margin: 1_000, leverage: 10 }),
+    );
+    expect(resting.status, resting.text).toBe(200);
+    expect(resting.body).toMatchObject({
+      status: "resting",
+      filledSize: 0,
+      avgFillPrice: 0,
+      symbol: "BTCUSD",
+      side: "short",
+      nonce: 1,
+      reason: null,
+      elapsedMs: expect.any(Number),
+    });
+    expect(resting.body.ackNonce).toBe(resting.body.orderId);
+    expect(resting.headers.get("ratelimit-policy")).toMatch(/^"orders";q=\d+;w=\d+$/);
+    expect(resting.headers.get("ratelimit")).toMatch(/^"orders";r=\d+;t=\d+$/);
+
+    const book = await ask(`${at.url}/v1/markets/BTCUSD/book?depth=5`);
+    expect(book.body).toMatchObject({ bids: [], asks: [[65_010, 0.15382]] });
+
+    const filled = await taker.place(taker.order({ margin: 130.02, leverage: 5 }));
+    expect(filled.body).toMatchObject({
+      status: "filled",
+      filledSize: 0.01,
+      avgFillPrice: 65_010,
+      feePaid: 0.32505,
+      positionAfter: { size: 0.01, avgEntry: 65_010 },
+    });
+    expect(Number(filled.body.ackNonce)).toBeGreaterThan(Number(resting.body.ackNonce));
+
+    expect(await taker.list("/v1/positions")).toMatchObject([
+      {
+        symbol: "BTCUSD",
+        side: "long",
+        size: 0.01,
+        avgEntry: 65_010,
+        leverage: expect.any(Number),
+      },
+    ]);
+    expect(await maker.list("/v1/positions")).toMatchObject([{ side: "short", size: -0.01 }]);
+    expect(await maker.list("/v1/fills")).toMatchObject([
+      { orderId: resting.body.orderId, liquidity: "maker", price: 65_010, size: 0.01 },
+    ]);
+    expect(await taker.list("/v1/fills?limit=1")).toMatchObject([
+      { orderId: filled.body.orderId, liquidity: "taker", fee: 0.32505 },
+    ]);
+    expect(JSON.parse((await ask(`${at.url}/v1/markets/BTCUSD/trades`)).text)).toMatchObject([
+      { price: 65_010, size: 0.01, side: "long" },
+    ]);
+    expect((await ask(`${at.url}/v1/markets/BTCUSD/ticker`)).body).toMatchObject({
+      last: 65_010,
+      ask: 65_010,
+      volume24h: 0.01,
+    });
+
+    const open = await maker.list("/v1/orders");
+    expect(open).toMatchObject([{ orderId: resting.body.orderId, status: "resting" }]);
+    const canceled = await maker.cancel(resting.body.orderId);
+    expect(canceled.body).toEqual({
+      orderId: resting.body.orderId,
+      status: "canceled",
+      remainingSize: 0.14382,
+    });
+    expect(canceled.headers.get("ratelimit-policy")).toMatch(/^"cancels";/);
+    expect(await maker.list("/v1/orders")).toEqual([]);
+    expect(await maker.list("/v1/orders?status=all&nonce=1")).toMatchObject([
+      { status: "canceled", reason: "requested" },
+    ]);
+    expect((await maker.get(`/v1/orders/${resting.body.orderId}`)).body.status).toBe("canceled");
+
+    expect((await maker.signOut()).body).toEqual({ endedAt: expect.any(Number) });
+    expect((await maker.get("/v1/positions")).body.code).toBe("invalid_token");
+    expect((await taker.get("/v1/positions")).status).toBe(200);
+  });
+
+  test("both forms of an Ed25519 signature, with and without 0x", async () => {
+    const trader = await Trader.enter(await runVenue());
+    expect((await trader.place(trader.limit("long", 60_000), "digest")).status).toBe(200);
+    expect((await trader.place(trader.limit("long", 60_000), "body")).status).toBe(200);
+    const text = JSON.stringify(trader.limit("long", 60_000));
+    const { "x-service-sig": hex = "" } = trader.signatureOf(text);
+    expect((await trader.placeText(text, { header: `0x${hex}` })).status).toBe(200);
+  });
+
+  test("account: money, cohort, the session and its scope, the address in EIP-55 capitals", async () => {
+    const at = await runVenue();
+    const trader = new Trader(at);
+    const resources = [trader.resource("&maxNotional=5000&maxOrderNotional=1000.5&symbols=ETHUSD")];
+    await trader.signIn({ resources });
+    const { body } = await trader.get("/v1/account");
+    expect(body).toEqual({
+      address: trader.wallet.address,
+      balance: 10_000,
+      available: 10_000,
+      reserved: 0,
+      positionMargin: 0,
+      equity: 10_000,
+      cohort: true,
+      session: {
+        sessionKey: trader.sessionKey.publicHex,
+        kind: "ed25519",
+        expiresAt: trader.expiresAt,
+        scope: { maxOrderNotional: 1_000.5, maxNotional: 5_000, symbols: ["ETHUSD"] },
+      },
+    });
+  });
+
+  test("cancel-all: of one market, then of all, in order; cancel-after: arms and disarms", async () => {
+    const at = await runVenue();
+    const trader = await Trader.enter(at);
+    const ids: unknown[] = [];
+    for (const symbol of ["BTCUSD", "ETHUSD", "BTCUSD"]) {
+      const price = symbol === "BTCUSD" ? 60_000 : 3_000;
+      ids.push((await trader.place(trader.limit("long", price, { symbol }))).body.orderId);
+    }
+    const one = await trader.send("/v1/orders/cancel-all", { symbol: "ETHUSD" });
+    expect(one.body).toEqual({ canceled: [ids[1]] });
+    expect((await trader.send("/v1/orders/cancel-all")).body).toEqual({
+      canceled: [ids[0], ids[2]],
+    });
+    expect((await trader.send("/v1/orders/cancel-all", {})).body).toEqual({ canceled: [] });
+
+    const armed = await trader.send("/v1/orders/cancel-after", { afterMs: 1_000 });
+    expect(armed.body).toEqual({ cancelAt: at.nowMs() + 1_000 });
+    const off = await trader.send("/v1/orders/cancel-after", { afterMs: 0 });
+    expect(off.body).toEqual({ cancelAt: null });
+    await trader.place(trader.limit("long", 60_000));
+    await trader.send("/v1/orders/cancel-after", { afterMs: 1_000 });
+    await at.advance(1_200);
+    expect(await trader.list("/v1/orders")).toEqual([]);
+    expect(await trader.list("/v1/orders?status=all")).toContainEqual(
+      expect.objectContaining({ status: "canceled", reason: "cancel_after" }),
+    );
+  });
+
+  test("a deposit: queued at once, the same one when registered again, credited after a moment", async () => {
+    const at = await runVenue();
+    const trader = await Trader.enter(at);
+    const hash = "AB".repeat(32);
+    const body = { chain: "arbitrum", txHash: hash, token: "USDC" };
+    const queued = await trader.send("/v1/bridge/deposit", body);
+    expect(queued.status).toBe(202);
+    expect(queued.body).toMatchObject({
+      status: "queued",
+      txHash: `0x${hash.toLowerCase()}`,
+      chain: "arbitrum",
+    });
+    const again = await trader.send("/v1/bridge/deposit", { ...body, txHash: `0x${hash}` });
+    expect(again.body.depositId).toBe(queued.body.depositId);
+    await at.advance(600);
+    const credited = await trader.get(`/v1/bridge/deposits/${queued.body.depositId}`);
+    expect(credited.body).toMatchObject({
+      status: "credited",
+      credits: [{ account: trader.wallet.address, amount: 10_000, logIndex: 0 }],
+    });
+    expect(await trader.list("/v1/bridge/deposits")).toHaveLength(1);
+    expect((await trader.get("/v1/account")).body.balance).toBe(20_000);
+    const stranger = await Trader.enter(at);
+    const foreign = await stranger.get(`/v1/bridge/deposits/${queued.body.depositId}`);
+    expect(foreign.body.code).toBe("deposit_not_found");
+  });
+
+  test("blocks and preconfirms: not sealed, then proven; another's is not there", async () => {
+    const at = await runVenue();
+    const trader = await Trader.enter(at);
+    const { body } = await trader.place(trader.limit("long", 60_000));
+    const path = `/v1/preconfirms/${body.ackNonce}`;
+    expect((await trader.get(path)).body.code).toBe("not_sealed");
+    await at.advance(400);
+    const proof = await trader.get(path);
+    const { elapsedMs: _, ...ack } = body;
+    expect(proof.body).toMatchObject({ ack, block: body.expectedBlock, index: 0, path: [] });
+    const block = await ask(`${at.url}/v1/blocks/${body.expectedBlock}`);
+    expect(block.body).toMatchObject({ number: body.expectedBlock, ackCount: 1 });
+    const stranger = await Trader.enter(at);
+    expect((await stranger.get(path)).body.code).toBe("preconfirm_not_found");
+  });
+
+  test("candles, funding, markets: public and in the venue's own figures", async () => {
+    const at = await runVenue();
+    const [maker, taker] = [await Trader.enter(at), await Trader.enter(at)];
+    await maker.place(maker.limit("short", 65_000));
+    await taker.place(taker.order());
+    const candles = await ask(`${at.url}/v1/markets/BTCUSD/candles?resolution=1h`);
+    expect(JSON.parse(candles.text)).toMatchObject([{ open: 65_000, trades: 1 }]);
+    expect((await ask(`${at.url}/v1/markets/BTCUSD/funding`)).text).toBe("[]");
+    const markets = await ask(`${at.url}/v1/markets`);
+    expect(JSON.parse(markets.text)).toMatchObject([
+      { symbol: "BTCUSD", markPrice: 65_000, indexPrice: 65_000, status: "active" },
+      { symbol: "ETHUSD", indexPrice: 3_200 },
+      { symbol: "SOLUSD", indexPrice: null },
+    ]);
+  });
+});

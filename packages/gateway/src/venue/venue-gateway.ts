@@ -1,0 +1,198 @@
+/**
+ * The venue behind the port: what the gateway's operations ask for, asked of a real venue.
+ *
+ * Each method enters by the token, counts against its limit, and hands over to the flow that knows
+ * the rest. Reads come from the venue's views, which show only what is durable.
+ */
+
+import {
+  type Account,
+  type Acknowledgement,
+  type Block,
+  type Book,
+  type CanceledOrder,
+  type CanceledOrders,
+  type CancelTimer,
+  type Candle,
+  type CandlesQuery,
+  type Deposit,
+  type DepositBody,
+  type EndedSession,
+  type Fill,
+  type FillsQuery,
+  type FundingPoint,
+  type Order,
+  type OrdersQuery,
+  type PlaceOrderBody,
+  type Position,
+  type PreconfirmProof,
+  Refusal,
+  type RotateBody,
+  type RotatedSession,
+  type SessionToken,
+  type SignInBody,
+  type Ticker,
+  type Trade,
+} from "@perpgate/protocol";
+import type { Venue, Views } from "@perpgate/venue";
+import type { SignInRules, SignInServices } from "../auth/sign-in.js";
+import { Admission } from "../limits/admission.js";
+import { AccountLimits, type LimitSettings } from "../limits/limits.js";
+import type { Caller, Client, Signed, VenuePort } from "../venue-port.js";
+import { CancelFlow, ownOrder } from "./cancel-flow.js";
+import { checksummed, DepositFlow } from "./deposit-flow.js";
+import { OrderFlow } from "./order-flow.js";
+import { SessionDoor } from "./session-door.js";
+import { SessionFlow } from "./session-flow.js";
+import { type LiveSession, VenueLink } from "./venue-link.js";
+
+export interface VenueGatewayOptions {
+  readonly venue: Venue;
+  readonly limits: LimitSettings;
+  readonly signIn: SignInRules;
+  readonly services: SignInServices;
+}
+
+export class VenueGateway implements VenuePort {
+  private readonly link: VenueLink;
+  private readonly door: SessionDoor;
+  private readonly limits: AccountLimits;
+  private readonly sessions: SessionFlow;
+  private readonly placing: OrderFlow;
+  private readonly canceling: CancelFlow;
+  private readonly depositing: DepositFlow;
+
+  constructor({ venue, limits, signIn, services }: VenueGatewayOptions) {
+    this.link = new VenueLink(venue);
+    this.door = new SessionDoor(this.link);
+    this.limits = new AccountLimits(limits);
+    this.sessions = new SessionFlow(this.link, this.door, signIn, services);
+    const admission = new Admission(limits.pendingOrders);
+    this.placing = new OrderFlow(this.link, this.door, this.limits, admission);
+    this.canceling = new CancelFlow(this.link);
+    this.depositing = new DepositFlow(this.link);
+  }
+
+  signIn(client: Client, request: SignInBody): Promise<SessionToken> {
+    return this.sessions.signIn(client, request);
+  }
+
+  async rotateSession(caller: Caller, request: Signed<RotateBody>): Promise<RotatedSession> {
+    return this.sessions.rotate(caller, this.enterCounted(caller), request);
+  }
+
+  async endSession(caller: Caller): Promise<EndedSession> {
+    return this.sessions.end(this.door.enter(caller));
+  }
+
+  async account(caller: Caller): Promise<Account> {
+    const account = this.views.account(this.door.enter(caller));
+    return { ...account, address: checksummed(account.address) };
+  }
+
+  placeOrder(caller: Caller, request: Signed<PlaceOrderBody>): Promise<Acknowledgement> {
+    return this.placing.place(caller, request);
+  }
+
+  async cancelOrder(caller: Caller, orderId: string): Promise<CanceledOrder> {
+    return this.canceling.cancel(this.enterCounted(caller), orderId);
+  }
+
+  async cancelAllOrders(caller: Caller, symbol: string | undefined): Promise<CanceledOrders> {
+    return this.canceling.cancelAll(this.enterCounted(caller), symbol);
+  }
+
+  async cancelOrdersAfter(caller: Caller, afterMs: number): Promise<CancelTimer> {
+    return this.canceling.cancelAfter(this.enterCounted(caller), afterMs);
+  }
+
+  async orders(caller: Caller, { status = "open", nonce }: OrdersQuery): Promise<Order[]> {
+    const { account } = this.door.enter(caller);
+    if (nonce !== undefined) {
+      const orders = this.views.ordersByNonce(account, nonce);
+      return status === "all" ? orders : orders.filter(isOpen);
+    }
+    return status === "all" ? this.views.orders(account) : this.views.openOrders(account);
+  }
+
+  async order(caller: Caller, orderId: string): Promise<Order> {
+    return ownOrder(this.link, this.door.enter(caller).account, orderId);
+  }
+
+  async positions(caller: Caller): Promise<Position[]> {
+    return this.views.positions(this.door.enter(caller).account);
+  }
+
+  async fills(caller: Caller, { limit, before }: FillsQuery): Promise<Fill[]> {
+    return this.views.fills(this.door.enter(caller).account, limit, before);
+  }
+
+  async preconfirm(caller: Caller, ackNonce: string): Promise<PreconfirmProof> {
+    const { account } = this.door.enter(caller);
+    const proof = this.views.preconfirm(account, Number(ackNonce));
+    if (proof === undefined) throw new Refusal("preconfirm_not_found", { ackNonce });
+    if (proof === "not_sealed") throw new Refusal("not_sealed", { ackNonce });
+    return proof;
+  }
+
+  async book(symbol: string, depth: number): Promise<Book> {
+    return listed(symbol, this.views.book(symbol, depth));
+  }
+
+  async ticker(symbol: string): Promise<Ticker> {
+    return listed(symbol, this.views.ticker(symbol));
+  }
+
+  async trades(symbol: string, limit: number): Promise<Trade[]> {
+    return listed(symbol, this.views.trades(symbol, limit));
+  }
+
+  async candles(symbol: string, query: CandlesQuery): Promise<Candle[]> {
+    const { resolution, limit, before } = query;
+    return listed(symbol, this.views.candles(symbol, resolution, limit, before));
+  }
+
+  async funding(symbol: string, limit: number): Promise<FundingPoint[]> {
+    return listed(symbol, this.views.funding(symbol, limit));
+  }
+
+  async block(number: number): Promise<Block> {
+    const block = this.views.block(number);
+    if (block === undefined) throw new Refusal("block_not_found", { number });
+    return block;
+  }
+
+  async registerDeposit(caller: Caller, request: DepositBody): Promise<Deposit> {
+    const session = this.door.enter(caller);
+    this.limits.deposits.take(session.account, caller.header);
+    return this.depositing.register(session, request);
+  }
+
+  async deposits(caller: Caller): Promise<Deposit[]> {
+    return this.depositing.list(this.door.enter(caller));
+  }
+
+  async deposit(caller: Caller, depositId: string): Promise<Deposit> {
+    return this.depositing.read(this.door.enter(caller), depositId);
+  }
+
+  private get views(): Views {
+    return this.link.views;
+  }
+
+  /** Enters for a command that is no order: cancels, and what else may not crowd the log. */
+  private enterCounted(caller: Caller): LiveSession {
+    const session = this.door.enter(caller);
+    this.limits.cancels.take(session.account, caller.header);
+    return session;
+  }
+}
+
+function isOpen({ status }: Order): boolean {
+  return status === "resting" || status === "pending";
+}
+
+function listed<T>(symbol: string, view: T | undefined): T {
+  if (view === undefined) throw new Refusal("market_not_found", { symbol });
+  return view;
+}

@@ -1,0 +1,57 @@
+/**
+ * The gateway's hold on the venue: hands commands in, and waits for what became of them.
+ *
+ * What the venue calls back runs inside its own order of things, where an exception would stop it;
+ * so only the outcome is taken there, and all that may refuse or throw happens afterwards.
+ */
+
+import { Refusal } from "@perpgate/protocol";
+import {
+  type Evidence,
+  NO_EVIDENCE,
+  type Outcome,
+  type Venue,
+  VenueStopped,
+} from "@perpgate/venue";
+
+export type VenueCommand = Parameters<Venue["submit"]>[0];
+export type CommandOf<Kind extends VenueCommand["kind"]> = Extract<VenueCommand, { kind: Kind }>;
+export type LiveSession = NonNullable<ReturnType<Venue["views"]["session"]>>;
+export type RefusedOutcome = Extract<Outcome, { kind: "refused" }>;
+
+export interface Executed {
+  readonly position: number;
+  /** The venue's time at the command. */
+  readonly timeMs: number;
+  readonly outcome: Outcome;
+}
+
+export class VenueLink {
+  constructor(readonly venue: Venue) {}
+
+  get views(): Venue["views"] {
+    return this.venue.views;
+  }
+
+  nowMs(): number {
+    return this.venue.nowMs();
+  }
+
+  /** Resolves once the command is durable and applied; refuses with `stopped` if it never will be. */
+  async execute(command: VenueCommand, evidence: Evidence = NO_EVIDENCE): Promise<Executed> {
+    try {
+      return await this.venue.submitted(command, evidence, (applied) => ({
+        position: applied.position,
+        timeMs: applied.timeMs,
+        outcome: this.views.outcome(applied),
+      }));
+    } catch (error) {
+      throw error instanceof VenueStopped ? new Refusal("stopped", {}) : error;
+    }
+  }
+}
+
+/** A refusal that no client can cause: the program is wrong, and says where. */
+export function unexpectedRefusal(command: string, { refusal }: RefusedOutcome): Error {
+  return new Error(`${command} was refused: ${refusal}`);
+}

@@ -1,0 +1,128 @@
+/**
+ * One client's socket: prepared frames go out, messages come in, and what waits for a slow reader is
+ * bounded.
+ *
+ * Frames are written to the TCP socket directly, in the same turn as `ws` writes its own control
+ * frames, so the two never cut into each other; nothing is written once the closing handshake has
+ * begun. Whoever subscribes this connection to something hangs its way out into `subscriptions`, and
+ * everything is let go of exactly once, when the socket closes for whatever reason.
+ */
+
+import type { Duplex } from "node:stream";
+import type { ServerFrame } from "@perpgate/protocol";
+import type { WebSocket } from "ws";
+import { CLOSE, type CloseReason } from "./close-codes.js";
+import type { SocketLimits } from "./socket-limits.js";
+import { type WireFrame, wireFrame } from "./wire-frame.js";
+
+/** Who a connection speaks for. */
+export interface ConnectionSession {
+  readonly token: string;
+  readonly number: number;
+  readonly account: number;
+}
+
+export interface Subscription {
+  readonly isPrivate: boolean;
+  end(): void;
+}
+
+export class Connection {
+  session: ConnectionSession | undefined;
+  /** By stream name. */
+  readonly subscriptions = new Map<string, Subscription>();
+  /** Whether the other end has been heard of since the last look. */
+  isAlive = true;
+  private isClosing = false;
+  private messages = 0;
+  private waitingForRoom: (() => void)[] = [];
+
+  constructor(
+    readonly id: string,
+    readonly address: string,
+    private readonly socket: WebSocket,
+    private readonly transport: Duplex,
+    private readonly limits: SocketLimits,
+  ) {
+    transport.on("drain", () => this.onRoom());
+    socket.on("close", () => this.onClose());
+  }
+
+  /** Bytes written and not yet taken by the operating system. */
+  get bufferedBytes(): number {
+    return this.transport.writableLength;
+  }
+
+  get isOpen(): boolean {
+    return !this.isClosing && this.socket.readyState === this.socket.OPEN;
+  }
+
+  /** Whether the reader keeps up well enough for frames that may be left out. */
+  get hasRoom(): boolean {
+    return this.transport.writableLength <= this.limits.roomBytes;
+  }
+
+  /** Names a message in logs and in answers. */
+  nextRequestId(): string {
+    this.messages++;
+    return `${this.id}-${this.messages}`;
+  }
+
+  /** Writes a frame that may not be left out; past the cap the socket is closed instead. */
+  send(frame: WireFrame): void {
+    if (!this.isOpen) return;
+    if (this.transport.writableLength + frame.length > this.limits.maxBufferedBytes) {
+      this.close(CLOSE.tooSlow);
+      return;
+    }
+    this.transport.write(frame);
+  }
+
+  answer(frame: ServerFrame): void {
+    this.send(wireFrame(frame));
+  }
+
+  /** Resolves once there is room, at the latest when the socket closes. */
+  room(): Promise<void> {
+    if (this.hasRoom || !this.isOpen) return Promise.resolve();
+    return new Promise((resolve) => this.waitingForRoom.push(resolve));
+  }
+
+  /** Calls back each time a reader that fell behind has taken everything; answers how to stop. */
+  onDrain(callback: () => void): () => void {
+    this.transport.on("drain", callback);
+    return () => this.transport.off("drain", callback);
+  }
+
+  ping(): void {
+    if (this.isOpen) this.socket.ping();
+  }
+
+  /** Begins the closing handshake; nothing is sent any more. */
+  close({ code, reason }: CloseReason): void {
+    if (this.isClosing) return;
+    this.isClosing = true;
+    this.endAll();
+    this.socket.close(code, reason);
+  }
+
+  /** Cuts the connection. */
+  destroy(): void {
+    this.socket.terminate();
+  }
+
+  private onRoom(): void {
+    for (const resolve of this.waitingForRoom.splice(0)) resolve();
+  }
+
+  private onClose(): void {
+    this.isClosing = true;
+    this.endAll();
+  }
+
+  private endAll(): void {
+    for (const subscription of this.subscriptions.values()) subscription.end();
+    this.subscriptions.clear();
+    this.onRoom();
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * `book.<symbol>`: a snapshot, then conflated deltas, in the two formats.
+ *
+ * Each reader's place in the chain is the `seq` of the last frame it was sent. A delta goes to those
+ * who stand right before it. Who stands further back had no room for an earlier one: it gets the
+ * snapshot that all latecomers share, once there is room, in the round or when its socket drains.
+ */
+
+import type { BookLevels } from "@perpgate/venue";
+import type { Connection } from "../connection.js";
+import type { PublicStream, ReadingOptions } from "./public-feed.js";
+import { type BookDelta, PublishedBook } from "./published-book.js";
+import type { Delivery, Pulse, PulseFeed } from "./pulse.js";
+
+interface BookReader {
+  readonly connection: Connection;
+  readonly isPlain: boolean;
+  /** `seq` of the last frame it was sent. */
+  seq: number;
+}
+
+export class BookFeed implements PublicStream, PulseFeed {
+  private readonly readers = new Set<BookReader>();
+  /** Kept only while someone reads. */
+  private book: PublishedBook | undefined;
+
+  constructor(
+    private readonly pulse: Pulse,
+    private readonly levels: () => BookLevels,
+    /** Position of the last command that may have changed the book. */
+    private readonly changedAt: () => number,
+  ) {}
+
+  open(connection: Connection, { isPlain }: ReadingOptions): () => void {
+    this.book ??= new PublishedBook(this.levels());
+    const reader: BookReader = { connection, isPlain, seq: this.book.seq };
+    connection.send(this.book.snapshot(isPlain));
+    this.readers.add(reader);
+    const stopWatching = connection.onDrain(() => this.catchUp(reader));
+    return () => {
+      stopWatching();
+      this.readers.delete(reader);
+      if (this.readers.size === 0) this.book = undefined;
+    };
+  }
+
+  /** A command has been applied. */
+  onCommand(): void {
+    if (this.book !== undefined && this.changedAt() > this.book.seq) this.pulse.wake(this);
+  }
+
+  collect(): Delivery | undefined {
+    const delta = this.book?.advance(this.levels());
+    if (delta === undefined) return undefined;
+    const readers = this.readers.values();
+    return {
+      next: () => {
+        const { done, value } = readers.next();
+        if (done === true) return false;
+        this.deliver(value, delta);
+        return true;
+      },
+    };
+  }
+
+  private deliver(reader: BookReader, { prev, seq, frames }: BookDelta): void {
+    // One that joined during the round has the snapshot of after it.
+    if (reader.seq >= seq) return;
+    if (reader.seq !== prev) {
+      this.catchUp(reader);
+    } else if (reader.connection.hasRoom) {
+      reader.connection.send(frames.of(reader.isPlain));
+      reader.seq = seq;
+    }
+  }
+
+  private catchUp(reader: BookReader): void {
+    const { book } = this;
+    if (book === undefined || reader.seq === book.seq || !reader.connection.hasRoom) return;
+    reader.connection.send(book.snapshot(reader.isPlain));
+    reader.seq = book.seq;
+  }
+}

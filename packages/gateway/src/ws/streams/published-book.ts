@@ -1,0 +1,131 @@
+/**
+ * A market's book as its readers have it: a chain of frames in which each delta follows the one
+ * before. Whoever joins gets the snapshot of what was last published, not of the present, so that
+ * the next delta fits: nothing is missed and nothing comes twice.
+ */
+
+import {
+  BookChecksum,
+  type BookSide,
+  type BookSideData,
+  encodeSide,
+  fromSteps,
+  type Level,
+} from "@perpgate/protocol";
+import type { BookLevels } from "@perpgate/venue";
+import { type WireFrame, wireFrame } from "../wire-frame.js";
+import { PublishedSide } from "./published-side.js";
+
+export class BookFrames {
+  private packed: WireFrame | undefined;
+  private plain: WireFrame | undefined;
+
+  /** Encodes once per format, and only a format that someone reads. */
+  constructor(private readonly encode: (isPlain: boolean) => WireFrame) {}
+
+  of(isPlain: boolean): WireFrame {
+    if (isPlain) {
+      this.plain ??= this.encode(true);
+      return this.plain;
+    }
+    this.packed ??= this.encode(false);
+    return this.packed;
+  }
+}
+
+export interface BookDelta {
+  readonly prev: number;
+  readonly seq: number;
+  readonly frames: BookFrames;
+}
+
+type Units = BookLevels["units"];
+
+export class PublishedBook {
+  /** Log position of the last frame. */
+  seq: number;
+  private readonly checksum = new BookChecksum();
+  private readonly bids = new PublishedSide("bid", this.checksum);
+  private readonly asks = new PublishedSide("ask", this.checksum);
+  private readonly units: Units;
+  private block: number;
+  private time: number;
+  private snapshotFrames: BookFrames | undefined;
+
+  constructor(now: BookLevels) {
+    this.units = now.units;
+    this.seq = now.position;
+    this.block = now.block;
+    this.time = now.timeMs;
+    this.bids.update(now.bids);
+    this.asks.update(now.asks);
+  }
+
+  get sum(): number {
+    return this.checksum.value;
+  }
+
+  /** Moves on to the present; undefined if no level differs. */
+  advance(now: BookLevels): BookDelta | undefined {
+    const bids = this.bids.update(now.bids);
+    const asks = this.asks.update(now.asks);
+    if (bids.length === 0 && asks.length === 0) return undefined;
+    const prev = this.seq;
+    this.seq = now.position;
+    this.block = now.block;
+    this.time = now.timeMs;
+    this.snapshotFrames = undefined;
+    const { seq, time, sum, units } = this;
+    const frames = new BookFrames((isPlain) =>
+      wireFrame({
+        t: "book",
+        s: units.symbol,
+        d: {
+          type: "delta",
+          seq,
+          prev,
+          time,
+          bids: sideData(bids, "bid", units, isPlain),
+          asks: sideData(asks, "ask", units, isPlain),
+          sum,
+        },
+      }),
+    );
+    return { prev, seq, frames };
+  }
+
+  /** One for all who need one, until the book moves on. */
+  snapshot(isPlain: boolean): WireFrame {
+    this.snapshotFrames ??= new BookFrames((plain) => this.encodeSnapshot(plain));
+    return this.snapshotFrames.of(isPlain);
+  }
+
+  private encodeSnapshot(isPlain: boolean): WireFrame {
+    const { seq, block, time, units, sum } = this;
+    return wireFrame({
+      t: "book",
+      s: units.symbol,
+      d: {
+        type: "snapshot",
+        seq,
+        block,
+        time,
+        tick: units.tickSize,
+        lot: units.lotSize,
+        bids: sideData(this.bids.levels(), "bid", units, isPlain),
+        asks: sideData(this.asks.levels(), "ask", units, isPlain),
+        sum,
+      },
+    });
+  }
+}
+
+function sideData(
+  levels: readonly Level[],
+  side: BookSide,
+  { tick, lot }: Units,
+  isPlain: boolean,
+): BookSideData {
+  if (!isPlain) return encodeSide(levels, side);
+  return levels.map(([ticks, lots]) => [fromSteps(ticks, tick), fromSteps(lots, lot)]);
+}

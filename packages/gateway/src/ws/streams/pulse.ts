@@ -1,0 +1,114 @@
+/**
+ * The beat of the public streams: at most one round of frames per 10 ms, and at most a quarter of
+ * the thread.
+ *
+ * A round asks every feed that has something new for its delivery: a frame made once and those who
+ * get it. The writes are spread over turns of the event loop, a few hundred microseconds each, so
+ * that an order never waits for a thousand readers. The next round begins no sooner than four times
+ * the time that the last one spent after it began; what happens meanwhile is conflated into it. So
+ * more readers make frames rarer, not orders slower.
+ */
+
+export interface Delivery {
+  /** Hands the frame to the next reader; false when there is none left. */
+  next(): boolean;
+}
+
+export interface PulseFeed {
+  /** What is new since the last round, if anything. Called between two commands. */
+  collect(): Delivery | undefined;
+}
+
+export const MIN_INTERVAL_MS = 10;
+export const INTERVAL_PER_SPENT = 4;
+/** Time that one turn may spend writing. */
+const SLICE_MS = 0.4;
+/** Writes between two looks at the clock. */
+const LOOK_EVERY = 8;
+
+export class Pulse {
+  private readonly dirty = new Set<PulseFeed>();
+  private timer: NodeJS.Timeout | undefined;
+  private turn: NodeJS.Immediate | undefined;
+  private deliveries: Delivery[] = [];
+  private startedAt = Number.NEGATIVE_INFINITY;
+  private spentMs = 0;
+  private isStopped = false;
+
+  constructor(
+    private readonly onFault: (error: unknown) => void,
+    private readonly monotonic: () => number = () => performance.now(),
+  ) {}
+
+  /** Milliseconds that the last round, or the one under way, has spent. */
+  get lastSpentMs(): number {
+    return this.spentMs;
+  }
+
+  /** The feed has something new. */
+  wake(feed: PulseFeed): void {
+    if (this.isStopped) return;
+    this.dirty.add(feed);
+    this.schedule();
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    clearTimeout(this.timer);
+    clearImmediate(this.turn);
+  }
+
+  private get isUnderWay(): boolean {
+    return this.turn !== undefined || this.deliveries.length > 0;
+  }
+
+  private schedule(): void {
+    if (this.timer !== undefined || this.isUnderWay || this.dirty.size === 0) return;
+    const interval = Math.max(MIN_INTERVAL_MS, INTERVAL_PER_SPENT * this.spentMs);
+    const delay = Math.ceil(this.startedAt + interval - this.monotonic());
+    if (delay > 0) this.timer = setTimeout(() => this.begin(), delay);
+    // Not at once: a round within the command's own turn would delay its acknowledgement.
+    else this.turn = setImmediate(() => this.begin());
+  }
+
+  private begin(): void {
+    this.timer = undefined;
+    this.startedAt = this.monotonic();
+    this.spentMs = 0;
+    const feeds = [...this.dirty];
+    this.dirty.clear();
+    for (const feed of feeds) {
+      const delivery = this.guarded(() => feed.collect());
+      if (delivery !== undefined) this.deliveries.push(delivery);
+    }
+    this.spentMs += this.monotonic() - this.startedAt;
+    this.continue();
+  }
+
+  private continue(): void {
+    this.turn = undefined;
+    const began = this.monotonic();
+    let now = began;
+    for (let count = 1; this.deliveries.length > 0; count++) {
+      const delivery = this.deliveries[0]!;
+      if (this.guarded(() => delivery.next()) !== true) this.deliveries.shift();
+      if (count % LOOK_EVERY !== 0) continue;
+      now = this.monotonic();
+      if (now - began >= SLICE_MS) break;
+    }
+    this.spentMs += this.monotonic() - began;
+    if (this.isStopped) return;
+    if (this.deliveries.length > 0) this.turn = setImmediate(() => this.continue());
+    else this.schedule();
+  }
+
+  /** A fault of one feed costs its frame, not the others'. */
+  private guarded<T>(step: () => T): T | undefined {
+    try {
+      return step();
+    } catch (error) {
+      this.onFault(error);
+      return undefined;
+    }
+  }
+}

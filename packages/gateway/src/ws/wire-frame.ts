@@ -1,0 +1,35 @@
+/**
+ * A server frame as the bytes that go onto the socket: WebSocket header and MessagePack in one piece.
+ *
+ * A server's frames are neither masked nor, here, compressed, so the bytes are the same for every
+ * reader: they are made once and written as they are to each socket. That also saves half of the
+ * buffers and system calls of handing header and payload over one by one.
+ */
+
+import type { ServerFrame } from "@perpgate/protocol";
+import { encodeFrame } from "@perpgate/protocol/stream-frame";
+
+const FINAL_BINARY = 0x82;
+const MAX_SHORT = 125;
+const MAX_MEDIUM = 0xffff;
+
+export type WireFrame = Buffer;
+
+export function wireFrame(frame: ServerFrame): WireFrame {
+  const payload = encodeFrame(frame);
+  const { length } = payload;
+  const headerBytes = length <= MAX_SHORT ? 2 : length <= MAX_MEDIUM ? 4 : 10;
+  const bytes = Buffer.allocUnsafe(headerBytes + length);
+  bytes[0] = FINAL_BINARY;
+  if (headerBytes === 2) {
+    bytes[1] = length;
+  } else if (headerBytes === 4) {
+    bytes[1] = 126;
+    bytes.writeUInt16BE(length, 2);
+  } else {
+    bytes[1] = 127;
+    bytes.writeBigUInt64BE(BigInt(length), 2);
+  }
+  bytes.set(payload, headerBytes);
+  return bytes;
+}
