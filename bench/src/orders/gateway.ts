@@ -1,0 +1,67 @@
+/** The gateway under test: the built process as an operator starts it, with limits out of the way. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const MAIN = fileURLToPath(new URL("../../../apps/perpgate/dist/main.js", import.meta.url));
+
+const CONFIGURATION = {
+  // A still index keeps every order of the load within the band.
+  markets: [
+    {
+      symbol: "BTCUSD",
+      base: "BTC",
+      quote: "USD",
+      tickSize: 0.1,
+      lotSize: 0.00001,
+      makerFee: 0.0002,
+      takerFee: 0.0005,
+      tiers: [{ notionalUpTo: 1_000_000, maxLeverage: 50, maintenanceRate: 0.01 }],
+      index: { startPrice: 65_000, annualVolatility: 0 },
+    },
+  ],
+  limits: {
+    ordersPerSecond: 1_000_000,
+    ordersBurst: 1_000_000,
+    signInsPerSecond: 1_000,
+    readsPerSecond: 1_000_000,
+    readsBurst: 1_000_000,
+  },
+};
+
+export interface Gateway {
+  readonly origin: string;
+  readonly port: number;
+  readonly child: ChildProcess;
+}
+
+export async function startGateway(folder: string): Promise<Gateway> {
+  const config = join(folder, "bench.json");
+  writeFileSync(config, JSON.stringify(CONFIGURATION));
+  const args = [MAIN, "--port", "0", "--data", join(folder, "data"), "--config", config];
+  const child = spawn(process.execPath, [...args, "--no-bots", "--log-level", "error"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let said = "";
+  const origin = await new Promise<string>((resolve, reject) => {
+    child.stdout.on("data", (chunk: Buffer) => {
+      said += chunk.toString();
+      const address = /interface {2}(http:\S+)\/v1\/markets/.exec(said)?.[1];
+      if (address !== undefined) resolve(address);
+    });
+    child.once("exit", (code) => reject(new Error(`the gateway ended with ${code}: ${said}`)));
+  });
+  await untilReady(origin);
+  return { origin, port: Number(new URL(origin).port), child };
+}
+
+async function untilReady(origin: string): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (performance.now() < deadline) {
+    const response = await fetch(`${origin}/readyz`);
+    await response.arrayBuffer();
+    if (response.ok) return;
+  }
+  throw new Error("the gateway did not become ready within ten seconds");
+}
