@@ -1,12 +1,17 @@
 /** Deposits on Tron: its forms of addresses and hashes, against a node of its dialect. */
 
-import { tronAddressBytes, tronAddressOf } from "@perpgate/bridge";
+import {
+  type DepositPort,
+  type SignedVote,
+  tronAddressBytes,
+  tronAddressOf,
+} from "@perpgate/bridge";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Desk } from "./desk.js";
 import { TronNode } from "./tron-node.js";
 
-/** Tether's contract and Circle's former one, as their issuers publish them, with their bytes. */
+/** Tether's contract on Tron, as its issuer publishes it, and its 20 bytes. */
 const USDT = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t";
 const USDT_BYTES = "a614f803b6fd780986a42c78ec9c7f77e6ded13c";
 const ALICE = "1234567890abcdef1234567890abcdef12345678";
@@ -25,10 +30,11 @@ beforeEach(async () => {
 
 afterEach(() => node.stop());
 
-function attestor(changes: object = {}) {
+function attestor(changes: object = {}, port: DepositPort = desk.venue) {
   const vault = tronAddressOf(Buffer.from(VAULT, "hex"));
   const tokens = { USDT: { contract: USDT } };
-  return desk.attestor(desk.chain("tron", { rpc: [node.url], vault, tokens, ...changes }));
+  const chain = desk.chain("tron", { rpc: [node.url], vault, tokens, ...changes });
+  return desk.attestor(chain, 0, port);
 }
 
 function pay(units: bigint, changes: object = {}): string {
@@ -86,6 +92,40 @@ describe("attestation", () => {
     for (let i = 0; i < 12; i++) node.mine();
     await one.poll();
     expect(desk.venue.deposit(id)).toMatchObject({ status: "confirming", confirmations: 0 });
+  });
+
+  test("credited, then in another block: the mark is made even if the venue first fails", async () => {
+    const transfer = { contract: USDT_BYTES, from: ALICE, to: VAULT, units: 5n };
+    const txHash = node.transact([transfer]);
+    const id = desk.venue.register(alices, "tron", txHash, "USDT");
+    const { venue } = desk;
+    let isBroken = true;
+    const port = {
+      pending: venue.pending.bind(venue),
+      credited: venue.credited.bind(venue),
+      submit: venue.submit.bind(venue),
+      markReorged: async (vote: SignedVote) => {
+        if (isBroken) throw new Error("the venue is stopping");
+        await venue.markReorged(vote);
+      },
+    };
+    const one = attestor({ confirmations: 1, recheckIntervalMs: 1_000 }, port);
+    const recheck = async () => {
+      desk.nowMs += 1_000;
+      await one.poll();
+    };
+    await one.poll();
+    await recheck();
+    node.drop(1);
+    node.mine([]);
+    node.mine([{ id: txHash, status: "0x1", logs: [transfer] }]);
+    await expect(recheck()).rejects.toThrow("the venue is stopping");
+    isBroken = false;
+    await recheck();
+    await recheck();
+    expect(venue.marks.map(({ vote }) => [vote.depositId, vote.reason])).toEqual([
+      [id, "transaction_moved"],
+    ]);
   });
 
   test("a node that takes smaller batches: asked again in smaller ones", async () => {

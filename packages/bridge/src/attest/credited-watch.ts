@@ -48,7 +48,8 @@ export class CreditedWatch {
     }
     const { blockHash } = agreement.receipt;
     const known = this.blockOf.get(deposit.depositId);
-    this.blockOf.set(deposit.depositId, blockHash);
+    // The first block stays the measure: an alarm that could not be delivered is raised again.
+    if (known === undefined) this.blockOf.set(deposit.depositId, blockHash);
     return known === undefined || known === blockHash ? null : "transaction_moved";
   }
 
