@@ -1,6 +1,5 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { DEFAULT_MARKETS } from "@perpgate/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { rootFromPath } from "./blocks/merkle.js";
 import { DEFAULT_PARAMETERS, venueConfigOf } from "./listing/venue-config.js";
@@ -8,9 +7,11 @@ import {
   acknowledged,
   removeFolder,
   START_MS,
+  TEST_MARKETS,
   TestVenue,
   temporaryFolder,
   testOptions,
+  tokenHashOf,
 } from "./testing/test-venue.js";
 import { Venue } from "./venue.js";
 
@@ -117,7 +118,7 @@ describe("a venue", () => {
     await before.venue.close();
     const after = await TestVenue.open(folder);
     expect(snapshotOfViews(after.venue)).toEqual(shown);
-    const session = after.venue.views.session("2".padStart(64, "0"));
+    const session = after.venue.views.session(tokenHashOf(2));
     if (session === undefined) throw new Error("the session is gone");
     expect(session.number).toBe(taker);
     const past = after.venue.views.ackOf(session, 1);
@@ -142,16 +143,16 @@ describe("a venue", () => {
   test("open: a changed parameter is configured, a fixed one refused by its rule", async () => {
     const first = await TestVenue.open(folder);
     await first.venue.close();
-    const wider = venueConfigOf(DEFAULT_MARKETS, { ...DEFAULT_PARAMETERS, maxOpenOrders: 7 });
+    const wider = venueConfigOf(TEST_MARKETS, { ...DEFAULT_PARAMETERS, maxOpenOrders: 7 });
     const second = await TestVenue.open(folder, { config: wider });
     expect(second.venue.position).toBe(3);
     await second.venue.close();
     const third = await TestVenue.open(folder, { config: wider });
     expect(third.venue.position).toBe(4);
     await third.venue.close();
-    const seed = venueConfigOf(DEFAULT_MARKETS, { ...DEFAULT_PARAMETERS, fundSeed: 1 });
-    const chain = venueConfigOf(DEFAULT_MARKETS, { ...DEFAULT_PARAMETERS, attestorKind: "chain" });
-    const finer = DEFAULT_MARKETS.map((market) =>
+    const seed = venueConfigOf(TEST_MARKETS, { ...DEFAULT_PARAMETERS, fundSeed: 1 });
+    const chain = venueConfigOf(TEST_MARKETS, { ...DEFAULT_PARAMETERS, attestorKind: "chain" });
+    const finer = TEST_MARKETS.map((market) =>
       market.symbol === "BTCUSD" ? { ...market, tickSize: 0.01, lotSize: 0.0001 } : market,
     );
     await expect(Venue.open(testOptions(folder, { config: seed }))).rejects.toMatchObject({

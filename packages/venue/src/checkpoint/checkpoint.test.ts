@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
+import { removeFolder, TestVenue, temporaryFolder, tokenHashOf } from "../testing/test-venue.js";
 import { verify } from "../verify/verify.js";
 import { readCheckpoints } from "./checkpoint-file.js";
 
@@ -26,7 +26,7 @@ async function checkpointed(count: number): Promise<void> {
 }
 
 async function trade(driver: TestVenue, first: number, count: number): Promise<void> {
-  const session = driver.venue.views.session("1".padStart(64, "0"))?.number;
+  const session = driver.venue.views.session(tokenHashOf(1))?.number;
   const maker = session ?? (await driver.signIn(1));
   if (session === undefined) await driver.index();
   for (let nonce = first; nonce < first + count; nonce++) {

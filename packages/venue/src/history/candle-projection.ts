@@ -2,7 +2,7 @@
  * Candles of every resolution, from the public tape. The candle under way is kept in memory and
  * put again with each trade; one that a restart interrupted is read back and goes on.
  */
-import { RESOLUTIONS, type Resolution } from "@perpgate/protocol";
+import { RESOLUTIONS, type Resolution } from "@perpgate/protocol/symbol";
 import type { HistoryTable } from "./history-table.js";
 import { keyOf } from "./keys.js";
 import { bytesOfWords, wordsOfBytes } from "./words.js";

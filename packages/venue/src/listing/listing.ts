@@ -5,7 +5,7 @@
  * listed market never change.
  */
 import { EVENT, type EventLog } from "@perpgate/engine";
-import { microsPerTickLot, type Step, stepOf } from "@perpgate/protocol";
+import { microsPerTickLot, type Step, stepOf } from "@perpgate/protocol/units";
 import { eventWords } from "../events/event-fields.js";
 import type { Evidence } from "../record/evidence.js";
 import type { Applied } from "../replica.js";

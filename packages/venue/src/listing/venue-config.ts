@@ -5,13 +5,8 @@
  * its unit throws.
  */
 import type { AttestorKind, MarketConfig, VenueConfig } from "@perpgate/engine";
-import {
-  type MarketDefinition,
-  microsPerTickLot,
-  NotInUnits,
-  stepOf,
-  toMicrosFloor,
-} from "@perpgate/protocol";
+import type { MarketDefinition } from "@perpgate/protocol";
+import { microsPerTickLot, NotInUnits, stepOf, toMicrosFloor } from "@perpgate/protocol/units";
 
 /** Parameters that all markets share, in dollars and fractions. */
 export interface VenueParameters {

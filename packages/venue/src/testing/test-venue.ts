@@ -1,14 +1,39 @@
 /** Venues on real disks for tests: a data folder, the default markets, traders who sign nothing. */
+import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { LIMIT_ORDER, LONG, MARKET_ORDER, type PlaceOrder, SHORT } from "@perpgate/engine";
-import { DEFAULT_MARKETS } from "@perpgate/protocol";
+import {
+  LIMIT_ORDER,
+  LONG,
+  MARKET_ORDER,
+  type OpenSession,
+  type PlaceOrder,
+  SHORT,
+} from "@perpgate/engine";
+import type { MarketDefinition } from "@perpgate/protocol";
 import { venueConfigOf } from "../listing/venue-config.js";
 import { type Evidence, NO_EVIDENCE } from "../record/evidence.js";
 import { Venue } from "../venue.js";
 import type { VenueOptions } from "../venue-options.js";
 import type { Outcome } from "../views/outcome.js";
+
+/** As the default listing has them; written out so that a child process loads no schemas. */
+const TIERS = [
+  { notionalUpTo: 1_000_000, maxLeverage: 50, maintenanceRate: 0.01 },
+  { notionalUpTo: 5_000_000, maxLeverage: 25, maintenanceRate: 0.02 },
+];
+const SHARED = {
+  quote: "USD",
+  makerFee: 0.0002,
+  takerFee: 0.0005,
+  tiers: TIERS,
+  index: { startPrice: 100, annualVolatility: 0.5 },
+};
+export const TEST_MARKETS: readonly MarketDefinition[] = [
+  { ...SHARED, symbol: "BTCUSD", base: "BTC", tickSize: 0.1, lotSize: 0.00001 },
+  { ...SHARED, symbol: "ETHUSD", base: "ETH", tickSize: 0.01, lotSize: 0.0001 },
+];
 
 export const KEY = "ab".repeat(32);
 export const PUBLIC_KEY = Buffer.alloc(32, 7);
@@ -31,8 +56,8 @@ export class StillClock {
 export function testOptions(directory: string, more: Partial<VenueOptions> = {}): VenueOptions {
   return {
     directory,
-    config: venueConfigOf(DEFAULT_MARKETS),
-    listing: DEFAULT_MARKETS,
+    config: venueConfigOf(TEST_MARKETS),
+    listing: TEST_MARKETS,
     cohort: "open",
     clock: () => START_MS,
     monotonic: () => 0,
@@ -72,25 +97,8 @@ export class TestVenue {
   }
 
   async signIn(name: number): Promise<number> {
-    const hex = name.toString(16);
-    const nothing = new Uint8Array(0);
-    const { position } = await this.submit(
-      {
-        kind: "OpenSession",
-        stampMs: this.venue.views.timeMs,
-        address: hex.padStart(40, "0"),
-        key: KEY,
-        tokenHash: hex.padStart(64, "0"),
-        expiresAtMs: START_MS + 86_400_000,
-        siweNonce: `nonce${hex}`,
-        siweNonceUntilMs: START_MS + 600_000,
-        maxOrderNotionalMicros: 0,
-        maxNotionalMicros: 0,
-        markets: [],
-      },
-      { signed: Buffer.from(`message of ${name}`), signature: nothing, publicKey: PUBLIC_KEY },
-    );
-    return position;
+    const { command, evidence } = signInCommand(name, "first", this.venue.views.timeMs);
+    return (await this.submit(command, evidence)).position;
   }
 
   order(session: number, nonce: number, side: "long" | "short", price: number, margin = 100) {
@@ -108,6 +116,34 @@ export class TestVenue {
     const { position } = await this.submit({ kind: "Tick", slot: this.slot });
     return position;
   }
+}
+
+/** A sign-in of trader `name` that nobody signed; `visit` tells one of theirs from another. */
+export function signInCommand(name: number, visit: string, nowMs: number) {
+  const hex = name.toString(16);
+  const command: OpenSession = {
+    kind: "OpenSession",
+    stampMs: nowMs,
+    address: hex.padStart(40, "0"),
+    key: KEY,
+    tokenHash: tokenHashOf(name, visit),
+    expiresAtMs: nowMs + 86_400_000,
+    siweNonce: `nonce${visit}`,
+    siweNonceUntilMs: nowMs + 600_000,
+    maxOrderNotionalMicros: 0,
+    maxNotionalMicros: 0,
+    markets: [],
+  };
+  const evidence: Evidence = {
+    signed: Buffer.from(`message of ${name}`),
+    signature: new Uint8Array(0),
+    publicKey: PUBLIC_KEY,
+  };
+  return { command, evidence };
+}
+
+export function tokenHashOf(name: number, visit = "first"): string {
+  return createHash("sha256").update(`token of ${name}, ${visit}`).digest("hex");
 }
 
 /** A limit order in BTCUSD at ten times leverage; price 0 makes it a market order. */

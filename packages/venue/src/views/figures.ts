@@ -1,5 +1,5 @@
 /** Integers of the engine as the numbers of the wire: the shortest decimal that says the same. */
-import { fromMicros, fromSteps } from "@perpgate/protocol";
+import { fromMicros, fromSteps } from "@perpgate/protocol/units";
 import type { MarketUnits } from "../listing/listing.js";
 
 /** Digits of an average that is not a whole tick. */

@@ -1,0 +1,120 @@
+/**
+ * The promise, for real: a process under load is killed at any moment, again and again, over one
+ * data folder. Every life first checks all that earlier lives acknowledged. PERPGATE_KILLS sets how
+ * often (`npm run test:crash` for a long one), PERPGATE_SEED which moments.
+ */
+import { spawn } from "node:child_process";
+import { appendFileSync, closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { removeFolder, temporaryFolder } from "./testing/test-venue.js";
+import { verify } from "./verify/verify.js";
+
+const KILLS = Number(process.env.PERPGATE_KILLS ?? 50);
+const SEED = Number(process.env.PERPGATE_SEED ?? Date.now() % 1_000_000);
+/** Of all that was acknowledged before, the newest; the last life checks everything. */
+const CHECKED_EACH_LIFE = 1_000;
+const CHILD = fileURLToPath(new URL("../dist/testing/crash-child.js", import.meta.url));
+
+let folder = "";
+beforeEach(async () => {
+  folder = await temporaryFolder();
+});
+afterEach(() => removeFolder(folder));
+
+/** A small seeded generator: 0 ≤ x < 1. */
+function random(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+interface Life {
+  /** How the process ended if it ended before it was killed. */
+  readonly code: number | null;
+  readonly stderr: string;
+  readonly said: string[];
+}
+
+/** One life: killed so long after it began to trade, or (`early`) after it was started. */
+async function live(
+  number: number,
+  past: string,
+  check: number,
+  early: boolean,
+  afterMs: number,
+): Promise<Life> {
+  const out = join(folder, `life-${number}`);
+  const descriptor = openSync(out, "w");
+  const child = spawn(
+    process.execPath,
+    [CHILD, join(folder, "data"), String(number), past, String(check)],
+    {
+      stdio: ["ignore", descriptor, "pipe"],
+    },
+  );
+  let stderr = "";
+  child.stderr?.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  let isOver = false;
+  void exited.then(() => {
+    isOver = true;
+  });
+  while (!early && !isOver && !readFileSync(out, "utf8").includes("trading")) await pause(5);
+  await Promise.race([pause(afterMs), exited]);
+  child.kill("SIGKILL");
+  const code = await exited;
+  closeSync(descriptor);
+  const text = readFileSync(out, "utf8");
+  return {
+    code,
+    stderr,
+    said: text
+      .slice(0, text.lastIndexOf("\n") + 1)
+      .split("\n")
+      .slice(0, -1),
+  };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+test(
+  `kill -9, ${KILLS} times, seed ${SEED}: nothing acknowledged is ever lost`,
+  async () => {
+    const next = random(SEED);
+    const past = join(folder, "past");
+    writeFileSync(past, "");
+    let acknowledged = 0;
+    for (let number = 1; number <= KILLS; number++) {
+      const early = next() < 0.15;
+      const { code, stderr, said } = await live(
+        number,
+        past,
+        CHECKED_EACH_LIFE,
+        early,
+        next() * (early ? 400 : 120),
+      );
+      expect(code, `life ${number}: ${stderr}`).toBeNull();
+      expect(stderr).toBe("");
+      const acks = said.filter((line) => /^\d+ \d+ \d+$/.test(line));
+      acknowledged += acks.length;
+      appendFileSync(past, acks.map((line) => `${line}\n`).join(""));
+    }
+    expect(acknowledged).toBeGreaterThan(KILLS);
+    // One life more, which is left to check everything, and then everything is replayed.
+    const last = await live(KILLS + 1, past, acknowledged, false, 1);
+    expect(last.stderr).toBe("");
+    expect(last.said).toContain(`checked ${acknowledged}`);
+    const report = await verify(join(folder, "data"));
+    expect(report.fault).toBeNull();
+    expect(report.acknowledgements).toBeGreaterThanOrEqual(acknowledged);
+  },
+  60_000 + KILLS * 3_000,
+);
