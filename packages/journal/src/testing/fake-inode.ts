@@ -16,21 +16,27 @@ interface Unsynced {
   readonly bytes: Uint8Array;
 }
 
+/** Bytes that copies of a disk may have in common: whoever changes them takes its own first. */
+interface Image {
+  readonly bytes: Buffer;
+  shared: boolean;
+}
+
 export class FakeInode {
-  #shown: Buffer = Buffer.alloc(0);
-  #held: Buffer = Buffer.alloc(0);
+  #shown: Image = { bytes: Buffer.alloc(0), shared: false };
+  #held: Image = { bytes: Buffer.alloc(0), shared: false };
   #unsynced: Unsynced[] = [];
 
   get size(): number {
-    return this.#shown.length;
+    return this.#shown.bytes.length;
   }
 
   get shown(): Buffer {
-    return this.#shown;
+    return this.#shown.bytes;
   }
 
   read(into: Uint8Array, offset: number): number {
-    const piece = this.#shown.subarray(offset, offset + into.length);
+    const piece = this.#shown.bytes.subarray(offset, offset + into.length);
     into.set(piece);
     return piece.length;
   }
@@ -53,7 +59,7 @@ export class FakeInode {
    * all count as clean, so that what is shown is not what is held and a later sync says nothing.
    */
   failSync(random: SeededRandom): void {
-    const shown = Buffer.from(this.#shown);
+    const shown = this.#shown;
     this.losePower(random, 0.5);
     this.#shown = shown;
   }
@@ -70,31 +76,40 @@ export class FakeInode {
       }
     }
     this.#unsynced = [];
-    this.#shown = Buffer.from(this.#held);
+    this.#shown = share(this.#held);
   }
 
   /** Rot: a bit of the medium changes. */
   flipBit(offset: number, bit: number): void {
-    for (const image of [this.#shown, this.#held]) {
-      const byte = image[offset];
-      if (byte !== undefined) image[offset] = byte ^ (1 << bit);
-    }
+    this.#shown = flipped(this.#shown, offset, bit);
+    this.#held = flipped(this.#held, offset, bit);
   }
 
   clone(): FakeInode {
     const copy = new FakeInode();
-    copy.#shown = Buffer.from(this.#shown);
-    copy.#held = Buffer.from(this.#held);
+    copy.#shown = share(this.#shown);
+    copy.#held = share(this.#held);
     copy.#unsynced = [...this.#unsynced];
     return copy;
   }
 }
 
-/** Writes into the image in place when it is long enough; a gap before the write reads as zeros. */
-function patched(image: Buffer, bytes: Uint8Array, offset: number): Buffer {
+function share(image: Image): Image {
+  image.shared = true;
+  return { bytes: image.bytes, shared: true };
+}
+
+/** Writes into the image in place when it may; a gap before the write reads as zeros. */
+function patched(image: Image, bytes: Uint8Array, offset: number): Image {
   const end = offset + bytes.length;
-  const target = end <= image.length ? image : Buffer.alloc(end);
-  if (target !== image) target.set(image);
+  const own = end <= image.bytes.length && !image.shared;
+  const target = own ? image.bytes : Buffer.alloc(Math.max(end, image.bytes.length));
+  if (!own) target.set(image.bytes);
   target.set(bytes, offset);
-  return target;
+  return own ? image : { bytes: target, shared: false };
+}
+
+function flipped(image: Image, offset: number, bit: number): Image {
+  const byte = image.bytes[offset];
+  return byte === undefined ? image : patched(image, Uint8Array.of(byte ^ (1 << bit)), offset);
 }
