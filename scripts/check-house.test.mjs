@@ -57,6 +57,7 @@ describe("import direction", () => {
     ],
     ["oracle imports gateway", "packages/oracle/src/a.ts", 'import "@perpgate/gateway";'],
     ["terminal imports venue", "apps/terminal/src/a.ts", 'import "@perpgate/venue";'],
+    ["venue imports simulator", "packages/venue/src/a.test.ts", 'import "@perpgate/simulator";'],
     [
       "a path out of the package",
       "packages/gateway/src/a.ts",
@@ -101,6 +102,8 @@ describe("import direction", () => {
     expect(
       house({
         "packages/venue/src/a.ts": 'import "@perpgate/engine"; import "@perpgate/journal";',
+        "packages/simulator/src/a.ts":
+          'import "@perpgate/venue"; import "@perpgate/journal/testing";',
         "packages/gateway/src/a.ts": '// import "@perpgate/engine"\nimport "@perpgate/protocol";',
         "apps/perpgate/src/a.ts": 'import "@perpgate/venue"; import "@perpgate/oracle";',
         "packages/gateway/node_modules/x/a.ts": 'import "@perpgate/engine";',

@@ -6,13 +6,13 @@ const SEEDS = Number(process.env.PERPGATE_SIMULATOR_SEEDS ?? 2_000);
 const FIRST_SEED = Number(process.env.PERPGATE_SIMULATOR_FIRST_SEED ?? 1);
 
 test(`worlds of seeds ${FIRST_SEED} to ${FIRST_SEED + SEEDS - 1}: every promise is kept`, {
-  timeout: 0,
+  timeout: 60_000 + SEEDS * 1_000,
 }, async () => {
   const total = { recoveries: 0, deliveries: 0, acknowledged: 0, lost: 0 };
   for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
     const world = new World(seed);
     try {
-      await world.run(2 + (seed % 3));
+      await world.run(seed % 10 === 0 ? 6 : 1 + (seed % 3));
     } catch (cause) {
       const again = `PERPGATE_SIMULATOR_FIRST_SEED=${seed} PERPGATE_SIMULATOR_SEEDS=1`;
       throw new Error(`seed ${seed}; again: ${again} npm run test:simulator`, { cause });

@@ -6,7 +6,7 @@
  */
 
 import { Engine } from "@perpgate/engine";
-import { type FileJournal, LOG_START, openJournal } from "@perpgate/journal";
+import { type Disk, type FileJournal, LOG_START, openJournal } from "@perpgate/journal";
 import type { FakeDisk } from "@perpgate/journal/testing";
 import { Replica, Sequencer } from "@perpgate/venue";
 import type { Auditor } from "./auditor/auditor.js";
@@ -20,6 +20,8 @@ const LOG_ID = Buffer.alloc(16, 7);
 export interface ProcessOptions {
   readonly segmentBytes: number;
   readonly gateways: number;
+  /** What stands between the venue and its disk: nothing, or a disk that lies to it. */
+  readonly between?: (disk: Disk) => Disk;
 }
 
 /** At least one. */
@@ -48,9 +50,9 @@ export class VenueProcess {
   static async start(
     disk: FakeDisk,
     auditor: Auditor,
-    { segmentBytes, gateways }: ProcessOptions,
+    { segmentBytes, gateways, between = (same) => same }: ProcessOptions,
   ): Promise<VenueProcess> {
-    const watched = new WatchedDisk(disk, () => auditor.logFailed());
+    const watched = new WatchedDisk(between(disk), () => auditor.logFailed());
     const journal = await openJournal({
       directory: DIRECTORY,
       disk: watched,
@@ -61,7 +63,8 @@ export class VenueProcess {
     const venue = new VenueProcess(journal, auditor);
     for (let writer = 1; writer <= gateways; writer++) await venue.#join(writer);
     const { engines } = venue;
-    auditor.recovered({ engines, first: journal.recovery.first, end: journal.end });
+    const { first, cut } = journal.recovery;
+    auditor.recovered({ engines, first, end: journal.end, cut });
     return venue;
   }
 
@@ -89,7 +92,8 @@ export class VenueProcess {
   async repeatLastBatch(): Promise<void> {
     const last = this.#auditor.transcript.batches.at(-1);
     if (last === undefined) return;
-    await this.journal.append(last.id, last.records).catch(() => undefined);
+    // How it ends is seen in the log: a failure stops the journal, which tells everyone.
+    this.journal.append(last.id, last.records).catch(() => undefined);
     await this.#settle();
   }
 

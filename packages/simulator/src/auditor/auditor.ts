@@ -7,12 +7,12 @@
  * taken on trust. After each recovery it reads the whole log and compares it, and the recovered
  * engines, with what it kept.
  *
- * Much of it runs inside callbacks of the venue, which treats an exception there as a failure of
- * its own; so the first violation is also kept, and `check` throws it from the outside.
+ * Much of it runs inside callbacks of the venue. There it throws nothing, since the venue would
+ * treat that as a failure of its own: the first violation is kept, and `check` throws it outside.
  */
 
 import { audit, type Command, decodeEvents, type Engine } from "@perpgate/engine";
-import type { Batch, LogPosition } from "@perpgate/journal";
+import type { Batch, CutTail, LogPosition } from "@perpgate/journal";
 import type { FakeDisk } from "@perpgate/journal/testing";
 import type { Applied, Evidence } from "@perpgate/venue";
 import { batchesUpTo, durableBatches } from "./durable-log.js";
@@ -26,6 +26,8 @@ export interface Recovered {
   readonly engines: readonly Engine[];
   readonly first: LogPosition;
   readonly end: LogPosition;
+  /** What recovery says that a crash had left in part. */
+  readonly cut: readonly CutTail[];
 }
 
 export class Auditor {
@@ -40,6 +42,8 @@ export class Auditor {
   #promised = 0;
   /** Batches in the log when the present process began. */
   #batchesBefore = 0;
+  /** Whether a write of the log was cut short since the last recovery. */
+  #mayBeTorn = false;
   /** How much was durable when the log failed under the present process. */
   #durableAtFailure: number | undefined;
   /** Position last shown, by observer. */
@@ -91,6 +95,7 @@ export class Auditor {
 
   /** A write or sync of the log has just failed. */
   logFailed(): void {
+    this.#mayBeTorn = true;
     this.#guard(() => {
       this.#lookAtDisk();
       this.#durableAtFailure ??= this.transcript.entries.length;
@@ -106,7 +111,7 @@ export class Auditor {
   /** The whole log against what was promised and handed in, and the engines against the log. */
   recovered(venue: Recovered): void {
     this.check();
-    const { first, end } = venue;
+    const { first, end, cut } = venue;
     const found = new Transcript();
     const kept = this.transcript;
     this.#submissions.rewind();
@@ -120,6 +125,7 @@ export class Auditor {
     for (const entry of kept.entries.slice(0, this.#promised)) {
       mustBeSame(entry, found.entries[entry.position - 1]);
     }
+    mustHold(cut.length === 0 || this.#mayBeTorn, () => `cut from an intact log: ${cut[0]?.file}`);
     this.#submissions.checkAcknowledged();
     this.checkEngines(venue.engines, found);
     this.counts.lost += this.#submissions.unmatched();
@@ -127,6 +133,7 @@ export class Auditor {
     this.transcript = found;
     this.#submissions = new Submissions();
     this.#batchesBefore = found.end.batch;
+    this.#mayBeTorn = false;
     // Found is shown: recovery made it durable before anybody could read it.
     this.#promised = positions;
     this.#commits.push(found.end.batch);
@@ -210,7 +217,6 @@ export class Auditor {
       checks();
     } catch (reason) {
       this.#violation ??= { reason };
-      throw reason;
     }
   }
 }

@@ -3,15 +3,17 @@
  * handed in within one turn: the log has all of it or nothing.
  */
 
+import { isDeepStrictEqual } from "node:util";
 import type { Command } from "@perpgate/engine";
 import type { Batch } from "@perpgate/journal";
-import { type Evidence, encodeRecord } from "@perpgate/venue";
+import { decodeRecord, type Evidence, encodeRecord } from "@perpgate/venue";
 import { mustHold, sameBytes } from "./violation.js";
 
 export interface Submission {
   readonly writer: number;
   readonly burst: number;
   readonly command: Command;
+  readonly evidence: Evidence;
   readonly record: Uint8Array;
   /** Set once the log has it. */
   position: number | undefined;
@@ -35,6 +37,7 @@ export class Submissions {
       writer,
       burst,
       command,
+      evidence,
       record,
       position: undefined,
       acknowledgedAt: undefined,
@@ -55,6 +58,11 @@ export class Submissions {
       mustHold(
         submission !== undefined && sameBytes(submission.record, record),
         () => `record ${index} of ${name} is not what was handed in`,
+      );
+      const { command, evidence } = decodeRecord(record);
+      mustHold(
+        isDeepStrictEqual(command, submission.command) && sameEvidence(evidence, submission),
+        () => `record ${index} of ${name} reads otherwise than it was handed in`,
       );
       const begins = submissions[at - 1]?.burst !== submission.burst;
       const ends = submissions[at + 1]?.burst !== submission.burst;
@@ -107,4 +115,12 @@ export class Submissions {
     this.#queues.set(writer, known);
     return known;
   }
+}
+
+function sameEvidence(read: Evidence, { evidence }: Submission): boolean {
+  return (
+    sameBytes(read.signed, evidence.signed) &&
+    sameBytes(read.signature, evidence.signature) &&
+    sameBytes(read.publicKey, evidence.publicKey)
+  );
 }

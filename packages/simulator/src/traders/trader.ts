@@ -162,7 +162,14 @@ export class Trader {
     return random.pick<Command>([
       { kind: "CancelAll", stampMs, session, market: random.pick([-1, 0, 1]) },
       { kind: "CancelAfter", stampMs, session, afterMs: random.pick([0, 1_000, 5_000]) },
-      { kind: "RegisterDeposit", stampMs, session, chain: "dev", txHash: newKey, token: "USD" },
+      {
+        kind: "RegisterDeposit",
+        stampMs,
+        session,
+        chain: "arbitrum",
+        txHash: newKey,
+        token: "USDC",
+      },
       { kind: "RotateSession", stampMs, session, oldKey: key, newKey },
       { kind: "CloseSession", stampMs, session },
     ]);

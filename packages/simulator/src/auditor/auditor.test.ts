@@ -1,0 +1,141 @@
+/**
+ * The auditor is no use if it cannot object. Here the world is made to break each promise once, by
+ * a disk that lies or by a hand in the venue, and the auditor must say which one it was.
+ */
+
+import type { Disk, DiskFile } from "@perpgate/journal";
+import { FakeDisk } from "@perpgate/journal/testing";
+import { type Applied, NO_EVIDENCE, Replica } from "@perpgate/venue";
+import { describe, expect, test } from "vitest";
+import { DIRECTORY, VenueProcess } from "../venue-process.js";
+import { World, type WorldOptions } from "../world.js";
+import { Auditor } from "./auditor.js";
+import { Submissions } from "./submissions.js";
+import { Violation } from "./violation.js";
+
+const SMALL: Partial<WorldOptions> = { segmentBytes: 4096, gateways: 1, checkpoints: false };
+const OPTIONS = { segmentBytes: 4096, gateways: 1 };
+const TICK = { kind: "Tick", slot: 1 } as const;
+
+/** A disk whose segments are handled by `change`. */
+function lying(change: (file: DiskFile) => Partial<DiskFile>): (disk: Disk) => Disk {
+  return (disk) => ({
+    open: (path, mode) => {
+      const file = disk.open(path, mode);
+      const plain: DiskFile = {
+        size: () => file.size(),
+        read: (into, offset) => file.read(into, offset),
+        write: (bytes, offset) => file.write(bytes, offset),
+        sync: () => file.sync(),
+        close: () => file.close(),
+      };
+      return path.endsWith(".log") ? { ...plain, ...change(file) } : plain;
+    },
+    rename: (from, to) => disk.rename(from, to),
+    remove: (path) => disk.remove(path),
+    list: (directory) => disk.list(directory),
+    makeDirectory: (directory) => disk.makeDirectory(directory),
+    syncDirectory: (directory) => disk.syncDirectory(directory),
+    lock: (path) => disk.lock(path),
+  });
+}
+
+describe("the disk lies", () => {
+  test("a sync that does nothing: what is shown is not durable", async () => {
+    const between = lying(() => ({ sync: () => undefined }));
+    const world = new World(1, { ...SMALL, between });
+    await expect(world.live({ kind: "none" }, 3)).rejects.toThrow(/was shown and is not durable/);
+  });
+
+  test("a write that loses its last byte: what is shown is not durable", async () => {
+    const between = lying((file) => ({
+      write: (bytes, offset) => file.write(bytes.subarray(0, -1), offset) + 1,
+    }));
+    const world = new World(1, { ...SMALL, between });
+    await expect(world.live({ kind: "none" }, 3)).rejects.toThrow(/was shown and is not durable/);
+  });
+
+  test("a failed sync that is kept from the journal: it goes on after the log failed", async () => {
+    const between = lying((file) => ({
+      sync: () => {
+        try {
+          file.sync();
+        } catch {
+          // The journal never hears of it.
+        }
+      },
+    }));
+    let objections = 0;
+    for (let operation = 8; operation < 40; operation++) {
+      const world = new World(1, { ...SMALL, between, diskSeed: operation });
+      const fault = { kind: "failed_sync" } as const;
+      const life = world.live({ kind: "fault", fault, afterOperations: operation }, 8);
+      const objected = await life.then(() => false).catch((error) => error instanceof Violation);
+      if (objected) objections += 1;
+    }
+    // Half of the operations are writes; and a sync that fails may have written all the same.
+    expect(objections).toBeGreaterThan(3);
+  });
+});
+
+describe("a hand in the venue", () => {
+  test("an acknowledged command is gone from the log: missed at the next recovery", async () => {
+    const world = new World(1, SMALL);
+    await world.live({ kind: "none" }, 0);
+    world.restart("kill");
+    // Damage in the last commit is cut as a torn write, and was acknowledged.
+    const path = `${DIRECTORY}/0000000001.log`;
+    world.disk.flipBit(
+      path,
+      world.disk.contents(path).findLastIndex((byte) => byte !== 0),
+      1,
+    );
+    await expect(world.finish()).rejects.toThrow(/promised, \d+ found/);
+  });
+
+  test("an engine that took one command more: its position and its hash differ", async () => {
+    const disk = new FakeDisk(1);
+    const auditor = new Auditor(disk, DIRECTORY);
+    const venue = await VenueProcess.start(disk, auditor, OPTIONS);
+    await venue.burst(([gateway]) => gateway.submit(TICK, NO_EVIDENCE, () => undefined));
+    venue.engines[0]?.apply(TICK);
+    expect(() => auditor.idle(venue.engines)).toThrow(/an engine is at 2, the log at 1/);
+    expect(() => auditor.checkEngines(venue.engines)).toThrow(/a replay of the log gives/);
+  });
+
+  test("an answer for something that is not in the log, or a second answer: refused", () => {
+    const applied = appliedTick();
+    const unwritten = new Auditor(new FakeDisk(1), DIRECTORY);
+    const submission = unwritten.submitted(1, 1, TICK, NO_EVIDENCE);
+    unwritten.answered(submission, applied);
+    expect(() => unwritten.check()).toThrow(/acknowledged and is not durable/);
+    const hasty = new Auditor(new FakeDisk(1), DIRECTORY);
+    const once = hasty.submitted(1, 1, TICK, NO_EVIDENCE);
+    hasty.answered(once, null);
+    hasty.check();
+    hasty.answered(once, null);
+    expect(() => hasty.check()).toThrow(/answered twice/);
+  });
+
+  test("a batch that holds half of a burst: refused, at either end", () => {
+    const submissions = new Submissions();
+    const records = [1, 2, 3].map(() => submissions.add(1, 1, TICK, NO_EVIDENCE).record);
+    const batch = { id: { writer: 1, counter: 0 }, position: { batch: 0, record: 0 } };
+    const half = { ...batch, records: records.slice(0, 2) };
+    expect(() => submissions.match(half, 1)).toThrow(/ends in the middle of a burst/);
+    submissions.rewind();
+    submissions.match({ ...batch, records }, 1);
+  });
+});
+
+function appliedTick(): Applied {
+  const seen: Applied[] = [];
+  const replica = new Replica(undefined, [{ onCommand: (applied) => seen.push(applied) }]);
+  const submissions = new Submissions();
+  const { record } = submissions.add(1, 1, TICK, NO_EVIDENCE);
+  const position = { batch: 0, record: 0 };
+  replica.applyBatch({ id: { writer: 1, counter: 0 }, position, records: [record] });
+  const [applied] = seen;
+  if (applied === undefined) throw new Error("nothing was applied");
+  return applied;
+}
