@@ -16,7 +16,7 @@ import { type Manners, tryRings } from "./fixed-index.js";
 import { Reached } from "./reached.js";
 import { WORLDS } from "./worlds.js";
 
-const SEEDS = Number(process.env["PERPGATE_RINGS"] ?? 25);
+const SEEDS = Number(process.env.PERPGATE_RINGS ?? 25);
 
 const MODES: readonly [string, Manners][] = [
   ["no funding", { hours: false, pauses: false, outages: false }],
@@ -30,7 +30,7 @@ describe("a fixed index: no ring ends with more than it put in, the fund is neve
     for (const [how, manners] of MODES) {
       test(`${where.name}, ${how}: seeds 1 to ${SEEDS}`, () => {
         const reached = tryRings(where, manners, SEEDS);
-        if (process.env["PERPGATE_RING"] !== undefined) return;
+        if (process.env.PERPGATE_RING !== undefined) return;
         console.log(`${where.name}, ${how}: ${reached}`);
         all.merge(reached);
         expect(reached.missing("order"), `${reached}`).toEqual([]);
@@ -41,7 +41,7 @@ describe("a fixed index: no ring ends with more than it put in, the fund is neve
   }
 
   test("an adversary that gets nobody liquidated proves nothing: they reached every way out", () => {
-    if (process.env["PERPGATE_RING"] !== undefined) return;
+    if (process.env.PERPGATE_RING !== undefined) return;
     const ways = ["order", "funding", "liquidation", "backstop", "reduction", "adl"];
     expect(all.missing(...ways), `${all}`).toEqual([]);
   });

@@ -18,7 +18,7 @@ export type Manners = Pick<Habits, "hours" | "pauses" | "outages">;
 /** Runs seeds 1 to `seeds`, or the one that PERPGATE_RING=world:seed names. */
 export function tryRings(where: World, manners: Manners, seeds: number): Reached {
   const reached = new Reached();
-  const [name, only] = process.env["PERPGATE_RING"]?.split(":") ?? [];
+  const [name, only] = process.env.PERPGATE_RING?.split(":") ?? [];
   if (name === where.name) tryRing(where, Number(only), manners, reached);
   if (name !== undefined) return reached;
   for (let seed = 1; seed <= seeds; seed++) tryRing(where, seed, manners, reached);
