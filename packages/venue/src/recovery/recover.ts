@@ -142,7 +142,7 @@ function historyObserver(state: ReplicaState, history: History): CommandObserver
   };
 }
 
-function surroundingsOf({ state }: Engine): HistorySurroundings {
+export function surroundingsOf({ state }: Engine): HistorySurroundings {
   return {
     unitMicros: (market) => state.markets[market]?.microsPerTickLot ?? 0,
     markTicks: (market) => state.markets[market]?.mark ?? 0,

@@ -4,7 +4,7 @@ export { History } from "../history/history.js";
 export { openHistoryStore } from "../history/history-store.js";
 export { ORDER_ROW } from "../history/order-row.js";
 export { dataFolder } from "../recovery/data-folder.js";
-export { type Recovered, recover } from "../recovery/recover.js";
+export { type Recovered, recover, surroundingsOf } from "../recovery/recover.js";
 export {
   decodeReplicaState,
   encodeReplicaState,

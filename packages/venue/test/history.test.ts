@@ -1,0 +1,174 @@
+/**
+ * The history against a naive recomputation from all events, over seeded flows, with restarts in
+ * the middle: the store closed and opened again, at one point an older copy put in its place.
+ */
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Command, Engine } from "@perpgate/engine";
+import { commands } from "@perpgate/engine/test/flow/flow";
+import type { ProfileName } from "@perpgate/engine/test/flow/profiles";
+import { ReferenceVenue } from "@perpgate/engine/test/reference/venue";
+import { RESOLUTIONS } from "@perpgate/protocol";
+import { type Applied, NO_EVIDENCE } from "@perpgate/venue";
+import {
+  History,
+  newReplicaState,
+  ORDER_ROW,
+  observe,
+  openHistoryStore,
+  RESOLUTION_MS,
+  surroundingsOf,
+} from "@perpgate/venue/testing";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { NaiveHistory } from "./naive-history.js";
+
+const LOG_ID = new Uint8Array(16);
+const ALL = 1_000_000;
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "perpgate-history-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+async function openHistory(engine: Engine): Promise<History> {
+  const { store, discarded } = await openHistoryStore(join(folder, "store"), LOG_ID, () => true);
+  expect(discarded).toBeUndefined();
+  return new History(store, surroundingsOf(engine), {
+    onDurable: () => undefined,
+    onFailure: (error) => {
+      throw error;
+    },
+  });
+}
+
+/** Runs the flow through engine and history; `restarts` are positions at which it is reopened. */
+async function run(name: ProfileName, seed: number, count: number, restarts: readonly number[]) {
+  let state = newReplicaState();
+  const naive = new NaiveHistory(
+    (market) => state.engine.state.markets[market]?.microsPerTickLot ?? 0,
+  );
+  const flow: Command[] = [];
+  const reference = new ReferenceVenue(1_000);
+  for (const command of commands(name, seed, count, reference)) {
+    reference.apply(command);
+    flow.push(command);
+  }
+  let history = await openHistory(state.engine);
+  let at = 0;
+  let furthest = 0;
+  const replay = (until: number): void => {
+    for (; at < until; at++) {
+      const command = flow[at]!;
+      const events = state.engine.apply(command);
+      const applied: Applied = {
+        position: state.engine.position,
+        timeMs: state.engine.state.timeMs,
+        command,
+        evidence: NO_EVIDENCE,
+        events,
+      };
+      const sealed = observe(state, applied);
+      history.onCommand(applied, state.blocks.currentNumber, sealed);
+      if (applied.position <= furthest) continue;
+      furthest = applied.position;
+      naive.note(applied.position, applied.timeMs, events.decode());
+    }
+  };
+  for (const [i, place] of restarts.entries()) {
+    replay(place);
+    await history.close();
+    const store = join(folder, "store");
+    const copy = join(folder, "copy");
+    if (i === 0) cpSync(store, copy, { recursive: true });
+    if (i === 2) {
+      // A backup from long ago: what it misses is applied again.
+      rmSync(store, { recursive: true });
+      cpSync(copy, store, { recursive: true });
+    }
+    // From the beginning of the log: the history passes over what it holds.
+    state = newReplicaState();
+    at = 0;
+    history = await openHistory(state.engine);
+  }
+  replay(flow.length);
+  return { state, naive, history };
+}
+
+describe("the history agrees with a recomputation from all events", () => {
+  const flows: readonly [ProfileName, number, number][] = [
+    ["cascade", 11, 4_000],
+    ["thinFund", 12, 4_000],
+    ["stops", 13, 4_000],
+    ["gate", 14, 4_000],
+  ];
+  test.each(flows)("flow %s, seed %i, %i commands", async (name, seed, count) => {
+    const restarts = [500, 1_777, 3_001, count - 1];
+    const { state, naive, history } = await run(name, seed, count, restarts);
+    for (const isFlushed of [false, true]) {
+      if (isFlushed) await history.flush();
+      const accounts = Math.min(8, state.engine.state.addresses.length - 1);
+      for (let account = 1; account <= accounts; account++) {
+        compareAccount(naive, history, account, state.engine.state.markets.length);
+      }
+      for (const { number } of state.engine.state.markets) compareMarket(naive, history, number);
+    }
+    await history.close();
+  });
+});
+
+function compareAccount(naive: NaiveHistory, history: History, account: number, markets: number) {
+  const fills = naive.fills(account);
+  expect(history.fills(account, ALL).map(plain)).toEqual(fills);
+  // Pages of seven join to the same list.
+  const paged = [];
+  for (let page = history.fills(account, 7); page.length > 0; ) {
+    paged.push(...page.map(plain));
+    page = history.fills(account, 7, page.at(-1));
+  }
+  expect(paged).toEqual(fills);
+  const ids = naive.orders(account);
+  const rows = history.orders(account, ALL);
+  expect(rows.map((row) => row[ORDER_ROW.ID])).toEqual(ids);
+  for (const row of rows.slice(0, 20)) {
+    const id = row[ORDER_ROW.ID]!;
+    expect({
+      status: ["filled", "resting", "pending", "canceled"][row[ORDER_ROW.STATUS]!],
+      reason: row[ORDER_ROW.REASON],
+      lots: row[ORDER_ROW.FILLED_LOTS],
+      micros: row[ORDER_ROW.FILLED_MICROS],
+      fee: row[ORDER_ROW.FEE],
+      left: row[ORDER_ROW.REMAINING],
+      created: row[ORDER_ROW.CREATED],
+      updated: row[ORDER_ROW.UPDATED],
+    }).toEqual(naive.order(id));
+    expect(history.order(account, id)).toEqual(row);
+    const nonce = row[ORDER_ROW.NONCE]!;
+    const same = history.ordersByNonce(account, nonce, ALL).map((other) => other[ORDER_ROW.ID]);
+    expect(same).toEqual(naive.orders(account, nonce));
+  }
+  for (let market = 0; market < markets; market++) {
+    expect(history.positionUpdatedAt(account, market)).toBe(naive.updatedAt(account, market));
+  }
+}
+
+function compareMarket(naive: NaiveHistory, history: History, market: number): void {
+  const tape = naive.tape(market);
+  expect(history.trades(market, ALL).map(({ row }) => [...row])).toEqual(
+    tape.map(({ event: e, timeMs }) => [e.priceTicks, e.lots, e.takerSide, timeMs]).reverse(),
+  );
+  for (const resolution of RESOLUTIONS) {
+    const candles = history.candles(market, resolution, ALL);
+    expect(candles.map(({ timeMs, row }) => ({ timeMs, row: [...row] }))).toEqual(
+      naive.candles(market, RESOLUTION_MS[resolution]),
+    );
+  }
+  expect(
+    history.funding(market, ALL).map(({ timeMs, row }) => ({ timeMs, row: [...row] })),
+  ).toEqual(naive.funding(market));
+}
+
+function plain({ position, ordinal, row }: ReturnType<History["fills"]>[number]) {
+  return { position, ordinal, row: [...row] };
+}

@@ -1,0 +1,168 @@
+/**
+ * The history once more, for obviousness: every event of every command in one list, and each answer
+ * computed from the whole list when it is asked for.
+ */
+import { END, ORDER_STATUSES, type VenueEvent } from "@perpgate/engine";
+
+export interface Noted {
+  readonly position: number;
+  readonly timeMs: number;
+  readonly event: VenueEvent;
+}
+
+const STATUS = new Map(ORDER_STATUSES.map((name, code) => [code, name]));
+
+export class NaiveHistory {
+  private readonly noted: Noted[] = [];
+  private allTrades: ReturnType<NaiveHistory["listTrades"]> | undefined;
+
+  /** Takes the units by market. */
+  constructor(private readonly unitMicros: (market: number) => number) {}
+
+  note(position: number, timeMs: number, events: readonly VenueEvent[]): void {
+    for (const event of events) this.noted.push({ position, timeMs, event });
+  }
+
+  /** Every trade with its place in its command and the block that holds it; computed once. */
+  private trades() {
+    this.allTrades ??= this.listTrades();
+    return this.allTrades;
+  }
+
+  private listTrades() {
+    let last = 0;
+    let index = 0;
+    let block = 1;
+    return this.noted.flatMap(({ position, timeMs, event }) => {
+      if (event.kind === "BlockSealed") block = event.number + 1;
+      if (event.kind !== "Traded") return [];
+      index = position === last ? index + 1 : 0;
+      last = position;
+      return [{ position, timeMs, index, block, event }];
+    });
+  }
+
+  /** Rows as the history stores them, newest first. */
+  fills(account: number) {
+    return this.trades()
+      .flatMap(({ position, timeMs, index, block, event: e }) => {
+        const isMaker = e.makerAccount === account;
+        if (!isMaker && e.takerAccount !== account) return [];
+        const order = isMaker ? e.makerOrderId : e.takerOrderId;
+        const row = [
+          order,
+          order === 0 ? e.tradeKind : 0,
+          e.market,
+          isMaker ? -e.takerSide : e.takerSide,
+          e.priceTicks,
+          e.lots,
+          isMaker ? e.makerFeeMicros : e.takerFeeMicros,
+          isMaker ? 0 : 1,
+          isMaker ? e.makerPnlMicros : e.takerPnlMicros,
+          block,
+          timeMs,
+        ];
+        return [{ position, ordinal: 2 * index + (isMaker ? 0 : 1), row }];
+      })
+      .reverse();
+  }
+
+  tape(market: number) {
+    return this.trades().filter(({ event }) => event.market === market && event.makerOrderId !== 0);
+  }
+
+  candles(market: number, spanMs: number) {
+    const times = new Map<number, number[]>();
+    for (const { timeMs, event } of this.tape(market)) {
+      const time = Math.floor(timeMs / spanMs) * spanMs;
+      const price = event.priceTicks;
+      const [open, high, low, , lots, count] = times.get(time) ?? [
+        price,
+        price,
+        price,
+        price,
+        0,
+        0,
+      ];
+      times.set(time, [
+        open!,
+        Math.max(high!, price),
+        Math.min(low!, price),
+        price,
+        lots! + event.lots,
+        count! + 1,
+      ]);
+    }
+    return [...times].sort(([a], [b]) => b - a).map(([timeMs, row]) => ({ timeMs, row }));
+  }
+
+  funding(market: number) {
+    return this.noted
+      .flatMap(({ event }) =>
+        event.kind === "FundingApplied" && event.market === market
+          ? [{ timeMs: event.hourEndMs, row: [event.rate, event.markTicks] }]
+          : [],
+      )
+      .reverse();
+  }
+
+  /** Status, reason, filled lots and micros, fee, remaining lots, created, updated. */
+  order(id: number) {
+    let state = {
+      status: "",
+      reason: 0,
+      lots: 0,
+      micros: 0,
+      fee: 0,
+      left: 0,
+      created: 0,
+      updated: 0,
+    };
+    for (const { timeMs, event: e } of this.noted) {
+      if (e.kind === "OrderPlaced" && e.orderId === id) {
+        state = { ...state, status: "filled", left: e.lots, created: timeMs, updated: timeMs };
+      }
+      if (e.kind === "Traded" && (e.makerOrderId === id || e.takerOrderId === id)) {
+        state.lots += e.lots;
+        state.micros += e.lots * e.priceTicks * this.unitMicros(e.market);
+        state.fee += e.makerOrderId === id ? e.makerFeeMicros : e.takerFeeMicros;
+        state.left -= e.lots;
+        state.updated = timeMs;
+      }
+      if (e.kind === "OrderEnded" && e.orderId === id) {
+        state.status = e.reason === END.none ? "filled" : "canceled";
+        state.reason = e.reason;
+        state.left = e.remainingLots;
+        state.updated = timeMs;
+      }
+      if (e.kind === "OrderAcknowledged" && e.orderId === id) {
+        state.status = STATUS.get(e.status) ?? "";
+        state.reason = e.reason;
+        state.left = e.remainingLots;
+      }
+    }
+    return state;
+  }
+
+  /** Ids of an account's orders, newest first; those that used a nonce if one is given. */
+  orders(account: number, nonce?: number): number[] {
+    return this.noted
+      .flatMap(({ event: e }) => {
+        const isOwn = e.kind === "OrderPlaced" && e.account === account;
+        return isOwn && (nonce === undefined || e.nonce === nonce) ? [e.orderId] : [];
+      })
+      .reverse();
+  }
+
+  updatedAt(account: number, market: number): number {
+    let known = "0 0 0";
+    let updated = 0;
+    for (const { timeMs, event: e } of this.noted) {
+      if (e.kind !== "PositionSettled" || e.account !== account || e.market !== market) continue;
+      const now = `${e.lots} ${e.costMicros} ${e.marginMicros}`;
+      if (now !== known) updated = timeMs;
+      known = now;
+    }
+    return updated;
+  }
+}
