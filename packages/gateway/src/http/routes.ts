@@ -2,12 +2,11 @@
 
 import { SIGNATURE_HEADER } from "@perpgate/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { bearerTokenOf } from "./bearer-token.js";
 import { RequestClient } from "./client.js";
 import type { GatewayContext } from "./context.js";
 import { EMPTY_BODY, JsonBody } from "./json-body.js";
 import type { Operation, RawCall } from "./operation.js";
-
-const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
 export function routeOperations(
   app: FastifyInstance,
@@ -44,7 +43,7 @@ function rawCallOf(request: FastifyRequest, reply: FastifyReply): RawCall {
     query: request.query,
     body: body.value,
     bodyBytes: body.bytes,
-    bearerToken: BEARER.exec(request.headers.authorization ?? "")?.[1],
+    bearerToken: bearerTokenOf(request.headers.authorization),
     signature: typeof signature === "string" ? signature : undefined,
     client: new RequestClient(request, reply),
   };

@@ -33,6 +33,8 @@ export class Connection {
   readonly subscriptions = new Map<string, Subscription>();
   /** Whether the other end has been heard of since the last look. */
   isAlive = true;
+  /** Resolves when the socket is gone. */
+  readonly closed: Promise<void>;
   private isClosing = false;
   private messages = 0;
   private waitingForRoom: (() => void)[] = [];
@@ -45,7 +47,12 @@ export class Connection {
     private readonly limits: SocketLimits,
   ) {
     transport.on("drain", () => this.onRoom());
-    socket.on("close", () => this.onClose());
+    this.closed = new Promise((resolve) => {
+      socket.on("close", () => {
+        this.onClose();
+        resolve();
+      });
+    });
   }
 
   /** Bytes written and not yet taken by the operating system. */

@@ -23,6 +23,8 @@ export class BookFeed implements PublicStream, PulseFeed {
   private readonly readers = new Set<BookReader>();
   /** Kept only while someone reads. */
   private book: PublishedBook | undefined;
+  /** The change that the last round has seen. */
+  private seenChange = 0;
 
   constructor(
     private readonly pulse: Pulse,
@@ -46,10 +48,11 @@ export class BookFeed implements PublicStream, PulseFeed {
 
   /** A command has been applied. */
   onCommand(): void {
-    if (this.book !== undefined && this.changedAt() > this.book.seq) this.pulse.wake(this);
+    if (this.book !== undefined && this.changedAt() !== this.seenChange) this.pulse.wake(this);
   }
 
   collect(): Delivery | undefined {
+    this.seenChange = this.changedAt();
     const delta = this.book?.advance(this.levels());
     if (delta === undefined) return undefined;
     const readers = this.readers.values();

@@ -1,0 +1,102 @@
+/**
+ * Subscribing: each stream of the message is judged alone. Refusals come first, one `error` each;
+ * then one `ok` with the streams that were taken and the position they start from; then their
+ * frames. A stream that the socket holds already begins anew: that is how a client that lost step
+ * asks for a fresh snapshot.
+ */
+
+import {
+  isPrivateStream,
+  parseStreamName,
+  Refusal,
+  type StreamName,
+  SubscribeMessage,
+} from "@perpgate/protocol";
+import type { Connection } from "../connection.js";
+import { defineSocketOperation, type SocketContext } from "./operation.js";
+
+interface Wish {
+  readonly stream: string;
+  readonly name: StreamName;
+}
+
+export const subscribe = defineSocketOperation({
+  message: SubscribeMessage,
+  handle: ({ message, connection, refuse, ok }, context) => {
+    const badToken = bindToken(message.token, connection, context);
+    const wishes: Wish[] = [];
+    for (const stream of new Set(message.streams)) {
+      try {
+        const name = judge(stream, connection, context, badToken, wishes);
+        wishes.push({ stream, name });
+      } catch (error) {
+        refuse(error, { stream });
+      }
+    }
+    if (wishes.length === 0) return undefined;
+    ok({ streams: wishes.map(({ stream }) => stream), seq: context.hub.position });
+    for (const wish of wishes) {
+      connection.subscriptions.get(wish.stream)?.end();
+      // A frame of an earlier stream may have been one too many for the socket.
+      if (!connection.isOpen) break;
+      open(wish, connection, context, message);
+    }
+    return undefined;
+  },
+});
+
+/** A token that does not open a session concerns the private streams alone. */
+function bindToken(
+  token: string | undefined,
+  connection: Connection,
+  { sessions }: SocketContext,
+): unknown {
+  if (token === undefined) return undefined;
+  try {
+    sessions.bind(connection, sessions.sessionOf(token));
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+function judge(
+  stream: string,
+  connection: Connection,
+  { hub, limits }: SocketContext,
+  badToken: unknown,
+  taken: readonly Wish[],
+): StreamName {
+  const name = parseStreamName(stream);
+  if (name === undefined) throw new Refusal("unknown_stream", { stream });
+  if ("symbol" in name && !hub.hasMarket(name.symbol)) {
+    throw new Refusal("market_not_found", { symbol: name.symbol });
+  }
+  if (isPrivateStream(name)) {
+    if (badToken !== undefined) throw badToken;
+    if (connection.session === undefined) throw new Refusal("token_required", {});
+  }
+  const { subscriptions } = connection;
+  const added = taken.filter((wish) => !subscriptions.has(wish.stream)).length;
+  if (!subscriptions.has(stream) && subscriptions.size + added >= limits.streamsPerSocket) {
+    throw new Refusal("too_many_streams", { limit: limits.streamsPerSocket });
+  }
+  return name;
+}
+
+function open(
+  { stream, name }: Wish,
+  connection: Connection,
+  { hub }: SocketContext,
+  { format, since }: { readonly format?: "packed" | "plain"; readonly since?: number },
+): void {
+  if ("symbol" in name || name.stream === "blocks") {
+    const end = hub.openPublic(connection, name, { isPlain: format === "plain" });
+    connection.subscriptions.set(stream, { isPrivate: false, end });
+    return;
+  }
+  const { session } = connection;
+  if (session === undefined) throw new Refusal("token_required", {});
+  const end = hub.openPrivate(connection, name.stream, session.account, since);
+  connection.subscriptions.set(stream, { isPrivate: true, end });
+}

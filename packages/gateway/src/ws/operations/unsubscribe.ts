@@ -1,0 +1,20 @@
+import { Refusal, UnsubscribeMessage } from "@perpgate/protocol";
+import { defineSocketOperation } from "./operation.js";
+
+/** Ends streams; each name is judged alone. */
+export const unsubscribe = defineSocketOperation({
+  message: UnsubscribeMessage,
+  handle: ({ message, connection, refuse }) => {
+    const streams = [...new Set(message.streams)].filter((stream) => {
+      const subscription = connection.subscriptions.get(stream);
+      if (subscription === undefined) {
+        refuse(new Refusal("not_subscribed", { stream }), { stream });
+        return false;
+      }
+      subscription.end();
+      connection.subscriptions.delete(stream);
+      return true;
+    });
+    return streams.length === 0 ? undefined : { streams };
+  },
+});

@@ -1,0 +1,210 @@
+/**
+ * `/ws/v1` on the gateway's own HTTP server: from the upgrade to the last byte.
+ *
+ *   upgrade → path → caps → token → handshake → messages ⇄ frames → close
+ *
+ * A socket is refused before the handshake in the shape of every other error, and closed after it
+ * with a code of `close-codes.ts`. Once a while every socket is asked whether anyone is still there.
+ */
+
+import type { IncomingMessage, Server } from "node:http";
+import type { Duplex } from "node:stream";
+import { Refusal } from "@perpgate/protocol";
+import type { Venue } from "@perpgate/venue";
+import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
+import { bearerTokenOf } from "../http/bearer-token.js";
+import type { GatewayContext } from "../http/context.js";
+import { clientKeyOf } from "../limits/client-key.js";
+import { CLOSE } from "./close-codes.js";
+import { Connection, type ConnectionSession } from "./connection.js";
+import { Messages } from "./messages.js";
+import { SessionSockets } from "./session-sockets.js";
+import { DEFAULT_SOCKET_LIMITS, type SocketLimits } from "./socket-limits.js";
+import { StreamHub } from "./streams/stream-hub.js";
+import { isStreamPath, refuseUpgrade, serveWithoutUpgrade } from "./upgrade.js";
+
+export interface StreamLogger {
+  info(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface StreamServerOptions {
+  readonly venue: Venue;
+  readonly log: StreamLogger;
+  readonly limits?: Partial<SocketLimits>;
+}
+
+/** Options of `ws` that its types do not know yet. */
+interface FragmentLimits {
+  readonly maxFragments: number;
+  readonly maxBufferedChunks: number;
+  readonly closeTimeout: number;
+}
+
+/** Parts that TCP may deliver one message in; far above what any network makes of 64 KiB. */
+const MAX_CHUNKS = 4_096;
+
+export class StreamServer {
+  private readonly limits: SocketLimits;
+  private readonly log: StreamLogger;
+  private readonly hub: StreamHub;
+  private readonly sessions: SessionSockets;
+  private readonly sockets: WebSocketServer;
+  private readonly connections = new Set<Connection>();
+  private readonly perAddress = new Map<string, number>();
+  private readonly liveness: NodeJS.Timeout;
+  private opened = 0;
+  private isStopping = false;
+
+  constructor({ venue, log, limits }: StreamServerOptions) {
+    this.limits = { ...DEFAULT_SOCKET_LIMITS, ...limits };
+    this.log = log;
+    this.sessions = new SessionSockets(venue.views);
+    this.hub = new StreamHub(
+      venue,
+      (session) => this.sessions.closeSession(session),
+      (error) => log.error({ err: error }, "a stream failed"),
+    );
+    const options: ServerOptions & FragmentLimits = {
+      noServer: true,
+      clientTracking: false,
+      // Small frames gain little and every socket would pay with a window of memory.
+      perMessageDeflate: false,
+      maxPayload: this.limits.messageBytes,
+      maxFragments: this.limits.messageFragments,
+      maxBufferedChunks: MAX_CHUNKS,
+      closeTimeout: this.limits.closeTimeoutMs,
+    };
+    this.sockets = new WebSocketServer(options);
+    this.sockets.on("wsClientError", (error, socket) => {
+      refuseUpgrade(socket, new Refusal("malformed_request", { problem: error.message }));
+    });
+    this.liveness = setInterval(() => this.lookForTheDead(), this.limits.pingIntervalMs);
+    this.liveness.unref();
+  }
+
+  /** How many sockets are open. */
+  get size(): number {
+    return this.connections.size;
+  }
+
+  attach(server: Server, gateway: GatewayContext): void {
+    server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      if (!isStreamPath(request.url)) {
+        serveWithoutUpgrade(server, request, socket, head);
+        return;
+      }
+      this.accept(request, socket, head, gateway);
+    });
+  }
+
+  /** Says goodbye to everyone; resolves once all are gone. */
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    clearInterval(this.liveness);
+    this.hub.stop();
+    const gone = [...this.connections].map((connection) => {
+      connection.close(CLOSE.stopping);
+      return connection.closed;
+    });
+    await Promise.all(gone);
+  }
+
+  /** Cuts whoever has not said goodbye. */
+  cut(): void {
+    for (const connection of [...this.connections]) connection.destroy();
+  }
+
+  private accept(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    gateway: GatewayContext,
+  ): void {
+    // Until `ws` takes over, a reset would be an unhandled error.
+    const ignore = () => undefined;
+    socket.on("error", ignore);
+    const address = clientKeyOf(request.socket.remoteAddress ?? "");
+    try {
+      const session = this.admit(request, address);
+      this.sockets.handleUpgrade(request, socket, head, (webSocket) => {
+        socket.off("error", ignore);
+        this.begin(webSocket, socket, address, session, gateway);
+      });
+    } catch (error) {
+      const isRefusal = error instanceof Refusal;
+      if (!isRefusal) this.log.error({ err: error }, "an upgrade failed");
+      refuseUpgrade(socket, isRefusal ? error : new Refusal("internal_error", {}));
+    }
+  }
+
+  private admit(request: IncomingMessage, address: string): ConnectionSession | undefined {
+    if (this.isStopping) throw new Refusal("stopped", {});
+    const { socketsPerAddress: limit } = this.limits;
+    if ((this.perAddress.get(address) ?? 0) >= limit) {
+      throw new Refusal("too_many_sockets", { limit });
+    }
+    const { authorization } = request.headers;
+    if (authorization === undefined) return undefined;
+    const token = bearerTokenOf(authorization);
+    if (token === undefined) throw new Refusal("token_required", {});
+    return this.sessions.sessionOf(token);
+  }
+
+  private begin(
+    webSocket: WebSocket,
+    socket: Duplex,
+    address: string,
+    session: ConnectionSession | undefined,
+    gateway: GatewayContext,
+  ): void {
+    const id = `ws${++this.opened}`;
+    const connection = new Connection(id, address, webSocket, socket, this.limits);
+    const { hub, sessions, limits } = this;
+    const messages = new Messages(
+      connection,
+      { gateway, hub, sessions, limits },
+      (error, requestId) => this.log.error({ err: error, requestId }, "unexpected failure"),
+    );
+    this.connections.add(connection);
+    this.perAddress.set(address, (this.perAddress.get(address) ?? 0) + 1);
+    if (session !== undefined) this.sessions.bind(connection, session);
+    webSocket.on("message", (data, isBinary) => {
+      connection.isAlive = true;
+      messages.receive(bufferOf(data), isBinary);
+    });
+    webSocket.on("pong", () => {
+      connection.isAlive = true;
+    });
+    // What breaks the protocol: `ws` closes with the code for it, and tells here why.
+    webSocket.on("error", (error) => this.log.info({ id, reason: error.message }, "socket error"));
+    webSocket.on("close", (code) => {
+      this.connections.delete(connection);
+      this.leaveAddress(address);
+      this.sessions.leave(connection);
+      this.log.info({ id, code }, "socket closed");
+    });
+  }
+
+  private leaveAddress(address: string): void {
+    const count = (this.perAddress.get(address) ?? 1) - 1;
+    if (count === 0) this.perAddress.delete(address);
+    else this.perAddress.set(address, count);
+  }
+
+  private lookForTheDead(): void {
+    for (const connection of [...this.connections]) {
+      if (!connection.isAlive) {
+        connection.destroy();
+        continue;
+      }
+      connection.isAlive = false;
+      connection.ping();
+    }
+  }
+}
+
+function bufferOf(data: Buffer | ArrayBuffer | Buffer[]): Buffer {
+  if (Buffer.isBuffer(data)) return data;
+  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
+}

@@ -1,0 +1,138 @@
+/**
+ * The private streams: `preconfirms`, `orders`, `positions`, `deposits`.
+ *
+ * A reader is a cursor into its account's changes, which the history holds by log position. One that
+ * resumes reads them page by page, as fast as it takes them; when it has reached the present it is
+ * live, in the same turn, so nothing lies between and nothing comes twice. From then on each command
+ * that touches its account is told once per stream, encoded once for all sockets of the account.
+ * What is told live is noted during the command and sent in the next turn, after the answers to the
+ * orders themselves.
+ */
+
+import type { PrivateStream } from "@perpgate/protocol";
+import type { Venue } from "@perpgate/venue";
+import type { Connection } from "../connection.js";
+import type { WireFrame } from "../wire-frame.js";
+import { backfill } from "./backfill.js";
+import { gapFrame, stateFrame, streamOfRow, updateFrame } from "./private-frames.js";
+
+export interface AccountReader {
+  readonly connection: Connection;
+  readonly stream: PrivateStream;
+  readonly account: number;
+  /** Position up to which it was told everything. */
+  seq: number;
+  isEnded: boolean;
+}
+
+interface Noted {
+  readonly account: number;
+  readonly position: number;
+  readonly rows: readonly Float64Array[];
+}
+
+export class AccountFeed {
+  /** Live readers by account. */
+  private readonly live = new Map<number, Set<AccountReader>>();
+  private noted: Noted[] = [];
+  private turn: NodeJS.Immediate | undefined;
+
+  constructor(
+    private readonly venue: Venue,
+    private readonly onFault: (error: unknown) => void,
+  ) {}
+
+  /** Begins to send; answers how to stop. */
+  open(
+    connection: Connection,
+    stream: PrivateStream,
+    account: number,
+    since: number | undefined,
+  ): () => void {
+    const { views, position } = this.venue;
+    const reader: AccountReader = { connection, stream, account, seq: position, isEnded: false };
+    if (since !== undefined && since <= position) {
+      reader.seq = since;
+      this.resume(reader);
+    } else {
+      // A position of the future is of another log, or of one that lost its end.
+      if (since !== undefined) connection.send(gapFrame(stream, since, position));
+      const state = stateFrame(views, stream, account, position);
+      if (state !== undefined) connection.send(state);
+      this.goLive(reader);
+    }
+    return () => this.end(reader);
+  }
+
+  /** During a command: notes what it changed for accounts that someone reads. */
+  onCommand(position: number): void {
+    if (this.live.size === 0) return;
+    const byAccount = new Map<number, Float64Array[]>();
+    for (const { account, row } of this.venue.views.lastChanges) {
+      if (!this.live.has(account)) continue;
+      const rows = byAccount.get(account);
+      if (rows === undefined) byAccount.set(account, [row]);
+      else rows.push(row);
+    }
+    if (byAccount.size === 0) return;
+    for (const [account, rows] of byAccount) this.noted.push({ account, position, rows });
+    this.turn ??= setImmediate(() => this.tell());
+  }
+
+  stop(): void {
+    clearImmediate(this.turn);
+    this.noted = [];
+  }
+
+  private tell(): void {
+    this.turn = undefined;
+    const noted = this.noted;
+    this.noted = [];
+    for (const entry of noted) {
+      const readers = this.live.get(entry.account);
+      if (readers === undefined) continue;
+      try {
+        this.tellAccount(entry, readers);
+      } catch (error) {
+        this.onFault(error);
+      }
+    }
+  }
+
+  private tellAccount({ account, position, rows }: Noted, readers: Set<AccountReader>): void {
+    const frames = new Map<PrivateStream, WireFrame | null>();
+    for (const reader of readers) {
+      // It went live with this position already behind it.
+      if (reader.seq >= position) continue;
+      const { stream } = reader;
+      let frame = frames.get(stream);
+      if (frame === undefined) {
+        const own = rows.filter((row) => streamOfRow(row) === stream);
+        frame =
+          own.length === 0 ? null : updateFrame(this.venue.views, stream, account, position, own);
+        frames.set(stream, frame);
+      }
+      reader.seq = position;
+      if (frame !== null) reader.connection.send(frame);
+    }
+  }
+
+  private resume(reader: AccountReader): void {
+    backfill(this.venue, reader, () => this.goLive(reader)).catch((error: unknown) => {
+      this.onFault(error);
+    });
+  }
+
+  private goLive(reader: AccountReader): void {
+    if (reader.isEnded) return;
+    const readers = this.live.get(reader.account);
+    if (readers === undefined) this.live.set(reader.account, new Set([reader]));
+    else readers.add(reader);
+  }
+
+  private end(reader: AccountReader): void {
+    reader.isEnded = true;
+    const readers = this.live.get(reader.account);
+    if (readers?.delete(reader) === true && readers.size === 0) this.live.delete(reader.account);
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * The frames of the private streams: one per stream and log position, the same whether it is sent as
+ * it happens or later to a client that was away.
+ */
+
+import type { PrivateStream } from "@perpgate/protocol";
+import { type AccountChange, changeKind, type Views } from "@perpgate/venue";
+import { type WireFrame, wireFrame } from "../wire-frame.js";
+
+const STREAM_OF: Readonly<Record<AccountChange["kind"], PrivateStream>> = {
+  preconfirm: "preconfirms",
+  order: "orders",
+  position: "positions",
+  deposit: "deposits",
+};
+
+/** The stream that tells of such a row. */
+export function streamOfRow(row: Float64Array): PrivateStream {
+  return STREAM_OF[changeKind(row)];
+}
+
+/** What one command changed for an account, as far as one stream tells of it. */
+export function updateFrame(
+  views: Views,
+  stream: PrivateStream,
+  account: number,
+  seq: number,
+  rows: readonly Float64Array[],
+): WireFrame {
+  const changes = rows.map((row) => views.change(account, seq, row));
+  return wireFrame({ t: stream, d: payloadOf(stream, seq, changes) });
+}
+
+function payloadOf(stream: PrivateStream, seq: number, changes: readonly AccountChange[]): object {
+  const type = "update";
+  switch (stream) {
+    case "preconfirms": {
+      // A command acknowledges one order at most.
+      const [change] = changes;
+      return change?.kind === "preconfirm" ? { seq, ...change.acknowledgement } : { seq };
+    }
+    case "orders":
+      return { type, seq, orders: pick(changes, "order").map(({ order }) => order) };
+    case "positions":
+      return { type, seq, positions: pick(changes, "position").map(({ position }) => position) };
+    case "deposits":
+      return { type, seq, deposits: pick(changes, "deposit").map(({ deposit }) => deposit) };
+  }
+}
+
+function pick<K extends AccountChange["kind"]>(
+  changes: readonly AccountChange[],
+  kind: K,
+): Extract<AccountChange, { kind: K }>[] {
+  return changes.filter(
+    (change): change is Extract<AccountChange, { kind: K }> => change.kind === kind,
+  );
+}
+
+/** All that is open, for a reader that begins; undefined where a stream has no such state. */
+export function stateFrame(
+  views: Views,
+  stream: PrivateStream,
+  account: number,
+  seq: number,
+): WireFrame | undefined {
+  const type = "snapshot";
+  switch (stream) {
+    case "preconfirms":
+      return undefined;
+    case "orders":
+      return wireFrame({ t: stream, d: { type, seq, orders: views.openOrders(account) } });
+    case "positions":
+      return wireFrame({ t: stream, d: { type, seq, positions: views.positions(account) } });
+    case "deposits":
+      return wireFrame({ t: stream, d: { type, seq, deposits: views.deposits(account) } });
+  }
+}
+
+/** Says that what happened between `since` and `seq` cannot be told. */
+export function gapFrame(stream: PrivateStream, since: number, seq: number): WireFrame {
+  return wireFrame({ t: stream, d: { type: "gap", since, seq } });
+}
