@@ -3,13 +3,15 @@
  * in which format, and how far it has come. Everything in it is derived from the log; whatever is
  * missing, foreign or unreadable is removed and made again, never repaired.
  *
- * lmdb maps the file into memory, so a file cut short can end the process while it is opened. A
- * marker stands beside it during that moment; a start that finds it takes the store for damaged.
+ * lmdb maps the file into memory, so a damaged one can end the process while it is opened. What can
+ * be told from outside is looked at first (lmdb-file.ts); for the rest a marker stands beside it
+ * during that moment, and a start that finds it takes the store for damaged.
  */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { open, type RootDatabase } from "lmdb";
 import { HistoryTable } from "./history-table.js";
+import { lmdbFileFault } from "./lmdb-file.js";
 import type { Held } from "./write-queue.js";
 
 export const HISTORY_FORMAT = 2;
@@ -73,12 +75,13 @@ export async function openHistoryStore(
   return { store, discarded };
 }
 
-/** Opens a store that another process may be writing; undefined if there is none of that log. */
+/** Opens a store that another process may be writing; undefined if there is none of that log left. */
 export async function openForReading(
   directory: string,
   logId: Uint8Array,
 ): Promise<HistoryStore | undefined> {
-  if (!existsSync(join(directory, "data.mdb"))) return undefined;
+  const file = join(directory, "data.mdb");
+  if (!existsSync(file) || lmdbFileFault(file) !== null) return undefined;
   const environment = openEnvironment(directory, true);
   const held = readHeld(environment, logId);
   if (typeof held !== "string") return storeOf(environment, logId, held);
@@ -93,6 +96,8 @@ async function tryOpen(
 ): Promise<HistoryStore | string> {
   let environment: RootDatabase<Buffer, Buffer>;
   try {
+    const fault = lmdbFileFault(join(directory, "data.mdb"));
+    if (fault !== null) return fault;
     environment = openEnvironment(directory, false);
   } catch (error) {
     return `it cannot be opened: ${error instanceof Error ? error.message : error}`;

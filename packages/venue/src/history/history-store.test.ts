@@ -1,0 +1,78 @@
+import { cpSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
+import type { VenueLogger } from "../venue-options.js";
+
+let folder = "";
+beforeEach(async () => {
+  folder = await temporaryFolder();
+});
+afterEach(() => removeFolder(folder));
+
+/** A venue with a few orders; answers what the history shows of them. */
+async function firstLife(): Promise<unknown> {
+  const driver = await TestVenue.open(folder);
+  await driver.index();
+  const session = await driver.signIn(1);
+  for (let nonce = 1; nonce <= 9; nonce++) await driver.order(session, nonce, "long", 640_000);
+  await driver.tick();
+  const shown = driver.venue.views.orders(1);
+  await driver.venue.close();
+  return shown;
+}
+
+async function secondLife(): Promise<{ shown: unknown; warnings: unknown[] }> {
+  const warnings: unknown[] = [];
+  const logger: VenueLogger = {
+    info: () => undefined,
+    warn: (fields) => warnings.push(fields),
+    error: () => undefined,
+  };
+  const { venue } = await TestVenue.open(folder, { logger });
+  const shown = venue.views.orders(1);
+  await venue.close();
+  return { shown, warnings };
+}
+
+describe("a history that is not what was written is made anew, the same", () => {
+  const data = (): string => join(folder, "history", "data.mdb");
+
+  test("left alone: taken as it is", async () => {
+    const shown = await firstLife();
+    expect(await secondLife()).toEqual({ shown, warnings: [] });
+  });
+
+  test.each<[string, () => void, RegExp]>([
+    ["garbage", () => writeFileSync(data(), Buffer.alloc(20_000, 0xa5)), /not an lmdb file/],
+    ["an empty file", () => truncateSync(data(), 0), /not an lmdb file/],
+    ["a file cut short", () => truncateSync(data(), 12_288), /bytes and needs/],
+    [
+      "the marker of an attempt that did not return",
+      () => writeFileSync(join(folder, "history", "opening"), ""),
+      /did not return/,
+    ],
+  ])("%s", async (_, harm, reason) => {
+    const shown = await firstLife();
+    harm();
+    const second = await secondLife();
+    expect(second.shown).toEqual(shown);
+    expect(second.warnings).toEqual([{ reason: expect.stringMatching(reason) }]);
+  });
+
+  test("a history of another log", async () => {
+    const shown = await firstLife();
+    const other = await temporaryFolder();
+    try {
+      const { venue } = await TestVenue.open(other);
+      await venue.close();
+      await removeFolder(join(folder, "history"));
+      cpSync(join(other, "history"), join(folder, "history"), { recursive: true });
+    } finally {
+      await removeFolder(other);
+    }
+    const second = await secondLife();
+    expect(second.shown).toEqual(shown);
+    expect(second.warnings).toEqual([{ reason: "it is of another log" }]);
+  });
+});
