@@ -163,7 +163,8 @@ export class EngineVenue implements DepositPort {
       this.turnedAway.push(problem);
       return problem;
     }
-    const { verdict, attestor, depositId, confirmations, required, credits, reason } = signed.vote;
+    const { verdict, attestor, depositId, votedAtMs } = signed.vote;
+    const { confirmations, required, credits, reason } = signed.vote;
     if (verdict === "reorged") return "malformed";
     const events = this.apply({
       kind: "AttestDeposit",
@@ -171,6 +172,7 @@ export class EngineVenue implements DepositPort {
       attestor,
       depositId,
       verdict,
+      votedAtMs,
       confirmations,
       required,
       credits,

@@ -156,12 +156,15 @@ export interface AttestDeposit {
   readonly stampMs: number;
   readonly attestor: number;
   readonly depositId: number;
-  readonly verdict: "confirming" | "credit" | "reject";
+  /** `reorged`: a credited deposit whose transaction is no longer in the chain. */
+  readonly verdict: "confirming" | "credit" | "reject" | "reorged";
+  /** When the attestor signed it; an older vote never replaces a newer one. */
+  readonly votedAtMs: number;
   readonly confirmations: number;
   readonly required: number;
   /** For `credit`: each matching log. */
   readonly credits: readonly DepositCredit[];
-  /** For `reject`: why, a snake_case word. */
+  /** For `reject` and `reorged`: why, a snake_case word. */
   readonly reason: string;
 }
 

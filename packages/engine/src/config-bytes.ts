@@ -1,6 +1,6 @@
 /** The venue's parameters as bytes, fields in one fixed order. */
 import type { AttestorKind, MarketConfig, VenueConfig } from "./config.js";
-import type { ByteReader, ByteWriter } from "./state/bytes.js";
+import { type ByteReader, BytesUnreadable, type ByteWriter } from "./state/bytes.js";
 
 export function writeConfig(w: ByteWriter, config: VenueConfig): void {
   w.numbers([
@@ -30,7 +30,7 @@ export function writeConfig(w: ByteWriter, config: VenueConfig): void {
 
 export function readConfig(r: ByteReader): VenueConfig {
   const [fund, cap, maxOpenOrders, attestors, attestorQuorum, devCredit] = r.numbers();
-  const attestorKind: AttestorKind = r.text() === "dev" ? "dev" : "chain";
+  const attestorKind = attestorKindOf(r.text());
   const markets: MarketConfig[] = [];
   r.repeat(() => {
     const symbol = r.text();
@@ -60,4 +60,9 @@ export function readConfig(r: ByteReader): VenueConfig {
     attestorQuorum: attestorQuorum!,
     devCreditMicros: devCredit!,
   };
+}
+
+function attestorKindOf(text: string): AttestorKind {
+  if (text === "dev" || text === "chain") return text;
+  throw new BytesUnreadable(`${text} is not a kind of attestor`);
 }

@@ -95,6 +95,7 @@ export const EVENT_FIELDS = {
   DepositCredited: ["depositId", "account", "amountMicros", "logIndex"],
   DepositSettled: ["depositId", "credited"],
   BlockSealed: ["number", "firstPosition", "lastPosition", "ackCount", "timeMs"],
+  DepositReorged: ["depositId"],
 } as const;
 
 type Fields = typeof EVENT_FIELDS;

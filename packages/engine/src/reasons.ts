@@ -46,6 +46,7 @@ export const REFUSALS = [
   "deposit_settled",
   "deposit_limit",
   "invalid_command",
+  "vote_outdated",
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 

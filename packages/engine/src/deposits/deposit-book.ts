@@ -3,13 +3,14 @@
  * was credited. Keys are `chain hash` (under the `dev` attestor `account chain hash`, since it
  * credits whoever registers).
  */
-import type { DepositCredit } from "../commands.js";
+import type { AttestDeposit, DepositCredit } from "../commands.js";
 import { ExpiryQueue } from "../state/expiry-queue.js";
 
 export type DepositStatus = "queued" | "confirming" | "credited" | "rejected";
 
 export interface Vote {
-  readonly verdict: "confirming" | "credit" | "reject";
+  readonly verdict: AttestDeposit["verdict"];
+  readonly votedAtMs: number;
   readonly confirmations: number;
   readonly required: number;
   readonly credits: readonly DepositCredit[];
@@ -24,16 +25,21 @@ export interface AccountCredit {
 
 export interface Deposit {
   readonly id: number;
-  readonly registrant: number;
-  readonly registeredAtMs: number;
+  /** Renewed when a rejected deposit is registered again. */
+  registrant: number;
+  registeredAtMs: number;
+  /** 0 until credited or rejected. */
+  settledAtMs: number;
   readonly chain: string;
   readonly txHash: string;
-  readonly token: string;
+  token: string;
   status: DepositStatus;
   confirmations: number;
   required: number;
   reason: string;
   credits: readonly AccountCredit[];
+  /** Why a credited deposit is in doubt: its transaction left the chain. Empty if it is not. */
+  reorged: string;
   /** The latest vote of each attestor. */
   readonly votes: Map<number, Vote>;
 }

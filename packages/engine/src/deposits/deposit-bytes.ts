@@ -6,7 +6,7 @@ import type { Deposit, DepositStatus, Vote } from "./deposit-book.js";
 import { depositKey } from "./deposit-commands.js";
 
 const STATUSES: readonly DepositStatus[] = ["queued", "confirming", "credited", "rejected"];
-const VERDICTS: readonly Vote["verdict"][] = ["confirming", "credit", "reject"];
+const VERDICTS: readonly Vote["verdict"][] = ["confirming", "credit", "reject", "reorged"];
 
 export function writeDeposits(w: ByteWriter, s: VenueState): void {
   const deposits = [...s.deposits.byId.values()].sort((a, b) => a.id - b.id);
@@ -16,16 +16,23 @@ export function writeDeposits(w: ByteWriter, s: VenueState): void {
       deposit.id,
       deposit.registrant,
       deposit.registeredAtMs,
+      deposit.settledAtMs,
       STATUSES.indexOf(deposit.status),
       deposit.confirmations,
       deposit.required,
     ]);
-    w.texts([deposit.chain, deposit.txHash, deposit.token, deposit.reason]);
+    w.texts([deposit.chain, deposit.txHash, deposit.token, deposit.reason, deposit.reorged]);
     w.numbers(deposit.credits.flatMap((c) => [c.account, c.amountMicros, c.logIndex]));
     const votes = [...deposit.votes].sort(([a], [b]) => a - b);
     w.number(votes.length);
     for (const [attestor, vote] of votes) {
-      w.numbers([attestor, VERDICTS.indexOf(vote.verdict), vote.confirmations, vote.required]);
+      w.numbers([
+        attestor,
+        VERDICTS.indexOf(vote.verdict),
+        vote.confirmations,
+        vote.required,
+        vote.votedAtMs,
+      ]);
       w.text(vote.reason);
       w.texts(vote.credits.map((c) => c.address));
       w.numbers(vote.credits.flatMap((c) => [c.amountMicros, c.logIndex]));
@@ -35,12 +42,13 @@ export function writeDeposits(w: ByteWriter, s: VenueState): void {
 
 export function readDeposits(r: ByteReader, s: VenueState): void {
   r.repeat(() => {
-    const [id, registrant, registeredAtMs, status, confirmations, required] = r.numbers();
-    const [chain, txHash, token, reason] = r.texts();
+    const [id, registrant, registeredAtMs, settledAtMs, status, confirmations, required] =
+      r.numbers();
+    const [chain, txHash, token, reason, reorged] = r.texts();
     const credits = r.numbers();
     const votes = new Map<number, Vote>();
     r.repeat(() => {
-      const [attestor, verdict, seen, needed] = r.numbers();
+      const [attestor, verdict, seen, needed, votedAtMs] = r.numbers();
       const why = r.text();
       const addresses = r.texts();
       const figures = r.numbers();
@@ -48,6 +56,7 @@ export function readDeposits(r: ByteReader, s: VenueState): void {
         verdict: VERDICTS[verdict!]!,
         confirmations: seen!,
         required: needed!,
+        votedAtMs: votedAtMs!,
         reason: why,
         credits: addresses.map((address, i) => ({
           address,
@@ -60,6 +69,8 @@ export function readDeposits(r: ByteReader, s: VenueState): void {
       id: id!,
       registrant: registrant!,
       registeredAtMs: registeredAtMs!,
+      settledAtMs: settledAtMs!,
+      reorged: reorged!,
       chain: chain!,
       txHash: txHash!,
       token: token!,

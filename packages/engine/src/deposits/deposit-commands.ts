@@ -24,6 +24,7 @@ export function registerDeposit(s: VenueState, command: RegisterDeposit): boolea
   const known = s.deposits.byKey.get(key);
   if (known !== undefined) {
     // Registering again answers the same deposit.
+    if (mayReopen(known, command.token)) reopen(s, known, session.account, command.token);
     s.events.emit(EVENT.DepositRegistered, known.id, known.registrant);
     return true;
   }
@@ -31,6 +32,8 @@ export function registerDeposit(s: VenueState, command: RegisterDeposit): boolea
     id: s.position,
     registrant: session.account,
     registeredAtMs: s.timeMs,
+    settledAtMs: 0,
+    reorged: "",
     chain: command.chain,
     txHash: command.txHash,
     token: command.token,
@@ -45,6 +48,34 @@ export function registerDeposit(s: VenueState, command: RegisterDeposit): boolea
   if (isDev) s.deposits.devDue.push(s.timeMs + DEV_CREDIT_DELAY_MS, deposit.id);
   s.events.emit(EVENT.DepositRegistered, deposit.id, session.account);
   return true;
+}
+
+/**
+ * Rejections that a stranger can cause, by naming the wrong token for somebody's transaction, or
+ * that time heals. Nothing was credited, so being credited once still means once.
+ */
+const REOPENABLE: ReadonlySet<string> = new Set([
+  "transaction_not_found",
+  "token_not_configured",
+  "deposit_limit",
+]);
+
+function mayReopen(deposit: Deposit, token: string): boolean {
+  if (deposit.status !== "rejected") return false;
+  if (deposit.reason === "other_token") return deposit.token !== token;
+  return REOPENABLE.has(deposit.reason);
+}
+
+function reopen(s: VenueState, deposit: Deposit, registrant: number, token: string): void {
+  deposit.registrant = registrant;
+  deposit.registeredAtMs = s.timeMs;
+  deposit.settledAtMs = 0;
+  deposit.token = token;
+  deposit.status = "queued";
+  deposit.reason = "";
+  deposit.confirmations = 0;
+  deposit.required = 0;
+  deposit.votes.clear();
 }
 
 /** A space stands in no part; account 0 where the registrant does not matter. */
@@ -69,26 +100,39 @@ export function attestDeposit(s: VenueState, command: AttestDeposit): boolean {
   }
   const deposit = s.deposits.byId.get(command.depositId);
   if (deposit === undefined) return refuse(s, REFUSAL.deposit_unknown);
-  if (deposit.status === "credited" || deposit.status === "rejected") {
-    return refuse(s, REFUSAL.deposit_settled);
-  }
+  const isSettled = deposit.status === "credited" || deposit.status === "rejected";
+  const mayVote = command.verdict === "reorged" ? deposit.status === "credited" : !isSettled;
+  if (!mayVote) return refuse(s, REFUSAL.deposit_settled);
   if (!isWellFormed(command)) return refuse(s, REFUSAL.invalid_command);
+  const last = deposit.votes.get(command.attestor);
+  if (last !== undefined && command.votedAtMs < last.votedAtMs) {
+    return refuse(s, REFUSAL.vote_outdated, last.votedAtMs);
+  }
+  const { verdict, votedAtMs, confirmations, required, credits, reason } = command;
   deposit.votes.set(command.attestor, {
-    verdict: command.verdict,
-    confirmations: command.confirmations,
-    required: command.required,
-    credits: command.credits,
-    reason: command.reason,
+    verdict,
+    votedAtMs,
+    confirmations,
+    required,
+    credits,
+    reason,
   });
-  reportProgress(s, deposit);
-  if (command.verdict === "confirming" || agreeing(deposit, command) < config.attestorQuorum) {
-    return true;
+  if (verdict !== "reorged") reportProgress(s, deposit);
+  if (verdict === "confirming" || agreeing(deposit, command) < config.attestorQuorum) return true;
+  conclude(s, deposit, command);
+  return true;
+}
+
+/** What a quorum has said. */
+function conclude(s: VenueState, deposit: Deposit, command: AttestDeposit): void {
+  if (command.verdict === "reorged") {
+    deposit.reorged = command.reason;
+    s.events.emit(EVENT.DepositReorged, deposit.id);
+    return;
   }
   if (command.verdict === "reject") {
-    deposit.status = "rejected";
-    deposit.reason = command.reason;
-    s.events.emit(EVENT.DepositSettled, deposit.id, 0);
-    return true;
+    reject(s, deposit, command.reason);
+    return;
   }
   settleDeposit(
     s,
@@ -99,13 +143,23 @@ export function attestDeposit(s: VenueState, command: AttestDeposit): boolean {
       logIndex: entry.logIndex,
     })),
   );
-  return true;
 }
+
+function reject(s: VenueState, deposit: Deposit, reason: string): void {
+  deposit.status = "rejected";
+  deposit.reason = reason;
+  deposit.settledAtMs = s.timeMs;
+  s.events.emit(EVENT.DepositSettled, deposit.id, 0);
+}
+
+const MAX_REASON_LENGTH = 64;
 
 function isWellFormed(command: AttestDeposit): boolean {
   const logs = new Set(command.credits.map((entry) => entry.logIndex));
   return (
     logs.size === command.credits.length &&
+    [command.votedAtMs, command.confirmations, command.required].every(isCount) &&
+    command.reason.length <= MAX_REASON_LENGTH &&
     (command.verdict !== "credit" || command.credits.length > 0) &&
     command.credits.every(
       (entry) =>
@@ -114,6 +168,10 @@ function isWellFormed(command: AttestDeposit): boolean {
         /^[0-9a-f]{40}$/.test(entry.address),
     )
   );
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
 }
 
 /** Confirmations that a quorum has seen: the quorum-th highest of the attestors' counts. */
@@ -140,7 +198,7 @@ function statementOf(vote: Vote): string {
   const credits = [...vote.credits]
     .sort((a, b) => a.logIndex - b.logIndex)
     .map((entry) => `${entry.logIndex} ${entry.address} ${entry.amountMicros}`);
-  return [vote.verdict, vote.verdict === "reject" ? vote.reason : "", ...credits].join("|");
+  return [vote.verdict, vote.verdict === "credit" ? "" : vote.reason, ...credits].join("|");
 }
 
 /** Credits all of a deposit or, if that would pass the bound on deposits, rejects it. */
@@ -148,12 +206,11 @@ function settleDeposit(s: VenueState, deposit: Deposit, credits: readonly Accoun
   let total = 0;
   for (const entry of credits) total += entry.amountMicros;
   if (!fitsDeposits(s, total)) {
-    deposit.status = "rejected";
-    deposit.reason = "deposit_limit";
-    s.events.emit(EVENT.DepositSettled, deposit.id, 0);
+    reject(s, deposit, "deposit_limit");
     return;
   }
   deposit.status = "credited";
+  deposit.settledAtMs = s.timeMs;
   deposit.credits = credits;
   for (const entry of credits) {
     credit(s, entry.account, entry.amountMicros);

@@ -55,6 +55,10 @@ export class ByteWriter {
   }
 }
 
+export class BytesUnreadable extends Error {
+  override readonly name = "BytesUnreadable";
+}
+
 export class ByteReader {
   private at = 0;
   private readonly view: DataView;
@@ -65,13 +69,26 @@ export class ByteReader {
   }
 
   number(): number {
+    if (this.at + 8 > this.bytes.byteLength) throw new BytesUnreadable("the bytes end too early");
     const value = this.view.getFloat64(this.at, true);
     this.at += 8;
+    // The writer has one form for each value: NaN is none, and zero has no sign.
+    if (Number.isNaN(value) || Object.is(value, -0)) throw new BytesUnreadable("not a number");
+    return value;
+  }
+
+  /** How many things follow, each of at least so many bytes: never more than there are bytes for. */
+  count(bytesEach: number): number {
+    const value = this.number();
+    const left = this.bytes.byteLength - this.at;
+    if (!Number.isSafeInteger(value) || value < 0 || value * bytesEach > left) {
+      throw new BytesUnreadable(`${value} is not a count`);
+    }
     return value;
   }
 
   numbers(): number[] {
-    return Array.from({ length: this.number() }, () => this.number());
+    return Array.from({ length: this.count(8) }, () => this.number());
   }
 
   row(data: Float64Array, to: number, words: number): void {
@@ -79,19 +96,19 @@ export class ByteReader {
   }
 
   text(): string {
-    const length = this.number();
+    const length = this.count(1);
     const value = this.decoder.decode(this.bytes.subarray(this.at, this.at + length));
     this.at += length;
     return value;
   }
 
   texts(): string[] {
-    return Array.from({ length: this.number() }, () => this.text());
+    return Array.from({ length: this.count(8) }, () => this.text());
   }
 
   /** Calls back as often as the next number says. */
   repeat(read: () => void): void {
-    for (let left = this.number(); left > 0; left--) read();
+    for (let left = this.count(8); left > 0; left--) read();
   }
 
   get isAtEnd(): boolean {

@@ -9,7 +9,7 @@ import { adopt } from "../genesis.js";
 import { allRows } from "../margin/rows.js";
 import { readSessions, writeSessions } from "../sessions/session-bytes.js";
 import { ByteReader, ByteWriter } from "./bytes.js";
-import { MARKET_WORDS } from "./market.js";
+import { MARKET_WORDS, type Market } from "./market.js";
 import { ORDER, ORDER_WORDS } from "./orders.js";
 import { POSITION_WORDS } from "./positions.js";
 import { rebuildIndexes } from "./rebuild.js";
@@ -47,7 +47,17 @@ export function writeSnapshot(s: VenueState): Uint8Array {
   return w.finish();
 }
 
+/** Refuses with `SnapshotUnreadable` what no `writeSnapshot` can have written. */
 export function readSnapshot(bytes: Uint8Array): VenueState {
+  try {
+    return readState(bytes);
+  } catch (error) {
+    if (error instanceof SnapshotUnreadable) throw error;
+    throw new SnapshotUnreadable(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function readState(bytes: Uint8Array): VenueState {
   const r = new ByteReader(bytes);
   const format = r.number();
   if (format !== FORMAT) throw new SnapshotUnreadable(`format ${format}, expected ${FORMAT}`);
@@ -66,9 +76,11 @@ export function readSnapshot(bytes: Uint8Array): VenueState {
   for (const address of r.texts()) s.allowlist.add(address);
   for (const market of s.markets) {
     const { table } = market.positions;
+    let account = 0;
     r.repeat(() => {
       const row = table.append();
       r.row(table.data, row * POSITION_WORDS, POSITION_WORDS);
+      account = ascending(account, table.data[row * POSITION_WORDS]!, addresses.length);
     });
   }
   readOrders(r, s);
@@ -99,8 +111,36 @@ function writeOrders(w: ByteWriter, s: VenueState): void {
 }
 
 function readOrders(r: ByteReader, s: VenueState): void {
+  let id = 0;
   r.repeat(() => {
     const row = s.orders.table.append();
-    r.row(s.orders.table.data, row * ORDER_WORDS, ORDER_WORDS);
+    const { data } = s.orders.table;
+    const at = row * ORDER_WORDS;
+    r.row(data, at, ORDER_WORDS);
+    id = ascending(id, data[at + ORDER.ID]!, s.position + 1);
+    const market = s.markets[data[at + ORDER.MARKET]!];
+    const account = data[at + ORDER.ACCOUNT]!;
+    if (market === undefined || !hasPosition(market, account) || data[at + ORDER.POSITION] !== 0) {
+      throw new SnapshotUnreadable(`order ${id} belongs to nobody`);
+    }
   });
+}
+
+/** Positions were read in ascending account. */
+function hasPosition(market: Market, account: number): boolean {
+  const { data, rows } = market.positions.table;
+  let low = 0;
+  let high = rows;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (data[middle * POSITION_WORDS]! < account) low = middle + 1;
+    else high = middle;
+  }
+  return low < rows && data[low * POSITION_WORDS] === account;
+}
+
+/** The next number of a rising row of whole numbers below a bound. */
+function ascending(previous: number, next: number, bound: number): number {
+  if (Number.isSafeInteger(next) && next > previous && next < bound) return next;
+  throw new SnapshotUnreadable(`${next} cannot follow ${previous}`);
 }

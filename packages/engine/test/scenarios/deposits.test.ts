@@ -69,6 +69,8 @@ function vote(
     attestor,
     depositId,
     verdict: "credit",
+    // Each vote is signed later than all that the log holds.
+    votedAtMs: venue.engine.position,
     confirmations: 12,
     required: 12,
     credits: logs.map(([{ address }, dollars, logIndex]) => {
@@ -195,5 +197,52 @@ describe("all deposits together, fund seed included, stay within 2^52 micros", (
     register(venue, bob);
     venue.waits(1);
     expect(bob.wallet).toBe(0);
+  });
+});
+
+describe("a deposit that was rejected", () => {
+  test("register: a stranger's wrong token does not take the owner's deposit away", () => {
+    const venue = new Venue();
+    const [mallory, alice] = [venue.trader("mallory"), venue.trader("alice")];
+    const id = register(venue, mallory);
+    venue.apply(vote(venue, 0, id, [], { verdict: "reject", reason: "other_token" }));
+    const deposit = venue.engine.state.deposits.byId.get(id);
+    expect(deposit?.status).toBe("rejected");
+    expect(register(venue, alice)).toBe(id);
+    expect(deposit?.status).toBe("rejected");
+    venue.apply({
+      kind: "RegisterDeposit",
+      stampMs: venue.now,
+      session: alice.session,
+      chain: deposit?.chain ?? "",
+      txHash: deposit?.txHash ?? "",
+      token: deposit?.token === "USDC" ? "USDT" : "USDC",
+    });
+    expect(deposit?.status).toBe("queued");
+    venue.apply(vote(venue, 0, id, [[alice, 70, 3]]));
+    expect(deposit?.status).toBe("credited");
+    expect(alice.wallet).toBe(70);
+  });
+
+  test("vote: an older one of the same attestor is refused", () => {
+    const venue = new Venue({ config: { attestors: 3, attestorQuorum: 2 } });
+    const alice = venue.trader("alice");
+    const id = register(venue, alice);
+    venue.apply(vote(venue, 0, id, [], { verdict: "confirming", votedAtMs: 100 }));
+    venue.apply(vote(venue, 0, id, [[alice, 5, 0]], { votedAtMs: 99 }));
+    expect(venue.refusal).toBe("vote_outdated");
+  });
+
+  test("reorg: a credited deposit is marked at the quorum and its money stays", () => {
+    const venue = new Venue();
+    const alice = venue.trader("alice");
+    const id = register(venue, alice);
+    venue.apply(vote(venue, 0, id, [], { verdict: "reorged", reason: "transaction_gone" }));
+    expect(venue.refusal).toBe("deposit_settled");
+    venue.apply(vote(venue, 0, id, [[alice, 5, 0]]));
+    venue.apply(vote(venue, 0, id, [], { verdict: "reorged", reason: "transaction_gone" }));
+    expect(venue.happened("DepositReorged").map((event) => event.depositId)).toEqual([id]);
+    expect(venue.engine.state.deposits.byId.get(id)?.reorged).toBe("transaction_gone");
+    expect(alice.wallet).toBe(5);
   });
 });

@@ -117,6 +117,7 @@ test("missed hours: each applied once, in order, those without samples at rate 0
   quote(quinn, 50_400, 50_500);
   venue.tick();
   venue.resumes(START_MS + 3.5 * HOUR_MS);
+  venue.index(50_000);
   venue.tick();
   const applied = venue.happened("FundingApplied");
   expect(applied.map((event) => [event.hourEndMs - START_MS, event.rate])).toEqual([

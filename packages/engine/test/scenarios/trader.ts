@@ -118,6 +118,7 @@ export class Trader {
       attestor: 0,
       depositId: venue.engine.position,
       verdict: "credit",
+      votedAtMs: 1,
       confirmations: 1,
       required: 1,
       credits: [{ address: this.address, amountMicros: Math.round(dollars * MICROS), logIndex: 0 }],
