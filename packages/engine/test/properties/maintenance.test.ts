@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { configFault, type Tier } from "../../src/config.js";
+import { configFault, MAX_DEPOSITS_MICROS, type Tier } from "../../src/config.js";
 import { MaintenanceSchedule } from "../../src/margin/maintenance.js";
 import { refreshWatch } from "../../src/margin/watch.js";
 import { MARKET, MARKET_WORDS, Market } from "../../src/state/market.js";
@@ -150,6 +150,8 @@ test("watch: no position that is due is ever missed, and none is liquidated that
         // equity − maintenance = off
         return { lots, costMicros: cost, marginMicros: needed + off - (marked - cost) };
       });
+      // No margin exceeds all deposits.
+      fc.pre(held.every(({ marginMicros }) => Math.abs(marginMicros) <= MAX_DEPOSITS_MICROS));
       const market = marketWith(rows, unit, mark, held);
       const expected = held.flatMap(({ lots, costMicros, marginMicros }, i) => {
         const marked = BigInt(lots) * BigInt(mark) * BigInt(unit);

@@ -1,0 +1,14 @@
+/** Rings in a venue whose index, though it stands still, is away when some hours end. */
+import { expect, test } from "vitest";
+import { tryRings } from "./fixed-index.js";
+import { WORLDS } from "./worlds.js";
+
+const SEEDS = Number(process.env.PERPGATE_RINGS ?? 25);
+
+for (const where of WORLDS) {
+  test(`a fixed index with outages, ${where.name}: seeds 1 to ${SEEDS}`, () => {
+    const reached = tryRings(where, { hours: true, pauses: true, outages: true }, SEEDS);
+    if (process.env.PERPGATE_RING !== undefined) return;
+    expect(reached.missing("order", "funding", "backstop"), `${reached}`).toEqual([]);
+  });
+}
