@@ -8,7 +8,13 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SeededRandom } from "@perpgate/journal/testing";
-import { type ListedMarket, type Submitter, Venue, type VenueOptions } from "@perpgate/venue";
+import {
+  type ListedMarket,
+  type Submitter,
+  Venue,
+  type VenueLogger,
+  type VenueOptions,
+} from "@perpgate/venue";
 import { SimulatedClock } from "../clock.js";
 import { LISTING, START_MS } from "../listing.js";
 import type { Gateway } from "../traders/gateway.js";
@@ -47,9 +53,11 @@ export class VenueStory {
   /** One life; its data folder is then kept as it is. Answers where. */
   async live(): Promise<string> {
     const directory = join(this.folder, "data");
+    const snapshot = new SnapshotTaken();
     const venue = await openVenue(directory, {
       clock: () => this.#clock.nowMs,
       checkpoints: { everyCommands: 20, everyMs: 1e9, keep: 3 },
+      logger: snapshot,
     });
     const gateway = gatewayOf(venue);
     this.#operator.start(gateway, this.#clock.nowMs, true);
@@ -61,6 +69,7 @@ export class VenueStory {
       }
       await allAnswered(venue);
     }
+    await snapshot.taken;
     await venue.close();
     this.#lives += 1;
     const kept = join(this.folder, `life-${this.#lives}`);
@@ -81,6 +90,26 @@ export class VenueStory {
   end(): Promise<void> {
     return rm(this.folder, { recursive: true, force: true });
   }
+}
+
+/** Hears of the first snapshot of a life: the checkpoint thread has a pace of its own. */
+class SnapshotTaken implements VenueLogger {
+  readonly taken: Promise<void>;
+  #resolve: () => void = () => undefined;
+
+  constructor() {
+    this.taken = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  info(_fields: object, message: string): void {
+    if (message === "snapshot taken") this.#resolve();
+  }
+
+  warn(): void {}
+
+  error(): void {}
 }
 
 /** A venue that makes no ticks of its own. */
