@@ -88,6 +88,13 @@ export class StreamServer {
     return this.connections.size;
   }
 
+  /** Bytes that wait for readers, in this process. */
+  get bufferedBytes(): number {
+    let bytes = 0;
+    for (const connection of this.connections) bytes += connection.bufferedBytes;
+    return bytes;
+  }
+
   attach(server: Server, gateway: GatewayContext): void {
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       if (!isStreamPath(request.url)) {

@@ -1,0 +1,198 @@
+/** Clients that mean harm: none crashes the gateway, costs it memory, or hears more than a code. */
+
+import { randomBytes } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { ask } from "../testing/running-gateway.js";
+import { type RunningVenue, runVenue } from "../venue/testing/running-venue.js";
+import { Chance } from "./testing/order-flow.js";
+import { StreamClient } from "./testing/stream-client.js";
+
+const HANDSHAKE =
+  "GET /ws/v1 HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\n" +
+  "sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+
+async function isWell(at: RunningVenue): Promise<void> {
+  const client = await StreamClient.connect(at.url);
+  await client.settled();
+  await client.close();
+  expect((await ask(`${at.url}/healthz`)).status).toBe(200);
+  expect(at.streamFaults).toEqual([]);
+}
+
+describe("hostile messages", () => {
+  test("text that is no operation: an error with a code, and the socket lives on", async () => {
+    const at = await runVenue();
+    const client = await StreamClient.connect(at.url);
+    const nested = `${"[".repeat(500)}${"]".repeat(500)}`;
+    const cases: readonly (readonly [string, string])[] = [
+      ["", "malformed_json"],
+      ["{", "malformed_json"],
+      ['{"op":"ping"', "malformed_json"],
+      [nested, "malformed_json"],
+      ['{"op":"ping","op":"ping"}', "duplicate_key"],
+      ['{"op":"ping","__proto__":{}}', "forbidden_key"],
+      ['{"op":"ping","id":9007199254740993}', "number_not_exact"],
+      ["null", "invalid_request"],
+      ["[]", "invalid_request"],
+      ["5", "invalid_request"],
+      ["{}", "invalid_request"],
+      ['{"op":5}', "invalid_request"],
+      ['{"op":"constructor"}', "unknown_operation"],
+      ['{"op":"subscribe"}', "invalid_request"],
+      ['{"op":"subscribe","streams":"book.BTCUSD"}', "invalid_request"],
+      ['{"op":"subscribe","streams":[]}', "invalid_request"],
+      ['{"op":"subscribe","streams":[{}]}', "invalid_request"],
+      ['{"op":"subscribe","streams":["orders"],"since":-1}', "invalid_request"],
+      ['{"op":"subscribe","streams":["orders"],"since":"5"}', "invalid_request"],
+      ['{"op":"subscribe","streams":["book.BTCUSD"],"format":"xml"}', "invalid_request"],
+      ['{"op":"subscribe","streams":["book.__proto__"]}', "unknown_stream"],
+      ['{"op":"auth"}', "invalid_request"],
+      ['{"op":"auth","token":5}', "invalid_request"],
+      ['{"op":"order","body":{},"sig":""}', "invalid_request"],
+      ['{"op":"order","body":"{}","sig":""}', "token_required"],
+      ['{"op":"cancel","orderId":5}', "invalid_request"],
+      ['{"op":"cancel","orderId":"-5"}', "invalid_request"],
+    ];
+    for (const [text, code] of cases) {
+      client.socket.send(text);
+      const { t, d } = await client.take(() => true);
+      expect([t, d.code], text).toEqual(["error", code]);
+      expect(d.requestId).toMatch(/^ws\d+-\d+$/);
+    }
+    await isWell(at);
+  });
+
+  test("id: echoed where it can be read, and never otherwise", async () => {
+    const at = await runVenue();
+    const client = await StreamClient.connect(at.url);
+    const answerTo = async (text: string) => {
+      client.socket.send(text);
+      return (await client.take(() => true)).d;
+    };
+    expect(await answerTo('{"id":"a","op":"nope"}')).toMatchObject({ id: "a", op: "nope" });
+    expect(await answerTo('{"id":7,"op":"auth","token":"x"}')).toMatchObject({ id: 7 });
+    expect(await answerTo('{"id":{},"op":"ping"}')).not.toHaveProperty("id");
+    expect(await answerTo(`{"id":"${"x".repeat(65)}","op":"ping"}`)).not.toHaveProperty("id");
+  });
+
+  test("binary where text belongs: an error; text that is not UTF-8: closed with 1007", async () => {
+    const at = await runVenue();
+    const client = await StreamClient.connect(at.url);
+    client.socket.send(Buffer.from('{"op":"ping"}'));
+    expect((await client.next("error")).d.code).toBe("invalid_request");
+    client.socket.send(Buffer.from([0x22, 0xff, 0x22]), { binary: false });
+    expect((await client.closed).code).toBe(1007);
+    await isWell(at);
+  });
+
+  test("too large, in one piece or in many: closed with 1009 or 1008", async () => {
+    const at = await runVenue();
+    const large = await StreamClient.connect(at.url);
+    large.socket.send("x".repeat(65_537));
+    expect((await large.closed).code).toBe(1009);
+    const pieces = await StreamClient.connect(at.url);
+    for (let i = 0; i < 200; i++) pieces.socket.send("x", { fin: false });
+    expect((await pieces.closed).code).toSatisfy((code) => code === 1008 || code === 1009);
+    await isWell(at);
+  });
+
+  test("too fast: refused unread, and closed if it goes on", async () => {
+    const at = await runVenue({ sockets: { messagesPerSecond: 1, messagesBurst: 5 } });
+    const client = await StreamClient.connect(at.url);
+    for (let i = 0; i < 12; i++) client.send({ op: "ping" });
+    expect(await client.closed).toEqual({ code: 4429, reason: "rate_limited" });
+    const kinds = client.frames.map(({ t }) => t);
+    expect(kinds.slice(0, 5)).toEqual(Array(5).fill("pong"));
+    expect(kinds.slice(5)).toEqual(Array(5).fill("error"));
+    expect(client.frames.at(-1)?.d).toMatchObject({ code: "rate_limited" });
+  });
+
+  test("too many: streams of a socket, sockets of an address", async () => {
+    const at = await runVenue({ sockets: { streamsPerSocket: 3, socketsPerAddress: 2 } });
+    const client = await StreamClient.connect(at.url);
+    const streams = ["book.BTCUSD", "book.ETHUSD", "book.SOLUSD", "trades.BTCUSD"];
+    client.send({ op: "subscribe", streams });
+    expect((await client.next("ok")).d.streams).toEqual(streams.slice(0, 3));
+    expect((await client.next("error")).d).toMatchObject({
+      stream: "trades.BTCUSD",
+      code: "too_many_streams",
+    });
+    // One that is held may be asked for again.
+    expect((await client.ask({ op: "subscribe", streams: ["book.BTCUSD"] })).t).toBe("ok");
+    const second = await StreamClient.connect(at.url);
+    await expect(StreamClient.connect(at.url)).rejects.toThrow(/429/);
+    await second.close();
+    while (at.streams.size > 1) await new Promise((resolve) => setImmediate(resolve));
+    await StreamClient.connect(at.url);
+  });
+});
+
+describe("hostile bytes", () => {
+  test("frames cut short, unmasked, with reserved bits, random: closed, nothing else", async () => {
+    const at = await runVenue();
+    const chance = new Chance(3);
+    const cases: Buffer[] = [
+      Buffer.from([0x81]),
+      Buffer.from([0x81, 0xfe, 0x00]),
+      Buffer.from([0x81, 0x05, 0x68, 0x65, 0x6c, 0x6c, 0x6f]),
+      Buffer.from([0xf1, 0x80, 0, 0, 0, 0]),
+      Buffer.from([0x83, 0x80, 0, 0, 0, 0]),
+      Buffer.from([0x89, 0xfe, 0x01, 0x00, 0, 0, 0, 0]),
+      Buffer.from([0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]),
+      Buffer.from([0x80, 0x80, 0, 0, 0, 0]),
+      Buffer.from([0x88, 0x81, 0, 0, 0, 0, 0x03]),
+      ...Array.from({ length: 40 }, () => randomBytes(1 + chance.below(300))),
+    ];
+    for (const bytes of cases) {
+      const socket = await at.dial();
+      const closed = new Promise((resolve) => socket.once("close", resolve));
+      socket.resume();
+      socket.write(HANDSHAKE);
+      socket.write(bytes);
+      socket.end();
+      await closed;
+    }
+    while (at.streams.size > 0) await new Promise((resolve) => setImmediate(resolve));
+    await isWell(at);
+  });
+
+  test("handshakes that are none: refused in the shape of every error", async () => {
+    const at = await runVenue();
+    const heads = [
+      HANDSHAKE.replace("version: 13", "version: 7"),
+      HANDSHAKE.replace("dGhlIHNhbXBsZSBub25jZQ==", "short"),
+      HANDSHAKE.replace("GET", "POST"),
+      HANDSHAKE.replace("upgrade: websocket", "upgrade: tea"),
+    ];
+    for (const head of heads) {
+      const socket = await at.dial();
+      let text = "";
+      socket.on("data", (chunk: Buffer) => {
+        text += chunk.toString();
+      });
+      const closed = new Promise((resolve) => socket.once("close", resolve));
+      socket.write(head);
+      await closed;
+      expect(text).toMatch(/^HTTP\/1\.1 4\d\d/);
+      expect(text).toContain('"code":"malformed_request"');
+    }
+    await isWell(at);
+  });
+
+  test("a crowd that connects and vanishes leaves nothing behind", async () => {
+    const at = await runVenue({ sockets: { socketsPerAddress: 100 } });
+    const sockets = Array.from({ length: 50 }, () => {
+      const socket = new WebSocket(`${at.url.replace("http", "ws")}/ws/v1`);
+      socket.on("error", () => undefined);
+      socket.on("open", () => {
+        socket.send(JSON.stringify({ op: "subscribe", streams: ["book.BTCUSD", "ticker.BTCUSD"] }));
+        socket.terminate();
+      });
+      return new Promise((resolve) => socket.on("close", resolve));
+    });
+    await Promise.all(sockets);
+    while (at.streams.size > 0) await new Promise((resolve) => setImmediate(resolve));
+    await isWell(at);
+  });
+});

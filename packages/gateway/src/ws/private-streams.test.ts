@@ -1,0 +1,221 @@
+import { describe, expect, test } from "vitest";
+import { newFolder, type RunningVenue, runVenue } from "../venue/testing/running-venue.js";
+import { Trader } from "../venue/testing/trader.js";
+import { type Frame, StreamClient } from "./testing/stream-client.js";
+
+const STREAMS = ["preconfirms", "orders", "positions", "deposits"];
+
+async function follow(
+  at: RunningVenue,
+  token: string,
+  since?: number,
+  streams: readonly string[] = STREAMS,
+): Promise<StreamClient> {
+  const client = await StreamClient.connect(at.url, token);
+  const resume = since === undefined ? {} : { since };
+  await client.ask({ op: "subscribe", streams, ...resume });
+  return client;
+}
+
+function updatesOf(client: StreamClient): Frame[] {
+  return client.frames.filter(({ d }) => d.type !== "snapshot" && d.type !== "gap");
+}
+
+/** Frames are noted with the command and sent in the next turn: one round trip later they are here. */
+async function received(client: StreamClient): Promise<Frame[]> {
+  await client.settled();
+  await client.settled();
+  return updatesOf(client);
+}
+
+/** A resting order, one that takes half of it, a cancel, a deposit with its credit. */
+async function trade(at: RunningVenue, maker: Trader, taker: Trader): Promise<void> {
+  const nonce = 1_000 + at.venue.position;
+  const { body } = await maker.place(maker.limit("short", 65_010, { margin: 1_000, nonce }));
+  await taker.place(taker.order({ margin: 130.02, leverage: 5, nonce }));
+  await maker.cancel(body.orderId);
+  await taker.send("/v1/bridge/deposit", {
+    chain: "ethereum",
+    txHash: `0x${String(at.venue.position).padStart(64, "0")}`,
+    token: "USDC",
+  });
+  await at.advance(600);
+}
+
+describe("private streams", () => {
+  test("subscribe: what is open first, then one frame per stream and position", async () => {
+    const at = await runVenue();
+    const maker = await Trader.enter(at);
+    const taker = await Trader.enter(at);
+    const own = await maker.place(maker.limit("long", 60_000));
+    const ofMaker = await follow(at, maker.token);
+    expect((await ofMaker.next("orders")).d).toMatchObject({
+      type: "snapshot",
+      orders: [{ orderId: own.body.orderId, status: "resting" }],
+    });
+    expect((await ofMaker.next("positions")).d).toMatchObject({ type: "snapshot", positions: [] });
+    const ofTaker = await follow(at, taker.token);
+    await trade(at, maker, taker);
+
+    const toMaker = await received(ofMaker);
+    expect(toMaker.map(({ t }) => t)).toEqual([
+      "preconfirms",
+      "orders",
+      "orders",
+      "positions",
+      "orders",
+    ]);
+    expect(toMaker[0]?.d).toMatchObject({ status: "resting", symbol: "BTCUSD", side: "short" });
+    expect(toMaker[0]?.d.seq).toBe(Number(toMaker[0]?.d.ackNonce));
+    expect(toMaker[2]?.d).toMatchObject({
+      type: "update",
+      orders: [{ status: "resting", filledSize: 0.01 }],
+    });
+    expect(toMaker[3]?.d).toMatchObject({ positions: [{ side: "short", size: -0.01 }] });
+    expect(toMaker[2]?.d.seq).toBe(toMaker[3]?.d.seq);
+    expect(toMaker[4]?.d).toMatchObject({ orders: [{ status: "canceled" }] });
+
+    const toTaker = await received(ofTaker);
+    expect(toTaker.map(({ t }) => t)).toEqual([
+      "preconfirms",
+      "orders",
+      "positions",
+      "deposits",
+      "deposits",
+    ]);
+    expect(toTaker[3]?.d).toMatchObject({ deposits: [{ status: "queued" }] });
+    expect(toTaker[4]?.d).toMatchObject({ deposits: [{ status: "credited" }] });
+    expect(at.streamFaults).toEqual([]);
+  });
+
+  test("positions: one that is closed is told with size 0", async () => {
+    const at = await runVenue();
+    const maker = await Trader.enter(at);
+    const taker = await Trader.enter(at);
+    await maker.place(maker.limit("short", 65_010, { margin: 1_000 }));
+    await taker.place(taker.order({ margin: 130.02, leverage: 5 }));
+    const client = await follow(at, taker.token, undefined, ["positions"]);
+    await maker.place(maker.limit("long", 64_990, { margin: 1_000 }));
+    const close = taker.order({ side: "short", margin: 1_000, leverage: 5, reduceOnly: true });
+    expect((await taker.place(close)).body).toMatchObject({ status: "filled" });
+    const frame = await client.take(({ d }) => d.type === "update");
+    expect(frame.d).toMatchObject({ positions: [{ symbol: "BTCUSD", size: 0 }] });
+  });
+
+  test("resume: from any position, the same frames, no gap and no repeat, across a restart", async () => {
+    const directory = newFolder();
+    const before = await runVenue({ directory });
+    const maker = await Trader.enter(before);
+    const taker = await Trader.enter(before);
+    const whole = await follow(before, maker.token);
+    for (let i = 0; i < 3; i++) await trade(before, maker, taker);
+    const live = await received(whole);
+    const startMs = before.nowMs();
+    await before.stop();
+
+    const after = await runVenue({ directory, startMs });
+    const again = traderAt(after, maker);
+    const other = traderAt(after, taker);
+    const rest = await follow(after, maker.token);
+    await trade(after, again, other);
+    const later = await received(rest);
+    const expected = [...live, ...later];
+    for (const since of [0, ...expected.map(({ d }) => Number(d.seq))]) {
+      const client = await follow(after, maker.token, since);
+      const seen = await received(client);
+      for (const stream of STREAMS) {
+        expect(
+          seen.filter(({ t }) => t === stream),
+          `${stream} since ${since}`,
+        ).toEqual(expected.filter(({ t, d }) => t === stream && Number(d.seq) > since));
+      }
+      await client.close();
+    }
+    expect(after.streamFaults).toEqual([]);
+  });
+
+  test("resume: while orders keep coming, backfill and live join without a seam", async () => {
+    const at = await runVenue();
+    const trader = await Trader.enter(at);
+    const witness = await follow(at, trader.token, undefined, ["preconfirms", "orders"]);
+    const start = at.venue.position;
+    const ROUNDS = 300;
+    const joined: StreamClient[] = [];
+    for (let i = 0; i < ROUNDS; i++) {
+      const placing = trader.place(trader.limit("long", 60_000 + i, { margin: 1 }));
+      if (i % 60 === 59)
+        joined.push(await follow(at, trader.token, start, ["preconfirms", "orders"]));
+      await placing;
+    }
+    const expected = (await received(witness)).map(idOf);
+    expect(expected.length).toBe(2 * ROUNDS);
+    for (const client of joined) {
+      const seen = (await received(client)).map(idOf);
+      for (const stream of ["preconfirms", "orders"]) {
+        expect(seen.filter((id) => id.startsWith(stream))).toEqual(
+          expected.filter((id) => id.startsWith(stream)),
+        );
+      }
+    }
+  });
+
+  test("resume: more than a page of history arrives whole and in order", async () => {
+    const at = await runVenue({ parameters: { maxOpenOrders: 500 } });
+    const trader = await Trader.enter(at);
+    const start = at.venue.position;
+    const COUNT = 400;
+    for (let i = 0; i < COUNT; i++)
+      await trader.place(trader.limit("long", 60_000 + i, { margin: 1 }));
+    // One command that changes them all: its frame is whole, whatever the page.
+    await trader.send("/v1/orders/cancel-all", {});
+    const client = await follow(at, trader.token, start, ["orders"]);
+    const frames = await received(client);
+    expect(frames.length).toBe(COUNT + 1);
+    const seqs = frames.map(({ d }) => Number(d.seq));
+    expect(seqs).toEqual([...seqs].sort((a, b) => a - b));
+    expect(frames.at(-1)?.d.orders).toHaveLength(COUNT);
+  });
+
+  test("resume: from a position that the log does not have, a gap is said, then the state", async () => {
+    const at = await runVenue();
+    const trader = await Trader.enter(at);
+    await trader.place(trader.limit("long", 60_000));
+    const client = await follow(at, trader.token, 1_000_000, ["orders"]);
+    const { position } = at.venue;
+    expect((await client.next("orders")).d).toEqual({
+      type: "gap",
+      since: 1_000_000,
+      seq: position,
+    });
+    expect((await client.next("orders")).d).toMatchObject({
+      type: "snapshot",
+      seq: position,
+      orders: [{ status: "resting" }],
+    });
+  });
+
+  test("accounts: nobody is told of another's orders", async () => {
+    const at = await runVenue();
+    const trader = await Trader.enter(at);
+    const nosy = await Trader.enter(at);
+    const client = await follow(at, nosy.token, 0);
+    await trader.place(trader.limit("long", 60_000));
+    expect(await received(client)).toEqual([]);
+    // A token of another account ends the private streams of the one before.
+    await client.ask({ op: "auth", token: trader.token });
+    await nosy.place(nosy.limit("long", 60_000));
+    expect(await received(client)).toEqual([]);
+  });
+});
+
+function idOf({ t, d }: Frame): string {
+  return `${t} ${String(d.seq)}`;
+}
+
+/** The same trader, at the venue's next life. */
+function traderAt(at: RunningVenue, trader: Trader): Trader {
+  const again = new Trader(at);
+  again.token = trader.token;
+  again.sessionKey = trader.sessionKey;
+  return again;
+}

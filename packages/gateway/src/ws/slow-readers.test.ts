@@ -1,0 +1,175 @@
+/**
+ * Readers that stop reading. What waits for one is bounded, whoever reads well notices nothing, and a
+ * reader that comes back has the right book again.
+ */
+
+import { createHash, randomBytes } from "node:crypto";
+import { connect, type Socket } from "node:net";
+import { BookMirror } from "@perpgate/protocol";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type RunningVenue, runVenue } from "../venue/testing/running-venue.js";
+import { Trader } from "../venue/testing/trader.js";
+import { Chance, OrderFlow } from "./testing/order-flow.js";
+import { StreamClient } from "./testing/stream-client.js";
+
+const LIMITS = {
+  roomBytes: 32_768,
+  maxBufferedBytes: 262_144,
+  closeTimeoutMs: 200,
+  messagesPerSecond: 1e6,
+  messagesBurst: 1e6,
+};
+const STREAMS = ["book.BTCUSD"];
+
+/** A socket that shakes hands, subscribes, and then reads nothing. */
+async function deafSocket(at: RunningVenue, message: object): Promise<Socket> {
+  const { hostname, port } = new URL(at.url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  onTestFinished(() => void socket.destroy());
+  socket.on("error", () => undefined);
+  const key = randomBytes(16).toString("base64");
+  socket.write(
+    `GET /ws/v1 HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\n` +
+      `sec-websocket-version: 13\r\nsec-websocket-key: ${key}\r\n\r\n`,
+  );
+  const head = await new Promise<string>((resolve) => {
+    socket.once("data", (chunk: Buffer) => resolve(chunk.toString("latin1")));
+  });
+  const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`);
+  expect(head).toContain(accept.digest("base64"));
+  socket.pause();
+  socket.write(textFrame(JSON.stringify(message)));
+  return socket;
+}
+
+function textFrame(text: string): Buffer {
+  const payload = Buffer.from(text);
+  const header = Buffer.alloc(8);
+  header[0] = 0x81;
+  header[1] = 0x80 | 126;
+  header.writeUInt16BE(payload.length, 2);
+  // A mask of zeros leaves the payload as it is.
+  return Buffer.concat([header, payload]);
+}
+
+/** Asks for snapshots that nobody reads until the operating system takes no more of them. */
+async function fillPipe(at: RunningVenue, send: (message: object) => void): Promise<void> {
+  const witness = await StreamClient.connect(at.url);
+  const enough = at.streams.bufferedBytes + LIMITS.roomBytes;
+  while (at.streams.bufferedBytes <= enough) {
+    for (let i = 0; i < 4; i++) send({ op: "subscribe", streams: STREAMS, format: "plain" });
+    await witness.settled();
+    await witness.settled();
+  }
+  await witness.close();
+}
+
+async function runDeepVenue(seed: number): Promise<{ at: RunningVenue; flow: OrderFlow }> {
+  const at = await runVenue({ sockets: LIMITS });
+  const flow = new OrderFlow(at.venue, new Chance(seed), at.nowMs);
+  await flow.signIn();
+  await flow.run(3_000);
+  return { at, flow };
+}
+
+/** Mirrors a book stream and counts. */
+class Watching {
+  readonly mirror = new BookMirror();
+  readonly verdicts = new Set<string>();
+  snapshots = 0;
+
+  constructor(readonly client: StreamClient) {
+    client.onFrame = ({ t, d }) => {
+      if (t !== "book") return;
+      if (d.type === "snapshot") this.snapshots++;
+      this.verdicts.add(this.mirror.apply(d).kind);
+    };
+  }
+}
+
+describe("a reader that stops reading", () => {
+  test("book: skips deltas at a bounded cost, others see every one", async () => {
+    const { at, flow } = await runDeepVenue(7);
+    const deaf: Socket[] = [];
+    for (let i = 0; i < 3; i++) {
+      const socket = await deafSocket(at, { op: "ping" });
+      await fillPipe(at, (message) => socket.write(textFrame(JSON.stringify(message))));
+      deaf.push(socket);
+    }
+    const filled = at.streams.bufferedBytes;
+    expect(filled).toBeGreaterThan(deaf.length * LIMITS.roomBytes);
+    const reader = new Watching(await StreamClient.connect(at.url));
+    reader.client.send({ op: "subscribe", streams: STREAMS });
+    const start = at.venue.position;
+    for (let i = 0; i < 50; i++) {
+      const position = await flow.run(100);
+      // Nobody waits for the deaf: the round after the commands reaches the reader.
+      if (i % 10 === 9) while (reader.mirror.seq < position - 100) await turn();
+    }
+    expect(at.venue.position).toBe(start + 5_000);
+    expect(at.streams.size).toBe(deaf.length + 1);
+    // Not one byte more for those who do not read.
+    expect(at.streams.bufferedBytes).toBeLessThanOrEqual(filled + LIMITS.roomBytes);
+    expect([...reader.verdicts]).toEqual(["applied"]);
+    expect(reader.snapshots).toBe(1);
+    expect(at.streamFaults).toEqual([]);
+  }, 120_000);
+
+  test("book: back again, it gets a snapshot and the deltas after it", async () => {
+    const { at, flow } = await runDeepVenue(8);
+    const back = new Watching(await StreamClient.connect(at.url));
+    back.client.socket.pause();
+    await fillPipe(at, (message) => back.client.send(message));
+    await flow.run(500);
+    await until(() => at.streams.bufferedBytes > LIMITS.roomBytes);
+    const { position } = at.venue;
+    back.client.socket.resume();
+    await until(() => at.streams.bufferedBytes === 0);
+    await flow.run(500);
+    await until(() => back.mirror.seq > position);
+    expect([...back.verdicts]).toEqual(["applied"]);
+    await back.client.close();
+  }, 120_000);
+
+  test("private: past the cap the socket is closed, and resumes without a gap", async () => {
+    const { at } = await runDeepVenue(9);
+    const trader = await Trader.enter(at);
+    const start = at.venue.position;
+    const witness = await StreamClient.connect(at.url, trader.token);
+    await witness.ask({ op: "subscribe", streams: ["orders"], since: start });
+    const slow = await StreamClient.connect(at.url, trader.token);
+    await slow.ask({ op: "subscribe", streams: ["orders"] });
+    slow.socket.pause();
+    await fillPipe(at, (message) => slow.send(message));
+    while (at.streams.size === 2) {
+      const { body } = await trader.place(trader.limit("long", 60_000, { margin: 1 }));
+      await trader.cancel(body.orderId);
+    }
+    await witness.settled();
+    await witness.settled();
+    const expected = witness.frames.map(({ d }) => d);
+    expect(expected.length).toBeGreaterThan(100);
+    const back = await StreamClient.connect(at.url, trader.token);
+    await back.ask({ op: "subscribe", streams: ["orders"], since: start });
+    await back.take(({ d }) => d.seq === expected.at(-1)?.seq);
+    expect(back.frames.map(({ d }) => d)).toEqual(expected.slice(0, -1));
+  }, 120_000);
+
+  test("liveness: one that answers no ping is cut", async () => {
+    const at = await runVenue({ sockets: { pingIntervalMs: 50 } });
+    await deafSocket(at, { op: "ping" });
+    const alive = await StreamClient.connect(at.url);
+    while (at.streams.size > 1) await turn();
+    await alive.settled();
+    expect(at.streams.size).toBe(1);
+  });
+});
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Resolves once the condition holds, looking after every turn of the event loop. */
+async function until(isDone: () => boolean): Promise<void> {
+  while (!isDone()) await turn();
+}

@@ -1,0 +1,128 @@
+/**
+ * Random commands for a venue, seeded: traders who place, take and cancel around a moving price, so
+ * that levels come, change and go on both sides all the time. They are handed to the venue directly,
+ * as the gateway would, without the cost of signatures.
+ */
+
+import { NO_EVIDENCE, type Venue } from "@perpgate/venue";
+import type { VenueCommand } from "../../venue/venue-link.js";
+
+const KEY = "ab".repeat(32);
+const TRADERS = 8;
+const LEVERAGE = 10;
+const HOUR_MS = 3_600_000;
+
+/** A small generator whose whole state is one number, so that a seed replays a run. */
+export class Chance {
+  constructor(private state: number) {}
+
+  /** A whole number from 0 below `bound`. */
+  below(bound: number): number {
+    this.state = (this.state + 0x6d2b79f5) >>> 0;
+    let x = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
+    x = (x + Math.imul(x ^ (x >>> 7), 61 | x)) ^ x;
+    return ((x ^ (x >>> 14)) >>> 0) % bound;
+  }
+}
+
+interface OpenOrder {
+  readonly session: number;
+  readonly id: number;
+}
+
+export class OrderFlow {
+  private readonly sessions: number[] = [];
+  private readonly open: OpenOrder[] = [];
+  private nonce = 0;
+  private middle = 650_000;
+
+  constructor(
+    private readonly venue: Venue,
+    private readonly chance: Chance,
+    private readonly nowMs: () => number,
+  ) {}
+
+  async signIn(): Promise<void> {
+    for (let name = 1; name <= TRADERS; name++) {
+      const hex = `f${name.toString(16)}`;
+      const session = await this.submit({
+        kind: "OpenSession",
+        stampMs: this.nowMs(),
+        address: hex.padStart(40, "0"),
+        key: KEY,
+        tokenHash: hex.padStart(64, "0"),
+        expiresAtMs: this.nowMs() + 24 * HOUR_MS,
+        siweNonce: `flow${hex}`,
+        siweNonceUntilMs: this.nowMs() + HOUR_MS,
+        maxOrderNotionalMicros: 0,
+        maxNotionalMicros: 0,
+        markets: [],
+      });
+      this.sessions.push(session);
+    }
+  }
+
+  /** Hands in so many commands at once; resolves with the last one's position. */
+  async run(count: number): Promise<number> {
+    const submitted: Promise<number>[] = [];
+    for (let i = 0; i < count; i++) submitted.push(this.step());
+    return Math.max(...(await Promise.all(submitted)));
+  }
+
+  private step(): Promise<number> {
+    const roll = this.chance.below(100);
+    if (roll < 2) return this.moveIndex();
+    if (roll < 40 && this.open.length > 0) return this.cancel();
+    return this.place(roll >= 90);
+  }
+
+  private moveIndex(): Promise<number> {
+    this.middle += this.chance.below(41) - 20;
+    return this.submit({
+      kind: "UpdateIndex",
+      stampMs: this.nowMs(),
+      market: 0,
+      indexTicks: this.middle,
+    });
+  }
+
+  private cancel(): Promise<number> {
+    const at = this.chance.below(this.open.length);
+    const [{ session, id } = { session: 0, id: 0 }] = this.open.splice(at, 1);
+    return this.submit({ kind: "CancelOrder", stampMs: this.nowMs(), session, orderId: id });
+  }
+
+  private place(isTaking: boolean): Promise<number> {
+    const session = this.sessions[this.chance.below(this.sessions.length)] ?? 0;
+    const side = this.chance.below(2) === 0 ? 1 : -1;
+    // Behind the middle it rests; beyond it, it takes.
+    const away = isTaking ? -30 : 1 + this.chance.below(400);
+    this.nonce++;
+    const command: VenueCommand = {
+      kind: "PlaceOrder",
+      stampMs: this.nowMs(),
+      session,
+      key: KEY,
+      nonce: this.nonce,
+      market: 0,
+      side,
+      type: 1,
+      marginMicros: (1 + this.chance.below(40)) * 100_000,
+      leverage: LEVERAGE,
+      priceTicks: this.middle - side * away,
+      reduceOnly: false,
+      postOnly: false,
+    };
+    return this.submit(command, (id) => this.open.push({ session, id }));
+  }
+
+  private submit(command: VenueCommand, rested?: (id: number) => void): Promise<number> {
+    return this.venue.submitted(command, NO_EVIDENCE, (applied) => {
+      const outcome = this.venue.views.outcome(applied);
+      const isResting =
+        outcome.kind === "acknowledged" && outcome.acknowledgement.status === "resting";
+      if (isResting) rested?.(applied.position);
+      return applied.position;
+    });
+  }
+}
