@@ -1,16 +1,21 @@
-/** What an operator sees first: where to look, and that nothing here is money. */
+/** What an operator sees first: where to look, what is made up, and who may sign in. */
 
 import type { RunningPerpgate } from "./serve.js";
 
-export function bannerText({ url, dataFolder }: RunningPerpgate, version: string): string {
+export function bannerText(perpgate: RunningPerpgate, version: string): string {
+  const { url, dataFolder, acceptsAnyDomain, indexSource } = perpgate;
+  const prices = indexSource === "simulated" ? "prices are simulated" : "prices come from feeds";
   return [
-    `Perpgate ${version} — TESTNET: balances are not money, prices are simulated.`,
+    `Perpgate ${version} — TESTNET: balances are not money, ${prices}.`,
     `  interface  ${url}/v1/markets`,
     `  docs       ${url}/docs`,
     `  OpenAPI    ${url}/v1/openapi.json`,
     `  health     ${url}/healthz  ${url}/readyz  ${url}/metrics`,
     `  data       ${dataFolder}`,
-    "  No venue is attached yet: operations that need one answer 503 venue_unavailable.",
+    "  deposits   DEV ATTESTOR: any hash is credited, nothing is checked on any chain",
+    ...(acceptsAnyDomain
+      ? ["  sign-in    any domain, since only this machine can ask; others need auth.domains"]
+      : []),
     "",
   ].join("\n");
 }

@@ -116,6 +116,7 @@ export function helpText(): string {
   return [
     "Usage: perpgate [serve] [options]",
     "       perpgate verify --data DIR [--signatures] [--json]",
+    "       perpgate cohort closed|allowlist|open [--allow A]… [--disallow A]… [--data DIR]",
     "",
     "Serves the Perpgate testnet gateway.",
     "",

@@ -2,47 +2,55 @@ import type { IndexObservation } from "@perpgate/oracle";
 import { expect, test } from "vitest";
 import { IndexFeed, MAX_INDEX_AGE_MS } from "./index-feed.js";
 
+/** A feed whose source says what the test says. */
+function scriptedFeed() {
+  const script = { nowMs: 1_000, observations: [] as IndexObservation[], broken: false };
+  const published: IndexObservation[] = [];
+  const failures: unknown[] = [];
+  const feed = new IndexFeed({
+    source: {
+      name: "scripted",
+      observe: () => {
+        if (script.broken) throw new Error("feed down");
+        return script.observations;
+      },
+    },
+    symbols: ["BTCUSD", "ETHUSD"],
+    clock: () => script.nowMs,
+    publish: (observation) => published.push(observation),
+    onFailure: (error) => failures.push(error),
+  });
+  return { script, published, failures, feed };
+}
+
 test("readiness: waits for each market, then follows the age of its price", () => {
-  let now = 1_000;
-  let observations: IndexObservation[] = [];
-  const source = { name: "scripted", observe: () => observations };
-  const feed = new IndexFeed(
-    source,
-    ["BTCUSD", "ETHUSD"],
-    () => now,
-    () => {},
-  );
-  expect(feed.notReadyReason(now)).toBe("no index price for BTCUSD yet");
-  observations = [{ symbol: "BTCUSD", priceTicks: 1, observedAtMs: now }];
+  const { script, feed } = scriptedFeed();
+  expect(feed.notReadyReason(1_000)).toBe("no index price for BTCUSD yet");
+  script.observations = [{ symbol: "BTCUSD", priceTicks: 1, observedAtMs: 1_000 }];
   feed.refresh();
-  expect(feed.notReadyReason(now)).toBe("no index price for ETHUSD yet");
-  observations = [{ symbol: "ETHUSD", priceTicks: 2, observedAtMs: now }];
+  expect(feed.notReadyReason(1_000)).toBe("no index price for ETHUSD yet");
+  script.observations = [{ symbol: "ETHUSD", priceTicks: 2, observedAtMs: 1_000 }];
   feed.refresh();
-  expect(feed.notReadyReason(now)).toBeUndefined();
-  now += MAX_INDEX_AGE_MS;
-  expect(feed.notReadyReason(now)).toBeUndefined();
-  expect(feed.notReadyReason(now + 1)).toContain("the index of BTCUSD is older");
+  const limit = 1_000 + MAX_INDEX_AGE_MS;
+  expect(feed.notReadyReason(limit)).toBeUndefined();
+  expect(feed.notReadyReason(limit + 1)).toContain("the index of BTCUSD is older");
 });
 
-test("a source that throws: reported, and the last price stays", () => {
-  const failures: unknown[] = [];
-  let broken = false;
-  const source = {
-    name: "scripted",
-    observe: (nowMs: number) => {
-      if (broken) throw new Error("feed down");
-      return [{ symbol: "BTCUSD", priceTicks: 7, observedAtMs: nowMs }];
-    },
-  };
-  const feed = new IndexFeed(
-    source,
-    ["BTCUSD"],
-    () => 0,
-    (error) => failures.push(error),
-  );
+test("a price that is not newer: not passed on again, so that the venue sees it age", () => {
+  const { script, published, feed } = scriptedFeed();
+  script.observations = [{ symbol: "BTCUSD", priceTicks: 1, observedAtMs: 1_000 }];
   feed.refresh();
-  broken = true;
+  feed.refresh();
+  expect(published).toHaveLength(1);
+  script.observations = [{ symbol: "BTCUSD", priceTicks: 1, observedAtMs: 1_001 }];
+  feed.refresh();
+  expect(published).toHaveLength(2);
+});
+
+test("a source that throws: reported, and nothing is passed on", () => {
+  const { script, published, failures, feed } = scriptedFeed();
+  script.broken = true;
   feed.refresh();
   expect(failures).toHaveLength(1);
-  expect(feed.priceTicks("BTCUSD")).toBe(7);
+  expect(published).toEqual([]);
 });

@@ -1,8 +1,9 @@
 /**
- * The index feed: asks a source at an interval and keeps the latest price of each market.
+ * The index feed: asks a source at an interval and passes each new price on to the venue.
  *
- * The first prices are there before the feed reports ready. A source that throws leaves the old
- * prices in place, which then grow stale and make the gateway unready: no price is ever invented.
+ * The first prices are there before the feed reports ready. A price is passed on once: a source
+ * that fails, or repeats what it said before, lets the index grow stale at the venue, and makes the
+ * gateway unready. No price is ever invented.
  */
 
 import type { ReadinessProbe } from "@perpgate/gateway";
@@ -11,17 +12,21 @@ import type { IndexObservation, IndexSource } from "@perpgate/oracle";
 /** As old as the contract lets an index be before opening orders stop. */
 export const MAX_INDEX_AGE_MS = 10_000;
 
+export interface IndexFeedOptions {
+  readonly source: IndexSource;
+  readonly symbols: readonly string[];
+  readonly clock: () => number;
+  /** Takes each observation that is newer than the last of its market. */
+  readonly publish: (observation: IndexObservation) => void;
+  readonly onFailure: (error: unknown) => void;
+}
+
 export class IndexFeed implements ReadinessProbe {
   readonly name = "index";
   private readonly latest = new Map<string, IndexObservation>();
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(
-    private readonly source: IndexSource,
-    private readonly symbols: readonly string[],
-    private readonly clock: () => number,
-    private readonly onFailure: (error: unknown) => void,
-  ) {}
+  constructor(private readonly options: IndexFeedOptions) {}
 
   start(intervalMs: number): void {
     this.refresh();
@@ -33,22 +38,21 @@ export class IndexFeed implements ReadinessProbe {
   }
 
   refresh(): void {
+    const { source, clock, publish, onFailure } = this.options;
     try {
-      for (const observation of this.source.observe(this.clock())) {
+      for (const observation of source.observe(clock())) {
+        const known = this.latest.get(observation.symbol);
+        if (known !== undefined && observation.observedAtMs <= known.observedAtMs) continue;
         this.latest.set(observation.symbol, observation);
+        publish(observation);
       }
     } catch (error) {
-      this.onFailure(error);
+      onFailure(error);
     }
   }
 
-  /** Ticks, or undefined where no price has been seen. */
-  priceTicks(symbol: string): number | undefined {
-    return this.latest.get(symbol)?.priceTicks;
-  }
-
   notReadyReason(nowMs: number): string | undefined {
-    for (const symbol of this.symbols) {
+    for (const symbol of this.options.symbols) {
       const observation = this.latest.get(symbol);
       if (observation === undefined) return `no index price for ${symbol} yet`;
       if (nowMs - observation.observedAtMs > MAX_INDEX_AGE_MS) {

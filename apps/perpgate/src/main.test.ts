@@ -37,7 +37,7 @@ describe("serve", () => {
         indexPrice: expect.any(Number),
       },
       { symbol: "ETHUSD", maxLeverage: 50, tickSize: 0.01, lotSize: 0.0001 },
-      { symbol: "SOLUSD", maxLeverage: 20, tickSize: 0.001, status: "active", markPrice: null },
+      { symbol: "SOLUSD", maxLeverage: 20, tickSize: 0.001, status: "active" },
     ]);
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     expect((await fetch(`${url}/metrics`)).status).toBe(200);
@@ -66,7 +66,10 @@ describe("serve", () => {
   });
 
   test("--no-bots: the index still moves", async () => {
-    const config = configurationFile({ index: { intervalMs: 10, seed: 3 } });
+    const config = configurationFile({
+      index: { intervalMs: 10, seed: 3 },
+      limits: { readsPerSecond: 1e6, readsBurst: 1e6 },
+    });
     const { child } = serving(["--no-bots", "--config", config]);
     const url = await child.url();
     const seen = new Set<string>();
@@ -108,10 +111,14 @@ describe("serve", () => {
   });
 });
 
+const FEED_WITHOUT_PRICE = {
+  index: { feeds: [{ name: "a", markets: { BTCUSD: { url: "http://a" } } }] },
+};
+
 describe("reasons not to start: one line, exit 1", () => {
   test("port taken", async () => {
     const port = await takenPort();
-    const { child } = serving(["--port", String(port)]);
+    const { child } = serving(["--port", String(port), "--log-level", "error"]);
     expect(await child.ended).toMatchObject({
       code: 1,
       stdout: "",
@@ -139,6 +146,16 @@ describe("reasons not to start: one line, exit 1", () => {
     ["no markets", { markets: [] }, '"markets" must NOT have fewer than 1 items'],
     ["half a market", { markets: [{ symbol: "BTCUSD" }] }, '"markets.0.base" is missing'],
     ["a short key", { auth: { nonceKey: "ab" } }, '"auth.nonceKey" must match'],
+    ["an unknown limit", { limits: { orders: 5 } }, 'unknown key "limits.orders"'],
+    ["a limit of nothing", { limits: { ordersBurst: 0 } }, '"limits.ordersBurst" must be >= 1'],
+    ["a proxy of everyone", { server: { trustProxy: true } }, '"server.trustProxy" must be'],
+    ["a stage nobody knows", { cohort: { stage: "ajar" } }, '"cohort.stage" must be one of closed'],
+    ["a chain that is none", { auth: { rpc: { one: "http://a" } } }, 'unknown key "auth.rpc.one"'],
+    [
+      "a feed without a price",
+      FEED_WITHOUT_PRICE,
+      '"index.feeds.0.markets.BTCUSD.price" is missing',
+    ],
     ["a list", [], "must be object"],
   ])("configuration with %s", async (_, content, expected) => {
     const { child } = serving(["--config", configurationFile(content)]);
@@ -147,6 +164,32 @@ describe("reasons not to start: one line, exit 1", () => {
     expect(stderr).toMatch(
       new RegExp(`^perpgate: \\S+perpgate\\.json: [^\\n]*(?:${expected})[^\\n]*\\n$`),
     );
+  });
+
+  test.each<[string, string[], object, string]>([
+    ["a public address", ["--host", "0.0.0.0"], {}, '"auth.domains" must list the domains'],
+    ["a trusted proxy", [], { server: { trustProxy: 1 } }, '"auth.domains" must list the domains'],
+    [
+      "fewer feeds than the quorum",
+      [],
+      { index: { source: "http", feeds: [{ name: "a", markets: {} }] } },
+      '"index.feeds": BTCUSD has 0 of the 2 feeds',
+    ],
+  ])("%s", async (_, args, content, expected) => {
+    const { child } = serving([...args, "--config", configurationFile(content)]);
+    const { code, stderr } = await child.ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain(`perpgate: ${expected}`);
+  });
+
+  test("a data folder that another process serves", async () => {
+    const { child, data } = serving();
+    await child.url();
+    const second = new PerpgateProcess(["--port", "0", "--data", data]);
+    const { code, stderr } = await second.ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain("perpgate: the journal in");
+    expect(stderr).toContain("is in use by process");
   });
 
   test.each<[string, string[], NodeJS.ProcessEnv, string]>([

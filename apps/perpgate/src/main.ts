@@ -2,8 +2,8 @@
 /**
  * The process: arguments in, exit code out.
  *
- * A reason not to start is one line on standard error and exit code 1. SIGTERM and SIGINT drain
- * and exit 0; a second signal while draining ends the process at once.
+ * A reason not to start, or not to go on, is one line on standard error and exit code 1. SIGTERM
+ * and SIGINT drain and exit 0; a second signal while draining ends the process at once.
  */
 
 import { bannerText } from "./banner.js";
@@ -16,6 +16,11 @@ async function run(): Promise<void> {
   if (process.argv[2] === "verify") {
     const { verifyCommand } = await import("./verify-command.js");
     process.exitCode = await verifyCommand(process.argv.slice(3));
+    return;
+  }
+  if (process.argv[2] === "cohort") {
+    const { cohortCommand } = await import("./cohort-command.js");
+    await cohortCommand(process.argv.slice(3));
     return;
   }
   const command = parseCommandLine(process.argv.slice(2));
@@ -39,6 +44,8 @@ async function run(): Promise<void> {
     });
   }
   process.stdout.write(bannerText(perpgate, version));
+  // The log decides what was acknowledged; a venue that cannot write it has nothing more to say.
+  void perpgate.failed.then((error) => fail(new StartError(`the venue stopped: ${error.message}`)));
 }
 
 function fail(error: unknown): void {

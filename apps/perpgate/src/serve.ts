@@ -2,85 +2,135 @@
  * The composition root: settings in, a running gateway out.
  *
  * The one place that knows every part. It puts them together in order of dependence, starts them,
- * and hands back how to stop them in the reverse order. No venue is attached in this release; the
- * gateway says so wherever it matters.
+ * and hands back how to stop them in the reverse order: first no new requests, then no new prices,
+ * then the venue, which answers what it was handed before it lets go of its folder.
  */
 
 import { randomBytes } from "node:crypto";
 import {
   AddressLimits,
   buildGateway,
-  DEFAULT_LIMITS,
   MIN_NONCE_KEY_BYTES,
   NonceIssuer,
+  type ReadinessProbe,
+  RpcContractWallets,
+  StreamServer,
+  VenueGateway,
 } from "@perpgate/gateway";
-import { SimulatedIndexSource } from "@perpgate/oracle";
-import { stepOf, toSteps } from "@perpgate/protocol";
-import { destination, pino } from "pino";
+import type { IndexObservation } from "@perpgate/oracle";
+import { NO_EVIDENCE, type Venue } from "@perpgate/venue";
+import { destination, type Logger, pino } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { listMarkets } from "./catalog.js";
+import { CohortControl } from "./cohort-control.js";
+import { ControlSocket } from "./control-socket.js";
 import { prepareDataFolder } from "./data-folder.js";
 import { IndexFeed } from "./index-feed.js";
+import { createIndexSource } from "./index-source.js";
 import type { Settings } from "./settings.js";
+import { rpcAddressesOf, signInRulesOf } from "./sign-in-settings.js";
 import { StartError } from "./start-error.js";
+import { openSettingsVenue } from "./venue-opening.js";
 
 export interface RunningPerpgate {
   readonly url: string;
   readonly dataFolder: string;
+  /** Whether any page may sign in, as on a testnet of one machine. */
+  readonly acceptsAnyDomain: boolean;
+  readonly indexSource: "simulated" | "http";
+  /** Resolves, with the reason, if the venue stops by itself. */
+  readonly failed: Promise<Error>;
   stop(): Promise<void>;
 }
 
 export async function serve(settings: Settings, version: string): Promise<RunningPerpgate> {
+  const signIn = signInRulesOf(settings);
   const dataFolder = prepareDataFolder(settings.data);
   // Standard output belongs to the banner; logs go to standard error, written before exit.
   const log = pino({ level: settings.logLevel }, destination({ fd: 2, sync: true }));
   const clock = () => Date.now();
-  const feed = createIndexFeed(settings, clock, (error) => {
-    log.error({ err: error }, "the index source failed");
+  const source = createIndexSource(settings, clock, (problem) => {
+    log.warn({ ...problem }, "an index feed failed");
   });
-  const metrics = new Registry();
-  collectDefaultMetrics({ register: metrics });
-  const gateway = await buildGateway({
-    version,
-    clock,
-    log,
-    metrics,
-    limits: settings.http,
-    markets: () => listMarkets(settings.markets, (symbol) => feed.priceTicks(symbol)),
-    nonces: new NonceIssuer(nonceKeyOf(settings)),
-    addressLimits: new AddressLimits(DEFAULT_LIMITS),
-    readiness: [feed],
-    venue: undefined,
-  });
-  // Prices before clients: the first request already sees an index.
-  feed.start(settings.index.intervalMs);
-  const url = await listen(gateway.listen, settings);
-  return {
-    url,
-    dataFolder,
-    stop: async () => {
-      await gateway.drain(settings.http.drainGraceMs);
-      feed.stop();
-      log.info("drained");
-    },
-  };
+  const venue = await openSettingsVenue(settings, dataFolder, log);
+  try {
+    const control = new ControlSocket(dataFolder, new CohortControl(venue), log);
+    const feed = createIndexFeed(settings, source, venue, log);
+    const nonces = new NonceIssuer(nonceKeyOf(settings));
+    const metrics = new Registry();
+    collectDefaultMetrics({ register: metrics });
+    const gateway = await buildGateway({
+      version,
+      clock,
+      log,
+      metrics,
+      nonces,
+      limits: settings.http,
+      trustProxy: settings.server.trustProxy,
+      origins: settings.server.origins,
+      addressLimits: new AddressLimits(settings.limits),
+      markets: () => venue.views.markets(),
+      readiness: [runningProbe(venue), feed],
+      streams: new StreamServer({ venue, log, limits: settings.sockets }),
+      venue: new VenueGateway({
+        venue,
+        limits: settings.limits,
+        signIn,
+        services: { nonces, contracts: new RpcContractWallets(rpcAddressesOf(settings)) },
+      }),
+    });
+    // Prices before clients: the first request already sees an index.
+    await source.start?.();
+    feed.start(settings.index.intervalMs);
+    const url = await listen(gateway.listen, settings);
+    await control.open();
+    return {
+      url,
+      dataFolder,
+      acceptsAnyDomain: signIn.domains === "any",
+      indexSource: settings.index.source,
+      failed: venue.failed,
+      stop: async () => {
+        await gateway.drain(settings.http.drainGraceMs);
+        await control.close();
+        feed.stop();
+        await source.stop?.();
+        await venue.close();
+        log.info("drained");
+      },
+    };
+  } catch (error) {
+    await venue.close();
+    throw error;
+  }
 }
 
 function createIndexFeed(
   settings: Settings,
-  clock: () => number,
-  onFailure: (error: unknown) => void,
+  source: ReturnType<typeof createIndexSource>,
+  venue: Venue,
+  log: Logger,
 ): IndexFeed {
-  const source = new SimulatedIndexSource(
-    settings.markets.map(({ symbol, tickSize, index }) => ({
-      symbol,
-      startTicks: toSteps(index.startPrice, stepOf(tickSize)),
-      annualVolatility: index.annualVolatility,
-    })),
-    settings.index.seed,
-  );
-  const symbols = settings.markets.map(({ symbol }) => symbol);
-  return new IndexFeed(source, symbols, clock, onFailure);
+  const publish = ({ symbol, priceTicks }: IndexObservation) => {
+    const market = venue.views.marketNumber(symbol);
+    if (market === undefined || venue.isStopped) return;
+    const stampMs = venue.nowMs();
+    const command = { kind: "UpdateIndex", stampMs, market, indexTicks: priceTicks } as const;
+    venue.submit(command, NO_EVIDENCE, () => undefined);
+  };
+  return new IndexFeed({
+    source,
+    symbols: settings.markets.map(({ symbol }) => symbol),
+    clock: () => Date.now(),
+    publish,
+    onFailure: (error) => log.error({ err: error }, "the index source failed"),
+  });
+}
+
+function runningProbe(venue: Venue): ReadinessProbe {
+  return {
+    name: "venue",
+    notReadyReason: () => (venue.isStopped ? "the venue has stopped" : undefined),
+  };
 }
 
 /** Without a configured key the nonces of this process are recognised by this process alone. */

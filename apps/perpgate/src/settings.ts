@@ -1,72 +1,65 @@
 /**
- * Settings: their schema, their defaults, and the rule that joins the sources.
+ * Settings: their defaults, and the rule that joins the sources.
  *
  * Flag before environment before file before default. Each source is judged alone, so that a
  * refusal can name the source and the key. An unknown key is refused everywhere: a misspelt
  * setting must not fall back to a default in silence.
  */
 
-import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "@perpgate/gateway/limits";
-import { catalogProblem, DEFAULT_MARKETS, MarketDefinition } from "@perpgate/protocol";
+import type { AllowedOrigins, LimitSettings, TrustedProxies } from "@perpgate/gateway";
+import {
+  DEFAULT_HTTP_LIMITS,
+  DEFAULT_LIMITS,
+  DEFAULT_SOCKET_LIMITS,
+  type HttpLimits,
+  type SocketLimits,
+} from "@perpgate/gateway/limits";
+import { DEFAULT_HTTP_SOURCE, type HttpSourceSettings } from "@perpgate/oracle";
+import { catalogProblem, DEFAULT_MARKETS } from "@perpgate/protocol";
+import type { VenueParameters } from "@perpgate/venue";
 import { Ajv, type ErrorObject } from "ajv";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
+import { type LOG_LEVELS, SettingsSchema } from "./settings-schema.js";
 import { StartError } from "./start-error.js";
 
-export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+export type PartialSettings = Static<typeof SettingsSchema>;
 
-const Milliseconds = Type.Integer({ minimum: 1, maximum: 3_600_000 });
+const isSettings = new Ajv({
+  allErrors: false,
+  coerceTypes: false,
+  allowUnionTypes: true,
+}).compile<PartialSettings>(SettingsSchema);
 
-const HttpSettings = Type.Partial(
-  Type.Object({
-    bodyBytes: Type.Integer({ minimum: 1_024, maximum: 16_777_216 }),
-    headersTimeoutMs: Milliseconds,
-    requestTimeoutMs: Milliseconds,
-    idleTimeoutMs: Milliseconds,
-    keepAliveTimeoutMs: Milliseconds,
-    timeoutCheckIntervalMs: Milliseconds,
-    maxConnections: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-    drainGraceMs: Milliseconds,
-  }),
-  { additionalProperties: false },
-);
-
-/** Every setting, each optional: the shape of a configuration file and of any other source. */
-export const PartialSettings = Type.Partial(
-  Type.Object({
-    host: Type.String({ minLength: 1 }),
-    port: Type.Integer({ minimum: 0, maximum: 65_535 }),
-    data: Type.String({ minLength: 1 }),
-    bots: Type.Boolean(),
-    logLevel: Type.Enum([...LOG_LEVELS]),
-    markets: Type.Array(MarketDefinition, { minItems: 1 }),
-    index: Type.Partial(
-      Type.Object({
-        seed: Type.Integer({ minimum: 0, maximum: 0xffffffff }),
-        intervalMs: Type.Integer({ minimum: 10, maximum: 5_000 }),
-      }),
-      { additionalProperties: false },
-    ),
-    auth: Type.Partial(
-      Type.Object({
-        /** Hex; shared by gateways that must recognise each other's nonces. */
-        nonceKey: Type.String({ pattern: "^[0-9a-fA-F]{64,128}$" }),
-      }),
-      { additionalProperties: false },
-    ),
-    http: HttpSettings,
-  }),
-  { title: "Settings", additionalProperties: false },
-);
-export type PartialSettings = Static<typeof PartialSettings>;
-
-const isSettings = new Ajv({ allErrors: false, coerceTypes: false }).compile<PartialSettings>(
-  PartialSettings,
-);
-
-export interface Settings extends Required<Omit<PartialSettings, "index" | "auth" | "http">> {
-  readonly index: { readonly seed: number; readonly intervalMs: number };
-  readonly auth: { readonly nonceKey?: string };
+export interface Settings {
+  readonly host: string;
+  readonly port: number;
+  readonly data: string;
+  readonly bots: boolean;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly markets: NonNullable<PartialSettings["markets"]>;
+  readonly server: { readonly trustProxy: TrustedProxies; readonly origins: AllowedOrigins };
   readonly http: HttpLimits & { readonly drainGraceMs: number };
+  readonly limits: LimitSettings;
+  readonly sockets: SocketLimits;
+  readonly auth: {
+    readonly nonceKey?: string;
+    readonly domains?: readonly string[];
+    readonly chainIds?: readonly number[];
+    readonly nonce: "any" | "issued";
+    readonly requireKeyBinding: boolean;
+    readonly rpc: Readonly<Record<string, string>>;
+  };
+  readonly cohort: {
+    readonly stage: "closed" | "allowlist" | "open";
+    readonly allow: readonly string[];
+  };
+  readonly risk: Partial<VenueParameters>;
+  readonly index: HttpSourceSettings & {
+    readonly source: "simulated" | "http";
+    readonly seed: number;
+    /** How often feeds are asked; `intervalMs` is how often the venue is told. */
+    readonly pollMs: number;
+  };
 }
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -76,9 +69,21 @@ export const DEFAULT_SETTINGS: Settings = {
   bots: true,
   logLevel: "info",
   markets: [...DEFAULT_MARKETS],
-  index: { seed: 1, intervalMs: 250 },
-  auth: {},
+  server: { trustProxy: false, origins: "*" },
   http: { ...DEFAULT_HTTP_LIMITS, drainGraceMs: 10_000 },
+  limits: DEFAULT_LIMITS,
+  sockets: DEFAULT_SOCKET_LIMITS,
+  auth: { nonce: "any", requireKeyBinding: false, rpc: {} },
+  cohort: { stage: "open", allow: [] },
+  risk: {},
+  index: {
+    source: "simulated",
+    seed: 1,
+    feeds: [],
+    ...DEFAULT_HTTP_SOURCE,
+    pollMs: DEFAULT_HTTP_SOURCE.intervalMs,
+    intervalMs: 250,
+  },
 };
 
 /** Judges one source; `origin` is how the operator knows it, such as `config.json`. */
@@ -96,9 +101,14 @@ export function joinSettings(sources: readonly PartialSettings[]): Settings {
     settings = {
       ...settings,
       ...source,
-      index: { ...settings.index, ...source.index },
-      auth: { ...settings.auth, ...source.auth },
+      server: { ...settings.server, ...source.server },
       http: { ...settings.http, ...source.http },
+      limits: { ...settings.limits, ...source.limits },
+      sockets: { ...settings.sockets, ...source.sockets },
+      auth: { ...settings.auth, ...source.auth },
+      cohort: { ...settings.cohort, ...source.cohort },
+      risk: { ...settings.risk, ...source.risk },
+      index: { ...settings.index, ...source.index },
     };
   }
   return settings;

@@ -4,12 +4,15 @@ export { RpcContractWallets } from "./auth/contract-wallets.js";
 export { MIN_NONCE_KEY_BYTES, NonceIssuer } from "./auth/nonce-issuer.js";
 export type { SignInRules, SignInServices } from "./auth/sign-in.js";
 export type { ReadinessProbe } from "./http/context.js";
-export { buildGateway, type Gateway, type GatewayOptions } from "./http/server.js";
+export type { AllowedOrigins } from "./http/cors.js";
 export {
-  AccountLimits,
-  AddressLimits,
-  DEFAULT_LIMITS,
-  type LimitSettings,
-} from "./limits/limits.js";
+  buildGateway,
+  type Gateway,
+  type GatewayOptions,
+  type TrustedProxies,
+} from "./http/server.js";
+export { DEFAULT_LIMITS, type LimitSettings } from "./limits/limit-settings.js";
+export { AccountLimits, AddressLimits } from "./limits/limits.js";
 export { VenueGateway, type VenueGatewayOptions } from "./venue/venue-gateway.js";
 export type { Caller, Client, HeaderSink, Signed, VenuePort } from "./venue-port.js";
+export { StreamServer, type StreamServerOptions } from "./ws/stream-server.js";

@@ -6,6 +6,9 @@
  * for overdue requests only every so often, so that interval is a bound as well.
  */
 
+export { DEFAULT_LIMITS, type LimitSettings } from "../limits/limit-settings.js";
+export { DEFAULT_SOCKET_LIMITS, type SocketLimits } from "../ws/socket-limits.js";
+
 export interface HttpLimits {
   readonly bodyBytes: number;
   readonly headersTimeoutMs: number;

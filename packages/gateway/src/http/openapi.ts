@@ -62,9 +62,32 @@ function describeOperation(operation: Operation, components: Components): Json {
       ? {}
       : { requestBody: { required: true, content: jsonContent(operation.body, components) } }),
     responses: {
-      [status]: { description, content: jsonContent(schema, components) },
+      [status]: {
+        description,
+        headers: successHeaders(operation),
+        content: jsonContent(schema, components),
+      },
       ...describeErrors(errorCodesOf(operation), components),
     },
+  };
+}
+
+const text = (description: string) => ({ description, schema: { type: "string" } });
+const LIMIT_HEADERS: Json = {
+  "RateLimit-Policy": text(
+    'The limit that applies: `"orders";q=200;w=2`, a quota and its seconds.',
+  ),
+  RateLimit: text('What is left of it: `"orders";r=187;t=1`, and the seconds until all is back.'),
+};
+const RETRY_AFTER: Json = { "Retry-After": text("Seconds to wait.") };
+
+function successHeaders({ limit, access }: Operation): Json {
+  return {
+    "X-Request-Id": text("The request's id, as in logs and errors."),
+    ...(limit === undefined ? {} : LIMIT_HEADERS),
+    ...(access === "signed"
+      ? { "Idempotent-Replay": text("`true` where the nonce was used before, by the same body.") }
+      : {}),
   };
 }
 
@@ -86,7 +109,9 @@ function describeParameters(schema: TObject, place: "path" | "query", components
 
 /** Every code this operation may answer with: its own, and those of its kind. */
 export function errorCodesOf(operation: Operation): readonly ErrorCode[] {
-  const codes: ErrorCode[] = ["rate_limited", "internal_error", "overloaded", "stopped"];
+  const codes: ErrorCode[] = ["internal_error", "stopped"];
+  if (operation.limit !== undefined) codes.push("rate_limited");
+  if (operation.access === "signed") codes.push("overloaded");
   const hasInput =
     operation.body !== noBody ||
     Object.keys(operation.params.properties).length > 0 ||
@@ -113,6 +138,7 @@ function describeErrors(codes: readonly ErrorCode[], components: Components): Js
       String(status),
       {
         description: group.map((code) => `\`${code}\``).join(", "),
+        ...(status === 429 ? { headers: { ...LIMIT_HEADERS, ...RETRY_AFTER } } : {}),
         content: jsonContent(ErrorBody, components),
         "x-error-codes": group,
       },

@@ -19,6 +19,7 @@ export const noQuery = Type.Object({});
 /** An operation without a body ignores what a client sends along. */
 export const noBody = Type.Unknown();
 
+export type LimitName = "reads" | "orders" | "cancels" | "sign-ins" | "deposits";
 export type Access = "public" | "bearer" | "signed";
 
 /** The request as Fastify has parsed it, before any schema has seen it. */
@@ -57,6 +58,8 @@ export interface OperationDescription {
   readonly tag: "auth" | "markets" | "orders" | "account" | "bridge" | "blocks" | "service";
   readonly summary: string;
   readonly access: Access;
+  /** The limit that requests count against, by its name in the headers; none where undefined. */
+  readonly limit?: LimitName;
   readonly params: TObject;
   readonly query: TObject;
   readonly body: TSchema;

@@ -15,7 +15,8 @@ export function routeOperations(
 ): void {
   for (const operation of operations) {
     const { status, schema } = operation.success;
-    const isLimitedRead = isPublicRead(operation);
+    // Other limits need to know the account, or how a sign-in ends: they are counted further in.
+    const isLimitedRead = operation.limit === "reads";
     app.route({
       method: operation.method,
       url: operation.path.replaceAll(/\{(\w+)\}/g, ":$1"),
@@ -28,11 +29,6 @@ export function routeOperations(
       },
     });
   }
-}
-
-/** What anyone may read is counted by address; the service's own paths are for its operator. */
-function isPublicRead({ access, method, tag }: Operation): boolean {
-  return access === "public" && method === "GET" && tag !== "service";
 }
 
 function rawCallOf(request: FastifyRequest, reply: FastifyReply): RawCall {

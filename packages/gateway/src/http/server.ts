@@ -12,9 +12,12 @@ import { Refusal } from "@perpgate/protocol";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { Registry } from "prom-client";
 import { OPERATIONS } from "../operations.js";
+import { clientAddressOf, type ProxyTrust } from "../ws/client-address.js";
+import type { StreamServer } from "../ws/stream-server.js";
 import { AllowedMethods } from "./allowed-methods.js";
 import { answerClientError } from "./client-errors.js";
 import type { GatewayContext } from "./context.js";
+import { type AllowedOrigins, allowOrigins } from "./cors.js";
 import { serveDocs } from "./docs.js";
 import { pathOf, sendError } from "./errors.js";
 import { readJsonBodies } from "./json-body.js";
@@ -28,7 +31,18 @@ export interface GatewayOptions extends Omit<GatewayContext, "openApi"> {
   readonly log: FastifyBaseLogger;
   readonly metrics: Registry;
   readonly limits: HttpLimits;
+  readonly trustProxy: TrustedProxies;
+  /** Pages that may call from a browser. */
+  readonly origins: AllowedOrigins;
+  /** Streams on the same port; undefined serves REST alone. */
+  readonly streams?: StreamServer | undefined;
 }
+
+/**
+ * Whose word about a client's address is believed: nobody's, that of so many hops in front of this
+ * process, or that of the listed addresses and networks. There is no way to believe everyone.
+ */
+export type TrustedProxies = false | number | readonly string[];
 
 export interface Gateway {
   /** Resolves with the address that clients use; port 0 picks a free one. */
@@ -40,20 +54,27 @@ export interface Gateway {
 export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   const openApi = openApiDocument(OPERATIONS, options.version);
   const app = createServer(options);
+  allowOrigins(app, options.origins);
   const stopping = refuseWhileStopping(app);
   readJsonBodies(app);
   answerUnknownRoutes(app);
   serveMetrics(app, options.metrics);
   await serveDocs(app, openApi);
-  routeOperations(app, OPERATIONS, { ...options, openApi });
+  const context = { ...options, openApi };
+  routeOperations(app, OPERATIONS, context);
+  const addressOf = clientAddressOf(proxyTrustOf(options.trustProxy));
+  options.streams?.attach(app.server, context, addressOf);
   await app.ready();
   return {
     listen: (address) => app.listen(address),
     drain: async (graceMs) => {
       stopping.begin();
-      const cut = setTimeout(() => app.server.closeAllConnections(), graceMs);
+      const cut = setTimeout(() => {
+        options.streams?.cut();
+        app.server.closeAllConnections();
+      }, graceMs);
       try {
-        await app.close();
+        await Promise.all([options.streams?.stop(), app.close()]);
       } finally {
         clearTimeout(cut);
       }
@@ -61,7 +82,13 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-function createServer({ log, limits }: GatewayOptions): FastifyInstance {
+/** A hop count is written out as a function, counted from this process outwards. */
+function proxyTrustOf(trusted: TrustedProxies): ProxyTrust {
+  if (typeof trusted === "number") return (_address, hop) => hop < trusted;
+  return trusted === false ? false : [...trusted];
+}
+
+function createServer({ log, limits, trustProxy }: GatewayOptions): FastifyInstance {
   const app: FastifyInstance = Fastify({
     loggerInstance: log,
     // One line a request, written by the hook below, in place of Fastify's two.
@@ -70,6 +97,7 @@ function createServer({ log, limits }: GatewayOptions): FastifyInstance {
       requestIdLogLabel: "requestId",
     }),
     genReqId: requestIdOf,
+    trustProxy: proxyTrustOf(trustProxy),
     bodyLimit: limits.bodyBytes,
     requestTimeout: limits.requestTimeoutMs,
     connectionTimeout: limits.idleTimeoutMs,

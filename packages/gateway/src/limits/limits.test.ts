@@ -1,7 +1,8 @@
 import { Refusal } from "@perpgate/protocol";
 import { describe, expect, test } from "vitest";
 import { Admission } from "./admission.js";
-import { AccountLimits, AddressLimits, DEFAULT_LIMITS, type LimitSettings } from "./limits.js";
+import { DEFAULT_LIMITS, type LimitSettings } from "./limit-settings.js";
+import { AccountLimits, AddressLimits } from "./limits.js";
 
 function sink() {
   const headers = new Map<string, string>();

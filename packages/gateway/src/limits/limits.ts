@@ -10,38 +10,8 @@ import { Refusal } from "@perpgate/protocol";
 import type { HeaderSink } from "../venue-port.js";
 import { clientKeyOf } from "./client-key.js";
 import { announceLimit, policyOf } from "./limit-headers.js";
+import type { LimitSettings } from "./limit-settings.js";
 import { type BucketRule, TokenBuckets } from "./token-buckets.js";
-
-export interface LimitSettings {
-  /** Per account. */
-  readonly ordersPerSecond: number;
-  readonly ordersBurst: number;
-  /** Per account, counted apart from orders: getting out must not wait for getting in. */
-  readonly cancelsPerSecond: number;
-  readonly cancelsBurst: number;
-  /** Per account. */
-  readonly depositsPerMinute: number;
-  /** Per client address. */
-  readonly signInsPerSecond: number;
-  readonly failedSignInsPerMinute: number;
-  readonly readsPerSecond: number;
-  readonly readsBurst: number;
-  /** Orders under way in this process, above which new ones are refused. */
-  readonly pendingOrders: number;
-}
-
-export const DEFAULT_LIMITS: LimitSettings = {
-  ordersPerSecond: 100,
-  ordersBurst: 200,
-  cancelsPerSecond: 100,
-  cancelsBurst: 200,
-  depositsPerMinute: 10,
-  signInsPerSecond: 10,
-  failedSignInsPerMinute: 10,
-  readsPerSecond: 100,
-  readsBurst: 200,
-  pendingOrders: 4_096,
-};
 
 /** Milliseconds that never go back: a wall clock set back would lock everyone out. */
 export type Monotonic = () => number;

@@ -8,6 +8,7 @@ export const cancelAllOrders = defineVenueOperation({
   tag: "orders",
   summary: "Cancel all open orders, of one market or of all",
   access: "bearer",
+  limit: "cancels",
   params: noParams,
   query: noQuery,
   body: CancelAllBody,

@@ -8,6 +8,7 @@ export const cancelOrder = defineVenueOperation({
   tag: "orders",
   summary: "Cancel one order",
   access: "bearer",
+  limit: "cancels",
   params: OrderIdPath,
   query: noQuery,
   body: noBody,

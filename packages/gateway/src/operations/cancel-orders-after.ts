@@ -8,6 +8,7 @@ export const cancelOrdersAfter = defineVenueOperation({
   tag: "orders",
   summary: "Dead-man's switch: cancel all orders unless armed again in time",
   access: "bearer",
+  limit: "cancels",
   params: noParams,
   query: noQuery,
   body: CancelAfterBody,

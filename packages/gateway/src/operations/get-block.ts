@@ -8,6 +8,7 @@ export const getBlock = defineVenueOperation({
   tag: "blocks",
   summary: "A sealed block",
   access: "public",
+  limit: "reads",
   params: BlockNumberPath,
   query: noQuery,
   body: noBody,

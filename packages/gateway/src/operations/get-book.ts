@@ -8,6 +8,7 @@ export const getBook = defineVenueOperation({
   tag: "markets",
   summary: "Order book snapshot, best prices first",
   access: "public",
+  limit: "reads",
   params: SymbolPath,
   query: BookQuery,
   body: noBody,

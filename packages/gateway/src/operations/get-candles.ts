@@ -8,6 +8,7 @@ export const getCandles = defineVenueOperation({
   tag: "markets",
   summary: "Candles of one resolution",
   access: "public",
+  limit: "reads",
   params: SymbolPath,
   query: CandlesQuery,
   body: noBody,

@@ -8,6 +8,7 @@ export const getFunding = defineVenueOperation({
   tag: "markets",
   summary: "Funding history, newest first",
   access: "public",
+  limit: "reads",
   params: SymbolPath,
   query: FundingQuery,
   body: noBody,

@@ -8,6 +8,7 @@ export const getMarkets = defineOperation({
   tag: "markets",
   summary: "Listed markets, in listing order",
   access: "public",
+  limit: "reads",
   params: noParams,
   query: noQuery,
   body: noBody,

@@ -8,6 +8,7 @@ export const getNonce = defineOperation({
   tag: "auth",
   summary: "A nonce for a sign-in message",
   access: "public",
+  limit: "reads",
   params: noParams,
   query: noQuery,
   body: noBody,

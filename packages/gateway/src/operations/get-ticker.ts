@@ -8,6 +8,7 @@ export const getTicker = defineVenueOperation({
   tag: "markets",
   summary: "Prices and the last 24 hours at a glance",
   access: "public",
+  limit: "reads",
   params: SymbolPath,
   query: noQuery,
   body: noBody,

@@ -8,6 +8,7 @@ export const getTrades = defineVenueOperation({
   tag: "markets",
   summary: "Latest trades, newest first",
   access: "public",
+  limit: "reads",
   params: SymbolPath,
   query: TradesQuery,
   body: noBody,

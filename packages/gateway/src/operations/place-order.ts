@@ -8,6 +8,7 @@ export const placeOrder = defineVenueOperation({
   tag: "orders",
   summary: "Place an order; the answer is its preconfirmation",
   access: "signed",
+  limit: "orders",
   params: noParams,
   query: noQuery,
   body: PlaceOrderBody,

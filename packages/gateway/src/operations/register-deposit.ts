@@ -8,6 +8,7 @@ export const registerDeposit = defineVenueOperation({
   tag: "bridge",
   summary: "Register a deposit by its transaction hash",
   access: "bearer",
+  limit: "deposits",
   params: noParams,
   query: noQuery,
   body: DepositBody,

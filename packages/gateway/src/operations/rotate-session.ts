@@ -8,6 +8,7 @@ export const rotateSession = defineVenueOperation({
   tag: "auth",
   summary: "Tie the token to a new session key",
   access: "bearer",
+  limit: "cancels",
   params: noParams,
   query: noQuery,
   body: RotateBody,

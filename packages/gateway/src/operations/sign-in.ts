@@ -8,6 +8,7 @@ export const signIn = defineVenueOperation({
   tag: "auth",
   summary: "Sign in with Ethereum: trade a signed message for a token",
   access: "public",
+  limit: "sign-ins",
   params: noParams,
   query: noQuery,
   body: SignInBody,

@@ -7,7 +7,8 @@ import { onTestFinished } from "vitest";
 import { NonceIssuer } from "../auth/nonce-issuer.js";
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "../http/limits.js";
 import { buildGateway, type Gateway, type GatewayOptions } from "../http/server.js";
-import { AddressLimits, DEFAULT_LIMITS } from "../limits/limits.js";
+import { DEFAULT_LIMITS } from "../limits/limit-settings.js";
+import { AddressLimits } from "../limits/limits.js";
 
 /** For tests about anything but limits, which all come from one address. */
 const UNLIMITED = {
@@ -45,6 +46,8 @@ export async function runGateway(
     readiness: [],
     venue: undefined,
     metrics: new Registry(),
+    trustProxy: false,
+    origins: "*",
     ...changes,
     log: pino({ level: "info" }, { write: (line) => logLines.push(line) }),
     limits: { ...DEFAULT_HTTP_LIMITS, ...changes.limits },

@@ -37,7 +37,8 @@ import {
 import type { Venue, Views } from "@perpgate/venue";
 import type { SignInRules, SignInServices } from "../auth/sign-in.js";
 import { Admission } from "../limits/admission.js";
-import { AccountLimits, type LimitSettings } from "../limits/limits.js";
+import type { LimitSettings } from "../limits/limit-settings.js";
+import { AccountLimits } from "../limits/limits.js";
 import type { Caller, Client, Signed, VenuePort } from "../venue-port.js";
 import { CancelFlow, ownOrder } from "./cancel-flow.js";
 import { checksummed, DepositFlow } from "./deposit-flow.js";

@@ -20,8 +20,11 @@ import { onTestFinished } from "vitest";
 import { RpcContractWallets } from "../../auth/contract-wallets.js";
 import { NonceIssuer } from "../../auth/nonce-issuer.js";
 import type { SignInRules } from "../../auth/sign-in.js";
-import { AddressLimits, DEFAULT_LIMITS, type LimitSettings } from "../../limits/limits.js";
+import { DEFAULT_LIMITS, type LimitSettings } from "../../limits/limit-settings.js";
+import { AddressLimits } from "../../limits/limits.js";
 import { type RunningGateway, runGateway } from "../../testing/running-gateway.js";
+import type { SocketLimits } from "../../ws/socket-limits.js";
+import { StreamServer } from "../../ws/stream-server.js";
 import { VenueGateway } from "../venue-gateway.js";
 import type { VenueCommand } from "../venue-link.js";
 
@@ -49,12 +52,16 @@ export interface VenueChanges {
   readonly cohort?: "open" | "allowlist" | "closed";
   readonly parameters?: Partial<VenueParameters>;
   readonly rpc?: ReadonlyMap<number, string>;
+  readonly sockets?: Partial<SocketLimits>;
 }
 
 export interface RunningVenue extends RunningGateway {
   readonly venue: Venue;
   readonly directory: string;
   readonly nonces: NonceIssuer;
+  readonly streams: StreamServer;
+  /** What failed inside the streams. */
+  readonly streamFaults: readonly object[];
   nowMs(): number;
   /** Moves time on, with its ticks; an index that was set stays fresh unless told otherwise. */
   advance(ms: number): Promise<void>;
@@ -97,9 +104,16 @@ export async function runVenue(
     },
     services: { nonces, contracts: new RpcContractWallets(changes.rpc ?? new Map()) },
   });
+  const streamFaults: object[] = [];
+  const streams = new StreamServer({
+    venue,
+    log: { info: () => undefined, error: (fields) => streamFaults.push(fields) },
+    limits: changes.sockets ?? {},
+  });
   const gateway = await runGateway(
     {
       venue: port,
+      streams,
       nonces,
       clock: () => time.nowMs,
       addressLimits: new AddressLimits(limits),
@@ -128,6 +142,8 @@ export async function runVenue(
     venue,
     directory,
     nonces,
+    streams,
+    streamFaults,
     nowMs: () => time.nowMs,
     execute,
     setIndex,

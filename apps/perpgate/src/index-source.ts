@@ -1,0 +1,43 @@
+/** The index source of the settings: simulated by default, or the median of web feeds. */
+
+import {
+  type FeedProblem,
+  HttpIndexSource,
+  type IndexSource,
+  SimulatedIndexSource,
+} from "@perpgate/oracle";
+import { stepOf, toSteps } from "@perpgate/protocol";
+import type { Settings } from "./settings.js";
+import { StartError } from "./start-error.js";
+
+/** A source that may have to be started before it knows anything, and stopped after. */
+export interface RunningSource extends IndexSource {
+  start?(): Promise<void>;
+  stop?(): Promise<void>;
+}
+
+export function createIndexSource(
+  { markets, index }: Settings,
+  clock: () => number,
+  onProblem: (problem: FeedProblem) => void,
+): RunningSource {
+  if (index.source === "simulated") {
+    return new SimulatedIndexSource(
+      markets.map(({ symbol, tickSize, index: { startPrice, annualVolatility } }) => ({
+        symbol,
+        startTicks: toSteps(startPrice, stepOf(tickSize)),
+        annualVolatility,
+      })),
+      index.seed,
+    );
+  }
+  for (const { symbol } of markets) {
+    const feeds = index.feeds.filter((feed) => symbol in feed.markets).length;
+    if (feeds < index.quorum) {
+      throw new StartError(
+        `"index.feeds": ${symbol} has ${feeds} of the ${index.quorum} feeds that "index.quorum" asks for`,
+      );
+    }
+  }
+  return new HttpIndexSource(markets, { ...index, intervalMs: index.pollMs }, clock, onProblem);
+}

@@ -1,0 +1,147 @@
+/** The shape of a configuration file, and of any other source of settings. Every key is optional. */
+
+import { MarketDefinition } from "@perpgate/protocol";
+import { type TProperties, Type } from "typebox";
+
+export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+
+const Milliseconds = Type.Integer({ minimum: 1, maximum: 3_600_000 });
+const Rate = Type.Number({ exclusiveMinimum: 0, maximum: 1e9 });
+const Burst = Type.Integer({ minimum: 1, maximum: 1_000_000_000 });
+const Fraction = Type.Number({ exclusiveMinimum: 0, maximum: 1 });
+const Dollars = Type.Number({ exclusiveMinimum: 0, maximum: 1e9 });
+const Url = Type.String({ pattern: "^https?://[^\\s/]+" });
+const Address = Type.String({ pattern: "^0x[0-9a-fA-F]{40}$" });
+const JsonPointer = Type.String({ pattern: "^(?:/(?:[^~/]|~[01])*)*$" });
+
+const section = <P extends TProperties>(properties: P) =>
+  Type.Partial(Type.Object(properties), { additionalProperties: false });
+
+const Server = section({
+  /** Hops in front of this process, or the addresses and networks of its proxies. */
+  trustProxy: Type.Union([
+    Type.Literal(false),
+    Type.Integer({ minimum: 1, maximum: 10 }),
+    Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }),
+  ]),
+  /** Pages that may call from a browser. */
+  origins: Type.Union([
+    Type.Literal("*"),
+    Type.Array(Type.String({ pattern: "^https?://[^\\s/]+$" })),
+  ]),
+});
+
+const Http = section({
+  bodyBytes: Type.Integer({ minimum: 1_024, maximum: 16_777_216 }),
+  headersTimeoutMs: Milliseconds,
+  requestTimeoutMs: Milliseconds,
+  idleTimeoutMs: Milliseconds,
+  keepAliveTimeoutMs: Milliseconds,
+  timeoutCheckIntervalMs: Milliseconds,
+  maxConnections: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+  drainGraceMs: Milliseconds,
+});
+
+const Limits = section({
+  ordersPerSecond: Rate,
+  ordersBurst: Burst,
+  cancelsPerSecond: Rate,
+  cancelsBurst: Burst,
+  depositsPerMinute: Burst,
+  signInsPerSecond: Burst,
+  failedSignInsPerMinute: Burst,
+  readsPerSecond: Rate,
+  readsBurst: Burst,
+  pendingOrders: Burst,
+});
+
+const Bytes = Type.Integer({ minimum: 1_024, maximum: 1_073_741_824 });
+const Sockets = section({
+  socketsPerAddress: Burst,
+  streamsPerSocket: Burst,
+  messageBytes: Type.Integer({ minimum: 1_024, maximum: 16_777_216 }),
+  messageFragments: Burst,
+  messagesPerSecond: Rate,
+  messagesBurst: Burst,
+  /** Past it, frames that only show the latest state are left out. */
+  roomBytes: Bytes,
+  /** Past it, the socket is closed. */
+  maxBufferedBytes: Bytes,
+  pingIntervalMs: Milliseconds,
+  closeTimeoutMs: Milliseconds,
+});
+
+const Auth = section({
+  /** Hex; shared by gateways that must recognise each other's nonces. */
+  nonceKey: Type.String({ pattern: "^[0-9a-fA-F]{64,128}$" }),
+  domains: Type.Array(Type.String({ pattern: "^[^\\s/?#@]+$" }), { minItems: 1 }),
+  chainIds: Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), {
+    minItems: 1,
+  }),
+  nonce: Type.Enum(["any", "issued"]),
+  requireKeyBinding: Type.Boolean(),
+  /** Chain id → RPC address, for contract wallets. */
+  rpc: Type.Record(Type.String({ pattern: "^[1-9][0-9]{0,14}$" }), Url, {
+    additionalProperties: false,
+  }),
+});
+
+const Cohort = section({
+  stage: Type.Enum(["closed", "allowlist", "open"]),
+  allow: Type.Array(Address),
+});
+
+const Risk = section({
+  band: Fraction,
+  impactNotional: Dollars,
+  fundSeed: Dollars,
+  backstopCap: Dollars,
+  maxOpenOrders: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+});
+
+const FeedMarket = Type.Object(
+  { url: Url, price: JsonPointer, time: Type.Optional(JsonPointer) },
+  { additionalProperties: false },
+);
+
+const Index = section({
+  source: Type.Enum(["simulated", "http"]),
+  seed: Type.Integer({ minimum: 0, maximum: 0xffffffff }),
+  intervalMs: Type.Integer({ minimum: 10, maximum: 5_000 }),
+  feeds: Type.Array(
+    Type.Object(
+      {
+        name: Type.String({ minLength: 1, maxLength: 64 }),
+        markets: Type.Record(Type.String(), FeedMarket),
+      },
+      { additionalProperties: false },
+    ),
+    { minItems: 1 },
+  ),
+  pollMs: Milliseconds,
+  timeoutMs: Milliseconds,
+  maxAgeMs: Milliseconds,
+  quorum: Type.Integer({ minimum: 1, maximum: 100 }),
+  maxDeviation: Fraction,
+  maxJump: Fraction,
+});
+
+export const SettingsSchema = Type.Partial(
+  Type.Object({
+    host: Type.String({ minLength: 1 }),
+    port: Type.Integer({ minimum: 0, maximum: 65_535 }),
+    data: Type.String({ minLength: 1 }),
+    bots: Type.Boolean(),
+    logLevel: Type.Enum([...LOG_LEVELS]),
+    markets: Type.Array(MarketDefinition, { minItems: 1 }),
+    server: Server,
+    http: Http,
+    limits: Limits,
+    sockets: Sockets,
+    auth: Auth,
+    cohort: Cohort,
+    risk: Risk,
+    index: Index,
+  }),
+  { title: "Settings", additionalProperties: false },
+);

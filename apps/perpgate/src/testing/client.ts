@@ -1,0 +1,64 @@
+/** A client of a running process, written from the documentation: viem and node:crypto. */
+
+import { createHash, generateKeyPairSync, sign } from "node:crypto";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { createSiweMessage, generateSiweNonce } from "viem/siwe";
+
+export interface ClientAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export class ProcessClient {
+  readonly wallet = privateKeyToAccount(generatePrivateKey());
+  private readonly key = generateKeyPairSync("ed25519");
+  token = "";
+
+  constructor(public url: string) {}
+
+  async signIn(): Promise<ClientAnswer> {
+    const message = createSiweMessage({
+      domain: "localhost",
+      uri: "http://localhost",
+      address: this.wallet.address,
+      chainId: 1,
+      nonce: generateSiweNonce(),
+      version: "1",
+    });
+    const { x = "" } = this.key.publicKey.export({ format: "jwk" });
+    const answer = await this.request("POST", "/v1/auth/siwe", {
+      message,
+      signature: await this.wallet.signMessage({ message }),
+      sessionKey: Buffer.from(x, "base64url").toString("hex"),
+    });
+    if (answer.status === 200) this.token = String(answer.body.token);
+    return answer;
+  }
+
+  place(order: object): Promise<ClientAnswer> {
+    const text = JSON.stringify(order);
+    const digest = createHash("sha256").update(text).digest();
+    const signature = sign(null, digest, this.key.privateKey).toString("hex");
+    return this.request("POST", "/v1/orders", order, { "x-service-sig": signature });
+  }
+
+  async request(
+    method: string,
+    path: string,
+    body?: object,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<ClientAnswer> {
+    const response = await fetch(this.url + path, {
+      method,
+      headers: {
+        ...(this.token === "" ? {} : { authorization: `Bearer ${this.token}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const answer: Readonly<Record<string, unknown>> = JSON.parse(await response.text());
+    return { status: response.status, headers: response.headers, body: answer };
+  }
+}

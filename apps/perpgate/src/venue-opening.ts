@@ -1,0 +1,53 @@
+/** Opens the venue of the data folder; what keeps it from opening is told in one line. */
+
+import { JournalError } from "@perpgate/journal";
+import {
+  ConfigRefused,
+  DEFAULT_PARAMETERS,
+  HistoryLost,
+  Venue,
+  type VenueLogger,
+  venueConfigOf,
+} from "@perpgate/venue";
+import { CohortControl } from "./cohort-control.js";
+import type { Settings } from "./settings.js";
+import { StartError } from "./start-error.js";
+
+export async function openSettingsVenue(
+  settings: Settings,
+  directory: string,
+  logger: VenueLogger,
+): Promise<Venue> {
+  const { markets, risk, cohort } = settings;
+  let venue: Venue;
+  try {
+    venue = await Venue.open({
+      directory,
+      config: venueConfigOf(markets, { ...DEFAULT_PARAMETERS, ...risk }),
+      listing: markets,
+      cohort: cohort.stage,
+      logger,
+    });
+  } catch (error) {
+    throw isKnown(error) ? new StartError(error.message) : error;
+  }
+  // What the file says about the cohort is how a venue begins; later only commands change it.
+  if (isNew(venue) && cohort.allow.length > 0) {
+    await new CohortControl(venue).change({
+      stage: cohort.stage,
+      allow: [...cohort.allow],
+      disallow: [],
+    });
+  }
+  return venue;
+}
+
+function isNew({ recovery }: Venue): boolean {
+  return recovery.snapshotPosition === 0 && recovery.applied === 0;
+}
+
+function isKnown(error: unknown): error is Error {
+  return (
+    error instanceof ConfigRefused || error instanceof JournalError || error instanceof HistoryLost
+  );
+}

@@ -1,0 +1,40 @@
+/**
+ * Cross-origin requests: which pages may call this gateway from a browser.
+ *
+ * Open by default, since a token travels in a header that no browser adds by itself and there are no
+ * cookies; a list closes it to others. A preflight is answered here, before routing, because the
+ * paths themselves offer no OPTIONS.
+ */
+
+import type { FastifyInstance, FastifyReply } from "fastify";
+
+/** `"*"`, or the origins that may call, such as `https://app.example`. */
+export type AllowedOrigins = "*" | readonly string[];
+
+const METHODS = "GET, HEAD, POST, DELETE";
+const REQUEST_HEADERS = "authorization, content-type, x-service-sig, x-request-id";
+const EXPOSED_HEADERS =
+  "x-request-id, ratelimit, ratelimit-policy, retry-after, idempotent-replay, allow";
+const PREFLIGHT_SECONDS = "86400";
+
+export function allowOrigins(app: FastifyInstance, allowed: AllowedOrigins): void {
+  const listed = allowed === "*" ? undefined : new Set(allowed);
+  app.addHook("onRequest", async (request, reply) => {
+    const { origin } = request.headers;
+    if (listed !== undefined) void reply.header("vary", "origin");
+    if (origin === undefined || (listed !== undefined && !listed.has(origin))) return;
+    void reply.header("access-control-allow-origin", listed === undefined ? "*" : origin);
+    void reply.header("access-control-expose-headers", EXPOSED_HEADERS);
+    const isPreflight = request.headers["access-control-request-method"] !== undefined;
+    if (request.method === "OPTIONS" && isPreflight) return answerPreflight(reply);
+  });
+}
+
+function answerPreflight(reply: FastifyReply): FastifyReply {
+  return reply
+    .header("access-control-allow-methods", METHODS)
+    .header("access-control-allow-headers", REQUEST_HEADERS)
+    .header("access-control-max-age", PREFLIGHT_SECONDS)
+    .code(204)
+    .send();
+}

@@ -1,0 +1,32 @@
+/** How much of everything: the numbers behind the limits, and their defaults. */
+
+export interface LimitSettings {
+  /** Per account. */
+  readonly ordersPerSecond: number;
+  readonly ordersBurst: number;
+  /** Per account, counted apart from orders: getting out must not wait for getting in. */
+  readonly cancelsPerSecond: number;
+  readonly cancelsBurst: number;
+  /** Per account. */
+  readonly depositsPerMinute: number;
+  /** Per client address. */
+  readonly signInsPerSecond: number;
+  readonly failedSignInsPerMinute: number;
+  readonly readsPerSecond: number;
+  readonly readsBurst: number;
+  /** Orders under way in this process, above which new ones are refused. */
+  readonly pendingOrders: number;
+}
+
+export const DEFAULT_LIMITS: LimitSettings = {
+  ordersPerSecond: 100,
+  ordersBurst: 200,
+  cancelsPerSecond: 100,
+  cancelsBurst: 200,
+  depositsPerMinute: 10,
+  signInsPerSecond: 10,
+  failedSignInsPerMinute: 10,
+  readsPerSecond: 100,
+  readsBurst: 200,
+  pendingOrders: 4_096,
+};
