@@ -95,13 +95,17 @@ export class StreamServer {
     return bytes;
   }
 
-  attach(server: Server, gateway: GatewayContext): void {
+  attach(
+    server: Server,
+    gateway: GatewayContext,
+    addressOf: (request: IncomingMessage) => string,
+  ): void {
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       if (!isStreamPath(request.url)) {
         serveWithoutUpgrade(server, request, socket, head);
         return;
       }
-      this.accept(request, socket, head, gateway);
+      this.accept(request, socket, head, clientKeyOf(addressOf(request)), gateway);
     });
   }
 
@@ -126,12 +130,12 @@ export class StreamServer {
     request: IncomingMessage,
     socket: Duplex,
     head: Buffer,
+    address: string,
     gateway: GatewayContext,
   ): void {
     // Until `ws` takes over, a reset would be an unhandled error.
     const ignore = () => undefined;
     socket.on("error", ignore);
-    const address = clientKeyOf(request.socket.remoteAddress ?? "");
     try {
       const session = this.admit(request, address);
       this.sockets.handleUpgrade(request, socket, head, (webSocket) => {

@@ -1,0 +1,15 @@
+/**
+ * Where a socket comes from, by the same rule as a request: the peer's address, or what a proxy that
+ * is trusted says. Without it every client behind a proxy would count as one.
+ */
+
+import type { IncomingMessage } from "node:http";
+import proxyAddr from "@fastify/proxy-addr";
+
+export type ProxyTrust = false | string[] | ((address: string, hop: number) => boolean);
+
+export function clientAddressOf(trust: ProxyTrust): (request: IncomingMessage) => string {
+  if (trust === false) return (request) => request.socket.remoteAddress ?? "";
+  const isTrusted = typeof trust === "function" ? trust : proxyAddr.compile(trust);
+  return (request) => proxyAddr(request, isTrusted);
+}
