@@ -179,14 +179,8 @@ class Scheming {
   market(): void {
     const { ring, rng } = this;
     const member = rng.int(0, ring.terms.members - 1);
-    ring.order(
-      member,
-      rng.pick<Side>([LONG, SHORT]),
-      MARKET_ORDER,
-      0,
-      this.choices.size(),
-      this.choices.leverage(),
-    );
+    const side = rng.pick<Side>([LONG, SHORT]);
+    ring.order(member, side, MARKET_ORDER, 0, this.choices.size(), this.choices.leverage());
   }
 
   stop(): void {

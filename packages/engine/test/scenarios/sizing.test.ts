@@ -88,6 +88,15 @@ describe("market orders", () => {
     expect(answer).toMatchObject({ status: "filled", reason: "none", filled: 1, remaining: 0 });
   });
 
+  test("only its own order within its money: nothing filled, canceled, never `filled` with 0", () => {
+    const { alice, mara } = venueWith({});
+    alice.sells("limit", { margin: 0.6, leverage: 1, price: 50_000 });
+    mara.sells("limit", { margin: 0.6, leverage: 1, price: 52_000 });
+    const answer = alice.buys("market", { margin: 0.51, leverage: 1 });
+    expect(answer).toMatchObject({ status: "canceled", reason: "below_lot" });
+    expect(answer).toMatchObject({ filled: 0, remaining: 0.00001 });
+  });
+
   test("stops at the band: mark ± 5 %", () => {
     const { alice, mara, venue } = venueWith({ asks: [52_500, 52_500.1] });
     const bought = alice.buys("market", { margin: 8_000 });
