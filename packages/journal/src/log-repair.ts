@@ -5,16 +5,22 @@
  * The last commit is written again, byte for byte, before it is synced. A process that died may
  * have left it in the page cache only; and if its sync had failed, the kernel may hold pages that
  * it calls clean and never wrote, so that a sync alone would succeed without writing them. The
- * commits before it are durable, because each was synced before the next was begun.
+ * commits before it are durable, because each was synced before the next was begun. For the same
+ * reason zeros are written behind it even where zeros are seen: an earlier repair whose sync failed
+ * may have left them in the page cache alone, and the torn commit on the medium.
  *
  * A crash in here leaves a log that the next open finds in the same state or repairs the same way.
  */
 
 import { type Disk, readUpTo, writeFully, writeZeros } from "./disk.js";
 import { endOfNonZero } from "./file-window.js";
+import { MAX_BATCH_BYTES } from "./journal.js";
 import type { LogState, TornTail } from "./log-state.js";
 import { segmentPath } from "./segment-format.js";
 import { UNFINISHED_SUFFIX } from "./spare-segments.js";
+
+/** More than any one commit: the ring that commits are taken from holds four of the largest batches. */
+const ZEROED_BYTES = 8 * MAX_BATCH_BYTES;
 
 /** What was cut from the end of the log. It was never acknowledged. */
 export interface CutTail extends TornTail {
@@ -27,12 +33,25 @@ export function repairLog(disk: Disk, directory: string, state: LogState): CutTa
   try {
     const { lastCommitStart, offset } = state;
     writeFully(file, readUpTo(file, lastCommitStart, offset - lastCommitStart), lastCommitStart);
+    writeZeros(file, offset, Math.min(file.size(), offset + ZEROED_BYTES));
     file.sync();
   } finally {
     file.close();
   }
+  if (state.spareReady) zeroSpare(disk, segmentPath(directory, state.segment + 1));
   disk.syncDirectory(directory);
   return cut;
+}
+
+/** The start of a segment that is not begun: a commit that was torn may have reached into it. */
+function zeroSpare(disk: Disk, path: string): void {
+  const file = disk.open(path, "write");
+  try {
+    writeZeros(file, 0, Math.min(file.size(), ZEROED_BYTES));
+    file.sync();
+  } finally {
+    file.close();
+  }
 }
 
 /** Removes files that were being made when the process died. */

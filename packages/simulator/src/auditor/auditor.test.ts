@@ -66,7 +66,7 @@ describe("the disk lies", () => {
       },
     }));
     let objections = 0;
-    for (let operation = 8; operation < 40; operation++) {
+    for (let operation = 8; operation < 80; operation++) {
       const world = new World(1, { ...SMALL, between, diskSeed: operation });
       const fault = { kind: "failed_sync" } as const;
       const life = world.live({ kind: "fault", fault, afterOperations: operation }, 8);

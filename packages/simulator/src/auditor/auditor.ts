@@ -44,9 +44,6 @@ export class Auditor {
   #batchesBefore = 0;
   /** Whether a write of the log was cut short since the last recovery. */
   #mayBeTorn = false;
-  #isUp = false;
-  /** Then the medium may have what no process sees: found/cut-comes-back.test.ts. */
-  #repairFailed = false;
   /** How much was durable when the log failed under the present process. */
   #durableAtFailure: number | undefined;
   /** Position last shown, by observer. */
@@ -99,7 +96,6 @@ export class Auditor {
   /** A write or sync of the log has just failed. */
   logFailed(): void {
     this.#mayBeTorn = true;
-    if (!this.#isUp) this.#repairFailed = true;
     this.#guard(() => {
       this.#lookAtDisk();
       this.#durableAtFailure ??= this.transcript.entries.length;
@@ -108,7 +104,6 @@ export class Auditor {
 
   /** The process is gone. What it did not answer, it will never answer. */
   processEnded(): void {
-    this.#isUp = false;
     this.#shown.clear();
     this.#durableAtFailure = undefined;
   }
@@ -130,8 +125,7 @@ export class Auditor {
     for (const entry of kept.entries.slice(0, this.#promised)) {
       mustBeSame(entry, found.entries[entry.position - 1]);
     }
-    const mayBeCut = this.#mayBeTorn || this.#repairFailed;
-    mustHold(cut.length === 0 || mayBeCut, () => `cut from an intact log: ${cut[0]?.file}`);
+    mustHold(cut.length === 0 || this.#mayBeTorn, () => `cut from an intact log: ${cut[0]?.file}`);
     this.#submissions.checkAcknowledged();
     this.checkEngines(venue.engines, found);
     this.counts.lost += this.#submissions.unmatched();
@@ -140,7 +134,6 @@ export class Auditor {
     this.#submissions = new Submissions();
     this.#batchesBefore = found.end.batch;
     this.#mayBeTorn = false;
-    this.#isUp = true;
     // Found is shown: recovery made it durable before anybody could read it.
     this.#promised = positions;
     this.#commits.push(found.end.batch);

@@ -1,8 +1,8 @@
 /**
- * Found (seed 200229), open: what recovery cut can come back. Its zeros reach the page cache, their
- * sync fails, and the next process sees zeros and writes none; the medium still has the old bytes.
- * If the first batch of the torn commit is then appended again, as an unknown outcome is settled,
- * and the power fails, the second stands behind it once more.
+ * Found (seed 200229): what recovery cut could come back. Its zeros reached the page cache, their
+ * sync failed, and the next process saw zeros and wrote none; the medium still had the old bytes. If
+ * the first batch of the torn commit was then appended again, as an unknown outcome is settled, and
+ * the power failed, the second stood behind it once more. Zeros are now written at every open.
  */
 
 import { type FileJournal, openJournal } from "@perpgate/journal";
@@ -43,7 +43,7 @@ async function batchesAtTheEnd(seed: number): Promise<number | undefined> {
   return (await open(disk)).end.batch;
 }
 
-test.fails("a batch that recovery cut, after a failed sync: never in the log again", async () => {
+test("a batch that recovery cut, after a failed sync: never in the log again", async () => {
   const ends = new Set<number | undefined>();
   for (let seed = 1; seed <= TRIES; seed++) ends.add(await batchesAtTheEnd(seed));
   expect(ends).toEqual(new Set([undefined, 2]));
