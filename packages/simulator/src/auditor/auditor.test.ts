@@ -69,7 +69,7 @@ describe("the disk lies", () => {
     for (let operation = 8; operation < 80; operation++) {
       const world = new World(1, { ...SMALL, between, diskSeed: operation });
       const fault = { kind: "failed_sync" } as const;
-      const life = world.live({ kind: "fault", fault, afterOperations: operation }, 8);
+      const life = world.live({ kind: "fault", fault, afterOperations: operation }, 24);
       const objected = await life.then(() => false).catch((error) => error instanceof Violation);
       if (objected) objections += 1;
     }
