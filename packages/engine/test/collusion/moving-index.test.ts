@@ -23,7 +23,7 @@ import { Ring, type RingTerms } from "./ring.js";
 import { conspire } from "./schemes.js";
 import { WORLDS, type World } from "./worlds.js";
 
-const SEEDS = Number(process.env.PERPGATE_RINGS ?? 25);
+const SEEDS = Number(process.env.PERPGATE_RINGS ?? 20);
 const STEPS = 40;
 
 const HABITS = { hours: false, pauses: true, outages: false };

@@ -8,7 +8,7 @@ import { PROFILES, type ProfileName } from "../flow/profiles.js";
 import { Rng } from "../flow/random.js";
 import { recording, replayed, sha256 } from "./recording.js";
 
-const COUNT = Number(process.env.PERPGATE_REPLAY ?? 1_500);
+const COUNT = Number(process.env.PERPGATE_REPLAY ?? 700);
 const SEED = 11;
 
 describe(`replay of ${COUNT} commands, seed ${SEED}`, () => {
