@@ -99,6 +99,11 @@ export class History extends HistoryReader {
     return this.queue.backlog;
   }
 
+  /** Whether a log is being replayed, and nobody waits for an order. */
+  set isReplaying(isReplaying: boolean) {
+    this.queue.isBulk = isReplaying;
+  }
+
   sessionKey(session: number) {
     return this.sessionRows.keyOf(session);
   }
@@ -160,6 +165,11 @@ export class History extends HistoryReader {
 
   flush(): Promise<void> {
     return this.queue.flush();
+  }
+
+  /** Resolves once the disk is at most so many entries behind. */
+  settle(atMost: number): Promise<void> {
+    return this.queue.settle(atMost);
   }
 
   async close(): Promise<void> {

@@ -25,7 +25,16 @@ interface Slice {
   held: Held;
 }
 
+interface Waiter {
+  /** Entries that may still be on the way. */
+  readonly atMost: number;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
 const ENTRIES_PER_SLICE = 256;
+/** While nobody waits for an order: a transaction's cost is spread over more entries. */
+const ENTRIES_PER_BULK_SLICE = 16_384;
 const FLUSH_AFTER_MS = 20;
 /** Slices handed to lmdb and not yet committed: more would only grow its queue. */
 const SLICES_IN_FLIGHT = 16;
@@ -33,14 +42,18 @@ const SLICES_IN_FLIGHT = 16;
 export class WriteQueue {
   /** What the last durable transaction holds. */
   durable: Held;
+  /** Set while a log is replayed and no order path is there to hold up. */
+  isBulk = false;
   private latest: Held;
+  /** Entries of closed slices that are not on disk. */
+  private outstanding = 0;
   private open: Slice;
   private readonly closed: Slice[] = [];
   private inFlight = 0;
   private timer: NodeJS.Timeout | undefined;
   private scheduled = false;
   private failure: Error | undefined;
-  private waiters: { resolve: () => void; reject: (error: Error) => void }[] = [];
+  private waiters: Waiter[] = [];
 
   constructor(
     private readonly environment: RootDatabase<Buffer, Buffer>,
@@ -54,9 +67,9 @@ export class WriteQueue {
     this.open = { number: 1, entries: [], held };
   }
 
-  /** Entries that have not been handed to the disk. */
+  /** Entries that are not on disk. */
   get backlog(): number {
-    return this.closed.length * ENTRIES_PER_SLICE + this.open.entries.length;
+    return this.outstanding + this.open.entries.length;
   }
 
   put(table: HistoryTable, key: Buffer, value: Buffer): void {
@@ -68,7 +81,8 @@ export class WriteQueue {
   endCommand(held: Held): void {
     this.latest = held;
     this.open.held = held;
-    if (this.open.entries.length >= ENTRIES_PER_SLICE) {
+    const limit = this.isBulk ? ENTRIES_PER_BULK_SLICE : ENTRIES_PER_SLICE;
+    if (this.open.entries.length >= limit) {
       this.closeSlice();
       this.schedule();
     } else {
@@ -83,17 +97,21 @@ export class WriteQueue {
   }
 
   /** Resolves once everything put so far is on disk. */
-  async flush(): Promise<void> {
-    if (this.failure !== undefined) throw this.failure;
+  flush(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
     this.closeSlice();
-    if (this.closed.length > 0 || this.inFlight > 0) {
-      await new Promise<void>((resolve, reject) => {
-        this.waiters.push({ resolve, reject });
-        this.schedule();
-      });
-    }
+    return this.settle(0);
+  }
+
+  /** Resolves once at most so many entries of closed slices are not on disk. */
+  async settle(atMost: number): Promise<void> {
+    if (this.failure !== undefined) throw this.failure;
+    if (this.isSettled(atMost)) return;
+    await new Promise<void>((resolve, reject) => {
+      this.waiters.push({ atMost, resolve, reject });
+      this.schedule();
+    });
   }
 
   /** Nothing more is written. */
@@ -115,6 +133,7 @@ export class WriteQueue {
     if (!moved) return;
     this.open.held = this.latest;
     this.closed.push(this.open);
+    this.outstanding += this.open.entries.length;
     this.open = { number: this.open.number + 1, entries: [], held: this.latest };
   }
 
@@ -128,7 +147,7 @@ export class WriteQueue {
       if (slice === undefined || this.failure !== undefined) return;
       this.inFlight++;
       this.write(slice).then(
-        () => this.onWritten(),
+        () => this.onWritten(slice),
         (error: unknown) => this.fail(error),
       );
       this.schedule();
@@ -149,11 +168,20 @@ export class WriteQueue {
     this.onDurable(slice.held);
   }
 
-  private onWritten(): void {
+  private onWritten({ entries }: Slice): void {
     this.inFlight--;
+    this.outstanding -= entries.length;
     this.schedule();
-    if (this.inFlight > 0 || this.closed.length > 0) return;
-    for (const waiter of this.waiters.splice(0)) waiter.resolve();
+    const settled = this.waiters.filter(({ atMost }) => this.isSettled(atMost));
+    if (settled.length === 0) return;
+    this.waiters = this.waiters.filter((waiter) => !settled.includes(waiter));
+    for (const waiter of settled) waiter.resolve();
+  }
+
+  private isSettled(atMost: number): boolean {
+    // A slice without entries still holds a position.
+    const isIdle = this.inFlight === 0 && this.closed.length === 0;
+    return atMost === 0 ? isIdle : this.outstanding <= atMost;
   }
 
   private fail(cause: unknown): void {

@@ -43,7 +43,7 @@ export interface Recovered {
 }
 
 /** Entries that may wait for the history's disk before the replay waits for it. */
-const MAX_BACKLOG = 20_000;
+const MAX_BACKLOG = 100_000;
 /** Batches between two looks at the backlog. */
 const LOOK_EVERY = 64;
 
@@ -62,18 +62,20 @@ export async function recover(
   const replica = new Replica(state.engine, [historyObserver(state, history), ...observers]);
   const end = journal.end;
   const reader = new LogReader(nodeDisk, journalDirectory, from);
+  history.isReplaying = true;
   try {
     for (let count = 1; ; count++) {
       const batch = reader.next(end.batch);
       if (batch === undefined) break;
       replica.applyBatch(batch);
       if (count % LOOK_EVERY !== 0) continue;
-      if (history.backlog > MAX_BACKLOG) await history.flush();
+      if (history.backlog > MAX_BACKLOG) await history.settle(MAX_BACKLOG / 2);
       if (count % (64 * LOOK_EVERY) === 0) {
         onProgress(replica.position, reader.position.record, end.record);
       }
     }
   } finally {
+    history.isReplaying = false;
     reader.close();
   }
   const report = {
