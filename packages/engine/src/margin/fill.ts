@@ -3,7 +3,13 @@
  * computes the amounts and how many lots the account can take (docs/engine.md, "How many lots can
  * an account fill"); `apply` books them. Planning changes nothing.
  */
-import { divCeil, mulDivCeil, mulDivFloor, mulExact } from "@perpgate/protocol/integers";
+import {
+  assertSafe,
+  divCeil,
+  mulDivCeil,
+  mulDivFloor,
+  mulExact,
+} from "@perpgate/protocol/integers";
 import type { Side } from "../commands.js";
 import { PPM } from "../config.js";
 import { END } from "../reasons.js";
@@ -32,11 +38,8 @@ export function releasedMargin(positionLots: number, marginMicros: number, lots:
 export function equityOf(market: Market, row: number): number {
   const data = market.positions.table.data;
   const at = row * POSITION_WORDS;
-  return (
-    data[at + POSITION.MARGIN]! +
-    mulExact(data[at + POSITION.LOTS]!, market.mark * market.microsPerTickLot) -
-    data[at + POSITION.COST]!
-  );
+  const marked = mulExact(data[at + POSITION.LOTS]!, market.mark * market.microsPerTickLot);
+  return assertSafe(assertSafe(marked - data[at + POSITION.COST]!) + data[at + POSITION.MARGIN]!);
 }
 
 export function maintenanceOf(market: Market, row: number): number {
