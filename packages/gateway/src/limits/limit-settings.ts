@@ -28,5 +28,5 @@ export const DEFAULT_LIMITS: LimitSettings = {
   failedSignInsPerMinute: 10,
   readsPerSecond: 100,
   readsBurst: 200,
-  pendingOrders: 4_096,
+  pendingOrders: 1_024,
 };
