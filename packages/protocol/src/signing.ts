@@ -46,7 +46,9 @@ function bytesFromBase64(text: string): Uint8Array | undefined {
   if (padding > 0 && text.length % 4 !== 0) return undefined;
   if (body.length % 4 === 1 || !/^(?:[A-Za-z0-9+/]*|[A-Za-z0-9_-]*)$/.test(body)) return undefined;
   const binary = atob(body.replaceAll("-", "+").replaceAll("_", "/"));
-  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
 }
 
 /** A signature as 64 bytes for its kind of key, or undefined where it cannot be one. */
