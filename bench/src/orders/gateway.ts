@@ -28,6 +28,12 @@ const CONFIGURATION = {
     readsPerSecond: 1_000_000,
     readsBurst: 1_000_000,
   },
+  sockets: {
+    socketsPerAddress: 100_000,
+    messagesPerSecond: 1_000_000,
+    messagesBurst: 1_000_000,
+    pingIntervalMs: 3_600_000,
+  },
 };
 
 export interface Gateway {
@@ -39,9 +45,20 @@ export interface Gateway {
 export async function startGateway(folder: string): Promise<Gateway> {
   const config = join(folder, "bench.json");
   writeFileSync(config, JSON.stringify(CONFIGURATION));
-  const args = [MAIN, "--port", "0", "--data", join(folder, "data"), "--config", config];
+  // As `npm start` starts it: two verifying threads, room for short-lived objects.
+  const args = [
+    "--max-semi-space-size=64",
+    MAIN,
+    "--port",
+    "0",
+    "--data",
+    join(folder, "data"),
+    "--config",
+    config,
+  ];
   const child = spawn(process.execPath, [...args, "--no-bots", "--log-level", "error"], {
     stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, UV_THREADPOOL_SIZE: "2" },
   });
   let said = "";
   const origin = await new Promise<string>((resolve, reject) => {

@@ -27,9 +27,11 @@ export async function stop(child: ChildProcess): Promise<void> {
   await exited;
 }
 
+const REST_LOAD = new URL("./load.js", import.meta.url);
+
 /** Runs one load against a port and answers what it measured. */
-export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
-  const child = forkScript(new URL("./load.js", import.meta.url), []);
+export async function runLoad(plan: LoadPlan, script = REST_LOAD): Promise<LoadResult> {
+  const child = forkScript(script, []);
   child.send(plan);
   await firstMessage(child);
   const finished = once(child, "message");

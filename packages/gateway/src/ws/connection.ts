@@ -10,7 +10,7 @@
 
 import type { Duplex } from "node:stream";
 import type { ServerFrame } from "@perpgate/protocol";
-import type { WebSocket } from "ws";
+import { WebSocket } from "ws";
 import { CLOSE, type CloseReason } from "./close-codes.js";
 import type { SocketLimits } from "./socket-limits.js";
 import { type WireFrame, wireFrame } from "./wire-frame.js";
@@ -61,12 +61,7 @@ export class Connection {
   }
 
   get isOpen(): boolean {
-    return !this.isClosing && this.socket.readyState === this.socket.OPEN;
-  }
-
-  /** Whether the reader keeps up well enough for frames that may be left out. */
-  get hasRoom(): boolean {
-    return this.transport.writableLength <= this.limits.roomBytes;
+    return !this.isClosing && this.socket.readyState === WebSocket.OPEN;
   }
 
   /** Names a message in logs and in answers. */
@@ -85,13 +80,21 @@ export class Connection {
     this.transport.write(frame);
   }
 
+  /** Writes a frame that may be left out, unless the reader is too far behind; answers whether. */
+  offer(frame: WireFrame): boolean {
+    if (!this.isOpen || this.transport.writableLength > this.limits.roomBytes) return false;
+    this.transport.write(frame);
+    return true;
+  }
+
   answer(frame: ServerFrame): void {
     this.send(wireFrame(frame));
   }
 
   /** Resolves once there is room, at the latest when the socket closes. */
   room(): Promise<void> {
-    if (this.hasRoom || !this.isOpen) return Promise.resolve();
+    const hasRoom = this.transport.writableLength <= this.limits.roomBytes;
+    if (hasRoom || !this.isOpen) return Promise.resolve();
     return new Promise((resolve) => this.waitingForRoom.push(resolve));
   }
 

@@ -71,16 +71,14 @@ export class BookFeed implements PublicStream, PulseFeed {
     if (reader.seq >= seq) return;
     if (reader.seq !== prev) {
       this.catchUp(reader);
-    } else if (reader.connection.hasRoom) {
-      reader.connection.send(frames.of(reader.isPlain));
+    } else if (reader.connection.offer(frames.of(reader.isPlain))) {
       reader.seq = seq;
     }
   }
 
   private catchUp(reader: BookReader): void {
     const { book } = this;
-    if (book === undefined || reader.seq === book.seq || !reader.connection.hasRoom) return;
-    reader.connection.send(book.snapshot(reader.isPlain));
-    reader.seq = book.seq;
+    if (book === undefined || reader.seq === book.seq) return;
+    if (reader.connection.offer(book.snapshot(reader.isPlain))) reader.seq = book.seq;
   }
 }

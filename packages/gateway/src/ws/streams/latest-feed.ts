@@ -66,8 +66,7 @@ export class LatestFeed extends SimpleFeed {
   }
 
   protected override deliver(connection: Connection, frame: WireFrame): void {
-    if (connection.hasRoom) connection.send(frame);
-    else this.behind.add(connection);
+    if (!connection.offer(frame)) this.behind.add(connection);
   }
 
   protected override forget(): void {
@@ -76,7 +75,7 @@ export class LatestFeed extends SimpleFeed {
   }
 
   private catchUp(connection: Connection): void {
-    if (this.behind.delete(connection) && this.frame !== undefined) connection.send(this.frame);
+    if (this.behind.delete(connection) && this.frame !== undefined) connection.offer(this.frame);
   }
 
   /** Makes the frame anew if the state differs from the one it shows. */

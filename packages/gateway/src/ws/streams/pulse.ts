@@ -88,13 +88,10 @@ export class Pulse {
   private continue(): void {
     this.turn = undefined;
     const began = this.monotonic();
-    let now = began;
-    for (let count = 1; this.deliveries.length > 0; count++) {
+    const end = began + SLICE_MS;
+    while (this.deliveries.length > 0 && this.monotonic() < end) {
       const delivery = this.deliveries[0]!;
-      if (this.guarded(() => delivery.next()) !== true) this.deliveries.shift();
-      if (count % LOOK_EVERY !== 0) continue;
-      now = this.monotonic();
-      if (now - began >= SLICE_MS) break;
+      if (this.guarded(() => deliverSome(delivery)) !== true) this.deliveries.shift();
     }
     this.spentMs += this.monotonic() - began;
     if (this.isStopped) return;
@@ -111,4 +108,10 @@ export class Pulse {
       return undefined;
     }
   }
+}
+
+/** Answers whether there are readers left. */
+function deliverSome(delivery: Delivery): boolean {
+  for (let i = 0; i < LOOK_EVERY; i++) if (!delivery.next()) return false;
+  return true;
 }

@@ -1,0 +1,153 @@
+/**
+ * One book stream to a thousand sockets beside a bare `ws` loop, in turns: the processor time of a
+ * send, and how long the last socket waits after the commit.
+ */
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout } from "node:timers/promises";
+import { forkScript, percentile } from "../orders/processes.js";
+import { progress, type Report } from "../report.js";
+import type { Request } from "./fan-out-server.js";
+import type { ReadersPlan } from "./readers.js";
+
+const ROUNDS = 100;
+const WARM_UP_ROUNDS = 10;
+const READ_MARKET = 0;
+const UNREAD_MARKET = 1;
+
+/** A child's messages in order, however many came before anyone asked. */
+class Conversation {
+  private readonly said: unknown[] = [];
+  private onSaid: () => void = () => undefined;
+
+  constructor(readonly child: ChildProcess) {
+    child.on("message", (message) => {
+      this.said.push(message);
+      this.onSaid();
+    });
+  }
+
+  send(message: Request | ReadersPlan | "expect"): void {
+    this.child.send(message);
+  }
+
+  async next(): Promise<Readonly<Record<string, unknown>>> {
+    while (this.said.length === 0) {
+      await new Promise<void>((resolve) => {
+        this.onSaid = resolve;
+      });
+    }
+    const message = this.said.shift();
+    return typeof message === "object" && message !== null ? { ...message } : {};
+  }
+
+  ask(message: Request | ReadersPlan | "expect"): Promise<Readonly<Record<string, unknown>>> {
+    this.send(message);
+    return this.next();
+  }
+
+  async stop(): Promise<void> {
+    const gone = once(this.child, "exit");
+    this.child.kill();
+    await gone;
+  }
+}
+
+export async function startReaders(plan: ReadersPlan): Promise<Conversation> {
+  const readers = new Conversation(forkScript(new URL("./readers.js", import.meta.url), []));
+  await readers.ask(plan);
+  return readers;
+}
+
+interface Measured {
+  readonly waitsMs: number[];
+  cpuMicros: number;
+  sends: number;
+  frameBytes: number;
+}
+
+class Contest {
+  constructor(
+    private readonly server: Conversation,
+    private readonly sockets: number,
+  ) {}
+
+  async round(readers: Conversation, request: Request, into: Measured): Promise<void> {
+    await readers.ask("expect");
+    const before = await this.cpuMicros();
+    const committed = await this.server.ask(request);
+    const arrival = await readers.next();
+    into.cpuMicros += (await this.cpuMicros()) - before;
+    const waitNs = BigInt(String(arrival.lastAtNs)) - BigInt(String(committed.atNs));
+    into.waitsMs.push(Number(waitNs) / 1e6);
+    into.frameBytes = Number(arrival.frameBytes);
+    into.sends += this.sockets;
+  }
+
+  /** The same command in a market that nobody reads, over as long a time: what is not fan-out. */
+  async control(request: Request, lastingMs: number): Promise<number> {
+    const before = await this.cpuMicros();
+    await this.server.ask(request);
+    await setTimeout(lastingMs);
+    return (await this.cpuMicros()) - before;
+  }
+
+  /** Of all threads of the server, in both modes. */
+  private async cpuMicros(): Promise<number> {
+    const { user, system } = await this.server.ask({ kind: "cpu" });
+    return Number(user) + Number(system);
+  }
+}
+
+function nothingMeasured(): Measured {
+  return { waitsMs: [], cpuMicros: 0, sends: 0, frameBytes: 0 };
+}
+
+export async function measureFanOut(report: Report, sockets: number): Promise<void> {
+  const server = new Conversation(forkScript(new URL("./fan-out-server.js", import.meta.url), []));
+  const { streams, bare: barePort } = await server.next();
+  const contest = new Contest(server, sockets);
+  progress(`connecting twice ${sockets} readers …`);
+  const readers = await startReaders({ port: Number(streams), sockets, subscribe: "book.BTCUSD" });
+  const bareReaders = await startReaders({ port: Number(barePort), sockets, subscribe: null });
+  try {
+    const ours = nothingMeasured();
+    const bare = nothingMeasured();
+    let controlMicros = 0;
+    for (let i = 1 - WARM_UP_ROUNDS; i <= ROUNDS; i++) {
+      // One after the other, so that all meet the same machine and sockets that are as quiet.
+      await contest.round(readers, { kind: "change", market: READ_MARKET }, ours);
+      await contest.round(bareReaders, { kind: "broadcast", bytes: ours.frameBytes }, bare);
+      const lasting = ours.waitsMs.at(-1) ?? 0;
+      const micros = await contest.control({ kind: "change", market: UNREAD_MARKET }, lasting);
+      if (i > 0) controlMicros += micros;
+      if (i === 0) for (const measured of [ours, bare]) Object.assign(measured, nothingMeasured());
+      if (i % 20 === 0) progress(`fan-out, round ${i} of ${ROUNDS} …`);
+    }
+    const ourCost = (ours.cpuMicros - controlMicros) / ours.sends;
+    const bareCost = bare.cpuMicros / bare.sends;
+    report.add("bare ws loop, processor time of a send", bareCost, "µs");
+    report.add(
+      `book stream to ${sockets} sockets, processor time of a send`,
+      ourCost,
+      "µs",
+      "speed beside the bare loop, bar 0.9",
+      bareCost / ourCost,
+    );
+    report.add("frame of that stream, one level", ours.frameBytes, "bytes");
+    for (const [name, { waitsMs }] of [
+      ["book stream", ours],
+      ["bare ws loop", bare],
+    ] as const) {
+      const sorted = [...waitsMs].sort((a, b) => a - b);
+      report.add(`${name}, commit to the last socket, p50`, percentile(sorted, 0.5), "ms");
+      report.add(`${name}, commit to the last socket, p99`, percentile(sorted, 0.99), "ms");
+    }
+  } finally {
+    await readers.stop();
+    await bareReaders.stop();
+    const gone = once(server.child, "exit");
+    server.send({ kind: "stop" });
+    await gone;
+  }
+}
