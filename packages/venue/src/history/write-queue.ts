@@ -36,7 +36,7 @@ const ENTRIES_PER_SLICE = 256;
 /** While nobody waits for an order: a transaction's cost is spread over more entries. */
 const ENTRIES_PER_BULK_SLICE = 16_384;
 const FLUSH_AFTER_MS = 20;
-/** Slices handed to lmdb and not yet committed: more would only grow its queue. */
+/** Slices that have committed and are not synced yet: more would only let the disk fall behind. */
 const SLICES_IN_FLIGHT = 16;
 
 export class WriteQueue {
@@ -50,6 +50,11 @@ export class WriteQueue {
   private open: Slice;
   private readonly closed: Slice[] = [];
   private inFlight = 0;
+  /**
+   * One at a time: lmdb goes on with the next transaction after one has failed, and a store that
+   * holds a later position without an earlier slice would have a gap that nobody looks for.
+   */
+  private isCommitting = false;
   private timer: NodeJS.Timeout | undefined;
   private scheduled = false;
   private failure: Error | undefined;
@@ -139,18 +144,19 @@ export class WriteQueue {
 
   /** One slice a turn of the event loop. */
   private schedule(): void {
-    if (this.scheduled || this.closed.length === 0 || this.inFlight >= SLICES_IN_FLIGHT) return;
+    if (this.scheduled || this.isCommitting || this.closed.length === 0) return;
+    if (this.inFlight >= SLICES_IN_FLIGHT) return;
     this.scheduled = true;
     setImmediate(() => {
       this.scheduled = false;
       const slice = this.closed.shift();
       if (slice === undefined || this.failure !== undefined) return;
       this.inFlight++;
+      this.isCommitting = true;
       this.write(slice).then(
         () => this.onWritten(slice),
         (error: unknown) => this.fail(error),
       );
-      this.schedule();
     });
   }
 
@@ -159,6 +165,8 @@ export class WriteQueue {
       for (const { table, key, value } of slice.entries) void table.database.put(key, value);
       this.writeHeld(slice.held);
     });
+    this.isCommitting = false;
+    this.schedule();
     // A read begun before the commit must not be asked for what memory lets go of now.
     this.environment.resetReadTxn();
     for (const entry of slice.entries) entry.table.committed(entry);
