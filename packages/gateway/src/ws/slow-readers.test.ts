@@ -9,12 +9,13 @@ import { BookMirror } from "@perpgate/protocol";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type RunningVenue, runVenue } from "../venue/testing/running-venue.js";
 import { Trader } from "../venue/testing/trader.js";
+import type { SocketLimits } from "./socket-limits.js";
 import { Chance, OrderFlow } from "./testing/order-flow.js";
 import { StreamClient } from "./testing/stream-client.js";
 
 const LIMITS = {
   roomBytes: 32_768,
-  maxBufferedBytes: 262_144,
+  maxBufferedBytes: 8_388_608,
   closeTimeoutMs: 200,
   messagesPerSecond: 1e6,
   messagesBurst: 1e6,
@@ -64,8 +65,11 @@ async function fillPipe(at: RunningVenue, send: (message: object) => void): Prom
   await witness.close();
 }
 
-async function runDeepVenue(seed: number): Promise<{ at: RunningVenue; flow: OrderFlow }> {
-  const at = await runVenue({ sockets: LIMITS });
+async function runDeepVenue(
+  seed: number,
+  sockets: Partial<SocketLimits> = LIMITS,
+): Promise<{ at: RunningVenue; flow: OrderFlow }> {
+  const at = await runVenue({ sockets });
   const flow = new OrderFlow(at.venue, new Chance(seed), at.nowMs);
   await flow.signIn();
   await flow.run(3_000);
@@ -132,7 +136,8 @@ describe("a reader that stops reading", () => {
   }, 120_000);
 
   test("private: past the cap the socket is closed, and resumes without a gap", async () => {
-    const { at } = await runDeepVenue(9);
+    const cap = { maxBufferedBytes: 524_288, closeTimeoutMs: 60_000 };
+    const { at } = await runDeepVenue(9, { ...LIMITS, ...cap });
     const trader = await Trader.enter(at);
     const start = at.venue.position;
     const witness = await StreamClient.connect(at.url, trader.token);
@@ -141,10 +146,15 @@ describe("a reader that stops reading", () => {
     await slow.ask({ op: "subscribe", streams: ["orders"] });
     slow.socket.pause();
     await fillPipe(at, (message) => slow.send(message));
-    while (at.streams.size === 2) {
+    const placeAndCancel = async () => {
       const { body } = await trader.place(trader.limit("long", 60_000, { margin: 1 }));
       await trader.cancel(body.orderId);
-    }
+    };
+    while (at.streams.bufferedBytes < cap.maxBufferedBytes - 1_000) await placeAndCancel();
+    for (let i = 0; i < 10; i++) await placeAndCancel();
+    expect(at.streams.bufferedBytes).toBeLessThanOrEqual(cap.maxBufferedBytes);
+    slow.socket.resume();
+    expect(await slow.closed).toEqual({ code: 4408, reason: "too_slow" });
     await witness.settled();
     await witness.settled();
     const expected = witness.frames.map(({ d }) => d);

@@ -19,7 +19,10 @@ export function candleState(views: Views, symbol: string, resolution: Resolution
   return {
     t: "candles",
     s: `${symbol}.${resolution}`,
-    read: () => views.candles(symbol, resolution, 2)?.reverse(),
+    read: () => {
+      const candles = views.candles(symbol, resolution, 2) ?? [];
+      return candles.length === 0 ? undefined : candles.reverse();
+    },
     fingerprint: (candles) => JSON.stringify(candles),
   };
 }
