@@ -31,7 +31,7 @@ export class Ladder {
 
   /** `sign` is 1 where the best price is the highest (bids), −1 where it is the lowest (asks). */
   constructor(
-    private readonly sign: 1 | -1,
+    readonly sign: 1 | -1,
     private readonly orders: OrderStore,
   ) {}
 

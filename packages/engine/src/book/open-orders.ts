@@ -7,10 +7,12 @@ import type { Market } from "../state/market.js";
 import { LINKS, LIST_NEXT, LIST_PREV, NONE, ORDER, ORDER_WORDS } from "../state/orders.js";
 import { PLINK, PLINKS, POSITION, POSITION_WORDS } from "../state/positions.js";
 import { GLOBAL, type VenueState } from "../state/venue.js";
+import type { Ladder } from "./ladder.js";
 
 /** Puts an order row, filled in but for its links, into book and lists. */
 export function enterOrder(s: VenueState, market: Market, order: number): void {
-  linkOrder(s, market, order);
+  queueOrder(s, ladderOf(s, market, order), order);
+  listOrder(s, market, order);
   const data = s.orders.table.data;
   const at = order * ORDER_WORDS;
   const row = data[at + ORDER.POSITION]!;
@@ -23,14 +25,27 @@ export function enterOrder(s: VenueState, market: Market, order: number): void {
   s.orders.index.set(data[at + ORDER.ID]!, order);
 }
 
-/** The derived half of `enterOrder`; also how book and lists are rebuilt. */
-export function linkOrder(s: VenueState, market: Market, order: number): void {
+/** Where an order waits: its side of the book, or of the stops. */
+export function ladderOf(s: VenueState, market: Market, order: number): Ladder {
+  const data = s.orders.table.data;
+  const at = order * ORDER_WORDS;
+  const side = data[at + ORDER.SIDE] === LONG ? 1 : -1;
+  return data[at + ORDER.TYPE] === STOP_ORDER ? market.stops(side) : market.ladder(side);
+}
+
+/** Puts an order at the end of its price's queue. */
+export function queueOrder(s: VenueState, ladder: Ladder, order: number): void {
+  const data = s.orders.table.data;
+  const at = order * ORDER_WORDS;
+  ladder.add(order, data[at + ORDER.PRICE]!, data[at + ORDER.REMAINING]!);
+}
+
+/** Puts an order at the end of its account's list. */
+export function listOrder(s: VenueState, market: Market, order: number): void {
   const data = s.orders.table.data;
   const at = order * ORDER_WORDS;
   const side = data[at + ORDER.SIDE] === LONG ? 1 : -1;
   const isStop = data[at + ORDER.TYPE] === STOP_ORDER;
-  const ladder = isStop ? market.stops(side) : market.ladder(side);
-  ladder.add(order, data[at + ORDER.PRICE]!, data[at + ORDER.REMAINING]!);
   const links = s.orders.links;
   const plinks = market.positions.links;
   const base = data[at + ORDER.POSITION]! * PLINKS;
@@ -65,8 +80,7 @@ export function removeOrder(s: VenueState, market: Market, order: number): void 
   const row = data[at + ORDER.POSITION]!;
   const side: Side = data[at + ORDER.SIDE] === LONG ? 1 : -1;
   const isStop = data[at + ORDER.TYPE] === STOP_ORDER;
-  const ladder = isStop ? market.stops(side) : market.ladder(side);
-  ladder.remove(order, data[at + ORDER.PRICE]!, data[at + ORDER.REMAINING]!);
+  ladderOf(s, market, order).remove(order, data[at + ORDER.PRICE]!, data[at + ORDER.REMAINING]!);
 
   const plinks = market.positions.links;
   const base = row * PLINKS;

@@ -16,6 +16,21 @@ export class NonceWindow {
   /** Kept outside the array: a new order's nonce is compared with it and touches nothing else. */
   private highest = -1;
 
+  /** A window with these entries: nonce, order id, nonce, order id …, ascending. */
+  static of(entries: number, read: (pairs: Float64Array) => void): NonceWindow {
+    const window = new NonceWindow();
+    let capacity = window.pairs.length;
+    while (capacity < entries * PAIR) capacity *= 2;
+    if (capacity > window.pairs.length) window.pairs = new Float64Array(capacity);
+    read(window.pairs);
+    window.end = entries;
+    for (let i = 1; i < entries; i++) {
+      if (!(window.nonceAt(i) > window.nonceAt(i - 1))) throw new RangeError("nonces must rise");
+    }
+    if (entries > 0) window.highest = window.nonceAt(entries - 1);
+    return window;
+  }
+
   get count(): number {
     return this.end - this.start;
   }

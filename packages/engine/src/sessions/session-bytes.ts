@@ -1,4 +1,5 @@
 /** Sessions, their nonces and the used sign-in nonces as bytes, ascending. */
+import { NONCE_WINDOW } from "../config.js";
 import type { ByteReader, ByteWriter } from "../state/bytes.js";
 import type { VenueState } from "../state/venue.js";
 import { NonceWindow } from "./nonce-window.js";
@@ -38,11 +39,9 @@ export function readSessions(r: ByteReader, s: VenueState): void {
     const key = r.text();
     const tokenHash = r.text();
     const markets = r.numbers();
-    const nonces = new NonceWindow();
-    r.repeat(() => {
-      const nonce = r.number();
-      nonces.remember(nonce, r.number());
-    });
+    const entries = r.count(16);
+    if (entries > NONCE_WINDOW) throw new RangeError("more nonces than a session remembers");
+    const nonces = NonceWindow.of(entries, (pairs) => r.row(pairs, 0, entries * 2));
     s.sessions.open({
       number: number!,
       account: account!,
