@@ -22,6 +22,7 @@ const UNREACHABLE_REFUSALS: readonly string[] = [
   "deposit_unknown",
   "deposit_settled",
   "deposit_limit",
+  "vote_outdated",
 ];
 /** These stop only an arriving market order, whose acknowledgement reports them. */
 const UNREACHABLE_ENDS: readonly string[] = ["worst_price", "below_lot", "market_halted"];

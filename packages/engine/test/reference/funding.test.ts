@@ -44,6 +44,7 @@ describe("funding", () => {
     const bench = quoted();
     bench.tick();
     bench.apply({ kind: "Resume", stampMs: 101 * HOUR_MS });
+    bench.index(100);
     // P = 0: rate = 100,000/8 = 12,500 of 10^−9. 100,000 × 12,500/10^9 = 1.25: pays 2, gets 1.
     expect(only(bench.tick(), "FundingApplied")).toEqual({
       kind: "FundingApplied",
@@ -64,6 +65,7 @@ describe("funding", () => {
     bench.index(99);
     bench.tick();
     bench.apply({ kind: "Resume", stampMs: 102 * HOUR_MS });
+    bench.index(99);
     // Bids at 100 over an index of 99: P = ⌊10^9/99⌋ = 10,101,010; rate = (P − 500,000)/8 =
     // 1,200,126. 99,000 × that/10^9 = 118.8: pays 119, gets 118.
     const applied = eventsOf(bench.tick(), "FundingApplied");
@@ -81,6 +83,7 @@ describe("funding", () => {
     ann.cost -= 9_999n;
     bench.tick();
     bench.apply({ kind: "Resume", stampMs: 101 * HOUR_MS });
+    bench.index(100);
     // Owed 2, equity 10,000: 1 from margin, 1 raises the cost.
     expect(only(bench.tick(), "FundingApplied")).toMatchObject({
       rate: 12_500,
