@@ -12,5 +12,7 @@ export default defineConfig({
       "scripts/*.test.mjs",
     ],
     testTimeout: 60_000,
+    // The default leaves a core free for an editor, which on two cores is half of the machine.
+    maxWorkers: "100%",
   },
 });
