@@ -44,8 +44,11 @@ async function run(): Promise<void> {
     });
   }
   process.stdout.write(bannerText(perpgate, version));
-  // The log decides what was acknowledged; a venue that cannot write it has nothing more to say.
-  void perpgate.failed.then((error) => fail(new StartError(`the venue stopped: ${error.message}`)));
+  // The log decides what was acknowledged; a venue that cannot write it says 503, and ends.
+  void perpgate.failed.then((error) => {
+    const end = () => fail(new StartError(`the venue stopped: ${error.message}`));
+    perpgate.answerStopped().then(end, end);
+  });
 }
 
 function fail(error: unknown): void {

@@ -39,8 +39,13 @@ export interface RunningPerpgate {
   readonly indexSource: "simulated" | "http";
   /** Resolves, with the reason, if the venue stops by itself. */
   readonly failed: Promise<Error>;
+  /** After a failure: lets those who wait hear that the venue has stopped. Touches no data. */
+  answerStopped(): Promise<void>;
   stop(): Promise<void>;
 }
+
+/** How long the last answers of a failed venue may take to leave. */
+const FAILURE_GRACE_MS = 1_000;
 
 export async function serve(settings: Settings, version: string): Promise<RunningPerpgate> {
   const signIn = signInRulesOf(settings);
@@ -89,6 +94,7 @@ export async function serve(settings: Settings, version: string): Promise<Runnin
       acceptsAnyDomain: signIn.domains === "any",
       indexSource: settings.index.source,
       failed: venue.failed,
+      answerStopped: () => gateway.drain(FAILURE_GRACE_MS),
       stop: async () => {
         await gateway.drain(settings.http.drainGraceMs);
         await control.close();
