@@ -1,4 +1,6 @@
 import { createServer, type RequestListener } from "node:http";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { DEFAULT_HTTP_SOURCE, HttpIndexSource, type HttpSourceSettings } from "./http-source.js";
 import type { FeedProblem } from "./price-feed.js";
@@ -180,6 +182,20 @@ describe("feeds that fail", () => {
     expect(problems.map(({ problem }) => problem)).toEqual([
       expect.stringMatching(/timeout/),
       expect.stringMatching(/timeout/),
+    ]);
+  });
+
+  test("a feed that drips while garbage is collected: given up on all the same", async () => {
+    setFlagsFromString("--expose-gc");
+    const collectGarbage: () => void = runInNewContext("gc");
+    const dripping = await serveFeed((_request, reply) => {
+      reply.write("{");
+      for (const afterMs of [20, 60, 120]) setTimeout(collectGarbage, afterMs);
+    });
+    const { source, problems } = sourceOf([dripping], { timeoutMs: 300 });
+    await source.refresh();
+    expect(problems).toEqual([
+      expect.objectContaining({ problem: expect.stringMatching(/timeout/) }),
     ]);
   });
 

@@ -76,13 +76,22 @@ export class PriceFeed {
   }
 
   private async fetchJson(url: string, stop: AbortSignal): Promise<unknown> {
-    const signal = AbortSignal.any([stop, AbortSignal.timeout(this.timeoutMs)]);
-    const response = await fetch(url, { signal, headers: { accept: "application/json" } });
-    if (response.status !== 200) {
-      await response.body?.cancel();
-      throw new Error(`answered ${response.status}`);
+    // Not AbortSignal.any: Node 20 lets go of the composed signal when it collects garbage, and the
+    // time-out is then never heard.
+    const aborting = new AbortController();
+    const abort = () => aborting.abort(stop.reason);
+    stop.addEventListener("abort", abort);
+    const timer = setTimeout(
+      () => aborting.abort(new Error(`timeout: no answer within ${this.timeoutMs} ms`)),
+      this.timeoutMs,
+    );
+    try {
+      stop.throwIfAborted();
+      return await readJson(url, aborting.signal);
+    } finally {
+      clearTimeout(timer);
+      stop.removeEventListener("abort", abort);
     }
-    return JSON.parse(await textOf(response));
   }
 
   private take(symbol: string, document: unknown, nowMs: number): void {
@@ -102,6 +111,15 @@ export class PriceFeed {
     const problem = error instanceof Error ? error.message : String(error);
     this.onProblem({ feed: this.name, url, problem });
   }
+}
+
+async function readJson(url: string, signal: AbortSignal): Promise<unknown> {
+  const response = await fetch(url, { signal, headers: { accept: "application/json" } });
+  if (response.status !== 200) {
+    await response.body?.cancel();
+    throw new Error(`answered ${response.status}`);
+  }
+  return JSON.parse(await textOf(response));
 }
 
 /** The body as text, given up on when it grows beyond what a price list can be. */
