@@ -12,7 +12,17 @@ import { fileURLToPath } from "node:url";
 import { importsOf, withoutCommentsAndStrings } from "./source-text.mjs";
 
 const SCOPE = "@perpgate/";
-const ALL = ["protocol", "engine", "journal", "venue", "gateway", "bridge", "oracle", "sdk"];
+const ALL = [
+  "protocol",
+  "engine",
+  "journal",
+  "venue",
+  "gateway",
+  "bridge",
+  "oracle",
+  "sdk",
+  "bots",
+];
 
 /** Which packages each room may import; itself it may always. */
 const MAY_IMPORT = {
@@ -24,6 +34,7 @@ const MAY_IMPORT = {
   "packages/bridge": ["protocol"],
   "packages/oracle": ["protocol"],
   "packages/sdk": ["protocol"],
+  "packages/bots": ["protocol", "sdk"],
   "packages/simulator": ALL,
   "apps/perpgate": [...ALL, "simulator"],
   "apps/terminal": ["protocol", "sdk"],
@@ -32,7 +43,11 @@ const MAY_IMPORT = {
 /** What a room's tests may import besides: the real thing that stands behind its port. */
 const TESTS_MAY_IMPORT = {
   "packages/bridge": ["engine"],
+  "packages/sdk": ["engine", "venue", "gateway", "oracle"],
+  "packages/bots": ["engine", "venue", "gateway", "oracle"],
 };
+
+const RUNS_IN_BROWSERS = ["packages/protocol", "packages/sdk", "apps/terminal"];
 
 /** What would let two replicas differ: clocks, chance, scheduling, the surroundings. */
 const IMPURE = [
@@ -92,7 +107,7 @@ function checkFile(root, room, allowed, file) {
     if (problem !== undefined) violations.push(`${where}: ${problem}`);
   }
   if (isTest(file)) return violations;
-  if (room === "packages/protocol") violations.push(...browserProblems(where, text));
+  if (RUNS_IN_BROWSERS.includes(room)) violations.push(...browserProblems(where, text));
   if (room === "packages/engine") violations.push(...purityProblems(root, where, text));
   return violations;
 }
