@@ -99,6 +99,13 @@ const Risk = section({
   maxOpenOrders: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
 });
 
+const Snapshots = section({
+  everyCommands: Type.Integer({ minimum: 100, maximum: 1_000_000_000 }),
+  everyMs: Type.Integer({ minimum: 1_000, maximum: 86_400_000 }),
+  /** How many stay on disk. */
+  keep: Type.Integer({ minimum: 1, maximum: 1_000 }),
+});
+
 const FeedMarket = Type.Object(
   { url: Url, price: JsonPointer, time: Type.Optional(JsonPointer) },
   { additionalProperties: false },
@@ -141,6 +148,7 @@ export const SettingsSchema = Type.Partial(
     auth: Auth,
     cohort: Cohort,
     risk: Risk,
+    snapshots: Snapshots,
     index: Index,
   }),
   { title: "Settings", additionalProperties: false },

@@ -16,7 +16,7 @@ import {
 } from "@perpgate/gateway/limits";
 import { DEFAULT_HTTP_SOURCE, type HttpSourceSettings } from "@perpgate/oracle";
 import { catalogProblem, DEFAULT_MARKETS } from "@perpgate/protocol";
-import type { VenueParameters } from "@perpgate/venue";
+import { type CheckpointOptions, DEFAULT_CHECKPOINTS, type VenueParameters } from "@perpgate/venue";
 import { Ajv, type ErrorObject } from "ajv";
 import type { Static } from "typebox";
 import { type LOG_LEVELS, SettingsSchema } from "./settings-schema.js";
@@ -54,6 +54,7 @@ export interface Settings {
     readonly allow: readonly string[];
   };
   readonly risk: Partial<VenueParameters>;
+  readonly snapshots: CheckpointOptions;
   readonly index: HttpSourceSettings & {
     readonly source: "simulated" | "http";
     readonly seed: number;
@@ -76,6 +77,7 @@ export const DEFAULT_SETTINGS: Settings = {
   auth: { nonce: "any", requireKeyBinding: false, rpc: {} },
   cohort: { stage: "open", allow: [] },
   risk: {},
+  snapshots: DEFAULT_CHECKPOINTS,
   index: {
     source: "simulated",
     seed: 1,
@@ -108,6 +110,7 @@ export function joinSettings(sources: readonly PartialSettings[]): Settings {
       auth: { ...settings.auth, ...source.auth },
       cohort: { ...settings.cohort, ...source.cohort },
       risk: { ...settings.risk, ...source.risk },
+      snapshots: { ...settings.snapshots, ...source.snapshots },
       index: { ...settings.index, ...source.index },
     };
   }

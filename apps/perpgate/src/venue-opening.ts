@@ -18,7 +18,7 @@ export async function openSettingsVenue(
   directory: string,
   logger: VenueLogger,
 ): Promise<Venue> {
-  const { markets, risk, cohort } = settings;
+  const { markets, risk, cohort, snapshots } = settings;
   let venue: Venue;
   try {
     venue = await Venue.open({
@@ -26,6 +26,7 @@ export async function openSettingsVenue(
       config: venueConfigOf(markets, { ...DEFAULT_PARAMETERS, ...risk }),
       listing: markets,
       cohort: cohort.stage,
+      checkpoints: snapshots,
       logger,
     });
   } catch (error) {
