@@ -24,6 +24,7 @@ import { readJsonBodies } from "./json-body.js";
 import type { HttpLimits } from "./limits.js";
 import { serveMetrics } from "./metrics.js";
 import { openApiDocument } from "./openapi.js";
+import { servePage } from "./page.js";
 import { requestIdOf } from "./request-id.js";
 import { routeOperations } from "./routes.js";
 
@@ -36,6 +37,8 @@ export interface GatewayOptions extends Omit<GatewayContext, "openApi"> {
   readonly origins: AllowedOrigins;
   /** Streams on the same port; undefined serves REST alone. */
   readonly streams?: StreamServer | undefined;
+  /** The folder of the built trading page, served at `/`; undefined serves none. */
+  readonly page?: string | undefined;
 }
 
 /**
@@ -62,6 +65,7 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   await serveDocs(app, openApi);
   const context = { ...options, openApi };
   routeOperations(app, OPERATIONS, context);
+  if (options.page !== undefined) await servePage(app, options.page);
   const addressOf = clientAddressOf(proxyTrustOf(options.trustProxy));
   options.streams?.attach(app.server, context, addressOf);
   await app.ready();
