@@ -3,10 +3,11 @@
 import type { RunningPerpgate } from "./serve.js";
 
 export function bannerText(perpgate: RunningPerpgate, version: string): string {
-  const { url, dataFolder, acceptsAnyDomain, indexSource } = perpgate;
+  const { url, hasPage, dataFolder, acceptsAnyDomain, indexSource } = perpgate;
   const prices = indexSource === "simulated" ? "prices are simulated" : "prices come from feeds";
   return [
     `Perpgate ${version} — TESTNET: balances are not money, ${prices}.`,
+    ...(hasPage ? [`  trade      ${url}/`] : []),
     `  interface  ${url}/v1/markets`,
     `  docs       ${url}/docs`,
     `  OpenAPI    ${url}/v1/openapi.json`,

@@ -26,6 +26,7 @@ import { ControlSocket } from "./control-socket.js";
 import { prepareDataFolder } from "./data-folder.js";
 import { IndexFeed } from "./index-feed.js";
 import { createIndexSource } from "./index-source.js";
+import { pageFolderOf } from "./page-folder.js";
 import type { Settings } from "./settings.js";
 import { rpcAddressesOf, signInRulesOf } from "./sign-in-settings.js";
 import { StartError } from "./start-error.js";
@@ -33,6 +34,8 @@ import { openSettingsVenue } from "./venue-opening.js";
 
 export interface RunningPerpgate {
   readonly url: string;
+  /** Whether the trading page is served at `/`. */
+  readonly hasPage: boolean;
   readonly dataFolder: string;
   /** Whether any page may sign in, as on a testnet of one machine. */
   readonly acceptsAnyDomain: boolean;
@@ -49,6 +52,7 @@ const FAILURE_GRACE_MS = 1_000;
 
 export async function serve(settings: Settings, version: string): Promise<RunningPerpgate> {
   const signIn = signInRulesOf(settings);
+  const page = pageFolderOf(settings);
   const dataFolder = prepareDataFolder(settings.data);
   // Standard output belongs to the banner; logs go to standard error, written before exit.
   const log = pino({ level: settings.logLevel }, destination({ fd: 2, sync: true }));
@@ -72,6 +76,7 @@ export async function serve(settings: Settings, version: string): Promise<Runnin
       limits: settings.http,
       trustProxy: settings.server.trustProxy,
       origins: settings.server.origins,
+      page,
       addressLimits: new AddressLimits(settings.limits),
       markets: () => venue.views.markets(),
       readiness: [runningProbe(venue), feed],
@@ -90,6 +95,7 @@ export async function serve(settings: Settings, version: string): Promise<Runnin
     await control.open();
     return {
       url,
+      hasPage: page !== undefined,
       dataFolder,
       acceptsAnyDomain: signIn.domains === "any",
       indexSource: settings.index.source,

@@ -29,6 +29,8 @@ const Server = section({
     Type.Literal("*"),
     Type.Array(Type.String({ pattern: "^https?://[^\\s/]+$" })),
   ]),
+  /** The folder of the trading page, or none. */
+  page: Type.Union([Type.Literal(false), Type.String({ minLength: 1 })]),
 });
 
 const Http = section({

@@ -37,7 +37,12 @@ export interface Settings {
   readonly bots: boolean;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly markets: NonNullable<PartialSettings["markets"]>;
-  readonly server: { readonly trustProxy: TrustedProxies; readonly origins: AllowedOrigins };
+  readonly server: {
+    readonly trustProxy: TrustedProxies;
+    readonly origins: AllowedOrigins;
+    /** Undefined: the page that was built beside this process, if it was. */
+    readonly page?: string | false;
+  };
   readonly http: HttpLimits & { readonly drainGraceMs: number };
   readonly limits: LimitSettings;
   readonly sockets: SocketLimits;
