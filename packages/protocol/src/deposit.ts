@@ -1,7 +1,7 @@
 /** Deposits: registered by hash, attested, then credited to whoever the chain's log names. */
 
 import { type Static, Type } from "typebox";
-import { Address, Count, Dollars, LogPosition, Nullable } from "./scalar.js";
+import { Address, Count, Dollars, LogPosition, Nullable, TimeMs } from "./scalar.js";
 
 export const Chain = Type.Enum(["ethereum", "arbitrum", "tron"]);
 export type Chain = Static<typeof Chain>;
@@ -38,10 +38,30 @@ export const Deposit = Type.Object(
     required: Count,
     credits: Type.Array(DepositCredit),
     reason: Nullable(Type.String()),
+    reorged: Nullable(
+      Type.String({ description: "Why a credit is in doubt: its transaction left the chain." }),
+    ),
   },
   { title: "Deposit" },
 );
 export type Deposit = Static<typeof Deposit>;
 export const Deposits = Type.Array(Deposit);
+
+export const DepositVote = Type.Object({
+  attestor: Count,
+  publicKey: Type.String({ description: "The attestor's Ed25519 key, 64 hex digits." }),
+  verdict: Type.Enum(["confirming", "credit", "reject", "reorged"]),
+  votedAt: TimeMs,
+  text: Type.String({ description: "What was signed, to the byte (ASCII)." }),
+  signature: Type.String({ description: "Ed25519 over the text, 128 hex digits." }),
+});
+export type DepositVote = Static<typeof DepositVote>;
+
+/** A deposit with the latest vote of each attestor, and its vote that the credit was reorganised. */
+export const AttestedDeposit = Type.Object(
+  { ...Deposit.properties, votes: Type.Array(DepositVote) },
+  { title: "AttestedDeposit" },
+);
+export type AttestedDeposit = Static<typeof AttestedDeposit>;
 
 export const DepositIdPath = Type.Object({ id: LogPosition });

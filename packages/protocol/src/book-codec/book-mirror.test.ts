@@ -149,6 +149,20 @@ describe("BookMirror", () => {
     expect(mirror.lotsAt("bid", 649_991)).toBe(0);
   });
 
+  test("copyLevels: fills what the arrays hold, best first, and says how much", () => {
+    const { mirror, publisher } = openBook("packed");
+    expect([mirror.tick, mirror.lot]).toEqual([0.1, 0.00001]);
+    mirror.apply(publisher.delta({ bid: [[649_990, 7]], ask: [] }));
+    const [ticks, lots] = [new Float64Array(3), new Float64Array(3)];
+    expect(mirror.depth("bid")).toBe(2);
+    expect(mirror.copyLevels("bid", ticks, lots)).toBe(2);
+    expect([...ticks]).toEqual([650_000, 649_990, 0]);
+    expect([...lots]).toEqual([1_538, 7, 0]);
+    expect(mirror.copyLevels("bid", ticks.subarray(0, 1), lots)).toBe(1);
+    mirror.apply({});
+    expect([mirror.tick, mirror.lot, mirror.depth("bid")]).toEqual([0, 0, 0]);
+  });
+
   test("3,000 levels: the same book from either format", () => {
     const { bids, asks } = sampleBooks(9)[0]!;
     const mirrors = (["packed", "plain"] as const).map((format) => {

@@ -62,6 +62,21 @@ export class BookMirror {
     return this.checksum.value;
   }
 
+  /** What a tick is worth in dollars; 0 without a book. */
+  get tick(): number {
+    return this.units?.tick.size ?? 0;
+  }
+
+  /** What a lot is in units of base; 0 without a book. */
+  get lot(): number {
+    return this.units?.lot.size ?? 0;
+  }
+
+  /** How many levels a side has. */
+  depth(side: BookSide): number {
+    return this.sides[side].size;
+  }
+
   apply(payload: unknown): MirrorVerdict {
     const message = readBookMessage(payload);
     if (message === undefined) return this.giveUp("malformed");
@@ -88,6 +103,14 @@ export class BookMirror {
       fromSteps(tick, units.tick),
       fromSteps(lots, units.lot),
     ]);
+  }
+
+  /**
+   * Writes the best levels in ticks and lots into the caller's arrays, as many as fit, and answers
+   * how many: for a page that draws sixty times a second and would rather not make garbage.
+   */
+  copyLevels(side: BookSide, ticks: Float64Array, lots: Float64Array): number {
+    return this.sides[side].copyTo(ticks, lots);
   }
 
   lotsAt(side: BookSide, tick: number): number {

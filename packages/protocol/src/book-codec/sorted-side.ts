@@ -45,6 +45,16 @@ export class SortedSide {
     return result;
   }
 
+  /** Writes the best levels into the two arrays, best first, and answers how many. */
+  copyTo(ticks: Float64Array, lots: Float64Array): number {
+    const count = Math.min(this.ticks.length, ticks.length, lots.length);
+    for (let i = 0, at = this.ticks.length - 1; i < count; i++, at--) {
+      ticks[i] = this.ticks[at]!;
+      lots[i] = this.lots[at]!;
+    }
+    return count;
+  }
+
   clear(): void {
     this.ticks = [];
     this.lots = [];
