@@ -1,19 +1,31 @@
 /**
  * The engine's speed, beside peers on the same operations in the same run.
  *
- *   npm run bench:engine [-- --json]
+ *   npm run bench:engine [-- --help]
  */
 import { type Command, Engine, LONG, SHORT } from "@perpgate/engine";
 import { accountsDue } from "@perpgate/engine/parts";
 import { type BareBook, LadderBook, NodejsOrderBook, PlainBook } from "./engine/bare-books.js";
 import { BookOperations } from "./engine/book-operations.js";
 import { openingCommands, order, sessionOf, VenueFlow } from "./engine/venue-flow.js";
-import { progress, Report } from "./report.js";
+import { benchOptions } from "./options.js";
+import { Report } from "./report.js";
 
 const SEED = 20_261_115;
 const LEVELS = 3_000;
 const ACCOUNTS = 10_000;
-const POSITIONS = 100_000;
+
+const options = benchOptions({
+  command: "bench:engine",
+  about: "The bare book and the whole apply path, beside peers on the same operations.",
+  amounts: {
+    operations: { about: "operations on the bare book", full: 1_000_000, short: 300_000 },
+    commands: { about: "commands through the whole engine", full: 400_000, short: 200_000 },
+    positions: { about: "positions to mark", full: 100_000, short: 100_000 },
+    turns: { about: "turns, of which the fastest counts", full: 4, short: 2 },
+  },
+});
+const { operations: OPERATIONS, commands: COMMANDS, positions: POSITIONS, turns } = options.amounts;
 
 const report = new Report("engine", [
   "decoding and signatures",
@@ -29,12 +41,12 @@ function fastest(runs: number, measure: () => number): number {
 }
 
 function bareBook(): void {
-  progress("bare book …");
-  const operations = new BookOperations(1_000_000, LEVELS, LEVELS / 2, SEED);
-  const few = new BookOperations(100_000, LEVELS, LEVELS / 2, SEED);
+  const operations = new BookOperations(OPERATIONS, LEVELS, LEVELS / 2, SEED);
+  // The package is so much slower that the same count would take most of the bench.
+  const few = new BookOperations(OPERATIONS / 10, LEVELS, LEVELS / 2, SEED);
   const perSecond = (stream: BookOperations, runs: number, make: () => BareBook): number =>
     1e9 / fastest(runs, () => stream.time(make()));
-  const ours = perSecond(operations, 4, () => new LadderBook());
+  const ours = perSecond(operations, turns, () => new LadderBook());
   report.add(`bare book, ${LEVELS} levels`, ours, "operations/s", "bar 3,000,000", ours / 3e6);
   const npm = perSecond(few, 2, () => new NodejsOrderBook());
   report.add("  nodejs-order-book", npm, "operations/s", "bare book is", ours / npm);
@@ -43,10 +55,9 @@ function bareBook(): void {
 }
 
 function growth(): void {
-  progress("cost near the touch …");
   const cost = (levels: number): number => {
-    const operations = new BookOperations(500_000, levels, 100, SEED);
-    return fastest(4, () => operations.time(new LadderBook()));
+    const operations = new BookOperations(OPERATIONS / 2, levels, 100, SEED);
+    return fastest(turns, () => operations.time(new LadderBook()));
   };
   cost(100);
   const shallow = cost(100);
@@ -70,9 +81,8 @@ function applyAll(engine: Engine, commands: readonly Command[]): number {
 }
 
 function wholePath(): void {
-  progress("whole apply path …");
-  const flow = new VenueFlow(ACCOUNTS, LEVELS, 400_000, SEED);
-  const ms = fastest(4, () => applyAll(flow.prepare(), flow.timed));
+  const flow = new VenueFlow(ACCOUNTS, LEVELS, COMMANDS, SEED);
+  const ms = fastest(turns, () => applyAll(flow.prepare(), flow.timed));
   const perSecond = (flow.timed.length * 1000) / ms;
   const metric = `apply, ${ACCOUNTS} accounts, ${LEVELS} levels`;
   report.add(metric, perSecond, "commands/s", "bar 300,000", perSecond / 300_000);
@@ -85,9 +95,9 @@ function wholePath(): void {
   const before = process.memoryUsage().heapUsed;
   applyAll(engine, rest);
   const grown = process.memoryUsage().heapUsed - before;
-  report.add("  allocated", grown / rest.length, "bytes/command");
+  report.detail("  allocated", grown / rest.length, "bytes/command");
   const events = countWords(flow.prepare(), flow.timed.slice(0, 50_000));
-  report.add("  events", events / 50_000, "words/command");
+  report.detail("  events", events / 50_000, "words/command");
 }
 
 function countWords(engine: Engine, commands: readonly Command[]): number {
@@ -110,7 +120,6 @@ function manyPositions(): Engine {
 }
 
 function marking(): void {
-  progress(`marking ${POSITIONS} positions …`);
   const engine = manyPositions();
   const market = engine.state.markets[0]!;
   let found = 0;
@@ -132,8 +141,8 @@ function marking(): void {
   report.add(`  a whole tick with a new mark (${found} due)`, tick, "ms", "bar 2 ms", tick / 2);
 }
 
-bareBook();
-growth();
-wholePath();
-marking();
-report.print(process.argv.includes("--json"));
+await report.step("bare book", bareBook);
+await report.step("cost near the touch", growth);
+await report.step("whole apply path", wholePath);
+await report.step(`marking ${POSITIONS} positions`, marking);
+report.print(options.json);

@@ -1,128 +1,148 @@
 /**
- * Signed, durable orders end to end over HTTP keep-alive, beside the floor in the same run.
+ * Signed, durable orders end to end, beside the floor in the same run.
  *
- *   npm run bench:orders [-- --json] [--count N]
+ *   npm run bench:orders [-- --help]
  *
- * Every order has its own nonce and signature and trades or rests in a real venue; the load comes
- * from another process. The two servers take turns, so that a noisy moment hits both.
+ * Every order has its own nonce and signature and trades or rests in a real venue, which meanwhile
+ * ticks, takes snapshots and streams its book to a reader; load and reader are processes of their
+ * own. The servers take turns, so that a noisy moment hits both.
  */
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { type Gateway, startGateway } from "./orders/gateway.js";
+import { benchOptions } from "./options.js";
+import { type Gateway, snapshotsTaken, withGateway } from "./orders/gateway.js";
 import type { LoadResult } from "./orders/load.js";
-import { firstMessage, forkScript, percentile, runLoad, stop } from "./orders/processes.js";
-import { type SignedIn, signIn } from "./orders/sign-in.js";
-import { progress, Report } from "./report.js";
+import { measureMemory } from "./orders/memory.js";
+import { CONNECTIONS, OrderPath } from "./orders/order-path.js";
+import { firstMessage, forkScript, perSecond, stop } from "./orders/processes.js";
+import { median, percentile, progress, Report } from "./report.js";
+import { startReaders } from "./streams/fan-out.js";
 
-const { values: options } = parseArgs({
-  options: {
-    json: { type: "boolean", default: false },
-    count: { type: "string", default: "20000" },
+const options = benchOptions({
+  command: "bench:orders",
+  about: "Signed, durable orders over REST and over sockets, beside the least a gateway must do.",
+  amounts: {
+    count: { about: "orders of a turn at saturation", full: 20_000, short: 5_000 },
+    paced: { about: "orders of a turn at half of saturation", full: 15_000, short: 6_000 },
+    rounds: { about: "turns of each, of which the middle one counts", full: 3, short: 2 },
+    readers: { about: "sockets that read the book meanwhile", full: 1, short: 1 },
+    "memory-orders": { about: "orders of --memory", full: 200_000, short: 50_000 },
   },
+  switches: { memory: "measure the growth of memory instead" },
 });
-const COUNT = Number(options.count);
-const CONNECTIONS = 16;
-const ROUNDS = 3;
+const { count: COUNT, paced: PACED, rounds: ROUNDS, readers: READERS } = options.amounts;
 
 const report = new Report("orders", [
   "signing (done before the clock starts)",
   "TLS and the network: everything is on this machine, the load included",
 ]);
 
-interface Target {
-  readonly name: string;
-  readonly port: number;
-  readonly traders: readonly SignedIn[];
-  nonce: number;
-}
-
-async function load(target: Target, count: number, rate: number): Promise<LoadResult> {
-  const firstNonce = target.nonce;
-  target.nonce += Math.ceil(count / target.traders.length);
-  const { port, traders } = target;
-  const plan = { port, connections: CONNECTIONS, count, rate, price: 65_000, firstNonce, traders };
-  const result = await runLoad(plan);
-  const refusals = Object.entries(result.refused);
-  if (refusals.length > 0) throw new Error(`${target.name}: ${JSON.stringify(refusals)}`);
-  return result;
-}
-
-async function startFloor(folder: string): Promise<{ target: Target; stop(): Promise<void> }> {
+/** The floor, in a process of its own. */
+async function withFloor(run: (path: OrderPath) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "perpgate-floor-"));
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
   const pem = publicKey.export({ type: "spki", format: "pem" }).toString();
   const script = new URL("./orders/floor-server.js", import.meta.url);
   const child = forkScript(script, [join(folder, "floor"), Buffer.from(pem).toString("base64")]);
-  const port = Number(await firstMessage(child));
-  const privateKeyPem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
-  const trader = { token: "t".repeat(43), privateKeyPem };
-  const target = { name: "floor", port, traders: [trader], nonce: 1 };
-  return { target, stop: () => stop(child) };
-}
-
-async function startVenue(folder: string): Promise<{ target: Target; gateway: Gateway }> {
-  const gateway = await startGateway(folder);
-  const traders: SignedIn[] = [];
-  for (let i = 0; i < CONNECTIONS; i++) traders.push(await signIn(gateway.origin));
-  return { target: { name: "gateway", port: gateway.port, traders, nonce: 1 }, gateway };
-}
-
-function perSecond({ answered, seconds }: LoadResult): number {
-  return answered / seconds;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-}
-
-async function main(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "perpgate-bench-"));
-  const floor = await startFloor(folder);
-  const { target, gateway } = await startVenue(folder);
   try {
-    progress("warming up …");
-    for (const each of [floor.target, target]) await load(each, 4_000, 0);
-    const floorRates: number[] = [];
-    const rates: number[] = [];
-    for (let round = 1; round <= ROUNDS; round++) {
-      progress(`saturation, round ${round} of ${ROUNDS} …`);
-      floorRates.push(perSecond(await load(floor.target, COUNT, 0)));
-      rates.push(perSecond(await load(target, COUNT, 0)));
-    }
-    const floorRate = median(floorRates);
-    const rate = median(rates);
-    report.add(`floor, ${CONNECTIONS} connections`, floorRate, "orders/s");
-    report.add(
-      `gateway, ${CONNECTIONS} connections`,
-      rate,
-      "orders/s",
-      "of the floor, bar 0.80",
-      rate / floorRate,
-    );
-    progress("half of saturation …");
-    const half = Math.floor(rate / 2);
-    const calm = await load(floor.target, Math.floor(COUNT / 2), half);
-    const paced = await load(target, Math.floor(COUNT / 2), half);
-    for (const share of [0.5, 0.99]) {
-      const name = `p${share * 100}`;
-      const at = percentile(paced.latenciesMs, share);
-      const base = percentile(calm.latenciesMs, share);
-      report.add(
-        `gateway at half of it, ${name}`,
-        at,
-        "ms",
-        `floor: ${base.toFixed(2)} ms, bar 1.5×`,
-        at / base,
-      );
-    }
+    const port = Number(await firstMessage(child));
+    const privateKeyPem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+    await run(new OrderPath(port, [{ token: "t".repeat(43), privateKeyPem }]));
   } finally {
-    await stop(gateway.child);
-    await floor.stop();
+    await stop(child);
     rmSync(folder, { recursive: true, force: true });
   }
-  report.print(options.json);
 }
 
-await main();
+/** Orders a second of the gateway over REST. */
+async function saturation(floor: OrderPath, gateway: OrderPath): Promise<number> {
+  const floorRates: number[] = [];
+  const restRates: number[] = [];
+  const socketRates: number[] = [];
+  for (let round = 1; round <= ROUNDS; round++) {
+    progress(`orders: saturation, round ${round} of ${ROUNDS} …`);
+    floorRates.push(perSecond(await floor.saturate(COUNT)));
+    restRates.push(perSecond(await gateway.saturate(COUNT)));
+    socketRates.push(perSecond(await gateway.overSockets(COUNT)));
+  }
+  const least = median(floorRates);
+  const rest = median(restRates);
+  const sockets = median(socketRates);
+  const name = `${CONNECTIONS} connections`;
+  report.add(`floor, ${name}`, least, "orders/s");
+  report.add(`gateway, REST, ${name}`, rest, "orders/s", "floor, bar 0.80", rest / least);
+  report.add(`gateway, sockets, ${name}`, sockets, "orders/s", "REST, bar 1.1", sockets / rest);
+  return rest;
+}
+
+async function halfOfIt(floor: OrderPath, gateway: OrderPath, rate: number): Promise<void> {
+  const floorTurns: LoadResult[] = [];
+  const turns: LoadResult[] = [];
+  for (let round = 1; round <= ROUNDS; round++) {
+    progress(`orders: ${rate}/s, round ${round} of ${ROUNDS} …`);
+    floorTurns.push(await floor.paced(PACED, rate));
+    turns.push(await gateway.paced(PACED, rate));
+  }
+  const middle = (
+    results: readonly LoadResult[],
+    part: "sentLatenciesMs" | "dueLatenciesMs" | "latenessMs",
+    share: number,
+  ): number => median(results.map((result) => percentile(result[part], share)));
+  for (const [share, barMs] of [
+    [0.5, 1],
+    [0.99, 5],
+  ] as const) {
+    for (const [from, part] of [
+      ["sent", "sentLatenciesMs"],
+      ["due", "dueLatenciesMs"],
+    ] as const) {
+      const ours = middle(turns, part, share);
+      const least = middle(floorTurns, part, share);
+      report.add(
+        `gateway at ${rate}/s, p${share * 100} since ${from}`,
+        ours,
+        "ms",
+        `floor ${least.toFixed(2)} ms; bars ${barMs} ms and 1.5×`,
+        ours / least,
+      );
+    }
+  }
+  const late = middle(turns, "latenessMs", 0.99);
+  const lateForFloor = middle(floorTurns, "latenessMs", 0.99);
+  const beside = `${lateForFloor.toFixed(2)} ms with the floor`;
+  report.add("  the load's own lateness, p99", late, "ms", beside);
+}
+
+async function orders(floor: OrderPath, gateway: Gateway): Promise<void> {
+  const { port, origin } = gateway;
+  const path = await OrderPath.signedIn(origin);
+  const readers = await startReaders({ port, sockets: READERS, subscribe: "book.BTCUSD" });
+  try {
+    let rate = 0;
+    await report.step("warming up", async () => {
+      for (const each of [floor, path]) await each.saturate(4_000);
+    });
+    await report.step("saturation", async () => {
+      rate = await saturation(floor, path);
+    });
+    await report.step("half of saturation", async () => {
+      if (rate === 0) throw new Error("the rate at saturation is not known");
+      await halfOfIt(floor, path, Math.floor(rate / 2));
+    });
+    report.detail("snapshots taken meanwhile", snapshotsTaken(gateway), "");
+  } finally {
+    await readers.stop();
+  }
+}
+
+if (options.switches.has("memory")) {
+  const count = options.amounts["memory-orders"];
+  await report.step("memory", () => measureMemory(report, count));
+} else {
+  await report.step("servers", () =>
+    withFloor((floor) => withGateway((gateway) => orders(floor, gateway))),
+  );
+}
+report.print(options.json);

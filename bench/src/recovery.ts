@@ -1,7 +1,7 @@
 /**
  * How long a venue takes to come back, and what its snapshots cost the order path.
  *
- *   npm run bench:recovery [-- --json] [--commands N]
+ *   npm run bench:recovery [-- --help]
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -25,16 +25,15 @@ import {
   type ReplicaState,
 } from "@perpgate/venue/testing";
 import { CONFIG } from "./engine/venue-flow.js";
-import { driveOrders, percentile, type Sample } from "./recovery/order-path.js";
+import { benchOptions } from "./options.js";
+import { driveOrders, type Sample } from "./recovery/order-path.js";
 import { recordLog } from "./recovery/recorded-log.js";
-import { progress, Report } from "./report.js";
+import { percentile, progress, Report } from "./report.js";
 
 const SEED = 20_261_115;
-const ACCOUNTS = 10_000;
 const LEVELS = 3_000;
 const TAIL_BATCHES = 160;
 const ORDERS_PER_SECOND = 1_000;
-const WATCH_MS = 10_000;
 /** A snapshot about every second at that rate. */
 const SNAPSHOT_EVERY = 1_000;
 
@@ -43,8 +42,18 @@ const report = new Report("recovery", [
   "signatures: a restart trusts its own log, an auditor uses verify --signatures",
 ]);
 
-const wanted = process.argv.indexOf("--commands");
-const COMMANDS = wanted < 0 ? 1_000_000 : Number(process.argv[wanted + 1]);
+const settings = benchOptions({
+  command: "bench:recovery",
+  about: "Replay, snapshot and tail, and the order path while snapshots are taken.",
+  amounts: {
+    commands: { about: "commands in the log", full: 1_000_000, short: 100_000 },
+    accounts: { about: "accounts that trade", full: 10_000, short: 2_000 },
+    milliseconds: { about: "time the order path is watched", full: 10_000, short: 3_000 },
+  },
+});
+const { commands: COMMANDS, accounts: ACCOUNTS, milliseconds: WATCH_MS } = settings.amounts;
+/** A million commands in eight seconds. */
+const REPLAY_BAR = 125_000;
 
 interface Timed {
   readonly state: ReplicaState;
@@ -97,7 +106,6 @@ async function logId(journal: string): Promise<Uint8Array> {
 
 /** From a snapshot shortly before the end, and the tail behind it. */
 async function fromSnapshot(journal: string, end: LogPosition): Promise<void> {
-  progress("snapshot and tail …");
   const before = replay(journal, LOG_START, end.batch - TAIL_BATCHES, newReplicaState(), false);
   const bytes = before.state.engine.snapshot();
   const files = new FileSnapshots(nodeDisk, journal, await logId(journal));
@@ -118,24 +126,21 @@ async function fromSnapshot(journal: string, end: LogPosition): Promise<void> {
     loaded + tail.ms,
     "ms",
     "bar 1,000 ms",
-    1_000 / (loaded + tail.ms),
+    (loaded + tail.ms) / 1_000,
   );
 }
 
-async function fullRecovery(journal: string, end: LogPosition, commands: number): Promise<void> {
-  progress("replay …");
-  const bare = replay(journal, LOG_START, end.batch, newReplicaState(), true);
-  report.add(
-    `${commands} commands, engine alone`,
-    bare.ms / 1_000,
-    "s",
-    "bar 8 s",
-    8_000 / bare.ms,
-  );
-  report.add("  processor time", bare.processorMs / 1_000, "s");
-  const whole = replay(journal, LOG_START, end.batch, newReplicaState(), false);
-  report.add("  with blocks and their hashes", whole.ms / 1_000, "s", "bar 8 s", 8_000 / whole.ms);
-  report.add("  processor time", whole.processorMs / 1_000, "s");
+function fullRecovery(journal: string, end: LogPosition, commands: number): void {
+  const count = commands.toLocaleString("en-US");
+  for (const [name, isBare] of [
+    [`replay of ${count} commands, engine alone`, true],
+    ["  with blocks and their hashes", false],
+  ] as const) {
+    const { ms, processorMs } = replay(journal, LOG_START, end.batch, newReplicaState(), isBare);
+    const rate = commands / (ms / 1_000);
+    report.add(name, rate, "commands/s", "bar 125,000", rate / REPLAY_BAR);
+    report.detail("  processor time", processorMs / 1_000, "s");
+  }
 }
 
 async function openings(directory: string): Promise<void> {
@@ -143,17 +148,13 @@ async function openings(directory: string): Promise<void> {
   let venue = await Venue.open(options(directory, null));
   const { recovery } = venue;
   await venue.close();
-  report.add("Venue.open with the history made anew", recovery.elapsedMs / 1_000, "s");
+  report.detail("Venue.open with the history made anew", recovery.elapsedMs / 1_000, "s");
   progress("Venue.open, everything in place …");
   const started = performance.now();
   venue = await Venue.open(options(directory, null));
-  report.add(
-    "Venue.open from snapshot, tail and history",
-    performance.now() - started,
-    "ms",
-    "bar 1,000 ms",
-    1_000 / (performance.now() - started),
-  );
+  const opened = performance.now() - started;
+  const name = "Venue.open from snapshot, tail and history";
+  report.add(name, opened, "ms", "bar 1,000 ms", opened / 1_000);
   await venue.close();
 }
 
@@ -161,10 +162,9 @@ async function openings(directory: string): Promise<void> {
 async function pauses(directory: string): Promise<void> {
   progress("order path without snapshots …");
   let venue = await Venue.open(options(directory, null));
-  await driveOrders(venue, ACCOUNTS, ORDERS_PER_SECOND, 2_000, SEED);
+  await driveOrders(venue, ACCOUNTS, ORDERS_PER_SECOND, WATCH_MS / 5, SEED);
   const quiet = await driveOrders(venue, ACCOUNTS, ORDERS_PER_SECOND, WATCH_MS, SEED + 1);
   await venue.close();
-  describe("order path, no snapshots", quiet);
   progress("order path while snapshots are taken …");
   const taken: { from: number; to: number }[] = [];
   venue = await Venue.open({
@@ -179,34 +179,48 @@ async function pauses(directory: string): Promise<void> {
       error: (fields) => progress(JSON.stringify(fields)),
     },
   });
-  await driveOrders(venue, ACCOUNTS, ORDERS_PER_SECOND, 2_000, SEED + 2);
+  await driveOrders(venue, ACCOUNTS, ORDERS_PER_SECOND, WATCH_MS / 5, SEED + 2);
   const busy = await driveOrders(venue, ACCOUNTS, ORDERS_PER_SECOND, WATCH_MS, SEED + 3);
   await venue.close();
   const during = busy.filter(({ dueMs, latencyMs }) =>
     taken.some(({ from, to }) => dueMs + latencyMs >= from && dueMs <= to),
   );
   const lengths = taken.map(({ from, to }) => to - from);
-  report.add(`snapshots taken meanwhile: ${taken.length}, each`, percentile(lengths, 0.5), "ms");
-  describe(`order path during them (${during.length} orders)`, during);
+  report.detail(`snapshots taken meanwhile: ${taken.length}, each`, percentile(lengths, 0.5), "ms");
+  const name = `order path at ${ORDERS_PER_SECOND}/s during ${taken.length} snapshots`;
+  for (const share of [0.5, 0.99, 0.999]) {
+    const calm = latencyAt(quiet, share);
+    const busyAt = latencyAt(during, share);
+    report.add(
+      `${name}, p${share * 100}`,
+      busyAt,
+      "ms",
+      `without ${calm.toFixed(2)} ms`,
+      busyAt / calm,
+    );
+  }
 }
 
-function describe(what: string, samples: readonly Sample[]): void {
-  const latencies = samples.map(({ latencyMs }) => latencyMs);
-  report.add(`${what}, p50`, percentile(latencies, 0.5), "ms");
-  report.add("  p99", percentile(latencies, 0.99), "ms");
-  report.add("  p99.9", percentile(latencies, 0.999), "ms");
+function latencyAt(samples: readonly Sample[], share: number): number {
+  return percentile(
+    samples.map(({ latencyMs }) => latencyMs),
+    share,
+  );
 }
 
 const directory = join(await mkdtemp(join(tmpdir(), "perpgate-recovery-")), "data");
+const { journal } = dataFolder(directory);
 try {
-  progress(`recording ${COMMANDS} commands …`);
-  const { end, commands } = await recordLog(directory, ACCOUNTS, LEVELS, COMMANDS, SEED);
-  const { journal } = dataFolder(directory);
-  await fullRecovery(journal, end, commands);
-  await fromSnapshot(journal, end);
-  await openings(directory);
-  await pauses(directory);
-  report.print(process.argv.includes("--json"));
+  const isRecorded = await report.step(`recording ${COMMANDS} commands and replaying`, async () => {
+    const { end, commands } = await recordLog(directory, ACCOUNTS, LEVELS, COMMANDS, SEED);
+    fullRecovery(journal, end, commands);
+    await fromSnapshot(journal, end);
+  });
+  if (isRecorded) {
+    await report.step("opening", () => openings(directory));
+    await report.step("order path", () => pauses(directory));
+  }
 } finally {
   await rm(join(directory, ".."), { recursive: true, force: true });
 }
+report.print(settings.json);

@@ -2,26 +2,32 @@
  * One keep-alive connection that sends a prepared request and reads one answer, by hand: a full
  * HTTP client would take the cores that the server under test needs.
  */
+import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
 const HEADER_END = Buffer.from("\r\n\r\n");
 
 export class Connection {
-  private readonly socket: Socket;
   private received: Buffer = Buffer.alloc(0);
   private answered: ((status: number, body: Buffer) => void) | null = null;
 
-  constructor(port: number) {
-    this.socket = connect(port, "127.0.0.1");
-    this.socket.setNoDelay(true);
-    this.socket.on("data", (chunk) => this.onData(chunk));
-    this.socket.on("error", (error) => {
+  private constructor(private readonly socket: Socket) {
+    socket.on("data", (chunk) => this.onData(chunk));
+    socket.on("error", (error) => {
       throw error;
+    });
+    socket.on("close", () => {
+      if (this.answered !== null)
+        throw new Error("the server closed a connection it owed an answer");
     });
   }
 
-  get isBusy(): boolean {
-    return this.answered !== null;
+  /** Connected on return, so that no request pays for the handshake. */
+  static async open(port: number): Promise<Connection> {
+    const socket = connect(port, "127.0.0.1");
+    socket.setNoDelay(true);
+    await once(socket, "connect");
+    return new Connection(socket);
   }
 
   send(request: Buffer, answered: (status: number, body: Buffer) => void): void {
@@ -30,6 +36,7 @@ export class Connection {
   }
 
   close(): void {
+    this.answered = null;
     this.socket.destroy();
   }
 

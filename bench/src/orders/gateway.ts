@@ -1,8 +1,13 @@
-/** The gateway under test: the built process as an operator starts it, with limits out of the way. */
+/**
+ * The gateway under test: the built process as an operator starts it, with ticks, snapshots every
+ * few seconds, and limits out of the way.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { stop } from "./processes.js";
 
 const MAIN = fileURLToPath(new URL("../../../apps/perpgate/dist/main.js", import.meta.url));
 
@@ -21,9 +26,13 @@ const CONFIGURATION = {
       index: { startPrice: 65_000, annualVolatility: 0 },
     },
   ],
+  // Far more often than by default, so that every turn of a bench has some.
+  snapshots: { everyMs: 2_000 },
   limits: {
     ordersPerSecond: 1_000_000,
     ordersBurst: 1_000_000,
+    cancelsPerSecond: 1_000_000,
+    cancelsBurst: 1_000_000,
     signInsPerSecond: 1_000,
     readsPerSecond: 1_000_000,
     readsBurst: 1_000_000,
@@ -40,29 +49,49 @@ export interface Gateway {
   readonly origin: string;
   readonly port: number;
   readonly child: ChildProcess;
+  readonly dataFolder: string;
 }
 
-export async function startGateway(folder: string): Promise<Gateway> {
+/** Runs with a gateway of its own, which is ended and whose folder is removed whatever happens. */
+export async function withGateway(
+  run: (gateway: Gateway) => Promise<void>,
+  nodeFlags: readonly string[] = [],
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "perpgate-bench-"));
+  try {
+    const gateway = await startGateway(folder, nodeFlags);
+    try {
+      await run(gateway);
+    } finally {
+      await stop(gateway.child);
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** How many snapshots the gateway has taken since it began. */
+export function snapshotsTaken({ dataFolder }: Gateway): number {
+  return readFileSync(join(dataFolder, "checkpoints.jsonl"), "utf8").split("\n").length - 1;
+}
+
+async function startGateway(folder: string, nodeFlags: readonly string[]): Promise<Gateway> {
   const config = join(folder, "bench.json");
+  const dataFolder = join(folder, "data");
   writeFileSync(config, JSON.stringify(CONFIGURATION));
   // As `npm start` starts it: two verifying threads, room for short-lived objects.
   const args = [
-    "--max-semi-space-size=64",
-    MAIN,
-    "--port",
-    "0",
-    "--data",
-    join(folder, "data"),
-    "--config",
-    config,
+    ...["--max-semi-space-size=64", ...nodeFlags, MAIN],
+    ...["--port", "0", "--data", dataFolder, "--config", config],
+    ...["--no-bots", "--log-level", "error"],
   ];
-  const child = spawn(process.execPath, [...args, "--no-bots", "--log-level", "error"], {
-    stdio: ["ignore", "pipe", "inherit"],
+  const child = spawn(process.execPath, args, {
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
     env: { ...process.env, UV_THREADPOOL_SIZE: "2" },
   });
   let said = "";
   const origin = await new Promise<string>((resolve, reject) => {
-    child.stdout.on("data", (chunk: Buffer) => {
+    child.stdout?.on("data", (chunk: Buffer) => {
       said += chunk.toString();
       const address = /interface {2}(http:\S+)\/v1\/markets/.exec(said)?.[1];
       if (address !== undefined) resolve(address);
@@ -70,7 +99,7 @@ export async function startGateway(folder: string): Promise<Gateway> {
     child.once("exit", (code) => reject(new Error(`the gateway ended with ${code}: ${said}`)));
   });
   await untilReady(origin);
-  return { origin, port: Number(new URL(origin).port), child };
+  return { origin, port: Number(new URL(origin).port), child, dataFolder };
 }
 
 async function untilReady(origin: string): Promise<void> {

@@ -1,11 +1,23 @@
 /**
- * The load, in a process of its own: takes a plan over IPC, prepares every request, then either
- * keeps all connections busy (saturation) or sends at a fixed rate and measures each answer from
- * the moment its request was due, so that a stalled server cannot hide its queue.
+ * The load, in a process of its own: takes a plan over IPC, prepares every request, connects, then
+ * either keeps all connections busy (saturation) or sends at a fixed rate that does not wait for
+ * answers.
+ *
+ * A paced answer is measured twice: from the moment its request was due, which no stall of the
+ * server can hide from (the requests due meanwhile wait as well), and from the moment it was
+ * actually sent, which leaves out how late this process itself was. Far apart, they say that the
+ * generator or its want of idle connections is what was measured; `latenessMs` tells it.
  */
 import { createPrivateKey } from "node:crypto";
 import { Connection } from "./connection.js";
-import { orderBody, orderRequest } from "./wire.js";
+import { startPacer } from "./pacer.js";
+import { orderBody, orderRequest, readRequest } from "./wire.js";
+
+export interface OrdersOf {
+  readonly price: number;
+  readonly firstNonce: number;
+  readonly traders: readonly { readonly token: string; readonly privateKeyPem: string }[];
+}
 
 export interface LoadPlan {
   readonly port: number;
@@ -13,75 +25,142 @@ export interface LoadPlan {
   readonly count: number;
   /** Requests per second; 0: as fast as the answers come. */
   readonly rate: number;
-  readonly price: number;
-  readonly firstNonce: number;
-  readonly traders: readonly { readonly token: string; readonly privateKeyPem: string }[];
+  /** Of `count`, the first so many are sent and not measured. */
+  readonly warmUp: number;
+  /** Orders, or a path to read over and over. */
+  readonly send: OrdersOf | string;
 }
 
 export interface LoadResult {
+  /** Answers after the warm-up, and the time they took. */
   readonly answered: number;
   readonly seconds: number;
-  /** Sorted, in milliseconds. */
-  readonly latenciesMs: readonly number[];
+  /** From the actual send to the answer. */
+  readonly sentLatenciesMs: readonly number[];
+  /** From the moment the request was due to the answer; as the former at saturation. */
+  readonly dueLatenciesMs: readonly number[];
+  /** From due to sent. */
+  readonly latenessMs: readonly number[];
   /** Answers other than 200, by status and beginning of the body. */
   readonly refused: Readonly<Record<string, number>>;
 }
 
-function prepare(plan: LoadPlan): Buffer[] {
-  const traders = plan.traders.map(({ token, privateKeyPem }) => ({
+/** Room before the first request is due, for the pacing thread to start. */
+const LEAD_NS = 200_000_000n;
+
+function prepare({ send, count }: LoadPlan): Buffer[] {
+  if (typeof send === "string") return Array<Buffer>(count).fill(readRequest(send));
+  const traders = send.traders.map(({ token, privateKeyPem }) => ({
     token,
     key: createPrivateKey(privateKeyPem),
   }));
-  const requests: Buffer[] = [];
-  for (let i = 0; i < plan.count; i++) {
-    const trader = traders[i % traders.length]!;
-    const nonce = plan.firstNonce + Math.floor(i / traders.length);
-    requests.push(orderRequest(trader, orderBody(nonce, plan.price)));
+  return Array.from({ length: count }, (_, i) => {
+    const nonce = send.firstNonce + Math.floor(i / traders.length);
+    return orderRequest(traders[i % traders.length]!, orderBody(nonce, send.price));
+  });
+}
+
+class Run {
+  private readonly dueNs: BigInt64Array;
+  private readonly sentNs: BigInt64Array;
+  private readonly answeredNs: BigInt64Array;
+  private readonly refused: Record<string, number> = {};
+  private next = 0;
+  private answers = 0;
+
+  constructor(
+    private readonly plan: LoadPlan,
+    private readonly requests: readonly Buffer[],
+    private readonly idle: Connection[],
+  ) {
+    this.dueNs = new BigInt64Array(plan.count);
+    this.sentNs = new BigInt64Array(plan.count);
+    this.answeredNs = new BigInt64Array(plan.count);
   }
-  return requests;
+
+  saturate(): Promise<void> {
+    return new Promise((resolve) => {
+      const keepBusy = (): void => {
+        while (this.next < this.plan.count && this.idle.length > 0) this.send(now(), onAnswer);
+      };
+      const onAnswer = (): void => {
+        if (this.answers === this.plan.count) resolve();
+        else keepBusy();
+      };
+      keepBusy();
+    });
+  }
+
+  paced(): Promise<void> {
+    const { count, rate } = this.plan;
+    const startNs = now() + LEAD_NS;
+    const gapNs = 1e9 / rate;
+    return new Promise((resolve) => {
+      const sendDue = (): void => {
+        while (this.next < count && this.idle.length > 0) {
+          const dueNs = startNs + BigInt(Math.round(this.next * gapNs));
+          if (dueNs > now()) return;
+          this.send(dueNs, onAnswer);
+        }
+      };
+      const onAnswer = (): void => {
+        if (this.answers === count) resolve();
+        else sendDue();
+      };
+      startPacer(startNs, gapNs, count, sendDue);
+    });
+  }
+
+  result(): LoadResult {
+    const { warmUp, count } = this.plan;
+    const between = (from: BigInt64Array, to: BigInt64Array): number[] =>
+      Array.from({ length: count - warmUp }, (_, i) => {
+        const at = i + warmUp;
+        return Number(to[at]! - from[at]!) / 1e6;
+      });
+    const last = this.answeredNs.reduce((a, b) => (a > b ? a : b), 0n);
+    return {
+      answered: count - warmUp,
+      seconds: Number(last - this.sentNs[warmUp]!) / 1e9,
+      sentLatenciesMs: between(this.sentNs, this.answeredNs),
+      dueLatenciesMs: between(this.dueNs, this.answeredNs),
+      latenessMs: between(this.dueNs, this.sentNs),
+      refused: this.refused,
+    };
+  }
+
+  private send(dueNs: bigint, onAnswer: () => void): void {
+    const connection = this.idle.pop()!;
+    const at = this.next++;
+    this.dueNs[at] = dueNs;
+    this.sentNs[at] = now();
+    connection.send(this.requests[at]!, (status, body) => {
+      this.answeredNs[at] = now();
+      this.answers++;
+      if (status !== 200) {
+        const kind = `${status} ${body.toString("utf8", 0, 60)}`;
+        this.refused[kind] = (this.refused[kind] ?? 0) + 1;
+      }
+      this.idle.push(connection);
+      onAnswer();
+    });
+  }
+}
+
+function now(): bigint {
+  return process.hrtime.bigint();
 }
 
 async function run(plan: LoadPlan, requests: readonly Buffer[]): Promise<LoadResult> {
-  const connections = Array.from({ length: plan.connections }, () => new Connection(plan.port));
-  const latencies = new Float64Array(plan.count);
-  const refused: Record<string, number> = {};
-  let next = 0;
-  let answered = 0;
-  const started = performance.now();
-  await new Promise<void>((resolve) => {
-    const send = (connection: Connection, due: number): void => {
-      const request = requests[next++]!;
-      connection.send(request, (status, body) => {
-        latencies[answered++] = performance.now() - due;
-        if (status !== 200) {
-          const kind = `${status} ${body.toString("utf8", 0, 60)}`;
-          refused[kind] = (refused[kind] ?? 0) + 1;
-        }
-        if (answered === plan.count) resolve();
-        else if (plan.rate === 0 && next < plan.count) send(connection, performance.now());
-      });
-    };
-    if (plan.rate === 0) {
-      for (const connection of connections)
-        if (next < plan.count) send(connection, performance.now());
-      return;
-    }
-    const pace = setInterval(() => {
-      const elapsed = performance.now() - started;
-      while (next < plan.count && next < (elapsed * plan.rate) / 1000) {
-        const idle = connections.find((connection) => !connection.isBusy);
-        if (idle === undefined) return;
-        send(idle, Math.min(performance.now(), started + (next * 1000) / plan.rate + 1));
-      }
-      if (next === plan.count) clearInterval(pace);
-    }, 1);
-  });
-  const seconds = (performance.now() - started) / 1000;
+  const connections: Connection[] = [];
+  for (let i = 0; i < plan.connections; i++) connections.push(await Connection.open(plan.port));
+  const load = new Run(plan, requests, [...connections]);
+  await (plan.rate === 0 ? load.saturate() : load.paced());
   for (const connection of connections) connection.close();
-  return { answered, seconds, latenciesMs: Array.from(latencies.sort()), refused };
+  return load.result();
 }
 
-process.once("message", async (plan: LoadPlan) => {
+process.once("message", (plan: LoadPlan) => {
   const requests = prepare(plan);
   process.send?.("ready");
   process.once("message", async () => {

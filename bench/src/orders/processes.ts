@@ -12,12 +12,19 @@ export function forkScript(url: URL, args: readonly string[]): ChildProcess {
 }
 
 /** The first message a child sends, or an error if it ends before it says anything. */
-export async function firstMessage(child: ChildProcess): Promise<unknown> {
-  const ended = once(child, "exit").then(([code]) => {
-    throw new Error(`a child process ended early with code ${code}`);
+export function firstMessage(child: ChildProcess): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null): void => {
+      child.off("message", onMessage);
+      reject(new Error(`a child process ended early with code ${code}`));
+    };
+    const onMessage = (message: unknown): void => {
+      child.off("exit", onExit);
+      resolve(message);
+    };
+    child.once("exit", onExit);
+    child.once("message", onMessage);
   });
-  const [message] = await Promise.race([once(child, "message"), ended]);
-  return message;
 }
 
 export async function stop(child: ChildProcess): Promise<void> {
@@ -29,17 +36,24 @@ export async function stop(child: ChildProcess): Promise<void> {
 
 const REST_LOAD = new URL("./load.js", import.meta.url);
 
-/** Runs one load against a port and answers what it measured. */
+/** Runs one load against a port and answers what it measured; a refused request is an error. */
 export async function runLoad(plan: LoadPlan, script = REST_LOAD): Promise<LoadResult> {
   const child = forkScript(script, []);
   child.send(plan);
   await firstMessage(child);
-  const finished = once(child, "message");
+  const finished = firstMessage(child);
   child.send("go");
-  const [result] = await finished;
+  const result = await finished;
+  if (!isLoadResult(result)) throw new Error(`the load said ${JSON.stringify(result)}`);
+  const refusals = Object.entries(result.refused);
+  if (refusals.length > 0) throw new Error(`refused: ${JSON.stringify(refusals)}`);
   return result;
 }
 
-export function percentile(sorted: readonly number[], share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+function isLoadResult(value: unknown): value is LoadResult {
+  return typeof value === "object" && value !== null && "sentLatenciesMs" in value;
+}
+
+export function perSecond({ answered, seconds }: LoadResult): number {
+  return answered / seconds;
 }

@@ -3,8 +3,8 @@
  * answers: what a pause costs is seen by every order that was due during it.
  */
 import { LONG, SHORT } from "@perpgate/engine";
+import { Chance } from "@perpgate/protocol/testing/chance";
 import { NO_EVIDENCE, type Venue } from "@perpgate/venue";
-import { Random } from "../engine/random.js";
 import { order, sessionOf } from "../engine/venue-flow.js";
 
 export interface Sample {
@@ -23,7 +23,7 @@ export async function driveOrders(
   forMs: number,
   seed: number,
 ): Promise<Sample[]> {
-  const random = new Random(seed);
+  const random = new Chance(seed);
   const samples: Sample[] = [];
   const started = performance.now();
   let sent = 0;
@@ -68,9 +68,4 @@ export async function driveOrders(
   clearInterval(index);
   if (refused > sent / 100) throw new Error(`${refused} of ${sent} orders were refused`);
   return samples;
-}
-
-export function percentile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }

@@ -1,8 +1,6 @@
 /**
  * The size of the book's stream, beside the same book in other forms, and what packing it costs.
  *
- *   npm run bench:streams [-- --json]
- *
  * The books are those of packages/protocol/src/testing/sample-books.ts; where PERPGATE_VECTORS names
  * the folder with Bitstamp's order flow, two real ones beside them.
  */
@@ -14,8 +12,8 @@ import { decodeFrame, encodeFrame } from "@perpgate/protocol/stream-frame";
 import { bitstampBooks } from "@perpgate/protocol/testing/bitstamp-book";
 import { Chance } from "@perpgate/protocol/testing/chance";
 import { type SampleBook, sampleBooks, sampleDelta } from "@perpgate/protocol/testing/sample-books";
-import { progress, Report } from "./report.js";
-import { emptyDelta, packedSnapshot, plainSnapshot } from "./streams/book-frames.js";
+import { progress, type Report } from "../report.js";
+import { emptyDelta, packedSnapshot, plainSnapshot } from "./book-frames.js";
 import {
   deflated,
   expGolombBytes,
@@ -23,7 +21,7 @@ import {
   leb128Bytes,
   messagePackBytes,
   plainSide,
-} from "./streams/other-packings.js";
+} from "./other-packings.js";
 
 const SEED = 20_261_115;
 /** A KB of 1,000 bytes, the stricter one; the whole frame counts, not the levels alone. */
@@ -31,10 +29,10 @@ const BAR_BYTES = 8_000;
 const LEVELS = 3_000;
 const DELTAS = 200;
 
-const report = new Report("streams, size", [
+export const SIZES_LEAVE_OUT = [
   "WebSocket and TCP headers (8 and 40 bytes a frame)",
   "a deflate window kept between frames, which costs a server 100 KB or more a socket",
-]);
+];
 
 function realBooks(): SampleBook[] {
   const vectors = process.env.PERPGATE_VECTORS;
@@ -46,8 +44,9 @@ function realBooks(): SampleBook[] {
   return bitstampBooks(readFileSync(csv, "utf8"));
 }
 
-function snapshots(books: readonly SampleBook[]): void {
-  progress("snapshots …");
+function snapshots(report: Report, books: readonly SampleBook[]): void {
+  let largest = 0;
+  let largestJson = 0;
   const envelope = messagePackBytes(packedSnapshot({ name: "", bids: [], asks: [] }));
   for (const book of books) {
     const { bids, asks } = book;
@@ -55,8 +54,11 @@ function snapshots(books: readonly SampleBook[]): void {
     // A book of another depth is scaled to 3,000 levels, to stand beside the others.
     const scaled = (frame: number): number => ((frame - envelope) * LEVELS) / levels + envelope;
     const packed = scaled(messagePackBytes(packedSnapshot(book)));
-    if (levels === LEVELS) report.add(book.name, packed, "bytes", "bar 8,000", packed / BAR_BYTES);
-    else report.add(`${book.name}, from ${levels} levels`, packed, "bytes", "no bar: thin");
+    if (levels === LEVELS) {
+      report.detail(book.name, packed, "bytes", "bar 8,000", packed / BAR_BYTES);
+      largest = Math.max(largest, packed);
+      largestJson = Math.max(largestJson, jsonOf(plainSnapshot(book)).length);
+    } else report.detail(`${book.name}, from ${levels} levels`, packed, "bytes", "no bar: thin");
     const plain = plainSnapshot(book);
     const others: [string, number][] = [
       ["LEB128 pairs", envelope + leb128Bytes(bids) + leb128Bytes(asks)],
@@ -66,14 +68,16 @@ function snapshots(books: readonly SampleBook[]): void {
       ["JSON + deflate", deflated(jsonOf(plain)).length],
     ];
     for (const [name, bytes] of others) {
-      report.add(`  ${name}`, scaled(bytes), "bytes", "packed is", packed / scaled(bytes));
+      report.detail(`  ${name}`, scaled(bytes), "bytes", "packed is", packed / scaled(bytes));
     }
   }
+  const name = `snapshot of ${LEVELS} levels, largest of the generated books`;
+  report.add(name, largest, "bytes", "bar 8,000", largest / BAR_BYTES);
+  report.add("  as JSON", largestJson, "bytes", "packed is", largest / largestJson);
 }
 
-function deltas(books: readonly SampleBook[]): void {
-  progress("deltas …");
-  report.add("a delta frame without its levels", messagePackBytes(emptyDelta()), "bytes");
+function deltas(report: Report, books: readonly SampleBook[]): void {
+  report.detail("a delta frame without its levels", messagePackBytes(emptyDelta()), "bytes");
   for (const count of [1, 3, 10, 50]) {
     const chance = new Chance(SEED);
     const sides = books.flatMap(({ bids }) =>
@@ -83,7 +87,7 @@ function deltas(books: readonly SampleBook[]): void {
     const perLevel = (bytesOf: (side: readonly Level[]) => number): number =>
       sides.reduce((sum, side) => sum + bytesOf(side), 0) / levels;
     const packed = perLevel((side) => encodeSide(side, "bid").length);
-    report.add(`delta of ${count} a side`, packed, "bytes/level");
+    report.detail(`delta of ${count} a side`, packed, "bytes/level");
     const frameless = encodeFrame({ t: "x", d: null }).length - 1;
     const others: [string, number][] = [
       ["LEB128 pairs and a count", perLevel((side) => leb128Bytes(side) + 1)],
@@ -95,7 +99,7 @@ function deltas(books: readonly SampleBook[]): void {
       ["JSON + deflate", perLevel((side) => deflated(JSON.stringify(plainSide(side))).length)],
     ];
     for (const [name, bytes] of others) {
-      report.add(`  ${name}`, bytes, "bytes/level", "packed is", packed / bytes);
+      report.detail(`  ${name}`, bytes, "bytes/level", "packed is", packed / bytes);
     }
   }
 }
@@ -110,8 +114,7 @@ function fastestMs(work: () => unknown): number {
   return best;
 }
 
-function times(book: SampleBook): void {
-  progress("times …");
+function times(report: Report, book: SampleBook): void {
   const bids = encodeSide(book.bids, "bid");
   const asks = encodeSide(book.asks, "ask");
   const plain = plainSnapshot(book);
@@ -122,19 +125,16 @@ function times(book: SampleBook): void {
     encodeSide(book.bids, "bid");
     encodeSide(book.asks, "ask");
   });
-  report.add(`encode ${LEVELS} levels (${book.name})`, encode, "ms");
-  report.add("  100 a second take, of a core", encode * 10, "%");
-  report.add(
+  const asJson = fastestMs(() => jsonOf(plain));
+  report.add(`encode ${LEVELS} levels`, encode, "ms", "JSON", encode / asJson);
+  report.detail("  100 a second take, of a core", encode * 10, "%");
+  report.detail(
     "  plain MessagePack",
     fastestMs(() => encodeFrame({ t: "book", d: plain })),
     "ms",
   );
-  report.add(
-    "  JSON",
-    fastestMs(() => jsonOf(plain)),
-    "ms",
-  );
-  report.add(
+  report.detail("  JSON", asJson, "ms");
+  report.detail(
     "  JSON + deflate",
     fastestMs(() => deflated(jsonOf(plain))),
     "ms",
@@ -143,25 +143,23 @@ function times(book: SampleBook): void {
     decodeSide(bids, "bid");
     decodeSide(asks, "ask");
   });
-  report.add(`decode ${LEVELS} levels`, decode, "ms");
-  report.add(
+  const fromJson = fastestMs(() => JSON.parse(json));
+  report.add(`decode ${LEVELS} levels`, decode, "ms", "JSON", decode / fromJson);
+  report.detail(
     "  plain MessagePack",
     fastestMs(() => decodeFrame(plainFrame)),
     "ms",
   );
-  report.add(
-    "  JSON",
-    fastestMs(() => JSON.parse(json)),
-    "ms",
-  );
+  report.detail("  JSON", fromJson, "ms");
   const inflate = fastestMs(() => JSON.parse(inflateRawSync(squeezed).toString()));
-  report.add("  JSON + deflate", inflate, "ms");
+  report.detail("  JSON + deflate", inflate, "ms");
   const few = sampleDelta(book.bids, 10, new Chance(SEED));
-  report.add("encode a delta of 10 levels", fastestMs(() => encodeSide(few, "bid")) * 1e3, "µs");
+  report.detail("encode a delta of 10 levels", fastestMs(() => encodeSide(few, "bid")) * 1e3, "µs");
 }
 
-const samples = sampleBooks(SEED);
-snapshots([...samples, ...realBooks()]);
-deltas(samples);
-times(samples[0]!);
-report.print(process.argv.includes("--json"));
+export function measureSizes(report: Report): void {
+  const samples = sampleBooks(SEED);
+  snapshots(report, [...samples, ...realBooks()]);
+  deltas(report, samples);
+  times(report, samples[0]!);
+}

@@ -1,0 +1,83 @@
+/** The bench as a command: what it prints, and that a part that fails does not take the others along. */
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { docsTable, withTable } from "../bench/dist/main/docs-table.js";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** Runs a built bench to its end. */
+function bench(script, args, environment = {}) {
+  const child = spawn(process.execPath, [`${root}bench/dist/${script}.js`, ...args], {
+    env: { ...process.env, ...environment },
+  });
+  const said = { out: "", err: "" };
+  child.stdout.on("data", (chunk) => {
+    said.out += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    said.err += chunk;
+  });
+  return new Promise((resolve) => {
+    child.on("close", (code) => resolve({ code, ...said }));
+  });
+}
+
+describe("npm run bench", () => {
+  it("help: names the parts", async () => {
+    const { code, out } = await bench("main", ["--help"]);
+    expect(code).toBe(0);
+    expect(out).toContain("engine, journal, orders, reads, streams, recovery");
+  });
+
+  it("a wrong option or part: code 2, nothing is run", async () => {
+    expect(await bench("main", ["--fast"])).toMatchObject({ code: 2, out: "" });
+    expect(await bench("main", ["--only", "engines"])).toMatchObject({ code: 2, out: "" });
+    expect(await bench("journal", ["--records", "1e6"])).toMatchObject({ code: 2, out: "" });
+  });
+
+  it("a part: one object with figures beside the bare loop", async () => {
+    const amounts = ["--records", "1000", "--milliseconds", "20", "--rounds", "1"];
+    const { code, out } = await bench("journal", ["--json", ...amounts]);
+    expect(code).toBe(0);
+    const { rows, failures } = JSON.parse(out);
+    expect(failures).toEqual([]);
+    const append = rows.find(({ metric }) => metric === "append to durable, 16 in flight");
+    expect(append).toMatchObject({ unit: "commands/s", against: "bare", isDetail: false });
+    expect(append.value).toBeGreaterThan(0);
+    expect(append.ratio).toBeGreaterThan(0);
+  });
+
+  it("parts that fail: each is named, the next still runs, code 1", async () => {
+    const noDisk = { TMPDIR: "/nonexistent/perpgate" };
+    const { code, out, err } = await bench("main", ["--only", "journal,reads"], noDisk);
+    expect(code).toBe(1);
+    expect(out).toMatch(/FAILED journal: appends: ENOENT/);
+    expect(out).toMatch(/FAILED reads: the book: ENOENT/);
+    expect(err).toContain("[2/2] reads");
+  });
+});
+
+describe("docs/performance.md", () => {
+  it("has the place that --write-docs fills, and keeps everything around it", () => {
+    const page = readFileSync(`${root}docs/performance.md`, "utf8");
+    const row = {
+      metric: "  append",
+      value: 1234.5,
+      unit: "commands/s",
+      against: "bare",
+      ratio: 2,
+      isDetail: false,
+    };
+    const detail = { ...row, metric: "hidden", isDetail: true };
+    const table = docsTable([{ bench: "journal", rows: [row, detail] }], "A machine");
+    const filled = withTable(page, table);
+    expect(filled).toContain("A machine.\n\n| part | metric |");
+    expect(filled).toContain("| journal | append | 1,234.5 | commands/s | bare | 2× |");
+    expect(filled).not.toContain("hidden");
+    expect(withTable(filled, table)).toBe(filled);
+    const [before = ""] = page.split("<!-- the last table");
+    expect(filled.startsWith(before)).toBe(true);
+  });
+});
