@@ -66,7 +66,8 @@ export function reportText(report: VerifyReport, signatures: boolean): string {
   );
   if (signatures) {
     lines.push(
-      `  signatures: ${report.orderSignatures} orders, ${report.sessions} sign-ins, ` +
+      `  signatures: ${report.orderSignatures} orders, ${report.voteSignatures} votes, ` +
+        `${report.sessions} sign-ins, ` +
         `${report.notRecheckable.length} of them by contract wallets, not re-checkable here`,
     );
   }

@@ -5,6 +5,7 @@
 
 export type { Ladder } from "./book/ladder.js";
 export type { Deposit } from "./deposits/deposit-book.js";
+export { depositKey } from "./deposits/deposit-commands.js";
 export { fundingRate } from "./funding/funding.js";
 export { equityOf } from "./margin/fill.js";
 export { openOrdersOf } from "./margin/settle.js";

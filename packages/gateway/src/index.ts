@@ -13,6 +13,7 @@ export {
 } from "./http/server.js";
 export { DEFAULT_LIMITS, type LimitSettings } from "./limits/limit-settings.js";
 export { AccountLimits, AddressLimits } from "./limits/limits.js";
+export type { AttestationDesk } from "./venue/attestation-desk.js";
 export { VenueGateway, type VenueGatewayOptions } from "./venue/venue-gateway.js";
 export type { Caller, Client, HeaderSink, Signed, VenuePort } from "./venue-port.js";
 export { StreamServer, type StreamServerOptions } from "./ws/stream-server.js";

@@ -8,6 +8,15 @@ import { SAMPLE_ACK, sampleVenue } from "./testing/sample-venue.js";
 const HASH = `0x${"ab".repeat(32)}`;
 const KEY = "ab".repeat(32);
 const ORDER = { symbol: "BTCUSD", side: "long", type: "limit", margin: 5, leverage: 5, nonce: 1 };
+const QUEUE_REQUEST = {
+  venue: "perpgate-testnet",
+  attestor: 1,
+  chain: "ethereum",
+  queue: "pending",
+  after: "0",
+  since: 0,
+  time: 1_700_000_000_000,
+};
 const caller = { bearerToken: "test-token", header: expect.any(Function) };
 
 /** For each operation that needs the venue: a path, a body, and what the venue must be asked. */
@@ -67,6 +76,22 @@ const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: u
   },
   getDeposits: { asked: ["deposits", caller] },
   getDeposit: { path: "/v1/bridge/deposits/43", asked: ["deposit", caller, "43"] },
+  getBridge: { asked: ["bridge"] },
+  submitDepositVotes: {
+    body: { votes: [{ text: "v", signature: "00" }] },
+    asked: ["submitVotes", { votes: [{ text: "v", signature: "00" }] }],
+  },
+  getDepositQueue: {
+    body: QUEUE_REQUEST,
+    asked: [
+      "depositQueue",
+      {
+        body: QUEUE_REQUEST,
+        bytes: Buffer.from(JSON.stringify(QUEUE_REQUEST)),
+        signature: undefined,
+      },
+    ],
+  },
 };
 
 const venueOperations = OPERATIONS.filter((operation) => operation.needsVenue);

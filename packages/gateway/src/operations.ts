@@ -8,8 +8,10 @@ import { endSession } from "./operations/end-session.js";
 import { getAccount } from "./operations/get-account.js";
 import { getBlock } from "./operations/get-block.js";
 import { getBook } from "./operations/get-book.js";
+import { getBridge } from "./operations/get-bridge.js";
 import { getCandles } from "./operations/get-candles.js";
 import { getDeposit } from "./operations/get-deposit.js";
+import { getDepositQueue } from "./operations/get-deposit-queue.js";
 import { getDeposits } from "./operations/get-deposits.js";
 import { getFills } from "./operations/get-fills.js";
 import { getFunding } from "./operations/get-funding.js";
@@ -28,6 +30,7 @@ import { placeOrder } from "./operations/place-order.js";
 import { registerDeposit } from "./operations/register-deposit.js";
 import { rotateSession } from "./operations/rotate-session.js";
 import { signIn } from "./operations/sign-in.js";
+import { submitDepositVotes } from "./operations/submit-deposit-votes.js";
 
 export const OPERATIONS: readonly Operation[] = [
   getNonce,
@@ -52,6 +55,9 @@ export const OPERATIONS: readonly Operation[] = [
   registerDeposit,
   getDeposits,
   getDeposit,
+  getBridge,
+  submitDepositVotes,
+  getDepositQueue,
   getBlock,
   getPreconfirm,
   getOpenApi,

@@ -10,8 +10,10 @@
 import type {
   Account,
   Acknowledgement,
+  AttestedDeposit,
   Block,
   Book,
+  BridgeInfo,
   CanceledOrder,
   CanceledOrders,
   CancelTimer,
@@ -19,6 +21,8 @@ import type {
   CandlesQuery,
   Deposit,
   DepositBody,
+  DepositQueue,
+  DepositQueueBody,
   EndedSession,
   Fill,
   FillsQuery,
@@ -34,6 +38,8 @@ import type {
   SignInBody,
   Ticker,
   Trade,
+  VotesAnswer,
+  VotesBody,
 } from "@perpgate/protocol";
 
 /** Adds a header to the answer, be it a success or a refusal. */
@@ -87,5 +93,9 @@ export interface VenuePort {
 
   registerDeposit(caller: Caller, request: DepositBody): Promise<Deposit>;
   deposits(caller: Caller): Promise<Deposit[]>;
-  deposit(caller: Caller, depositId: string): Promise<Deposit>;
+  deposit(caller: Caller, depositId: string): Promise<AttestedDeposit>;
+
+  bridge(): Promise<BridgeInfo>;
+  submitVotes(request: VotesBody): Promise<VotesAnswer>;
+  depositQueue(request: Signed<DepositQueueBody>): Promise<DepositQueue>;
 }

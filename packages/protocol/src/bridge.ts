@@ -6,7 +6,7 @@
 
 import { type Static, Type } from "typebox";
 import { Chain, Token } from "./deposit.js";
-import { Count, Dollars, LogPosition, Nullable, TimeMs } from "./scalar.js";
+import { Count, LogPosition, Nullable, TimeMs } from "./scalar.js";
 
 const PublicKey = Type.String({ pattern: "^[0-9a-f]{64}$", description: "Ed25519, 32 bytes." });
 
@@ -79,10 +79,19 @@ export const DepositQueueBody = Type.Object(
 );
 export type DepositQueueBody = Static<typeof DepositQueueBody>;
 
+/** As votes write them: 40 hex digits, and micro-dollars. */
 const QueuedCredit = Type.Object({
   logIndex: Count,
   address: Type.String(),
-  amount: Dollars,
+  amountMicros: Count,
+});
+
+const QueuedStatement = Type.Object({
+  verdict: Type.Enum(["confirming", "credit", "reject", "reorged"]),
+  confirmations: Count,
+  required: Count,
+  credits: Type.Array(QueuedCredit),
+  reason: Type.String(),
 });
 
 export const QueuedDeposit = Type.Object({
@@ -94,7 +103,8 @@ export const QueuedDeposit = Type.Object({
   creditedAt: Nullable(TimeMs),
   credits: Type.Array(QueuedCredit),
   isMarked: Type.Boolean({ description: "Nothing more to say: told as reorganised already." }),
-  ownVote: Nullable(Type.String({ description: "The text of the asker's latest vote." })),
+  /** What the asker said last. */
+  ownVote: Nullable(QueuedStatement),
 });
 export type QueuedDeposit = Static<typeof QueuedDeposit>;
 

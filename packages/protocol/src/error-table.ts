@@ -205,6 +205,16 @@ const RESOURCE = {
   deposit_not_found: { status: 404, message: "This account has no deposit {depositId}." },
   invalid_tx_hash: { status: 400, message: "txHash must be 32 bytes of hex, 0x optional." },
   token_not_on_chain: { status: 400, message: "{token} on {chain} is not accepted here." },
+  attestors_not_configured: {
+    status: 404,
+    message: "This venue runs the dev attestor; there is nothing to vote on.",
+  },
+  attestor_unknown: { status: 403, message: "No attestor has the number {attestor} here." },
+  attestor_request_outdated: {
+    status: 401,
+    message: "time must lie within {seconds} s of the venue's time, {nowMs}; check the clock.",
+  },
+  invalid_vote: { status: 400, message: "Vote {index} is not one for this venue: {problem}." },
   deposit_limit: { status: 400, message: "All deposits together may not exceed {limit} dollars." },
 } as const satisfies Record<string, ErrorRule>;
 

@@ -3,6 +3,7 @@ export { type BlockHeader, encodeHeader, type SealedBlock } from "./blocks/block
 export { inclusionPath, leafHash, rootFromPath } from "./blocks/merkle.js";
 export type { Checkpoint } from "./checkpoint/checkpoint-file.js";
 export { CheckpointFault } from "./checkpoint/checkpointer.js";
+export type { AttestorKeys } from "./listing/attestor-keys.js";
 export {
   encodeListing,
   type ListedMarket,
@@ -32,6 +33,12 @@ export {
   type VerifyReport,
   verify,
 } from "./verify/verify.js";
+export {
+  AttestationView,
+  type DepositSubject,
+  type DepositToAttest,
+  type DepositToWatch,
+} from "./views/attestation-view.js";
 export type { BookLevels, Levels } from "./views/book-levels.js";
 export { type AccountChange, type ClosedPosition, changeKind } from "./views/change-view.js";
 export type { Outcome } from "./views/outcome.js";

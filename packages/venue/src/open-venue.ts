@@ -29,7 +29,7 @@ export interface VenueParts {
 }
 
 export async function openVenue(options: VenueOptions): Promise<VenueParts> {
-  checkConfig(options.config, options.listing);
+  checkConfig(options.config, options.listing, options.attestors ?? null);
   const folder = dataFolder(options.directory);
   const journal = await openJournal({
     directory: folder.journal,
@@ -180,26 +180,26 @@ async function recoverAll(
 
 /** Genesis on an empty log; otherwise Resume, and Configure if the configuration has changed. */
 async function begin(
-  { config, listing, cohort }: VenueOptions,
+  { config, listing, cohort, attestors = null }: VenueOptions,
   { state }: Recovered,
   sequencer: Sequencer,
   stampMs: number,
 ): Promise<void> {
   const { engine } = state;
-  const evidence = listingEvidence(listing);
+  const evidence = listingEvidence(listing, attestors);
   if (engine.state.config === null) {
     const genesis = { kind: "Genesis", stampMs, config, cohort } as const;
     await sequencer.submitted(genesis, evidence, () => undefined);
   } else {
     await sequencer.submitted({ kind: "Resume", stampMs }, NO_EVIDENCE, () => undefined);
-    const current = { config: engine.state.config, listing: state.listing.markets };
-    if (!isSameConfig(current, config, listing)) {
+    const current = { config: engine.state.config, listing: state.listing };
+    if (!isSameConfig(current, config, listing, attestors)) {
       const configure = { kind: "Configure", stampMs, config } as const;
       await sequencer.submitted(configure, evidence, () => undefined);
     }
   }
   const taken = engine.state.config;
-  const now = { config: taken ?? config, listing: state.listing.markets };
-  if (taken !== null && isSameConfig(now, config, listing)) return;
+  const now = { config: taken ?? config, listing: state.listing };
+  if (taken !== null && isSameConfig(now, config, listing, attestors)) return;
   throw new ConfigRefused("configuration_invalid", "the engine refused the configuration");
 }

@@ -1,5 +1,6 @@
 /** What a venue is opened with. */
 import type { CohortStage, VenueConfig } from "@perpgate/engine";
+import type { AttestorKeys } from "./listing/attestor-keys.js";
 import type { ListedMarket } from "./listing/listing.js";
 
 /** Any structured logger; pino fits. */
@@ -30,6 +31,8 @@ export interface VenueOptions {
   readonly config: VenueConfig;
   /** What the markets' integers mean, in the order of `config.markets`. */
   readonly listing: readonly ListedMarket[];
+  /** Keys of the attestors whose votes go into the log; null where none will. */
+  readonly attestors?: AttestorKeys | null;
   /** The stage of a venue that begins; later it changes by command alone. */
   readonly cohort: CohortStage;
   /** Unix milliseconds. */

@@ -1,4 +1,4 @@
-import { Deposit, DepositIdPath } from "@perpgate/protocol";
+import { AttestedDeposit, DepositIdPath } from "@perpgate/protocol";
 import { defineVenueOperation, noBody, noQuery } from "../http/operation.js";
 
 export const getDeposit = defineVenueOperation({
@@ -11,7 +11,11 @@ export const getDeposit = defineVenueOperation({
   params: DepositIdPath,
   query: noQuery,
   body: noBody,
-  success: { status: 200, description: "The deposit", schema: Deposit },
+  success: {
+    status: 200,
+    description: "The deposit, with the signed votes on it",
+    schema: AttestedDeposit,
+  },
   errors: ["deposit_not_found"],
   handle: ({ caller, params }, venue) => venue.deposit(caller(), params.id),
 });

@@ -8,7 +8,10 @@ import type {
   Acknowledgement,
   Block,
   Book,
+  BridgeInfo,
   Deposit,
+  DepositQueue,
+  DepositVote,
   Fill,
   Order,
   Position,
@@ -121,6 +124,55 @@ const DEPOSIT: Deposit = {
   required: 12,
   credits: [],
   reason: null,
+  reorged: null,
+};
+
+const VOTE: DepositVote = {
+  attestor: 0,
+  publicKey: "ab".repeat(32),
+  verdict: "confirming",
+  votedAt: 1_700_000_000_000,
+  text: "perpgate deposit vote v1\n",
+  signature: "cd".repeat(64),
+};
+
+const BRIDGE: BridgeInfo = {
+  attestor: "chain",
+  venue: "perpgate-testnet",
+  members: ["ab".repeat(32)],
+  quorum: 1,
+  chains: [
+    {
+      chain: "tron",
+      chainId: 728_126_428,
+      vault: "TQHgMpVzWkhSsRB4BzZgmV8uW4cFL8eaBr",
+      confirmations: 20,
+      tokens: [{ token: "USDT", contract: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", decimals: 6 }],
+    },
+  ],
+};
+
+const QUEUE: DepositQueue = {
+  deposits: [
+    {
+      depositId: "43",
+      txHash: "ab".repeat(32),
+      token: "USDC",
+      status: "confirming",
+      registeredAt: 1_700_000_000_000,
+      creditedAt: null,
+      credits: [],
+      isMarked: false,
+      ownVote: {
+        verdict: "credit",
+        confirmations: 3,
+        required: 3,
+        credits: [{ logIndex: 0, address: "cd".repeat(20), amountMicros: 5_000_000 }],
+        reason: "",
+      },
+    },
+  ],
+  next: null,
 };
 
 const BLOCK: Block = {
@@ -187,7 +239,10 @@ export function sampleVenue(): { venue: VenuePort; calls: unknown[][] } {
     block: answer("block", BLOCK),
     registerDeposit: answer("registerDeposit", DEPOSIT),
     deposits: answer("deposits", [DEPOSIT]),
-    deposit: answer("deposit", DEPOSIT),
+    deposit: answer("deposit", { ...DEPOSIT, votes: [VOTE] }),
+    bridge: answer("bridge", BRIDGE),
+    submitVotes: answer("submitVotes", { refusals: [null, "vote_outdated"] }),
+    depositQueue: answer("depositQueue", QUEUE),
   };
   return { venue, calls };
 }

@@ -1,6 +1,15 @@
 /** Deposits: registered by hash, read back until they are credited. */
 
-import { type Deposit, type DepositBody, Refusal, withoutHexPrefix } from "@perpgate/protocol";
+import {
+  type AttestedDeposit,
+  type BridgeInfo,
+  type Chain,
+  type Deposit,
+  type DepositBody,
+  Refusal,
+  type Token,
+  withoutHexPrefix,
+} from "@perpgate/protocol";
 import { getAddress, isAddress } from "viem";
 import { sessionRefusal } from "./session-flow.js";
 import type { LiveSession, VenueLink } from "./venue-link.js";
@@ -8,12 +17,17 @@ import type { LiveSession, VenueLink } from "./venue-link.js";
 const TX_HASH = /^[0-9a-f]{64}$/;
 
 export class DepositFlow {
-  constructor(private readonly link: VenueLink) {}
+  constructor(
+    private readonly link: VenueLink,
+    /** What the attestors watch; undefined where the `dev` attestor takes any hash. */
+    private readonly bridge: BridgeInfo | undefined,
+  ) {}
 
   async register(session: LiveSession, body: DepositBody): Promise<Deposit> {
     const txHash = withoutHexPrefix(body.txHash).toLowerCase();
     if (!TX_HASH.test(txHash)) throw new Refusal("invalid_tx_hash", {}, { field: "txHash" });
     const { chain, token } = body;
+    if (!this.isAccepted(chain, token)) throw new Refusal("token_not_on_chain", { chain, token });
     const { outcome } = await this.link.execute({
       kind: "RegisterDeposit",
       stampMs: this.link.nowMs(),
@@ -23,25 +37,30 @@ export class DepositFlow {
       token,
     });
     if (outcome.kind === "refused") throw sessionRefusal("RegisterDeposit", outcome);
-    const deposit = this.link.views
-      .deposits(session.account)
-      .find((known) => known.chain === chain && known.txHash === `0x${txHash}`);
+    const deposit = this.link.views.registeredDeposit(session.account, chain, txHash);
     if (deposit === undefined) throw new Error(`deposit ${chain} ${txHash} was not registered`);
     return withChecksums(deposit);
+  }
+
+  private isAccepted(chain: Chain, token: Token): boolean {
+    if (this.bridge === undefined) return true;
+    const watched = this.bridge.chains.find((entry) => entry.chain === chain);
+    return watched?.tokens.some((entry) => entry.token === token) === true;
   }
 
   list({ account }: LiveSession): Deposit[] {
     return this.link.views.deposits(account).map(withChecksums);
   }
 
-  read({ account }: LiveSession, depositId: string): Deposit {
+  read({ account }: LiveSession, depositId: string): AttestedDeposit {
     const deposit = this.link.views.deposit(account, Number(depositId));
     if (deposit === undefined) throw new Refusal("deposit_not_found", { depositId });
     return withChecksums(deposit);
   }
 }
 
-function withChecksums(deposit: Deposit): Deposit {
+/** With the capitals of EIP-55 in every address. */
+export function withChecksums<D extends Deposit>(deposit: D): D {
   return {
     ...deposit,
     credits: deposit.credits.map((credit) => ({ ...credit, account: checksummed(credit.account) })),

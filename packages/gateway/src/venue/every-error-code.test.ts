@@ -24,6 +24,9 @@ const ELSEWHERE: Partial<Record<ErrorCode, string>> = {
   not_subscribed: "streams",
   token_not_on_chain: "an attestor that watches a chain",
   deposit_limit: "an attestor that watches a chain",
+  attestor_unknown: "an attestor that watches a chain",
+  attestor_request_outdated: "an attestor that watches a chain",
+  invalid_vote: "an attestor that watches a chain",
 };
 
 type Producer = () => Promise<Pick<Answer, "status" | "body">>;
@@ -246,6 +249,10 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
     const { trader } = await entered();
     const { ackNonce } = (await trader.place(trader.order())).body;
     return trader.get(`/v1/preconfirms/${ackNonce}`);
+  },
+  attestors_not_configured: async () => {
+    const { trader } = await entered();
+    return trader.send("/v1/bridge/votes", { votes: [{ text: "v", signature: "00" }] });
   },
   deposit_not_found: get("/v1/bridge/deposits/999"),
   invalid_tx_hash: async () => {

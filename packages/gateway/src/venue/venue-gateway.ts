@@ -8,8 +8,10 @@
 import {
   type Account,
   type Acknowledgement,
+  type AttestedDeposit,
   type Block,
   type Book,
+  type BridgeInfo,
   type CanceledOrder,
   type CanceledOrders,
   type CancelTimer,
@@ -17,6 +19,8 @@ import {
   type CandlesQuery,
   type Deposit,
   type DepositBody,
+  type DepositQueue,
+  type DepositQueueBody,
   type EndedSession,
   type Fill,
   type FillsQuery,
@@ -33,6 +37,8 @@ import {
   type SignInBody,
   type Ticker,
   type Trade,
+  type VotesAnswer,
+  type VotesBody,
 } from "@perpgate/protocol";
 import type { Venue, Views } from "@perpgate/venue";
 import type { SignInRules, SignInServices } from "../auth/sign-in.js";
@@ -40,6 +46,7 @@ import { Admission } from "../limits/admission.js";
 import type { LimitSettings } from "../limits/limit-settings.js";
 import { AccountLimits } from "../limits/limits.js";
 import type { Caller, Client, Signed, VenuePort } from "../venue-port.js";
+import type { AttestationDesk } from "./attestation-desk.js";
 import { CancelFlow, ownOrder } from "./cancel-flow.js";
 import { checksummed, DepositFlow } from "./deposit-flow.js";
 import { OrderFlow } from "./order-flow.js";
@@ -52,6 +59,8 @@ export interface VenueGatewayOptions {
   readonly limits: LimitSettings;
   readonly signIn: SignInRules;
   readonly services: SignInServices;
+  /** Where attestors' votes come in; none under the `dev` attestor. */
+  readonly attestation?: AttestationDesk;
 }
 
 export class VenueGateway implements VenuePort {
@@ -62,8 +71,9 @@ export class VenueGateway implements VenuePort {
   private readonly placing: OrderFlow;
   private readonly canceling: CancelFlow;
   private readonly depositing: DepositFlow;
+  private readonly attestation: AttestationDesk | undefined;
 
-  constructor({ venue, limits, signIn, services }: VenueGatewayOptions) {
+  constructor({ venue, limits, signIn, services, attestation }: VenueGatewayOptions) {
     this.link = new VenueLink(venue);
     this.door = new SessionDoor(this.link);
     this.limits = new AccountLimits(limits);
@@ -71,7 +81,8 @@ export class VenueGateway implements VenuePort {
     const admission = new Admission(limits.pendingOrders);
     this.placing = new OrderFlow(this.link, this.door, this.limits, admission);
     this.canceling = new CancelFlow(this.link);
-    this.depositing = new DepositFlow(this.link);
+    this.attestation = attestation;
+    this.depositing = new DepositFlow(this.link, attestation?.info);
   }
 
   signIn(client: Client, request: SignInBody): Promise<SessionToken> {
@@ -173,8 +184,25 @@ export class VenueGateway implements VenuePort {
     return this.depositing.list(this.door.enter(caller));
   }
 
-  async deposit(caller: Caller, depositId: string): Promise<Deposit> {
+  async deposit(caller: Caller, depositId: string): Promise<AttestedDeposit> {
     return this.depositing.read(this.door.enter(caller), depositId);
+  }
+
+  async bridge(): Promise<BridgeInfo> {
+    return this.attestation?.info ?? DEV_BRIDGE;
+  }
+
+  async submitVotes({ votes }: VotesBody): Promise<VotesAnswer> {
+    return { refusals: [...(await this.desk().accept(votes))] };
+  }
+
+  async depositQueue(request: Signed<DepositQueueBody>): Promise<DepositQueue> {
+    return this.desk().queue(request);
+  }
+
+  private desk(): AttestationDesk {
+    if (this.attestation === undefined) throw new Refusal("attestors_not_configured", {});
+    return this.attestation;
   }
 
   private get views(): Views {
@@ -188,6 +216,14 @@ export class VenueGateway implements VenuePort {
     return session;
   }
 }
+
+const DEV_BRIDGE: BridgeInfo = {
+  attestor: "dev",
+  venue: null,
+  members: [],
+  quorum: 0,
+  chains: [],
+};
 
 function isOpen({ status }: Order): boolean {
   return status === "resting" || status === "pending";

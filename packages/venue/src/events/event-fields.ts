@@ -47,4 +47,5 @@ export const REGISTERED = offsetsOf("DepositRegistered");
 export const CREDITED = offsetsOf("DepositCredited");
 export const DEPOSIT_PROGRESSED = offsetsOf("DepositProgressed");
 export const DEPOSIT_SETTLED = offsetsOf("DepositSettled");
+export const DEPOSIT_REORGED = offsetsOf("DepositReorged");
 export const SEALED = offsetsOf("BlockSealed");

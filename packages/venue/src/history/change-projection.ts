@@ -26,7 +26,9 @@ export const CHANGED_POSITION = {
   MARK: 7,
   TIME: 8,
 } as const;
+/** A deposit's id, then its state: deposit-row.ts. */
 export const CHANGED_DEPOSIT_ID = 1;
+export const CHANGED_DEPOSIT = 2;
 
 export interface ChangeRow {
   readonly account: number;
@@ -69,11 +71,12 @@ export class ChangeProjection {
     else this.rows[place] = change;
   }
 
-  onDeposit(account: number, depositId: number): void {
+  /** The engine has come to the end of the command: what is read first is how it ended. */
+  onDeposit(account: number, depositId: number, words: () => readonly number[]): void {
     const key = `${account}.${depositId}`;
     if (this.seenDeposits.has(key)) return;
     this.seenDeposits.add(key);
-    this.rows.push({ account, row: Float64Array.of(CHANGE.DEPOSIT, depositId) });
+    this.rows.push({ account, row: Float64Array.of(CHANGE.DEPOSIT, depositId, ...words()) });
   }
 
   endCommand(position: number): void {

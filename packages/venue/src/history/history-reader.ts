@@ -3,6 +3,7 @@ import type { Resolution } from "@perpgate/protocol";
 import { decodeBlock, HASH_BYTES, type SealedBlock } from "../blocks/block-header.js";
 import { CANDLE_ROW, candleGroup, RESOLUTION_MS } from "./candle-projection.js";
 import { DayStats } from "./day-stats.js";
+import { decodeVote, type VoteRow, voteKey } from "./deposit-projection.js";
 import type { Tables } from "./history-store.js";
 import { groupOf, keyOf, ordinalOf, placeOf } from "./keys.js";
 import { wordsOfBytes } from "./words.js";
@@ -98,6 +99,21 @@ export class HistoryReader {
     return this.tables.changes
       .ascending(keyOf(account, position + 1), keyOf(account + 1), limit)
       .map(placedRow);
+  }
+
+  /** Deposits that concern an account, newest first. */
+  deposits(account: number, limit: number): number[] {
+    const entries = this.tables.deposits.descending(keyOf(account), keyOf(account + 1), limit);
+    return entries.map(({ key }) => placeOf(key));
+  }
+
+  isDepositOf(account: number, depositId: number): boolean {
+    return this.tables.deposits.get(keyOf(account, depositId)) !== undefined;
+  }
+
+  vote(depositId: number, attestor: number, isReorged: boolean): VoteRow | undefined {
+    const bytes = this.tables.votes.get(voteKey(depositId, attestor, isReorged));
+    return bytes === undefined ? undefined : decodeVote(bytes);
   }
 
   /** Orders that used the nonce, in whichever session, newest first. */

@@ -14,7 +14,7 @@ import { HistoryTable } from "./history-table.js";
 import { lmdbFileFault } from "./lmdb-file.js";
 import type { Held } from "./write-queue.js";
 
-export const HISTORY_FORMAT = 2;
+export const HISTORY_FORMAT = 3;
 const TABLES = [
   "acks",
   "blocks",
@@ -27,6 +27,9 @@ const TABLES = [
   "positions",
   "sessions",
   "changes",
+  "deposits",
+  "watchers",
+  "votes",
 ] as const;
 export type TableName = (typeof TABLES)[number];
 export type Tables = Readonly<Record<TableName, HistoryTable>>;
@@ -164,6 +167,9 @@ function storeOf(
       positions: table("positions"),
       sessions: table("sessions"),
       changes: table("changes"),
+      deposits: table("deposits"),
+      watchers: table("watchers"),
+      votes: table("votes"),
     },
     writeHeld: (now) => {
       const row = { format: HISTORY_FORMAT, log: Buffer.from(logId).toString("hex"), ...now };

@@ -10,19 +10,11 @@ import { EVENT } from "@perpgate/engine";
 import { leafAt } from "../blocks/block-builder.js";
 import { encodeHeader, type SealedBlock } from "../blocks/block-header.js";
 import { sha256 } from "../blocks/merkle.js";
-import {
-  ACKNOWLEDGED,
-  CREDITED,
-  DEPOSIT_PROGRESSED,
-  DEPOSIT_SETTLED,
-  eventWords,
-  FUNDED,
-  REGISTERED,
-  TRADED,
-} from "../events/event-fields.js";
+import { ACKNOWLEDGED, eventWords, FUNDED, TRADED } from "../events/event-fields.js";
 import type { Applied } from "../replica.js";
 import { CandleProjection } from "./candle-projection.js";
 import { ChangeProjection, type ChangeRow } from "./change-projection.js";
+import { DepositProjection, type DepositSurroundings } from "./deposit-projection.js";
 import { FillProjection } from "./fill-projection.js";
 import { HistoryReader } from "./history-reader.js";
 import type { HistoryStore } from "./history-store.js";
@@ -34,12 +26,10 @@ import { bytesOfWords } from "./words.js";
 import { type Held, WriteQueue } from "./write-queue.js";
 
 /** What rows need of the engine, as it stands right after the command. */
-export interface HistorySurroundings {
+export interface HistorySurroundings extends DepositSurroundings {
   /** Micros that a lot is worth per tick. */
   unitMicros(market: number): number;
   markTicks(market: number): number;
-  /** Account that registered the deposit; 0 if there is none. */
-  registrantOf(depositId: number): number;
 }
 
 export interface HistoryEvents {
@@ -57,6 +47,7 @@ export class History extends HistoryReader {
   private readonly candleRows: CandleProjection;
   private readonly positionRows: PositionProjection;
   private readonly sessionRows: SessionProjection;
+  private readonly depositRows: DepositProjection;
   private held: Held;
 
   constructor(
@@ -83,6 +74,7 @@ export class History extends HistoryReader {
       around.markTicks(market),
     );
     this.sessionRows = new SessionProjection(tables.sessions, this.queue);
+    this.depositRows = new DepositProjection(tables, queue, changeRows, around);
   }
 
   /** The last command that it holds, on disk or on the way there. */
@@ -123,6 +115,7 @@ export class History extends HistoryReader {
     if (position <= this.held.position) return;
     const { words, length } = events;
     if (length > 0) this.sessionRows.onCommand(applied, words[0]!);
+    this.depositRows.onVote(applied);
     let trades = 0;
     for (let at = 0; at < length; at += eventWords(words[at]!)) {
       const kind = words[at]!;
@@ -143,7 +136,7 @@ export class History extends HistoryReader {
       } else if (kind === EVENT.SessionClosed) {
         this.sessionRows.onClosed(words, at);
       } else {
-        this.onDeposit(kind, words, at);
+        this.depositRows.onEvent(applied, kind, words, at);
       }
       this.orderRows.onEvent(kind, words, at, unit);
     }
@@ -189,23 +182,6 @@ export class History extends HistoryReader {
     // The day first: it may be loaded now, from candles that must not hold this trade yet.
     this.day(market, timeMs).onTrade(price, lots, timeMs);
     this.candleRows.onTrade(market, price, lots, timeMs);
-  }
-
-  private onDeposit(kind: number, words: Float64Array, at: number): void {
-    if (kind === EVENT.DepositRegistered) {
-      this.changeRows.onDeposit(words[at + REGISTERED.account]!, words[at + REGISTERED.depositId]!);
-    } else if (kind === EVENT.DepositCredited) {
-      this.changeRows.onDeposit(words[at + CREDITED.account]!, words[at + CREDITED.depositId]!);
-    } else if (kind === EVENT.DepositProgressed) {
-      this.onDepositOf(words[at + DEPOSIT_PROGRESSED.depositId]!);
-    } else if (kind === EVENT.DepositSettled) {
-      this.onDepositOf(words[at + DEPOSIT_SETTLED.depositId]!);
-    }
-  }
-
-  private onDepositOf(depositId: number): void {
-    const registrant = this.around.registrantOf(depositId);
-    if (registrant !== 0) this.changeRows.onDeposit(registrant, depositId);
   }
 
   private onFunding(words: Float64Array, at: number): void {

@@ -6,11 +6,16 @@
 import { configFault, type VenueConfig } from "@perpgate/engine";
 import { microsPerTickLot, stepOf } from "@perpgate/protocol/units";
 import { ConfigRefused } from "../venue-errors.js";
-import { encodeListing, type ListedMarket } from "./listing.js";
+import { type AttestorKeys, attestorKeysFault } from "./attestor-keys.js";
+import { encodeListing, type ListedMarket, type Listing } from "./listing.js";
 
 /** Judged alone: is it a configuration at all, and does the listing belong to it? */
-export function checkConfig(config: VenueConfig, listing: readonly ListedMarket[]): void {
-  const fault = configFault(config);
+export function checkConfig(
+  config: VenueConfig,
+  listing: readonly ListedMarket[],
+  attestors: AttestorKeys | null,
+): void {
+  const fault = configFault(config) ?? attestorKeysFault(config, attestors);
   if (fault !== null) throw new ConfigRefused("configuration_invalid", fault);
   if (config.markets.length !== listing.length) {
     throw new ConfigRefused("listing_mismatch", "the listing has other markets than the engine");
@@ -73,12 +78,13 @@ export function checkContinuation(
 }
 
 export function isSameConfig(
-  current: { readonly config: VenueConfig; readonly listing: readonly ListedMarket[] },
+  current: { readonly config: VenueConfig; readonly listing: Listing },
   config: VenueConfig,
   listing: readonly ListedMarket[],
+  attestors: AttestorKeys | null,
 ): boolean {
   return (
-    encodeListing(current.listing) === encodeListing(listing) &&
+    current.listing.text === encodeListing(listing, attestors) &&
     canonical(current.config) === canonical(config)
   );
 }

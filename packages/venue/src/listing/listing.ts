@@ -2,13 +2,15 @@
  * The listing: what a market's integers mean outside (its tick, its lot, its two assets). The
  * engine trades in ticks and lots and never sees it, yet a price of the log means nothing without
  * it, so it stands in the log too: as the evidence of `Genesis` and `Configure`. Tick and lot of a
- * listed market never change.
+ * listed market never change. The attestors' keys, which the engine does not see either, stand
+ * beside it where there are any.
  */
 import { EVENT, type EventLog } from "@perpgate/engine";
 import { microsPerTickLot, type Step, stepOf } from "@perpgate/protocol/units";
 import { eventWords } from "../events/event-fields.js";
 import type { Evidence } from "../record/evidence.js";
 import type { Applied } from "../replica.js";
+import { type AttestorKeys, isAttestorKeys } from "./attestor-keys.js";
 
 export interface ListedMarket {
   readonly symbol: string;
@@ -30,25 +32,38 @@ export class ListingUnreadable extends Error {
   override readonly name = "ListingUnreadable";
 }
 
-export function encodeListing(markets: readonly ListedMarket[]): string {
-  return JSON.stringify(
-    markets.map(({ symbol, base, quote, tickSize, lotSize }) => ({
-      symbol,
-      base,
-      quote,
-      tickSize,
-      lotSize,
-    })),
-  );
+/** A list of markets, or with attestors an object of both. */
+export function encodeListing(
+  listed: readonly ListedMarket[],
+  attestors: AttestorKeys | null = null,
+): string {
+  const markets = listed.map(({ symbol, base, quote, tickSize, lotSize }) => ({
+    symbol,
+    base,
+    quote,
+    tickSize,
+    lotSize,
+  }));
+  if (attestors === null) return JSON.stringify(markets);
+  const { venue, members } = attestors;
+  return JSON.stringify({ markets, attestors: { venue, members } });
 }
 
-export function decodeListing(text: string): ListedMarket[] {
+export function decodeListing(text: string): Listing {
   const value: unknown = JSON.parse(text);
-  if (!Array.isArray(value)) throw new ListingUnreadable("the listing is not a list");
-  return value.map((market: unknown) => {
-    if (!isListedMarket(market)) throw new ListingUnreadable("the listing has a market in part");
-    return market;
-  });
+  if (Array.isArray(value)) return new Listing(value.map(listedMarketOf));
+  if (typeof value === "object" && value !== null && "markets" in value && "attestors" in value) {
+    const { markets, attestors } = value;
+    if (Array.isArray(markets) && isAttestorKeys(attestors)) {
+      return new Listing(markets.map(listedMarketOf), attestors);
+    }
+  }
+  throw new ListingUnreadable("the listing is not a list");
+}
+
+function listedMarketOf(market: unknown): ListedMarket {
+  if (!isListedMarket(market)) throw new ListingUnreadable("the listing has a market in part");
+  return market;
 }
 
 function isListedMarket(value: unknown): value is ListedMarket {
@@ -68,19 +83,30 @@ function isListedMarket(value: unknown): value is ListedMarket {
 }
 
 /** The evidence that a `Genesis` or `Configure` carries. */
-export function listingEvidence(markets: readonly ListedMarket[]): Evidence {
+export function listingEvidence(
+  markets: readonly ListedMarket[],
+  attestors: AttestorKeys | null = null,
+): Evidence {
   const nothing = new Uint8Array(0);
-  const signed = Buffer.from(encodeListing(markets), "utf8");
+  const signed = Buffer.from(encodeListing(markets, attestors), "utf8");
   return { signed, signature: nothing, publicKey: nothing };
 }
 
 /** The listing in force, as the log tells it. */
 export class Listing {
   markets: readonly MarketUnits[] = [];
+  /** Null under the `dev` attestor. */
+  attestors: AttestorKeys | null;
   private readonly bySymbol = new Map<string, MarketUnits>();
 
-  constructor(markets: readonly ListedMarket[] = []) {
+  constructor(markets: readonly ListedMarket[] = [], attestors: AttestorKeys | null = null) {
+    this.attestors = attestors;
     this.adopt(markets);
+  }
+
+  /** The form in which it stands in the log and in snapshots. */
+  get text(): string {
+    return encodeListing(this.markets, this.attestors);
   }
 
   named(symbol: string): MarketUnits | undefined {
@@ -90,7 +116,9 @@ export class Listing {
   onCommand({ command, evidence, events }: Applied): void {
     if (command.kind !== "Genesis" && command.kind !== "Configure") return;
     if (evidence.signed.length === 0 || !wasTaken(events)) return;
-    this.adopt(decodeListing(Buffer.from(evidence.signed).toString("utf8")));
+    const next = decodeListing(Buffer.from(evidence.signed).toString("utf8"));
+    this.attestors = next.attestors;
+    this.adopt(next.markets);
   }
 
   private adopt(markets: readonly ListedMarket[]): void {

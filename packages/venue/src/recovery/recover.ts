@@ -148,6 +148,7 @@ export function surroundingsOf({ state }: Engine): HistorySurroundings {
   return {
     unitMicros: (market) => state.markets[market]?.microsPerTickLot ?? 0,
     markTicks: (market) => state.markets[market]?.mark ?? 0,
-    registrantOf: (depositId) => state.deposits.byId.get(depositId)?.registrant ?? 0,
+    deposit: (depositId) => state.deposits.byId.get(depositId),
+    accountOfSession: (session) => state.sessions.byNumber.get(session)?.account ?? 0,
   };
 }

@@ -10,7 +10,7 @@
 import { Engine } from "@perpgate/engine";
 import { BlockBuilder } from "../blocks/block-builder.js";
 import { HASH_BYTES } from "../blocks/block-header.js";
-import { decodeListing, encodeListing, Listing } from "../listing/listing.js";
+import { decodeListing, Listing } from "../listing/listing.js";
 import type { Applied } from "../replica.js";
 
 export interface ReplicaState {
@@ -38,7 +38,7 @@ export function encodeReplicaState(
   const open = blocks.open();
   const text = Buffer.from(
     JSON.stringify({
-      listing: encodeListing(listing.markets),
+      listing: listing.text,
       number: open.number,
       firstPosition: open.firstPosition,
       parentHash: open.parentHash.toString("hex"),
@@ -68,7 +68,7 @@ export function decodeReplicaState(body: Uint8Array): ReplicaState {
       parentHash: Buffer.from(meta.parentHash, "hex"),
       events: bytes.subarray(textEnd, eventsEnd),
     }),
-    listing: new Listing(decodeListing(meta.listing)),
+    listing: decodeListing(meta.listing),
   };
 }
 

@@ -1,8 +1,8 @@
 /**
  * Authorisation, checked again from the log alone: every order's signature by the key of its
  * session, every session's key by the wallet that signed it in, every rotation by the old key where
- * one signed. A wallet that is a contract can be asked only on its chain: such sign-ins are counted
- * as not re-checkable.
+ * one signed, every vote on a deposit by its attestor's key. A wallet that is a contract can be
+ * asked only on its chain: such sign-ins are counted as not re-checkable.
  *
  * Checks run in the thread pool while the replay goes on; the fault at the lowest position counts.
  */
@@ -10,15 +10,18 @@ import type { OpenSession, PlaceOrder, RotateSession } from "@perpgate/engine";
 import { parseSessionKey, parseStrictJson } from "@perpgate/protocol";
 import type { Listing } from "../listing/listing.js";
 import type { Evidence } from "../record/evidence.js";
+import type { ReplicaState } from "../recovery/replica-state.js";
 import type { Applied } from "../replica.js";
 import {
   compressed,
   fingerprintOf,
   isSignedBy,
+  isSignedExactly,
   type VerifyingKey,
   verifyingKey,
 } from "./key-signature.js";
 import { bodyFault } from "./order-body.js";
+import { voteFault } from "./vote-check.js";
 
 /** Which address signed a message as EIP-191 says, lower-case hex; null for no key's signature. */
 export type RecoverWallet = (message: Uint8Array, signature: Uint8Array) => Promise<string | null>;
@@ -34,6 +37,7 @@ const MAX_UNDER_WAY = 256;
 export class EvidenceCheck {
   orders = 0;
   sessions = 0;
+  votes = 0;
   /** Positions of sign-ins by what can only be a contract. */
   readonly notRecheckable: number[] = [];
   private fault: Fault | undefined;
@@ -55,7 +59,10 @@ export class EvidenceCheck {
   }
 
   /** Begins the checks of a command. The evidence's bytes stay valid. */
-  onCommand({ command, evidence, position }: Applied, listing: Listing): void {
+  onCommand(
+    { command, evidence, position }: Applied,
+    { listing, engine }: Pick<ReplicaState, "listing" | "engine">,
+  ): void {
     switch (command.kind) {
       case "PlaceOrder":
         this.onOrder(position, command, evidence, listing);
@@ -66,6 +73,12 @@ export class EvidenceCheck {
       case "RotateSession":
         this.onRotation(position, command, evidence);
         return;
+      case "AttestDeposit": {
+        const deposit = engine.state.deposits.byId.get(command.depositId);
+        const difference = voteFault(command, evidence, listing.attestors, deposit);
+        this.onVote(position, difference, evidence);
+        return;
+      }
     }
   }
 
@@ -138,6 +151,19 @@ export class EvidenceCheck {
       if (old === undefined) return `no session ever had the key ${command.oldKey}`;
       const holds = await isSignedBy(old, evidence.signed, evidence.signature);
       return holds ? null : "the rotation is not signed by the old key";
+    });
+  }
+
+  private onVote(position: number, difference: string | null, evidence: Evidence): void {
+    this.votes++;
+    if (difference !== null) {
+      this.report(position, difference);
+      return;
+    }
+    this.run(position, async () => {
+      const key = verifyingKey(evidence.publicKey);
+      const holds = await isSignedExactly(key, evidence.signed, evidence.signature);
+      return holds ? null : "the vote's signature does not verify";
     });
   }
 

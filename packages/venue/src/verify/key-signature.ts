@@ -48,6 +48,17 @@ export async function isSignedBy(
   return verified(null, body, { key: object }, signature);
 }
 
+/** Ed25519 over these very bytes, with no digest between: how attestors sign. */
+export function isSignedExactly(
+  { object }: VerifyingKey,
+  bytes: Uint8Array,
+  signature: Uint8Array,
+): Promise<boolean> {
+  return signature.length === 64
+    ? verified(null, bytes, { key: object }, signature)
+    : Promise.resolve(false);
+}
+
 function verified(
   algorithm: string | null,
   data: Uint8Array,

@@ -56,6 +56,7 @@ export interface VerifyReport {
   /** With `signatures`. */
   readonly orderSignatures: number;
   readonly sessions: number;
+  readonly voteSignatures: number;
   /** Positions of sign-ins by contract wallets, which only their chain can confirm. */
   readonly notRecheckable: readonly number[];
 }
@@ -189,7 +190,7 @@ class Verification {
       if (words[at] !== EVENT.OrderAcknowledged) continue;
       this.note(this.claims.ackFault(position, leafAt(words, at), evidence.signed));
     }
-    this.evidence?.onCommand(applied, this.state.listing);
+    this.evidence?.onCommand(applied, this.state);
   }
 
   private atEnd(): void {
@@ -218,6 +219,7 @@ class Verification {
       acknowledgements: this.claims.acks,
       orderSignatures: this.evidence?.orders ?? 0,
       sessions: this.evidence?.sessions ?? 0,
+      voteSignatures: this.evidence?.votes ?? 0,
       notRecheckable: [...(this.evidence?.notRecheckable ?? [])].sort((a, b) => a - b),
     };
   }

@@ -2,12 +2,14 @@
 import type { Acknowledgement, Deposit, Order, Position } from "@perpgate/protocol";
 import {
   CHANGE,
+  CHANGED_DEPOSIT,
   CHANGED_DEPOSIT_ID,
   CHANGED_ORDER,
   CHANGED_POSITION,
 } from "../history/change-projection.js";
+import { depositOfWords } from "../history/deposit-row.js";
 import { acknowledgementOfLeaf } from "./acknowledgement.js";
-import type { DepositView } from "./deposit-view.js";
+import { depositAsOf } from "./deposit-view.js";
 import { orderOf } from "./order-view.js";
 import { positionOf } from "./position-view.js";
 import { unitsOf, type VenueSource, viewedMarket } from "./venue-source.js";
@@ -41,11 +43,9 @@ export function changeKind(row: Float64Array): AccountChange["kind"] {
   }
 }
 
-/** A deposit is shown as it is now; everything else as it was right after the position. */
+/** As it was right after the position. */
 export function changeView(
   source: VenueSource,
-  deposits: DepositView,
-  account: number,
   position: number,
   row: Float64Array,
 ): AccountChange {
@@ -61,9 +61,8 @@ export function changeView(
     case "position":
       return { kind, position: positionAt(source, row) };
     case "deposit": {
-      const deposit = deposits.deposit(account, row[CHANGED_DEPOSIT_ID]!);
-      if (deposit === undefined) throw new Error(`deposit ${row[CHANGED_DEPOSIT_ID]} is not known`);
-      return { kind, deposit };
+      const state = depositOfWords(row.subarray(CHANGED_DEPOSIT));
+      return { kind, deposit: depositAsOf(source, row[CHANGED_DEPOSIT_ID]!, state) };
     }
   }
 }

@@ -1,81 +1,117 @@
 /**
- * Deposits of an account: those it registered and those that credited it. The engine keeps them
- * all; which concern an account is noted here, from the state at start and then from events.
+ * Deposits of an account: those it registered and those that credited it. The engine keeps every
+ * deposit; which concern an account, and the signed votes, are the history's.
  */
-import { EVENT } from "@perpgate/engine";
-import type { Deposit as EngineDeposit } from "@perpgate/engine/reading";
-import type { Chain, Deposit, Token } from "@perpgate/protocol";
-import { CREDITED, eventWords, REGISTERED } from "../events/event-fields.js";
-import type { Applied } from "../replica.js";
+import { depositKey, type Deposit as EngineDeposit } from "@perpgate/engine/reading";
+import {
+  type AttestedDeposit,
+  type Chain,
+  type Deposit,
+  type DepositVote,
+  hexFromBytes,
+  parseVote,
+  type Token,
+} from "@perpgate/protocol";
+import type { VoteRow } from "../history/deposit-projection.js";
+import type { DepositState } from "../history/deposit-row.js";
 import { fromMicros } from "./figures.js";
 import { stateOf, type VenueSource } from "./venue-source.js";
 
-export class DepositView {
-  private readonly byAccount = new Map<number, Set<number>>();
+const MAX_LISTED = 1_000;
 
-  constructor(private readonly source: VenueSource) {
-    for (const deposit of stateOf(source).deposits.byId.values()) {
-      this.note(deposit.registrant, deposit.id);
-      for (const credit of deposit.credits) this.note(credit.account, deposit.id);
-    }
-  }
+/** Newest first. */
+export function depositsView(source: VenueSource, account: number): Deposit[] {
+  const { deposits } = stateOf(source);
+  return source.history.deposits(account, MAX_LISTED).flatMap((id) => {
+    const deposit = deposits.byId.get(id);
+    return deposit === undefined ? [] : [depositOf(source, deposit, deposit)];
+  });
+}
 
-  onCommand({ events: { words, length } }: Applied): void {
-    for (let at = 0; at < length; at += eventWords(words[at]!)) {
-      if (words[at] === EVENT.DepositRegistered) {
-        this.note(words[at + REGISTERED.account]!, words[at + REGISTERED.depositId]!);
-      } else if (words[at] === EVENT.DepositCredited) {
-        this.note(words[at + CREDITED.account]!, words[at + CREDITED.depositId]!);
-      }
-    }
-  }
+/** With the votes on it; undefined unless it concerns the account. */
+export function depositView(
+  source: VenueSource,
+  account: number,
+  id: number,
+): AttestedDeposit | undefined {
+  const deposit = stateOf(source).deposits.byId.get(id);
+  if (deposit === undefined || !source.history.isDepositOf(account, id)) return undefined;
+  return { ...depositOf(source, deposit, deposit), votes: votesOn(source, deposit) };
+}
 
-  /** Newest first. */
-  deposits(account: number): Deposit[] {
-    const ids = [...(this.byAccount.get(account) ?? [])].sort((a, b) => b - a);
-    return ids.flatMap((id) => this.deposit(account, id) ?? []);
-  }
+/** The deposit that the account finds under a hash, whoever registered it. */
+export function registeredDepositView(
+  source: VenueSource,
+  account: number,
+  chain: Chain,
+  txHash: string,
+): Deposit | undefined {
+  const { deposits, config } = stateOf(source);
+  const owner = config?.attestorKind === "dev" ? account : 0;
+  const deposit = deposits.byKey.get(depositKey(owner, chain, txHash));
+  return deposit === undefined ? undefined : depositOf(source, deposit, deposit);
+}
 
-  deposit(account: number, id: number): Deposit | undefined {
-    if (this.byAccount.get(account)?.has(id) !== true) return undefined;
-    const deposit = stateOf(this.source).deposits.byId.get(id);
-    return deposit === undefined ? undefined : this.depositOf(deposit);
-  }
+/** A deposit as it was when it had that state. */
+export function depositAsOf(source: VenueSource, id: number, state: DepositState): Deposit {
+  const deposit = stateOf(source).deposits.byId.get(id);
+  if (deposit === undefined) throw new Error(`deposit ${id} is not known`);
+  return depositOf(source, deposit, state);
+}
 
-  private depositOf(deposit: EngineDeposit): Deposit {
-    const { addresses } = stateOf(this.source);
-    return {
-      depositId: String(deposit.id),
-      chain: chainOf(deposit.chain),
-      txHash: `0x${deposit.txHash}`,
-      token: tokenOf(deposit.token),
-      status: deposit.status,
-      confirmations: deposit.confirmations,
-      required: deposit.required,
-      credits: deposit.credits.map((credit) => ({
-        account: `0x${addresses[credit.account] ?? ""}`,
-        amount: fromMicros(credit.amountMicros),
-        logIndex: credit.logIndex,
-      })),
-      reason: deposit.reason === "" ? null : deposit.reason,
-    };
-  }
+function depositOf(source: VenueSource, deposit: EngineDeposit, state: DepositState): Deposit {
+  const { addresses } = stateOf(source);
+  return {
+    depositId: String(deposit.id),
+    chain: chainOf(deposit.chain),
+    txHash: `0x${deposit.txHash}`,
+    token: tokenOf(state.token),
+    status: state.status,
+    confirmations: state.confirmations,
+    required: state.required,
+    credits: state.credits.map((credit) => ({
+      account: `0x${addresses[credit.account] ?? ""}`,
+      amount: fromMicros(credit.amountMicros),
+      logIndex: credit.logIndex,
+    })),
+    reason: state.reason === "" ? null : state.reason,
+    reorged: state.reorged === "" ? null : state.reorged,
+  };
+}
 
-  private note(account: number, id: number): void {
-    const ids = this.byAccount.get(account);
-    if (ids === undefined) this.byAccount.set(account, new Set([id]));
-    else ids.add(id);
-  }
+/** What counts now: votes on an earlier registration of the hash are left out. */
+function votesOn({ history }: VenueSource, deposit: EngineDeposit): DepositVote[] {
+  const attestors = [...deposit.votes.keys()].sort((a, b) => a - b);
+  return attestors.flatMap((attestor) =>
+    [false, true].flatMap((isReorged) => {
+      const row = history.vote(deposit.id, attestor, isReorged);
+      return row?.registeredAtMs === deposit.registeredAtMs ? [voteOf(attestor, row)] : [];
+    }),
+  );
+}
+
+function voteOf(attestor: number, { publicKey, signature, signed }: VoteRow): DepositVote {
+  const text = signed.toString("latin1");
+  const vote = parseVote(text);
+  if (vote === undefined) throw new Error("the history holds a vote that is none");
+  return {
+    attestor,
+    publicKey: hexFromBytes(publicKey),
+    verdict: vote.verdict,
+    votedAt: vote.votedAtMs,
+    text,
+    signature: hexFromBytes(signature),
+  };
 }
 
 const CHAINS: readonly Chain[] = ["ethereum", "arbitrum", "tron"];
 const TOKENS: readonly Token[] = ["USDC", "USDT"];
 
-function chainOf(name: string): Chain {
+export function chainOf(name: string): Chain {
   return known(CHAINS, name);
 }
 
-function tokenOf(name: string): Token {
+export function tokenOf(name: string): Token {
   return known(TOKENS, name);
 }
 

@@ -7,9 +7,11 @@ import type { Session } from "@perpgate/engine/reading";
 import type {
   Account,
   Acknowledgement,
+  AttestedDeposit,
   Block,
   Book,
   Candle,
+  Chain,
   Deposit,
   Fill,
   FundingPoint,
@@ -27,11 +29,12 @@ import type { SessionKeyRow } from "../history/session-projection.js";
 import type { Applied } from "../replica.js";
 import { accountView } from "./account-view.js";
 import { acknowledgementOfLeaf } from "./acknowledgement.js";
+import { AttestationView } from "./attestation-view.js";
 import { type BookLevels, bookLevels } from "./book-levels.js";
 import { BookView } from "./book-view.js";
 import { blockView, preconfirmView } from "./chain-view.js";
 import { type AccountChange, changeView } from "./change-view.js";
-import { DepositView } from "./deposit-view.js";
+import { depositsView, depositView, registeredDepositView } from "./deposit-view.js";
 import { marketsView, marketView, tickerView } from "./market-view.js";
 import { allOrdersView, openOrdersView, ordersByNonceView, orderView } from "./order-view.js";
 import { type Outcome, outcomeOf } from "./outcome.js";
@@ -50,17 +53,18 @@ export interface PastAcknowledgement {
 
 export class Views {
   private readonly bookView: BookView;
-  private readonly depositView: DepositView;
+  /** Deposits as attestors see them. */
+  readonly attestation: AttestationView;
 
   constructor(private readonly source: VenueSource) {
     this.bookView = new BookView(source);
-    this.depositView = new DepositView(source);
+    this.attestation = new AttestationView(source);
   }
 
   /** Keeps what is derived up to date; called for every command. */
   onCommand(applied: Applied): void {
     this.bookView.onCommand(applied);
-    this.depositView.onCommand(applied);
+    this.attestation.onCommand(applied);
   }
 
   /** The venue's own time, Unix milliseconds. */
@@ -155,12 +159,18 @@ export class Views {
     return accountView(this.source, session);
   }
 
+  /** The newest thousand. */
   deposits(account: number): Deposit[] {
-    return this.depositView.deposits(account);
+    return depositsView(this.source, account);
   }
 
-  deposit(account: number, depositId: number): Deposit | undefined {
-    return this.depositView.deposit(account, depositId);
+  deposit(account: number, depositId: number): AttestedDeposit | undefined {
+    return depositView(this.source, account, depositId);
+  }
+
+  /** What the account finds under a hash (64 lower-case hex digits), whoever registered it. */
+  registeredDeposit(account: number, chain: Chain, txHash: string): Deposit | undefined {
+    return registeredDepositView(this.source, account, chain, txHash);
   }
 
   block(number: number): Block | undefined {
@@ -218,8 +228,8 @@ export class Views {
     return this.source.history.changesSince(account, position, limit);
   }
 
-  change(account: number, position: number, row: Float64Array): AccountChange {
-    return changeView(this.source, this.depositView, account, position, row);
+  change(position: number, row: Float64Array): AccountChange {
+    return changeView(this.source, position, row);
   }
 
   private within<T>(symbol: string, view: (viewed: ViewedMarket) => T): T | undefined {

@@ -99,7 +99,7 @@ export class AccountFeed {
     }
   }
 
-  private tellAccount({ account, position, rows }: Noted, readers: Set<AccountReader>): void {
+  private tellAccount({ position, rows }: Noted, readers: Set<AccountReader>): void {
     const frames = new Map<PrivateStream, WireFrame | null>();
     for (const reader of readers) {
       // It went live with this position already behind it.
@@ -108,8 +108,7 @@ export class AccountFeed {
       let frame = frames.get(stream);
       if (frame === undefined) {
         const own = rows.filter((row) => streamOfRow(row) === stream);
-        frame =
-          own.length === 0 ? null : updateFrame(this.venue.views, stream, account, position, own);
+        frame = own.length === 0 ? null : updateFrame(this.venue.views, stream, position, own);
         frames.set(stream, frame);
       }
       reader.seq = position;

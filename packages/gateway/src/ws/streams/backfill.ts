@@ -52,7 +52,7 @@ function wholeUntil(page: readonly PageRow[]): number | undefined {
 
 function sendPage(
   { views }: Venue,
-  { connection, stream, account }: AccountReader,
+  { connection, stream }: AccountReader,
   page: readonly PageRow[],
   end: number,
 ): void {
@@ -62,7 +62,7 @@ function sendPage(
     let to = from;
     while (to < own.length && own[to]!.position === position) to++;
     const rows = own.slice(from, to).map(({ row }) => row);
-    connection.send(updateFrame(views, stream, account, position, rows));
+    connection.send(updateFrame(views, stream, position, rows));
     from = to;
   }
 }

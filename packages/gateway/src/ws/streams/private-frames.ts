@@ -5,6 +5,7 @@
 
 import type { PrivateStream } from "@perpgate/protocol";
 import { type AccountChange, changeKind, type Views } from "@perpgate/venue";
+import { withChecksums } from "../../venue/deposit-flow.js";
 import { type WireFrame, wireFrame } from "../wire-frame.js";
 
 const STREAM_OF: Readonly<Record<AccountChange["kind"], PrivateStream>> = {
@@ -23,11 +24,10 @@ export function streamOfRow(row: Float64Array): PrivateStream {
 export function updateFrame(
   views: Views,
   stream: PrivateStream,
-  account: number,
   seq: number,
   rows: readonly Float64Array[],
 ): WireFrame {
-  const changes = rows.map((row) => views.change(account, seq, row));
+  const changes = rows.map((row) => views.change(seq, row));
   return wireFrame({ t: stream, d: payloadOf(stream, seq, changes) });
 }
 
@@ -44,7 +44,11 @@ function payloadOf(stream: PrivateStream, seq: number, changes: readonly Account
     case "positions":
       return { type, seq, positions: pick(changes, "position").map(({ position }) => position) };
     case "deposits":
-      return { type, seq, deposits: pick(changes, "deposit").map(({ deposit }) => deposit) };
+      return {
+        type,
+        seq,
+        deposits: pick(changes, "deposit").map(({ deposit }) => withChecksums(deposit)),
+      };
   }
 }
 
@@ -72,8 +76,10 @@ export function stateFrame(
       return wireFrame({ t: stream, d: { type, seq, orders: views.openOrders(account) } });
     case "positions":
       return wireFrame({ t: stream, d: { type, seq, positions: views.positions(account) } });
-    case "deposits":
-      return wireFrame({ t: stream, d: { type, seq, deposits: views.deposits(account) } });
+    case "deposits": {
+      const deposits = views.deposits(account).map(withChecksums);
+      return wireFrame({ t: stream, d: { type, seq, deposits } });
+    }
   }
 }
 

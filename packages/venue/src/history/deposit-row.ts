@@ -1,0 +1,57 @@
+/**
+ * A deposit's state as words of a row: what a change to it shows, then and later. Texts are short
+ * snake_case words and take one word a letter.
+ *
+ *   token, status, confirmations, required, text reason, text reorged, account micros logIndex …
+ */
+import type { Deposit } from "@perpgate/engine/reading";
+
+/** What about a deposit changes. */
+export type DepositState = Pick<
+  Deposit,
+  "token" | "status" | "confirmations" | "required" | "reason" | "reorged" | "credits"
+>;
+
+/** Numbers of these are part of the store's format. */
+const TOKENS: readonly string[] = ["USDC", "USDT"];
+const STATUSES: readonly Deposit["status"][] = ["queued", "confirming", "credited", "rejected"];
+const CREDIT_WORDS = 3;
+
+export function depositWords(deposit: DepositState): number[] {
+  return [
+    TOKENS.indexOf(deposit.token),
+    STATUSES.indexOf(deposit.status),
+    deposit.confirmations,
+    deposit.required,
+    ...textWords(deposit.reason),
+    ...textWords(deposit.reorged),
+    ...deposit.credits.flatMap((credit) => [credit.account, credit.amountMicros, credit.logIndex]),
+  ];
+}
+
+export function depositOfWords(words: Float64Array): DepositState {
+  const reasonAt = 4;
+  const reorgedAt = reasonAt + 1 + words[reasonAt]!;
+  const creditsAt = reorgedAt + 1 + words[reorgedAt]!;
+  const count = (words.length - creditsAt) / CREDIT_WORDS;
+  return {
+    token: TOKENS[words[0]!] ?? "",
+    status: STATUSES[words[1]!] ?? "queued",
+    confirmations: words[2]!,
+    required: words[3]!,
+    reason: textAt(words, reasonAt),
+    reorged: textAt(words, reorgedAt),
+    credits: Array.from({ length: count }, (_, i) => {
+      const at = creditsAt + i * CREDIT_WORDS;
+      return { account: words[at]!, amountMicros: words[at + 1]!, logIndex: words[at + 2]! };
+    }),
+  };
+}
+
+function textWords(text: string): number[] {
+  return [text.length, ...Array.from(text, (letter) => letter.charCodeAt(0))];
+}
+
+function textAt(words: Float64Array, at: number): string {
+  return String.fromCharCode(...words.subarray(at + 1, at + 1 + words[at]!));
+}

@@ -1,0 +1,34 @@
+/**
+ * Who may sign votes on deposits, and under which name of the venue. The engine knows attestors by
+ * number and counts them; their keys stand beside the listing in the evidence of `Genesis` and
+ * `Configure`, so that every vote of the log can be checked from the log alone.
+ */
+import type { VenueConfig } from "@perpgate/engine";
+
+export interface AttestorKeys {
+  /** This venue's name in votes. */
+  readonly venue: string;
+  /** Ed25519 public keys in order of the attestors' numbers, 64 lower-case hex digits each. */
+  readonly members: readonly string[];
+}
+
+export function isAttestorKeys(value: unknown): value is AttestorKeys {
+  if (typeof value !== "object" || value === null) return false;
+  return (
+    "venue" in value &&
+    typeof value.venue === "string" &&
+    "members" in value &&
+    Array.isArray(value.members) &&
+    value.members.every((key) => typeof key === "string" && /^[0-9a-f]{64}$/.test(key))
+  );
+}
+
+/** What keeps the keys from belonging to a configuration, or null. */
+export function attestorKeysFault(config: VenueConfig, keys: AttestorKeys | null): string | null {
+  if (keys === null) return null;
+  if (config.attestorKind === "dev") return "the dev attestor has no keys";
+  if (!isAttestorKeys(keys)) return "attestors' keys are 64 lower-case hex digits";
+  return keys.members.length === config.attestors
+    ? null
+    : `${config.attestors} attestors have ${keys.members.length} keys`;
+}

@@ -1,0 +1,43 @@
+/**
+ * A vote of the log, checked again: that its text says what the command says, that it is about the
+ * deposit it names, and that the key that signed it belonged to that attestor at that position.
+ */
+import type { AttestDeposit } from "@perpgate/engine";
+import type { Deposit } from "@perpgate/engine/reading";
+import { hexFromBytes, isSameOutcome, parseVote, type Vote } from "@perpgate/protocol";
+import type { AttestorKeys } from "../listing/attestor-keys.js";
+import type { Evidence } from "../record/evidence.js";
+
+/** What differs, or null. The signature itself is for the caller to check. */
+export function voteFault(
+  command: AttestDeposit,
+  evidence: Evidence,
+  keys: AttestorKeys | null,
+  deposit: Deposit | undefined,
+): string | null {
+  if (keys === null) return "a vote, although the log names no attestors";
+  const member = keys.members[command.attestor];
+  if (member === undefined) return `a vote of attestor ${command.attestor}, who is none`;
+  if (hexFromBytes(evidence.publicKey) !== member) {
+    return `the vote has another key than attestor ${command.attestor}`;
+  }
+  const vote = parseVote(Buffer.from(evidence.signed).toString("latin1"));
+  if (vote === undefined) return "the text of the vote cannot be read";
+  if (vote.venue !== keys.venue) return `the vote is for the venue ${vote.venue}`;
+  if (!isOf(vote, command)) return "the vote's text says something else than the command";
+  if (deposit !== undefined && (vote.chain !== deposit.chain || vote.txHash !== deposit.txHash)) {
+    return "the vote is about another transaction than its deposit";
+  }
+  return null;
+}
+
+function isOf(vote: Vote, command: AttestDeposit): boolean {
+  return (
+    vote.attestor === command.attestor &&
+    vote.depositId === command.depositId &&
+    vote.votedAtMs === command.votedAtMs &&
+    vote.confirmations === command.confirmations &&
+    vote.required === command.required &&
+    isSameOutcome(vote, command)
+  );
+}
