@@ -7,6 +7,7 @@
  */
 
 import { randomBytes } from "node:crypto";
+import { availableParallelism } from "node:os";
 import {
   AddressLimits,
   buildGateway,
@@ -15,6 +16,7 @@ import {
   type ReadinessProbe,
   RpcContractWallets,
   StreamServer,
+  ThreadVerifier,
   VenueGateway,
 } from "@perpgate/gateway";
 import type { IndexObservation } from "@perpgate/oracle";
@@ -61,6 +63,7 @@ export async function serve(settings: Settings, version: string): Promise<Runnin
     log.warn({ ...problem }, "an index feed failed");
   });
   const venue = await openSettingsVenue(settings, dataFolder, log);
+  const signatures = await ThreadVerifier.start(verifyThreadsOf(availableParallelism()));
   try {
     const control = new ControlSocket(dataFolder, new CohortControl(venue), log);
     const feed = createIndexFeed(settings, source, venue, log);
@@ -86,6 +89,7 @@ export async function serve(settings: Settings, version: string): Promise<Runnin
         limits: settings.limits,
         signIn,
         services: { nonces, contracts: new RpcContractWallets(rpcAddressesOf(settings)) },
+        signatures,
       }),
     });
     // Prices before clients: the first request already sees an index.
@@ -99,7 +103,7 @@ export async function serve(settings: Settings, version: string): Promise<Runnin
       dataFolder,
       acceptsAnyDomain: signIn.domains === "any",
       indexSource: settings.index.source,
-      failed: venue.failed,
+      failed: Promise.race([venue.failed, signatures.failed]),
       answerStopped: () => gateway.drain(FAILURE_GRACE_MS),
       stop: async () => {
         await gateway.drain(settings.http.drainGraceMs);
@@ -107,13 +111,20 @@ export async function serve(settings: Settings, version: string): Promise<Runnin
         feed.stop();
         await source.stop?.();
         await venue.close();
+        await signatures.close();
         log.info("drained");
       },
     };
   } catch (error) {
     await venue.close();
+    await signatures.close();
     throw error;
   }
+}
+
+/** One core is the event loop's; beyond four threads no single event loop keeps up with them. */
+function verifyThreadsOf(cores: number): number {
+  return Math.min(4, Math.max(1, cores - 1));
 }
 
 function createIndexFeed(

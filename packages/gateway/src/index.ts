@@ -3,6 +3,7 @@
 export { RpcContractWallets } from "./auth/contract-wallets.js";
 export { MIN_NONCE_KEY_BYTES, NonceIssuer } from "./auth/nonce-issuer.js";
 export type { SignInRules, SignInServices } from "./auth/sign-in.js";
+export { ThreadVerifier } from "./auth/verification/thread-verifier.js";
 export type { ReadinessProbe } from "./http/context.js";
 export type { AllowedOrigins } from "./http/cors.js";
 export {

@@ -20,7 +20,9 @@ const DURABLE = 2;
 const CLOSING = 3;
 /** Moves with every publish and with the close request; the committing side sleeps on it. */
 const CALLS = 4;
-const CONTROL_WORDS = 5;
+/** 1 while the committing side sleeps, or is about to; else a wake-up would be a wasted call. */
+const ASLEEP = 5;
+const CONTROL_WORDS = 6;
 
 export interface RingMemory {
   readonly control: SharedArrayBuffer;
@@ -103,7 +105,10 @@ export class CommitRing {
       const empty = Atomics.load(this.#control, HEAD) === Atomics.load(this.#control, TAIL);
       if (!empty) return true;
       if (closing) return false;
+      // Said before the wait looks at CALLS: who still saw it awake has moved CALLS before that.
+      Atomics.store(this.#control, ASLEEP, 1);
       Atomics.wait(this.#control, CALLS, calls);
+      Atomics.store(this.#control, ASLEEP, 0);
     }
   }
 
@@ -130,7 +135,7 @@ export class CommitRing {
 
   #call(): void {
     Atomics.add(this.#control, CALLS, 1);
-    Atomics.notify(this.#control, CALLS);
+    if (Atomics.load(this.#control, ASLEEP) !== 0) Atomics.notify(this.#control, CALLS);
   }
 }
 

@@ -2,10 +2,12 @@ import { randomBytes } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { hexFromBytes, type Refusal } from "@perpgate/protocol";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { checkSignature, digestOf, readSignature } from "./order-signature.js";
 import { readSessionKey, type SessionKey } from "./session-key.js";
 import { withVectors } from "./testing/vectors.js";
+import { poolVerifier } from "./verification/pool-verifier.js";
+import { ThreadVerifier } from "./verification/thread-verifier.js";
 
 const SECRET = new Uint8Array(32).fill(9);
 const ED25519 = readSessionKey(hexFromBytes(ed25519.getPublicKey(SECRET)), "sessionKey");
@@ -14,19 +16,28 @@ const BODY = Buffer.from('{"symbol":"BTCUSD","nonce":1}');
 const DIGEST = digestOf(BODY);
 const HIGH_S = { prehash: true, lowS: false } as const;
 
+const threads = await ThreadVerifier.start(1);
+afterAll(() => threads.close());
+
+/** What both verifiers say; they must say the same. */
 async function verdictOf(
   key: SessionKey,
   header: string,
   body: Uint8Array = BODY,
 ): Promise<"valid" | "invalid"> {
-  const digest = digestOf(body);
-  try {
-    await checkSignature(key, body, digest, readSignature(header, key, digest));
-    return "valid";
-  } catch (error) {
-    expect(error).toMatchObject({ name: "Refusal", code: "invalid_signature" });
-    return "invalid";
-  }
+  const verdicts = await Promise.all(
+    [poolVerifier, threads].map(async (verifier) => {
+      try {
+        await checkSignature(verifier, key, body, readSignature(header, key, body));
+        return "valid";
+      } catch (error) {
+        expect(error).toMatchObject({ name: "Refusal", code: "invalid_signature" });
+        return "invalid";
+      }
+    }),
+  );
+  expect(verdicts[1]).toBe(verdicts[0]);
+  return verdicts[0] ?? "invalid";
 }
 
 /** Every way the contract lets a client write the same bytes. */
@@ -118,14 +129,14 @@ describe("checkSignature", () => {
 
 describe("readSignature", () => {
   test.each([undefined, ""])("%j: 401 that shows how to sign", (header) => {
-    expect(() => readSignature(header, ED25519, DIGEST)).toThrow(
+    expect(() => readSignature(header, ED25519, BODY)).toThrow(
       expect.objectContaining({ code: "signature_required", status: 401, field: "X-Service-Sig" }),
     );
   });
 
   test("a wrong signature: the 401 tells digest, kind and fingerprint, and no secret", async () => {
     const signature = Buffer.from(ed25519.sign(DIGEST, new Uint8Array(32).fill(8)));
-    const refusal: Refusal = await checkSignature(ED25519, BODY, DIGEST, signature).then(
+    const refusal: Refusal = await checkSignature(poolVerifier, ED25519, BODY, signature).then(
       () => {
         throw new Error("it was accepted");
       },

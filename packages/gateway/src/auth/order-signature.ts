@@ -1,19 +1,16 @@
 /**
- * Signatures over request bodies, checked by the thread pool and not by the thread that answers.
+ * Signatures over request bodies: from the `X-Service-Sig` header to a verdict or a refusal.
  *
- * In: a session key, the exact bytes of the body, the `X-Service-Sig` header. Out: whether the
- * signature holds. A body has one digest, computed once by the caller: it also names the body where
- * a nonce is repeated. Ed25519 signatures may cover the digest or the body; the digest comes first,
- * being what the documentation tells clients to sign, and the body costs a second check.
+ * In: a session key, the exact bytes of the body, the header. The check itself is another thread's
+ * work. A refusal tells a client what it needs to find its mistake.
  */
 
-import { hash, verify } from "node:crypto";
+import { hash } from "node:crypto";
 import { compactSignature, decodeSignature, hexFromBytes, Refusal } from "@perpgate/protocol";
 import type { SessionKey } from "./session-key.js";
+import type { SignatureVerifier } from "./verification/signature-verifier.js";
 
-export type SignatureVerdict = (error: Error | null, isValid: boolean) => void;
-
-/** SHA-256 of the body, which is what most signatures cover. */
+/** SHA-256 of the body: what most signatures cover, and what names a body whose nonce is repeated. */
 export function digestOf(body: Uint8Array): Uint8Array {
   return hash("sha256", body, "buffer");
 }
@@ -22,7 +19,7 @@ export function digestOf(body: Uint8Array): Uint8Array {
 export function readSignature(
   header: string | undefined,
   key: SessionKey,
-  digest: Uint8Array,
+  body: Uint8Array,
 ): Uint8Array {
   if (header === undefined || header === "") {
     throw new Refusal("signature_required", {}, { field: "X-Service-Sig" });
@@ -30,55 +27,40 @@ export function readSignature(
   const decoded = decodeSignature(header);
   const compact = decoded === undefined ? undefined : compactSignature(key.kind, decoded);
   if (compact === undefined) {
-    throw invalidSignature(key, digest, "it is no signature of this kind, in hex or base64");
+    throw invalidSignature(key, body, "it is no signature of this kind, in hex or base64");
   }
   return compact;
 }
 
-/** Checks a signature of 64 bytes; the verdict comes from the thread pool. */
-export function verifySignature(
-  key: SessionKey,
-  body: Uint8Array,
-  digest: Uint8Array,
-  signature: Uint8Array,
-  verdict: SignatureVerdict,
-): void {
-  if (key.kind === "secp256k1") {
-    // OpenSSL hashes the body itself; high and low S are the same signature to it.
-    verify("sha256", body, { key: key.keyObject, dsaEncoding: "ieee-p1363" }, signature, verdict);
-    return;
-  }
-  verify(null, digest, key.keyObject, signature, (error, isValid) => {
-    if (error !== null || isValid) verdict(error, isValid);
-    else verify(null, body, key.keyObject, signature, verdict);
-  });
-}
-
-/** As `verifySignature`, for callers that would rather wait than be called. */
+/** Resolves if the signature of 64 bytes holds, refuses if not. */
 export function checkSignature(
+  verifier: SignatureVerifier,
   key: SessionKey,
   body: Uint8Array,
-  digest: Uint8Array,
   signature: Uint8Array,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    verifySignature(key, body, digest, signature, (error, isValid) => {
+    verifier.verify(key, body, signature, (error, isValid) => {
       if (error !== null) reject(error);
       else if (isValid) resolve();
-      else reject(invalidSignature(key, digest, "it does not verify"));
+      else reject(doesNotVerify(key, body));
     });
   });
 }
 
+export function doesNotVerify(key: SessionKey, body: Uint8Array): Refusal {
+  return invalidSignature(key, body, "it does not verify");
+}
+
 /** What a client needs to find its mistake: the digest we computed and the key we expected. */
-export function invalidSignature(key: SessionKey, digest: Uint8Array, problem: string): Refusal {
+function invalidSignature(key: SessionKey, body: Uint8Array, problem: string): Refusal {
   const { kind, fingerprint } = key;
   return new Refusal(
     "invalid_signature",
     { kind, fingerprint },
     {
       field: "X-Service-Sig",
-      details: { problem, bodySha256: hexFromBytes(digest), kind, fingerprint },
+      details: { problem, bodySha256: hexFromBytes(digestOf(body)), kind, fingerprint },
     },
   );
 }

@@ -19,19 +19,23 @@ const PREFLIGHT_SECONDS = "86400";
 
 export function allowOrigins(app: FastifyInstance, allowed: AllowedOrigins): void {
   const listed = allowed === "*" ? undefined : new Set(allowed);
-  app.addHook("onRequest", async (request, reply) => {
+  app.addHook("onRequest", (request, reply, done) => {
     const { origin } = request.headers;
     if (listed !== undefined) void reply.header("vary", "origin");
-    if (origin === undefined || (listed !== undefined && !listed.has(origin))) return;
+    if (origin === undefined || (listed !== undefined && !listed.has(origin))) {
+      done();
+      return;
+    }
     void reply.header("access-control-allow-origin", listed === undefined ? "*" : origin);
     void reply.header("access-control-expose-headers", EXPOSED_HEADERS);
     const isPreflight = request.headers["access-control-request-method"] !== undefined;
-    if (request.method === "OPTIONS" && isPreflight) return answerPreflight(reply);
+    if (request.method === "OPTIONS" && isPreflight) answerPreflight(reply);
+    else done();
   });
 }
 
-function answerPreflight(reply: FastifyReply): FastifyReply {
-  return reply
+function answerPreflight(reply: FastifyReply): void {
+  void reply
     .header("access-control-allow-methods", METHODS)
     .header("access-control-allow-headers", REQUEST_HEADERS)
     .header("access-control-max-age", PREFLIGHT_SECONDS)

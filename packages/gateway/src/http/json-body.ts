@@ -25,11 +25,23 @@ export function readJsonBodies(app: FastifyInstance): void {
   app.addContentTypeParser(
     "application/json",
     { parseAs: "buffer" },
-    async (_request: FastifyRequest, bytes: Buffer) => {
-      if (bytes.length === 0) return EMPTY_BODY;
-      return new JsonBody(bytes, parseStrictJson(decodeUtf8(utf8, bytes)));
+    (_request: FastifyRequest, bytes: Buffer, done) => {
+      let body: JsonBody;
+      try {
+        body = bodyOf(utf8, bytes);
+      } catch (error) {
+        done(error instanceof Error ? error : new Error(String(error)));
+        return;
+      }
+      // Outside the try: what follows the parser runs within this call.
+      done(null, body);
     },
   );
+}
+
+function bodyOf(utf8: InstanceType<typeof TextDecoder>, bytes: Buffer): JsonBody {
+  if (bytes.length === 0) return EMPTY_BODY;
+  return new JsonBody(bytes, parseStrictJson(decodeUtf8(utf8, bytes)));
 }
 
 function decodeUtf8(decoder: InstanceType<typeof TextDecoder>, bytes: Uint8Array): string {

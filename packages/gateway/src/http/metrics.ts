@@ -17,13 +17,14 @@ export function serveMetrics(app: FastifyInstance, registry: Registry): void {
     registers: [registry],
   });
 
-  app.addHook("onResponse", async (request, reply) => {
+  app.addHook("onResponse", (request, reply, done) => {
     // The pattern and not the path: a label value per symbol or id would never stop growing.
     const route = request.is404 ? "unknown" : (request.routeOptions.url ?? "unknown");
     durations.observe(
       { route, method: request.method, status: reply.statusCode },
       reply.elapsedTime / 1000,
     );
+    done();
   });
   app.addHook("onRequestAbort", async (_request) => aborted.inc());
 

@@ -21,11 +21,13 @@ export function routeOperations(
       method: operation.method,
       url: operation.path.replaceAll(/\{(\w+)\}/g, ":$1"),
       schema: { response: { [status]: schema } },
-      handler: async (request, reply) => {
+      handler: (request, reply) => {
         const call = rawCallOf(request, reply);
         if (isLimitedRead) context.addressLimits.takeRead(call.client.address, call.client.header);
-        const answer = await operation.answer(call, context);
-        return reply.code(status).send(answer);
+        operation.answer(call, context).then(
+          (answer) => reply.code(status).send(answer),
+          (error: unknown) => reply.send(error),
+        );
       },
     });
   }

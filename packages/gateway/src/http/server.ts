@@ -123,14 +123,17 @@ function createServer({ log, limits, trustProxy }: GatewayOptions): FastifyInsta
     app.server.emit("request", request, reply);
   });
   app.setErrorHandler(sendError);
-  app.addHook("onRequest", async (request, reply) => {
+  // Hooks call back instead of returning promises: each promise is seen in the profile of an order.
+  app.addHook("onRequest", (request, reply, done) => {
     void reply.header("x-request-id", request.id);
     void reply.header("x-content-type-options", "nosniff");
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
-      throw new Refusal("malformed_request", { problem: "the Host header is missing" });
+      done(new Refusal("malformed_request", { problem: "the Host header is missing" }));
+    } else {
+      done();
     }
   });
-  app.addHook("onResponse", async (request, reply) => {
+  app.addHook("onResponse", (request, reply, done) => {
     request.log.info(
       {
         method: request.method,
@@ -140,6 +143,7 @@ function createServer({ log, limits, trustProxy }: GatewayOptions): FastifyInsta
       },
       "request",
     );
+    done();
   });
   return app;
 }
@@ -147,10 +151,13 @@ function createServer({ log, limits, trustProxy }: GatewayOptions): FastifyInsta
 /** A request that arrives on an open connection after the end began is refused, not dropped. */
 function refuseWhileStopping(app: FastifyInstance): { begin(): void } {
   let stopping = false;
-  app.addHook("onRequest", async (_request, reply) => {
-    if (!stopping) return;
+  app.addHook("onRequest", (_request, reply, done) => {
+    if (!stopping) {
+      done();
+      return;
+    }
     void reply.header("connection", "close");
-    throw new Refusal("stopped", {});
+    done(new Refusal("stopped", {}));
   });
   return {
     begin: () => {
@@ -167,15 +174,18 @@ function answerUnknownRoutes(app: FastifyInstance): void {
   app.setNotFoundHandler((request) => {
     throw new Refusal("not_found", { path: pathOf(request) });
   });
-  app.addHook("onRequest", async (request, reply) => {
-    if (!request.is404) return;
+  app.addHook("onRequest", (request, reply, done) => {
+    if (!request.is404) {
+      done();
+      return;
+    }
     const path = pathOf(request);
-    const allowed = allowedMethods.of(path);
-    if (allowed.length === 0) throw new Refusal("not_found", { path });
-    void reply.header("allow", allowed.join(", "));
-    throw new Refusal("method_not_allowed", {
-      method: request.method,
-      allowed: allowed.join(", "),
-    });
+    const allowed = allowedMethods.of(path).join(", ");
+    if (allowed === "") {
+      done(new Refusal("not_found", { path }));
+      return;
+    }
+    void reply.header("allow", allowed);
+    done(new Refusal("method_not_allowed", { method: request.method, allowed }));
   });
 }

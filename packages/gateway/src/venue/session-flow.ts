@@ -8,7 +8,7 @@ import {
   type SessionToken,
   type SignInBody,
 } from "@perpgate/protocol";
-import { checkSignature, digestOf, readSignature } from "../auth/order-signature.js";
+import { checkSignature, readSignature } from "../auth/order-signature.js";
 import { readSessionKey } from "../auth/session-key.js";
 import { refuseResource, sessionResourceOf } from "../auth/session-resource.js";
 import { newToken } from "../auth/session-token.js";
@@ -19,6 +19,7 @@ import {
   verifySignIn,
 } from "../auth/sign-in.js";
 import { parseSiweMessage } from "../auth/siwe-message.js";
+import type { SignatureVerifier } from "../auth/verification/signature-verifier.js";
 import type { Caller, Client, Signed } from "../venue-port.js";
 import type { SessionDoor } from "./session-door.js";
 import {
@@ -36,6 +37,7 @@ export class SessionFlow {
     private readonly door: SessionDoor,
     private readonly rules: SignInRules,
     private readonly services: SignInServices,
+    private readonly signatures: SignatureVerifier,
   ) {}
 
   async signIn(client: Client, body: SignInBody): Promise<SessionToken> {
@@ -139,9 +141,8 @@ export class SessionFlow {
     header: string | undefined,
   ): Promise<Uint8Array> {
     const key = this.door.keyOf(session);
-    const digest = digestOf(bytes);
-    const signature = readSignature(header, key, digest);
-    await checkSignature(key, bytes, digest, signature);
+    const signature = readSignature(header, key, bytes);
+    await checkSignature(this.signatures, key, bytes, signature);
     return signature;
   }
 

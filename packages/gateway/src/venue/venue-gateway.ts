@@ -42,6 +42,8 @@ import {
 } from "@perpgate/protocol";
 import type { Venue, Views } from "@perpgate/venue";
 import type { SignInRules, SignInServices } from "../auth/sign-in.js";
+import { poolVerifier } from "../auth/verification/pool-verifier.js";
+import type { SignatureVerifier } from "../auth/verification/signature-verifier.js";
 import { Admission } from "../limits/admission.js";
 import type { LimitSettings } from "../limits/limit-settings.js";
 import { AccountLimits } from "../limits/limits.js";
@@ -61,6 +63,8 @@ export interface VenueGatewayOptions {
   readonly services: SignInServices;
   /** Where attestors' votes come in; none under the `dev` attestor. */
   readonly attestation?: AttestationDesk;
+  /** Who checks signatures; libuv's pool unless told otherwise. */
+  readonly signatures?: SignatureVerifier | undefined;
 }
 
 export class VenueGateway implements VenuePort {
@@ -73,13 +77,19 @@ export class VenueGateway implements VenuePort {
   private readonly depositing: DepositFlow;
   private readonly attestation: AttestationDesk | undefined;
 
-  constructor({ venue, limits, signIn, services, attestation }: VenueGatewayOptions) {
+  constructor(options: VenueGatewayOptions) {
+    const { venue, limits, signIn, services, attestation, signatures = poolVerifier } = options;
     this.link = new VenueLink(venue);
     this.door = new SessionDoor(this.link);
     this.limits = new AccountLimits(limits);
-    this.sessions = new SessionFlow(this.link, this.door, signIn, services);
-    const admission = new Admission(limits.pendingOrders);
-    this.placing = new OrderFlow(this.link, this.door, this.limits, admission);
+    this.sessions = new SessionFlow(this.link, this.door, signIn, services, signatures);
+    this.placing = new OrderFlow({
+      link: this.link,
+      door: this.door,
+      limits: this.limits,
+      admission: new Admission(limits.pendingOrders),
+      signatures,
+    });
     this.canceling = new CancelFlow(this.link);
     this.attestation = attestation;
     this.depositing = new DepositFlow(this.link, attestation?.info);

@@ -32,10 +32,10 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-const ENTRIES_PER_SLICE = 256;
+const ENTRIES_PER_SLICE = 2_048;
 /** While nobody waits for an order: a transaction's cost is spread over more entries. */
 const ENTRIES_PER_BULK_SLICE = 16_384;
-const FLUSH_AFTER_MS = 20;
+const FLUSH_AFTER_MS = 100;
 /** Slices that have committed and are not synced yet: more would only let the disk fall behind. */
 const SLICES_IN_FLIGHT = 16;
 

@@ -1,0 +1,23 @@
+/**
+ * Signatures checked by libuv's thread pool: no thread of our own, and one job a signature.
+ *
+ * Ed25519 signatures may cover the digest or the body; the digest comes first, being what the
+ * documentation tells clients to sign, and the body costs a second check.
+ */
+
+import { hash, verify } from "node:crypto";
+import type { SignatureVerifier } from "./signature-verifier.js";
+
+export const poolVerifier: SignatureVerifier = {
+  verify({ kind, keyObject }, body, signature, verdict) {
+    if (kind === "secp256k1") {
+      // OpenSSL hashes the body itself; high and low S are the same signature to it.
+      verify("sha256", body, { key: keyObject, dsaEncoding: "ieee-p1363" }, signature, verdict);
+      return;
+    }
+    verify(null, hash("sha256", body, "buffer"), keyObject, signature, (error, isValid) => {
+      if (error !== null || isValid) verdict(error, isValid);
+      else verify(null, body, keyObject, signature, verdict);
+    });
+  },
+};

@@ -1,0 +1,127 @@
+/**
+ * Signatures checked by threads of our own. Beside the pool, a job costs the answering thread a copy
+ * of some 300 bytes instead of an object, a lock and a system call, and verdicts that are there
+ * together are told together, so that their orders share a batch of the log.
+ *
+ * What does not fit the ring (a body beyond a kilobyte, a thousand jobs waiting) goes to the pool.
+ */
+
+import { Worker } from "node:worker_threads";
+import type { SessionKey } from "../session-key.js";
+import { poolVerifier } from "./pool-verifier.js";
+import type { SignatureVerdict, SignatureVerifier } from "./signature-verifier.js";
+import { newVerifyMemory, VerifyRing } from "./verify-ring.js";
+
+export class ThreadVerifier implements SignatureVerifier {
+  /** Resolves, with the reason, if a thread ends by itself: what waits on it would wait for ever. */
+  readonly failed: Promise<Error>;
+  private next = 0;
+
+  private constructor(private readonly threads: readonly VerifyThread[]) {
+    this.failed = Promise.race(threads.map(({ failed }) => failed));
+  }
+
+  static async start(count: number): Promise<ThreadVerifier> {
+    return new ThreadVerifier(
+      await Promise.all(Array.from({ length: count }, () => VerifyThread.start())),
+    );
+  }
+
+  verify(key: SessionKey, body: Uint8Array, signature: Uint8Array, verdict: SignatureVerdict) {
+    const thread = this.threads[this.next]!;
+    this.next = (this.next + 1) % this.threads.length;
+    if (!thread.offer(key, body, signature, verdict)) {
+      poolVerifier.verify(key, body, signature, verdict);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.threads.map((thread) => thread.close()));
+  }
+}
+
+class VerifyThread {
+  readonly failed: Promise<Error>;
+  private readonly waiting: SignatureVerdict[] = [];
+  private isWakeDue = false;
+  private isOver = false;
+
+  private constructor(
+    private readonly worker: Worker,
+    private readonly ring: VerifyRing,
+  ) {
+    this.failed = new Promise((resolve) => {
+      worker.on("error", resolve);
+      worker.on("exit", () => {
+        if (!this.isOver) resolve(new Error("a thread that checks signatures ended"));
+      });
+    });
+    void this.watch();
+  }
+
+  static async start(): Promise<VerifyThread> {
+    const memory = newVerifyMemory();
+    const worker = new Worker(threadFile(), { workerData: memory });
+    await new Promise<void>((resolve, reject) => {
+      worker.once("message", () => resolve());
+      worker.once("error", reject);
+    });
+    return new VerifyThread(worker, new VerifyRing(memory));
+  }
+
+  offer(key: SessionKey, body: Uint8Array, signature: Uint8Array, verdict: SignatureVerdict) {
+    if (!this.ring.offer(key.raw, signature, body)) return false;
+    this.waiting.push(verdict);
+    this.wakeSoon();
+    return true;
+  }
+
+  /** Once for all requests that this turn of the event loop reads: waking costs a system call. */
+  private wakeSoon(): void {
+    if (this.isWakeDue) return;
+    this.isWakeDue = true;
+    setImmediate(() => {
+      this.isWakeDue = false;
+      this.ring.wake();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.isOver = true;
+    this.ring.wakeWatcher();
+    await this.worker.terminate();
+  }
+
+  private async watch(): Promise<void> {
+    while (!this.isOver) {
+      this.tell();
+      await this.ring.verdictThere();
+    }
+  }
+
+  private tell(): void {
+    let told = 0;
+    for (let isValid = this.ring.nextVerdict(); isValid !== undefined; ) {
+      tellSafely(this.waiting[told++]!, isValid);
+      isValid = this.ring.nextVerdict();
+    }
+    this.waiting.splice(0, told);
+  }
+}
+
+/** Whoever throws on hearing a verdict must not keep the others from hearing theirs. */
+function tellSafely(verdict: SignatureVerdict, isValid: boolean): void {
+  try {
+    verdict(null, isValid);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}
+
+/** Threads run built code, also when this module is run from its sources by a test. */
+function threadFile(): URL {
+  const folder = import.meta.url.endsWith(".ts") ? "../../../dist/auth/verification" : ".";
+  return new URL(`${folder}/verify-thread.js`, import.meta.url);
+}
