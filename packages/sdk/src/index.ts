@@ -1,1 +1,79 @@
-export {};
+/** The public surface of the client. */
+
+export type {
+  Account,
+  Acknowledgement,
+  Block,
+  CanceledOrder,
+  CanceledOrders,
+  CancelTimer,
+  Candle,
+  Chain,
+  Deposit,
+  ErrorCode,
+  Fill,
+  FundingPoint,
+  Market,
+  Nonce,
+  Order,
+  OrderStatus,
+  OrderType,
+  Position,
+  PreconfirmAck,
+  PreconfirmProof,
+  Resolution,
+  SessionKeyKind,
+  Side,
+  Ticker,
+  Token,
+  Trade,
+} from "@perpgate/protocol";
+export type { FillsOptions, OrdersOptions } from "./account-reader.js";
+export { type ClientOptions, PerpgateClient, type SignInOptions } from "./client.js";
+export {
+  type AnyErrorCode,
+  ConnectionError,
+  type Outcome,
+  PerpgateError,
+  TimeoutError,
+} from "./errors.js";
+export type { FetchLike, RequestLike, ResponseLike } from "./http/http-client.js";
+export type { CallOptions, RetryRules } from "./http/retry.js";
+export type {
+  BookSnapshot,
+  CandlesOptions,
+  DepthOption,
+  LimitOption,
+  PriceLevel,
+} from "./market-reader.js";
+export type { NewOrder } from "./orders/order-body.js";
+export type { PlacedOrder } from "./orders/order-desk.js";
+export type { WebSocketConstructor, WebSocketLike } from "./platform/platform.js";
+export type { SavedSession, StoredSession } from "./saved-session.js";
+export type { DepositRequest, RotateOptions, Session } from "./session.js";
+export {
+  createSessionKey,
+  type SessionKey,
+  type SessionKeyOptions,
+  sessionKeyFromSecret,
+} from "./session-key/session-key.js";
+export type { SessionCaps } from "./sign-in/siwe-message.js";
+export type { MessageSigner, SignerChoice, WalletProvider } from "./sign-in/wallet.js";
+export type { MirroredBook, MirrorSide } from "./streams/mirrored-book.js";
+export type { PrivateWatchOptions, StreamGap } from "./streams/private-channel.js";
+export type {
+  ClosedPosition,
+  DepositsFrame,
+  OrdersFrame,
+  PositionsFrame,
+  PreconfirmFrame,
+} from "./streams/private-frames.js";
+export type { PublicStream } from "./streams/public-stream.js";
+export type { SessionStream } from "./streams/session-stream.js";
+export type { StreamState } from "./streams/socket-link.js";
+export type {
+  ProblemKind,
+  StreamProblem,
+  Subscription,
+  WatchOptions,
+} from "./streams/subscription.js";

@@ -1,0 +1,173 @@
+/**
+ * The client of one gateway: public reads, streams, and the way to a session.
+ *
+ * It holds no state of the venue's; two clients of one gateway do not disturb each other.
+ */
+
+import type { SessionKeyKind } from "@perpgate/protocol";
+import { KEYS_ARE_SAVEABLE, platformWebSocket } from "#platform";
+import { type FetchLike, HttpClient } from "./http/http-client.js";
+import type { CallOptions } from "./http/retry.js";
+import { MarketReader } from "./market-reader.js";
+import type { WebSocketConstructor } from "./platform/platform.js";
+import { restoredKey, type SavedSession, type StoredSession } from "./saved-session.js";
+import { Session } from "./session.js";
+import { createSessionKey, type SessionKey } from "./session-key/session-key.js";
+import { type SignInFields, signIn } from "./sign-in/sign-in.js";
+import type { SignerChoice } from "./sign-in/wallet.js";
+import { PublicStream } from "./streams/public-stream.js";
+import type { LinkSettings } from "./streams/socket-link.js";
+import { StreamSocket } from "./streams/stream-socket.js";
+
+export interface ClientOptions {
+  /** Where the gateway is, such as `http://127.0.0.1:8080`. */
+  readonly url: string;
+  /** In place of the platform's `fetch`. */
+  readonly fetch?: FetchLike;
+  /** In place of the platform's WebSocket; in Node that is the package `ws`. */
+  readonly WebSocket?: WebSocketConstructor;
+  /** How long one try may take; 5 seconds unless told otherwise. */
+  readonly timeoutMs?: number;
+  /** How often a request is sent again; 5 times unless told otherwise. */
+  readonly retries?: number;
+  /** How long after the first try no other begins; 30 seconds unless told otherwise. */
+  readonly budgetMs?: number;
+  /** Whether to keep within the limits that the gateway announces; yes unless told otherwise. */
+  readonly pacing?: boolean;
+  /** Messages a second on a socket; 180, just below the gateway's default of 200. */
+  readonly messagesPerSecond?: number;
+  /** How often a silent socket is asked whether it is still there; 10 seconds. */
+  readonly heartbeatMs?: number;
+}
+
+export type SignInOptions = SignerChoice &
+  SignInFields & {
+    readonly sessionKeyKind?: SessionKeyKind;
+    /** A key of your own in place of a new one. */
+    readonly sessionKey?: SessionKey;
+    /** Whether `session.save()` will work: the secret can then be read. In Node it can, by default. */
+    readonly saveable?: boolean;
+  };
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/**
+ * Everything begins here.
+ *
+ * @example
+ * const client = new PerpgateClient({ url: "http://127.0.0.1:8080" });
+ * const [market] = await client.markets();
+ * console.log(market?.symbol, market?.markPrice);
+ * client.close();
+ */
+export class PerpgateClient extends MarketReader {
+  /** Where the gateway is. */
+  readonly url: string;
+  private readonly options: ClientOptions;
+  private readonly sockets = new Set<StreamSocket>();
+  private opened: PublicStream | undefined;
+  private isClosed = false;
+
+  constructor(options: ClientOptions) {
+    const url = baseUrlOf(options.url);
+    const { timeoutMs = 5_000, retries = 5, budgetMs = 30_000, pacing = true } = options;
+    const fetch = options.fetch ?? ((target, init) => globalThis.fetch(target, init));
+    super(new HttpClient({ url, fetch, rules: { timeoutMs, retries, budgetMs }, isPaced: pacing }));
+    this.url = url;
+    this.options = options;
+  }
+
+  /** The public streams; the connection is opened with the first watch. */
+  get stream(): PublicStream {
+    this.opened ??= new PublicStream(this.newSocket());
+    return this.opened;
+  }
+
+  /**
+   * Signs in with a local account or a wallet. A session key is made and bound by the signature;
+   * from then on it signs the orders, and the wallet is not asked again.
+   *
+   * @example
+   * // In Node, with viem:
+   * const session = await client.signIn({ account });
+   * console.log(session.address, new Date(session.expiresAt));
+   *
+   * @example
+   * // In a page, with a wallet, and a key that may do little:
+   * const session = await client.signIn({ wallet, caps: { maxOrderNotional: 10_000, symbols: ["BTCUSD"] } });
+   * console.log(session.sessionKey);
+   */
+  async signIn(options: SignInOptions): Promise<Session> {
+    const { sessionKeyKind: kind = "ed25519", saveable = KEYS_ARE_SAVEABLE } = options;
+    const key = options.sessionKey ?? (await createSessionKey({ kind, saveable }));
+    const { http } = this;
+    const nonce = (call: CallOptions) => this.nonce(call);
+    const signedIn = await signIn({ http, nonce }, options, options, key);
+    return this.sessionOf({ ...signedIn, key });
+  }
+
+  /**
+   * Goes on with a session that was saved or stored; no request is made.
+   *
+   * @example
+   * const saved = session.save();
+   * const again = client.restore(saved);
+   * console.log(await again.openOrders());
+   */
+  restore(saved: SavedSession | StoredSession): Session {
+    const key = restoredKey(saved);
+    const { address, token, expiresAt, lastNonce } = saved;
+    return this.sessionOf({ address, token, expiresAt, lastNonce, key });
+  }
+
+  /**
+   * Closes all streams of this client and of its sessions. Sessions stay valid at the venue.
+   *
+   * @example
+   * client.close();
+   */
+  close(): void {
+    this.isClosed = true;
+    for (const socket of this.sockets) socket.close();
+    this.sockets.clear();
+  }
+
+  private sessionOf(parts: {
+    readonly address: string;
+    readonly token: string;
+    readonly expiresAt: number;
+    readonly lastNonce?: number;
+    readonly key: SessionKey;
+  }): Session {
+    return new Session({
+      ...parts,
+      http: this.http,
+      newSocket: (token) => this.newSocket(token),
+    });
+  }
+
+  private newSocket(token?: string): StreamSocket {
+    const socket = new StreamSocket(this.linkSettings(), token);
+    if (this.isClosed) socket.close();
+    else this.sockets.add(socket);
+    return socket;
+  }
+
+  private linkSettings(): LinkSettings {
+    const { messagesPerSecond = 180, heartbeatMs = 10_000 } = this.options;
+    const WebSocket = this.options.WebSocket ?? platformWebSocket();
+    if (WebSocket === undefined) {
+      throw new TypeError("this platform has no WebSocket; pass one as an option of the client");
+    }
+    const url = `${this.url.replace(/^http/, "ws")}/ws/v1`;
+    return { url, WebSocket, connectTimeoutMs: CONNECT_TIMEOUT_MS, heartbeatMs, messagesPerSecond };
+  }
+}
+
+function baseUrlOf(text: string): string {
+  const url = new URL(text);
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    throw new TypeError(`the gateway's url begins with http:// or https://, not ${url.protocol}`);
+  }
+  return url.origin + url.pathname.replace(/\/+$/, "");
+}

@@ -1,0 +1,203 @@
+/** Everything that can be read without signing in. */
+
+import {
+  Block,
+  type Book,
+  Book as BookSchema,
+  type Candle,
+  Candles,
+  FundingHistory,
+  type FundingPoint,
+  type Market,
+  Markets,
+  type Nonce,
+  Nonce as NonceSchema,
+  type Resolution,
+  Ticker,
+  type Trade,
+  Trades,
+} from "@perpgate/protocol";
+import { type Static, type TSchema, Type } from "typebox";
+import type { HttpClient, Request } from "./http/http-client.js";
+import type { CallOptions } from "./http/retry.js";
+
+const Health = Type.Object({ status: Type.String(), version: Type.String() });
+const Readiness = Type.Object({ status: Type.String() });
+const Anything = Type.Record(Type.String(), Type.Unknown());
+
+/** A price in dollars and a size in units of base. */
+export type PriceLevel = readonly [price: number, size: number];
+
+/** A snapshot of the book, best prices first. */
+export type BookSnapshot = Omit<Book, "bids" | "asks"> & {
+  readonly bids: readonly PriceLevel[];
+  readonly asks: readonly PriceLevel[];
+};
+
+export interface LimitOption extends CallOptions {
+  /** Entries at most, 1 to 1,000. */
+  readonly limit?: number;
+}
+
+export interface DepthOption extends CallOptions {
+  /** Levels per side, 1 to 5,000. */
+  readonly depth?: number;
+}
+
+export interface CandlesOptions extends LimitOption {
+  readonly resolution?: Resolution;
+  /** Only candles that open before this time, in Unix milliseconds. */
+  readonly before?: number;
+}
+
+export class MarketReader {
+  /** @internal */
+  protected readonly http: HttpClient;
+
+  protected constructor(http: HttpClient) {
+    this.http = http;
+  }
+
+  /**
+   * Every listed market: tick, lot, leverage, fees, mark and index price.
+   *
+   * @example
+   * for (const { symbol, markPrice, maxLeverage } of await client.markets()) {
+   *   console.log(symbol, markPrice, `${maxLeverage}x`);
+   * }
+   */
+  markets(options?: CallOptions): Promise<Market[]> {
+    return this.read("/v1/markets", Markets, {}, options);
+  }
+
+  /**
+   * The order book as it is now. To follow it, `client.stream.watchBook` costs far less.
+   *
+   * @example
+   * const { bids, asks } = await client.book("BTCUSD", { depth: 5 });
+   * const [bestBid] = bids;
+   * if (bestBid !== undefined) console.log(`bid ${bestBid[0]} for ${bestBid[1]}`, asks.length);
+   */
+  async book(symbol: string, { depth, ...options }: DepthOption = {}): Promise<BookSnapshot> {
+    const book = await this.read(pathOf(symbol, "book"), BookSchema, { depth }, options);
+    return { ...book, bids: book.bids.map(levelOf), asks: book.asks.map(levelOf) };
+  }
+
+  /**
+   * Best prices, mark, index, funding and the last 24 hours.
+   *
+   * @example
+   * const { bid, ask, mark, fundingRate } = await client.ticker("BTCUSD");
+   * console.log(bid, ask, mark, fundingRate);
+   */
+  ticker(symbol: string, options?: CallOptions): Promise<Ticker> {
+    return this.read(pathOf(symbol, "ticker"), Ticker, {}, options);
+  }
+
+  /**
+   * The latest trades, newest first.
+   *
+   * @example
+   * const [last] = await client.trades("BTCUSD", { limit: 1 });
+   * console.log(last?.price, last?.size, last?.side);
+   */
+  trades(symbol: string, { limit, ...options }: LimitOption = {}): Promise<Trade[]> {
+    return this.read(pathOf(symbol, "trades"), Trades, { limit }, options);
+  }
+
+  /**
+   * Candles: `1m`, `5m`, `15m`, `1h`, `4h` or `1d`.
+   *
+   * @example
+   * const hours = await client.candles("BTCUSD", { resolution: "1h", limit: 24 });
+   * console.log(hours.map(({ close }) => close));
+   */
+  candles(symbol: string, options: CandlesOptions = {}): Promise<Candle[]> {
+    const { resolution, limit, before, ...call } = options;
+    return this.read(pathOf(symbol, "candles"), Candles, { resolution, limit, before }, call);
+  }
+
+  /**
+   * Past funding, newest first.
+   *
+   * @example
+   * const [latest] = await client.funding("BTCUSD", { limit: 1 });
+   * console.log(latest?.rate, latest?.markPrice);
+   */
+  funding(symbol: string, { limit, ...options }: LimitOption = {}): Promise<FundingPoint[]> {
+    return this.read(pathOf(symbol, "funding"), FundingHistory, { limit }, options);
+  }
+
+  /**
+   * A sealed block.
+   *
+   * @example
+   * const block = await client.block(1);
+   * console.log(block.hash, block.ackCount, block.acksRoot);
+   */
+  block(number: number, options?: CallOptions): Promise<Block> {
+    return this.read(`/v1/blocks/${number}`, Block, {}, options);
+  }
+
+  /**
+   * A nonce for a sign-in message; `signIn` asks for one by itself.
+   *
+   * @example
+   * const { nonce, expiresAt } = await client.nonce();
+   * console.log(nonce, new Date(expiresAt));
+   */
+  nonce(options?: CallOptions): Promise<Nonce> {
+    return this.read("/v1/auth/nonce", NonceSchema, {}, options);
+  }
+
+  /**
+   * Whether the gateway answers, and which version it is.
+   *
+   * @example
+   * const { status, version } = await client.health();
+   * console.log(status, version);
+   */
+  health(options?: CallOptions): Promise<Static<typeof Health>> {
+    return this.read("/healthz", Health, {}, options);
+  }
+
+  /**
+   * Whether the venue can trade; a `PerpgateError` with code `not_ready` says why not.
+   *
+   * @example
+   * const { status } = await client.readiness({ retries: 0 });
+   * console.log(status);
+   */
+  readiness(options?: CallOptions): Promise<Static<typeof Readiness>> {
+    return this.read("/readyz", Readiness, {}, options);
+  }
+
+  /**
+   * The interface as an OpenAPI 3.1 document.
+   *
+   * @example
+   * const { info } = await client.openapi();
+   * console.log(info);
+   */
+  openapi(options?: CallOptions): Promise<Record<string, unknown>> {
+    return this.read("/v1/openapi.json", Anything, {}, options);
+  }
+
+  /** @internal */
+  private read<T extends TSchema>(
+    path: string,
+    answer: T,
+    query: NonNullable<Request<T>["query"]>,
+    options: CallOptions | undefined,
+  ): Promise<Static<T>> {
+    return this.http.ask({ method: "GET", path, query, answer, lane: "reads", options });
+  }
+}
+
+function pathOf(symbol: string, what: string): string {
+  return `/v1/markets/${encodeURIComponent(symbol)}/${what}`;
+}
+
+function levelOf([price = 0, size = 0]: readonly number[]): PriceLevel {
+  return [price, size];
+}

@@ -1,0 +1,48 @@
+/** Session keys whose secret is bytes in memory, for both curves. */
+
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesFromHex, hexFromBytes, type SessionKeyKind } from "@perpgate/protocol";
+import type { SessionKey } from "./session-key.js";
+
+const SECRET_BYTES = 32;
+
+export function newEd25519Key(): SessionKey {
+  return ed25519Key(ed25519.utils.randomSecretKey());
+}
+
+export function newSecp256k1Key(): SessionKey {
+  return secp256k1Key(secp256k1.utils.randomSecretKey());
+}
+
+/** Throws a RangeError where the text is no secret of that kind. */
+export function secretKeyOf(kind: SessionKeyKind, hex: string): SessionKey {
+  const secret = bytesFromHex(hex);
+  if (secret?.length !== SECRET_BYTES) {
+    throw new RangeError("a session key's secret is 32 bytes of hex");
+  }
+  if (kind === "ed25519") return ed25519Key(secret);
+  if (!secp256k1.utils.isValidSecretKey(secret)) {
+    throw new RangeError("the secret is not a valid secp256k1 scalar");
+  }
+  return secp256k1Key(secret);
+}
+
+function ed25519Key(secret: Uint8Array): SessionKey {
+  return {
+    kind: "ed25519",
+    publicKey: hexFromBytes(ed25519.getPublicKey(secret)),
+    sign: async (bytes) => ed25519.sign(sha256(bytes), secret),
+    secret: hexFromBytes(secret),
+  };
+}
+
+function secp256k1Key(secret: Uint8Array): SessionKey {
+  return {
+    kind: "secp256k1",
+    publicKey: hexFromBytes(secp256k1.getPublicKey(secret, true)),
+    sign: async (bytes) => secp256k1.sign(sha256(bytes), secret, { prehash: false }),
+    secret: hexFromBytes(secret),
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * The session key: made here, bound to the session by the wallet's signature, and then the one thing
+ * that signs orders. The wallet is asked once and never again.
+ *
+ * Ed25519 uses the platform's WebCrypto where it can: it is faster, does not block, and can hold a
+ * secret that not even this program can read. Elsewhere, and for secp256k1, which WebCrypto does not
+ * know, the secret is bytes in memory.
+ */
+
+import type { SessionKeyKind } from "@perpgate/protocol";
+import { newEd25519Key, newSecp256k1Key, secretKeyOf } from "./secret-keys.js";
+import { importedKey, newWebCryptoKey } from "./web-crypto-key.js";
+
+/** Whatever signs for a session; your own, for instance in front of a hardware module, fits too. */
+export interface SessionKey {
+  readonly kind: SessionKeyKind;
+  /** Hex, without `0x`: 32 bytes for Ed25519, 33 for secp256k1. */
+  readonly publicKey: string;
+  /** The signature over SHA-256 of the bytes: 64 bytes, for secp256k1 r and s. */
+  sign(bytes: Uint8Array): Promise<Uint8Array>;
+  /** The secret as hex; absent where it cannot be read. */
+  readonly secret?: string;
+  /** The platform's handle of the secret, which IndexedDB can store; absent where there is none. */
+  readonly handle?: object;
+}
+
+export interface SessionKeyOptions {
+  readonly kind?: SessionKeyKind;
+  /** Whether the secret can be read, which `session.save()` needs. */
+  readonly saveable?: boolean;
+}
+
+/**
+ * A new session key. `signIn` makes one by itself; this is for a program that wants it beforehand.
+ *
+ * @example
+ * const sessionKey = await createSessionKey({ kind: "ed25519", saveable: true });
+ * const session = await client.signIn({ account, sessionKey });
+ */
+export async function createSessionKey({
+  kind = "ed25519",
+  saveable = false,
+}: SessionKeyOptions = {}): Promise<SessionKey> {
+  if (kind === "secp256k1") return newSecp256k1Key();
+  return (await newWebCryptoKey(saveable)) ?? newEd25519Key();
+}
+
+/**
+ * The session key of a secret that was saved: 32 bytes of hex.
+ *
+ * @example
+ * const made = await createSessionKey({ saveable: true });
+ * const again = sessionKeyFromSecret(made.kind, made.secret ?? "");
+ * console.log(again.publicKey === made.publicKey);
+ */
+export function sessionKeyFromSecret(kind: SessionKeyKind, secret: string): SessionKey {
+  const key = secretKeyOf(kind, secret);
+  return kind === "ed25519" ? importedKey(key, secret) : key;
+}

@@ -1,0 +1,153 @@
+/** What `client.stream` offers: everything public, live, over one socket that heals itself. */
+
+import {
+  Block,
+  type Candle,
+  Candles,
+  type Resolution,
+  Ticker,
+  type Trade,
+  Trades,
+} from "@perpgate/protocol";
+import type { Static, TSchema } from "typebox";
+import { hasShape } from "../http/answer-shape.js";
+import type { MirroredBook } from "./mirrored-book.js";
+import { BookChannel, SimpleChannel } from "./public-channels.js";
+import { Shelf } from "./shelf.js";
+import type { StreamState } from "./socket-link.js";
+import type { StreamSocket } from "./stream-socket.js";
+import type { Subscription, WatchOptions } from "./subscription.js";
+
+export class PublicStream {
+  private readonly books: Shelf<BookChannel>;
+  private readonly tickers: Shelf<SimpleChannel<Ticker>>;
+  private readonly candles: Shelf<SimpleChannel<Candle[]>>;
+  private readonly trades: Shelf<SimpleChannel<Trade[]>>;
+  private readonly blocks: Shelf<SimpleChannel<Block>>;
+
+  /** @internal */
+  constructor(private readonly socket: StreamSocket) {
+    const { channels } = socket;
+    this.books = new Shelf(channels);
+    this.tickers = new Shelf(channels);
+    this.candles = new Shelf(channels);
+    this.trades = new Shelf(channels);
+    this.blocks = new Shelf(channels);
+  }
+
+  /** How the connection is. */
+  get state(): StreamState {
+    return this.socket.state;
+  }
+
+  /**
+   * Calls back whenever the connection changes; answers how to stop that.
+   *
+   * @example
+   * const stop = client.stream.onState((state) => console.log(`stream ${state}`));
+   * stop();
+   */
+  onState(callback: (state: StreamState) => void): () => void {
+    return this.socket.onState(callback);
+  }
+
+  /**
+   * Mirrors a book and calls back after each change. Every frame is checked against the one before
+   * and against the book's checksum; a copy that lost step is thrown away and fetched anew.
+   *
+   * @example
+   * const watch = client.stream.watchBook("BTCUSD", (book) => {
+   *   console.log(book.bestBid, book.bestAsk, book.seq);
+   * });
+   * await watch.ready;
+   * watch.close();
+   */
+  watchBook(
+    symbol: string,
+    callback: (book: MirroredBook) => void,
+    options: WatchOptions = {},
+  ): Subscription {
+    const stream = `book.${symbol}`;
+    const channel = this.books.take(
+      stream,
+      (onEmpty) => new BookChannel(stream, symbol, this.socket.channels, onEmpty),
+    );
+    return channel.watch({ callback, options });
+  }
+
+  /**
+   * Calls back with the trades as they happen, oldest first.
+   *
+   * @example
+   * client.stream.watchTrades("BTCUSD", (trades) => {
+   *   for (const { price, size, side } of trades) console.log(side, size, price);
+   * });
+   */
+  watchTrades(
+    symbol: string,
+    callback: (trades: readonly Trade[]) => void,
+    options: WatchOptions = {},
+  ): Subscription {
+    return simple(this.trades, `trades.${symbol}`, Trades, false).watch({ callback, options });
+  }
+
+  /**
+   * Calls back with the ticker now and whenever it changes.
+   *
+   * @example
+   * client.stream.watchTicker("BTCUSD", ({ mark, last }) => console.log(mark, last));
+   */
+  watchTicker(
+    symbol: string,
+    callback: (ticker: Ticker) => void,
+    options: WatchOptions = {},
+  ): Subscription {
+    return simple(this.tickers, `ticker.${symbol}`, Ticker, true).watch({ callback, options });
+  }
+
+  /**
+   * Calls back with the candle before and the one under way, now and with each trade.
+   *
+   * @example
+   * client.stream.watchCandles("BTCUSD", "1m", (candles) => console.log(candles.at(-1)?.close));
+   */
+  watchCandles(
+    symbol: string,
+    resolution: Resolution,
+    callback: (candles: readonly Candle[]) => void,
+    options: WatchOptions = {},
+  ): Subscription {
+    const stream = `candles.${symbol}.${resolution}`;
+    return simple(this.candles, stream, Candles, true).watch({ callback, options });
+  }
+
+  /**
+   * Calls back with every block as it is sealed.
+   *
+   * @example
+   * client.stream.watchBlocks(({ number, hash, ackCount }) => console.log(number, hash, ackCount));
+   */
+  watchBlocks(callback: (block: Block) => void, options: WatchOptions = {}): Subscription {
+    return simple(this.blocks, "blocks", Block, false).watch({ callback, options });
+  }
+
+  /**
+   * Ends all watches and the connection; `client.close()` does too.
+   *
+   * @example
+   * client.stream.close();
+   */
+  close(): void {
+    this.socket.close();
+  }
+}
+
+function simple<S extends TSchema>(
+  shelf: Shelf<SimpleChannel<Static<S>>>,
+  stream: string,
+  schema: S,
+  isState: boolean,
+): SimpleChannel<Static<S>> {
+  const read = (payload: unknown) => (hasShape(schema, payload) ? payload : undefined);
+  return shelf.take(stream, (onEmpty) => new SimpleChannel(stream, read, isState, onEmpty));
+}
