@@ -32,7 +32,7 @@ export const OPTIONS: Readonly<Record<string, OptionRule>> = {
 };
 
 /** Variables that share the prefix and are not settings. */
-const OTHER_VARIABLES: ReadonlySet<string> = new Set(["PERPGATE_VECTORS"]);
+const OTHER_VARIABLES: ReadonlySet<string> = new Set(["PERPGATE_VECTORS", "PERPGATE_ATTESTOR_KEY"]);
 
 /** Settings as one source gave them, not yet checked against the schema. */
 export type RawSettings = Readonly<Record<string, unknown>>;
@@ -115,7 +115,9 @@ export function helpText(): string {
   );
   return [
     "Usage: perpgate [serve] [options]",
+    "       perpgate attest --venue URL --config FILE",
     "       perpgate verify --data DIR [--signatures] [--json]",
+    "       perpgate backup --to DIR [--data DIR] [--json]",
     "       perpgate cohort closed|allowlist|open [--allow A]… [--disallow A]… [--data DIR]",
     "",
     "Serves the Perpgate testnet gateway.",

@@ -18,9 +18,19 @@ async function run(): Promise<void> {
     process.exitCode = await verifyCommand(process.argv.slice(3));
     return;
   }
+  if (process.argv[2] === "backup") {
+    const { backupCommand } = await import("./backup-command.js");
+    process.exitCode = await backupCommand(process.argv.slice(3));
+    return;
+  }
   if (process.argv[2] === "cohort") {
     const { cohortCommand } = await import("./cohort-command.js");
     await cohortCommand(process.argv.slice(3));
+    return;
+  }
+  if (process.argv[2] === "attest") {
+    const { attestCommand } = await import("./bridge/attest-command.js");
+    await attestCommand(process.argv.slice(3), process.env);
     return;
   }
   const command = parseCommandLine(process.argv.slice(2));
@@ -34,9 +44,12 @@ async function run(): Promise<void> {
     return;
   }
   const settings = readConfiguration(command.flags, process.env);
+  const attestorKey = process.env.PERPGATE_ATTESTOR_KEY;
+  // Whatever this process starts has no use for it.
+  delete process.env.PERPGATE_ATTESTOR_KEY;
   // Loaded only now, so that help and a refused configuration answer at once.
   const { serve } = await import("./serve.js");
-  const perpgate = await serve(settings, version);
+  const perpgate = await serve(settings, version, attestorKey);
   // Before the banner: whoever waits for it may send a signal the moment it appears.
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.once(signal, () => {

@@ -1,0 +1,100 @@
+/** Backup and restore as an operator does them: beside a live venue, then a start on the copy. */
+
+import { cpSync, existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { backUp } from "./backup.js";
+import { ProcessClient } from "./testing/client.js";
+import { configurationFile, PerpgateProcess, temporaryFolder } from "./testing/perpgate-process.js";
+
+/** Snapshots every second, so that a backup meets some; quotes far from a mark that moves. */
+function start(data: string): PerpgateProcess {
+  const config = configurationFile({ snapshots: { everyMs: 1_000, keep: 2 } });
+  return new PerpgateProcess([
+    ...["--port", "0", "--data", data, "--config", config],
+    ...["--no-bots", "--log-level", "error"],
+  ]);
+}
+
+async function perpgate(...args: string[]) {
+  return new PerpgateProcess(args).ended;
+}
+
+/** Places resting orders until told to stop; answers the ids that were acknowledged. */
+function keepTrading(client: ProcessClient): { stop(): Promise<string[]>; placed: string[] } {
+  const placed: string[] = [];
+  let isOn = true;
+  const running = (async () => {
+    for (let nonce = 1; isOn; nonce++) {
+      const side = nonce % 2 === 0 ? "long" : "short";
+      const price = side === "long" ? 63_000 : 67_000;
+      const order = { symbol: "BTCUSD", side, type: "limit", margin: 1, leverage: 1, price, nonce };
+      const { status, body } = await client.place(order);
+      if (status === 200) placed.push(String(body.orderId));
+      // Below 100 a second and 500 in all, which are the limits.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  })();
+  return {
+    placed,
+    stop: async () => {
+      isOn = false;
+      await running;
+      return placed;
+    },
+  };
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+describe("perpgate backup", () => {
+  test("beside a live venue: the copy verifies, starts, and holds all that was acknowledged before", async () => {
+    const data = join(temporaryFolder(), "data");
+    const backup = join(temporaryFolder(), "backup");
+    const live = start(data);
+    const client = new ProcessClient(await live.url());
+    await client.signIn();
+    const trading = keepTrading(client);
+    const hasSnapshot = () =>
+      readdirSync(join(data, "journal")).some((name) => name.endsWith(".snapshot"));
+    await until(() => trading.placed.length >= 20 && hasSnapshot());
+    const before = [...trading.placed];
+    const { code, stdout, stderr } = await perpgate("backup", "--data", data, "--to", backup);
+    expect([code, stderr.match(/perpgate:.*/)]).toEqual([0, null]);
+    expect(stdout).toMatch(/^copied \d+ bytes to .*\nverified \d+ commands/);
+    expect(existsSync(join(backup, "history"))).toBe(false);
+    await trading.stop();
+    live.signal("SIGTERM");
+    expect((await live.ended).code).toBe(0);
+
+    const restored = start(backup);
+    client.url = await restored.url();
+    for (const orderId of [before[0], before.at(-1)]) {
+      const { status, body } = await client.request("GET", `/v1/orders/${orderId}`);
+      expect([status, body.status]).toEqual([200, "resting"]);
+    }
+    const { body } = await client.request("GET", "/v1/account");
+    expect(body.balance).toBe(10_000);
+    restored.signal("SIGTERM");
+    expect((await restored.ended).code).toBe(0);
+    const after = await perpgate("verify", "--data", backup, "--signatures");
+    expect([after.code, after.stdout]).toEqual([0, expect.stringContaining("verified")]);
+  }, 180_000);
+
+  test("a folder that is not empty, or no log: refused, nothing touched", () => {
+    const data = join(temporaryFolder(), "data");
+    const full = temporaryFolder();
+    cpSync(new URL(import.meta.url), join(full, "precious"));
+    expect(() => backUp(data, full)).toThrow(/is not empty/);
+    expect(() => backUp(data, join(full, "new"))).toThrow(/there is no log in/);
+    expect(readdirSync(full)).toEqual(["precious"]);
+  });
+
+  test("without a target: one line with the usage, code 1", async () => {
+    const { code, stderr } = await perpgate("backup");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^perpgate: --to is missing; usage: perpgate backup --to DIR.*\n$/);
+  });
+});
