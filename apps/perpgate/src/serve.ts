@@ -2,12 +2,13 @@
  * The composition root: settings in, a running gateway out.
  *
  * The one place that knows every part. It puts them together in order of dependence, starts them,
- * and hands back how to stop them in the reverse order: first no new requests, then no new prices,
- * then the venue, which answers what it was handed before it lets go of its folder.
+ * and hands back how to stop them in the reverse order: first no new requests, then no new votes
+ * and prices, then the venue, which answers what it was handed before it lets go of its folder.
  */
 
 import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
+import type { BridgeConfig } from "@perpgate/bridge";
 import {
   AddressLimits,
   buildGateway,
@@ -23,6 +24,8 @@ import type { IndexObservation } from "@perpgate/oracle";
 import { NO_EVIDENCE, type Venue } from "@perpgate/venue";
 import { destination, type Logger, pino } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
+import { bridgeOf } from "./bridge/settings-bridge.js";
+import { createVenueBridge } from "./bridge/venue-bridge.js";
 import { CohortControl } from "./cohort-control.js";
 import { ControlSocket } from "./control-socket.js";
 import { prepareDataFolder } from "./data-folder.js";
@@ -42,6 +45,7 @@ export interface RunningPerpgate {
   /** Whether any page may sign in, as on a testnet of one machine. */
   readonly acceptsAnyDomain: boolean;
   readonly indexSource: "simulated" | "http";
+  readonly bridge: BridgeConfig;
   /** Resolves, with the reason, if the venue stops by itself. */
   readonly failed: Promise<Error>;
   /** After a failure: lets those who wait hear that the venue has stopped. Touches no data. */
@@ -52,8 +56,13 @@ export interface RunningPerpgate {
 /** How long the last answers of a failed venue may take to leave. */
 const FAILURE_GRACE_MS = 1_000;
 
-export async function serve(settings: Settings, version: string): Promise<RunningPerpgate> {
-  const signIn = signInRulesOf(settings);
+export async function serve(
+  settings: Settings,
+  version: string,
+  attestorKey?: string,
+): Promise<RunningPerpgate> {
+  const bridging = bridgeOf(settings, attestorKey);
+  const signIn = signInRulesOf(settings, bridging.kind);
   const page = pageFolderOf(settings);
   const dataFolder = prepareDataFolder(settings.data);
   // Standard output belongs to the banner; logs go to standard error, written before exit.
@@ -62,7 +71,7 @@ export async function serve(settings: Settings, version: string): Promise<Runnin
   const source = createIndexSource(settings, clock, (problem) => {
     log.warn({ ...problem }, "an index feed failed");
   });
-  const venue = await openSettingsVenue(settings, dataFolder, log);
+  const venue = await openSettingsVenue(settings, bridging, dataFolder, log);
   const signatures = await ThreadVerifier.start(verifyThreadsOf(availableParallelism()));
   try {
     const control = new ControlSocket(dataFolder, new CohortControl(venue), log);
@@ -70,6 +79,7 @@ export async function serve(settings: Settings, version: string): Promise<Runnin
     const nonces = new NonceIssuer(nonceKeyOf(settings));
     const metrics = new Registry();
     collectDefaultMetrics({ register: metrics });
+    const bridge = createVenueBridge(bridging, venue, log, metrics);
     const gateway = await buildGateway({
       version,
       clock,
@@ -90,6 +100,7 @@ export async function serve(settings: Settings, version: string): Promise<Runnin
         signIn,
         services: { nonces, contracts: new RpcContractWallets(rpcAddressesOf(settings)) },
         signatures,
+        ...(bridge === undefined ? {} : { attestation: bridge.desk }),
       }),
     });
     // Prices before clients: the first request already sees an index.
@@ -97,17 +108,20 @@ export async function serve(settings: Settings, version: string): Promise<Runnin
     feed.start(settings.index.intervalMs);
     const url = await listen(gateway.listen, settings);
     await control.open();
+    bridge?.start();
     return {
       url,
       hasPage: page !== undefined,
       dataFolder,
       acceptsAnyDomain: signIn.domains === "any",
       indexSource: settings.index.source,
+      bridge: bridging,
       failed: Promise.race([venue.failed, signatures.failed]),
       answerStopped: () => gateway.drain(FAILURE_GRACE_MS),
       stop: async () => {
         await gateway.drain(settings.http.drainGraceMs);
         await control.close();
+        await bridge?.stop();
         feed.stop();
         await source.stop?.();
         await venue.close();

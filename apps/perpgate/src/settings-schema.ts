@@ -1,5 +1,6 @@
 /** The shape of a configuration file, and of any other source of settings. Every key is optional. */
 
+import { BridgeSettings } from "@perpgate/bridge/settings";
 import { MarketDefinition } from "@perpgate/protocol";
 import { type TProperties, Type } from "typebox";
 
@@ -152,6 +153,7 @@ export const SettingsSchema = Type.Partial(
     risk: Risk,
     snapshots: Snapshots,
     index: Index,
+    bridge: BridgeSettings,
   }),
   { title: "Settings", additionalProperties: false },
 );

@@ -6,6 +6,7 @@
  * setting must not fall back to a default in silence.
  */
 
+import type { BridgeSettings } from "@perpgate/bridge/settings";
 import type { AllowedOrigins, LimitSettings, TrustedProxies } from "@perpgate/gateway";
 import {
   DEFAULT_HTTP_LIMITS,
@@ -60,6 +61,8 @@ export interface Settings {
   };
   readonly risk: Partial<VenueParameters>;
   readonly snapshots: CheckpointOptions;
+  /** Judged further by the bridge itself. */
+  readonly bridge: BridgeSettings;
   readonly index: HttpSourceSettings & {
     readonly source: "simulated" | "http";
     readonly seed: number;
@@ -82,6 +85,7 @@ export const DEFAULT_SETTINGS: Settings = {
   auth: { nonce: "any", requireKeyBinding: false, rpc: {} },
   cohort: { stage: "open", allow: [] },
   risk: {},
+  bridge: {},
   snapshots: DEFAULT_CHECKPOINTS,
   index: {
     source: "simulated",
@@ -117,6 +121,7 @@ export function joinSettings(sources: readonly PartialSettings[]): Settings {
       risk: { ...settings.risk, ...source.risk },
       snapshots: { ...settings.snapshots, ...source.snapshots },
       index: { ...settings.index, ...source.index },
+      bridge: { ...settings.bridge, ...source.bridge },
     };
   }
   return settings;

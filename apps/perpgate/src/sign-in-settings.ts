@@ -11,12 +11,15 @@ import type { SignInRules } from "@perpgate/gateway";
 import type { Settings } from "./settings.js";
 import { StartError } from "./start-error.js";
 
-export function signInRulesOf({ auth, host, server }: Settings): SignInRules {
+export function signInRulesOf(
+  { auth, host, server }: Settings,
+  attestor: "dev" | "chain",
+): SignInRules {
   const { domains, chainIds } = auth;
-  if (domains === undefined && (!isLoopback(host) || server.trustProxy !== false)) {
+  const reason = whyDomainsMatter(host, server.trustProxy !== false, attestor);
+  if (domains === undefined && reason !== undefined) {
     throw new StartError(
-      `"auth.domains" must list the domains of the pages that sign in: ` +
-        `${isLoopback(host) ? "a proxy is trusted" : `${host} is not loopback`}`,
+      `"auth.domains" must list the domains of the pages that sign in: ${reason}`,
     );
   }
   return {
@@ -25,6 +28,16 @@ export function signInRulesOf({ auth, host, server }: Settings): SignInRules {
     nonce: auth.nonce,
     requireKeyBinding: auth.requireKeyBinding,
   };
+}
+
+function whyDomainsMatter(
+  host: string,
+  isProxyTrusted: boolean,
+  attestor: "dev" | "chain",
+): string | undefined {
+  if (!isLoopback(host)) return `${host} is not loopback`;
+  if (isProxyTrusted) return "a proxy is trusted";
+  return attestor === "chain" ? "deposits come from a chain" : undefined;
 }
 
 export function rpcAddressesOf({ auth }: Settings): ReadonlyMap<number, string> {

@@ -1,5 +1,6 @@
 /** Opens the venue of the data folder; what keeps it from opening is told in one line. */
 
+import type { BridgeConfig } from "@perpgate/bridge";
 import { JournalError } from "@perpgate/journal";
 import {
   ConfigRefused,
@@ -9,12 +10,14 @@ import {
   type VenueLogger,
   venueConfigOf,
 } from "@perpgate/venue";
+import { attestationParameters, attestorKeysOf } from "./bridge/settings-bridge.js";
 import { CohortControl } from "./cohort-control.js";
 import type { Settings } from "./settings.js";
 import { StartError } from "./start-error.js";
 
 export async function openSettingsVenue(
   settings: Settings,
+  bridge: BridgeConfig,
   directory: string,
   logger: VenueLogger,
 ): Promise<Venue> {
@@ -23,7 +26,12 @@ export async function openSettingsVenue(
   try {
     venue = await Venue.open({
       directory,
-      config: venueConfigOf(markets, { ...DEFAULT_PARAMETERS, ...risk }),
+      config: venueConfigOf(markets, {
+        ...DEFAULT_PARAMETERS,
+        ...risk,
+        ...attestationParameters(bridge),
+      }),
+      attestors: attestorKeysOf(bridge),
       listing: markets,
       cohort: cohort.stage,
       checkpoints: snapshots,

@@ -79,7 +79,7 @@ async function measure() {
         },
       },
     },
-    () => seed,
+    { readKey: () => seed },
   );
 
   const deposits = Array.from({ length: DEPOSITS }, (_, i) => ({

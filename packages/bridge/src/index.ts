@@ -8,15 +8,23 @@ export { tronAddressBytes, tronAddressOf } from "./chain/tron-address.js";
 export {
   type BridgeConfig,
   type ChainBridgeConfig,
-  checkAttestorKind,
+  type KeySources,
   type LocalAttestor,
   resolveBridge,
 } from "./config/bridge-config.js";
 export { BridgeSettings, ChainSettings } from "./config/bridge-settings.js";
 export type { ChainConfig, TokenConfig } from "./config/chain-config.js";
 export { BridgeConfigError } from "./config/config-error.js";
+export { createKeyFile, readKeyFile } from "./key-file.js";
+export {
+  checkPublishedDeposit,
+  checkPublishedVote,
+  type PublishedVoteProblem,
+  type TrustedAttestors,
+} from "./published-votes.js";
+export { RemoteVenue, type RemoteVenueOptions, VenueUnreachable } from "./remote-venue.js";
 export { type BridgeLog, observeBridge } from "./telemetry.js";
-export type { CreditedDeposit, DepositPort, PendingDeposit } from "./venue-port.js";
+export type { Awaitable, CreditedDeposit, DepositPort, PendingDeposit } from "./venue-port.js";
 export {
   type BlockReference,
   type SignedVote,

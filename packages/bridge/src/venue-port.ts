@@ -27,21 +27,27 @@ export interface CreditedDeposit {
   readonly token: Token;
   readonly creditedAtMs: number;
   readonly credits: readonly VoteCredit[];
-  /** Already marked as reorganised away: nothing more to say. */
+  /** Marked as reorganised away, or said to be by this attestor: nothing more to say. */
   readonly isMarked: boolean;
 }
 
+/** The venue may be in this process or far away. */
+export type Awaitable<T> = T | Promise<T>;
+
 export interface DepositPort {
   /** Queued and confirming deposits of a chain, oldest first. */
-  pending(chain: Chain, attestor: number): readonly PendingDeposit[];
+  pending(chain: Chain, attestor: number): Awaitable<readonly PendingDeposit[]>;
   /** Deposits of a chain that were credited at or after that time. */
-  credited(chain: Chain, sinceMs: number): readonly CreditedDeposit[];
+  credited(chain: Chain, sinceMs: number, attestor: number): Awaitable<readonly CreditedDeposit[]>;
   /**
    * Puts votes into the log, in order; resolves once they are durable. The implementation calls
    * `verifyVote` first and appends only what passes. Answers for each vote the engine's reason for
    * refusing it, or null.
    */
   submit(votes: readonly SignedVote[]): Promise<readonly (string | null)[]>;
-  /** Marks a credited deposit whose transaction left the canonical chain: verdict `reorged`. */
+  /**
+   * Marks a credited deposit whose transaction left the canonical chain: verdict `reorged`. Rejects
+   * if the vote was not taken, so that it is said again.
+   */
   markReorged(vote: SignedVote): Promise<void>;
 }

@@ -37,7 +37,7 @@ test("start: polls until a deposit is credited; a failing poll is told; stop: as
         },
       },
     },
-    () => SEEDS[0]!,
+    { readKey: () => SEEDS[0]! },
   );
   if (config.kind !== "chain") throw new Error("no chain");
   expect(privateKeyFromSeed(SEEDS[0]!).equals(config.attestors[0]!.privateKey)).toBe(true);

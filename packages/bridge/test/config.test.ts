@@ -1,11 +1,6 @@
 /** The operator's configuration: defaults, and what is refused. */
 
-import {
-  checkAttestorKind,
-  privateKeyFromSeed,
-  publicKeyHex,
-  resolveBridge,
-} from "@perpgate/bridge";
+import { privateKeyFromSeed, publicKeyHex, resolveBridge } from "@perpgate/bridge";
 import { describe, expect, test } from "vitest";
 import { SEEDS } from "./desk.js";
 
@@ -23,7 +18,8 @@ const PUBLIC = SEEDS.map((seed) => publicKeyHex(privateKeyFromSeed(seed)));
 const readKey = (path: string): string => `${SEEDS[Number(path)] ?? "nothing"}\n`;
 
 function resolve(changes: object = {}) {
-  return resolveBridge({ keyFiles: ["0"], chains: { ethereum: ETHEREUM }, ...changes }, readKey);
+  const settings = { keyFiles: ["0"], chains: { ethereum: ETHEREUM }, ...changes };
+  return resolveBridge(settings, { readKey });
 }
 
 function withChain(changes: object) {
@@ -92,12 +88,6 @@ describe("refused", () => {
     expect(() => resolveBridge({ attestor: "dev", quorum: 1 })).toThrow("quorum: has no meaning");
   });
 
-  test("a data folder of the other kind", () => {
-    expect(() => checkAttestorKind("chain", "dev")).toThrow("began with `dev`");
-    expect(() => checkAttestorKind("dev", "chain")).toThrow("began with `chain`");
-    expect(() => checkAttestorKind("dev", "dev")).not.toThrow();
-  });
-
   test.each<[string, object, string]>([
     ["a vault with a wrong checksum", { vault: USDC.replace("A0b", "a0B") }, "vault: not an"],
     ["a Tron address on Ethereum", { vault: "TQHgMpVzWkhSsRB4BzZgmV8uW4cFL8eaBr" }, "vault"],
@@ -121,8 +111,20 @@ describe("refused", () => {
   test("keys: nobody's, twice, not a member's, unreadable", () => {
     expect(() => resolve({ keyFiles: [] })).toThrow("nobody attests");
     expect(() => resolve({ members: [PUBLIC[0], PUBLIC[0]?.toUpperCase()] })).toThrow("twice");
-    expect(() => resolve({ members: [PUBLIC[1]] })).toThrow("not among the members");
+    expect(() => resolve({ members: [PUBLIC[1]] })).toThrow(`does not list ${PUBLIC[0]}`);
     expect(() => resolve({ keyFiles: ["9"] })).toThrow("keyFiles: 9: an attestor's private key");
     expect(() => resolve({ members: PUBLIC, quorum: 4 })).toThrow("quorum");
+  });
+
+  test("a key of the environment: taken like one of a file, never told, never beside dev", () => {
+    const chains = { ethereum: ETHEREUM };
+    expect(resolveBridge({ members: PUBLIC, chains }, { key: `${SEEDS[1]}\n` })).toMatchObject({
+      attestors: [{ index: 1 }],
+    });
+    const wrong = "not-a-secret-that-may-be-shown";
+    const refused = () => resolveBridge({ chains }, { key: wrong });
+    expect(refused).toThrow("64 hex digits");
+    expect(refused).not.toThrow(wrong);
+    expect(() => resolveBridge({}, { key: SEEDS[0]! })).toThrow("no chain is configured");
   });
 });

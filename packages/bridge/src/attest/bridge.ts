@@ -15,13 +15,15 @@ export interface BridgeSurroundings {
 
 export class Bridge {
   private readonly loops: readonly AttestorLoop[];
+  private readonly stopping = new AbortController();
 
   constructor(config: ChainBridgeConfig, port: DepositPort, surroundings: BridgeSurroundings) {
     const { clock, observe, uniform = Math.random } = surroundings;
     const { venue } = config;
     this.loops = config.attestors.flatMap((attestor) =>
       config.chains.map((chain) => {
-        const parts = { venue, attestor, chain, port, clock, uniform, observe };
+        const stop = this.stopping.signal;
+        const parts = { venue, attestor, chain, port, clock, uniform, observe, stop };
         const intervalMs = chain.pollIntervalMs;
         const options = { chain: chain.chain, intervalMs, uniform, observe };
         return new AttestorLoop(new ChainAttestor(parts), options);
@@ -33,7 +35,9 @@ export class Bridge {
     for (const loop of this.loops) loop.start();
   }
 
+  /** For good: requests under way are given up, votes under way are waited for. */
   async stop(): Promise<void> {
+    this.stopping.abort();
     await Promise.all(this.loops.map((loop) => loop.stop()));
   }
 }

@@ -25,6 +25,8 @@ export interface ChainAttestorParts {
   /** Uniform in [0, 1): the jitter of retries. */
   readonly uniform: () => number;
   readonly observe: BridgeObserver;
+  /** Ends requests under way. */
+  readonly stop?: AbortSignal;
 }
 
 /** Deposits are judged, and votes go to the log, in portions: orders get in between. */
@@ -52,8 +54,8 @@ export class ChainAttestor {
 
   private async pollOnce(): Promise<void> {
     const { port, chain, attestor, clock, observe } = this.parts;
-    const pending = port.pending(chain.chain, attestor.index);
-    const watched = this.watchedNow(clock());
+    const pending = await port.pending(chain.chain, attestor.index);
+    const watched = await this.watchedNow(clock());
     const hashes = new Set([...pending, ...watched].map(({ txHash }) => txHash));
     if (hashes.size === 0) return;
     const views = await this.pool.read([...hashes]);
@@ -73,10 +75,11 @@ export class ChainAttestor {
     });
   }
 
-  private watchedNow(nowMs: number): readonly CreditedDeposit[] {
-    const { port, chain } = this.parts;
+  private async watchedNow(nowMs: number): Promise<readonly CreditedDeposit[]> {
+    const { port, chain, attestor } = this.parts;
     if (!this.watch.isDue(nowMs)) return [];
-    return this.watch.begin(port.credited(chain.chain, nowMs - chain.watchMs), nowMs);
+    const sinceMs = nowMs - chain.watchMs;
+    return this.watch.begin(await port.credited(chain.chain, sinceMs, attestor.index), nowMs);
   }
 
   private voteOn(deposit: PendingDeposit, views: readonly ChainView[]): Promise<SignedVote> | null {

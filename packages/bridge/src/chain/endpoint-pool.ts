@@ -22,6 +22,8 @@ export interface PoolSurroundings {
   /** Uniform in [0, 1). */
   readonly uniform: () => number;
   readonly observe: BridgeObserver;
+  /** Ends requests under way. */
+  readonly stop?: AbortSignal;
 }
 
 export class EndpointPool {
@@ -33,7 +35,7 @@ export class EndpointPool {
   ) {
     this.members = config.rpc.map((url, i) => ({
       name: `${new URL(url).host}#${i}`,
-      endpoint: new RpcEndpoint(url, config),
+      endpoint: new RpcEndpoint(url, config, surroundings.stop),
       backoff: new Backoff({ baseMs: 1_000, maxMs: 60_000 }, surroundings.uniform),
       isBusy: false,
     }));
@@ -82,6 +84,7 @@ export class EndpointPool {
       else member.backoff.succeeded();
       return view;
     } catch (error) {
+      if (this.surroundings.stop?.aborted === true) return undefined;
       this.fail(member, error instanceof EndpointFailure ? error.message : String(error));
       return undefined;
     } finally {

@@ -4,10 +4,10 @@
  */
 
 import type { KeyObject } from "node:crypto";
-import { readFileSync } from "node:fs";
 import type { Chain } from "@perpgate/protocol";
 import { Ajv } from "ajv";
 import { privateKeyFromSeed, publicKeyFromHex, publicKeyHex } from "../attestor-key.js";
+import { readKeyFile } from "../key-file.js";
 import { BridgeSettings } from "./bridge-settings.js";
 import { type ChainConfig, resolveChain } from "./chain-config.js";
 import { BridgeConfigError } from "./config-error.js";
@@ -35,11 +35,15 @@ const CHAINS: readonly Chain[] = ["ethereum", "arbitrum", "tron"];
 
 const isSettings = new Ajv({ coerceTypes: false }).compile<BridgeSettings>(BridgeSettings);
 
-/** Judges untrusted settings and resolves them. `readKey` gives the text of a key file. */
-export function resolveBridge(
-  value: unknown,
-  readKey: (path: string) => string = (path) => readFileSync(path, "utf8"),
-): BridgeConfig {
+export interface KeySources {
+  /** The text of a key file. */
+  readonly readKey?: (path: string) => string;
+  /** A key that stands in no file, as in an environment variable. */
+  readonly key?: string;
+}
+
+/** Judges untrusted settings and resolves them. */
+export function resolveBridge(value: unknown, sources: KeySources = {}): BridgeConfig {
   if (!isSettings(value)) {
     const [error] = isSettings.errors ?? [];
     const key = (error?.instancePath ?? "").slice(1).replaceAll("/", ".");
@@ -50,9 +54,9 @@ export function resolveBridge(
     return settings === undefined ? [] : [resolveChain(chain, settings)];
   });
   const kind = value.attestor ?? (chains.length > 0 ? "chain" : "dev");
-  if (kind === "dev") return resolveDev(value, chains);
+  if (kind === "dev") return resolveDev(value, chains, sources);
   if (chains.length === 0) throw new BridgeConfigError("chains: `chain` attestors need a chain");
-  const keys = (value.keyFiles ?? []).map((path) => privateKeyOf(path, readKey));
+  const keys = privateKeysOf(value.keyFiles ?? [], sources);
   const memberKeys = value.members?.map((hex) => hex.toLowerCase()) ?? keys.map(publicKeyHex);
   if (memberKeys.length === 0) throw new BridgeConfigError("members: nobody attests");
   if (new Set(memberKeys).size !== memberKeys.length) {
@@ -67,22 +71,22 @@ export function resolveBridge(
     quorum,
     attestors: keys.map((privateKey) => {
       const index = memberKeys.indexOf(publicKeyHex(privateKey));
-      if (index < 0) throw new BridgeConfigError("keyFiles: a key is not among the members");
+      if (index < 0) {
+        throw new BridgeConfigError(
+          `members: does not list ${publicKeyHex(privateKey)}, whose private key is given`,
+        );
+      }
       return { index, privateKey };
     }),
     chains,
   };
 }
 
-/** A data folder that began with one kind of attestor never goes on with the other. */
-export function checkAttestorKind(configured: BridgeConfig["kind"], genesis: string): void {
-  if (configured === genesis) return;
-  throw new BridgeConfigError(
-    `attestor: this data folder began with \`${genesis}\` and cannot go on with \`${configured}\``,
-  );
-}
-
-function resolveDev(settings: BridgeSettings, chains: readonly ChainConfig[]): BridgeConfig {
+function resolveDev(
+  settings: BridgeSettings,
+  chains: readonly ChainConfig[],
+  sources: KeySources,
+): BridgeConfig {
   if (chains.length > 0) {
     throw new BridgeConfigError(
       "attestor: `dev` credits whoever asks and never stands beside a configured chain",
@@ -93,14 +97,25 @@ function resolveDev(settings: BridgeSettings, chains: readonly ChainConfig[]): B
       throw new BridgeConfigError(`${key}: has no meaning beside the \`dev\` attestor`);
     }
   }
+  if (sources.key !== undefined) {
+    throw new BridgeConfigError("attestor: a private key is given, and no chain is configured");
+  }
   return { kind: "dev" };
 }
 
-function privateKeyOf(path: string, readKey: (path: string) => string): KeyObject {
-  try {
-    return privateKeyFromSeed(readKey(path).trim());
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new BridgeConfigError(`keyFiles: ${path}: ${reason}`);
-  }
+/** Messages name where a key was looked for, never what was found there. */
+function privateKeysOf(
+  files: readonly string[],
+  { readKey = readKeyFile, key }: KeySources,
+): KeyObject[] {
+  const texts = files.map((path): [string, () => string] => [path, () => readKey(path)]);
+  if (key !== undefined) texts.push(["the key of the environment", () => key]);
+  return texts.map(([origin, read]) => {
+    try {
+      return privateKeyFromSeed(read().trim());
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new BridgeConfigError(`keyFiles: ${origin}: ${reason}`);
+    }
+  });
 }

@@ -1,0 +1,41 @@
+/**
+ * The bridge of the settings, resolved: which attestor, whose keys. A private key comes from a file
+ * that only its owner can read or from the environment, and from nowhere else: flags are visible to
+ * every user of the machine, and the configuration may be shown to anyone.
+ */
+
+import {
+  type BridgeConfig,
+  BridgeConfigError,
+  publicKeyHex,
+  resolveBridge,
+} from "@perpgate/bridge";
+import type { AttestorKeys, VenueParameters } from "@perpgate/venue";
+import type { Settings } from "../settings.js";
+import { StartError } from "../start-error.js";
+
+export function bridgeOf({ bridge }: Pick<Settings, "bridge">, key: string | undefined) {
+  try {
+    return resolveBridge(bridge, key === undefined ? {} : { key });
+  } catch (error) {
+    if (error instanceof BridgeConfigError) throw new StartError(`"bridge": ${error.message}`);
+    throw error;
+  }
+}
+
+/** What of it the engine must know. */
+export function attestationParameters(bridge: BridgeConfig): Partial<VenueParameters> {
+  if (bridge.kind === "dev") return {};
+  return {
+    attestorKind: "chain",
+    attestors: bridge.members.length,
+    attestorQuorum: bridge.quorum,
+    devCredit: 0,
+  };
+}
+
+/** What of it stands in the log, so that anyone can check votes. */
+export function attestorKeysOf(bridge: BridgeConfig): AttestorKeys | null {
+  if (bridge.kind === "dev") return null;
+  return { venue: bridge.venue, members: bridge.members.map(publicKeyHex) };
+}
