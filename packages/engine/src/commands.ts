@@ -38,6 +38,11 @@ export interface Tick {
 export interface Resume {
   readonly kind: "Resume";
   readonly stampMs: number;
+  /**
+   * True if the writer was there all along (a laptop that slept): connections are not known to be
+   * lost. Without it the writer has just started, and every connection of before is gone.
+   */
+  readonly afterPause?: boolean;
 }
 
 export interface UpdateIndex {
@@ -79,6 +84,22 @@ export interface RotateSession {
 
 export interface CloseSession {
   readonly kind: "CloseSession";
+  readonly stampMs: number;
+  readonly session: number;
+}
+
+/** What a session wants to happen when nobody is connected for it any more. */
+export interface SetSessionOption {
+  readonly kind: "SetSessionOption";
+  readonly stampMs: number;
+  readonly session: number;
+  /** Whether its open orders go with its last connection. */
+  readonly cancelOnDisconnect: boolean;
+}
+
+/** The last connection that spoke for the session is gone, for whatever reason. */
+export interface SessionDisconnected {
+  readonly kind: "SessionDisconnected";
   readonly stampMs: number;
   readonly session: number;
 }
@@ -177,6 +198,8 @@ export type Command =
   | OpenSession
   | RotateSession
   | CloseSession
+  | SetSessionOption
+  | SessionDisconnected
   | PlaceOrder
   | CancelOrder
   | CancelAll

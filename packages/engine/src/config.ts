@@ -52,6 +52,8 @@ export const MAX_DEPOSITS_MICROS = 2 ** 52;
 export const LIQUIDATION_FEE_PPM = 5_000;
 export const BACKSTOP_SLICE_PPM = 5_000;
 export const LIQUIDATIONS_AND_STOPS_PER_COMMAND = 256;
+/** Orders of lost connections that one start or tick cancels; a budget of their own. */
+export const DISCONNECT_CANCELS_PER_COMMAND = 1_024;
 export const NONCE_WINDOW = 1_024;
 /** Passive prices stay within mark ÷ 10 … mark × 10. */
 export const PRICE_RANGE_FACTOR = 10;

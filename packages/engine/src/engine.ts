@@ -21,10 +21,17 @@ import { acknowledge, placeOrder } from "./matching/place.js";
 import { REFUSAL } from "./reasons.js";
 import { refuse } from "./refuse.js";
 import {
+  disconnectAll,
+  disconnectSession,
+  reportDisconnected,
+  setSessionOption,
+} from "./sessions/disconnect.js";
+import {
   closeSession,
   expireSessions,
   liveSession,
   openSession,
+  reportClosed,
   rotateSession,
   setCohort,
 } from "./sessions/session-commands.js";
@@ -84,7 +91,7 @@ export class Engine {
     if (!this.advanceTime(command)) return s.events;
     for (;;) {
       const mark = s.events.length;
-      const { carriedLiquidations, carriedStops } = s;
+      const { carriedLiquidations, carriedStops, carriedDisconnects } = s;
       s.undo.begin();
       s.globals.touch(0);
       try {
@@ -97,6 +104,7 @@ export class Engine {
         s.undo.rollback();
         s.carriedLiquidations = carriedLiquidations;
         s.carriedStops = carriedStops;
+        s.carriedDisconnects = carriedDisconnects;
         s.events.cutTo(mark);
         rebuildIndexes(s);
         halt(s, market, invariant, error);
@@ -138,7 +146,7 @@ export class Engine {
     checkInvariants(s);
     // VenueStarted has told the fund already.
     if (command.kind !== "Genesis") emitSettlements(s);
-    if (command.kind === "CancelAll") reportCancelAll(s, command);
+    conclude(s, command);
   }
 
   private place(order: PlaceOrder): void {
@@ -181,6 +189,7 @@ export class Engine {
       case "Configure":
         return configure(s, command);
       case "Resume":
+        if (command.afterPause !== true) disconnectAll(s);
         return true;
       case "UpdateIndex":
         return updateIndex(s, command);
@@ -190,6 +199,10 @@ export class Engine {
         return rotateSession(s, command);
       case "CloseSession":
         return closeSession(s, command);
+      case "SetSessionOption":
+        return setSessionOption(s, command);
+      case "SessionDisconnected":
+        return disconnectSession(s, command);
       case "CancelOrder":
         return cancelOrder(s, command);
       case "CancelAll":
@@ -203,6 +216,21 @@ export class Engine {
       case "AttestDeposit":
         return attestDeposit(s, command);
     }
+  }
+}
+
+/** What follows once a command is known to have kept every invariant. */
+function conclude(s: VenueState, command: Command): void {
+  switch (command.kind) {
+    case "CancelAll":
+      reportCancelAll(s, command);
+      return;
+    case "SessionDisconnected":
+      reportDisconnected(s, command);
+      return;
+    case "CloseSession":
+      reportClosed(s, command);
+      return;
   }
 }
 

@@ -96,6 +96,7 @@ export const EVENT_FIELDS = {
   DepositSettled: ["depositId", "credited"],
   BlockSealed: ["number", "firstPosition", "lastPosition", "ackCount", "timeMs"],
   DepositReorged: ["depositId"],
+  SessionOptionSet: ["session", "cancelOnDisconnect"],
 } as const;
 
 type Fields = typeof EVENT_FIELDS;

@@ -66,6 +66,7 @@ export const END_REASONS = [
   "cancel_after",
   "market_halted",
   "below_lot",
+  "disconnected",
 ] as const;
 export type EndReason = (typeof END_REASONS)[number];
 

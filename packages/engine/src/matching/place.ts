@@ -138,7 +138,7 @@ function keepOpen(
   data[at + ORDER.LEVERAGE] = order.leverage;
   data[at + ORDER.REDUCE_ONLY] = order.reduceOnly ? 1 : 0;
   data[at + ORDER.POST_ONLY] = order.postOnly ? 1 : 0;
-  data[at + ORDER.NONCE] = order.nonce;
+  data[at + ORDER.SESSION] = session.number;
   data[at + ORDER.OPENING_NOTIONAL] = 0;
   enterOrder(s, market, slot);
   if (order.type === LIMIT_ORDER) reserveFor(s, market, slot);

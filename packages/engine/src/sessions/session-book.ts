@@ -17,11 +17,15 @@ export interface Session {
   /** null: every market. */
   readonly markets: ReadonlySet<number> | null;
   readonly nonces: NonceWindow;
+  /** Whether its open orders go with its last connection; set through the book. */
+  cancelOnDisconnect: boolean;
 }
 
 export class SessionBook {
   readonly byNumber = new Map<number, Session>();
   private readonly byToken = new Map<string, Session>();
+  /** Those with the option on; derived. */
+  readonly cancelingOnDisconnect = new Set<Session>();
   private readonly expiries = new ExpiryQueue();
   /** address + sign-in nonce → when it may be forgotten. */
   readonly usedNonces = new Map<string, number>();
@@ -33,11 +37,19 @@ export class SessionBook {
     this.byNumber.set(session.number, session);
     this.byToken.set(session.tokenHash, session);
     this.expiries.push(session.expiresAtMs, session.number);
+    if (session.cancelOnDisconnect) this.cancelingOnDisconnect.add(session);
   }
 
   close(session: Session): void {
     this.byNumber.delete(session.number);
     this.byToken.delete(session.tokenHash);
+    this.cancelingOnDisconnect.delete(session);
+  }
+
+  setCancelOnDisconnect(session: Session, isOn: boolean): void {
+    session.cancelOnDisconnect = isOn;
+    if (isOn) this.cancelingOnDisconnect.add(session);
+    else this.cancelingOnDisconnect.delete(session);
   }
 
   withToken(tokenHash: string): Session | undefined {

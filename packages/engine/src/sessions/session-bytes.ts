@@ -15,6 +15,7 @@ export function writeSessions(w: ByteWriter, s: VenueState): void {
       session.expiresAtMs,
       session.maxOrderNotionalMicros,
       session.maxNotionalMicros,
+      session.cancelOnDisconnect ? 1 : 0,
     ]);
     w.text(session.key);
     w.text(session.tokenHash);
@@ -35,7 +36,8 @@ export function writeSessions(w: ByteWriter, s: VenueState): void {
 
 export function readSessions(r: ByteReader, s: VenueState): void {
   r.repeat(() => {
-    const [number, account, expiresAtMs, maxOrderNotional, maxNotional] = r.numbers();
+    const [number, account, expiresAtMs, maxOrderNotional, maxNotional, option] = r.numbers();
+    if (option !== 0 && option !== 1) throw new RangeError(`${option} is neither on nor off`);
     const key = r.text();
     const tokenHash = r.text();
     const markets = r.numbers();
@@ -52,6 +54,7 @@ export function readSessions(r: ByteReader, s: VenueState): void {
       maxNotionalMicros: maxNotional!,
       markets: markets.length === 0 ? null : new Set(markets),
       nonces,
+      cancelOnDisconnect: option === 1,
     });
   });
   r.repeat(() => {

@@ -2,11 +2,13 @@
 import type { CloseSession, OpenSession, RotateSession, SetCohort } from "../commands.js";
 import { MAX_DEPOSITS_MICROS } from "../config.js";
 import { EVENT } from "../event-log.js";
-import { REFUSAL } from "../reasons.js";
+import { endOrders } from "../matching/cancel-all.js";
+import { END, REFUSAL } from "../reasons.js";
 import { refuse } from "../refuse.js";
 import { ACCOUNT, ACCOUNT_WORDS, COHORT_STAGES, GLOBAL, type VenueState } from "../state/venue.js";
 import { NonceWindow } from "./nonce-window.js";
 import { nonceKey, type Session } from "./session-book.js";
+import { orderIdsOfSession } from "./session-orders.js";
 
 const MAX_SAFE_MICROS = Number.MAX_SAFE_INTEGER;
 
@@ -45,6 +47,7 @@ export function openSession(s: VenueState, command: OpenSession): boolean {
     maxNotionalMicros: command.maxNotionalMicros,
     markets: command.markets.length === 0 ? null : new Set(command.markets),
     nonces: new NonceWindow(),
+    cancelOnDisconnect: false,
   });
   s.sessions.useNonce(nonceKey(address, command.siweNonce), command.siweNonceUntilMs);
   return true;
@@ -91,12 +94,18 @@ export function rotateSession(s: VenueState, command: RotateSession): boolean {
   return true;
 }
 
+/** Its connections end with it, so its orders go if it wants them to. */
 export function closeSession(s: VenueState, command: CloseSession): boolean {
   const session = liveSession(s, command.session);
   if (session === undefined) return false;
-  s.sessions.close(session);
-  s.events.emit(EVENT.SessionClosed, session.number, 0);
+  if (session.cancelOnDisconnect) endOrders(s, orderIdsOfSession(s, session), END.disconnected);
   return true;
+}
+
+/** The last event of a CloseSession; the session is gone from here on. */
+export function reportClosed(s: VenueState, command: CloseSession): void {
+  s.sessions.close(s.sessions.byNumber.get(command.session)!);
+  s.events.emit(EVENT.SessionClosed, command.session, 0);
 }
 
 export function expireSessions(s: VenueState): void {

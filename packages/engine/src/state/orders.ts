@@ -24,7 +24,8 @@ export const ORDER = {
   LEVERAGE: 12,
   REDUCE_ONLY: 13,
   POST_ONLY: 14,
-  NONCE: 15,
+  /** The session that placed it. */
+  SESSION: 15,
   /** Opening lots × price × unit, as counted in the position's RESTING_NOTIONAL. */
   OPENING_NOTIONAL: 16,
 } as const;

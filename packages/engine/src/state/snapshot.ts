@@ -15,7 +15,7 @@ import { POSITION_WORDS } from "./positions.js";
 import { rebuildIndexes } from "./rebuild.js";
 import { ACCOUNT_WORDS, GLOBAL_WORDS, VenueState } from "./venue.js";
 
-const FORMAT = 1;
+const FORMAT = 2;
 
 export class SnapshotUnreadable extends Error {
   override readonly name = "SnapshotUnreadable";
@@ -44,6 +44,7 @@ export function writeSnapshot(s: VenueState): Uint8Array {
   w.numbers([...s.writers].sort(([a], [b]) => a - b).flat());
   w.numbers(s.carriedLiquidations);
   w.numbers(s.carriedStops);
+  w.numbers(s.carriedDisconnects);
   return w.finish();
 }
 
@@ -90,6 +91,7 @@ function readState(bytes: Uint8Array): VenueState {
   for (let i = 0; i < writers.length; i += 2) s.writers.set(writers[i]!, writers[i + 1]!);
   s.carriedLiquidations = r.numbers();
   s.carriedStops = r.numbers();
+  s.carriedDisconnects = r.numbers();
   if (!r.isAtEnd) throw new SnapshotUnreadable("bytes are left over");
   rebuildIndexes(s);
   return s;

@@ -71,6 +71,8 @@ export class VenueState {
   carriedLiquidations: readonly number[] = [];
   /** Ids of stops that have triggered and did not fit into the last command. */
   carriedStops: readonly number[] = [];
+  /** Ids of orders whose connection was lost and that did not fit into the last command. */
+  carriedDisconnects: readonly number[] = [];
   /** The market being worked on: the one to halt if an invariant fails. */
   focus = 0;
 

@@ -1,14 +1,19 @@
 /**
- * The work that time brings, in phases: mark, funding, liquidations, the backstop, stops, timers.
- * Inside each phase markets go in listing order.
+ * The work that time brings, in phases: cancels carried over, mark, funding, liquidations, the
+ * backstop, stops, timers. Inside each phase markets go in listing order.
  */
-import { HOUR_MS } from "../config.js";
+import {
+  DISCONNECT_CANCELS_PER_COMMAND,
+  HOUR_MS,
+  LIQUIDATIONS_AND_STOPS_PER_COMMAND,
+} from "../config.js";
 import { EVENT } from "../event-log.js";
 import { applyFunding } from "../funding/funding.js";
 import { samplePremium } from "../funding/premium.js";
 import { remark } from "../mark/mark.js";
 import { cancelAll } from "../matching/cancel-all.js";
 import { END } from "../reasons.js";
+import { cancelCarriedOver, cancelOfExpiring } from "../sessions/disconnect.js";
 import { ACCOUNT, ACCOUNT_WORDS, GLOBAL, type VenueState } from "../state/venue.js";
 import { reduceBackstop } from "./backstop.js";
 import { runLiquidations } from "./liquidations.js";
@@ -17,7 +22,10 @@ import { WorkBudget } from "./work-budget.js";
 
 /** Everything in a tick that can touch margin; the rest follows once it has held. */
 export function runTick(s: VenueState): void {
-  const budget = new WorkBudget();
+  const budget = new WorkBudget(LIQUIDATIONS_AND_STOPS_PER_COMMAND);
+  const disconnects = new WorkBudget(DISCONNECT_CANCELS_PER_COMMAND);
+  // First of all, since their owners are gone: nothing of them may be filled any more.
+  cancelCarriedOver(s, disconnects);
   for (const market of s.markets) {
     if (market.halted || s.indexIsStale(market)) continue;
     s.focus = market.number;
@@ -36,6 +44,7 @@ export function runTick(s: VenueState): void {
   }
   runStops(s, budget);
   fireSwitches(s);
+  cancelOfExpiring(s, disconnects);
 }
 
 /** Dead-man's switches that are due. */

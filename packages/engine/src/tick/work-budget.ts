@@ -1,8 +1,7 @@
-/** Liquidations and triggered stops share one allowance per command. */
-import { LIQUIDATIONS_AND_STOPS_PER_COMMAND } from "../config.js";
+/** How much work of a kind one command may do; the rest is carried over to the next tick. */
 
 export class WorkBudget {
-  left = LIQUIDATIONS_AND_STOPS_PER_COMMAND;
+  constructor(private left: number) {}
 
   /** Whether one more may be done; if so it counts. */
   take(): boolean {

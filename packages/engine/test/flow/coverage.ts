@@ -21,6 +21,8 @@ export class Coverage {
   observe(command: Command, events: readonly VenueEvent[], state: State): void {
     this.add(`command ${command.kind}`);
     for (const event of events) this.observeEvent(event);
+    this.observeDisconnects(command, events);
+    if (state.carriedDisconnects.length > 0) this.add("rule disconnects carried over");
     if (command.kind !== "Tick") return;
     if (events.length === 0) this.add("rule tick without events");
     if (state.carriedLiquidations.length > 0) this.add("rule liquidations carried over");
@@ -36,6 +38,13 @@ export class Coverage {
     }
     if ([...seats.values()].some((rounds) => rounds > 1)) this.add("rule several rounds");
     this.observePartial(events);
+  }
+
+  /** How orders came to end with their connection, by command. */
+  private observeDisconnects(command: Command, events: readonly VenueEvent[]): void {
+    const isGone = (event: VenueEvent) =>
+      event.kind === "OrderEnded" && END_REASONS[event.reason] === "disconnected";
+    if (events.some(isGone)) this.add(`rule disconnected by ${command.kind}`);
   }
 
   private observeEvent(event: VenueEvent): void {
@@ -72,6 +81,9 @@ export class Coverage {
         if (event.backstopLots > 0 && event.closedLots > 0) this.add("rule book, then backstop");
         if (event.backstopLots > 0 && event.deleveragedLots > 0)
           this.add("rule backstop, then adl");
+        break;
+      case "SessionOptionSet":
+        this.add(`rule option ${event.cancelOnDisconnect === 1 ? "on" : "off"}`);
         break;
       case "SessionClosed":
         this.add(`rule session ${event.expired === 1 ? "expires" : "is closed"}`);

@@ -110,6 +110,8 @@ class Flow {
       cancel: 6 + crowd,
       cancelAll: crowd > 25 ? 20 : 1,
       cancelAfter: 1,
+      option: 1,
+      disconnect: 1,
       replay: 2,
       rotate: rare,
       close: rare * 0.3,
@@ -129,6 +131,11 @@ class Flow {
       const afterMs = rng.pick([0, 1_000, 2_500, rng.int(1_000, 30_000), 999, 3_600_001, 1_500.5]);
       yield { kind: "CancelAfter", stampMs, session: number, afterMs };
     }
+    if (kind === "option") {
+      const cancelOnDisconnect = rng.chance(0.7);
+      yield { kind: "SetSessionOption", stampMs, session: number, cancelOnDisconnect };
+    }
+    if (kind === "disconnect") yield { kind: "SessionDisconnected", stampMs, session: number };
     if (kind === "replay" && session.sent.length > 0) {
       const again = rng.chance(0.3) ? session.sent[0] : rng.pick(session.sent);
       if (again !== undefined) yield { ...again, stampMs };
@@ -151,6 +158,8 @@ class Flow {
       { kind: "CancelAfter", stampMs, session, afterMs: 1_000 },
       { kind: "RotateSession", stampMs, session, ...keys },
       { kind: "CloseSession", stampMs, session },
+      { kind: "SetSessionOption", stampMs, session, cancelOnDisconnect: true },
+      { kind: "SessionDisconnected", stampMs, session },
     ]);
   }
 

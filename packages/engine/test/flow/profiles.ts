@@ -30,6 +30,7 @@ export interface Profile {
   readonly resume: number;
   readonly stopCluster: number;
   readonly herd: number;
+  readonly blackout: number;
   readonly cohort: number;
   readonly configure: number;
   /** Chance that a session has caps and a scope, and that it is short-lived. */
@@ -56,6 +57,7 @@ const CALM = {
   resume: 0.002,
   stopCluster: 0,
   herd: 0,
+  blackout: 0,
   cohort: 0.002,
   configure: 0,
   capped: 0.2,
@@ -87,7 +89,7 @@ export const PROFILES = {
   dust: profile(
     [DUST_MARKET, FEW_TICKS],
     { fund: 5_000, cap: 30_000, credit: 300_000 },
-    { traders: 24, crash: 0.03, stepPpm: 8_000, resume: 0.01 },
+    { traders: 24, crash: 0.03, stepPpm: 8_000, resume: 0.05 },
   ),
   /** Accounts of a few hundred micros and positions of a few lots. */
   micro: profile(
@@ -127,11 +129,23 @@ export const PROFILES = {
   ),
   /** Three traders who send so much that their nonce windows overflow, often to each other. */
   few: profile([ETH, DUST_MARKET], {}, { traders: 3, capped: 0, stepPpm: 300, crash: 0.01 }),
-  /** Hundreds of small longs against a few large shorts: more liquidations than one tick may do. */
+  /**
+   * Hundreds of small longs against a few large shorts: more liquidations than one tick may do; and
+   * more orders of lost connections than one command may cancel.
+   */
   herd: profile(
     [SMALL_BTC, DUST_MARKET],
     { maxOpenOrders: 6 },
-    { traders: 420, herd: 0.02, crash: 0.005, busy: 20, resume: 0.01, capped: 0, cohort: 0 },
+    {
+      traders: 420,
+      herd: 0.02,
+      blackout: 0.008,
+      crash: 0.005,
+      busy: 20,
+      resume: 0.01,
+      capped: 0,
+      cohort: 0,
+    },
   ),
 } as const satisfies Record<string, Profile>;
 

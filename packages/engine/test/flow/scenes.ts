@@ -138,6 +138,37 @@ export class Scenes {
     yield this.moveIndex(market, 1 + side * 0.018);
   }
 
+  /** Everybody quotes and wants the quotes gone with the connection; then the gateway starts anew. */
+  *blackout(market: Market): Generator<Command> {
+    const { rng } = this;
+    for (const { session, wallet } of this.actors(market)) {
+      if (rng.chance(0.05)) continue;
+      const number = session.number;
+      const stampMs = this.stamp();
+      yield { kind: "SetSessionOption", stampMs, session: number, cancelOnDisconnect: true };
+      for (let quote = 0; quote < 4; quote++) {
+        const side = rng.pick<Side>([LONG, SHORT]);
+        const away = 1 - side * (0.02 + 0.2 * rng.float());
+        yield this.orders.of(session, market, {
+          side,
+          type: LIMIT_ORDER,
+          priceTicks: Math.max(1, Math.round(Number(market.mark) * away)),
+          marginMicros: Math.max(1, Math.floor((wallet / 40) * rng.float())),
+        });
+      }
+    }
+    yield { kind: "Resume", stampMs: this.venue.state.time + rng.int(0, 5_000) };
+    // Some are back before their turn has come: what they send now is not meant.
+    for (const { session, wallet } of this.actors(market).slice(0, 10)) {
+      yield this.orders.of(session, market, {
+        side: LONG,
+        type: LIMIT_ORDER,
+        priceTicks: Math.max(1, Math.round(Number(market.mark) * 0.95)),
+        marginMicros: Math.max(1, Math.floor(wallet / 40)),
+      });
+    }
+  }
+
   /** A few large accounts sell to hundreds of small ones at full leverage; then the floor drops. */
   *herd(market: Market): Generator<Command> {
     const { rng } = this;

@@ -45,6 +45,7 @@ export class Weather {
     if (rng.chance(profile.crash)) yield* scenes.crash(market);
     if (rng.chance(profile.stopCluster)) yield* scenes.stopCluster(market);
     if (rng.chance(profile.herd)) yield* scenes.herd(market);
+    if (rng.chance(profile.blackout)) yield* scenes.blackout(market);
     if (rng.chance(profile.resume)) yield* this.pause();
     if (rng.chance(profile.cohort) || (state.cohort !== "open" && rng.chance(0.05))) {
       yield this.cohort();
@@ -84,7 +85,10 @@ export class Weather {
     const { rng } = this;
     const { state } = this.venue;
     const away = rng.pick([rng.int(0, 20_000), HOUR_MS, rng.int(0, 4 * HOUR_MS)]);
-    yield { kind: "Resume", stampMs: state.time + (rng.chance(0.05) ? -5_000 : away) };
+    const stampMs = state.time + (rng.chance(0.05) ? -5_000 : away);
+    yield rng.chance(0.3)
+      ? { kind: "Resume", stampMs, afterPause: true }
+      : { kind: "Resume", stampMs };
     for (const market of state.markets) if (rng.chance(0.8)) yield this.walkIndex(market);
     yield this.tick();
   }

@@ -121,6 +121,7 @@ function openOrder(command: PlaceOrder, order: Buying, remaining: bigint): Order
     leverage: order.leverage,
     reduceOnly: order.reduceOnly,
     resting: command.type === LIMIT_ORDER,
+    session: command.session,
     remaining,
     closing: 0n,
     reserve: 0n,

@@ -3,16 +3,26 @@
  */
 import type { CloseSession, OpenSession, RotateSession, SetCohort } from "../../src/commands.js";
 import { MAX_DEPOSITS_MICROS } from "../../src/config.js";
+import { END } from "../../src/reasons.js";
 import { num } from "./integers.js";
-import { emit } from "./journal.js";
+import { emit, settleEvents } from "./journal.js";
 import { type Refused, refused } from "./refusal.js";
-import { type Account, accountOf, type Session, type State } from "./state.js";
+import { endOrders } from "./settle.js";
+import { type Account, accountOf, type Order, type Session, type State } from "./state.js";
 
 export function liveSession(state: State, number: number): Session | Refused {
   const session = state.sessions.get(number);
   if (session === undefined) return refused("session_unknown");
   if (state.time >= session.expiresAt) return refused("session_expired");
   return session;
+}
+
+/** Open orders that the session placed, ascending id. */
+export function ordersOf(state: State, session: Session): Order[] {
+  return accountOf(state, session.account)
+    .positions.flatMap((position) => position.orders)
+    .filter((order) => order.session === session.number)
+    .sort((a, b) => a.id - b.id);
 }
 
 export function openSession(state: State, command: OpenSession): Refused | null {
@@ -39,6 +49,7 @@ export function openSession(state: State, command: OpenSession): Refused | null 
     markets: command.markets,
     key: command.key,
     nonces: new Map(),
+    cancelOnDisconnect: false,
   });
   emit(state, {
     kind: "SessionOpened",
@@ -99,6 +110,11 @@ export function rotateSession(state: State, command: RotateSession): Refused | n
 export function closeSession(state: State, command: CloseSession): Refused | null {
   const session = liveSession(state, command.session);
   if ("refusal" in session) return session;
+  if (session.cancelOnDisconnect) {
+    const before = { fund: state.fund, fees: state.fees };
+    endOrders(state, ordersOf(state, session), END.disconnected);
+    settleEvents(state, before);
+  }
   state.sessions.delete(session.number);
   emit(state, { kind: "SessionClosed", session: session.number, expired: 0 });
   return null;

@@ -10,6 +10,8 @@ import type { VenueEvent } from "../../src/events.js";
 export interface Order {
   readonly id: number;
   readonly account: number;
+  /** The session that placed it. */
+  readonly session: number;
   readonly market: number;
   readonly side: Side;
   readonly type: OrderType;
@@ -73,6 +75,7 @@ export interface Session {
   key: string;
   /** Remembered nonce → order id. */
   nonces: Map<number, number>;
+  cancelOnDisconnect: boolean;
 }
 
 export interface LiquidationCase {
@@ -100,11 +103,13 @@ export interface State {
   nextFundingAt: number;
   carriedLiquidations: LiquidationCase[];
   carriedStops: Order[];
+  carriedDisconnects: Order[];
   block: { number: number; firstPosition: number; acks: number; executed: boolean };
   /** What belongs to the command under way. */
   events: VenueEvent[];
   touched: Position[];
   budget: number;
+  disconnectBudget: number;
 }
 
 export function newState(): State {
@@ -135,10 +140,12 @@ export function newState(): State {
     nextFundingAt: 0,
     carriedLiquidations: [],
     carriedStops: [],
+    carriedDisconnects: [],
     block: { number: 1, firstPosition: 1, acks: 0, executed: false },
     events: [],
     touched: [],
     budget: 0,
+    disconnectBudget: 0,
   };
 }
 

@@ -11,6 +11,7 @@ import {
 import { END } from "../../src/reasons.js";
 import { reduceBackstop } from "./backstop.js";
 import { openOrders } from "./cancels.js";
+import { carriedDisconnects, disconnect } from "./disconnects.js";
 import { applyFunding } from "./funding.js";
 import { emit, settleEvents } from "./journal.js";
 import { liquidations } from "./liquidation.js";
@@ -28,6 +29,8 @@ export function tick(state: State, command: Tick): void {
   state.budget = LIQUIDATIONS_AND_STOPS_PER_COMMAND;
   const before = { fund: state.fund, fees: state.fees };
 
+  // 0. What is carried over of lost connections.
+  carriedDisconnects(state);
   // 1. Mark and premium.
   for (const market of state.markets) if (isFresh(state, market)) tickMark(state, market);
   // 2. Funding, each hour once.
@@ -59,6 +62,10 @@ function timers(state: State): void {
   const expired = [...state.sessions.values()]
     .filter((session) => session.expiresAt <= state.time)
     .sort((a, b) => a.expiresAt - b.expiresAt || a.number - b.number);
+  disconnect(
+    state,
+    expired.filter((session) => session.cancelOnDisconnect),
+  );
   for (const session of expired) {
     state.sessions.delete(session.number);
     emit(state, { kind: "SessionClosed", session: session.number, expired: 1 });

@@ -10,6 +10,7 @@ import { MAX_LEAD_MS, TICK_MS } from "../../src/config.js";
 import type { VenueEvent } from "../../src/events.js";
 import { REFUSAL } from "../../src/reasons.js";
 import { cancelAfter, cancelAll, cancelOrder } from "./cancels.js";
+import { allDisconnected, sessionDisconnected, setSessionOption } from "./disconnects.js";
 import { assertIdentity } from "./identity.js";
 import { emit } from "./journal.js";
 import { updateIndex } from "./mark.js";
@@ -64,6 +65,7 @@ export class ReferenceVenue {
         tick(state, command);
         return null;
       case "Resume":
+        if (command.afterPause !== true) allDisconnected(state);
         return null;
       case "UpdateIndex":
         return updateIndex(state, command);
@@ -73,6 +75,11 @@ export class ReferenceVenue {
         return rotateSession(state, command);
       case "CloseSession":
         return closeSession(state, command);
+      case "SetSessionOption":
+        return setSessionOption(state, command);
+      case "SessionDisconnected":
+        sessionDisconnected(state, command);
+        return null;
       case "PlaceOrder":
         return placeOrder(state, command);
       case "CancelOrder":
