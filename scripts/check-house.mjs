@@ -45,6 +45,7 @@ const TESTS_MAY_IMPORT = {
   "packages/bridge": ["engine"],
   "packages/sdk": ["engine", "venue", "gateway", "oracle"],
   "packages/bots": ["engine", "venue", "gateway", "oracle"],
+  "apps/terminal": ["engine"],
 };
 
 const RUNS_IN_BROWSERS = ["packages/protocol", "packages/sdk", "apps/terminal"];

@@ -1,0 +1,60 @@
+/** A table that becomes a list of cards where there is no room for columns. */
+
+import type { ReactNode } from "react";
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** Text stands left, numbers right. */
+  readonly isText?: boolean;
+}
+
+interface Props<Row> {
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  /** Undefined while they are not known. */
+  readonly rows: readonly Row[] | undefined;
+  readonly keyOf: (row: Row) => string;
+  /** What to do where there is nothing. */
+  readonly empty: ReactNode;
+}
+
+export function DataTable<Row>({ label, columns, rows, keyOf, empty }: Props<Row>) {
+  if (rows === undefined) return <LoadingRows />;
+  if (rows.length === 0) return <div className="empty">{empty}</div>;
+  return (
+    <table className="data" aria-label={label}>
+      <thead>
+        <tr>
+          {columns.map(({ title, isText }) => (
+            <th key={title} scope="col" className={isText === true ? "text" : ""}>
+              {title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={keyOf(row)}>
+            {columns.map(({ title, cell, isText }) => (
+              <td key={title} data-title={title} className={isText === true ? "text" : ""}>
+                {cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function LoadingRows() {
+  return (
+    <div className="loading-rows" aria-busy="true">
+      <span className="unseen">Loading…</span>
+      <span className="skeleton" />
+      <span className="skeleton" />
+      <span className="skeleton" />
+    </div>
+  );
+}

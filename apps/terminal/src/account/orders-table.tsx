@@ -1,0 +1,106 @@
+/** Orders that rest in the book or wait for their trigger, newest first. */
+
+import type { Order } from "@perpgate/protocol/order";
+import { useState } from "react";
+import { formatDollars } from "../format/numbers.js";
+import { formatDayAndClock } from "../format/times.js";
+import { useStore } from "../state/store.js";
+import { useTerminal } from "../terminal.js";
+import { priceText, sizeText } from "../venue/market-view.js";
+import { type Column, DataTable } from "./data-table.js";
+
+export function OrdersTable() {
+  const terminal = useTerminal();
+  const { account, board } = terminal;
+  const orders = useStore(account.orders);
+  const columns: readonly Column<Order>[] = [
+    { title: "Market", isText: true, cell: ({ symbol }) => <strong>{symbol}</strong> },
+    {
+      title: "Order",
+      isText: true,
+      cell: ({ side, type, reduceOnly, postOnly }) => (
+        <span className={side}>
+          {side === "long" ? "Buy" : "Sell"} {type}
+          {reduceOnly && <span className="chip">Reduce</span>}
+          {postOnly && <span className="chip">Post</span>}
+        </span>
+      ),
+    },
+    {
+      title: "Price",
+      cell: ({ symbol, type, side, price }) => {
+        const text = priceText(board.view(symbol), price);
+        return type === "stop" ? `mark ${side === "long" ? "≥" : "≤"} ${text}` : text;
+      },
+    },
+    {
+      title: "Filled / size",
+      cell: ({ symbol, filledSize, size }) => {
+        const view = board.view(symbol);
+        return `${sizeText(view, filledSize)} / ${sizeText(view, size)}`;
+      },
+    },
+    { title: "Margin", cell: ({ margin, leverage }) => `${formatDollars(margin)} · ${leverage}×` },
+    { title: "Placed", cell: ({ createdAt }) => formatDayAndClock(createdAt) },
+    { title: "Cancel", cell: (order) => <CancelButton order={order} /> },
+  ];
+  const rows =
+    orders === undefined
+      ? undefined
+      : [...orders.values()].sort((a, b) => Number(b.orderId) - Number(a.orderId));
+  return (
+    <>
+      {rows !== undefined && rows.length > 0 && <CancelAll />}
+      <DataTable
+        label="Open orders"
+        columns={columns}
+        rows={rows}
+        keyOf={({ orderId }) => orderId}
+        empty="No open order. Limit orders rest here until they fill, stops until they trigger."
+      />
+    </>
+  );
+}
+
+function CancelAll() {
+  const terminal = useTerminal();
+  const [isBusy, setBusy] = useState(false);
+  const cancel = async () => {
+    setBusy(true);
+    await terminal.cancelAll();
+    setBusy(false);
+  };
+  return (
+    <div className="table-bar">
+      <button
+        type="button"
+        className="button small"
+        disabled={isBusy}
+        onClick={() => void cancel()}
+      >
+        Cancel all
+      </button>
+    </div>
+  );
+}
+
+function CancelButton({ order }: { readonly order: Order }) {
+  const terminal = useTerminal();
+  const [isBusy, setBusy] = useState(false);
+  const cancel = async () => {
+    setBusy(true);
+    await terminal.attempt((session) => session.cancelOrder(order.orderId));
+    setBusy(false);
+  };
+  return (
+    <button
+      type="button"
+      className="button small"
+      disabled={isBusy}
+      aria-label={`Cancel order ${order.orderId}`}
+      onClick={() => void cancel()}
+    >
+      Cancel
+    </button>
+  );
+}

@@ -1,0 +1,62 @@
+/** Positions, open orders, fills and deposits of the signed-in account, one tab each. */
+
+import { type ReactNode, useState } from "react";
+import { useStore } from "../state/store.js";
+import { useTerminal } from "../terminal.js";
+import { type Tab, Tabs, tabPanel } from "../ui/tabs.js";
+import { DepositsTable } from "./deposits-table.js";
+import { FillsTable } from "./fills-table.js";
+import { OrdersTable } from "./orders-table.js";
+import { PositionsTable } from "./positions-table.js";
+import "./portfolio-panel.css";
+
+type Name = "positions" | "orders" | "fills" | "deposits";
+const PANEL = "portfolio-panel";
+
+const TABLES: Readonly<Record<Name, () => ReactNode>> = {
+  positions: PositionsTable,
+  orders: OrdersTable,
+  fills: FillsTable,
+  deposits: DepositsTable,
+};
+
+export function PortfolioPanel() {
+  const { account, sessions } = useTerminal();
+  const isIn = useStore(sessions.state, ({ status }) => status === "in");
+  const positions = useStore(account.positions, (all) => all?.size ?? 0);
+  const orders = useStore(account.orders, (all) => all?.size ?? 0);
+  const [tab, setTab] = useState<Name>("positions");
+  const tabs: readonly Tab<Name>[] = [
+    { name: "positions", label: counted("Positions", positions) },
+    { name: "orders", label: counted("Open orders", orders) },
+    { name: "fills", label: "Fills" },
+    { name: "deposits", label: "Deposits" },
+  ];
+  const Table = TABLES[tab];
+  return (
+    <section className="panel portfolio" aria-label="Portfolio">
+      <div className="panel-head">
+        <Tabs label="Portfolio" tabs={tabs} selected={tab} panelId={PANEL} onSelect={setTab} />
+      </div>
+      <div className="panel-body" {...tabPanel(PANEL, tab)}>
+        {isIn ? <Table /> : <SignInFirst />}
+      </div>
+    </section>
+  );
+}
+
+function counted(label: string, count: number): string {
+  return count === 0 ? label : `${label} (${count})`;
+}
+
+function SignInFirst() {
+  const { dialog } = useTerminal();
+  return (
+    <div className="empty">
+      Sign in to see your positions, orders and fills. A burner key takes one click.
+      <button type="button" className="button" onClick={() => dialog.set("sign-in")}>
+        Sign in
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,204 @@
+/** The order book: ladder with depth bars, spread between the sides, a step of price to choose. */
+
+import { fromSteps, toSteps } from "@perpgate/protocol/units";
+import { useEffect, useRef, useState } from "react";
+import { formatFixed, NONE } from "../format/numbers.js";
+import { pickPrice } from "../order/order-form-state.js";
+import { forgetFrame, onNextFrame } from "../state/frame.js";
+import { useStore } from "../state/store.js";
+import { type Terminal, useTerminal } from "../terminal.js";
+import type { BookSight } from "../venue/book-feed.js";
+import type { MarketView } from "../venue/market-view.js";
+import { aggregate, type LadderRow, stepOfRow, stepsFor } from "./aggregate.js";
+import { Ladder } from "./ladder.js";
+import { Levels } from "./levels.js";
+import "./book-panel.css";
+
+/** Wide enough that a row holds something, narrow enough that the spread shows. */
+const DEFAULT_STEP = 10;
+const FIRST_DEPTH = 256;
+
+export function BookPanel() {
+  const { board } = useTerminal();
+  const view = useStore(board.current);
+  const [step, setStep] = useState(DEFAULT_STEP);
+  return (
+    <section className="panel book" aria-label="Order book">
+      <div className="panel-head">
+        <h2>Order book</h2>
+        {view !== undefined && <StepChoice view={view} step={step} onChoose={setStep} />}
+      </div>
+      {view === undefined ? (
+        <div className="panel-body" />
+      ) : (
+        <LadderView key={view.market.symbol} view={view} step={step} />
+      )}
+    </section>
+  );
+}
+
+interface StepProps {
+  readonly view: MarketView;
+  readonly step: number;
+  readonly onChoose: (step: number) => void;
+}
+
+function StepChoice({ view, step, onChoose }: StepProps) {
+  const { market, units } = view;
+  const priceTicks = Math.round((market.markPrice ?? market.tickSize) / market.tickSize);
+  return (
+    <label>
+      <span className="unseen">Price step</span>
+      <select
+        className="choice"
+        value={step}
+        onChange={(event) => onChoose(Number(event.target.value))}
+      >
+        {stepsFor(priceTicks).map((ticks) => (
+          <option key={ticks} value={ticks}>
+            {String(fromSteps(ticks, units.tick))}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function LadderView({ view, step }: { readonly view: MarketView; readonly step: number }) {
+  const terminal = useTerminal();
+  const body = useRef<HTMLDivElement>(null);
+  const asks = useRef<HTMLDivElement>(null);
+  const bids = useRef<HTMLDivElement>(null);
+  const spread = useRef<HTMLDivElement>(null);
+  const hasBook = useStore(terminal.book.sight, (sight) => sight?.symbol === view.market.symbol);
+  useEffect(() => {
+    const parts = [body.current, asks.current, bids.current, spread.current] as const;
+    const [bodyBox, askBox, bidBox, spreadBox] = parts;
+    if (bodyBox === null || askBox === null || bidBox === null || spreadBox === null) return;
+    return runLadder(terminal, view, step, { bodyBox, askBox, bidBox, spreadBox });
+  }, [terminal, view, step]);
+  const { base, quote } = view.market;
+  return (
+    <div className="panel-body ladder" ref={body} aria-busy={!hasBook}>
+      <div className="ladder-head" aria-hidden="true">
+        <span>Price ({quote})</span>
+        <span>Size ({base})</span>
+        <span>Total</span>
+      </div>
+      {/* biome-ignore lint/a11y/useSemanticElements: the rows are written by hand, a table would fix their layout */}
+      <div
+        className="ladder-side asks"
+        role="grid"
+        aria-label="Asks, the best last: price, size, total. Enter takes a price into the form."
+        ref={asks}
+      />
+      <div className="spread" ref={spread}>
+        <span className="skeleton" />
+      </div>
+      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
+      <div
+        className="ladder-side bids"
+        role="grid"
+        aria-label="Bids, the best first: price, size, total. Enter takes a price into the form."
+        ref={bids}
+      />
+    </div>
+  );
+}
+
+interface Boxes {
+  readonly bodyBox: HTMLElement;
+  readonly askBox: HTMLElement;
+  readonly bidBox: HTMLElement;
+  readonly spreadBox: HTMLElement;
+}
+
+/** Draws in the frame after each change of book, orders or size; answers how to stop. */
+function runLadder(
+  { book, account }: Terminal,
+  view: MarketView,
+  step: number,
+  { bodyBox, askBox, bidBox, spreadBox }: Boxes,
+): () => void {
+  const { units, priceDigits, sizeDigits } = view;
+  const texts = {
+    price: (ticks: number) => formatFixed(fromSteps(ticks, units.tick), priceDigits),
+    size: (lots: number) => formatFixed(fromSteps(lots, units.lot), sizeDigits),
+  };
+  const ladder = new Ladder(askBox, bidBox, texts, (text) => pickPrice(text.replaceAll(",", "")));
+  let rowCount = 0;
+  const draw = () => {
+    const sight = book.sight.get();
+    if (sight?.symbol !== view.market.symbol || rowCount === 0) return;
+    const bids = rowsOf(sight, "bid", step, rowCount);
+    const asks = rowsOf(sight, "ask", step, rowCount);
+    const own = ownRows(account.orders.get(), view, step);
+    ladder.draw({ rows: bids, own: own.bid }, { rows: asks, own: own.ask });
+    const text = spreadText(sight, view);
+    if (spreadBox.textContent !== text) spreadBox.textContent = text;
+  };
+  const soon = () => onNextFrame(draw);
+  const resize = new ResizeObserver(() => {
+    rowCount = rowsThatFit(bodyBox, spreadBox);
+    ladder.resize(rowCount);
+    soon();
+  });
+  resize.observe(bodyBox);
+  const stops = [book.sight.watch(draw), account.orders.watch(soon)];
+  return () => {
+    for (const stop of stops) stop();
+    forgetFrame(draw);
+    resize.disconnect();
+    ladder.destroy();
+  };
+}
+
+function rowsThatFit(body: HTMLElement, spread: HTMLElement): number {
+  const rowHeight = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) * 1.25;
+  const head = body.firstElementChild?.clientHeight ?? 0;
+  const free = body.clientHeight - head - spread.offsetHeight;
+  return Math.max(0, Math.floor(free / 2 / rowHeight));
+}
+
+const levels = new Levels();
+
+/** Reads no deeper into the book than the rows ask for. */
+function rowsOf(
+  { book }: BookSight,
+  side: "bid" | "ask",
+  step: number,
+  rowCount: number,
+): LadderRow[] {
+  for (let depth = FIRST_DEPTH; ; depth *= 4) {
+    levels.read(book, side, depth);
+    // One row more than is shown, so that the last one shown is whole.
+    const rows = aggregate(side, levels, step, rowCount + 1);
+    if (rows.length > rowCount || levels.count < depth) return rows.slice(0, rowCount);
+  }
+}
+
+function ownRows(
+  orders: ReturnType<Terminal["account"]["orders"]["get"]>,
+  { market, units }: MarketView,
+  step: number,
+): { bid: Set<number>; ask: Set<number> } {
+  const own = { bid: new Set<number>(), ask: new Set<number>() };
+  for (const { symbol, status, side, price } of orders?.values() ?? []) {
+    if (symbol !== market.symbol || status !== "resting" || price === null) continue;
+    const bookSide = side === "long" ? "bid" : "ask";
+    own[bookSide].add(stepOfRow(bookSide, toSteps(price, units.tick), step));
+  }
+  return own;
+}
+
+function spreadText({ book }: BookSight, { units, priceDigits }: MarketView): string {
+  const bid = book.bestBid?.[0];
+  const ask = book.bestAsk?.[0];
+  if (bid === undefined && ask === undefined) return "The book is empty: be the first to quote";
+  if (bid === undefined || ask === undefined) return `Spread ${NONE}`;
+  // Prices are whole ticks, so the difference is rounded to one: no float noise.
+  const ticks = Math.round((ask - bid) / units.tick.size);
+  const spread = formatFixed(fromSteps(ticks, units.tick), priceDigits);
+  const share = ((ask - bid) / ((ask + bid) / 2)) * 100;
+  return `Spread ${spread}  ${formatFixed(share, 3)}%`;
+}

@@ -1,0 +1,66 @@
+/** The numbers behind the depth chart: the range it shows, and the sums along each side. */
+
+import type { LevelList } from "./aggregate.js";
+
+export interface DepthRange {
+  readonly low: number;
+  readonly high: number;
+  readonly middle: number;
+}
+
+/** The widest view: beyond it orders wait for another market. */
+const WIDEST = 0.02;
+const MAX_POINTS = 600;
+
+/** As wide as the shorter side reaches, so that the two can be compared; undefined for no book. */
+export function depthRange(bids: LevelList, asks: LevelList): DepthRange | undefined {
+  const bestBid = bids.ticks[0] ?? 0;
+  const bestAsk = asks.ticks[0] ?? 0;
+  if (bids.count === 0 && asks.count === 0) return undefined;
+  const middle = bids.count === 0 ? bestAsk : asks.count === 0 ? bestBid : (bestBid + bestAsk) / 2;
+  const below = bids.count === 0 ? 0 : middle - bids.ticks[bids.count - 1]!;
+  const above = asks.count === 0 ? 0 : asks.ticks[asks.count - 1]! - middle;
+  const reach = Math.max(2, Math.min(middle * WIDEST, Math.max(below, above)));
+  return { low: Math.max(1, middle - reach), high: middle + reach, middle };
+}
+
+export interface CurvePoint {
+  readonly ticks: number;
+  readonly sumLots: number;
+}
+
+export interface Curve {
+  /** From the best price outward. */
+  readonly points: readonly CurvePoint[];
+  /** Where the curve ends, in ticks. */
+  readonly edge: number;
+  /** Lots of everything shown. */
+  readonly total: number;
+  /** Lots from the best price up to there. */
+  at(ticks: number): number;
+}
+
+/** Sums from the best price to the edge of the range; thinned where points would share a pixel. */
+export function curveOf(levels: LevelList, edge: number): Curve {
+  const all: CurvePoint[] = [];
+  const best = levels.ticks[0] ?? edge;
+  const isBid = edge < best;
+  const width = Math.abs(edge - best) / MAX_POINTS;
+  let sumLots = 0;
+  for (let at = 0; at < levels.count; at++) {
+    const ticks = levels.ticks[at]!;
+    if (isBid ? ticks < edge : ticks > edge) break;
+    sumLots += levels.lots[at]!;
+    const last = all.at(-1);
+    if (last !== undefined && Math.abs(ticks - last.ticks) < width && at < levels.count - 1) {
+      all[all.length - 1] = { ticks: last.ticks, sumLots };
+    } else all.push({ ticks, sumLots });
+  }
+  return {
+    points: all,
+    edge,
+    total: sumLots,
+    at: (ticks) =>
+      all.findLast((point) => (isBid ? point.ticks >= ticks : point.ticks <= ticks))?.sumLots ?? 0,
+  };
+}

@@ -1,0 +1,166 @@
+/**
+ * The ladder's rows, kept by hand: the book changes up to a hundred times a second and a row is
+ * three texts and a bar, so each frame writes only what differs from the last.
+ *
+ * In: rows of both sides. Out: DOM inside the given element. Asks stand above the spread with the
+ * best at the bottom, bids below it. A row can be picked by pointer, or by arrow keys and Enter; it
+ * is one tab stop, not forty.
+ */
+
+import type { LadderRow } from "./aggregate.js";
+
+export interface LadderTexts {
+  price(ticks: number): string;
+  size(lots: number): string;
+}
+
+export interface LadderSide {
+  readonly rows: readonly LadderRow[];
+  /** Rows, by ticks, at which the trader has an order. */
+  readonly own: ReadonlySet<number>;
+}
+
+/** One line: its elements, and what they show now. */
+class Line {
+  readonly element = document.createElement("div");
+  ticks = 0;
+  private readonly bar = document.createElement("span");
+  private readonly cells: readonly HTMLElement[];
+  private readonly shown = ["", "", ""];
+  private width = -1;
+  private isOwn = false;
+
+  constructor(side: "bid" | "ask") {
+    this.element.className = `ladder-row ${side}`;
+    this.element.setAttribute("role", "row");
+    this.element.tabIndex = -1;
+    this.bar.className = "bar";
+    this.cells = [0, 1, 2].map(() => {
+      const cell = document.createElement("span");
+      cell.setAttribute("role", "gridcell");
+      return cell;
+    });
+    this.element.append(this.bar, ...this.cells);
+  }
+
+  show(ticks: number, texts: readonly [string, string, string], share: number, own: boolean): void {
+    this.ticks = ticks;
+    for (const [at, text] of texts.entries()) {
+      if (this.shown[at] === text) continue;
+      this.shown[at] = text;
+      this.cells[at]!.textContent = text;
+    }
+    // Half a percent is less than a pixel of the bar.
+    const width = Math.round(share * 200) / 200;
+    if (width !== this.width) {
+      this.width = width;
+      this.bar.style.transform = `scaleX(${width})`;
+    }
+    if (own !== this.isOwn) {
+      this.isOwn = own;
+      this.element.classList.toggle("own", own);
+    }
+  }
+
+  clear(): void {
+    if (this.ticks !== 0) this.show(0, ["", "", ""], 0, false);
+  }
+}
+
+export class Ladder {
+  private readonly asks: Line[] = [];
+  private readonly bids: Line[] = [];
+  private focused: Line | undefined;
+
+  constructor(
+    private readonly askBox: HTMLElement,
+    private readonly bidBox: HTMLElement,
+    private readonly texts: LadderTexts,
+    private readonly onPick: (priceText: string) => void,
+  ) {
+    for (const box of [askBox, bidBox]) {
+      box.addEventListener("click", this.pickFrom);
+      box.addEventListener("keydown", this.handleKey);
+    }
+  }
+
+  /** Lines per side. */
+  resize(count: number): void {
+    this.fit(this.asks, "ask", this.askBox, count);
+    this.fit(this.bids, "bid", this.bidBox, count);
+    this.offerTabStop(this.focused ?? this.bids[0]);
+  }
+
+  draw(bids: LadderSide, asks: LadderSide): void {
+    const deepest = Math.max(bids.rows.at(-1)?.sumLots ?? 0, asks.rows.at(-1)?.sumLots ?? 0);
+    this.drawSide(this.asks, asks, deepest);
+    this.drawSide(this.bids, bids, deepest);
+  }
+
+  destroy(): void {
+    for (const box of [this.askBox, this.bidBox]) {
+      box.removeEventListener("click", this.pickFrom);
+      box.removeEventListener("keydown", this.handleKey);
+      box.replaceChildren();
+    }
+  }
+
+  private drawSide(lines: readonly Line[], { rows, own }: LadderSide, deepest: number): void {
+    for (const [at, line] of lines.entries()) {
+      const row = rows[at];
+      if (row === undefined) line.clear();
+      else {
+        const { price, size } = this.texts;
+        const texts = [price(row.ticks), size(row.lots), size(row.sumLots)] as const;
+        line.show(row.ticks, [...texts], row.sumLots / deepest, own.has(row.ticks));
+      }
+    }
+  }
+
+  private fit(lines: Line[], side: "bid" | "ask", box: HTMLElement, count: number): void {
+    while (lines.length > count) lines.pop()?.element.remove();
+    while (lines.length < count) {
+      const line = new Line(side);
+      lines.push(line);
+      // The best ask stands last, next to the spread.
+      if (side === "ask") box.prepend(line.element);
+      else box.append(line.element);
+    }
+  }
+
+  private offerTabStop(line: Line | undefined): void {
+    if (this.focused !== undefined) this.focused.element.tabIndex = -1;
+    this.focused = line;
+    if (line !== undefined) line.element.tabIndex = 0;
+  }
+
+  private lineOf(target: EventTarget | null): Line | undefined {
+    if (!(target instanceof Node)) return undefined;
+    return [...this.asks, ...this.bids].find(({ element }) => element.contains(target));
+  }
+
+  private readonly pickFrom = (event: Event): void => {
+    const line = this.lineOf(event.target);
+    if (line === undefined || line.ticks === 0) return;
+    this.offerTabStop(line);
+    this.onPick(this.texts.price(line.ticks));
+  };
+
+  private readonly handleKey = (event: KeyboardEvent): void => {
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      this.pickFrom(event);
+      return;
+    }
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (step === 0) return;
+    event.preventDefault();
+    const all = [...this.asks.toReversed(), ...this.bids];
+    const line = this.lineOf(event.target);
+    if (line === undefined) return;
+    const next = all[all.indexOf(line) + step];
+    if (next === undefined) return;
+    this.offerTabStop(next);
+    next.element.focus();
+  };
+}

@@ -1,0 +1,160 @@
+/** The chart: candles with volume and the trader's own lines, or the depth of the book. */
+
+import type { Order } from "@perpgate/protocol/order";
+import type { Position } from "@perpgate/protocol/position";
+import { RESOLUTIONS, type Resolution } from "@perpgate/protocol/symbol";
+import { useEffect, useRef, useState } from "react";
+import { DepthChart } from "../book/depth-chart.js";
+import { readPreference, writePreference } from "../state/preferences.js";
+import { useStore } from "../state/store.js";
+import { useTerminal } from "../terminal.js";
+import { readColours, theme } from "../theme/theme.js";
+import { Tabs, tabPanel } from "../ui/tabs.js";
+import { CandleFeed } from "../venue/candle-feed.js";
+import type { MarketView } from "../venue/market-view.js";
+import { CandleChart, type ChartLine } from "./candle-chart.js";
+import "./chart-panel.css";
+
+const TABS = [
+  { name: "candles", label: "Chart" },
+  { name: "depth", label: "Depth" },
+] as const;
+const PANEL = "chart-panel";
+
+export function ChartPanel() {
+  const { board } = useTerminal();
+  const view = useStore(board.current);
+  const [tab, setTab] = useState<"candles" | "depth">("candles");
+  const [resolution, setResolution] = useState<Resolution>(rememberedResolution);
+  const choose = (next: Resolution) => {
+    writePreference("resolution", next);
+    setResolution(next);
+  };
+  return (
+    <section className="panel chart" aria-label="Chart">
+      <div className="panel-head">
+        <Tabs label="Chart" tabs={TABS} selected={tab} panelId={PANEL} onSelect={setTab} />
+        {tab === "candles" && <ResolutionChoice chosen={resolution} onChoose={choose} />}
+      </div>
+      <div className="panel-body chart-body" {...tabPanel(PANEL, tab)}>
+        {view !== undefined && tab === "candles" && (
+          <Candles
+            key={`${view.market.symbol} ${resolution}`}
+            view={view}
+            resolution={resolution}
+          />
+        )}
+        {view !== undefined && tab === "depth" && (
+          <DepthChart key={view.market.symbol} view={view} />
+        )}
+      </div>
+    </section>
+  );
+}
+
+function rememberedResolution(): Resolution {
+  const stored = readPreference("resolution");
+  return RESOLUTIONS.find((resolution) => resolution === stored) ?? "1m";
+}
+
+interface ChoiceProps {
+  readonly chosen: Resolution;
+  readonly onChoose: (resolution: Resolution) => void;
+}
+
+function ResolutionChoice({ chosen, onChoose }: ChoiceProps) {
+  return (
+    <fieldset className="segments resolutions">
+      <legend className="unseen">Candle length</legend>
+      {RESOLUTIONS.map((resolution) => (
+        <label key={resolution}>
+          <input
+            type="radio"
+            name="resolution"
+            checked={resolution === chosen}
+            onChange={() => onChoose(resolution)}
+          />
+          {resolution}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+interface CandlesProps {
+  readonly view: MarketView;
+  readonly resolution: Resolution;
+}
+
+function Candles({ view, resolution }: CandlesProps) {
+  const { client, connection, account } = useTerminal();
+  const box = useRef<HTMLDivElement>(null);
+  const [count, setCount] = useState<number>();
+  useEffect(() => {
+    if (box.current === null) return;
+    const chart = new CandleChart(
+      box.current,
+      view,
+      readColours(),
+      () => void feed.loadOlder(),
+      (shown) => setCount((known) => (known === undefined || known === 0 ? shown : known)),
+    );
+    const feed = new CandleFeed(client, view.market.symbol, resolution, chart);
+    const drawLines = () => {
+      chart.drawLines(linesOf(view, account.positions.get(), account.orders.get()));
+    };
+    feed.start();
+    drawLines();
+    const stops = [
+      theme.watch(() => {
+        chart.dress(readColours());
+        void feed.load();
+        drawLines();
+      }),
+      account.positions.watch(drawLines),
+      account.orders.watch(drawLines),
+      connection.onReturn(() => void feed.load()),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+      feed.close();
+      chart.remove();
+    };
+  }, [client, connection, account, view, resolution]);
+  return (
+    <>
+      <div
+        className="candles"
+        ref={box}
+        role="img"
+        aria-label={`${view.market.symbol} candles of ${resolution}`}
+        aria-busy={count === undefined}
+      />
+      {count === 0 && (
+        <p className="empty over">No candles yet: the first trade draws the first one.</p>
+      )}
+    </>
+  );
+}
+
+function linesOf(
+  { market }: MarketView,
+  positions: ReadonlyMap<string, Position> | undefined,
+  orders: ReadonlyMap<string, Order> | undefined,
+): ChartLine[] {
+  const lines: ChartLine[] = [];
+  const position = positions?.get(market.symbol);
+  if (position !== undefined) {
+    const { avgEntry, liquidationPrice, side } = position;
+    lines.push({ price: avgEntry, title: "Entry", tone: side });
+    if (liquidationPrice !== null) {
+      lines.push({ price: liquidationPrice, title: "Liq.", tone: "warn" });
+    }
+  }
+  for (const { symbol, side, type, price } of orders?.values() ?? []) {
+    if (symbol !== market.symbol || price === null) continue;
+    const verb = side === "long" ? "Buy" : "Sell";
+    lines.push({ price, title: type === "stop" ? `${verb} stop` : verb, tone: side });
+  }
+  return lines;
+}

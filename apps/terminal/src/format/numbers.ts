@@ -1,0 +1,81 @@
+/**
+ * Numbers as text: prices with the digits of the tick, sizes with those of the lot, money with two.
+ *
+ * One notation for every reader (1,234.5), because a price that changes its comma with the
+ * browser's language is a price that someone misreads. Formats are made once: making one costs more
+ * than using it a thousand times.
+ */
+
+const formats = new Map<string, Intl.NumberFormat>();
+
+function withDigits(minimum: number, maximum: number): Intl.NumberFormat {
+  const key = `${minimum}:${maximum}`;
+  let format = formats.get(key);
+  if (format === undefined) {
+    format = new Intl.NumberFormat("en-US", {
+      minimumFractionDigits: minimum,
+      maximumFractionDigits: maximum,
+    });
+    formats.set(key, format);
+  }
+  return format;
+}
+
+/** What stands where there is no number. */
+export const NONE = "—";
+const MINUS = "−";
+
+function signed(text: string): string {
+  return text.replace("-", MINUS);
+}
+
+/** Digits behind the point that a step such as 0.001 asks for. */
+export function digitsOfStep(step: number): number {
+  const [, exponent] = step.toExponential().split("e");
+  const [mantissa = ""] = step.toExponential().split("e");
+  const fraction = mantissa.split(".")[1]?.length ?? 0;
+  return Math.max(0, fraction - Number(exponent));
+}
+
+export function formatFixed(value: number | null | undefined, digits: number): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return NONE;
+  return signed(withDigits(digits, digits).format(value === 0 ? 0 : value));
+}
+
+/** At least two digits, up to six: fees are small and exact. */
+export function formatFee(dollars: number): string {
+  return signed(withDigits(2, 6).format(dollars));
+}
+
+export function formatDollars(dollars: number | null | undefined): string {
+  return formatFixed(dollars, 2);
+}
+
+/** Cents are rounded away from what a trader can spend: never show more than there is. */
+export function formatAvailable(dollars: number): string {
+  return formatFixed(Math.floor(dollars * 100) / 100, 2);
+}
+
+export function formatSigned(value: number | null | undefined, digits: number): string {
+  const text = formatFixed(value, digits);
+  return typeof value === "number" && value > 0 ? `+${text}` : text;
+}
+
+export function formatPercent(fraction: number | null | undefined, digits = 2): string {
+  if (fraction === null || fraction === undefined) return NONE;
+  return `${formatSigned(fraction * 100, digits)}%`;
+}
+
+const COMPACT = new Intl.NumberFormat("en-US", {
+  notation: "compact",
+  minimumFractionDigits: 0,
+  maximumFractionDigits: 2,
+});
+
+export function formatCompact(value: number | null | undefined): string {
+  return value === null || value === undefined ? NONE : signed(COMPACT.format(value));
+}
+
+export function formatMs(ms: number): string {
+  return `${formatFixed(ms, ms < 10 ? 2 : ms < 100 ? 1 : 0)} ms`;
+}

@@ -1,0 +1,25 @@
+/** Times as text, in the reader's own time zone, always on 24 hours. */
+
+const CLOCK = new Intl.DateTimeFormat("en-GB", {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+});
+const DAY = new Intl.DateTimeFormat("en-GB", { day: "2-digit", month: "short" });
+
+export function formatClock(timeMs: number): string {
+  return CLOCK.format(timeMs);
+}
+
+export function formatDayAndClock(timeMs: number): string {
+  return `${DAY.format(timeMs)} ${CLOCK.format(timeMs)}`;
+}
+
+/** `41:07`, or `1:02:03` above an hour; never below zero. */
+export function formatCountdown(leftMs: number): string {
+  const seconds = Math.max(0, Math.ceil(leftMs / 1_000));
+  const hours = Math.floor(seconds / 3_600);
+  const parts = [Math.floor((seconds % 3_600) / 60), seconds % 60];
+  const text = parts.map((part) => String(part).padStart(2, "0")).join(":");
+  return hours === 0 ? text : `${hours}:${text}`;
+}

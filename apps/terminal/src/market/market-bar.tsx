@@ -1,0 +1,160 @@
+/** The market that is shown: switcher, mark, index, change of the day, funding and its countdown. */
+
+import type { Ticker } from "@perpgate/protocol/market-data";
+import { type ReactNode, useEffect, useState } from "react";
+import { formatCompact, formatPercent, NONE } from "../format/numbers.js";
+import { formatCountdown } from "../format/times.js";
+import { type Store, useStore } from "../state/store.js";
+import { useTerminal } from "../terminal.js";
+import { type MarketView, priceText } from "../venue/market-view.js";
+import { MarketSwitcher } from "./market-switcher.js";
+import "./market-bar.css";
+
+export function MarketBar() {
+  const { board } = useTerminal();
+  const view = useStore(board.current);
+  return (
+    <section className="market-bar" aria-label="Market">
+      <MarketSwitcher />
+      {view === undefined ? <BarSkeleton /> : <Figures key={view.market.symbol} view={view} />}
+    </section>
+  );
+}
+
+function BarSkeleton() {
+  return (
+    <dl className="figures">
+      {["Mark", "Index", "24h change", "24h volume", "Funding"].map((label) => (
+        <Figure key={label} label={label}>
+          <span className="skeleton" />
+        </Figure>
+      ))}
+    </dl>
+  );
+}
+
+function Figures({ view }: { readonly view: MarketView }) {
+  const { board } = useTerminal();
+  const ticker = board.ticker(view.market.symbol);
+  return (
+    <>
+      <LastPrice view={view} ticker={ticker} />
+      <dl className="figures">
+        <Figure label="Mark">
+          <Price view={view} ticker={ticker} of={markOf} />
+        </Figure>
+        <Figure label="Index">
+          <Price view={view} ticker={ticker} of={indexOf} />
+        </Figure>
+        <Change ticker={ticker} />
+        <Figure label="24h high">
+          <Price view={view} ticker={ticker} of={highOf} />
+        </Figure>
+        <Figure label="24h low">
+          <Price view={view} ticker={ticker} of={lowOf} />
+        </Figure>
+        <Volume view={view} ticker={ticker} />
+        <Funding ticker={ticker} />
+        {view.market.status === "halted" && <span className="chip bad">Halted</span>}
+      </dl>
+    </>
+  );
+}
+
+interface TickerProps {
+  readonly ticker: Store<Ticker | undefined>;
+}
+
+function LastPrice({ view, ticker }: TickerProps & { readonly view: MarketView }) {
+  const last = useStore(ticker, lastOf);
+  const change = useStore(ticker, changeOf);
+  const text = priceText(view, last);
+  useEffect(() => {
+    document.title = `${text} ${view.market.symbol} · Perpgate`;
+  }, [text, view]);
+  return (
+    <output className={`last-price ${toneOf(change)}`} aria-label="Last price">
+      {last === undefined ? <span className="skeleton" /> : text}
+    </output>
+  );
+}
+
+interface PriceProps extends TickerProps {
+  readonly view: MarketView;
+  readonly of: (ticker: Ticker | undefined) => number | null | undefined;
+}
+
+function Price({ view, ticker, of }: PriceProps) {
+  const price = useStore(ticker, of);
+  if (price === undefined) return <span className="skeleton" />;
+  return <>{priceText(view, price)}</>;
+}
+
+function Change({ ticker }: TickerProps) {
+  const change = useStore(ticker, changeOf);
+  return (
+    <Figure label="24h change">
+      <span className={toneOf(change)}>{formatPercent(change)}</span>
+    </Figure>
+  );
+}
+
+function Volume({ view, ticker }: TickerProps & { readonly view: MarketView }) {
+  const volume = useStore(ticker, (value) => value?.volume24h);
+  const interest = useStore(ticker, (value) => value?.openInterest);
+  const { base } = view.market;
+  return (
+    <>
+      <Figure label="24h volume">
+        {formatCompact(volume)} {base}
+      </Figure>
+      <Figure label="Open interest">
+        {formatCompact(interest)} {base}
+      </Figure>
+    </>
+  );
+}
+
+function Funding({ ticker }: TickerProps) {
+  const rate = useStore(ticker, (value) => value?.fundingRate);
+  const nextAt = useStore(ticker, (value) => value?.nextFundingAt);
+  const tone = rate === undefined || rate === 0 ? "" : rate > 0 ? "long" : "short";
+  return (
+    <Figure label="Funding / countdown">
+      <span className={tone}>{formatPercent(rate, 4)}</span>{" "}
+      <span className="soft">{nextAt === undefined ? NONE : <Countdown to={nextAt} />}</span>
+    </Figure>
+  );
+}
+
+function Countdown({ to }: { readonly to: number }) {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  return <>{formatCountdown(to - now)}</>;
+}
+
+function Figure({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+  return (
+    <div className="figure">
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+const markOf = (ticker: Ticker | undefined) => ticker?.mark;
+const indexOf = (ticker: Ticker | undefined) => ticker?.index;
+const highOf = (ticker: Ticker | undefined) => ticker?.high24h;
+const lowOf = (ticker: Ticker | undefined) => ticker?.low24h;
+const changeOf = (ticker: Ticker | undefined) => ticker?.change24h;
+/** Before the first trade the mark stands in. */
+const lastOf = (ticker: Ticker | undefined) =>
+  ticker === undefined ? undefined : (ticker.last ?? ticker.mark);
+
+function toneOf(change: number | null | undefined): string {
+  if (change === null || change === undefined || change === 0) return "";
+  return change > 0 ? "long" : "short";
+}

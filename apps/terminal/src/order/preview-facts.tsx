@@ -1,0 +1,73 @@
+/** What the order in the form would do, before it is sent. */
+
+import { fromMicros, fromSteps } from "@perpgate/protocol/units";
+import { formatDollars, formatFee, formatFixed, NONE } from "../format/numbers.js";
+import type { OrderPreview } from "../maths/order-preview.js";
+import type { MarketView } from "../venue/market-view.js";
+import { usePreview } from "./use-preview.js";
+
+export function PreviewFacts({ view }: { readonly view: MarketView }) {
+  const preview = usePreview(view);
+  const { base, quote } = view.market;
+  const facts = factsOf(view, preview);
+  return (
+    <dl className="facts preview" aria-label="Estimate">
+      <div>
+        <dt>Size</dt>
+        <dd data-testid="preview-size">
+          {facts.size} {base}
+        </dd>
+      </div>
+      <div>
+        <dt>Order value</dt>
+        <dd data-testid="preview-notional">
+          {facts.notional} {quote}
+        </dd>
+      </div>
+      <div>
+        <dt>Average price</dt>
+        <dd>{facts.average}</dd>
+      </div>
+      <div>
+        <dt>Fee</dt>
+        <dd data-testid="preview-fee">
+          {facts.fee} {quote}
+        </dd>
+      </div>
+      <div>
+        <dt>Liquidation price</dt>
+        <dd data-testid="preview-liquidation" className="warn-text">
+          {facts.liquidation}
+        </dd>
+      </div>
+      {facts.note !== undefined && <div className="notice">{facts.note}</div>}
+    </dl>
+  );
+}
+
+function factsOf(view: MarketView, preview: OrderPreview | undefined) {
+  if (preview === undefined) {
+    return { size: NONE, notional: NONE, average: NONE, fee: NONE, liquidation: NONE };
+  }
+  const { units, priceDigits, sizeDigits } = view;
+  const lots = preview.takingLots + preview.waitingLots;
+  const { liquidationTicks: ticks } = preview;
+  return {
+    size: formatFixed(fromSteps(lots, units.lot), sizeDigits),
+    notional: formatDollars(fromMicros(preview.notionalMicros)),
+    average: lots === 0 ? NONE : formatFixed(preview.averageTicks * units.tick.size, priceDigits),
+    fee: formatFee(fromMicros(preview.feeMicros)),
+    liquidation: ticks === null ? NONE : formatFixed(fromSteps(ticks, units.tick), priceDigits),
+    note: noteOn(view, preview, lots),
+  };
+}
+
+function noteOn(view: MarketView, preview: OrderPreview, lots: number): string | undefined {
+  if (preview.unspentMicros > 0) {
+    const unspent = formatDollars(fromMicros(preview.unspentMicros));
+    return lots === 0
+      ? "Nobody quotes on that side now: a market order would find nothing. Place a limit order."
+      : `The book is too thin for all of it: ${unspent} would stay unspent.`;
+  }
+  return lots === 0 ? `Less than one lot (${view.market.lotSize} ${view.market.base}).` : undefined;
+}

@@ -1,0 +1,81 @@
+/**
+ * The preview of what stands in the form, computed again when the form, the position or the mark
+ * changes, and for the book a few times a second: a number that flickers cannot be read.
+ */
+
+import type { Position } from "@perpgate/protocol/position";
+import { toMicrosFloor, toSteps } from "@perpgate/protocol/units";
+import { useEffect, useState } from "react";
+import { Levels } from "../book/levels.js";
+import { type OrderPreview, previewOrder } from "../maths/order-preview.js";
+import { type Holding, NO_HOLDING } from "../maths/position-maths.js";
+import { useStore } from "../state/store.js";
+import { type Terminal, useTerminal } from "../terminal.js";
+import type { MarketView } from "../venue/market-view.js";
+import { numberIn, type OrderForm, orderForm } from "./order-form-state.js";
+
+const REFRESH_MS = 250;
+const levels = new Levels();
+
+export function usePreview(view: MarketView): OrderPreview | undefined {
+  const terminal = useTerminal();
+  const form = useStore(orderForm);
+  const position = useStore(terminal.account.positions, (all) => all?.get(view.market.symbol));
+  const [, refresh] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => refresh((round) => round + 1), REFRESH_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return previewNow(terminal, view, form, position);
+}
+
+function previewNow(
+  { book, board }: Terminal,
+  view: MarketView,
+  form: OrderForm,
+  position: Position | undefined,
+): OrderPreview | undefined {
+  const { market, units } = view;
+  const mark = board.ticker(market.symbol).get()?.mark ?? market.markPrice;
+  const sight = book.sight.get();
+  const margin = numberIn(form.margin);
+  const price = priceIn(form);
+  if (mark === null || margin === undefined || margin <= 0) return undefined;
+  if (sight?.symbol !== market.symbol) return undefined;
+  try {
+    return previewOrder(
+      {
+        direction: form.side === "long" ? 1 : -1,
+        type: form.type,
+        marginMicros: toMicrosFloor(margin),
+        leverage: form.leverage,
+        priceTicks: price === undefined ? 0 : toSteps(price, units.tick),
+        reduceOnly: form.reduceOnly,
+      },
+      {
+        units,
+        markTicks: Math.round(mark / market.tickSize),
+        opposite: levels.read(sight.book, form.side === "long" ? "ask" : "bid"),
+        held: holdingOf(position, view),
+      },
+    );
+  } catch {
+    // A price off the tick, or numbers beyond any order: the form says so by itself.
+    return undefined;
+  }
+}
+
+export function priceIn({ type, price }: OrderForm): number | undefined {
+  const value = type === "market" ? undefined : numberIn(price);
+  return value === undefined || value <= 0 ? undefined : value;
+}
+
+export function holdingOf(position: Position | undefined, { units }: MarketView): Holding {
+  if (position === undefined) return NO_HOLDING;
+  const { size, avgEntry, margin } = position;
+  return {
+    lots: Math.round(size / units.lot.size),
+    costMicros: Math.round(avgEntry * size * 1e6),
+    marginMicros: Math.round(margin * 1e6),
+  };
+}

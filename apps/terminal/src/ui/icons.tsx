@@ -1,0 +1,23 @@
+/** Line icons, 16 × 16. They decorate a label and are hidden from screen readers. */
+
+const PATHS = {
+  chevron: "M4 6l4 4 4-4",
+  close: "M4 4l8 8M12 4l-8 8",
+  sun: "M8 5.2a2.8 2.8 0 1 0 0 5.6 2.8 2.8 0 0 0 0-5.6zM8 1.5v1M8 13.5v1M1.5 8h1M13.5 8h1M3.4 3.4l.7.7M11.9 11.9l.7.7M3.4 12.6l.7-.7M11.9 4.1l.7-.7",
+  moon: "M13 9.6A5.5 5.5 0 0 1 6.4 3 5.5 5.5 0 1 0 13 9.6z",
+  check: "M3.5 8.5l3 3 6-7",
+  chart: "M4 2v12M4 4.5H2.5v6H4M4 4.5h1.5v6H4M11 2v12M11 5H9.5v5H11M11 5h1.5v5H11",
+  book: "M2.5 3.5h11M2.5 6.5h7M2.5 9.5h9M2.5 12.5h5",
+  trade: "M5 13V3M5 3L2.5 5.5M5 3l2.5 2.5M11 3v10M11 13l-2.5-2.5M11 13l2.5-2.5",
+  wallet:
+    "M2.5 4.5h10a1 1 0 0 1 1 1v7a1 1 0 0 1-1 1h-9a1 1 0 0 1-1-1zM2.5 4.5a1.5 1.5 0 0 1 1.5-1.5h7M10.5 9h.5",
+  link: "M6 3.5H3.5v9h9V10M9.5 2.5h4v4M13.5 2.5L7.5 8.5",
+} as const;
+
+export function Icon({ name }: { readonly name: keyof typeof PATHS }) {
+  return (
+    <svg className="icon" viewBox="0 0 16 16" aria-hidden="true">
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}

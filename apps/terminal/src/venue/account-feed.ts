@@ -1,0 +1,146 @@
+/**
+ * What the signed-in account owns: money, positions, open orders, fills, deposits.
+ *
+ * Positions, orders and deposits come from their streams, which begin with everything that is open
+ * and go on without gaps. Money and fills are asked for whenever one of the streams says that
+ * something changed, at most a few times a second.
+ */
+
+import type { Account } from "@perpgate/protocol/account";
+import type { Deposit } from "@perpgate/protocol/deposit";
+import type { Fill } from "@perpgate/protocol/fill";
+import type { Order } from "@perpgate/protocol/order";
+import type { Position } from "@perpgate/protocol/position";
+import type { ClosedPosition, Session, Subscription, WatchOptions } from "@perpgate/sdk";
+import { Store } from "../state/store.js";
+
+const REFRESH_MS = 200;
+const FILLS_PAGE = 50;
+
+export interface FillsPage {
+  readonly fills: readonly Fill[];
+  readonly hasMore: boolean;
+}
+
+export class AccountFeed {
+  readonly account = new Store<Account | undefined>(undefined);
+  readonly positions = new Store<ReadonlyMap<string, Position> | undefined>(undefined);
+  readonly orders = new Store<ReadonlyMap<string, Order> | undefined>(undefined);
+  readonly deposits = new Store<ReadonlyMap<string, Deposit> | undefined>(undefined);
+  readonly fills = new Store<FillsPage | undefined>(undefined);
+  private session: Session | undefined;
+  private watches: readonly Subscription[] = [];
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** `onEnded` hears that the venue no longer knows the session. */
+  constructor(private readonly onEnded: (error: Error | undefined) => void) {}
+
+  open(session: Session): void {
+    this.close();
+    this.session = session;
+    const { stream } = session;
+    const options: WatchOptions = {
+      onProblem: ({ kind, error }) => {
+        if (kind === "refused" && this.session === session) this.onEnded(error);
+      },
+    };
+    this.watches = [
+      stream.watchPositions(({ type, positions }) => {
+        const next = new Map(type === "snapshot" ? [] : this.positions.get());
+        for (const position of positions) {
+          if (isHeld(position)) next.set(position.symbol, position);
+          else next.delete(position.symbol);
+        }
+        this.show(this.positions, next);
+      }, options),
+      stream.watchOrders(({ type, orders }) => {
+        const next = new Map(type === "snapshot" ? [] : this.orders.get());
+        for (const order of orders) {
+          if (isOpen(order)) next.set(order.orderId, order);
+          else next.delete(order.orderId);
+        }
+        this.show(this.orders, next);
+      }, options),
+      stream.watchDeposits(({ type, deposits }) => {
+        const next = new Map(type === "snapshot" ? [] : this.deposits.get());
+        for (const deposit of deposits) next.set(deposit.depositId, deposit);
+        this.show(this.deposits, next);
+      }, options),
+      stream.watchPreconfirms(() => this.refreshSoon(), options),
+    ];
+    void this.refresh();
+  }
+
+  close(): void {
+    for (const watch of this.watches) watch.close();
+    this.watches = [];
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.session = undefined;
+    for (const store of [this.account, this.positions, this.orders, this.deposits, this.fills]) {
+      store.set(undefined);
+    }
+  }
+
+  refreshSoon(): void {
+    if (this.timer !== undefined || this.session === undefined) return;
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      void this.refresh();
+    }, REFRESH_MS);
+  }
+
+  async moreFills(): Promise<void> {
+    const { session } = this;
+    const known = this.fills.get();
+    const oldest = known?.fills.at(-1);
+    if (session === undefined || known === undefined || oldest === undefined) return;
+    const older = await session.fills({ limit: FILLS_PAGE, before: oldest.id });
+    if (this.session !== session) return;
+    this.fills.set({
+      fills: [...known.fills, ...older],
+      hasMore: older.length === FILLS_PAGE,
+    });
+  }
+
+  private async refresh(): Promise<void> {
+    const { session } = this;
+    if (session === undefined) return;
+    try {
+      const [account, newest] = await Promise.all([
+        session.account(),
+        session.fills({ limit: FILLS_PAGE }),
+      ]);
+      if (this.session !== session) return;
+      this.account.set(account);
+      this.fills.set(joinFills(this.fills.get(), newest));
+    } catch {
+      // Whatever brings the connection back also brings the next change, which asks again.
+    }
+  }
+
+  private show<T>(store: Store<T>, value: T): void {
+    store.set(value);
+    this.refreshSoon();
+  }
+}
+
+function isHeld(position: Position | ClosedPosition): position is Position {
+  return position.size !== 0;
+}
+
+function isOpen({ status }: Order): boolean {
+  return status === "resting" || status === "pending";
+}
+
+function joinFills(known: FillsPage | undefined, newest: readonly Fill[]): FillsPage {
+  const ids = new Set(newest.map(({ id }) => id));
+  const overlap = known?.fills.some(({ id }) => ids.has(id)) ?? false;
+  if (known === undefined || !overlap) {
+    return { fills: newest, hasMore: newest.length === FILLS_PAGE };
+  }
+  return {
+    fills: [...newest, ...known.fills.filter(({ id }) => !ids.has(id))],
+    hasMore: known.hasMore,
+  };
+}

@@ -1,0 +1,138 @@
+/**
+ * Orders on their way: sends them, times them, and follows each answer until its block is sealed.
+ *
+ * An answer is soft when it comes: executed and durable, its block still open. It turns sealed when
+ * the blocks stream shows that block, and is then compared with what the venue says it sealed.
+ */
+
+import type { OrderType, Side } from "@perpgate/protocol/order";
+import type { PreconfirmAck } from "@perpgate/protocol/preconfirm";
+import type { NewOrder, Session } from "@perpgate/sdk";
+import { Store } from "../state/store.js";
+
+export type SealState =
+  | "soft"
+  /** The block is sealed; whether it holds this very acknowledgement is being asked. */
+  | "sealed"
+  | "proven"
+  /** The venue sealed something else than it answered. */
+  | "differs";
+
+export interface OrderAnswer {
+  readonly ack: PreconfirmAck;
+  readonly type: OrderType;
+  readonly replayed: boolean;
+  /** From the call to its answer, signing and network included. */
+  readonly browserMs: number;
+  readonly seal: SealState;
+  /** Where in its block the acknowledgement stands, once proven. */
+  readonly leaf: number | undefined;
+}
+
+const KEPT = 5;
+const FALLBACK_MS = 1_500;
+
+export class OrderDesk {
+  readonly answers = new Store<readonly OrderAnswer[]>([], "at-once");
+  private lastSealed = 0;
+
+  async place(session: Session, order: NewOrder): Promise<OrderAnswer> {
+    const begin = performance.now();
+    const { replayed, ...ack } = await fastestWay(session).placeOrder(order);
+    const browserMs = performance.now() - begin;
+    const answer: OrderAnswer = {
+      ack,
+      type: order.type,
+      replayed,
+      browserMs,
+      seal: "soft",
+      leaf: undefined,
+    };
+    this.answers.update((known) => [answer, ...known].slice(0, KEPT));
+    this.follow(session, ack);
+    return answer;
+  }
+
+  /** Closes whatever is held: reduce-only makes any sufficient margin close exactly. */
+  close(session: Session, position: { symbol: string; size: number; markPrice: number }) {
+    const side: Side = position.size > 0 ? "short" : "long";
+    // Twice the notional leaves room for a price that moves; reduce-only takes what is there.
+    const margin = Math.max(1, Math.ceil(Math.abs(position.size) * position.markPrice * 2));
+    return this.place(session, {
+      symbol: position.symbol,
+      side,
+      type: "market",
+      margin,
+      leverage: 1,
+      reduceOnly: true,
+    });
+  }
+
+  sealedUpTo(block: number): void {
+    if (block <= this.lastSealed) return;
+    this.lastSealed = block;
+    for (const { ack, seal } of this.answers.get()) {
+      if (seal === "soft" && ack.expectedBlock <= block) this.change(ack.ackNonce, "sealed");
+    }
+  }
+
+  forget(): void {
+    this.answers.set([]);
+  }
+
+  private follow(session: Session, { ackNonce, expectedBlock }: PreconfirmAck): void {
+    if (expectedBlock <= this.lastSealed) this.change(ackNonce, "sealed");
+    const unwatch = this.answers.watch(() => {
+      const answer = this.answers.get().find(({ ack }) => ack.ackNonce === ackNonce);
+      if (answer?.seal === "soft") return;
+      unwatch();
+      if (answer?.seal === "sealed") void this.prove(session, ackNonce);
+    });
+    // The stream may be cut just now; asking settles it all the same.
+    setTimeout(() => void this.askWhileSoft(session, ackNonce), FALLBACK_MS);
+    if (expectedBlock <= this.lastSealed) {
+      unwatch();
+      void this.prove(session, ackNonce);
+    }
+  }
+
+  private async askWhileSoft(session: Session, ackNonce: string): Promise<void> {
+    const answer = this.answers.get().find(({ ack }) => ack.ackNonce === ackNonce);
+    if (answer?.seal !== "soft") return;
+    if (await this.prove(session, ackNonce)) return;
+    setTimeout(() => void this.askWhileSoft(session, ackNonce), FALLBACK_MS);
+  }
+
+  private async prove(session: Session, ackNonce: string): Promise<boolean> {
+    try {
+      const proof = await session.preconfirm(ackNonce);
+      const answer = this.answers.get().find(({ ack }) => ack.ackNonce === ackNonce);
+      if (answer === undefined) return true;
+      this.change(ackNonce, isSame(answer.ack, proof.ack) ? "proven" : "differs", proof.index);
+      return true;
+    } catch {
+      // Not sealed yet, or no connection: what is shown stays as it is.
+      return false;
+    }
+  }
+
+  private change(ackNonce: string, seal: SealState, leaf?: number): void {
+    this.answers.update((known) =>
+      known.map((answer) =>
+        answer.ack.ackNonce === ackNonce ? { ...answer, seal, leaf: leaf ?? answer.leaf } : answer,
+      ),
+    );
+  }
+}
+
+/** An open socket saves the headers of a request; without one, REST does not wait for it. */
+function fastestWay(session: Session): Pick<Session, "placeOrder"> {
+  return session.stream.state === "open" ? session.stream : session;
+}
+
+/** Every field of what was sealed is what was answered. */
+function isSame(answered: PreconfirmAck, sealed: object): boolean {
+  return Object.entries(sealed).every(
+    ([name, value]) => JSON.stringify(value) === JSON.stringify(Reflect.get(answered, name)),
+  );
+}

@@ -1,0 +1,224 @@
+/** The form's numbers against the engine's own: every order is previewed, then really placed. */
+
+import type { Tier } from "@perpgate/engine";
+import { BTC, DUST, type Listing, SOL } from "@perpgate/engine/test/scenarios/listing";
+import type { Trader } from "@perpgate/engine/test/scenarios/trader";
+import { Venue } from "@perpgate/engine/test/scenarios/venue";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { largestMargin } from "../src/maths/largest-margin.js";
+import { liquidationTicks, maintenanceOf } from "../src/maths/liquidation.js";
+import { type MarketUnits, unitsOfMarket } from "../src/maths/market-units.js";
+import { type OrderIntent, previewOrder } from "../src/maths/order-preview.js";
+import { type Holding, NO_HOLDING } from "../src/maths/position-maths.js";
+
+function unitsOf({ config, ticksPerDollar, lotsPerCoin }: Listing): MarketUnits {
+  return unitsOfMarket({
+    tickSize: 1 / ticksPerDollar,
+    lotSize: 1 / lotsPerCoin,
+    makerFee: config.makerFeePpm / 1e6,
+    takerFee: config.takerFeePpm / 1e6,
+    tiers: config.tiers.map((tier: Tier) => ({
+      notionalUpTo: tier.upToMicros / 1e6,
+      maxLeverage: tier.maxLeverage,
+      maintenanceRate: tier.maintenancePpm / 1e6,
+    })),
+  });
+}
+
+/** A book of one maker's order per level, and the trader whose orders are previewed. */
+class Bench {
+  readonly venue: Venue;
+  readonly units: MarketUnits;
+  readonly trader: Trader;
+
+  constructor(readonly listing: Listing) {
+    this.venue = new Venue({ markets: [listing] });
+    this.units = unitsOf(listing);
+    this.trader = this.venue.trader("taker", 5_000_000);
+    const maker = this.venue.trader("maker", 50_000_000);
+    for (let level = 1; level <= 12; level++) {
+      const margin = 700 + 131 * level;
+      const step = Math.max(1, Math.round(listing.startPrice * listing.ticksPerDollar * 0.0004));
+      const distance = (level * step) / listing.ticksPerDollar;
+      maker.buys("limit", { margin, price: listing.startPrice - distance });
+      maker.sells("limit", { margin, price: listing.startPrice + distance });
+    }
+  }
+
+  held(): Holding {
+    const settled = this.venue.happened("PositionSettled");
+    const own = settled.findLast(({ account }) => account === this.trader.account);
+    if (own === undefined) return this.last;
+    this.last = { lots: own.lots, costMicros: own.costMicros, marginMicros: own.marginMicros };
+    return this.last;
+  }
+
+  preview(intent: OrderIntent, held: Holding) {
+    const market = this.venue.market();
+    const ladder = intent.direction > 0 ? market.asks : market.bids;
+    const opposite = Array.from(
+      { length: ladder.count },
+      (_, at) => [ladder.ticksAt(at), ladder.lotsAt(at)] as const,
+    );
+    return previewOrder(intent, { units: this.units, markTicks: market.mark, opposite, held });
+  }
+
+  place(intent: OrderIntent) {
+    const price = intent.priceTicks / this.listing.ticksPerDollar;
+    this.trader.places(intent.direction, intent.type, {
+      margin: intent.marginMicros / 1e6,
+      leverage: intent.leverage,
+      reduceOnly: intent.reduceOnly,
+      ...(price > 0 ? { price } : {}),
+    });
+    return this.venue.happened("OrderAcknowledged")[0];
+  }
+
+  private last: Holding = NO_HOLDING;
+}
+
+const direction = fc.constantFrom<1 | -1>(1, -1);
+const orders = fc.array(
+  fc.record({
+    direction,
+    marginMicros: fc.integer({ min: 1, max: 400_000_000 }),
+    leverage: fc.integer({ min: 1, max: 20 }),
+    reduceOnly: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 6 },
+);
+
+describe.each([
+  ["BTCUSD", BTC],
+  ["SOLUSD", SOL],
+])("preview of %s against the engine", (_, listing) => {
+  test("market orders that open, add, reduce, flip: size, fee and position to the micro", () => {
+    let compared = 0;
+    fc.assert(
+      fc.property(orders, (wanted) => {
+        const bench = new Bench(listing);
+        let held = NO_HOLDING;
+        for (const order of wanted) {
+          const intent: OrderIntent = { ...order, type: "market", priceTicks: 0 };
+          const preview = bench.preview(intent, held);
+          const ack = bench.place(intent);
+          if (ack === undefined || preview === undefined) continue;
+          compared++;
+          expect(preview.takingLots).toBe(ack.filledLots);
+          expect(preview.feeMicros).toBe(ack.feeMicros);
+          expect(preview.notionalMicros).toBe(ack.filledMicros);
+          held = bench.held();
+          expect(preview.after).toEqual(held);
+          expectLiquidationAt(bench, held, preview.liquidationTicks);
+        }
+      }),
+      { numRuns: 60 },
+    );
+    expect(compared).toBeGreaterThan(50);
+  });
+
+  test("limit orders: what takes and what rests", () => {
+    const prices = fc.integer({ min: -60, max: 60 });
+    fc.assert(
+      fc.property(orders, prices, (wanted, offset) => {
+        const bench = new Bench(listing);
+        const start = listing.startPrice * listing.ticksPerDollar;
+        const priceTicks = start + Math.round((start * offset) / 10_000);
+        for (const order of wanted.slice(0, 1)) {
+          const intent: OrderIntent = { ...order, reduceOnly: false, type: "limit", priceTicks };
+          const preview = bench.preview(intent, NO_HOLDING);
+          const ack = bench.place(intent);
+          if (ack === undefined) continue;
+          expect(preview?.takingLots).toBe(ack.filledLots);
+          expect(preview?.waitingLots).toBe(ack.remainingLots);
+        }
+      }),
+      { numRuns: 120 },
+    );
+  });
+
+  test("stop orders: the lots that wait", () => {
+    const bench = new Bench(listing);
+    const priceTicks = Math.round(listing.startPrice * listing.ticksPerDollar * 1.01);
+    const intent: OrderIntent = {
+      direction: 1,
+      type: "stop",
+      marginMicros: 123_456_789,
+      leverage: 7,
+      priceTicks,
+      reduceOnly: false,
+    };
+    const preview = bench.preview(intent, NO_HOLDING);
+    expect(bench.place(intent)).toMatchObject({ remainingLots: preview?.waitingLots });
+    expect(preview?.takingLots).toBe(0);
+  });
+});
+
+function expectLiquidationAt(bench: Bench, held: Holding, ticks: number | null): void {
+  const { maintenance, microsPerTickLot } = bench.venue.market();
+  const isDue = (mark: number): boolean => {
+    const value = held.lots * mark * microsPerTickLot;
+    return held.marginMicros + value - held.costMicros <= maintenance.of(Math.abs(value));
+  };
+  if (held.lots === 0) expect(ticks).toBeNull();
+  else if (ticks === null) expect(isDue(1)).toBe(false);
+  else {
+    expect(isDue(ticks)).toBe(true);
+    expect(isDue(ticks + Math.sign(held.lots))).toBe(false);
+  }
+}
+
+test("maintenance: the engine's schedule, at and around every tier bound", () => {
+  for (const listing of [BTC, SOL, DUST]) {
+    const { maintenance } = new Venue({ markets: [listing] }).market();
+    const units = unitsOf(listing);
+    for (const { upToMicros } of listing.config.tiers) {
+      for (const notional of [1, upToMicros - 1, upToMicros, upToMicros + 1, upToMicros * 3 + 7]) {
+        expect(maintenanceOf(units, notional)).toBe(maintenance.of(notional));
+      }
+    }
+  }
+});
+
+test("liquidation price: none for a long that its margin covers to the last tick", () => {
+  const units = unitsOf(BTC);
+  const cost = 1_000 * 500_000;
+  expect(liquidationTicks(units, { lots: 1_000, costMicros: cost, marginMicros: cost })).toBeNull();
+});
+
+test("largest margin: the one that the engine names when it refuses", () => {
+  let refused = 0;
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 20_000_000_000 }),
+      fc.integer({ min: 1, max: 50 }),
+      (walletMicros, leverage) => {
+        const venue = new Venue({ markets: [BTC] });
+        const trader = venue.trader("t", walletMicros / 1e6);
+        const margin = 30_000;
+        const answer = trader.buys("limit", { margin, leverage, price: BTC.startPrice * 0.9 });
+        if (answer.reason !== "insufficient_margin") return;
+        refused++;
+        expect(largestMargin(walletMicros, leverage, 500)).toBe(answer.details[0]);
+      },
+    ),
+    { numRuns: 100 },
+  );
+  expect(refused).toBeGreaterThan(50);
+});
+
+test("an order beyond what the venue takes, or without a mark: no preview", () => {
+  const bench = new Bench(BTC);
+  const intent: OrderIntent = {
+    direction: 1,
+    type: "market",
+    marginMicros: 1e15,
+    leverage: 2,
+    priceTicks: 0,
+    reduceOnly: false,
+  };
+  expect(bench.preview(intent, NO_HOLDING)).toBeUndefined();
+  expect(bench.preview({ ...intent, marginMicros: 0 }, NO_HOLDING)).toBeUndefined();
+  expect(bench.preview({ ...intent, type: "limit", marginMicros: 1 }, NO_HOLDING)).toBeUndefined();
+});
