@@ -1,4 +1,7 @@
 /** A real venue behind a real gateway on a free port, for the tests of whoever talks to one. */
 
 export { newFolder, PRICES, type RunningVenue, runVenue } from "../venue/testing/running-venue.js";
+export { Trader } from "../venue/testing/trader.js";
 export { Chance, OrderFlow } from "../ws/testing/order-flow.js";
+export { type Frame, fieldsOf, StreamClient } from "../ws/testing/stream-client.js";
+export { type Answer, ask } from "./running-gateway.js";

@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DEFAULT_MARKETS, stepOf, toSteps } from "@perpgate/protocol";
 import {
+  type AttestorKeys,
   DEFAULT_PARAMETERS,
   NO_EVIDENCE,
   Venue,
@@ -25,6 +26,7 @@ import { AddressLimits } from "../../limits/limits.js";
 import { type RunningGateway, runGateway } from "../../testing/running-gateway.js";
 import type { SocketLimits } from "../../ws/socket-limits.js";
 import { StreamServer } from "../../ws/stream-server.js";
+import type { AttestationDesk } from "../attestation-desk.js";
 import { VenueGateway } from "../venue-gateway.js";
 import type { VenueCommand } from "../venue-link.js";
 
@@ -53,6 +55,9 @@ export interface VenueChanges {
   readonly parameters?: Partial<VenueParameters>;
   readonly rpc?: ReadonlyMap<number, string>;
   readonly sockets?: Partial<SocketLimits>;
+  /** Keys of the attestors, and the desk that takes their votes. */
+  readonly attestors?: AttestorKeys;
+  readonly attestation?: (venue: Venue) => AttestationDesk;
 }
 
 export interface RunningVenue extends RunningGateway {
@@ -86,14 +91,17 @@ export async function runVenue(
     config: venueConfigOf(DEFAULT_MARKETS, { ...DEFAULT_PARAMETERS, ...changes.parameters }),
     listing: DEFAULT_MARKETS,
     cohort: changes.cohort ?? "open",
+    attestors: changes.attestors ?? null,
     clock: () => time.nowMs,
     monotonic: () => time.nowMs,
     checkpoints: null,
     ticks: false,
   });
   const limits = { ...UNLIMITED, ...changes.limits };
+  const attestation = changes.attestation?.(venue);
   const port = new VenueGateway({
     venue,
+    ...(attestation === undefined ? {} : { attestation }),
     limits,
     signIn: {
       domains: "any",

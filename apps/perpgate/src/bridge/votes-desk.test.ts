@@ -1,0 +1,440 @@
+/** Votes from elsewhere on a real venue: what counts, what does not, and what leaves no trace. */
+
+import { sign } from "node:crypto";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import {
+  checkPublishedDeposit,
+  checkPublishedVote,
+  privateKeyFromSeed,
+  type Vote,
+} from "@perpgate/bridge";
+import { fieldsOf, StreamClient, Trader } from "@perpgate/gateway/testing";
+import { type AttestedDeposit, voteText } from "@perpgate/protocol";
+import { verify } from "@perpgate/venue";
+import { describe, expect, test } from "vitest";
+import { recoverWallet } from "../verify-wallet.js";
+import { AttestedVenue, MEMBERS, SEEDS, VENUE } from "./testing/attested-venue.js";
+
+const TRUSTED = { venue: VENUE, members: MEMBERS, quorum: 2 };
+const STRANGER = "66".repeat(32);
+
+async function registered() {
+  const venue = await AttestedVenue.run();
+  const trader = await Trader.enter(venue.at);
+  const answer = await venue.register(trader);
+  expect(answer.status).toBe(202);
+  const depositId = Number(answer.body.depositId);
+  const address = trader.wallet.address.slice(2).toLowerCase();
+  const credits = [{ logIndex: 3, address, amountMicros: 40_000_000 }];
+  const read = async (): Promise<AttestedDeposit> =>
+    JSON.parse((await trader.get(`/v1/bridge/deposits/${depositId}`)).text);
+  const balance = async () => (await trader.get("/v1/account")).body.balance;
+  return { venue, trader, depositId, credits, read, balance };
+}
+
+describe("two of three", () => {
+  test("a lie and an honest vote: nothing; the second honest vote: credited once, tradable", async () => {
+    const { venue, trader, depositId, credits, read, balance } = await registered();
+    const lie = await venue.vote({ depositId, attestor: 2 });
+    expect((await venue.submit(lie)).body).toEqual({ refusals: [null] });
+    expect((await venue.submit(await venue.vote({ depositId, credits }))).status).toBe(200);
+    expect(await read()).toMatchObject({ status: "confirming", confirmations: 64, required: 64 });
+    expect(await balance()).toBe(0);
+    const second = await venue.vote({ depositId, attestor: 1, credits });
+    expect((await venue.submit(second, second)).body).toEqual({ refusals: [null, null] });
+    expect(await balance()).toBe(40);
+    expect(await read()).toMatchObject({
+      status: "credited",
+      credits: [{ account: trader.wallet.address, amount: 40, logIndex: 3 }],
+      reorged: null,
+    });
+    const late = await venue.vote({ depositId, attestor: 2, credits });
+    expect((await venue.submit(late, second)).body).toEqual({
+      refusals: ["deposit_settled", null],
+    });
+    expect(await balance()).toBe(40);
+    const placed = await trader.place(trader.limit("long", 60_000, { margin: 30 }));
+    expect(placed.body).toMatchObject({ status: "resting" });
+  });
+
+  test("a silent attestor: the other two suffice, and one account's two credits add up", async () => {
+    const { venue, depositId, credits, balance } = await registered();
+    const both = [...credits, { ...credits[0]!, logIndex: 9, amountMicros: 2_500_000 }];
+    await venue.submit(await venue.vote({ depositId, attestor: 1, credits: both }));
+    await venue.submit(await venue.vote({ depositId, attestor: 2, credits: both }));
+    expect(await balance()).toBe(42.5);
+  });
+
+  test("marked as reorganised by two: on the wire, on the stream, the credit votes still there", async () => {
+    const { venue, trader, depositId, credits, read, balance } = await registered();
+    for (const attestor of [0, 1])
+      await venue.submit(await venue.vote({ depositId, attestor, credits }));
+    const stream = await StreamClient.connect(venue.at.url, trader.token);
+    await stream.ask({ op: "subscribe", streams: ["deposits"] });
+    await stream.next("deposits");
+    const early = await venue.vote({ depositId, attestor: 2, verdict: "reorged" });
+    await venue.submit(early);
+    expect(await read()).toMatchObject({ status: "credited", reorged: null });
+    await venue.submit(await venue.vote({ depositId, attestor: 1, verdict: "reorged" }));
+    expect((await stream.next("deposits")).d).toMatchObject({
+      type: "update",
+      deposits: [{ depositId: String(depositId), reorged: "transaction_gone" }],
+    });
+    const deposit = await read();
+    expect(deposit.votes.map(({ attestor, verdict }) => [attestor, verdict])).toEqual([
+      [0, "credit"],
+      [1, "credit"],
+      [1, "reorged"],
+      [2, "reorged"],
+    ]);
+    expect(await checkPublishedDeposit(deposit, TRUSTED)).toBeNull();
+    expect(await balance()).toBe(40);
+    const before = venue.at.venue.position;
+    expect((await venue.submit(early)).body).toEqual({ refusals: [null] });
+    expect(venue.at.venue.position).toBe(before);
+  });
+});
+
+describe("turned away before the log", () => {
+  const cases: [string, Partial<Vote>, string | undefined, number, object][] = [
+    ["by another key", {}, STRANGER, 401, { code: "invalid_signature" }],
+    ["in another's name", { attestor: 1 }, SEEDS[0], 401, { code: "invalid_signature" }],
+    ["of nobody", { attestor: 3 }, STRANGER, 403, { code: "attestor_unknown" }],
+    ["for another venue", { venue: "mainnet" }, undefined, 400, { code: "invalid_vote" }],
+    ["on no deposit", { depositId: 1 }, undefined, 200, { refusals: ["deposit_unknown"] }],
+    [
+      "on another hash",
+      { txHash: "ef".repeat(32) },
+      undefined,
+      200,
+      { refusals: ["other_deposit"] },
+    ],
+    ["on another token", { token: "USDT" }, undefined, 200, { refusals: ["other_deposit"] }],
+    ["on another chain", { chain: "tron" }, undefined, 200, { refusals: ["other_deposit"] }],
+    ["from before the deposit", { votedAtMs: 1 }, undefined, 200, { refusals: ["vote_outdated"] }],
+    [
+      "of the far future, which nothing could replace",
+      { votedAtMs: Number.MAX_SAFE_INTEGER },
+      undefined,
+      200,
+      { refusals: ["vote_from_future"] },
+    ],
+    [
+      "that a credit was reorganised, before there is one",
+      { verdict: "reorged" },
+      undefined,
+      200,
+      { refusals: ["deposit_not_credited"] },
+    ],
+  ];
+  test("each for its reason, and the log stays as it was", async () => {
+    const { venue, depositId } = await registered();
+    const before = venue.at.venue.position;
+    for (const [name, changes, seed, status, body] of cases) {
+      const vote = await venue.vote(
+        { depositId, ...changes },
+        seed ?? SEEDS[changes.attestor ?? 0],
+      );
+      const answer = await venue.submit(vote);
+      expect([name, answer.status], answer.text).toEqual([name, status]);
+      expect(answer.body, name).toMatchObject(body);
+    }
+    expect(venue.at.venue.position).toBe(before);
+  });
+
+  test("text that is no vote, or is one in another spelling", async () => {
+    const { venue, depositId } = await registered();
+    const { vote, signature } = await venue.vote({ depositId });
+    const text = voteText(vote);
+    const spellings = [
+      "",
+      text.trimEnd(),
+      `${text}\n`,
+      text.replace("attestor 0", "attestor 00"),
+      text.replace("verdict credit", "verdict reject"),
+      text.replace("\n", "\r\n"),
+      `${text}credit 9 ${"77".repeat(20)} 1\n`,
+    ];
+    for (const spelling of spellings) {
+      const body = JSON.stringify({ votes: [{ text: spelling, signature }] });
+      const answer = await venue.post("/v1/bridge/votes", body);
+      expect(answer, JSON.stringify(spelling)).toMatchObject({
+        status: 400,
+        body: { code: "invalid_vote" },
+      });
+    }
+    for (const body of ["{}", '{"votes":[]}', '{"votes":[1]}', "[]", "null", '{"votes":[{}]}']) {
+      expect((await venue.post("/v1/bridge/votes", body)).body.code, body).toBe("invalid_request");
+    }
+  });
+
+  test("a vote handed in again and again, together and one after the other: once in the log", async () => {
+    const { venue, depositId, credits } = await registered();
+    const vote = await venue.vote({ depositId, credits });
+    const before = venue.at.venue.position;
+    const answers = await Promise.all([
+      venue.submit(vote),
+      venue.submit(vote, vote),
+      venue.submit(vote),
+    ]);
+    for (const { status } of answers) expect(status).toBe(200);
+    await venue.submit(vote);
+    expect(venue.at.venue.position).toBe(before + 1);
+    const contradiction = await venue.vote({ depositId, votedAtMs: vote.vote.votedAtMs });
+    expect((await venue.submit(contradiction)).body).toEqual({ refusals: ["vote_outdated"] });
+  });
+
+  test("registered again for the other token: votes on the first registration count for nothing", async () => {
+    const { venue, trader, depositId, read } = await registered();
+    const old = [];
+    for (const attestor of [0, 1]) {
+      const vote = { depositId, attestor, verdict: "reject", reason: "other_token" } as const;
+      old.push(await venue.vote(vote));
+    }
+    await venue.submit(...old);
+    expect(await read()).toMatchObject({ status: "rejected", reason: "other_token" });
+    expect(await checkPublishedDeposit(await read(), TRUSTED)).toBeNull();
+    await venue.at.advance(1_000);
+    const again = await venue.register(trader, "ab".repeat(32), "USDT");
+    expect(again.body).toMatchObject({ depositId: String(depositId), status: "queued" });
+    expect((await venue.submit(...old)).body).toEqual({
+      refusals: ["other_deposit", "other_deposit"],
+    });
+    expect(await read()).toMatchObject({ status: "queued", token: "USDT", votes: [] });
+  });
+
+  test("registered again after nothing was found: the old votes do not reject it again", async () => {
+    const { venue, trader, depositId, read } = await registered();
+    const reason = "transaction_not_found";
+    const old = [];
+    for (const attestor of [0, 1]) {
+      old.push(await venue.vote({ depositId, attestor, verdict: "reject", reason }));
+    }
+    await venue.submit(...old);
+    await venue.at.advance(1_000);
+    await venue.register(trader);
+    expect((await venue.submit(...old)).body).toEqual({
+      refusals: ["vote_outdated", "vote_outdated"],
+    });
+    expect(await read()).toMatchObject({ status: "queued", reason: null, votes: [] });
+  });
+});
+
+describe("what is published", () => {
+  test("checked from the JSON alone; any change to it shows", async () => {
+    const { venue, depositId, credits, read } = await registered();
+    for (const attestor of [0, 2])
+      await venue.submit(await venue.vote({ depositId, attestor, credits }));
+    const deposit = await read();
+    expect(await checkPublishedDeposit(deposit, TRUSTED)).toBeNull();
+    const [first] = deposit.votes;
+    if (first === undefined) throw new Error("no votes");
+    const altered = { ...first, text: first.text.replace("40000000", "90000000") };
+    expect(await checkPublishedVote(deposit, altered, TRUSTED)).toBe("invalid_signature");
+    const elsewhere = { ...deposit, txHash: `0x${"ef".repeat(32)}` };
+    expect(await checkPublishedVote(elsewhere, first, TRUSTED)).toBe("other_deposit");
+    expect(await checkPublishedVote(deposit, { ...first, attestor: 1 }, TRUSTED)).toBe(
+      "mislabelled",
+    );
+    const richer = { ...deposit, credits: deposit.credits.map((c) => ({ ...c, amount: 90 })) };
+    expect(await checkPublishedDeposit(richer, TRUSTED)).toContain("0 votes carry it");
+    const alone = { ...deposit, votes: [first] };
+    expect(await checkPublishedDeposit(alone, TRUSTED)).toContain("1 votes carry it");
+    const strangers = { ...TRUSTED, members: [...MEMBERS].reverse() };
+    expect(await checkPublishedDeposit(deposit, strangers)).toContain("invalid_signature");
+  });
+
+  test("after a restart, and after the history was made anew from the log: the same", async () => {
+    const { venue, trader, depositId, credits, read } = await registered();
+    for (const attestor of [0, 1])
+      await venue.submit(await venue.vote({ depositId, attestor, credits }));
+    const before = await read();
+    expect(before.votes).toHaveLength(2);
+    const second = await venue.restart();
+    const readAt = async (at: AttestedVenue): Promise<unknown> =>
+      JSON.parse(
+        await (
+          await fetch(`${at.at.url}/v1/bridge/deposits/${depositId}`, { headers: trader.bearer() })
+        ).text(),
+      );
+    expect(await readAt(second)).toEqual(before);
+    await second.at.stop();
+    rmSync(join(second.at.directory, "history"), { recursive: true });
+    const third = await AttestedVenue.run(second.at.directory, second.at.nowMs() + 1);
+    expect(await readAt(third)).toEqual(before);
+  });
+
+  test("verify --signatures: counts the votes, and names the position of one that nobody signed", async () => {
+    const { venue, depositId, credits } = await registered();
+    const { vote, signature } = await venue.vote({ depositId, credits });
+    await venue.submit({ vote, signature });
+    const { venue: inner, directory } = venue.at;
+    const honest = await verify(directory, { signatures: recoverWallet });
+    expect(honest).toMatchObject({ fault: null, voteSignatures: 1, sessions: 1 });
+    const { attestor, verdict, confirmations, required, reason } = vote;
+    const said = { attestor, depositId, verdict, confirmations, required, reason };
+    const forged = await inner.submitted(
+      {
+        kind: "AttestDeposit",
+        stampMs: venue.at.nowMs(),
+        votedAtMs: vote.votedAtMs + 1,
+        credits: [{ ...credits[0]!, amountMicros: 41_000_000 }],
+        ...said,
+      },
+      {
+        signed: Buffer.from("perpgate deposit vote v1\n"),
+        signature: Buffer.from(signature, "hex"),
+        publicKey: Buffer.from(MEMBERS[0]!, "hex"),
+      },
+      ({ position }) => position,
+    );
+    const found = await verify(directory, { signatures: recoverWallet });
+    expect(found.fault).toEqual({
+      position: forged,
+      reason: "the text of the vote cannot be read",
+    });
+  });
+});
+
+describe("whose deposit it is", () => {
+  test("somebody else's hash: both see it, the sender in the log is credited", async () => {
+    const { venue, depositId, credits, read } = await registered();
+    const stranger = await Trader.enter(venue.at);
+    const again = await venue.register(stranger, `0X${"AB".repeat(32)}`);
+    expect(again).toMatchObject({ status: 202, body: { depositId: String(depositId) } });
+    for (const attestor of [0, 1])
+      await venue.submit(await venue.vote({ depositId, attestor, credits }));
+    const path = `/v1/bridge/deposits/${depositId}`;
+    expect(JSON.parse((await stranger.get(path)).text)).toEqual(await read());
+    expect((await stranger.get("/v1/account")).body.balance).toBe(0);
+    const nobody = await Trader.enter(venue.at);
+    expect((await nobody.get(path)).body.code).toBe("deposit_not_found");
+  });
+
+  test("an account that never signed in: its balance is there when it first does", async () => {
+    const { venue, depositId, balance } = await registered();
+    const sender = new Trader(venue.at);
+    const address = sender.wallet.address.slice(2).toLowerCase();
+    const credits = [{ logIndex: 0, address, amountMicros: 7_000_000 }];
+    for (const attestor of [0, 1])
+      await venue.submit(await venue.vote({ depositId, attestor, credits }));
+    expect(await balance()).toBe(0);
+    await sender.signIn();
+    expect((await sender.get("/v1/account")).body.balance).toBe(7);
+    expect(await sender.list("/v1/bridge/deposits")).toMatchObject([{ status: "credited" }]);
+  });
+
+  test("a crowd registers one hash: each is answered, a bounded number is told of progress", async () => {
+    const { venue, depositId } = await registered();
+    const crowd = [];
+    for (let i = 0; i < 18; i++) crowd.push(await Trader.enter(venue.at));
+    for (const one of crowd) {
+      expect((await venue.register(one)).body.depositId).toBe(String(depositId));
+    }
+    const sees = [];
+    for (const one of crowd) sees.push((await one.list("/v1/bridge/deposits")).length);
+    expect(sees.reduce((sum, count) => sum + count, 0)).toBe(15);
+  });
+
+  test("a token or chain that is not watched: refused at once", async () => {
+    const { trader } = await registered();
+    const body = { chain: "tron", txHash: "ab".repeat(32), token: "USDC" };
+    const answer = await trader.send("/v1/bridge/deposit", body);
+    expect(answer).toMatchObject({ status: 400, body: { code: "token_not_on_chain" } });
+  });
+});
+
+describe("progress", () => {
+  test("each step on the stream; a stream that resumes shows each step as it was", async () => {
+    const { venue, trader, depositId, credits } = await registered();
+    const live = await StreamClient.connect(venue.at.url, trader.token);
+    const subscribed = await live.ask({ op: "subscribe", streams: ["deposits"] });
+    const since = Number(subscribed.d.seq);
+    await live.next("deposits");
+    for (const confirmations of [1, 9, 0, 30]) {
+      for (const attestor of [0, 1]) {
+        const changes = { depositId, attestor, verdict: "confirming", confirmations } as const;
+        await venue.submit(await venue.vote(changes));
+      }
+    }
+    for (const attestor of [0, 1])
+      await venue.submit(await venue.vote({ depositId, attestor, credits }));
+    const steps = [];
+    for (let status = ""; status !== "credited"; ) {
+      const { d } = await live.next("deposits");
+      const [deposit] = Array.isArray(d.deposits) ? d.deposits : [];
+      const { confirmations, ...shown } = fieldsOf(deposit);
+      status = String(shown.status);
+      steps.push({ seq: d.seq, status, confirmations });
+    }
+    expect(steps.map(({ status, confirmations }) => [status, confirmations])).toEqual([
+      ["confirming", 1],
+      ["confirming", 9],
+      ["confirming", 0],
+      ["confirming", 30],
+      ["credited", 64],
+    ]);
+    const second = await venue.restart();
+    const later = await StreamClient.connect(second.at.url, trader.token);
+    await later.ask({ op: "subscribe", streams: ["deposits"], since });
+    for (const step of steps) {
+      expect((await later.next("deposits")).d).toMatchObject({
+        seq: step.seq,
+        deposits: [{ status: step.status, confirmations: step.confirmations }],
+      });
+    }
+  });
+});
+
+describe("the attestors' queue", () => {
+  const ask = async (venue: AttestedVenue, changes: object = {}, seed = SEEDS[1]!) => {
+    const body = JSON.stringify({
+      venue: VENUE,
+      attestor: 1,
+      chain: "ethereum",
+      queue: "pending",
+      after: "0",
+      since: 0,
+      time: venue.at.nowMs(),
+      ...changes,
+    });
+    const signature = sign(null, Buffer.from(body), privateKeyFromSeed(seed)).toString("hex");
+    return venue.post("/v1/bridge/queue", body, { "x-service-sig": signature });
+  };
+
+  test("told to members alone, and only for a minute", async () => {
+    const { venue, depositId } = await registered();
+    expect((await ask(venue)).body).toMatchObject({
+      deposits: [{ depositId: String(depositId), status: "queued", ownVote: null }],
+      next: null,
+    });
+    expect((await ask(venue, { after: String(depositId) })).body).toMatchObject({ deposits: [] });
+    expect((await ask(venue, { chain: "tron" })).body).toMatchObject({ deposits: [] });
+    const refusals: [object, string | undefined, string][] = [
+      [{}, STRANGER, "invalid_signature"],
+      [{}, SEEDS[0], "invalid_signature"],
+      [{ attestor: 7 }, undefined, "attestor_unknown"],
+      [{ time: venue.at.nowMs() - 61_000 }, undefined, "attestor_request_outdated"],
+      [{ time: venue.at.nowMs() + 61_000 }, undefined, "attestor_request_outdated"],
+      [{ venue: "mainnet" }, undefined, "attestor_request_outdated"],
+      [{ queue: "all" }, undefined, "invalid_request"],
+    ];
+    for (const [changes, seed, code] of refusals) {
+      expect((await ask(venue, changes, seed)).body.code).toBe(code);
+    }
+    const unsigned = await venue.post("/v1/bridge/queue", JSON.stringify({}));
+    expect(unsigned.body.code).toBe("invalid_request");
+  });
+
+  test("the public part: where deposits go and who attests them", async () => {
+    const { trader } = await registered();
+    expect((await trader.get("/v1/bridge")).body).toMatchObject({
+      attestor: "chain",
+      venue: VENUE,
+      members: MEMBERS,
+      quorum: 2,
+      chains: [{ chain: "ethereum", chainId: 1, confirmations: 64 }],
+    });
+  });
+});
