@@ -35,6 +35,7 @@ import { pageFolderOf } from "./page-folder.js";
 import type { Settings } from "./settings.js";
 import { rpcAddressesOf, signInRulesOf } from "./sign-in-settings.js";
 import { StartError } from "./start-error.js";
+import { measureVenue } from "./venue-metrics.js";
 import { openSettingsVenue } from "./venue-opening.js";
 
 export interface RunningPerpgate {
@@ -80,6 +81,8 @@ export async function serve(
     const metrics = new Registry();
     collectDefaultMetrics({ register: metrics });
     const bridge = createVenueBridge(bridging, venue, log, metrics);
+    const readiness = [runningProbe(venue), feed];
+    measureVenue(metrics, venue, dataFolder, readiness);
     const gateway = await buildGateway({
       version,
       clock,
@@ -92,7 +95,7 @@ export async function serve(
       page,
       addressLimits: new AddressLimits(settings.limits),
       markets: () => venue.views.markets(),
-      readiness: [runningProbe(venue), feed],
+      readiness,
       streams: new StreamServer({ venue, log, limits: settings.sockets }),
       venue: new VenueGateway({
         venue,

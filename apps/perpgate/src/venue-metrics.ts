@@ -1,0 +1,69 @@
+/**
+ * What Prometheus reads about the venue itself, beside the gateway's requests and the process's own
+ * figures: whether it is ready, how far its log is, what waits, which markets are halted, and how
+ * much room its disk has. Everything is looked up when asked for, so it costs orders nothing.
+ */
+
+import { statfs } from "node:fs/promises";
+import type { ReadinessProbe } from "@perpgate/gateway";
+import type { Venue } from "@perpgate/venue";
+import { Gauge, type Registry } from "prom-client";
+
+export function measureVenue(
+  registry: Registry,
+  venue: Venue,
+  dataFolder: string,
+  readiness: readonly ReadinessProbe[],
+): void {
+  const registers = [registry];
+  new Gauge({
+    name: "perpgate_ready",
+    help: "1 while the venue runs and every market's index is fresh, as GET /readyz says.",
+    registers,
+    collect() {
+      const nowMs = Date.now();
+      const isReady = readiness.every((probe) => probe.notReadyReason(nowMs) === undefined);
+      this.set(isReady ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: "perpgate_log_position",
+    help: "Position of the last command applied; it rises at least five times a second.",
+    registers,
+    collect() {
+      this.set(venue.position);
+    },
+  });
+  new Gauge({
+    name: "perpgate_commands_waiting",
+    help: "Commands handed in and not yet answered; past limits.pendingOrders orders are refused.",
+    registers,
+    collect() {
+      this.set(venue.waiting);
+    },
+  });
+  new Gauge({
+    name: "perpgate_market_halted",
+    help: "1 for a market that an invariant has halted.",
+    labelNames: ["symbol"],
+    registers,
+    collect() {
+      for (const { symbol, status } of venue.views.markets()) {
+        this.set({ symbol }, status === "halted" ? 1 : 0);
+      }
+    },
+  });
+  new Gauge({
+    name: "perpgate_data_free_bytes",
+    help: "Room left on the disk of the data folder; without any the venue stops.",
+    registers,
+    async collect() {
+      // A disk that cannot be asked has no room, and must not take the other figures along.
+      const free = await statfs(dataFolder).then(
+        ({ bavail, bsize }) => bavail * bsize,
+        () => 0,
+      );
+      this.set(free);
+    },
+  });
+}
