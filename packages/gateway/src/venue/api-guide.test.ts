@@ -1,0 +1,32 @@
+/**
+ * docs/api.md: every example of it is what a real gateway answers. After a change of the interface,
+ * `npm run docs:api` writes the answers into the page.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { OPERATIONS } from "../operations.js";
+import { walk } from "./testing/api-examples.js";
+
+const PAGE = new URL("../../../../docs/api.md", import.meta.url);
+const MARK = /<!-- example: (.*) -->\n\n```\n[\s\S]*?\n```(?=\n)/g;
+
+test("docs/api.md: every example is the gateway's answer", async () => {
+  const examples = await walk();
+  const page = readFileSync(PAGE, "utf8");
+  const shown: string[] = [];
+  const filled = page.replaceAll(MARK, (_block, name: string) => {
+    shown.push(name);
+    return `<!-- example: ${name} -->\n\n${examples.get(name) ?? "no such example"}`;
+  });
+  if (process.env.UPDATE_DOCS === "1") writeFileSync(PAGE, filled);
+  else expect(page).toBe(filled);
+  expect(shown.sort()).toEqual([...examples.keys()].sort());
+});
+
+test("docs/api.md: names every operation of the interface", () => {
+  const page = readFileSync(PAGE, "utf8");
+  const missing = OPERATIONS.map(({ method, path }) => `${method} ${path}`).filter(
+    (operation) => !page.includes(`\`${operation}\``),
+  );
+  expect(missing).toEqual([]);
+});
