@@ -34,7 +34,7 @@ beforeAll(async () => {
     await node.mint(token, alice, 1_000_000n * DOLLAR);
     await node.mint(token, bob, 1_000_000n * DOLLAR);
   }
-});
+}, 120_000);
 
 afterAll(() => Promise.all([node?.stop(), other?.stop()]));
 

@@ -26,7 +26,7 @@ beforeAll(async () => {
   vault = node.account(9);
   usdc = await node.token("USDC", 6);
   await node.mint(usdc, alice, 1_000_000n * DOLLAR);
-});
+}, 120_000);
 
 afterAll(() => node?.stop());
 

@@ -1,7 +1,7 @@
 /** A client of a running process, written from the documentation: viem and node:crypto. */
 
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { generatePrivateKey, type LocalAccount, privateKeyToAccount } from "viem/accounts";
 import { createSiweMessage, generateSiweNonce } from "viem/siwe";
 
 export interface ClientAnswer {
@@ -11,11 +11,13 @@ export interface ClientAnswer {
 }
 
 export class ProcessClient {
-  readonly wallet = privateKeyToAccount(generatePrivateKey());
   private readonly key = generateKeyPairSync("ed25519");
   token = "";
 
-  constructor(public url: string) {}
+  constructor(
+    public url: string,
+    readonly wallet: LocalAccount = privateKeyToAccount(generatePrivateKey()),
+  ) {}
 
   async signIn(): Promise<ClientAnswer> {
     const message = createSiweMessage({

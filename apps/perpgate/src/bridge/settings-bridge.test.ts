@@ -1,0 +1,147 @@
+/** The bridge's part of the configuration, as an operator gets it right and wrong. */
+
+import { execFileSync } from "node:child_process";
+import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { privateKeyFromSeed, publicKeyHex } from "@perpgate/bridge";
+import { describe, expect, test } from "vitest";
+import { checkSettings, joinSettings } from "../settings.js";
+import { signInRulesOf } from "../sign-in-settings.js";
+import { StartError } from "../start-error.js";
+import {
+  configurationFile,
+  PerpgateProcess,
+  temporaryFolder,
+} from "../testing/perpgate-process.js";
+import { attestationParameters, attestorKeysOf, bridgeOf } from "./settings-bridge.js";
+import { chainSettings, newKeyFile, startVenue } from "./testing/chain-process.js";
+
+const USDC = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48";
+/** Nothing answers there: an attestor waits, and a venue starts all the same. */
+const CHAIN = { rpc: "http://127.0.0.1:1", vault: USDC, usdc: USDC } as const;
+const VAULT = "0xdAC17F958D2ee523a2206206994597C13D831ec7";
+const SEED = "5e".repeat(32);
+const PUBLIC = publicKeyHex(privateKeyFromSeed(SEED));
+
+function settingsOf(file: unknown) {
+  return joinSettings([checkSettings(file, "test.json")]);
+}
+
+function chainFile(bridge: object = {}) {
+  return chainSettings({ ...CHAIN, vault: VAULT }, { members: [PUBLIC], ...bridge });
+}
+
+async function refusedStart(data: string, settings: object, environment: NodeJS.ProcessEnv = {}) {
+  const args = ["--port", "0", "--data", data, "--config", configurationFile(settings)];
+  const { code, stderr } = await new PerpgateProcess(args, environment).ended;
+  expect(code).toBe(1);
+  return stderr;
+}
+
+describe("what goes into the venue", () => {
+  test("nothing configured: the dev attestor, as ever", () => {
+    const bridge = bridgeOf(settingsOf({}), undefined);
+    expect(bridge).toEqual({ kind: "dev" });
+    expect(attestationParameters(bridge)).toEqual({});
+    expect(attestorKeysOf(bridge)).toBeNull();
+  });
+
+  test("a chain: kind, members, quorum and keys, and no money for nothing", () => {
+    const bridge = bridgeOf(settingsOf(chainFile()), SEED);
+    expect(attestationParameters(bridge)).toEqual({
+      attestorKind: "chain",
+      attestors: 1,
+      attestorQuorum: 1,
+      devCredit: 0,
+    });
+    expect(attestorKeysOf(bridge)).toEqual({ venue: "e2e", members: [PUBLIC] });
+  });
+});
+
+describe("refused, with the key at fault", () => {
+  test.each([
+    [
+      "dev beside a chain",
+      { attestor: "dev" },
+      undefined,
+      /"bridge": attestor: .*configured chain/,
+    ],
+    ["a key that nobody knows", {}, "77".repeat(32), /"bridge": members: does not list/],
+    ["a key that is none", {}, "hunter2", /the key of the environment: .* is 64 hex digits/],
+    [
+      "a key file that is missing",
+      { keyFiles: ["/nowhere/key"] },
+      undefined,
+      /keyFiles: \/nowhere/,
+    ],
+  ])("%s", (_, changes, key, message) => {
+    const settings = settingsOf(chainFile(changes));
+    expect(() => bridgeOf(settings, key)).toThrow(StartError);
+    expect(() => bridgeOf(settings, key)).toThrow(message);
+    expect(() => bridgeOf(settings, key)).not.toThrow(/hunter2|7777/);
+  });
+
+  test("an unknown key of the section, by the schema", () => {
+    const wrong = { bridge: { chain: {} } };
+    expect(() => checkSettings(wrong, "test.json")).toThrow('unknown key "bridge.chain"');
+  });
+
+  test("a key without a chain: nobody would use it", () => {
+    expect(() => bridgeOf(settingsOf({}), SEED)).toThrow("no chain is configured");
+  });
+
+  test("a key file that others may read", () => {
+    const { path } = newKeyFile();
+    chmodSync(path, 0o640);
+    const settings = settingsOf(chainFile({ keyFiles: [path], members: undefined }));
+    expect(() => bridgeOf(JSON.parse(JSON.stringify(settings)), undefined)).toThrow(
+      /others may read it \(mode 640\)/,
+    );
+  });
+
+  test("chain attestors and no list of domains, even on loopback", () => {
+    const settings = settingsOf({ host: "127.0.0.1" });
+    expect(signInRulesOf(settings, "dev").domains).toBe("any");
+    expect(() => signInRulesOf(settings, "chain")).toThrow("deposits come from a chain");
+  });
+});
+
+test("a data folder keeps its kind: dev never goes on with a chain, nor the reverse", async () => {
+  const dev = join(temporaryFolder(), "data");
+  const first = await startVenue(dev, { logLevel: "error" });
+  first.child.signal("SIGTERM");
+  expect((await first.child.ended).stdout).toContain("DEV ATTESTOR");
+  const environment = { PERPGATE_ATTESTOR_KEY: SEED };
+  expect(await refusedStart(dev, chainFile(), environment)).toContain(
+    "began with the dev attestor and cannot go on with chain",
+  );
+  const chained = join(temporaryFolder(), "data");
+  const second = await startVenue(chained, chainFile(), environment);
+  second.child.signal("SIGTERM");
+  const { stdout, stderr } = await second.child.ended;
+  expect(stdout).toContain("deposits   ethereum; 1 of 1 attestors credit, 1 run here");
+  expect(stdout + stderr).not.toContain(SEED);
+  expect(await refusedStart(chained, { logLevel: "error" })).toContain(
+    "began with the chain attestor and cannot go on with dev",
+  );
+  // The quorum and the members may change: the log holds each change.
+  const other = publicKeyHex(privateKeyFromSeed("44".repeat(32)));
+  const third = await startVenue(chained, chainFile({ members: [PUBLIC, other] }), environment);
+  third.child.signal("SIGTERM");
+  expect((await third.child.ended).stdout).toContain("2 of 2 attestors credit, 1 run here");
+}, 180_000);
+
+test("keygen: a file that only its owner reads, its public key on a line, and never over another", () => {
+  const keygen = fileURLToPath(import.meta.resolve("@perpgate/bridge")).replace(
+    /(?:src|dist)\/index\.(?:ts|js)$/,
+    "dist/keygen.js",
+  );
+  const path = join(temporaryFolder(), "attestor.key");
+  const publicKey = execFileSync(process.execPath, [keygen, path], { encoding: "utf8" }).trim();
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(publicKeyHex(privateKeyFromSeed(readFileSync(path, "utf8").trim()))).toBe(publicKey);
+  writeFileSync(path, "mine\n");
+  expect(() => execFileSync(process.execPath, [keygen, path], { stdio: "pipe" })).toThrow(/EEXIST/);
+  expect(readFileSync(path, "utf8")).toBe("mine\n");
+});
