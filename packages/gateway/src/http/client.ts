@@ -5,10 +5,21 @@
  * decide. That such headers are there at all is told in any case: it betrays a proxy in front.
  */
 
+import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Client, HeaderSink } from "../venue-port.js";
 
 const FORWARDING_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
+
+/** Whether some proxy says that it passed the request on. */
+export function isForwarded(headers: IncomingHttpHeaders): boolean {
+  return FORWARDING_HEADERS.some((name) => headers[name] !== undefined);
+}
+
+/** To the microsecond: more digits than a clock has only cost bytes. */
+export function roundedMs(elapsedMs: number): number {
+  return Math.round(elapsedMs * 1_000) / 1_000;
+}
 
 export class RequestClient implements Client {
   readonly header: HeaderSink;
@@ -25,12 +36,11 @@ export class RequestClient implements Client {
   }
 
   get isForwarded(): boolean {
-    const { headers } = this.request;
-    return FORWARDING_HEADERS.some((name) => headers[name] !== undefined);
+    return isForwarded(this.request.headers);
   }
 
-  /** Milliseconds since the request began to be read, to the microsecond. */
+  /** Milliseconds since the request began to be read. */
   elapsedMs(): number {
-    return Math.round(this.reply.elapsedTime * 1_000) / 1_000;
+    return roundedMs(this.reply.elapsedTime);
   }
 }

@@ -9,6 +9,7 @@ import { parseStrictJson, Refusal } from "@perpgate/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
 const NO_BYTES = new Uint8Array(0);
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 export class JsonBody {
   constructor(
@@ -20,7 +21,6 @@ export class JsonBody {
 export const EMPTY_BODY = new JsonBody(NO_BYTES, undefined);
 
 export function readJsonBodies(app: FastifyInstance): void {
-  const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     "application/json",
@@ -28,7 +28,7 @@ export function readJsonBodies(app: FastifyInstance): void {
     (_request: FastifyRequest, bytes: Buffer, done) => {
       let body: JsonBody;
       try {
-        body = bodyOf(utf8, bytes);
+        body = bytes.length === 0 ? EMPTY_BODY : jsonBodyOf(bytes);
       } catch (error) {
         done(error instanceof Error ? error : new Error(String(error)));
         return;
@@ -39,14 +39,13 @@ export function readJsonBodies(app: FastifyInstance): void {
   );
 }
 
-function bodyOf(utf8: InstanceType<typeof TextDecoder>, bytes: Buffer): JsonBody {
-  if (bytes.length === 0) return EMPTY_BODY;
-  return new JsonBody(bytes, parseStrictJson(decodeUtf8(utf8, bytes)));
+export function jsonBodyOf(bytes: Uint8Array): JsonBody {
+  return new JsonBody(bytes, parseStrictJson(decodeUtf8(bytes)));
 }
 
-function decodeUtf8(decoder: InstanceType<typeof TextDecoder>, bytes: Uint8Array): string {
+function decodeUtf8(bytes: Uint8Array): string {
   try {
-    return decoder.decode(bytes);
+    return utf8.decode(bytes);
   } catch {
     throw new Refusal("malformed_json", { problem: "it is not UTF-8" });
   }

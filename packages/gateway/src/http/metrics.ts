@@ -3,30 +3,44 @@
 import type { FastifyInstance } from "fastify";
 import { Counter, Histogram, type Registry } from "prom-client";
 
-export function serveMetrics(app: FastifyInstance, registry: Registry): void {
-  const durations = new Histogram({
-    name: "perpgate_http_request_seconds",
-    help: "Time from the first byte of a request to the last of its answer.",
-    labelNames: ["route", "method", "status"],
-    buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.25, 1, 5],
-    registers: [registry],
-  });
-  const aborted = new Counter({
-    name: "perpgate_http_requests_aborted_total",
-    help: "Requests whose client went away before the answer.",
-    registers: [registry],
-  });
+/** What is counted of every request, by whichever way it is answered. */
+export class RequestMetrics {
+  private readonly durations;
+  private readonly aborted;
 
+  constructor(readonly registry: Registry) {
+    this.durations = new Histogram({
+      name: "perpgate_http_request_seconds",
+      help: "Time from the first byte of a request to the last of its answer.",
+      labelNames: ["route", "method", "status"],
+      buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.25, 1, 5],
+      registers: [registry],
+    });
+    this.aborted = new Counter({
+      name: "perpgate_http_requests_aborted_total",
+      help: "Requests whose client went away before the answer.",
+      registers: [registry],
+    });
+  }
+
+  /** `route` is the pattern and not the path: a value per symbol or id would never stop growing. */
+  onAnswered(route: string, method: string, status: number, elapsedMs: number): void {
+    this.durations.observe({ route, method, status }, elapsedMs / 1_000);
+  }
+
+  onAborted(): void {
+    this.aborted.inc();
+  }
+}
+
+export function serveMetrics(app: FastifyInstance, metrics: RequestMetrics): void {
+  const { registry } = metrics;
   app.addHook("onResponse", (request, reply, done) => {
-    // The pattern and not the path: a label value per symbol or id would never stop growing.
     const route = request.is404 ? "unknown" : (request.routeOptions.url ?? "unknown");
-    durations.observe(
-      { route, method: request.method, status: reply.statusCode },
-      reply.elapsedTime / 1000,
-    );
+    metrics.onAnswered(route, request.method, reply.statusCode, reply.elapsedTime);
     done();
   });
-  app.addHook("onRequestAbort", async (_request) => aborted.inc());
+  app.addHook("onRequestAbort", async (_request) => metrics.onAborted());
 
   app.get("/metrics", async (_request, reply) => {
     void reply.header("content-type", registry.contentType);

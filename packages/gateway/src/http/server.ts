@@ -8,6 +8,11 @@
  * is left when the grace period ends.
  */
 
+import {
+  createServer as createNodeServer,
+  type Server as HttpServer,
+  type RequestListener,
+} from "node:http";
 import { Refusal } from "@perpgate/protocol";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { Registry } from "prom-client";
@@ -22,8 +27,9 @@ import { serveDocs } from "./docs.js";
 import { pathOf, sendError } from "./errors.js";
 import { readJsonBodies } from "./json-body.js";
 import type { HttpLimits } from "./limits.js";
-import { serveMetrics } from "./metrics.js";
+import { RequestMetrics, serveMetrics } from "./metrics.js";
 import { openApiDocument } from "./openapi.js";
+import { OrderLane } from "./order-lane.js";
 import { servePage } from "./page.js";
 import { requestIdOf } from "./request-id.js";
 import { routeOperations } from "./routes.js";
@@ -56,22 +62,25 @@ export interface Gateway {
 
 export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   const openApi = openApiDocument(OPERATIONS, options.version);
-  const app = createServer(options);
+  const context = { ...options, openApi };
+  const metrics = new RequestMetrics(options.metrics);
+  const addressOf = clientAddressOf(proxyTrustOf(options.trustProxy));
+  const lane = new OrderLane({ ...options, context, metrics, addressOf });
+  const app = createServer(options, lane);
   allowOrigins(app, options.origins);
   const stopping = refuseWhileStopping(app);
   readJsonBodies(app);
   answerUnknownRoutes(app);
-  serveMetrics(app, options.metrics);
+  serveMetrics(app, metrics);
   await serveDocs(app, openApi);
-  const context = { ...options, openApi };
   routeOperations(app, OPERATIONS, context);
   if (options.page !== undefined) await servePage(app, options.page);
-  const addressOf = clientAddressOf(proxyTrustOf(options.trustProxy));
   options.streams?.attach(app.server, context, addressOf);
   await app.ready();
   return {
     listen: (address) => app.listen(address),
     drain: async (graceMs) => {
+      lane.close();
       stopping.begin();
       const cut = setTimeout(() => {
         options.streams?.cut();
@@ -92,7 +101,10 @@ function proxyTrustOf(trusted: TrustedProxies): ProxyTrust {
   return trusted === false ? false : [...trusted];
 }
 
-function createServer({ log, limits, trustProxy }: GatewayOptions): FastifyInstance {
+function createServer(
+  { log, limits, trustProxy }: GatewayOptions,
+  lane: OrderLane,
+): FastifyInstance {
   const app: FastifyInstance = Fastify({
     loggerInstance: log,
     // One line a request, written by the hook below, in place of Fastify's two.
@@ -103,15 +115,7 @@ function createServer({ log, limits, trustProxy }: GatewayOptions): FastifyInsta
     genReqId: requestIdOf,
     trustProxy: proxyTrustOf(trustProxy),
     bodyLimit: limits.bodyBytes,
-    requestTimeout: limits.requestTimeoutMs,
-    connectionTimeout: limits.idleTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    http: {
-      headersTimeout: limits.headersTimeoutMs,
-      connectionsCheckingInterval: limits.timeoutCheckIntervalMs,
-      // Node would answer 400 with an empty body; the hook below refuses it in our shape.
-      requireHostHeader: false,
-    },
+    serverFactory: (everyOther) => createHttpServer(limits, lane, everyOther),
     // Fastify's own answer while closing has another shape; ours is `stopped`.
     return503OnClosing: false,
     clientErrorHandler: answerClientError,
@@ -146,6 +150,27 @@ function createServer({ log, limits, trustProxy }: GatewayOptions): FastifyInsta
     done();
   });
   return app;
+}
+
+/** Plain orders go their own way; the framework has every other request. */
+function createHttpServer(
+  limits: HttpLimits,
+  lane: OrderLane,
+  everyOther: RequestListener,
+): HttpServer {
+  const options = {
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionsCheckingInterval: limits.timeoutCheckIntervalMs,
+    // Node would answer 400 with an empty body; a hook below refuses it in our shape.
+    requireHostHeader: false,
+  };
+  const server = createNodeServer(options, (request, response) => {
+    if (lane.takes(request)) lane.serve(request, response);
+    else everyOther(request, response);
+  });
+  return server.setTimeout(limits.idleTimeoutMs);
 }
 
 /** A request that arrives on an open connection after the end began is refused, not dropped. */

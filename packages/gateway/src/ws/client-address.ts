@@ -8,7 +8,9 @@ import proxyAddr from "@fastify/proxy-addr";
 
 export type ProxyTrust = false | string[] | ((address: string, hop: number) => boolean);
 
-export function clientAddressOf(trust: ProxyTrust): (request: IncomingMessage) => string {
+export type ClientAddressOf = (request: IncomingMessage) => string;
+
+export function clientAddressOf(trust: ProxyTrust): ClientAddressOf {
   if (trust === false) return (request) => request.socket.remoteAddress ?? "";
   const isTrusted = typeof trust === "function" ? trust : proxyAddr.compile(trust);
   return (request) => proxyAddr(request, isTrusted);
