@@ -36,6 +36,7 @@ const CONFIGURATION = {
     signInsPerSecond: 1_000,
     readsPerSecond: 1_000_000,
     readsBurst: 1_000_000,
+    depositsPerMinute: 1_000_000,
   },
   sockets: {
     socketsPerAddress: 100_000,
@@ -56,10 +57,11 @@ export interface Gateway {
 export async function withGateway(
   run: (gateway: Gateway) => Promise<void>,
   nodeFlags: readonly string[] = [],
+  settings: object = {},
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "perpgate-bench-"));
   try {
-    const gateway = await startGateway(folder, nodeFlags);
+    const gateway = await startGateway(folder, nodeFlags, settings);
     try {
       await run(gateway);
     } finally {
@@ -75,10 +77,14 @@ export function snapshotsTaken({ dataFolder }: Gateway): number {
   return readFileSync(join(dataFolder, "checkpoints.jsonl"), "utf8").split("\n").length - 1;
 }
 
-async function startGateway(folder: string, nodeFlags: readonly string[]): Promise<Gateway> {
+async function startGateway(
+  folder: string,
+  nodeFlags: readonly string[],
+  settings: object,
+): Promise<Gateway> {
   const config = join(folder, "bench.json");
   const dataFolder = join(folder, "data");
-  writeFileSync(config, JSON.stringify(CONFIGURATION));
+  writeFileSync(config, JSON.stringify({ ...CONFIGURATION, ...settings }));
   // As `npm start` starts it: two verifying threads, room for short-lived objects.
   const args = [
     ...["--max-semi-space-size=64", ...nodeFlags, MAIN],

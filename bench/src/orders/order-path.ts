@@ -14,7 +14,7 @@ export class OrderPath {
 
   constructor(
     readonly port: number,
-    private readonly traders: readonly SignedIn[],
+    private readonly traders: OrdersOf["traders"],
   ) {}
 
   static async signedIn(origin: string): Promise<OrderPath> {

@@ -3,22 +3,24 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 
 export interface SignedIn {
+  readonly address: string;
   readonly token: string;
   readonly privateKeyPem: string;
 }
 
-export async function signIn(origin: string): Promise<SignedIn> {
+/** `site` is the page that the message names; by default the gateway itself. */
+export async function signIn(origin: string, site = origin): Promise<SignedIn> {
   const wallet = privateKeyToAccount(generatePrivateKey());
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
   const raw = publicKey.export({ type: "spki", format: "der" }).subarray(-32);
-  const { host } = new URL(origin);
+  const { host } = new URL(site);
   const message = [
     `${host} wants you to sign in with your Ethereum account:`,
     wallet.address,
     "",
     "Trade on the testnet.",
     "",
-    `URI: ${origin}`,
+    `URI: ${site}`,
     "Version: 1",
     "Chain ID: 1",
     `Nonce: ${randomBytes(12).toString("hex")}`,
@@ -32,7 +34,7 @@ export async function signIn(origin: string): Promise<SignedIn> {
   });
   const token = tokenIn(await response.json());
   const privateKeyPem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
-  return { token, privateKeyPem };
+  return { address: wallet.address, token, privateKeyPem };
 }
 
 function tokenIn(body: unknown): string {
