@@ -60,8 +60,11 @@ export class Terminal {
       void this.board.load();
       void this.tape.load();
       this.account.refreshSoon();
+      this.orders.reconnected(this.sessions.session);
     });
-    this.client.stream.watchBlocks(({ number }) => this.orders.sealedUpTo(number));
+    this.client.stream.watchBlocks(({ number }) => {
+      this.orders.sealedUpTo(number, this.sessions.session);
+    });
     void this.board.load();
   }
 

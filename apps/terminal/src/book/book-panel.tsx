@@ -2,7 +2,7 @@
 
 import { fromSteps, toSteps } from "@perpgate/protocol/units";
 import { useEffect, useRef, useState } from "react";
-import { formatFixed, NONE } from "../format/numbers.js";
+import { digitsOfStep, formatFixed, NONE } from "../format/numbers.js";
 import { pickPrice } from "../order/order-form-state.js";
 import { forgetFrame, onNextFrame } from "../state/frame.js";
 import { useStore } from "../state/store.js";
@@ -121,8 +121,10 @@ function runLadder(
   { bodyBox, askBox, bidBox, spreadBox }: Boxes,
 ): () => void {
   const { units, priceDigits, sizeDigits } = view;
+  // Rows of a dollar need no cents.
+  const rowDigits = Math.min(priceDigits, digitsOfStep(fromSteps(step, units.tick)));
   const texts = {
-    price: (ticks: number) => formatFixed(fromSteps(ticks, units.tick), priceDigits),
+    price: (ticks: number) => formatFixed(fromSteps(ticks, units.tick), rowDigits),
     size: (lots: number) => formatFixed(fromSteps(lots, units.lot), sizeDigits),
   };
   const ladder = new Ladder(askBox, bidBox, texts, (text) => pickPrice(text.replaceAll(",", "")));

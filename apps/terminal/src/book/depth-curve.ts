@@ -20,7 +20,8 @@ export function depthRange(bids: LevelList, asks: LevelList): DepthRange | undef
   const middle = bids.count === 0 ? bestAsk : asks.count === 0 ? bestBid : (bestBid + bestAsk) / 2;
   const below = bids.count === 0 ? 0 : middle - bids.ticks[bids.count - 1]!;
   const above = asks.count === 0 ? 0 : asks.ticks[asks.count - 1]! - middle;
-  const reach = Math.max(2, Math.min(middle * WIDEST, Math.max(below, above)));
+  const shorter = below > 0 && above > 0 ? Math.min(below, above) : Math.max(below, above);
+  const reach = Math.max(2, Math.min(middle * WIDEST, shorter));
   return { low: Math.max(1, middle - reach), high: middle + reach, middle };
 }
 

@@ -108,7 +108,7 @@ function Candles({ view, resolution }: CandlesProps) {
     const stops = [
       theme.watch(() => {
         chart.dress(readColours());
-        void feed.load();
+        feed.redraw(0);
         drawLines();
       }),
       account.positions.watch(drawLines),

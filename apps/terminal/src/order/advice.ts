@@ -34,24 +34,20 @@ const DEPOSIT: AdviceAction = { kind: "deposit", label: "Deposit" };
 const RULES: Readonly<Record<string, Rule>> = {
   insufficient_margin: ({ maxMargin }) =>
     typeof maxMargin === "number" && maxMargin > 0
-      ? { title: "Not enough funds", action: offerNumber("margin", maxMargin, "Use", 2) }
+      ? { title: "Not enough funds", action: offerNumber("margin", maxMargin, "cents") }
       : { title: "Not enough funds", action: DEPOSIT },
   size_below_lot: ({ minMargin }) => ({
     title: "Too small",
-    action: typeof minMargin === "number" ? offerNumber("margin", minMargin, "Use", 6) : undefined,
+    action: typeof minMargin === "number" ? offerNumber("margin", minMargin) : undefined,
   }),
   price_not_on_tick: ({ below, above }) => ({
     title: "Price between two ticks",
-    action: offerNumber("price", typeof below === "number" ? below : above, "Use"),
+    action: offerNumber("price", typeof below === "number" ? below : above),
   }),
   price_required: () => ({ title: "Price missing" }),
   price_outside_band: ({ price, low, high }) => ({
     title: "Price too far from the mark",
-    action: offerNumber(
-      "price",
-      typeof price === "number" && price > Number(high) ? high : low,
-      "Use",
-    ),
+    action: offerNumber("price", typeof price === "number" && price > Number(high) ? high : low),
   }),
   price_too_far: () => ({ title: "Price too far from the mark" }),
   stop_would_trigger: () => ({ title: "Stop would trigger at once" }),
@@ -135,18 +131,22 @@ function adviceOnRefusal({ code, message, field, details, requestId }: PerpgateE
   };
 }
 
-/** Floored to the digits, so that the number offered is never more than what passes. */
+/** Cents are floored, so that the number offered is never more than what passes. */
 function offerNumber(
   field: "margin" | "price",
   value: unknown,
-  verb: string,
-  digits?: number,
+  rounding: "exact" | "cents" = "exact",
 ): AdviceAction | undefined {
   const number = Number(value);
   if (!Number.isFinite(number) || number <= 0) return undefined;
-  const text = digits === 2 ? String(Math.floor(number * 100) / 100) : String(number);
-  const shown = formatFixed(Number(text), text.split(".")[1]?.length ?? 0);
-  return { kind: "change", label: `${verb} ${shown}`, change: { [field]: text } };
+  const cents = Math.floor(number * 100) / 100;
+  const text = rounding === "cents" && cents > 0 ? cents.toFixed(2) : String(number);
+  const shown = formatFixed(number, text.split(".")[1]?.length ?? 0);
+  return {
+    kind: "change",
+    label: `Use ${rounding === "cents" ? formatFixed(Number(text), 2) : shown}`,
+    change: { [field]: text },
+  };
 }
 
 function offerLeverage(value: unknown): AdviceAction | undefined {

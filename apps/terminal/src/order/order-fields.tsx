@@ -1,7 +1,7 @@
 /** The fields of the order form. */
 
 import { fromMicros, NotInUnits, toMicrosFloor, toSteps } from "@perpgate/protocol/units";
-import { useEffect } from "react";
+import { type CSSProperties, useEffect } from "react";
 import { formatAvailable } from "../format/numbers.js";
 import { largestMargin } from "../maths/largest-margin.js";
 import { useStore } from "../state/store.js";
@@ -122,6 +122,8 @@ export function LeverageField({ view, form }: Omit<FieldProps, "isWrong">) {
       </span>
       <input
         type="range"
+        className="slider"
+        style={shareStyle((form.leverage - 1) / Math.max(1, maxLeverage - 1))}
         min={1}
         max={maxLeverage}
         step={1}
@@ -135,6 +137,14 @@ export function LeverageField({ view, form }: Omit<FieldProps, "isWrong">) {
       </span>
     </label>
   );
+}
+
+/** A custom property is no property that React's types know. */
+function shareStyle(share: number): CSSProperties {
+  const style: CSSProperties & { readonly "--share": string } = {
+    "--share": `${Math.round(Math.min(1, share) * 1_000) / 10}%`,
+  };
+  return style;
 }
 
 export function FlagFields({ form }: { readonly form: OrderForm }) {

@@ -89,7 +89,7 @@ class TapeRows {
       const id = trade?.id ?? "";
       if (row.id === id) continue;
       row.id = id;
-      row.element.className = `tape-row ${trade?.side ?? ""}`;
+      row.element.className = `tape-row ${trade === undefined ? "" : `by-${trade.side}`}`;
       const texts = trade === undefined ? ["", "", ""] : this.textsOf(trade);
       for (const [place, cell] of row.cells.entries()) cell.textContent = texts[place] ?? "";
     }

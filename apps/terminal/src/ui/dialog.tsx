@@ -19,7 +19,16 @@ export function Dialog({ title, onClose, children }: Props) {
     return () => dialog?.close();
   }, []);
   return (
-    <dialog className="dialog" ref={element} aria-labelledby={titleId} onClose={onClose}>
+    <dialog
+      className="dialog"
+      ref={element}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        // Escape: the owner closes it, by no longer rendering it.
+        event.preventDefault();
+        onClose();
+      }}
+    >
       <div className="dialog-head">
         <h2 id={titleId}>{title}</h2>
         <button type="button" className="button bare small" aria-label="Close" onClick={onClose}>

@@ -1,13 +1,14 @@
 /**
  * Candles of one market and resolution: history by pages, the last two live.
  *
- * The chart is handed either a whole new list or one candle to put at the end; which of the two is
- * in `change`, so that a live candle never redraws a thousand old ones.
+ * The chart is handed either a whole list or one candle to put at its end, so that a live candle
+ * never redraws a thousand old ones.
  */
 
 import type { Candle } from "@perpgate/protocol/market-data";
 import type { Resolution } from "@perpgate/protocol/symbol";
 import type { PerpgateClient, Subscription } from "@perpgate/sdk";
+import { CandleList } from "./candle-list.js";
 
 const PAGE = 500;
 const MAX_KEPT = 10_000;
@@ -20,10 +21,10 @@ export interface CandleListener {
 }
 
 export class CandleFeed {
-  private candles: Candle[] = [];
+  private readonly list = new CandleList();
   private watch: Subscription | undefined;
   private isLoading = false;
-  private hasAll = false;
+  private hasAll = true;
   private isClosed = false;
 
   constructor(
@@ -49,32 +50,26 @@ export class CandleFeed {
   async load(): Promise<void> {
     const page = await this.page();
     if (page === undefined) return;
-    const newest = page.at(-1)?.time ?? 0;
-    const oldest = page[0]?.time ?? 0;
-    const before = this.candles.filter(({ time }) => time < oldest);
-    // A gap between the kept ones and the page would be drawn as if nothing had happened in it.
-    const isJoined = before.length === 0 || this.candles.some(({ time }) => time >= oldest);
-    this.candles = [
-      ...(isJoined ? before : []),
-      ...page,
-      ...this.candles.filter(({ time }) => time > newest),
-    ];
-    this.hasAll = page.length < PAGE && before.length === 0;
-    this.listener.replaced(this.candles, 0);
+    this.list.joinNewest(page);
+    this.hasAll = page.length < PAGE;
+    this.redraw(0);
   }
 
   /** Another page of the past, if there is one. */
   async loadOlder(): Promise<void> {
-    const first = this.candles[0];
-    if (first === undefined || this.hasAll || this.isLoading) return;
-    if (this.candles.length >= MAX_KEPT) return;
+    const { oldest, all } = this.list;
+    if (oldest === undefined || this.hasAll || this.isLoading || all.length >= MAX_KEPT) return;
     this.isLoading = true;
-    const page = await this.page(first.time);
+    const page = await this.page(oldest.time);
     this.isLoading = false;
     if (page === undefined) return;
     this.hasAll = page.length < PAGE;
-    this.candles = [...page, ...this.candles];
-    this.listener.replaced(this.candles, page.length);
+    this.redraw(this.list.joinOlder(page));
+  }
+
+  /** What is known, drawn again. */
+  redraw(added: number): void {
+    this.listener.replaced(this.list.all, added);
   }
 
   private async page(before?: number): Promise<Candle[] | undefined> {
@@ -93,20 +88,8 @@ export class CandleFeed {
   }
 
   private put(candle: Candle): void {
-    const last = this.candles.at(-1);
-    if (last !== undefined && candle.time < last.time) {
-      const at = this.candles.findLastIndex(({ time }) => time === candle.time);
-      if (at < 0 || sameCandle(this.candles[at], candle)) return;
-      this.candles[at] = candle;
-      this.listener.replaced(this.candles, 0);
-      return;
-    }
-    if (last?.time === candle.time) this.candles[this.candles.length - 1] = candle;
-    else this.candles.push(candle);
-    this.listener.updated(candle);
+    const due = this.list.put(candle);
+    if (due === "update-last") this.listener.updated(candle);
+    else if (due === "redraw") this.redraw(0);
   }
-}
-
-function sameCandle(a: Candle | undefined, b: Candle): boolean {
-  return a !== undefined && a.close === b.close && a.volume === b.volume && a.trades === b.trades;
 }

@@ -30,7 +30,6 @@ export interface OrderAnswer {
 }
 
 const KEPT = 5;
-const FALLBACK_MS = 1_500;
 
 export class OrderDesk {
   readonly answers = new Store<readonly OrderAnswer[]>([], "at-once");
@@ -49,7 +48,7 @@ export class OrderDesk {
       leaf: undefined,
     };
     this.answers.update((known) => [answer, ...known].slice(0, KEPT));
-    this.follow(session, ack);
+    if (ack.expectedBlock <= this.lastSealed) this.seal(session, ack.ackNonce);
     return answer;
   }
 
@@ -68,11 +67,13 @@ export class OrderDesk {
     });
   }
 
-  sealedUpTo(block: number): void {
+  /** The venue has sealed that block. */
+  sealedUpTo(block: number, session: Session | undefined): void {
     if (block <= this.lastSealed) return;
     this.lastSealed = block;
+    if (session === undefined) return;
     for (const { ack, seal } of this.answers.get()) {
-      if (seal === "soft" && ack.expectedBlock <= block) this.change(ack.ackNonce, "sealed");
+      if (seal === "soft" && ack.expectedBlock <= block) this.seal(session, ack.ackNonce);
     }
   }
 
@@ -80,39 +81,29 @@ export class OrderDesk {
     this.answers.set([]);
   }
 
-  private follow(session: Session, { ackNonce, expectedBlock }: PreconfirmAck): void {
-    if (expectedBlock <= this.lastSealed) this.change(ackNonce, "sealed");
-    const unwatch = this.answers.watch(() => {
-      const answer = this.answers.get().find(({ ack }) => ack.ackNonce === ackNonce);
-      if (answer?.seal === "soft") return;
-      unwatch();
-      if (answer?.seal === "sealed") void this.prove(session, ackNonce);
-    });
-    // The stream may be cut just now; asking settles it all the same.
-    setTimeout(() => void this.askWhileSoft(session, ackNonce), FALLBACK_MS);
-    if (expectedBlock <= this.lastSealed) {
-      unwatch();
-      void this.prove(session, ackNonce);
+  /** After a lost connection: what was sealed meanwhile is not on the stream, so it is asked. */
+  reconnected(session: Session | undefined): void {
+    // It may be another venue, whose blocks begin anew.
+    this.lastSealed = 0;
+    if (session === undefined) return;
+    for (const { ack, seal } of this.answers.get()) {
+      if (seal === "soft") void this.prove(session, ack.ackNonce);
     }
   }
 
-  private async askWhileSoft(session: Session, ackNonce: string): Promise<void> {
-    const answer = this.answers.get().find(({ ack }) => ack.ackNonce === ackNonce);
-    if (answer?.seal !== "soft") return;
-    if (await this.prove(session, ackNonce)) return;
-    setTimeout(() => void this.askWhileSoft(session, ackNonce), FALLBACK_MS);
+  private seal(session: Session, ackNonce: string): void {
+    this.change(ackNonce, "sealed");
+    void this.prove(session, ackNonce);
   }
 
-  private async prove(session: Session, ackNonce: string): Promise<boolean> {
+  private async prove(session: Session, ackNonce: string): Promise<void> {
     try {
       const proof = await session.preconfirm(ackNonce);
       const answer = this.answers.get().find(({ ack }) => ack.ackNonce === ackNonce);
-      if (answer === undefined) return true;
+      if (answer === undefined) return;
       this.change(ackNonce, isSame(answer.ack, proof.ack) ? "proven" : "differs", proof.index);
-      return true;
     } catch {
       // Not sealed yet, or no connection: what is shown stays as it is.
-      return false;
     }
   }
 

@@ -1,0 +1,17 @@
+/** The page, built from the present sources into a folder of its own, as `npm start` builds it. */
+
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const SCRIPT = fileURLToPath(new URL("../../../../scripts/build-page.mjs", import.meta.url));
+
+export async function buildPage(): Promise<{ folder: string; remove(): void }> {
+  const parent = mkdtempSync(join(tmpdir(), "perpgate-page-"));
+  const folder = join(parent, "page");
+  await promisify(execFile)(process.execPath, [SCRIPT, folder]);
+  return { folder, remove: () => rmSync(parent, { recursive: true, force: true }) };
+}

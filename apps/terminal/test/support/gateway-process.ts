@@ -1,0 +1,76 @@
+/** The built gateway as an operator starts it, serving the page: a real process, on a free port. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const MAIN = fileURLToPath(new URL("../../../perpgate/dist/main.js", import.meta.url));
+
+/** Tests come from one address and one person; limits are another test's subject. */
+const UNLIMITED = {
+  ordersPerSecond: 1e6,
+  ordersBurst: 1e6,
+  cancelsPerSecond: 1e6,
+  cancelsBurst: 1e6,
+  depositsPerMinute: 1_000,
+  signInsPerSecond: 1_000,
+  readsPerSecond: 1e6,
+  readsBurst: 1e6,
+};
+
+export interface GatewayOptions {
+  readonly page: string;
+  readonly settings?: Readonly<Record<string, unknown>>;
+}
+
+export class GatewayProcess {
+  url = "";
+  private readonly folder = mkdtempSync(join(tmpdir(), "perpgate-terminal-"));
+  private child: ChildProcess | undefined;
+
+  constructor(private readonly options: GatewayOptions) {}
+
+  /** Starts, or starts again on the same port and data. */
+  async start(): Promise<void> {
+    const config = join(this.folder, "perpgate.json");
+    const { page, settings } = this.options;
+    const content = { logLevel: "error", limits: UNLIMITED, server: { page }, ...settings };
+    writeFileSync(config, JSON.stringify(content));
+    const port = this.url === "" ? "0" : new URL(this.url).port;
+    const args = [MAIN, "--port", port, "--data", join(this.folder, "data"), "--config", config];
+    const child = spawn(process.execPath, args, {
+      env: { PATH: process.env.PATH },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    this.child = child;
+    this.url = await addressIn(child);
+  }
+
+  /** Ends at once, as a crash would. */
+  async kill(): Promise<void> {
+    const { child } = this;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once("close", resolve));
+    child.kill("SIGKILL");
+    await ended;
+  }
+
+  async remove(): Promise<void> {
+    await this.kill();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+function addressIn(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    child.stdout?.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+      const address = /interface {2}(http:\S+)\/v1\/markets/.exec(text)?.[1];
+      if (address !== undefined) resolve(address);
+    });
+    child.once("close", () => reject(new Error(`the gateway ended early: ${text}`)));
+  });
+}

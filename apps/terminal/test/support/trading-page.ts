@@ -1,0 +1,153 @@
+/**
+ * The page in a browser, watched: whatever it writes to the console as an error, every exception and
+ * every request to another host is kept, and `expectClean` holds that there was none.
+ */
+
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { AxeResults } from "axe-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { expect } from "vitest";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+/** Not under version control. */
+const SHOTS = fileURLToPath(new URL("../../../../test-results/terminal", import.meta.url));
+
+/** What the browser itself logs when a server is away; only a test that stops one may see it. */
+const OFFLINE = /net::ERR_|WebSocket connection to|Failed to load resource/;
+
+export interface PageOptions {
+  readonly url: string;
+  readonly width?: number;
+  readonly height?: number;
+  readonly colours?: "light" | "dark";
+  /** Runs before the page's own scripts. */
+  readonly prepare?: (page: Page) => Promise<void>;
+}
+
+export class TradingPage {
+  private readonly faults: string[] = [];
+
+  private constructor(
+    readonly context: BrowserContext,
+    readonly page: Page,
+    private readonly origin: string,
+  ) {}
+
+  static async open(browser: Browser, options: PageOptions): Promise<TradingPage> {
+    const { url, width = 1440, height = 900, colours = "dark", prepare } = options;
+    const context = await browser.newContext({
+      viewport: { width, height },
+      colorScheme: colours,
+      reducedMotion: "reduce",
+    });
+    const page = await context.newPage();
+    const opened = new TradingPage(context, page, new URL(url).origin);
+    opened.watch();
+    await prepare?.(page);
+    await page.goto(url);
+    await opened.untilLive();
+    return opened;
+  }
+
+  async untilLive(): Promise<void> {
+    await this.page.locator('.connection[data-state="open"]').waitFor();
+  }
+
+  /** No console error, no exception, no other host. */
+  expectClean({ isServerAway = false } = {}): void {
+    const faults = this.faults.filter((fault) => !(isServerAway && OFFLINE.test(fault)));
+    expect(faults).toEqual([]);
+  }
+
+  async close(): Promise<void> {
+    await this.context.close();
+  }
+
+  /** A picture for people, and axe for everyone else: nothing serious or critical. */
+  async inspect(name: string): Promise<void> {
+    await this.picture(name);
+    await this.page.evaluate(AXE);
+    const results: AxeResults = await this.page.evaluate(
+      "axe.run({ resultTypes: ['violations'] })",
+    );
+    const grave = results.violations.filter(
+      ({ impact }) => impact === "serious" || impact === "critical",
+    );
+    const found = grave.flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}\n${failureSummary}`),
+    );
+    expect(found, name).toEqual([]);
+  }
+
+  async picture(name: string): Promise<void> {
+    mkdirSync(SHOTS, { recursive: true });
+    await this.page.screenshot({ path: join(SHOTS, `${name}.png`) });
+  }
+
+  async signInWithBurner(): Promise<void> {
+    const { page } = this;
+    await page.getByRole("banner").getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Make a testnet burner key" }).click();
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    await this.untilAvailable((dollars) => dollars > 0);
+  }
+
+  async untilAvailable(isReached: (dollars: number) => boolean): Promise<void> {
+    await expect.poll(async () => isReached(await this.available()), POLL).toBe(true);
+  }
+
+  async available(): Promise<number> {
+    const text = await this.page.getByTestId("available").innerText();
+    return Number(text.replaceAll(/[^\d.]/g, ""));
+  }
+
+  /** Fills the form and sends it; answers once the venue has. */
+  async order(
+    type: "Market" | "Limit" | "Stop",
+    side: "Buy / Long" | "Sell / Short",
+    fields: { readonly margin: string; readonly price?: string },
+  ): Promise<void> {
+    const form = this.page.getByRole("form", { name: "Order" });
+    await form.getByText(side, { exact: true }).first().click();
+    await form.getByText(type, { exact: true }).click();
+    if (fields.price !== undefined) {
+      await form.getByRole("textbox", { name: /price/i }).fill(fields.price);
+    }
+    await form.getByRole("textbox", { name: "Margin" }).fill(fields.margin);
+    await form.locator("button[type=submit]").click();
+  }
+
+  answer() {
+    return this.page.getByTestId("answer");
+  }
+
+  async tab(name: RegExp): Promise<void> {
+    await this.page.getByRole("tab", { name }).click();
+  }
+
+  private watch(): void {
+    this.page.on("console", (message) => {
+      if (message.type() === "error") this.faults.push(`console: ${message.text()}`);
+    });
+    this.page.on("pageerror", (error) => {
+      this.faults.push(`exception: ${error.stack ?? error.message}`);
+    });
+    this.context.on("request", (request) => {
+      const { origin, protocol } = new URL(request.url());
+      if (origin !== this.origin && protocol !== "data:") {
+        this.faults.push(`request to ${request.url()}`);
+      }
+    });
+    this.page.on("websocket", (socket) => {
+      if (new URL(socket.url()).host !== new URL(this.origin).host) {
+        this.faults.push(`socket to ${socket.url()}`);
+      }
+    });
+  }
+}
+
+/** Generous: a busy machine is slow, not wrong. */
+export const POLL = { timeout: 30_000, interval: 50 };

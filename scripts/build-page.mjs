@@ -1,0 +1,104 @@
+#!/usr/bin/env node
+/**
+ * Builds the trading page into a folder, `apps/terminal/dist` unless told otherwise.
+ *
+ * A folder that was built from the same sources is left alone, so that starting again costs nothing.
+ * The new page is built beside it and then put in its place whole: two starts at once, or a gateway
+ * that is just reading the folder, never meet half a page.
+ */
+
+import { createHash } from "node:crypto";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const terminal = join(root, "apps/terminal");
+const INPUTS = [
+  "apps/terminal/index.html",
+  "apps/terminal/package.json",
+  "apps/terminal/public",
+  "apps/terminal/src",
+  "apps/terminal/vite.config.ts",
+  "packages/protocol/package.json",
+  "packages/protocol/src",
+  "packages/sdk/package.json",
+  "packages/sdk/src",
+  "package-lock.json",
+];
+const STAMP = ".stamp";
+
+/** A hash of every file that the page is made from. */
+function stampOf() {
+  const hash = createHash("sha256");
+  for (const path of INPUTS.flatMap((input) => filesIn(join(root, input)))) {
+    hash.update(path.slice(root.length)).update("\0").update(readFileSync(path)).update("\0");
+  }
+  return hash.digest("hex");
+}
+
+function filesIn(path) {
+  if (statSync(path).isFile()) return [path];
+  return readdirSync(path)
+    .sort()
+    .flatMap((name) => filesIn(join(path, name)));
+}
+
+function isBuiltFrom(folder, stamp) {
+  const path = join(folder, STAMP);
+  return existsSync(path) && readFileSync(path, "utf8") === stamp;
+}
+
+function putInPlace(built, folder) {
+  mkdirSync(dirname(folder), { recursive: true });
+  const old = `${built}-old`;
+  if (existsSync(folder)) renameOrCopy(folder, old);
+  try {
+    renameOrCopy(built, folder);
+  } finally {
+    rmSync(old, { recursive: true, force: true });
+  }
+}
+
+function renameOrCopy(from, to) {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    // Another file system; or another start has just put its own page there.
+    if (error.code !== "EXDEV" && error.code !== "ENOTEMPTY" && error.code !== "EEXIST")
+      throw error;
+    rmSync(to, { recursive: true, force: true });
+    cpSync(from, to, { recursive: true });
+    rmSync(from, { recursive: true, force: true });
+  }
+}
+
+const folder = resolve(process.argv[2] ?? join(terminal, "dist"));
+const stamp = stampOf();
+if (!isBuiltFrom(folder, stamp)) {
+  // Whatever the surroundings say, a page that is served is a production build.
+  process.env.NODE_ENV = "production";
+  const { build } = await import("vite");
+  const built = join(terminal, "node_modules", `.page-${process.pid}`);
+  try {
+    await build({
+      configFile: join(terminal, "vite.config.ts"),
+      logLevel: "warn",
+      build: { outDir: built, emptyOutDir: true },
+    });
+    writeFileSync(join(built, STAMP), stamp);
+    putInPlace(built, folder);
+  } finally {
+    rmSync(built, { recursive: true, force: true });
+  }
+}
