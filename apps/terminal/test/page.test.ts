@@ -12,7 +12,7 @@ import { type PageOptions, POLL, TradingPage } from "./support/trading-page.js";
 
 const PLAN = { symbol: "BTCUSD", levels: 60, stepTicks: 20, margin: 200 };
 /** Many levels, much movement: more than the page will meet on most days. */
-const LOAD = { symbol: "SOLUSD", levels: 700, stepTicks: 1, margin: 5 };
+const LOAD = { symbol: "SOLUSD", levels: 500, stepTicks: 1, margin: 5 };
 
 describe.skipIf(isWithoutChromium())("the trading page", { timeout: 120_000 }, () => {
   let built: Awaited<ReturnType<typeof buildPage>>;

@@ -10,13 +10,19 @@ import { type MarketView, priceText } from "../venue/market-view.js";
 import { MarketSwitcher } from "./market-switcher.js";
 import "./market-bar.css";
 
+/** Narrow windows scroll the figures sideways; the keyboard must reach them too. */
+const SCROLLED = { role: "group", "aria-label": "Figures of the market", tabIndex: 0 } as const;
+
 export function MarketBar() {
   const { board } = useTerminal();
   const view = useStore(board.current);
   return (
     <section className="market-bar" aria-label="Market">
       <MarketSwitcher />
-      {view === undefined ? <BarSkeleton /> : <Figures key={view.market.symbol} view={view} />}
+      {view !== undefined && <LastPrice key={view.market.symbol} view={view} />}
+      <div className="figures-scroll" {...SCROLLED}>
+        {view === undefined ? <BarSkeleton /> : <Figures key={view.market.symbol} view={view} />}
+      </div>
     </section>
   );
 }
@@ -37,27 +43,23 @@ function Figures({ view }: { readonly view: MarketView }) {
   const { board } = useTerminal();
   const ticker = board.ticker(view.market.symbol);
   return (
-    <>
-      <LastPrice view={view} ticker={ticker} />
-      <dl className="figures">
-        <Figure label="Mark">
-          <Price view={view} ticker={ticker} of={markOf} />
-        </Figure>
-        <Figure label="Index">
-          <Price view={view} ticker={ticker} of={indexOf} />
-        </Figure>
-        <Change ticker={ticker} />
-        <Figure label="24h high">
-          <Price view={view} ticker={ticker} of={highOf} />
-        </Figure>
-        <Figure label="24h low">
-          <Price view={view} ticker={ticker} of={lowOf} />
-        </Figure>
-        <Volume view={view} ticker={ticker} />
-        <Funding ticker={ticker} />
-        {view.market.status === "halted" && <span className="chip bad">Halted</span>}
-      </dl>
-    </>
+    <dl className="figures">
+      <Figure label="Mark">
+        <Price view={view} ticker={ticker} of={markOf} />
+      </Figure>
+      <Figure label="Index">
+        <Price view={view} ticker={ticker} of={indexOf} />
+      </Figure>
+      <Change ticker={ticker} />
+      <Figure label="24h high">
+        <Price view={view} ticker={ticker} of={highOf} />
+      </Figure>
+      <Figure label="24h low">
+        <Price view={view} ticker={ticker} of={lowOf} />
+      </Figure>
+      <Volume view={view} ticker={ticker} />
+      <Funding ticker={ticker} />
+    </dl>
   );
 }
 
@@ -65,7 +67,9 @@ interface TickerProps {
   readonly ticker: Store<Ticker | undefined>;
 }
 
-function LastPrice({ view, ticker }: TickerProps & { readonly view: MarketView }) {
+function LastPrice({ view }: { readonly view: MarketView }) {
+  const { board } = useTerminal();
+  const ticker = board.ticker(view.market.symbol);
   const last = useStore(ticker, lastOf);
   const change = useStore(ticker, changeOf);
   const text = priceText(view, last);
@@ -75,6 +79,7 @@ function LastPrice({ view, ticker }: TickerProps & { readonly view: MarketView }
   return (
     <output className={`last-price ${toneOf(change)}`} aria-label="Last price">
       {last === undefined ? <span className="skeleton" /> : text}
+      {view.market.status === "halted" && <span className="chip bad">Halted</span>}
     </output>
   );
 }
