@@ -2,8 +2,8 @@
 
 import {
   Account,
+  AttestedDeposit,
   type Deposit,
-  Deposit as DepositSchema,
   Deposits,
   type Fill,
   Fills,
@@ -127,15 +127,15 @@ export class AccountReader {
   }
 
   /**
-   * One own deposit.
+   * One own deposit, with the votes of its attestors.
    *
    * @example
    * const { status, confirmations, required } = await session.depositById("48213");
    * console.log(status, `${confirmations}/${required}`);
    */
-  depositById(depositId: string, options?: CallOptions): Promise<Deposit> {
+  depositById(depositId: string, options?: CallOptions): Promise<AttestedDeposit> {
     const path = `/v1/bridge/deposits/${encodeURIComponent(depositId)}`;
-    return this.read(path, DepositSchema, {}, options);
+    return this.read(path, AttestedDeposit, {}, options);
   }
 
   /**

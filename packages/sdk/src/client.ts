@@ -128,8 +128,7 @@ export class PerpgateClient extends MarketReader {
    */
   close(): void {
     this.isClosed = true;
-    for (const socket of this.sockets) socket.close();
-    this.sockets.clear();
+    for (const socket of [...this.sockets]) socket.close();
   }
 
   private sessionOf(parts: {
@@ -148,8 +147,11 @@ export class PerpgateClient extends MarketReader {
 
   private newSocket(token?: string): StreamSocket {
     const socket = new StreamSocket(this.linkSettings(), token);
+    this.sockets.add(socket);
+    socket.onState((state) => {
+      if (state === "closed") this.sockets.delete(socket);
+    });
     if (this.isClosed) socket.close();
-    else this.sockets.add(socket);
     return socket;
   }
 

@@ -3,7 +3,9 @@
 export type {
   Account,
   Acknowledgement,
+  AttestedDeposit,
   Block,
+  BridgeInfo,
   CanceledOrder,
   CanceledOrders,
   CancelTimer,
@@ -43,8 +45,10 @@ export type {
   BookSnapshot,
   CandlesOptions,
   DepthOption,
+  Health,
   LimitOption,
   PriceLevel,
+  Readiness,
 } from "./market-reader.js";
 export type { NewOrder } from "./orders/order-body.js";
 export type { PlacedOrder } from "./orders/order-desk.js";

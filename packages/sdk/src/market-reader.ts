@@ -4,6 +4,7 @@ import {
   Block,
   type Book,
   Book as BookSchema,
+  BridgeInfo,
   type Candle,
   Candles,
   FundingHistory,
@@ -21,8 +22,8 @@ import { type Static, type TSchema, Type } from "typebox";
 import type { HttpClient, Request } from "./http/http-client.js";
 import type { CallOptions } from "./http/retry.js";
 
-const Health = Type.Object({ status: Type.String(), version: Type.String() });
-const Readiness = Type.Object({ status: Type.String() });
+const HealthSchema = Type.Object({ status: Type.String(), version: Type.String() });
+const ReadinessSchema = Type.Object({ status: Type.String() });
 const Anything = Type.Record(Type.String(), Type.Unknown());
 
 /** A price in dollars and a size in units of base. */
@@ -33,6 +34,15 @@ export type BookSnapshot = Omit<Book, "bids" | "asks"> & {
   readonly bids: readonly PriceLevel[];
   readonly asks: readonly PriceLevel[];
 };
+
+export interface Health {
+  readonly status: string;
+  readonly version: string;
+}
+
+export interface Readiness {
+  readonly status: string;
+}
 
 export interface LimitOption extends CallOptions {
   /** Entries at most, 1 to 1,000. */
@@ -129,6 +139,16 @@ export class MarketReader {
   }
 
   /**
+   * Where deposits go on each chain, and who attests them.
+   *
+   * @example
+   * console.log(await client.bridge());
+   */
+  bridge(options?: CallOptions): Promise<BridgeInfo> {
+    return this.read("/v1/bridge", BridgeInfo, {}, options);
+  }
+
+  /**
    * A sealed block.
    *
    * @example
@@ -157,8 +177,8 @@ export class MarketReader {
    * const { status, version } = await client.health();
    * console.log(status, version);
    */
-  health(options?: CallOptions): Promise<Static<typeof Health>> {
-    return this.read("/healthz", Health, {}, options);
+  health(options?: CallOptions): Promise<Health> {
+    return this.read("/healthz", HealthSchema, {}, options);
   }
 
   /**
@@ -168,8 +188,8 @@ export class MarketReader {
    * const { status } = await client.readiness({ retries: 0 });
    * console.log(status);
    */
-  readiness(options?: CallOptions): Promise<Static<typeof Readiness>> {
-    return this.read("/readyz", Readiness, {}, options);
+  readiness(options?: CallOptions): Promise<Readiness> {
+    return this.read("/readyz", ReadinessSchema, {}, options);
   }
 
   /**
@@ -183,7 +203,6 @@ export class MarketReader {
     return this.read("/v1/openapi.json", Anything, {}, options);
   }
 
-  /** @internal */
   private read<T extends TSchema>(
     path: string,
     answer: T,

@@ -64,6 +64,7 @@ export class Session extends AccountReader {
   private readonly keys: SessionKeyRing;
   private readonly newSocket: () => StreamSocket;
   private opened: SessionStream | undefined;
+  private isEnded = false;
 
   /** @internal */
   constructor({ http, address, token, expiresAt, key, lastNonce, newSocket }: SessionParts) {
@@ -93,6 +94,7 @@ export class Session extends AccountReader {
       cancels: this.http.lane(this.lane("cancels")),
       settleCancel: (orderId, error) => this.settleCancel(orderId, error),
     });
+    if (this.isEnded) this.opened.close();
     return this.opened;
   }
 
@@ -219,6 +221,7 @@ export class Session extends AccountReader {
       const isEnded = error instanceof PerpgateError && error.code === "invalid_token";
       if (!isEnded || error.attempts === 1) throw error;
     }
+    this.isEnded = true;
     this.opened?.close();
   }
 

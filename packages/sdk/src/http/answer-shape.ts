@@ -59,8 +59,8 @@ function hasKeys(
   { properties, required }: SchemaFacts,
   value: Readonly<Record<string, unknown>>,
 ): boolean {
-  if (Array.isArray(required) && !required.every((key) => Object.hasOwn(value, String(key))))
-    return false;
+  const isMissing = (key: unknown) => value[String(key)] === undefined;
+  if (Array.isArray(required) && required.some(isMissing)) return false;
   if (!isRecord(properties)) return true;
   return Object.entries(properties).every(
     ([key, schema]) => value[key] === undefined || !isFacts(schema) || matches(schema, value[key]),

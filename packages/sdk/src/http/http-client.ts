@@ -2,8 +2,8 @@
  * REST: one request in, its typed answer or a typed error out.
  *
  * A request is built once and every try sends the very same bytes. Each has a lane, named after the
- * server's limit that it counts against, so that reads never hold up cancels. What a request may not
- * do twice is sent once.
+ * server's limit that it counts against, so that reads never hold up cancels. Every request of the
+ * interface may be sent twice: what that means for its outcome is for the caller to know.
  */
 
 import { ErrorBody } from "@perpgate/protocol";
@@ -56,8 +56,6 @@ export interface Request<T extends TSchema> {
   /** The requests that it shares a lane and a limit with. */
   readonly lane: string;
   readonly options?: CallOptions | undefined;
-  /** Whether it must not be sent twice. */
-  readonly isOnce?: boolean;
 }
 
 export interface Answer<T> {
@@ -69,7 +67,14 @@ export interface Answer<T> {
 /** Refusals at the door: nothing was done. Other failures of the server leave it open. */
 const AT_THE_DOOR: ReadonlySet<string> = new Set(["rate_limited", "overloaded", "stopped"]);
 const MAX_AT_ONCE = 64;
-const NO_RETRIES = { retries: 0 };
+const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
 
 export class HttpClient {
   private readonly lanes = new Map<string, Pacer>();
@@ -81,10 +86,9 @@ export class HttpClient {
   }
 
   send<T extends TSchema>(request: Request<T>): Promise<Answer<Static<T>>> {
-    const { options } = request;
-    const once = request.isOnce === true ? NO_RETRIES : {};
-    const rules = rulesWith({ ...options, ...once }, this.settings.rules);
-    return withRetries(rules, options?.signal, (attempt) => this.sendOnce(request, attempt));
+    const { options = {} } = request;
+    const rules = rulesWith(options, this.settings.rules);
+    return withRetries(rules, options.signal, (attempt) => this.sendOnce(request, attempt));
   }
 
   /** One try, in its lane. */
@@ -130,6 +134,8 @@ export class HttpClient {
     { timeoutMs }: Attempt,
   ): Promise<{ status: number; headers: HeadersLike; text: string }> {
     const { signal } = request.options ?? {};
+    // It may have been aborted on the way out of the queue, and no event tells of the past.
+    signal?.throwIfAborted();
     const controller = new AbortController();
     const abort = () => controller.abort(signal?.reason);
     signal?.addEventListener("abort", abort, { once: true });
@@ -144,7 +150,8 @@ export class HttpClient {
       if (controller.signal.aborted) {
         throw new TimeoutError(`${nameOf(request)}: no answer within ${timeoutMs} ms`, { cause });
       }
-      throw new ConnectionError(`${nameOf(request)}: ${reasonOf(cause)}`, { cause });
+      const outcome = hasNotLeft(cause) ? "not_sent" : "unknown";
+      throw new ConnectionError(`${nameOf(request)}: ${reasonOf(cause)}`, { cause, outcome });
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
@@ -215,6 +222,13 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Node says why there was no connection; a browser does not, and then anything may have happened. */
+function hasNotLeft(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { cause } = error;
+  return cause instanceof Error && "code" in cause && NEVER_CONNECTED.has(cause.code);
 }
 
 /** `fetch` hides why it failed one level down. */

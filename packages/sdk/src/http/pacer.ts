@@ -2,8 +2,8 @@
  * A lane of requests that keeps within one limit of the server: first come, first sent, so many at
  * once, and no faster than the server lets pass.
  *
- * Until the server has told its limit, only the number at once is bounded. From then on the lane
- * holds a bucket like the server's. The two differ by what is under way: an answer may have been
+ * Until the server has told its limit, few are sent at once. From then on the lane holds a bucket
+ * like the server's. The two differ by what is under way: an answer may have been
  * made before or after requests that were sent around it. The bucket therefore stays between what
  * the server had left and that less what is under way.
  */
@@ -16,6 +16,11 @@ interface Bucket {
   readonly perMs: number;
   filledAt: number;
 }
+
+/** Before anything is known: few enough for any limit, and plenty for what has none. */
+const UNTOLD_AT_ONCE = 16;
+/** A server that asks for more is asked again before. */
+const LONGEST_HOLD_MS = 30_000;
 
 export class Pacer {
   private readonly waiting: (() => void)[] = [];
@@ -50,7 +55,8 @@ export class Pacer {
 
   /** The server asks to wait; everyone in this lane does. */
   holdFor(ms: number): void {
-    this.blockedUntil = Math.max(this.blockedUntil, performance.now() + ms);
+    const until = performance.now() + Math.min(ms, LONGEST_HOLD_MS);
+    this.blockedUntil = Math.max(this.blockedUntil, until);
     if (this.bucket !== undefined) this.bucket.tokens = Math.min(this.bucket.tokens, 0);
   }
 
@@ -75,7 +81,7 @@ export class Pacer {
   }
 
   private letGo(): void {
-    while (this.waiting.length > 0 && this.underWay < this.maxAtOnce) {
+    while (this.waiting.length > 0 && this.underWay < this.roomFor) {
       const waitMs = this.takeOne(performance.now());
       if (waitMs > 0) {
         this.wakeIn(waitMs);
@@ -84,6 +90,10 @@ export class Pacer {
       this.underWay++;
       this.waiting.shift()?.();
     }
+  }
+
+  private get roomFor(): number {
+    return this.bucket === undefined ? Math.min(UNTOLD_AT_ONCE, this.maxAtOnce) : this.maxAtOnce;
   }
 
   /** Takes one and answers 0, or how long there is none. */

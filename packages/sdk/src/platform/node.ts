@@ -1,12 +1,24 @@
 /** Node: version 20 has no WebSocket of its own, and a program keeps its keys where it sees fit. */
 
-import { WebSocket } from "ws";
+import { type ClientOptions, WebSocket } from "ws";
 import type { WebSocketConstructor, WebSocketLike } from "./platform.js";
+
+/** An option of `ws` that its types do not know yet. */
+interface CloseOptions {
+  readonly closeTimeout: number;
+}
+
+/** A peer that does not answer a goodbye is not waited for longer. */
+const CLOSE_TIMEOUT_MS = 1_000;
 
 /** Without compression, which the gateway does not negotiate either. */
 class PlainWebSocket extends WebSocket implements WebSocketLike {
   constructor(url: string) {
-    super(url, { perMessageDeflate: false });
+    const options: ClientOptions & CloseOptions = {
+      perMessageDeflate: false,
+      closeTimeout: CLOSE_TIMEOUT_MS,
+    };
+    super(url, options);
   }
 }
 

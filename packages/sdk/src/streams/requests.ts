@@ -19,8 +19,6 @@ interface Pending {
 export interface RequestOptions {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Called when the message leaves. */
-  onSent?(): void;
 }
 
 export class SocketRequests {
@@ -36,9 +34,9 @@ export class SocketRequests {
   }
 
   /** Opens the connection if need be; the time-out covers that too. */
-  request(message: object, { timeoutMs, signal, onSent }: RequestOptions): Promise<Fields> {
+  request(message: object, { timeoutMs, signal }: RequestOptions): Promise<Fields> {
     const id = this.nextId();
-    let isSent = false;
+    let sentAt: number | undefined;
     return new Promise<Fields>((resolve, reject) => {
       const settle = () => {
         clearTimeout(timer);
@@ -58,14 +56,15 @@ export class SocketRequests {
       };
       const abort = () => entry.reject(signal?.reason);
       const timer = setTimeout(() => {
-        const outcome = isSent ? "unknown" : "not_sent";
+        const outcome = sentAt === undefined ? "not_sent" : "unknown";
         entry.reject(new TimeoutError(`no answer within ${timeoutMs} ms`, { outcome }));
+        // Otherwise the next try would wait on the same dead connection.
+        if (sentAt !== undefined) this.link.suspect(sentAt);
       }, timeoutMs);
       const send = () => {
         this.pending.set(id, entry);
         this.link.send(JSON.stringify({ id, ...message })).then(() => {
-          isSent = true;
-          onSent?.();
+          sentAt = performance.now();
         }, entry.reject);
       };
       const waiting: Pending = { resolve: send, reject: entry.reject };

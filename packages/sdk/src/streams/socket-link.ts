@@ -29,6 +29,13 @@ export interface LinkSettings {
   readonly messagesPerSecond: number;
 }
 
+/** What is said first on every connection, which is open once that has been answered well. */
+export interface Greeting {
+  readonly text: string;
+  /** Whether the frame is the answer; an error is one that will not change. */
+  judge(answer: ServerFrame): "welcome" | "later" | Error;
+}
+
 export interface LinkListener {
   onOpen(): void;
   onFrame(frame: ServerFrame): void;
@@ -48,6 +55,8 @@ export class SocketLink {
   private socket: WebSocketLike | undefined;
   private outbox: Pacer;
   private failures = 0;
+  /** When anything last came, by `performance.now()`. */
+  private heardAt = 0;
   private hasHeard = false;
   private isAsked = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -57,6 +66,7 @@ export class SocketLink {
   constructor(
     private readonly settings: LinkSettings,
     private readonly listener: LinkListener,
+    private readonly greeting?: Greeting,
   ) {
     this.outbox = newOutbox(settings.messagesPerSecond);
   }
@@ -90,6 +100,11 @@ export class SocketLink {
     this.outbox.holdFor(ms);
   }
 
+  /** Gives the connection up if nothing has come over it since then. */
+  suspect(silentSince: number): void {
+    if (this.heardAt < silentSince) this.reconnect("the connection is silent");
+  }
+
   /** Gives the connection up and makes another. */
   reconnect(reason: string): void {
     if (this.socket !== undefined) this.lose(this.socket, new ConnectionError(reason));
@@ -121,7 +136,7 @@ export class SocketLink {
     this.socket = socket;
     this.outbox = newOutbox(this.settings.messagesPerSecond);
     socket.binaryType = "arraybuffer";
-    socket.onopen = () => this.opened(socket);
+    socket.onopen = () => this.greet(socket);
     socket.onmessage = ({ data }: { readonly data: unknown }) => this.received(socket, data);
     // The close event that follows tells all there is.
     socket.onerror = () => undefined;
@@ -132,8 +147,20 @@ export class SocketLink {
     );
   }
 
-  private opened(socket: WebSocketLike): void {
+  private greet(socket: WebSocketLike): void {
     if (socket !== this.socket) return;
+    if (this.greeting === undefined) this.opened(socket);
+    else socket.send(this.greeting.text);
+  }
+
+  private greeted(socket: WebSocketLike, frame: ServerFrame): void {
+    const verdict = this.greeting?.judge(frame) ?? "welcome";
+    if (verdict === "welcome") this.opened(socket);
+    else if (verdict === "later") this.lose(socket, new ConnectionError("not let in for now"));
+    else this.close(verdict);
+  }
+
+  private opened(socket: WebSocketLike): void {
     clearTimeout(this.timer);
     this.hasHeard = true;
     this.isAsked = false;
@@ -145,6 +172,7 @@ export class SocketLink {
   private received(socket: WebSocketLike, data: unknown): void {
     if (socket !== this.socket) return;
     this.hasHeard = true;
+    this.heardAt = performance.now();
     this.failures = 0;
     let frame: ServerFrame;
     try {
@@ -156,7 +184,8 @@ export class SocketLink {
       );
       return;
     }
-    this.listener.onFrame(frame);
+    if (this.current === "open") this.listener.onFrame(frame);
+    else this.greeted(socket, frame);
   }
 
   private closed(socket: WebSocketLike, code: number): void {

@@ -6,6 +6,7 @@
 
 import type { ServerFrame } from "@perpgate/protocol";
 import { type ConnectionError, PerpgateError } from "../errors.js";
+import { isRetryable } from "../http/retry.js";
 import { Channels } from "./channels.js";
 import {
   type Fields,
@@ -15,6 +16,7 @@ import {
   socketError,
 } from "./requests.js";
 import {
+  type Greeting,
   type LinkListener,
   type LinkSettings,
   SocketLink,
@@ -28,12 +30,10 @@ export class StreamSocket {
   private readonly link: SocketLink;
   private readonly requests: SocketRequests;
 
-  constructor(
-    settings: LinkSettings,
-    /** Undefined for a socket that reads public streams alone. */
-    private readonly token?: string,
-  ) {
-    this.link = new SocketLink(settings, this.listener());
+  /** Without a token the socket reads public streams alone. */
+  constructor(settings: LinkSettings, token?: string) {
+    const greeting = token === undefined ? undefined : greetingOf(token);
+    this.link = new SocketLink(settings, this.listener(), greeting);
     this.requests = new SocketRequests(this.link);
     this.channels = new Channels(this.link, this.requests);
   }
@@ -56,7 +56,10 @@ export class StreamSocket {
 
   private listener(): LinkListener {
     return {
-      onOpen: () => this.onOpen(),
+      onOpen: () => {
+        this.requests.onOpen();
+        this.channels.onOpen();
+      },
       onFrame: (frame) => this.onFrame(frame),
       onDown: (error: ConnectionError) => {
         this.requests.onDown(error);
@@ -70,26 +73,14 @@ export class StreamSocket {
     };
   }
 
-  /** Messages are judged in the order they come, so what follows need not wait for the token. */
-  private onOpen(): void {
-    if (this.token !== undefined) {
-      const auth = { op: "auth", id: this.requests.nextId(), token: this.token };
-      this.link.send(JSON.stringify(auth)).catch(() => undefined);
-    }
-    this.requests.onOpen();
-    this.channels.onOpen();
-  }
-
   private onFrame(frame: ServerFrame): void {
     if (frame.t === "pong") return;
     if (frame.t !== "ok" && frame.t !== "error") {
       this.channels.onFrame(frame);
       return;
     }
-    const { op, id } = fieldsOf(frame.d);
-    if (frame.t === "error" && op === "auth") {
-      this.link.close(socketError(fieldsOf(frame.d)));
-    } else if (frame.t === "error" && id === undefined) {
+    const { id } = fieldsOf(frame.d);
+    if (frame.t === "error" && id === undefined) {
       this.onUnreadMessage(socketError(fieldsOf(frame.d)));
     } else if (!this.requests.onAnswer(frame)) {
       this.channels.onAnswer(frame);
@@ -100,6 +91,18 @@ export class StreamSocket {
   private onUnreadMessage(error: PerpgateError): void {
     if (error.code === "rate_limited") this.link.slowDown(error.retryAfterMs ?? 1_000);
   }
+}
+
+/** The token comes first: what follows would be refused for want of it. */
+function greetingOf(token: string): Greeting {
+  return {
+    text: JSON.stringify({ op: "auth", token }),
+    judge: ({ t, d }) => {
+      if (t === "ok") return "welcome";
+      const error = socketError(fieldsOf(d));
+      return isRetryable(error) ? "later" : error;
+    },
+  };
 }
 
 function sessionEnded(): PerpgateError {

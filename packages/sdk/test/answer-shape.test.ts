@@ -1,0 +1,29 @@
+import { Market, Order } from "@perpgate/protocol";
+import { describe, expect, test } from "vitest";
+import { hasShape } from "../src/http/answer-shape.js";
+import { newClient, startVenue } from "./venue.js";
+
+describe("hasShape", () => {
+  test("the fields of an answer: types and presence count, new words and keys do not", async () => {
+    const at = await startVenue();
+    const [market] = await newClient(at).markets();
+    expect(hasShape(Market, market)).toBe(true);
+    expect(hasShape(Market, { ...market, status: "auction", more: {} })).toBe(true);
+    expect(hasShape(Market, { ...market, markPrice: null })).toBe(true);
+    const wrong: unknown[] = [
+      { ...market, tickSize: "0.1" },
+      { ...market, maxLeverage: 1.5 },
+      { ...market, tiers: {} },
+      { ...market, tiers: [{}] },
+      { ...market, symbol: undefined },
+      { ...market, status: 5 },
+      [market],
+      null,
+      "BTCUSD",
+    ];
+    for (const value of wrong) expect(hasShape(Market, value), JSON.stringify(value)).toBe(false);
+    const { symbol: _, ...without } = market ?? {};
+    expect(hasShape(Market, without)).toBe(false);
+    expect(hasShape(Order, market)).toBe(false);
+  });
+});

@@ -1,0 +1,267 @@
+/** The mirrored book: equal to the venue's, and equal again after whatever happens to it. */
+
+import { Chance, OrderFlow, type RunningVenue } from "@perpgate/gateway/testing";
+import type {
+  MirroredBook,
+  StreamProblem,
+  WebSocketConstructor,
+  WebSocketLike,
+} from "@perpgate/sdk";
+import { describe, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { CuttingProxy } from "./cutting-proxy.js";
+import { ASK, BID, newClient, newSession, startVenue } from "./venue.js";
+
+const SEED = 20_261_115;
+
+async function startFlow(at: RunningVenue): Promise<OrderFlow> {
+  const flow = new OrderFlow(at.venue, new Chance(SEED), at.nowMs);
+  await flow.signIn();
+  await flow.run(300);
+  return flow;
+}
+
+/** Waits until the mirror has reached the position, and compares every level. */
+async function expectEqual(
+  at: RunningVenue,
+  mirror: () => MirroredBook | undefined,
+): Promise<void> {
+  const expected = await newClient(at).book("BTCUSD", { depth: 5_000 });
+  await expect
+    .poll(() => [mirror()?.live, mirror()?.bids(), mirror()?.asks()], {
+      timeout: 30_000,
+      interval: 10,
+    })
+    .toEqual([true, expected.bids, expected.asks]);
+}
+
+/** A socket that loses or spoils some of what it receives, as told. */
+function spoiling(spoil: (data: Uint8Array) => Uint8Array | undefined): WebSocketConstructor {
+  return class Spoiling implements WebSocketLike {
+    binaryType = "arraybuffer";
+    onopen: ((event: never) => void) | null = null;
+    onmessage: ((event: never) => void) | null = null;
+    onclose: ((event: never) => void) | null = null;
+    onerror: ((event: never) => void) | null = null;
+    private readonly inner: WebSocket;
+
+    constructor(url: string) {
+      this.inner = new WebSocket(url, { perMessageDeflate: false });
+      this.inner.on("open", () => call(this.onopen, {}));
+      this.inner.on("error", () => call(this.onerror, {}));
+      this.inner.on("close", (code) => call(this.onclose, { code }));
+      this.inner.on("message", (message: Buffer) => {
+        const data = spoil(Uint8Array.from(message));
+        if (data !== undefined) call(this.onmessage, { data: data.buffer });
+      });
+    }
+
+    send(data: string): void {
+      this.inner.send(data);
+    }
+
+    close(code?: number): void {
+      this.inner.close(code);
+    }
+  };
+}
+
+/** The event's type is the listener's own business, as it is with any WebSocket. */
+function call(listener: ((event: never) => void) | null, event: object): void {
+  if (listener !== null) Reflect.apply(listener, undefined, [event]);
+}
+
+function isDelta(data: Uint8Array): boolean {
+  return new TextDecoder("latin1").decode(data).includes("delta");
+}
+
+describe("watchBook", () => {
+  test("random flow: every level equals GET book, checksums included", async () => {
+    const at = await startVenue();
+    const flow = await startFlow(at);
+    let book: MirroredBook | undefined;
+    const problems: StreamProblem[] = [];
+    let calls = 0;
+    const watch = newClient(at).stream.watchBook(
+      "BTCUSD",
+      (now) => {
+        book = now;
+        calls++;
+      },
+      { onProblem: (problem) => problems.push(problem) },
+    );
+    await watch.ready;
+    for (let round = 0; round < 10; round++) {
+      await flow.run(100);
+      await expectEqual(at, () => book);
+    }
+    expect(problems).toEqual([]);
+    const { bids, asks } = await newClient(at).book("BTCUSD", { depth: 1 });
+    expect([book?.bestBid, book?.bestAsk]).toEqual([bids[0], asks[0]]);
+    expect([book?.symbol, book?.tick, book?.lot]).toEqual(["BTCUSD", 0.1, 0.00001]);
+    const [ticks, lots] = [new Float64Array(3), new Float64Array(3)];
+    expect(book?.copyLevels("bid", ticks, lots)).toBe(3);
+    expect(book?.bids(3)).toEqual(
+      [0, 1, 2].map((i) => [(ticks[i] ?? 0) / 10, (lots[i] ?? 0) / 100_000]),
+    );
+    expect(book?.lotsAt("bid", ticks[1] ?? 0)).toBe(lots[1]);
+    expect(book?.depth("bid")).toBe(book?.bids().length);
+    const before = calls;
+    watch.close();
+    await flow.run(50);
+    expect(calls).toBe(before);
+  });
+
+  test("frames that are lost on the way: healed, and each time said", async () => {
+    const at = await startVenue();
+    const flow = await startFlow(at);
+    const chance = new Chance(SEED);
+    let isBad = false;
+    const Spoiling = spoiling((data) =>
+      isBad && isDelta(data) && chance.below(10) === 0 ? undefined : data,
+    );
+    const problems: StreamProblem[] = [];
+    let book: MirroredBook | undefined;
+    await newClient(at, { WebSocket: Spoiling }).stream.watchBook(
+      "BTCUSD",
+      (now) => {
+        book = now;
+      },
+      { onProblem: (problem) => problems.push(problem) },
+    ).ready;
+    isBad = true;
+    while (problems.length < 2) {
+      await flow.run(20);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    isBad = false;
+    expect(problems.every(({ kind, stream }) => kind === "gap" && stream === "book.BTCUSD")).toBe(
+      true,
+    );
+    await flow.run(20);
+    await expectEqual(at, () => book);
+  });
+
+  test("bytes that change on the way: found by the checksum or unreadable, and healed", async () => {
+    const at = await startVenue();
+    const session = await newSession(newClient(at));
+    await session.placeOrder(BID);
+    await session.placeOrder(ASK);
+    let spoiled = 0;
+    // Any byte of a delta, wherever it stands, one after the other.
+    const Spoiling = spoiling((data) => {
+      if (!isDelta(data) || spoiled >= 40) return data;
+      const at = new TextDecoder("latin1").decode(data).indexOf("bids") + 4 + (spoiled % 8);
+      data[at] = (data[at] ?? 0) ^ (1 << (spoiled % 7));
+      spoiled++;
+      return data;
+    });
+    const problems: StreamProblem[] = [];
+    let book: MirroredBook | undefined;
+    const client = newClient(at, { WebSocket: Spoiling });
+    await client.stream.watchBook(
+      "BTCUSD",
+      (now) => {
+        book = now;
+      },
+      { onProblem: (problem) => problems.push(problem) },
+    ).ready;
+    await expect.poll(() => book?.live).toBe(true);
+    await session.placeOrder({ ...BID, price: 60_001 });
+    await expect.poll(() => problems.length).toBeGreaterThan(0);
+    spoiled = Number.POSITIVE_INFINITY;
+    await expectEqual(at, () => book);
+  });
+
+  test("the connection is cut: not live, said so, and equal again by itself", async () => {
+    const at = await startVenue();
+    const proxy = await CuttingProxy.before(at.url);
+    const flow = await startFlow(at);
+    const client = newClient(proxy);
+    const states: string[] = [];
+    client.stream.onState((state) => states.push(state));
+    expect(client.stream.state).toBe("idle");
+    const problems: StreamProblem[] = [];
+    let book: MirroredBook | undefined;
+    await client.stream.watchBook(
+      "BTCUSD",
+      (now) => {
+        book = now;
+      },
+      { onProblem: (problem) => problems.push(problem) },
+    ).ready;
+    await expectEqual(at, () => book);
+    proxy.isDown = true;
+    proxy.cutAll();
+    await expect.poll(() => book?.live).toBe(false);
+    expect(problems).toEqual([{ kind: "disconnected", stream: "book.BTCUSD" }]);
+    // What was known last is still there to look at.
+    expect(book?.bids().length).toBeGreaterThan(10);
+    await flow.run(100);
+    await expect.poll(() => proxy.cuts).toBeGreaterThan(2);
+    proxy.isDown = false;
+    await expectEqual(at, () => book);
+    expect(client.stream.state).toBe("open");
+    expect(states.slice(0, 4)).toEqual(["connecting", "open", "waiting", "connecting"]);
+    client.close();
+    expect([client.stream.state, states.at(-1)]).toEqual(["closed", "closed"]);
+  });
+
+  test("a connection that falls silent: noticed, given up and made anew", async () => {
+    const at = await startVenue();
+    const proxy = await CuttingProxy.before(at.url);
+    const client = newClient(proxy, { heartbeatMs: 100 });
+    let book: MirroredBook | undefined;
+    await client.stream.watchBook("BTCUSD", (now) => {
+      book = now;
+    }).ready;
+    proxy.fate = (direction) => (direction === "down" ? "swallow" : "pass");
+    const session = await newSession(newClient(at));
+    await session.placeOrder(BID);
+    await expect.poll(() => book?.live, { timeout: 30_000 }).toBe(false);
+    proxy.fate = () => "pass";
+    await expectEqual(at, () => book);
+  });
+
+  test("two watches of one market: one subscription, the second sees the book at once", async () => {
+    const at = await startVenue();
+    const session = await newSession(newClient(at));
+    await session.placeOrder(BID);
+    const client = newClient(at);
+    const [first, second]: number[][] = [[], []];
+    const one = client.stream.watchBook("BTCUSD", ({ seq }) => first?.push(seq));
+    await expect.poll(() => first?.length).toBe(1);
+    const two = client.stream.watchBook("BTCUSD", ({ seq }) => second?.push(seq));
+    await two.ready;
+    await expect.poll(() => second).toEqual(first);
+    one.close();
+    one.close();
+    await session.placeOrder(BID);
+    await expect.poll(() => second?.length).toBe(2);
+    expect(first).toHaveLength(1);
+    two.close();
+    // And again from the beginning.
+    let again: MirroredBook | undefined;
+    client.stream.watchBook("BTCUSD", (book) => {
+      again = book;
+    });
+    await expectEqual(at, () => again);
+    expect(again?.bids()).toHaveLength(1);
+  });
+
+  test("a market that does not exist: refused, by ready and by onProblem", async () => {
+    const at = await startVenue();
+    const client = newClient(at);
+    const problems: StreamProblem[] = [];
+    const watch = client.stream.watchBook("NOPE", () => undefined, {
+      onProblem: (problem) => problems.push(problem),
+    });
+    await expect(watch.ready).rejects.toMatchObject({ code: "market_not_found", status: 404 });
+    expect(problems).toMatchObject([{ kind: "refused", error: { code: "market_not_found" } }]);
+    // The others on the same socket are well.
+    await client.stream.watchBook("BTCUSD", () => undefined).ready;
+    client.close();
+    const late = client.stream.watchBook("BTCUSD", () => undefined);
+    await expect(late.ready).rejects.toThrow(/closed/);
+  });
+});

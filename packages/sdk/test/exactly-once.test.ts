@@ -1,0 +1,113 @@
+/**
+ * The promise that everything else is built for: whatever the network does, an order that was placed
+ * once exists once.
+ */
+
+import { Chance } from "@perpgate/gateway/testing";
+import type { NewOrder, PlacedOrder, Session } from "@perpgate/sdk";
+import { expect, test } from "vitest";
+import { CuttingProxy, type Direction, type Fate } from "./cutting-proxy.js";
+import { newClient, newSession, startVenue } from "./venue.js";
+
+const ORDERS = 10_000;
+const CONCURRENCY = 64;
+const SEED = 20_261_115;
+const FATES: readonly Fate[] = ["cut before", "cut within", "cut after", "cut after", "swallow"];
+
+type Place = (order: NewOrder) => Promise<PlacedOrder>;
+
+/** Half of them rest, each at one lot or a few; the others find an empty book and are canceled. */
+function orderOf(number: number): NewOrder {
+  const order = { symbol: "BTCUSD", side: "long", leverage: 1 } as const;
+  if (number % 2 === 1) return { ...order, type: "market", margin: 1 };
+  return {
+    ...order,
+    type: "limit",
+    margin: 0.7 + (number % 7) * 0.65,
+    price: 64_000 - (number % 100),
+  };
+}
+
+/** Places so many orders, `CONCURRENCY` at a time. */
+async function placeAll(place: Place, count: number): Promise<PlacedOrder[]> {
+  const acks: PlacedOrder[] = [];
+  let next = 0;
+  const worker = async () => {
+    while (next < count) acks.push(await place(orderOf(next++)));
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+  return acks;
+}
+
+function randomFate(chance: Chance, oneIn: number): (direction: Direction) => Fate {
+  return () => (chance.below(oneIn) === 0 ? (FATES[chance.below(FATES.length)] ?? "pass") : "pass");
+}
+
+test(`${ORDERS} orders over connections that are cut at random: each exists exactly once`, async () => {
+  const at = await startVenue({
+    parameters: { maxOpenOrders: ORDERS },
+    sockets: { messagesPerSecond: 1e6, messagesBurst: 1e6 },
+  });
+  /** What the venue itself executed, by account and nonce. */
+  const executed: string[] = [];
+  at.venue.observe({
+    onCommand: (applied) => {
+      const outcome = at.venue.views.outcome(applied);
+      if (outcome.kind === "acknowledged") executed.push(outcome.acknowledgement.ackNonce);
+    },
+  });
+  const chance = new Chance(SEED);
+  // A request is a chunk or two each way on a connection of its own; a socket carries 64 at a time.
+  const rest = await CuttingProxy.before(at.url);
+  const socket = await CuttingProxy.before(at.url);
+  const patient = { timeoutMs: 1_500, retries: 100, budgetMs: 120_000, messagesPerSecond: 1e6 };
+  const [overRest, overSocket] = [
+    await newSession(newClient(rest, patient)),
+    await newSession(newClient(socket, patient)),
+  ];
+  rest.fate = randomFate(chance, 60);
+  socket.fate = randomFate(chance, 100);
+
+  const [restAcks, socketAcks] = await Promise.all([
+    placeAll((order) => overRest.placeOrder(order), ORDERS / 2),
+    placeAll((order) => overSocket.stream.placeOrder(order), ORDERS / 2),
+  ]);
+  rest.fate = () => "pass";
+  socket.fate = () => "pass";
+
+  const acks = [...restAcks, ...socketAcks];
+  const replays = acks.filter(({ replayed }) => replayed).length;
+  const printed = `seed ${SEED}: ${rest.cuts} + ${socket.cuts} cuts, ${replays} answers were replays`;
+  expect(rest.cuts, printed).toBeGreaterThan(20);
+  expect(socket.cuts, printed).toBeGreaterThan(5);
+  expect(replays, printed).toBeGreaterThan(0);
+  // The venue executed these orders and no others.
+  expect(executed.length, printed).toBe(ORDERS);
+  expect(new Set(acks.map(({ ackNonce }) => ackNonce))).toEqual(new Set(executed));
+  for (const [session, own] of [
+    [overRest, restAcks],
+    [overSocket, socketAcks],
+  ] as const) {
+    expect(new Set(own.map(({ nonce }) => nonce)).size).toBe(ORDERS / 2);
+    await expectOpen(session, own);
+  }
+  // Nothing rests twice: the book holds the sum of what was acknowledged.
+  const { bids } = await newClient(at).book("BTCUSD", { depth: 5_000 });
+  expect(lotsOf(bids.map(([, size]) => size))).toBe(
+    lotsOf(acks.filter(({ status }) => status === "resting").map((ack) => ack.remainingSize)),
+  );
+}, 240_000);
+
+async function expectOpen(session: Session, acks: readonly PlacedOrder[]): Promise<void> {
+  const resting = acks.filter(({ status }) => status === "resting");
+  const open = await session.openOrders({ timeoutMs: 60_000 });
+  expect(resting.length).toBe(acks.length / 2);
+  expect(new Set(open.map(({ orderId }) => orderId))).toEqual(
+    new Set(resting.map(({ orderId }) => orderId)),
+  );
+  expect(open.length).toBe(resting.length);
+}
+
+function lotsOf(sizes: readonly number[]): number {
+  return sizes.reduce((sum, size) => sum + Math.round(size * 100_000), 0);
+}

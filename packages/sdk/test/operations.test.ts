@@ -1,0 +1,111 @@
+/** Every operation of the interface, once, against a real gateway; none is left out. */
+
+import { type FetchLike, PerpgateClient } from "@perpgate/sdk";
+import { expect, test } from "vitest";
+import { ASK, BID, BUY, newClient, newSession, startVenue } from "./venue.js";
+
+/** `fetch` that remembers which operations were called. */
+function recordingFetch(called: Set<string>): FetchLike {
+  return (url, init) => {
+    const path = new URL(url).pathname
+      .replace(/^\/v1\/markets\/[A-Z]+\//, "/v1/markets/{symbol}/")
+      .replace(/^\/v1\/orders\/\d+/, "/v1/orders/{id}")
+      .replace(/^\/v1\/blocks\/\d+$/, "/v1/blocks/{number}")
+      .replace(/^\/v1\/bridge\/deposits\/\d+$/, "/v1/bridge/deposits/{id}")
+      .replace(/^\/v1\/preconfirms\/\d+$/, "/v1/preconfirms/{ackNonce}");
+    called.add(`${init.method.toLowerCase()} ${path}`);
+    return fetch(url, init);
+  };
+}
+
+/** Attestors, not traders, call these, and have a client of their own. */
+const FOR_ATTESTORS = ["post /v1/bridge/queue", "post /v1/bridge/votes"];
+
+test("every operation of the OpenAPI document: has a method, and its answer is read", async () => {
+  const at = await startVenue();
+  const called = new Set<string>();
+  const client = newClient(at, { fetch: recordingFetch(called) });
+  const [maker, taker] = [await newSession(client), await newSession(client)];
+
+  expect(await client.health()).toMatchObject({ status: "ok" });
+  expect(await client.readiness()).toEqual({ status: "ready" });
+  expect(await client.markets()).toMatchObject([
+    { symbol: "BTCUSD", tickSize: 0.1, markPrice: 65_000 },
+    { symbol: "ETHUSD" },
+    { symbol: "SOLUSD" },
+  ]);
+  expect(await maker.account()).toMatchObject({ address: maker.address, balance: 10_000 });
+
+  const rested = await maker.placeOrder({ ...ASK, price: 65_010, margin: 1_000 });
+  expect(rested).toMatchObject({ status: "resting", filledSize: 0, replayed: false });
+  const filled = await taker.placeOrder(BUY);
+  expect(filled).toMatchObject({ status: "filled", avgFillPrice: 65_010, replayed: false });
+  expect(await client.book("BTCUSD", { depth: 1 })).toMatchObject({
+    bids: [],
+    asks: [[65_010, rested.remainingSize - filled.filledSize]],
+  });
+  expect(await client.ticker("BTCUSD")).toMatchObject({ ask: 65_010, last: 65_010 });
+  expect(await client.trades("BTCUSD", { limit: 1 })).toMatchObject([
+    { price: 65_010, size: filled.filledSize, side: "long" },
+  ]);
+  expect(await client.candles("BTCUSD", { resolution: "5m", limit: 2 })).toMatchObject([
+    { close: 65_010, trades: 1 },
+  ]);
+  expect(await client.candles("BTCUSD", { before: 1 })).toEqual([]);
+  expect(await client.funding("BTCUSD", { limit: 3 })).toEqual([]);
+  expect(await taker.positions()).toMatchObject([{ symbol: "BTCUSD", size: filled.filledSize }]);
+  const fills = await taker.fills({ limit: 5 });
+  expect(fills).toMatchObject([{ orderId: filled.orderId, liquidity: "taker" }]);
+  expect(await taker.fills({ before: fills[0]!.id })).toEqual([]);
+
+  expect(await maker.openOrders()).toMatchObject([{ orderId: rested.orderId }]);
+  expect(await taker.orders()).toEqual([]);
+  expect(await taker.orders({ status: "all", nonce: filled.nonce })).toMatchObject([
+    { orderId: filled.orderId, status: "filled" },
+  ]);
+  expect(await taker.order(filled.orderId)).toMatchObject({ nonce: filled.nonce });
+  expect(await maker.cancelOrder(rested.orderId)).toMatchObject({ status: "canceled" });
+  const bid = await maker.placeOrder(BID);
+  expect(await maker.cancelAll({ symbol: "ETHUSD" })).toEqual({ canceled: [] });
+  expect(await maker.cancelAll()).toEqual({ canceled: [bid.orderId] });
+  const { cancelAt } = await maker.cancelAfter(5_000);
+  expect(cancelAt).toBe(at.nowMs() + 5_000);
+  expect(await maker.cancelAfter(0)).toEqual({ cancelAt: null });
+
+  expect(await client.bridge()).toMatchObject({ attestor: "dev" });
+  const deposit = { chain: "arbitrum", txHash: `0x${"ab".repeat(32)}`, token: "USDC" } as const;
+  const registered = await maker.deposit(deposit);
+  expect(registered).toMatchObject({ status: "queued", chain: "arbitrum" });
+  expect((await maker.deposit(deposit)).depositId).toBe(registered.depositId);
+  await at.advance(1_000);
+  expect(await maker.deposits()).toMatchObject([{ status: "credited" }]);
+  expect(await maker.depositById(registered.depositId)).toMatchObject({ status: "credited" });
+
+  const proof = await taker.preconfirm(filled.ackNonce);
+  expect(proof.ack).toMatchObject({ orderId: filled.orderId, avgFillPrice: 65_010 });
+  expect(proof.block).toBe(filled.expectedBlock);
+  expect(await client.block(proof.block)).toMatchObject({ number: proof.block });
+
+  const oldKey = maker.sessionKey;
+  const { sessionKey } = await maker.rotate();
+  expect([sessionKey, sessionKey === oldKey]).toEqual([maker.sessionKey, false]);
+  expect((await maker.account()).session.sessionKey).toBe(sessionKey);
+  expect(await maker.placeOrder(BID)).toMatchObject({ status: "resting" });
+  await maker.signOut();
+  await expect(maker.account()).rejects.toMatchObject({ code: "invalid_token", status: 401 });
+
+  const { paths } = await client.openapi();
+  const offered = Object.entries(Object(paths)).flatMap(([path, methods]) =>
+    Object.keys(Object(methods)).map((method) => `${method} ${path}`),
+  );
+  expect(offered.length).toBeGreaterThan(25);
+  expect(offered.filter((name) => !called.has(name) && !FOR_ATTESTORS.includes(name))).toEqual([]);
+});
+
+test("url: a path in front of the interface is kept, a slash at the end is not", () => {
+  const urlOf = (url: string) => new PerpgateClient({ url }).url;
+  expect(urlOf("http://127.0.0.1:8080/")).toBe("http://127.0.0.1:8080");
+  expect(urlOf("https://edge.example/perpgate/")).toBe("https://edge.example/perpgate");
+  expect(() => urlOf("ws://127.0.0.1")).toThrow(/http/);
+  expect(() => urlOf("127.0.0.1:8080")).toThrow(TypeError);
+});

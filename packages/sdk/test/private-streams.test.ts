@@ -1,0 +1,208 @@
+/** The account's streams: each thing once, in order, over cuts and restarts. */
+
+import { newFolder, type RunningVenue } from "@perpgate/gateway/testing";
+import type {
+  OrdersFrame,
+  PreconfirmFrame,
+  Session,
+  StreamGap,
+  StreamProblem,
+} from "@perpgate/sdk";
+import { describe, expect, test } from "vitest";
+import { CuttingProxy } from "./cutting-proxy.js";
+import { ASK, BID, BUY, newClient, newSession, startVenue } from "./venue.js";
+
+const SMALL = { ...BID, margin: 10 };
+
+/** Places so many orders around the proxy, so that only the stream suffers. */
+async function place(at: RunningVenue, session: Session, count: number): Promise<string[]> {
+  const direct = newClient(at).restore(session.save());
+  const ids: string[] = [];
+  for (let i = 0; i < count; i++) ids.push((await direct.placeOrder(SMALL)).ackNonce);
+  return ids;
+}
+
+describe("private streams", () => {
+  test("orders, positions, deposits and preconfirms: what is open, then what changes", async () => {
+    const at = await startVenue();
+    const client = newClient(at);
+    const [maker, taker] = [await newSession(client), await newSession(client)];
+    const first = await maker.placeOrder(BID);
+    const seen: string[] = [];
+    const { stream } = maker;
+    const watches = [
+      stream.watchOrders(({ type, orders }) => {
+        seen.push(...orders.map(({ orderId, status }) => `${type} ${orderId} ${status}`));
+      }),
+      stream.watchPositions(({ type, positions }) => {
+        seen.push(`${type} ${positions.map(({ symbol, size }) => `${symbol} ${size}`)}`);
+      }),
+      stream.watchDeposits(({ type, deposits }) => {
+        seen.push(`${type} ${deposits.map(({ status }) => status)}`);
+      }),
+      stream.watchPreconfirms(({ seq, ackNonce, status }) =>
+        seen.push(`ack ${seq} ${ackNonce} ${status}`),
+      ),
+    ];
+    await Promise.all(watches.map(({ ready }) => ready));
+    await expect
+      .poll(() => seen)
+      .toEqual([`snapshot ${first.orderId} resting`, "snapshot ", "snapshot "]);
+    seen.length = 0;
+    const ask = await maker.placeOrder({ ...ASK, price: 65_010, margin: 130.02 });
+    const { filledSize } = await taker.placeOrder({ ...BUY, margin: 200 });
+    await maker.deposit({ chain: "ethereum", txHash: "1".repeat(64), token: "USDC" });
+    await expect.poll(() => seen.length).toBeGreaterThanOrEqual(5);
+    // Within a stream the order is the log's; of one command, which stream comes first is open.
+    expect(new Set(seen)).toEqual(
+      new Set([
+        `ack ${ask.ackNonce} ${ask.ackNonce} resting`,
+        `update ${ask.orderId} resting`,
+        `update ${ask.orderId} filled`,
+        `update BTCUSD ${-filledSize}`,
+        "update queued",
+      ]),
+    );
+    expect(seen).toHaveLength(5);
+    const ofOrders = seen.filter((line) => line.startsWith(`update ${ask.orderId}`));
+    expect(ofOrders.map((line) => line.split(" ")[2])).toEqual(["resting", "filled"]);
+    // A latecomer is shown what is open now.
+    const late: OrdersFrame[] = [];
+    stream.watchOrders((frame) => late.push(frame));
+    await expect
+      .poll(() => late)
+      .toMatchObject([{ type: "snapshot", orders: [{ orderId: first.orderId }] }]);
+    for (const watch of watches) watch.close();
+  });
+
+  test("cut again and again while orders come: no gap, no repeat", async () => {
+    const at = await startVenue();
+    const proxy = await CuttingProxy.before(at.url);
+    const session = await newSession(newClient(proxy));
+    const seen: string[] = [];
+    const gaps: StreamGap[] = [];
+    await session.stream.watchPreconfirms(({ ackNonce }) => seen.push(ackNonce), {
+      onGap: (gap) => gaps.push(gap),
+    }).ready;
+    const placed: string[] = [];
+    for (let round = 0; round < 5; round++) {
+      placed.push(...(await place(at, session, 7)));
+      proxy.cutAll();
+      placed.push(...(await place(at, session, 7)));
+      if (round % 2 === 0) await expect.poll(() => seen.length).toBe(placed.length);
+    }
+    await expect.poll(() => seen, { timeout: 30_000 }).toEqual(placed);
+    expect(gaps).toEqual([]);
+  });
+
+  test("cut within the past that is being told: goes on from the last frame, not from the present", async () => {
+    const at = await startVenue();
+    const proxy = await CuttingProxy.before(at.url);
+    const session = await newSession(newClient(proxy));
+    const placed = await place(at, session, 300);
+    proxy.fate = (direction, totalBytes) =>
+      direction === "down" && totalBytes > 8_192 && proxy.cuts < 5 ? "cut within" : "pass";
+    const seen: string[] = [];
+    session.stream.watchPreconfirms(({ ackNonce }) => seen.push(ackNonce), { since: 0 });
+    await expect.poll(() => seen, { timeout: 30_000 }).toEqual(placed);
+    expect(proxy.cuts).toBe(5);
+  });
+
+  test("the server restarts: the streams go on where they were", async () => {
+    const directory = newFolder();
+    const before = await startVenue({ directory });
+    const proxy = await CuttingProxy.before(before.url);
+    const session = await newSession(newClient(proxy));
+    const seen: string[] = [];
+    const orders: string[] = [];
+    const problems: StreamProblem[] = [];
+    const onProblem = (problem: StreamProblem) => problems.push(problem);
+    await Promise.all([
+      session.stream.watchPreconfirms(({ ackNonce }) => seen.push(ackNonce), { onProblem }).ready,
+      session.stream.watchOrders(({ type, orders: some }) => {
+        orders.push(...some.map(({ orderId }) => `${type} ${orderId}`));
+      }).ready,
+    ]);
+    const placed = await place(before, session, 5);
+    await before.stop();
+    const after = await startVenue({ directory, startMs: before.nowMs() + 1_000 });
+    placed.push(...(await place(after, session, 5)));
+    proxy.leadTo(after.url);
+    await expect.poll(() => seen, { timeout: 30_000 }).toEqual(placed);
+    await expect.poll(() => orders).toEqual(placed.map((id) => `update ${id}`));
+    expect(problems.map(({ kind }) => kind)).toEqual(["disconnected"]);
+    expect(await session.stream.placeOrder(SMALL)).toMatchObject({ status: "resting" });
+  });
+
+  test("since: resumed by another client, from the position it is given", async () => {
+    const at = await startVenue();
+    const session = await newSession(newClient(at));
+    const placed = await place(at, session, 6);
+    const seen: PreconfirmFrame[] = [];
+    const other = newClient(at).restore(session.save());
+    other.stream.watchPreconfirms((ack) => seen.push(ack), { since: Number(placed[2]) });
+    await expect.poll(() => seen.map(({ ackNonce }) => ackNonce)).toEqual(placed.slice(3));
+    expect(seen[0]).toMatchObject({ symbol: "BTCUSD", status: "resting", seq: Number(placed[3]) });
+    // One stream is read from one place.
+    expect(() => other.stream.watchPreconfirms(() => undefined, { since: 1 })).toThrow(TypeError);
+    const orders: OrdersFrame[] = [];
+    other.stream.watchOrders((frame) => orders.push(frame), { since: Number(placed[4]) });
+    await expect.poll(() => orders.map(({ seq }) => seq)).toEqual([Number(placed[5])]);
+    expect(() => other.stream.watchOrders(() => undefined)).toThrow(TypeError);
+  });
+
+  test("a position of another log: onGap, then a snapshot", async () => {
+    const at = await startVenue();
+    const session = await newSession(newClient(at));
+    const { orderId } = await session.placeOrder(SMALL);
+    const gaps: StreamGap[] = [];
+    const problems: string[] = [];
+    const frames: OrdersFrame[] = [];
+    session.stream.watchOrders((frame) => frames.push(frame), {
+      since: 1e9,
+      onGap: (gap) => gaps.push(gap),
+      onProblem: ({ kind }) => problems.push(kind),
+    });
+    await expect.poll(() => frames).toMatchObject([{ type: "snapshot", orders: [{ orderId }] }]);
+    expect(gaps).toEqual([{ since: 1e9, seq: at.venue.position }]);
+    expect(problems).toEqual(["gap"]);
+    await session.placeOrder(SMALL);
+    await expect.poll(() => frames.length).toBe(2);
+  });
+
+  test("signed out: the stream is refused and closed, and does not come back", async () => {
+    const at = await startVenue();
+    const client = newClient(at);
+    const session = await newSession(client);
+    const other = newClient(at).restore(session.save());
+    const problems: StreamProblem[] = [];
+    const watch = other.stream.watchOrders(() => undefined, {
+      onProblem: (problem) => problems.push(problem),
+    });
+    await watch.ready;
+    await session.signOut();
+    expect(session.stream.state).toBe("closed");
+    await expect.poll(() => other.stream.state).toBe("closed");
+    expect(problems).toMatchObject([{ kind: "refused", error: { code: "invalid_token" } }]);
+    await expect(other.stream.placeOrder(SMALL)).rejects.toThrow(/closed/);
+    const late = newClient(at).restore(session.save());
+    await expect(late.stream.watchOrders(() => undefined).ready).rejects.toMatchObject({
+      code: "invalid_token",
+      status: 401,
+    });
+    expect(late.stream.state).toBe("closed");
+  });
+
+  test("two sessions of one client: each sees its own", async () => {
+    const at = await startVenue();
+    const client = newClient(at);
+    const [one, two] = [await newSession(client), await newSession(client)];
+    const seen: string[] = [];
+    await Promise.all([
+      one.stream.watchPreconfirms(({ ackNonce }) => seen.push(`one ${ackNonce}`)).ready,
+      two.stream.watchPreconfirms(({ ackNonce }) => seen.push(`two ${ackNonce}`)).ready,
+    ]);
+    const [a, b] = [await one.stream.placeOrder(SMALL), await two.stream.placeOrder(SMALL)];
+    await expect.poll(() => seen).toEqual([`one ${a.ackNonce}`, `two ${b.ackNonce}`]);
+  });
+});

@@ -1,0 +1,66 @@
+import type { Block, Candle, Ticker, Trade } from "@perpgate/sdk";
+import { expect, test } from "vitest";
+import { ASK, BUY, newClient, newSession, startVenue } from "./venue.js";
+
+test("trades, ticker, candles and blocks: what REST shows, as it happens", async () => {
+  const at = await startVenue();
+  const client = newClient(at);
+  const [maker, taker] = [await newSession(client), await newSession(client)];
+  const trades: Trade[] = [];
+  const tickers: Ticker[] = [];
+  const candles: (readonly Candle[])[] = [];
+  const blocks: Block[] = [];
+  const watches = [
+    client.stream.watchTrades("BTCUSD", (some) => trades.push(...some)),
+    client.stream.watchTicker("BTCUSD", (ticker) => tickers.push(ticker)),
+    client.stream.watchCandles("BTCUSD", "1m", (some) => candles.push(some)),
+    client.stream.watchBlocks((block) => blocks.push(block)),
+  ];
+  expect(watches.map(({ stream }) => stream)).toEqual([
+    "trades.BTCUSD",
+    "ticker.BTCUSD",
+    "candles.BTCUSD.1m",
+    "blocks",
+  ]);
+  await Promise.all(watches.map(({ ready }) => ready));
+  await maker.placeOrder({ ...ASK, price: 65_010, margin: 1_000 });
+  const { filledSize } = await taker.placeOrder(BUY);
+  await expect
+    .poll(() => trades)
+    .toMatchObject([{ price: 65_010, size: filledSize, side: "long" }]);
+  await expect.poll(() => tickers.at(-1)).toMatchObject({ symbol: "BTCUSD", last: 65_010 });
+  await expect.poll(() => candles.at(-1)?.at(-1)).toMatchObject({ close: 65_010, trades: 1 });
+  expect(trades).toEqual(await client.trades("BTCUSD"));
+  await at.advance(400);
+  await expect.poll(() => blocks.length).toBeGreaterThan(0);
+  expect(await client.block(blocks[0]!.number)).toEqual(blocks[0]);
+  // A latecomer is shown the state, not past events.
+  const late: unknown[] = [];
+  client.stream.watchTicker("BTCUSD", (ticker) => late.push(ticker));
+  client.stream.watchTrades("BTCUSD", (some) => late.push(some));
+  await expect.poll(() => late).toEqual([tickers.at(-1)]);
+  for (const watch of watches) watch.close();
+});
+
+test("a callback that throws: its owner's problem, the stream goes on", async () => {
+  const at = await startVenue();
+  const client = newClient(at);
+  const thrown: unknown[] = [];
+  const caught = (error: unknown) => thrown.push(error);
+  const listeners = process.listeners("uncaughtException");
+  process.removeAllListeners("uncaughtException");
+  process.on("uncaughtException", caught);
+  try {
+    const seen: unknown[] = [];
+    client.stream.watchTicker("BTCUSD", () => {
+      throw new Error("a bug of the caller");
+    });
+    client.stream.watchTicker("BTCUSD", (ticker) => seen.push(ticker));
+    await expect.poll(() => [seen.length, thrown.length]).toEqual([1, 1]);
+    expect(String(thrown[0])).toContain("a bug of the caller");
+    expect(client.stream.state).toBe("open");
+  } finally {
+    process.off("uncaughtException", caught);
+    for (const listener of listeners) process.on("uncaughtException", listener);
+  }
+});

@@ -1,0 +1,53 @@
+/** A real venue behind a real gateway, and clients of it that end with their test. */
+
+import { type RunningVenue, runVenue } from "@perpgate/gateway/testing";
+import {
+  type ClientOptions,
+  PerpgateClient,
+  type Session,
+  type SignInOptions,
+} from "@perpgate/sdk";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { onTestFinished } from "vitest";
+
+type Changes = NonNullable<Parameters<typeof runVenue>[0]>;
+
+/** The venue's clock starts with this machine's, because the client signs with that one. */
+export function startVenue(
+  changes: Changes = {},
+  atEnd?: Parameters<typeof runVenue>[1],
+): Promise<RunningVenue> {
+  return runVenue({ startMs: Date.now(), ...changes }, atEnd);
+}
+
+export function newClient(
+  { url }: { readonly url: string },
+  options: Partial<ClientOptions> = {},
+  atEnd: (close: () => void) => void = onTestFinished,
+): PerpgateClient {
+  const client = new PerpgateClient({ url, ...options });
+  atEnd(() => client.close());
+  return client;
+}
+
+export function newAccount() {
+  return privateKeyToAccount(generatePrivateKey());
+}
+
+/** A session of a new account. */
+export function newSession(
+  client: PerpgateClient,
+  options: Partial<Omit<SignInOptions, "account" | "wallet" | "address">> = {},
+): Promise<Session> {
+  return client.signIn({ ...options, account: newAccount() });
+}
+
+export const BUY = {
+  symbol: "BTCUSD",
+  side: "long",
+  type: "market",
+  margin: 100,
+  leverage: 5,
+} as const;
+export const BID = { ...BUY, type: "limit", price: 60_000 } as const;
+export const ASK = { ...BID, side: "short", price: 66_000 } as const;
