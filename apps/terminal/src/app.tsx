@@ -26,9 +26,10 @@ type View = (typeof VIEWS)[number][0];
 
 export function App({ terminal }: { readonly terminal: Terminal }) {
   const [view, setView] = useState<View>("chart");
+  const isLive = useStore(terminal.connection.state, (state) => state === "open");
   return (
     <TerminalContext value={terminal}>
-      <div className="page" data-view={view}>
+      <div className="page" data-view={view} data-live={isLive}>
         <Header />
         <MarketBar />
         <main className="desk">

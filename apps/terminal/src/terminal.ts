@@ -8,6 +8,7 @@
 import { type PerpgateClient, PerpgateError, type Session } from "@perpgate/sdk";
 import { createContext, useContext } from "react";
 import { adviceOn } from "./order/advice.js";
+import { changeForm } from "./order/order-form-state.js";
 import { Store } from "./state/store.js";
 import { Toasts } from "./ui/toasts.js";
 import { AccountFeed } from "./venue/account-feed.js";
@@ -46,6 +47,8 @@ export class Terminal {
       const symbol = this.board.current.get()?.market.symbol ?? "";
       if (symbol === shown) return;
       shown = symbol;
+      // A price of one market means nothing in another.
+      changeForm({ price: "" });
       this.book.show(symbol);
       this.tape.show(symbol);
     });

@@ -264,29 +264,6 @@ describe.skipIf(isWithoutChromium())("the trading page", { timeout: 120_000 }, (
     opened.expectClean();
   });
 
-  test("server killed and started again: the page heals, the session goes on", async () => {
-    const own = new GatewayProcess({ page: built.folder });
-    onTestFinished(() => own.remove());
-    await own.start();
-    const opened = await open({ url: own.url });
-    const { page } = opened;
-    await opened.signInWithBurner();
-    await opened.order("Limit", "Buy / Long", { margin: "100", price: "60000" });
-    await opened.answer().getByText("Buy limit resting").waitFor();
-    await own.kill();
-    await page.getByText("Reconnecting…").waitFor();
-    await opened.picture("reconnecting");
-    await own.start();
-    await opened.untilLive();
-    const markBefore = await markOf(page);
-    await expect.poll(() => markOf(page), POLL).not.toBe(markBefore);
-    await opened.tab(/Open orders \(1\)/);
-    await opened.order("Limit", "Buy / Long", { margin: "100", price: "59000" });
-    await opened.tab(/Open orders \(2\)/);
-    await opened.answer().locator('[data-seal="proven"]').waitFor();
-    opened.expectClean({ isServerAway: true });
-  });
-
   test("frames under load: the book moves and the page stays alive", async () => {
     const busy = await Crowd.gather(gateway.url, LOAD);
     onTestFinished(() => busy.stop());
@@ -308,6 +285,29 @@ describe.skipIf(isWithoutChromium())("the trading page", { timeout: 120_000 }, (
     expect(frames.bookChanges).toBeGreaterThan(5);
     expect(frames.longestTaskMs).toBeLessThan(3_000);
     opened.expectClean();
+  });
+
+  test("server killed and started again: the page heals, the session goes on", async () => {
+    // The last test: the crowd does not come back after it.
+    crowd.stop();
+    const opened = await open();
+    const { page } = opened;
+    await opened.signInWithBurner();
+    await opened.order("Limit", "Buy / Long", { margin: "100", price: "60000" });
+    await opened.answer().getByText("Buy limit resting").waitFor();
+    await gateway.kill();
+    await page.locator('.connection[data-state="waiting"]').waitFor();
+    await page.getByRole("button", { name: "Reconnecting…", disabled: true }).waitFor();
+    await opened.picture("reconnecting");
+    await gateway.start();
+    await opened.untilLive();
+    const markBefore = await markOf(page);
+    await expect.poll(() => markOf(page), POLL).not.toBe(markBefore);
+    await opened.tab(/Open orders \(1\)/);
+    await opened.order("Limit", "Buy / Long", { margin: "100", price: "59000" });
+    await opened.tab(/Open orders \(2\)/);
+    await opened.answer().locator('[data-seal="proven"]').waitFor();
+    opened.expectClean({ isServerAway: true });
   });
 });
 

@@ -143,7 +143,8 @@ function runLadder(
   const resize = new ResizeObserver(() => {
     rowCount = rowsThatFit(bodyBox, spreadBox);
     ladder.resize(rowCount);
-    soon();
+    // In the same frame: an empty ladder must not be seen.
+    draw();
   });
   resize.observe(bodyBox);
   const stops = [book.sight.watch(draw), account.orders.watch(soon)];

@@ -5,6 +5,7 @@ import type { Position } from "@perpgate/protocol/position";
 import { RESOLUTIONS, type Resolution } from "@perpgate/protocol/symbol";
 import { useEffect, useRef, useState } from "react";
 import { DepthChart } from "../book/depth-chart.js";
+import { forgetFrame, onNextFrame } from "../state/frame.js";
 import { readPreference, writePreference } from "../state/preferences.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
@@ -105,12 +106,18 @@ function Candles({ view, resolution }: CandlesProps) {
     };
     feed.start();
     drawLines();
+    const dress = () => {
+      chart.dress(readColours());
+      feed.redraw(0);
+      drawLines();
+    };
+    // Another width may be another size of text.
+    const dressSoon = () => onNextFrame(dress);
+    window.addEventListener("resize", dressSoon);
     const stops = [
-      theme.watch(() => {
-        chart.dress(readColours());
-        feed.redraw(0);
-        drawLines();
-      }),
+      () => window.removeEventListener("resize", dressSoon),
+      () => forgetFrame(dress),
+      theme.watch(dress),
       account.positions.watch(drawLines),
       account.orders.watch(drawLines),
       connection.onReturn(() => void feed.load()),

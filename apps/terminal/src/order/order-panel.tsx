@@ -147,6 +147,8 @@ interface SubmitProps {
 }
 
 function SubmitButton({ view, form, isIn, isSending }: SubmitProps) {
+  const { connection } = useTerminal();
+  const isLive = useStore(connection.state, (state) => state === "open");
   if (!isIn) {
     return (
       <button type="submit" className="button primary wide">
@@ -154,7 +156,8 @@ function SubmitButton({ view, form, isIn, isSending }: SubmitProps) {
       </button>
     );
   }
-  const missing = missingIn(form);
+  // An order that waits for the line would meet another market than the one on the screen.
+  const missing = isLive ? missingIn(form) : "Reconnecting…";
   const verb = form.side === "long" ? "Buy / Long" : "Sell / Short";
   return (
     <button

@@ -30,6 +30,8 @@ export interface OrderAnswer {
 }
 
 const KEPT = 5;
+/** A person looks at the market of now: an order that found no answer by then is not sent again. */
+const ORDER_BUDGET_MS = 5_000;
 
 export class OrderDesk {
   readonly answers = new Store<readonly OrderAnswer[]>([], "at-once");
@@ -37,7 +39,9 @@ export class OrderDesk {
 
   async place(session: Session, order: NewOrder): Promise<OrderAnswer> {
     const begin = performance.now();
-    const { replayed, ...ack } = await fastestWay(session).placeOrder(order);
+    const { replayed, ...ack } = await fastestWay(session).placeOrder(order, {
+      budgetMs: ORDER_BUDGET_MS,
+    });
     const browserMs = performance.now() - begin;
     const answer: OrderAnswer = {
       ack,

@@ -22,6 +22,8 @@ const UNLIMITED = {
 
 export interface GatewayOptions {
   readonly page: string;
+  /** Whether the venue's own bots trade; off unless a test wants them. */
+  readonly hasBots?: boolean;
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
@@ -35,8 +37,8 @@ export class GatewayProcess {
   /** Starts, or starts again on the same port and data. */
   async start(): Promise<void> {
     const config = join(this.folder, "perpgate.json");
-    const { page, settings } = this.options;
-    const content = { logLevel: "error", limits: UNLIMITED, server: { page }, ...settings };
+    const { page, settings, hasBots: bots = false } = this.options;
+    const content = { logLevel: "error", limits: UNLIMITED, server: { page }, bots, ...settings };
     writeFileSync(config, JSON.stringify(content));
     const port = this.url === "" ? "0" : new URL(this.url).port;
     const args = [MAIN, "--port", port, "--data", join(this.folder, "data"), "--config", config];
