@@ -1,0 +1,50 @@
+/** Every link between the pages, and from them into the repository, leads somewhere. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const LINK = /\]\(([^)\s]+)\)/g;
+
+function pages() {
+  return [".", "docs", "docs/adr"].flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => join(folder, name)),
+  );
+}
+
+/** As GitHub makes the name of a heading. */
+function anchors(page) {
+  const headings = page.matchAll(/^#+ (.*)$/gm);
+  return [...headings].map(([, text = ""]) =>
+    text
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+      .trim()
+      .replaceAll(" ", "-"),
+  );
+}
+
+function withoutCode(page) {
+  return page.replaceAll(/```[\s\S]*?```/g, "").replaceAll(/`[^`\n]*`/g, "");
+}
+
+it("docs: links between pages have a target", () => {
+  const broken = [];
+  expect(pages().length).toBeGreaterThan(10);
+  for (const path of pages()) {
+    const page = readFileSync(join(root, path), "utf8");
+    for (const [, link = ""] of withoutCode(page).matchAll(LINK)) {
+      if (/^[a-z]+:/.test(link)) continue;
+      const [file = "", anchor] = link.split("#");
+      const target = file === "" ? join(root, path) : resolve(root, dirname(path), file);
+      const isThere = existsSync(target);
+      const isNamed =
+        anchor === undefined || (isThere && anchors(readFileSync(target, "utf8")).includes(anchor));
+      if (!isThere || !isNamed) broken.push(`${path}: ${link}`);
+    }
+  }
+  expect(broken).toEqual([]);
+});
