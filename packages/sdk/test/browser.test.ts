@@ -1,0 +1,98 @@
+/**
+ * The package as a page gets it: bundled for browsers, run where there is nothing of Node, and where
+ * text cannot be made into code, as under a strict content security policy.
+ */
+
+import { fileURLToPath } from "node:url";
+import { runInNewContext } from "node:vm";
+import type { MirroredBook, PerpgateClient } from "@perpgate/sdk";
+import { build, createLogger } from "vite";
+import { expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { BID, newAccount, startVenue } from "./venue.js";
+
+const ENTRY = fileURLToPath(new URL("../src/index.ts", import.meta.url));
+
+/** The bundle as one script, and what the bundler had to say. */
+async function bundle(): Promise<{ code: string; warnings: string[] }> {
+  const warnings: string[] = [];
+  const logger = createLogger("silent");
+  logger.warn = (message) => warnings.push(message);
+  logger.warnOnce = logger.warn;
+  const built = await build({
+    configFile: false,
+    customLogger: logger,
+    // What Vite uses for pages, and the sources in place of what may not have been built yet.
+    resolve: { conditions: ["perpgate-source", "module", "browser", "production"] },
+    build: { write: false, lib: { entry: ENTRY, name: "sdk", formats: ["iife"] } },
+  });
+  const [output] = Array.isArray(built) ? built : [];
+  const [chunk] = output?.output ?? [];
+  return { code: chunk?.type === "chunk" ? chunk.code : "", warnings };
+}
+
+/** What a page has, and nothing else. */
+const PAGE = {
+  AbortController,
+  atob,
+  btoa,
+  clearInterval,
+  clearTimeout,
+  crypto,
+  CryptoKey,
+  fetch,
+  Headers,
+  location: new URL("https://trade.example/app"),
+  performance,
+  queueMicrotask,
+  setInterval,
+  setTimeout,
+  TextDecoder,
+  TextEncoder,
+  URL,
+  WebSocket,
+};
+
+function isClientMaker(value: unknown): value is new (options: { url: string }) => PerpgateClient {
+  return typeof value === "function";
+}
+
+test("bundled for a page: no Node, no warning, no eval; signs in, trades and mirrors a book", async () => {
+  const { code, warnings } = await bundle();
+  expect(warnings).toEqual([]);
+  expect(code).not.toMatch(/node:|\brequire\(|perMessageDeflate/);
+  const strict = { contextCodeGeneration: { strings: false, wasm: false } };
+  expect(() => runInNewContext('Function("")', {}, strict)).toThrow(/Code generation/);
+  const exported: unknown = runInNewContext(`${code}; sdk`, { ...PAGE }, strict);
+  const { PerpgateClient: Client }: Readonly<Record<string, unknown>> = Object(exported);
+  if (!isClientMaker(Client)) throw new Error("the bundle does not export the client");
+
+  const at = await startVenue();
+  const client = new Client({ url: at.url });
+  const account = newAccount();
+  const texts: string[] = [];
+  const session = await client.signIn({
+    account: {
+      address: account.address,
+      signMessage: ({ message }) => {
+        texts.push(message);
+        return account.signMessage({ message });
+      },
+    },
+  });
+  // The page's own host is what a wallet should show, and its key is not to be had.
+  expect(texts[0]).toMatch(/^trade\.example wants you[\s\S]*URI: https:\/\/trade\.example\n/);
+  expect(() => session.save()).toThrow(/saveable/);
+  expect(session.store().sessionKey.handle).toMatchObject({ extractable: false, type: "private" });
+
+  let book: MirroredBook | undefined;
+  const watch = client.stream.watchBook("BTCUSD", (now) => {
+    book = now;
+  });
+  await watch.ready;
+  const { orderId, remainingSize } = await session.placeOrder(BID);
+  await expect.poll(() => book?.bids()).toEqual([[60_000, remainingSize]]);
+  expect(await session.stream.cancelOrder(orderId)).toMatchObject({ status: "canceled" });
+  await expect.poll(() => book?.bids()).toEqual([]);
+  client.close();
+});

@@ -1,0 +1,131 @@
+/** Every public function has an example, and every example compiles; the README's also run. */
+
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type Example, examplesOf, publicFunctionsOf, readSources } from "./source-examples.js";
+import { startVenue } from "./venue.js";
+
+const PACKAGE = fileURLToPath(new URL("..", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const TSC = join(ROOT, "node_modules/typescript/lib/tsc.js");
+const run = promisify(execFile);
+
+/** What every example may take for granted. */
+const GIVEN = `
+import * as sdk from "@perpgate/sdk";
+import { createSessionKey, ConnectionError, PerpgateClient, PerpgateError, sessionKeyFromSecret, TimeoutError } from "@perpgate/sdk";
+declare const client: PerpgateClient;
+declare const session: sdk.Session;
+declare const account: sdk.MessageSigner;
+declare const wallet: sdk.WalletProvider;
+`;
+
+function readmeBlocks(): Example[] {
+  const text = readFileSync(join(PACKAGE, "README.md"), "utf8");
+  return [...text.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map((match) => ({
+    at: `README.md:${text.slice(0, match.index).split("\n").length}`,
+    code: match[1] ?? "",
+  }));
+}
+
+/** A whole program stands for itself; a fragment is a function body in the given surroundings. */
+function programOf({ code }: Example): string {
+  if (/^import /m.test(code)) return code;
+  return `${GIVEN}\nexport async function example() {\n${code}\n}\n`;
+}
+
+/** The compiler's complaints, by the place of the example. */
+async function compile(examples: readonly Example[]): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), "perpgate-examples-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  examples.forEach((example, number) => {
+    writeFileSync(join(folder, `example-${number}.ts`), programOf(example));
+  });
+  const settings = {
+    extends: join(ROOT, "tsconfig.base.json"),
+    compilerOptions: {
+      composite: false,
+      declaration: false,
+      declarationMap: false,
+      noEmit: true,
+      noUnusedLocals: false,
+      lib: ["ES2023", "DOM", "DOM.Iterable"],
+      types: ["node"],
+      typeRoots: [join(ROOT, "node_modules/@types")],
+      paths: {
+        "@perpgate/sdk": [join(PACKAGE, "src/index.ts")],
+        "viem/accounts": [join(ROOT, "node_modules/viem/_types/accounts/index.d.ts")],
+      },
+    },
+    include: ["*.ts"],
+  };
+  writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings));
+  const output = await run(process.execPath, [TSC, "-p", folder, "--pretty", "false"]).then(
+    ({ stdout }) => stdout,
+    (error: { stdout?: string }) => error.stdout ?? String(error),
+  );
+  return output
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) =>
+      line.replace(/^.*example-(\d+)\.ts/, (_, number) => examples[Number(number)]?.at ?? ""),
+    );
+}
+
+const sources = readSources(join(PACKAGE, "src"));
+
+describe("documentation", () => {
+  test("every public function and method has an example", () => {
+    const functions = publicFunctionsOf(sources);
+    const names = functions.map(({ name }) => name);
+    // The walk finds inherited methods, functions and those of streams.
+    expect(names).toEqual(
+      expect.arrayContaining([
+        "createSessionKey",
+        "MarketReader.markets",
+        "AccountReader.fills",
+        "Session.placeOrder",
+        "SessionStream.watchOrders",
+        "PublicStream.watchBook",
+        "MirroredBook.bids",
+      ]),
+    );
+    expect(names.length).toBeGreaterThan(45);
+    const without = functions.filter(({ doc }) => doc?.includes("@example") !== true);
+    expect(without.map(({ name }) => name)).toEqual([]);
+  });
+
+  test("every example compiles, and a wrong one would not", async () => {
+    const examples = [...examplesOf(sources), ...readmeBlocks()];
+    expect(examples.length).toBeGreaterThan(50);
+    const wrong = {
+      at: "wrong",
+      code: 'await session.placeOrder({ symbol: "BTCUSD", side: "up" });',
+    };
+    const complaints = await compile([...examples, wrong]);
+    expect(
+      complaints.filter((line) => !line.startsWith("wrong(") && !line.startsWith(" ")),
+    ).toEqual([]);
+    expect(complaints.join("\n")).toContain("wrong(");
+  });
+
+  test("the README's programs run, in plain Node, with the package as it is built", async () => {
+    const at = await startVenue();
+    const programs = readmeBlocks().filter(({ code }) => code.startsWith("import "));
+    expect(programs.length).toBeGreaterThan(0);
+    for (const { code } of programs) {
+      const program = code.replaceAll("http://127.0.0.1:8080", at.url);
+      const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program], {
+        cwd: PACKAGE,
+        timeout: 50_000,
+      });
+      expect(stdout).toMatch(/resting|filled/);
+    }
+  });
+});
