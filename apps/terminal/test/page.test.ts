@@ -29,7 +29,7 @@ describe.skipIf(isWithoutChromium())("the trading page", { timeout: 120_000 }, (
     await gateway.start();
     crowd = await Crowd.gather(gateway.url, PLAN);
     await crowd.trade("long");
-    crowd.keepBusy(100);
+    crowd.keepBusy(250);
   }, 120_000);
 
   afterAll(async () => {
@@ -237,6 +237,21 @@ describe.skipIf(isWithoutChromium())("the trading page", { timeout: 120_000 }, (
       databases: [],
       caches: [],
     });
+    opened.expectClean();
+  });
+
+  test("session ended elsewhere: the page says so and signs out", async () => {
+    const opened = await open();
+    const { page } = opened;
+    const asked = page.waitForRequest((request) => request.url().endsWith("/v1/account"));
+    await opened.signInWithBurner();
+    const authorization = (await (await asked).allHeaders()).authorization ?? "";
+    await fetch(`${gateway.url}/v1/auth/session`, {
+      method: "DELETE",
+      headers: { authorization },
+    });
+    await page.getByText("The session has ended").waitFor();
+    await page.getByRole("button", { name: "Sign in to trade" }).waitFor();
     opened.expectClean();
   });
 

@@ -36,10 +36,16 @@ export function pickPrice(price: string): void {
   changeForm({ price, type: type === "market" ? "limit" : type });
 }
 
-/** The number that was typed, commas and spaces ignored; undefined where there is none. */
+const PLAIN = /^(\d+\.?\d*|\.\d+)$/;
+const GROUPED = /^\d{1,3}(,\d{3})+(\.\d*)?$/;
+
+/**
+ * The number that was typed; undefined where there is none. Commas may part thousands and nothing
+ * else: whoever types 65000,5 for a fraction must not be sent ten times the price.
+ */
 export function numberIn(text: string): number | undefined {
-  const plain = text.replaceAll(/[,\s_]/g, "");
-  if (!/^(\d+\.?\d*|\.\d+)$/.test(plain)) return undefined;
-  const value = Number(plain);
+  const plain = text.trim();
+  if (!PLAIN.test(plain) && !GROUPED.test(plain)) return undefined;
+  const value = Number(plain.replaceAll(",", ""));
   return Number.isFinite(value) ? value : undefined;
 }

@@ -10,7 +10,7 @@ import type { Ticker } from "@perpgate/protocol/market-data";
 import type { PerpgateClient, Subscription } from "@perpgate/sdk";
 import { readPreference, writePreference } from "../state/preferences.js";
 import { Store } from "../state/store.js";
-import { type MarketView, viewOf } from "./market-view.js";
+import { isListedAs, type MarketView, viewOf } from "./market-view.js";
 
 const RETRY_MS = 1_000;
 
@@ -20,23 +20,20 @@ export class MarketBoard {
   readonly current = new Store<MarketView | undefined>(undefined, "at-once");
   private readonly tickers = new Map<string, Store<Ticker | undefined>>();
   private readonly watches = new Map<string, Subscription>();
+  private isLoading = false;
 
   constructor(private readonly client: PerpgateClient) {}
 
   async load(): Promise<void> {
-    let list: readonly Market[];
+    if (this.isLoading) return;
+    this.isLoading = true;
     try {
-      list = await this.client.markets();
+      this.show(await this.client.markets());
     } catch {
       setTimeout(() => void this.load(), RETRY_MS);
-      return;
+    } finally {
+      this.isLoading = false;
     }
-    const views = list.map(viewOf);
-    this.markets.set(views);
-    for (const { market } of views) this.watchTicker(market.symbol);
-    const shown = this.current.get()?.market.symbol ?? readPreference("symbol");
-    const view = views.find(({ market }) => market.symbol === shown) ?? views[0];
-    if (view !== undefined) this.current.set(view);
   }
 
   select(symbol: string): void {
@@ -57,6 +54,19 @@ export class MarketBoard {
       this.tickers.set(symbol, store);
     }
     return store;
+  }
+
+  private show(list: readonly Market[]): void {
+    // A market that is listed as before keeps its view, so that nothing is built anew for it.
+    const views = list.map((market) => {
+      const known = this.view(market.symbol);
+      return known !== undefined && isListedAs(known.market, market) ? known : viewOf(market);
+    });
+    this.markets.set(views);
+    for (const { market } of views) this.watchTicker(market.symbol);
+    const shown = this.current.get()?.market.symbol ?? readPreference("symbol");
+    const view = views.find(({ market }) => market.symbol === shown) ?? views[0];
+    if (view !== undefined) this.current.set(view);
   }
 
   private watchTicker(symbol: string): void {

@@ -20,6 +20,16 @@ export function viewOf(market: Market): MarketView {
   };
 }
 
+/** Whether two states of a market differ in prices alone. */
+export function isListedAs(a: Market, b: Market): boolean {
+  return listing(a) === listing(b);
+}
+
+function listing(market: Market): string {
+  const { markPrice, indexPrice, fundingRate, nextFundingAt, ...rest } = market;
+  return JSON.stringify(rest);
+}
+
 export function priceText(view: MarketView | undefined, price: number | null | undefined): string {
   return formatFixed(price, view?.priceDigits ?? 2);
 }
