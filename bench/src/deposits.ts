@@ -24,14 +24,15 @@ const options = benchOptions({
   amounts: {
     deposits: { about: "queued deposits", full: 1_000, short: 1_000 },
     rate: { about: "orders per second", full: 1_000, short: 1_000 },
-    orders: { about: "orders of a turn", full: 5_000, short: 4_000 },
-    rounds: { about: "turns of each, of which the middle one counts", full: 5, short: 2 },
+    orders: { about: "orders of a turn", full: 12_000, short: 8_000 },
+    rounds: { about: "turns of each, of which the middle one counts", full: 3, short: 1 },
+    poll: { about: "milliseconds between two polls", full: 3_000, short: 1_500 },
   },
 });
 const { deposits: DEPOSITS, rate: RATE, orders: ORDERS, rounds: ROUNDS } = options.amounts;
+const { poll: POLL_MS } = options.amounts;
 
 const SITE = "http://bench.example";
-const POLL_MS = 600;
 const AT_A_TIME = 32;
 
 const report = new Report("deposits", [

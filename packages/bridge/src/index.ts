@@ -24,6 +24,7 @@ export {
 } from "./published-votes.js";
 export { RemoteVenue, type RemoteVenueOptions, VenueUnreachable } from "./remote-venue.js";
 export { type BridgeLog, observeBridge } from "./telemetry.js";
+export { BridgeThread, type BridgeThreadParts } from "./thread/bridge-thread.js";
 export type { Awaitable, CreditedDeposit, DepositPort, PendingDeposit } from "./venue-port.js";
 export {
   type BlockReference,
@@ -36,5 +37,6 @@ export {
   type VoteCredit,
   type VoteProblem,
   verifyVote,
+  verifyVoteHere,
   voteBytes,
 } from "./vote.js";

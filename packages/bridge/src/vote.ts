@@ -2,13 +2,7 @@
 
 import { type KeyObject, sign, verify } from "node:crypto";
 import { promisify } from "node:util";
-import {
-  bytesFromHex,
-  hexFromBytes,
-  isWellFormedVote,
-  type Vote,
-  voteText,
-} from "@perpgate/protocol";
+import { hexFromBytes, isWellFormedVote, type Vote, voteText } from "@perpgate/protocol";
 
 export {
   isSameOutcome,
@@ -28,11 +22,7 @@ export interface SignedVote {
 
 export type VoteProblem = "malformed" | "other_venue" | "attestor_unknown" | "invalid_signature";
 
-/** On the thread pool: a thousand votes must not hold up the orders on this thread. */
-const signAside = promisify(
-  (algorithm: null, data: Uint8Array, key: KeyObject, done: (e: Error | null, b: Buffer) => void) =>
-    sign(algorithm, data, key, done),
-);
+/** On the thread pool: whoever verifies has orders to answer. */
 const verifyAside = promisify(verify);
 
 /** The canonical bytes of a well-formed vote. */
@@ -40,22 +30,51 @@ export function voteBytes(vote: Vote): Uint8Array {
   return Buffer.from(voteText(vote), "latin1");
 }
 
-export async function signVote(vote: Vote, privateKey: KeyObject): Promise<SignedVote> {
-  return { vote, signature: hexFromBytes(await signAside(null, voteBytes(vote), privateKey)) };
+/** On this thread: attestors have one, or a process, of their own. */
+export function signVote(vote: Vote, privateKey: KeyObject): SignedVote {
+  return { vote, signature: hexFromBytes(sign(null, voteBytes(vote), privateKey)) };
 }
 
 /** What is wrong with a vote, or null. `members` are the attestors' public keys by number. */
 export async function verifyVote(
-  { vote, signature }: SignedVote,
+  signed: SignedVote,
   members: readonly KeyObject[],
   venue: string,
 ): Promise<VoteProblem | null> {
+  const claim = claimOf(signed, members, venue);
+  if (typeof claim === "string") return claim;
+  const isValid = await verifyAside(null, claim.text, claim.member, claim.signature);
+  return isValid ? null : "invalid_signature";
+}
+
+/** The same on this thread, for where nobody waits. */
+export function verifyVoteHere(
+  signed: SignedVote,
+  members: readonly KeyObject[],
+  venue: string,
+): VoteProblem | null {
+  const claim = claimOf(signed, members, venue);
+  if (typeof claim === "string") return claim;
+  const isValid = verify(null, claim.text, claim.member, claim.signature);
+  return isValid ? null : "invalid_signature";
+}
+
+interface SignatureClaim {
+  readonly text: Uint8Array;
+  readonly member: KeyObject;
+  readonly signature: Uint8Array;
+}
+
+/** What the signature is claimed to hold for, or what is wrong before it is looked at. */
+function claimOf(
+  { vote, signature }: SignedVote,
+  members: readonly KeyObject[],
+  venue: string,
+): SignatureClaim | VoteProblem {
   if (!isWellFormedVote(vote)) return "malformed";
   if (vote.venue !== venue) return "other_venue";
   const member = members[vote.attestor];
   if (member === undefined) return "attestor_unknown";
-  const bytes = /^[0-9a-f]{128}$/.test(signature) ? bytesFromHex(signature) : undefined;
-  if (bytes === undefined) return "invalid_signature";
-  const isValid = await verifyAside(null, voteBytes(vote), member, bytes);
-  return isValid ? null : "invalid_signature";
+  if (!/^[0-9a-f]{128}$/.test(signature)) return "invalid_signature";
+  return { text: voteBytes(vote), member, signature: Buffer.from(signature, "hex") };
 }

@@ -1,7 +1,16 @@
 /** The running bridge: real timers, a node of Tron's dialect, and an orderly end. */
 
 import { EventEmitter, once } from "node:events";
-import { Bridge, privateKeyFromSeed, resolveBridge, tronAddressOf } from "@perpgate/bridge";
+import {
+  Bridge,
+  type BridgeEvent,
+  BridgeThread,
+  type ChainBridgeConfig,
+  type DepositPort,
+  privateKeyFromSeed,
+  resolveBridge,
+  tronAddressOf,
+} from "@perpgate/bridge";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Desk, SEEDS } from "./desk.js";
 import { VENUE } from "./engine-venue.js";
@@ -19,58 +28,84 @@ beforeEach(async () => {
 
 afterEach(() => node.stop());
 
-test("start: polls until a deposit is credited; a failing poll is told; stop: asks no more", async () => {
-  const desk = new Desk(1_750_000_000_000);
-  const { venue } = desk;
-  const address = (hex: string) => tronAddressOf(Buffer.from(hex, "hex"));
-  const config = resolveBridge(
-    {
-      venue: VENUE,
-      keyFiles: ["key"],
-      chains: {
-        tron: {
-          rpc: [node.url],
-          vault: address(VAULT),
-          tokens: { USDT: { contract: address(CONTRACT) } },
-          confirmations: 2,
-          pollIntervalMs: 1,
+interface Running {
+  start(): void;
+  stop(): Promise<void>;
+}
+type Make = (
+  config: ChainBridgeConfig,
+  port: DepositPort,
+  clock: () => number,
+  observe: (event: BridgeEvent) => void,
+) => Running;
+
+const KINDS: readonly (readonly [string, Make])[] = [
+  [
+    "on this thread",
+    (config, port, clock, observe) => new Bridge(config, port, { clock, observe }),
+  ],
+  [
+    "on a thread of their own",
+    (config, port, clock, observe) => {
+      const onEnded = (error: Error) => expect.unreachable(error.message);
+      return new BridgeThread({ config, port, clock, observe, onEnded });
+    },
+  ],
+];
+
+test.each(KINDS)(
+  "attestors %s: poll until a deposit is credited, tell of a failing poll, stop",
+  async (_, make) => {
+    const desk = new Desk(1_750_000_000_000);
+    const { venue } = desk;
+    const address = (hex: string) => tronAddressOf(Buffer.from(hex, "hex"));
+    const config = resolveBridge(
+      {
+        venue: VENUE,
+        keyFiles: ["key"],
+        chains: {
+          tron: {
+            rpc: [node.url],
+            vault: address(VAULT),
+            tokens: { USDT: { contract: address(CONTRACT) } },
+            confirmations: 2,
+            pollIntervalMs: 1,
+          },
         },
       },
-    },
-    { readKey: () => SEEDS[0]! },
-  );
-  if (config.kind !== "chain") throw new Error("no chain");
-  expect(privateKeyFromSeed(SEEDS[0]!).equals(config.attestors[0]!.privateKey)).toBe(true);
-  const happened = new EventEmitter();
-  let isBroken = true;
-  const port = {
-    pending: (...args: Parameters<typeof venue.pending>) => {
-      if (isBroken) throw new Error("the venue is stopping");
-      return venue.pending(...args);
-    },
-    credited: venue.credited.bind(venue),
-    submit: venue.submit.bind(venue),
-    markReorged: venue.markReorged.bind(venue),
-  };
-  const bridge = new Bridge(config, port, {
-    clock: () => desk.nowMs,
-    observe: ({ kind }) => happened.emit(kind),
-  });
-  const failed = once(happened, "PollFailed");
-  bridge.start();
-  bridge.start();
-  await failed;
-  isBroken = false;
-  const log = { contract: CONTRACT, from: ALICE, to: VAULT, units: 3n };
-  const session = venue.signIn(`0x${ALICE}`);
-  const id = venue.register(session, "tron", node.transact([log]), "USDT");
-  await once(happened, "Polled");
-  expect(venue.deposit(id)).toMatchObject({ status: "confirming", confirmations: 1 });
-  node.mine();
-  while (venue.deposit(id).status !== "credited") await once(happened, "Polled");
-  expect(venue.wallet(`0x${ALICE}`)).toBe(3);
-  await bridge.stop();
-  const asked = node.asked.length;
-  await bridge.stop();
-  expect(node.asked.length).toBe(asked);
-});
+      { readKey: () => SEEDS[0]! },
+    );
+    if (config.kind !== "chain") throw new Error("no chain");
+    expect(privateKeyFromSeed(SEEDS[0]!).equals(config.attestors[0]!.privateKey)).toBe(true);
+    const happened = new EventEmitter();
+    let isBroken = true;
+    const port = {
+      pending: (...args: Parameters<typeof venue.pending>) => {
+        if (isBroken) throw new Error("the venue is stopping");
+        return venue.pending(...args);
+      },
+      credited: venue.credited.bind(venue),
+      submit: venue.submit.bind(venue),
+      markReorged: venue.markReorged.bind(venue),
+    };
+    const observe = ({ kind }: BridgeEvent) => void happened.emit(kind);
+    const bridge = make(config, port, () => desk.nowMs, observe);
+    const failed = once(happened, "PollFailed");
+    bridge.start();
+    bridge.start();
+    await failed;
+    isBroken = false;
+    const log = { contract: CONTRACT, from: ALICE, to: VAULT, units: 3n };
+    const session = venue.signIn(`0x${ALICE}`);
+    const id = venue.register(session, "tron", node.transact([log]), "USDT");
+    await once(happened, "Polled");
+    expect(venue.deposit(id)).toMatchObject({ status: "confirming", confirmations: 1 });
+    node.mine();
+    while (venue.deposit(id).status !== "credited") await once(happened, "Polled");
+    expect(venue.wallet(`0x${ALICE}`)).toBe(3);
+    await bridge.stop();
+    const asked = node.asked.length;
+    await bridge.stop();
+    expect(node.asked.length).toBe(asked);
+  },
+);

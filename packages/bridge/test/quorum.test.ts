@@ -45,7 +45,7 @@ function honest(index: number, url = node.url) {
 }
 
 /** Attestor 2's own key, under whatever it pleases to say. */
-function lie(changes: object, seed = SEEDS[2]!): Promise<SignedVote> {
+function lie(changes: object, seed = SEEDS[2]!): SignedVote {
   return signVote(
     {
       venue: "test-venue",

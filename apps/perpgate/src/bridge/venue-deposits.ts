@@ -18,7 +18,7 @@ import {
   verifyVote,
   voteBytes,
 } from "@perpgate/bridge";
-import { bytesFromHex, type Chain, isSameOutcome } from "@perpgate/protocol";
+import { type Chain, isSameOutcome } from "@perpgate/protocol";
 import type { DepositSubject, Venue } from "@perpgate/venue";
 
 /** How far an attestor's clock may be ahead: a vote of the far future could never be replaced. */
@@ -33,7 +33,7 @@ export class VenueDeposits implements DepositPort {
     private readonly venue: Venue,
     private readonly config: Pick<ChainBridgeConfig, "members" | "venue">,
   ) {
-    this.memberBytes = config.members.map((key) => bytesFromHex(publicKeyHex(key))!);
+    this.memberBytes = config.members.map((key) => Buffer.from(publicKeyHex(key), "hex"));
   }
 
   pending(chain: Chain, attestor: number): readonly PendingDeposit[] {
@@ -44,10 +44,7 @@ export class VenueDeposits implements DepositPort {
     return this.venue.views.attestation.creditedSince(chain, sinceMs, attestor);
   }
 
-  /**
-   * Signatures one after the other: the thread pool that checks them is the one that checks orders.
-   * What passed goes to the log together.
-   */
+  /** What passed goes to the log together. */
   async submit(votes: readonly SignedVote[]): Promise<readonly (string | null)[]> {
     const problems: (string | null)[] = [];
     for (const signed of votes) problems.push(await this.problemOf(signed));
@@ -73,6 +70,11 @@ export class VenueDeposits implements DepositPort {
     return verifyVote(signed, this.config.members, this.config.venue);
   }
 
+  /** The same for votes whose signatures the attestors' own thread has checked. */
+  async submitChecked(votes: readonly SignedVote[]): Promise<readonly (string | null)[]> {
+    return Promise.all(votes.map((signed) => this.append(signed)));
+  }
+
   private append(signed: SignedVote): Promise<string | null> | string | null {
     const { vote, signature } = signed;
     const underWay = this.underWay.get(signature);
@@ -91,8 +93,8 @@ export class VenueDeposits implements DepositPort {
     const statement = { verdict, votedAtMs, confirmations, required, credits, reason };
     const evidence = {
       signed: voteBytes(vote),
-      signature: bytesFromHex(signature) ?? new Uint8Array(0),
-      publicKey: this.memberBytes[attestor] ?? new Uint8Array(0),
+      signature: Buffer.from(signature, "hex"),
+      publicKey: this.memberBytes[attestor] ?? Buffer.alloc(0),
     };
     const stampMs = this.venue.nowMs();
     return this.venue.submitted(

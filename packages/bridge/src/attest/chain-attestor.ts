@@ -29,8 +29,8 @@ export interface ChainAttestorParts {
   readonly stop?: AbortSignal;
 }
 
-/** Deposits are judged, and votes go to the log, in portions: orders get in between. */
-const DEPOSITS_AT_A_TIME = 32;
+/** Deposits are judged, and votes are handed on, in portions: as many as a request takes. */
+const DEPOSITS_AT_A_TIME = 64;
 /** Another attestor's vote may settle a deposit first; that is no fault. */
 const SETTLED = "deposit_settled";
 
@@ -82,7 +82,7 @@ export class ChainAttestor {
     return this.watch.begin(await port.credited(chain.chain, sinceMs, attestor.index), nowMs);
   }
 
-  private voteOn(deposit: PendingDeposit, views: readonly ChainView[]): Promise<SignedVote> | null {
+  private voteOn(deposit: PendingDeposit, views: readonly ChainView[]): SignedVote | null {
     const { chain, observe } = this.parts;
     const { depositId, ownVote } = deposit;
     const agreement = agreementOn(deposit.txHash, views, chain.minAgreeing);
@@ -104,10 +104,9 @@ export class ChainAttestor {
   }
 
   /** Answers how many there were. */
-  private async submit(signing: readonly Promise<SignedVote>[]): Promise<number> {
-    if (signing.length === 0) return 0;
+  private async submit(votes: readonly SignedVote[]): Promise<number> {
+    if (votes.length === 0) return 0;
     const { port, chain, observe } = this.parts;
-    const votes = await Promise.all(signing);
     const refusals = await port.submit(votes);
     votes.forEach(({ vote: { depositId } }, i) => {
       const reason = refusals[i] ?? null;
@@ -125,7 +124,7 @@ export class ChainAttestor {
     const creditedMicros = deposit.credits.reduce((sum, credit) => sum + credit.amountMicros, 0);
     const { depositId } = deposit;
     observe({ kind: "CreditReorged", chain: chain.chain, depositId, reason, creditedMicros });
-    await port.markReorged(await this.sign(deposit, reorged(reason, chain.confirmations), null));
+    await port.markReorged(this.sign(deposit, reorged(reason, chain.confirmations), null));
     this.watch.wasTold(depositId);
   }
 
@@ -133,7 +132,7 @@ export class ChainAttestor {
     { depositId, txHash, token }: Pick<PendingDeposit, "depositId" | "txHash" | "token">,
     statement: Statement,
     block: BlockReference | null,
-  ): Promise<SignedVote> {
+  ): SignedVote {
     const { venue, attestor, chain, clock } = this.parts;
     const subject = { venue, attestor: attestor.index, depositId, chain: chain.chain };
     return signVote(

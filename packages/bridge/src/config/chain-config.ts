@@ -49,6 +49,10 @@ const DEFAULTS: Readonly<Record<Chain, ChainDefaults>> = {
 const TOKENS: readonly Token[] = ["USDC", "USDT"];
 const DAY_MS = 86_400_000;
 
+export function dialectOf(chain: Chain): Dialect {
+  return DEFAULTS[chain].dialect;
+}
+
 export function resolveChain(chain: Chain, settings: ChainSettings): ChainConfig {
   const { dialect, ...defaults } = DEFAULTS[chain];
   const refuse = (problem: string): never => {

@@ -1,0 +1,124 @@
+/**
+ * The venue's side of the attestors' thread: answers its questions from the port, in parts so that
+ * no thousand deposits hold up an order, and tells the observer what it noticed. A thread that ends
+ * by itself loses nothing (an attestor keeps nothing), so it is started again after a pause.
+ */
+
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import type { BridgeSurroundings } from "../attest/bridge.js";
+import type { ChainBridgeConfig } from "../config/bridge-config.js";
+import type { DepositPort } from "../venue-port.js";
+import type { AnswerRows, FromThread, Question, ThreadData, ToThread } from "./messages.js";
+
+export interface BridgeThreadParts extends Omit<BridgeSurroundings, "uniform"> {
+  readonly config: ChainBridgeConfig;
+  /** The thread has checked the signatures of what it submits. */
+  readonly port: DepositPort;
+  /** The thread ended by itself; another one follows. */
+  readonly onEnded: (error: Error) => void;
+}
+
+const ROWS_AT_A_TIME = 64;
+const RESTART_AFTER_MS = 5_000;
+/** A thread that does not let go by then is ended: what it had to say is said again later. */
+const STOP_WITHIN_MS = 5_000;
+
+export class BridgeThread {
+  private worker: Worker | undefined;
+  private exited: Promise<void> = Promise.resolve();
+  private restart: NodeJS.Timeout | undefined;
+  private isStopping = false;
+
+  constructor(private readonly parts: BridgeThreadParts) {}
+
+  start(): void {
+    if (this.worker !== undefined) return;
+    const { config, clock } = this.parts;
+    const chains = config.chains.map(({ dialect: _, ...chain }) => chain);
+    const workerData: ThreadData = { ...config, chains, nowMs: clock() };
+    // Without the flags of the process: a condition that leads to sources would lead it there too.
+    const worker = new Worker(threadFile(), { workerData, execArgv: [] });
+    this.worker = worker;
+    let reason = new Error("the attestors' thread ended");
+    worker.on("message", (message: FromThread) => this.onMessage(worker, message));
+    worker.on("error", (error) => {
+      reason = error;
+    });
+    this.exited = new Promise((resolve) => {
+      worker.once("exit", () => {
+        this.onExit(reason);
+        resolve();
+      });
+    });
+    // The venue's own work keeps the process alive, not this.
+    worker.unref();
+  }
+
+  /** Votes under way are heard; then no thread is left. */
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    clearTimeout(this.restart);
+    const { worker } = this;
+    if (worker === undefined) return;
+    worker.ref();
+    tell(worker, { kind: "stop" });
+    const timer = setTimeout(() => void worker.terminate(), STOP_WITHIN_MS);
+    await this.exited;
+    clearTimeout(timer);
+  }
+
+  private onExit(reason: Error): void {
+    this.worker = undefined;
+    if (this.isStopping) return;
+    this.parts.onEnded(reason);
+    this.restart = setTimeout(() => this.start(), RESTART_AFTER_MS);
+    this.restart.unref();
+  }
+
+  private onMessage(worker: Worker, message: FromThread): void {
+    if (message.kind === "event") this.parts.observe(message.event);
+    else void this.answer(worker, message.id, message.question);
+  }
+
+  private async answer(worker: Worker, id: number, question: Question): Promise<void> {
+    try {
+      const rows = await this.rowsOf(question);
+      for (let at = 0; ; at += ROWS_AT_A_TIME) {
+        const isLast = at + ROWS_AT_A_TIME >= rows.length;
+        const part = rows.slice(at, at + ROWS_AT_A_TIME);
+        tell(worker, { kind: "answer", id, rows: part, isLast, nowMs: this.parts.clock() });
+        if (isLast) return;
+        await nextTurn();
+      }
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      tell(worker, { kind: "failure", id, message: text });
+    }
+  }
+
+  private async rowsOf(question: Question): Promise<AnswerRows> {
+    const { port } = this.parts;
+    switch (question.kind) {
+      case "pending":
+        return port.pending(question.chain, question.attestor);
+      case "credited":
+        return port.credited(question.chain, question.sinceMs, question.attestor);
+      case "submit":
+        return port.submit(question.votes);
+      case "markReorged":
+        await port.markReorged(question.vote);
+        return [];
+    }
+  }
+}
+
+function tell(worker: Worker, message: ToThread): void {
+  worker.postMessage(message);
+}
+
+/** Threads run built code, also when this module is run from its sources by a test. */
+function threadFile(): URL {
+  const built = import.meta.url.endsWith(".ts") ? "../../dist/thread" : ".";
+  return new URL(`${built}/attestor-thread.js`, import.meta.url);
+}
