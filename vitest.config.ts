@@ -12,6 +12,8 @@ export default defineConfig({
       "scripts/*.test.mjs",
     ],
     testTimeout: 60_000,
+    // Hooks start venues too; the default of ten seconds is short on a busy machine.
+    hookTimeout: 60_000,
     // The default leaves a core free for an editor, which on two cores is half of the machine.
     maxWorkers: "100%",
   },

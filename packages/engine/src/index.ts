@@ -6,4 +6,4 @@ export { decodeEvents, EVENT, EVENT_KINDS, EventLog, isKind } from "./event-log.
 export * from "./events.js";
 export { InvariantViolation } from "./invariants.js";
 export * from "./reasons.js";
-export { SnapshotUnreadable } from "./state/snapshot.js";
+export { SnapshotUnreadable, STATE_FORMAT } from "./state/snapshot.js";

@@ -68,10 +68,17 @@ export interface Signed<Body> {
   readonly signature: string | undefined;
 }
 
+/** What a session may decide about itself. */
+export interface SessionOptions {
+  /** Whether its open orders go with its last socket. */
+  readonly cancelOnDisconnect: boolean;
+}
+
 export interface VenuePort {
   signIn(client: Client, request: SignInBody): Promise<SessionToken>;
   rotateSession(caller: Caller, request: Signed<RotateBody>): Promise<RotatedSession>;
   endSession(caller: Caller): Promise<EndedSession>;
+  setSessionOptions(caller: Caller, options: SessionOptions): Promise<void>;
   account(caller: Caller): Promise<Account>;
 
   placeOrder(caller: Caller, request: Signed<PlaceOrderBody>): Promise<Acknowledgement>;

@@ -19,6 +19,9 @@ export const Session = Type.Object(
     kind: SessionKeyKind,
     expiresAt: TimeMs,
     scope: SessionScope,
+    cancelOnDisconnect: Type.Boolean({
+      description: "Whether the session's open orders go with its last socket.",
+    }),
   },
   { title: "Session" },
 );

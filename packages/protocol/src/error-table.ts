@@ -120,7 +120,7 @@ const ORDER = {
   unknown_symbol: { status: 400, message: "No market {symbol}; GET /v1/markets lists them." },
   market_halted: {
     status: 400,
-    message: "{symbol} is halted; orders cannot open until it resumes.",
+    message: "{symbol} is halted and takes no orders; cancel what rests there.",
   },
   stale_index: {
     status: 400,

@@ -40,6 +40,13 @@ export const CancelMessage = Type.Object({
   id: MessageId,
   orderId: LogPosition,
 });
+export const SessionMessage = Type.Object({
+  op: Type.Literal("session"),
+  id: MessageId,
+  cancelOnDisconnect: Type.Boolean({
+    description: "Whether the session's open orders go with its last socket.",
+  }),
+});
 
 export const ClientMessage = Type.Union([
   SubscribeMessage,
@@ -48,6 +55,7 @@ export const ClientMessage = Type.Union([
   PingMessage,
   OrderMessage,
   CancelMessage,
+  SessionMessage,
 ]);
 export type ClientMessage = Static<typeof ClientMessage>;
 

@@ -60,7 +60,7 @@ describe("the ticker", () => {
     pass(200);
     clock.tick();
     expect(submitted).toEqual([
-      { kind: "Resume", stampMs: START + 1_001 },
+      { kind: "Resume", stampMs: START + 1_001, afterPause: true },
       { kind: "Tick", slot: slotOf(START + 1_200) },
     ]);
   });
@@ -69,7 +69,9 @@ describe("the ticker", () => {
     const clock = ticker();
     wall += 8 * 3_600_000;
     clock.tick();
-    expect(submitted).toEqual([{ kind: "Resume", stampMs: START + 8 * 3_600_000 }]);
+    expect(submitted).toEqual([
+      { kind: "Resume", stampMs: START + 8 * 3_600_000, afterPause: true },
+    ]);
   });
 
   test("clock back: the venue's time goes on at its pace, and never back", () => {

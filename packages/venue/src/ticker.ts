@@ -3,7 +3,8 @@
  * bridge, a `Resume`. The venue's time runs on the monotonic clock and is led by the wall clock:
  *
  * - the wall clock goes back: the venue's time goes on at its own pace and never back;
- * - it jumps ahead, or the machine slept: one `Resume` carries the venue there;
+ * - it jumps ahead, or the machine slept: one `Resume` carries the venue there, marked as one after
+ *   a pause, since whoever is connected still is;
  * - it jumps ahead by more than a day while the machine was awake: not believed, and said so.
  *
  * A crash here costs the ticks of the time the venue was down; the next start resumes.
@@ -71,7 +72,7 @@ export class Ticker {
   tick(): void {
     const now = this.nowMs();
     if (now - this.lastTickMs > MAX_LEAD_MS) {
-      this.submit({ kind: "Resume", stampMs: now });
+      this.submit({ kind: "Resume", stampMs: now, afterPause: true });
       this.lastTickMs = slotTime(now);
       return;
     }

@@ -15,7 +15,8 @@ import { POSITION_WORDS } from "./positions.js";
 import { rebuildIndexes } from "./rebuild.js";
 import { ACCOUNT_WORDS, GLOBAL_WORDS, VenueState } from "./venue.js";
 
-const FORMAT = 2;
+/** The form of the bytes. Another form gives the same state other bytes, and so another hash. */
+export const STATE_FORMAT = 2;
 
 export class SnapshotUnreadable extends Error {
   override readonly name = "SnapshotUnreadable";
@@ -23,7 +24,7 @@ export class SnapshotUnreadable extends Error {
 
 export function writeSnapshot(s: VenueState): Uint8Array {
   const w = new ByteWriter();
-  w.number(FORMAT);
+  w.number(STATE_FORMAT);
   w.numbers([s.position, s.timeMs, s.lastTickMs, s.cohort, s.config === null ? 0 : 1]);
   if (s.config !== null) writeConfig(w, s.config);
   w.row(s.globals.data, 0, GLOBAL_WORDS);
@@ -61,7 +62,9 @@ export function readSnapshot(bytes: Uint8Array): VenueState {
 function readState(bytes: Uint8Array): VenueState {
   const r = new ByteReader(bytes);
   const format = r.number();
-  if (format !== FORMAT) throw new SnapshotUnreadable(`format ${format}, expected ${FORMAT}`);
+  if (format !== STATE_FORMAT) {
+    throw new SnapshotUnreadable(`format ${format}, expected ${STATE_FORMAT}`);
+  }
   const s = new VenueState();
   const [position, timeMs, lastTickMs, cohort, started] = r.numbers();
   s.position = position!;

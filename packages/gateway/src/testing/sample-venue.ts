@@ -200,6 +200,7 @@ const ACCOUNT: Account = {
     kind: "ed25519",
     expiresAt: 1_700_000_400_000,
     scope: { maxOrderNotional: null, maxNotional: 50_000, symbols: ["BTCUSD"] },
+    cancelOnDisconnect: false,
   },
 };
 
@@ -221,6 +222,7 @@ export function sampleVenue(): { venue: VenuePort; calls: unknown[][] } {
     signIn: answer("signIn", TOKEN),
     rotateSession: answer("rotateSession", { ...TOKEN, sessionKey: "cd".repeat(32) }),
     endSession: answer("endSession", { endedAt: 1 }),
+    setSessionOptions: answer("setSessionOptions", undefined),
     account: answer("account", ACCOUNT),
     placeOrder: answer("placeOrder", SAMPLE_ACK),
     cancelOrder: answer("cancelOrder", canceled),

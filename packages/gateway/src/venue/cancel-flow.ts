@@ -7,6 +7,7 @@ import {
   type Order,
   Refusal,
 } from "@perpgate/protocol";
+import { NO_EVIDENCE } from "@perpgate/venue";
 import { about } from "./order-refusals.js";
 import { sessionRefusal } from "./session-flow.js";
 import type { LiveSession, VenueLink } from "./venue-link.js";
@@ -39,24 +40,19 @@ export class CancelFlow {
     if (market === undefined) {
       throw about("symbol", "unknown_symbol", { symbol: symbol ?? "" });
     }
-    const askedAt = this.link.venue.position;
-    const open = views.openOrders(session.account).map(({ orderId }) => orderId);
-    const { outcome, timeMs } = await this.link.execute({
+    const command = {
       kind: "CancelAll",
       stampMs: this.link.nowMs(),
       session: session.number,
       market,
-    });
+    } as const;
+    // From the command's own events: what others cancel at the same time is theirs to report.
+    const { outcome, ended } = await this.link.executeTaking(command, NO_EVIDENCE, (applied) => ({
+      outcome: views.outcome(applied),
+      ended: views.endedOrders(applied, session.account),
+    }));
     if (outcome.kind === "refused") throw sessionRefusal("CancelAll", outcome);
-    const isCanceled = (order: Order) =>
-      order.status === "canceled" && order.reason === "requested" && order.updatedAt === timeMs;
-    // Those that were open, and those that overtook the command on its way.
-    const later = views.orders(session.account).filter(({ orderId }) => Number(orderId) > askedAt);
-    const orders = [...open.map((id) => this.order(session, id)), ...later.reverse()];
-    const canceled = orders.filter(
-      (order) => isCanceled(order) && (symbol === undefined || order.symbol === symbol),
-    );
-    return { canceled: canceled.map(({ orderId }) => orderId) };
+    return { canceled: ended.map(String) };
   }
 
   async cancelAfter(session: LiveSession, afterMs: number): Promise<CancelTimer> {

@@ -232,7 +232,9 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
   },
   not_in_cohort: async () => {
     const { trader } = await entered({ cohort: "closed" });
-    return trader.place(trader.order());
+    const answer = await trader.place(trader.order());
+    expect(answer.body).toMatchObject({ field: "symbol", details: { stage: "closed" } });
+    return answer;
   },
   order_not_found: get("/v1/orders/999"),
   order_not_cancelable: async () => {

@@ -94,7 +94,7 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
     case "post_only_would_cross":
       return about("price", "post_only_would_cross", { price, best: priceOf(detail1) });
     case "not_in_cohort":
-      return about("symbol", "not_in_cohort", { stage: "by invitation" });
+      return about("symbol", "not_in_cohort", { stage: order.views.cohortStage });
     case "position_limit":
       return about("margin", "position_limit", {
         notional: resultingNotional(order),

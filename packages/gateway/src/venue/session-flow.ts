@@ -20,7 +20,7 @@ import {
 } from "../auth/sign-in.js";
 import { parseSiweMessage } from "../auth/siwe-message.js";
 import type { SignatureVerifier } from "../auth/verification/signature-verifier.js";
-import type { Caller, Client, Signed } from "../venue-port.js";
+import type { Caller, Client, SessionOptions, Signed } from "../venue-port.js";
 import type { SessionDoor } from "./session-door.js";
 import {
   type LiveSession,
@@ -148,6 +148,16 @@ export class SessionFlow {
 
   private isKeyBound(session: LiveSession): boolean {
     return sessionResourceOf(parseSiweMessage(this.door.messageOf(session))) !== undefined;
+  }
+
+  async setOptions(session: LiveSession, { cancelOnDisconnect }: SessionOptions): Promise<void> {
+    const { outcome } = await this.link.execute({
+      kind: "SetSessionOption",
+      stampMs: this.link.nowMs(),
+      session: session.number,
+      cancelOnDisconnect,
+    });
+    if (outcome.kind === "refused") throw sessionRefusal("SetSessionOption", outcome);
   }
 
   async end(session: LiveSession): Promise<{ endedAt: number }> {

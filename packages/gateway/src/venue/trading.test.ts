@@ -115,6 +115,7 @@ describe("a trading day over real sockets", () => {
         kind: "ed25519",
         expiresAt: trader.expiresAt,
         scope: { maxOrderNotional: 1_000.5, maxNotional: 5_000, symbols: ["ETHUSD"] },
+        cancelOnDisconnect: false,
       },
     });
   });
@@ -145,6 +146,31 @@ describe("a trading day over real sockets", () => {
     expect(await trader.list("/v1/orders?status=all")).toContainEqual(
       expect.objectContaining({ status: "canceled", reason: "cancel_after" }),
     );
+  });
+
+  test("cancel-all beside cancels of its orders: each canceled order is reported once", async () => {
+    const at = await runVenue();
+    const trader = await Trader.enter(at);
+    const reported: unknown[] = [];
+    const placed: unknown[] = [];
+    for (let round = 0; round < 10; round++) {
+      const bids = Array.from({ length: 6 }, () => trader.limit("long", 60_000, { margin: 1 }));
+      const early = await Promise.all(bids.slice(0, 4).map((bid) => trader.place(bid)));
+      const ids = early.map(({ body }) => body.orderId);
+      // All at once, within one millisecond of the venue's time.
+      const [canceled, all, ...late] = await Promise.all([
+        Promise.all(ids.slice(0, 3).map((id) => trader.cancel(id))),
+        trader.send("/v1/orders/cancel-all"),
+        ...bids.slice(4).map((bid) => trader.place(bid)),
+      ]);
+      placed.push(...ids, ...late.map(({ body }) => body.orderId));
+      reported.push(
+        ...canceled.filter(({ status }) => status === 200).map(({ body }) => body.orderId),
+        ...(Array.isArray(all.body.canceled) ? all.body.canceled : []),
+      );
+    }
+    const open = (await trader.list("/v1/orders")).map(({ orderId }) => orderId);
+    expect([...reported, ...open].sort()).toEqual([...placed].sort());
   });
 
   test("a deposit: queued at once, the same one when registered again, credited after a moment", async () => {

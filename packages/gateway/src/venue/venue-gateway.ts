@@ -47,7 +47,7 @@ import type { SignatureVerifier } from "../auth/verification/signature-verifier.
 import { Admission } from "../limits/admission.js";
 import type { LimitSettings } from "../limits/limit-settings.js";
 import { AccountLimits } from "../limits/limits.js";
-import type { Caller, Client, Signed, VenuePort } from "../venue-port.js";
+import type { Caller, Client, SessionOptions, Signed, VenuePort } from "../venue-port.js";
 import type { AttestationDesk } from "./attestation-desk.js";
 import { CancelFlow, ownOrder } from "./cancel-flow.js";
 import { checksummed, DepositFlow } from "./deposit-flow.js";
@@ -105,6 +105,10 @@ export class VenueGateway implements VenuePort {
 
   async endSession(caller: Caller): Promise<EndedSession> {
     return this.sessions.end(this.door.enter(caller));
+  }
+
+  async setSessionOptions(caller: Caller, options: SessionOptions): Promise<void> {
+    return this.sessions.setOptions(this.enterCounted(caller), options);
   }
 
   async account(caller: Caller): Promise<Account> {

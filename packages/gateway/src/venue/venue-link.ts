@@ -7,6 +7,7 @@
 
 import { Refusal } from "@perpgate/protocol";
 import {
+  type Applied,
   type Evidence,
   NO_EVIDENCE,
   type Outcome,
@@ -38,13 +39,22 @@ export class VenueLink {
   }
 
   /** Resolves once the command is durable and applied; refuses with `stopped` if it never will be. */
-  async execute(command: VenueCommand, evidence: Evidence = NO_EVIDENCE): Promise<Executed> {
+  execute(command: VenueCommand, evidence: Evidence = NO_EVIDENCE): Promise<Executed> {
+    return this.executeTaking(command, evidence, (applied) => ({
+      position: applied.position,
+      timeMs: applied.timeMs,
+      outcome: this.views.outcome(applied),
+    }));
+  }
+
+  /** The same with what `take` reads from the command's own events; it must not throw. */
+  async executeTaking<T>(
+    command: VenueCommand,
+    evidence: Evidence,
+    take: (applied: Applied) => T,
+  ): Promise<T> {
     try {
-      return await this.venue.submitted(command, evidence, (applied) => ({
-        position: applied.position,
-        timeMs: applied.timeMs,
-        outcome: this.views.outcome(applied),
-      }));
+      return await this.venue.submitted(command, evidence, take);
     } catch (error) {
       throw error instanceof VenueStopped ? new Refusal("stopped", {}) : error;
     }

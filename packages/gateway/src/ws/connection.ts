@@ -38,6 +38,7 @@ export class Connection {
   private isClosing = false;
   private messages = 0;
   private waitingForRoom: (() => void)[] = [];
+  private readonly underWay = new Set<Promise<void>>();
 
   constructor(
     readonly id: string,
@@ -89,6 +90,22 @@ export class Connection {
 
   answer(frame: ServerFrame): void {
     this.send(wireFrame(frame));
+  }
+
+  /** An operation that this connection has asked for and that is not answered yet. */
+  track(operation: Promise<void>): void {
+    this.underWay.add(operation);
+    void operation.then(() => this.underWay.delete(operation));
+  }
+
+  /** How many operations are not answered yet. */
+  get unanswered(): number {
+    return this.underWay.size;
+  }
+
+  /** Resolves once all that is under way now has been answered, whether or not anyone hears it. */
+  async answered(): Promise<void> {
+    await Promise.all(this.underWay);
   }
 
   /** Resolves once there is room, at the latest when the socket closes. */

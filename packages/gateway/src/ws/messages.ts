@@ -15,6 +15,7 @@ import { cancel } from "./operations/cancel.js";
 import type { SocketCall, SocketContext, SocketOperation } from "./operations/operation.js";
 import { order } from "./operations/order.js";
 import { ping } from "./operations/ping.js";
+import { session } from "./operations/session.js";
 import { subscribe } from "./operations/subscribe.js";
 import { unsubscribe } from "./operations/unsubscribe.js";
 import { messageRule } from "./socket-limits.js";
@@ -26,6 +27,7 @@ const OPERATIONS: ReadonlyMap<string, SocketOperation> = new Map([
   ["ping", ping],
   ["order", order],
   ["cancel", cancel],
+  ["session", session],
 ]);
 const MAX_ID_LENGTH = 64;
 const MAX_SHOWN = 32;
@@ -84,11 +86,13 @@ export class Messages {
       refuse: (error, about) => this.fail(error, { ...echo, ...about }, requestId),
       ok: (fields) => this.connection.answer({ t: "ok", d: { ...echo, ...fields } }),
     };
-    operation.answer(call, this.context).then(
-      (fields) => {
-        if (fields !== undefined) call.ok(fields);
-      },
-      (error: unknown) => this.fail(error, echo, requestId),
+    this.connection.track(
+      operation.answer(call, this.context).then(
+        (fields) => {
+          if (fields !== undefined) call.ok(fields);
+        },
+        (error: unknown) => this.fail(error, echo, requestId),
+      ),
     );
   }
 

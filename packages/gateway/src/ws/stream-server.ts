@@ -59,7 +59,9 @@ export class StreamServer {
   constructor({ venue, log, limits }: StreamServerOptions) {
     this.limits = { ...DEFAULT_SOCKET_LIMITS, ...limits };
     this.log = log;
-    this.sessions = new SessionSockets(venue.views);
+    this.sessions = new SessionSockets(venue, (error) =>
+      log.error({ err: error }, "a lost connection could not be told"),
+    );
     this.hub = new StreamHub(
       venue,
       (session) => this.sessions.closeSession(session),
@@ -109,7 +111,7 @@ export class StreamServer {
     });
   }
 
-  /** Says goodbye to everyone; resolves once all are gone. */
+  /** Says goodbye to everyone; resolves once all are gone, and the log knows whom that concerns. */
   async stop(): Promise<void> {
     this.isStopping = true;
     clearInterval(this.liveness);
@@ -119,6 +121,7 @@ export class StreamServer {
       return connection.closed;
     });
     await Promise.all(gone);
+    await this.sessions.settled();
   }
 
   /** Cuts whoever has not said goodbye. */

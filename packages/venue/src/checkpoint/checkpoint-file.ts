@@ -21,6 +21,8 @@ export interface Checkpoint {
   readonly record: number;
   /** SHA-256 of the engine's canonical state, hex. */
   readonly stateHash: string;
+  /** The form of the bytes that were hashed: a state has another hash in another form. */
+  readonly format: number;
   /** The last block sealed by then, and its hash; 0 and "" if none. */
   readonly block: number;
   readonly blockHash: string;
@@ -64,7 +66,7 @@ export function readCheckpoints(path: string): Checkpoint[] {
   return lines.map((line, i) => {
     const value: unknown = JSON.parse(line);
     if (!isCheckpoint(value)) throw new Error(`${path}: line ${i + 1} is not a checkpoint`);
-    return value;
+    return { ...value, format: value.format ?? FIRST_FORMAT };
   });
 }
 
@@ -74,9 +76,15 @@ function wholeLines(path: string): Buffer {
   return bytes.subarray(0, bytes.lastIndexOf(10) + 1);
 }
 
-function isCheckpoint(value: unknown): value is Checkpoint {
+/** The form that was meant when checkpoints did not say which. */
+const FIRST_FORMAT = 1;
+
+type StoredCheckpoint = Omit<Checkpoint, "format"> & { readonly format?: number };
+
+function isCheckpoint(value: unknown): value is StoredCheckpoint {
   if (typeof value !== "object" || value === null) return false;
   return (
+    (!("format" in value) || Number.isSafeInteger(value.format)) &&
     "position" in value &&
     Number.isSafeInteger(value.position) &&
     "batch" in value &&

@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { FileSnapshots, inspectLog, nodeDisk } from "@perpgate/journal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { removeFolder, TestVenue, temporaryFolder, tokenHashOf } from "../testing/test-venue.js";
 import { verify } from "../verify/verify.js";
@@ -82,6 +83,25 @@ describe("the checkpoint thread", () => {
     const report = await verify(folder);
     expect(report.fault).toBeNull();
     expect(report.from).toBeGreaterThan(0);
+  });
+
+  test("a snapshot that another version wrote: passed over by the venue and by the thread", async () => {
+    const before = await TestVenue.open(folder);
+    await trade(before, 1, 30);
+    const { position } = before.venue;
+    await before.venue.close();
+    const journal = join(folder, "journal");
+    const log = inspectLog(nodeDisk, journal);
+    if (log === undefined) throw new Error("there is no log");
+    const foreign = new FileSnapshots(nodeDisk, journal, log.logId);
+    foreign.write(log.end, [Buffer.from("a state of another form")]);
+    const after = await TestVenue.open(folder, { checkpoints: EVERY });
+    expect(after.venue.recovery).toMatchObject({ snapshotPosition: 0, applied: position });
+    expect(after.venue.recovery.damagedSnapshots).toHaveLength(1);
+    await trade(after, 1_001, 100);
+    await checkpointed(2);
+    expect(after.venue.isStopped).toBe(false);
+    await after.venue.close();
   });
 
   test("a pruned log whose history is gone: refused by name", async () => {

@@ -8,11 +8,11 @@
  * leaves a snapshot that no checkpoint vouches for, which is harmless.
  */
 import { createHash } from "node:crypto";
-import { audit } from "@perpgate/engine";
+import { audit, STATE_FORMAT } from "@perpgate/engine";
 import { FileSnapshots, LOG_START, LogReader, nodeDisk, type Snapshots } from "@perpgate/journal";
 import type { SealedBlock } from "../blocks/block-header.js";
+import { newestState } from "../recovery/newest-state.js";
 import {
-  decodeReplicaState,
   encodeReplicaState,
   newReplicaState,
   observe,
@@ -50,10 +50,10 @@ export class Follower {
   constructor({ folder, logId, batch }: ThreadData) {
     this.snapshots = new FileSnapshots(nodeDisk, folder.journal, logId);
     this.checkpoints = new CheckpointFile(folder.checkpoints);
-    const { snapshot } = this.snapshots.newest(batch);
-    this.state = snapshot === undefined ? newReplicaState() : decodeReplicaState(snapshot.body);
+    const newest = newestState(this.snapshots, batch);
+    this.state = newest?.state ?? newReplicaState();
     this.snapshotAt = this.state.engine.position;
-    this.reader = new LogReader(nodeDisk, folder.journal, snapshot?.position ?? LOG_START);
+    this.reader = new LogReader(nodeDisk, folder.journal, newest?.from ?? LOG_START);
     this.replica = new Replica(this.state.engine, [
       {
         onCommand: (applied) => {
@@ -95,6 +95,7 @@ export class Follower {
       batch: place.batch,
       record: place.record,
       stateHash,
+      format: STATE_FORMAT,
       block: this.lastBlock?.number ?? 0,
       blockHash: this.lastBlock?.hash.toString("hex") ?? "",
     };

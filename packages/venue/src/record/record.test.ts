@@ -49,6 +49,19 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     session: count,
     market: fc.integer({ min: -1, max: 9 }),
   }),
+  fc.record({
+    kind: fc.constant("SetSessionOption" as const),
+    stampMs: count,
+    session: count,
+    cancelOnDisconnect: fc.boolean(),
+  }),
+  fc.record({
+    kind: fc.constant("SessionDisconnected" as const),
+    stampMs: count,
+    session: count,
+  }),
+  fc.record({ kind: fc.constant("Resume" as const), stampMs: count, afterPause: fc.boolean() }),
+  fc.record({ kind: fc.constant("Resume" as const), stampMs: count }),
 );
 
 describe("a record", () => {

@@ -4,7 +4,7 @@
  * and applies the log from there; with no such snapshot it starts at the beginning. It writes to
  * nothing but the history, and a crash here leaves everything as it was or further on.
  */
-import { type Engine, SnapshotUnreadable } from "@perpgate/engine";
+import type { Engine } from "@perpgate/engine";
 import {
   type FileJournal,
   type Journal,
@@ -16,13 +16,8 @@ import {
 import { History, type HistoryEvents, type HistorySurroundings } from "../history/history.js";
 import type { HistoryStore } from "../history/history-store.js";
 import { type Applied, type CommandObserver, Replica } from "../replica.js";
-import {
-  decodeReplicaState,
-  newReplicaState,
-  observe,
-  ReplicaSnapshotUnreadable,
-  type ReplicaState,
-} from "./replica-state.js";
+import { newestState } from "./newest-state.js";
+import { newReplicaState, observe, type ReplicaState } from "./replica-state.js";
 
 export interface RecoveryReport {
   /** Position of the snapshot it started from; 0 if it started from nothing. */
@@ -111,26 +106,10 @@ function startingState(
   { held }: HistoryStore,
 ): StartingState {
   const passedOver: string[] = [];
-  for (let bound = held.batch; ; ) {
-    const { snapshot, damaged } = journal.snapshots.newest(bound);
-    passedOver.push(...damaged);
-    if (snapshot === undefined) break;
-    try {
-      const state = decodeReplicaState(snapshot.body);
-      return { state, from: snapshot.position, damaged: passedOver };
-    } catch (error) {
-      // Intact, but written by a version whose state has another form.
-      if (!isUnreadable(error)) throw error;
-      passedOver.push(snapshot.file);
-      bound = snapshot.position.batch - 1;
-    }
-  }
+  const newest = newestState(journal.snapshots, held.batch, passedOver);
+  if (newest !== undefined) return { ...newest, damaged: passedOver };
   if (first.batch > 0) throw new HistoryLost(first);
   return { state: newReplicaState(), from: LOG_START, damaged: passedOver };
-}
-
-function isUnreadable(error: unknown): boolean {
-  return error instanceof ReplicaSnapshotUnreadable || error instanceof SnapshotUnreadable;
 }
 
 /** Blocks before history: its rows name the block, and hold the one that the command sealed. */

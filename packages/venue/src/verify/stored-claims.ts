@@ -4,6 +4,7 @@
  * is not there claims nothing.
  */
 import { createHash } from "node:crypto";
+import { STATE_FORMAT } from "@perpgate/engine";
 import { FileSnapshots, nodeDisk } from "@perpgate/journal";
 import type { SealedBlock } from "../blocks/block-header.js";
 import { sha256 } from "../blocks/merkle.js";
@@ -13,7 +14,12 @@ import { type HistoryStore, openForReading } from "../history/history-store.js";
 import { keyOf } from "../history/keys.js";
 import { decodeSessionKey } from "../history/session-projection.js";
 import type { DataFolder } from "../recovery/data-folder.js";
-import { encodeReplicaState, type ReplicaState } from "../recovery/replica-state.js";
+import { isUnreadable } from "../recovery/newest-state.js";
+import {
+  decodeReplicaState,
+  encodeReplicaState,
+  type ReplicaState,
+} from "../recovery/replica-state.js";
 
 const NO_LOG = new Uint8Array(16);
 
@@ -89,7 +95,7 @@ export class StoredClaims {
   ): string | null {
     for (let next = this.pending[0]; next?.batch === place.batch; next = this.pending[0]) {
       this.pending.shift();
-      this.checkpoints++;
+      if (next.format === STATE_FORMAT) this.checkpoints++;
       const fault = checkpointFault(next, state, lastBlock);
       if (fault !== null) return fault;
     }
@@ -110,9 +116,23 @@ export class StoredClaims {
     const { snapshot } = this.files.newest(batch);
     // The venue may have removed it since; a damaged one claims nothing and is never used.
     if (snapshot === undefined || snapshot.position.batch !== batch) return null;
-    this.snapshots++;
     const own = Buffer.concat(encodeReplicaState(state, state.engine.snapshot()));
-    return own.equals(snapshot.body) ? null : `the snapshot ${snapshot.file} holds another state`;
+    if (own.equals(snapshot.body)) {
+      this.snapshots++;
+      return null;
+    }
+    // One that this version cannot read claims nothing either: no start uses it.
+    return isReadable(snapshot.body) ? `the snapshot ${snapshot.file} holds another state` : null;
+  }
+}
+
+function isReadable(body: Uint8Array): boolean {
+  try {
+    decodeReplicaState(body);
+    return true;
+  } catch (error) {
+    if (isUnreadable(error)) return false;
+    throw error;
   }
 }
 
@@ -124,9 +144,12 @@ function checkpointFault(
   if (checkpoint.position !== engine.position) {
     return `a checkpoint says position ${checkpoint.position}, the log has ${engine.position}`;
   }
-  const hash = engine.stateHash((bytes) => createHash("sha256").update(bytes).digest("hex"));
-  if (hash !== checkpoint.stateHash) {
-    return `the state's hash is ${hash}, the checkpoint says ${checkpoint.stateHash}`;
+  // A hash over bytes of another form, written by another version, can be compared with nothing.
+  if (checkpoint.format === STATE_FORMAT) {
+    const hash = engine.stateHash((bytes) => createHash("sha256").update(bytes).digest("hex"));
+    if (hash !== checkpoint.stateHash) {
+      return `the state's hash is ${hash}, the checkpoint says ${checkpoint.stateHash}`;
+    }
   }
   if (checkpoint.block === 0 || lastBlock === undefined) return null;
   const own = lastBlock.hash.toString("hex");

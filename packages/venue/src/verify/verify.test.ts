@@ -1,7 +1,8 @@
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { open, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { OpenSession, PlaceOrder } from "@perpgate/engine";
+import { type OpenSession, type PlaceOrder, STATE_FORMAT } from "@perpgate/engine";
+import { FileSnapshots, inspectLog, nodeDisk } from "@perpgate/journal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   orderCommand,
@@ -195,7 +196,13 @@ describe("verify", () => {
     const { position } = driver.venue;
     const { batch, record } = driver.venue.history.durable;
     await driver.venue.close();
-    const line = { position, batch: position, record: position, stateHash: "00".repeat(32) };
+    const line = {
+      position,
+      batch: position,
+      record: position,
+      stateHash: "00".repeat(32),
+      format: STATE_FORMAT,
+    };
     expect([batch, record].every((value) => value <= position)).toBe(true);
     await writeFile(
       join(folder, "checkpoints.jsonl"),
@@ -206,6 +213,25 @@ describe("verify", () => {
       position,
       reason: expect.stringContaining("the state's hash is"),
     });
+  });
+
+  test("a checkpoint and a snapshot of another form: they claim nothing, blocks are compared", async () => {
+    const { driver } = await someVenue();
+    const { position } = driver.venue;
+    await driver.venue.close();
+    const journal = join(folder, "journal");
+    const log = inspectLog(nodeDisk, journal);
+    if (log === undefined) throw new Error("there is no log");
+    const files = new FileSnapshots(nodeDisk, journal, log.logId);
+    files.write(log.end, [Buffer.from("a state of another form")]);
+    const { batch, record } = log.end;
+    // As they were written before they named their form.
+    const line = { position, batch, record, stateHash: "00".repeat(32), block: 0, blockHash: "" };
+    await writeFile(join(folder, "checkpoints.jsonl"), `${JSON.stringify(line)}\n`);
+    expect(await verify(folder)).toMatchObject({ fault: null, checkpoints: 0, snapshots: 0 });
+    const lie = { ...line, block: 4, blockHash: "00".repeat(32) };
+    await writeFile(join(folder, "checkpoints.jsonl"), `${JSON.stringify(lie)}\n`);
+    expect((await verify(folder)).fault?.reason).toContain("the last block is 4");
   });
 
   test("an empty folder: there is nothing to verify", async () => {

@@ -19,12 +19,8 @@ import { leafAt } from "../blocks/block-builder.js";
 import type { SealedBlock } from "../blocks/block-header.js";
 import { eventWords } from "../events/event-fields.js";
 import { dataFolder } from "../recovery/data-folder.js";
-import {
-  decodeReplicaState,
-  newReplicaState,
-  observe,
-  type ReplicaState,
-} from "../recovery/replica-state.js";
+import { newestState } from "../recovery/newest-state.js";
+import { newReplicaState, observe, type ReplicaState } from "../recovery/replica-state.js";
 import { type Applied, ReplayFailed, Replica } from "../replica.js";
 import { EvidenceCheck, type Fault, type RecoverWallet } from "./evidence-check.js";
 import { StoredClaims } from "./stored-claims.js";
@@ -114,9 +110,8 @@ function startingPoint(journal: string, logId: Uint8Array, first: LogPosition): 
   const files = new FileSnapshots(nodeDisk, journal, logId);
   for (const { position } of files.list().reverse()) {
     if (position.batch < first.batch) continue;
-    const { snapshot } = files.newest(position.batch);
-    if (snapshot?.position.batch !== position.batch) continue;
-    return { state: decodeReplicaState(snapshot.body), from: snapshot.position };
+    const start = newestState(files, position.batch);
+    if (start?.from.batch === position.batch) return start;
   }
   throw new NothingToVerify(`the log begins at batch ${first.batch}, and no snapshot leads there`);
 }

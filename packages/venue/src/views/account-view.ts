@@ -46,6 +46,7 @@ function sessionView(source: VenueSource, session: Session): Account["session"] 
           ? null
           : [...session.markets].map((market) => unitsOf(source, market).symbol),
     },
+    cancelOnDisconnect: session.cancelOnDisconnect,
   };
 }
 

@@ -1,7 +1,7 @@
 /** How a submitted command ended, for whoever has to answer a client. */
 import { EVENT, REFUSALS, type Refusal } from "@perpgate/engine";
 import type { Acknowledgement } from "@perpgate/protocol";
-import { REFUSED, REPLAYED } from "../events/event-fields.js";
+import { ENDED, eventWords, REFUSED, REPLAYED } from "../events/event-fields.js";
 import type { Listing } from "../listing/listing.js";
 import type { Applied } from "../replica.js";
 import { acknowledgementIn } from "./acknowledgement.js";
@@ -37,4 +37,15 @@ export function outcomeOf({ events }: Applied, listing: Listing): Outcome {
   return acknowledgement === undefined
     ? { kind: "executed" }
     : { kind: "acknowledged", acknowledgement };
+}
+
+/** Orders of the account that the command itself ended, as it ended them; while the log is valid. */
+export function endedOrdersIn({ events }: Applied, account: number): number[] {
+  const { words, length } = events;
+  const ids: number[] = [];
+  for (let at = 0; at < length; at += eventWords(words[at]!)) {
+    if (words[at] !== EVENT.OrderEnded || words[at + ENDED.account] !== account) continue;
+    ids.push(words[at + ENDED.orderId]!);
+  }
+  return ids;
 }

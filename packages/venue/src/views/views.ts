@@ -3,7 +3,8 @@
  * replica between two commands, so it is consistent in itself and shows only what is durable. An
  * unknown symbol, order or account is undefined; saying so to a client is the gateway's business.
  */
-import type { Session } from "@perpgate/engine/reading";
+import type { CohortStage } from "@perpgate/engine";
+import { COHORT_STAGES, type Session } from "@perpgate/engine/reading";
 import type {
   Account,
   Acknowledgement,
@@ -37,7 +38,7 @@ import { type AccountChange, changeView } from "./change-view.js";
 import { depositsView, depositView, registeredDepositView } from "./deposit-view.js";
 import { marketsView, marketView, tickerView } from "./market-view.js";
 import { allOrdersView, openOrdersView, ordersByNonceView, orderView } from "./order-view.js";
-import { type Outcome, outcomeOf } from "./outcome.js";
+import { endedOrdersIn, type Outcome, outcomeOf } from "./outcome.js";
 import { positionsView, positionView } from "./position-view.js";
 import { type PublicEventSink, tellPublicEvents } from "./public-events.js";
 import { candlesView, fillsView, fundingView, tradesView } from "./tape-view.js";
@@ -74,6 +75,16 @@ export class Views {
 
   outcome(applied: Applied): Outcome {
     return outcomeOf(applied, this.source.listing);
+  }
+
+  /** Ids of the account's orders that the command ended; to be called within the submitter. */
+  endedOrders(applied: Applied, account: number): number[] {
+    return endedOrdersIn(applied, account);
+  }
+
+  /** Who may open positions at present: everybody, those on the list, nobody. */
+  get cohortStage(): CohortStage {
+    return COHORT_STAGES[stateOf(this.source).cohort] ?? "closed";
   }
 
   markets(): Market[] {
@@ -186,6 +197,11 @@ export class Views {
     const state = stateOf(this.source);
     const session = state.sessions.withToken(tokenHash);
     return session !== undefined && state.timeMs < session.expiresAtMs ? session : undefined;
+  }
+
+  /** Whether the session, if it is there, wants its orders gone with its last connection. */
+  cancelsOnDisconnect(session: number): boolean {
+    return stateOf(this.source).sessions.byNumber.get(session)?.cancelOnDisconnect === true;
   }
 
   /** A session's public key and the message that signed it in. */

@@ -21,6 +21,7 @@ import { onTestFinished } from "vitest";
 import { RpcContractWallets } from "../../auth/contract-wallets.js";
 import { NonceIssuer } from "../../auth/nonce-issuer.js";
 import type { SignInRules } from "../../auth/sign-in.js";
+import type { SignatureVerifier } from "../../auth/verification/signature-verifier.js";
 import { DEFAULT_LIMITS, type LimitSettings } from "../../limits/limit-settings.js";
 import { AddressLimits } from "../../limits/limits.js";
 import { type RunningGateway, runGateway } from "../../testing/running-gateway.js";
@@ -55,6 +56,8 @@ export interface VenueChanges {
   readonly parameters?: Partial<VenueParameters>;
   readonly rpc?: ReadonlyMap<number, string>;
   readonly sockets?: Partial<SocketLimits>;
+  /** Who checks signatures, if not libuv's pool. */
+  readonly signatures?: SignatureVerifier;
   /** Keys of the attestors, and the desk that takes their votes. */
   readonly attestors?: AttestorKeys;
   readonly attestation?: (venue: Venue) => AttestationDesk;
@@ -103,6 +106,7 @@ export async function runVenue(
     venue,
     ...(attestation === undefined ? {} : { attestation }),
     limits,
+    signatures: changes.signatures,
     signIn: {
       domains: "any",
       chainIds: undefined,

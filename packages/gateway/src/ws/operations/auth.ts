@@ -5,7 +5,7 @@ import { defineSocketOperation } from "./operation.js";
 export const auth = defineSocketOperation({
   message: AuthMessage,
   handle: ({ message: { token }, connection }, { sessions }) => {
-    sessions.bind(connection, sessions.sessionOf(token));
+    sessions.bind(connection, sessions.sessionOf(token, connection.session));
     return {};
   },
 });

@@ -53,7 +53,7 @@ function bindToken(
 ): unknown {
   if (token === undefined) return undefined;
   try {
-    sessions.bind(connection, sessions.sessionOf(token));
+    sessions.bind(connection, sessions.sessionOf(token, connection.session));
     return undefined;
   } catch (error) {
     return error;
