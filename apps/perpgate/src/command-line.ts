@@ -7,7 +7,8 @@
  */
 
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { StartError } from "./start-error.js";
+import { commandListLines } from "./commands/command-table.js";
+import { StartError, UsageError } from "./start-error.js";
 
 interface OptionRule {
   /** The key in the settings; `config` is not one, it says where a file of them is. */
@@ -32,7 +33,13 @@ export const OPTIONS: Readonly<Record<string, OptionRule>> = {
 };
 
 /** Variables that share the prefix and are not settings. */
-const OTHER_VARIABLES: ReadonlySet<string> = new Set(["PERPGATE_VECTORS", "PERPGATE_ATTESTOR_KEY"]);
+const OTHER_VARIABLES: ReadonlySet<string> = new Set([
+  "PERPGATE_VECTORS",
+  "PERPGATE_ATTESTOR_KEY",
+  "PERPGATE_URL",
+  "PERPGATE_PROFILE",
+  "PERPGATE_WALLET_KEY",
+]);
 
 /** Settings as one source gave them, not yet checked against the schema. */
 export type RawSettings = Readonly<Record<string, unknown>>;
@@ -48,8 +55,8 @@ export function parseCommandLine(args: readonly string[]): Command {
   if (values.version === true) return { name: "version" };
   const [command = "serve", ...rest] = positionals;
   if (command === "help") return { name: "help" };
-  if (command !== "serve") throw new StartError(`unknown command "${command}"; try --help`);
-  if (rest.length > 0) throw new StartError(`unexpected argument "${rest[0]}"; try --help`);
+  if (command !== "serve") throw new UsageError(`unknown command "${command}"; try --help`);
+  if (rest.length > 0) throw new UsageError(`unexpected argument "${rest[0]}"; try --help`);
   const flags: Record<string, unknown> = {};
   for (const [name, rule] of Object.entries(OPTIONS)) {
     const value = values[name];
@@ -71,7 +78,7 @@ function parseFlags(args: readonly string[]) {
     return parseArgs({ args: [...args], allowPositionals: true, options: FLAGS });
   } catch (error) {
     const problem = error instanceof Error ? error.message.split(". ", 1)[0] : String(error);
-    throw new StartError(`${problem}; try --help`);
+    throw new UsageError(`${problem}; try --help`);
   }
 }
 
@@ -114,20 +121,21 @@ export function helpText(): string {
     `  --${name} ${value}`.padEnd(22).concat(`${help}  [${variableOf(name)}]`),
   );
   return [
-    "Usage: perpgate [serve] [options]",
-    "       perpgate attest --venue URL --config FILE",
-    "       perpgate verify --data DIR [--signatures] [--json]",
-    "       perpgate backup --to DIR [--data DIR] [--json]",
-    "       perpgate cohort closed|allowlist|open [--allow A]… [--disallow A]… [--data DIR]",
+    "Usage: perpgate <command> [options]",
+    "       perpgate <command> --help",
     "",
-    "Serves the Perpgate testnet gateway.",
+    "A perpetual-futures testnet: its gateway, and a trader's tools.",
     "",
-    "Options, each also an environment variable:",
+    ...commandListLines(),
+    "",
+    "Options of serve, each also an environment variable:",
     ...lines,
     "  --help, -h".padEnd(22).concat("this text"),
     "  --version, -v".padEnd(22).concat("the version"),
     "",
     "A flag wins over the environment, the environment over the file, the file over the default.",
+    "",
+    "Exit codes: 0 done, 1 refused or failed, 2 written wrongly.",
     "",
   ].join("\n");
 }

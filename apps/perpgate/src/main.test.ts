@@ -194,11 +194,8 @@ describe("reasons not to start: one line, exit 1", () => {
 
   test.each<[string, string[], NodeJS.ProcessEnv, string]>([
     ["a missing file", ["--config", "/nowhere/x.json"], {}, "cannot read /nowhere/x.json: ENOENT"],
-    ["an unknown flag", ["--prot", "1"], {}, "Unknown option '--prot'"],
     ["a port that is no number", ["--port", "http"], {}, '--port: "http" is not a whole number'],
     ["a port out of range", ["--port", "65536"], {}, 'command line: "port" must be <= 65535'],
-    ["an unknown command", ["dance"], {}, 'unknown command "dance"'],
-    ["one argument too many", ["serve", "now"], {}, 'unexpected argument "now"'],
     ["an unknown variable", [], { PERPGATE_PROT: "1" }, "unknown variable PERPGATE_PROT"],
     ["a wrong variable", [], { PERPGATE_PORT: "x" }, 'PERPGATE_PORT: "x" is not a whole number'],
     ["a wrong switch", [], { PERPGATE_NO_BOTS: "maybe" }, "PERPGATE_NO_BOTS"],
@@ -206,6 +203,17 @@ describe("reasons not to start: one line, exit 1", () => {
   ])("%s", async (_, args, environment, expected) => {
     const { code, stderr } = await new PerpgateProcess(args, environment).ended;
     expect(code).toBe(1);
+    expect(stderr).toContain(`perpgate: ${expected}`);
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+  });
+
+  test.each<[string, string[], string]>([
+    ["an unknown flag", ["--prot", "1"], "Unknown option '--prot'"],
+    ["an unknown command", ["dance"], 'unknown command "dance"'],
+    ["one argument too many", ["serve", "now"], 'unexpected argument "now"'],
+  ])("%s: exit 2", async (_, args, expected) => {
+    const { code, stderr } = await new PerpgateProcess(args).ended;
+    expect(code).toBe(2);
     expect(stderr).toContain(`perpgate: ${expected}`);
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
   });

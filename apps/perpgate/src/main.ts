@@ -2,37 +2,34 @@
 /**
  * The process: arguments in, exit code out.
  *
- * A reason not to start, or not to go on, is one line on standard error and exit code 1. SIGTERM
- * and SIGINT drain and exit 0; a second signal while draining ends the process at once.
+ * A reason not to start, or not to go on, is a line on standard error and exit code 1, or 2 if the
+ * command was written wrongly. SIGTERM and SIGINT to `serve` drain and exit 0; a second signal while
+ * draining ends the process at once.
  */
 
 import { bannerText } from "./banner.js";
 import { helpText, parseCommandLine } from "./command-line.js";
-import { readConfiguration } from "./configuration.js";
+import { runCommand } from "./commands/command.js";
+import { COMMANDS } from "./commands/command-table.js";
 import { StartError } from "./start-error.js";
 import { readVersion } from "./version.js";
 
 async function run(): Promise<void> {
-  if (process.argv[2] === "verify") {
-    const { verifyCommand } = await import("./verify-command.js");
-    process.exitCode = await verifyCommand(process.argv.slice(3));
-    return;
-  }
-  if (process.argv[2] === "backup") {
-    const { backupCommand } = await import("./backup-command.js");
-    process.exitCode = await backupCommand(process.argv.slice(3));
-    return;
-  }
-  if (process.argv[2] === "cohort") {
-    const { cohortCommand } = await import("./cohort-command.js");
-    await cohortCommand(process.argv.slice(3));
-    return;
-  }
-  if (process.argv[2] === "attest") {
-    const { attestCommand } = await import("./bridge/attest-command.js");
-    await attestCommand(process.argv.slice(3), process.env);
-    return;
-  }
+  const [first = "", ...rest] = process.argv.slice(2);
+  // `perpgate help buy` is `perpgate buy --help`.
+  const isHelp = first === "help" && COMMANDS.has(rest[0] ?? "");
+  const entry = COMMANDS.get(isHelp ? (rest[0] ?? "") : first);
+  if (entry === undefined) return runServe();
+  // A reader that has seen enough, such as `head`, is no failure.
+  process.stdout.on("error", (error) => {
+    if ("code" in error && error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
+  const command = await entry.load();
+  process.exitCode = await runCommand(command, isHelp ? ["--help"] : rest);
+}
+
+async function runServe(): Promise<void> {
   const command = parseCommandLine(process.argv.slice(2));
   const version = readVersion();
   if (command.name === "help") {
@@ -43,11 +40,12 @@ async function run(): Promise<void> {
     process.stdout.write(`${version}\n`);
     return;
   }
+  // Loaded only now, as what follows it, so that help and every other command answer at once.
+  const { readConfiguration } = await import("./configuration.js");
   const settings = readConfiguration(command.flags, process.env);
   const attestorKey = process.env.PERPGATE_ATTESTOR_KEY;
   // Whatever this process starts has no use for it.
   delete process.env.PERPGATE_ATTESTOR_KEY;
-  // Loaded only now, so that help and a refused configuration answer at once.
   const { serve } = await import("./serve.js");
   const perpgate = await serve(settings, version, attestorKey);
   // Before the banner: whoever waits for it may send a signal the moment it appears.
@@ -65,13 +63,12 @@ async function run(): Promise<void> {
 }
 
 function fail(error: unknown): void {
-  if (error instanceof StartError) process.stderr.write(`perpgate: ${oneLine(error.message)}\n`);
-  else console.error(error);
+  if (error instanceof StartError) {
+    process.stderr.write(error.text);
+    process.exit(error.exitCode);
+  }
+  console.error(error);
   process.exit(1);
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, " ");
 }
 
 run().catch(fail);

@@ -1,5 +1,29 @@
-/** A reason not to start that the operator can act on: one line, no stack, exit code 1. */
+/** A reason not to start, or not to go on, that the operator can act on: no stack, an exit code. */
 
 export class StartError extends Error {
-  override readonly name = "StartError";
+  override readonly name: string = "StartError";
+  readonly exitCode: number = 1;
+  /** A stable word for programs. */
+  get code(): string {
+    return "failed";
+  }
+
+  /** For people: one line, and what to do on a second one if there is anything. */
+  get text(): string {
+    return `perpgate: ${this.message.replaceAll(/\s*\n\s*/g, " ")}\n`;
+  }
+
+  /** For programs: one document. */
+  get json(): string {
+    return `${JSON.stringify({ error: { code: this.code, message: this.message } })}\n`;
+  }
+}
+
+/** The command was written wrongly; nothing was tried. */
+export class UsageError extends StartError {
+  override readonly name = "UsageError";
+  override readonly exitCode = 2;
+  override get code(): string {
+    return "usage";
+  }
 }

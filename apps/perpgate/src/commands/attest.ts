@@ -4,22 +4,33 @@
  * elsewhere. The process keeps nothing; it may be stopped and started at any moment.
  */
 
-import { parseArgs } from "node:util";
 import { Bridge, observeBridge, publicKeyHex, RemoteVenue } from "@perpgate/bridge";
 import { destination, pino } from "pino";
 import { Registry } from "prom-client";
+import { bridgeOf } from "../bridge/settings-bridge.js";
 import { readConfiguration } from "../configuration.js";
 import { StartError } from "../start-error.js";
-import { bridgeOf } from "./settings-bridge.js";
+import type { Arguments, Command } from "./command.js";
 
-export const ATTEST_USAGE = "perpgate attest --venue URL --config FILE";
+export const ATTEST: Command = {
+  usage: ["attest --venue URL --config FILE"],
+  about: `Runs the attestors of a configuration without a venue: they watch the chains through their own
+RPC addresses and hand their votes to a venue elsewhere. The process keeps nothing.`,
+  options: {
+    venue: { kind: "text", value: "URL", help: "the gateway that takes the votes" },
+    config: { kind: "text", value: "FILE", help: "JSON configuration file with a bridge" },
+  },
+  examples: [["attest --venue https://gateway.example --config attestor.json", "until stopped"]],
+  run: attest,
+};
+
 const TIMEOUT_MS = 10_000;
 
-export async function attestCommand(
-  args: readonly string[],
-  environment: NodeJS.ProcessEnv,
-): Promise<void> {
-  const { venue: url, config } = readArguments(args);
+/** Does not end by itself. */
+async function attest(args: Arguments): Promise<number> {
+  args.atMost(0);
+  const environment = process.env;
+  const { url, config } = placesOf(args);
   const settings = readConfiguration(config === undefined ? {} : { config }, environment);
   const bridge = bridgeOf(settings, environment.PERPGATE_ATTESTOR_KEY);
   if (bridge.kind === "dev" || bridge.attestors.length === 0) {
@@ -46,22 +57,13 @@ export async function attestCommand(
       `attestor ${index} (${publicKeyHex(privateKey)}) watches ${chains} for ${venue} at ${url}\n`,
     );
   }
+  return 0;
 }
 
-function readArguments(args: readonly string[]): { venue: string; config: string | undefined } {
-  let values: { venue?: string; config?: string };
-  try {
-    ({ values } = parseArgs({
-      args: [...args],
-      options: { venue: { type: "string" }, config: { type: "string" } },
-    }));
-  } catch (error) {
-    const problem = error instanceof Error ? error.message.split(". ", 1)[0] : String(error);
-    throw new StartError(`${problem}; usage: ${ATTEST_USAGE}`);
+function placesOf(args: Arguments): { readonly url: string; readonly config: string | undefined } {
+  const url = args.text("venue");
+  if (url === undefined || !/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    throw args.fail("--venue must be the gateway's http address");
   }
-  const { venue, config } = values;
-  if (venue === undefined || !/^https?:\/\//.test(venue) || !URL.canParse(venue)) {
-    throw new StartError(`--venue must be the gateway's http address; usage: ${ATTEST_USAGE}`);
-  }
-  return { venue, config };
+  return { url, config: args.text("config") };
 }

@@ -6,19 +6,31 @@
  * and changes nothing, and may run beside a live venue.
  */
 
-import { parseArgs } from "node:util";
 import { NothingToVerify, type VerifyProgress, type VerifyReport, verify } from "@perpgate/venue";
-import { StartError } from "./start-error.js";
+import { StartError } from "../start-error.js";
+import type { Arguments, Command } from "./command.js";
 import { recoverWallet } from "./verify-wallet.js";
 
-export const VERIFY_USAGE = "perpgate verify --data DIR [--signatures] [--json]";
+export const VERIFY: Command = {
+  usage: ["verify [--data DIR] [--signatures] [--json]"],
+  about: `Replays the log of a data folder and checks every record, block and checkpoint in it; with
+--signatures every order, sign-in and vote too. It changes nothing and may run beside a live
+venue. Exit code 1 at the first position that differs.`,
+  options: {
+    data: { kind: "text", value: "DIR", help: "the data folder (.data)" },
+    signatures: { kind: "flag", help: "check every signature too" },
+    json: { kind: "flag", help: "JSON for programs" },
+  },
+  examples: [["verify --data .data --signatures", "everything that can be checked"]],
+  run: verifyFolder,
+};
 
-/** Answers the exit code. */
-export async function verifyCommand(args: readonly string[]): Promise<number> {
-  const { data, signatures, json } = readArguments(args);
+async function verifyFolder(args: Arguments): Promise<number> {
+  args.atMost(0);
+  const [signatures, json] = [args.has("signatures"), args.has("json")];
   let report: VerifyReport;
   try {
-    report = await verify(data, {
+    report = await verify(args.text("data") ?? ".data", {
       ...(signatures ? { signatures: recoverWallet } : {}),
       onProgress: showProgress,
     });
@@ -30,29 +42,6 @@ export async function verifyCommand(args: readonly string[]): Promise<number> {
   if (json) process.stdout.write(`${JSON.stringify(report)}\n`);
   else process.stdout.write(`${reportText(report, signatures)}\n`);
   return report.fault === null ? 0 : 1;
-}
-
-interface VerifyArguments {
-  readonly data: string;
-  readonly signatures: boolean;
-  readonly json: boolean;
-}
-
-function readArguments(args: readonly string[]): VerifyArguments {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        data: { type: "string", default: ".data" },
-        signatures: { type: "boolean", default: false },
-        json: { type: "boolean", default: false },
-      },
-    });
-    return values;
-  } catch (error) {
-    const problem = error instanceof Error ? error.message.split(". ", 1)[0] : String(error);
-    throw new StartError(`${problem}; usage: ${VERIFY_USAGE}`);
-  }
 }
 
 export function reportText(report: VerifyReport, signatures: boolean): string {

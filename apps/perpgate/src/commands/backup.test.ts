@@ -3,9 +3,13 @@
 import { cpSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { backUp } from "./backup.js";
-import { ProcessClient } from "./testing/client.js";
-import { configurationFile, PerpgateProcess, temporaryFolder } from "./testing/perpgate-process.js";
+import { backUp } from "../backup.js";
+import { ProcessClient } from "../testing/client.js";
+import {
+  configurationFile,
+  PerpgateProcess,
+  temporaryFolder,
+} from "../testing/perpgate-process.js";
 
 /** Snapshots every second, so that a backup meets some; quotes far from a mark that moves. */
 function start(data: string): PerpgateProcess {
@@ -92,9 +96,9 @@ describe("perpgate backup", () => {
     expect(readdirSync(full)).toEqual(["precious"]);
   });
 
-  test("without a target: one line with the usage, code 1", async () => {
+  test("without a target: one line with the usage, code 2", async () => {
     const { code, stderr } = await perpgate("backup");
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(stderr).toMatch(/^perpgate: --to is missing; usage: perpgate backup --to DIR.*\n$/);
   });
 });

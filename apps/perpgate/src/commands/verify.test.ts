@@ -4,7 +4,7 @@ import { DEFAULT_MARKETS, stepOf, toSteps } from "@perpgate/protocol";
 import { type Evidence, NO_EVIDENCE, Venue, venueConfigOf } from "@perpgate/venue";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
-import { PerpgateProcess, temporaryFolder } from "./testing/perpgate-process.js";
+import { PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
 
 const nothing = new Uint8Array(0);
 const PRICE = 64_000.5;
@@ -99,7 +99,7 @@ test("verify: an honest folder, exit 0, every signature counted", async () => {
   const ended = await new PerpgateProcess(["verify", "--data", data, "--signatures"]).ended;
   expect(ended.stderr).toBe("");
   expect(ended.stdout).toMatch(/^verified \d+ commands, \d+ blocks\n/);
-  expect(ended.stdout).toContain("1 orders, 1 sign-ins, 0 of them by contract wallets");
+  expect(ended.stdout).toContain("1 orders, 0 votes, 1 sign-ins, 0 of them by contract wallets");
   expect(ended.code).toBe(0);
 });
 

@@ -1,0 +1,40 @@
+/**
+ * `perpgate backup`: copies a data folder, also beside a live venue, and verifies the copy.
+ *
+ * One line on standard output, or with `--json` one object. Exit code 0 if the copy is whole and
+ * everything in it agrees, otherwise 1.
+ */
+
+import { resolve } from "node:path";
+import { verify } from "@perpgate/venue";
+import { backUp } from "../backup.js";
+import type { Arguments, Command } from "./command.js";
+import { reportText } from "./verify.js";
+
+export const BACKUP: Command = {
+  usage: ["backup --to DIR [--data DIR] [--json]"],
+  about: `Copies a data folder, also while its venue runs, and verifies the copy. Exit code 0 only if
+everything in it agrees.`,
+  options: {
+    to: { kind: "text", value: "DIR", help: "where to; missing or empty" },
+    data: { kind: "text", value: "DIR", help: "the data folder (.data)" },
+    json: { kind: "flag", help: "JSON for programs" },
+  },
+  examples: [["backup --data .data --to /backup/today", "copy and verify"]],
+  run: backup,
+};
+
+async function backup(args: Arguments): Promise<number> {
+  args.atMost(0);
+  const to = args.text("to");
+  if (to === undefined) throw args.fail("--to is missing");
+  const target = resolve(to);
+  const { bytes } = backUp(resolve(args.text("data") ?? ".data"), target);
+  const report = await verify(target);
+  if (args.has("json")) {
+    process.stdout.write(`${JSON.stringify({ folder: target, bytes, ...report })}\n`);
+  } else {
+    process.stdout.write(`copied ${bytes} bytes to ${target}\n${reportText(report, false)}\n`);
+  }
+  return report.fault === null ? 0 : 1;
+}

@@ -1,0 +1,43 @@
+/**
+ * Where a command's result goes: standard output, as a table for people or as JSON for programs,
+ * never both. Remarks that are not the result go to standard error.
+ */
+
+import { type Paint, paintFor } from "./style.js";
+import { type Cell, type Column, listText, tableText } from "./table.js";
+
+export class Output {
+  readonly paint: Paint;
+  /** Whether lines can be drawn over. */
+  readonly canRedraw: boolean;
+
+  constructor(readonly isJson: boolean) {
+    const isTerminal = process.stdout.isTTY === true;
+    this.paint = isJson ? (text) => text : paintFor({ isTerminal, environment: process.env });
+    this.canRedraw = isTerminal && !isJson && process.env.TERM !== "dumb";
+  }
+
+  /** One document, or one line of a stream of them. */
+  json(value: unknown): void {
+    process.stdout.write(`${JSON.stringify(value)}\n`);
+  }
+
+  line(text = ""): void {
+    process.stdout.write(`${text}\n`);
+  }
+
+  /** For people who watch; programs read on without it. */
+  remark(text: string): void {
+    process.stderr.write(`${text}\n`);
+  }
+
+  /** The rows as JSON, or as a table, or a word that there are none. */
+  rows<Row>(columns: readonly Column<Row>[], rows: readonly Row[], none: string): void {
+    if (this.isJson) this.json(rows);
+    else this.line(rows.length === 0 ? none : tableText(columns, rows, this.paint));
+  }
+
+  list(entries: readonly (readonly [string, Cell])[]): void {
+    this.line(listText(entries, this.paint));
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * Rows into aligned text: numbers to the right, words to the left, two spaces between columns.
+ *
+ * Widths are those of the plain text, so colour never shifts a column. What comes from a server is
+ * made printable here, once, for every table.
+ */
+
+import { printable } from "./printable.js";
+import type { Paint, Tone } from "./style.js";
+
+export type Cell = string | { readonly text: string; readonly tone: Tone };
+
+export interface Column<Row> {
+  readonly title: string;
+  /** `right` for numbers; `left` unless told otherwise. */
+  readonly align?: "left" | "right";
+  readonly cell: (row: Row) => Cell;
+}
+
+const GAP = "  ";
+
+export function tableText<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  paint: Paint,
+): string {
+  const titles = columns.map(({ title }) => ({ text: title, tone: "dim" as const }));
+  const lines = [titles, ...rows.map((row) => columns.map(({ cell }) => plain(cell(row))))];
+  const widths = columns.map((_, at) =>
+    Math.max(...lines.map((cells) => [...(cells[at]?.text ?? "")].length)),
+  );
+  return lines
+    .map((cells) =>
+      cells
+        .map(({ text, tone }, at) => {
+          const pad = " ".repeat((widths[at] ?? 0) - [...text].length);
+          const painted = paint(text, tone);
+          if (columns[at]?.align === "right") return pad + painted;
+          // No spaces at the end of a line.
+          return at === cells.length - 1 ? painted : painted + pad;
+        })
+        .join(GAP),
+    )
+    .join("\n");
+}
+
+/** Names and values, one a line. */
+export function listText(entries: readonly (readonly [string, Cell])[], paint: Paint): string {
+  const width = Math.max(...entries.map(([name]) => name.length));
+  return entries
+    .map(([name, value]) => {
+      const { text, tone } = plain(value);
+      return `  ${paint(name.padEnd(width), "dim")}${GAP}${paint(text, tone)}`;
+    })
+    .join("\n");
+}
+
+function plain(cell: Cell): { readonly text: string; readonly tone: Tone } {
+  if (typeof cell === "string") return { text: printable(cell), tone: "plain" };
+  return { text: printable(cell.text), tone: cell.tone };
+}

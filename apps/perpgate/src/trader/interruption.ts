@@ -1,0 +1,36 @@
+/** Ctrl-C as a signal that a command can wait for. A second one ends the process at once. */
+
+export class Interruption {
+  private readonly controller = new AbortController();
+  private readonly stop = () => {
+    if (this.controller.signal.aborted) process.exit(130);
+    this.controller.abort(new Error("interrupted"));
+  };
+
+  constructor() {
+    process.on("SIGINT", this.stop);
+    process.on("SIGTERM", this.stop);
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  get hasHappened(): boolean {
+    return this.controller.signal.aborted;
+  }
+
+  /** Resolves when it happens. */
+  wait(): Promise<void> {
+    const { signal } = this;
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+  }
+
+  end(): void {
+    process.off("SIGINT", this.stop);
+    process.off("SIGTERM", this.stop);
+  }
+}

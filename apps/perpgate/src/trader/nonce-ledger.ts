@@ -1,0 +1,65 @@
+/**
+ * Nonces for orders of one session that several processes place at the same time.
+ *
+ * A nonce used twice would be worse than an error: two equal orders would be taken for one. So each
+ * process appends a line, which the file system keeps apart from every other's, and then reads what
+ * stands before it. The lines, folded in their order, give each its nonce, and everyone comes to the
+ * same result for the same line. There is no lock that a killed process could leave behind.
+ *
+ * A nonce follows the clock, like those of the SDK, and is above every one before it.
+ */
+
+import { randomBytes } from "node:crypto";
+import { closeSync, fstatSync, readSync, writeSync } from "node:fs";
+import { StartError } from "../start-error.js";
+import { openPrivateLedger } from "./private-file.js";
+
+/** 2024-01-01, and room for 8,192 orders a millisecond below 2^53 until 2058, as in the SDK. */
+const EPOCH_MS = 1_704_067_200_000;
+const PER_MS = 8_192;
+const LINE = /^([0-9]{1,16}) ([0-9a-f]{16})$/;
+/** A line that a full disk cut short spoils the next one too; a third is written whole or never. */
+const TRIES = 3;
+
+export function claimNonce(path: string, nowMs = Date.now()): number {
+  const file = openPrivateLedger(path);
+  try {
+    for (let tried = 0; tried < TRIES; tried++) {
+      const mark = randomBytes(8).toString("hex");
+      writeSync(file, `${proposed(nowMs)} ${mark}\n`);
+      const nonce = nonceOf(mark, readAll(file));
+      if (nonce !== undefined) return nonce;
+    }
+  } finally {
+    closeSync(file);
+  }
+  throw new StartError(`cannot write ${path}; is the disk full?`);
+}
+
+/** Undefined where the line is not there as it was written. */
+export function nonceOf(mark: string, lines: readonly string[]): number | undefined {
+  let last = 0;
+  for (const line of lines) {
+    const [, time, found] = LINE.exec(line) ?? [];
+    if (time === undefined) continue;
+    last = Math.max(last + 1, Number(time));
+    if (found === mark) return last;
+  }
+  return undefined;
+}
+
+function proposed(nowMs: number): number {
+  return Math.max(0, nowMs - EPOCH_MS) * PER_MS;
+}
+
+function readAll(file: number): string[] {
+  const { size } = fstatSync(file);
+  const bytes = Buffer.alloc(size);
+  let filled = 0;
+  while (filled < size) {
+    const count = readSync(file, bytes, filled, size - filled, filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  return bytes.toString("latin1", 0, filled).split("\n");
+}

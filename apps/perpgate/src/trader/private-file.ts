@@ -1,0 +1,129 @@
+/**
+ * Files with secrets: only their owner may read them, and none is used that others could have read
+ * or replaced. A file is written beside its place and moved there, so a crash leaves the old or the
+ * new one and never half of either.
+ */
+
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { StartError } from "../start-error.js";
+
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+/** Permissions of anyone but the owner. */
+const OTHERS = 0o077;
+
+/** Made if missing; refused if others may look into it. */
+export function preparePrivateFolder(path: string): void {
+  attempt(`cannot make ${path}`, () => mkdirSync(path, { recursive: true, mode: FOLDER_MODE }));
+  const stats = statSync(path);
+  if (!stats.isDirectory()) throw new StartError(`${path} is not a folder`);
+  checkOwner(path, stats, "700");
+}
+
+/** The text, or undefined where there is no such file. */
+export function readPrivateFile(path: string): string | undefined {
+  let file: number;
+  try {
+    file = openSync(path, "r");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw new StartError(`cannot read ${path}: ${reasonOf(error)}`);
+  }
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile()) throw new StartError(`${path} is not a file`);
+    checkOwner(path, stats, "600");
+    return readFileSync(file, "utf8");
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Replaces the file as a whole. */
+export function writePrivateFile(path: string, text: string): void {
+  const draft = `${path}.${randomBytes(6).toString("hex")}.new`;
+  attempt(`cannot write ${path}`, () => {
+    try {
+      writeNew(draft, text);
+      renameSync(draft, path);
+    } catch (error) {
+      rmSync(draft, { force: true });
+      throw error;
+    }
+  });
+}
+
+/** Never overwrites: a key that is gone is gone with all that it signs for. */
+export function createPrivateFile(path: string, text: string): void {
+  try {
+    writeNew(path, text);
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") {
+      throw new StartError(`${path} exists already and is not overwritten; choose another name`);
+    }
+    throw new StartError(`cannot write ${path}: ${reasonOf(error)}`);
+  }
+}
+
+/** Opens for appending and reading, made if missing. */
+export function openPrivateLedger(path: string): number {
+  return attempt(`cannot open ${path}`, () => {
+    const file = openSync(path, "a+", FILE_MODE);
+    checkOwner(path, fstatSync(file), "600");
+    return file;
+  });
+}
+
+function writeNew(path: string, text: string): void {
+  const file = openSync(path, "wx", FILE_MODE);
+  try {
+    writeFileSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function checkOwner(path: string, { mode, uid }: Stats, wanted: string): void {
+  // Windows keeps its permissions elsewhere.
+  if (process.platform === "win32") return;
+  if ((mode & OTHERS) !== 0) {
+    const found = (mode & 0o777).toString(8).padStart(3, "0");
+    throw new StartError(
+      `others may use ${path} (mode ${found}), and it holds keys: chmod ${wanted} ${path}`,
+    );
+  }
+  if (process.getuid !== undefined && uid !== process.getuid()) {
+    throw new StartError(`${path} belongs to another user, and it holds keys`);
+  }
+}
+
+function attempt<T>(problem: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    throw new StartError(`${problem}: ${reasonOf(error)}`);
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

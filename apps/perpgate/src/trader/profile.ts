@@ -1,0 +1,123 @@
+/**
+ * A profile: who trades where, kept between two calls of the command line.
+ *
+ *   $XDG_CONFIG_HOME/perpgate/profiles/<name>/   0700
+ *     profile.json    the gateway, the wallet's key by its place, the session with its key
+ *     wallet.key      the wallet's key, if it was made here
+ *     nonces-<hash>   the nonces of a session's orders
+ */
+
+import { createHash } from "node:crypto";
+import { readdirSync, rmSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
+import type { SavedSession } from "@perpgate/sdk";
+import { StartError, UsageError } from "../start-error.js";
+import { preparePrivateFolder, readPrivateFile, writePrivateFile } from "./private-file.js";
+
+/** Where the wallet's key is: made here, in a file of its owner's, or in the environment. */
+export type KeyPlace = "own" | "environment" | { readonly file: string };
+
+export interface ProfileContent {
+  readonly version: 1;
+  readonly url: string;
+  readonly address: string;
+  readonly key: KeyPlace;
+  /** Null after a logout. */
+  readonly session: SavedSession | null;
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/;
+/** No session lives longer than a day. */
+const LEDGER_LIFE_MS = 25 * 3_600_000;
+
+export class Profile {
+  readonly folder: string;
+
+  constructor(readonly name: string) {
+    if (!NAME.test(name)) {
+      throw new UsageError(`"${name}" is no name for a profile: letters, digits, _ and -`);
+    }
+    this.folder = join(configFolder(process.env), "profiles", name);
+  }
+
+  /** Undefined before the first login. */
+  read(): ProfileContent | undefined {
+    const text = readPrivateFile(this.contentPath);
+    if (text === undefined) return undefined;
+    const content = parse(text);
+    if (content === undefined) {
+      throw new StartError(`${this.contentPath} cannot be read; remove it and log in again`);
+    }
+    return content;
+  }
+
+  write(content: ProfileContent): void {
+    this.prepare();
+    writePrivateFile(this.contentPath, `${JSON.stringify(content, null, 2)}\n`);
+  }
+
+  prepare(): void {
+    preparePrivateFolder(join(configFolder(process.env), "profiles"));
+    preparePrivateFolder(this.folder);
+  }
+
+  get walletKeyPath(): string {
+    return join(this.folder, "wallet.key");
+  }
+
+  ledgerPath(token: string): string {
+    const hash = createHash("sha256").update(token).digest("hex");
+    return join(this.folder, `nonces-${hash.slice(0, 16)}`);
+  }
+
+  /** Ledgers of sessions that cannot live any more. */
+  removeOldLedgers(nowMs = Date.now()): void {
+    for (const entry of readdirSync(this.folder)) {
+      const path = join(this.folder, entry);
+      if (!entry.startsWith("nonces-")) continue;
+      const stats = statSync(path, { throwIfNoEntry: false });
+      if (stats !== undefined && nowMs - stats.mtimeMs > LEDGER_LIFE_MS) {
+        rmSync(path, { force: true });
+      }
+    }
+  }
+
+  private get contentPath(): string {
+    return join(this.folder, "profile.json");
+  }
+}
+
+/** The XDG base directory rules: a relative path there counts as none. */
+function configFolder({ XDG_CONFIG_HOME = "" }: NodeJS.ProcessEnv): string {
+  const base = isAbsolute(XDG_CONFIG_HOME) ? XDG_CONFIG_HOME : join(homedir(), ".config");
+  return join(base, "perpgate");
+}
+
+function parse(text: string): ProfileContent | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  return isContent(value) ? value : undefined;
+}
+
+/** The session itself is checked by the SDK when it is restored. */
+function isContent(value: unknown): value is ProfileContent {
+  if (typeof value !== "object" || value === null) return false;
+  const { version, url, address, key, session }: Partial<Record<string, unknown>> = { ...value };
+  return (
+    version === 1 &&
+    typeof url === "string" &&
+    typeof address === "string" &&
+    isKeyPlace(key) &&
+    typeof session === "object"
+  );
+}
+
+function isKeyPlace(key: unknown): key is KeyPlace {
+  if (key === "own" || key === "environment") return true;
+  return typeof key === "object" && key !== null && "file" in key && typeof key.file === "string";
+}

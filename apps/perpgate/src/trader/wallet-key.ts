@@ -1,0 +1,75 @@
+/**
+ * The wallet's private key: from a file, from the environment, or made for the testnet. It signs the
+ * sign-in message and nothing else; orders are signed by the session key.
+ */
+
+import { resolve } from "node:path";
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import { StartError } from "../start-error.js";
+import { createPrivateFile, readPrivateFile } from "./private-file.js";
+import type { KeyPlace, Profile, ProfileContent } from "./profile.js";
+
+export const KEY_VARIABLE = "PERPGATE_WALLET_KEY";
+
+export interface ChosenWallet {
+  readonly account: PrivateKeyAccount;
+  readonly place: KeyPlace;
+  /** Whether it was made just now. */
+  readonly isNew: boolean;
+}
+
+/** A flag before the environment before the key that the profile had before a new one. */
+export function chooseWallet(
+  profile: Profile,
+  known: ProfileContent | undefined,
+  keyFile: string | undefined,
+): ChosenWallet {
+  if (keyFile !== undefined) return fromFile(resolve(keyFile));
+  const variable = process.env[KEY_VARIABLE];
+  if (variable !== undefined && variable !== "") {
+    return { account: accountOf(variable, KEY_VARIABLE), place: "environment", isNew: false };
+  }
+  if (known?.key === "environment") {
+    throw new StartError(
+      `profile "${profile.name}" was made with the key in ${KEY_VARIABLE}; set it again, ` +
+        "or name a key with --key-file, or another profile with --profile",
+    );
+  }
+  if (known !== undefined && known.key !== "own") return fromFile(known.key.file);
+  return ownWallet(profile);
+}
+
+function ownWallet(profile: Profile): ChosenWallet {
+  const path = profile.walletKeyPath;
+  const text = readPrivateFile(path);
+  if (text !== undefined) return { account: accountOf(text, path), place: "own", isNew: false };
+  return { account: createWallet(path), place: "own", isNew: true };
+}
+
+/** Makes a key in a file that must not exist yet. */
+export function createWallet(path: string): PrivateKeyAccount {
+  const secret = generatePrivateKey();
+  createPrivateFile(path, `${secret}\n`);
+  return privateKeyToAccount(secret);
+}
+
+function fromFile(path: string): ChosenWallet {
+  const text = readPrivateFile(path);
+  if (text === undefined) {
+    throw new StartError(`there is no key in ${path}; make one: perpgate keygen wallet ${path}`);
+  }
+  return { account: accountOf(text, path), place: { file: path }, isNew: false };
+}
+
+/** The text is a secret, so no message repeats any of it. */
+function accountOf(text: string, origin: string): PrivateKeyAccount {
+  const digits = text.trim().replace(/^0x/i, "").toLowerCase();
+  try {
+    if (/^[0-9a-f]{64}$/.test(digits)) return privateKeyToAccount(`0x${digits}`);
+  } catch {
+    // Zero, or beyond the curve's order.
+  }
+  throw new StartError(
+    `${origin} does not hold a wallet's private key: 64 hex digits, 0x optional`,
+  );
+}
