@@ -83,6 +83,9 @@ describe.skipIf(isWithoutChromium())("the trading page", { timeout: 120_000 }, (
     for (const view of ["Chart", "Book", "Trade", "Portfolio"]) {
       const bar = page.getByRole("navigation", { name: "Views" });
       await bar.getByRole("button", { name: view }).click();
+      if (view === "Book") {
+        await page.locator(".ladder-row.bid").filter({ hasText: /\d/ }).first().waitFor();
+      }
       await opened.inspect(`visitor-380-${view.toLowerCase()}`);
       const overflow =
         "document.documentElement.scrollWidth - document.documentElement.clientWidth";

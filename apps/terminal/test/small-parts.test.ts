@@ -1,5 +1,6 @@
 /** The page's small parts: text to numbers and back, rows of the ladder, the depth, the tape. */
 
+import { END_REASONS } from "@perpgate/engine";
 import type { Trade } from "@perpgate/protocol";
 import { ConnectionError, PerpgateError } from "@perpgate/sdk";
 import fc from "fast-check";
@@ -11,6 +12,7 @@ import { digitsOfStep, formatFee, formatFixed, formatPercent } from "../src/form
 import { formatCountdown } from "../src/format/times.js";
 import { adviceOn } from "../src/order/advice.js";
 import { numberIn } from "../src/order/order-form-state.js";
+import { REASON_WORDS } from "../src/order/reason-words.js";
 import { joinTrades } from "../src/venue/tape-feed.js";
 
 describe("typed numbers", () => {
@@ -123,6 +125,13 @@ test("depth: as wide as the shorter side, sums at every price", () => {
   expect([curve.total, curve.at(100), curve.at(95), curve.at(50), curve.at(105)]).toEqual([
     3, 1, 1, 3, 0,
   ]);
+});
+
+test("every reason that the engine gives for an order's end has words", () => {
+  const unworded = END_REASONS.filter(
+    (reason) => reason !== "none" && REASON_WORDS[reason] === undefined,
+  );
+  expect(unworded).toEqual([]);
 });
 
 test("tape: history and stream joined, newest first, each trade once", () => {

@@ -10,6 +10,9 @@ export const REASON_WORDS: Readonly<Record<string, string>> = {
   self_trade: "It would have met your own order, which was canceled.",
   position_limit: "The position would have grown past the top tier.",
   bankruptcy: "A worse price would have cost more than the position's margin.",
+  liquidation: "The position was liquidated, and its orders went with it.",
+  market_halted: "The market was halted.",
+  disconnected: "The connection that asked for it was lost, as you had set it.",
   requested: "Canceled as you asked.",
   cancel_after: "The dead-man's switch fired.",
 };
