@@ -20,6 +20,7 @@ import {
 } from "@perpgate/bridge";
 import { type Chain, isSameOutcome } from "@perpgate/protocol";
 import type { DepositSubject, Venue } from "@perpgate/venue";
+import type { VoteBudget } from "./vote-budget.js";
 
 /** How far an attestor's clock may be ahead: a vote of the far future could never be replaced. */
 export const MAX_CLOCK_LEAD_MS = 60_000;
@@ -44,14 +45,17 @@ export class VenueDeposits implements DepositPort {
     return this.venue.views.attestation.creditedSince(chain, sinceMs, attestor);
   }
 
-  /** What passed goes to the log together. */
-  async submit(votes: readonly SignedVote[]): Promise<readonly (string | null)[]> {
+  /** What passed goes to the log together, as far as the budget of its attestor reaches. */
+  async submit(
+    votes: readonly SignedVote[],
+    budget?: VoteBudget,
+  ): Promise<readonly (string | null)[]> {
     const problems: (string | null)[] = [];
     for (const signed of votes) problems.push(await this.problemOf(signed));
     return Promise.all(
       votes.map((signed, i) => {
         const problem = problems[i] ?? null;
-        return problem === null ? this.append(signed) : problem;
+        return problem === null ? this.append(signed, budget) : problem;
       }),
     );
   }
@@ -75,13 +79,15 @@ export class VenueDeposits implements DepositPort {
     return Promise.all(votes.map((signed) => this.append(signed)));
   }
 
-  private append(signed: SignedVote): Promise<string | null> | string | null {
+  private append(signed: SignedVote, budget?: VoteBudget): Promise<string | null> | string | null {
     const { vote, signature } = signed;
     const underWay = this.underWay.get(signature);
     if (underWay !== undefined) return underWay;
     // Again, in the very turn in which it is handed on: meanwhile the deposit may have moved on.
     const judged = this.judge(vote);
     if (judged !== "new") return judged === "known" ? null : judged;
+    // Only now: whoever repeats a member's published votes must not use up its budget.
+    if (budget?.take(vote.attestor) === false) return "rate_limited";
     const done = this.execute(signed).finally(() => this.underWay.delete(signature));
     this.underWay.set(signature, done);
     return done;

@@ -3,31 +3,31 @@
  * say about thousands of deposits, far fewer than would fill a disk.
  */
 
-const PER_SECOND = 200;
-const BURST = 5_000;
+export interface VoteRate {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+const DEFAULT_RATE: VoteRate = { perSecond: 200, burst: 5_000 };
 
 export class VoteBudget {
   private readonly accounts = new Map<number, { left: number; atMs: number }>();
 
-  constructor(private readonly monotonic: () => number = () => performance.now()) {}
+  constructor(
+    private readonly rate: VoteRate = DEFAULT_RATE,
+    private readonly monotonic: () => number = () => performance.now(),
+  ) {}
 
-  hasRoom(attestor: number): boolean {
-    return this.refilled(attestor).left >= 1;
-  }
-
-  take(attestor: number): void {
-    this.refilled(attestor).left--;
-  }
-
-  private refilled(attestor: number): { left: number } {
+  /** Takes one vote of the attestor's budget; whether there was one. */
+  take(attestor: number): boolean {
+    const { perSecond, burst } = this.rate;
     const nowMs = this.monotonic();
-    let account = this.accounts.get(attestor);
-    if (account === undefined) {
-      account = { left: BURST, atMs: nowMs };
-      this.accounts.set(attestor, account);
-    }
-    account.left = Math.min(BURST, account.left + ((nowMs - account.atMs) / 1_000) * PER_SECOND);
+    const account = this.accounts.get(attestor) ?? { left: burst, atMs: nowMs };
+    this.accounts.set(attestor, account);
+    account.left = Math.min(burst, account.left + ((nowMs - account.atMs) / 1_000) * perSecond);
     account.atMs = nowMs;
-    return account;
+    if (account.left < 1) return false;
+    account.left--;
+    return true;
   }
 }

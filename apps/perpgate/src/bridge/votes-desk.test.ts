@@ -12,15 +12,21 @@ import {
 import { fieldsOf, StreamClient, Trader } from "@perpgate/gateway/testing";
 import { type AttestedDeposit, voteText } from "@perpgate/protocol";
 import { verify } from "@perpgate/venue";
+import { recoverMessageAddress } from "viem";
 import { describe, expect, test } from "vitest";
-import { recoverWallet } from "../verify-wallet.js";
 import { AttestedVenue, MEMBERS, SEEDS, VENUE } from "./testing/attested-venue.js";
+import { VoteBudget } from "./vote-budget.js";
 
 const TRUSTED = { venue: VENUE, members: MEMBERS, quorum: 2 };
+/** Which wallet signed a message, as `perpgate verify` finds it out. */
+const recoverWallet = async (message: Uint8Array, signature: Uint8Array) => {
+  const address = await recoverMessageAddress({ message: { raw: message }, signature });
+  return address.slice(2).toLowerCase();
+};
 const STRANGER = "66".repeat(32);
 
-async function registered() {
-  const venue = await AttestedVenue.run();
+async function registered(budget?: VoteBudget) {
+  const venue = await AttestedVenue.run(undefined, undefined, budget);
   const trader = await Trader.enter(venue.at);
   const answer = await venue.register(trader);
   expect(answer.status).toBe(202);
@@ -183,6 +189,21 @@ describe("turned away before the log", () => {
     expect(venue.at.venue.position).toBe(before + 1);
     const contradiction = await venue.vote({ depositId, votedAtMs: vote.vote.votedAtMs });
     expect((await venue.submit(contradiction)).body).toEqual({ refusals: ["vote_outdated"] });
+  });
+
+  test("a member that says ever newer things: held to its budget, which repetition does not use", async () => {
+    const time = { nowMs: 0 };
+    const budget = new VoteBudget({ perSecond: 1, burst: 2 }, () => time.nowMs);
+    const { venue, depositId } = await registered(budget);
+    const progress = (attestor: number, confirmations: number) =>
+      venue.vote({ depositId, attestor, verdict: "confirming", confirmations });
+    const first = await progress(0, 1);
+    await venue.submit(first);
+    for (let i = 0; i < 5; i++) await venue.submit(first, first);
+    const more = [await progress(0, 2), await progress(0, 3), await progress(1, 1)];
+    expect((await venue.submit(...more)).body).toEqual({ refusals: [null, "rate_limited", null] });
+    time.nowMs += 1_000;
+    expect((await venue.submit(await progress(0, 4))).body).toEqual({ refusals: [null] });
   });
 
   test("registered again for the other token: votes on the first registration count for nothing", async () => {

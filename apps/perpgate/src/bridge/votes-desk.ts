@@ -32,12 +32,11 @@ const verifyAside = promisify(verify);
 
 export class VotesDesk implements AttestationDesk {
   readonly info: BridgeInfo;
-  private readonly budget = new VoteBudget();
-
   constructor(
     private readonly venue: Venue,
     private readonly deposits: VenueDeposits,
     private readonly config: ChainBridgeConfig,
+    private readonly budget = new VoteBudget(),
   ) {
     this.info = bridgeInfoOf(config);
   }
@@ -46,16 +45,10 @@ export class VotesDesk implements AttestationDesk {
     const votes = submitted.map(({ text }, index) => this.read(text, index));
     const refusals: (string | null)[] = [];
     for (const [i, vote] of votes.entries()) {
-      if (!this.budget.hasRoom(vote.attestor)) {
-        refusals.push("rate_limited");
-        continue;
-      }
       const signature = submitted[i]?.signature ?? "";
-      const [refusal = null] = await this.deposits.submit([{ vote, signature }]);
+      const [refusal = null] = await this.deposits.submit([{ vote, signature }], this.budget);
       // Whoever forges is told once, and the rest of what they sent is not looked at.
       if (refusal === "invalid_signature") throw this.invalidSignature(vote.attestor);
-      // A forger must not use up the member's budget: only what was signed counts.
-      if (refusal === null) this.budget.take(vote.attestor);
       refusals.push(refusal);
     }
     return refusals;

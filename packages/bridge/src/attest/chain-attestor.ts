@@ -14,6 +14,7 @@ import type { CreditedDeposit, DepositPort, PendingDeposit } from "../venue-port
 import { type BlockReference, type SignedVote, type Statement, signVote } from "../vote.js";
 import { CreditedWatch } from "./credited-watch.js";
 import { judge } from "./judge.js";
+import { PollPlan } from "./poll-plan.js";
 
 export interface ChainAttestorParts {
   readonly venue: string;
@@ -37,6 +38,7 @@ const SETTLED = "deposit_settled";
 export class ChainAttestor {
   private readonly pool: EndpointPool;
   private readonly watch: CreditedWatch;
+  private readonly plan = new PollPlan();
   private underWay: Promise<void> | undefined;
 
   constructor(private readonly parts: ChainAttestorParts) {
@@ -54,7 +56,8 @@ export class ChainAttestor {
 
   private async pollOnce(): Promise<void> {
     const { port, chain, attestor, clock, observe } = this.parts;
-    const pending = await port.pending(chain.chain, attestor.index);
+    const waiting = await port.pending(chain.chain, attestor.index);
+    const pending = this.plan.choose(waiting, clock());
     const watched = await this.watchedNow(clock());
     const hashes = new Set([...pending, ...watched].map(({ txHash }) => txHash));
     if (hashes.size === 0) return;
@@ -69,7 +72,7 @@ export class ChainAttestor {
     observe({
       kind: "Polled",
       chain: chain.chain,
-      pending: pending.length,
+      pending: waiting.length,
       votes,
       endpoints: views.length,
     });

@@ -22,6 +22,7 @@ import {
 } from "@perpgate/gateway/testing";
 import { attestationParameters, attestorKeysOf } from "../settings-bridge.js";
 import { VenueDeposits } from "../venue-deposits.js";
+import type { VoteBudget } from "../vote-budget.js";
 import { VotesDesk } from "../votes-desk.js";
 
 export const SEEDS = ["a1", "b2", "c3"].map((byte) => byte.repeat(32));
@@ -58,7 +59,11 @@ export class AttestedVenue {
 
   private constructor(readonly at: RunningVenue) {}
 
-  static async run(directory?: string, startMs?: number): Promise<AttestedVenue> {
+  static async run(
+    directory?: string,
+    startMs?: number,
+    budget?: VoteBudget,
+  ): Promise<AttestedVenue> {
     let deposits: VenueDeposits | undefined;
     const keys = attestorKeysOf(BRIDGE);
     const at = await runVenue({
@@ -68,7 +73,7 @@ export class AttestedVenue {
       ...(keys === null ? {} : { attestors: keys }),
       attestation: (venue) => {
         deposits = new VenueDeposits(venue, BRIDGE);
-        return new VotesDesk(venue, deposits, BRIDGE);
+        return new VotesDesk(venue, deposits, BRIDGE, budget);
       },
     });
     const attested = new AttestedVenue(at);
