@@ -1,4 +1,4 @@
-/** docs/quick-start.md: its programs run as they stand on the page, against a real process. */
+/** docs/quick-start.md: its commands and programs run as they stand on the page, on a real process. */
 
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -27,27 +27,58 @@ function savedPrograms(): { folder: string; names: string[] } {
   return { folder, names };
 }
 
+/** The lines that begin with `$ npx perpgate`, as arguments. */
+function shownCommands(): string[][] {
+  const page = readFileSync(join(ROOT, "docs/quick-start.md"), "utf8");
+  return [...page.matchAll(/^\$ npx perpgate (.*)$/gm)].map(([, line = ""]) => line.split(" "));
+}
+
 /** Someone to trade with: offers from 2 % above the mark on, within what a market order takes. */
 class Maker extends ProcessClient {
   private nonce = 0;
 
-  async offer(price: number, margin: number): Promise<void> {
+  async quote(side: "long" | "short", price: number, margin: number): Promise<void> {
     this.nonce++;
-    const order = { symbol: "BTCUSD", side: "short", type: "limit", leverage: 1, price, margin };
+    const order = { symbol: "BTCUSD", side, type: "limit", leverage: 1, price, margin };
     const { body } = await this.place({ ...order, nonce: this.nonce });
     expect(body.status).toBe("resting");
   }
 }
 
-test("the programs of docs/quick-start.md do what the page says", async () => {
-  const { folder, names } = savedPrograms();
-  expect(names).toEqual(["trade.mjs", "follow.mjs", "rest.mjs"]);
+/** A venue without bots, so that the figures are known, and a maker in it. */
+async function venueWithMaker(): Promise<{ url: string; maker: Maker }> {
   const args = ["--port", "0", "--data", temporaryFolder(), "--no-bots", "--log-level", "error"];
   const url = await new PerpgateProcess(args).url();
   while (!(await fetch(`${url}/readyz`)).ok);
   const maker = new Maker(url);
   await maker.signIn();
-  await maker.offer(66_300, 5_000);
+  return { url, maker };
+}
+
+test("the commands of docs/quick-start.md do what the page says", async () => {
+  const { url, maker } = await venueWithMaker();
+  await maker.quote("short", 66_300, 2_000);
+  await maker.quote("long", 64_000, 2_000);
+  const environment = { PERPGATE_URL: url, XDG_CONFIG_HOME: temporaryFolder() };
+  const said: string[] = [];
+  for (const args of shownCommands()) {
+    const { code, stdout, stderr } = await new PerpgateProcess(args, environment).ended;
+    expect([code, stderr], args.join(" ")).toEqual([0, ""]);
+    said.push(stdout);
+  }
+  expect(said).toEqual([
+    expect.stringMatching(/^New testnet wallet.*\nLogged in as 0x\w{40}\n/),
+    expect.stringMatching(/^filled {2}bought 0\.0150\d BTC at 66,300\.0/),
+    expect.stringMatching(/^symbol .*\nBTCUSD {2}long/),
+    expect.stringMatching(/^filled {2}sold 0\.0150\d BTC at 64,000\.0/),
+  ]);
+}, 180_000);
+
+test("the programs of docs/quick-start.md do what the page says", async () => {
+  const { folder, names } = savedPrograms();
+  expect(names).toEqual(["trade.mjs", "follow.mjs", "rest.mjs"]);
+  const { url, maker } = await venueWithMaker();
+  await maker.quote("short", 66_300, 5_000);
   const run = async (name: string): Promise<string> => {
     const { stdout } = await promisify(execFile)(process.execPath, [join(folder, name), url]);
     return stdout;
@@ -62,7 +93,7 @@ test("the programs of docs/quick-start.md do what the page says", async () => {
     isFollowing = false;
   });
   for (let price = 66_400; isFollowing; price++) {
-    await maker.offer(price, 5);
+    await maker.quote("short", price, 5);
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   expect(await following).toMatch(/^(?:\d+: bid none, ask 66300\n){3}$/);
