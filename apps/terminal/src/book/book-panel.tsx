@@ -203,5 +203,5 @@ function spreadText({ book }: BookSight, { units, priceDigits }: MarketView): st
   const ticks = Math.round((ask - bid) / units.tick.size);
   const spread = formatFixed(fromSteps(ticks, units.tick), priceDigits);
   const share = ((ask - bid) / ((ask + bid) / 2)) * 100;
-  return `Spread ${spread}  ${formatFixed(share, 3)}%`;
+  return `Spread ${spread}  ${formatFixed(share, share < 0.01 ? 4 : 3)}%`;
 }
