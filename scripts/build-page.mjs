@@ -97,7 +97,8 @@ if (!isBuiltFrom(folder, stamp)) {
       build: { outDir: built, emptyOutDir: true },
     });
     writeFileSync(join(built, STAMP), stamp);
-    putInPlace(built, folder);
+    // Another start may have been faster with the same sources; its gateway reads that page now.
+    if (!isBuiltFrom(folder, stamp)) putInPlace(built, folder);
   } finally {
     rmSync(built, { recursive: true, force: true });
   }
