@@ -1,24 +1,38 @@
-/** What an operator sees first: where to look, what is made up, and who may sign in. */
+/** What an operator sees first: where to look, what is made up, who trades, and who may sign in. */
 
 import type { RunningPerpgate } from "./serve.js";
 
 export function bannerText(perpgate: RunningPerpgate, version: string): string {
-  const { url, hasPage, dataFolder, acceptsAnyDomain, indexSource, bridge } = perpgate;
-  const prices = indexSource === "simulated" ? "prices are simulated" : "prices come from feeds";
+  const { url, hasPage, dataFolder, acceptsAnyDomain, index, bridge, bots } = perpgate;
+  const prices = index.source === "simulated" ? "prices are simulated" : "prices come from feeds";
   return [
     `Perpgate ${version} — TESTNET: balances are not money, ${prices}.`,
     ...(hasPage ? [`  trade      ${url}/`] : []),
     `  interface  ${url}/v1/markets`,
+    `  stream     ${url.replace(/^http/, "ws")}/ws/v1`,
     `  docs       ${url}/docs`,
     `  OpenAPI    ${url}/v1/openapi.json`,
     `  health     ${url}/healthz  ${url}/readyz  ${url}/metrics`,
     `  data       ${dataFolder}`,
+    `  index      ${indexText(index)}`,
     `  deposits   ${depositsText(bridge)}`,
+    `  bots       ${BOTS_TEXT[bots]}`,
     ...(acceptsAnyDomain
       ? ["  sign-in    any domain, since only this machine can ask; others need auth.domains"]
       : []),
     "",
   ].join("\n");
+}
+
+const BOTS_TEXT: Readonly<Record<RunningPerpgate["bots"], string>> = {
+  trading: "make and take on every market over this interface; --no-bots starts without them",
+  unwanted: "none, as told; without --no-bots they make the markets",
+  unfunded: "none: they trade on the dev attestor's credit, and this venue has a chain",
+};
+
+function indexText({ source, seed, feeds }: RunningPerpgate["index"]): string {
+  if (source === "simulated") return `SIMULATED: a random walk per market, seed ${seed}`;
+  return `the median of ${feeds.map(({ name }) => name).join(", ")}`;
 }
 
 function depositsText(bridge: RunningPerpgate["bridge"]): string {

@@ -6,12 +6,14 @@ import {
   type IndexSource,
   SimulatedIndexSource,
 } from "@perpgate/oracle";
-import { stepOf, toSteps } from "@perpgate/protocol";
+import { type Market, stepOf, toSteps } from "@perpgate/protocol";
 import type { Settings } from "./settings.js";
 import { StartError } from "./start-error.js";
 
 /** A source that may have to be started before it knows anything, and stopped after. */
 export interface RunningSource extends IndexSource {
+  /** One that makes its prices up goes on from what the venue knows. */
+  continueFrom?(symbol: string, priceTicks: number): void;
   start?(): Promise<void>;
   stop?(): Promise<void>;
 }
@@ -40,4 +42,11 @@ export function createIndexSource(
     }
   }
   return new HttpIndexSource(markets, { ...index, intervalMs: index.pollMs }, clock, onProblem);
+}
+
+/** After a restart a simulated index goes on where the log left it. */
+export function continueIndex(source: RunningSource, markets: readonly Market[]): void {
+  for (const { symbol, indexPrice, tickSize } of markets) {
+    if (indexPrice !== null) source.continueFrom?.(symbol, toSteps(indexPrice, stepOf(tickSize)));
+  }
 }

@@ -2,12 +2,14 @@
  * The composition root: settings in, a running gateway out.
  *
  * The one place that knows every part. It puts them together in order of dependence, starts them,
- * and hands back how to stop them in the reverse order: first no new requests, then no new votes
- * and prices, then the venue, which answers what it was handed before it lets go of its folder.
+ * and hands back how to stop them in the reverse order: first the bots, then no new requests, then
+ * no new votes and prices, then the venue, which answers what it was handed before it lets go of
+ * its folder.
  */
 
 import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
+import type { BotLog } from "@perpgate/bots";
 import type { BridgeConfig } from "@perpgate/bridge";
 import {
   AddressLimits,
@@ -30,11 +32,12 @@ import { CohortControl } from "./cohort-control.js";
 import { ControlSocket } from "./control-socket.js";
 import { prepareDataFolder } from "./data-folder.js";
 import { IndexFeed } from "./index-feed.js";
-import { createIndexSource } from "./index-source.js";
+import { continueIndex, createIndexSource } from "./index-source.js";
 import { pageFolderOf } from "./page-folder.js";
 import type { Settings } from "./settings.js";
 import { rpcAddressesOf, signInRulesOf } from "./sign-in-settings.js";
 import { StartError } from "./start-error.js";
+import { type BotsState, VenueBots } from "./venue-bots.js";
 import { measureVenue } from "./venue-metrics.js";
 import { openSettingsVenue } from "./venue-opening.js";
 
@@ -45,8 +48,9 @@ export interface RunningPerpgate {
   readonly dataFolder: string;
   /** Whether any page may sign in, as on a testnet of one machine. */
   readonly acceptsAnyDomain: boolean;
-  readonly indexSource: "simulated" | "http";
+  readonly index: Settings["index"];
   readonly bridge: BridgeConfig;
+  readonly bots: BotsState;
   /** Resolves, with the reason, if the venue stops by itself. */
   readonly failed: Promise<Error>;
   /** After a failure: lets those who wait hear that the venue has stopped. Touches no data. */
@@ -73,6 +77,7 @@ export async function serve(
     log.warn({ ...problem }, "an index feed failed");
   });
   const venue = await openSettingsVenue(settings, bridging, dataFolder, log);
+  continueIndex(source, venue.views.markets());
   const signatures = await ThreadVerifier.start(verifyThreadsOf(availableParallelism()));
   try {
     const control = new ControlSocket(dataFolder, new CohortControl(venue), log);
@@ -112,16 +117,20 @@ export async function serve(
     const url = await listen(gateway.listen, settings);
     await control.open();
     bridge?.start();
+    const bots = VenueBots.start(settings, bridging, url, botLogOf(log));
     return {
       url,
       hasPage: page !== undefined,
       dataFolder,
       acceptsAnyDomain: signIn.domains === "any",
-      indexSource: settings.index.source,
+      index: settings.index,
       bridge: bridging,
+      bots: bots.state,
       failed: Promise.race([venue.failed, signatures.failed]),
       answerStopped: () => gateway.drain(FAILURE_GRACE_MS),
       stop: async () => {
+        // While there still is a gateway to cancel their orders at.
+        await bots.stop(settings.http.drainGraceMs);
         await gateway.drain(settings.http.drainGraceMs);
         await control.close();
         await bridge?.stop();
@@ -137,6 +146,13 @@ export async function serve(
     await signatures.close();
     throw error;
   }
+}
+
+function botLogOf(log: Logger): BotLog {
+  return {
+    info: (message, fields) => log.info({ ...fields }, message),
+    warn: (message, fields) => log.warn({ ...fields }, message),
+  };
 }
 
 /** One core is the event loop's; beyond four threads no single event loop keeps up with them. */

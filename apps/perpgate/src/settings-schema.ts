@@ -136,12 +136,25 @@ const Index = section({
   maxJump: Fraction,
 });
 
+const Bots = section({
+  /** Their wallets and decisions follow from it. */
+  seed: Type.Integer({ minimum: 0, maximum: 0xffffffff }),
+  /** Price levels on each side of each market. */
+  levels: Type.Integer({ minimum: 1, maximum: 2_000 }),
+  refreshMs: Type.Integer({ minimum: 50, maximum: 60_000 }),
+  /** Orders and cancels of all makers together. */
+  actionsPerSecond: Type.Integer({ minimum: 1, maximum: 1_000 }),
+  /** Of noise, in the first market. */
+  tradesPerMinute: Type.Number({ minimum: 0.1, maximum: 6_000 }),
+  gamblers: Type.Integer({ minimum: 0, maximum: 16 }),
+});
+
 export const SettingsSchema = Type.Partial(
   Type.Object({
     host: Type.String({ minLength: 1 }),
     port: Type.Integer({ minimum: 0, maximum: 65_535 }),
     data: Type.String({ minLength: 1 }),
-    bots: Type.Boolean(),
+    bots: Type.Union([Type.Boolean(), Bots]),
     logLevel: Type.Enum([...LOG_LEVELS]),
     markets: Type.Array(MarketDefinition, { minItems: 1 }),
     server: Server,

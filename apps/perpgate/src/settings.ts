@@ -6,6 +6,7 @@
  * setting must not fall back to a default in silence.
  */
 
+import { type BotSettings, DEFAULT_BOTS } from "@perpgate/bots/settings";
 import type { BridgeSettings } from "@perpgate/bridge/settings";
 import type { AllowedOrigins, LimitSettings, TrustedProxies } from "@perpgate/gateway";
 import {
@@ -35,7 +36,7 @@ export interface Settings {
   readonly host: string;
   readonly port: number;
   readonly data: string;
-  readonly bots: boolean;
+  readonly bots: BotSettings & { readonly areWanted: boolean };
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly markets: NonNullable<PartialSettings["markets"]>;
   readonly server: {
@@ -75,7 +76,7 @@ export const DEFAULT_SETTINGS: Settings = {
   host: "127.0.0.1",
   port: 8080,
   data: ".data",
-  bots: true,
+  bots: { ...DEFAULT_BOTS, areWanted: true },
   logLevel: "info",
   markets: [...DEFAULT_MARKETS],
   server: { trustProxy: false, origins: "*" },
@@ -112,6 +113,7 @@ export function joinSettings(sources: readonly PartialSettings[]): Settings {
     settings = {
       ...settings,
       ...source,
+      bots: joinBots(settings.bots, source.bots),
       server: { ...settings.server, ...source.server },
       http: { ...settings.http, ...source.http },
       limits: { ...settings.limits, ...source.limits },
@@ -127,8 +129,16 @@ export function joinSettings(sources: readonly PartialSettings[]): Settings {
   return settings;
 }
 
+/** A switch leaves their settings as they are; settings without a switch want them. */
+function joinBots(before: Settings["bots"], source: PartialSettings["bots"]): Settings["bots"] {
+  if (source === undefined) return before;
+  if (typeof source === "boolean") return { ...before, areWanted: source };
+  return { ...before, ...source, areWanted: true };
+}
+
 function problemOf(errors: readonly ErrorObject[] | null | undefined): string {
-  const error = errors?.[0];
+  // Of the ways in which a value fits no alternative, the deepest is about what was meant.
+  const error = errors?.reduce((best, one) => (depthOf(one) > depthOf(best) ? one : best));
   if (error === undefined) return "wrong shape";
   const path = error.instancePath.slice(1).replaceAll("/", ".");
   const params: Readonly<Record<string, unknown>> = error.params;
@@ -140,4 +150,8 @@ function problemOf(errors: readonly ErrorObject[] | null | undefined): string {
     return `"${at}" must be one of ${params.allowedValues.join(", ")}`;
   }
   return at === "" ? (error.message ?? "wrong shape") : `"${at}" ${error.message ?? "is wrong"}`;
+}
+
+function depthOf({ instancePath, keyword }: ErrorObject): number {
+  return instancePath.split("/").length + (keyword === "additionalProperties" ? 1 : 0);
 }

@@ -22,6 +22,16 @@ describe("simulated index", () => {
     ]);
   });
 
+  test("continued from a price: the walk goes on from there, the others from their start", () => {
+    const source = new SimulatedIndexSource([btc, eth], 1);
+    source.continueFrom("BTCUSD", 701_234);
+    source.continueFrom("NOPEUSD", 1);
+    expect(source.observe(5_000).map(({ priceTicks }) => priceTicks)).toEqual([701_234, 320_000]);
+    const [next] = source.observe(6_000);
+    expect(next?.priceTicks).not.toBe(701_234);
+    expect(Math.abs((next?.priceTicks ?? 0) / 701_234 - 1)).toBeLessThan(0.01);
+  });
+
   test("same seed, same times: the same prices; another seed: others", () => {
     const times = Array.from({ length: 200 }, (_, i) => i * SECOND);
     expect(walk([btc], 7, times)).toEqual(walk([btc], 7, times));

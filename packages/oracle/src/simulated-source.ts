@@ -41,6 +41,15 @@ export class SimulatedIndexSource implements IndexSource {
     }));
   }
 
+  /**
+   * Goes on from a price, such as the one at which the venue stopped: a walk that began at its start
+   * again would be a crash of the market with every restart.
+   */
+  continueFrom(symbol: string, priceTicks: number): void {
+    const walk = this.walks.find(({ market }) => market.symbol === symbol);
+    if (walk !== undefined) walk.drift = bounded(Math.log(priceTicks / walk.market.startTicks));
+  }
+
   observe(nowMs: number): readonly IndexObservation[] {
     // A clock that stepped back moves nothing; time counts on from where it was.
     const observedAtMs = Math.max(nowMs, this.lastMs ?? nowMs);
@@ -58,7 +67,11 @@ function step(walk: Walk, elapsedMs: number): void {
   if (variance === 0) return;
   // Half the variance is taken off so that the expected price stays where it is.
   const change = Math.sqrt(variance) * standardNormal(walk.uniform) - variance / 2;
-  walk.drift = Math.min(MAX_DRIFT, Math.max(-MAX_DRIFT, walk.drift + change));
+  walk.drift = bounded(walk.drift + change);
+}
+
+function bounded(drift: number): number {
+  return Math.min(MAX_DRIFT, Math.max(-MAX_DRIFT, drift));
 }
 
 function ticksOf({ market, drift }: Walk): number {

@@ -116,6 +116,7 @@ const MINOR_TIERS = [
 
 const FEES = { makerFee: 0.0002, takerFee: 0.0005 };
 
+/** The volatilities are those of a busy week, so that a minute's candle has something to show. */
 export const DEFAULT_MARKETS: readonly MarketDefinition[] = [
   {
     symbol: "BTCUSD",
@@ -125,7 +126,7 @@ export const DEFAULT_MARKETS: readonly MarketDefinition[] = [
     lotSize: 0.00001,
     ...FEES,
     tiers: MAJOR_TIERS,
-    index: { startPrice: 65_000, annualVolatility: 0.5 },
+    index: { startPrice: 65_000, annualVolatility: 0.8 },
   },
   {
     symbol: "ETHUSD",
@@ -135,7 +136,7 @@ export const DEFAULT_MARKETS: readonly MarketDefinition[] = [
     lotSize: 0.0001,
     ...FEES,
     tiers: MAJOR_TIERS,
-    index: { startPrice: 3_200, annualVolatility: 0.65 },
+    index: { startPrice: 3_200, annualVolatility: 1 },
   },
   {
     symbol: "SOLUSD",
@@ -145,6 +146,6 @@ export const DEFAULT_MARKETS: readonly MarketDefinition[] = [
     lotSize: 0.001,
     ...FEES,
     tiers: MINOR_TIERS,
-    index: { startPrice: 150, annualVolatility: 0.85 },
+    index: { startPrice: 150, annualVolatility: 1.3 },
   },
 ];

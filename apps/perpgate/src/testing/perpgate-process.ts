@@ -31,7 +31,8 @@ export class PerpgateProcess {
     const [program, ...before] = command;
     this.child = spawn(program, [...before, ...args], {
       cwd: ROOT,
-      env: { PATH: process.env.PATH, ...environment },
+      // Bots would move the markets under a test and take its time; those about them ask for them.
+      env: { PATH: process.env.PATH, PERPGATE_NO_BOTS: "true", ...environment },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.child.stdout?.on("data", (chunk: Buffer) => {
@@ -59,6 +60,21 @@ export class PerpgateProcess {
       };
       this.child.stdout?.on("data", look);
       this.child.once("close", () => reject(new Error(`ended early: ${this.stderr}`)));
+      look();
+    });
+  }
+
+  /** Waits until it has printed this. */
+  async printed(pattern: RegExp, on: "stdout" | "stderr" = "stdout"): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        if (pattern.test(this[on])) resolve();
+      };
+      this.child[on]?.on("data", look);
+      this.child.once("close", () => {
+        look();
+        reject(new Error(`ended without ${pattern}: ${this.stdout}${this.stderr}`));
+      });
       look();
     });
   }

@@ -1,0 +1,66 @@
+/**
+ * A market as a bot needs it: its steps, and how much money is a lot there.
+ *
+ * The figures scale with what the market allows, so that a market with tiers of a thousand dollars
+ * is quoted in cents, and one with tiers of millions in thousands.
+ */
+
+import { fromSteps, type Market, type Step, stepOf } from "@perpgate/protocol";
+
+/** The largest level of a market that allows much, in dollars. */
+const LARGEST_LEVEL = 15_000;
+/** A level is at most this part of the largest position. */
+const PART_OF_LARGEST_POSITION = 1 / 100;
+/** Between the smallest and the largest level: three orders of magnitude. */
+export const SIZE_RANGE = 1_000;
+/** A level of one lot would vanish with the slightest rise of the price. */
+const FEWEST_LOTS = 2;
+
+export interface MarketTerms {
+  readonly symbol: string;
+  readonly tick: Step;
+  readonly lotSize: number;
+  /** Dollars of the largest level. */
+  readonly largest: number;
+  /** 1 where the tiers allow what bots like to trade, less where they do not. */
+  readonly scale: number;
+  readonly maxLeverage: number;
+  /** Positions up to this many dollars may have `maxLeverage`. */
+  readonly firstTier: number;
+}
+
+export function marketTerms(market: Market): MarketTerms {
+  const { symbol, tickSize, lotSize, maxLeverage, tiers } = market;
+  const largestPosition = tiers.at(-1)?.notionalUpTo ?? 0;
+  const largest = Math.min(LARGEST_LEVEL, largestPosition * PART_OF_LARGEST_POSITION);
+  return {
+    symbol,
+    tick: stepOf(tickSize),
+    lotSize,
+    largest,
+    scale: largest / LARGEST_LEVEL,
+    maxLeverage,
+    firstTier: tiers[0]?.notionalUpTo ?? 0,
+  };
+}
+
+/** The price of a tick, as the wire wants it. */
+export function priceOf(terms: MarketTerms, ticks: number): number {
+  return fromSteps(ticks, terms.tick);
+}
+
+/** Ticks of a price, with their fraction. */
+export function ticksOf(terms: MarketTerms, price: number): number {
+  return price / terms.tick.size;
+}
+
+/** Not less than a few lots are worth at this price. */
+export function atLeastLots(terms: MarketTerms, dollars: number, price: number): number {
+  return Math.max(dollars, FEWEST_LOTS * terms.lotSize * price);
+}
+
+/** The margin for a notional, in whole cents where it is large enough for cents. */
+export function marginFor(dollars: number, leverage: number): number {
+  const margin = dollars / leverage;
+  return margin < 1 ? Math.ceil(margin * 1e6) / 1e6 : Math.ceil(margin * 100) / 100;
+}

@@ -1,0 +1,94 @@
+/**
+ * The shape of a book: at which prices there are quotes, and how large they are.
+ *
+ * Prices are divided into cells of a few ticks. A cell has at most one level, at a tick of its own,
+ * and a number u in [0, 1) of its own. Around the fair price every cell has its level; farther out
+ * only those with u below a density that falls with the distance. Cell, tick, u and size belong to
+ * the price and not to the moment. So when the fair price moves, nearly all levels are where they
+ * should be already, and a crowd that starts again finds its old quotes to be the ones it wants.
+ */
+
+import { chanceAt } from "../chance.js";
+import { type MarketTerms, SIZE_RANGE } from "../market/market-terms.js";
+
+export type QuoteSide = "bid" | "ask";
+
+/** A cell's width as a part of the price: about an eighth of a basis point. */
+const CELL = 0.000012;
+/** How far the ladder reaches, as a part of the price; more if its cells do not fill it. */
+const REACH = 0.02;
+const LONGEST_REACH = 0.3;
+/** So many are always full: the best quotes are among them, however coarse the ticks are. */
+const FEWEST_CELLS = 4;
+/** Sizes lean to the small end: the exponent that bends u. */
+const SMALLNESS = 1.3;
+/** Next to the fair price a size has this part of the range, on its logarithm. */
+const NEAREST = 0.7;
+/** A best quote is about this part of the largest level. */
+const TOUCH_PART = 1 / 12;
+
+export interface Ladder {
+  readonly key: number;
+  readonly cellTicks: number;
+  /** How many cells it reaches on each side. */
+  readonly reachCells: number;
+  /** Up to here every cell has a level; beyond, the density falls as one over the distance. */
+  readonly fullCells: number;
+}
+
+export function ladderOf(key: number, fairTicks: number, levels: number): Ladder {
+  const cellTicks = Math.max(1, Math.round(fairTicks * CELL));
+  const cellsIn = (part: number) => Math.max(FEWEST_CELLS, (fairTicks * part) / cellTicks);
+  const reachCells = Math.floor(Math.min(cellsIn(LONGEST_REACH), Math.max(cellsIn(REACH), levels)));
+  const fullCells = Math.max(FEWEST_CELLS, fullCellsFor(levels, reachCells));
+  return { key, cellTicks, reachCells, fullCells };
+}
+
+/** How likely a cell at this distance has a level. */
+export function density({ reachCells, fullCells }: Ladder, distanceCells: number): number {
+  if (distanceCells > reachCells) return 0;
+  return distanceCells <= fullCells ? 1 : fullCells / distanceCells;
+}
+
+export function cellOf({ cellTicks }: Ladder, ticks: number): number {
+  return Math.floor(ticks / cellTicks);
+}
+
+/** The tick of the cell's level. */
+export function tickOfCell({ key, cellTicks }: Ladder, cell: number): number {
+  return cell * cellTicks + Math.floor(chanceAt(key ^ 0x1, cell) * cellTicks);
+}
+
+/** What density a cell needs to have its level. */
+export function rankOfCell({ key }: Ladder, cell: number): number {
+  return chanceAt(key ^ 0x2, cell);
+}
+
+/** Which of so many makers quotes at this tick. */
+export function ownerOf({ key }: Ladder, ticks: number, makers: number): number {
+  return Math.floor(chanceAt(key ^ 0x3, ticks) * makers);
+}
+
+/** Dollars of a level: over three orders of magnitude, the largest not next to the fair price. */
+export function dollarsOf(ladder: Ladder, terms: MarketTerms, ticks: number, gap: number): number {
+  const nearness = Math.min(1, NEAREST + gap / (ladder.cellTicks * ladder.fullCells));
+  const u = chanceAt(ladder.key ^ 0x4, ticks) ** SMALLNESS * nearness;
+  return (terms.largest / SIZE_RANGE) * SIZE_RANGE ** u;
+}
+
+/** Dollars of the best quote: enough that the next trade does not take it all. */
+export function touchDollarsOf(ladder: Ladder, terms: MarketTerms, ticks: number): number {
+  return terms.largest * TOUCH_PART * (0.5 + chanceAt(ladder.key ^ 0x5, ticks));
+}
+
+/** Solves full × (1 + ln(reach / full)) = levels, which grows with `full`. */
+function fullCellsFor(levels: number, reachCells: number): number {
+  if (levels >= reachCells) return reachCells;
+  let [low, high] = [0, reachCells];
+  for (let round = 0; round < 40; round++) {
+    const full = (low + high) / 2;
+    if (full * (1 + Math.log(reachCells / full)) < levels) low = full;
+    else high = full;
+  }
+  return high;
+}

@@ -1,0 +1,145 @@
+/**
+ * What has to change for the standing quotes to be a ladder around the fair price: a pure function
+ * from what stands to what to cancel and what to place, most urgent first.
+ *
+ * A quote stays where a new one would not be placed: a cell loses its level only once the density
+ * that it needs is a quarter farther away than where it would have got one. Without that gap a price
+ * that trembles would have the same quotes sent and canceled all day.
+ */
+
+import {
+  cellOf,
+  density,
+  type Ladder,
+  ownerOf,
+  type QuoteSide,
+  rankOfCell,
+  tickOfCell,
+} from "./ladder.js";
+
+export interface StandingQuote {
+  readonly orderId: string;
+  readonly side: QuoteSide;
+  readonly ticks: number;
+  /** Whose it is. */
+  readonly maker: number;
+}
+
+export interface NewQuote {
+  readonly side: QuoteSide;
+  readonly ticks: number;
+  /** Ticks from the fair price. */
+  readonly gap: number;
+  readonly maker: number;
+  /** Whether it is there to be the best one. */
+  readonly isTouch: boolean;
+}
+
+export interface QuotePlan {
+  /** Those on the wrong side of the fair price first. */
+  readonly cancel: readonly StandingQuote[];
+  /** How many of them are on the wrong side: others would be placed across them. */
+  readonly crossed: number;
+  /** Nearest first, both sides mixed. */
+  readonly place: readonly NewQuote[];
+}
+
+export interface PlanInput {
+  readonly ladder: Ladder;
+  /** With its fraction. */
+  readonly fairTicks: number;
+  readonly makers: number;
+  readonly standing: readonly StandingQuote[];
+  /** Bids stay below and asks above what a stranger offers. */
+  readonly bidBelowTicks: number;
+  readonly askAboveTicks: number;
+}
+
+/** The best quote is at most this far from the fair price. */
+const WIDEST_TOUCH_TICKS = 3;
+/** Quotes closer than this would meet in the middle. */
+const CLOSEST_TICKS = 0.5;
+const KEPT_WITHIN = 0.75;
+const PLACED_WITHIN = 1.25;
+/** A touch and a level may share a cell. */
+const MOST_PER_CELL = 2;
+
+export function planQuotes(input: PlanInput): QuotePlan {
+  const sides = [planSide(input, "bid"), planSide(input, "ask")];
+  const crossed = sides.flatMap((side) => side.crossed);
+  const strays = sides.flatMap((side) => side.strays);
+  const place = sides.flatMap((side) => side.place).sort((a, b) => a.gap - b.gap);
+  return { cancel: [...crossed, ...strays], crossed: crossed.length, place };
+}
+
+interface SidePlan {
+  readonly crossed: readonly StandingQuote[];
+  readonly strays: readonly StandingQuote[];
+  readonly place: readonly NewQuote[];
+}
+
+function planSide(input: PlanInput, side: QuoteSide): SidePlan {
+  const { ladder, standing } = input;
+  const gapOf = (ticks: number) =>
+    side === "bid" ? input.fairTicks - ticks : ticks - input.fairTicks;
+  const mine = standing.filter((quote) => quote.side === side);
+  mine.sort((a, b) => gapOf(a.ticks) - gapOf(b.ticks));
+  const crossed: StandingQuote[] = [];
+  const strays: StandingQuote[] = [];
+  const held = new Map<number, number>();
+  let nearest = Number.POSITIVE_INFINITY;
+  for (const quote of mine) {
+    const gap = gapOf(quote.ticks);
+    const cell = cellOf(ladder, quote.ticks);
+    const count = held.get(cell) ?? 0;
+    if (gap < CLOSEST_TICKS) crossed.push(quote);
+    else if (count >= MOST_PER_CELL || !isWanted(ladder, cell, gap * KEPT_WITHIN)) {
+      strays.push(quote);
+    } else {
+      held.set(cell, count + 1);
+      nearest = Math.min(nearest, gap);
+    }
+  }
+  const place = newQuotes(input, side, held);
+  if (Math.min(nearest, place[0]?.gap ?? nearest) > WIDEST_TOUCH_TICKS) {
+    const touch = newQuote(input, side, touchTicks(input.fairTicks, side));
+    if (touch !== undefined) place.unshift({ ...touch, isTouch: true });
+  }
+  return { crossed, strays, place };
+}
+
+/** Levels of cells that have none, nearest first. */
+function newQuotes(
+  input: PlanInput,
+  side: QuoteSide,
+  held: ReadonlyMap<number, number>,
+): NewQuote[] {
+  const { ladder, fairTicks } = input;
+  const direction = side === "bid" ? -1 : 1;
+  const first = cellOf(ladder, fairTicks);
+  const place: NewQuote[] = [];
+  for (let away = 0; away <= ladder.reachCells; away++) {
+    const cell = first + direction * away;
+    if (held.has(cell)) continue;
+    const quote = newQuote(input, side, tickOfCell(ladder, cell));
+    if (quote !== undefined && isWanted(ladder, cell, quote.gap * PLACED_WITHIN)) place.push(quote);
+  }
+  return place;
+}
+
+/** Undefined where there must be none: beyond the fair price, a stranger's offer, or zero. */
+function newQuote(input: PlanInput, side: QuoteSide, ticks: number): NewQuote | undefined {
+  const { ladder, fairTicks, makers } = input;
+  const gap = side === "bid" ? fairTicks - ticks : ticks - fairTicks;
+  const isFree = side === "bid" ? ticks < input.bidBelowTicks : ticks > input.askAboveTicks;
+  if (gap < CLOSEST_TICKS || ticks < 1 || !isFree) return undefined;
+  return { side, ticks, gap, maker: ownerOf(ladder, ticks, makers), isTouch: false };
+}
+
+function isWanted(ladder: Ladder, cell: number, gap: number): boolean {
+  return rankOfCell(ladder, cell) < density(ladder, gap / ladder.cellTicks);
+}
+
+function touchTicks(fairTicks: number, side: QuoteSide): number {
+  return side === "bid" ? Math.floor(fairTicks - 1) : Math.ceil(fairTicks + 1);
+}

@@ -1,0 +1,57 @@
+/**
+ * A gambler: all the leverage there is, one way, and then hope. It takes a profit once there is one
+ * and never a loss, so sooner or later the venue takes it: that is where liquidations come from.
+ */
+
+import type { HeldPosition } from "../account/bot-account.js";
+import type { Chance } from "../chance.js";
+import type { MarketTerms } from "../market/market-terms.js";
+import { closing, type Taking } from "./taker-order.js";
+
+/** Its stake in dollars, before leverage. */
+const SMALLEST_STAKE = 150;
+const LARGEST_STAKE = 1_200;
+/** The part of the first tier, where leverage is highest, that a bet may fill. */
+const TIER_PART = 0.2;
+const PAUSE_MS = 120_000;
+/** The move that it waits for, as a part of the price. */
+const SMALLEST_HOPE = 0.004;
+const LARGEST_HOPE = 0.015;
+/** A refused bet is not made again at once. */
+const RETRY_MS = 10_000;
+
+export class Gambler {
+  private betsAtMs: number | undefined;
+  private hope: number | undefined;
+
+  constructor(
+    private readonly chance: Chance,
+    private readonly terms: MarketTerms,
+  ) {}
+
+  observe(index: number, nowMs: number, held: HeldPosition | undefined): Taking | undefined {
+    if (held !== undefined) return this.hold(index, held);
+    this.hope = undefined;
+    this.betsAtMs ??= nowMs + this.chance.wait(PAUSE_MS);
+    if (nowMs < this.betsAtMs) return undefined;
+    this.betsAtMs = nowMs + RETRY_MS;
+    return this.bet();
+  }
+
+  private bet(): Taking {
+    const { firstTier, maxLeverage } = this.terms;
+    const stake = this.chance.between(SMALLEST_STAKE, LARGEST_STAKE);
+    return {
+      side: this.chance.happens(0.5) ? "long" : "short",
+      dollars: Math.min(stake * maxLeverage, firstTier * TIER_PART),
+      leverage: maxLeverage,
+    };
+  }
+
+  private hold(index: number, { size, avgEntry }: HeldPosition): Taking | undefined {
+    this.hope ??= this.chance.between(SMALLEST_HOPE, LARGEST_HOPE);
+    const gain = ((index - avgEntry) / avgEntry) * Math.sign(size);
+    this.betsAtMs = undefined;
+    return gain < this.hope ? undefined : closing(size, index);
+  }
+}

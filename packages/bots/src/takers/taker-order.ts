@@ -1,0 +1,47 @@
+/** A market order as takers send it: so much money, and no worse than a price near the index. */
+
+import type { NewOrder } from "@perpgate/sdk";
+import {
+  atLeastLots,
+  type MarketTerms,
+  marginFor,
+  priceOf,
+  ticksOf,
+} from "../market/market-terms.js";
+
+export type TakerSide = "long" | "short";
+
+/** How much worse than the index a taker pays. */
+const WORST = 0.003;
+
+export interface Taking {
+  readonly side: TakerSide;
+  readonly dollars: number;
+  readonly leverage: number;
+  /** Only closes; the money is then a ceiling. */
+  readonly reduceOnly?: boolean;
+  /** How much worse than the index it may get, as a part; 0.3 % unless told otherwise. */
+  readonly worst?: number;
+}
+
+export function takerOrder(terms: MarketTerms, index: number, taking: Taking): NewOrder {
+  const { side, worst = WORST, reduceOnly = false } = taking;
+  const leverage = Math.max(1, Math.min(taking.leverage, terms.maxLeverage));
+  const dollars = atLeastLots(terms, taking.dollars, index * (1 + worst));
+  const limit = ticksOf(terms, index * (side === "long" ? 1 + worst : 1 - worst));
+  return {
+    symbol: terms.symbol,
+    side,
+    type: "market",
+    margin: marginFor(dollars, leverage),
+    leverage,
+    price: priceOf(terms, Math.max(1, side === "long" ? Math.ceil(limit) : Math.floor(limit))),
+    ...(reduceOnly ? { reduceOnly } : {}),
+  };
+}
+
+/** Closes a position: twice its worth is a ceiling that it stays below. */
+export function closing(size: number, index: number, part = 1): Taking {
+  const dollars = Math.abs(size) * index * (part === 1 ? 2 : part);
+  return { side: size > 0 ? "short" : "long", dollars, leverage: 1, reduceOnly: true };
+}
