@@ -21,12 +21,19 @@ function updatesOf(client: StreamClient): Frame[] {
   return client.frames.filter(({ d }) => d.type !== "snapshot" && d.type !== "gap");
 }
 
-/** Frames are noted with the command and sent in the next turn: one round trip later they are here. */
-async function received(client: StreamClient): Promise<Frame[]> {
+/**
+ * Waits for so many updates: a backfill comes in pages and makes room for other answers in between.
+ * Then for two round trips more, within which any that is one too many would come.
+ */
+async function received(client: StreamClient, atLeast = 0): Promise<Frame[]> {
+  while (updatesOf(client).length < atLeast) await client.settled();
   await client.settled();
   await client.settled();
   return updatesOf(client);
 }
+
+/** What a maker is told of one `trade`. */
+const FRAMES_PER_TRADE = 5;
 
 /** A resting order, one that takes half of it, a cancel, a deposit with its credit. */
 async function trade(at: RunningVenue, maker: Trader, taker: Trader): Promise<void> {
@@ -57,7 +64,7 @@ describe("private streams", () => {
     const ofTaker = await follow(at, taker.token);
     await trade(at, maker, taker);
 
-    const toMaker = await received(ofMaker);
+    const toMaker = await received(ofMaker, 5);
     expect(toMaker.map(({ t }) => t)).toEqual([
       "preconfirms",
       "orders",
@@ -75,7 +82,7 @@ describe("private streams", () => {
     expect(toMaker[2]?.d.seq).toBe(toMaker[3]?.d.seq);
     expect(toMaker[4]?.d).toMatchObject({ orders: [{ status: "canceled" }] });
 
-    const toTaker = await received(ofTaker);
+    const toTaker = await received(ofTaker, 5);
     expect(toTaker.map(({ t }) => t)).toEqual([
       "preconfirms",
       "orders",
@@ -109,7 +116,7 @@ describe("private streams", () => {
     const taker = await Trader.enter(before);
     const whole = await follow(before, maker.token);
     for (let i = 0; i < 3; i++) await trade(before, maker, taker);
-    const live = await received(whole);
+    const live = await received(whole, 3 * FRAMES_PER_TRADE);
     const startMs = before.nowMs();
     await before.stop();
 
@@ -118,11 +125,13 @@ describe("private streams", () => {
     const other = traderAt(after, taker);
     const rest = await follow(after, maker.token);
     await trade(after, again, other);
-    const later = await received(rest);
+    const later = await received(rest, FRAMES_PER_TRADE);
     const expected = [...live, ...later];
+    expect(expected).toHaveLength(4 * FRAMES_PER_TRADE);
     for (const since of [0, ...expected.map(({ d }) => Number(d.seq))]) {
       const client = await follow(after, maker.token, since);
-      const seen = await received(client);
+      const missed = expected.filter(({ d }) => Number(d.seq) > since).length;
+      const seen = await received(client, missed);
       for (const stream of STREAMS) {
         expect(
           seen.filter(({ t }) => t === stream),
@@ -147,10 +156,10 @@ describe("private streams", () => {
         joined.push(await follow(at, trader.token, start, ["preconfirms", "orders"]));
       await placing;
     }
-    const expected = (await received(witness)).map(idOf);
+    const expected = (await received(witness, 2 * ROUNDS)).map(idOf);
     expect(expected.length).toBe(2 * ROUNDS);
     for (const client of joined) {
-      const seen = (await received(client)).map(idOf);
+      const seen = (await received(client, 2 * ROUNDS)).map(idOf);
       for (const stream of ["preconfirms", "orders"]) {
         expect(seen.filter((id) => id.startsWith(stream))).toEqual(
           expected.filter((id) => id.startsWith(stream)),
@@ -169,7 +178,7 @@ describe("private streams", () => {
     // One command that changes them all: its frame is whole, whatever the page.
     await trader.send("/v1/orders/cancel-all", {});
     const client = await follow(at, trader.token, start, ["orders"]);
-    const frames = await received(client);
+    const frames = await received(client, COUNT + 1);
     expect(frames.length).toBe(COUNT + 1);
     const seqs = frames.map(({ d }) => Number(d.seq));
     expect(seqs).toEqual([...seqs].sort((a, b) => a - b));

@@ -81,7 +81,9 @@ export class StreamServer {
     this.sockets.on("wsClientError", (error, socket) => {
       refuseUpgrade(socket, new Refusal("malformed_request", { problem: error.message }));
     });
-    this.liveness = setInterval(() => this.lookForTheDead(), this.limits.pingIntervalMs);
+    // Not before what has arrived was read: after a pause of this process pongs may wait there.
+    const look = () => setImmediate(() => this.lookForTheDead());
+    this.liveness = setInterval(look, this.limits.pingIntervalMs);
     this.liveness.unref();
   }
 
@@ -207,6 +209,7 @@ export class StreamServer {
   }
 
   private lookForTheDead(): void {
+    if (this.isStopping) return;
     for (const connection of [...this.connections]) {
       if (!connection.isAlive) {
         connection.destroy();
