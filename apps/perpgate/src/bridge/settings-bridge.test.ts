@@ -1,10 +1,8 @@
 /** The bridge's part of the configuration, as an operator gets it right and wrong. */
 
-import { execFileSync } from "node:child_process";
-import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { privateKeyFromSeed, publicKeyHex } from "@perpgate/bridge";
+import { createKeyFile, privateKeyFromSeed, publicKeyHex, readKeyFile } from "@perpgate/bridge";
 import { describe, expect, test } from "vitest";
 import { checkSettings, joinSettings } from "../settings.js";
 import { signInRulesOf } from "../sign-in-settings.js";
@@ -94,10 +92,8 @@ describe("refused, with the key at fault", () => {
   test("a key file that others may read", () => {
     const { path } = newKeyFile();
     chmodSync(path, 0o640);
-    const settings = settingsOf(chainFile({ keyFiles: [path], members: undefined }));
-    expect(() => bridgeOf(JSON.parse(JSON.stringify(settings)), undefined)).toThrow(
-      /others may read it \(mode 640\)/,
-    );
+    const settings = settingsOf(chainFile({ keyFiles: [path] }));
+    expect(() => bridgeOf(settings, undefined)).toThrow(/others may read it \(mode 640\)/);
   });
 
   test("chain attestors and no list of domains, even on loopback", () => {
@@ -132,16 +128,12 @@ test("a data folder keeps its kind: dev never goes on with a chain, nor the reve
   expect((await third.child.ended).stdout).toContain("2 of 2 attestors credit, 1 run here");
 }, 180_000);
 
-test("keygen: a file that only its owner reads, its public key on a line, and never over another", () => {
-  const keygen = fileURLToPath(import.meta.resolve("@perpgate/bridge")).replace(
-    /(?:src|dist)\/index\.(?:ts|js)$/,
-    "dist/keygen.js",
-  );
+test("a new key file: only its owner reads it, and it never takes another's place", () => {
   const path = join(temporaryFolder(), "attestor.key");
-  const publicKey = execFileSync(process.execPath, [keygen, path], { encoding: "utf8" }).trim();
+  const publicKey = createKeyFile(path);
   expect(statSync(path).mode & 0o777).toBe(0o600);
-  expect(publicKeyHex(privateKeyFromSeed(readFileSync(path, "utf8").trim()))).toBe(publicKey);
-  writeFileSync(path, "mine\n");
-  expect(() => execFileSync(process.execPath, [keygen, path], { stdio: "pipe" })).toThrow(/EEXIST/);
-  expect(readFileSync(path, "utf8")).toBe("mine\n");
+  expect(publicKeyHex(privateKeyFromSeed(readKeyFile(path).trim()))).toBe(publicKey);
+  const before = readFileSync(path, "utf8");
+  expect(() => createKeyFile(path)).toThrow(/EEXIST/);
+  expect(readFileSync(path, "utf8")).toBe(before);
 });
