@@ -24,7 +24,7 @@ function bench(script, args, environment = {}) {
   });
 }
 
-describe("npm run bench", () => {
+describe("npm run bench", { timeout: 180_000 }, () => {
   it("help: names the parts", async () => {
     const { code, out } = await bench("main", ["--help"]);
     expect(code).toBe(0);
