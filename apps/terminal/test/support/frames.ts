@@ -12,8 +12,10 @@ export interface FrameFigures {
   readonly bookChanges: number;
 }
 
+const AT_MOST_MS = 60_000;
+
 /** Text, because the page's world is not this one. */
-const MEASURE = `async (forMs) => {
+const MEASURE = `async (forMs, untilChanges, atMostMs) => {
   const gaps = [];
   let longestTaskMs = 0;
   let bookChanges = 0;
@@ -31,8 +33,10 @@ const MEASURE = `async (forMs) => {
     const frame = (now) => {
       gaps.push(now - last);
       last = now;
-      if (now - begin < forMs) requestAnimationFrame(frame);
-      else resolve();
+      const passed = now - begin;
+      const isDone = passed >= forMs && bookChanges >= untilChanges;
+      if (isDone || passed >= atMostMs) resolve();
+      else requestAnimationFrame(frame);
     };
     requestAnimationFrame(frame);
   });
@@ -41,9 +45,14 @@ const MEASURE = `async (forMs) => {
   return { gaps: gaps.slice(1), longestTaskMs, bookChanges };
 }`;
 
-export async function measureFrames(page: Page, forMs: number): Promise<FrameFigures> {
+/** For that long, or longer, until the ladder has changed that often: a busy venue may be slow. */
+export async function measureFrames(
+  page: Page,
+  forMs: number,
+  untilChanges: number,
+): Promise<FrameFigures> {
   const measured: { gaps: number[]; longestTaskMs: number; bookChanges: number } =
-    await page.evaluate(`(${MEASURE})(${forMs})`);
+    await page.evaluate(`(${MEASURE})(${forMs}, ${untilChanges}, ${AT_MOST_MS})`);
   const sorted = measured.gaps.toSorted((a, b) => a - b);
   const total = sorted.reduce((sum, gap) => sum + gap, 0);
   const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? 0;

@@ -43,6 +43,7 @@ export class TradingPage {
       colorScheme: colours,
       reducedMotion: "reduce",
     });
+    context.setDefaultTimeout(POLL.timeout);
     const page = await context.newPage();
     const opened = new TradingPage(context, page, new URL(url).origin);
     opened.watch();
@@ -150,4 +151,4 @@ export class TradingPage {
 }
 
 /** Generous: a busy machine is slow, not wrong. */
-export const POLL = { timeout: 30_000, interval: 50 };
+export const POLL = { timeout: 60_000, interval: 50 };
