@@ -148,11 +148,11 @@ describe("private streams", () => {
     const trader = await Trader.enter(at);
     const witness = await follow(at, trader.token, undefined, ["preconfirms", "orders"]);
     const start = at.venue.position;
-    const ROUNDS = 300;
+    const ROUNDS = 150;
     const joined: StreamClient[] = [];
     for (let i = 0; i < ROUNDS; i++) {
       const placing = trader.place(trader.limit("long", 60_000 + i, { margin: 1 }));
-      if (i % 60 === 59)
+      if (i % 30 === 29)
         joined.push(await follow(at, trader.token, start, ["preconfirms", "orders"]));
       await placing;
     }
@@ -173,8 +173,12 @@ describe("private streams", () => {
     const trader = await Trader.enter(at);
     const start = at.venue.position;
     const COUNT = 400;
-    for (let i = 0; i < COUNT; i++)
-      await trader.place(trader.limit("long", 60_000 + i, { margin: 1 }));
+    for (let placed = 0; placed < COUNT; placed += 50) {
+      const some = Array.from({ length: 50 }, (_, i) =>
+        trader.place(trader.limit("long", 60_000 + placed + i, { margin: 1 })),
+      );
+      await Promise.all(some);
+    }
     // One command that changes them all: its frame is whole, whatever the page.
     await trader.send("/v1/orders/cancel-all", {});
     const client = await follow(at, trader.token, start, ["orders"]);
