@@ -1,30 +1,136 @@
 /** The examples as a reader runs them: against a real gateway, each in a process of its own. */
-import { execFile } from "node:child_process";
+
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
-import { expect, test } from "vitest";
-import { PerpgateProcess, temporaryFolder } from "./testing/perpgate-process.js";
+import { PerpgateClient, type Session } from "@perpgate/sdk";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { PerpgateProcess } from "./testing/perpgate-process.js";
+import { startGateway } from "./testing/trader-shell.js";
 
 const EXAMPLES = fileURLToPath(new URL("../../../examples/", import.meta.url));
+/** Processes start slowly on a busy machine. */
+const PATIENCE_MS = 180_000;
+const SIDES = { symbol: "BTCUSD", type: "limit", margin: 1000, leverage: 5 } as const;
 
-async function untilReady(url: string): Promise<void> {
-  for (;;) {
-    const response = await fetch(`${url}/readyz`);
-    await response.arrayBuffer();
-    if (response.ok) return;
-  }
+function example(name: string, ...args: string[]): PerpgateProcess {
+  return new PerpgateProcess(args, {}, [process.execPath, `${EXAMPLES}${name}.mjs`]);
 }
 
-test("first-trade: two fresh wallets sign in, and one takes what the other quotes", async () => {
-  const gateway = new PerpgateProcess(["--port", "0", "--data", temporaryFolder(), "--no-bots"]);
-  const url = await gateway.url();
-  await untilReady(url);
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    `${EXAMPLES}first-trade.mjs`,
-    url,
-  ]);
-  expect(stdout).toMatch(/^BTCUSD mark \d/);
-  expect(stdout).toMatch(/maker 0x\w{40}: resting, order \d+/);
-  expect(stdout).toMatch(/taker 0x\w{40}: filled\n {2}0\.01538 BTC at 6\d{4}/);
-  expect(stdout).toMatch(/preconfirmed in [\d.]+ ms, for block \d+/);
+/** What it printed, if it ended by itself and well. */
+async function outputOf(child: PerpgateProcess): Promise<string> {
+  const { code, stdout, stderr } = await child.ended;
+  expect([code, stderr]).toEqual([0, ""]);
+  return stdout;
+}
+
+interface Counterparty {
+  readonly client: PerpgateClient;
+  readonly session: Session;
+  /** A price so many thousandths from the mark. */
+  price(thousandths: number): Promise<number>;
+}
+
+async function counterparty(url: string): Promise<Counterparty> {
+  const client = new PerpgateClient({ url });
+  onTestFinished(() => client.close());
+  const session = await client.signIn({ account: privateKeyToAccount(generatePrivateKey()) });
+  const price = async (thousandths: number) => {
+    const { mark } = await client.ticker("BTCUSD");
+    return Math.round((mark ?? 0) * (1 + thousandths / 1_000));
+  };
+  return { client, session, price };
+}
+
+/** Someone who buys and sells near the mark, as the bots of a testnet do. */
+async function quoting(url: string): Promise<Counterparty> {
+  const other = await counterparty(url);
+  await other.session.placeOrder({ ...SIDES, side: "short", price: await other.price(1) });
+  await other.session.placeOrder({ ...SIDES, side: "long", price: await other.price(-1) });
+  return other;
+}
+
+describe("examples", { timeout: PATIENCE_MS }, () => {
+  test("first-trade: buys at the market and closes again", async () => {
+    const url = await startGateway();
+    await quoting(url);
+    expect(await outputOf(example("first-trade", url))).toMatch(
+      /^filled: 0\.007\d* BTC at 6\d{4}\n {2}fee 0\.2\d*, in [\d.]+ ms, for block \d+\n {2}long 0\.007\d*, liquidated at 5\d{4}(\.\d)?\nfilled: position 0, balance 99\d\d\.\d+\n$/,
+    );
+  });
+
+  test("raw-wire: two fresh wallets sign in, and one takes what the other quotes", async () => {
+    const stdout = await outputOf(example("raw-wire", await startGateway()));
+    expect(stdout).toMatch(/^BTCUSD mark \d/);
+    expect(stdout).toMatch(/maker 0x\w{40}: resting, order \d+/);
+    expect(stdout).toMatch(/taker 0x\w{40}: filled\n {2}0\.015\d* BTC at 6\d{4}/);
+    expect(stdout).toMatch(/preconfirmed in [\d.]+ ms, for block \d+/);
+  });
+
+  test("mirrored-book: follows the book as it changes", async () => {
+    const url = await startGateway();
+    const { session, price } = await quoting(url);
+    const child = example("mirrored-book", url, "BTCUSD", "3");
+    await child.printed(/seq \d+: bid 6\d{4},0\.0\d+, ask 6\d{4},0\.0\d+, spread .*1 \+ 1 levels/);
+    // Each order is a change, until the example has seen enough.
+    let isOver = false;
+    void child.ended.then(() => {
+      isOver = true;
+    });
+    const order = { ...SIDES, margin: 1, side: "long" } as const;
+    while (!isOver) await session.placeOrder({ ...order, price: await price(-2) });
+    const lines = (await outputOf(child)).trimEnd().split("\n");
+    expect(lines).toHaveLength(3);
+    const seqs = lines.map((line) => Number(/^seq (\d+)/.exec(line)?.[1]));
+    expect([...seqs].sort((a, b) => a - b)).toEqual(seqs);
+    expect(lines[2]).toMatch(/\d \+ 1 levels$/);
+  });
+
+  test("grid-bot: a sell that is filled comes back as a buy; nothing stays in the book", async () => {
+    const url = await startGateway();
+    const { client, session } = await counterparty(url);
+    const child = example("grid-bot", url, "1", "120");
+    await child.printed(/^quoting 10 levels from 6\d{4}/);
+    // A little more than the first level, and less than two.
+    const bought = await session.placeOrder({
+      symbol: "BTCUSD",
+      side: "long",
+      type: "market",
+      margin: 60,
+      leverage: 5,
+    });
+    expect(bought.status).toBe("filled");
+    const stdout = await outputOf(child);
+    expect(stdout).toMatch(/\nshort filled at 6[\d.]+: long at 6[\d.]+\n/);
+    expect(stdout).toMatch(/\n1 fills, 10 orders canceled, position -0\.00\d+\nwallet 10000 -> 99/);
+    expect(await client.book("BTCUSD")).toMatchObject({ bids: [], asks: [] });
+  });
+
+  test("stop-loss: waits at the venue; the dead-man's switch takes it away, and the position is closed", async () => {
+    const url = await startGateway();
+    await quoting(url);
+    const stdout = await outputOf(example("stop-loss", url));
+    expect(stdout).toMatch(/^long 0\.007\d* at 6\d{4}\nstop-loss pending at 6\d{4}\n/);
+    expect(stdout).toMatch(/\ntake-profit resting at 6\d{4}\nalive, the switch fires at 20/);
+    expect(stdout.match(/order \d+ canceled: cancel_after\n/g)).toHaveLength(2);
+    expect(stdout).toMatch(/\nfilled at 6\d{4}, position 0\n$/);
+  });
+
+  test("deposit: registered, followed and credited", async () => {
+    const stdout = await outputOf(example("deposit", await startGateway()));
+    expect(stdout).toMatch(
+      /^balance 10000\n(deposit \d+: queued\n)?deposit \d+: credited\nbalance 20000\n$/,
+    );
+  });
+
+  test("every example is in the list, and tested here", () => {
+    const names = readdirSync(EXAMPLES).filter((name) => name.endsWith(".mjs"));
+    const [list, tests] = [`${EXAMPLES}README.md`, fileURLToPath(import.meta.url)].map((path) =>
+      readFileSync(path, "utf8"),
+    );
+    for (const name of names) {
+      expect(list).toContain(`node examples/${name}`);
+      expect(tests).toContain(`example("${name.replace(".mjs", "")}"`);
+    }
+  });
 });

@@ -20,7 +20,7 @@ venue that serves the data folder must be running; the change is in its log, and
     ["cohort open", "everyone may trade"],
     [
       "cohort allowlist --allow 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
-      "this address too, nobody beyond the list",
+      "those on the list, and this one",
     ],
   ],
   run: cohort,

@@ -35,11 +35,10 @@ export function tableText<Row>(
         .map(({ text, tone }, at) => {
           const pad = " ".repeat((widths[at] ?? 0) - [...text].length);
           const painted = paint(text, tone);
-          if (columns[at]?.align === "right") return pad + painted;
-          // No spaces at the end of a line.
-          return at === cells.length - 1 ? painted : painted + pad;
+          return columns[at]?.align === "right" ? pad + painted : painted + pad;
         })
-        .join(GAP),
+        .join(GAP)
+        .trimEnd(),
     )
     .join("\n");
 }

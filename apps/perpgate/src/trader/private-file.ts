@@ -28,7 +28,13 @@ const OTHERS = 0o077;
 /** Made if missing; refused if others may look into it. */
 export function preparePrivateFolder(path: string): void {
   attempt(`cannot make ${path}`, () => mkdirSync(path, { recursive: true, mode: FOLDER_MODE }));
-  const stats = statSync(path);
+  checkPrivateFolder(path);
+}
+
+/** Refused if others may look into it; one that is missing has nothing to hide. */
+export function checkPrivateFolder(path: string): void {
+  const stats = attempt(`cannot use ${path}`, () => statSync(path, { throwIfNoEntry: false }));
+  if (stats === undefined) return;
   if (!stats.isDirectory()) throw new StartError(`${path} is not a folder`);
   checkOwner(path, stats, "700");
 }

@@ -13,7 +13,12 @@ import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import type { SavedSession } from "@perpgate/sdk";
 import { StartError, UsageError } from "../start-error.js";
-import { preparePrivateFolder, readPrivateFile, writePrivateFile } from "./private-file.js";
+import {
+  checkPrivateFolder,
+  preparePrivateFolder,
+  readPrivateFile,
+  writePrivateFile,
+} from "./private-file.js";
 
 /** Where the wallet's key is: made here, in a file of its owner's, or in the environment. */
 export type KeyPlace = "own" | "environment" | { readonly file: string };
@@ -43,6 +48,7 @@ export class Profile {
 
   /** Undefined before the first login. */
   read(): ProfileContent | undefined {
+    checkPrivateFolder(this.folder);
     const text = readPrivateFile(this.contentPath);
     if (text === undefined) return undefined;
     const content = parse(text);

@@ -1,0 +1,240 @@
+/** The command line as a trader uses it: the built command against a real gateway. */
+
+import { chmodSync, readdirSync, statSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { chainSettings, newKeyFile } from "../bridge/testing/chain-process.js";
+import { configurationFile, temporaryFolder } from "../testing/perpgate-process.js";
+import { startGateway, TraderShell } from "../testing/trader-shell.js";
+
+/** Processes start slowly on a busy machine. */
+const PATIENCE_MS = 180_000;
+const ADDRESS = /0x[0-9a-fA-F]{40}/;
+
+async function closedPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
+
+function modes(folder: string): Record<string, string> {
+  const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
+  const files = readdirSync(folder).map((name) => [name, mode(join(folder, name))]);
+  return Object.fromEntries([[".", mode(folder)], ...files]);
+}
+
+function addressIn(text: string): string {
+  return ADDRESS.exec(text)?.[0] ?? "";
+}
+
+/** A price above the mark, so that nobody is at a loss who buys there, and on every tick. */
+function abovePrice(markets: unknown): string {
+  const [market]: { markPrice: number }[] = JSON.parse(JSON.stringify(markets));
+  return String(Math.ceil((market?.markPrice ?? 0) * 1.002));
+}
+
+describe("a trader's day", { timeout: PATIENCE_MS }, () => {
+  test("login, deposit, buy, positions, fills, cancel, logout", async () => {
+    const shell = new TraderShell(await startGateway());
+    const [login, maker] = await Promise.all([
+      shell.text("login"),
+      shell.json("login", "--profile", "maker"),
+    ]);
+    expect(login).toMatch(/^New testnet wallet, its key in \S+wallet\.key\nLogged in as 0x/);
+    expect(login).toContain("balance  10,000.00");
+    expect(maker).toMatchObject({ profile: "maker", isNewWallet: true, balance: 10_000 });
+    const profile = join(shell.folder, "perpgate", "profiles", "default");
+    expect(modes(profile)).toEqual({ ".": "700", "profile.json": "600", "wallet.key": "600" });
+
+    const price = abovePrice(await shell.json("markets"));
+    const quote = ["sell", "BTCUSD", "1000", "--leverage", "5", "--price", price];
+    const [resting, deposit] = await Promise.all([
+      shell.text(...quote, "--post-only", "--profile", "maker"),
+      shell.run("deposit"),
+    ]);
+    expect(resting).toMatch(/^resting {2}0\.0\d+ BTC waits in the book \(BTCUSD, limit\)\n/);
+    expect(deposit.stdout).toBe("credited 10,000.00, the balance is 20,000.00\n");
+    expect(deposit.stderr).toMatch(/^deposit \d+: queued\n/);
+
+    const bought = await shell.text("buy", "btcusd", "100", "--leverage", "5");
+    expect(bought).toMatch(/^filled {2}bought 0\.00\d+ BTC at 6\d,\d{3}\.0 \(BTCUSD, market\)\n/);
+    expect(bought).toMatch(/ {2}fee {7}0\.2\d*\n {2}position {2}long 0\.00\d+ BTC from 6/);
+    expect(bought).toMatch(/ {2}block {5}\d+\n {2}latency {3}[\d.]+ ms at the gateway, /);
+
+    const [positions, fills, book, account] = await Promise.all([
+      shell.text("positions"),
+      shell.json("fills"),
+      shell.json("book", "BTCUSD", "--once"),
+      shell.text("account"),
+    ]);
+    expect(positions).toMatch(/^symbol {2}side +size .*\nBTCUSD {2}long +0\.00\d{3} /);
+    expect(fills).toMatchObject([{ symbol: "BTCUSD", side: "long", liquidity: "taker" }]);
+    expect(book).toMatchObject({
+      symbol: "BTCUSD",
+      bids: [],
+      asks: [[Number(price), expect.any(Number)]],
+    });
+    expect(account).toContain(addressIn(login));
+
+    await fourAtOnce(shell);
+
+    const closed = await shell.json("sell", "BTCUSD", "90", "--price", price);
+    const { orderId } = JSON.parse(JSON.stringify(closed));
+    expect(await shell.text("cancel", orderId)).toMatch(`canceled ${orderId}, 0.0`);
+    const again = await shell.run("cancel", orderId);
+    expect(again.code).toBe(1);
+    expect(again.stderr).toContain("already canceled. (order_not_cancelable)\n  What became");
+
+    expect(await shell.text("logout")).toBe(`Logged out ${addressIn(login)}\n`);
+    expect(modes(profile)).toEqual({ ".": "700", "profile.json": "600", "wallet.key": "600" });
+    expect(await shell.run("positions")).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: "perpgate: you are not logged in; run: perpgate login\n",
+    });
+    expect(await shell.json("login")).toMatchObject({
+      address: addressIn(login),
+      isNewWallet: false,
+    });
+  });
+
+  /** Equal orders with a nonce in common would be taken for one. */
+  async function fourAtOnce(shell: TraderShell): Promise<void> {
+    const order = ["buy", "BTCUSD", "10", "--price", "60000"];
+    const placed = await Promise.all([1, 2, 3, 4].map(() => shell.json(...order)));
+    expect(placed).toMatchObject([1, 2, 3, 4].map(() => ({ status: "resting", replayed: false })));
+    const open = await shell.text("orders");
+    expect(open.trimEnd().split("\n")).toHaveLength(5);
+    const { canceled } = JSON.parse(await shell.text("cancel", "--all", "--json"));
+    expect(canceled).toHaveLength(4);
+    expect(await shell.text("orders")).toBe("no open orders\n");
+  }
+
+  test("streams: a line a frame, Ctrl-C ends with 0, and so does a reader that has seen enough", async () => {
+    const shell = new TraderShell(await startGateway());
+    await shell.text("login", "--symbols", "BTCUSD", "--max-order-notional", "50");
+    const watch = shell.start("watch", "orders", "--json", "--count", "2");
+    const ladder = shell.start("book", "BTCUSD");
+    await watch.printed(/snapshot/);
+    await ladder.printed(/the book is empty/);
+    const order = ["buy", "BTCUSD", "50", "--price", "60000", "--json"];
+    const { orderId } = JSON.parse(await shell.text(...order));
+    const frames = (await watch.ended).stdout.trimEnd().split("\n");
+    expect(frames.map((line) => JSON.parse(line))).toMatchObject([
+      { stream: "orders", data: { type: "snapshot", orders: [] } },
+      { stream: "orders", data: { type: "update", orders: [{ orderId, status: "resting" }] } },
+    ]);
+    await ladder.printed(/60,000\.0 {2}0\.00083 {2}0\.00083/);
+    ladder.signal("SIGINT");
+    expect(await ladder.ended).toMatchObject({ code: 0, stderr: "" });
+    const tooMuch = await shell.run("buy", "BTCUSD", "60", "--price", "60000");
+    expect(tooMuch.stderr).toContain("session_order_cap_exceeded)\n  The session was limited");
+  });
+
+  test("a session that has expired: says to log in again, for people and for programs", async () => {
+    const shell = new TraderShell(await startGateway());
+    await shell.text("login", "--expires-in", "1s");
+    for (;;) {
+      const { code, stderr } = await shell.run("account");
+      if (code === 0) continue;
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/\(invalid_token\)\n {2}The session is over\..*perpgate login\n$/);
+      break;
+    }
+    const { code, stdout, stderr } = await shell.run("fills", "--json");
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { code: "invalid_token", status: 401, advice: expect.stringContaining("login") },
+    });
+    // What was asked for is so already.
+    expect(await shell.text("logout")).toContain("the session was over already");
+  });
+
+  test("real chains: says where to send tokens, registers a hash, and login names the domain", async () => {
+    const chain = {
+      rpc: `http://127.0.0.1:${await closedPort()}`,
+      vault: "0x1111111111111111111111111111111111111111",
+      usdc: "0x2222222222222222222222222222222222222222",
+    } as const;
+    const settings = chainSettings(chain, { keyFiles: [newKeyFile().path] });
+    const url = await startGateway(["--config", configurationFile(settings)]);
+    const shell = new TraderShell(url);
+    expect((await shell.run("login")).stderr).toMatch(
+      /\(siwe_domain_not_allowed\)\n.*--domain NAME/,
+    );
+    await shell.text("login", "--domain", "localhost");
+    const where = await shell.text("deposit");
+    expect(where).toContain(`ethereum  USDC   ${chain.vault}              3  ${chain.usdc}`);
+    const txHash = `0x${"ab".repeat(32)}`;
+    const queued = await shell.json("deposit", "--tx", txHash, "--no-wait");
+    expect(queued).toMatchObject({ status: "queued", txHash, chain: "ethereum" });
+    const waiting = shell.start("deposit", "--tx", txHash);
+    await waiting.printed(/deposit \d+: queued/, "stderr");
+    waiting.signal("SIGINT");
+    expect(await waiting.ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("goes on by itself"),
+    });
+  });
+});
+
+describe("what goes wrong", { timeout: PATIENCE_MS }, () => {
+  test("no gateway: says how to start one, for people and for programs", async () => {
+    const url = `http://127.0.0.1:${await closedPort()}`;
+    const shell = new TraderShell(url);
+    const [people, programs] = await Promise.all([
+      shell.run("login"),
+      shell.run("markets", "--json"),
+    ]);
+    expect(people.code).toBe(1);
+    expect(people.stderr).toMatch(
+      new RegExp(
+        `^perpgate: no gateway answers at ${url}: .*ECONNREFUSED.*\\n {2}Start one with npm`,
+      ),
+    );
+    expect(JSON.parse(programs.stderr)).toMatchObject({ error: { code: "connection_failed" } });
+    expect([programs.code, programs.stdout]).toEqual([1, ""]);
+    // Nothing was made for a login that could not be.
+    expect(() => statSync(shell.folder)).toThrow("ENOENT");
+  });
+
+  test("written wrongly: exit 2, one line with the usage, also for programs", async () => {
+    const shell = new TraderShell("http://127.0.0.1:9");
+    const [people, programs] = await Promise.all([
+      shell.run("buy", "BTCUSD", "1,500"),
+      shell.run("cancel", "--json"),
+    ]);
+    expect([people.code, people.stdout, programs.code]).toEqual([2, "", 2]);
+    expect(people.stderr).toMatch(/^perpgate: margin: "1,500" is not .*usage: perpgate buy .*\n$/);
+    expect(JSON.parse(programs.stderr)).toMatchObject({ error: { code: "usage" } });
+  });
+
+  test("keys that others can read are refused, and no key is overwritten", async () => {
+    const shell = new TraderShell("http://127.0.0.1:9");
+    const file = join(temporaryFolder(), "wallet.key");
+    const made = await shell.json("keygen", "wallet", file);
+    expect(made).toMatchObject({ kind: "wallet", file, address: expect.stringMatching(ADDRESS) });
+    expect((statSync(file).mode & 0o777).toString(8)).toBe("600");
+    const [again, session, attestor] = await Promise.all([
+      shell.run("keygen", "wallet", file),
+      shell.text("keygen", "session", join(file, "..", "session.key")),
+      shell.text("keygen", "attestor", join(file, "..", "attestor.key")),
+    ]);
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("not overwritten") });
+    expect([session, attestor]).toEqual([
+      expect.stringMatching(/^[0-9a-f]{64}\n$/),
+      expect.stringMatching(/^[0-9a-f]{64}\n$/),
+    ]);
+    chmodSync(file, 0o644);
+    const url = await startGateway();
+    const loose = await shell.run("login", "--url", url, "--key-file", file);
+    expect(loose).toMatchObject({ code: 1, stderr: expect.stringContaining(`chmod 600 ${file}`) });
+    chmodSync(file, 0o600);
+    const login = ["login", "--url", url, "--key-file", file];
+    expect(await shell.json(...login)).toMatchObject({ isNewWallet: false });
+  });
+});

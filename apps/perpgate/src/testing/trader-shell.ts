@@ -1,0 +1,43 @@
+/** A trader's shell, for tests: the built command, with a configuration folder of its own. */
+
+import { join } from "node:path";
+import { type Ended, PerpgateProcess, temporaryFolder } from "./perpgate-process.js";
+
+export class TraderShell {
+  readonly folder = join(temporaryFolder(), "config");
+
+  constructor(readonly url: string) {}
+
+  /** The command while it runs. */
+  start(...words: string[]): PerpgateProcess {
+    return new PerpgateProcess(words, { XDG_CONFIG_HOME: this.folder, PERPGATE_URL: this.url });
+  }
+
+  run(...words: string[]): Promise<Ended> {
+    return this.start(...words).ended;
+  }
+
+  /** What it prints, of a command that must succeed. */
+  async text(...words: string[]): Promise<string> {
+    const { code, stdout, stderr } = await this.run(...words);
+    if (code !== 0) throw new Error(`perpgate ${words.join(" ")} ended with ${code}: ${stderr}`);
+    return stdout;
+  }
+
+  /** The one document that it prints with `--json`. */
+  async json(...words: string[]): Promise<unknown> {
+    return JSON.parse(await this.text(...words, "--json"));
+  }
+}
+
+/** A gateway without bots, ready to trade; answers its address. */
+export async function startGateway(args: readonly string[] = []): Promise<string> {
+  const data = join(temporaryFolder(), "data");
+  const gateway = new PerpgateProcess(["--port", "0", "--data", data, "--no-bots", ...args]);
+  const url = await gateway.url();
+  for (;;) {
+    const response = await fetch(`${url}/readyz`);
+    await response.arrayBuffer();
+    if (response.ok) return url;
+  }
+}

@@ -1,0 +1,92 @@
+#!/usr/bin/env node
+/**
+ * A grid: buys rest below the price, sells above it, a step apart. When one is filled, its opposite
+ * is placed a step away, so every way there and back earns the step.
+ *
+ *   npm start                                    # in another terminal
+ *   node examples/grid-bot.mjs [http://127.0.0.1:8080] [10 fills] [60 seconds]
+ *
+ * It ends after so many fills or seconds, or by Ctrl-C, and cancels what it has in the book. If it
+ * should die instead, the dead-man's switch does that for it.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { PerpgateClient, PerpgateError } from "@perpgate/sdk";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+
+const [url = "http://127.0.0.1:8080", maxFills = "10", seconds = "60"] = process.argv.slice(2);
+const SYMBOL = "BTCUSD";
+const LEVELS = 5;
+/** Between two levels: 0.02 % of the price. */
+const STEP = 0.0002;
+const SIZE = { margin: 50, leverage: 5 };
+const SWITCH_MS = 30_000;
+
+const client = new PerpgateClient({ url });
+const session = await client.signIn({ account: privateKeyToAccount(generatePrivateKey()) });
+const { balance: before } = await session.account();
+const market = (await client.markets()).find(({ symbol }) => symbol === SYMBOL);
+const ticksOf = (price) => Math.round(price / market.tickSize);
+const middle = ticksOf(market.markPrice);
+const step = Math.max(1, Math.round(middle * STEP));
+const priceOf = (level) => Number(((middle + level * step) * market.tickSize).toFixed(8));
+
+/** Level → what is to rest there: its side, and its order once it is placed. Level 0 begins empty. */
+const grid = new Map();
+for (let level = 1; level <= LEVELS; level++) {
+  grid.set(-level, { side: "long" });
+  grid.set(level, { side: "short" });
+}
+
+async function place(level, slot) {
+  const { side } = slot;
+  const order = { symbol: SYMBOL, side, type: "limit", ...SIZE, price: priceOf(level) };
+  try {
+    slot.orderId = (await session.placeOrder({ ...order, postOnly: true })).orderId;
+  } catch (error) {
+    // The price stands beyond this level just now; it is tried again in the next round.
+    if (!(error instanceof PerpgateError) || error.code !== "post_only_would_cross") throw error;
+  }
+}
+
+let fills = 0;
+
+/** What is not open any more was filled, or canceled by the venue; the order itself says which. */
+async function settle(level, slot) {
+  const { status } = await session.order(slot.orderId);
+  grid.delete(level);
+  if (status !== "filled") {
+    grid.set(level, { side: slot.side });
+    return;
+  }
+  fills += 1;
+  const [next, side] = slot.side === "long" ? [level + 1, "short"] : [level - 1, "long"];
+  console.log(`${slot.side} filled at ${priceOf(level)}: ${side} at ${priceOf(next)}`);
+  if (!grid.has(next)) grid.set(next, { side });
+}
+
+let isStopped = false;
+process.once("SIGINT", () => {
+  isStopped = true;
+});
+const endsAt = Date.now() + Number(seconds) * 1000;
+let isQuoting = false;
+while (!isStopped && fills < Number(maxFills) && Date.now() < endsAt) {
+  await session.cancelAfter(SWITCH_MS);
+  const open = new Set((await session.openOrders()).map(({ orderId }) => orderId));
+  for (const [level, slot] of [...grid]) {
+    if (slot.orderId !== undefined && !open.has(slot.orderId)) await settle(level, slot);
+  }
+  for (const [level, slot] of grid) if (slot.orderId === undefined) await place(level, slot);
+  if (!isQuoting)
+    console.log(`quoting ${grid.size} levels from ${priceOf(-LEVELS)} to ${priceOf(LEVELS)}`);
+  isQuoting = true;
+  await sleep(250);
+}
+
+const { canceled } = await session.cancelAll();
+await session.cancelAfter(0);
+const [position] = await session.positions();
+const { balance } = await session.account();
+console.log(`${fills} fills, ${canceled.length} orders canceled, position ${position?.size ?? 0}`);
+console.log(`wallet ${before} -> ${balance}`);
+client.close();
