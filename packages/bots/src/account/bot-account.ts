@@ -45,7 +45,7 @@ export interface HeldPosition {
 }
 
 const SWITCH_MS = 30_000;
-const CHORES_EVERY_MS = 8_000;
+const CHORES_EVERY_MS = 5_000;
 /** A session is renewed this long before it ends. */
 const RENEW_BEFORE_MS = 600_000;
 const BACKOFF = { firstMs: 1_000, longestMs: 60_000 };

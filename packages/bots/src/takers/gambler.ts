@@ -13,6 +13,7 @@ const SMALLEST_STAKE = 150;
 const LARGEST_STAKE = 1_200;
 /** The part of the first tier, where leverage is highest, that a bet may fill. */
 const TIER_PART = 0.2;
+/** Between two bets, on average, at a pace of 1. */
 const PAUSE_MS = 120_000;
 /** The move that it waits for, as a part of the price. */
 const SMALLEST_HOPE = 0.004;
@@ -27,12 +28,14 @@ export class Gambler {
   constructor(
     private readonly chance: Chance,
     private readonly terms: MarketTerms,
+    /** How much faster than usual everyone trades. */
+    private readonly pace = 1,
   ) {}
 
   observe(index: number, nowMs: number, held: HeldPosition | undefined): Taking | undefined {
     if (held !== undefined) return this.hold(index, held);
     this.hope = undefined;
-    this.betsAtMs ??= nowMs + this.chance.wait(PAUSE_MS);
+    this.betsAtMs ??= nowMs + this.chance.wait(PAUSE_MS / this.pace);
     if (nowMs < this.betsAtMs) return undefined;
     this.betsAtMs = nowMs + RETRY_MS;
     return this.bet();

@@ -21,6 +21,8 @@ export interface TakerAccounts {
 
 /** How often those who watch prices look at them. */
 const LOOK_EVERY_MS = 1_000;
+/** Trades of noise that gamblers take for the usual pace. */
+const USUAL_PER_MINUTE = 60;
 const HALTED_REST_MS = 30_000;
 const STALE_REST_MS = 2_000;
 
@@ -44,8 +46,9 @@ export class MarketTakers {
     const clockChance = new Chance(seed, `noise clock/${symbol}`);
     this.noiseClock = new NoiseClock(clockChance, 60_000 / tradesPerMinute);
     this.momentum = new Momentum(new Chance(seed, `momentum/${symbol}`));
+    const pace = tradesPerMinute / USUAL_PER_MINUTE;
     this.gamblers = accounts.gamblers.map(
-      ({ name }) => new Gambler(new Chance(seed, `${name}/${symbol}`), market.terms),
+      ({ name }) => new Gambler(new Chance(seed, `${name}/${symbol}`), market.terms, pace),
     );
   }
 

@@ -1,0 +1,157 @@
+/** The crowd against a real gateway: what a trader would see of it, and what is left when it goes. */
+
+import { Worker } from "node:worker_threads";
+import { type BotSettings, BotsThread, botWallet, Crowd, DEFAULT_BOTS } from "@perpgate/bots";
+import type { Fill, Order, Session } from "@perpgate/sdk";
+import { expect, onTestFinished, test } from "vitest";
+import { eventually, LivingVenue } from "./living-venue.js";
+
+const HURRIED: BotSettings = {
+  ...DEFAULT_BOTS,
+  levels: 40,
+  refreshMs: 150,
+  actionsPerSecond: 1_000,
+  tradesPerMinute: 600,
+  gamblers: 3,
+};
+/** On however busy a machine. */
+const LONGEST_MS = 180_000;
+const SILENT = { info: () => undefined, warn: () => undefined };
+
+/** Undefined until each market has so many levels on both sides, and trades. */
+async function areAlive({ client, symbols }: LivingVenue, levels: number) {
+  for (const symbol of symbols) {
+    const { bids, asks } = await client.book(symbol, { depth: 1_000 });
+    if (bids.length < levels || asks.length < levels) return undefined;
+    if ((await client.trades(symbol, { limit: 1 })).length === 0) return undefined;
+  }
+  return true;
+}
+
+function sessionsOf({ client }: LivingVenue, names: readonly string[]): Promise<Session[]> {
+  return Promise.all(
+    names.map((name) => client.signIn({ account: botWallet(HURRIED.seed, name) })),
+  );
+}
+
+test(
+  "every market gets depth and trades; gamblers are liquidated; stopped, nothing rests",
+  async () => {
+    const living = await LivingVenue.start();
+    const { client, prices } = living;
+    const crowd = new Crowd({ url: living.at.url }, HURRIED, SILENT);
+    let isStopped = false;
+    onTestFinished(() => (isStopped ? undefined : crowd.stop(3_000)));
+    await eventually(() => areAlive(living, 20));
+    const gamblers = await sessionsOf(living, ["gambler 1", "gambler 2", "gambler 3"]);
+    const bet = await eventually(async () => {
+      for (const gambler of gamblers) {
+        const [position] = await gambler.positions();
+        if (position !== undefined) return { gambler, ...position };
+      }
+      return undefined;
+    });
+    // Against the bet, farther than any gambler's margin.
+    const price = prices.get(bet.symbol) ?? 0;
+    const moved = Math.round(price * (bet.size > 0 ? 0.92 : 1.08));
+    prices.set(bet.symbol, moved);
+    const isLiquidation = ({ kind, symbol }: Fill) => kind !== "order" && symbol === bet.symbol;
+    await eventually(async () => (await bet.gambler.fills()).find(isLiquidation));
+    // The makers have followed.
+    await eventually(async () => {
+      const { bid, ask } = await client.ticker(bet.symbol);
+      if (bid === null || ask === null) return undefined;
+      return Math.abs(bid / moved - 1) < 0.01 && Math.abs(ask / moved - 1) < 0.01
+        ? true
+        : undefined;
+    });
+    await crowd.stop(20_000);
+    isStopped = true;
+    for (const symbol of living.symbols) {
+      expect(await client.book(symbol)).toMatchObject({ bids: [], asks: [] });
+    }
+  },
+  LONGEST_MS,
+);
+
+test(
+  "outside the cohort: waits; let in: trades; killed and started again: goes on with its orders",
+  async () => {
+    const living = await LivingVenue.start({ cohort: "closed" });
+    const first = new CrowdThread(living.at.url);
+    await first.said("a bot waits for the cohort");
+    expect(await levelsIn(living)).toBe(0);
+    const stampMs = living.at.nowMs();
+    await living.at.execute({ kind: "SetCohort", stampMs, stage: "open", allow: [], disallow: [] });
+    await eventually(() => areAlive(living, 20));
+
+    // A crash: no goodbye, and no time for the switch to run out, however slow this machine is.
+    living.isPaused = true;
+    await first.kill();
+    const makers = await sessionsOf(living, ["maker 1", "maker 2", "maker 3"]);
+    const openOrders = async () =>
+      (await Promise.all(makers.map((maker) => maker.openOrders()))).flat();
+    const before = await openOrders();
+    const last = lastOf(before);
+    const second = new CrowdThread(living.at.url);
+    const after = await eventually(async () => {
+      const orders = await openOrders();
+      return lastOf(orders) > last ? orders : undefined;
+    });
+    const known = new Set(before.map(({ orderId }) => orderId));
+    const kept = after.filter(({ orderId }) => known.has(orderId));
+    expect(before.length).toBeGreaterThan(100);
+    expect(kept.length).toBeGreaterThan(0.5 * before.length);
+    await second.kill();
+  },
+  LONGEST_MS,
+);
+
+test("a thread that cannot run: said, started again, and the process goes on", async () => {
+  const warnings: object[] = [];
+  const thread = new BotsThread({ url: "ftp://127.0.0.1" }, HURRIED, {
+    info: () => undefined,
+    warn: (message, fields) => warnings.push({ message, ...fields }),
+  });
+  thread.start();
+  await eventually(async () => (warnings.length >= 2 ? true : undefined));
+  await thread.stop(1_000);
+  expect(warnings.slice(0, 2)).toMatchObject([
+    { message: "the bots ended and are started again", waitMs: 1_000 },
+    { reason: expect.stringContaining("http"), waitMs: 2_000 },
+  ]);
+});
+
+async function levelsIn({ client, symbols }: LivingVenue): Promise<number> {
+  const books = await Promise.all(symbols.map((symbol) => client.book(symbol)));
+  return books.reduce((levels, { bids, asks }) => levels + bids.length + asks.length, 0);
+}
+
+function lastOf(orders: readonly Order[]): number {
+  return Math.max(0, ...orders.map(({ orderId }) => Number(orderId)));
+}
+
+/** The built thread itself, so that it can be killed. */
+class CrowdThread {
+  private readonly worker: Worker;
+  private readonly heard = new Set<string>();
+
+  constructor(url: string) {
+    this.worker = new Worker(new URL("../dist/thread/crowd-thread.js", import.meta.url), {
+      workerData: { venue: { url }, settings: { ...HURRIED, gamblers: 0 } },
+      execArgv: [],
+    });
+    this.worker.on("message", ({ message }: { readonly message: string }) => {
+      this.heard.add(message);
+    });
+    onTestFinished(() => this.kill());
+  }
+
+  async said(message: string): Promise<void> {
+    await eventually(async () => (this.heard.has(message) ? true : undefined));
+  }
+
+  async kill(): Promise<void> {
+    await this.worker.terminate();
+  }
+}
