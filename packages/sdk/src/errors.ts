@@ -63,6 +63,12 @@ export class PerpgateError extends Error {
   }
 }
 
+export interface SilenceFacts {
+  readonly cause?: unknown;
+  readonly outcome?: Outcome;
+  readonly isFinal?: boolean;
+}
+
 /**
  * There was no answer. If `outcome` is `"unknown"`, the request may have been carried out. For an
  * order, send it again with the same fields and `nonce`: it is placed at most once.
@@ -86,12 +92,14 @@ export class ConnectionError extends Error {
   /** The nonce of the order that this is about. */
   nonce: number | undefined;
 
-  constructor(
-    message: string,
-    { cause, outcome = "unknown" }: { readonly cause?: unknown; readonly outcome?: Outcome } = {},
-  ) {
+  /** Whether the connection was closed on purpose, so that trying again is of no use. */
+  readonly isFinal: boolean;
+
+  constructor(message: string, facts: SilenceFacts = {}) {
+    const { cause, outcome = "unknown", isFinal = false } = facts;
     super(message, cause === undefined ? undefined : { cause });
     this.outcome = outcome;
+    this.isFinal = isFinal;
   }
 }
 

@@ -31,6 +31,7 @@ export type {
   Trade,
 } from "@perpgate/protocol";
 export type { FillsOptions, OrdersOptions } from "./account-reader.js";
+export type { CancelAllOptions, DepositRequest } from "./account-trader.js";
 export { type ClientOptions, PerpgateClient, type SignInOptions } from "./client.js";
 export {
   type AnyErrorCode,
@@ -54,7 +55,7 @@ export type { NewOrder } from "./orders/order-body.js";
 export type { PlacedOrder } from "./orders/order-desk.js";
 export type { WebSocketConstructor, WebSocketLike } from "./platform/platform.js";
 export type { SavedSession, StoredSession } from "./saved-session.js";
-export type { DepositRequest, RotateOptions, Session } from "./session.js";
+export type { RotateOptions, Session } from "./session.js";
 export {
   createSessionKey,
   type SessionKey,

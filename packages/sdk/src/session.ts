@@ -1,28 +1,15 @@
 /**
- * A session: one sign-in, its token and its key. It places and cancels orders, reads the account,
- * and ends itself. Everything that changes something says here what happens if the answer is lost.
+ * A session: one sign-in, its token and its key. What it does with the account it inherits; here is
+ * what concerns the session itself: its stream, a new key, its end, and how to keep it.
  */
 
-import {
-  CanceledOrder,
-  CanceledOrders,
-  CancelTimer,
-  type Chain,
-  Deposit,
-  EndedSession,
-  PreconfirmAck,
-  RotatedSession,
-  type SessionKeyKind,
-  type Token,
-} from "@perpgate/protocol";
-import type { Static, TSchema } from "typebox";
-import { AccountReader } from "./account-reader.js";
+import { EndedSession, RotatedSession, type SessionKeyKind } from "@perpgate/protocol";
+import { AccountTrader } from "./account-trader.js";
 import { PerpgateError } from "./errors.js";
-import type { Answer, HttpClient } from "./http/http-client.js";
+import type { HttpClient } from "./http/http-client.js";
 import type { CallOptions } from "./http/retry.js";
 import { Nonces } from "./orders/nonces.js";
-import type { NewOrder } from "./orders/order-body.js";
-import { type OrderCarrier, OrderDesk, type PlacedOrder } from "./orders/order-desk.js";
+import { OrderDesk } from "./orders/order-desk.js";
 import type { SavedSession, StoredSession } from "./saved-session.js";
 import { SessionKeyRing } from "./session-key/key-ring.js";
 import { createSessionKey, type SessionKey } from "./session-key/session-key.js";
@@ -39,28 +26,18 @@ export interface SessionParts {
   newSocket(token: string): StreamSocket;
 }
 
-export interface DepositRequest {
-  readonly chain: Chain;
-  readonly txHash: string;
-  readonly token: Token;
-}
-
 export interface RotateOptions extends CallOptions {
   readonly sessionKeyKind?: SessionKeyKind;
   /** The new key; one is made if there is none. */
   readonly sessionKey?: SessionKey;
 }
 
-export class Session extends AccountReader {
-  /** The account, as an EIP-55 address. */
-  readonly address: string;
-  /** What authorises reads and cancels; keep it like a password. */
-  readonly token: string;
+export class Session extends AccountTrader {
   /** Unix milliseconds, by the server's clock. */
   readonly expiresAt: number;
-  private readonly http: HttpClient;
+  /** @internal */
+  protected readonly desk: OrderDesk;
   private readonly nonces: Nonces;
-  private readonly desk: OrderDesk;
   private readonly keys: SessionKeyRing;
   private readonly newSocket: () => StreamSocket;
   private opened: SessionStream | undefined;
@@ -68,11 +45,8 @@ export class Session extends AccountReader {
 
   /** @internal */
   constructor({ http, address, token, expiresAt, key, lastNonce, newSocket }: SessionParts) {
-    super({ http, token });
-    this.address = address;
-    this.token = token;
+    super(http, address, token);
     this.expiresAt = expiresAt;
-    this.http = http;
     this.nonces = new Nonces(lastNonce);
     this.keys = new SessionKeyRing(key, async () => (await this.account()).session.sessionKey);
     this.desk = new OrderDesk(this.nonces, http.settings.rules, () => this.keys.current());
@@ -96,85 +70,6 @@ export class Session extends AccountReader {
     });
     if (this.isEnded) this.opened.close();
     return this.opened;
-  }
-
-  /**
-   * Places an order; the answer is its preconfirmation, durable and in a block soon. If no answer
-   * comes, the very same bytes are sent again, and the venue executes them at most once:
-   * `replayed` tells that the answer is that of an earlier try.
-   *
-   * @example
-   * const ack = await session.placeOrder({
-   *   symbol: "BTCUSD", side: "long", type: "limit", margin: 100, leverage: 5, price: 60_000, postOnly: true,
-   * });
-   * console.log(ack.orderId, ack.status, ack.filledSize, ack.replayed);
-   */
-  placeOrder(order: NewOrder, options: CallOptions = {}): Promise<PlacedOrder> {
-    return this.desk.place(order, options, this.carryOrder);
-  }
-
-  /**
-   * Cancels an order. If the answer was lost and the order turns out to be canceled, that counts as
-   * done; `order_not_cancelable` means that it was filled or canceled before.
-   *
-   * @example
-   * const { orderId, remainingSize } = await session.cancelOrder("48213");
-   * console.log(orderId, remainingSize);
-   */
-  async cancelOrder(orderId: string, options: CallOptions = {}): Promise<CanceledOrder> {
-    const path = `/v1/orders/${encodeURIComponent(orderId)}/cancel`;
-    try {
-      return (await this.post(path, undefined, CanceledOrder, "cancels", options)).value;
-    } catch (error) {
-      return this.settleCancel(orderId, error);
-    }
-  }
-
-  /**
-   * Cancels all orders, or all of one market. If an answer was lost on the way, the list holds what
-   * the last try found open, which may be less than was canceled in all.
-   *
-   * @example
-   * const { canceled } = await session.cancelAll({ symbol: "BTCUSD" });
-   * console.log(`${canceled.length} orders canceled`);
-   */
-  async cancelAll({
-    symbol,
-    ...options
-  }: CallOptions & { readonly symbol?: string } = {}): Promise<CanceledOrders> {
-    const body = JSON.stringify(symbol === undefined ? {} : { symbol });
-    return (await this.post("/v1/orders/cancel-all", body, CanceledOrders, "cancels", options))
-      .value;
-  }
-
-  /**
-   * The dead-man's switch: cancels everything unless called again in time; 0 switches it off.
-   *
-   * @example
-   * const { cancelAt } = await session.cancelAfter(30_000);
-   * console.log(cancelAt === null ? "off" : new Date(cancelAt));
-   */
-  async cancelAfter(afterMs: number, options: CallOptions = {}): Promise<CancelTimer> {
-    const body = JSON.stringify({ afterMs });
-    return (await this.post("/v1/orders/cancel-after", body, CancelTimer, "cancels", options))
-      .value;
-  }
-
-  /**
-   * Registers a deposit by its transaction. Registering again answers the same deposit.
-   *
-   * @example
-   * const { depositId, status } = await session.deposit({
-   *   chain: "arbitrum", txHash: `0x${"ab".repeat(32)}`, token: "USDC",
-   * });
-   * console.log(depositId, status);
-   */
-  async deposit(
-    { chain, txHash, token }: DepositRequest,
-    options: CallOptions = {},
-  ): Promise<Deposit> {
-    const body = JSON.stringify({ chain, txHash, token });
-    return (await this.post("/v1/bridge/deposit", body, Deposit, "deposits", options)).value;
   }
 
   /**
@@ -262,59 +157,5 @@ export class Session extends AccountReader {
   private atRest(): Omit<SavedSession, "sessionKey"> {
     const { address, token, expiresAt } = this;
     return { version: 1, address, token, expiresAt, lastNonce: this.nonces.last };
-  }
-
-  private readonly carryOrder: OrderCarrier = async ({ body, signature }, attempt, signal) => {
-    const { value, headers } = await this.http.sendOnce(
-      {
-        method: "POST",
-        path: "/v1/orders",
-        token: this.token,
-        body,
-        signature,
-        answer: PreconfirmAck,
-        lane: this.lane("orders"),
-        ...(signal === undefined ? {} : { options: { signal } }),
-      },
-      attempt,
-    );
-    return { ...value, replayed: headers.get("idempotent-replay") === "true" };
-  };
-
-  /** After an earlier try, an order that is canceled is what was asked for. */
-  private async settleCancel(orderId: string, error: unknown): Promise<CanceledOrder> {
-    const isRepeat =
-      error instanceof PerpgateError &&
-      error.code === "order_not_cancelable" &&
-      error.attempts > 1 &&
-      error.details?.status === "canceled";
-    if (!isRepeat) throw error;
-    const { remainingSize } = await this.order(orderId);
-    return { orderId, status: "canceled", remainingSize };
-  }
-
-  private post<T extends TSchema>(
-    path: string,
-    body: string | undefined,
-    answer: T,
-    limit: string,
-    options: CallOptions,
-    signature?: string,
-  ): Promise<Answer<Static<T>>> {
-    return this.http.send({
-      method: "POST",
-      path,
-      token: this.token,
-      answer,
-      lane: this.lane(limit),
-      options,
-      ...(body === undefined ? {} : { body }),
-      ...(signature === undefined ? {} : { signature }),
-    });
-  }
-
-  /** The venue counts these by account. */
-  private lane(limit: string): string {
-    return `${limit} of ${this.address}`;
   }
 }

@@ -10,7 +10,7 @@ import type {
 import { describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { CuttingProxy } from "./cutting-proxy.js";
-import { ASK, BID, newClient, newSession, startVenue } from "./venue.js";
+import { ASK, BID, eventually, newClient, newSession, startVenue } from "./venue.js";
 
 const SEED = 20_261_115;
 
@@ -27,12 +27,11 @@ async function expectEqual(
   mirror: () => MirroredBook | undefined,
 ): Promise<void> {
   const expected = await newClient(at).book("BTCUSD", { depth: 5_000 });
-  await expect
-    .poll(() => [mirror()?.live, mirror()?.bids(), mirror()?.asks()], {
-      timeout: 30_000,
-      interval: 10,
-    })
-    .toEqual([true, expected.bids, expected.asks]);
+  await eventually(() => [mirror()?.live, mirror()?.bids(), mirror()?.asks()]).toEqual([
+    true,
+    expected.bids,
+    expected.asks,
+  ]);
 }
 
 /** A socket that loses or spoils some of what it receives, as told. */
@@ -166,9 +165,9 @@ describe("watchBook", () => {
       },
       { onProblem: (problem) => problems.push(problem) },
     ).ready;
-    await expect.poll(() => book?.live).toBe(true);
+    await eventually(() => book?.live).toBe(true);
     await session.placeOrder({ ...BID, price: 60_001 });
-    await expect.poll(() => problems.length).toBeGreaterThan(0);
+    await eventually(() => problems.length).toBeGreaterThan(0);
     spoiled = Number.POSITIVE_INFINITY;
     await expectEqual(at, () => book);
   });
@@ -193,12 +192,12 @@ describe("watchBook", () => {
     await expectEqual(at, () => book);
     proxy.isDown = true;
     proxy.cutAll();
-    await expect.poll(() => book?.live).toBe(false);
+    await eventually(() => book?.live).toBe(false);
     expect(problems).toEqual([{ kind: "disconnected", stream: "book.BTCUSD" }]);
     // What was known last is still there to look at.
     expect(book?.bids().length).toBeGreaterThan(10);
     await flow.run(100);
-    await expect.poll(() => proxy.cuts).toBeGreaterThan(2);
+    await eventually(() => proxy.cuts).toBeGreaterThan(2);
     proxy.isDown = false;
     await expectEqual(at, () => book);
     expect(client.stream.state).toBe("open");
@@ -218,7 +217,7 @@ describe("watchBook", () => {
     proxy.fate = (direction) => (direction === "down" ? "swallow" : "pass");
     const session = await newSession(newClient(at));
     await session.placeOrder(BID);
-    await expect.poll(() => book?.live, { timeout: 30_000 }).toBe(false);
+    await eventually(() => book?.live).toBe(false);
     proxy.fate = () => "pass";
     await expectEqual(at, () => book);
   });
@@ -230,14 +229,14 @@ describe("watchBook", () => {
     const client = newClient(at);
     const [first, second]: number[][] = [[], []];
     const one = client.stream.watchBook("BTCUSD", ({ seq }) => first?.push(seq));
-    await expect.poll(() => first?.length).toBe(1);
+    await eventually(() => first?.length).toBe(1);
     const two = client.stream.watchBook("BTCUSD", ({ seq }) => second?.push(seq));
     await two.ready;
-    await expect.poll(() => second).toEqual(first);
+    await eventually(() => second).toEqual(first);
     one.close();
     one.close();
     await session.placeOrder(BID);
-    await expect.poll(() => second?.length).toBe(2);
+    await eventually(() => second?.length).toBe(2);
     expect(first).toHaveLength(1);
     two.close();
     // And again from the beginning.

@@ -9,7 +9,7 @@ import type { MirroredBook, PerpgateClient } from "@perpgate/sdk";
 import { build, createLogger } from "vite";
 import { expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { BID, newAccount, startVenue } from "./venue.js";
+import { BID, eventually, newAccount, startVenue } from "./venue.js";
 
 const ENTRY = fileURLToPath(new URL("../src/index.ts", import.meta.url));
 
@@ -91,8 +91,8 @@ test("bundled for a page: no Node, no warning, no eval; signs in, trades and mir
   });
   await watch.ready;
   const { orderId, remainingSize } = await session.placeOrder(BID);
-  await expect.poll(() => book?.bids()).toEqual([[60_000, remainingSize]]);
+  await eventually(() => book?.bids()).toEqual([[60_000, remainingSize]]);
   expect(await session.stream.cancelOrder(orderId)).toMatchObject({ status: "canceled" });
-  await expect.poll(() => book?.bids()).toEqual([]);
+  await eventually(() => book?.bids()).toEqual([]);
   client.close();
 });

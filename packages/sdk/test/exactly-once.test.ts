@@ -10,6 +10,8 @@ import { CuttingProxy, type Direction, type Fate } from "./cutting-proxy.js";
 import { newClient, newSession, startVenue } from "./venue.js";
 
 const ORDERS = 10_000;
+/** The others go over sockets, which carry more at a time and lose more with each cut. */
+const OVER_REST = 2_500;
 const CONCURRENCY = 64;
 const SEED = 20_261_115;
 const FATES: readonly Fate[] = ["cut before", "cut within", "cut after", "cut after", "swallow"];
@@ -65,12 +67,12 @@ test(`${ORDERS} orders over connections that are cut at random: each exists exac
     await newSession(newClient(rest, patient)),
     await newSession(newClient(socket, patient)),
   ];
-  rest.fate = randomFate(chance, 60);
+  rest.fate = randomFate(chance, 40);
   socket.fate = randomFate(chance, 100);
 
   const [restAcks, socketAcks] = await Promise.all([
-    placeAll((order) => overRest.placeOrder(order), ORDERS / 2),
-    placeAll((order) => overSocket.stream.placeOrder(order), ORDERS / 2),
+    placeAll((order) => overRest.placeOrder(order), OVER_REST),
+    placeAll((order) => overSocket.stream.placeOrder(order), ORDERS - OVER_REST),
   ]);
   rest.fate = () => "pass";
   socket.fate = () => "pass";
@@ -82,13 +84,14 @@ test(`${ORDERS} orders over connections that are cut at random: each exists exac
   expect(socket.cuts, printed).toBeGreaterThan(5);
   expect(replays, printed).toBeGreaterThan(0);
   // The venue executed these orders and no others.
+  expect(acks.length).toBe(ORDERS);
   expect(executed.length, printed).toBe(ORDERS);
   expect(new Set(acks.map(({ ackNonce }) => ackNonce))).toEqual(new Set(executed));
   for (const [session, own] of [
     [overRest, restAcks],
     [overSocket, socketAcks],
   ] as const) {
-    expect(new Set(own.map(({ nonce }) => nonce)).size).toBe(ORDERS / 2);
+    expect(new Set(own.map(({ nonce }) => nonce)).size).toBe(own.length);
     await expectOpen(session, own);
   }
   // Nothing rests twice: the book holds the sum of what was acknowledged.

@@ -90,7 +90,8 @@ describe("documentation", () => {
         "createSessionKey",
         "MarketReader.markets",
         "AccountReader.fills",
-        "Session.placeOrder",
+        "AccountTrader.placeOrder",
+        "Session.rotate",
         "SessionStream.watchOrders",
         "PublicStream.watchBook",
         "MirroredBook.bids",
@@ -113,7 +114,7 @@ describe("documentation", () => {
       complaints.filter((line) => !line.startsWith("wrong(") && !line.startsWith(" ")),
     ).toEqual([]);
     expect(complaints.join("\n")).toContain("wrong(");
-  });
+  }, 180_000);
 
   test("the README's programs run, in plain Node, with the package as it is built", async () => {
     const at = await startVenue();
@@ -123,9 +124,9 @@ describe("documentation", () => {
       const program = code.replaceAll("http://127.0.0.1:8080", at.url);
       const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program], {
         cwd: PACKAGE,
-        timeout: 50_000,
+        timeout: 150_000,
       });
       expect(stdout).toMatch(/resting|filled/);
     }
-  });
+  }, 180_000);
 });

@@ -10,7 +10,7 @@ import type {
 } from "@perpgate/sdk";
 import { describe, expect, test } from "vitest";
 import { CuttingProxy } from "./cutting-proxy.js";
-import { ASK, BID, BUY, newClient, newSession, startVenue } from "./venue.js";
+import { ASK, BID, BUY, eventually, newClient, newSession, startVenue } from "./venue.js";
 
 const SMALL = { ...BID, margin: 10 };
 
@@ -45,14 +45,16 @@ describe("private streams", () => {
       ),
     ];
     await Promise.all(watches.map(({ ready }) => ready));
-    await expect
-      .poll(() => seen)
-      .toEqual([`snapshot ${first.orderId} resting`, "snapshot ", "snapshot "]);
+    await eventually(() => seen).toEqual([
+      `snapshot ${first.orderId} resting`,
+      "snapshot ",
+      "snapshot ",
+    ]);
     seen.length = 0;
     const ask = await maker.placeOrder({ ...ASK, price: 65_010, margin: 130.02 });
     const { filledSize } = await taker.placeOrder({ ...BUY, margin: 200 });
     await maker.deposit({ chain: "ethereum", txHash: "1".repeat(64), token: "USDC" });
-    await expect.poll(() => seen.length).toBeGreaterThanOrEqual(5);
+    await eventually(() => seen.length).toBeGreaterThanOrEqual(5);
     // Within a stream the order is the log's; of one command, which stream comes first is open.
     expect(new Set(seen)).toEqual(
       new Set([
@@ -69,9 +71,9 @@ describe("private streams", () => {
     // A latecomer is shown what is open now.
     const late: OrdersFrame[] = [];
     stream.watchOrders((frame) => late.push(frame));
-    await expect
-      .poll(() => late)
-      .toMatchObject([{ type: "snapshot", orders: [{ orderId: first.orderId }] }]);
+    await eventually(() => late).toMatchObject([
+      { type: "snapshot", orders: [{ orderId: first.orderId }] },
+    ]);
     for (const watch of watches) watch.close();
   });
 
@@ -89,9 +91,9 @@ describe("private streams", () => {
       placed.push(...(await place(at, session, 7)));
       proxy.cutAll();
       placed.push(...(await place(at, session, 7)));
-      if (round % 2 === 0) await expect.poll(() => seen.length).toBe(placed.length);
+      if (round % 2 === 0) await eventually(() => seen.length).toBe(placed.length);
     }
-    await expect.poll(() => seen, { timeout: 30_000 }).toEqual(placed);
+    await eventually(() => seen).toEqual(placed);
     expect(gaps).toEqual([]);
   });
 
@@ -104,7 +106,7 @@ describe("private streams", () => {
       direction === "down" && totalBytes > 8_192 && proxy.cuts < 5 ? "cut within" : "pass";
     const seen: string[] = [];
     session.stream.watchPreconfirms(({ ackNonce }) => seen.push(ackNonce), { since: 0 });
-    await expect.poll(() => seen, { timeout: 30_000 }).toEqual(placed);
+    await eventually(() => seen).toEqual(placed);
     expect(proxy.cuts).toBe(5);
   });
 
@@ -128,8 +130,8 @@ describe("private streams", () => {
     const after = await startVenue({ directory, startMs: before.nowMs() + 1_000 });
     placed.push(...(await place(after, session, 5)));
     proxy.leadTo(after.url);
-    await expect.poll(() => seen, { timeout: 30_000 }).toEqual(placed);
-    await expect.poll(() => orders).toEqual(placed.map((id) => `update ${id}`));
+    await eventually(() => seen).toEqual(placed);
+    await eventually(() => orders).toEqual(placed.map((id) => `update ${id}`));
     expect(problems.map(({ kind }) => kind)).toEqual(["disconnected"]);
     expect(await session.stream.placeOrder(SMALL)).toMatchObject({ status: "resting" });
   });
@@ -141,13 +143,13 @@ describe("private streams", () => {
     const seen: PreconfirmFrame[] = [];
     const other = newClient(at).restore(session.save());
     other.stream.watchPreconfirms((ack) => seen.push(ack), { since: Number(placed[2]) });
-    await expect.poll(() => seen.map(({ ackNonce }) => ackNonce)).toEqual(placed.slice(3));
+    await eventually(() => seen.map(({ ackNonce }) => ackNonce)).toEqual(placed.slice(3));
     expect(seen[0]).toMatchObject({ symbol: "BTCUSD", status: "resting", seq: Number(placed[3]) });
     // One stream is read from one place.
     expect(() => other.stream.watchPreconfirms(() => undefined, { since: 1 })).toThrow(TypeError);
     const orders: OrdersFrame[] = [];
     other.stream.watchOrders((frame) => orders.push(frame), { since: Number(placed[4]) });
-    await expect.poll(() => orders.map(({ seq }) => seq)).toEqual([Number(placed[5])]);
+    await eventually(() => orders.map(({ seq }) => seq)).toEqual([Number(placed[5])]);
     expect(() => other.stream.watchOrders(() => undefined)).toThrow(TypeError);
   });
 
@@ -163,11 +165,11 @@ describe("private streams", () => {
       onGap: (gap) => gaps.push(gap),
       onProblem: ({ kind }) => problems.push(kind),
     });
-    await expect.poll(() => frames).toMatchObject([{ type: "snapshot", orders: [{ orderId }] }]);
+    await eventually(() => frames).toMatchObject([{ type: "snapshot", orders: [{ orderId }] }]);
     expect(gaps).toEqual([{ since: 1e9, seq: at.venue.position }]);
     expect(problems).toEqual(["gap"]);
     await session.placeOrder(SMALL);
-    await expect.poll(() => frames.length).toBe(2);
+    await eventually(() => frames.length).toBe(2);
   });
 
   test("signed out: the stream is refused and closed, and does not come back", async () => {
@@ -182,7 +184,7 @@ describe("private streams", () => {
     await watch.ready;
     await session.signOut();
     expect(session.stream.state).toBe("closed");
-    await expect.poll(() => other.stream.state).toBe("closed");
+    await eventually(() => other.stream.state).toBe("closed");
     expect(problems).toMatchObject([{ kind: "refused", error: { code: "invalid_token" } }]);
     await expect(other.stream.placeOrder(SMALL)).rejects.toThrow(/closed/);
     const late = newClient(at).restore(session.save());
@@ -203,6 +205,6 @@ describe("private streams", () => {
       two.stream.watchPreconfirms(({ ackNonce }) => seen.push(`two ${ackNonce}`)).ready,
     ]);
     const [a, b] = [await one.stream.placeOrder(SMALL), await two.stream.placeOrder(SMALL)];
-    await expect.poll(() => seen).toEqual([`one ${a.ackNonce}`, `two ${b.ackNonce}`]);
+    await eventually(() => seen).toEqual([`one ${a.ackNonce}`, `two ${b.ackNonce}`]);
   });
 });

@@ -1,6 +1,6 @@
 import type { Block, Candle, Ticker, Trade } from "@perpgate/sdk";
 import { expect, test } from "vitest";
-import { ASK, BUY, newClient, newSession, startVenue } from "./venue.js";
+import { ASK, BUY, eventually, newClient, newSession, startVenue } from "./venue.js";
 
 test("trades, ticker, candles and blocks: what REST shows, as it happens", async () => {
   const at = await startVenue();
@@ -25,20 +25,18 @@ test("trades, ticker, candles and blocks: what REST shows, as it happens", async
   await Promise.all(watches.map(({ ready }) => ready));
   await maker.placeOrder({ ...ASK, price: 65_010, margin: 1_000 });
   const { filledSize } = await taker.placeOrder(BUY);
-  await expect
-    .poll(() => trades)
-    .toMatchObject([{ price: 65_010, size: filledSize, side: "long" }]);
-  await expect.poll(() => tickers.at(-1)).toMatchObject({ symbol: "BTCUSD", last: 65_010 });
-  await expect.poll(() => candles.at(-1)?.at(-1)).toMatchObject({ close: 65_010, trades: 1 });
+  await eventually(() => trades).toMatchObject([{ price: 65_010, size: filledSize, side: "long" }]);
+  await eventually(() => tickers.at(-1)).toMatchObject({ symbol: "BTCUSD", last: 65_010 });
+  await eventually(() => candles.at(-1)?.at(-1)).toMatchObject({ close: 65_010, trades: 1 });
   expect(trades).toEqual(await client.trades("BTCUSD"));
   await at.advance(400);
-  await expect.poll(() => blocks.length).toBeGreaterThan(0);
+  await eventually(() => blocks.length).toBeGreaterThan(0);
   expect(await client.block(blocks[0]!.number)).toEqual(blocks[0]);
   // A latecomer is shown the state, not past events.
   const late: unknown[] = [];
   client.stream.watchTicker("BTCUSD", (ticker) => late.push(ticker));
   client.stream.watchTrades("BTCUSD", (some) => late.push(some));
-  await expect.poll(() => late).toEqual([tickers.at(-1)]);
+  await eventually(() => late).toEqual([tickers.at(-1)]);
   for (const watch of watches) watch.close();
 });
 
@@ -56,7 +54,7 @@ test("a callback that throws: its owner's problem, the stream goes on", async ()
       throw new Error("a bug of the caller");
     });
     client.stream.watchTicker("BTCUSD", (ticker) => seen.push(ticker));
-    await expect.poll(() => [seen.length, thrown.length]).toEqual([1, 1]);
+    await eventually(() => [seen.length, thrown.length]).toEqual([1, 1]);
     expect(String(thrown[0])).toContain("a bug of the caller");
     expect(client.stream.state).toBe("open");
   } finally {

@@ -2,20 +2,15 @@
 
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import {
-  ConnectionError,
-  type FetchLike,
-  type NewOrder,
-  PerpgateError,
-  TimeoutError,
-} from "@perpgate/sdk";
+import { ConnectionError, TimeoutError } from "@perpgate/sdk";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { WebSocket } from "ws";
 import { CuttingProxy, type Direction, type Fate } from "./cutting-proxy.js";
-import { BID, BUY, newClient, newSession, startVenue } from "./venue.js";
+import { BID, BUY, eventually, newClient, newSession, startVenue } from "./venue.js";
 
 const at = await startVenue({}, afterAll);
-/** A try that is answered at all is answered within this, on a loaded machine too. */
-const SHORT = { timeoutMs: 2_000 };
+/** What is answered at all is answered within this, on a loaded machine too. */
+const PATIENT = { timeoutMs: 50_000 };
 
 /** Spoils the next chunk in a direction, and no other. */
 function once(direction: Direction, fate: Fate): (of: Direction) => Fate {
@@ -35,7 +30,9 @@ describe("an order whose answer does not come", () => {
     ["the answer is swallowed", "down", "swallow", true],
   ])("%s: sent again, placed once", async (_, direction, fate, replayed) => {
     const proxy = await CuttingProxy.before(at.url);
-    const session = await newSession(newClient(proxy, SHORT));
+    // What was swallowed is only ever noticed by waiting; the answer is a replay either way.
+    const client = newClient(proxy, fate === "swallow" ? { timeoutMs: 1_500 } : PATIENT);
+    const session = await newSession(client);
     for (const place of [
       () => session.placeOrder(BID),
       () => session.stream.placeOrder(BID),
@@ -53,7 +50,7 @@ describe("an order whose answer does not come", () => {
 
   test("the network stays down: an error with the nonce, and by it the same order later", async () => {
     const proxy = await CuttingProxy.before(at.url);
-    const session = await newSession(newClient(proxy, { retries: 2, ...SHORT }));
+    const session = await newSession(newClient(proxy, { retries: 2, ...PATIENT }));
     proxy.fate = (direction) => (direction === "down" ? "cut before" : "pass");
     const error = await session.placeOrder(BID).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ConnectionError);
@@ -117,17 +114,95 @@ describe("an order whose answer does not come", () => {
       const later = new AbortController();
       const connections = proxy.chunks;
       const sent = place(later.signal);
-      await expect.poll(() => proxy.chunks).toBeGreaterThan(connections);
+      await eventually(() => proxy.chunks).toBeGreaterThan(connections);
       later.abort(reason);
       await expect(sent).rejects.toBe(reason);
     }
   });
 });
 
+/** A socket that remembers the orders it was given to send. */
+function countingSocket() {
+  const sent: string[] = [];
+  class Counting extends WebSocket {
+    override send(text: string): void {
+      if (text.includes('"op":"order"')) sent.push(text);
+      super.send(text);
+    }
+  }
+  return { Counting, sent };
+}
+
+describe("orders on a socket that goes away", () => {
+  test("several at once: each error tells of its own order", async () => {
+    const proxy = await CuttingProxy.before(at.url);
+    const { Counting, sent } = countingSocket();
+    const client = newClient(proxy, { retries: 0, ...PATIENT, WebSocket: Counting });
+    const session = await newSession(client);
+    await session.stream.watchPreconfirms(() => undefined).ready;
+    proxy.fate = (direction) => (direction === "down" ? "swallow" : "pass");
+    const orders = [100, 101, 102].map((margin) => ({ ...BID, margin }));
+    const placing = Promise.all(
+      orders.map((order) => session.stream.placeOrder(order).catch((error: unknown) => error)),
+    );
+    await eventually(() => sent.length).toBe(3);
+    proxy.cutAll();
+    const errors = await placing;
+    proxy.fate = () => "pass";
+    for (const [number, error] of errors.entries()) {
+      expect(error).toBeInstanceOf(ConnectionError);
+      expect(error).toMatchObject({ outcome: "unknown", attempts: 1 });
+      const { nonce } = error instanceof ConnectionError ? error : {};
+      const ack = await session.placeOrder({ ...BID, ...orders[number], nonce });
+      expect(ack).toMatchObject({ status: "resting", nonce });
+    }
+    expect(await session.openOrders()).toHaveLength(3);
+  });
+
+  test("closed on purpose: no retry, and the outcome is not known", async () => {
+    const proxy = await CuttingProxy.before(at.url);
+    const client = newClient(proxy, { timeoutMs: 3_600_000, retries: 1e6, budgetMs: 3_600_000 });
+    const session = await newSession(client);
+    await session.stream.watchPreconfirms(() => undefined).ready;
+    proxy.fate = (direction) => (direction === "down" ? "swallow" : "pass");
+    const { chunks } = proxy;
+    const placing = session.stream.placeOrder(BID);
+    await eventually(() => proxy.chunks).toBeGreaterThan(chunks);
+    client.close();
+    await expect(placing).rejects.toMatchObject({
+      name: "ConnectionError",
+      outcome: "unknown",
+      isFinal: true,
+      nonce: expect.any(Number),
+    });
+    await expect(session.stream.placeOrder(BID)).rejects.toMatchObject({
+      outcome: "not_sent",
+      attempts: 1,
+    });
+  });
+
+  test("given up while it waits to be sent: never sent", async () => {
+    const { Counting, sent } = countingSocket();
+    const session = await newSession(newClient(at, { messagesPerSecond: 2, WebSocket: Counting }));
+    const controller = new AbortController();
+    const { signal } = controller;
+    const placing = Array.from({ length: 8 }, () => session.stream.placeOrder(BID, { signal }));
+    const settled = Promise.allSettled(placing);
+    await placing[0];
+    controller.abort(new Error("changed my mind"));
+    await settled;
+    const before = sent.length;
+    expect(before).toBeLessThan(8);
+    // It stands behind whatever is still in the queue.
+    await session.stream.placeOrder(BID);
+    expect(sent.length).toBe(before + 1);
+  });
+});
+
 describe("other requests whose answer does not come", () => {
   test("cancel: done once, and that is what is said", async () => {
     const proxy = await CuttingProxy.before(at.url);
-    const session = await newSession(newClient(proxy, SHORT));
+    const session = await newSession(newClient(proxy, PATIENT));
     await session.stream.watchPreconfirms(() => undefined).ready;
     for (const cancel of [
       (id: string) => session.cancelOrder(id),
@@ -146,7 +221,7 @@ describe("other requests whose answer does not come", () => {
 
   test("cancel of an order that was filled meanwhile: refused, whatever was lost", async () => {
     const proxy = await CuttingProxy.before(at.url);
-    const maker = await newSession(newClient(proxy, SHORT));
+    const maker = await newSession(newClient(proxy, PATIENT));
     const taker = await newSession(newClient(at));
     const { orderId } = await maker.placeOrder({ ...BID, price: 64_990 });
     proxy.fate = once("up", "cut before");
@@ -160,7 +235,7 @@ describe("other requests whose answer does not come", () => {
 
   test("rotate: the key that the venue has is the one that signs", async () => {
     const proxy = await CuttingProxy.before(at.url);
-    const session = await newSession(newClient(proxy, SHORT));
+    const session = await newSession(newClient(proxy, PATIENT));
     const before = session.sessionKey;
     proxy.fate = once("down", "cut before");
     const { sessionKey } = await session.rotate();
@@ -174,7 +249,7 @@ describe("other requests whose answer does not come", () => {
 
   test("rotate, and the network stays down: settled before the next order", async () => {
     const proxy = await CuttingProxy.before(at.url);
-    const session = await newSession(newClient(proxy, { retries: 1, ...SHORT }));
+    const session = await newSession(newClient(proxy, { retries: 1, ...PATIENT }));
     const before = session.sessionKey;
     proxy.fate = (direction) => (direction === "down" ? "cut before" : "pass");
     await expect(session.rotate()).rejects.toBeInstanceOf(ConnectionError);
@@ -198,7 +273,7 @@ describe("other requests whose answer does not come", () => {
 
   test("signOut: ended, and a repetition does not complain", async () => {
     const proxy = await CuttingProxy.before(at.url);
-    const session = await newSession(newClient(proxy, SHORT));
+    const session = await newSession(newClient(proxy, PATIENT));
     proxy.fate = once("down", "cut before");
     await session.signOut();
     await expect(session.account()).rejects.toMatchObject({ code: "invalid_token" });
@@ -207,131 +282,12 @@ describe("other requests whose answer does not come", () => {
 
   test("deposit and reads: repeated", async () => {
     const proxy = await CuttingProxy.before(at.url);
-    const session = await newSession(newClient(proxy, SHORT));
+    const session = await newSession(newClient(proxy, PATIENT));
     proxy.fate = once("down", "cut within");
     const txHash = `0x${"17".repeat(32)}`;
     const { depositId } = await session.deposit({ chain: "ethereum", txHash, token: "USDT" });
     proxy.fate = once("up", "cut within");
     expect(await session.deposits()).toMatchObject([{ depositId }]);
-  });
-});
-
-describe("answers of something in between", () => {
-  /** Answers as told, then passes on to the gateway. */
-  function answering(answers: readonly (() => Promise<Response>)[]): FetchLike {
-    let number = 0;
-    return (url, init) => answers[number++]?.() ?? fetch(url, init);
-  }
-  const html = (status: number) => async () =>
-    new Response("<h1>Bad gateway</h1>", { status, headers: { "content-type": "text/html" } });
-
-  test("502, 503, 504 without a body of ours: sent again", async () => {
-    const client = newClient(at, { fetch: answering([html(502), html(503), html(504)]) });
-    expect(await client.markets()).toHaveLength(3);
-  });
-
-  test("404 without a body of ours: says that this is no gateway", async () => {
-    const client = newClient(at, { fetch: answering([html(404)]) });
-    await expect(client.markets()).rejects.toMatchObject({
-      name: "PerpgateError",
-      code: "unexpected_answer",
-      status: 404,
-      message: expect.stringContaining("address of a gateway"),
-    });
-  });
-
-  test("200 with something else: an error, not a surprise later", async () => {
-    const json = (text: string) => async () => new Response(text);
-    const client = newClient(at, { fetch: answering([json('{"hello":1}')]) });
-    await expect(client.markets()).rejects.toMatchObject({ code: "unexpected_answer" });
-    const cut = newClient(at, { fetch: answering([json('[{"symbol":"BTC')]) });
-    expect(await cut.markets()).toHaveLength(3);
-  });
-
-  test("Retry-After: waited for, and beyond the budget reported", async () => {
-    const busy = (seconds: string) => async () =>
-      new Response(JSON.stringify({ code: "overloaded", message: "busy", requestId: "r" }), {
-        status: 503,
-        headers: { "retry-after": seconds },
-      });
-    const client = newClient(at, { fetch: answering([busy("1")]) });
-    const startedAt = performance.now();
-    expect(await client.markets()).toHaveLength(3);
-    expect(performance.now() - startedAt).toBeGreaterThan(990);
-    const late = newClient(at, { fetch: answering([busy("3600")]) });
-    await expect(late.markets()).rejects.toMatchObject({
-      code: "overloaded",
-      retryAfterMs: 3_600_000,
-      outcome: "refused",
-    });
-  });
-
-  test("refused for good after a try without an answer: a 503 does not hide that", async () => {
-    const lost = async () => {
-      throw new TypeError("fetch failed");
-    };
-    const { token } = await newSession(newClient(at));
-    expect(token).not.toBe("");
-    const busy = async () =>
-      new Response(JSON.stringify({ code: "overloaded", message: "busy", requestId: "r" }), {
-        status: 503,
-      });
-    const client = newClient(at, { fetch: answering([lost, busy]), retries: 1 });
-    await expect(client.markets()).rejects.toMatchObject({
-      code: "overloaded",
-      outcome: "unknown",
-    });
-  });
-});
-
-describe("errors", () => {
-  test("carry code, status, field, details, request id and nonce, over REST and socket", async () => {
-    const session = await newSession(newClient(at));
-    for (const place of [
-      session.placeOrder.bind(session),
-      (order: NewOrder) => session.stream.placeOrder(order),
-    ]) {
-      const error = await place({ ...BID, margin: 1e6 }).catch((thrown: unknown) => thrown);
-      expect(error).toBeInstanceOf(PerpgateError);
-      expect(error).toMatchObject({
-        name: "PerpgateError",
-        code: "insufficient_margin",
-        status: 400,
-        field: "margin",
-        requestId: expect.stringMatching(/./),
-        message: expect.stringContaining("largest margin"),
-        outcome: "refused",
-        attempts: 1,
-        nonce: expect.any(Number),
-      });
-    }
-    await expect(session.placeOrder({ ...BID, leverage: 1.5 })).rejects.toMatchObject({
-      code: "invalid_request",
-      field: "leverage",
-    });
-    await expect(session.order("999999")).rejects.toMatchObject({
-      code: "order_not_found",
-      status: 404,
-    });
-    await expect(session.stream.cancelOrder("999999")).rejects.toMatchObject({
-      code: "order_not_found",
-      status: 404,
-    });
-    await expect(newClient(at).book("NOPE")).rejects.toMatchObject({ code: "market_not_found" });
-    await expect(newClient(at).block(1e9)).rejects.toMatchObject({ code: "block_not_found" });
-  });
-
-  test("a nonce used by another body: nonce_conflict, with the acknowledgement it has", async () => {
-    const session = await newSession(newClient(at));
-    const { nonce, ackNonce } = await session.placeOrder(BID);
-    await expect(session.placeOrder({ ...BID, margin: 50, nonce })).rejects.toMatchObject({
-      code: "nonce_conflict",
-      status: 409,
-      message: expect.stringContaining(ackNonce),
-    });
-    for (const wrong of [-1, 0.5, 2 ** 53]) {
-      await expect(session.placeOrder({ ...BID, nonce: wrong })).rejects.toThrow(RangeError);
-    }
   });
 });
 

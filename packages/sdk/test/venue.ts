@@ -8,16 +8,22 @@ import {
   type SignInOptions,
 } from "@perpgate/sdk";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
+
+const CLOCK_LEAD_MS = 240_000;
 
 type Changes = NonNullable<Parameters<typeof runVenue>[0]>;
 
-/** The venue's clock starts with this machine's, because the client signs with that one. */
+/**
+ * The venue's clock stands still unless a test moves it, and the client signs with this machine's. A
+ * message may be ten minutes old but only one ahead, so the venue's is put ahead: then a test may
+ * take its time.
+ */
 export function startVenue(
   changes: Changes = {},
   atEnd?: Parameters<typeof runVenue>[1],
 ): Promise<RunningVenue> {
-  return runVenue({ startMs: Date.now(), ...changes }, atEnd);
+  return runVenue({ startMs: Date.now() + CLOCK_LEAD_MS, ...changes }, atEnd);
 }
 
 export function newClient(
@@ -28,6 +34,11 @@ export function newClient(
   const client = new PerpgateClient({ url, ...options });
   atEnd(() => client.close());
   return client;
+}
+
+/** Waits until something is so, however busy the machine is. */
+export function eventually<T>(read: () => T): ReturnType<typeof expect.poll<T>> {
+  return expect.poll(read, { timeout: 45_000, interval: 10 });
 }
 
 export function newAccount() {

@@ -28,6 +28,8 @@ export interface ResponseLike {
 
 export interface RequestLike {
   readonly method: string;
+  /** What was true a moment ago is of no use. */
+  readonly cache: "no-store";
   readonly headers: Record<string, string>;
   readonly body?: string;
   readonly signal: AbortSignal;
@@ -162,11 +164,12 @@ export class HttpClient {
 function initOf(request: Request<TSchema>, signal: AbortSignal): RequestLike {
   const { method, token, body, signature } = request;
   const headers: Record<string, string> = {};
+  const cache = "no-store";
   if (token !== undefined) headers.authorization = `Bearer ${token}`;
   if (signature !== undefined) headers["x-service-sig"] = signature;
-  if (body === undefined) return { method, headers, signal };
+  if (body === undefined) return { method, cache, headers, signal };
   headers["content-type"] = "application/json";
-  return { method, headers, body, signal };
+  return { method, cache, headers, body, signal };
 }
 
 function queryOf(query: Request<TSchema>["query"] = {}): string {

@@ -68,17 +68,15 @@ export async function withRetries<T>(
       return await send({ number, isAfterUnknown, timeoutMs, begin });
     } catch (error) {
       if (signal?.aborted === true) throw signal.reason;
-      if (error instanceof PerpgateError || error instanceof ConnectionError) {
-        error.attempts = number + 1;
-      }
-      if (!isRetryable(error)) throw error;
+      if (!(error instanceof PerpgateError) && !(error instanceof ConnectionError)) throw error;
+      error.attempts = number + 1;
       isAfterUnknown ||= error.outcome === "unknown";
       const waitMs = waitBefore(error, failures);
       // Being told to wait is no failure, as long as there is time to.
       if (!isRateLimited(error)) failures++;
       const isTooLate = performance.now() + waitMs > (endsAt ?? Number.POSITIVE_INFINITY);
-      if (failures > retries || isTooLate) {
-        if (isAfterUnknown) error.outcome = "unknown";
+      if (!isRetryable(error) || failures > retries || isTooLate) {
+        if (isAfterUnknown && !isAnswer(error)) error.outcome = "unknown";
         throw error;
       }
       await pause(waitMs, signal);
@@ -86,8 +84,13 @@ export async function withRetries<T>(
   }
 }
 
+/** An answer about the request itself settles what became of earlier tries. */
+function isAnswer(error: PerpgateError | ConnectionError): boolean {
+  return error instanceof PerpgateError && !isRetryable(error);
+}
+
 export function isRetryable(error: unknown): error is PerpgateError | ConnectionError {
-  if (error instanceof ConnectionError) return true;
+  if (error instanceof ConnectionError) return !error.isFinal;
   return error instanceof PerpgateError && RETRYABLE_STATUSES.has(error.status);
 }
 

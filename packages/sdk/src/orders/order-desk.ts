@@ -36,6 +36,16 @@ export interface SignedOrder {
   readonly signature: string;
 }
 
+/** Names the order. That its nonce is too old says nothing about what an earlier try did. */
+function describe(error: unknown, nonce: number): unknown {
+  if (!(error instanceof ConnectionError) && !(error instanceof PerpgateError)) return error;
+  error.nonce = nonce;
+  if (error instanceof PerpgateError && error.code === "nonce_too_old" && error.attempts > 1) {
+    error.outcome = "unknown";
+  }
+  return error;
+}
+
 export class OrderDesk {
   private readonly gate = new Gate();
 
@@ -56,10 +66,7 @@ export class OrderDesk {
             carry({ body, signature }, attempt, options.signal),
           );
         } catch (error) {
-          if (error instanceof ConnectionError || error instanceof PerpgateError) {
-            error.nonce = nonce;
-          }
-          throw error;
+          throw describe(error, nonce);
         }
       }),
     );

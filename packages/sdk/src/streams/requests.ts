@@ -11,9 +11,14 @@ import type { SocketLink } from "./socket-link.js";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** One under way; each failure gets an error of its own, which whoever retries writes to. */
 interface Pending {
-  resolve(fields: Fields): void;
-  reject(error: unknown): void;
+  /** The connection is there: time to send. */
+  send(): void;
+  answer(fields: Fields): void;
+  refuse(error: Error): void;
+  /** The connection is gone; `isFinal` if for good. */
+  lose(reason: Error, isFinal: boolean): void;
 }
 
 export interface RequestOptions {
@@ -34,57 +39,70 @@ export class SocketRequests {
   }
 
   /** Opens the connection if need be; the time-out covers that too. */
-  request(message: object, { timeoutMs, signal }: RequestOptions): Promise<Fields> {
-    const id = this.nextId();
-    let sentAt: number | undefined;
+  request(message: object, options: RequestOptions): Promise<Fields> {
     return new Promise<Fields>((resolve, reject) => {
-      const settle = () => {
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", abort);
-        this.pending.delete(id);
-        this.waitingForOpen.delete(waiting);
-      };
-      const entry: Pending = {
-        resolve: (fields) => {
-          settle();
-          resolve(fields);
-        },
-        reject: (error) => {
-          settle();
-          reject(error);
-        },
-      };
-      const abort = () => entry.reject(signal?.reason);
-      const timer = setTimeout(() => {
-        const outcome = sentAt === undefined ? "not_sent" : "unknown";
-        entry.reject(new TimeoutError(`no answer within ${timeoutMs} ms`, { outcome }));
-        // Otherwise the next try would wait on the same dead connection.
-        if (sentAt !== undefined) this.link.suspect(sentAt);
-      }, timeoutMs);
-      const send = () => {
-        this.pending.set(id, entry);
-        this.link.send(JSON.stringify({ id, ...message })).then(() => {
-          sentAt = performance.now();
-        }, entry.reject);
-      };
-      const waiting: Pending = { resolve: send, reject: entry.reject };
-      if (signal?.aborted === true) {
-        entry.reject(signal.reason);
-        return;
-      }
-      signal?.addEventListener("abort", abort, { once: true });
-      if (this.link.state === "open") send();
-      else if (this.link.state === "closed") entry.reject(closedError());
+      const pending = this.begin(message, options, resolve, reject);
+      if (options.signal?.aborted === true) pending.refuse(options.signal.reason);
+      else if (this.link.state === "open") pending.send();
+      else if (this.link.state === "closed") pending.refuse(closedError());
       else {
-        this.waitingForOpen.add(waiting);
+        this.waitingForOpen.add(pending);
         this.link.open();
       }
     });
   }
 
+  private begin(
+    message: object,
+    { timeoutMs, signal }: RequestOptions,
+    resolve: (fields: Fields) => void,
+    reject: (error: unknown) => void,
+  ): Pending {
+    const id = this.nextId();
+    let sentAt: number | undefined;
+    // What was given up while it waited for its turn must not be sent after all.
+    const leaving = new AbortController();
+    const outcome = () => (sentAt === undefined ? "not_sent" : "unknown");
+    const fail = (error: unknown) => {
+      settle();
+      reject(error);
+    };
+    const pending: Pending = {
+      send: () => {
+        this.pending.set(id, pending);
+        this.link.send(JSON.stringify({ id, ...message }), leaving.signal).then(() => {
+          sentAt = performance.now();
+        }, fail);
+      },
+      answer: (fields) => {
+        settle();
+        resolve(fields);
+      },
+      refuse: fail,
+      lose: (cause, isFinal) =>
+        fail(new ConnectionError(cause.message, { cause, outcome: outcome(), isFinal })),
+    };
+    const abort = () => fail(signal?.reason);
+    const timer = setTimeout(() => {
+      fail(new TimeoutError(`no answer within ${timeoutMs} ms`, { outcome: outcome() }));
+      // Otherwise the next try would wait on the same dead connection.
+      if (sentAt !== undefined) this.link.suspect(sentAt);
+    }, timeoutMs);
+    const settle = () => {
+      leaving.abort();
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+      this.pending.delete(id);
+      this.waitingForOpen.delete(pending);
+    };
+    signal?.addEventListener("abort", abort, { once: true });
+    return pending;
+  }
+
   onOpen(): void {
-    for (const { resolve } of [...this.waitingForOpen]) resolve({});
+    const waiting = [...this.waitingForOpen];
     this.waitingForOpen.clear();
+    for (const pending of waiting) pending.send();
   }
 
   /** Whether the frame was the answer to something asked here. */
@@ -92,22 +110,24 @@ export class SocketRequests {
     const fields = fieldsOf(d);
     const pending = typeof fields.id === "number" ? this.pending.get(fields.id) : undefined;
     if (pending === undefined) return false;
-    if (t === "error") pending.reject(socketError(fields));
-    else pending.resolve(fields);
+    if (t === "error") pending.refuse(socketError(fields));
+    else pending.answer(fields);
     return true;
   }
 
   onDown(error: ConnectionError): void {
-    for (const { reject } of [...this.pending.values()]) reject(error);
+    for (const pending of [...this.pending.values()]) pending.lose(error, false);
   }
 
   onEnd(error: Error): void {
-    for (const { reject } of [...this.pending.values(), ...this.waitingForOpen]) reject(error);
+    for (const pending of [...this.pending.values(), ...this.waitingForOpen]) {
+      pending.lose(error, true);
+    }
   }
 }
 
 export function closedError(): ConnectionError {
-  return new ConnectionError("the stream is closed", { outcome: "not_sent" });
+  return new ConnectionError("the stream is closed", { outcome: "not_sent", isFinal: true });
 }
 
 export function fieldsOf(value: unknown): Fields {

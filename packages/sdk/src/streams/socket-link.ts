@@ -85,11 +85,14 @@ export class SocketLink {
     if (this.current === "idle") this.connect();
   }
 
-  /** Sends in turn; resolves when it has been handed over, rejects if the connection went first. */
-  async send(text: string): Promise<void> {
+  /**
+   * Sends in turn; resolves when it has been handed over, rejects if the connection went first or
+   * the signal took it out of the queue.
+   */
+  async send(text: string, signal?: AbortSignal): Promise<void> {
     const { socket } = this;
     if (socket === undefined || this.current !== "open") throw notSent();
-    await this.outbox.run(undefined, async () => {
+    await this.outbox.run(signal, async () => {
       if (this.socket !== socket) throw notSent();
       socket.send(text);
     });
