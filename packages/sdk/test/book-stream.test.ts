@@ -209,7 +209,7 @@ describe("watchBook", () => {
   test("a connection that falls silent: noticed, given up and made anew", async () => {
     const at = await startVenue();
     const proxy = await CuttingProxy.before(at.url);
-    const client = newClient(proxy, { heartbeatMs: 100 });
+    const client = newClient(proxy, { heartbeatMs: 500 });
     let book: MirroredBook | undefined;
     await client.stream.watchBook("BTCUSD", (now) => {
       book = now;

@@ -195,6 +195,29 @@ describe("private streams", () => {
     expect(late.stream.state).toBe("closed");
   });
 
+  test("cancelOnDisconnect: a lost connection takes the orders along, and it is said", async () => {
+    const at = await startVenue();
+    const proxy = await CuttingProxy.before(at.url);
+    const session = await newSession(newClient(proxy));
+    await session.stream.cancelOnDisconnect(true);
+    expect((await session.account()).session.cancelOnDisconnect).toBe(true);
+    const seen: string[] = [];
+    await session.stream.watchOrders(({ orders }) => {
+      seen.push(...orders.map(({ status, reason }) => `${status} ${reason}`));
+    }).ready;
+    await session.stream.placeOrder(SMALL);
+    await eventually(() => seen).toEqual(["resting null"]);
+    proxy.cutAll();
+    await eventually(() => seen).toEqual(["resting null", "canceled disconnected"]);
+    await session.stream.cancelOnDisconnect(false);
+    await session.stream.placeOrder(SMALL);
+    const states: string[] = [];
+    session.stream.onState((state) => states.push(state));
+    proxy.cutAll();
+    await eventually(() => states).toContain("open");
+    expect(await session.openOrders()).toHaveLength(1);
+  });
+
   test("two sessions of one client: each sees its own", async () => {
     const at = await startVenue();
     const client = newClient(at);

@@ -179,6 +179,22 @@ export class SessionStream {
   }
 
   /**
+   * Whether the session's open orders are to go with its last socket, this one or another. The
+   * venue remembers it until the session ends. A connection that is lost and made again counts as
+   * lost, so the orders are gone; `watchOrders` tells of it, with the reason `disconnected`.
+   *
+   * @example
+   * await session.stream.cancelOnDisconnect(true);
+   */
+  async cancelOnDisconnect(isOn: boolean, options: CallOptions = {}): Promise<void> {
+    const message = { op: "session", cancelOnDisconnect: isOn };
+    const rules = rulesWith(options, this.context.rules);
+    await withRetries(rules, options.signal, (attempt) =>
+      this.ask(message, attempt, options.signal),
+    );
+  }
+
+  /**
    * Ends all watches and the connection, not the session.
    *
    * @example
