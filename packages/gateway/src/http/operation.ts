@@ -12,7 +12,7 @@ import { type Static, type TObject, type TSchema, Type } from "typebox";
 import type { Caller, Client, VenuePort } from "../venue-port.js";
 import type { GatewayContext } from "./context.js";
 import { guardOf, refuseInvalid } from "./guard.js";
-import { decodeQuery } from "./query.js";
+import { queryDecoderOf } from "./query.js";
 
 export const noParams = Type.Object({});
 export const noQuery = Type.Object({});
@@ -21,6 +21,11 @@ export const noBody = Type.Unknown();
 
 export type LimitName = "reads" | "orders" | "cancels" | "sign-ins" | "deposits";
 export type Access = "public" | "bearer" | "signed";
+
+/** An answer already written out, for where the schema's serialiser would do the same work again. */
+export class JsonText {
+  constructor(readonly text: string) {}
+}
 
 /** The request as Fastify has parsed it, before any schema has seen it. */
 export interface RawCall {
@@ -115,7 +120,11 @@ export function defineVenueOperation<
   S extends TSchema,
 >(
   spec: Schemas<P, Q, B, S> & {
-    handle(call: CallOf<P, Q, B>, venue: VenuePort, context: GatewayContext): Promise<Static<S>>;
+    handle(
+      call: CallOf<P, Q, B>,
+      venue: VenuePort,
+      context: GatewayContext,
+    ): Promise<Static<S> | JsonText>;
   },
 ): Operation {
   const decode = decoderOf(spec);
@@ -138,6 +147,7 @@ function decoderOf<P extends TObject, Q extends TObject, B extends TSchema, S ex
   const isParams = guardOf(spec.params);
   const isQuery = guardOf(spec.query);
   const isBody = guardOf(spec.body);
+  const decodeQuery = queryDecoderOf(spec.query);
   return (raw) => {
     const { params, bodyBytes, signature, client } = raw;
     // No body is an empty one: the refusal then names the first field that is missing.
@@ -145,7 +155,7 @@ function decoderOf<P extends TObject, Q extends TObject, B extends TSchema, S ex
     const caller = callerOf(raw);
     if (spec.access !== "public") caller();
     if (!isParams(params)) throw refuseInvalid(isParams.errors);
-    const query = decodeQuery(spec.query, raw.query);
+    const query = decodeQuery(raw.query);
     if (!isQuery(query)) throw refuseInvalid(isQuery.errors);
     if (!isBody(body)) throw refuseInvalid(isBody.errors);
     return { params, query, body, bodyBytes, signature, client, caller };

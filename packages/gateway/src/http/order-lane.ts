@@ -11,6 +11,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Refusal, SIGNATURE_HEADER } from "@perpgate/protocol";
+import fastJson from "fast-json-stringify";
 import type { FastifyBaseLogger } from "fastify";
 import { placeOrder } from "../operations/place-order.js";
 import type { ClientAddressOf } from "../ws/client-address.js";
@@ -30,6 +31,9 @@ export interface OrderLaneOptions {
   readonly log: FastifyBaseLogger;
   readonly addressOf: ClientAddressOf;
 }
+
+/** By the schema, as the framework does it: what the schema does not name never leaves. */
+const writeAcknowledgement = fastJson(placeOrder.success.schema);
 
 const NOTHING: Readonly<Record<string, never>> = {};
 
@@ -117,7 +121,8 @@ class Exchange implements TimedClient {
       client: this,
     };
     placeOrder.answer(call, this.options.context).then(
-      (acknowledgement) => this.write(placeOrder.success.status, JSON.stringify(acknowledgement)),
+      (acknowledgement) =>
+        this.write(placeOrder.success.status, writeAcknowledgement(acknowledgement)),
       (error: unknown) => this.refuse(error),
     );
   }

@@ -12,16 +12,20 @@ import type { TObject } from "typebox";
 
 const INTEGER = /^-?(0|[1-9][0-9]*)$/;
 
-export function decodeQuery(schema: TObject, raw: unknown): Record<string, unknown> {
-  const query: Record<string, unknown> = {};
-  if (typeof raw !== "object" || raw === null) return query;
+export type QueryDecoder = (raw: unknown) => Record<string, unknown>;
+
+export function queryDecoderOf(schema: TObject): QueryDecoder {
   const known = new Map<string, object>(Object.entries(schema.properties));
-  for (const [name, text] of Object.entries(raw)) {
-    // Keys the operation does not know are left out: they must not reach a handler.
-    const property = known.get(name);
-    if (property !== undefined) query[name] = decodeValue(property, text);
-  }
-  return query;
+  return (raw) => {
+    const query: Record<string, unknown> = {};
+    if (known.size === 0 || typeof raw !== "object" || raw === null) return query;
+    for (const [name, text] of Object.entries(raw)) {
+      // Keys the operation does not know are left out: they must not reach a handler.
+      const property = known.get(name);
+      if (property !== undefined) query[name] = decodeValue(property, text);
+    }
+    return query;
+  };
 }
 
 function decodeValue(property: object, text: unknown): unknown {

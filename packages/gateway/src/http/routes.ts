@@ -6,7 +6,9 @@ import { bearerTokenOf } from "./bearer-token.js";
 import { RequestClient } from "./client.js";
 import type { GatewayContext } from "./context.js";
 import { EMPTY_BODY, JsonBody } from "./json-body.js";
-import type { Operation, RawCall } from "./operation.js";
+import { JsonText, type Operation, type RawCall } from "./operation.js";
+
+const JSON_TYPE = "application/json; charset=utf-8";
 
 export function routeOperations(
   app: FastifyInstance,
@@ -25,7 +27,11 @@ export function routeOperations(
         const call = rawCallOf(request, reply);
         if (isLimitedRead) context.addressLimits.takeRead(call.client.address, call.client.header);
         operation.answer(call, context).then(
-          (answer) => reply.code(status).send(answer),
+          (answer) => {
+            void reply.code(status);
+            if (answer instanceof JsonText) void reply.type(JSON_TYPE).send(answer.text);
+            else void reply.send(answer);
+          },
           (error: unknown) => reply.send(error),
         );
       },

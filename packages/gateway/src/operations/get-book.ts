@@ -1,5 +1,6 @@
 import { Book, BookQuery, SymbolPath } from "@perpgate/protocol";
-import { defineVenueOperation, noBody } from "../http/operation.js";
+import { defineVenueOperation, JsonText, noBody } from "../http/operation.js";
+import { bookText } from "./book-text.js";
 
 export const getBook = defineVenueOperation({
   id: "getBook",
@@ -14,5 +15,6 @@ export const getBook = defineVenueOperation({
   body: noBody,
   success: { status: 200, description: "The book", schema: Book },
   errors: ["market_not_found"],
-  handle: ({ params, query }, venue) => venue.book(params.symbol, query.depth),
+  handle: async ({ params, query }, venue) =>
+    new JsonText(bookText(await venue.book(params.symbol, query.depth))),
 });

@@ -1,7 +1,8 @@
 /**
  * The book, straight from the engine's ladders. Levels already turned into numbers are kept per
- * market until an event says that the book has changed, so a thousand readers of a quiet book cost
- * one conversion; the position and the time of an answer are always the present ones.
+ * market and depth until an event says that the book has changed, so a thousand readers of a quiet
+ * book cost one conversion; the position and the time of an answer are always the present ones.
+ * Whoever writes levels out may keep the text by the array: it is another once the book is another.
  */
 import { EVENT } from "@perpgate/engine";
 import { GLOBAL, type Ladder } from "@perpgate/engine/reading";
@@ -13,14 +14,16 @@ import { priceOf, sizeOf } from "./figures.js";
 import { stateOf, type VenueSource, type ViewedMarket } from "./venue-source.js";
 
 interface KeptLevels {
-  bids: number[][];
-  asks: number[][];
-  /** Levels asked for when they were taken: fewer on a side means that the side ends there. */
-  depth: number;
+  readonly bids: number[][];
+  readonly asks: number[][];
 }
 
+/** Depths kept of one book; people ask for few different ones. */
+const KEPT_DEPTHS = 8;
+
 export class BookView {
-  private readonly kept = new Map<number, KeptLevels>();
+  /** By market, then by depth. */
+  private readonly kept = new Map<number, Map<number, KeptLevels>>();
   private readonly changedAt = new Map<number, number>();
 
   constructor(private readonly source: VenueSource) {}
@@ -40,24 +43,38 @@ export class BookView {
   }
 
   book({ units, market }: ViewedMarket, depth: number): Book {
-    let kept = this.kept.get(market.number);
-    if (kept === undefined || kept.depth < depth) {
-      kept = {
-        bids: levelsOf(market.bids, units, depth),
-        asks: levelsOf(market.asks, units, depth),
-        depth,
-      };
-      this.kept.set(market.number, kept);
-    }
+    const { bids, asks } = this.levels(market, units, depth);
     const state = stateOf(this.source);
     return {
       symbol: units.symbol,
       seq: state.position,
       block: state.global(GLOBAL.BLOCK),
       time: state.timeMs,
-      bids: kept.depth === depth ? kept.bids : kept.bids.slice(0, depth),
-      asks: kept.depth === depth ? kept.asks : kept.asks.slice(0, depth),
+      bids,
+      asks,
     };
+  }
+
+  private levels(market: ViewedMarket["market"], units: MarketUnits, depth: number): KeptLevels {
+    const depths = this.depthsOf(market.number);
+    const known = depths.get(depth);
+    if (known !== undefined) return known;
+    const levels = {
+      bids: levelsOf(market.bids, units, depth),
+      asks: levelsOf(market.asks, units, depth),
+    };
+    if (depths.size >= KEPT_DEPTHS) depths.clear();
+    depths.set(depth, levels);
+    return levels;
+  }
+
+  private depthsOf(market: number): Map<number, KeptLevels> {
+    let depths = this.kept.get(market);
+    if (depths === undefined) {
+      depths = new Map();
+      this.kept.set(market, depths);
+    }
+    return depths;
   }
 
   private changed(market: number, position: number): void {
