@@ -21,7 +21,7 @@ export function routeOperations(
     const isLimitedRead = operation.limit === "reads";
     app.route({
       method: operation.method,
-      url: operation.path.replaceAll(/\{(\w+)\}/g, ":$1"),
+      url: routePathOf(operation),
       schema: { response: { [status]: schema } },
       handler: (request, reply) => {
         const call = rawCallOf(request, reply);
@@ -37,6 +37,11 @@ export function routeOperations(
       },
     });
   }
+}
+
+/** The operation's path as Fastify writes it. */
+export function routePathOf({ path }: Pick<Operation, "path">): string {
+  return path.replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
 function rawCallOf(request: FastifyRequest, reply: FastifyReply): RawCall {

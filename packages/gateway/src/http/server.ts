@@ -26,10 +26,10 @@ import { type AllowedOrigins, allowOrigins } from "./cors.js";
 import { serveDocs } from "./docs.js";
 import { pathOf, sendError } from "./errors.js";
 import { readJsonBodies } from "./json-body.js";
+import { PlainLane } from "./lane/plain-lane.js";
 import type { HttpLimits } from "./limits.js";
 import { RequestMetrics, serveMetrics } from "./metrics.js";
 import { openApiDocument } from "./openapi.js";
-import { OrderLane } from "./order-lane.js";
 import { servePage } from "./page.js";
 import { requestIdOf } from "./request-id.js";
 import { routeOperations } from "./routes.js";
@@ -65,7 +65,7 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   const context = { ...options, openApi };
   const metrics = new RequestMetrics(options.metrics);
   const addressOf = clientAddressOf(proxyTrustOf(options.trustProxy));
-  const lane = new OrderLane({ ...options, context, metrics, addressOf });
+  const lane = new PlainLane({ ...options, context, metrics, addressOf });
   const app = createServer(options, lane);
   allowOrigins(app, options.origins);
   const stopping = refuseWhileStopping(app);
@@ -103,7 +103,7 @@ function proxyTrustOf(trusted: TrustedProxies): ProxyTrust {
 
 function createServer(
   { log, limits, trustProxy }: GatewayOptions,
-  lane: OrderLane,
+  lane: PlainLane,
 ): FastifyInstance {
   const app: FastifyInstance = Fastify({
     loggerInstance: log,
@@ -152,10 +152,10 @@ function createServer(
   return app;
 }
 
-/** Plain orders go their own way; the framework has every other request. */
+/** Plain orders and books go their own way; the framework has every other request. */
 function createHttpServer(
   limits: HttpLimits,
-  lane: OrderLane,
+  lane: PlainLane,
   everyOther: RequestListener,
 ): HttpServer {
   const options = {
@@ -167,8 +167,7 @@ function createHttpServer(
     requireHostHeader: false,
   };
   const server = createNodeServer(options, (request, response) => {
-    if (lane.takes(request)) lane.serve(request, response);
-    else everyOther(request, response);
+    if (!lane.serve(request, response)) everyOther(request, response);
   });
   return server.setTimeout(limits.idleTimeoutMs);
 }

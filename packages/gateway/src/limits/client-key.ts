@@ -8,6 +8,8 @@
 import { isIPv4, isIPv6 } from "node:net";
 
 export function clientKeyOf(address: string): string {
+  // Without a colon it is no IPv6 address, which costs more to find out in full.
+  if (!address.includes(":")) return address;
   const plain = address.replace(/%.*$/, "");
   if (!isIPv6(plain)) return plain;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1];

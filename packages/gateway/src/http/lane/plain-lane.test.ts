@@ -1,8 +1,8 @@
-/** The lane and the framework's route answer alike: the route is reached by a content type in other letters. */
+/** The lane and the framework's route answer alike. What is not plain reaches the route. */
 
 import { expect, test } from "vitest";
-import { runVenue } from "../venue/testing/running-venue.js";
-import { Trader } from "../venue/testing/trader.js";
+import { runVenue } from "../../venue/testing/running-venue.js";
+import { Trader } from "../../venue/testing/trader.js";
 
 const LANE = "application/json";
 /** The same type to any server, and not the plain one that the lane takes. */
@@ -96,6 +96,37 @@ test("every kind of order: the lane answers as the route does", async () => {
     expect(again.headers).toEqual(replayed.headers);
   }
 });
+
+test("every read of a book: the lane answers as the route does", async () => {
+  const at = await runVenue();
+  const maker = await Trader.enter(at);
+  await maker.place(maker.limit("short", 65_010, { margin: 1_000, leverage: 10 }));
+  await maker.place(maker.limit("long", 64_990, { margin: 1_000, leverage: 10 }));
+  const get = async (path: string) => {
+    const response = await fetch(at.url + path, { headers: { "x-request-id": "the-same" } });
+    const names = [...response.headers.keys()].filter((name) => !PER_CONNECTION.includes(name));
+    const body: Answered["body"] = JSON.parse(await response.text());
+    return { status: response.status, headers: names.sort(), body };
+  };
+  const lane = "/v1/markets/BTCUSD/book";
+  for (const query of ["?depth=1", "?depth=50", "?depth=5000", "?depth=999999", "?depth=0", ""]) {
+    // A second, unknown key leaves a request to the route.
+    const other = `${query}${query === "" ? "?" : "&"}other=1`;
+    const [one, two] = [await get(lane + query), await get(lane + other)];
+    expect({ ...one, body: untimed(one.body) }, query).toEqual({
+      ...two,
+      body: untimed(two.body),
+    });
+    if (one.status === 200) expect(one.body.bids, query).toHaveLength(1);
+  }
+  const unknown = "/v1/markets/NOPEUSD/book";
+  expect(await get(unknown)).toEqual(await get(`${unknown}?other=1`));
+  expect((await get(unknown)).status).toBe(404);
+});
+
+function untimed({ seq: _, block: __, time: ___, ...rest }: Answered["body"]) {
+  return rest;
+}
 
 /** What two accounts' answers to the same order have in common. */
 function likeness({ status, headers, body }: Answered) {
