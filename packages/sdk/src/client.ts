@@ -71,6 +71,9 @@ export class PerpgateClient extends MarketReader {
   constructor(options: ClientOptions) {
     const url = baseUrlOf(options.url);
     const { timeoutMs = 5_000, retries = 5, budgetMs = 30_000, pacing = true } = options;
+    for (const [name, value] of Object.entries({ timeoutMs, retries, budgetMs })) {
+      if (!(value >= 0)) throw new RangeError(`${name} is a number from 0 on, not ${value}`);
+    }
     const fetch = options.fetch ?? ((target, init) => globalThis.fetch(target, init));
     super(new HttpClient({ url, fetch, rules: { timeoutMs, retries, budgetMs }, isPaced: pacing }));
     this.url = url;

@@ -38,6 +38,11 @@ describe("Nonces", () => {
     expect(await nonces.use(undefined, async (nonce) => nonce)).toBe(2 ** 52 + 11);
   });
 
+  test("none left: refused, not repeated", async () => {
+    const nonces = new Nonces(Number.MAX_SAFE_INTEGER);
+    await expect(nonces.use(undefined, never)).rejects.toThrow(RangeError);
+  });
+
   test("an order that hangs: 511 others pass it, the next one waits for it", async () => {
     const nonces = new Nonces();
     let settle: () => void = () => undefined;

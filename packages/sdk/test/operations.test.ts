@@ -102,6 +102,18 @@ test("every operation of the OpenAPI document: has a method, and its answer is r
   expect(offered.filter((name) => !called.has(name) && !FOR_ATTESTORS.includes(name))).toEqual([]);
 });
 
+test("options: what makes no sense is refused, and no time-out at all is fine", async () => {
+  const url = "http://127.0.0.1:8080";
+  for (const wrong of [{ timeoutMs: Number.NaN }, { retries: -1 }, { budgetMs: -5 }]) {
+    expect(() => new PerpgateClient({ url, ...wrong })).toThrow(RangeError);
+  }
+  const at = await startVenue();
+  const client = newClient(at, { timeoutMs: Number.POSITIVE_INFINITY, budgetMs: 2 ** 40 });
+  expect(await client.markets()).toHaveLength(3);
+  const session = await newSession(client);
+  expect(await session.stream.placeOrder(BID)).toMatchObject({ status: "resting" });
+});
+
 test("url: a path in front of the interface is kept, a slash at the end is not", () => {
   const urlOf = (url: string) => new PerpgateClient({ url }).url;
   expect(urlOf("http://127.0.0.1:8080/")).toBe("http://127.0.0.1:8080");

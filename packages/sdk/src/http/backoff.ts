@@ -1,5 +1,7 @@
 /** How long to wait before the next try, and a pause that can be called off. */
 
+import { startTimer } from "./timer.js";
+
 const FIRST_MS = 100;
 const LONGEST_MS = 5_000;
 
@@ -23,7 +25,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
       signal?.removeEventListener("abort", stop);
       resolve();
     };
-    const timer = setTimeout(finish, ms);
+    const timer = startTimer(ms, finish);
     const stop = () => {
       clearTimeout(timer);
       reject(signal?.reason);

@@ -19,6 +19,7 @@ import {
   rulesWith,
   withRetries,
 } from "./retry.js";
+import { startTimer } from "./timer.js";
 
 export interface ResponseLike {
   readonly status: number;
@@ -141,7 +142,7 @@ export class HttpClient {
     const controller = new AbortController();
     const abort = () => controller.abort(signal?.reason);
     signal?.addEventListener("abort", abort, { once: true });
-    const timer = setTimeout(() => controller.abort(), timeoutMs);
+    const timer = startTimer(timeoutMs, () => controller.abort());
     try {
       const url = this.settings.url + request.path + queryOf(request.query);
       const response = await this.settings.fetch(url, initOf(request, controller.signal));

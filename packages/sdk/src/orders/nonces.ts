@@ -65,6 +65,9 @@ export class Nonces {
 
   private next(): number {
     const byClock = (this.nowMs() - EPOCH_MS) * CHANCE + Math.floor(this.random() * CHANCE);
+    if (this.lastNonce >= Number.MAX_SAFE_INTEGER) {
+      throw new RangeError("this session's nonces are used up; sign in again");
+    }
     this.lastNonce = Math.max(this.lastNonce + 1, byClock);
     return this.lastNonce;
   }

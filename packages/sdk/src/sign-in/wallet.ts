@@ -37,10 +37,10 @@ export async function signerOf(choice: SignerChoice): Promise<MessageSigner> {
   };
 }
 
-/** The chain that a wallet is on; an account has none, so mainnet is named. */
+/** The chain that a wallet is on; an account has none, and some wallets do not tell: mainnet. */
 export async function chainIdOf({ wallet }: SignerChoice): Promise<number> {
   if (wallet === undefined) return 1;
-  const answer = await wallet.request({ method: "eth_chainId" });
+  const answer = await wallet.request({ method: "eth_chainId" }).catch(() => undefined);
   const chainId = Number(answer);
   return typeof answer === "string" && Number.isSafeInteger(chainId) && chainId > 0 ? chainId : 1;
 }

@@ -7,6 +7,7 @@ import { ERROR_TABLE, ErrorBody, isErrorCode, type ServerFrame } from "@perpgate
 import { ConnectionError, type PerpgateError, TimeoutError } from "../errors.js";
 import { hasShape } from "../http/answer-shape.js";
 import { refusalOf } from "../http/http-client.js";
+import { startTimer } from "../http/timer.js";
 import type { SocketLink } from "./socket-link.js";
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -83,11 +84,11 @@ export class SocketRequests {
         fail(new ConnectionError(cause.message, { cause, outcome: outcome(), isFinal })),
     };
     const abort = () => fail(signal?.reason);
-    const timer = setTimeout(() => {
+    const timer = startTimer(timeoutMs, () => {
       fail(new TimeoutError(`no answer within ${timeoutMs} ms`, { outcome: outcome() }));
       // Otherwise the next try would wait on the same dead connection.
       if (sentAt !== undefined) this.link.suspect(sentAt);
-    }, timeoutMs);
+    });
     const settle = () => {
       leaving.abort();
       clearTimeout(timer);

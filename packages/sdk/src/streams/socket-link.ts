@@ -176,7 +176,6 @@ export class SocketLink {
     if (socket !== this.socket) return;
     this.hasHeard = true;
     this.heardAt = performance.now();
-    this.failures = 0;
     let frame: ServerFrame;
     try {
       frame = decodeFrame(bytesOf(data));
@@ -187,8 +186,13 @@ export class SocketLink {
       );
       return;
     }
-    if (this.current === "open") this.listener.onFrame(frame);
-    else this.greeted(socket, frame);
+    if (this.current !== "open") {
+      this.greeted(socket, frame);
+      return;
+    }
+    // Not before: a server that turns clients away at the door does say something.
+    this.failures = 0;
+    this.listener.onFrame(frame);
   }
 
   private closed(socket: WebSocketLike, code: number): void {
