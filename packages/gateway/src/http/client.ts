@@ -9,6 +9,13 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Client, HeaderSink } from "../venue-port.js";
 
+declare module "fastify" {
+  interface FastifyRequest {
+    /** How old the request's first byte was when Node raised it. */
+    firstByteAgoMs: number;
+  }
+}
+
 const FORWARDING_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
 
 /** Whether some proxy says that it passed the request on. */
@@ -39,8 +46,8 @@ export class RequestClient implements Client {
     return isForwarded(this.request.headers);
   }
 
-  /** Milliseconds since the request began to be read. */
+  /** Milliseconds since the first byte of the request was read. */
   elapsedMs(): number {
-    return roundedMs(this.reply.elapsedTime);
+    return roundedMs(this.request.firstByteAgoMs + this.reply.elapsedTime);
   }
 }

@@ -25,6 +25,7 @@ import type { GatewayContext } from "./context.js";
 import { type AllowedOrigins, allowOrigins } from "./cors.js";
 import { serveDocs } from "./docs.js";
 import { pathOf, sendError } from "./errors.js";
+import { firstByteAgoMs } from "./first-byte.js";
 import { readJsonBodies } from "./json-body.js";
 import { PlainLane } from "./lane/plain-lane.js";
 import type { HttpLimits } from "./limits.js";
@@ -127,8 +128,10 @@ function createServer(
     app.server.emit("request", request, reply);
   });
   app.setErrorHandler(sendError);
+  app.decorateRequest("firstByteAgoMs", 0);
   // Hooks call back instead of returning promises: each promise is seen in the profile of an order.
   app.addHook("onRequest", (request, reply, done) => {
+    request.firstByteAgoMs = firstByteAgoMs(request.raw);
     void reply.header("x-request-id", request.id);
     void reply.header("x-content-type-options", "nosniff");
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {

@@ -37,6 +37,30 @@ test("a body that never ends: cut off", async () => {
   expect(await readUntilClose(socket)).toContain('"code":"request_timeout"');
 });
 
+test.each([
+  ["by the lane", ""],
+  ["by the framework", "origin: http://page.test\r\n"],
+])("headers in two pieces, answered %s: elapsedMs counts from the first byte", async (_, extra) => {
+  const { dial } = await runGateway({ venue: sampleVenue().venue });
+  const socket = await dial();
+  const body = JSON.stringify({
+    symbol: "BTCUSD",
+    side: "long",
+    type: "market",
+    margin: 5,
+    leverage: 5,
+    nonce: 1,
+  });
+  const answer = new Promise<string>((resolve) => {
+    socket.on("data", (chunk: Buffer) => resolve(chunk.toString()));
+  });
+  socket.write(`POST /v1/orders HTTP/1.1\r\nhost: x\r\nauthorization: Bearer t\r\n${extra}`);
+  await new Promise((later) => setTimeout(later, 200));
+  socket.write(`content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+  const elapsedMs = Number(/"elapsedMs":([0-9.]+)/.exec(await answer)?.[1]);
+  expect(elapsedMs).toBeGreaterThan(150);
+});
+
 test("a connection that says nothing: closed", async () => {
   const { dial } = await runGateway({ limits: IMPATIENT });
   await readUntilClose(await dial());

@@ -10,6 +10,7 @@ import type { ClientAddressOf } from "../../ws/client-address.js";
 import { bearerTokenOf } from "../bearer-token.js";
 import { isForwarded, roundedMs } from "../client.js";
 import type { GatewayContext } from "../context.js";
+import { firstByteAgoMs } from "../first-byte.js";
 import type { HttpLimits } from "../limits.js";
 import type { RequestMetrics } from "../metrics.js";
 import type { Operation, RawCall, TimedClient } from "../operation.js";
@@ -38,7 +39,7 @@ export function laneOperation(operation: Operation, write: LaneOperation["write"
 export type CallParts = Pick<RawCall, "params" | "query" | "body" | "bodyBytes">;
 
 export class Exchange implements TimedClient {
-  private readonly startedAt = performance.now();
+  private readonly startedAt: number;
   private readonly id: string;
   /** Names and values by turns, as Node writes them. */
   private readonly headers: string[];
@@ -49,6 +50,7 @@ export class Exchange implements TimedClient {
     private readonly options: LaneOptions,
     private readonly of: LaneOperation,
   ) {
+    this.startedAt = performance.now() - firstByteAgoMs(request);
     this.id = requestIdOf(request);
     this.headers = ["x-request-id", this.id, "x-content-type-options", "nosniff"];
   }
