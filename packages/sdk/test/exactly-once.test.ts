@@ -6,7 +6,7 @@
 import { Chance } from "@perpgate/gateway/testing";
 import type { NewOrder, PlacedOrder, Session } from "@perpgate/sdk";
 import { expect, test } from "vitest";
-import { CuttingProxy, type Direction, type Fate } from "./cutting-proxy.js";
+import { CuttingProxy, type Fate } from "./cutting-proxy.js";
 import { newClient, newSession, startVenue } from "./venue.js";
 
 const ORDERS = 10_000;
@@ -14,7 +14,7 @@ const ORDERS = 10_000;
 const OVER_REST = 2_500;
 const CONCURRENCY = 64;
 const SEED = 20_261_115;
-const FATES: readonly Fate[] = ["cut before", "cut within", "cut after", "cut after", "swallow"];
+const CUTS: readonly Fate[] = ["cut before", "cut within", "cut after"];
 
 type Place = (order: NewOrder) => Promise<PlacedOrder>;
 
@@ -41,8 +41,15 @@ async function placeAll(place: Place, count: number): Promise<PlacedOrder[]> {
   return acks;
 }
 
-function randomFate(chance: Chance, oneIn: number): (direction: Direction) => Fate {
-  return () => (chance.below(oneIn) === 0 ? (FATES[chance.below(FATES.length)] ?? "pass") : "pass");
+/**
+ * Spoils one chunk in so many. One in ten of those is swallowed, which is only noticed by a time-out
+ * and holds up all that a socket carries, so it is the dear one.
+ */
+function randomFate(chance: Chance, oneIn: number): () => Fate {
+  return () => {
+    if (chance.below(oneIn) > 0) return "pass";
+    return chance.below(10) === 0 ? "swallow" : (CUTS[chance.below(CUTS.length)] ?? "pass");
+  };
 }
 
 test(`${ORDERS} orders over connections that are cut at random: each exists exactly once`, async () => {
@@ -68,7 +75,7 @@ test(`${ORDERS} orders over connections that are cut at random: each exists exac
     await newSession(newClient(socket, patient)),
   ];
   rest.fate = randomFate(chance, 40);
-  socket.fate = randomFate(chance, 100);
+  socket.fate = randomFate(chance, 60);
 
   const [restAcks, socketAcks] = await Promise.all([
     placeAll((order) => overRest.placeOrder(order), OVER_REST),
@@ -81,7 +88,7 @@ test(`${ORDERS} orders over connections that are cut at random: each exists exac
   const replays = acks.filter(({ replayed }) => replayed).length;
   const printed = `seed ${SEED}: ${rest.cuts} + ${socket.cuts} cuts, ${replays} answers were replays`;
   expect(rest.cuts, printed).toBeGreaterThan(20);
-  expect(socket.cuts, printed).toBeGreaterThan(5);
+  expect(socket.cuts, printed).toBeGreaterThan(3);
   expect(replays, printed).toBeGreaterThan(0);
   // The venue executed these orders and no others.
   expect(acks.length).toBe(ORDERS);
