@@ -4,14 +4,22 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { PerpgateClient, type Session } from "@perpgate/sdk";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { PerpgateProcess } from "./testing/perpgate-process.js";
-import { startGateway } from "./testing/trader-shell.js";
+import { sharedGateway } from "./testing/trader-shell.js";
 
 const EXAMPLES = fileURLToPath(new URL("../../../examples/", import.meta.url));
 /** Processes start slowly on a busy machine. */
 const PATIENCE_MS = 180_000;
 const SIDES = { symbol: "BTCUSD", type: "limit", margin: 1000, leverage: 5 } as const;
+
+let url = "";
+
+beforeAll(async () => {
+  const gateway = await sharedGateway();
+  ({ url } = gateway);
+  return gateway.stop;
+}, PATIENCE_MS);
 
 function example(name: string, ...args: string[]): PerpgateProcess {
   return new PerpgateProcess(args, {}, [process.execPath, `${EXAMPLES}${name}.mjs`]);
@@ -31,10 +39,14 @@ interface Counterparty {
   price(thousandths: number): Promise<number>;
 }
 
-async function counterparty(url: string): Promise<Counterparty> {
+async function counterparty(): Promise<Counterparty> {
   const client = new PerpgateClient({ url });
-  onTestFinished(() => client.close());
   const session = await client.signIn({ account: privateKeyToAccount(generatePrivateKey()) });
+  // The next example finds an empty book again.
+  onTestFinished(async () => {
+    await session.cancelAll();
+    client.close();
+  });
   const price = async (thousandths: number) => {
     const { mark } = await client.ticker("BTCUSD");
     return Math.round((mark ?? 0) * (1 + thousandths / 1_000));
@@ -43,8 +55,8 @@ async function counterparty(url: string): Promise<Counterparty> {
 }
 
 /** Someone who buys and sells near the mark, as the bots of a testnet do. */
-async function quoting(url: string): Promise<Counterparty> {
-  const other = await counterparty(url);
+async function quoting(): Promise<Counterparty> {
+  const other = await counterparty();
   await other.session.placeOrder({ ...SIDES, side: "short", price: await other.price(1) });
   await other.session.placeOrder({ ...SIDES, side: "long", price: await other.price(-1) });
   return other;
@@ -52,33 +64,28 @@ async function quoting(url: string): Promise<Counterparty> {
 
 describe("examples", { timeout: PATIENCE_MS }, () => {
   test("first-trade: buys at the market and closes again", async () => {
-    const url = await startGateway();
-    await quoting(url);
+    await quoting();
     expect(await outputOf(example("first-trade", url))).toMatch(
       /^filled: 0\.007\d* BTC at 6\d{4}\n {2}fee 0\.2\d*, in [\d.]+ ms, for block \d+\n {2}long 0\.007\d*, liquidated at 5\d{4}(\.\d)?\nfilled: position 0, balance 99\d\d\.\d+\n$/,
     );
   });
 
-  test("raw-wire: two fresh wallets sign in, and one takes what the other quotes", async () => {
-    const stdout = await outputOf(example("raw-wire", await startGateway()));
-    expect(stdout).toMatch(/^BTCUSD mark \d/);
-    expect(stdout).toMatch(/maker 0x\w{40}: resting, order \d+/);
-    expect(stdout).toMatch(/taker 0x\w{40}: filled\n {2}0\.015\d* BTC at 6\d{4}/);
-    expect(stdout).toMatch(/preconfirmed in [\d.]+ ms, for block \d+/);
-  });
-
   test("mirrored-book: follows the book as it changes", async () => {
-    const url = await startGateway();
-    const { session, price } = await quoting(url);
+    const { session, price } = await quoting();
     const child = example("mirrored-book", url, "BTCUSD", "3");
     await child.printed(/seq \d+: bid 6\d{4},0\.0\d+, ask 6\d{4},0\.0\d+, spread .*1 \+ 1 levels/);
-    // Each order is a change, until the example has seen enough.
+    // Each order is a change, until the example has seen enough; the one before makes room.
     let isOver = false;
     void child.ended.then(() => {
       isOver = true;
     });
     const order = { ...SIDES, margin: 1, side: "long" } as const;
-    while (!isOver) await session.placeOrder({ ...order, price: await price(-2) });
+    let last = await session.placeOrder({ ...order, price: await price(-2) });
+    while (!isOver) {
+      const next = await session.placeOrder({ ...order, price: await price(-2) });
+      await session.cancelOrder(last.orderId);
+      last = next;
+    }
     const lines = (await outputOf(child)).trimEnd().split("\n");
     expect(lines).toHaveLength(3);
     const seqs = lines.map((line) => Number(/^seq (\d+)/.exec(line)?.[1]));
@@ -87,8 +94,7 @@ describe("examples", { timeout: PATIENCE_MS }, () => {
   });
 
   test("grid-bot: a sell that is filled comes back as a buy; nothing stays in the book", async () => {
-    const url = await startGateway();
-    const { client, session } = await counterparty(url);
+    const { client, session } = await counterparty();
     const child = example("grid-bot", url, "1", "120");
     await child.printed(/^quoting 10 levels from 6\d{4}/);
     // A little more than the first level, and less than two.
@@ -107,8 +113,7 @@ describe("examples", { timeout: PATIENCE_MS }, () => {
   });
 
   test("stop-loss: waits at the venue; the dead-man's switch takes it away, and the position is closed", async () => {
-    const url = await startGateway();
-    await quoting(url);
+    await quoting();
     const stdout = await outputOf(example("stop-loss", url));
     expect(stdout).toMatch(/^long 0\.007\d* at 6\d{4}\nstop-loss pending at 6\d{4}\n/);
     expect(stdout).toMatch(/\ntake-profit resting at 6\d{4}\nalive, the switch fires at 20/);
@@ -117,10 +122,19 @@ describe("examples", { timeout: PATIENCE_MS }, () => {
   });
 
   test("deposit: registered, followed and credited", async () => {
-    const stdout = await outputOf(example("deposit", await startGateway()));
+    const stdout = await outputOf(example("deposit", url));
     expect(stdout).toMatch(
       /^balance 10000\n(deposit \d+: queued\n)?deposit \d+: credited\nbalance 20000\n$/,
     );
+  });
+
+  // The last one: its maker leaves the rest of a quote in the book.
+  test("raw-wire: two fresh wallets sign in, and one takes what the other quotes", async () => {
+    const stdout = await outputOf(example("raw-wire", url));
+    expect(stdout).toMatch(/^BTCUSD mark \d/);
+    expect(stdout).toMatch(/maker 0x\w{40}: resting, order \d+/);
+    expect(stdout).toMatch(/taker 0x\w{40}: filled\n {2}0\.015\d* BTC at 6\d{4}/);
+    expect(stdout).toMatch(/preconfirmed in [\d.]+ ms, for block \d+/);
   });
 
   test("every example is in the list, and tested here", () => {

@@ -1,11 +1,8 @@
 /** `perpgate keygen`: a new key in a file that only its owner can read, and that was not there. */
 
-import { createKeyFile } from "@perpgate/bridge";
-import { createSessionKey } from "@perpgate/sdk";
 import { Output } from "../console/output.js";
 import { StartError } from "../start-error.js";
 import { createPrivateFile } from "../trader/private-file.js";
-import { createWallet } from "../trader/wallet-key.js";
 import type { Arguments, Command } from "./command.js";
 
 export const KEYGEN: Command = {
@@ -21,10 +18,11 @@ never overwritten.
   run: keygen,
 };
 
+/** Each loads what it needs, and no more. */
 const MAKERS: Readonly<Record<string, (path: string) => Promise<string>>> = {
-  wallet: async (path) => createWallet(path).address,
+  wallet: newWallet,
   session: newSessionKey,
-  attestor: async (path) => newAttestorKey(path),
+  attestor: newAttestorKey,
 };
 
 async function keygen(args: Arguments): Promise<number> {
@@ -40,14 +38,21 @@ async function keygen(args: Arguments): Promise<number> {
   return 0;
 }
 
+async function newWallet(path: string): Promise<string> {
+  const { createWallet } = await import("../trader/wallet-key.js");
+  return createWallet(path).address;
+}
+
 async function newSessionKey(path: string): Promise<string> {
+  const { createSessionKey } = await import("@perpgate/sdk");
   const { publicKey, secret } = await createSessionKey({ kind: "ed25519", saveable: true });
   if (secret === undefined) throw new StartError("this platform makes no key that can be kept");
   createPrivateFile(path, `${secret}\n`);
   return publicKey;
 }
 
-function newAttestorKey(path: string): string {
+async function newAttestorKey(path: string): Promise<string> {
+  const { createKeyFile } = await import("@perpgate/bridge");
   try {
     return createKeyFile(path);
   } catch (error) {

@@ -3,14 +3,22 @@
 import { chmodSync, readdirSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { chainSettings, newKeyFile } from "../bridge/testing/chain-process.js";
 import { configurationFile, temporaryFolder } from "../testing/perpgate-process.js";
-import { startGateway, TraderShell } from "../testing/trader-shell.js";
+import { sharedGateway, startGateway, TraderShell } from "../testing/trader-shell.js";
 
 /** Processes start slowly on a busy machine. */
 const PATIENCE_MS = 180_000;
 const ADDRESS = /0x[0-9a-fA-F]{40}/;
+
+let url = "";
+
+beforeAll(async () => {
+  const gateway = await sharedGateway();
+  ({ url } = gateway);
+  return gateway.stop;
+}, PATIENCE_MS);
 
 async function closedPort(): Promise<number> {
   const server = createServer();
@@ -39,7 +47,7 @@ function abovePrice(markets: unknown): string {
 
 describe("a trader's day", { timeout: PATIENCE_MS }, () => {
   test("login, deposit, buy, positions, fills, cancel, logout", async () => {
-    const shell = new TraderShell(await startGateway());
+    const shell = new TraderShell(url);
     const [login, maker] = await Promise.all([
       shell.text("login"),
       shell.json("login", "--profile", "maker"),
@@ -114,29 +122,29 @@ describe("a trader's day", { timeout: PATIENCE_MS }, () => {
     expect(await shell.text("orders")).toBe("no open orders\n");
   }
 
-  test("streams: a line a frame, Ctrl-C ends with 0, and so does a reader that has seen enough", async () => {
-    const shell = new TraderShell(await startGateway());
-    await shell.text("login", "--symbols", "BTCUSD", "--max-order-notional", "50");
+  test("streams: a line a frame; so many and done, or Ctrl-C, both with exit 0", async () => {
+    const shell = new TraderShell(url);
+    await shell.text("login", "--symbols", "ETHUSD", "--max-order-notional", "50");
     const watch = shell.start("watch", "orders", "--json", "--count", "2");
-    const ladder = shell.start("book", "BTCUSD");
+    const ladder = shell.start("book", "ETHUSD");
     await watch.printed(/snapshot/);
     await ladder.printed(/the book is empty/);
-    const order = ["buy", "BTCUSD", "50", "--price", "60000", "--json"];
+    const order = ["buy", "ETHUSD", "50", "--price", "3000", "--json"];
     const { orderId } = JSON.parse(await shell.text(...order));
     const frames = (await watch.ended).stdout.trimEnd().split("\n");
     expect(frames.map((line) => JSON.parse(line))).toMatchObject([
       { stream: "orders", data: { type: "snapshot", orders: [] } },
       { stream: "orders", data: { type: "update", orders: [{ orderId, status: "resting" }] } },
     ]);
-    await ladder.printed(/60,000\.0 {2}0\.00083 {2}0\.00083/);
+    await ladder.printed(/3,000\.00 {2}0\.0166 {2}0\.0166/);
     ladder.signal("SIGINT");
     expect(await ladder.ended).toMatchObject({ code: 0, stderr: "" });
-    const tooMuch = await shell.run("buy", "BTCUSD", "60", "--price", "60000");
+    const tooMuch = await shell.run("buy", "ETHUSD", "60", "--price", "3000");
     expect(tooMuch.stderr).toContain("session_order_cap_exceeded)\n  The session was limited");
   });
 
   test("a session that has expired: says to log in again, for people and for programs", async () => {
-    const shell = new TraderShell(await startGateway());
+    const shell = new TraderShell(url);
     await shell.text("login", "--expires-in", "1s");
     for (;;) {
       const { code, stderr } = await shell.run("account");
@@ -161,8 +169,7 @@ describe("a trader's day", { timeout: PATIENCE_MS }, () => {
       usdc: "0x2222222222222222222222222222222222222222",
     } as const;
     const settings = chainSettings(chain, { keyFiles: [newKeyFile().path] });
-    const url = await startGateway(["--config", configurationFile(settings)]);
-    const shell = new TraderShell(url);
+    const shell = new TraderShell(await startGateway(["--config", configurationFile(settings)]));
     expect((await shell.run("login")).stderr).toMatch(
       /\(siwe_domain_not_allowed\)\n.*--domain NAME/,
     );
@@ -184,8 +191,8 @@ describe("a trader's day", { timeout: PATIENCE_MS }, () => {
 
 describe("what goes wrong", { timeout: PATIENCE_MS }, () => {
   test("no gateway: says how to start one, for people and for programs", async () => {
-    const url = `http://127.0.0.1:${await closedPort()}`;
-    const shell = new TraderShell(url);
+    const nowhere = `http://127.0.0.1:${await closedPort()}`;
+    const shell = new TraderShell(nowhere);
     const [people, programs] = await Promise.all([
       shell.run("login"),
       shell.run("markets", "--json"),
@@ -193,7 +200,7 @@ describe("what goes wrong", { timeout: PATIENCE_MS }, () => {
     expect(people.code).toBe(1);
     expect(people.stderr).toMatch(
       new RegExp(
-        `^perpgate: no gateway answers at ${url}: .*ECONNREFUSED.*\\n {2}Start one with npm`,
+        `^perpgate: no gateway answers at ${nowhere}: .*ECONNREFUSED.*\\n {2}Start one with npm`,
       ),
     );
     expect(JSON.parse(programs.stderr)).toMatchObject({ error: { code: "connection_failed" } });
@@ -230,7 +237,6 @@ describe("what goes wrong", { timeout: PATIENCE_MS }, () => {
       expect.stringMatching(/^[0-9a-f]{64}\n$/),
     ]);
     chmodSync(file, 0o644);
-    const url = await startGateway();
     const loose = await shell.run("login", "--url", url, "--key-file", file);
     expect(loose).toMatchObject({ code: 1, stderr: expect.stringContaining(`chmod 600 ${file}`) });
     chmodSync(file, 0o600);

@@ -5,26 +5,25 @@
 
 const HIDE_CURSOR = "\x1b[?25l";
 const SHOW_CURSOR = "\x1b[?25h";
+/** A line that is wider than the terminal is cut; wrapped, it would take two and shift the rest. */
+const NO_WRAP = "\x1b[?7l";
+const WRAP = "\x1b[?7h";
 const CLEAR_BELOW = "\x1b[J";
 const CLEAR_LINE = "\x1b[K";
 
 export class Screen {
   private drawn = 0;
   private readonly restore = () => {
-    process.stdout.write(SHOW_CURSOR);
+    process.stdout.write(WRAP + SHOW_CURSOR);
   };
 
   constructor() {
-    process.stdout.write(HIDE_CURSOR);
+    process.stdout.write(HIDE_CURSOR + NO_WRAP);
     process.once("exit", this.restore);
   }
 
   get rows(): number {
     return process.stdout.rows ?? 24;
-  }
-
-  get columns(): number {
-    return process.stdout.columns ?? 80;
   }
 
   /** More lines than the terminal has would scroll, and could not be drawn over. */

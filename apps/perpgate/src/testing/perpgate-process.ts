@@ -10,6 +10,8 @@ import { onTestFinished } from "vitest";
 const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
+export type WhenDone = (stop: () => void) => void;
+
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -27,6 +29,8 @@ export class PerpgateProcess {
     args: readonly string[],
     environment: NodeJS.ProcessEnv = {},
     command: readonly [string, ...string[]] = [process.execPath, MAIN],
+    /** Who ends it; the test that started it, unless several share it. */
+    whenDone: WhenDone = onTestFinished,
   ) {
     const [program, ...before] = command;
     this.child = spawn(program, [...before, ...args], {
@@ -46,7 +50,7 @@ export class PerpgateProcess {
         resolve({ code, signal, stdout: this.stdout, stderr: this.stderr });
       });
     });
-    onTestFinished(() => {
+    whenDone(() => {
       this.child.kill("SIGKILL");
     });
   }
@@ -89,9 +93,10 @@ export class PerpgateProcess {
 }
 
 /** A folder of its own for one test. */
-export function temporaryFolder(): string {
+export function temporaryFolder(whenDone: WhenDone = onTestFinished): string {
   const folder = mkdtempSync(join(tmpdir(), "perpgate-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  // A process that was just killed may still have a last write under way.
+  whenDone(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }
 

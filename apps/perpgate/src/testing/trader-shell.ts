@@ -1,7 +1,8 @@
 /** A trader's shell, for tests: the built command, with a configuration folder of its own. */
 
 import { join } from "node:path";
-import { type Ended, PerpgateProcess, temporaryFolder } from "./perpgate-process.js";
+import { onTestFinished } from "vitest";
+import { type Ended, PerpgateProcess, temporaryFolder, type WhenDone } from "./perpgate-process.js";
 
 export class TraderShell {
   readonly folder = join(temporaryFolder(), "config");
@@ -31,13 +32,30 @@ export class TraderShell {
 }
 
 /** A gateway without bots, ready to trade; answers its address. */
-export async function startGateway(args: readonly string[] = []): Promise<string> {
-  const data = join(temporaryFolder(), "data");
-  const gateway = new PerpgateProcess(["--port", "0", "--data", data, "--no-bots", ...args]);
+export async function startGateway(
+  args: readonly string[] = [],
+  whenDone: WhenDone = onTestFinished,
+): Promise<string> {
+  const data = join(temporaryFolder(whenDone), "data");
+  const words = ["--port", "0", "--data", data, "--no-bots", ...args];
+  const gateway = new PerpgateProcess(words, {}, undefined, whenDone);
   const url = await gateway.url();
   for (;;) {
     const response = await fetch(`${url}/readyz`);
     await response.arrayBuffer();
     if (response.ok) return url;
   }
+}
+
+/** For `beforeAll`: one gateway that the tests of a file share, and how to stop it. */
+export async function sharedGateway(): Promise<{ readonly url: string; stop(): void }> {
+  const stops: (() => void)[] = [];
+  const url = await startGateway([], (stop) => stops.push(stop));
+  return {
+    url,
+    // The process before its folder.
+    stop: () => {
+      for (const stop of stops.reverse()) stop();
+    },
+  };
 }
