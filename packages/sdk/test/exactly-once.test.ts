@@ -75,7 +75,7 @@ test(`${ORDERS} orders over connections that are cut at random: each exists exac
     await newSession(newClient(socket, patient)),
   ];
   rest.fate = randomFate(chance, 40);
-  socket.fate = randomFate(chance, 60);
+  socket.fate = randomFate(chance, 100);
 
   const [restAcks, socketAcks] = await Promise.all([
     placeAll((order) => overRest.placeOrder(order), OVER_REST),
