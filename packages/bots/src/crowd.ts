@@ -28,6 +28,9 @@ const SIGN_IN_EVERY_MS = 200;
 const TAKERS_EVERY_MS = 100;
 /** Makers of one market after another, and not faster than this. */
 const SHORTEST_TURN_MS = 25;
+/** What keeping the best quotes best costs at each look, and the part of the actions for that. */
+const ACTIONS_PER_LOOK = 3;
+const LOOKS_PART = 0.3;
 const BURST_SECONDS = 1;
 /** The part of the first market's trades that any market has at least. */
 const QUIETEST = 0.25;
@@ -94,10 +97,15 @@ export class Crowd {
   }
 
   private async keepQuoting(accounts: readonly BotAccount[]): Promise<void> {
-    const { seed, levels, refreshMs } = this.settings;
+    const { seed, levels, refreshMs, actionsPerSecond } = this.settings;
     const { signal } = this.stopping;
-    const makers = this.watches.map((watch) => new MarketMaker(watch, accounts, seed, levels));
-    const turnMs = Math.max(SHORTEST_TURN_MS, refreshMs / makers.length);
+    const share = actionsPerSecond / this.watches.length;
+    const makers = this.watches.map(
+      (watch) => new MarketMaker(watch, accounts, seed, levels, share),
+    );
+    // A look costs a few actions however still the price is; no more looks than those leave room for.
+    const affordableMs = (ACTIONS_PER_LOOK * 1_000) / (LOOKS_PART * actionsPerSecond);
+    const turnMs = Math.max(SHORTEST_TURN_MS, affordableMs, refreshMs / makers.length);
     for (let turn = 0; !signal.aborted; turn = (turn + 1) % makers.length) {
       const startedMs = performance.now();
       // A fair share even where this market would take it all.

@@ -13,8 +13,8 @@ import { type MarketTerms, SIZE_RANGE } from "../market/market-terms.js";
 
 export type QuoteSide = "bid" | "ask";
 
-/** A cell's width as a part of the price: about an eighth of a basis point. */
-const CELL = 0.000012;
+/** A cell's least width as a part of the price: about an eighth of a basis point. */
+export const NARROWEST_CELL = 0.000012;
 /** How far the ladder reaches, as a part of the price; more if its cells do not fill it. */
 const REACH = 0.02;
 const LONGEST_REACH = 0.3;
@@ -36,8 +36,14 @@ export interface Ladder {
   readonly fullCells: number;
 }
 
-export function ladderOf(key: number, fairTicks: number, levels: number): Ladder {
-  const cellTicks = Math.max(1, Math.round(fairTicks * CELL));
+/** `cell` is a cell's width as a part of the price. */
+export function ladderOf(
+  key: number,
+  fairTicks: number,
+  levels: number,
+  cell = NARROWEST_CELL,
+): Ladder {
+  const cellTicks = Math.max(1, Math.round(fairTicks * cell));
   const cellsIn = (part: number) => Math.max(FEWEST_CELLS, (fairTicks * part) / cellTicks);
   const reachCells = Math.floor(Math.min(cellsIn(LONGEST_REACH), Math.max(cellsIn(REACH), levels)));
   const fullCells = Math.max(FEWEST_CELLS, fullCellsFor(levels, reachCells));

@@ -15,6 +15,7 @@ import {
   ticksOf,
 } from "../market/market-terms.js";
 import type { MarketWatch } from "../market/market-watch.js";
+import { CellWidth } from "./cell-width.js";
 import { FairPrice } from "./fair-price.js";
 import { dollarsOf, type Ladder, ladderOf, touchDollarsOf } from "./ladder.js";
 import { type NewQuote, planQuotes, type QuotePlan, type StandingQuote } from "./quote-plan.js";
@@ -29,12 +30,16 @@ const SHORT_REST_MS = 3_000;
 /** Of the orders that the venue allows, the part that is aimed at: what lingers needs room too. */
 const ROOM_USED = 0.6;
 const FEWEST_LEVELS = 5;
+/** Of the actions, what strays may take while there is something to place. */
+const STRAYS_PART = 0.3;
 
 export class MarketMaker {
   private readonly terms: MarketTerms;
   private readonly key: number;
   private readonly fair = new FairPrice();
+  private readonly cellWidth: CellWidth;
   private ladder: Ladder | undefined;
+  private cell = 0;
   /** By maker, then by side. */
   private readonly restsUntilMs: { bid: number; ask: number }[];
   private bidBelow = { ticks: Number.POSITIVE_INFINITY, untilMs: 0 };
@@ -45,7 +50,10 @@ export class MarketMaker {
     private readonly accounts: readonly BotAccount[],
     seed: number,
     private levels: number,
+    /** Its share of the orders and cancels. */
+    actionsPerSecond: number,
   ) {
+    this.cellWidth = new CellWidth(actionsPerSecond);
     this.terms = market.terms;
     this.key = chanceKey(seed, `ladder/${market.terms.symbol}`);
     this.restsUntilMs = accounts.map(() => ({ bid: 0, ask: 0 }));
@@ -56,16 +64,25 @@ export class MarketMaker {
     const prices = this.market.tradable(nowMs);
     if (prices === undefined) return 0;
     const fairTicks = this.fair.update(ticksOf(this.terms, prices.index), nowMs);
-    this.ladder ??= ladderOf(this.key, fairTicks, this.levels);
-    const { ladder } = this;
+    const ladder = this.ladderAt(fairTicks, nowMs);
     const plan = this.plan(ladder, fairTicks, nowMs);
-    const cancel = plan.cancel.slice(0, allowed);
+    const wanted = this.placeable(plan.place, nowMs);
+    const cancel = plan.cancel.slice(0, cancelsOf(plan, wanted.length, allowed));
     await Promise.all(cancel.map((quote) => this.cancel(quote)));
     // Quotes that could not be canceled yet would be hit by new ones.
     if (cancel.length < plan.crossed) return cancel.length;
-    const place = this.placeable(plan.place, nowMs).slice(0, allowed - cancel.length);
+    const place = wanted.slice(0, allowed - cancel.length);
     await Promise.all(place.map((quote) => this.place(ladder, quote)));
     return cancel.length + place.length;
+  }
+
+  private ladderAt(fairTicks: number, nowMs: number): Ladder {
+    const cell = this.cellWidth.observe(fairTicks, nowMs);
+    if (this.ladder === undefined || cell !== this.cell) {
+      this.cell = cell;
+      this.ladder = ladderOf(this.key, fairTicks, this.levels, cell);
+    }
+    return this.ladder;
   }
 
   private plan(ladder: Ladder, fairTicks: number, nowMs: number): QuotePlan {
@@ -161,4 +178,11 @@ export class MarketMaker {
     this.levels = levels;
     this.ladder = undefined;
   }
+}
+
+/** All that are in the way; of strays, what leaves most of the actions to new quotes. */
+function cancelsOf({ cancel, crossed }: QuotePlan, placed: number, allowed: number): number {
+  const left = Math.max(0, allowed - crossed);
+  const strays = Math.max(left - placed, Math.ceil(left * STRAYS_PART));
+  return Math.min(cancel.length, allowed, crossed + strays);
 }

@@ -11,7 +11,7 @@ import type { PendingDeposit } from "../venue-port.js";
 
 const EAGER_MS = 600_000;
 /** The most polls that a deposit may be left out in a row for its age. */
-const MAX_PAUSE_POLLS = 64;
+export const MAX_PAUSE_POLLS = 64;
 const MAX_PER_POLL = 5_000;
 
 export class PollPlan {
