@@ -35,7 +35,7 @@ const MARKETS = [
     makerFee: 0,
     takerFee: 0.001,
     tiers: [{ notionalUpTo: 1_000, maxLeverage: 3, maintenanceRate: 0.1 }],
-    index: { startPrice: 12.5, annualVolatility: 0.5 },
+    index: { startPrice: 12.5, annualVolatility: 0 },
   },
 ];
 
@@ -46,7 +46,7 @@ async function marketOf(client: PerpgateClient, symbol: string) {
 }
 
 test(
-  "bots: every market lives; SIGTERM ends them in time, and nothing of theirs rests",
+  "bots: every market lives; SIGTERM ends them in time; after it nothing of theirs rests, and the index goes on",
   async () => {
     const data = join(temporaryFolder(), "data");
     const config = configurationFile({
@@ -71,11 +71,17 @@ test(
     expect(stderr).toContain("drained");
     expect(stderr).not.toContain('"level":50');
 
-    const quiet = new PerpgateProcess([...args, "--no-bots"]);
+    // Another start price, as if the index had moved meanwhile: it goes on from the log's.
+    const [btc, odd] = MARKETS;
+    const moved = configurationFile({
+      markets: [btc, { ...odd, index: { startPrice: 20, annualVolatility: 0 } }],
+    });
+    const quiet = new PerpgateProcess([...args, "--config", moved, "--no-bots"]);
     const again = new PerpgateClient({ url: await quiet.url() });
     for (const { symbol } of MARKETS) {
       expect(await marketOf(again, symbol)).toMatchObject({ bids: 0, asks: 0 });
     }
+    expect(await again.markets()).toMatchObject([{}, { symbol: "ODDUSD", indexPrice: 12.5 }]);
     quiet.signal("SIGTERM");
     const after = await quiet.ended;
     expect(after.stdout).toContain("bots       none, as told");

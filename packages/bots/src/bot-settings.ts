@@ -21,7 +21,7 @@ export const DEFAULT_BOTS: BotSettings = {
   refreshMs: 500,
   actionsPerSecond: 120,
   tradesPerMinute: 60,
-  gamblers: 4,
+  gamblers: 6,
 };
 
 /** Where the bots trade, and as whom a wallet must say to speak there. */

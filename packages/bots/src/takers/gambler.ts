@@ -16,8 +16,8 @@ const TIER_PART = 0.2;
 /** Between two bets, on average, at a pace of 1. */
 const PAUSE_MS = 120_000;
 /** The move that it waits for, as a part of the price. */
-const SMALLEST_HOPE = 0.004;
-const LARGEST_HOPE = 0.015;
+const SMALLEST_HOPE = 0.002;
+const LARGEST_HOPE = 0.008;
 /** A refused bet is not made again at once. */
 const RETRY_MS = 10_000;
 
