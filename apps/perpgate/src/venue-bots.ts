@@ -4,7 +4,8 @@
  * for bots to play with.
  */
 
-import { type BotLog, BotsThread, type BotVenue } from "@perpgate/bots";
+import type { BotLog, BotVenue } from "@perpgate/bots";
+import { BotsThread } from "@perpgate/bots/thread";
 import type { BridgeConfig } from "@perpgate/bridge";
 import type { Settings } from "./settings.js";
 

@@ -7,7 +7,7 @@ import {
   tronAddressOf,
 } from "@perpgate/bridge";
 import { type BridgeInfo, bytesFromHex, type Chain, type Token } from "@perpgate/protocol";
-import { getAddress } from "viem";
+import { checksumAddress } from "@perpgate/protocol/ethereum-address";
 
 const TOKENS: readonly Token[] = ["USDC", "USDT"];
 
@@ -38,6 +38,6 @@ function chainInfoOf(config: ChainConfig): BridgeInfo["chains"][number] {
 }
 
 function writtenAddress(chain: Chain, digits: string): string {
-  if (chain !== "tron") return getAddress(`0x${digits}`);
+  if (chain !== "tron") return checksumAddress(`0x${digits}`);
   return tronAddressOf(bytesFromHex(digits) ?? new Uint8Array(0));
 }

@@ -8,8 +8,8 @@
  * to credit).
  */
 
-import type { Token } from "@perpgate/protocol";
-import { toEventSelector } from "viem";
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import { hexFromBytes, type Token } from "@perpgate/protocol";
 import type { Receipt, TransactionLog } from "../chain/receipt.js";
 import type { ChainConfig } from "../config/chain-config.js";
 import type { VoteCredit } from "../vote.js";
@@ -48,7 +48,8 @@ export type Transfers =
   | { readonly credits: readonly VoteCredit[]; readonly dust: readonly Dust[] }
   | { readonly credits: null; readonly reason: NoCreditReason };
 
-const TRANSFER = toEventSelector("Transfer(address,address,uint256)").slice(2);
+/** A log's first topic is the hash of its event's signature. */
+const TRANSFER = hexFromBytes(keccak_256(Buffer.from("Transfer(address,address,uint256)")));
 const MICRO_DECIMALS = 6;
 const NOBODY = "0".repeat(40);
 

@@ -4,7 +4,7 @@
  */
 
 import { bytesFromHex, hexFromBytes, withoutHexPrefix } from "@perpgate/protocol";
-import { isAddress } from "viem";
+import { isChecksummedAddress } from "@perpgate/protocol/ethereum-address";
 import { tronAddressBytes } from "./tron-address.js";
 
 export interface Dialect {
@@ -19,7 +19,7 @@ export interface Dialect {
 export const EVM_DIALECT: Dialect = {
   // A mixed-case address must carry a correct EIP-55 checksum: a mistyped vault costs money.
   configuredAddress: (text) =>
-    isAddress(text, { strict: true }) ? text.slice(2).toLowerCase() : undefined,
+    isChecksummedAddress(text) ? text.slice(2).toLowerCase() : undefined,
   answeredAddress: twentyBytes,
   askedHash: (txHash) => `0x${txHash}`,
 };

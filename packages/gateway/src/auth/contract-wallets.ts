@@ -8,7 +8,7 @@
  */
 
 import { Refusal } from "@perpgate/protocol";
-import { createPublicClient, type Hex, http, type PublicClient } from "viem";
+import type { Hex, PublicClient } from "viem";
 import type { SiweMessage } from "./siwe-message.js";
 
 export interface ContractWallets {
@@ -19,7 +19,8 @@ export interface ContractWallets {
 const RPC_TIMEOUT_MS = 5_000;
 
 interface Chain {
-  readonly client: PublicClient;
+  readonly url: string;
+  client: PublicClient | undefined;
   isProven: boolean;
 }
 
@@ -27,10 +28,12 @@ export class RpcContractWallets implements ContractWallets {
   private readonly chains = new Map<number, Chain>();
 
   /** Chain id → RPC address. */
-  constructor(rpcAddresses: ReadonlyMap<number, string>, timeoutMs = RPC_TIMEOUT_MS) {
+  constructor(
+    rpcAddresses: ReadonlyMap<number, string>,
+    private readonly timeoutMs = RPC_TIMEOUT_MS,
+  ) {
     for (const [chainId, url] of rpcAddresses) {
-      const transport = http(url, { timeout: timeoutMs, retryCount: 0 });
-      this.chains.set(chainId, { client: createPublicClient({ transport }), isProven: false });
+      this.chains.set(chainId, { url, client: undefined, isProven: false });
     }
   }
 
@@ -50,7 +53,8 @@ export class RpcContractWallets implements ContractWallets {
       chain.isProven = true;
     }
     try {
-      if (await chain.client.verifyHash({ address, hash, signature })) return true;
+      const client = await this.clientOf(chain);
+      if (await client.verifyHash({ address, hash, signature })) return true;
     } catch {
       // Told apart below, as the library's own "false" must be.
     }
@@ -59,7 +63,18 @@ export class RpcContractWallets implements ContractWallets {
     return false;
   }
 
-  private async askChainId(chainId: number, { client }: Chain): Promise<void> {
+  /** Loaded with the first contract that signs in: a gateway without one starts sooner. */
+  private async clientOf(chain: Chain): Promise<PublicClient> {
+    if (chain.client === undefined) {
+      const { createPublicClient, http } = await import("viem");
+      const transport = http(chain.url, { timeout: this.timeoutMs, retryCount: 0 });
+      chain.client = createPublicClient({ transport });
+    }
+    return chain.client;
+  }
+
+  private async askChainId(chainId: number, chain: Chain): Promise<void> {
+    const client = await this.clientOf(chain);
     let answered: number;
     try {
       answered = await client.getChainId();

@@ -9,18 +9,12 @@
  */
 
 import { bytesFromHex, hexFromBytes, Refusal } from "@perpgate/protocol";
-import { type Hex, hashMessage, isAddressEqual, recoverAddress } from "viem";
 import type { ContractWallets } from "./contract-wallets.js";
+import { addressThatSigned, type KeySignature, messageHash } from "./eip191.js";
 import type { SiweMessage } from "./siwe-message.js";
 
 /** A contract's signature may hold many owners' and, before deployment, the way to deploy it. */
 const MAX_SIGNATURE_BYTES = 16_384;
-
-interface KeySignature {
-  readonly r: Hex;
-  readonly s: Hex;
-  readonly yParity: 0 | 1;
-}
 
 /** Returns the signature's bytes once they are known to be the wallet's; refuses otherwise. */
 export async function checkWalletSignature(
@@ -32,41 +26,35 @@ export async function checkWalletSignature(
   if (bytes === undefined || bytes.length === 0 || bytes.length > MAX_SIGNATURE_BYTES) {
     throw invalidWalletSignature(message, "it is not hex of a signature's length");
   }
-  const hash = hashMessage(message.text);
+  const hash = messageHash(message.text);
   const keySignature = keySignatureOf(bytes);
-  if (keySignature !== undefined && (await isSignedByKey(message, hash, keySignature)))
+  if (keySignature !== undefined && addressThatSigned(hash, keySignature) === lower(message)) {
     return bytes;
+  }
   if (!contracts.serves(message.chainId)) throw withoutChain(message, keySignature !== undefined);
-  if (await contracts.isSignedByContract(message, hash, `0x${hexFromBytes(bytes)}`)) return bytes;
+  const [hashHex, signatureHex] = [hash, bytes].map(hexFromBytes);
+  if (await contracts.isSignedByContract(message, `0x${hashHex}`, `0x${signatureHex}`)) {
+    return bytes;
+  }
   throw invalidWalletSignature(message, "neither the key nor a contract of that address signed it");
 }
 
-async function isSignedByKey(
-  { address }: SiweMessage,
-  hash: Hex,
-  signature: KeySignature,
-): Promise<boolean> {
-  try {
-    return isAddressEqual(await recoverAddress({ hash, signature }), address);
-  } catch {
-    // No point has this r, or r or s is out of range: nobody's signature.
-    return false;
-  }
+function lower({ address }: SiweMessage): string {
+  return address.toLowerCase();
 }
 
 /** The two forms of a key's signature, or undefined for what only a contract could read. */
 export function keySignatureOf(bytes: Uint8Array): KeySignature | undefined {
-  const r: Hex = `0x${hexFromBytes(bytes.subarray(0, 32))}`;
-  const s = bytes.slice(32, 64);
+  const compact = bytes.slice(0, 64);
   if (bytes.length === 64) {
     // EIP-2098 keeps the parity in the top bit of s, which a low S leaves free.
-    const yParity = (s[0] ?? 0) >= 0x80 ? 1 : 0;
-    s[0] = (s[0] ?? 0) & 0x7f;
-    return { r, s: `0x${hexFromBytes(s)}`, yParity };
+    const yParity = (compact[32] ?? 0) >= 0x80 ? 1 : 0;
+    compact[32] = (compact[32] ?? 0) & 0x7f;
+    return { compact, yParity };
   }
   const v = bytes[64];
   if (bytes.length !== 65 || v === undefined || ![0, 1, 27, 28].includes(v)) return undefined;
-  return { r, s: `0x${hexFromBytes(s)}`, yParity: v === 1 || v === 28 ? 1 : 0 };
+  return { compact, yParity: v === 1 || v === 28 ? 1 : 0 };
 }
 
 function withoutChain(message: SiweMessage, mayBeKeySignature: boolean): Refusal {

@@ -1,5 +1,7 @@
 /**
- * Schema guards: Ajv compiled from a TypeBox schema, as a type guard for the inferred type.
+ * Schema guards: Ajv compiled from a TypeBox schema, as a type guard for the inferred type. Compiled
+ * when it is first asked, or soon after the start: a hundred schemas at once are half a second that
+ * nobody should wait for.
  *
  * Nothing is coerced ("5" is not 5) and nothing is removed; the defaults that the contract states
  * are filled in. The first broken rule becomes one refusal that names the field.
@@ -19,8 +21,36 @@ const ajv = new Ajv({
 });
 ajv.addKeyword(CLAMPED_TO);
 
-export function guardOf<T extends TSchema>(schema: T): ValidateFunction<Static<T>> {
-  return ajv.compile<Static<T>>(schema);
+export interface Guard<T> {
+  (value: unknown): value is T;
+  /** What the last value broke. */
+  errors?: ValidateFunction["errors"];
+}
+
+const uncompiled: (() => void)[] = [];
+
+export function guardOf<T extends TSchema>(schema: T): Guard<Static<T>> {
+  let compiled: ValidateFunction<Static<T>> | undefined;
+  const compile = () => {
+    compiled ??= ajv.compile<Static<T>>(schema);
+    return compiled;
+  };
+  const guard: Guard<Static<T>> = (value): value is Static<T> => {
+    const validate = compile();
+    const isValid = validate(value);
+    guard.errors = validate.errors;
+    return isValid;
+  };
+  uncompiled.push(compile);
+  return guard;
+}
+
+/** Compiles what is left, one guard a turn, so that no request pays for it and none waits long. */
+export function compileGuardsSoon(): void {
+  const compile = uncompiled.shift();
+  if (compile === undefined) return;
+  compile();
+  setImmediate(compileGuardsSoon);
 }
 
 export function refuseInvalid(errors: readonly ErrorObject[] | null | undefined): Refusal {

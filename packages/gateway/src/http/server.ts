@@ -26,6 +26,7 @@ import { type AllowedOrigins, allowOrigins } from "./cors.js";
 import { serveDocs } from "./docs.js";
 import { pathOf, sendError } from "./errors.js";
 import { firstByteAgoMs } from "./first-byte.js";
+import { compileGuardsSoon } from "./guard.js";
 import { readJsonBodies } from "./json-body.js";
 import { PlainLane } from "./lane/plain-lane.js";
 import type { HttpLimits } from "./limits.js";
@@ -79,7 +80,11 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   options.streams?.attach(app.server, context, addressOf);
   await app.ready();
   return {
-    listen: (address) => app.listen(address),
+    listen: async (address) => {
+      const url = await app.listen(address);
+      compileGuardsSoon();
+      return url;
+    },
     drain: async (graceMs) => {
       lane.close();
       stopping.begin();

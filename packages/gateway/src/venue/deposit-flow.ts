@@ -10,7 +10,7 @@ import {
   type Token,
   withoutHexPrefix,
 } from "@perpgate/protocol";
-import { getAddress, isAddress } from "viem";
+import { checksumAddress, isChecksummedAddress } from "@perpgate/protocol/ethereum-address";
 import { sessionRefusal } from "./session-flow.js";
 import type { LiveSession, VenueLink } from "./venue-link.js";
 
@@ -69,5 +69,5 @@ export function withChecksums<D extends Deposit>(deposit: D): D {
 
 /** The capitals of EIP-55; the venue keeps addresses in small letters. */
 export function checksummed(address: string): string {
-  return isAddress(address, { strict: false }) ? getAddress(address) : address;
+  return isChecksummedAddress(address) ? checksumAddress(address) : address;
 }

@@ -3,7 +3,7 @@
  * `signMessage`), or a wallet of a browser, which speaks EIP-1193.
  */
 
-import { checksumAddress } from "./checksum-address.js";
+import { checksumAddress } from "@perpgate/protocol/ethereum-address";
 
 /** A viem local account fits. */
 export interface MessageSigner {
