@@ -4,7 +4,7 @@
  *
  * In: orders and cancels. Out: what became of them, as a word. It never throws for what the venue or
  * the network does. A lost session is signed in again with backoff; the streams mend themselves. A
- * dead-man's switch is kept wound: if the crowd dies, its quotes are gone within half a minute.
+ * dead-man's switch is kept wound: if the crowd dies, its quotes are gone within a minute.
  */
 
 import {
@@ -44,8 +44,11 @@ export interface HeldPosition {
   readonly avgEntry: number;
 }
 
-const SWITCH_MS = 30_000;
-const CHORES_EVERY_MS = 5_000;
+const SWITCH_MS = 60_000;
+/** Between two looks at money and cohort: soon while something is missing, seldom after that. */
+const SOON_MS = 5_000;
+const MAKER_SELDOM_MS = 20_000;
+const TAKER_SELDOM_MS = 60_000;
 /** A session is renewed this long before it ends. */
 const RENEW_BEFORE_MS = 600_000;
 const BACKOFF = { firstMs: 1_000, longestMs: 60_000 };
@@ -207,16 +210,20 @@ export class BotAccount {
     onSuccess: () => void,
   ): Promise<void> {
     const endsAtMs = session.expiresAt - RENEW_BEFORE_MS;
+    const seldomMs = this.parts.isMaker ? MAKER_SELDOM_MS : TAKER_SELDOM_MS;
     while (!signal.aborted && Date.now() < endsAtMs) {
+      let waitMs = SOON_MS;
       try {
         if (this.parts.isMaker) await session.cancelAfter(SWITCH_MS, HASTE);
-        this.noteCohort(await this.purse.look(session, performance.now()));
+        const { isInCohort, isFunded } = await this.purse.look(session, performance.now());
+        this.noteCohort(isInCohort);
+        if (isInCohort && isFunded) waitMs = seldomMs;
         onSuccess();
       } catch (error) {
         if (isOver(error)) throw error;
         // Anything else mends itself, or shows in what the bot wants to do next.
       }
-      await sleepUnlessAborted(CHORES_EVERY_MS, signal);
+      await sleepUnlessAborted(waitMs, signal);
     }
   }
 

@@ -27,8 +27,11 @@ export class Purse {
     this.isShort = true;
   }
 
-  /** Answers whether the account may open positions. */
-  async look(session: Session, nowMs: number): Promise<boolean> {
+  /** Answers whether the account may open positions, and whether it has what it works with. */
+  async look(
+    session: Session,
+    nowMs: number,
+  ): Promise<{ readonly isInCohort: boolean; readonly isFunded: boolean }> {
     const { equity, available, cohort } = await session.account();
     const missing = this.missing(equity, available);
     this.isShort = false;
@@ -39,7 +42,7 @@ export class Purse {
         txHash: `0x${randomBytes(32).toString("hex")}`,
       });
     }
-    return cohort;
+    return { isInCohort: cohort, isFunded: missing === 0 };
   }
 
   private missing(equity: number, available: number): number {
