@@ -38,6 +38,7 @@ export class Connection {
   private isClosing = false;
   private messages = 0;
   private waitingForRoom: (() => void)[] = [];
+  private readonly drainWatchers = new Set<{ readonly callback: () => void }>();
   private readonly underWay = new Set<Promise<void>>();
 
   constructor(
@@ -47,7 +48,10 @@ export class Connection {
     private readonly transport: Duplex,
     private readonly limits: SocketLimits,
   ) {
-    transport.on("drain", () => this.onRoom());
+    transport.on("drain", () => {
+      this.onRoom();
+      for (const { callback } of this.drainWatchers) callback();
+    });
     this.closed = new Promise((resolve) => {
       socket.on("close", () => {
         this.onClose();
@@ -117,8 +121,10 @@ export class Connection {
 
   /** Calls back each time a reader that fell behind has taken everything; answers how to stop. */
   onDrain(callback: () => void): () => void {
-    this.transport.on("drain", callback);
-    return () => this.transport.off("drain", callback);
+    // A set of our own: a socket with many streams would have Node warn of a listener leak.
+    const entry = { callback };
+    this.drainWatchers.add(entry);
+    return () => this.drainWatchers.delete(entry);
   }
 
   ping(): void {

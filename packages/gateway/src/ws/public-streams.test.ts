@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { ask } from "../testing/running-gateway.js";
 import { type RunningVenue, runVenue } from "../venue/testing/running-venue.js";
 import { Trader } from "../venue/testing/trader.js";
@@ -17,6 +17,31 @@ async function rest(url: string): Promise<unknown> {
 }
 
 describe("public streams", () => {
+  test("many streams on one socket: Node has no leak of listeners to warn of", async () => {
+    const warnings: string[] = [];
+    const note = ({ message }: Error) => warnings.push(message);
+    process.on("warning", note);
+    onTestFinished(() => {
+      process.off("warning", note);
+    });
+    const at = await runVenue();
+    const client = await StreamClient.connect(at.url);
+    for (let i = 0; i < 15; i++) {
+      await client.ask({ op: "subscribe", streams: ["book.BTCUSD", "book.ETHUSD"] });
+      await client.ask({ op: "unsubscribe", streams: ["book.ETHUSD"] });
+    }
+    const streams = ["BTCUSD", "ETHUSD", "SOLUSD"].flatMap((symbol) => [
+      `ticker.${symbol}`,
+      `trades.${symbol}`,
+      ...["1m", "5m", "15m", "1h", "4h", "1d"].map(
+        (resolution) => `candles.${symbol}.${resolution}`,
+      ),
+    ]);
+    await client.ask({ op: "subscribe", streams });
+    await client.settled();
+    expect(warnings).toEqual([]);
+  });
+
   test("trades: each once, as the tape shows it, only to who asked for that market", async () => {
     const at = await runVenue();
     const [maker, taker] = [await Trader.enter(at), await Trader.enter(at)];
