@@ -4,7 +4,12 @@ import { IndexFeed, MAX_INDEX_AGE_MS } from "./index-feed.js";
 
 /** A feed whose source says what the test says. */
 function scriptedFeed() {
-  const script = { nowMs: 1_000, observations: [] as IndexObservation[], broken: false };
+  const script = {
+    nowMs: 1_000,
+    observations: [] as IndexObservation[],
+    broken: false,
+    shown: Promise.resolve(),
+  };
   const published: IndexObservation[] = [];
   const failures: unknown[] = [];
   const feed = new IndexFeed({
@@ -17,40 +22,61 @@ function scriptedFeed() {
     },
     symbols: ["BTCUSD", "ETHUSD"],
     clock: () => script.nowMs,
-    publish: (observation) => published.push(observation),
+    publish: async (observation) => {
+      published.push(observation);
+      await script.shown;
+    },
     onFailure: (error) => failures.push(error),
   });
   return { script, published, failures, feed };
 }
 
-test("readiness: waits for each market, then follows the age of its price", () => {
+test("readiness: waits for each market, then follows the age of its price", async () => {
   const { script, feed } = scriptedFeed();
   expect(feed.notReadyReason(1_000)).toBe("no index price for BTCUSD yet");
   script.observations = [{ symbol: "BTCUSD", priceTicks: 1, observedAtMs: 1_000 }];
-  feed.refresh();
+  await feed.refresh();
   expect(feed.notReadyReason(1_000)).toBe("no index price for ETHUSD yet");
   script.observations = [{ symbol: "ETHUSD", priceTicks: 2, observedAtMs: 1_000 }];
-  feed.refresh();
+  await feed.refresh();
   const limit = 1_000 + MAX_INDEX_AGE_MS;
   expect(feed.notReadyReason(limit)).toBeUndefined();
   expect(feed.notReadyReason(limit + 1)).toContain("the index of BTCUSD is older");
 });
 
-test("a price that is not newer: not passed on again, so that the venue sees it age", () => {
+test("a price that is not newer: not passed on again, so that the venue sees it age", async () => {
   const { script, published, feed } = scriptedFeed();
   script.observations = [{ symbol: "BTCUSD", priceTicks: 1, observedAtMs: 1_000 }];
-  feed.refresh();
-  feed.refresh();
+  await feed.refresh();
+  await feed.refresh();
   expect(published).toHaveLength(1);
   script.observations = [{ symbol: "BTCUSD", priceTicks: 1, observedAtMs: 1_001 }];
-  feed.refresh();
+  await feed.refresh();
   expect(published).toHaveLength(2);
 });
 
-test("a source that throws: reported, and nothing is passed on", () => {
+test("a source that throws: reported, and nothing is passed on", async () => {
   const { script, published, failures, feed } = scriptedFeed();
   script.broken = true;
-  feed.refresh();
+  await feed.refresh();
   expect(failures).toHaveLength(1);
   expect(published).toEqual([]);
+});
+
+test("start: resolves once the venue shows the first prices, not before", async () => {
+  const { script, feed } = scriptedFeed();
+  let show: () => void = () => undefined;
+  script.shown = new Promise((resolve) => {
+    show = resolve;
+  });
+  script.observations = [{ symbol: "BTCUSD", priceTicks: 1, observedAtMs: 1_000 }];
+  let isStarted = false;
+  const started = feed.start(1_000_000).then(() => {
+    isStarted = true;
+  });
+  await new Promise((turn) => setImmediate(turn));
+  expect(isStarted).toBe(false);
+  show();
+  await started;
+  feed.stop();
 });

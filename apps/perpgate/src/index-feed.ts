@@ -16,8 +16,8 @@ export interface IndexFeedOptions {
   readonly source: IndexSource;
   readonly symbols: readonly string[];
   readonly clock: () => number;
-  /** Takes each observation that is newer than the last of its market. */
-  readonly publish: (observation: IndexObservation) => void;
+  /** Takes each observation that is newer than the last of its market; resolves once it shows. */
+  readonly publish: (observation: IndexObservation) => Promise<void>;
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -28,24 +28,27 @@ export class IndexFeed implements ReadinessProbe {
 
   constructor(private readonly options: IndexFeedOptions) {}
 
-  start(intervalMs: number): void {
-    this.refresh();
-    this.timer = setInterval(() => this.refresh(), intervalMs);
+  /** Resolves once the first prices show: a client that comes then finds them. */
+  async start(intervalMs: number): Promise<void> {
+    await this.refresh();
+    this.timer = setInterval(() => void this.refresh(), intervalMs);
   }
 
   stop(): void {
     clearInterval(this.timer);
   }
 
-  refresh(): void {
+  async refresh(): Promise<void> {
     const { source, clock, publish, onFailure } = this.options;
+    const published: Promise<void>[] = [];
     try {
       for (const observation of source.observe(clock())) {
         const known = this.latest.get(observation.symbol);
         if (known !== undefined && observation.observedAtMs <= known.observedAtMs) continue;
         this.latest.set(observation.symbol, observation);
-        publish(observation);
+        published.push(publish(observation));
       }
+      await Promise.all(published);
     } catch (error) {
       onFailure(error);
     }

@@ -113,7 +113,7 @@ export async function serve(
     });
     // Prices before clients: the first request already sees an index.
     await source.start?.();
-    feed.start(settings.index.intervalMs);
+    await feed.start(settings.index.intervalMs);
     const url = await listen(gateway.listen, settings);
     await control.open();
     bridge?.start();
@@ -166,13 +166,17 @@ function createIndexFeed(
   venue: Venue,
   log: Logger,
 ): IndexFeed {
-  const publish = ({ symbol, priceTicks }: IndexObservation) => {
-    const market = venue.views.marketNumber(symbol);
-    if (market === undefined || venue.isStopped) return;
-    const stampMs = venue.nowMs();
-    const command = { kind: "UpdateIndex", stampMs, market, indexTicks: priceTicks } as const;
-    venue.submit(command, NO_EVIDENCE, () => undefined);
-  };
+  const publish = ({ symbol, priceTicks }: IndexObservation) =>
+    new Promise<void>((resolve) => {
+      const market = venue.views.marketNumber(symbol);
+      if (market === undefined || venue.isStopped) {
+        resolve();
+        return;
+      }
+      const stampMs = venue.nowMs();
+      const command = { kind: "UpdateIndex", stampMs, market, indexTicks: priceTicks } as const;
+      venue.submit(command, NO_EVIDENCE, () => resolve());
+    });
   return new IndexFeed({
     source,
     symbols: settings.markets.map(({ symbol }) => symbol),
