@@ -3,10 +3,13 @@
  * takes a snapshot when enough commands or enough time have passed. Whatever it cannot apply or
  * audit is reported and ends it; the venue then stops.
  */
+import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { AuditFailed, Follower } from "./follower.js";
 import type { FromThread, ThreadData, ToThread } from "./messages.js";
 
+/** Of this thread alone: orders come before snapshots where both want the same core. */
+const LOW_PRIORITY = 10;
 const TURN_MS = 10;
 const TIMER_MS = 1_000;
 
@@ -79,4 +82,12 @@ function isDiskError(error: unknown): error is Error {
   return error instanceof Error && "syscall" in error;
 }
 
+// Linux knows the priority of a thread; elsewhere the call would slow the whole process.
+if (process.platform === "linux") {
+  try {
+    setPriority(LOW_PRIORITY);
+  } catch {
+    // It stays as it is.
+  }
+}
 run(workerData, (message) => parentPort?.postMessage(message));
