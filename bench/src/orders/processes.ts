@@ -11,18 +11,21 @@ export function forkScript(url: URL, args: readonly string[]): ChildProcess {
   return fork(fileURLToPath(url), args, { env: { ...process.env, ...POOL } });
 }
 
-/** The first message a child sends, or an error if it ends before it says anything. */
+/**
+ * The first message a child sends, or an error if it ends before it says anything. The end of its
+ * channel tells, not its exit: a large message may still be on the way when the process is gone.
+ */
 export function firstMessage(child: ChildProcess): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const onExit = (code: number | null): void => {
+    const onEnd = (): void => {
       child.off("message", onMessage);
-      reject(new Error(`a child process ended early with code ${code}`));
+      reject(new Error(`a child process ended early with code ${child.exitCode}`));
     };
     const onMessage = (message: unknown): void => {
-      child.off("exit", onExit);
+      child.off("disconnect", onEnd);
       resolve(message);
     };
-    child.once("exit", onExit);
+    child.once("disconnect", onEnd);
     child.once("message", onMessage);
   });
 }
