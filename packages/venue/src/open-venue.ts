@@ -74,6 +74,8 @@ async function openWithin(options: VenueOptions, journal: FileJournal): Promise<
     failure.onReport = (error) => {
       logger.error({ err: error }, "the venue stops");
       sequencer.fail(error);
+      // A disk that fails the log fails lmdb too, which does not survive many failed commits.
+      history.halt();
     };
     await sequencer.start(recovered.end);
     await begin(options, recovered, sequencer, clock());

@@ -41,8 +41,8 @@ export interface HistoryStore {
   readonly environment: RootDatabase<Buffer, Buffer>;
   readonly tables: Tables;
   readonly held: Held;
-  /** Writes the row; to be called within a transaction. */
-  writeHeld(held: Held): void;
+  /** Writes the row; to be called within a transaction, whose outcome the promise tells again. */
+  writeHeld(held: Held): Promise<boolean>;
 }
 
 export interface OpenedStore {
@@ -74,7 +74,7 @@ export async function openHistoryStore(
   mkdirSync(directory, { recursive: true });
   const environment = openEnvironment(directory, false);
   const store = storeOf(environment, logId, NOTHING_HELD);
-  await environment.batch(() => store.writeHeld(NOTHING_HELD));
+  await environment.batch(() => void store.writeHeld(NOTHING_HELD));
   return { store, discarded };
 }
 
@@ -173,7 +173,7 @@ function storeOf(
     },
     writeHeld: (now) => {
       const row = { format: HISTORY_FORMAT, log: Buffer.from(logId).toString("hex"), ...now };
-      void environment.put(HELD_KEY, Buffer.from(JSON.stringify(row)));
+      return environment.put(HELD_KEY, Buffer.from(JSON.stringify(row)));
     },
   };
 }

@@ -165,6 +165,11 @@ export class History extends HistoryReader {
     return this.queue.settle(atMost);
   }
 
+  /** Writes nothing more: what is missing is made again from the log. */
+  halt(): void {
+    this.queue.stop();
+  }
+
   async close(): Promise<void> {
     try {
       await this.queue.flush();

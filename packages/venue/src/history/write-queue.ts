@@ -63,7 +63,7 @@ export class WriteQueue {
   constructor(
     private readonly environment: RootDatabase<Buffer, Buffer>,
     held: Held,
-    private readonly writeHeld: (held: Held) => void,
+    private readonly writeHeld: (held: Held) => Promise<boolean>,
     private readonly onDurable: (held: Held) => void,
     private readonly onFailure: (error: Error) => void,
   ) {
@@ -161,10 +161,14 @@ export class WriteQueue {
   }
 
   private async write(slice: Slice): Promise<void> {
-    await this.environment.batch(() => {
-      for (const { table, key, value } of slice.entries) void table.database.put(key, value);
-      this.writeHeld(slice.held);
-    });
+    try {
+      await this.environment.batch(() => {
+        for (const { table, key, value } of slice.entries) heedless(table.database.put(key, value));
+        heedless(this.writeHeld(slice.held));
+      });
+    } catch (error) {
+      throw causeOf(error);
+    }
     this.isCommitting = false;
     this.schedule();
     // A read begun before the commit must not be asked for what memory lets go of now.
@@ -199,4 +203,20 @@ export class WriteQueue {
     for (const waiter of this.waiters.splice(0)) waiter.reject(this.failure);
     this.onFailure(this.failure);
   }
+}
+
+/**
+ * Each entry of a transaction that fails rejects a promise of its own, and what nobody hears ends the
+ * process at once. The transaction's own promise tells it, and is heard.
+ */
+function heedless(outcome: Promise<boolean>): void {
+  outcome.catch(() => undefined);
+}
+
+/** lmdb puts the reason into one more promise beside its error, which must be heard as well. */
+function causeOf(error: unknown): unknown {
+  if (error instanceof Error && "commitError" in error && error.commitError instanceof Promise) {
+    error.commitError.catch(() => undefined);
+  }
+  return error;
 }
