@@ -31,6 +31,7 @@ export function createIndexSource(
         annualVolatility,
       })),
       index.seed,
+      index.gustsPerHour,
     );
   }
   for (const { symbol } of markets) {

@@ -1,6 +1,7 @@
 /** The shape of a configuration file, and of any other source of settings. Every key is optional. */
 
 import { BridgeSettings } from "@perpgate/bridge/settings";
+import { MOST_GUSTS_PER_HOUR } from "@perpgate/oracle";
 import { MarketDefinition } from "@perpgate/protocol";
 import { type TProperties, Type } from "typebox";
 
@@ -117,6 +118,7 @@ const FeedMarket = Type.Object(
 const Index = section({
   source: Type.Enum(["simulated", "http"]),
   seed: Type.Integer({ minimum: 0, maximum: 0xffffffff }),
+  gustsPerHour: Type.Number({ minimum: 0, maximum: MOST_GUSTS_PER_HOUR }),
   intervalMs: Type.Integer({ minimum: 10, maximum: 5_000 }),
   feeds: Type.Array(
     Type.Object(

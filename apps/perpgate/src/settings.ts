@@ -67,6 +67,8 @@ export interface Settings {
   readonly index: HttpSourceSettings & {
     readonly source: "simulated" | "http";
     readonly seed: number;
+    /** Of each simulated market. */
+    readonly gustsPerHour: number;
     /** How often feeds are asked; `intervalMs` is how often the venue is told. */
     readonly pollMs: number;
   };
@@ -91,6 +93,7 @@ export const DEFAULT_SETTINGS: Settings = {
   index: {
     source: "simulated",
     seed: 1,
+    gustsPerHour: 3,
     feeds: [],
     ...DEFAULT_HTTP_SOURCE,
     pollMs: DEFAULT_HTTP_SOURCE.intervalMs,

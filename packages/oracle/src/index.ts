@@ -1,5 +1,6 @@
 /** Index price sources: the interface, the simulated one of the local testnet, and web feeds. */
 
+export { MOST_GUSTS_PER_HOUR } from "./gusts.js";
 export {
   DEFAULT_HTTP_SOURCE,
   HttpIndexSource,

@@ -85,6 +85,54 @@ describe("simulated index", () => {
   });
 });
 
+describe("gusts", () => {
+  const MINUTE = 60 * SECOND;
+  const quarters = (untilMs: number) => Array.from({ length: untilMs / 250 }, (_, i) => i * 250);
+  const ticksIn = (markets: readonly SimulatedMarket[], seed: number, times: readonly number[]) => {
+    const source = new SimulatedIndexSource(markets, seed, 3);
+    return times.map((time) => source.observe(time).map(({ priceTicks }) => priceTicks));
+  };
+
+  test("the markets of the testnet: within four minutes one moves farther than 50× bears", () => {
+    const lively = [
+      { ...btc, annualVolatility: 0.8 },
+      { ...eth, annualVolatility: 1 },
+    ];
+    const farthest = (seed: number) => {
+      const seen = ticksIn(lively, seed, quarters(4 * MINUTE));
+      return Math.max(
+        ...seen.flatMap(([b, e]) => [(b ?? 0) / btc.startTicks, (e ?? 0) / eth.startTicks]),
+        ...seen.flatMap(([b, e]) => [btc.startTicks / (b ?? 0), eth.startTicks / (e ?? 0)]),
+      );
+    };
+    const seeds = Array.from({ length: 50 }, (_, i) => i + 1);
+    // Margin 2 % and maintenance 1 % leave 1 %. The default seed is 1.
+    expect(farthest(1)).toBeGreaterThan(1.0102);
+    expect(seeds.filter((seed) => farthest(seed) > 1.0102).length).toBeGreaterThan(40);
+  });
+
+  test("about as many as asked for, both ways, and each comes back to the walk", () => {
+    const times = Array.from({ length: 40 * 3_600 }, (_, i) => i * SECOND);
+    const calm = walk([btc], 1, times).map(([first]) => first?.priceTicks ?? 0);
+    const blown = ticksIn([btc], 1, times).map(([ticks]) => ticks ?? 0);
+    const off = blown.map((ticks, i) => Math.round((ticks / (calm[i] ?? 1) - 1) * 1e4));
+    const began = off.filter((now, i) => now !== 0 && off[i - 1] === 0).length;
+    expect(began).toBeGreaterThan(80);
+    expect(began).toBeLessThan(160);
+    expect(off.some((now) => now > 50)).toBe(true);
+    expect(off.some((now) => now < -50)).toBe(true);
+    expect(off.every((now) => Math.abs(now) < 102)).toBe(true);
+    expect(off.filter((now) => now === 0).length).toBeGreaterThan(0.6 * off.length);
+  });
+
+  test("a process that slept for a year: no gust that it missed; volatility 0: none at all", () => {
+    const [, later] = ticksIn([{ ...btc, annualVolatility: 1e-9 }], 1, [0, YEAR]);
+    expect(later).toEqual([btc.startTicks]);
+    const still = ticksIn([{ ...btc, annualVolatility: 0 }], 1, quarters(10 * MINUTE));
+    expect(new Set(still.flat())).toEqual(new Set([btc.startTicks]));
+  });
+});
+
 describe("seeded randomness", () => {
   test("seededUniform: even over the unit interval", () => {
     const uniform = seededUniform(42, "even");

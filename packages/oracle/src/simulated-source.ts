@@ -1,5 +1,5 @@
 /**
- * A simulated index: a geometric random walk on ticks, one per market.
+ * A simulated index: a geometric random walk on ticks, one per market, with gusts if wanted.
  *
  * In: a seed, a start price and a volatility per market, and the times it is asked at. Out: whole
  * ticks. The same seed asked at the same times gives the same prices; it reads no clock. A step
@@ -7,6 +7,7 @@
  * million small ones. Volatility 0 holds the price still.
  */
 
+import { Gusts } from "./gusts.js";
 import type { IndexObservation, IndexSource } from "./index-source.js";
 import { seededUniform, standardNormal, type UniformSource } from "./random.js";
 
@@ -24,6 +25,7 @@ const MAX_DRIFT = Math.log(1_000);
 interface Walk {
   readonly market: SimulatedMarket;
   readonly uniform: UniformSource;
+  readonly gusts: Gusts;
   /** Log of the price over the start price. */
   drift: number;
 }
@@ -33,12 +35,18 @@ export class SimulatedIndexSource implements IndexSource {
   private readonly walks: readonly Walk[];
   private lastMs: number | undefined;
 
-  constructor(markets: readonly SimulatedMarket[], seed: number) {
-    this.walks = markets.map((market) => ({
-      market,
-      uniform: seededUniform(seed, market.symbol),
-      drift: 0,
-    }));
+  /** Draws of gusts are their own: with or without them a seed has the same walk. */
+  constructor(markets: readonly SimulatedMarket[], seed: number, gustsPerHour = 0) {
+    this.walks = markets.map((market) => {
+      const { symbol, annualVolatility } = market;
+      const gustChance = seededUniform(seed, `${symbol}/gusts`);
+      return {
+        market,
+        uniform: seededUniform(seed, symbol),
+        gusts: new Gusts(gustChance, gustsPerHour, annualVolatility),
+        drift: 0,
+      };
+    });
   }
 
   /**
@@ -57,7 +65,7 @@ export class SimulatedIndexSource implements IndexSource {
     this.lastMs = observedAtMs;
     return this.walks.map((walk) => {
       if (elapsedMs > 0) step(walk, elapsedMs);
-      return { symbol: walk.market.symbol, priceTicks: ticksOf(walk), observedAtMs };
+      return { symbol: walk.market.symbol, priceTicks: ticksOf(walk, observedAtMs), observedAtMs };
     });
   }
 }
@@ -74,6 +82,7 @@ function bounded(drift: number): number {
   return Math.min(MAX_DRIFT, Math.max(-MAX_DRIFT, drift));
 }
 
-function ticksOf({ market, drift }: Walk): number {
-  return Math.max(1, Math.round(market.startTicks * Math.exp(drift)));
+function ticksOf({ market, drift, gusts }: Walk, nowMs: number): number {
+  const blown = bounded(drift + gusts.offsetAt(nowMs));
+  return Math.max(1, Math.round(market.startTicks * Math.exp(blown)));
 }

@@ -1,6 +1,7 @@
 /**
- * A gambler: all the leverage there is, one way, and then hope. It takes a profit once there is one
- * and never a loss, so sooner or later the venue takes it: that is where liquidations come from.
+ * A gambler: nearly all the leverage there is, one way, and then hope. It takes a profit once there
+ * is one and never a loss, so sooner or later the venue takes it: that is where liquidations come
+ * from. Wiped out, it is back with other money after a while.
  */
 
 import type { HeldPosition } from "../account/bot-account.js";
@@ -13,8 +14,10 @@ const SMALLEST_STAKE = 150;
 const LARGEST_STAKE = 1_200;
 /** The part of the first tier, where leverage is highest, that a bet may fill. */
 const TIER_PART = 0.2;
+/** The least part of the leverage there is. They differ, so that one move does not end them all. */
+const LEAST_LEVERAGE = 0.8;
 /** Between two bets, on average, at a pace of 1. */
-const PAUSE_MS = 120_000;
+const PAUSE_MS = 60_000;
 /** The move that it waits for, as a part of the price. */
 const SMALLEST_HOPE = 0.002;
 const LARGEST_HOPE = 0.008;
@@ -44,11 +47,9 @@ export class Gambler {
   private bet(): Taking {
     const { firstTier, maxLeverage } = this.terms;
     const stake = this.chance.between(SMALLEST_STAKE, LARGEST_STAKE);
-    return {
-      side: this.chance.happens(0.5) ? "long" : "short",
-      dollars: Math.min(stake * maxLeverage, firstTier * TIER_PART),
-      leverage: maxLeverage,
-    };
+    const side = this.chance.happens(0.5) ? "long" : "short";
+    const leverage = Math.round(maxLeverage * this.chance.between(LEAST_LEVERAGE, 1));
+    return { side, dollars: Math.min(stake * leverage, firstTier * TIER_PART), leverage };
   }
 
   private hold(index: number, { size, avgEntry }: HeldPosition): Taking | undefined {

@@ -39,6 +39,15 @@ function decisions(seed: number) {
   return made;
 }
 
+/** What a gambler without a position does, once it does something within ten minutes. */
+function firstBet(gambler: Gambler, fromMs: number) {
+  for (let nowMs = fromMs; nowMs < fromMs + 600 * SECOND; nowMs += SECOND) {
+    const bet = gambler.observe(INDEX, nowMs, undefined);
+    if (bet !== undefined) return bet;
+  }
+  throw new Error("no bet");
+}
+
 describe("takers", () => {
   test("same seed, same inputs: the same decisions; another seed: others", () => {
     const made = decisions(7);
@@ -83,13 +92,11 @@ describe("takers", () => {
     expect(sides).toEqual(["long", "short to close"]);
   });
 
-  test("gambler: all the leverage, takes a profit, never a loss", () => {
+  test("gambler: nearly all the leverage, takes a profit, never a loss", () => {
     const gambler = new Gambler(new Chance(1, "gambler"), btcTerms());
-    let bet: ReturnType<Gambler["observe"]>;
-    for (let nowMs = 0; bet === undefined; nowMs += SECOND) {
-      bet = gambler.observe(INDEX, nowMs, undefined);
-    }
-    expect(bet.leverage).toBe(50);
+    const bet = firstBet(gambler, 0);
+    expect(bet.leverage).toBeGreaterThanOrEqual(40);
+    expect(bet.leverage).toBeLessThanOrEqual(50);
     const held = { size: 1, avgEntry: INDEX };
     expect(gambler.observe(INDEX * 0.99, 0, held)).toBeUndefined();
     expect(gambler.observe(INDEX * 1.001, 0, held)).toBeUndefined();
@@ -97,6 +104,24 @@ describe("takers", () => {
       side: "short",
       reduceOnly: true,
     });
+  });
+
+  test("gamblers: not all with the same leverage, so that one move does not end them all", () => {
+    const leverages = Array.from(
+      { length: 6 },
+      (_, i) => firstBet(new Gambler(new Chance(1, `gambler ${i + 1}`), btcTerms()), 0).leverage,
+    );
+    expect(new Set(leverages).size).toBeGreaterThan(2);
+  });
+
+  test("a gambler that was liquidated: bets again, after a pause", () => {
+    const gambler = new Gambler(new Chance(1, "gambler"), btcTerms());
+    const bet = firstBet(gambler, 0);
+    const size = bet.side === "long" ? 1 : -1;
+    const heldUntilMs = 600 * SECOND;
+    gambler.observe(INDEX, heldUntilMs, { size, avgEntry: INDEX });
+    expect(gambler.observe(INDEX, heldUntilMs, undefined)).toBeUndefined();
+    expect(firstBet(gambler, heldUntilMs).leverage).toBeGreaterThanOrEqual(40);
   });
 
   test("arbitrage: takes an offer far from the index, no worse than it, and lets go of it", () => {
