@@ -1,7 +1,7 @@
 /** docs/quick-start.md: its commands and programs run as they stand on the page, on a real process. */
 
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -100,4 +100,19 @@ test("the programs of docs/quick-start.md do what the page says", async () => {
   expect(await run("rest.mjs")).toMatch(
     /^resting: 0\.00\d+ BTC at 6\d+, order \d+\ncanceled\nprice_not_on_tick: Price 6\d+\.05 is not on the tick 0\.1/,
   );
+}, 180_000);
+
+test("the programs of docs/quick-start.md and README.md are TypeScript too", async () => {
+  const { folder, names } = savedPrograms();
+  const first = /```js\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, "README.md"), "utf8"))?.[1];
+  writeFileSync(join(folder, "first.mjs"), first ?? "");
+  const programs = [...names, "first.mjs"].map((name) => join(folder, name.replace("mjs", "mts")));
+  for (const program of programs) renameSync(program.replace("mts", "mjs"), program);
+  const flags =
+    "--ignoreConfig --noEmit --strict --skipLibCheck --module nodenext --target es2023 --types node";
+  const compiler = join(ROOT, "node_modules", ".bin", "tsc");
+  const { stdout } = await promisify(execFile)(compiler, [...flags.split(" "), ...programs]).catch(
+    (error) => error,
+  );
+  expect(stdout).toBe("");
 }, 180_000);

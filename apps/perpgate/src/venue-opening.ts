@@ -1,7 +1,7 @@
 /** Opens the venue of the data folder; what keeps it from opening is told in one line. */
 
 import type { BridgeConfig } from "@perpgate/bridge";
-import { JournalError } from "@perpgate/journal";
+import { JournalError, JournalLocked } from "@perpgate/journal";
 import {
   ConfigRefused,
   DEFAULT_PARAMETERS,
@@ -38,7 +38,7 @@ export async function openSettingsVenue(
       logger,
     });
   } catch (error) {
-    throw isKnown(error) ? new StartError(error.message) : error;
+    throw isKnown(error) ? new StartError(`${error.message}${adviceOn(error)}`) : error;
   }
   // What the file says about the cohort is how a venue begins; later only commands change it.
   if (isNew(venue) && cohort.allow.length > 0) {
@@ -53,6 +53,11 @@ export async function openSettingsVenue(
 
 function isNew({ recovery }: Venue): boolean {
   return recovery.snapshotPosition === 0 && recovery.applied === 0;
+}
+
+function adviceOn(error: Error): string {
+  if (!(error instanceof JournalLocked)) return "";
+  return "; stop it, or choose another folder with --data";
 }
 
 function isKnown(error: unknown): error is Error {

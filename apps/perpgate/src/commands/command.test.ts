@@ -49,7 +49,7 @@ test.each<[string, string]>([
   ["cancel 7 --symbol BTCUSD", "--symbol goes with --all"],
   ["cancel 0x7", '"0x7" is no order id'],
   ["watch", "<stream> is missing"],
-  ["watch bok.BTCUSD", '"bok.BTCUSD" is no stream'],
+  ["watch bok.BTCUSD", '"bok.BTCUSD" is no stream, such as trades.BTCUSD'],
   ["watch blocks --count 0", "--count is at least 1"],
   ["book BTCUSD --depth 0", "--depth is 1 to 1000"],
   ["login --profile ../x", '"../x" is no name for a profile'],

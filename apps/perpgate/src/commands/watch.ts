@@ -89,7 +89,8 @@ function nameOf(args: Arguments, text: string): StreamName {
   const [word = "", symbol, ...rest] = text.split(".");
   const subject = symbol === undefined ? [] : [symbol.toUpperCase()];
   const name = parseStreamName([word.toLowerCase(), ...subject, ...rest].join("."));
-  if (name === undefined) throw args.fail(`"${text}" is no stream`);
+  if (name === undefined)
+    throw args.fail(`"${text}" is no stream, such as trades.BTCUSD or blocks`);
   return name;
 }
 
