@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { JournalDamaged } from "./errors.js";
 import type { Batch } from "./journal.js";
+import { inspectLog } from "./log-state.js";
 import { openJournal } from "./open-journal.js";
+import { SEGMENT_HEADER_BYTES, segmentPath } from "./segment-format.js";
 import { appendMany, id, readAll, text } from "./testing/contract.js";
 import { FakeDisk } from "./testing/fake-disk.js";
 
@@ -67,6 +69,35 @@ describe("open: a flipped bit", () => {
       expect(seen.cut).toBeGreaterThan(64);
     },
   );
+});
+
+/** A log whose last commit is written between the walk along its chain and the look behind it. */
+function growing(disk: FakeDisk, path: string, lastCommitStart: number): FakeDisk {
+  const live = disk.clone(1);
+  const open = live.open.bind(live);
+  let isWritten = false;
+  live.open = (opened, mode) => {
+    const file = open(opened, mode);
+    if (opened !== path) return file;
+    const read = file.read.bind(file);
+    file.read = (into, offset) => {
+      const count = read(into, offset);
+      isWritten ||= offset >= lastCommitStart;
+      if (!isWritten) into.fill(0, lastCommitStart - offset);
+      return count;
+    };
+    return file;
+  };
+  return live;
+}
+
+test("a log that grows while it is looked at: is not called damaged", async () => {
+  const { disk } = await smallLog(1);
+  const state = inspectLog(disk, "/log", "tail");
+  if (state === undefined) throw new Error("no log");
+  expect(state.lastCommitStart).toBeGreaterThan(SEGMENT_HEADER_BYTES);
+  const live = growing(disk, segmentPath("/log", state.segment), state.lastCommitStart);
+  expect(inspectLog(live, "/log", "tail")).toEqual(state);
 });
 
 describe("open: other damage", () => {

@@ -132,13 +132,21 @@ function walkSegment(
 ): SegmentCursor {
   const cursor = new SegmentCursor(file, header);
   while (cursor.advance());
-  const { offset } = cursor;
   if (next === undefined) {
-    const tail = judgeTail(file, header.logId, header.number, offset);
-    if (tail === "damaged") throw new JournalDamaged(path, offset, "later batches are intact");
-    if (tail === "torn") torn.push({ file: path, offset });
+    let tail = judgeTail(file, header.logId, header.number, cursor.offset);
+    while (tail === "damaged") {
+      // Beside a live venue the log may have grown between the two looks: then the chain goes on.
+      cursor.refresh();
+      if (!cursor.advance()) {
+        throw new JournalDamaged(path, cursor.offset, "later batches are intact");
+      }
+      while (cursor.advance());
+      tail = judgeTail(file, header.logId, header.number, cursor.offset);
+    }
+    if (tail === "torn") torn.push({ file: path, offset: cursor.offset });
     return cursor;
   }
+  const { offset } = cursor;
   if (
     next.first.batch !== cursor.batch ||
     next.first.record !== cursor.record ||
