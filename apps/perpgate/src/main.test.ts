@@ -48,11 +48,16 @@ describe("serve", () => {
     const { child } = serving();
     const url = await child.url();
     await (await fetch(`${url}/healthz`)).text();
+    await (await fetch(`${url}/v1/markets/BTCUSD/book`)).text();
+    await (await fetch(`${url}/v1/markets/NOPE/book`)).text();
     child.signal(signal);
     const { code, stdout, stderr } = await child.ended;
     expect(code).toBe(0);
     expect(stdout).toContain("TESTNET");
     expect(stderr).toContain("drained");
+    // Refused requests are logged, and those that went well are not.
+    expect(stderr).toContain('"path":"/v1/markets/NOPE/book","status":404');
+    expect(stderr).not.toContain('"status":200');
   });
 
   test("npm start: passes flags on, and a SIGTERM to npm drains the gateway", async () => {

@@ -34,6 +34,7 @@ import { RequestMetrics, serveMetrics } from "./metrics.js";
 import { openApiDocument } from "./openapi.js";
 import { servePage } from "./page.js";
 import { requestIdOf } from "./request-id.js";
+import { requestLevel } from "./request-level.js";
 import { routeOperations } from "./routes.js";
 
 export interface GatewayOptions extends Omit<GatewayContext, "openApi"> {
@@ -146,7 +147,7 @@ function createServer(
     }
   });
   app.addHook("onResponse", (request, reply, done) => {
-    request.log.info(
+    request.log[requestLevel(reply.statusCode)](
       {
         method: request.method,
         path: pathOf(request),

@@ -15,6 +15,7 @@ import type { HttpLimits } from "../limits.js";
 import type { RequestMetrics } from "../metrics.js";
 import type { Operation, RawCall, TimedClient } from "../operation.js";
 import { requestIdOf } from "../request-id.js";
+import { requestLevel } from "../request-level.js";
 import { routePathOf } from "../routes.js";
 
 export interface LaneOptions {
@@ -114,6 +115,7 @@ export class Exchange implements TimedClient {
     const elapsedMs = this.elapsedMs();
     options.metrics.onAnswered(path, method, status, elapsedMs);
     const url = this.request.url?.split("?", 1)[0];
-    options.log.info({ requestId: this.id, method, path: url, status, elapsedMs }, "request");
+    const line = { requestId: this.id, method, path: url, status, elapsedMs };
+    options.log[requestLevel(status)](line, "request");
   }
 }
