@@ -1,5 +1,6 @@
 /** A trader's shell, for tests: the built command, with a configuration folder of its own. */
 
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type Ended, PerpgateProcess, temporaryFolder, type WhenDone } from "./perpgate-process.js";
@@ -36,8 +37,12 @@ export async function startGateway(
   args: readonly string[] = [],
   whenDone: WhenDone = onTestFinished,
 ): Promise<string> {
-  const data = join(temporaryFolder(whenDone), "data");
-  const words = ["--port", "0", "--data", data, "--no-bots", ...args];
+  const folder = temporaryFolder(whenDone);
+  const config = join(folder, "perpgate.json");
+  // A price near the mark stays near it, however long a busy machine takes.
+  writeFileSync(config, JSON.stringify({ index: { gustsPerHour: 0 } }));
+  const data = join(folder, "data");
+  const words = ["--port", "0", "--data", data, "--config", config, "--no-bots", ...args];
   const gateway = new PerpgateProcess(words, {}, undefined, whenDone);
   const url = await gateway.url();
   for (;;) {
