@@ -74,7 +74,6 @@ async function openWithin(options: VenueOptions, journal: FileJournal): Promise<
     failure.onReport = (error) => {
       logger.error({ err: error }, "the venue stops");
       sequencer.fail(error);
-      // A disk that fails the log fails lmdb too, which does not survive many failed commits.
       history.halt();
     };
     await sequencer.start(recovered.end);
@@ -161,23 +160,18 @@ async function recoverAll(
   );
   if (discarded !== undefined) logger.warn({ reason: discarded }, "the history is made anew");
   const live = new Live();
-  try {
-    const recovered = await recover(
-      journal,
-      folder.journal,
-      store,
-      {
-        onDurable: (held) => live.onDurable(held),
-        onFailure: (error) => failure.report(error),
-      },
-      [live],
-      (position, record, records) => logger.info({ position, record, records }, "recovering"),
-    );
-    return { recovered, live };
-  } catch (error) {
-    await store.environment.close();
-    throw error;
-  }
+  const recovered = await recover(
+    journal,
+    folder.journal,
+    store,
+    {
+      onDurable: (held) => live.onDurable(held),
+      onFailure: (error) => failure.report(error),
+    },
+    [live],
+    (position, record, records) => logger.info({ position, record, records }, "recovering"),
+  );
+  return { recovered, live };
 }
 
 /** Genesis on an empty log; otherwise Resume, and Configure if the configuration has changed. */

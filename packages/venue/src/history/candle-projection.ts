@@ -5,8 +5,8 @@
 import { RESOLUTIONS, type Resolution } from "@perpgate/protocol/symbol";
 import type { HistoryTable } from "./history-table.js";
 import { keyOf } from "./keys.js";
-import { bytesOfWords, wordsOfBytes } from "./words.js";
-import type { WriteQueue } from "./write-queue.js";
+import { wordsOfBytes } from "./words.js";
+import { noSpot, type Spot, type WriteQueue } from "./write-queue.js";
 
 export const CANDLE_ROW = { OPEN: 0, HIGH: 1, LOW: 2, CLOSE: 3, LOTS: 4, TRADES: 5 } as const;
 
@@ -29,6 +29,7 @@ export function candleGroup(market: number, resolution: Resolution): number {
 interface OpenCandle {
   readonly time: number;
   readonly row: Float64Array;
+  readonly spot: Spot;
 }
 
 export class CandleProjection {
@@ -43,25 +44,26 @@ export class CandleProjection {
     for (let i = 0; i < SPANS.length; i++) {
       const group = market * SPANS.length + i;
       const time = timeMs - (timeMs % SPANS[i]!);
-      const row = this.rowOf(group, time, priceTicks);
+      const { row, spot } = this.candleOf(group, time, priceTicks);
       row[CANDLE_ROW.HIGH] = Math.max(row[CANDLE_ROW.HIGH]!, priceTicks);
       row[CANDLE_ROW.LOW] = Math.min(row[CANDLE_ROW.LOW]!, priceTicks);
       row[CANDLE_ROW.CLOSE] = priceTicks;
       row[CANDLE_ROW.LOTS] = row[CANDLE_ROW.LOTS]! + lots;
       row[CANDLE_ROW.TRADES] = row[CANDLE_ROW.TRADES]! + 1;
-      this.queue.put(this.candles, keyOf(group, time), bytesOfWords(row));
+      this.queue.putAgain(spot, this.candles, group, time, row);
     }
   }
 
-  private rowOf(group: number, time: number, priceTicks: number): Float64Array {
+  private candleOf(group: number, time: number, priceTicks: number): OpenCandle {
     const open = this.open.get(group);
-    if (open !== undefined && open.time === time) return open.row;
+    if (open !== undefined && open.time === time) return open;
     const stored = this.candles.get(keyOf(group, time));
     const row =
       stored === undefined
         ? Float64Array.of(priceTicks, priceTicks, priceTicks, priceTicks, 0, 0)
         : wordsOfBytes(stored);
-    this.open.set(group, { time, row });
-    return row;
+    const opened = { time, row, spot: noSpot() };
+    this.open.set(group, opened);
+    return opened;
   }
 }

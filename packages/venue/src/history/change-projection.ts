@@ -7,8 +7,6 @@
  * twice within a command is noted once, as it ended.
  */
 import type { HistoryTable } from "./history-table.js";
-import { keyOf } from "./keys.js";
-import { bytesOfWords } from "./words.js";
 import type { WriteQueue } from "./write-queue.js";
 
 /** First word of a row. The number of a kind is part of the store's format. */
@@ -35,14 +33,23 @@ export interface ChangeRow {
   readonly row: Float64Array;
 }
 
+/** A row under way; its memory serves one command after another. */
+interface Draft {
+  account: number;
+  length: number;
+  words: Float64Array;
+}
+
 const MARKETS = 4_096;
+const USUAL_WORDS = 32;
 
 export class ChangeProjection {
-  /** The rows of the command that was applied last. */
-  last: readonly ChangeRow[] = [];
-  private rows: ChangeRow[] = [];
-  /** Where in `rows` a position of the command under way stands. */
-  private readonly placeOfPosition = new Map<number, number>();
+  private readonly drafts: Draft[] = [];
+  /** Drafts in use by the command under way, or by the last one. */
+  private count = 0;
+  private isUnderWay = false;
+  /** Which draft a position of the command under way has. */
+  private readonly draftOfPosition = new Map<number, number>();
   private readonly seenDeposits = new Set<string>();
 
   constructor(
@@ -50,25 +57,35 @@ export class ChangeProjection {
     private readonly queue: WriteQueue,
   ) {}
 
+  /** The rows of the command that was applied last. */
+  get last(): readonly ChangeRow[] {
+    return this.drafts.slice(0, this.count).map(({ account, length, words }) => ({
+      account,
+      row: words.slice(0, length),
+    }));
+  }
+
   onAcknowledged(account: number): void {
-    this.rows.push({ account, row: Float64Array.of(CHANGE.ACK) });
+    this.begin(account, 1)[0] = CHANGE.ACK;
   }
 
   /** Called once for every order that the command changed. */
   onOrder(account: number, order: Float64Array): void {
-    const row = new Float64Array(1 + order.length);
+    const row = this.begin(account, CHANGED_ORDER + order.length);
     row[0] = CHANGE.ORDER;
     row.set(order, CHANGED_ORDER);
-    this.rows.push({ account, row });
   }
 
-  /** `figures` in the order of `CHANGED_POSITION`. */
-  onPosition(account: number, market: number, ...figures: readonly number[]): void {
-    const change = { account, row: Float64Array.of(CHANGE.POSITION, market, ...figures) };
+  /** The row of a position, to be filled by `CHANGED_POSITION`. */
+  onPosition(account: number, market: number): Float64Array {
     const key = account * MARKETS + market;
-    const place = this.placeOfPosition.get(key);
-    if (place === undefined) this.placeOfPosition.set(key, this.rows.push(change) - 1);
-    else this.rows[place] = change;
+    const known = this.isUnderWay ? this.draftOfPosition.get(key) : undefined;
+    if (known !== undefined) return this.drafts[known]!.words;
+    const row = this.begin(account, CHANGED_POSITION.TIME + 1);
+    this.draftOfPosition.set(key, this.count - 1);
+    row[0] = CHANGE.POSITION;
+    row[CHANGED_POSITION.MARKET] = market;
+    return row;
   }
 
   /** The engine has come to the end of the command: what is read first is how it ended. */
@@ -76,17 +93,39 @@ export class ChangeProjection {
     const key = `${account}.${depositId}`;
     if (this.seenDeposits.has(key)) return;
     this.seenDeposits.add(key);
-    this.rows.push({ account, row: Float64Array.of(CHANGE.DEPOSIT, depositId, ...words()) });
+    const state = words();
+    const row = this.begin(account, CHANGED_DEPOSIT + state.length);
+    row[0] = CHANGE.DEPOSIT;
+    row[CHANGED_DEPOSIT_ID] = depositId;
+    row.set(state, CHANGED_DEPOSIT);
   }
 
   endCommand(position: number): void {
-    this.last = this.rows;
-    if (this.rows.length === 0) return;
-    this.rows.forEach(({ account, row }, ordinal) => {
-      this.queue.put(this.changes, keyOf(account, position, ordinal), bytesOfWords(row));
-    });
-    this.rows = [];
-    this.placeOfPosition.clear();
+    if (!this.isUnderWay) {
+      this.count = 0;
+      return;
+    }
+    for (let ordinal = 0; ordinal < this.count; ordinal++) {
+      const { account, words, length } = this.drafts[ordinal]!;
+      this.queue.putWords(this.changes, account, position, ordinal, words, length);
+    }
+    this.isUnderWay = false;
+    this.draftOfPosition.clear();
     this.seenDeposits.clear();
+  }
+
+  private begin(account: number, length: number): Float64Array {
+    if (!this.isUnderWay) {
+      this.isUnderWay = true;
+      this.count = 0;
+    }
+    if (this.count === this.drafts.length) {
+      this.drafts.push({ account, length, words: new Float64Array(USUAL_WORDS) });
+    }
+    const draft = this.drafts[this.count++]!;
+    draft.account = account;
+    draft.length = length;
+    if (draft.words.length < length) draft.words = new Float64Array(length);
+    return draft.words;
   }
 }

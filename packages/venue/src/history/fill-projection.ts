@@ -7,8 +7,6 @@
 import { BACKSTOP_ACCOUNT, TRADE_ORDER } from "@perpgate/engine";
 import { TRADED } from "../events/event-fields.js";
 import type { HistoryTable } from "./history-table.js";
-import { keyOf } from "./keys.js";
-import { bytesOfWords } from "./words.js";
 import type { WriteQueue } from "./write-queue.js";
 
 export const FILL_ROW = {
@@ -56,11 +54,8 @@ export class FillProjection {
       const pnl = words[at + TRADED.makerPnlMicros]!;
       // Whose resting order was taken has an ordinary fill, whoever took it.
       const own = makerOrder === 0 ? kind : TRADE_ORDER;
-      this.queue.put(
-        this.fills,
-        keyOf(maker, position, 2 * index),
-        bytesOfWords([makerOrder, own, market, -side, price, lots, fee, 0, pnl, block, timeMs]),
-      );
+      const row = [makerOrder, own, market, -side, price, lots, fee, 0, pnl, block, timeMs];
+      this.queue.putWords(this.fills, maker, position, 2 * index, row);
     }
     const taker = words[at + TRADED.takerAccount]!;
     const takerOrder = words[at + TRADED.takerOrderId]!;
@@ -68,17 +63,10 @@ export class FillProjection {
       const fee = words[at + TRADED.takerFeeMicros]!;
       const pnl = words[at + TRADED.takerPnlMicros]!;
       const own = takerOrder === 0 ? kind : TRADE_ORDER;
-      this.queue.put(
-        this.fills,
-        keyOf(taker, position, 2 * index + 1),
-        bytesOfWords([takerOrder, own, market, side, price, lots, fee, 1, pnl, block, timeMs]),
-      );
+      const row = [takerOrder, own, market, side, price, lots, fee, 1, pnl, block, timeMs];
+      this.queue.putWords(this.fills, taker, position, 2 * index + 1, row);
     }
     if (makerOrder === 0) return;
-    this.queue.put(
-      this.trades,
-      keyOf(market, position, index),
-      bytesOfWords([price, lots, side, timeMs]),
-    );
+    this.queue.putWords(this.trades, market, position, index, [price, lots, side, timeMs]);
   }
 }

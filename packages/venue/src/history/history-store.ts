@@ -1,7 +1,6 @@
 /**
- * The history's files: one lmdb environment, its tables, and one row that says which log it is of,
- * in which format, and how far it has come. Everything in it is derived from the log; whatever is
- * missing, foreign or unreadable is removed and made again, never repaired.
+ * The history's files. Everything in them is derived from the log; whatever is missing, foreign or
+ * unreadable is removed and made again, never repaired.
  *
  * lmdb maps the file into memory, so a damaged one can end the process while it is opened. What can
  * be told from outside is looked at first (lmdb-file.ts); for the rest a marker stands beside it
@@ -9,40 +8,34 @@
  */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { open, type RootDatabase } from "lmdb";
+import {
+  type Environment,
+  eachTable,
+  type Held,
+  openEnvironment,
+  openTables,
+  readHeld,
+  TABLES,
+  type TableName,
+  writeHeld,
+} from "./history-environment.js";
 import { HistoryTable } from "./history-table.js";
 import { lmdbFileFault } from "./lmdb-file.js";
-import type { Held } from "./write-queue.js";
+import type { Slice } from "./slice.js";
+import type { WriterData } from "./thread/messages.js";
 
-export const HISTORY_FORMAT = 3;
-const TABLES = [
-  "acks",
-  "blocks",
-  "fills",
-  "trades",
-  "candles",
-  "funding",
-  "orders",
-  "nonces",
-  "positions",
-  "sessions",
-  "changes",
-  "deposits",
-  "watchers",
-  "votes",
-] as const;
-export type TableName = (typeof TABLES)[number];
 export type Tables = Readonly<Record<TableName, HistoryTable>>;
 
-const HELD_KEY = Buffer.from("held");
 const MARKER = "opening";
 
 export interface HistoryStore {
-  readonly environment: RootDatabase<Buffer, Buffer>;
+  readonly environment: Environment;
   readonly tables: Tables;
   readonly held: Held;
-  /** Writes the row; to be called within a transaction, whose outcome the promise tells again. */
-  writeHeld(held: Held): Promise<boolean>;
+  /** Slices that are not on disk, the oldest first; tables read them beside the disk. */
+  readonly recent: Slice[];
+  /** By which another thread opens the same store to write it. */
+  readonly writerData: WriterData;
 }
 
 export interface OpenedStore {
@@ -73,8 +66,8 @@ export async function openHistoryStore(
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
   const environment = openEnvironment(directory, false);
-  const store = storeOf(environment, logId, NOTHING_HELD);
-  await environment.batch(() => void store.writeHeld(NOTHING_HELD));
+  const store = storeOf(directory, environment, logId, NOTHING_HELD);
+  environment.transactionSync(() => writeHeld(environment, hexOf(logId), NOTHING_HELD));
   return { store, discarded };
 }
 
@@ -86,8 +79,8 @@ export async function openForReading(
   const file = join(directory, "data.mdb");
   if (!existsSync(file) || lmdbFileFault(file) !== null) return undefined;
   const environment = openEnvironment(directory, true);
-  const held = readHeld(environment, logId);
-  if (typeof held !== "string") return storeOf(environment, logId, held);
+  const held = readHeld(environment, hexOf(logId));
+  if (typeof held !== "string") return storeOf(directory, environment, logId, held, true);
   await environment.close();
   return undefined;
 }
@@ -97,7 +90,7 @@ async function tryOpen(
   logId: Uint8Array,
   isWithinLog: (held: Held) => boolean,
 ): Promise<HistoryStore | string> {
-  let environment: RootDatabase<Buffer, Buffer>;
+  let environment: Environment;
   try {
     const fault = lmdbFileFault(join(directory, "data.mdb"));
     if (fault !== null) return fault;
@@ -107,13 +100,12 @@ async function tryOpen(
   }
   let held: Held | string;
   try {
-    held = readHeld(environment, logId);
+    held = readHeld(environment, hexOf(logId));
     if (typeof held !== "string") {
       if (!isWithinLog(held)) held = `it holds position ${held.position}, past the end of the log`;
       else {
-        const store = storeOf(environment, logId, held);
-        // Both ends of every table: a tree that cannot be walked shows here, not under load.
-        for (const name of TABLES) probe(store.tables[name]);
+        const store = storeOf(directory, environment, logId, held);
+        for (const name of TABLES) store.tables[name].probe();
         return store;
       }
     }
@@ -124,83 +116,24 @@ async function tryOpen(
   return held;
 }
 
-function probe({ database }: HistoryTable): void {
-  for (const reverse of [false, true]) {
-    for (const { value } of database.getRange({ limit: 1, reverse })) {
-      if (value.length === 0) throw new Error("an entry is empty");
-    }
-  }
-}
-
-function openEnvironment(directory: string, readOnly: boolean): RootDatabase<Buffer, Buffer> {
-  return open<Buffer, Buffer>({
-    path: directory,
-    keyEncoding: "binary",
-    encoding: "binary",
-    maxDbs: TABLES.length + 2,
-    noMemInit: true,
-    readOnly,
-  });
-}
-
 function storeOf(
-  environment: RootDatabase<Buffer, Buffer>,
+  directory: string,
+  environment: Environment,
   logId: Uint8Array,
   held: Held,
+  readOnly = false,
 ): HistoryStore {
-  const table = (name: TableName): HistoryTable =>
-    new HistoryTable(
-      environment.openDB<Buffer, Buffer>({ name, keyEncoding: "binary", encoding: "binary" }),
-    );
+  const recent: Slice[] = [];
+  const stored = openTables(environment, readOnly);
   return {
     environment,
     held,
-    tables: {
-      acks: table("acks"),
-      blocks: table("blocks"),
-      fills: table("fills"),
-      trades: table("trades"),
-      candles: table("candles"),
-      funding: table("funding"),
-      orders: table("orders"),
-      nonces: table("nonces"),
-      positions: table("positions"),
-      sessions: table("sessions"),
-      changes: table("changes"),
-      deposits: table("deposits"),
-      watchers: table("watchers"),
-      votes: table("votes"),
-    },
-    writeHeld: (now) => {
-      const row = { format: HISTORY_FORMAT, log: Buffer.from(logId).toString("hex"), ...now };
-      return environment.put(HELD_KEY, Buffer.from(JSON.stringify(row)));
-    },
+    recent,
+    writerData: { directory, logId: hexOf(logId) },
+    tables: eachTable((name) => new HistoryTable(stored[name], TABLES.indexOf(name), recent)),
   };
 }
 
-/** The row, or why this is not a store of that log. */
-function readHeld(environment: RootDatabase<Buffer, Buffer>, logId: Uint8Array): Held | string {
-  const bytes = environment.get(HELD_KEY);
-  if (bytes === undefined) return "it does not say what it holds";
-  const row: unknown = JSON.parse(bytes.toString());
-  if (!isRow(row)) return "it does not say what it holds";
-  if (row.format !== HISTORY_FORMAT) return `it has format ${row.format}`;
-  if (row.log !== Buffer.from(logId).toString("hex")) return "it is of another log";
-  return { position: row.position, batch: row.batch, record: row.record };
-}
-
-function isRow(value: unknown): value is Held & { readonly format: number; readonly log: string } {
-  if (typeof value !== "object" || value === null) return false;
-  return (
-    "format" in value &&
-    typeof value.format === "number" &&
-    "log" in value &&
-    typeof value.log === "string" &&
-    "position" in value &&
-    Number.isSafeInteger(value.position) &&
-    "batch" in value &&
-    Number.isSafeInteger(value.batch) &&
-    "record" in value &&
-    Number.isSafeInteger(value.record)
-  );
+function hexOf(logId: Uint8Array): string {
+  return Buffer.from(logId).toString("hex");
 }

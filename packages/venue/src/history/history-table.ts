@@ -1,55 +1,39 @@
 /**
  * One ordered table of the history. Reads see what was put a moment ago, although it reaches the
- * disk later: an entry stays in memory until its transaction has committed, and ranges merge the
- * two. What is in memory is bounded by what the write queue has yet to commit.
+ * disk later: a slice stays in memory until its transaction has committed, and reads look there
+ * first. What is in memory is bounded by what the write queue has yet to commit.
  */
-import type { Database } from "lmdb";
+import type { StoredTable } from "./history-environment.js";
+import type { Slice } from "./slice.js";
 
 export interface Entry {
   readonly key: Buffer;
   readonly value: Buffer;
 }
 
-/** An entry on its way to the disk. */
-export interface Pending {
-  readonly table: HistoryTable;
-  readonly key: Buffer;
-  readonly text: string;
-  value: Buffer;
-  /** The transaction that will hold it. */
-  readonly slice: number;
-}
-
 export class HistoryTable {
-  private readonly pending = new Map<string, Pending>();
-
-  constructor(readonly database: Database<Buffer, Buffer>) {}
+  constructor(
+    private readonly database: StoredTable,
+    /** By which slices name it. */
+    readonly number: number,
+    /** Slices that are not on disk, the oldest first. */
+    private readonly recent: readonly Slice[],
+  ) {}
 
   get(key: Buffer): Buffer | undefined {
-    return this.pending.get(textOf(key))?.value ?? this.database.get(key);
-  }
-
-  /** Notes a value; answers the entry if the slice does not hold the key yet. */
-  put(key: Buffer, value: Buffer, slice: number): Pending | undefined {
-    const text = textOf(key);
-    const known = this.pending.get(text);
-    if (known !== undefined && known.slice === slice) {
-      known.value = value;
-      return undefined;
+    for (let i = this.recent.length - 1; i >= 0; i--) {
+      const slice = this.recent[i]!;
+      const places = slice.placesOf(this.number);
+      for (let j = places.length - 1; j >= 0; j--) {
+        if (slice.compareKey(places[j]!, key) === 0) return slice.value(places[j]!);
+      }
     }
-    const entry: Pending = { table: this, key, text, value, slice };
-    this.pending.set(text, entry);
-    return entry;
-  }
-
-  /** Forgets an entry that has committed, unless a newer one has taken its place. */
-  committed(entry: Pending): void {
-    if (this.pending.get(entry.text) === entry) this.pending.delete(entry.text);
+    return this.database.get(key);
   }
 
   /** Entries with from ≤ key < to, the highest key first. */
   descending(from: Buffer, to: Buffer, limit: number): Entry[] {
-    const recent = this.pendingWithin(from, to).reverse();
+    const recent = this.recentWithin(from, to).reverse();
     const stored = this.database.getRange({
       start: to,
       end: from,
@@ -64,23 +48,30 @@ export class HistoryTable {
   /** Entries with from ≤ key < to, the lowest key first. */
   ascending(from: Buffer, to: Buffer, limit: number): Entry[] {
     const stored = this.database.getRange({ start: from, end: to, limit });
-    return merge(this.pendingWithin(from, to), stored, limit, Buffer.compare);
+    return merge(this.recentWithin(from, to), stored, limit, Buffer.compare);
   }
 
-  private pendingWithin(from: Buffer, to: Buffer): Entry[] {
-    const low = textOf(from);
-    const high = textOf(to);
-    const entries: Pending[] = [];
-    for (const entry of this.pending.values()) {
-      if (entry.text >= low && entry.text < high) entries.push(entry);
+  /** Opens both ends: a tree that cannot be walked shows here, not under load. */
+  probe(): void {
+    for (const reverse of [false, true]) {
+      for (const { value } of this.database.getRange({ limit: 1, reverse })) {
+        if (value.length === 0) throw new Error("an entry is empty");
+      }
     }
-    return entries.sort((a, b) => (a.text < b.text ? -1 : 1));
   }
-}
 
-/** One character a byte, so that texts sort as their bytes do. */
-function textOf(key: Buffer): string {
-  return key.toString("latin1");
+  /** What was put last under each key, the lowest key first. */
+  private recentWithin(from: Buffer, to: Buffer): Entry[] {
+    const entries = new Map<string, Entry>();
+    for (const slice of this.recent) {
+      for (const at of slice.placesOf(this.number)) {
+        if (slice.compareKey(at, from) < 0 || slice.compareKey(at, to) >= 0) continue;
+        const key = slice.keyAt(at);
+        entries.set(key.toString("latin1"), { key, value: slice.value(at) });
+      }
+    }
+    return [...entries.values()].sort((a, b) => Buffer.compare(a.key, b.key));
+  }
 }
 
 /** Both are sorted alike; where both have a key, the recent one counts. */

@@ -16,14 +16,14 @@ import { CandleProjection } from "./candle-projection.js";
 import { ChangeProjection, type ChangeRow } from "./change-projection.js";
 import { DepositProjection, type DepositSurroundings } from "./deposit-projection.js";
 import { FillProjection } from "./fill-projection.js";
+import type { Held } from "./history-environment.js";
 import { HistoryReader } from "./history-reader.js";
 import type { HistoryStore } from "./history-store.js";
 import { keyOf } from "./keys.js";
 import { OrderProjection } from "./order-projection.js";
 import { PositionProjection } from "./position-projection.js";
 import { SessionProjection } from "./session-projection.js";
-import { bytesOfWords } from "./words.js";
-import { type Held, WriteQueue } from "./write-queue.js";
+import { WriteQueue } from "./write-queue.js";
 
 /** What rows need of the engine, as it stands right after the command. */
 export interface HistorySurroundings extends DepositSurroundings {
@@ -56,12 +56,10 @@ export class History extends HistoryReader {
     events: HistoryEvents,
   ) {
     super(store.tables);
-    const { environment, tables } = store;
+    const { tables } = store;
     this.held = store.held;
     this.queue = new WriteQueue(
-      environment,
-      store.held,
-      (held) => store.writeHeld(held),
+      store,
       (held) => events.onDurable(held),
       (error) => events.onFailure(error),
     );
@@ -174,7 +172,7 @@ export class History extends HistoryReader {
     try {
       await this.queue.flush();
     } finally {
-      this.queue.stop();
+      await this.queue.close();
       await this.store.environment.close();
     }
   }
@@ -190,10 +188,9 @@ export class History extends HistoryReader {
   }
 
   private onFunding(words: Float64Array, at: number): void {
-    this.queue.put(
-      this.store.tables.funding,
-      keyOf(words[at + FUNDED.market]!, words[at + FUNDED.hourEndMs]!),
-      bytesOfWords([words[at + FUNDED.rate]!, words[at + FUNDED.markTicks]!]),
-    );
+    const row = [words[at + FUNDED.rate]!, words[at + FUNDED.markTicks]!];
+    const { funding } = this.store.tables;
+    const hourEndMs = words[at + FUNDED.hourEndMs]!;
+    this.queue.putWords(funding, words[at + FUNDED.market]!, hourEndMs, 0, row);
   }
 }

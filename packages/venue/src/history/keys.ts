@@ -5,14 +5,32 @@
  */
 
 export const KEY_BYTES = 20;
+/** One table, orders by nonce, has a third whole number in place of the ordinal. */
+export const WIDE_KEY_BYTES = 24;
 const U32 = 2 ** 32;
 
 export function keyOf(group: number, place = 0, ordinal = 0): Buffer {
   const key = Buffer.allocUnsafe(KEY_BYTES);
-  writeU53(key, 0, group);
-  writeU53(key, 8, place);
-  key.writeUInt32BE(ordinal, 16);
+  writeKey(new DataView(key.buffer, key.byteOffset, KEY_BYTES), 0, group, place, ordinal);
   return key;
+}
+
+export function writeKey(
+  view: DataView,
+  at: number,
+  group: number,
+  place: number,
+  ordinal: number,
+): void {
+  writeU53(view, at, group);
+  writeU53(view, at + 8, place);
+  view.setUint32(at + 16, ordinal);
+}
+
+export function writeWideKey(view: DataView, group: number, place: number, last: number): void {
+  writeU53(view, 0, group);
+  writeU53(view, 8, place);
+  writeU53(view, 16, last);
 }
 
 export function groupOf(key: Buffer): number {
@@ -27,10 +45,10 @@ export function ordinalOf(key: Buffer): number {
   return key.readUInt32BE(16);
 }
 
-function writeU53(bytes: Buffer, at: number, value: number): void {
+function writeU53(view: DataView, at: number, value: number): void {
   const high = Math.floor(value / U32);
-  bytes.writeUInt32BE(high, at);
-  bytes.writeUInt32BE(value - high * U32, at + 4);
+  view.setUint32(at, high);
+  view.setUint32(at + 4, value - high * U32);
 }
 
 function readU53(bytes: Buffer, at: number): number {

@@ -14,17 +14,26 @@ import {
 import { ACKNOWLEDGED, ENDED, PLACED, RESTED, TRADED } from "../events/event-fields.js";
 import type { ChangeProjection } from "./change-projection.js";
 import type { HistoryTable } from "./history-table.js";
-import { keyOf } from "./keys.js";
+import { keyOf, WIDE_KEY_BYTES, writeWideKey } from "./keys.js";
 import { ORDER_ROW, ORDER_ROW_WORDS } from "./order-row.js";
-import { bytesOfWords, wordsOfBytes } from "./words.js";
-import type { WriteQueue } from "./write-queue.js";
+import { wordsOfBytes } from "./words.js";
+import { noSpot, type Spot, type WriteQueue } from "./write-queue.js";
 
-const PRESENT = Buffer.of(1);
+/** Value of an entry whose key says it all. */
+const PRESENT = Uint8Array.of(1);
+
+interface LiveOrder {
+  readonly row: Float64Array;
+  readonly spot: Spot;
+  isChanged: boolean;
+}
 
 export class OrderProjection {
-  private readonly live = new Map<number, Float64Array>();
-  /** Rows that the command under way has changed. */
-  private readonly changed = new Set<Float64Array>();
+  private readonly live = new Map<number, LiveOrder>();
+  /** Orders that the command under way has changed. */
+  private changed: LiveOrder[] = [];
+  private readonly nonceKey = new Uint8Array(WIDE_KEY_BYTES);
+  private readonly nonceKeyView = new DataView(this.nonceKey.buffer);
 
   constructor(
     private readonly orders: HistoryTable,
@@ -42,7 +51,7 @@ export class OrderProjection {
         this.onTraded(words, at, unitMicros);
         return;
       case EVENT.OrderRested: {
-        const row = this.live.get(words[at + RESTED.orderId]!);
+        const row = this.live.get(words[at + RESTED.orderId]!)?.row;
         if (row === undefined) return;
         row[ORDER_ROW.STATUS] = STATUS_RESTING;
         row[ORDER_ROW.REMAINING] = words[at + RESTED.remainingLots]!;
@@ -59,21 +68,21 @@ export class OrderProjection {
 
   /** Writes what the command changed. */
   endCommand(timeMs: number): void {
-    if (this.changed.size === 0) return;
-    for (const row of this.changed) {
+    if (this.changed.length === 0) return;
+    for (const order of this.changed) {
+      const { row, spot } = order;
+      order.isChanged = false;
       row[ORDER_ROW.UPDATED] = timeMs;
       if (row[ORDER_ROW.CREATED] === 0) row[ORDER_ROW.CREATED] = timeMs;
-      this.queue.put(
-        this.orders,
-        keyOf(row[ORDER_ROW.ACCOUNT]!, row[ORDER_ROW.ID]!),
-        bytesOfWords(row),
-      );
-      this.changes.onOrder(row[ORDER_ROW.ACCOUNT]!, row);
+      const account = row[ORDER_ROW.ACCOUNT]!;
+      const id = row[ORDER_ROW.ID]!;
+      this.queue.putAgain(spot, this.orders, account, id, row);
+      this.changes.onOrder(account, row);
       const status = row[ORDER_ROW.STATUS];
       const isOpen = status === STATUS_RESTING || status === STATUS_PENDING;
-      if (!isOpen) this.live.delete(row[ORDER_ROW.ID]!);
+      if (!isOpen) this.live.delete(id);
     }
-    this.changed.clear();
+    this.changed = [];
   }
 
   private onPlaced(words: Float64Array, at: number): void {
@@ -92,15 +101,11 @@ export class OrderProjection {
     row[ORDER_ROW.NONCE] = words[at + PLACED.nonce]!;
     row[ORDER_ROW.SESSION] = words[at + PLACED.session]!;
     row[ORDER_ROW.REMAINING] = words[at + PLACED.lots]!;
-    this.live.set(row[ORDER_ROW.ID]!, row);
-    this.changed.add(row);
-    // By account, nonce and session: one sign-in after another may use a nonce again.
-    const account = row[ORDER_ROW.ACCOUNT]!;
-    const key = Buffer.concat([
-      keyOf(account, row[ORDER_ROW.NONCE]!).subarray(0, 16),
-      keyOf(row[ORDER_ROW.ID]!).subarray(0, 8),
-    ]);
-    this.queue.put(this.nonces, key, PRESENT);
+    const id = row[ORDER_ROW.ID]!;
+    this.markChanged(this.keep(id, row));
+    // By order as well: one sign-in after another may use a nonce again.
+    writeWideKey(this.nonceKeyView, row[ORDER_ROW.ACCOUNT]!, row[ORDER_ROW.NONCE]!, id);
+    this.queue.put(this.nonces, this.nonceKey, PRESENT);
   }
 
   private onTraded(words: Float64Array, at: number, unitMicros: number): void {
@@ -138,16 +143,29 @@ export class OrderProjection {
     row[ORDER_ROW.REMAINING] = words[at + ACKNOWLEDGED.remainingLots]!;
   }
 
+  /** The row of an order that the command changes. */
   private rowOf(account: number, id: number): Float64Array {
-    let row = this.live.get(id);
-    if (row === undefined) {
-      const bytes = this.orders.get(keyOf(account, id));
-      if (bytes === undefined) throw new Error(`the history has no order ${id}`);
-      row = wordsOfBytes(bytes);
-      this.live.set(id, row);
-    }
-    this.changed.add(row);
-    return row;
+    const order = this.live.get(id) ?? this.keep(id, this.stored(account, id));
+    this.markChanged(order);
+    return order.row;
+  }
+
+  private stored(account: number, id: number): Float64Array {
+    const bytes = this.orders.get(keyOf(account, id));
+    if (bytes === undefined) throw new Error(`the history has no order ${id}`);
+    return wordsOfBytes(bytes);
+  }
+
+  private keep(id: number, row: Float64Array): LiveOrder {
+    const order = { row, spot: noSpot(), isChanged: false };
+    this.live.set(id, order);
+    return order;
+  }
+
+  private markChanged(order: LiveOrder): void {
+    if (order.isChanged) return;
+    order.isChanged = true;
+    this.changed.push(order);
   }
 }
 

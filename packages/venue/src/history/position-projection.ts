@@ -4,19 +4,24 @@
  */
 import { BACKSTOP_ACCOUNT } from "@perpgate/engine";
 import { SETTLED } from "../events/event-fields.js";
-import type { ChangeProjection } from "./change-projection.js";
+import { CHANGED_POSITION, type ChangeProjection } from "./change-projection.js";
 import type { HistoryTable } from "./history-table.js";
 import { keyOf } from "./keys.js";
-import { bytesOfWords, wordsOfBytes } from "./words.js";
-import type { WriteQueue } from "./write-queue.js";
+import { wordsOfBytes } from "./words.js";
+import { noSpot, type Spot, type WriteQueue } from "./write-queue.js";
 
 const ROW = { LOTS: 0, COST: 1, MARGIN: 2, UPDATED: 3 } as const;
 /** Rows kept in memory; beyond it all are dropped and read back as they are needed. */
 const KEPT_ROWS = 100_000;
 const MARKETS = 4_096;
 
+interface Kept {
+  readonly row: Float64Array;
+  readonly spot: Spot;
+}
+
 export class PositionProjection {
-  private readonly rows = new Map<number, Float64Array>();
+  private readonly kept = new Map<number, Kept>();
 
   constructor(
     private readonly positions: HistoryTable,
@@ -31,33 +36,38 @@ export class PositionProjection {
     const lots = words[at + SETTLED.lots]!;
     const cost = words[at + SETTLED.costMicros]!;
     const margin = words[at + SETTLED.marginMicros]!;
-    const row = this.rowOf(account, market);
+    const { row, spot } = this.keptOf(account, market);
     if (row[ROW.LOTS] === lots && row[ROW.COST] === cost && row[ROW.MARGIN] === margin) return;
     row[ROW.LOTS] = lots;
     row[ROW.COST] = cost;
     row[ROW.MARGIN] = margin;
     row[ROW.UPDATED] = timeMs;
-    this.queue.put(this.positions, keyOf(account, market), bytesOfWords(row));
+    this.queue.putAgain(spot, this.positions, account, market, row);
     if (account === BACKSTOP_ACCOUNT) return;
-    const realized = words[at + SETTLED.realizedMicros]!;
-    const funding = words[at + SETTLED.fundingMicros]!;
-    const mark = this.markTicks(market);
-    this.changes.onPosition(account, market, lots, cost, margin, realized, funding, mark, timeMs);
+    const change = this.changes.onPosition(account, market);
+    change[CHANGED_POSITION.LOTS] = lots;
+    change[CHANGED_POSITION.COST] = cost;
+    change[CHANGED_POSITION.MARGIN] = margin;
+    change[CHANGED_POSITION.REALIZED] = words[at + SETTLED.realizedMicros]!;
+    change[CHANGED_POSITION.FUNDING] = words[at + SETTLED.fundingMicros]!;
+    change[CHANGED_POSITION.MARK] = this.markTicks(market);
+    change[CHANGED_POSITION.TIME] = timeMs;
   }
 
   updatedAt(account: number, market: number): number {
-    return this.rowOf(account, market)[ROW.UPDATED]!;
+    return this.keptOf(account, market).row[ROW.UPDATED]!;
   }
 
-  private rowOf(account: number, market: number): Float64Array {
+  private keptOf(account: number, market: number): Kept {
     const index = account * MARKETS + market;
-    let row = this.rows.get(index);
-    if (row === undefined) {
+    let kept = this.kept.get(index);
+    if (kept === undefined) {
       const stored = this.positions.get(keyOf(account, market));
-      row = stored === undefined ? new Float64Array(4) : wordsOfBytes(stored);
-      if (this.rows.size >= KEPT_ROWS) this.rows.clear();
-      this.rows.set(index, row);
+      const row = stored === undefined ? new Float64Array(4) : wordsOfBytes(stored);
+      if (this.kept.size >= KEPT_ROWS) this.kept.clear();
+      kept = { row, spot: noSpot() };
+      this.kept.set(index, kept);
     }
-    return row;
+    return kept;
   }
 }

@@ -1,29 +1,16 @@
 /**
  * What goes to the history's disk, and when. Entries come in command by command; they go out in
- * slices of a few hundred, each one transaction that also holds the position it reaches, so the
- * store is never half a command ahead or behind. A slice costs the order path a fraction of a
- * millisecond; the writing itself is done by lmdb's own thread.
+ * slices of a few hundred to a few thousand, which a thread of its own writes, one transaction after
+ * the other, so the order path neither waits for the disk nor does its work.
  *
  * A crash loses the slices that had not committed: the log has their commands, and the next start
  * applies them again. A failed write is final: the store would fall behind for ever.
  */
-import type { RootDatabase } from "lmdb";
-import type { HistoryTable, Pending } from "./history-table.js";
-
-/** How far a store has come. */
-export interface Held {
-  /** The engine's position after the last command held. */
-  readonly position: number;
-  /** Batches and records of the log that are held to the last. */
-  readonly batch: number;
-  readonly record: number;
-}
-
-interface Slice {
-  readonly number: number;
-  readonly entries: Pending[];
-  held: Held;
-}
+import type { Held } from "./history-environment.js";
+import type { HistoryStore } from "./history-store.js";
+import type { HistoryTable } from "./history-table.js";
+import { SLICE_BYTES, Slice } from "./slice.js";
+import { HistoryWriter } from "./thread/history-writer.js";
 
 interface Waiter {
   /** Entries that may still be on the way. */
@@ -32,15 +19,25 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
+/** Where a row that changes often stands, if the open slice holds it. */
+export interface Spot {
+  slice: number;
+  at: number;
+}
+
 const ENTRIES_PER_SLICE = 2_048;
 /** While nobody waits for an order: a transaction's cost is spread over more entries. */
 const ENTRIES_PER_BULK_SLICE = 16_384;
 const FLUSH_AFTER_MS = 100;
-/** Slices that have committed and are not synced yet: more would only let the disk fall behind. */
-const SLICES_IN_FLIGHT = 16;
+/** Memory of written slices that is kept for the next ones. */
+const SPARE_MEMORIES = 8;
+
+export function noSpot(): Spot {
+  return { slice: 0, at: 0 };
+}
 
 export class WriteQueue {
-  /** What the last durable transaction holds. */
+  /** What the last transaction holds. */
   durable: Held;
   /** Set while a log is replayed and no order path is there to hold up. */
   isBulk = false;
@@ -48,57 +45,78 @@ export class WriteQueue {
   /** Entries of closed slices that are not on disk. */
   private outstanding = 0;
   private open: Slice;
-  private readonly closed: Slice[] = [];
-  private inFlight = 0;
-  /**
-   * One at a time: lmdb goes on with the next transaction after one has failed, and a store that
-   * holds a later position without an earlier slice would have a gap that nobody looks for.
-   */
-  private isCommitting = false;
+  /** What the store holds once each closed slice is written; the oldest first, as in `recent`. */
+  private readonly closed: Held[] = [];
+  /** All slices that are not on disk, the open one last: what tables read beside the disk. */
+  private readonly recent: Slice[];
+  private readonly spare: SharedArrayBuffer[] = [];
+  private readonly writer: HistoryWriter;
   private timer: NodeJS.Timeout | undefined;
-  private scheduled = false;
   private failure: Error | undefined;
   private waiters: Waiter[] = [];
 
   constructor(
-    private readonly environment: RootDatabase<Buffer, Buffer>,
-    held: Held,
-    private readonly writeHeld: (held: Held) => Promise<boolean>,
+    private readonly store: HistoryStore,
     private readonly onDurable: (held: Held) => void,
     private readonly onFailure: (error: Error) => void,
   ) {
-    this.durable = held;
-    this.latest = held;
-    this.open = { number: 1, entries: [], held };
+    this.durable = store.held;
+    this.latest = store.held;
+    this.recent = store.recent;
+    this.open = this.nextSlice(1);
+    this.writer = new HistoryWriter(store.writerData, {
+      onWritten: (number) => this.onWritten(number),
+      onFailure: (error) => this.fail(error),
+    });
   }
 
   /** Entries that are not on disk. */
   get backlog(): number {
-    return this.outstanding + this.open.entries.length;
+    return this.outstanding + this.open.count;
   }
 
-  put(table: HistoryTable, key: Buffer, value: Buffer): void {
-    const entry = table.put(key, value, this.open.number);
-    if (entry !== undefined) this.open.entries.push(entry);
+  put(table: HistoryTable, key: Uint8Array, value: Uint8Array): void {
+    this.open.add(table.number, key, value);
+  }
+
+  putWords(
+    table: HistoryTable,
+    group: number,
+    place: number,
+    ordinal: number,
+    words: ArrayLike<number>,
+    length = words.length,
+  ): void {
+    this.open.addWords(table.number, group, place, ordinal, words, length);
+  }
+
+  /** For a row that changes often and keeps its length: within a slice it is written over. */
+  putAgain(
+    spot: Spot,
+    table: HistoryTable,
+    group: number,
+    place: number,
+    words: ArrayLike<number>,
+  ): void {
+    if (spot.slice === this.open.number) {
+      this.open.writeWords(spot.at, words, words.length);
+      return;
+    }
+    spot.at = this.open.addWords(table.number, group, place, 0, words, words.length);
+    spot.slice = this.open.number;
   }
 
   /** All entries of the command have been put. */
   endCommand(held: Held): void {
     this.latest = held;
-    this.open.held = held;
     const limit = this.isBulk ? ENTRIES_PER_BULK_SLICE : ENTRIES_PER_SLICE;
-    if (this.open.entries.length >= limit) {
-      this.closeSlice();
-      this.schedule();
-    } else {
-      this.timer ??= setTimeout(() => this.onTimer(), FLUSH_AFTER_MS);
-    }
+    if (this.open.count >= limit) this.closeSlice();
+    else this.timer ??= setTimeout(() => this.onTimer(), FLUSH_AFTER_MS);
   }
 
   /** A batch has ended: what is held to the last moves on even if its commands left nothing. */
   endBatch(held: Held): void {
     this.latest = held;
-    this.open.held = held;
   }
 
   /** Resolves once everything put so far is on disk. */
@@ -115,7 +133,6 @@ export class WriteQueue {
     if (this.isSettled(atMost)) return;
     await new Promise<void>((resolve, reject) => {
       this.waiters.push({ atMost, resolve, reject });
-      this.schedule();
     });
   }
 
@@ -123,67 +140,47 @@ export class WriteQueue {
   stop(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
-    this.closed.length = 0;
     this.failure ??= new Error("the history is closed");
+  }
+
+  /** Stops, and lets go of the store. */
+  async close(): Promise<void> {
+    this.stop();
+    await this.writer.close();
   }
 
   private onTimer(): void {
     this.timer = undefined;
     this.closeSlice();
-    this.schedule();
   }
 
   private closeSlice(): void {
-    const moved = this.latest.position !== this.durable.position || this.open.entries.length > 0;
-    if (!moved) return;
-    this.open.held = this.latest;
-    this.closed.push(this.open);
-    this.outstanding += this.open.entries.length;
-    this.open = { number: this.open.number + 1, entries: [], held: this.latest };
+    const { open, latest } = this;
+    const moved = latest.position !== this.durable.position || open.count > 0;
+    if (!moved || this.failure !== undefined) return;
+    this.closed.push(latest);
+    this.outstanding += open.count;
+    this.writer.write(open, latest);
+    this.open = this.nextSlice(open.number + 1);
   }
 
-  /** One slice a turn of the event loop. */
-  private schedule(): void {
-    if (this.scheduled || this.isCommitting || this.closed.length === 0) return;
-    if (this.inFlight >= SLICES_IN_FLIGHT) return;
-    this.scheduled = true;
-    setImmediate(() => {
-      this.scheduled = false;
-      const slice = this.closed.shift();
-      if (slice === undefined || this.failure !== undefined) return;
-      this.inFlight++;
-      this.isCommitting = true;
-      this.write(slice).then(
-        () => this.onWritten(slice),
-        (error: unknown) => this.fail(error),
-      );
-    });
+  private nextSlice(number: number): Slice {
+    const slice = new Slice(number, this.spare.pop() ?? new SharedArrayBuffer(SLICE_BYTES));
+    this.recent.push(slice);
+    return slice;
   }
 
-  private async write(slice: Slice): Promise<void> {
-    try {
-      await this.environment.batch(() => {
-        for (const { table, key, value } of slice.entries) heedless(table.database.put(key, value));
-        heedless(this.writeHeld(slice.held));
-      });
-    } catch (error) {
-      throw causeOf(error);
-    }
-    this.isCommitting = false;
-    this.schedule();
+  private onWritten(number: number): void {
     // A read begun before the commit must not be asked for what memory lets go of now.
-    this.environment.resetReadTxn();
-    for (const entry of slice.entries) entry.table.committed(entry);
-    await this.environment.flushed;
-    if (slice.held.position < this.durable.position) return;
-    this.durable = slice.held;
-    this.onDurable(slice.held);
-  }
-
-  private onWritten({ entries }: Slice): void {
-    this.inFlight--;
-    this.outstanding -= entries.length;
-    this.schedule();
+    this.store.environment.resetReadTxn();
+    while (this.recent[0] !== undefined && this.recent[0].number <= number) {
+      const slice = this.recent.shift()!;
+      this.outstanding -= slice.count;
+      this.durable = this.closed.shift()!;
+      const isUsual = slice.shared.byteLength === SLICE_BYTES;
+      if (isUsual && this.spare.length < SPARE_MEMORIES) this.spare.push(slice.shared);
+    }
+    this.onDurable(this.durable);
     const settled = this.waiters.filter(({ atMost }) => this.isSettled(atMost));
     if (settled.length === 0) return;
     this.waiters = this.waiters.filter((waiter) => !settled.includes(waiter));
@@ -192,31 +189,13 @@ export class WriteQueue {
 
   private isSettled(atMost: number): boolean {
     // A slice without entries still holds a position.
-    const isIdle = this.inFlight === 0 && this.closed.length === 0;
-    return atMost === 0 ? isIdle : this.outstanding <= atMost;
+    return atMost === 0 ? this.closed.length === 0 : this.outstanding <= atMost;
   }
 
-  private fail(cause: unknown): void {
+  private fail(failure: Error): void {
     if (this.failure !== undefined) return;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    this.failure = new Error(`the history cannot be written: ${reason}`, { cause });
-    for (const waiter of this.waiters.splice(0)) waiter.reject(this.failure);
-    this.onFailure(this.failure);
+    this.failure = failure;
+    for (const waiter of this.waiters.splice(0)) waiter.reject(failure);
+    this.onFailure(failure);
   }
-}
-
-/**
- * Each entry of a transaction that fails rejects a promise of its own, and what nobody hears ends the
- * process at once. The transaction's own promise tells it, and is heard.
- */
-function heedless(outcome: Promise<boolean>): void {
-  outcome.catch(() => undefined);
-}
-
-/** lmdb puts the reason into one more promise beside its error, which must be heard as well. */
-function causeOf(error: unknown): unknown {
-  if (error instanceof Error && "commitError" in error && error.commitError instanceof Promise) {
-    error.commitError.catch(() => undefined);
-  }
-  return error;
 }

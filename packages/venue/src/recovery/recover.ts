@@ -1,8 +1,9 @@
 /**
  * Recovery: from what lies on disk to a replica that has applied the whole log. Comes in: an open
- * journal and its history store. It takes the newest intact snapshot that the history has reached,
- * and applies the log from there; with no such snapshot it starts at the beginning. It writes to
- * nothing but the history, and a crash here leaves everything as it was or further on.
+ * journal and its history store, which it lets go of if it fails. It takes the newest intact snapshot
+ * that the history has reached, and applies the log from there; with no such snapshot it starts at
+ * the beginning. It writes to nothing but the history, and a crash here leaves everything as it was
+ * or further on.
  */
 import type { Engine } from "@perpgate/engine";
 import {
@@ -51,17 +52,45 @@ export async function recover(
   onProgress: (position: number, record: number, records: number) => void = () => undefined,
 ): Promise<Recovered> {
   const started = performance.now();
-  const { state, from, damaged } = startingState(journal, journal.recovery.first, store);
-  const history = new History(store, surroundingsOf(state.engine), events);
-  const first = state.engine.position;
-  const replica = new Replica(state.engine, [historyObserver(state, history), ...observers]);
-  const end = journal.end;
-  const reader = new LogReader(nodeDisk, journalDirectory, from);
+  let history: History | undefined;
+  try {
+    const { state, from, damaged } = startingState(journal, journal.recovery.first, store);
+    history = new History(store, surroundingsOf(state.engine), events);
+    const first = state.engine.position;
+    const replica = new Replica(state.engine, [historyObserver(state, history), ...observers]);
+    const end = journal.end;
+    const reader = new LogReader(nodeDisk, journalDirectory, from);
+    try {
+      await replay(reader, end, replica, history, onProgress);
+    } finally {
+      reader.close();
+    }
+    const report = {
+      snapshotPosition: first,
+      applied: replica.position - first,
+      elapsedMs: performance.now() - started,
+      damagedSnapshots: damaged,
+    };
+    return { state, history, replica, end, report };
+  } catch (error) {
+    history?.halt();
+    await (history ?? store.environment).close().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function replay(
+  reader: LogReader,
+  end: LogPosition,
+  replica: Replica,
+  history: History,
+  onProgress: (position: number, record: number, records: number) => void,
+): Promise<void> {
   history.isReplaying = true;
   try {
     for (let count = 1; ; count++) {
       const batch = reader.next(end.batch);
-      if (batch === undefined) break;
+      if (batch === undefined) return;
       replica.applyBatch(batch);
       if (count % LOOK_EVERY !== 0) continue;
       if (history.backlog > MAX_BACKLOG) await history.settle(MAX_BACKLOG / 2);
@@ -71,15 +100,7 @@ export async function recover(
     }
   } finally {
     history.isReplaying = false;
-    reader.close();
   }
-  const report = {
-    snapshotPosition: first,
-    applied: replica.position - first,
-    elapsedMs: performance.now() - started,
-    damagedSnapshots: damaged,
-  };
-  return { state, history, replica, end, report };
 }
 
 /** The log was pruned, and what it no longer holds is not in the history either. */

@@ -1,0 +1,134 @@
+/** A table reads as if everything put were on disk, wherever it is just now. */
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { removeFolder, temporaryFolder } from "../testing/test-venue.js";
+import { type HistoryStore, openHistoryStore } from "./history-store.js";
+import { keyOf, ordinalOf, placeOf } from "./keys.js";
+import { wordsOfBytes } from "./words.js";
+import { noSpot, WriteQueue } from "./write-queue.js";
+
+const LOG = new Uint8Array(16);
+let folder = "";
+let store: HistoryStore;
+let queue: WriteQueue;
+
+async function open(): Promise<void> {
+  ({ store } = await openHistoryStore(folder, LOG, () => true));
+  queue = new WriteQueue(store, () => undefined, fail);
+}
+
+async function close(): Promise<void> {
+  await queue.close();
+  await store.environment.close();
+}
+
+function fail(error: Error): void {
+  throw error;
+}
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  await open();
+});
+afterEach(async () => {
+  await close();
+  await removeFolder(folder);
+});
+
+/** Places of one group's entries and their first words. */
+function shown(direction: "ascending" | "descending", limit = 100): [number, number][] {
+  return store.tables.fills[direction](keyOf(1), keyOf(2), limit).map(({ key, value }) => [
+    placeOf(key),
+    wordsOfBytes(value)[0]!,
+  ]);
+}
+
+let position = 0;
+const endCommand = (): void => {
+  position++;
+  queue.endCommand({ position, batch: position, record: position });
+};
+
+test("disk, a slice on its way and the open one are one table, and the newest value counts", async () => {
+  const { fills } = store.tables;
+  for (const place of [1, 3, 5, 7]) queue.putWords(fills, 1, place, 0, [place]);
+  queue.putWords(fills, 0, 4, 0, [-1]);
+  queue.putWords(fills, 2, 0, 0, [-1]);
+  endCommand();
+  await queue.flush();
+  expect(store.recent).toHaveLength(1);
+  for (const place of [2, 3, 7]) queue.putWords(fills, 1, place, 0, [10 * place]);
+  endCommand();
+  const flushed = queue.flush();
+  // Not awaited: the second slice is with the writing thread now.
+  for (const place of [3, 6]) queue.putWords(fills, 1, place, 0, [100 * place]);
+  queue.putWords(fills, 1, 6, 0, [601]);
+  expect(store.recent).toHaveLength(2);
+  const all: [number, number][] = [
+    [1, 1],
+    [2, 20],
+    [3, 300],
+    [5, 5],
+    [6, 601],
+    [7, 70],
+  ];
+  const check = (): void => {
+    expect(shown("ascending")).toEqual(all);
+    expect(shown("descending")).toEqual(all.toReversed());
+    expect(shown("ascending", 4)).toEqual(all.slice(0, 4));
+    expect(shown("descending", 2)).toEqual(all.toReversed().slice(0, 2));
+    expect(wordsOfBytes(store.tables.fills.get(keyOf(1, 3))!)[0]).toBe(300);
+    expect(store.tables.fills.get(keyOf(1, 4))).toBeUndefined();
+  };
+  check();
+  endCommand();
+  await flushed;
+  check();
+  await queue.flush();
+  check();
+  await close();
+  await open();
+  check();
+});
+
+test("a row put again and again: one entry of a slice, and each slice has its own state", async () => {
+  const spot = noSpot();
+  const put = (value: number): void => {
+    queue.putAgain(spot, store.tables.positions, 1, 1, [value]);
+  };
+  const read = (): number => wordsOfBytes(store.tables.positions.get(keyOf(1, 1))!)[0]!;
+  for (let value = 1; value <= 5; value++) put(value);
+  endCommand();
+  expect(queue.backlog).toBe(1);
+  const first = queue.flush();
+  // A command that has not ended: no slice is closed before it has.
+  for (let value = 6; value <= 9; value++) put(value);
+  expect(queue.backlog).toBe(2);
+  expect(read()).toBe(9);
+  await first;
+  expect(read()).toBe(9);
+  expect(queue.durable.position).toBe(position);
+  // The first slice went to the disk as it was when it was closed.
+  await close();
+  await open();
+  expect(read()).toBe(5);
+  expect(store.held.position).toBe(position);
+});
+
+test("hundreds of slices: memory is used again, and every entry arrives", async () => {
+  const { trades } = store.tables;
+  for (let round = 0; round < 30; round++) {
+    for (let i = 0; i < 200; i++) {
+      queue.putWords(trades, round, i, i, [round * 1_000 + i]);
+      if (i % 20 === 0) void queue.flush().catch(fail);
+      endCommand();
+    }
+    await queue.flush();
+  }
+  expect(queue.backlog).toBe(0);
+  for (let round = 0; round < 30; round++) {
+    const rows = trades.ascending(keyOf(round), keyOf(round + 1), 1_000);
+    expect(rows.map(({ key, value }) => [ordinalOf(key), wordsOfBytes(value)[0]])).toEqual(
+      Array.from({ length: 200 }, (_, i) => [i, round * 1_000 + i]),
+    );
+  }
+});

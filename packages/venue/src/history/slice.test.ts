@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import { keyOf } from "./keys.js";
+import { eachEntry, Slice } from "./slice.js";
+import { wordsOfBytes } from "./words.js";
+
+function entriesOf({ bytes, length }: Slice): [number, string, number[]][] {
+  const found: [number, string, number[]][] = [];
+  eachEntry(bytes.subarray(0, length), (table, key, value) => {
+    found.push([table, key.toString("hex"), [...wordsOfBytes(value)]]);
+  });
+  return found;
+}
+
+test("entries come out as they went in, also past the memory it began with", () => {
+  const slice = new Slice(1, new SharedArrayBuffer(64));
+  const expected: [number, string, number[]][] = [];
+  for (let i = 0; i < 40; i++) {
+    const words = Array.from({ length: i % 7 }, (_, word) => i * 1_000.5 + word);
+    const key = keyOf(i, Number.MAX_SAFE_INTEGER - i, i);
+    slice.addWords(i % 3, i, Number.MAX_SAFE_INTEGER - i, i, words, words.length);
+    expected.push([i % 3, key.toString("hex"), words]);
+  }
+  expect(entriesOf(slice)).toEqual(expected);
+  expect(slice.count).toBe(40);
+  expect(slice.placesOf(0)).toHaveLength(14);
+  expect(slice.placesOf(9)).toEqual([]);
+});
+
+test("keys and values of any length keep apart", () => {
+  const slice = new Slice(1, new SharedArrayBuffer(64));
+  const found: string[] = [];
+  for (let length = 1; length <= 40; length++) {
+    slice.add(5, Buffer.alloc(length, length), Buffer.alloc(41 - length, 255 - length));
+  }
+  eachEntry(slice.bytes.subarray(0, slice.length), (table, key, value) => {
+    found.push(`${table} ${key.toString("hex")} ${value.toString("hex")}`);
+  });
+  expect(found).toEqual(
+    Array.from({ length: 40 }, (_, i) => {
+      const [key, value] = [Buffer.alloc(i + 1, i + 1), Buffer.alloc(40 - i, 254 - i)];
+      return `5 ${key.toString("hex")} ${value.toString("hex")}`;
+    }),
+  );
+});
+
+test("a row is written over in its place; what was read of it before stays", () => {
+  const slice = new Slice(1, new SharedArrayBuffer(1_024));
+  const at = slice.addWords(0, 1, 2, 3, [1, 2], 2);
+  slice.addWords(0, 1, 2, 4, [7, 8], 2);
+  const before = slice.value(at);
+  slice.writeWords(at, [3, 4], 2);
+  expect([...wordsOfBytes(before)]).toEqual([1, 2]);
+  expect(entriesOf(slice).map(([, , words]) => words)).toEqual([
+    [3, 4],
+    [7, 8],
+  ]);
+});
+
+test("keys compare as their bytes do", () => {
+  const slice = new Slice(1, new SharedArrayBuffer(1_024));
+  const keys = [keyOf(1), keyOf(1, 5), keyOf(1, 5, 1), keyOf(2), keyOf(2 ** 40), keyOf(1, 5, 1)];
+  const wide = [Buffer.concat([keyOf(1, 5).subarray(0, 16), Buffer.alloc(8, 1)])];
+  const prefix = keyOf(1, 5).subarray(0, 16);
+  for (const one of [...keys, ...wide]) slice.add(0, one, Buffer.of(1));
+  slice.placesOf(0).forEach((at, i) => {
+    for (const other of [...keys, ...wide, prefix]) {
+      const own = [...keys, ...wide][i]!;
+      expect(Math.sign(slice.compareKey(at, other))).toBe(Buffer.compare(own, other));
+    }
+  });
+});

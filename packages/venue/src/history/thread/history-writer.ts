@@ -1,0 +1,81 @@
+/** The history's side of the thread that writes it; see history-thread.ts. */
+import { Worker } from "node:worker_threads";
+import type { Held } from "../history-environment.js";
+import type { Slice } from "../slice.js";
+import type { FromWriter, ToWriter, WriterData } from "./messages.js";
+
+export interface WriterEvents {
+  /** The slice of this number and all before it are on disk. */
+  onWritten(number: number): void;
+  /** Nothing more is written. */
+  onFailure(error: Error): void;
+}
+
+export class HistoryWriter {
+  private readonly thread: Worker;
+  private readonly exited: Promise<void>;
+  /** The last slice handed in; 0 if the thread has nothing to do. */
+  private awaited = 0;
+  private isOver = false;
+
+  constructor(
+    data: WriterData,
+    private readonly events: WriterEvents,
+  ) {
+    // Without the flags of the process: a condition that leads to sources would lead it there too.
+    this.thread = new Worker(threadFile(), { workerData: data, execArgv: [] });
+    this.thread.on("message", (message: FromWriter) => {
+      if (message.kind === "written") this.onWritten(message.number);
+      else this.fail(message.message);
+    });
+    this.thread.on("error", (error) => this.fail(error.message));
+    this.exited = new Promise((resolve) => {
+      this.thread.once("exit", () => {
+        this.fail("its thread ended");
+        resolve();
+      });
+    });
+    // The venue's own work keeps the process alive, and this only while there is something to write.
+    this.thread.unref();
+  }
+
+  write({ number, shared, length }: Slice, held: Held): void {
+    if (this.isOver) return;
+    if (this.awaited === 0) this.thread.ref();
+    this.awaited = number;
+    this.post({ kind: "write", number, memory: shared, length, held });
+  }
+
+  /** Resolves once everything handed in was written, or has failed, and the store is let go of. */
+  async close(): Promise<void> {
+    this.isOver = true;
+    this.thread.ref();
+    this.post({ kind: "close" });
+    await this.exited;
+  }
+
+  private onWritten(number: number): void {
+    if (number === this.awaited && !this.isOver) {
+      this.awaited = 0;
+      this.thread.unref();
+    }
+    this.events.onWritten(number);
+  }
+
+  private post(message: ToWriter): void {
+    this.thread.postMessage(message);
+  }
+
+  private fail(reason: string): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.thread.unref();
+    this.events.onFailure(new Error(`the history cannot be written: ${reason}`));
+  }
+}
+
+/** Threads run built code, also when this module is run from its sources by a test. */
+function threadFile(): URL {
+  const built = import.meta.url.endsWith(".ts") ? "../../../dist/history/thread" : ".";
+  return new URL(`${built}/history-thread.js`, import.meta.url);
+}

@@ -1,0 +1,25 @@
+/** What the history and the thread that writes it say to each other. */
+import type { Held } from "../history-environment.js";
+
+export interface WriterData {
+  readonly directory: string;
+  /** Lower-case hex. */
+  readonly logId: string;
+}
+
+/** A slice, and how far the store has come with it. */
+export interface WriteSlice {
+  readonly kind: "write";
+  readonly number: number;
+  readonly memory: SharedArrayBuffer;
+  readonly length: number;
+  readonly held: Held;
+}
+
+export type ToWriter = WriteSlice | { readonly kind: "close" };
+
+export type FromWriter =
+  /** This slice and all before it are on disk. */
+  | { readonly kind: "written"; readonly number: number }
+  /** One could not be written, and nothing after it will be. */
+  | { readonly kind: "failed"; readonly message: string };
