@@ -14,7 +14,6 @@ import {
   existsSync,
   fsyncSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -25,6 +24,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { inspectLog, JournalDamaged, type LogState, nodeDisk } from "@perpgate/journal";
+import { makeFolder } from "./make-folder.js";
 import { StartError } from "./start-error.js";
 
 const SEGMENT = /^(\d+)\.log$/;
@@ -46,7 +46,7 @@ export function backUp(from: string, to: string): Backup {
   const log = lookAt(join(from, "journal"), LOOKS);
   const source = join(from, "journal");
   const target = join(to, "journal");
-  mkdirSync(target, { recursive: true, mode: 0o700 });
+  makeFolder(target, 0o700);
   let bytes = 0;
   for (const name of readdirSync(source)) {
     const segment = Number(SEGMENT.exec(name)?.[1] ?? Number.NaN);

@@ -9,7 +9,6 @@ import {
   closeSync,
   fstatSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -18,6 +17,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { makeFolder } from "../make-folder.js";
 import { StartError } from "../start-error.js";
 
 const FILE_MODE = 0o600;
@@ -27,7 +27,7 @@ const OTHERS = 0o077;
 
 /** Made if missing; refused if others may look into it. */
 export function preparePrivateFolder(path: string): void {
-  attempt(`cannot make ${path}`, () => mkdirSync(path, { recursive: true, mode: FOLDER_MODE }));
+  attempt(`cannot make ${path}`, () => makeFolder(path, FOLDER_MODE));
   checkPrivateFolder(path);
 }
 
