@@ -93,7 +93,7 @@ export const DEFAULT_SETTINGS: Settings = {
   index: {
     source: "simulated",
     seed: 1,
-    gustsPerHour: 3,
+    gustsPerHour: 4,
     feeds: [],
     ...DEFAULT_HTTP_SOURCE,
     pollMs: DEFAULT_HTTP_SOURCE.intervalMs,

@@ -1,5 +1,5 @@
 /**
- * Gusts of one simulated market: now and then the price runs off within half a minute and comes back
+ * Gusts of one simulated market: now and then the price runs off within a minute and comes back
  * over some minutes, as it does when news turns out to be none.
  *
  * In: the times it is asked at. Out: how far the price is blown off its walk, as a log return. A walk
@@ -13,7 +13,7 @@ import type { UniformSource } from "./random.js";
 const HOUR_MS = 3_600_000;
 /** Height of a gust for each 1 of annual volatility: at 0.8 it is 0.8 to 1.6 %. */
 const HEIGHT = { least: 0.01, most: 0.02 };
-const RISE_MS = { least: 20_000, most: 40_000 };
+const RISE_MS = { least: 30_000, most: 60_000 };
 const RETURN_MS = { least: 180_000, most: 300_000 };
 /** The first comes soon: whoever has just started a testnet is looking. */
 const FIRST_AFTER_MS = { least: 60_000, most: 150_000 };

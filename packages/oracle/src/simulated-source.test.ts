@@ -89,7 +89,7 @@ describe("gusts", () => {
   const MINUTE = 60 * SECOND;
   const quarters = (untilMs: number) => Array.from({ length: untilMs / 250 }, (_, i) => i * 250);
   const ticksIn = (markets: readonly SimulatedMarket[], seed: number, times: readonly number[]) => {
-    const source = new SimulatedIndexSource(markets, seed, 3);
+    const source = new SimulatedIndexSource(markets, seed, 4);
     return times.map((time) => source.observe(time).map(({ priceTicks }) => priceTicks));
   };
 
@@ -117,8 +117,8 @@ describe("gusts", () => {
     const blown = ticksIn([btc], 1, times).map(([ticks]) => ticks ?? 0);
     const off = blown.map((ticks, i) => Math.round((ticks / (calm[i] ?? 1) - 1) * 1e4));
     const began = off.filter((now, i) => now !== 0 && off[i - 1] === 0).length;
-    expect(began).toBeGreaterThan(80);
-    expect(began).toBeLessThan(160);
+    expect(began).toBeGreaterThan(110);
+    expect(began).toBeLessThan(210);
     expect(off.some((now) => now > 50)).toBe(true);
     expect(off.some((now) => now < -50)).toBe(true);
     expect(off.every((now) => Math.abs(now) < 102)).toBe(true);
