@@ -34,6 +34,7 @@ import { prepareDataFolder } from "./data-folder.js";
 import { IndexFeed } from "./index-feed.js";
 import { continueIndex, createIndexSource } from "./index-source.js";
 import { pageFolderOf } from "./page-folder.js";
+import { watchRisk } from "./risk-watch.js";
 import type { Settings } from "./settings.js";
 import { rpcAddressesOf, signInRulesOf } from "./sign-in-settings.js";
 import { StartError } from "./start-error.js";
@@ -88,6 +89,7 @@ export async function serve(
     const bridge = createVenueBridge(bridging, venue, log, metrics);
     const readiness = [runningProbe(venue), feed];
     measureVenue(metrics, venue, dataFolder, readiness);
+    watchRisk(venue, log, metrics);
     const gateway = await buildGateway({
       version,
       clock,

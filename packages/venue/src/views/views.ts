@@ -4,7 +4,7 @@
  * unknown symbol, order or account is undefined; saying so to a client is the gateway's business.
  */
 import type { CohortStage } from "@perpgate/engine";
-import { COHORT_STAGES, type Session } from "@perpgate/engine/reading";
+import { COHORT_STAGES, GLOBAL, type Session } from "@perpgate/engine/reading";
 import type {
   Account,
   Acknowledgement,
@@ -36,6 +36,7 @@ import { BookView } from "./book-view.js";
 import { blockView, preconfirmView } from "./chain-view.js";
 import { type AccountChange, changeView } from "./change-view.js";
 import { depositsView, depositView, registeredDepositView } from "./deposit-view.js";
+import { fromMicros } from "./figures.js";
 import { marketsView, marketView, tickerView } from "./market-view.js";
 import { allOrdersView, openOrdersView, ordersByNonceView, orderView } from "./order-view.js";
 import { endedOrdersIn, type Outcome, outcomeOf } from "./outcome.js";
@@ -85,6 +86,11 @@ export class Views {
   /** Who may open positions at present: everybody, those on the list, nobody. */
   get cohortStage(): CohortStage {
     return COHORT_STAGES[stateOf(this.source).cohort] ?? "closed";
+  }
+
+  /** What the fund holds; below zero where losses were shared. */
+  get fundDollars(): number {
+    return fromMicros(stateOf(this.source).global(GLOBAL.FUND));
   }
 
   markets(): Market[] {

@@ -1,0 +1,42 @@
+/** Liquidations, funding and the fund, as an operator sees them of a real venue. */
+
+import { runVenue, Trader } from "@perpgate/gateway/testing";
+import { Registry } from "prom-client";
+import { expect, test } from "vitest";
+import { watchRisk } from "./risk-watch.js";
+
+/** Shortly before an hour is full. */
+const START_MS = Date.parse("2026-06-01T12:59:55Z");
+
+test("a liquidation and an hour of funding: counted, said, and the fund has its fee", async () => {
+  const at = await runVenue({ startMs: START_MS });
+  const registry = new Registry();
+  const said: object[] = [];
+  const log = {
+    info: (fields: object, message: string) => said.push({ message, ...fields }),
+    warn: (fields: object, message: string) => said.push({ message, ...fields }),
+    error: (fields: object, message: string) => said.push({ message, ...fields }),
+  };
+  watchRisk(at.venue, log, registry);
+  expect(await registry.metrics()).toContain('perpgate_liquidations_total{symbol="BTCUSD"} 0');
+
+  await at.setIndex("BTCUSD", 65_000);
+  const [maker, gambler] = [await Trader.enter(at), await Trader.enter(at)];
+  await maker.place(maker.limit("short", 65_000, { margin: 1_000, leverage: 5 }));
+  await gambler.place(gambler.order({ margin: 100, leverage: 50 }));
+  // Someone to sell to, above the bankruptcy price.
+  await maker.place(maker.limit("long", 64_200, { margin: 2_000, leverage: 5 }));
+  await at.setIndex("BTCUSD", 64_300);
+  await at.advance(200);
+  expect(said).toMatchObject([
+    { message: "a position was liquidated", symbol: "BTCUSD", isBackstopped: false },
+  ]);
+  const metrics = await registry.metrics();
+  expect(metrics).toContain('perpgate_liquidations_total{symbol="BTCUSD"} 1');
+  expect(Number(/^perpgate_fund_dollars (.*)$/m.exec(metrics)?.[1])).toBeGreaterThan(1_000_000);
+
+  await at.advance(10_000);
+  expect(said).toContainEqual(
+    expect.objectContaining({ message: "funding was paid", symbol: "BTCUSD" }),
+  );
+});

@@ -1,0 +1,52 @@
+/**
+ * What an operator should know of the venue's risk: liquidations and hourly funding as lines of the
+ * log and as figures, the fund as a figure. All of it happens in ticks, so orders pay nothing for it.
+ */
+
+import { fromMicros } from "@perpgate/protocol";
+import type { Applied, Venue, VenueLogger } from "@perpgate/venue";
+import { Counter, Gauge, type Registry } from "prom-client";
+
+export function watchRisk(venue: Venue, log: VenueLogger, registry: Registry): void {
+  const registers = [registry];
+  const liquidations = new Counter({
+    name: "perpgate_liquidations_total",
+    help: "Positions liquidated since the start of the process.",
+    labelNames: ["symbol"],
+    registers,
+  });
+  for (const { symbol } of venue.listing.markets) liquidations.inc({ symbol }, 0);
+  new Gauge({
+    name: "perpgate_fund_dollars",
+    help: "What the fund holds; below zero, losses have been shared.",
+    registers,
+    collect() {
+      this.set(venue.views.fundDollars);
+    },
+  });
+  const symbolOf = (market: number) => venue.listing.markets[market]?.symbol ?? String(market);
+
+  const onCommand = ({ command, events, position }: Applied): void => {
+    if (command.kind !== "Tick" && command.kind !== "Resume") return;
+    for (const event of events.decode()) {
+      if (event.kind === "Liquidated") {
+        const symbol = symbolOf(event.market);
+        liquidations.inc({ symbol });
+        const fee = fromMicros(event.feeMicros);
+        const isBackstopped = event.backstopLots > 0;
+        const isDeleveraged = event.deleveragedLots > 0;
+        log.info(
+          { symbol, fee, isBackstopped, isDeleveraged, position },
+          "a position was liquidated",
+        );
+      } else if (event.kind === "FundingApplied") {
+        const [symbol, paid] = [symbolOf(event.market), fromMicros(event.paidMicros)];
+        log.info({ symbol, rate: event.rate / 1e9, paid, position }, "funding was paid");
+      } else if (event.kind === "LossSocialised") {
+        const [symbol, amount] = [symbolOf(event.market), fromMicros(event.amountMicros)];
+        log.warn({ symbol, amount, position }, "a loss was charged to the fund");
+      }
+    }
+  };
+  venue.observe({ onCommand });
+}
