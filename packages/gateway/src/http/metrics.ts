@@ -7,6 +7,7 @@ import { Counter, Histogram, type Registry } from "prom-client";
 export class RequestMetrics {
   private readonly durations;
   private readonly aborted;
+  private readonly handedOver;
 
   constructor(readonly registry: Registry) {
     this.durations = new Histogram({
@@ -21,6 +22,11 @@ export class RequestMetrics {
       help: "Requests whose client went away before the answer.",
       registers: [registry],
     });
+    this.handedOver = new Counter({
+      name: "perpgate_http_connections_handed_over_total",
+      help: "Connections that left the front for Node's parser with their first unusual bytes.",
+      registers: [registry],
+    });
   }
 
   /** `route` is the pattern and not the path: a value per symbol or id would never stop growing. */
@@ -30,6 +36,10 @@ export class RequestMetrics {
 
   onAborted(): void {
     this.aborted.inc();
+  }
+
+  onHandedOver(): void {
+    this.handedOver.inc();
   }
 }
 

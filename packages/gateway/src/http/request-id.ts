@@ -11,5 +11,10 @@ export function newRequestId(): string {
 
 export function requestIdOf(request: IncomingMessage): string {
   const offered = request.headers["x-request-id"];
-  return typeof offered === "string" && SANE_ID.test(offered) ? offered : newRequestId();
+  return saneRequestId(typeof offered === "string" ? offered : undefined);
+}
+
+/** The id that a client offers, or a new one in its place. */
+export function saneRequestId(offered: string | undefined): string {
+  return offered !== undefined && SANE_ID.test(offered) ? offered : newRequestId();
 }

@@ -1,7 +1,7 @@
 /**
  * The HTTP side of the gateway, put together in the order a request passes it.
  *
- *   socket → limits → request id → 404/405 → body → operation → schema → answer
+ *   socket → front → limits → request id → 404/405 → body → operation → schema → answer
  *
  * Every stage has one error exit, the shape of `ErrorBody`. The server is built without listening,
  * listens once, and drains once: it stops accepting, lets requests in flight finish, and cuts what
@@ -26,6 +26,7 @@ import { type AllowedOrigins, allowOrigins } from "./cors.js";
 import { serveDocs } from "./docs.js";
 import { pathOf, sendError } from "./errors.js";
 import { firstByteAgoMs } from "./first-byte.js";
+import { Front } from "./front/front.js";
 import { compileGuardsSoon } from "./guard.js";
 import { readJsonBodies } from "./json-body.js";
 import { PlainLane } from "./lane/plain-lane.js";
@@ -48,6 +49,8 @@ export interface GatewayOptions extends Omit<GatewayContext, "openApi"> {
   readonly streams?: StreamServer | undefined;
   /** The folder of the built trading page, served at `/`; undefined serves none. */
   readonly page?: string | undefined;
+  /** Whether plain requests are answered before Node parses them; false only for comparison. */
+  readonly hasFront?: boolean;
 }
 
 /**
@@ -68,8 +71,10 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   const context = { ...options, openApi };
   const metrics = new RequestMetrics(options.metrics);
   const addressOf = clientAddressOf(proxyTrustOf(options.trustProxy));
-  const lane = new PlainLane({ ...options, context, metrics, addressOf });
+  const laneOptions = { ...options, context, metrics, addressOf };
+  const lane = new PlainLane(laneOptions);
   const app = createServer(options, lane);
+  const front = options.hasFront === false ? undefined : new Front(app.server, laneOptions);
   allowOrigins(app, options.origins);
   const stopping = refuseWhileStopping(app);
   readJsonBodies(app);
@@ -89,8 +94,10 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
     drain: async (graceMs) => {
       lane.close();
       stopping.begin();
+      front?.close();
       const cut = setTimeout(() => {
         options.streams?.cut();
+        front?.cut();
         app.server.closeAllConnections();
       }, graceMs);
       try {

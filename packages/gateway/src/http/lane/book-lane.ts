@@ -1,9 +1,10 @@
 /** `GET /v1/markets/{symbol}/book`, alone or with a depth in digits. */
 
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { getBook } from "../../operations/get-book.js";
 import { JsonText } from "../operation.js";
 import { Exchange, type LaneOptions, laneOperation } from "./exchange.js";
+import type { Wire } from "./wire.js";
 
 const GET_BOOK = laneOperation(getBook, (answer) => {
   if (answer instanceof JsonText) return answer.text;
@@ -17,20 +18,20 @@ export interface BookPath {
   readonly depth: string | undefined;
 }
 
-/** What a plain read of a book asks for; undefined for every other request. */
-export function bookPathOf({ method, url, headers }: IncomingMessage): BookPath | undefined {
-  if (method !== "GET" || headers["content-length"] !== undefined) return undefined;
-  const [, symbol, depth] = PATH.exec(url ?? "") ?? [];
+/** What a path with its query asks for; undefined where it is not a plain read of a book. */
+export function bookPathOf(url: string): BookPath | undefined {
+  const [, symbol, depth] = PATH.exec(url) ?? [];
   return symbol === undefined ? undefined : { symbol, depth };
 }
 
-export function serveBook(
-  request: IncomingMessage,
-  response: ServerResponse,
-  options: LaneOptions,
-  { symbol, depth }: BookPath,
-): void {
-  const exchange = new Exchange(request, response, options, GET_BOOK);
+/** What a plain read of a book asks for; undefined for every other request. */
+export function plainBookOf({ method, url, headers }: IncomingMessage): BookPath | undefined {
+  if (method !== "GET" || headers["content-length"] !== undefined) return undefined;
+  return bookPathOf(url ?? "");
+}
+
+export function answerBook(wire: Wire, options: LaneOptions, { symbol, depth }: BookPath): void {
+  const exchange = new Exchange(wire, options, GET_BOOK);
   try {
     options.context.addressLimits.takeRead(exchange.address, exchange.header);
   } catch (error) {

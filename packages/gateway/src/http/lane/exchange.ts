@@ -1,22 +1,21 @@
 /**
- * One request of the lane and its answer: the operation's own answer, with the headers, the error
- * shape, the metrics and the log line that the framework's way has.
+ * One request past the framework and its answer: the operation's own answer, with the headers, the
+ * error shape, the metrics and the log line that the framework's way has.
  */
 
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { Refusal, SIGNATURE_HEADER } from "@perpgate/protocol";
+import { Refusal } from "@perpgate/protocol";
 import type { FastifyBaseLogger } from "fastify";
 import type { ClientAddressOf } from "../../ws/client-address.js";
 import { bearerTokenOf } from "../bearer-token.js";
-import { isForwarded, roundedMs } from "../client.js";
+import { roundedMs } from "../client.js";
 import type { GatewayContext } from "../context.js";
-import { firstByteAgoMs } from "../first-byte.js";
 import type { HttpLimits } from "../limits.js";
 import type { RequestMetrics } from "../metrics.js";
 import type { Operation, RawCall, TimedClient } from "../operation.js";
-import { requestIdOf } from "../request-id.js";
+import { saneRequestId } from "../request-id.js";
 import { requestLevel } from "../request-level.js";
 import { routePathOf } from "../routes.js";
+import type { Wire } from "./wire.js";
 
 export interface LaneOptions {
   readonly context: GatewayContext;
@@ -40,28 +39,27 @@ export function laneOperation(operation: Operation, write: LaneOperation["write"
 export type CallParts = Pick<RawCall, "params" | "query" | "body" | "bodyBytes">;
 
 export class Exchange implements TimedClient {
-  private readonly startedAt: number;
+  private readonly startedAtMs: number;
   private readonly id: string;
   /** Names and values by turns, as Node writes them. */
   private readonly headers: string[];
 
   constructor(
-    private readonly request: IncomingMessage,
-    private readonly response: ServerResponse,
+    private readonly wire: Wire,
     private readonly options: LaneOptions,
     private readonly of: LaneOperation,
   ) {
-    this.startedAt = performance.now() - firstByteAgoMs(request);
-    this.id = requestIdOf(request);
+    this.startedAtMs = wire.startedAtMs;
+    this.id = saneRequestId(wire.offeredId);
     this.headers = ["x-request-id", this.id, "x-content-type-options", "nosniff"];
   }
 
   get address(): string {
-    return this.options.addressOf(this.request);
+    return this.wire.address;
   }
 
   get isForwarded(): boolean {
-    return isForwarded(this.request.headers);
+    return this.wire.isForwarded;
   }
 
   readonly header = (name: string, value: string): void => {
@@ -69,27 +67,37 @@ export class Exchange implements TimedClient {
   };
 
   elapsedMs(): number {
-    return roundedMs(performance.now() - this.startedAt);
+    return roundedMs(performance.now() - this.startedAtMs);
   }
 
   /** Asks the operation and writes what it answers. */
   answer({ params, query, body, bodyBytes }: CallParts): void {
-    const { headers } = this.request;
-    const signature = headers[SIGNATURE_HEADER];
+    const { authorization, signature } = this.wire;
     const call: RawCall = {
       params,
       query,
       body,
       bodyBytes,
-      bearerToken: bearerTokenOf(headers.authorization),
-      signature: typeof signature === "string" ? signature : undefined,
+      bearerToken: bearerTokenOf(authorization),
+      signature,
       client: this,
     };
-    const { operation, write } = this.of;
-    operation.answer(call, this.options.context).then(
-      (answer) => this.write(operation.success.status, write(answer)),
+    this.of.operation.answer(call, this.options.context).then(
+      (answer) => this.succeed(answer),
       (error: unknown) => this.refuse(error),
     );
+  }
+
+  private succeed(answer: unknown): void {
+    const { operation, write } = this.of;
+    let text: string;
+    try {
+      text = write(answer);
+    } catch (error) {
+      this.refuse(error);
+      return;
+    }
+    this.write(operation.success.status, text);
   }
 
   refuse(error: unknown): void {
@@ -101,21 +109,19 @@ export class Exchange implements TimedClient {
   }
 
   private write(status: number, text: string): void {
-    const { response, options, headers } = this;
-    if (response.destroyed) {
+    const { wire, options, headers } = this;
+    if (wire.isGone) {
       options.metrics.onAborted();
       return;
     }
-    const length = String(Buffer.byteLength(text));
-    headers.push("content-type", "application/json; charset=utf-8", "content-length", length);
-    response.writeHead(status, headers);
-    response.end(text);
-    const { operation, path } = this.of;
+    const { operation, path: route } = this.of;
     const { method } = operation;
+    const { path } = wire;
+    headers.push("content-type", "application/json; charset=utf-8");
+    wire.send(status, headers, text);
     const elapsedMs = this.elapsedMs();
-    options.metrics.onAnswered(path, method, status, elapsedMs);
-    const url = this.request.url?.split("?", 1)[0];
-    const line = { requestId: this.id, method, path: url, status, elapsedMs };
+    options.metrics.onAnswered(route, method, status, elapsedMs);
+    const line = { requestId: this.id, method, path, status, elapsedMs };
     options.log[requestLevel(status)](line, "request");
   }
 }

@@ -1,14 +1,20 @@
-/** The lane and the framework's route answer alike. What is not plain reaches the route. */
+/**
+ * Three ways to an answer, the front's, the lane's and the framework's route, and one answer. What is
+ * not plain enough for one of them goes to the next.
+ */
 
 import { expect, test } from "vitest";
-import { runVenue } from "../../venue/testing/running-venue.js";
+import { type RunningVenue, runVenue } from "../../venue/testing/running-venue.js";
 import { Trader } from "../../venue/testing/trader.js";
+import { type RawAnswer, RawClient, rawGet, rawOrder } from "../front/testing/raw-http.js";
 
-const LANE = "application/json";
-/** The same type to any server, and not the plain one that the lane takes. */
-const ROUTE = "application/json; charset=utf-8";
+type Fields = Readonly<Record<string, string>>;
 
-const PER_CONNECTION = ["date", "connection", "keep-alive"];
+interface Way {
+  readonly name: string;
+  order(body: string, headers: Fields): Promise<Answered>;
+  book(symbol: string, query: string): Promise<Answered>;
+}
 
 interface Answered {
   readonly status: number;
@@ -16,27 +22,68 @@ interface Answered {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-async function post(
-  url: string,
-  contentType: string,
-  text: string,
-  headers: Readonly<Record<string, string>>,
-): Promise<Answered> {
-  const response = await fetch(`${url}/v1/orders`, {
-    method: "POST",
-    headers: { "content-type": contentType, "x-request-id": "the-same", ...headers },
-    body: text,
-  });
-  // The framework closes the connection after a body that it cannot parse; the lane need not.
-  const names = [...response.headers.keys()].filter((name) => !PER_CONNECTION.includes(name));
-  const body: Answered["body"] = JSON.parse(await response.text());
-  return { status: response.status, headers: names.sort(), body };
+/** A header that no plain request has: the front leaves its connection to Node, and so to the lane. */
+const UNLISTED = { "x-unlisted": "1" };
+/** The same type to any server, and not the plain one that front and lane take. */
+const WITH_CHARSET = "application/json; charset=utf-8";
+const SAME_ID = { "x-request-id": "the-same" };
+
+/** The framework closes the connection after a body that it cannot parse; the others need not. */
+const PER_CONNECTION = ["date", "connection", "keep-alive"];
+
+function answered({ status, headers, body }: RawAnswer): Answered {
+  const names = headers.map(([name]) => name.toLowerCase());
+  const lasting = names.filter((name) => !PER_CONNECTION.includes(name)).sort();
+  return { status, headers: lasting, body: JSON.parse(body) };
 }
 
-test("every kind of order: the lane answers as the route does", async () => {
+/** A connection for each request of the route, which closes some; one for all of the others. */
+async function threeWays({ dial }: RunningVenue): Promise<[front: Way, lane: Way, route: Way]> {
+  const [front, lane] = [await RawClient.open(dial), await RawClient.open(dial)];
+  const overRoute = async (request: string) => (await RawClient.open(dial)).ask(request);
+  return [
+    {
+      name: "front",
+      order: async (body, headers) =>
+        answered(await front.ask(rawOrder(body, { ...SAME_ID, ...headers }))),
+      book: async (symbol, query) =>
+        answered(await front.ask(rawGet(`/v1/markets/${symbol}/book${query}`, SAME_ID))),
+    },
+    {
+      name: "lane",
+      order: async (body, headers) =>
+        answered(await lane.ask(rawOrder(body, { ...SAME_ID, ...UNLISTED, ...headers }))),
+      book: async (symbol, query) => {
+        const headers = { ...SAME_ID, ...UNLISTED };
+        return answered(await lane.ask(rawGet(`/v1/markets/${symbol}/book${query}`, headers)));
+      },
+    },
+    {
+      name: "route",
+      order: async (body, headers) =>
+        answered(await overRoute(rawOrder(body, { ...SAME_ID, ...headers }, WITH_CHARSET))),
+      book: async (symbol, query) => {
+        // A second, unknown key leaves a request to the route.
+        const other = `${query}${query === "" ? "?" : "&"}other=1`;
+        return answered(await overRoute(rawGet(`/v1/markets/${symbol}/book${other}`, SAME_ID)));
+      },
+    },
+  ];
+}
+
+/** How many connections have left the front, the one that asks not counted. */
+async function handedOver({ dial }: RunningVenue): Promise<number> {
+  const { body } = await (await RawClient.open(dial)).ask(rawGet("/metrics"));
+  return Number(/^perpgate_http_connections_handed_over_total (\d+)$/m.exec(body)?.[1]) - 1;
+}
+
+test("every kind of order: front, lane and route answer alike", async () => {
   const at = await runVenue();
-  const [one, other] = [await Trader.enter(at), await Trader.enter(at)];
-  const bearer = { authorization: `Bearer ${one.token}` };
+  const [front, lane, route] = await threeWays(at);
+  const ways = [front, lane, route];
+  const traders = [await Trader.enter(at), await Trader.enter(at), await Trader.enter(at)];
+  const bearer = { authorization: `Bearer ${traders[0]!.token}` };
+  const before = await handedOver(at);
   const order = (nonce: number, changes: Readonly<Record<string, unknown>> = {}) =>
     JSON.stringify({
       symbol: "BTCUSD",
@@ -53,7 +100,7 @@ test("every kind of order: the lane answers as the route does", async () => {
     ...trader.signatureOf(text),
   });
 
-  const unsigned: [string, string, Readonly<Record<string, string>>][] = [
+  const unsigned: [string, string, Fields][] = [
     ["no token", order(1), {}],
     ["another scheme", order(1), { authorization: "Basic abc" }],
     ["a token nobody has", order(1), { authorization: `Bearer ${"x".repeat(43)}` }],
@@ -63,14 +110,18 @@ test("every kind of order: the lane answers as the route does", async () => {
     ["not JSON", "{", bearer],
     ["a repeated key", '{"nonce":1,"nonce":1}', bearer],
     ["an unknown key", order(1, { iceberg: 1 }), bearer],
+    ["an unknown key that is not ASCII", order(1, { é: 1 }), bearer],
     ["an unknown symbol", order(1, { symbol: "DOGEUSD" }), bearer],
     ["a price off the tick", order(1, { price: 64_000.01 }), bearer],
     ["no price", order(1, { price: null }), bearer],
   ];
   for (const [kind, text, headers] of unsigned) {
-    const lane = await post(at.url, LANE, text, headers);
-    expect(lane, kind).toEqual(await post(at.url, ROUTE, text, headers));
-    expect(lane.status, kind).toBeGreaterThanOrEqual(400);
+    const bytes = Buffer.from(text).toString("latin1");
+    const expected = await route.order(bytes, headers);
+    expect(expected.status, kind).toBeGreaterThanOrEqual(400);
+    for (const way of [front, lane]) {
+      expect(await way.order(bytes, headers), `${way.name}: ${kind}`).toEqual(expected);
+    }
   }
 
   const placed: [string, Readonly<Record<string, unknown>>][] = [
@@ -84,48 +135,45 @@ test("every kind of order: the lane answers as the route does", async () => {
   for (const [kind, changes] of placed) {
     nonce++;
     const text = order(nonce, changes);
-    const lane = await post(at.url, LANE, text, signed(one, text));
-    const route = await post(at.url, ROUTE, text, signed(other, text));
-    expect(likeness(lane), kind).toEqual(likeness(route));
-    // The same nonce again: a replay either way, of what the other way did.
-    if (lane.status !== 200) continue;
-    const replayed = await post(at.url, ROUTE, text, signed(one, text));
-    expect(replayed.headers, kind).toContain("idempotent-replay");
-    expect({ ...replayed.body, elapsedMs: 0 }, kind).toEqual({ ...lane.body, elapsedMs: 0 });
-    const again = await post(at.url, LANE, text, signed(one, text));
-    expect(again.headers).toEqual(replayed.headers);
+    const answers: Answered[] = [];
+    for (const [index, way] of ways.entries()) {
+      answers.push(await way.order(text, signed(traders[index]!, text)));
+    }
+    for (const answer of answers) expect(likeness(answer), kind).toEqual(likeness(answers[0]!));
+    // The same nonce again: a replay by every way, of what another way did.
+    if (answers[0]!.status !== 200) continue;
+    for (const way of ways) {
+      const replayed = await way.order(text, signed(traders[0]!, text));
+      expect(replayed.headers, `${way.name}: ${kind}`).toContain("idempotent-replay");
+      expect({ ...replayed.body, elapsedMs: 0 }).toEqual({ ...answers[0]!.body, elapsedMs: 0 });
+    }
   }
+  // What was to come by the front did: of its connections none was left to Node.
+  const overRoute = unsigned.length + placed.length + 3;
+  expect(await handedOver(at)).toBe(before + overRoute + 2);
 });
 
-test("every read of a book: the lane answers as the route does", async () => {
+test("every read of a book: front, lane and route answer alike", async () => {
   const at = await runVenue();
   const maker = await Trader.enter(at);
   await maker.place(maker.limit("short", 65_010, { margin: 1_000, leverage: 10 }));
   await maker.place(maker.limit("long", 64_990, { margin: 1_000, leverage: 10 }));
-  const get = async (path: string) => {
-    const response = await fetch(at.url + path, { headers: { "x-request-id": "the-same" } });
-    const names = [...response.headers.keys()].filter((name) => !PER_CONNECTION.includes(name));
-    const body: Answered["body"] = JSON.parse(await response.text());
-    return { status: response.status, headers: names.sort(), body };
-  };
-  const lane = "/v1/markets/BTCUSD/book";
+  const [front, lane, route] = await threeWays(at);
   for (const query of ["?depth=1", "?depth=50", "?depth=5000", "?depth=999999", "?depth=0", ""]) {
-    // A second, unknown key leaves a request to the route.
-    const other = `${query}${query === "" ? "?" : "&"}other=1`;
-    const [one, two] = [await get(lane + query), await get(lane + other)];
-    expect({ ...one, body: untimed(one.body) }, query).toEqual({
-      ...two,
-      body: untimed(two.body),
-    });
-    if (one.status === 200) expect(one.body.bids, query).toHaveLength(1);
+    const expected = untimed(await route.book("BTCUSD", query));
+    if (expected.status === 200) expect(expected.body.bids, query).toHaveLength(1);
+    for (const way of [front, lane]) {
+      expect(untimed(await way.book("BTCUSD", query)), `${way.name}: ${query}`).toEqual(expected);
+    }
   }
-  const unknown = "/v1/markets/NOPEUSD/book";
-  expect(await get(unknown)).toEqual(await get(`${unknown}?other=1`));
-  expect((await get(unknown)).status).toBe(404);
+  const unknown = await route.book("NOPEUSD", "");
+  expect(unknown.status).toBe(404);
+  expect(await front.book("NOPEUSD", "")).toEqual(unknown);
+  expect(await lane.book("NOPEUSD", "")).toEqual(unknown);
 });
 
-function untimed({ seq: _, block: __, time: ___, ...rest }: Answered["body"]) {
-  return rest;
+function untimed({ body: { seq: _, block: __, time: ___, ...body }, ...rest }: Answered): Answered {
+  return { ...rest, body };
 }
 
 /** What two accounts' answers to the same order have in common. */

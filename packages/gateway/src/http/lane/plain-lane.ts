@@ -11,9 +11,10 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { bookPathOf, serveBook } from "./book-lane.js";
+import { answerBook, plainBookOf } from "./book-lane.js";
 import type { LaneOptions } from "./exchange.js";
 import { isPlainOrder, serveOrder } from "./order-lane.js";
+import { MessageWire } from "./wire.js";
 
 export class PlainLane {
   private isOpen = true;
@@ -31,12 +32,16 @@ export class PlainLane {
     if (!this.isOpen || origin !== undefined || host === undefined) return false;
     if (encoding !== undefined) return false;
     if (isPlainOrder(request, this.options)) {
-      serveOrder(request, response, this.options);
+      serveOrder(request, this.wireOf(request, response), this.options);
       return true;
     }
-    const path = bookPathOf(request);
+    const path = plainBookOf(request);
     if (path === undefined) return false;
-    serveBook(request, response, this.options, path);
+    answerBook(this.wireOf(request, response), this.options, path);
     return true;
+  }
+
+  private wireOf(request: IncomingMessage, response: ServerResponse): MessageWire {
+    return new MessageWire(request, response, this.options.addressOf);
   }
 }

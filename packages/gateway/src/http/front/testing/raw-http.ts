@@ -1,0 +1,187 @@
+/** HTTP by hand, for what no well-behaved client sends, and for seeing every byte of an answer. */
+
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import type { RunningGateway } from "../../../testing/running-gateway.js";
+
+export interface RawAnswer {
+  readonly status: number;
+  /** As they stand there, in their order. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: string;
+}
+
+export type Dial = RunningGateway["dial"];
+
+/** A connection that asks one thing after the other. */
+export class RawClient {
+  private received: Buffer = Buffer.alloc(0);
+  private waiting: (() => void)[] = [];
+  isClosed = false;
+
+  private constructor(readonly socket: Awaited<ReturnType<Dial>>) {
+    socket.on("data", (chunk: Buffer) => {
+      this.received = Buffer.concat([this.received, chunk]);
+      this.wake();
+    });
+    socket.on("close", () => {
+      this.isClosed = true;
+      this.wake();
+    });
+  }
+
+  static async open(dial: Dial): Promise<RawClient> {
+    return new RawClient(await dial());
+  }
+
+  async ask(request: string): Promise<RawAnswer> {
+    this.socket.write(request, "latin1");
+    return this.nextAnswer();
+  }
+
+  async nextAnswer(): Promise<RawAnswer> {
+    for (;;) {
+      const first = answerAt(this.received, 0);
+      if (first !== undefined) {
+        this.received = this.received.subarray(first.end);
+        return first.answer;
+      }
+      if (this.isClosed) throw new Error(`closed after: ${this.received.toString("latin1")}`);
+      await this.somethingNew();
+    }
+  }
+
+  private somethingNew(): Promise<void> {
+    return new Promise((resolve) => this.waiting.push(resolve));
+  }
+
+  private wake(): void {
+    for (const resolve of this.waiting.splice(0)) resolve();
+  }
+
+  /** Resolves when the server has closed; to whatever it sent before that nobody has read. */
+  async closed(): Promise<string> {
+    while (!this.isClosed) {
+      await this.somethingNew();
+    }
+    return this.received.toString("latin1");
+  }
+}
+
+const QUIET_MS = 40;
+/** A busy process may be late by more than the time above: then the turns tell that all was read. */
+const QUIET_TURNS = 20;
+
+/** Sends the pieces one by one, so that the server reads them so; all answers until it closes. */
+export async function exchangeUntilClose(
+  dial: Dial,
+  pieces: readonly string[],
+): Promise<RawAnswer[]> {
+  const client = await RawClient.open(dial);
+  await sendPieces(client, pieces);
+  return allAnswers(Buffer.from(await client.closed(), "latin1"));
+}
+
+/** The same; if the server seems to wait for more, that is `filler`. */
+export async function exchangeWithFiller(
+  dial: Dial,
+  pieces: readonly string[],
+  filler: string,
+): Promise<RawAnswer[]> {
+  const client = await RawClient.open(dial);
+  await sendPieces(client, pieces);
+  let seenBytes = -1;
+  while (!client.isClosed && client.socket.bytesRead !== seenBytes) {
+    seenBytes = client.socket.bytesRead;
+    await Promise.race([client.closed(), delay(QUIET_MS)]);
+    for (let turn = 0; turn < QUIET_TURNS && !client.isClosed; turn++) await nextTurn();
+  }
+  if (!client.isClosed) client.socket.write(filler, "latin1");
+  return allAnswers(Buffer.from(await client.closed(), "latin1"));
+}
+
+/** The server is in this process: after two turns of the event loop it has read what was sent. */
+async function sendPieces({ socket }: RawClient, pieces: readonly string[]): Promise<void> {
+  for (const piece of pieces) {
+    socket.write(piece, "latin1");
+    await nextTurn();
+    await nextTurn();
+  }
+}
+
+export function allAnswers(bytes: Buffer): RawAnswer[] {
+  const answers: RawAnswer[] = [];
+  let at = 0;
+  while (at < bytes.length) {
+    const next = answerAt(bytes, at);
+    if (next === undefined) throw new Error(`half an answer: ${bytes.toString("latin1", at)}`);
+    answers.push(next.answer);
+    at = next.end;
+  }
+  return answers;
+}
+
+function answerAt(bytes: Buffer, from: number): { answer: RawAnswer; end: number } | undefined {
+  const headEnd = bytes.indexOf("\r\n\r\n", from);
+  if (headEnd === -1) return undefined;
+  const [statusLine = "", ...lines] = bytes.toString("latin1", from, headEnd).split("\r\n");
+  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
+  const headers = lines.map((line): [string, string] => {
+    const colon = line.indexOf(": ");
+    return [line.slice(0, colon), line.slice(colon + 2)];
+  });
+  const length = headers.find(([name]) => name.toLowerCase() === "content-length")?.[1] ?? "0";
+  const bodyStart = headEnd + 4;
+  const end = bodyStart + Number(length);
+  if (end > bytes.length) return undefined;
+  return { answer: { status, headers, body: bytes.toString("utf8", bodyStart, end) }, end };
+}
+
+export function headerOf(answer: RawAnswer, name: string): string | undefined {
+  return answer.headers.find(([other]) => other.toLowerCase() === name)?.[1];
+}
+
+/** An answer's length follows from the digits of its `elapsedMs`. */
+const VARYING = ["Date", "content-length", "ratelimit"];
+
+/** An answer without what differs from one time to the next. */
+export function untimed({ status, headers, body }: RawAnswer): RawAnswer {
+  const id = headers.find(([name]) => name === "x-request-id")?.[1];
+  const plainBody = body
+    .replace(/"requestId":"[^"]*"/, '"requestId":"…"')
+    .replace(/"elapsedMs":[0-9.]+/, '"elapsedMs":0');
+  const plainHeaders = headers.map(([name, value]): [string, string] => {
+    if (VARYING.includes(name)) return [name, "…"];
+    return [name, value === id ? "…" : value];
+  });
+  return { status, headers: plainHeaders, body: plainBody };
+}
+
+/** A text of one byte a character, as all requests here are. */
+export function rawRequest(
+  line: string,
+  headers: readonly (readonly [name: string, value: string])[],
+  body = "",
+): string {
+  return `${line}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body}`;
+}
+
+export function rawOrder(
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+  contentType = "application/json",
+): string {
+  return rawRequest(
+    "POST /v1/orders HTTP/1.1",
+    [
+      ["host", "venue.test"],
+      ["content-type", contentType],
+      ...Object.entries(headers),
+      ["content-length", String(body.length)],
+    ],
+    body,
+  );
+}
+
+export function rawGet(path: string, headers: Readonly<Record<string, string>> = {}): string {
+  return rawRequest(`GET ${path} HTTP/1.1`, [["host", "venue.test"], ...Object.entries(headers)]);
+}
