@@ -36,6 +36,13 @@ describe("cross-origin requests", () => {
     const good = await ask(`${url}/v1/markets`, { headers: ORIGIN });
     expect(good.headers.get("access-control-allow-origin")).toBe("https://app.example");
     expect(good.headers.get("vary")).toBe("origin");
+    // Also to whoever names no origin: a cache between may keep that answer.
+    const book = `${url}/v1/markets/BTCUSD/book`;
+    for (const nameless of [`${url}/v1/markets`, book, `${book}?other=1`]) {
+      expect((await ask(nameless)).headers.get("vary"), nameless).toBe("origin");
+    }
+    const unlisted = await ask(book, { headers: { "x-unlisted": "1" } });
+    expect(unlisted.headers.get("vary")).toBe("origin");
     const headers = { ...PREFLIGHT, origin: "https://evil.example" };
     const bad = await ask(`${url}/v1/orders`, { method: "OPTIONS", headers });
     expect(bad.status).toBe(405);

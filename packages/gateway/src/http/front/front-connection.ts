@@ -36,6 +36,7 @@ export interface FrontHouse {
 
 /** Node keeps an idle connection so much longer than it tells the client. */
 const KEEP_ALIVE_MARGIN_MS = 1_000;
+const MANY_PARTS = 64;
 
 export class FrontConnection implements Wire {
   /** Of what is held, or else of the request under way; an exchange asks as it begins. */
@@ -132,7 +133,10 @@ export class FrontConnection implements Wire {
     if (this.missingBytes > 0) {
       this.parts.push(chunk);
       this.missingBytes -= chunk.length;
-      if (this.missingBytes > 0) return;
+      if (this.missingBytes > 0) {
+        this.joinParts();
+        return;
+      }
       this.held = Buffer.concat(this.parts);
       this.parts.length = 0;
       this.missingBytes = 0;
@@ -225,6 +229,12 @@ export class FrontConnection implements Wire {
       this.isPaused = false;
       socket.resume();
     }
+  }
+
+  /** A body that comes byte by byte costs its bytes, not a buffer for each of them. */
+  private joinParts(): void {
+    if (this.parts.length < MANY_PARTS) return;
+    this.parts.splice(0, MANY_PARTS, Buffer.concat(this.parts));
   }
 
   private endWithClient(): void {

@@ -22,6 +22,8 @@ export class Front implements FrontHouse {
   readonly toNode: (socket: Socket) => void;
   isClosing = false;
   private readonly connections = new Set<FrontConnection>();
+  /** Sockets that were handed over: one that comes as new once more, after an upgrade, stays Node's. */
+  private readonly isNodes = new WeakSet<Socket>();
   private checks: NodeJS.Timeout | undefined;
 
   constructor(
@@ -33,6 +35,7 @@ export class Front implements FrontHouse {
     this.keepAlive = keepAliveLines(keepAliveTimeoutMs);
     const listeners = server.listeners("connection");
     this.toNode = (socket) => {
+      this.isNodes.add(socket);
       for (const listener of listeners) Reflect.apply(listener, server, [socket]);
     };
     server.removeAllListeners("connection");
@@ -61,7 +64,7 @@ export class Front implements FrontHouse {
   }
 
   private accept(socket: Socket): void {
-    if (this.isClosing) this.toNode(socket);
+    if (this.isClosing || this.isNodes.has(socket)) this.toNode(socket);
     else this.connections.add(new FrontConnection(socket, this));
   }
 

@@ -9,6 +9,7 @@ import type { ClientAddressOf } from "../../ws/client-address.js";
 import { bearerTokenOf } from "../bearer-token.js";
 import { roundedMs } from "../client.js";
 import type { GatewayContext } from "../context.js";
+import type { AllowedOrigins } from "../cors.js";
 import type { HttpLimits } from "../limits.js";
 import type { RequestMetrics } from "../metrics.js";
 import type { Operation, RawCall, TimedClient } from "../operation.js";
@@ -23,6 +24,7 @@ export interface LaneOptions {
   readonly metrics: RequestMetrics;
   readonly log: FastifyBaseLogger;
   readonly addressOf: ClientAddressOf;
+  readonly origins: AllowedOrigins;
 }
 
 /** An operation and how its answer is written out. */
@@ -52,6 +54,7 @@ export class Exchange implements TimedClient {
     this.startedAtMs = wire.startedAtMs;
     this.id = saneRequestId(wire.offeredId);
     this.headers = ["x-request-id", this.id, "x-content-type-options", "nosniff"];
+    if (options.origins !== "*") this.headers.push("vary", "origin");
   }
 
   get address(): string {

@@ -237,6 +237,28 @@ export function oddOrder(chance: Chance): string {
   return render(parts);
 }
 
+/** One order for each line, each length and each header of the lists above. */
+export function everyOddOrder(): string[] {
+  const changed = (change: (parts: Parts) => void) => {
+    const parts = plainParts();
+    change(parts);
+    return render(parts);
+  };
+  return [
+    ...LINES.map((line) => changed((parts) => Object.assign(parts, { line }))),
+    ...LENGTHS.map((lengthOf) =>
+      changed((parts) => {
+        parts.headers.at(-1)![1] = lengthOf(parts.body.length);
+      }),
+    ),
+    ...LENGTHS.map((lengthOf) =>
+      changed((parts) => parts.headers.push(["content-length: ", lengthOf(parts.body.length)])),
+    ),
+    ...EXTRA.map((header) => changed((parts) => parts.headers.push([...header]))),
+    ...EXTRA.map((header) => changed((parts) => parts.headers.unshift([...header]))),
+  ];
+}
+
 const INSERTED = ["\0", "\r", "\n", "\r\n", " ", "\t", ":", "x", "\x7f", "\x80", "0", ","];
 
 function scrambled(text: string, chance: Chance): string {

@@ -1,6 +1,6 @@
 /** HTTP by hand, for what no well-behaved client sends, and for seeing every byte of an answer. */
 
-import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunningGateway } from "../../../testing/running-gateway.js";
 
 export interface RawAnswer {
@@ -19,6 +19,8 @@ export class RawClient {
   isClosed = false;
 
   private constructor(readonly socket: Awaited<ReturnType<Dial>>) {
+    // Otherwise a second small piece waits for the first one's acknowledgement.
+    socket.setNoDelay(true);
     socket.on("data", (chunk: Buffer) => {
       this.received = Buffer.concat([this.received, chunk]);
       this.wake();
@@ -67,36 +69,36 @@ export class RawClient {
   }
 }
 
-const QUIET_MS = 40;
-/** A busy process may be late by more than the time above: then the turns tell that all was read. */
-const QUIET_TURNS = 20;
+const SETTLING_REQUESTS = 30;
 
-/** Sends the pieces one by one, so that the server reads them so; all answers until it closes. */
-export async function exchangeUntilClose(
+/**
+ * Conversations side by side, each in its pieces; of each, all answers until the server closes. One
+ * that has not come to its end when the server has had time for it is sent `filler`.
+ */
+export async function exchangeAll(
   dial: Dial,
-  pieces: readonly string[],
-): Promise<RawAnswer[]> {
-  const client = await RawClient.open(dial);
-  await sendPieces(client, pieces);
-  return allAnswers(Buffer.from(await client.closed(), "latin1"));
+  conversations: readonly (readonly string[])[],
+  filler: string,
+): Promise<RawAnswer[][]> {
+  const clients = await Promise.all(
+    conversations.map(async (pieces) => {
+      const client = await RawClient.open(dial);
+      await sendPieces(client, pieces);
+      return client;
+    }),
+  );
+  await settle(dial);
+  for (const { isClosed, socket } of clients) if (!isClosed) socket.write(filler, "latin1");
+  return Promise.all(
+    clients.map(async (client) => allAnswers(Buffer.from(await client.closed(), "latin1"))),
+  );
 }
 
-/** The same; if the server seems to wait for more, that is `filler`. */
-export async function exchangeWithFiller(
-  dial: Dial,
-  pieces: readonly string[],
-  filler: string,
-): Promise<RawAnswer[]> {
+/** So many requests one after the other, sent after all else, are answered after all else. */
+async function settle(dial: Dial): Promise<void> {
   const client = await RawClient.open(dial);
-  await sendPieces(client, pieces);
-  let seenBytes = -1;
-  while (!client.isClosed && client.socket.bytesRead !== seenBytes) {
-    seenBytes = client.socket.bytesRead;
-    await Promise.race([client.closed(), delay(QUIET_MS)]);
-    for (let turn = 0; turn < QUIET_TURNS && !client.isClosed; turn++) await nextTurn();
-  }
-  if (!client.isClosed) client.socket.write(filler, "latin1");
-  return allAnswers(Buffer.from(await client.closed(), "latin1"));
+  for (let i = 0; i < SETTLING_REQUESTS; i++) await client.ask(rawGet("/healthz"));
+  client.socket.destroy();
 }
 
 /** The server is in this process: after two turns of the event loop it has read what was sent. */
