@@ -4,13 +4,14 @@ import type { Tier } from "@perpgate/engine";
 import { BTC, DUST, type Listing, SOL } from "@perpgate/engine/test/scenarios/listing";
 import type { Trader } from "@perpgate/engine/test/scenarios/trader";
 import { Venue } from "@perpgate/engine/test/scenarios/venue";
+import type { Holding } from "@perpgate/protocol/liquidation-mark";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { largestMargin } from "../src/maths/largest-margin.js";
 import { liquidationTicks, maintenanceOf } from "../src/maths/liquidation.js";
 import { type MarketUnits, unitsOfMarket } from "../src/maths/market-units.js";
 import { type OrderIntent, previewOrder } from "../src/maths/order-preview.js";
-import { type Holding, NO_HOLDING } from "../src/maths/position-maths.js";
+import { NO_HOLDING } from "../src/maths/position-maths.js";
 
 function unitsOf({ config, ticksPerDollar, lotsPerCoin }: Listing): MarketUnits {
   return unitsOfMarket({

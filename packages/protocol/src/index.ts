@@ -11,6 +11,7 @@ export * from "./error-table.js";
 export * from "./fill.js";
 export * from "./hex.js";
 export * from "./integers.js";
+export * from "./liquidation-mark.js";
 export * from "./market.js";
 export * from "./market-catalog.js";
 export * from "./market-data.js";

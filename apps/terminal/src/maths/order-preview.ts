@@ -8,10 +8,11 @@
  */
 
 import { divFloor } from "@perpgate/protocol/integers";
+import type { Holding } from "@perpgate/protocol/liquidation-mark";
 import type { OrderType } from "@perpgate/protocol/order";
 import { liquidationTicks } from "./liquidation.js";
 import type { MarketUnits } from "./market-units.js";
-import { applyFill, closableLots, type Direction, type Holding } from "./position-maths.js";
+import { applyFill, closableLots, type Direction } from "./position-maths.js";
 
 /** The venue takes no order of more than this. */
 export const MAX_NOTIONAL_MICROS = 1e15;

@@ -5,14 +5,8 @@
  */
 
 import { divCeil, mulDivCeil, mulDivFloor } from "@perpgate/protocol/integers";
+import type { Holding } from "@perpgate/protocol/liquidation-mark";
 import { type MarketUnits, PPM } from "./market-units.js";
-
-/** Lots and cost are negative for shorts. */
-export interface Holding {
-  readonly lots: number;
-  readonly costMicros: number;
-  readonly marginMicros: number;
-}
 
 export const NO_HOLDING: Holding = { lots: 0, costMicros: 0, marginMicros: 0 };
 

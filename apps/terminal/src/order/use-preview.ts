@@ -3,12 +3,13 @@
  * changes, and for the book a few times a second: a number that flickers cannot be read.
  */
 
+import type { Holding } from "@perpgate/protocol/liquidation-mark";
 import type { Position } from "@perpgate/protocol/position";
 import { toMicrosFloor, toSteps } from "@perpgate/protocol/units";
 import { useEffect, useState } from "react";
 import { Levels } from "../book/levels.js";
 import { type OrderPreview, previewOrder } from "../maths/order-preview.js";
-import { type Holding, NO_HOLDING } from "../maths/position-maths.js";
+import { NO_HOLDING } from "../maths/position-maths.js";
 import { useStore } from "../state/store.js";
 import { type Terminal, useTerminal } from "../terminal.js";
 import type { MarketView } from "../venue/market-view.js";
