@@ -1,12 +1,12 @@
 /** Orders that rest in the book or wait for their trigger, newest first. */
 
 import type { Order } from "@perpgate/protocol/order";
-import { useState } from "react";
 import { formatDollars } from "../format/numbers.js";
 import { formatDayAndClock } from "../format/times.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { priceText, sizeText } from "../venue/market-view.js";
+import { ActionButton } from "./action-button.js";
 import { type Column, DataTable } from "./data-table.js";
 
 export function OrdersTable() {
@@ -64,43 +64,19 @@ export function OrdersTable() {
 
 function CancelAll() {
   const terminal = useTerminal();
-  const [isBusy, setBusy] = useState(false);
-  const cancel = async () => {
-    setBusy(true);
-    await terminal.cancelAll();
-    setBusy(false);
-  };
   return (
     <div className="table-bar">
-      <button
-        type="button"
-        className="button small"
-        disabled={isBusy}
-        onClick={() => void cancel()}
-      >
-        Cancel all
-      </button>
+      <ActionButton act={() => terminal.cancelAll()}>Cancel all</ActionButton>
     </div>
   );
 }
 
-function CancelButton({ order }: { readonly order: Order }) {
+function CancelButton({ order: { orderId } }: { readonly order: Order }) {
   const terminal = useTerminal();
-  const [isBusy, setBusy] = useState(false);
-  const cancel = async () => {
-    setBusy(true);
-    await terminal.attempt((session) => session.cancelOrder(order.orderId));
-    setBusy(false);
-  };
+  const cancel = () => terminal.attempt((session) => session.cancelOrder(orderId));
   return (
-    <button
-      type="button"
-      className="button small"
-      disabled={isBusy}
-      aria-label={`Cancel order ${order.orderId}`}
-      onClick={() => void cancel()}
-    >
+    <ActionButton label={`Cancel order ${orderId}`} act={cancel}>
       Cancel
-    </button>
+    </ActionButton>
   );
 }

@@ -1,11 +1,11 @@
 /** Open positions with live PnL, and a button that closes each at the market. */
 
 import type { Position } from "@perpgate/protocol/position";
-import { useState } from "react";
 import { formatDollars, formatFixed, formatPercent, formatSigned } from "../format/numbers.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { priceText, sizeText } from "../venue/market-view.js";
+import { ActionButton } from "./action-button.js";
 import { type Column, DataTable } from "./data-table.js";
 import { livePosition, useRhythm } from "./live-pnl.js";
 
@@ -71,24 +71,15 @@ function Pnl({ unrealized, share }: { readonly unrealized: number; readonly shar
 
 function CloseButton({ position }: { readonly position: Position }) {
   const terminal = useTerminal();
-  const [isBusy, setBusy] = useState(false);
-  const close = async () => {
-    setBusy(true);
+  const close = () => {
     const { mark } = livePosition(terminal, position);
-    await terminal.attempt((session) =>
+    return terminal.attempt((session) =>
       terminal.orders.close(session, { ...position, markPrice: mark }),
     );
-    setBusy(false);
   };
   return (
-    <button
-      type="button"
-      className="button small"
-      disabled={isBusy}
-      aria-label={`Close ${position.symbol} at the market`}
-      onClick={() => void close()}
-    >
-      {isBusy ? "Closing…" : "Close"}
-    </button>
+    <ActionButton label={`Close ${position.symbol} at the market`} busyText="Closing…" act={close}>
+      Close
+    </ActionButton>
   );
 }
