@@ -1,22 +1,8 @@
 /** Cancel, cancel all, and the dead-man's switch. */
 import { describe, expect, test } from "vitest";
 import { END_REASONS } from "../../src/reasons.js";
-import { BTC, ETH } from "./listing.js";
-import { START_MS, Venue } from "./venue.js";
-
-function quoting() {
-  const venue = new Venue({ markets: [BTC, ETH] });
-  const alice = venue.trader("alice", 10_000);
-  const bob = venue.trader("bob", 10_000);
-  const ids = [
-    alice.buys("limit", { margin: 100, price: 3_900, market: ETH }),
-    alice.buys("limit", { margin: 100, price: 49_000 }),
-    alice.sells("limit", { margin: 100, price: 51_000 }),
-    alice.buys("stop", { margin: 100, price: 52_000 }),
-  ].map((answer) => answer.orderId);
-  bob.buys("limit", { margin: 100, price: 49_000 });
-  return { venue, alice, bob, ids };
-}
+import { quoting } from "./quoting.js";
+import { START_MS, type Venue } from "./venue.js";
 
 describe("cancel all", () => {
   test("every order of the account, ascending, and a count; others' stay", () => {

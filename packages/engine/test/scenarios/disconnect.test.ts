@@ -5,6 +5,7 @@ import { Engine } from "../../src/engine.js";
 import { END } from "../../src/reasons.js";
 import { SABOTAGES, strikeAt } from "../faults/sabotage.js";
 import { BTC, ETH } from "./listing.js";
+import { quoting } from "./quoting.js";
 import type { Trader } from "./trader.js";
 import { Venue } from "./venue.js";
 
@@ -23,20 +24,6 @@ function ended(venue: Venue): number[] {
   const events = venue.happened("OrderEnded");
   expect(events.filter((event) => event.reason !== END.disconnected)).toEqual([]);
   return events.map((event) => event.orderId);
-}
-
-/** Alice quotes in two markets and keeps a stop; Bob quotes beside her. */
-function quoting() {
-  const venue = new Venue({ markets: [BTC, ETH] });
-  const alice = venue.trader("alice", 10_000);
-  const bob = venue.trader("bob", 10_000);
-  const ids = [
-    alice.buys("limit", { margin: 100, price: 3_900, market: ETH }),
-    alice.buys("limit", { margin: 100, price: 49_000 }),
-    alice.buys("stop", { margin: 100, price: 52_000 }),
-  ].map((answer) => answer.orderId);
-  const bobs = bob.buys("limit", { margin: 100, price: 49_000 }).orderId;
-  return { venue, alice, bob, ids, bobs };
 }
 
 function quotes(trader: Trader, count: number): number[] {
@@ -58,7 +45,7 @@ describe("the option", () => {
     expect(venue.events).toMatchObject([{ kind: "SessionOptionSet", cancelOnDisconnect: 0 }]);
     disconnects(venue, alice.session);
     expect(venue.events).toEqual([]);
-    expect([alice.openOrders(), alice.openOrders(ETH)]).toEqual([2, 1]);
+    expect([alice.openOrders(), alice.openOrders(ETH)]).toEqual([3, 1]);
   });
 
   test("set to what it is: no error; of an unknown or expired session: refused", () => {
@@ -98,7 +85,7 @@ describe("the last connection is gone", () => {
     const other = alice.sells("limit", { margin: 100, price: 51_000 }).orderId;
     disconnects(venue, first);
     expect(ended(venue)).toEqual(ids);
-    expect(venue.events.at(-1)).toEqual({ kind: "AllCanceled", account: alice.account, count: 3 });
+    expect(venue.events.at(-1)).toEqual({ kind: "AllCanceled", account: alice.account, count: 4 });
     expect([alice.openOrders(), alice.openOrders(ETH), bob.openOrders()]).toEqual([1, 0, 1]);
     expect(alice.cancels(other)).toBeNull();
     expect(alice.wallet).toBe(10_000);
@@ -121,7 +108,7 @@ describe("the last connection is gone", () => {
       disconnects(venue, session);
       expect(venue.events).toEqual([]);
     }
-    expect(alice.openOrders()).toBe(2);
+    expect(alice.openOrders()).toBe(3);
   });
 
   test("orders that the session places later stay until the next time", () => {
