@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { coarseMarket } from "./testing/coarse-market.js";
 import { configurationFile, PerpgateProcess, temporaryFolder } from "./testing/perpgate-process.js";
 
 function serving(args: readonly string[] = [], environment: NodeJS.ProcessEnv = {}) {
@@ -82,17 +83,7 @@ describe("serve", () => {
   });
 
   test("a configured catalog: any number of markets, volatility 0 holds still", async () => {
-    const markets = ["AAA", "BBB", "CCC", "DDD"].map((base) => ({
-      symbol: `${base}USD`,
-      base,
-      quote: "USD",
-      tickSize: 0.5,
-      lotSize: 0.01,
-      makerFee: 0,
-      takerFee: 0.001,
-      tiers: [{ notionalUpTo: 1000, maxLeverage: 3, maintenanceRate: 0.1 }],
-      index: { startPrice: 12.5, annualVolatility: 0 },
-    }));
+    const markets = ["AAA", "BBB", "CCC", "DDD"].map(coarseMarket);
     const config = configurationFile({ markets, index: { intervalMs: 10 } });
     const { child } = serving(["--config", config]);
     const url = await child.url();

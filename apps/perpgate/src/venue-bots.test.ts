@@ -1,11 +1,13 @@
 /** The bots of the process, as an operator gets them. */
 
 import { join } from "node:path";
+import { DEFAULT_MARKETS } from "@perpgate/protocol";
 import { PerpgateClient } from "@perpgate/sdk";
 import { expect, test } from "vitest";
 import { bridgeOf } from "./bridge/settings-bridge.js";
 import { chainSettings } from "./bridge/testing/chain-process.js";
 import { checkSettings, joinSettings } from "./settings.js";
+import { coarseMarket } from "./testing/coarse-market.js";
 import { configurationFile, PerpgateProcess, temporaryFolder } from "./testing/perpgate-process.js";
 import { VenueBots } from "./venue-bots.js";
 
@@ -14,30 +16,7 @@ const LONGEST_MS = 180_000;
 const WITH_BOTS = { PERPGATE_NO_BOTS: "false" };
 
 /** Any catalog: one market of large tiers, and one of coarse ticks and little money. */
-const MARKETS = [
-  {
-    symbol: "BTCUSD",
-    base: "BTC",
-    quote: "USD",
-    tickSize: 0.1,
-    lotSize: 0.00001,
-    makerFee: 0.0002,
-    takerFee: 0.0005,
-    tiers: [{ notionalUpTo: 1_000_000, maxLeverage: 50, maintenanceRate: 0.01 }],
-    index: { startPrice: 65_000, annualVolatility: 0.8 },
-  },
-  {
-    symbol: "ODDUSD",
-    base: "ODD",
-    quote: "USD",
-    tickSize: 0.5,
-    lotSize: 0.01,
-    makerFee: 0,
-    takerFee: 0.001,
-    tiers: [{ notionalUpTo: 1_000, maxLeverage: 3, maintenanceRate: 0.1 }],
-    index: { startPrice: 12.5, annualVolatility: 0 },
-  },
-];
+const MARKETS = [...DEFAULT_MARKETS.slice(0, 1), coarseMarket("ODD")];
 
 async function marketOf(client: PerpgateClient, symbol: string) {
   const { bids, asks } = await client.book(symbol);

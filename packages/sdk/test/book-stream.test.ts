@@ -3,6 +3,7 @@
 import { Chance, OrderFlow, type RunningVenue } from "@perpgate/gateway/testing";
 import type {
   MirroredBook,
+  PerpgateClient,
   StreamProblem,
   WebSocketConstructor,
   WebSocketLike,
@@ -21,13 +22,29 @@ async function startFlow(at: RunningVenue): Promise<OrderFlow> {
   return flow;
 }
 
+/** The book of BTCUSD as a client sees it, and what it is told about it. */
+async function watching(client: PerpgateClient) {
+  const problems: StreamProblem[] = [];
+  const seen: { book: MirroredBook | undefined; calls: number } = { book: undefined, calls: 0 };
+  const watch = client.stream.watchBook(
+    "BTCUSD",
+    (now) => {
+      seen.book = now;
+      seen.calls++;
+    },
+    { onProblem: (problem) => problems.push(problem) },
+  );
+  await watch.ready;
+  return { seen, problems, watch };
+}
+
 /** Waits until the mirror has reached the position, and compares every level. */
 async function expectEqual(
   at: RunningVenue,
-  mirror: () => MirroredBook | undefined,
+  seen: { readonly book: MirroredBook | undefined },
 ): Promise<void> {
   const expected = await newClient(at).book("BTCUSD", { depth: 5_000 });
-  await eventually(() => [mirror()?.live, mirror()?.bids(), mirror()?.asks()]).toEqual([
+  await eventually(() => [seen.book?.live, seen.book?.bids(), seen.book?.asks()]).toEqual([
     true,
     expected.bids,
     expected.asks,
@@ -78,24 +95,14 @@ describe("watchBook", () => {
   test("random flow: every level equals GET book, checksums included", async () => {
     const at = await startVenue();
     const flow = await startFlow(at);
-    let book: MirroredBook | undefined;
-    const problems: StreamProblem[] = [];
-    let calls = 0;
-    const watch = newClient(at).stream.watchBook(
-      "BTCUSD",
-      (now) => {
-        book = now;
-        calls++;
-      },
-      { onProblem: (problem) => problems.push(problem) },
-    );
-    await watch.ready;
+    const { seen, problems, watch } = await watching(newClient(at));
     for (let round = 0; round < 10; round++) {
       await flow.run(100);
-      await expectEqual(at, () => book);
+      await expectEqual(at, seen);
     }
     expect(problems).toEqual([]);
     const { bids, asks } = await newClient(at).book("BTCUSD", { depth: 1 });
+    const { book } = seen;
     expect([book?.bestBid, book?.bestAsk]).toEqual([bids[0], asks[0]]);
     expect([book?.symbol, book?.tick, book?.lot]).toEqual(["BTCUSD", 0.1, 0.00001]);
     const [ticks, lots] = [new Float64Array(3), new Float64Array(3)];
@@ -105,10 +112,10 @@ describe("watchBook", () => {
     );
     expect(book?.lotsAt("bid", ticks[1] ?? 0)).toBe(lots[1]);
     expect(book?.depth("bid")).toBe(book?.bids().length);
-    const before = calls;
+    const before = seen.calls;
     watch.close();
     await flow.run(50);
-    expect(calls).toBe(before);
+    expect(seen.calls).toBe(before);
   });
 
   test("frames that are lost on the way: healed, and each time said", async () => {
@@ -119,15 +126,7 @@ describe("watchBook", () => {
     const Spoiling = spoiling((data) =>
       isBad && isDelta(data) && chance.below(10) === 0 ? undefined : data,
     );
-    const problems: StreamProblem[] = [];
-    let book: MirroredBook | undefined;
-    await newClient(at, { WebSocket: Spoiling }).stream.watchBook(
-      "BTCUSD",
-      (now) => {
-        book = now;
-      },
-      { onProblem: (problem) => problems.push(problem) },
-    ).ready;
+    const { seen, problems } = await watching(newClient(at, { WebSocket: Spoiling }));
     isBad = true;
     while (problems.length < 2) {
       await flow.run(20);
@@ -138,7 +137,7 @@ describe("watchBook", () => {
       true,
     );
     await flow.run(20);
-    await expectEqual(at, () => book);
+    await expectEqual(at, seen);
   });
 
   test("bytes that change on the way: found by the checksum or unreadable, and healed", async () => {
@@ -155,21 +154,12 @@ describe("watchBook", () => {
       spoiled++;
       return data;
     });
-    const problems: StreamProblem[] = [];
-    let book: MirroredBook | undefined;
-    const client = newClient(at, { WebSocket: Spoiling });
-    await client.stream.watchBook(
-      "BTCUSD",
-      (now) => {
-        book = now;
-      },
-      { onProblem: (problem) => problems.push(problem) },
-    ).ready;
-    await eventually(() => book?.live).toBe(true);
+    const { seen, problems } = await watching(newClient(at, { WebSocket: Spoiling }));
+    await eventually(() => seen.book?.live).toBe(true);
     await session.placeOrder({ ...BID, price: 60_001 });
     await eventually(() => problems.length).toBeGreaterThan(0);
     spoiled = Number.POSITIVE_INFINITY;
-    await expectEqual(at, () => book);
+    await expectEqual(at, seen);
   });
 
   test("the connection is cut: not live, said so, and equal again by itself", async () => {
@@ -180,26 +170,18 @@ describe("watchBook", () => {
     const states: string[] = [];
     client.stream.onState((state) => states.push(state));
     expect(client.stream.state).toBe("idle");
-    const problems: StreamProblem[] = [];
-    let book: MirroredBook | undefined;
-    await client.stream.watchBook(
-      "BTCUSD",
-      (now) => {
-        book = now;
-      },
-      { onProblem: (problem) => problems.push(problem) },
-    ).ready;
-    await expectEqual(at, () => book);
+    const { seen, problems } = await watching(client);
+    await expectEqual(at, seen);
     proxy.isDown = true;
     proxy.cutAll();
-    await eventually(() => book?.live).toBe(false);
+    await eventually(() => seen.book?.live).toBe(false);
     expect(problems).toEqual([{ kind: "disconnected", stream: "book.BTCUSD" }]);
     // What was known last is still there to look at.
-    expect(book?.bids().length).toBeGreaterThan(10);
+    expect(seen.book?.bids().length).toBeGreaterThan(10);
     await flow.run(100);
     await eventually(() => proxy.cuts).toBeGreaterThan(2);
     proxy.isDown = false;
-    await expectEqual(at, () => book);
+    await expectEqual(at, seen);
     expect(client.stream.state).toBe("open");
     expect(states.slice(0, 4)).toEqual(["connecting", "open", "waiting", "connecting"]);
     client.close();
@@ -210,16 +192,13 @@ describe("watchBook", () => {
     const at = await startVenue();
     const proxy = await CuttingProxy.before(at.url);
     const client = newClient(proxy, { heartbeatMs: 500 });
-    let book: MirroredBook | undefined;
-    await client.stream.watchBook("BTCUSD", (now) => {
-      book = now;
-    }).ready;
+    const { seen } = await watching(client);
     proxy.fate = (direction) => (direction === "down" ? "swallow" : "pass");
     const session = await newSession(newClient(at));
     await session.placeOrder(BID);
-    await eventually(() => book?.live).toBe(false);
+    await eventually(() => seen.book?.live).toBe(false);
     proxy.fate = () => "pass";
-    await expectEqual(at, () => book);
+    await expectEqual(at, seen);
   });
 
   test("two watches of one market: one subscription, the second sees the book at once", async () => {
@@ -240,12 +219,9 @@ describe("watchBook", () => {
     expect(first).toHaveLength(1);
     two.close();
     // And again from the beginning.
-    let again: MirroredBook | undefined;
-    client.stream.watchBook("BTCUSD", (book) => {
-      again = book;
-    });
-    await expectEqual(at, () => again);
-    expect(again?.bids()).toHaveLength(1);
+    const { seen } = await watching(client);
+    await expectEqual(at, seen);
+    expect(seen.book?.bids()).toHaveLength(1);
   });
 
   test("a market that does not exist: refused, by ready and by onProblem", async () => {

@@ -1,8 +1,13 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { FileSnapshots, inspectLog, nodeDisk } from "@perpgate/journal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { removeFolder, TestVenue, temporaryFolder, tokenHashOf } from "../testing/test-venue.js";
+import {
+  removeFolder,
+  TestVenue,
+  temporaryFolder,
+  tokenHashOf,
+  writeForeignSnapshot,
+} from "../testing/test-venue.js";
 import { verify } from "../verify/verify.js";
 import { readCheckpoints } from "./checkpoint-file.js";
 
@@ -90,11 +95,7 @@ describe("the checkpoint thread", () => {
     await trade(before, 1, 30);
     const { position } = before.venue;
     await before.venue.close();
-    const journal = join(folder, "journal");
-    const log = inspectLog(nodeDisk, journal);
-    if (log === undefined) throw new Error("there is no log");
-    const foreign = new FileSnapshots(nodeDisk, journal, log.logId);
-    foreign.write(log.end, [Buffer.from("a state of another form")]);
+    writeForeignSnapshot(folder);
     const after = await TestVenue.open(folder, { checkpoints: EVERY });
     expect(after.venue.recovery).toMatchObject({ snapshotPosition: 0, applied: position });
     expect(after.venue.recovery.damagedSnapshots).toHaveLength(1);

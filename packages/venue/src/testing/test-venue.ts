@@ -11,6 +11,7 @@ import {
   type PlaceOrder,
   SHORT,
 } from "@perpgate/engine";
+import { FileSnapshots, inspectLog, type LogPosition, nodeDisk } from "@perpgate/journal";
 import type { MarketDefinition } from "@perpgate/protocol";
 import { venueConfigOf } from "../listing/venue-config.js";
 import { type Evidence, NO_EVIDENCE } from "../record/evidence.js";
@@ -45,6 +46,16 @@ export async function temporaryFolder(): Promise<string> {
 
 export function removeFolder(folder: string): Promise<void> {
   return rm(folder, { recursive: true, force: true });
+}
+
+/** Puts a snapshot at the log's end that no version here can read; answers where that is. */
+export function writeForeignSnapshot(directory: string): LogPosition {
+  const journal = join(directory, "journal");
+  const log = inspectLog(nodeDisk, journal);
+  if (log === undefined) throw new Error("there is no log");
+  const snapshots = new FileSnapshots(nodeDisk, journal, log.logId);
+  snapshots.write(log.end, [Buffer.from("a state of another form")]);
+  return log.end;
 }
 
 /** A clock that stands until it is moved. */

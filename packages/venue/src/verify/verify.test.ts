@@ -2,7 +2,6 @@ import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { open, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type OpenSession, type PlaceOrder, STATE_FORMAT } from "@perpgate/engine";
-import { FileSnapshots, inspectLog, nodeDisk } from "@perpgate/journal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   orderCommand,
@@ -10,6 +9,7 @@ import {
   START_MS,
   TestVenue,
   temporaryFolder,
+  writeForeignSnapshot,
 } from "../testing/test-venue.js";
 import type { RecoverWallet } from "./evidence-check.js";
 import { fingerprintOf } from "./key-signature.js";
@@ -219,12 +219,7 @@ describe("verify", () => {
     const { driver } = await someVenue();
     const { position } = driver.venue;
     await driver.venue.close();
-    const journal = join(folder, "journal");
-    const log = inspectLog(nodeDisk, journal);
-    if (log === undefined) throw new Error("there is no log");
-    const files = new FileSnapshots(nodeDisk, journal, log.logId);
-    files.write(log.end, [Buffer.from("a state of another form")]);
-    const { batch, record } = log.end;
+    const { batch, record } = writeForeignSnapshot(folder);
     // As they were written before they named their form.
     const line = { position, batch, record, stateHash: "00".repeat(32), block: 0, blockHash: "" };
     await writeFile(join(folder, "checkpoints.jsonl"), `${JSON.stringify(line)}\n`);
