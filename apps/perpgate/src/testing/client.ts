@@ -39,10 +39,13 @@ export class ProcessClient {
   }
 
   place(order: object): Promise<ClientAnswer> {
-    const text = JSON.stringify(order);
-    const digest = createHash("sha256").update(text).digest();
-    const signature = sign(null, digest, this.key.privateKey).toString("hex");
-    return this.request("POST", "/v1/orders", order, { "x-service-sig": signature });
+    return this.request("POST", "/v1/orders", order, this.signatureOf(order));
+  }
+
+  /** The header that signs what `JSON.stringify` makes of the body. */
+  signatureOf(body: object): Readonly<Record<string, string>> {
+    const digest = createHash("sha256").update(JSON.stringify(body)).digest();
+    return { "x-service-sig": sign(null, digest, this.key.privateKey).toString("hex") };
   }
 
   async request(
