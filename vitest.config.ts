@@ -14,6 +14,9 @@ export default defineConfig({
     testTimeout: 60_000,
     // Hooks start venues too; the default of ten seconds is short on a busy machine.
     hookTimeout: 60_000,
+    // Files share a worker's modules, which hold no state beyond caches: loading schemas, HTTP and
+    // wallets anew for each file took as long as a quarter of the tests.
+    isolate: false,
     // The default leaves a core free for an editor, which on two cores is half of the machine.
     maxWorkers: "100%",
   },
