@@ -55,15 +55,8 @@ async function runServe(): Promise<void> {
     });
   }
   process.stdout.write(bannerText(perpgate, version));
-  let hasFailed = false;
-  // A disk that fails under the log fails under the history too, whose library then rejects promises
-  // that nobody holds. Those must not end the process before whoever waits has heard 503.
-  process.on("unhandledRejection", (reason) => {
-    if (!hasFailed) fail(reason);
-  });
   // The log decides what was acknowledged; a venue that cannot write it says 503, and ends.
   void perpgate.failed.then((error) => {
-    hasFailed = true;
     const end = () => fail(new StartError(`the venue stopped: ${error.message}`));
     perpgate.answerStopped().then(end, end);
   });

@@ -9,6 +9,7 @@
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { openEnvironment, openTables, TABLES, writeHeld } from "../history-environment.js";
 import { eachEntry } from "../slice.js";
+import { DiskProbe } from "./disk-probe.js";
 import type { FromWriter, ToWriter, WriterData, WriteSlice } from "./messages.js";
 
 /** Slices of one transaction at most: it should end some time also when the log is replayed. */
@@ -22,12 +23,14 @@ function run(
   const environment = openEnvironment(directory, false);
   const stored = openTables(environment, false);
   const tables = TABLES.map((name) => stored[name]);
+  const probe = new DiskProbe(directory);
   let hasFailed = false;
 
   const write = (slices: readonly WriteSlice[]): void => {
     const last = slices.at(-1);
     if (last === undefined || hasFailed) return;
     try {
+      probe.check();
       environment.transactionSync(() => {
         for (const { memory, length } of slices) {
           // A copy: lmdb takes no memory that is shared.
@@ -55,6 +58,7 @@ function run(
     write(slices);
     if (message?.kind !== "close") return;
     port.close();
+    probe.close();
     void environment.close();
   });
 }
