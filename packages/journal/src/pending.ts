@@ -14,6 +14,14 @@ export interface PendingAppend {
 }
 
 const CUT_AT = 4096;
+/** Stands where one was: a place that is not cut yet must not keep alive what waited there. */
+const GONE: PendingAppend = {
+  id: { writer: 0, counter: 0 },
+  records: [],
+  length: 0,
+  resolve: () => undefined,
+  reject: () => undefined,
+};
 
 export class PendingAppends {
   #queue: PendingAppend[] = [];
@@ -46,6 +54,7 @@ export class PendingAppends {
     if (oldest === undefined || this.#oldest === this.#placed) {
       throw new Error("a batch became durable that was not appended");
     }
+    this.#queue[this.#oldest] = GONE;
     this.#oldest += 1;
     if (this.#oldest === this.#queue.length) {
       this.#queue = [];

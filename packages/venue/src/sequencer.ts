@@ -32,6 +32,8 @@ interface OpenBatch {
   readonly records: Uint8Array[];
   readonly submitters: Submitter[];
   bytes: number;
+  /** By which the log knows it; 0 until it is handed on. */
+  counter: number;
   /** How many of the submitters have heard. */
   answered: number;
 }
@@ -41,8 +43,11 @@ export class Sequencer {
   waiting = 0;
   private open: OpenBatch | null = null;
   private counter: number;
-  /** Batches in the log's hands, by counter. */
-  private readonly inFlight = new Map<number, OpenBatch>();
+  /**
+   * Batches in the log's hands, the oldest first. No map: what a map has let go of lives on in the
+   * tables that it has outgrown until the next full collection, and with a batch all of its requests.
+   */
+  private inFlight: OpenBatch[] = [];
   private reading: Reading | null = null;
   private stopped = false;
 
@@ -82,7 +87,7 @@ export class Sequencer {
     if (record.length > MAX_BATCH_BYTES) throw new RecordTooLarge(record.length);
     let batch = this.open;
     if (batch === null) {
-      const opened: OpenBatch = { records: [], submitters: [], bytes: 0, answered: 0 };
+      const opened: OpenBatch = { records: [], submitters: [], bytes: 0, counter: 0, answered: 0 };
       batch = opened;
       this.open = opened;
       // Everything that arrives in this turn of the event loop shares the batch.
@@ -124,7 +129,8 @@ export class Sequencer {
     if (this.open !== batch) return;
     this.open = null;
     this.counter++;
-    this.inFlight.set(this.counter, batch);
+    batch.counter = this.counter;
+    this.inFlight.push(batch);
     this.journal
       .append({ writer: this.writer, counter: this.counter }, batch.records)
       .catch((error: Error) => this.stop(error));
@@ -132,7 +138,7 @@ export class Sequencer {
 
   private onBatch(batch: Batch): void {
     if (this.stopped) return;
-    const own = batch.id.writer === this.writer ? this.inFlight.get(batch.id.counter) : undefined;
+    const own = this.ownBatch(batch);
     try {
       this.replica.applyBatch(batch, (index, applied) => {
         if (own === undefined) return;
@@ -144,14 +150,20 @@ export class Sequencer {
       this.stop(error instanceof Error ? error : new Error(String(error)));
       return;
     }
-    if (own !== undefined) this.inFlight.delete(batch.id.counter);
+    if (own !== undefined) this.inFlight.shift();
+  }
+
+  /** The log answers in order: of its own batches the next is the oldest. */
+  private ownBatch({ id }: Batch): OpenBatch | undefined {
+    const oldest = this.inFlight[0];
+    return id.writer === this.writer && id.counter === oldest?.counter ? oldest : undefined;
   }
 
   private stop(error: Error): void {
     if (this.stopped) return;
     this.stopped = true;
-    const batches = [...this.inFlight.values(), ...(this.open === null ? [] : [this.open])];
-    this.inFlight.clear();
+    const batches = [...this.inFlight, ...(this.open === null ? [] : [this.open])];
+    this.inFlight = [];
     this.open = null;
     this.waiting = 0;
     for (const batch of batches) {

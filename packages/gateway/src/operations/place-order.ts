@@ -1,4 +1,4 @@
-import { PlaceOrderBody, PreconfirmAck } from "@perpgate/protocol";
+import { type Acknowledgement, PlaceOrderBody, PreconfirmAck } from "@perpgate/protocol";
 import { defineVenueOperation, noParams, noQuery } from "../http/operation.js";
 
 export const placeOrder = defineVenueOperation({
@@ -45,6 +45,26 @@ export const placeOrder = defineVenueOperation({
   // The signature is judged behind the port: a repeated nonce is answered before it.
   handle: async ({ caller, client, body, bodyBytes, signature }, venue) => {
     const ack = await venue.placeOrder(caller(), { body, bytes: bodyBytes, signature });
-    return { ...ack, elapsedMs: client.elapsedMs() };
+    return timed(ack, client.elapsedMs());
   },
 });
+
+/** Field by field: an answer that is spread costs half a kilobyte that outlives its request. */
+function timed(ack: Acknowledgement, elapsedMs: number): PreconfirmAck {
+  return {
+    ackNonce: ack.ackNonce,
+    orderId: ack.orderId,
+    symbol: ack.symbol,
+    side: ack.side,
+    nonce: ack.nonce,
+    status: ack.status,
+    filledSize: ack.filledSize,
+    remainingSize: ack.remainingSize,
+    avgFillPrice: ack.avgFillPrice,
+    feePaid: ack.feePaid,
+    positionAfter: ack.positionAfter,
+    expectedBlock: ack.expectedBlock,
+    reason: ack.reason,
+    elapsedMs,
+  };
+}

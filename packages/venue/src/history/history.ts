@@ -143,7 +143,8 @@ export class History extends HistoryReader {
     if (sealed !== null) {
       this.queue.put(this.store.tables.blocks, keyOf(sealed.number), encodeHeader(sealed));
     }
-    this.held = { ...this.held, position };
+    const { batch, record } = this.held;
+    this.held = { position, batch, record };
     this.queue.endCommand(this.held);
   }
 

@@ -23,15 +23,19 @@ import { noSpot, type Spot, type WriteQueue } from "./write-queue.js";
 const PRESENT = Uint8Array.of(1);
 
 interface LiveOrder {
-  readonly row: Float64Array;
+  row: Float64Array;
   readonly spot: Spot;
   isChanged: boolean;
 }
 
+/** Ended orders whose memory serves again. */
+const SPARE_ORDERS = 1_024;
+
 export class OrderProjection {
   private readonly live = new Map<number, LiveOrder>();
   /** Orders that the command under way has changed. */
-  private changed: LiveOrder[] = [];
+  private readonly changed: LiveOrder[] = [];
+  private readonly spare: LiveOrder[] = [];
   private readonly nonceKey = new Uint8Array(WIDE_KEY_BYTES);
   private readonly nonceKeyView = new DataView(this.nonceKey.buffer);
 
@@ -80,13 +84,15 @@ export class OrderProjection {
       this.changes.onOrder(account, row);
       const status = row[ORDER_ROW.STATUS];
       const isOpen = status === STATUS_RESTING || status === STATUS_PENDING;
-      if (!isOpen) this.live.delete(id);
+      if (!isOpen) this.forget(id, order);
     }
-    this.changed = [];
+    this.changed.length = 0;
   }
 
   private onPlaced(words: Float64Array, at: number): void {
-    const row = new Float64Array(ORDER_ROW_WORDS);
+    const order = this.spare.pop() ?? newOrder();
+    const { row } = order;
+    row.fill(0);
     row[ORDER_ROW.ID] = words[at + PLACED.orderId]!;
     row[ORDER_ROW.ACCOUNT] = words[at + PLACED.account]!;
     row[ORDER_ROW.MARKET] = words[at + PLACED.market]!;
@@ -102,7 +108,8 @@ export class OrderProjection {
     row[ORDER_ROW.SESSION] = words[at + PLACED.session]!;
     row[ORDER_ROW.REMAINING] = words[at + PLACED.lots]!;
     const id = row[ORDER_ROW.ID]!;
-    this.markChanged(this.keep(id, row));
+    this.keep(id, order);
+    this.markChanged(order);
     // By order as well: one sign-in after another may use a nonce again.
     writeWideKey(this.nonceKeyView, row[ORDER_ROW.ACCOUNT]!, row[ORDER_ROW.NONCE]!, id);
     this.queue.put(this.nonces, this.nonceKey, PRESENT);
@@ -145,7 +152,12 @@ export class OrderProjection {
 
   /** The row of an order that the command changes. */
   private rowOf(account: number, id: number): Float64Array {
-    const order = this.live.get(id) ?? this.keep(id, this.stored(account, id));
+    let order = this.live.get(id);
+    if (order === undefined) {
+      order = this.spare.pop() ?? newOrder();
+      order.row = this.stored(account, id);
+      this.keep(id, order);
+    }
     this.markChanged(order);
     return order.row;
   }
@@ -156,10 +168,15 @@ export class OrderProjection {
     return wordsOfBytes(bytes);
   }
 
-  private keep(id: number, row: Float64Array): LiveOrder {
-    const order = { row, spot: noSpot(), isChanged: false };
+  private keep(id: number, order: LiveOrder): void {
+    // What it was before has a place of its own.
+    order.spot.slice = 0;
     this.live.set(id, order);
-    return order;
+  }
+
+  private forget(id: number, order: LiveOrder): void {
+    this.live.delete(id);
+    if (this.spare.length < SPARE_ORDERS) this.spare.push(order);
   }
 
   private markChanged(order: LiveOrder): void {
@@ -167,6 +184,10 @@ export class OrderProjection {
     order.isChanged = true;
     this.changed.push(order);
   }
+}
+
+function newOrder(): LiveOrder {
+  return { row: new Float64Array(ORDER_ROW_WORDS), spot: noSpot(), isChanged: false };
 }
 
 function fill(row: Float64Array, lots: number, micros: number, feeMicros: number): void {

@@ -23,7 +23,18 @@ test("entries come out as they went in, also past the memory it began with", () 
   expect(entriesOf(slice)).toEqual(expected);
   expect(slice.count).toBe(40);
   expect(slice.placesOf(0)).toHaveLength(14);
-  expect(slice.placesOf(9)).toEqual([]);
+  expect(slice.placesOf(9)).toHaveLength(0);
+});
+
+test("begun again: empty, and filled anew", () => {
+  const slice = new Slice(1, new SharedArrayBuffer(1_024));
+  for (let i = 0; i < 5; i++) slice.addWords(i % 2, i, i, i, [i], 1);
+  slice.begin(2);
+  expect([slice.number, slice.count, slice.length]).toEqual([2, 0, 0]);
+  expect(slice.placesOf(0)).toHaveLength(0);
+  slice.addWords(1, 7, 7, 7, [7], 1);
+  expect(entriesOf(slice)).toEqual([[1, keyOf(7, 7, 7).toString("hex"), [7]]]);
+  expect(slice.placesOf(1)).toHaveLength(1);
 });
 
 test("keys and values of any length keep apart", () => {

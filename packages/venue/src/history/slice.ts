@@ -12,10 +12,9 @@
 import { KEY_BYTES, writeKey } from "./keys.js";
 
 const HEADER_BYTES = 8;
-const NO_PLACES: readonly number[] = [];
-
 /** Room for a usual slice. */
-export const SLICE_BYTES = 512 * 1024;
+const USUAL_BYTES = 512 * 1024;
+const USUAL_PLACES = 256;
 
 export class Slice {
   /** Entries, and the bytes they take. */
@@ -25,11 +24,11 @@ export class Slice {
   private words!: Float64Array;
   private view!: DataView;
   /** By table: where its entries stand, in the order they were put. */
-  private readonly places: number[][] = [];
+  private readonly places: Places[] = [];
 
   constructor(
-    readonly number: number,
-    private memory: SharedArrayBuffer,
+    public number: number,
+    private memory = new SharedArrayBuffer(USUAL_BYTES),
   ) {
     this.use(memory);
   }
@@ -38,9 +37,22 @@ export class Slice {
     return this.memory;
   }
 
-  /** Where a table's entries stand, the oldest first. */
-  placesOf(table: number): readonly number[] {
-    return this.places[table] ?? NO_PLACES;
+  /** Whether a command of unusual size has made it larger than the next one needs to be. */
+  get isOutgrown(): boolean {
+    return this.memory.byteLength > USUAL_BYTES;
+  }
+
+  /** Empties it, to be filled under another number. */
+  begin(number: number): void {
+    this.number = number;
+    this.count = 0;
+    this.length = 0;
+    for (const places of this.places) places.count = 0;
+  }
+
+  /** Where a table's entries stand, the oldest first; valid until the next is put. */
+  placesOf(table: number): Int32Array {
+    return this.placesIn(table).used();
   }
 
   /** The first `length` words under a key of the usual shape; answers where the entry stands. */
@@ -52,14 +64,14 @@ export class Slice {
     words: ArrayLike<number>,
     length: number,
   ): number {
-    const at = this.begin(table, KEY_BYTES, length * 8);
+    const at = this.enter(table, KEY_BYTES, length * 8);
     writeKey(this.view, at + HEADER_BYTES, group, place, ordinal);
     this.writeWords(at, words, length);
     return at;
   }
 
   add(table: number, key: Uint8Array, value: Uint8Array): void {
-    const at = this.begin(table, key.length, value.length);
+    const at = this.enter(table, key.length, value.length);
     this.bytes.set(key, at + HEADER_BYTES);
     this.bytes.set(value, this.valueAt(at));
   }
@@ -94,7 +106,7 @@ export class Slice {
     return own - key.length;
   }
 
-  private begin(table: number, keyBytes: number, valueBytes: number): number {
+  private enter(table: number, keyBytes: number, valueBytes: number): number {
     const at = this.length;
     const end = at + HEADER_BYTES + padded(keyBytes) + padded(valueBytes);
     if (end > this.memory.byteLength) this.grow(end);
@@ -103,10 +115,13 @@ export class Slice {
     this.view.setUint32(at + 4, valueBytes, true);
     this.length = end;
     this.count++;
-    const places = this.places[table];
-    if (places === undefined) this.places[table] = [at];
-    else places.push(at);
+    this.placesIn(table).push(at);
     return at;
+  }
+
+  private placesIn(table: number): Places {
+    while (this.places.length <= table) this.places.push(new Places());
+    return this.places[table]!;
   }
 
   private keyBytes(at: number): number {
@@ -132,6 +147,25 @@ export class Slice {
     this.bytes = Buffer.from(memory);
     this.words = new Float64Array(memory);
     this.view = new DataView(memory);
+  }
+}
+
+/** A list of numbers whose memory serves again. */
+class Places {
+  count = 0;
+  private numbers = new Int32Array(USUAL_PLACES);
+
+  push(at: number): void {
+    if (this.count === this.numbers.length) {
+      const wider = new Int32Array(2 * this.count);
+      wider.set(this.numbers);
+      this.numbers = wider;
+    }
+    this.numbers[this.count++] = at;
+  }
+
+  used(): Int32Array {
+    return this.numbers.subarray(0, this.count);
   }
 }
 

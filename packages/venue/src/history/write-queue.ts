@@ -9,7 +9,7 @@
 import type { Held } from "./history-environment.js";
 import type { HistoryStore } from "./history-store.js";
 import type { HistoryTable } from "./history-table.js";
-import { SLICE_BYTES, Slice } from "./slice.js";
+import { Slice } from "./slice.js";
 import { HistoryWriter } from "./thread/history-writer.js";
 
 interface Waiter {
@@ -29,8 +29,8 @@ const ENTRIES_PER_SLICE = 2_048;
 /** While nobody waits for an order: a transaction's cost is spread over more entries. */
 const ENTRIES_PER_BULK_SLICE = 16_384;
 const FLUSH_AFTER_MS = 100;
-/** Memory of written slices that is kept for the next ones. */
-const SPARE_MEMORIES = 8;
+/** Written slices that are kept to be filled again. */
+const SPARE_SLICES = 8;
 
 export function noSpot(): Spot {
   return { slice: 0, at: 0 };
@@ -49,7 +49,7 @@ export class WriteQueue {
   private readonly closed: Held[] = [];
   /** All slices that are not on disk, the open one last: what tables read beside the disk. */
   private readonly recent: Slice[];
-  private readonly spare: SharedArrayBuffer[] = [];
+  private readonly spare: Slice[] = [];
   private readonly writer: HistoryWriter;
   private timer: NodeJS.Timeout | undefined;
   private failure: Error | undefined;
@@ -165,7 +165,8 @@ export class WriteQueue {
   }
 
   private nextSlice(number: number): Slice {
-    const slice = new Slice(number, this.spare.pop() ?? new SharedArrayBuffer(SLICE_BYTES));
+    const slice = this.spare.pop() ?? new Slice(number);
+    slice.begin(number);
     this.recent.push(slice);
     return slice;
   }
@@ -177,8 +178,7 @@ export class WriteQueue {
       const slice = this.recent.shift()!;
       this.outstanding -= slice.count;
       this.durable = this.closed.shift()!;
-      const isUsual = slice.shared.byteLength === SLICE_BYTES;
-      if (isUsual && this.spare.length < SPARE_MEMORIES) this.spare.push(slice.shared);
+      if (!slice.isOutgrown && this.spare.length < SPARE_SLICES) this.spare.push(slice);
     }
     this.onDurable(this.durable);
     const settled = this.waiters.filter(({ atMost }) => this.isSettled(atMost));
