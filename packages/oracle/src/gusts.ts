@@ -15,8 +15,8 @@ const HOUR_MS = 3_600_000;
 const HEIGHT = { least: 0.01, most: 0.02 };
 const RISE_MS = { least: 30_000, most: 60_000 };
 const RETURN_MS = { least: 180_000, most: 300_000 };
-/** The first comes soon: whoever has just started a testnet is looking. */
-const FIRST_AFTER_MS = { least: 60_000, most: 150_000 };
+/** The first comes soon: whoever has just started a testnet is looking. Not all markets at once. */
+const FIRST_AFTER_MS = { least: 60_000, most: 360_000 };
 const MEAN_DURATION_MS = middle(RISE_MS) + middle(RETURN_MS);
 /** Gusts of a market do not overlap: more than this an hour leaves no calm between them. */
 export const MOST_GUSTS_PER_HOUR = Math.floor(HOUR_MS / MEAN_DURATION_MS) - 1;
