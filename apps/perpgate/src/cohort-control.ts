@@ -1,7 +1,7 @@
 /** The cohort of a running venue: who may open positions, changed through the log like all else. */
 
 import { NO_EVIDENCE, type Venue } from "@perpgate/venue";
-import { Ajv } from "ajv";
+import { Ajv, type ValidateFunction } from "ajv";
 import { type Static, Type } from "typebox";
 
 const Address = Type.String({ pattern: "^(0[xX])?[0-9a-fA-F]{40}$" });
@@ -16,7 +16,13 @@ export const CohortChange = Type.Object(
 );
 export type CohortChange = Static<typeof CohortChange>;
 
-export const isCohortChange = new Ajv().compile<CohortChange>(CohortChange);
+let compiled: ValidateFunction<CohortChange> | undefined;
+
+/** Compiled when it is first asked, which in most lives of a process is never. */
+export function isCohortChange(value: unknown): value is CohortChange {
+  compiled ??= new Ajv().compile<CohortChange>(CohortChange);
+  return compiled(value);
+}
 
 /** Addresses in one command: a record of the log has a bound. */
 const ADDRESSES_PER_COMMAND = 1_000;

@@ -18,7 +18,7 @@ import {
   VotesAnswer,
   voteText,
 } from "@perpgate/protocol";
-import { Ajv } from "ajv";
+import { Ajv, type ValidateFunction } from "ajv";
 import type { CreditedDeposit, DepositPort, PendingDeposit } from "./venue-port.js";
 import type { SignedVote } from "./vote.js";
 
@@ -39,12 +39,17 @@ export class VenueUnreachable extends Error {
 }
 
 const MAX_BODY_BYTES = 60_000;
-const ajv = new Ajv();
-const isQueue = ajv.compile<DepositQueue>(DepositQueue);
-const isVotesAnswer = ajv.compile<VotesAnswer>(VotesAnswer);
 
 export class RemoteVenue implements DepositPort {
-  constructor(private readonly options: RemoteVenueOptions) {}
+  private readonly isQueue: ValidateFunction<DepositQueue>;
+  private readonly isVotesAnswer: ValidateFunction<VotesAnswer>;
+
+  constructor(private readonly options: RemoteVenueOptions) {
+    // Not with the module: every start of a venue loads that, and hardly any attests elsewhere.
+    const ajv = new Ajv();
+    this.isQueue = ajv.compile<DepositQueue>(DepositQueue);
+    this.isVotesAnswer = ajv.compile<VotesAnswer>(VotesAnswer);
+  }
 
   async pending(chain: Chain, attestor: number): Promise<readonly PendingDeposit[]> {
     const deposits = await this.queue(chain, attestor, "pending", 0);
@@ -78,7 +83,7 @@ export class RemoteVenue implements DepositPort {
     const refusals: (string | null)[] = [];
     for (const portion of portionsOf(votes)) {
       const answer = await this.post("/v1/bridge/votes", JSON.stringify({ votes: portion }), {});
-      if (!isVotesAnswer(answer) || answer.refusals.length !== portion.length) {
+      if (!this.isVotesAnswer(answer) || answer.refusals.length !== portion.length) {
         throw new VenueUnreachable("the venue's answer to votes cannot be read");
       }
       refusals.push(...answer.refusals);
@@ -105,7 +110,7 @@ export class RemoteVenue implements DepositPort {
       const body = JSON.stringify({ venue, attestor, chain, queue, after, since, time: clock() });
       const signature = hexFromBytes(sign(null, Buffer.from(body), key));
       const page = await this.post("/v1/bridge/queue", body, { [SIGNATURE_HEADER]: signature });
-      if (!isQueue(page)) throw new VenueUnreachable("the venue's queue cannot be read");
+      if (!this.isQueue(page)) throw new VenueUnreachable("the venue's queue cannot be read");
       // A page that leads nowhere would be asked for without end.
       if (page.next !== null && Number(page.next) <= Number(after)) {
         throw new VenueUnreachable("the venue's queue does not go on");
