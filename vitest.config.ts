@@ -1,4 +1,33 @@
+import { availableParallelism } from "node:os";
+import { relative } from "node:path";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** What takes longest, begun first: whatever is left for the end should be short. */
+const LONGEST = [
+  "packages/simulator/src/seeds.test.ts",
+  "packages/venue/src/crash.test.ts",
+  "apps/terminal/test/page.test.ts",
+  "apps/perpgate/src/main.test.ts",
+  "packages/simulator/src/exhaustive.test.ts",
+  "apps/perpgate/src/commands/trading.test.ts",
+  "apps/perpgate/src/trading.test.ts",
+  "apps/perpgate/src/commands/backup.test.ts",
+  "apps/perpgate/src/bridge/deposits.test.ts",
+  "apps/perpgate/src/quick-start.test.ts",
+  "packages/simulator/src/real-disk/history.test.ts",
+  "packages/venue/test/history.test.ts",
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification): number => {
+      const at = LONGEST.indexOf(relative(this.ctx.config.root, moduleId));
+      return at < 0 ? LONGEST.length : at;
+    };
+    return (await super.sort(files)).sort((a, b) => place(a) - place(b));
+  }
+}
 
 // Tests run against the sources of every package: the "perpgate-source" export condition leads
 // from a package name to its src folder, so no build stands between an edit and its test.
@@ -17,7 +46,8 @@ export default defineConfig({
     // Files share a worker's modules, which hold no state beyond caches: loading schemas, HTTP and
     // wallets anew for each file took as long as a quarter of the tests.
     isolate: false,
-    // The default leaves a core free for an editor, which on two cores is half of the machine.
-    maxWorkers: "100%",
+    sequence: { sequencer: LongestFirst },
+    // One more than there are cores: much of what a test of processes and sockets does is waiting.
+    maxWorkers: availableParallelism() + 1,
   },
 });
