@@ -11,7 +11,7 @@ import {
   resolveBridge,
   tronAddressOf,
 } from "@perpgate/bridge";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { Desk, SEEDS } from "./desk.js";
 import { VENUE } from "./engine-venue.js";
 import { TronNode } from "./tron-node.js";
@@ -53,29 +53,35 @@ const KINDS: readonly (readonly [string, Make])[] = [
   ],
 ];
 
+const address = (hex: string) => tronAddressOf(Buffer.from(hex, "hex"));
+
+function configOf(rpc: readonly string[]): ChainBridgeConfig {
+  const config = resolveBridge(
+    {
+      venue: VENUE,
+      keyFiles: ["key"],
+      chains: {
+        tron: {
+          rpc,
+          vault: address(VAULT),
+          tokens: { USDT: { contract: address(CONTRACT) } },
+          confirmations: 2,
+          pollIntervalMs: 1,
+        },
+      },
+    },
+    { readKey: () => SEEDS[0]! },
+  );
+  if (config.kind !== "chain") throw new Error("no chain");
+  return config;
+}
+
 test.each(KINDS)(
   "attestors %s: poll until a deposit is credited, tell of a failing poll, stop",
   async (_, make) => {
     const desk = new Desk(1_750_000_000_000);
     const { venue } = desk;
-    const address = (hex: string) => tronAddressOf(Buffer.from(hex, "hex"));
-    const config = resolveBridge(
-      {
-        venue: VENUE,
-        keyFiles: ["key"],
-        chains: {
-          tron: {
-            rpc: [node.url],
-            vault: address(VAULT),
-            tokens: { USDT: { contract: address(CONTRACT) } },
-            confirmations: 2,
-            pollIntervalMs: 1,
-          },
-        },
-      },
-      { readKey: () => SEEDS[0]! },
-    );
-    if (config.kind !== "chain") throw new Error("no chain");
+    const config = configOf([node.url]);
     expect(privateKeyFromSeed(SEEDS[0]!).equals(config.attestors[0]!.privateKey)).toBe(true);
     const happened = new EventEmitter();
     let isBroken = true;
@@ -109,3 +115,24 @@ test.each(KINDS)(
     expect(node.asked.length).toBe(asked);
   },
 );
+
+test("many endpoints: requests under way at once are not taken for a leak", async () => {
+  const warnings: string[] = [];
+  const note = ({ name }: Error) => void warnings.push(name);
+  process.on("warning", note);
+  onTestFinished(() => void process.off("warning", note));
+  const desk = new Desk(1_750_000_000_000);
+  const session = desk.venue.signIn(`0x${ALICE}`);
+  desk.venue.register(session, "tron", "ef".repeat(32), "USDT");
+  const happened = new EventEmitter();
+  const urls = Array.from({ length: 15 }, (_, i) => `${node.url}?${i}`);
+  const bridge = new Bridge(configOf(urls), desk.venue, {
+    clock: () => desk.nowMs,
+    observe: ({ kind }) => void happened.emit(kind),
+  });
+  const polled = once(happened, "Polled");
+  bridge.start();
+  await polled;
+  await bridge.stop();
+  expect(warnings).toEqual([]);
+});

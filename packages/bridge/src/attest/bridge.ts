@@ -1,5 +1,6 @@
 /** All attestors of this process on all chains: what the composition root starts and stops. */
 
+import { setMaxListeners } from "node:events";
 import type { BridgeObserver } from "../bridge-event.js";
 import type { ChainBridgeConfig } from "../config/bridge-config.js";
 import type { DepositPort } from "../venue-port.js";
@@ -20,6 +21,8 @@ export class Bridge {
   constructor(config: ChainBridgeConfig, port: DepositPort, surroundings: BridgeSurroundings) {
     const { clock, observe, uniform = Math.random } = surroundings;
     const { venue } = config;
+    // Every request under way listens; more than ten are no leak.
+    setMaxListeners(0, this.stopping.signal);
     this.loops = config.attestors.flatMap((attestor) =>
       config.chains.map((chain) => {
         const stop = this.stopping.signal;
