@@ -17,7 +17,8 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const tool = (name) => join(root, "node_modules", ".bin", name);
 
 const CHECKS = [
-  ["types", tool("tsc"), ["-b"]],
+  // More checkers look at the same types again: a third less processor time with one a project.
+  ["types", tool("tsc"), ["-b", "--checkers", "1"]],
   ["style", tool("biome"), ["check", "--error-on-warnings", "."]],
   ["house", process.execPath, [join(root, "scripts/check-house.mjs")]],
 ];
