@@ -12,6 +12,7 @@ import type { Duplex } from "node:stream";
 import type { ServerFrame } from "@perpgate/protocol";
 import { WebSocket } from "ws";
 import { CLOSE, type CloseReason } from "./close-codes.js";
+import type { SocketCall } from "./socket-call.js";
 import type { SocketLimits } from "./socket-limits.js";
 import { type WireFrame, wireFrame } from "./wire-frame.js";
 
@@ -36,10 +37,11 @@ export class Connection {
   /** Resolves when the socket is gone. */
   readonly closed: Promise<void>;
   private isClosing = false;
+  private isHeld = false;
   private messages = 0;
   private waitingForRoom: (() => void)[] = [];
   private readonly drainWatchers = new Set<{ readonly callback: () => void }>();
-  private readonly underWay = new Set<Promise<void>>();
+  private readonly underWay = new Set<SocketCall>();
 
   constructor(
     readonly id: string,
@@ -69,10 +71,9 @@ export class Connection {
     return !this.isClosing && this.socket.readyState === WebSocket.OPEN;
   }
 
-  /** Names a message in logs and in answers. */
-  nextRequestId(): string {
-    this.messages++;
-    return `${this.id}-${this.messages}`;
+  /** Counts a message; answers how many there were with it. */
+  countMessage(): number {
+    return ++this.messages;
   }
 
   /** Writes a frame that may not be left out; past the cap the socket is closed instead. */
@@ -93,13 +94,29 @@ export class Connection {
   }
 
   answer(frame: ServerFrame): void {
+    // More than this one under way: those that become durable together are answered together.
+    if (this.underWay.size > 1) this.hold();
     this.send(wireFrame(frame));
   }
 
-  /** An operation that this connection has asked for and that is not answered yet. */
-  track(operation: Promise<void>): void {
-    this.underWay.add(operation);
-    void operation.then(() => this.underWay.delete(operation));
+  /** What is written until the present callbacks are through goes out in one system call. */
+  hold(): void {
+    if (this.isHeld || !this.isOpen) return;
+    this.isHeld = true;
+    this.transport.cork();
+    process.nextTick(() => {
+      this.isHeld = false;
+      this.transport.uncork();
+    });
+  }
+
+  /** An operation that this connection has asked for is answered later: `end` says when. */
+  begin(call: SocketCall): void {
+    this.underWay.add(call);
+  }
+
+  end(call: SocketCall): void {
+    this.underWay.delete(call);
   }
 
   /** How many operations are not answered yet. */
@@ -109,7 +126,7 @@ export class Connection {
 
   /** Resolves once all that is under way now has been answered, whether or not anyone hears it. */
   async answered(): Promise<void> {
-    await Promise.all(this.underWay);
+    await Promise.all(Array.from(this.underWay, (call) => call.answered()));
   }
 
   /** Resolves once there is room, at the latest when the socket closes. */

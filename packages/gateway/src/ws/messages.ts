@@ -12,12 +12,13 @@ import { CLOSE } from "./close-codes.js";
 import type { Connection } from "./connection.js";
 import { auth } from "./operations/auth.js";
 import { cancel } from "./operations/cancel.js";
-import type { SocketCall, SocketContext, SocketOperation } from "./operations/operation.js";
+import type { SocketContext, SocketOperation } from "./operations/operation.js";
 import { order } from "./operations/order.js";
 import { ping } from "./operations/ping.js";
 import { session } from "./operations/session.js";
 import { subscribe } from "./operations/subscribe.js";
 import { unsubscribe } from "./operations/unsubscribe.js";
+import { type FaultSink, type MessageId, SocketCall } from "./socket-call.js";
 import { messageRule } from "./socket-limits.js";
 
 const OPERATIONS: ReadonlyMap<string, SocketOperation> = new Map([
@@ -34,12 +35,6 @@ const MAX_SHOWN = 32;
 /** The one bucket of a connection. */
 const ALL = 0;
 
-/** What an answer repeats of its message. */
-interface Echo {
-  readonly id?: string | number;
-  readonly op?: string;
-}
-
 export class Messages {
   private readonly rate: TokenBuckets<number>;
   /** Messages refused in a row for coming too fast. */
@@ -48,62 +43,31 @@ export class Messages {
   constructor(
     private readonly connection: Connection,
     private readonly context: SocketContext,
-    private readonly onFault: (error: unknown, requestId: string) => void,
+    private readonly onFault: FaultSink,
   ) {
     this.rate = new TokenBuckets(messageRule(context.limits));
   }
 
   receive(data: Buffer, isBinary: boolean): void {
+    const { connection } = this;
     const receivedAt = performance.now();
-    const requestId = this.connection.nextRequestId();
-    if (!this.isWithinRate(receivedAt, requestId)) return;
-    let echo: Echo = {};
+    const call = new SocketCall(connection, connection.countMessage(), receivedAt, this.onFault);
+    if (!this.isWithinRate(receivedAt, call)) return;
     try {
       if (isBinary)
         throw new Refusal("invalid_request", { problem: "Send JSON as a text message" });
       const message = parseStrictJson(data.toString("utf8"));
-      echo = echoOf(message);
-      const operation = OPERATIONS.get(echo.op ?? "");
-      if (operation === undefined) throw unknownOperation(message);
-      this.run(operation, message, echo, requestId, receivedAt);
+      readEcho(message, call);
+      const operation = OPERATIONS.get(call.op ?? "");
+      if (operation === undefined) throw unknownOperation(message, call.op);
+      operation.run(message, call, this.context);
     } catch (error) {
-      this.fail(error, echo, requestId);
+      call.refuse(error);
     }
   }
 
-  private run(
-    operation: SocketOperation,
-    message: unknown,
-    echo: Echo,
-    requestId: string,
-    receivedAt: number,
-  ): void {
-    const call: SocketCall<unknown> = {
-      message,
-      connection: this.connection,
-      requestId,
-      receivedAt,
-      refuse: (error, about) => this.fail(error, { ...echo, ...about }, requestId),
-      ok: (fields) => this.connection.answer({ t: "ok", d: { ...echo, ...fields } }),
-    };
-    this.connection.track(
-      operation.answer(call, this.context).then(
-        (fields) => {
-          if (fields !== undefined) call.ok(fields);
-        },
-        (error: unknown) => this.fail(error, echo, requestId),
-      ),
-    );
-  }
-
-  private fail(error: unknown, echo: object, requestId: string): void {
-    if (!(error instanceof Refusal)) this.onFault(error, requestId);
-    const refusal = error instanceof Refusal ? error : new Refusal("internal_error", {});
-    this.connection.answer({ t: "error", d: { ...echo, ...refusal.toBody(requestId) } });
-  }
-
   /** Refused unread, so without its `id`; one that keeps on is closed. */
-  private isWithinRate(now: number, requestId: string): boolean {
+  private isWithinRate(now: number, call: SocketCall): boolean {
     const { isAllowed, retryAfterMs } = this.rate.take(ALL, now);
     if (isAllowed) {
       this.refused = 0;
@@ -116,28 +80,25 @@ export class Messages {
     }
     const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
     const details = { limit: "messages", retryAfterMs: Math.ceil(retryAfterMs) };
-    this.fail(new Refusal("rate_limited", { retryAfterSeconds }, { details }), {}, requestId);
+    call.refuse(new Refusal("rate_limited", { retryAfterSeconds }, { details }));
     return false;
   }
 }
 
-function echoOf(message: unknown): Echo {
-  if (typeof message !== "object" || message === null) return {};
-  const { id, op }: { id?: unknown; op?: unknown } = { ...message };
-  return {
-    ...(isId(id) ? { id } : {}),
-    ...(typeof op === "string" ? { op: op.slice(0, MAX_SHOWN) } : {}),
-  };
+/** Takes over what an answer repeats of its message. */
+function readEcho(message: unknown, call: SocketCall): void {
+  if (typeof message !== "object" || message === null) return;
+  if ("id" in message && isId(message.id)) call.id = message.id;
+  if ("op" in message && typeof message.op === "string") call.op = message.op.slice(0, MAX_SHOWN);
 }
 
-function isId(id: unknown): id is string | number {
+function isId(id: unknown): id is MessageId {
   return typeof id === "string" ? id.length <= MAX_ID_LENGTH : Number.isSafeInteger(id);
 }
 
-function unknownOperation(message: unknown): Refusal {
+function unknownOperation(message: unknown, op: string | undefined): Refusal {
   const isObject = typeof message === "object" && message !== null && !Array.isArray(message);
   if (!isObject) return new Refusal("invalid_request", { problem: "Send a JSON object" });
-  const { op } = echoOf(message);
   if (op === undefined) {
     return new Refusal("invalid_request", { problem: "op is missing" }, { field: "op" });
   }

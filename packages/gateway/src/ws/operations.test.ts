@@ -105,6 +105,9 @@ describe("operations of a socket", () => {
       JSON.stringify({ ...trader.order(), symbol: "NOPEUSD" }),
       '{"symbol":"BTCUSD","symbol":"BTCUSD"}',
       "{not json",
+      // Text and bytes differ in length, or even in what they say: half a character has no bytes.
+      JSON.stringify({ ...trader.order(), symbol: "ÜSD€😀" }),
+      JSON.stringify({ ...trader.order(), symbol: "HALF" }).replace("HALF", "HALF\ud800"),
     ];
     for (const text of cases) {
       const { "x-service-sig": signature = "" } = trader.signatureOf(text);
@@ -116,6 +119,39 @@ describe("operations of a socket", () => {
     }
     const unsigned = await client.ask({ op: "order", body: cases[1], sig: "00" });
     expect(unsigned.d.code).toBe("invalid_signature");
+    expect(at.streamFaults).toEqual([]);
+  });
+
+  test("order: many under way on one socket are each answered once, with their own id", async () => {
+    const at = await runVenue();
+    const trader = await Trader.enter(at);
+    const client = await StreamClient.connect(at.url, trader.token);
+    await client.ask({ op: "subscribe", streams: ["preconfirms", "orders"] });
+    client.frames.length = 0;
+    const nonceOf = new Map<unknown, number>();
+    for (let i = 0; i < 40; i++) {
+      const order = trader.limit("long", 60_000 + i, { margin: 1 });
+      const body = JSON.stringify(order);
+      const sig = trader.signatureOf(body)["x-service-sig"];
+      nonceOf.set(client.send({ op: "order", body, sig }), order.nonce);
+      if (i % 8 === 0) client.send({ op: "order", body: "{}", sig: "00" });
+    }
+    const answers = new Map<unknown, unknown>();
+    while (answers.size < 45) {
+      const { t, d } = await client.take(({ t }) => t === "ok" || t === "error");
+      expect(answers.has(d.id)).toBe(false);
+      answers.set(d.id, t === "ok" ? fieldsOf(d.ack).nonce : d.code);
+    }
+    for (const [id, nonce] of nonceOf) expect(answers.get(id)).toBe(nonce);
+    expect([...answers.values()].filter((value) => value === "invalid_request")).toHaveLength(5);
+    // What the private streams tell of the same orders, batch by batch, is in the log's order.
+    await client.settled();
+    await client.settled();
+    for (const stream of ["preconfirms", "orders"]) {
+      const seqs = client.frames.filter(({ t }) => t === stream).map(({ d }) => Number(d.seq));
+      expect(seqs).toHaveLength(40);
+      expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b));
+    }
     expect(at.streamFaults).toEqual([]);
   });
 

@@ -1,14 +1,14 @@
 /**
  * An operation of the socket: one message, one file. Its schema decodes the message; its handler
- * answers with the fields of the `ok` frame, refuses by throwing, or answers by itself and returns
- * nothing.
+ * answers with the fields of the `ok` frame, refuses by throwing, or answers by itself, then or
+ * later, and returns nothing.
  */
 
 import type { Static, TSchema } from "typebox";
 import type { GatewayContext } from "../../http/context.js";
 import { guardOf, refuseInvalid } from "../../http/guard.js";
-import type { Connection } from "../connection.js";
 import type { SessionSockets } from "../session-sockets.js";
+import type { SocketCall } from "../socket-call.js";
 import type { SocketLimits } from "../socket-limits.js";
 import type { StreamHub } from "../streams/stream-hub.js";
 
@@ -20,38 +20,24 @@ export interface SocketContext {
   readonly limits: SocketLimits;
 }
 
-/** One message under way. */
-export interface SocketCall<Message> {
-  readonly message: Message;
-  readonly connection: Connection;
-  readonly requestId: string;
-  /** Monotonic milliseconds at which the message was read. */
-  readonly receivedAt: number;
-  /** Answers in addition to the one that the handler returns. */
-  refuse(error: unknown, about: { readonly stream: string }): void;
-  /** The `ok` frame, for a handler that has more to send after it. */
-  ok(fields: object): void;
-}
-
 type Answer = object | undefined;
 
 export interface SocketOperation {
-  answer(call: SocketCall<unknown>, context: SocketContext): Promise<Answer>;
+  /** Answers the message, now or later, or throws what refuses it. */
+  run(message: unknown, call: SocketCall, context: SocketContext): void;
 }
 
 export function defineSocketOperation<Schema extends TSchema>(spec: {
   readonly message: Schema;
-  handle(
-    call: SocketCall<Static<Schema>>,
-    context: SocketContext,
-  ): Answer | undefined | Promise<Answer | undefined>;
+  /** Answers with the fields of the `ok` frame, or by itself and with nothing. */
+  handle(message: Static<Schema>, call: SocketCall, context: SocketContext): Answer;
 }): SocketOperation {
   const isMessage = guardOf(spec.message);
   return {
-    answer: async (call, context) => {
-      const { message } = call;
+    run: (message, call, context) => {
       if (!isMessage(message)) throw refuseInvalid(isMessage.errors);
-      return spec.handle({ ...call, message }, context);
+      const fields = spec.handle(message, call, context);
+      if (fields !== undefined) call.ok(fields);
     },
   };
 }

@@ -1,18 +1,21 @@
 import { OrderMessage, parseStrictJson } from "@perpgate/protocol";
 import { placeOrder } from "../../operations/place-order.js";
+import type { SocketCall } from "../socket-call.js";
 import { defineSocketOperation } from "./operation.js";
-import { restCall } from "./rest-call.js";
+import { orderCall } from "./rest-call.js";
 
 /** `body` is text, so that the signature covers the very bytes: what POST /v1/orders would read. */
 export const order = defineSocketOperation({
   message: OrderMessage,
-  handle: async (call, { gateway }) => {
-    const { body: text, sig: signature } = call.message;
-    const bodyBytes = Buffer.from(text, "utf8");
-    // Read back from the bytes: a lone surrogate has none, so text and bytes could differ.
-    const body = parseStrictJson(bodyBytes.toString("utf8"));
-    const { raw, headers } = restCall(call, { body, bodyBytes, signature });
-    const ack = await placeOrder.answer(raw, gateway);
-    return { ack, replayed: headers.get("idempotent-replay") === "true" };
+  handle: ({ body: text, sig }, call, { gateway }) => {
+    const bytes = Buffer.from(text, "utf8");
+    // A lone surrogate has no bytes, so text and bytes could differ; one byte a character cannot.
+    const body = parseStrictJson(bytes.length === text.length ? text : bytes.toString("utf8"));
+    call.answerWith(placeOrder.answer(orderCall(call, body, bytes, sig), gateway), acknowledged);
+    return undefined;
   },
 });
+
+function acknowledged(ack: unknown, { isReplay }: SocketCall): object {
+  return { ack, replayed: isReplay };
+}

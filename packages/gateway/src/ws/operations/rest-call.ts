@@ -4,41 +4,38 @@
  */
 
 import type { RawCall } from "../../http/operation.js";
-import type { SocketCall } from "./operation.js";
+import type { SocketCall } from "../socket-call.js";
 
-const NO_BODY = new Uint8Array(0);
+const NO_BYTES = new Uint8Array(0);
+const NOTHING: Readonly<Record<string, never>> = {};
 
-export interface RestParts {
-  readonly params?: object;
-  readonly body?: unknown;
-  readonly bodyBytes?: Uint8Array;
-  readonly signature?: string;
-}
-
-export interface RestCall {
-  readonly raw: RawCall;
-  /** Headers that the answer would have carried. */
-  readonly headers: ReadonlyMap<string, string>;
-}
-
-export function restCall(
-  { connection, receivedAt }: SocketCall<unknown>,
-  { params = {}, body, bodyBytes = NO_BODY, signature }: RestParts,
-): RestCall {
-  const headers = new Map<string, string>();
-  const raw: RawCall = {
-    params,
-    query: {},
+/** The order that `text` spells: what POST /v1/orders would have read from these bytes. */
+export function orderCall(
+  call: SocketCall,
+  body: unknown,
+  bodyBytes: Uint8Array,
+  signature: string,
+): RawCall {
+  return {
+    params: NOTHING,
+    query: NOTHING,
     body,
     bodyBytes,
     signature,
-    bearerToken: connection.session?.token,
-    client: {
-      address: connection.address,
-      isForwarded: false,
-      header: (name, value) => void headers.set(name, value),
-      elapsedMs: () => Math.round((performance.now() - receivedAt) * 1_000) / 1_000,
-    },
+    bearerToken: call.connection.session?.token,
+    client: call,
   };
-  return { raw, headers };
+}
+
+/** An operation whose path alone says what is meant. */
+export function pathCall(call: SocketCall, params: object): RawCall {
+  return {
+    params,
+    query: NOTHING,
+    body: undefined,
+    bodyBytes: NO_BYTES,
+    signature: undefined,
+    bearerToken: call.connection.session?.token,
+    client: call,
+  };
 }

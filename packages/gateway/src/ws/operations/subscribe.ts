@@ -22,7 +22,8 @@ interface Wish {
 
 export const subscribe = defineSocketOperation({
   message: SubscribeMessage,
-  handle: ({ message, connection, refuse, ok }, context) => {
+  handle: (message, call, context) => {
+    const { connection } = call;
     const badToken = bindToken(message.token, connection, context);
     const wishes: Wish[] = [];
     for (const stream of new Set(message.streams)) {
@@ -30,11 +31,11 @@ export const subscribe = defineSocketOperation({
         const name = judge(stream, connection, context, badToken, wishes);
         wishes.push({ stream, name });
       } catch (error) {
-        refuse(error, { stream });
+        call.refuse(error, { stream });
       }
     }
     if (wishes.length === 0) return undefined;
-    ok({ streams: wishes.map(({ stream }) => stream), seq: context.hub.position });
+    call.ok({ streams: wishes.map(({ stream }) => stream), seq: context.hub.position });
     for (const wish of wishes) {
       connection.subscriptions.get(wish.stream)?.end();
       // A frame of an earlier stream may have been one too many for the socket.

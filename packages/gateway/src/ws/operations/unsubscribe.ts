@@ -4,15 +4,16 @@ import { defineSocketOperation } from "./operation.js";
 /** Ends streams; each name is judged alone. */
 export const unsubscribe = defineSocketOperation({
   message: UnsubscribeMessage,
-  handle: ({ message, connection, refuse }) => {
+  handle: (message, call) => {
+    const { subscriptions } = call.connection;
     const streams = [...new Set(message.streams)].filter((stream) => {
-      const subscription = connection.subscriptions.get(stream);
+      const subscription = subscriptions.get(stream);
       if (subscription === undefined) {
-        refuse(new Refusal("not_subscribed", { stream }), { stream });
+        call.refuse(new Refusal("not_subscribed", { stream }), { stream });
         return false;
       }
       subscription.end();
-      connection.subscriptions.delete(stream);
+      subscriptions.delete(stream);
       return true;
     });
     return streams.length === 0 ? undefined : { streams };

@@ -112,7 +112,10 @@ export class AccountFeed {
         frames.set(stream, frame);
       }
       reader.seq = position;
-      if (frame !== null) reader.connection.send(frame);
+      if (frame === null) continue;
+      // A command is told on several streams, and a batch of the log holds many.
+      reader.connection.hold();
+      reader.connection.send(frame);
     }
   }
 

@@ -1,0 +1,63 @@
+/**
+ * The two ends of one real socket, with nothing between: this side's connection, for a test that
+ * hands frames to it turn by turn, and the client that reads them.
+ */
+
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { onTestFinished } from "vitest";
+import { WebSocketServer } from "ws";
+import { Connection } from "../connection.js";
+import { DEFAULT_SOCKET_LIMITS, type SocketLimits } from "../socket-limits.js";
+import { type Frame, StreamClient } from "./stream-client.js";
+
+export interface ConnectedPair {
+  readonly connection: Connection;
+  readonly client: StreamClient;
+  /** All that the client was sent since the last look, in order. */
+  received(): Promise<Frame[]>;
+}
+
+export class SocketPairs {
+  private readonly sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
+  private readonly arrivals: Connection[] = [];
+  private count = 0;
+
+  private constructor(private readonly url: string) {}
+
+  static async open(limits: Partial<SocketLimits> = {}): Promise<SocketPairs> {
+    const server = createServer();
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("no port");
+    const pairs = new SocketPairs(`http://127.0.0.1:${address.port}`);
+    server.on("upgrade", (request, socket, head) => {
+      pairs.sockets.handleUpgrade(request, socket, head, (webSocket) => {
+        const id = `ws${++pairs.count}`;
+        const all = { ...DEFAULT_SOCKET_LIMITS, ...limits };
+        pairs.arrivals.push(new Connection(id, "127.0.0.1", webSocket, socket, all));
+      });
+    });
+    return pairs;
+  }
+
+  async connect(): Promise<ConnectedPair> {
+    const client = await StreamClient.connect(this.url);
+    const connection = this.arrivals.pop();
+    if (connection === undefined) throw new Error("the server has not seen the socket");
+    return {
+      connection,
+      client,
+      received: async () => {
+        connection.answer({ t: "pong", d: {} });
+        await client.next("pong");
+        return client.frames.splice(0);
+      },
+    };
+  }
+}
