@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type Delivery, Pulse, type PulseFeed } from "./pulse.js";
+import { type Delivery, GIVE_WAY_MS, LOOK_EVERY, Pulse, type PulseFeed } from "./pulse.js";
 
 /** A feed that always has something for so many readers, each of which costs some time. */
 class CostlyFeed implements PulseFeed {
@@ -37,9 +37,14 @@ class Clock {
   }
 }
 
+/** A turn of the real event loop, which takes no time of the clock. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 describe("the pulse", () => {
   beforeEach(() => {
-    vi.useFakeTimers();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   });
   afterEach(() => {
     vi.useRealTimers();
@@ -52,6 +57,7 @@ describe("the pulse", () => {
     for (let i = 0; i < wakes; i++) {
       pulse.wake(feed);
       await vi.advanceTimersByTimeAsync(1);
+      for (let turns = 0; turns < 30; turns++) await turn();
     }
     pulse.stop();
     return feed.rounds.slice(1).map((at, i) => at - (feed.rounds[i] ?? 0));
@@ -78,12 +84,104 @@ describe("the pulse", () => {
     const feed = new CostlyFeed(clock, 1_000, 0.01);
     const pulse = new Pulse(() => undefined, clock.now);
     pulse.wake(feed);
-    vi.runOnlyPendingTimers();
-    expect(feed.delivered).toBeGreaterThan(0);
+    await turn();
+    expect(feed.delivered).toBeGreaterThan(LOOK_EVERY);
     expect(feed.delivered).toBeLessThan(100);
-    await vi.advanceTimersByTimeAsync(50);
-    expect(feed.delivered).toBe(1_000);
+    while (feed.delivered < 1_000) await turn();
     pulse.stop();
+    expect(pulse.lastSpentMs).toBeCloseTo(10, 6);
+  });
+
+  test("commands during a round: a turn writes to a handful of readers", async () => {
+    const clock = new Clock();
+    const feed = new CostlyFeed(clock, 1_000, 0.01);
+    const pulse = new Pulse(() => undefined, clock.now);
+    pulse.wake(feed);
+    await turn();
+    expect(feed.delivered).toBeGreaterThan(LOOK_EVERY);
+    const perTurn: number[] = [];
+    while (feed.delivered < 900) {
+      clock.spend(0.1);
+      pulse.giveWay();
+      const before = feed.delivered;
+      await turn();
+      perTurn.push(feed.delivered - before);
+    }
+    expect(perTurn.every((count) => count === LOOK_EVERY)).toBe(true);
+    // What the commands took is not the round's own time.
+    while (feed.delivered < 1_000) await turn();
+    expect(pulse.lastSpentMs).toBeCloseTo(10, 6);
+    pulse.stop();
+  });
+
+  test("some time after the last command, slices are long again", async () => {
+    const clock = new Clock();
+    const feed = new CostlyFeed(clock, 2_000, 0.01);
+    const pulse = new Pulse(() => undefined, clock.now);
+    pulse.wake(feed);
+    await turn();
+    pulse.giveWay();
+    const perTurn: number[] = [];
+    while (feed.delivered < 2_000) {
+      const before = feed.delivered;
+      await turn();
+      perTurn.push(feed.delivered - before);
+    }
+    pulse.stop();
+    const short = perTurn.findIndex((count) => count > LOOK_EVERY);
+    expect(short * LOOK_EVERY * 0.01).toBeGreaterThanOrEqual(GIVE_WAY_MS - 1e-6);
+    expect(short * LOOK_EVERY * 0.01).toBeLessThan(GIVE_WAY_MS + 1);
+    expect(Math.max(...perTurn)).toBeGreaterThan(4 * LOOK_EVERY);
+  });
+
+  test("commands between two rounds do not shorten the next one's slices", async () => {
+    const clock = new Clock();
+    const feed = new CostlyFeed(clock, 1_000, 0.01);
+    const pulse = new Pulse(() => undefined, clock.now);
+    pulse.giveWay();
+    pulse.wake(feed);
+    pulse.giveWay();
+    await turn();
+    expect(feed.delivered).toBeGreaterThan(LOOK_EVERY);
+    pulse.stop();
+  });
+
+  test("a feed that fails while it is handed out costs its own frame alone", async () => {
+    const clock = new Clock();
+    const faults: unknown[] = [];
+    const pulse = new Pulse((error) => faults.push(error), clock.now);
+    const good = new CostlyFeed(clock, 30, 0);
+    let steps = 0;
+    const next = (): boolean => {
+      if (++steps === 3) throw new Error("broken");
+      return true;
+    };
+    pulse.wake({ collect: () => ({ next }) });
+    pulse.wake(good);
+    while (good.delivered < 30) await turn();
+    expect(faults).toHaveLength(1);
+    expect(steps).toBe(3);
+    pulse.wake(good);
+    await vi.advanceTimersByTimeAsync(20);
+    while (good.delivered < 60) await turn();
+    pulse.stop();
+  });
+
+  test("many feeds with a reader each take no more turns than one with as many readers", async () => {
+    const clock = new Clock();
+    const pulse = new Pulse(() => undefined, clock.now);
+    const feeds = Array.from({ length: 200 }, () => new CostlyFeed(clock, 1, 0.01));
+    for (const feed of feeds) pulse.wake(feed);
+    const handedOut = () => feeds.reduce((sum, { delivered }) => sum + delivered, 0);
+    await turn();
+    let turns = 0;
+    for (; handedOut() < feeds.length; turns++) {
+      pulse.giveWay();
+      await turn();
+    }
+    pulse.stop();
+    // Two steps a feed: to its reader, and to find that there is no other.
+    expect(turns).toBeLessThanOrEqual((2 * feeds.length) / LOOK_EVERY);
   });
 
   test("a feed that fails costs its own frame alone", async () => {
@@ -97,7 +195,7 @@ describe("the pulse", () => {
       },
     });
     pulse.wake(good);
-    await vi.advanceTimersByTimeAsync(20);
+    while (good.delivered < 3) await turn();
     expect(faults).toHaveLength(1);
     expect(good.delivered).toBe(3);
     pulse.stop();

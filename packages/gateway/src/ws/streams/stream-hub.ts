@@ -104,6 +104,7 @@ export class StreamHub implements PublicEventSink {
   private onCommand(applied: Applied): void {
     // An exception here would stop the venue: streams are not worth that.
     try {
+      this.pulse.giveWay();
       this.venue.views.tellPublicEvents(applied, this);
       this.accounts.onCommand(applied.position);
       for (const { book, ticker } of this.markets.values()) {
