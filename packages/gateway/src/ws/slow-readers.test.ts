@@ -17,6 +17,8 @@ const LIMITS = {
   roomBytes: 32_768,
   maxBufferedBytes: 8_388_608,
   closeTimeoutMs: 200,
+  // Whoever does not read does not answer pings either: on a busy machine it would be cut for that.
+  pingIntervalMs: 3_600_000,
   messagesPerSecond: 1e6,
   messagesBurst: 1e6,
 };
