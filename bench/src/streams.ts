@@ -1,5 +1,6 @@
 /**
- * The streams: their size, their fan-out, and what a thousand readers cost the order path.
+ * The streams: their size, their fan-out, orders over sockets, and what a thousand readers cost the
+ * order path.
  *
  *   npm run bench:streams [-- --help]
  *
@@ -11,20 +12,26 @@ import { withGateway } from "./orders/gateway.js";
 import { OrderPath } from "./orders/order-path.js";
 import { perSecond } from "./orders/processes.js";
 import { median, percentile, progress, Report } from "./report.js";
+import { measureEntry } from "./streams/entry.js";
 import { measureFanOut, startReaders } from "./streams/fan-out.js";
 import { measureSizes, SIZES_LEAVE_OUT } from "./streams/sizes.js";
 
 const options = benchOptions({
   command: "bench:streams",
-  about: "Bytes of the book stream, its fan-out, and orders beside its readers.",
+  about: "Bytes of the book stream, its fan-out, orders over sockets and beside its readers.",
   amounts: {
     sockets: { about: "readers of the book", full: 1_000, short: 1_000 },
     fanouts: { about: "frames sent to all of them", full: 100, short: 40 },
-    count: { about: "orders of a turn beside the readers", full: 10_000, short: 3_000 },
-    rounds: { about: "turns of each, of which the middle one counts", full: 3, short: 1 },
+    count: { about: "orders of a turn with or without the readers", full: 2_500, short: 1_500 },
+    rounds: { about: "turns of each, of which the middle one counts", full: 11, short: 5 },
+    entries: { about: "turns of 400 orders over REST and over sockets", full: 60, short: 15 },
   },
 });
 const { sockets: SOCKETS, fanouts: FANOUTS, count: COUNT, rounds: ROUNDS } = options.amounts;
+const { entries: ENTRIES } = options.amounts;
+
+/** From which the rate is taken. */
+const SATURATING_ORDERS = 6_000;
 
 const report = new Report("streams", [
   "signing (done before the clock starts)",
@@ -32,30 +39,85 @@ const report = new Report("streams", [
   ...SIZES_LEAVE_OUT,
 ]);
 
-/** At a third of saturation: readers take their share of the processor, not of the orders' time. */
+/** Turns of paced orders, and what became of them. */
+class Turns {
+  private readonly p50s: number[] = [];
+  private readonly p99s: number[] = [];
+  private readonly lateness: number[] = [];
+
+  async take(path: OrderPath, rate: number): Promise<void> {
+    const { dueLatenciesMs, latenessMs } = await path.paced(COUNT, rate);
+    this.p50s.push(percentile(dueLatenciesMs, 0.5));
+    this.p99s.push(percentile(dueLatenciesMs, 0.99));
+    this.lateness.push(percentile(latenessMs, 0.99));
+  }
+
+  get p50(): number {
+    return median(this.p50s);
+  }
+
+  get p99(): number {
+    return median(this.p99s);
+  }
+
+  get late(): number {
+    return median(this.lateness);
+  }
+
+  /** The p99 of every turn, so that nobody has to take the middle one's word. */
+  toString(): string {
+    return this.p99s.map((ms) => ms.toFixed(1)).join(" ");
+  }
+}
+
+/**
+ * At a third of saturation: readers take their share of the processor, not of the orders' time. The
+ * sockets stay open throughout; they join the stream and leave it again from turn to turn, many
+ * times and in the order a-b-b-a, so that a drift of the machine or one bad moment hits both.
+ */
 async function measureReaders(path: OrderPath): Promise<void> {
   await path.saturate(4_000);
-  const rate = Math.floor(perSecond(await path.saturate(COUNT)) / 3);
-  const without: number[] = [];
-  const beside: number[] = [];
-  const p99 = async (): Promise<number> =>
-    percentile((await path.paced(COUNT, rate)).dueLatenciesMs, 0.99);
-  for (let round = 1; round <= ROUNDS; round++) {
-    progress(`streams: orders beside ${SOCKETS} readers, round ${round} of ${ROUNDS} …`);
-    without.push(await p99());
-    const { port } = path;
-    const readers = await startReaders({ port, sockets: SOCKETS, subscribe: "book.BTCUSD" });
-    beside.push(await p99());
+  const rate = Math.floor(perSecond(await path.saturate(SATURATING_ORDERS)) / 3);
+  const { port } = path;
+  const stream = { port, sockets: SOCKETS, subscribe: "book.BTCUSD", isElsewhere: true };
+  const readers = await startReaders(stream);
+  const beside = new Turns();
+  const without = new Turns();
+  try {
+    await path.paced(COUNT, rate);
+    await readers.ask("leave");
+    await path.paced(COUNT, rate);
+    for (let round = 1; round <= ROUNDS; round++) {
+      progress(`streams: orders beside ${SOCKETS} readers, round ${round} of ${ROUNDS} …`);
+      const isBesideFirst = round % 2 === 0;
+      if (isBesideFirst) await beside.take(path, rate);
+      else await without.take(path, rate);
+      await readers.ask(isBesideFirst ? "leave" : "join");
+      if (isBesideFirst) await without.take(path, rate);
+      else await beside.take(path, rate);
+    }
+  } finally {
     await readers.stop();
   }
-  const calm = median(without);
-  const busy = median(beside);
-  const name = `orders at ${rate}/s beside ${SOCKETS} readers, p99 since due`;
-  report.add(name, busy, "ms", `without ${calm.toFixed(1)} ms, bar 1.5×`, busy / calm);
+  progress(`p99 of each turn without readers: ${without} ms`);
+  progress(`p99 of each turn beside readers:  ${beside} ms`);
+  const name = `orders at ${rate}/s beside ${SOCKETS} readers`;
+  for (const [share, busy, calm, bar] of [
+    ["p99 since due", beside.p99, without.p99, ", bar 1.5×"],
+    ["p50 since due", beside.p50, without.p50, ""],
+  ] as const) {
+    const against = `without ${calm.toFixed(2)} ms${bar}`;
+    report.add(`${name}, ${share}`, busy, "ms", against, busy / calm);
+  }
+  const late = `without ${without.late.toFixed(2)} ms`;
+  report.detail("  the load's own lateness, p99", beside.late, "ms", late);
 }
 
 await report.step("sizes", () => measureSizes(report));
 await report.step("fan-out", () => measureFanOut(report, SOCKETS, FANOUTS));
+await report.step("order entry", () =>
+  withGateway(({ origin }) => measureEntry(report, origin, ENTRIES)),
+);
 await report.step("orders beside readers", () =>
   withGateway(async ({ origin }) => measureReaders(await OrderPath.signedIn(origin))),
 );

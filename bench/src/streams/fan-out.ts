@@ -6,9 +6,9 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";
 import { forkScript } from "../orders/processes.js";
-import { percentile, progress, type Report } from "../report.js";
+import { median, percentile, progress, type Report } from "../report.js";
 import type { Request } from "./fan-out-server.js";
-import type { ReadersPlan } from "./readers.js";
+import type { ReadersPlan, ReadersRequest } from "./readers.js";
 
 const WARM_UP_ROUNDS = 10;
 const READ_MARKET = 0;
@@ -26,7 +26,7 @@ class Conversation {
     });
   }
 
-  send(message: Request | ReadersPlan | "expect"): void {
+  send(message: Request | ReadersRequest): void {
     this.child.send(message);
   }
 
@@ -40,7 +40,7 @@ class Conversation {
     return typeof message === "object" && message !== null ? { ...message } : {};
   }
 
-  ask(message: Request | ReadersPlan | "expect"): Promise<Readonly<Record<string, unknown>>> {
+  ask(message: Request | ReadersRequest): Promise<Readonly<Record<string, unknown>>> {
     this.send(message);
     return this.next();
   }
@@ -58,29 +58,25 @@ export async function startReaders(plan: ReadersPlan): Promise<Conversation> {
   return readers;
 }
 
+/** Round by round. */
 interface Measured {
   readonly waitsMs: number[];
-  cpuMicros: number;
-  sends: number;
+  readonly cpuMicros: number[];
   frameBytes: number;
 }
 
 class Contest {
-  constructor(
-    private readonly server: Conversation,
-    private readonly sockets: number,
-  ) {}
+  constructor(private readonly server: Conversation) {}
 
   async round(readers: Conversation, request: Request, into: Measured): Promise<void> {
     await readers.ask("expect");
     const before = await this.cpuMicros();
     const committed = await this.server.ask(request);
     const arrival = await readers.next();
-    into.cpuMicros += (await this.cpuMicros()) - before;
+    into.cpuMicros.push((await this.cpuMicros()) - before);
     const waitNs = BigInt(String(arrival.lastAtNs)) - BigInt(String(committed.atNs));
     into.waitsMs.push(Number(waitNs) / 1e6);
     into.frameBytes = Number(arrival.frameBytes);
-    into.sends += this.sockets;
   }
 
   /** The same command in a market that nobody reads, over as long a time: what is not fan-out. */
@@ -99,7 +95,7 @@ class Contest {
 }
 
 function nothingMeasured(): Measured {
-  return { waitsMs: [], cpuMicros: 0, sends: 0, frameBytes: 0 };
+  return { waitsMs: [], cpuMicros: [], frameBytes: 0 };
 }
 
 export async function measureFanOut(
@@ -109,33 +105,37 @@ export async function measureFanOut(
 ): Promise<void> {
   const server = new Conversation(forkScript(new URL("./fan-out-server.js", import.meta.url), []));
   const { streams, bare: barePort } = await server.next();
-  const contest = new Contest(server, sockets);
+  const contest = new Contest(server);
   progress(`connecting twice ${sockets} readers …`);
   const readers = await startReaders({ port: Number(streams), sockets, subscribe: "book.BTCUSD" });
   const bareReaders = await startReaders({ port: Number(barePort), sockets, subscribe: null });
   try {
     const ours = nothingMeasured();
     const bare = nothingMeasured();
-    let controlMicros = 0;
+    let controls: number[] = [];
     for (let i = 1 - WARM_UP_ROUNDS; i <= rounds; i++) {
       // One after the other, so that all meet the same machine and sockets that are as quiet.
       await contest.round(readers, { kind: "change", market: READ_MARKET }, ours);
       await contest.round(bareReaders, { kind: "broadcast", bytes: ours.frameBytes }, bare);
       const lasting = ours.waitsMs.at(-1) ?? 0;
-      const micros = await contest.control({ kind: "change", market: UNREAD_MARKET }, lasting);
-      if (i > 0) controlMicros += micros;
-      if (i === 0) for (const measured of [ours, bare]) Object.assign(measured, nothingMeasured());
+      controls.push(await contest.control({ kind: "change", market: UNREAD_MARKET }, lasting));
+      if (i === 0) {
+        for (const measured of [ours, bare]) Object.assign(measured, nothingMeasured());
+        controls = [];
+      }
       if (i % 20 === 0) progress(`fan-out, round ${i} of ${rounds} …`);
     }
-    const ourCost = (ours.cpuMicros - controlMicros) / ours.sends;
-    const bareCost = bare.cpuMicros / bare.sends;
-    report.add("bare ws loop, processor time of a send", bareCost, "µs");
+    // The middle of all rounds, each beside the bare round that followed it: one that the machine
+    // disturbed counts for no more than any other.
+    const control = median(controls);
+    const ourMicros = ours.cpuMicros.map((micros) => micros - control);
+    report.add("bare ws loop, processor time of a send", median(bare.cpuMicros) / sockets, "µs");
     report.add(
       `book stream to ${sockets} sockets, processor time of a send`,
-      ourCost,
+      median(ourMicros) / sockets,
       "µs",
       "speed beside the bare loop, bar 0.9",
-      bareCost / ourCost,
+      median(ourMicros.map((micros, i) => (bare.cpuMicros[i] ?? 0) / micros)),
     );
     report.detail("frame of that stream, one level", ours.frameBytes, "bytes");
     for (const share of [0.5, 0.99]) {

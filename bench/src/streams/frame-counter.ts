@@ -1,45 +1,58 @@
 /** Finds the ends of a server's WebSocket frames in a stream of bytes, without reading what is in them. */
 
+/** `at` is where the payload begins in `chunk`, which may end before the payload does. */
+export type FrameSink = (chunk: Buffer, at: number) => void;
+
+const LONGEST_HEADER = 10;
+
 export class FrameCounter {
   /** Frames that have arrived whole. */
   frames = 0;
   /** Bytes of the last one, its header included. */
   lastBytes = 0;
-  private header: Buffer = Buffer.alloc(0);
+  /** The beginning of a header whose end is yet to come. */
+  private header: Buffer | undefined;
   /** Bytes of the frame under way that are yet to come. */
   private missing = 0;
 
-  /** `onFrame` gets the beginning of the payload as far as it lies in the same chunk. */
-  push(chunk: Buffer, onFrame?: (payload: Buffer) => void): void {
-    let rest = chunk;
-    while (rest.length > 0) {
+  push(chunk: Buffer, onFrame?: FrameSink): void {
+    let at = 0;
+    while (at < chunk.length) {
       if (this.missing > 0) {
-        const taken = Math.min(this.missing, rest.length);
+        const taken = Math.min(this.missing, chunk.length - at);
         this.missing -= taken;
-        rest = rest.subarray(taken);
+        at += taken;
         if (this.missing === 0) this.frames++;
-        continue;
-      }
-      const head = this.header.length === 0 ? rest : Buffer.concat([this.header, rest]);
-      const size = sizeOf(head);
-      if (size === undefined) {
-        this.header = Buffer.from(head);
+      } else if (this.header !== undefined) {
+        // Seldom: TCP cut a header in two.
+        const joined = Buffer.concat([this.header, chunk.subarray(at)]);
+        this.header = undefined;
+        this.push(joined, onFrame);
         return;
+      } else {
+        const header = headerBytes(chunk, at);
+        if (at + header > chunk.length) {
+          this.header = Buffer.from(chunk.subarray(at));
+          return;
+        }
+        onFrame?.(chunk, at + header);
+        this.lastBytes = header + payloadBytes(chunk, at, header);
+        this.missing = this.lastBytes;
       }
-      onFrame?.(head.subarray(size.header));
-      this.lastBytes = size.header + size.payload;
-      this.missing = this.lastBytes;
-      rest = head;
-      this.header = Buffer.alloc(0);
     }
   }
 }
 
-function sizeOf(head: Buffer): { header: number; payload: number } | undefined {
-  if (head.length < 2) return undefined;
-  const short = head[1]! & 0x7f;
-  if (short < 126) return { header: 2, payload: short };
-  if (short === 126)
-    return head.length < 4 ? undefined : { header: 4, payload: head.readUInt16BE(2) };
-  return head.length < 10 ? undefined : { header: 10, payload: Number(head.readBigUInt64BE(2)) };
+/** Of the frame that begins at `at`; more than there is where its second byte is yet to come. */
+function headerBytes(chunk: Buffer, at: number): number {
+  const short = chunk[at + 1];
+  if (short === undefined) return LONGEST_HEADER;
+  if (short < 126) return 2;
+  return short === 126 ? 4 : LONGEST_HEADER;
+}
+
+function payloadBytes(chunk: Buffer, at: number, header: number): number {
+  if (header === 2) return chunk[at + 1]!;
+  if (header === 4) return chunk.readUInt16BE(at + 2);
+  return Number(chunk.readBigUInt64BE(at + 2));
 }

@@ -2,6 +2,14 @@
 import { connect, type Socket } from "node:net";
 
 const HANDSHAKE_END = "\r\n\r\n";
+/** The beginning of `{t: "ok", …}` in MessagePack. */
+const OK = Buffer.from([0x82, 0xa1, 0x74, 0xa2, 0x6f, 0x6b]);
+
+/** Whether the payload that begins at `at` says so. */
+export function isOk(chunk: Buffer, at: number): boolean {
+  for (let i = 0; i < OK.length; i++) if (chunk[at + i] !== OK[i]) return false;
+  return true;
+}
 
 /** Resolves once the upgrade was answered; the bytes after it go to `onData`. */
 export async function openSocket(

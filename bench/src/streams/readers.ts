@@ -1,16 +1,23 @@
 /**
  * Readers in a process of their own: so many sockets that subscribe and count frames. Told to expect
- * a frame, they say when the last of them has it.
+ * a frame, they say when the last of them has it; told to, they leave the stream and join it again
+ * over the same sockets.
  */
-import { FrameCounter } from "./frame-counter.js";
-import { openSocket, textMessage } from "./plain-socket.js";
+import type { Socket } from "node:net";
+import { setPriority } from "node:os";
+import { FrameCounter, type FrameSink } from "./frame-counter.js";
+import { isOk, openSocket, textMessage } from "./plain-socket.js";
 
 export interface ReadersPlan {
   readonly port: number;
   readonly sockets: number;
   /** null: the server sends by itself. */
   readonly subscribe: string | null;
+  /** Readers elsewhere would read with cores of their own, so these make way for everyone else. */
+  readonly isElsewhere?: boolean;
 }
+
+export type ReadersRequest = ReadersPlan | "expect" | "join" | "leave";
 
 export interface Arrival {
   /** Of the clock that all processes of a machine share. */
@@ -18,16 +25,42 @@ export interface Arrival {
   readonly frameBytes: number;
 }
 
+class Reader {
+  readonly counter = new FrameCounter();
+  /** Operations that were answered. */
+  answers = 0;
+  private socket: Socket | undefined;
+  private readonly onFrame: FrameSink = (chunk, at) => {
+    if (isOk(chunk, at)) this.answers++;
+  };
+
+  constructor(private readonly onFrames: (reader: Reader, before: number) => void) {}
+
+  async open(port: number): Promise<void> {
+    this.socket = await openSocket(port, undefined, (chunk) => {
+      const before = this.counter.frames;
+      this.counter.push(chunk, this.onFrame);
+      this.onFrames(this, before);
+    });
+  }
+
+  say(op: "subscribe" | "unsubscribe", stream: string): void {
+    this.socket?.write(textMessage(JSON.stringify({ op, streams: [stream] })));
+  }
+}
+
+const LOW_PRIORITY = 19;
 /** The answer to the subscription, and the snapshot. */
 const FIRST_FRAMES = 2;
 
-const counters: FrameCounter[] = [];
+const readers: Reader[] = [];
+let stream: string | null = null;
 let expected = Number.POSITIVE_INFINITY;
 let missing = 0;
-let onFirst: () => void = () => undefined;
+let onProgress: () => void = () => undefined;
 
-function onFrames(counter: FrameCounter, before: number): void {
-  if (before < FIRST_FRAMES) onFirst();
+function onFrames({ counter }: Reader, before: number): void {
+  onProgress();
   if (before >= expected || counter.frames < expected) return;
   missing--;
   if (missing > 0) return;
@@ -35,36 +68,52 @@ function onFrames(counter: FrameCounter, before: number): void {
   process.send?.({ lastAtNs, frameBytes: counter.lastBytes } satisfies Arrival);
 }
 
-async function open({ port, sockets, subscribe }: ReadersPlan): Promise<void> {
-  for (let i = 0; i < sockets; i++) {
-    const counter = new FrameCounter();
-    counters.push(counter);
-    const socket = await openSocket(port, undefined, (chunk) => {
-      const before = counter.frames;
-      counter.push(chunk);
-      onFrames(counter, before);
-    });
-    if (subscribe !== null) {
-      socket.write(textMessage(JSON.stringify({ op: "subscribe", streams: [subscribe] })));
-    }
-  }
-  while (subscribe !== null && counters.some(({ frames }) => frames < FIRST_FRAMES)) {
+async function until(isReached: (reader: Reader) => boolean): Promise<void> {
+  while (!readers.every(isReached)) {
     await new Promise<void>((resolve) => {
-      onFirst = resolve;
+      onProgress = resolve;
     });
   }
+  onProgress = () => undefined;
+}
+
+async function open({ port, sockets, subscribe, isElsewhere }: ReadersPlan): Promise<void> {
+  if (isElsewhere === true) setPriority(LOW_PRIORITY);
+  stream = subscribe;
+  for (let i = 0; i < sockets; i++) {
+    const reader = new Reader(onFrames);
+    readers.push(reader);
+    await reader.open(port);
+    if (stream !== null) reader.say("subscribe", stream);
+  }
+  if (stream !== null) await until(({ counter }) => counter.frames >= FIRST_FRAMES);
+}
+
+async function say(op: "subscribe" | "unsubscribe"): Promise<void> {
+  for (const reader of readers) {
+    reader.answers = 0;
+    if (stream !== null) reader.say(op, stream);
+  }
+  await until(({ answers }) => answers > 0);
 }
 
 /** Each socket's next frame counts, wherever its count stands. */
 function expectOneMore(): void {
-  const most = Math.max(...counters.map(({ frames }) => frames));
-  for (const counter of counters) counter.frames = most;
+  const most = Math.max(...readers.map(({ counter }) => counter.frames));
+  for (const { counter } of readers) counter.frames = most;
   expected = most + 1;
-  missing = counters.length;
+  missing = readers.length;
   process.send?.("expecting");
 }
 
-process.on("message", (message: ReadersPlan | "expect") => {
-  if (message === "expect") expectOneMore();
-  else void open(message).then(() => process.send?.("open"));
+async function answer(request: ReadersRequest): Promise<string> {
+  if (request === "join") await say("subscribe");
+  else if (request === "leave") await say("unsubscribe");
+  else if (request !== "expect") await open(request);
+  return "done";
+}
+
+process.on("message", (request: ReadersRequest) => {
+  if (request === "expect") expectOneMore();
+  else void answer(request).then((word) => process.send?.(word));
 });
