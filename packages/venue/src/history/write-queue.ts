@@ -131,6 +131,7 @@ export class WriteQueue {
   async settle(atMost: number): Promise<void> {
     if (this.failure !== undefined) throw this.failure;
     if (this.isSettled(atMost)) return;
+    this.writer.hurry();
     await new Promise<void>((resolve, reject) => {
       this.waiters.push({ atMost, resolve, reject });
     });

@@ -26,6 +26,13 @@ const SIGNATURE = KEY + MAX_KEY_BYTES;
 const SIGNATURE_BYTES = 64;
 const BODY = SIGNATURE + SIGNATURE_BYTES;
 
+/**
+ * Verdicts that are told together while more jobs wait. Each telling wakes the other side, which then
+ * wakes the log for what it was told; of a burst, a few share all of that. A job that is alone is
+ * told at once.
+ */
+const TOLD_TOGETHER = 4;
+
 /** An order's body takes about 200 bytes; what is longer than this is checked elsewhere. */
 export const MAX_RING_BODY_BYTES = SLOT_BYTES - BODY;
 
@@ -54,6 +61,8 @@ export class VerifyRing {
   /** The sender's own counts: of what it has put in, and of the verdicts it has read. */
   private head: number;
   private read: number;
+  /** The checking side's own count: of verdicts that nobody was woken for. */
+  private untold = 0;
 
   constructor(memory: VerifyMemory) {
     this.control = new Int32Array(memory.control);
@@ -126,7 +135,11 @@ export class VerifyRing {
   judge(isValid: boolean): void {
     const done = Atomics.load(this.control, DONE);
     this.bytes[(done & (SLOTS - 1)) * SLOT_BYTES + VERDICT] = isValid ? 1 : 0;
-    Atomics.store(this.control, DONE, (done + 1) | 0);
+    const next = (done + 1) | 0;
+    Atomics.store(this.control, DONE, next);
+    this.untold++;
+    if (this.untold < TOLD_TOGETHER && Atomics.load(this.control, HEAD) !== next) return;
+    this.untold = 0;
     Atomics.notify(this.control, DONE);
   }
 }

@@ -1,19 +1,24 @@
 /**
- * The thread that writes the history. Slices come in by message and in order; what waits while one
- * commits is the next transaction, so a slow disk makes transactions larger, not a queue longer.
+ * The thread that writes the history. Slices come in by message and in order; what comes in until the
+ * next transaction is due shares it, so a slow disk makes transactions larger, not a queue longer.
  * Each also holds the position it reaches: the store is never half a command ahead or behind.
  *
  * A failure is told once, and nothing is written after it: a later slice without an earlier one
  * would be a gap that nobody looks for.
  */
-import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 import { openEnvironment, openTables, TABLES, writeHeld } from "../history-environment.js";
 import { eachEntry } from "../slice.js";
 import { DiskProbe } from "./disk-probe.js";
 import type { FromWriter, ToWriter, WriterData, WriteSlice } from "./messages.js";
 
-/** Slices of one transaction at most: it should end some time also when the log is replayed. */
-const SLICES_PER_TRANSACTION = 16;
+/**
+ * Between two transactions, unless somebody waits: each syncs pages all over the file, and the log's
+ * own syncs, which orders wait for, queue behind it.
+ */
+const MIN_INTERVAL_MS = 250;
+/** At most, so that a transaction ends some time also when the log is replayed. */
+const SLICES_PER_TRANSACTION = 64;
 
 function run(
   { directory, logId }: WriterData,
@@ -24,6 +29,9 @@ function run(
   const stored = openTables(environment, false);
   const tables = TABLES.map((name) => stored[name]);
   const probe = new DiskProbe(directory);
+  let waiting: WriteSlice[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let writtenAt = Number.NEGATIVE_INFINITY;
   let hasFailed = false;
 
   const write = (slices: readonly WriteSlice[]): void => {
@@ -47,19 +55,32 @@ function run(
     }
   };
 
-  port.on("message", (first: ToWriter) => {
-    const slices: WriteSlice[] = [];
-    let message: ToWriter | undefined = first;
-    while (message?.kind === "write") {
-      slices.push(message);
-      if (slices.length === SLICES_PER_TRANSACTION) break;
-      message = receiveMessageOnPort(port)?.message;
+  const writeWaiting = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    write(waiting);
+    waiting = [];
+    writtenAt = performance.now();
+  };
+
+  port.on("message", (message: ToWriter) => {
+    switch (message.kind) {
+      case "write": {
+        waiting.push(message);
+        const waitMs = writtenAt + MIN_INTERVAL_MS - performance.now();
+        if (waitMs <= 0 || waiting.length >= SLICES_PER_TRANSACTION) writeWaiting();
+        else timer ??= setTimeout(writeWaiting, waitMs);
+        return;
+      }
+      case "hurry":
+        writeWaiting();
+        return;
+      case "close":
+        writeWaiting();
+        port.close();
+        probe.close();
+        void environment.close();
     }
-    write(slices);
-    if (message?.kind !== "close") return;
-    port.close();
-    probe.close();
-    void environment.close();
   });
 }
 

@@ -46,6 +46,11 @@ export class HistoryWriter {
     this.post({ kind: "write", number, memory: shared, length, held });
   }
 
+  /** What was handed in is written without waiting for more. */
+  hurry(): void {
+    if (!this.isOver) this.post({ kind: "hurry" });
+  }
+
   /** Resolves once everything handed in was written, or has failed, and the store is let go of. */
   async close(): Promise<void> {
     this.isOver = true;

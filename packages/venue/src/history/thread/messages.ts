@@ -16,7 +16,11 @@ export interface WriteSlice {
   readonly held: Held;
 }
 
-export type ToWriter = WriteSlice | { readonly kind: "close" };
+export type ToWriter =
+  | WriteSlice
+  /** Somebody waits for what was handed in. */
+  | { readonly kind: "hurry" }
+  | { readonly kind: "close" };
 
 export type FromWriter =
   /** This slice and all before it are on disk. */
