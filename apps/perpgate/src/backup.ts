@@ -23,7 +23,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { inspectLog, JournalDamaged, type LogState, nodeDisk } from "@perpgate/journal";
+import { inspectLog, isNotThere, JournalDamaged, type LogState, nodeDisk } from "@perpgate/journal";
 import { makeFolder } from "./make-folder.js";
 import { StartError } from "./start-error.js";
 
@@ -108,7 +108,7 @@ function copySnapshot(from: string, to: string): number {
     copyFileSync(from, to);
   } catch (error) {
     // The venue keeps a few and removes the oldest; none is needed to restore.
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return 0;
+    if (isNotThere(error)) return 0;
     throw error;
   }
   sync(to);

@@ -45,6 +45,11 @@ export interface LockHolder {
   readonly holder: string;
 }
 
+/** Whether a call failed because nothing has that name. */
+export function isNotThere(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}
+
 /** Writes all of `bytes`, however short the single writes are. */
 export function writeFully(file: DiskFile, bytes: Uint8Array, offset: number): void {
   let written = 0;

@@ -1,4 +1,4 @@
-export type { Disk, DiskFile, DiskLock, LockHolder } from "./disk.js";
+export { type Disk, type DiskFile, type DiskLock, isNotThere, type LockHolder } from "./disk.js";
 export {
   BatchRefused,
   type BatchRule,

@@ -6,7 +6,7 @@
  * Every batch is checked on the way out; one that should be there and is not is damage.
  */
 
-import type { Disk, DiskFile } from "./disk.js";
+import { type Disk, type DiskFile, isNotThere } from "./disk.js";
 import { JournalDamaged, PositionUnavailable } from "./errors.js";
 import type { Batch, LogPosition } from "./journal.js";
 import { listSegments, readSegment, type SegmentFile } from "./log-state.js";
@@ -95,7 +95,7 @@ export class LogReader {
     try {
       return readSegment(this.#disk, this.#directory, number);
     } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+      if (isNotThere(error)) return undefined;
       throw error;
     }
   }

@@ -58,6 +58,40 @@ describe("snapshots", () => {
     }
   });
 
+  test.each(["list", "newest"] as const)("%s: while another thread removes the oldest", (call) => {
+    const disk = new FakeDisk(1);
+    const taker = new FileSnapshots(disk, "/log", LOG_ID);
+    taker.write(at(1), [text("1")]);
+    // Another thread replaces the set just after ours has read the names.
+    const namesRead = disk.list.bind(disk);
+    let turns = 3;
+    const raced = Object.create(disk, {
+      open: { value: disk.open.bind(disk) },
+      list: {
+        value: (directory: string) => {
+          const names = namesRead(directory);
+          if (turns-- > 0) {
+            taker.write(at(9 - turns), [text(String(9 - turns))]);
+            taker.keepNewest(1);
+          }
+          return names;
+        },
+      },
+    });
+    const reader = new FileSnapshots(raced, "/log", LOG_ID);
+    if (call === "list") expect(reader.list().map((one) => one.position.batch)).toEqual([9]);
+    else expect(bodyOf(reader)).toBe("9");
+  });
+
+  test("list: a name that leads nowhere is said, not looked at for ever", () => {
+    const disk = new FakeDisk(1);
+    const astray = Object.create(disk, {
+      list: { value: () => ["0000000000000001.snapshot"] },
+      open: { value: disk.open.bind(disk) },
+    });
+    expect(() => new FileSnapshots(astray, "/log", LOG_ID).list()).toThrow(/ENOENT/);
+  });
+
   test("keepNewest: the older ones go", () => {
     const snapshots = new FileSnapshots(new FakeDisk(1), "/log", LOG_ID);
     for (const batch of [1, 2, 3, 4]) snapshots.write(at(batch), [text(String(batch))]);

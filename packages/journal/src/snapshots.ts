@@ -16,7 +16,7 @@
 
 import { basename, join } from "node:path";
 import { crc32c } from "./crc32c.js";
-import { type Disk, readUpTo, writeFully } from "./disk.js";
+import { type Disk, isNotThere, readUpTo, writeFully } from "./disk.js";
 import type { LogPosition } from "./journal.js";
 import { UNFINISHED_SUFFIX } from "./spare-segments.js";
 import { readU53, writeU53 } from "./u53.js";
@@ -83,18 +83,20 @@ export class FileSnapshots implements Snapshots {
   }
 
   list(): SnapshotInfo[] {
-    return this.#files().flatMap((file) => this.#readHeader(file) ?? []);
+    return this.#look((files) => files.flatMap((file) => this.#readHeader(file) ?? []));
   }
 
   newest(atOrBefore = Number.MAX_SAFE_INTEGER): NewestSnapshot {
-    const damaged: string[] = [];
-    for (const file of this.#files()) {
-      if (batchOfName(file) > atOrBefore) continue;
-      const snapshot = this.#read(file);
-      if (snapshot !== undefined) return { snapshot, damaged };
-      damaged.push(file);
-    }
-    return { snapshot: undefined, damaged };
+    return this.#look((files) => {
+      const damaged: string[] = [];
+      for (const file of files) {
+        if (batchOfName(file) > atOrBefore) continue;
+        const snapshot = this.#read(file);
+        if (snapshot !== undefined) return { snapshot, damaged };
+        damaged.push(file);
+      }
+      return { snapshot: undefined, damaged };
+    });
   }
 
   keepNewest(count: number): number {
@@ -102,6 +104,23 @@ export class FileSnapshots implements Snapshots {
     for (const file of old) this.#disk.remove(file);
     if (old.length > 0) this.#disk.syncDirectory(this.#directory);
     return old.length;
+  }
+
+  /**
+   * Whoever takes snapshots removes the oldest, in another thread or process, also between our
+   * listing of the names and our opening of the files. A name that went means that a newer one
+   * came: look again.
+   */
+  #look<T>(at: (files: readonly string[]) => T): T {
+    for (let files = this.#files(); ; ) {
+      try {
+        return at(files);
+      } catch (error) {
+        const now = this.#files();
+        if (!isNotThere(error) || now.join() === files.join()) throw error;
+        files = now;
+      }
+    }
   }
 
   /** Newest first. */

@@ -8,6 +8,7 @@ import { audit, EVENT } from "@perpgate/engine";
 import {
   FileSnapshots,
   inspectLog,
+  isNotThere,
   JournalDamaged,
   LOG_START,
   type LogPosition,
@@ -94,7 +95,7 @@ function lookAt(journal: string): LogState | "damaged" {
     if (log !== undefined) return log;
   } catch (error) {
     if (error instanceof JournalDamaged) return "damaged";
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    if (!isNotThere(error)) throw error;
   }
   throw new NothingToVerify(`there is no log in ${journal}`);
 }
