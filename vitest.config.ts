@@ -38,6 +38,7 @@ export default defineConfig({
     include: [
       "packages/*/{src,test}/**/*.test.ts",
       "apps/*/{src,test}/**/*.test.ts",
+      "bench/src/**/*.test.ts",
       "scripts/*.test.mjs",
     ],
     testTimeout: 60_000,

@@ -13,9 +13,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { benchOptions } from "./options.js";
 import { type Gateway, snapshotsTaken, withGateway } from "./orders/gateway.js";
-import type { LoadResult } from "./orders/load.js";
 import { measureMemory } from "./orders/memory.js";
-import { CONNECTIONS, OrderPath } from "./orders/order-path.js";
+import { CONNECTIONS, OrderPath, type PacedResult, undisturbedMs } from "./orders/order-path.js";
 import { firstMessage, forkScript, perSecond, stop } from "./orders/processes.js";
 import { median, percentile, progress, Report } from "./report.js";
 import { startReaders } from "./streams/fan-out.js";
@@ -78,18 +77,13 @@ async function saturation(floor: OrderPath, gateway: OrderPath): Promise<number>
 }
 
 async function halfOfIt(floor: OrderPath, gateway: OrderPath, rate: number): Promise<void> {
-  const floorTurns: LoadResult[] = [];
-  const turns: LoadResult[] = [];
+  const floorTurns: PacedResult[] = [];
+  const turns: PacedResult[] = [];
   for (let round = 1; round <= ROUNDS; round++) {
     progress(`orders: ${rate}/s, round ${round} of ${ROUNDS} …`);
     floorTurns.push(await floor.paced(PACED, rate));
     turns.push(await gateway.paced(PACED, rate));
   }
-  const middle = (
-    results: readonly LoadResult[],
-    part: "sentLatenciesMs" | "dueLatenciesMs" | "latenessMs",
-    share: number,
-  ): number => median(results.map((result) => percentile(result[part], share)));
   for (const [share, barMs] of [
     [0.5, 1],
     [0.99, 5],
@@ -98,21 +92,39 @@ async function halfOfIt(floor: OrderPath, gateway: OrderPath, rate: number): Pro
       ["sent", "sentLatenciesMs"],
       ["due", "dueLatenciesMs"],
     ] as const) {
-      const ours = middle(turns, part, share);
-      const least = middle(floorTurns, part, share);
-      report.add(
-        `gateway at ${rate}/s, p${share * 100} since ${from}`,
-        ours,
-        "ms",
-        `floor ${least.toFixed(2)} ms; bars ${barMs} ms and 1.5×`,
-        ours / least,
-      );
+      const name = `gateway at ${rate}/s, p${share * 100} since ${from}`;
+      const middle = (of: readonly PacedResult[]): number =>
+        median(of.map((turn) => percentile(turn[part], share)));
+      addBesideFloor(name, middle(turns), middle(floorTurns), barMs);
+      const leftAlone = (of: readonly PacedResult[]): number =>
+        percentile(undisturbedMs(of, part), share);
+      addBesideFloor(`  ${UNDISTURBED}`, leftAlone(turns), leftAlone(floorTurns), barMs);
     }
   }
-  const late = middle(turns, "latenessMs", 0.99);
-  const lateForFloor = middle(floorTurns, "latenessMs", 0.99);
-  const beside = `${lateForFloor.toFixed(2)} ms with the floor`;
-  report.add("  the load's own lateness, p99", late, "ms", beside);
+  addOfMachine(floorTurns, turns);
+}
+
+const UNDISTURBED = "of these, orders that the machine did not slow down";
+
+function addBesideFloor(name: string, ours: number, least: number, barMs: number): void {
+  const beside = `floor ${least.toFixed(2)} ms; bars ${barMs} ms and 1.5×`;
+  report.add(name, ours, "ms", beside, ours / least);
+}
+
+/** What the machine and the load had to do with it. */
+function addOfMachine(floorTurns: readonly PacedResult[], turns: readonly PacedResult[]): void {
+  const lateness = (of: readonly PacedResult[]): number =>
+    median(of.map(({ latenessMs }) => percentile(latenessMs, 0.99)));
+  const late = `${lateness(floorTurns).toFixed(2)} ms with the floor`;
+  report.add("  the load's own lateness, p99", lateness(turns), "ms", late);
+  const slow = (of: readonly PacedResult[]): number =>
+    100 * median(of.map(({ slowShare }) => slowShare));
+  const slowBeside = `${slow(floorTurns).toFixed(1)} % with the floor`;
+  report.add("  time in which the machine itself was slow", slow(turns), "%", slowBeside);
+  const left = (of: readonly PacedResult[]): number =>
+    (100 * undisturbedMs(of, "dueLatenciesMs").length) / (of.length * of[0]!.answered);
+  const leftBeside = `${left(floorTurns).toFixed(0)} % with the floor`;
+  report.add("  orders that it did not slow down", left(turns), "%", leftBeside);
 }
 
 async function orders(floor: OrderPath, gateway: Gateway): Promise<void> {

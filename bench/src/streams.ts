@@ -9,7 +9,7 @@
  */
 import { benchOptions } from "./options.js";
 import { withGateway } from "./orders/gateway.js";
-import { OrderPath } from "./orders/order-path.js";
+import { OrderPath, type PacedResult, undisturbedMs } from "./orders/order-path.js";
 import { perSecond } from "./orders/processes.js";
 import { median, percentile, progress, Report } from "./report.js";
 import { measureEntry } from "./streams/entry.js";
@@ -41,32 +41,35 @@ const report = new Report("streams", [
 
 /** Turns of paced orders, and what became of them. */
 class Turns {
-  private readonly p50s: number[] = [];
-  private readonly p99s: number[] = [];
-  private readonly lateness: number[] = [];
+  private readonly turns: PacedResult[] = [];
 
   async take(path: OrderPath, rate: number): Promise<void> {
-    const { dueLatenciesMs, latenessMs } = await path.paced(COUNT, rate);
-    this.p50s.push(percentile(dueLatenciesMs, 0.5));
-    this.p99s.push(percentile(dueLatenciesMs, 0.99));
-    this.lateness.push(percentile(latenessMs, 0.99));
+    this.turns.push(await path.paced(COUNT, rate));
   }
 
-  get p50(): number {
-    return median(this.p50s);
+  /** Since due, of the middle turn. */
+  middle(share: number): number {
+    return median(this.eachTurn(share));
   }
 
-  get p99(): number {
-    return median(this.p99s);
+  /** Since due, of all orders that the machine did not slow down. */
+  leftAlone(share: number): number {
+    return percentile(undisturbedMs(this.turns, "dueLatenciesMs"), share);
   }
 
   get late(): number {
-    return median(this.lateness);
+    return median(this.turns.map(({ latenessMs }) => percentile(latenessMs, 0.99)));
   }
 
   /** The p99 of every turn, so that nobody has to take the middle one's word. */
   toString(): string {
-    return this.p99s.map((ms) => ms.toFixed(1)).join(" ");
+    return this.eachTurn(0.99)
+      .map((ms) => ms.toFixed(1))
+      .join(" ");
+  }
+
+  private eachTurn(share: number): number[] {
+    return this.turns.map(({ dueLatenciesMs }) => percentile(dueLatenciesMs, share));
   }
 }
 
@@ -102,12 +105,16 @@ async function measureReaders(path: OrderPath): Promise<void> {
   progress(`p99 of each turn without readers: ${without} ms`);
   progress(`p99 of each turn beside readers:  ${beside} ms`);
   const name = `orders at ${rate}/s beside ${SOCKETS} readers`;
-  for (const [share, busy, calm, bar] of [
-    ["p99 since due", beside.p99, without.p99, ", bar 1.5×"],
-    ["p50 since due", beside.p50, without.p50, ""],
+  for (const [share, bar] of [
+    [0.99, ", bar 1.5×"],
+    [0.5, ""],
   ] as const) {
-    const against = `without ${calm.toFixed(2)} ms${bar}`;
-    report.add(`${name}, ${share}`, busy, "ms", against, busy / calm);
+    const percent = `p${share * 100} since due`;
+    const add = (metric: string, busy: number, calm: number): void =>
+      report.add(metric, busy, "ms", `without ${calm.toFixed(2)} ms${bar}`, busy / calm);
+    add(`${name}, ${percent}`, beside.middle(share), without.middle(share));
+    const undisturbed = "  of these, orders that the machine did not slow down";
+    add(undisturbed, beside.leftAlone(share), without.leftAlone(share));
   }
   const late = `without ${without.late.toFixed(2)} ms`;
   report.detail("  the load's own lateness, p99", beside.late, "ms", late);

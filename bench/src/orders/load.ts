@@ -36,6 +36,8 @@ export interface LoadResult {
   /** Answers after the warm-up, and the time they took. */
   readonly answered: number;
   readonly seconds: number;
+  /** When the first of them was due, on the clock that all processes share; 0 if never one was. */
+  readonly firstDueMs: number;
   /** From the actual send to the answer. */
   readonly sentLatenciesMs: readonly number[];
   /** From the moment the request was due to the answer; as the former at saturation. */
@@ -125,6 +127,7 @@ class Run {
     return {
       answered: count - warmUp,
       seconds: Number(last - this.sentNs[warmUp]!) / 1e9,
+      firstDueMs: Number(this.dueNs[warmUp]!) / 1e6,
       sentLatenciesMs: between(this.sentNs, this.answeredNs),
       dueLatenciesMs: between(this.dueNs, this.answeredNs),
       latenessMs: between(this.dueNs, this.sentNs),

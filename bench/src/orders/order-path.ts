@@ -1,4 +1,6 @@
 /** A server that takes signed orders, and the loads that can be put on it: each order a new nonce. */
+import { watchingPace } from "../pace/machine-pace.js";
+import { undisturbed } from "../pace/undisturbed.js";
 import type { LoadPlan, LoadResult, OrdersOf } from "./load.js";
 import { runLoad } from "./processes.js";
 import { type SignedIn, signIn } from "./sign-in.js";
@@ -8,6 +10,21 @@ export const CONNECTIONS = 16;
 const PACED_CONNECTIONS = 64;
 const PRICE = 65_000;
 const SOCKET_LOAD = new URL("../streams/socket-load.js", import.meta.url);
+
+export interface PacedResult extends LoadResult {
+  /** The places of the orders that the machine itself did not slow down. */
+  readonly undisturbed: readonly number[];
+  /** Of the time, how much the machine ran slowly. */
+  readonly slowShare: number;
+}
+
+/** Of several turns, the times of all orders that the machine left alone. */
+export function undisturbedMs(
+  turns: readonly PacedResult[],
+  part: "sentLatenciesMs" | "dueLatenciesMs",
+): number[] {
+  return turns.flatMap((turn) => turn.undisturbed.map((at) => turn[part][at]!));
+}
 
 export class OrderPath {
   private nonce = 1;
@@ -29,8 +46,12 @@ export class OrderPath {
   }
 
   /** At a fixed rate, whatever the answers. */
-  paced(count: number, rate: number): Promise<LoadResult> {
-    return runLoad(this.plan(count, rate, PACED_CONNECTIONS));
+  async paced(count: number, rate: number): Promise<PacedResult> {
+    const { result, pace } = await watchingPace(() =>
+      runLoad(this.plan(count, rate, PACED_CONNECTIONS)),
+    );
+    const kept = undisturbed({ ...result, gapMs: 1_000 / rate }, pace.slow);
+    return { ...result, undisturbed: kept, slowShare: pace.slowShare };
   }
 
   overSockets(count: number): Promise<LoadResult> {

@@ -130,6 +130,7 @@ async function run(plan: LoadPlan, prepared: readonly Buffer[][]): Promise<LoadR
   return {
     answered: latenciesMs.length,
     seconds,
+    firstDueMs: 0,
     sentLatenciesMs: latenciesMs,
     dueLatenciesMs: latenciesMs,
     latenessMs: [],

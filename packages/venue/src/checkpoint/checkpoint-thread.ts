@@ -10,7 +10,14 @@ import type { FromThread, ThreadData, ToThread } from "./messages.js";
 
 /** Of this thread alone: orders come before snapshots where both want the same core. */
 const LOW_PRIORITY = 10;
-const TURN_MS = 10;
+/**
+ * Short, with a rest after it: also at a low priority a thread that works for ten milliseconds keeps
+ * a core to itself for as long, while those of the order path queue on the others.
+ */
+const TURN_MS = 0.4;
+const REST_MS = 2;
+/** Further behind than this it follows without resting. */
+const NEAR_BATCHES = 5_000;
 const TIMER_MS = 1_000;
 
 function run(data: ThreadData, tell: (message: FromThread) => void): void {
@@ -45,7 +52,8 @@ function run(data: ThreadData, tell: (message: FromThread) => void): void {
       const isDue = follower.commandsSince >= options.everyCommands;
       const isTime = performance.now() - takenAt >= options.everyMs && follower.commandsSince > 0;
       if (isDue || (isTime && progress === "caught up")) take(follower);
-      if (progress === "behind" && !isOver) schedule();
+      if (progress === "behind" && !isOver)
+        schedule(follower.batchesBefore(target) <= NEAR_BATCHES);
     });
   };
   const take = (replica: Follower): void => {
@@ -61,12 +69,13 @@ function run(data: ThreadData, tell: (message: FromThread) => void): void {
       replica.postpone();
     }
   };
-  const schedule = (): void => {
+  const schedule = (isNear = false): void => {
     if (scheduled || isOver) return;
     scheduled = true;
-    setImmediate(turn);
+    if (isNear) setTimeout(turn, REST_MS);
+    else setImmediate(turn);
   };
-  const timer = setInterval(schedule, Math.min(TIMER_MS, options.everyMs));
+  const timer = setInterval(() => schedule(), Math.min(TIMER_MS, options.everyMs));
   parentPort?.on("message", (message: ToThread) => {
     if (message.kind === "close") {
       end();

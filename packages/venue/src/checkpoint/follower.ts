@@ -36,7 +36,7 @@ export class AuditFailed extends Error {
 }
 
 /** Batches between two looks at the clock. */
-const LOOK_EVERY = 16;
+const LOOK_EVERY = 4;
 
 export class Follower {
   private readonly snapshots: Snapshots;
@@ -66,6 +66,11 @@ export class Follower {
   /** Commands applied since the last snapshot. */
   get commandsSince(): number {
     return this.replica.position - this.snapshotAt;
+  }
+
+  /** How many batches are left up to that one. */
+  batchesBefore(batch: number): number {
+    return batch - this.reader.position.batch;
   }
 
   /** Applies up to the batch, for about that long, and at most so many commands past a snapshot. */

@@ -1,7 +1,8 @@
 /**
  * The thread that writes the history. Slices come in by message and in order; what comes in until the
  * next transaction is due shares it, so a slow disk makes transactions larger, not a queue longer.
- * Each also holds the position it reaches: the store is never half a command ahead or behind.
+ * Each also holds the position it reaches: the store is never half a command ahead or behind. Its
+ * entries are put a few at a time over most of the time between two transactions.
  *
  * A failure is told once, and nothing is written after it: a later slice without an earlier one
  * would be a gap that nobody looks for.
@@ -10,18 +11,23 @@ import { parentPort, workerData } from "node:worker_threads";
 import { openEnvironment, openTables, TABLES, writeHeld } from "../history-environment.js";
 import { eachEntry } from "../slice.js";
 import { DiskProbe } from "./disk-probe.js";
-import type { FromWriter, ToWriter, WriterData, WriteSlice } from "./messages.js";
+import { EvenPace } from "./even-pace.js";
+import type { FromWriter, ThreadData, ToWriter, WriteSlice } from "./messages.js";
 
 /**
  * Between two transactions, unless somebody waits: each syncs pages all over the file, and the log's
  * own syncs, which orders wait for, queue behind it.
  */
 const MIN_INTERVAL_MS = 250;
+/** Of that, the time over which a transaction's entries are spread. */
+const SPREAD_MS = 200;
+/** Put in one go, in some tenths of a millisecond. */
+const ENTRIES_PER_STEP = 64;
 /** At most, so that a transaction ends some time also when the log is replayed. */
 const SLICES_PER_TRANSACTION = 64;
 
 function run(
-  { directory, logId }: WriterData,
+  { directory, logId, hurries }: ThreadData,
   port: NonNullable<typeof parentPort>,
   tell: (message: FromWriter) => void,
 ): void {
@@ -29,24 +35,34 @@ function run(
   const stored = openTables(environment, false);
   const tables = TABLES.map((name) => stored[name]);
   const probe = new DiskProbe(directory);
+  const pace = new EvenPace(hurries);
   let waiting: WriteSlice[] = [];
   let timer: NodeJS.Timeout | undefined;
-  let writtenAt = Number.NEGATIVE_INFINITY;
+  let begunAt = Number.NEGATIVE_INFINITY;
   let hasFailed = false;
+
+  const putAll = (slices: readonly WriteSlice[]): void => {
+    const entries = slices.reduce((sum, { count }) => sum + count, 0);
+    pace.begin(entries / ENTRIES_PER_STEP, SPREAD_MS);
+    let put = 0;
+    for (const { memory, length } of slices) {
+      // A copy: lmdb takes no memory that is shared.
+      eachEntry(Buffer.from(new Uint8Array(memory, 0, length)), (table, key, value) => {
+        tables[table]!.putSync(key, value);
+        if (++put % ENTRIES_PER_STEP === 0) pace.next();
+      });
+    }
+  };
 
   const write = (slices: readonly WriteSlice[]): void => {
     const last = slices.at(-1);
     if (last === undefined || hasFailed) return;
     try {
-      probe.check();
       environment.transactionSync(() => {
-        for (const { memory, length } of slices) {
-          // A copy: lmdb takes no memory that is shared.
-          eachEntry(Buffer.from(new Uint8Array(memory, 0, length)), (table, key, value) => {
-            tables[table]!.putSync(key, value);
-          });
-        }
+        putAll(slices);
         writeHeld(environment, logId, last.held);
+        // Right before the pages are written.
+        probe.check();
       });
       tell({ kind: "written", number: last.number });
     } catch (error) {
@@ -58,22 +74,23 @@ function run(
   const writeWaiting = (): void => {
     clearTimeout(timer);
     timer = undefined;
+    begunAt = performance.now();
     write(waiting);
     waiting = [];
-    writtenAt = performance.now();
   };
 
   port.on("message", (message: ToWriter) => {
     switch (message.kind) {
       case "write": {
         waiting.push(message);
-        const waitMs = writtenAt + MIN_INTERVAL_MS - performance.now();
+        const waitMs = begunAt + MIN_INTERVAL_MS - performance.now();
         if (waitMs <= 0 || waiting.length >= SLICES_PER_TRANSACTION) writeWaiting();
         else timer ??= setTimeout(writeWaiting, waitMs);
         return;
       }
       case "hurry":
         writeWaiting();
+        pace.heed(message.time);
         return;
       case "close":
         writeWaiting();

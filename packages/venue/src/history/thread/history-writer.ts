@@ -2,7 +2,7 @@
 import { Worker } from "node:worker_threads";
 import type { Held } from "../history-environment.js";
 import type { Slice } from "../slice.js";
-import type { FromWriter, ToWriter, WriterData } from "./messages.js";
+import type { FromWriter, ThreadData, ToWriter, WriterData } from "./messages.js";
 
 export interface WriterEvents {
   /** The slice of this number and all before it are on disk. */
@@ -14,6 +14,7 @@ export interface WriterEvents {
 export class HistoryWriter {
   private readonly thread: Worker;
   private readonly exited: Promise<void>;
+  private readonly hurries = new Int32Array(new SharedArrayBuffer(4));
   /** The last slice handed in; 0 if the thread has nothing to do. */
   private awaited = 0;
   private isOver = false;
@@ -22,8 +23,9 @@ export class HistoryWriter {
     data: WriterData,
     private readonly events: WriterEvents,
   ) {
+    const workerData: ThreadData = { ...data, hurries: this.hurries.buffer };
     // Without the flags of the process: a condition that leads to sources would lead it there too.
-    this.thread = new Worker(threadFile(), { workerData: data, execArgv: [] });
+    this.thread = new Worker(threadFile(), { workerData, execArgv: [] });
     this.thread.on("message", (message: FromWriter) => {
       if (message.kind === "written") this.onWritten(message.number);
       else this.fail(message.message);
@@ -39,22 +41,23 @@ export class HistoryWriter {
     this.thread.unref();
   }
 
-  write({ number, shared, length }: Slice, held: Held): void {
+  write({ number, shared, length, count }: Slice, held: Held): void {
     if (this.isOver) return;
     if (this.awaited === 0) this.thread.ref();
     this.awaited = number;
-    this.post({ kind: "write", number, memory: shared, length, held });
+    this.post({ kind: "write", number, memory: shared, length, count, held });
   }
 
   /** What was handed in is written without waiting for more. */
   hurry(): void {
-    if (!this.isOver) this.post({ kind: "hurry" });
+    if (!this.isOver) this.post({ kind: "hurry", time: this.ring() });
   }
 
   /** Resolves once everything handed in was written, or has failed, and the store is let go of. */
   async close(): Promise<void> {
     this.isOver = true;
     this.thread.ref();
+    this.ring();
     this.post({ kind: "close" });
     await this.exited;
   }
@@ -65,6 +68,13 @@ export class HistoryWriter {
       this.thread.unref();
     }
     this.events.onWritten(number);
+  }
+
+  /** Wakes the thread if it rests between two steps, and lets it rest no more until it has heeded. */
+  private ring(): number {
+    const before = Atomics.add(this.hurries, 0, 1);
+    Atomics.notify(this.hurries, 0);
+    return before + 1;
   }
 
   private post(message: ToWriter): void {

@@ -7,19 +7,27 @@ export interface WriterData {
   readonly logId: string;
 }
 
+/** What the thread is started with. */
+export interface ThreadData extends WriterData {
+  /** One number: how often the history has hurried. Whoever adds to it wakes the thread. */
+  readonly hurries: SharedArrayBuffer;
+}
+
 /** A slice, and how far the store has come with it. */
 export interface WriteSlice {
   readonly kind: "write";
   readonly number: number;
   readonly memory: SharedArrayBuffer;
   readonly length: number;
+  /** Entries in it. */
+  readonly count: number;
   readonly held: Held;
 }
 
 export type ToWriter =
   | WriteSlice
-  /** Somebody waits for what was handed in. */
-  | { readonly kind: "hurry" }
+  /** Somebody waits for what was handed in; the how manieth time. */
+  | { readonly kind: "hurry"; readonly time: number }
   | { readonly kind: "close" };
 
 export type FromWriter =
