@@ -3,13 +3,13 @@
  * takes a snapshot when enough commands or enough time have passed. Whatever it cannot apply or
  * audit is reported and ends it; the venue then stops.
  */
-import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
+import { giveWay } from "../thread-priority.js";
 import { AuditFailed, Follower } from "./follower.js";
 import type { FromThread, ThreadData, ToThread } from "./messages.js";
 
-/** Of this thread alone: orders come before snapshots where both want the same core. */
-const LOW_PRIORITY = 10;
+/** Orders come before snapshots. */
+const NICENESS = 10;
 /**
  * Short, with a rest after it: also at a low priority a thread that works for ten milliseconds keeps
  * a core to itself for as long, while those of the order path queue on the others.
@@ -91,12 +91,5 @@ function isDiskError(error: unknown): error is Error {
   return error instanceof Error && "syscall" in error;
 }
 
-// Linux knows the priority of a thread; elsewhere the call would slow the whole process.
-if (process.platform === "linux") {
-  try {
-    setPriority(LOW_PRIORITY);
-  } catch {
-    // It stays as it is.
-  }
-}
+giveWay(NICENESS);
 run(workerData, (message) => parentPort?.postMessage(message));
