@@ -144,10 +144,11 @@ export class WriteQueue {
     this.failure ??= new Error("the history is closed");
   }
 
-  /** Stops, and lets go of the store. */
+  /** Stops, and lets go of the store. Whoever waits for what could not be written hears of it. */
   async close(): Promise<void> {
     this.stop();
     await this.writer.close();
+    this.rejectWaiters(this.failure ?? new Error("the history is closed"));
   }
 
   private onTimer(): void {
@@ -157,7 +158,8 @@ export class WriteQueue {
 
   private closeSlice(): void {
     const { open, latest } = this;
-    const moved = latest.position !== this.durable.position || open.count > 0;
+    const before = this.closed.at(-1) ?? this.durable;
+    const moved = latest.position !== before.position || open.count > 0;
     if (!moved || this.failure !== undefined) return;
     this.closed.push(latest);
     this.outstanding += open.count;
@@ -194,9 +196,14 @@ export class WriteQueue {
   }
 
   private fail(failure: Error): void {
+    // Also after a stop, which leaves those who wait to what is under way.
+    this.rejectWaiters(failure);
     if (this.failure !== undefined) return;
     this.failure = failure;
-    for (const waiter of this.waiters.splice(0)) waiter.reject(failure);
     this.onFailure(failure);
+  }
+
+  private rejectWaiters(reason: Error): void {
+    for (const waiter of this.waiters.splice(0)) waiter.reject(reason);
   }
 }

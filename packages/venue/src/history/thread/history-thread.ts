@@ -91,9 +91,14 @@ function run(
     switch (message.kind) {
       case "write": {
         waiting.push(message);
+        if (waiting.length >= SLICES_PER_TRANSACTION) {
+          writeWaiting();
+          return;
+        }
+        // By a timer also where it is due already: what came in during a slow transaction is taken
+        // in first, or each slice of it would get a slow transaction of its own.
         const waitMs = begunAt + MIN_INTERVAL_MS - performance.now();
-        if (waitMs <= 0 || waiting.length >= SLICES_PER_TRANSACTION) writeWaiting();
-        else timer ??= setTimeout(writeWaiting, waitMs);
+        timer ??= setTimeout(writeWaiting, Math.max(0, waitMs));
         return;
       }
       case "hurry":

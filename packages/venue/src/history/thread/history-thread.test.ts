@@ -1,0 +1,140 @@
+/** The writing thread itself, with somebody else at the store or without a store it can write to. */
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { removeFolder, temporaryFolder } from "../../testing/test-venue.js";
+import { type HistoryStore, openHistoryStore } from "../history-store.js";
+import { keyOf } from "../keys.js";
+import { WriteQueue } from "../write-queue.js";
+
+const LOG = new Uint8Array(16);
+const ENTRIES_PER_SLICE = 2_048;
+/** Longer than the thread leaves between two transactions. */
+const SLOW_MS = 600;
+/** More than one slice, and few enough to be spread over time. */
+const SPREAD_ENTRIES = 3_000;
+
+let folder = "";
+let store: HistoryStore;
+let queue: WriteQueue;
+/** The positions that the disk reached, one for each transaction. */
+let reached: number[] = [];
+let failures: string[] = [];
+let position = 0;
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  ({ store } = await openHistoryStore(folder, LOG, () => true));
+  reached = [];
+  failures = [];
+  position = 0;
+});
+afterEach(async () => {
+  await queue.close();
+  await store.environment.close();
+  await removeFolder(folder);
+});
+
+function open(): void {
+  queue = new WriteQueue(
+    store,
+    (held) => reached.push(held.position),
+    (error) => failures.push(error.message),
+  );
+}
+
+/** With a disk that has no room, which shows when a transaction's entries are in and it commits. */
+function openWithoutRoom(): void {
+  symlinkSync("/dev/full", join(folder, "probe"));
+  open();
+}
+
+function command(entries: number): void {
+  position++;
+  for (let i = 0; i < entries; i++) queue.putWords(store.tables.fills, 1, position, i, [i]);
+  queue.endCommand({ position, batch: position, record: position });
+}
+
+/** Whoever holds lmdb's write lock makes a transaction of the thread as slow as it likes. */
+function whileNobodyCanWrite(work: () => void): void {
+  store.environment.transactionSync(work);
+}
+
+function rest(forMs: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, forMs);
+}
+
+function entriesOnDisk(): number {
+  return store.tables.fills.ascending(keyOf(1), keyOf(2), 1_000_000).length;
+}
+
+describe("a disk that is slow", () => {
+  test("slices that came in meanwhile share one transaction", async () => {
+    open();
+    command(1);
+    await queue.flush();
+    reached = [];
+    whileNobodyCanWrite(() => {
+      command(ENTRIES_PER_SLICE);
+      // Now the thread is in its transaction, and the next one has long been due when it ends.
+      rest(SLOW_MS);
+      for (let i = 0; i < 40; i++) command(ENTRIES_PER_SLICE);
+    });
+    while (queue.durable.position < position) await turn();
+    // The one that it was at, and one for all the others.
+    expect(reached.length).toBeLessThanOrEqual(2);
+    expect(entriesOnDisk()).toBe(1 + 41 * ENTRIES_PER_SLICE);
+  });
+});
+
+describe("flush", () => {
+  test("many at once, while a transaction is spread over time: all resolve, without a slice for each", async () => {
+    open();
+    command(SPREAD_ENTRIES);
+    const flushes = Array.from({ length: 500 }, () => queue.flush());
+    expect(store.recent.length).toBeLessThan(5);
+    await Promise.all(flushes);
+    expect(queue.durable.position).toBe(1);
+    expect(entriesOnDisk()).toBe(SPREAD_ENTRIES);
+  });
+
+  test("closed meanwhile, and the disk fails: rejected, and close resolves all the same", async () => {
+    openWithoutRoom();
+    command(SPREAD_ENTRIES);
+    const flush = expect(queue.flush()).rejects.toThrow("the history is closed");
+    await queue.close();
+    await flush;
+  });
+
+  test("halted meanwhile, and the disk fails: rejected", async () => {
+    openWithoutRoom();
+    command(SPREAD_ENTRIES);
+    const flush = expect(queue.flush()).rejects.toThrow(/closed|cannot be written/);
+    queue.stop();
+    await flush;
+  });
+
+  test("closed meanwhile: everything put before is on disk", async () => {
+    open();
+    command(SPREAD_ENTRIES);
+    const flush = queue.flush();
+    await queue.close();
+    await flush;
+    expect(queue.durable.position).toBe(1);
+    expect(entriesOnDisk()).toBe(SPREAD_ENTRIES);
+  });
+
+  test("the disk fails while a transaction is spread over time: told once", async () => {
+    openWithoutRoom();
+    command(SPREAD_ENTRIES);
+    command(SPREAD_ENTRIES);
+    while (failures.length === 0) await turn();
+    await expect(queue.flush()).rejects.toThrow(/ENOSPC/);
+    expect(failures).toEqual([expect.stringMatching(/the history cannot be written: ENOSPC/)]);
+    expect(reached).toEqual([]);
+  });
+});
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 5));
+}

@@ -1,0 +1,33 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+
+const BUILT = fileURLToPath(new URL("../dist/thread-priority.js", import.meta.url));
+
+/** The priorities of a process that was started at that one, and of a thread in it that gave way. */
+async function priorities(ofProcess: number): Promise<[number, number]> {
+  const thread = `
+    import(${JSON.stringify(BUILT)}).then(({ giveWay }) => {
+      giveWay(5);
+      require("node:worker_threads").parentPort.postMessage(require("node:os").getPriority());
+    });
+  `;
+  const script = `
+    const { getPriority, setPriority } = require("node:os");
+    setPriority(Math.max(${ofProcess}, getPriority()));
+    new (require("node:worker_threads").Worker)(${JSON.stringify(thread)}, { eval: true })
+      .once("message", (own) => console.log(JSON.stringify([getPriority(), own])));
+  `;
+  const { stdout } = await promisify(execFile)(process.execPath, ["-e", script]);
+  return JSON.parse(stdout);
+}
+
+test("a thread that gives way is below its process, whatever priority that was started at", async () => {
+  // Elsewhere a thread has no priority of its own.
+  const niceness = process.platform === "linux" ? 5 : 0;
+  for (const start of [0, 10, 19]) {
+    const [whole, thread] = await priorities(start);
+    expect(thread).toBe(Math.min(19, whole + niceness));
+  }
+});
