@@ -1,8 +1,13 @@
+import { execFile } from "node:child_process";
 import { rmSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { removeFolder, TestVenue, temporaryFolder } from "../../testing/test-venue.js";
 import { DiskProbe } from "./disk-probe.js";
+
+const BUILT = fileURLToPath(new URL("../../../dist/history/thread/disk-probe.js", import.meta.url));
 
 let folder = "";
 beforeEach(async () => {
@@ -25,9 +30,35 @@ test("a disk that takes writes: nothing is thrown, and nothing stays of it", asy
   await driver.venue.close();
   const history = join(folder, "history");
   const probe = new DiskProbe(history);
-  probe.check();
+  probe.check(0);
+  probe.check(10_000_000);
   probe.close();
   expect(statSync(join(history, "probe")).size).toBe(0);
+});
+
+test("a transaction larger than what is left on the disk: refused", async () => {
+  const driver = await TestVenue.open(folder);
+  await driver.venue.close();
+  const probe = new DiskProbe(join(folder, "history"));
+  expect(() => probe.check(2 ** 50)).toThrow(/^no room for \d+ bytes past the first \d+$/);
+  probe.check(0);
+  probe.close();
+});
+
+test("a transaction that ends past the limit of a file's size: refused", async () => {
+  const driver = await TestVenue.open(folder);
+  await driver.venue.close();
+  const history = join(folder, "history");
+  const script = `
+    import { DiskProbe } from ${JSON.stringify(BUILT)};
+    const probe = new DiskProbe(${JSON.stringify(history)});
+    probe.check(0);
+    try { probe.check(1_000_000); } catch (error) { console.log(error.code ?? error.message); }
+  `;
+  const limit = statSync(join(history, "data.mdb")).size + 1_000_000;
+  const node = [process.execPath, "--input-type=module", "-e", script];
+  const { stdout } = await promisify(execFile)("prlimit", [`--fsize=${limit}`, ...node]);
+  expect(stdout.trim()).toBe("EFBIG");
 });
 
 test("a disk without room: the venue stops and says why, before lmdb writes anything", async () => {

@@ -6,35 +6,45 @@
  * then damaged, and the process ends by a signal, at once or while it exits, whichever thread wrote.
  * So the same is tried here first, where the store would grow, and a refusal is an ordinary error.
  *
- * In: the history's folder. Out: nothing, or an error. It is to be asked right before each
- * transaction; what fails in between is lmdb's after all.
+ * In: the history's folder, and how many bytes of entries a transaction holds. Out: nothing, or an
+ * error. It is to be asked right before each transaction is written; what fails in between is lmdb's
+ * after all.
  */
-import { closeSync, ftruncateSync, openSync, statSync, writeSync } from "node:fs";
+import { closeSync, ftruncateSync, openSync, statfsSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
-/** More than most transactions take. */
-const ROOM = Buffer.alloc(262_144);
+/** What is written to try. */
+const TRIAL = Buffer.alloc(262_144);
+/** A store that only grows takes 1.6 bytes for each byte of its entries. */
+const STORE_BYTES_PER_BYTE = 2;
 
 export class DiskProbe {
   private readonly file: number;
   private readonly store: string;
 
-  constructor(directory: string) {
+  constructor(private readonly directory: string) {
     this.file = openSync(join(directory, "probe"), "w");
     this.store = join(directory, "data.mdb");
   }
 
   /** Throws if the disk refuses what the store may be about to write. */
-  check(): void {
+  check(entryBytes: number): void {
     const { size } = statSync(this.store);
-    const written = writeSync(this.file, ROOM, 0, ROOM.length, size);
+    const needed = TRIAL.length + STORE_BYTES_PER_BYTE * entryBytes;
+    const { blocks, bavail, bsize } = statfsSync(this.directory);
+    // A file system without a count of its blocks is asked by the trial alone.
+    if (blocks > 0 && bavail * bsize < needed) throw noRoom(needed, size);
+    // At the end of it: a limit of the file's size shows there, and what lies before takes no room.
+    const written = writeSync(this.file, TRIAL, 0, TRIAL.length, size + needed - TRIAL.length);
     ftruncateSync(this.file, 0);
-    if (written < ROOM.length) {
-      throw new Error(`no room for ${ROOM.length} bytes past the first ${size}`);
-    }
+    if (written < TRIAL.length) throw noRoom(needed, size);
   }
 
   close(): void {
     closeSync(this.file);
   }
+}
+
+function noRoom(needed: number, size: number): Error {
+  return new Error(`no room for ${needed} bytes past the first ${size}`);
 }

@@ -70,7 +70,7 @@ function run(
         putAll(slices);
         writeHeld(environment, logId, last.held);
         // Right before the pages are written.
-        probe.check();
+        probe.check(slices.reduce((sum, { length }) => sum + length, 0));
       });
       tell({ kind: "written", number: last.number });
     } catch (error) {
