@@ -22,6 +22,7 @@ describe("GET /metrics", () => {
     const first = await metricsOf(url);
     expect(first.get("perpgate_ready")).toBe(1);
     expect(first.get("perpgate_commands_waiting")).toBeGreaterThanOrEqual(0);
+    expect(first.get("perpgate_history_rows_waiting")).toBeGreaterThanOrEqual(0);
     for (const symbol of ["BTCUSD", "ETHUSD", "SOLUSD"]) {
       expect(first.get(`perpgate_market_halted{symbol="${symbol}"}`)).toBe(0);
     }

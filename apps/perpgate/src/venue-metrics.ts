@@ -43,6 +43,14 @@ export function measureVenue(
     },
   });
   new Gauge({
+    name: "perpgate_history_rows_waiting",
+    help: "Rows of history that are not on disk yet; past half a million orders are refused.",
+    registers,
+    collect() {
+      this.set(venue.history.backlog);
+    },
+  });
+  new Gauge({
     name: "perpgate_market_halted",
     help: "1 for a market that an invariant has halted.",
     labelNames: ["symbol"],

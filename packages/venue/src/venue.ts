@@ -64,6 +64,11 @@ export class Venue {
     return this.sequencer.waiting;
   }
 
+  /** Whether the history is so far behind that no order should be let in; commands are still taken. */
+  get isBehind(): boolean {
+    return this.history.isBehind;
+  }
+
   get isStopped(): boolean {
     return this.sequencer.isStopped;
   }

@@ -120,4 +120,18 @@ describe("admission", () => {
     admission.enter(header);
     expect(admission.underWay).toBe(2);
   });
+
+  test("a history that does not keep up: refused until it has caught up", () => {
+    let isBehind = true;
+    const admission = new Admission(2, () => isBehind);
+    const { headers, header } = sink();
+    expect(() => admission.enter(header)).toThrow(
+      expect.objectContaining({ code: "overloaded", status: 503 }),
+    );
+    expect(headers.get("retry-after")).toBe("1");
+    expect(admission.underWay).toBe(0);
+    isBehind = false;
+    admission.enter(header);
+    expect(admission.underWay).toBe(1);
+  });
 });

@@ -87,7 +87,7 @@ export class VenueGateway implements VenuePort {
       link: this.link,
       door: this.door,
       limits: this.limits,
-      admission: new Admission(limits.pendingOrders),
+      admission: new Admission(limits.pendingOrders, () => venue.isBehind),
       signatures,
     });
     this.canceling = new CancelFlow(this.link);

@@ -89,6 +89,11 @@ export class History extends HistoryReader {
     return this.queue.backlog;
   }
 
+  /** Whether so much waits for the disk that nothing should be added that can be refused. */
+  get isBehind(): boolean {
+    return this.queue.isBehind;
+  }
+
   /** Whether a log is being replayed, and nobody waits for an order. */
   set isReplaying(isReplaying: boolean) {
     this.queue.isBulk = isReplaying;

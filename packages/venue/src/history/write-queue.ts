@@ -29,6 +29,8 @@ const ENTRIES_PER_SLICE = 2_048;
 /** While nobody waits for an order: a transaction's cost is spread over more entries. */
 const ENTRIES_PER_BULK_SLICE = 16_384;
 const FLUSH_AFTER_MS = 100;
+/** Some seconds of the fastest load, and some hundred bytes each. */
+const MOST_ENTRIES = 500_000;
 /** Written slices that are kept to be filled again. */
 const SPARE_SLICES = 8;
 
@@ -73,6 +75,11 @@ export class WriteQueue {
   /** Entries that are not on disk. */
   get backlog(): number {
     return this.outstanding + this.open.count;
+  }
+
+  /** Whether so much waits for the disk that nothing should be added that can be refused. */
+  get isBehind(): boolean {
+    return this.backlog > MOST_ENTRIES;
   }
 
   put(table: HistoryTable, key: Uint8Array, value: Uint8Array): void {

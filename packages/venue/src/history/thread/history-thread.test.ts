@@ -85,6 +85,18 @@ describe("a disk that is slow", () => {
     expect(reached.length).toBeLessThanOrEqual(2);
     expect(entriesOnDisk()).toBe(1 + 41 * ENTRIES_PER_SLICE);
   });
+
+  test("half a million rows that are not on disk: behind, until they are", async () => {
+    open();
+    whileNobodyCanWrite(() => {
+      for (let i = 0; i < 10; i++) command(50_000);
+      expect(queue.isBehind).toBe(false);
+      command(1);
+      expect(queue.isBehind).toBe(true);
+    });
+    await queue.flush();
+    expect(queue.isBehind).toBe(false);
+  });
 });
 
 describe("flush", () => {
