@@ -4,11 +4,11 @@
  */
 
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
-import { bytesFromHex, hexFromBytes } from "@perpgate/protocol";
+import { bytesFromHex, derOfPublicKey, hexFromBytes } from "@perpgate/protocol";
 
 /** What DER puts before the 32 bytes (RFC 8410). */
 const PRIVATE_KEY_HEADER = Buffer.from("302e020100300506032b657004220420", "hex");
-const PUBLIC_KEY_HEADER = Buffer.from("302a300506032b6570032100", "hex");
+const PUBLIC_KEY_BYTES = 32;
 
 export function privateKeyFromSeed(hex: string): KeyObject {
   const key = Buffer.concat([PRIVATE_KEY_HEADER, thirtyTwoBytes(hex, "an attestor's private key")]);
@@ -16,7 +16,7 @@ export function privateKeyFromSeed(hex: string): KeyObject {
 }
 
 export function publicKeyFromHex(hex: string): KeyObject {
-  const key = Buffer.concat([PUBLIC_KEY_HEADER, thirtyTwoBytes(hex, "an attestor's public key")]);
+  const key = Buffer.from(derOfPublicKey(thirtyTwoBytes(hex, "an attestor's public key")));
   return createPublicKey({ key, format: "der", type: "spki" });
 }
 
@@ -24,7 +24,7 @@ export function publicKeyFromHex(hex: string): KeyObject {
 export function publicKeyHex(key: KeyObject): string {
   const publicKey = key.type === "private" ? createPublicKey(key) : key;
   const der = publicKey.export({ format: "der", type: "spki" });
-  return hexFromBytes(der.subarray(PUBLIC_KEY_HEADER.length));
+  return hexFromBytes(der.subarray(-PUBLIC_KEY_BYTES));
 }
 
 function thirtyTwoBytes(hex: string, what: string): Uint8Array {

@@ -39,6 +39,8 @@ export class VenueUnreachable extends Error {
 }
 
 const MAX_BODY_BYTES = 60_000;
+/** Of an answer: far more than a page of the queue, or the refusals of a request's votes, can be. */
+const MAX_ANSWER_BYTES = 8_388_608;
 
 export class RemoteVenue implements DepositPort {
   private readonly isQueue: ValidateFunction<DepositQueue>;
@@ -136,7 +138,7 @@ export class RemoteVenue implements DepositPort {
         body,
         signal: aborting.signal,
       });
-      const answer: unknown = await response.json();
+      const answer: unknown = JSON.parse(await textOf(response));
       if (response.status === 200) return answer;
       throw new VenueUnreachable(`the venue answered ${response.status}: ${codeIn(answer)}`);
     } catch (error) {
@@ -147,6 +149,20 @@ export class RemoteVenue implements DepositPort {
       clearTimeout(timer);
     }
   }
+}
+
+/** Given up on, and the connection with it, where it grows beyond what an answer can be. */
+async function textOf(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) {
+      throw new VenueUnreachable(`the venue answered more than ${MAX_ANSWER_BYTES} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }
 
 interface WireVote {

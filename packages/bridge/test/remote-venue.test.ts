@@ -47,6 +47,22 @@ test.each<[string, RequestListener]>([
   await expect(venue.credited("ethereum", 5, 0)).rejects.toThrow(VenueUnreachable);
 });
 
+test("a venue that answers without end: given up on, and its connection is closed", async () => {
+  const closed: Promise<void>[] = [];
+  const venue = await venueThat((request, response) => {
+    closed.push(new Promise((resolve) => request.socket.once("close", () => resolve())));
+    const piece = Buffer.alloc(65_536, " ");
+    const more = (): void => {
+      while (!response.destroyed && response.write(piece));
+    };
+    response.on("drain", more);
+    more();
+  }, 60_000);
+  await expect(venue.pending("ethereum", 0)).rejects.toThrow("more than 8388608 bytes");
+  await expect(venue.credited("ethereum", 5, 0)).rejects.toThrow(VenueUnreachable);
+  await Promise.all(closed);
+});
+
 test("a venue that never answers: given up on", async () => {
   const venue = await venueThat(() => undefined, 100);
   await expect(venue.pending("ethereum", 0)).rejects.toThrow("timeout");

@@ -31,3 +31,26 @@ export function parseSessionKey(text: string): SessionKeyBytes | undefined {
   const kind = KIND_BY_LENGTH.get(bytes.length);
   return kind === undefined ? undefined : { kind, bytes };
 }
+
+/** DER of a public key up to its raw bytes. */
+const DER_PREFIX: Readonly<Record<KeyKind, readonly number[]>> = {
+  // RFC 8410
+  ed25519: [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00],
+  // RFC 5480 with the curve of SEC 2
+  secp256k1: [
+    0x30, 0x36, 0x30, 0x10, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x05, 0x2b,
+    0x81, 0x04, 0x00, 0x0a, 0x03, 0x22, 0x00,
+  ],
+};
+
+/**
+ * A key as `spki` in DER, which OpenSSL and WebCrypto read, from its raw bytes: 32 of Ed25519, or 33
+ * (compressed) of secp256k1.
+ */
+export function derOfPublicKey(raw: Uint8Array): Uint8Array {
+  const prefix = DER_PREFIX[raw.length === 32 ? "ed25519" : "secp256k1"];
+  const der = new Uint8Array(prefix.length + raw.length);
+  der.set(prefix);
+  der.set(raw, prefix.length);
+  return der;
+}

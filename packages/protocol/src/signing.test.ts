@@ -1,10 +1,10 @@
-import { createHash, generateKeyPairSync, sign } from "node:crypto";
+import { createECDH, createHash, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { hexFromBytes } from "./hex.js";
-import { parseSessionKey, SESSION_KEY_PATTERN } from "./session-key.js";
+import { derOfPublicKey, parseSessionKey, SESSION_KEY_PATTERN } from "./session-key.js";
 import { compactSignature, decodeSignature, orderSigningBytes, signedMessages } from "./signing.js";
 
 const bytes64 = fc.uint8Array({ minLength: 64, maxLength: 72 });
@@ -105,6 +105,27 @@ describe("session keys", () => {
     const text = "ab".repeat(length);
     expect(parseSessionKey(text)?.kind).toBe(kind);
     expect(parseSessionKey(`0x${text}`)?.bytes).toHaveLength(length);
+  });
+
+  test("as DER: what OpenSSL writes of the same keys", () => {
+    const edwards = generateKeyPairSync("ed25519").publicKey;
+    const { x = "" } = edwards.export({ format: "jwk" });
+    const raw = Buffer.from(x, "base64url");
+    expect(Buffer.from(derOfPublicKey(raw))).toEqual(
+      edwards.export({ format: "der", type: "spki" }),
+    );
+    const koblitz = createECDH("secp256k1");
+    const affine = koblitz.generateKeys();
+    const key = createPublicKey({
+      key: Buffer.from(derOfPublicKey(koblitz.getPublicKey(null, "compressed"))),
+      format: "der",
+      type: "spki",
+    });
+    expect(key.export({ format: "jwk" })).toMatchObject({
+      crv: "secp256k1",
+      x: affine.subarray(1, 33).toString("base64url"),
+      y: affine.subarray(33).toString("base64url"),
+    });
   });
 
   test("any other text: refused, and the schema's pattern agrees", () => {

@@ -3,10 +3,8 @@
  * the body or the body itself, secp256k1 over the digest. The work is done by the thread pool.
  */
 import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto";
+import { derOfPublicKey } from "@perpgate/protocol/session-key";
 
-/** DER of a public key up to its raw bytes. */
-const ED25519_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
-const SECP256K1_PREFIX = Buffer.from("3036301006072a8648ce3d020106052b8104000a032200", "hex");
 const ED25519_BYTES = 32;
 
 export interface VerifyingKey {
@@ -17,8 +15,7 @@ export interface VerifyingKey {
 /** A key from the raw bytes that the log keeps: 32 of Ed25519, or 33 (compressed) of secp256k1. */
 export function verifyingKey(raw: Uint8Array): VerifyingKey {
   const kind = raw.length === ED25519_BYTES ? "ed25519" : "secp256k1";
-  const prefix = kind === "ed25519" ? ED25519_PREFIX : SECP256K1_PREFIX;
-  const key = Buffer.concat([prefix, raw]);
+  const key = Buffer.from(derOfPublicKey(raw));
   return { kind, object: createPublicKey({ key, format: "der", type: "spki" }) };
 }
 

@@ -10,12 +10,10 @@
 
 import { createPublicKey, hash, type KeyObject, verify } from "node:crypto";
 import { createRequire } from "node:module";
+import { derOfPublicKey } from "@perpgate/protocol/session-key";
 
 type VerifyEd25519 = (signature: Uint8Array, message: Uint8Array, rawKey: Uint8Array) => boolean;
 
-/** DER of a public key up to its raw bytes. */
-const ED25519_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
-const SECP256K1_PREFIX = Buffer.from("3036301006072a8648ce3d020106052b8104000a032200", "hex");
 const ED25519_KEY_BYTES = 32;
 /** Beyond it all are dropped and made again as they are needed. */
 const KEPT_KEYS = 50_000;
@@ -23,7 +21,7 @@ const KEPT_KEYS = 50_000;
 const keys = new Map<string, KeyObject>();
 
 export const verifyWithOpenSsl: VerifyEd25519 = (signature, message, rawKey) =>
-  verify(null, message, keyOf(ED25519_PREFIX, rawKey), signature);
+  verify(null, message, keyOf(rawKey), signature);
 
 /** libsodium's check, or undefined on a machine that its binary is not made for. */
 export const verifyWithSodium = loadSodium();
@@ -37,7 +35,7 @@ export function isSignatureValid(
 ): boolean {
   if (rawKey.length !== ED25519_KEY_BYTES) {
     // OpenSSL hashes the body itself; high and low S are the same signature to it.
-    const key = keyOf(SECP256K1_PREFIX, rawKey);
+    const key = keyOf(rawKey);
     return verify("sha256", body, { key, dsaEncoding: "ieee-p1363" }, signature);
   }
   return (
@@ -47,11 +45,11 @@ export function isSignatureValid(
 }
 
 /** The key's raw bytes name it: no other key can stand under them. */
-function keyOf(prefix: Uint8Array, rawKey: Uint8Array): KeyObject {
+function keyOf(rawKey: Uint8Array): KeyObject {
   const name = Buffer.from(rawKey).toString("latin1");
   const known = keys.get(name);
   if (known !== undefined) return known;
-  const der = Buffer.concat([prefix, rawKey]);
+  const der = Buffer.from(derOfPublicKey(rawKey));
   const key = createPublicKey({ key: der, format: "der", type: "spki" });
   if (keys.size >= KEPT_KEYS) keys.clear();
   keys.set(name, key);

@@ -61,7 +61,8 @@ class VerifyThread {
 
   static async start(): Promise<VerifyThread> {
     const memory = newVerifyMemory();
-    const worker = new Worker(threadFile(), { workerData: memory });
+    // Without the flags of the process: a condition that leads to sources would lead it there too.
+    const worker = new Worker(threadFile(), { workerData: memory, execArgv: [] });
     await new Promise<void>((resolve, reject) => {
       worker.once("message", () => resolve());
       worker.once("error", reject);
