@@ -244,6 +244,24 @@ describe.skipIf(isWithoutChromium())("the trading page", { timeout: 240_000 }, (
     opened.expectClean();
   });
 
+  test("the account's first answers fail: asked again until there is one, nothing else changing", async () => {
+    const opened = await open();
+    const { page } = opened;
+    let failures = 0;
+    await page.route("**/v1/account", (route) => {
+      failures++;
+      return route.abort();
+    });
+    await page.getByRole("banner").getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Make a testnet burner key" }).click();
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    // One question at the beginning and one for each stream's first frame would come anyway.
+    await expect.poll(() => failures, POLL).toBeGreaterThan(4);
+    await page.unroute("**/v1/account");
+    await opened.untilAvailable((dollars) => dollars === 10_000);
+    opened.expectClean({ isServerAway: true });
+  });
+
   test("keyboard alone: market, ladder, tabs, order", async () => {
     const opened = await open();
     const { page } = opened;

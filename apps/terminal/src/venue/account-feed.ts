@@ -2,8 +2,8 @@
  * What the signed-in account owns: money, positions, open orders, fills, deposits.
  *
  * Positions, orders and deposits come from their streams, which begin with everything that is open
- * and go on without gaps. Money and fills are asked for whenever one of the streams says that
- * something changed, at most a few times a second.
+ * and go on without gaps. Money and fills are asked for when the session begins and whenever one of
+ * the streams says that something changed, at most a few times a second, and until they are there.
  */
 
 import type { Account } from "@perpgate/protocol/account";
@@ -11,11 +11,19 @@ import type { Deposit } from "@perpgate/protocol/deposit";
 import type { Fill } from "@perpgate/protocol/fill";
 import type { Order } from "@perpgate/protocol/order";
 import type { Position } from "@perpgate/protocol/position";
-import type { ClosedPosition, Session, Subscription, WatchOptions } from "@perpgate/sdk";
+import {
+  type ClosedPosition,
+  PerpgateError,
+  type Session,
+  type Subscription,
+  type WatchOptions,
+} from "@perpgate/sdk";
 import { Store } from "../state/store.js";
+import { Refresher } from "./refresher.js";
 
-const REFRESH_MS = 200;
 const FILLS_PAGE = 50;
+/** The refresher asks again, and sooner than the client would once the line is back. */
+const ONCE = { retries: 0 };
 
 export interface FillsPage {
   readonly fills: readonly Fill[];
@@ -30,7 +38,7 @@ export class AccountFeed {
   readonly fills = new Store<FillsPage | undefined>(undefined);
   private session: Session | undefined;
   private watches: readonly Subscription[] = [];
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  private refresher: Refresher | undefined;
 
   /** `onEnded` hears that the venue no longer knows the session. */
   constructor(private readonly onEnded: (error: Error | undefined) => void) {}
@@ -68,14 +76,15 @@ export class AccountFeed {
       }, options),
       stream.watchPreconfirms(() => this.refreshSoon(), options),
     ];
-    void this.refresh();
+    this.refresher = new Refresher(() => this.refresh(session));
+    void this.refresher.now();
   }
 
   close(): void {
     for (const watch of this.watches) watch.close();
     this.watches = [];
-    clearTimeout(this.timer);
-    this.timer = undefined;
+    this.refresher?.close();
+    this.refresher = undefined;
     this.session = undefined;
     for (const store of [this.account, this.positions, this.orders, this.deposits, this.fills]) {
       store.set(undefined);
@@ -83,11 +92,7 @@ export class AccountFeed {
   }
 
   refreshSoon(): void {
-    if (this.timer !== undefined || this.session === undefined) return;
-    this.timer = setTimeout(() => {
-      this.timer = undefined;
-      void this.refresh();
-    }, REFRESH_MS);
+    this.refresher?.soon();
   }
 
   async moreFills(): Promise<void> {
@@ -103,19 +108,20 @@ export class AccountFeed {
     });
   }
 
-  private async refresh(): Promise<void> {
-    const { session } = this;
-    if (session === undefined) return;
+  /** Rejects where there is no answer, and is then asked again. */
+  private async refresh(session: Session): Promise<void> {
     try {
       const [account, newest] = await Promise.all([
-        session.account(),
-        session.fills({ limit: FILLS_PAGE }),
+        session.account(ONCE),
+        session.fills({ limit: FILLS_PAGE, ...ONCE }),
       ]);
       if (this.session !== session) return;
       this.account.set(account);
       this.fills.set(joinFills(this.fills.get(), newest));
-    } catch {
-      // Whatever brings the connection back also brings the next change, which asks again.
+    } catch (error) {
+      // Asking again would not bring an ended session back.
+      if (isEnd(error) && this.session === session) this.onEnded(error);
+      throw error;
     }
   }
 
@@ -123,6 +129,10 @@ export class AccountFeed {
     store.set(value);
     this.refreshSoon();
   }
+}
+
+function isEnd(error: unknown): error is PerpgateError {
+  return error instanceof PerpgateError && error.code === "invalid_token";
 }
 
 function isHeld(position: Position | ClosedPosition): position is Position {
