@@ -13,6 +13,7 @@ import { Store } from "./state/store.js";
 import { Toasts } from "./ui/toasts.js";
 import { AccountFeed } from "./venue/account-feed.js";
 import { BookFeed } from "./venue/book-feed.js";
+import { BridgeFeed } from "./venue/bridge-feed.js";
 import { Connection } from "./venue/connection.js";
 import { MarketBoard } from "./venue/market-board.js";
 import { OrderDesk } from "./venue/order-desk.js";
@@ -25,6 +26,7 @@ export class Terminal {
   readonly board: MarketBoard;
   readonly book: BookFeed;
   readonly tape: TapeFeed;
+  readonly bridge: BridgeFeed;
   readonly connection: Connection;
   readonly sessions: SessionDesk;
   readonly account: AccountFeed;
@@ -36,6 +38,7 @@ export class Terminal {
     this.board = new MarketBoard(client);
     this.book = new BookFeed(client);
     this.tape = new TapeFeed(client);
+    this.bridge = new BridgeFeed(client);
     this.connection = new Connection(client);
     this.sessions = new SessionDesk(client);
     this.account = new AccountFeed(() => this.endSession());
@@ -62,6 +65,7 @@ export class Terminal {
     this.connection.onReturn(() => {
       void this.board.load();
       void this.tape.load();
+      this.bridge.load();
       this.account.refreshSoon();
       this.orders.reconnected(this.sessions.session);
     });
@@ -69,6 +73,7 @@ export class Terminal {
       this.orders.sealedUpTo(number, this.sessions.session);
     });
     void this.board.load();
+    this.bridge.load();
   }
 
   /** Runs what a person asked for; a refusal is told with what to do about it. */

@@ -4,6 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { buildPage } from "./support/built-page.js";
+import { CHAINS, ChainGateway } from "./support/chain-gateway.js";
 import { isWithoutChromium, launchChromium } from "./support/chromium.js";
 import { measureFrames } from "./support/frames.js";
 import { GatewayProcess } from "./support/gateway-process.js";
@@ -301,6 +302,42 @@ describe.skipIf(isWithoutChromium())("the trading page", { timeout: 240_000 }, (
     expect(frames.count).toBeGreaterThan(5);
     expect(frames.bookChanges).toBeGreaterThanOrEqual(5);
     expect(frames.longestTaskMs).toBeLessThan(5_000);
+    opened.expectClean();
+  });
+
+  test("a venue with chains: no test dollars; where to send tokens, and the hash to register", async () => {
+    const venue = await ChainGateway.start(built.folder);
+    onTestFinished(() => venue.remove());
+    const opened = await open({ url: venue.url });
+    const { page } = opened;
+    await page.getByRole("banner").getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Make a testnet burner key" }).click();
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    await opened.tab(/Deposits/);
+    const table = page.getByRole("region", { name: "Portfolio" });
+    await table.getByText("No deposits yet.").waitFor();
+
+    await page.getByRole("banner").getByRole("button", { name: "Deposit" }).click();
+    const dialog = page.getByRole("dialog", { name: "Deposit" });
+    const vault = dialog.getByTestId("vault");
+    await vault.waitFor();
+    expect((await vault.innerText()).toLowerCase()).toBe(CHAINS.ethereum.vault);
+    await dialog.getByText(/credited after 64 confirmations, to whoever sent it/).waitFor();
+    await dialog.getByText("You are signed in with a burner key").waitFor();
+    expect(await page.getByText(/test (dollars|funds)/i).count()).toBe(0);
+    const token = dialog.getByRole("combobox", { name: "Token" });
+    expect(await token.getByRole("option").allInnerTexts()).toEqual(["USDC"]);
+    const chain = dialog.getByRole("combobox", { name: "Chain" });
+    expect(await chain.getByRole("option").allInnerTexts()).toEqual(["ethereum", "arbitrum"]);
+    await chain.selectOption("arbitrum");
+    expect((await vault.innerText()).toLowerCase()).toBe(CHAINS.arbitrum.vault);
+    expect(await token.getByRole("option").allInnerTexts()).toEqual(["USDT"]);
+    await opened.inspect("deposit-from-a-chain");
+
+    await dialog.getByRole("textbox", { name: "Transaction hash" }).fill(`0x${"7".repeat(64)}`);
+    await dialog.getByRole("button", { name: "Register the transfer" }).click();
+    const row = table.getByRole("row").filter({ hasText: "arbitrum" });
+    await row.filter({ hasText: "USDT" }).getByText("queued").waitFor();
     opened.expectClean();
   });
 

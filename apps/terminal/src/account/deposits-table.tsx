@@ -37,8 +37,9 @@ const COLUMNS: readonly Column<Deposit>[] = [
 ];
 
 export function DepositsTable() {
-  const { account, dialog } = useTerminal();
+  const { account, bridge, dialog } = useTerminal();
   const deposits = useStore(account.deposits);
+  const hasTestFunds = useStore(bridge.info, (info) => info?.attestor === "dev");
   const rows =
     deposits === undefined
       ? undefined
@@ -51,7 +52,7 @@ export function DepositsTable() {
       keyOf={({ depositId }) => depositId}
       empty={
         <>
-          No deposits yet. On the testnet one click credits test funds.
+          No deposits yet.{hasTestFunds && " On the testnet one click credits test funds."}
           <button type="button" className="button" onClick={() => dialog.set("deposit")}>
             Deposit
           </button>

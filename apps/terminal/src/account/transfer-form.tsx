@@ -1,0 +1,141 @@
+/** A transfer by its hash and, where the venue watches chains, where to send it and from whom. */
+
+import type { BridgeInfo } from "@perpgate/protocol/bridge";
+import type { Chain, Token } from "@perpgate/protocol/deposit";
+import { type FormEvent, useState } from "react";
+import { useStore } from "../state/store.js";
+import { useTerminal } from "../terminal.js";
+
+export interface Transfer {
+  readonly chain: Chain;
+  readonly token: Token;
+  readonly txHash: string;
+}
+
+type WatchedChain = BridgeInfo["chains"][number];
+
+const CHAINS: readonly Chain[] = ["arbitrum", "ethereum", "tron"];
+const TOKENS: readonly Token[] = ["USDC", "USDT"];
+
+interface TransferFormProps {
+  readonly bridge: BridgeInfo;
+  readonly isBusy: boolean;
+  readonly onRegister: (transfer: Transfer) => void;
+}
+
+export function TransferForm({ bridge, isBusy, onRegister }: TransferFormProps) {
+  const [wantedChain, setChain] = useState<Chain>();
+  const [wantedToken, setToken] = useState<Token>();
+  const [txHash, setTxHash] = useState("");
+  const isDev = bridge.attestor === "dev";
+  const chains = isDev ? CHAINS : bridge.chains.map(({ chain }) => chain);
+  const chain = oneOf(chains, wantedChain);
+  const watched = bridge.chains.find((candidate) => candidate.chain === chain);
+  const tokens = isDev ? TOKENS : (watched?.tokens.map(({ token }) => token) ?? []);
+  const token = oneOf(tokens, wantedToken);
+  if (chain === undefined || token === undefined) {
+    return <p className="notice">This venue takes no deposits.</p>;
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onRegister({ chain, token, txHash: txHash.trim() });
+  };
+  return (
+    <form className="choice-card" onSubmit={submit}>
+      <h3>A transfer to the vault</h3>
+      <div className="pair">
+        <Choice label="Chain" options={chains} value={chain} onChange={setChain} />
+        <Choice label="Token" options={tokens} value={token} onChange={setToken} />
+      </div>
+      {watched !== undefined && <WhereToSend watched={watched} token={token} />}
+      <label className="field">
+        <span className="label">Transaction hash</span>
+        <span className="box">
+          <input
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="0x…"
+            value={txHash}
+            onChange={(event) => setTxHash(event.target.value)}
+          />
+        </span>
+      </label>
+      <button type="submit" className="button" disabled={isBusy || txHash.trim() === ""}>
+        Register the transfer
+      </button>
+    </form>
+  );
+}
+
+/** The wanted one while it is offered, else the first. */
+function oneOf<T>(offered: readonly T[], wanted: T | undefined): T | undefined {
+  return offered.find((option) => option === wanted) ?? offered[0];
+}
+
+function WhereToSend({
+  watched,
+  token,
+}: {
+  readonly watched: WatchedChain;
+  readonly token: Token;
+}) {
+  const { sessions } = useTerminal();
+  const state = useStore(sessions.state);
+  const { chain, vault, confirmations, tokens } = watched;
+  const contract = tokens.find((candidate) => candidate.token === token)?.contract;
+  return (
+    <>
+      <p>
+        Send {token} on {chain} to the vault, then register the hash of the transaction here. It is
+        credited after {confirmations} confirmations, to whoever sent it.
+      </p>
+      <dl className="addresses">
+        <dt>Vault</dt>
+        <dd data-testid="vault">{vault}</dd>
+        <dt>{token} contract</dt>
+        <dd>{contract}</dd>
+        {state.status === "in" && (
+          <>
+            <dt>{chain === "tron" ? "Send from, with the key of" : "Send from"}</dt>
+            <dd>{state.address}</dd>
+          </>
+        )}
+      </dl>
+      {state.status === "in" && state.kind === "burner" && (
+        <p className="notice warn">
+          You are signed in with a burner key, which holds no tokens to send. To deposit, sign in
+          with the wallet that will.
+        </p>
+      )}
+    </>
+  );
+}
+
+interface ChoiceProps<T extends string> {
+  readonly label: string;
+  readonly options: readonly T[];
+  readonly value: T;
+  readonly onChange: (value: T) => void;
+}
+
+function Choice<T extends string>({ label, options, value, onChange }: ChoiceProps<T>) {
+  return (
+    <label className="field">
+      <span className="label">{label}</span>
+      <select
+        className="choice tall"
+        value={value}
+        onChange={(event) => {
+          const chosen = options.find((option) => option === event.target.value);
+          if (chosen !== undefined) onChange(chosen);
+        }}
+      >
+        {options.map((option) => (
+          <option key={option} value={option}>
+            {option}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,76 @@
+/**
+ * A gateway that takes deposits from chains, reached at an address that is known before it starts:
+ * beside a chain a sign-in's domain must be listed, and a domain includes the port. The test owns
+ * that port and passes every connection on, so that nobody else can take it in between.
+ */
+
+import { generateKeyPairSync } from "node:crypto";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { GatewayProcess } from "./gateway-process.js";
+
+export const CHAINS = {
+  ethereum: {
+    rpc: ["http://127.0.0.1:9/"],
+    vault: "0x00000000000000000000000000000000000000e1",
+    tokens: { USDC: { contract: "0x00000000000000000000000000000000000000c1" } },
+    confirmations: 64,
+  },
+  arbitrum: {
+    rpc: ["http://127.0.0.1:9/"],
+    vault: "0x00000000000000000000000000000000000000a2",
+    tokens: { USDT: { contract: "0x00000000000000000000000000000000000000d2" } },
+    confirmations: 7,
+  },
+};
+
+export class ChainGateway {
+  private readonly sockets = new Set<Socket>();
+
+  private constructor(
+    private readonly server: Server,
+    private readonly gateway: GatewayProcess,
+    readonly url: string,
+  ) {}
+
+  static async start(page: string): Promise<ChainGateway> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("no port");
+    const host = `127.0.0.1:${address.port}`;
+    // An attestor that runs elsewhere: this venue only counts votes, and asks no chain itself.
+    const bridge = { members: [newPublicKey()], chains: CHAINS };
+    const gateway = new GatewayProcess({ page, settings: { auth: { domains: [host] }, bridge } });
+    const started = new ChainGateway(server, gateway, `http://${host}`);
+    await gateway.start();
+    server.on("connection", (socket) => started.passOn(socket));
+    return started;
+  }
+
+  async remove(): Promise<void> {
+    this.server.close();
+    for (const socket of this.sockets) socket.destroy();
+    await this.gateway.remove();
+  }
+
+  private passOn(socket: Socket): void {
+    const onward = connect(Number(new URL(this.gateway.url).port), "127.0.0.1");
+    for (const [end, other] of [
+      [socket, onward],
+      [onward, socket],
+    ] as const) {
+      this.sockets.add(end);
+      end.on("error", () => other.destroy());
+      end.on("close", () => {
+        this.sockets.delete(end);
+        other.destroy();
+      });
+      end.pipe(other);
+    }
+  }
+}
+
+function newPublicKey(): string {
+  const { x } = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
+  return Buffer.from(x ?? "", "base64url").toString("hex");
+}
