@@ -119,6 +119,39 @@ describe.each([
     expect(compared).toBeGreaterThan(50);
   });
 
+  test("market sale whose last money is worth a lot only at the next bid: that bid is not reached", () => {
+    const bench = new Bench(listing);
+    const { bids, microsPerTickLot } = bench.venue.market();
+    const intent: OrderIntent = {
+      direction: -1,
+      type: "market",
+      // Ten lots at the best bid, and one more at the second.
+      marginMicros: (10 * bids.ticksAt(0) + bids.ticksAt(1)) * microsPerTickLot,
+      leverage: 1,
+      priceTicks: 0,
+      reduceOnly: false,
+    };
+    const preview = bench.preview(intent, NO_HOLDING);
+    expect(bench.place(intent)).toMatchObject({ filledLots: 10, status: 0 });
+    expect(preview).toMatchObject({ takingLots: 10, unspentMicros: 0 });
+  });
+
+  test("reduce-only market sale over two bids: sized at the best one, though the next is cheaper", () => {
+    const bench = new Bench(listing);
+    const { bids, microsPerTickLot } = bench.venue.market();
+    const order = { type: "market", leverage: 1, priceTicks: 0, reduceOnly: false } as const;
+    bench.place({ ...order, direction: 1, marginMicros: 20_000_000_000 });
+    const held = bench.held();
+    const first = bids.lotsAt(0);
+    expect(held.lots).toBeGreaterThan(first + 1);
+    const paysOneMoreBelow = first * bids.ticksAt(0) + 2 * bids.ticksAt(1);
+    const marginMicros = paysOneMoreBelow * microsPerTickLot;
+    const intent: OrderIntent = { ...order, direction: -1, marginMicros, reduceOnly: true };
+    const preview = bench.preview(intent, held);
+    expect(bench.place(intent)).toMatchObject({ filledLots: first + 1 });
+    expect(preview?.takingLots).toBe(first + 1);
+  });
+
   test("limit orders: what takes and what rests", () => {
     const prices = fc.integer({ min: -60, max: 60 });
     fc.assert(

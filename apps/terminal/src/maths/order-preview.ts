@@ -69,10 +69,12 @@ export function previewOrder(intent: OrderIntent, sight: MarketSight): OrderPrev
 function previewMarket(intent: OrderIntent, sight: MarketSight, budget: number): OrderPreview {
   const run = new Run(intent, sight);
   let left = budget;
-  let lotsLeft = intent.reduceOnly
-    ? closableLots(sight.held, intent.direction)
-    : Number.POSITIVE_INFINITY;
+  let lotsLeft = clamped(intent, sight, Number.POSITIVE_INFINITY);
   for (const [ticks, lots] of sight.opposite) {
+    // Reduce-only is sized once, at the best price: cheaper bids further down make it no larger.
+    if (intent.reduceOnly && left === budget) {
+      lotsLeft = Math.min(lotsLeft, divFloor(budget, ticks * sight.units.unit));
+    }
     if (intent.priceTicks > 0 && intent.direction * (ticks - intent.priceTicks) > 0) break;
     const wanted = Math.min(divFloor(left, ticks * sight.units.unit), lotsLeft);
     if (wanted <= 0) break;
@@ -80,6 +82,8 @@ function previewMarket(intent: OrderIntent, sight: MarketSight, budget: number):
     run.take(taken, ticks);
     left -= taken * ticks * sight.units.unit;
     lotsLeft -= taken;
+    // A sale reaches cheaper bids, and its last money would buy a lot there, but none is passed over.
+    if (taken < lots) break;
   }
   const unspent = lotsLeft <= 0 || left < sight.markTicks * sight.units.unit ? 0 : left;
   return run.result(0, unspent);
