@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /**
- * The house check: import direction between packages, and the purity of what must be pure.
+ * The house check: import direction between packages, the purity of what must be pure, and packages
+ * that are published without their tests.
  *
  * In: the repository's folder. Out: one line per violation and exit code 1, or silence and 0. The
  * arrows are those of docs/architecture.md; a package that has no line here has no place yet.
@@ -48,6 +49,9 @@ const TESTS_MAY_IMPORT = {
   "apps/terminal": ["engine"],
 };
 
+/** Among a package's `files`: tests are built beside what they test, and run from there. */
+const NO_TESTS = "!dist/**/*.test.*";
+
 const RUNS_IN_BROWSERS = ["packages/protocol", "packages/sdk", "apps/terminal"];
 
 /** What would let two replicas differ: clocks, chance, scheduling, the surroundings. */
@@ -92,10 +96,15 @@ function checkManifest(root, room, allowed) {
     Object.keys(dependencies ?? {}).filter(
       (name) => name.startsWith(SCOPE) && !known.includes(name.slice(SCOPE.length)),
     );
-  return [
+  const violations = [
     ...strangers(manifest.dependencies, allowed),
     ...strangers(manifest.devDependencies, inTests(room, allowed)),
   ].map((name) => `${room}/package.json: ${room} must not depend on ${name}`);
+  const { files = [] } = manifest;
+  if (files.includes("dist") && !files.includes(NO_TESTS)) {
+    violations.push(`${room}/package.json: "files" publishes tests; add "${NO_TESTS}"`);
+  }
+  return violations;
 }
 
 function checkFile(root, room, allowed, file) {

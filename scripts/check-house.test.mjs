@@ -92,6 +92,15 @@ describe("import direction", () => {
     expect(house({ "packages/oracle/test/a.ts": text })).toHaveLength(1);
   });
 
+  test("a package that would publish its tests: refused", () => {
+    const manifest = (...files) => ({ "packages/journal/package.json": JSON.stringify({ files }) });
+    expect(house(manifest("dist", "README.md"))).toEqual([
+      'packages/journal/package.json: "files" publishes tests; add "!dist/**/*.test.*"',
+    ]);
+    expect(house(manifest("dist", "!dist/**/*.test.*"))).toEqual([]);
+    expect(house(manifest("bin"))).toEqual([]);
+  });
+
   test("a package without a place: refused", () => {
     expect(house({ "packages/utils/src/a.ts": "" })).toEqual([
       "packages/utils: has no place in scripts/check-house.mjs",
