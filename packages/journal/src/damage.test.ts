@@ -100,6 +100,23 @@ test("a log that grows while it is looked at: is not called damaged", async () =
   expect(inspectLog(live, "/log", "tail")).toEqual(state);
 });
 
+test("a log whose next segment is begun while it is looked at: is not called damaged", async () => {
+  const { disk } = await smallLog(1);
+  const state = inspectLog(disk, "/log", "tail");
+  if (state === undefined) throw new Error("no log");
+  const path = segmentPath("/log", state.segment);
+  const live = disk.clone(1);
+  const open = live.open.bind(live);
+  let looks = 0;
+  live.open = (opened, mode) => {
+    const file = open(opened, mode);
+    // Not begun when the look before and the look itself ask for its header; then it is.
+    if (opened === path && ++looks <= 2) file.read = (into) => into.fill(0).length;
+    return file;
+  };
+  expect(inspectLog(live, "/log", "tail")).toEqual(state);
+});
+
 describe("open: other damage", () => {
   const first = "/log/0000000001.log";
   const second = "/log/0000000002.log";

@@ -81,6 +81,27 @@ export function inspectLog(
   directory: string,
   extent: "all" | "tail" = "all",
 ): LogState | undefined {
+  for (;;) {
+    const newest = newestBegun(disk, directory);
+    try {
+      return look(disk, directory, extent);
+    } catch (error) {
+      // Beside a live venue a segment may have been begun, and written to, after its header was
+      // asked for: it then seems to hold batches that nothing leads to.
+      const isGrown = newestBegun(disk, directory) !== newest;
+      if (!(error instanceof JournalDamaged) || !isGrown) throw error;
+    }
+  }
+}
+
+/** The number of the last segment that has a header. */
+function newestBegun(disk: Disk, directory: string): number | undefined {
+  const numbers = disk.list(directory).flatMap((name) => segmentNumber(name) ?? []);
+  numbers.sort((a, b) => b - a);
+  return numbers.find((number) => readSegment(disk, directory, number).header !== undefined);
+}
+
+function look(disk: Disk, directory: string, extent: "all" | "tail"): LogState | undefined {
   const segments = listSegments(disk, directory);
   const begun = segments.filter(isBegun);
   const oldest = begun[0];
