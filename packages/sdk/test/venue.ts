@@ -38,7 +38,7 @@ export function newClient(
 
 /** Waits until something is so, however busy the machine is. */
 export function eventually<T>(read: () => T): ReturnType<typeof expect.poll<T>> {
-  return expect.poll(read, { timeout: 45_000, interval: 10 });
+  return expect.poll(read, { timeout: 120_000, interval: 10 });
 }
 
 export function newAccount() {

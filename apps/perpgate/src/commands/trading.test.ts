@@ -145,7 +145,8 @@ describe("a trader's day", { timeout: PATIENCE_MS }, () => {
 
   test("a session that has expired: says to log in again, for people and for programs", async () => {
     const shell = new TraderShell(url);
-    await shell.text("login", "--expires-in", "1s");
+    // Long enough for the login itself, which looks at the account, on a busy machine.
+    await shell.text("login", "--expires-in", "5s");
     for (;;) {
       const { code, stderr } = await shell.run("account");
       if (code === 0) continue;
