@@ -291,17 +291,19 @@ describe.skipIf(isWithoutChromium())("the trading page", { timeout: 240_000 }, (
     const opened = await open();
     const { page } = opened;
     await page.getByText(/^Spread \d/).waitFor();
-    const frames = await measureFrames(page, 3_000, 5);
+    const frames = await measureFrames(page, 3_000, 5, 6);
     console.info(
       `frames with the bots running: ${frames.perSecond.toFixed(1)} a second, median ${frames.medianMs.toFixed(1)} ms, ` +
         `p95 ${frames.p95Ms.toFixed(1)} ms, longest task ${frames.longestTaskMs.toFixed(0)} ms, ` +
         `${frames.bookChanges} changes of the ladder`,
     );
     await opened.picture("bots");
-    // What a busy machine can hold; the figures above tell how it runs on an idle one.
+    // What any machine can hold; the figures above tell how it runs on an idle one.
     expect(frames.count).toBeGreaterThan(5);
     expect(frames.bookChanges).toBeGreaterThanOrEqual(5);
-    expect(frames.longestTaskMs).toBeLessThan(5_000);
+    // No task stands in the way of more than 300 frames, as long as those take on this machine: five
+    // seconds on one that draws 60 a second.
+    expect(frames.longestTaskMs).toBeLessThan(300 * Math.max(frames.medianMs, 1_000 / 60));
     opened.expectClean();
   });
 

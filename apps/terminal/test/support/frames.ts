@@ -15,7 +15,7 @@ export interface FrameFigures {
 const AT_MOST_MS = 60_000;
 
 /** Text, because the page's world is not this one. */
-const MEASURE = `async (forMs, untilChanges, atMostMs) => {
+const MEASURE = `async (forMs, untilChanges, untilFrames, atMostMs) => {
   const gaps = [];
   let longestTaskMs = 0;
   let bookChanges = 0;
@@ -34,7 +34,7 @@ const MEASURE = `async (forMs, untilChanges, atMostMs) => {
       gaps.push(now - last);
       last = now;
       const passed = now - begin;
-      const isDone = passed >= forMs && bookChanges >= untilChanges;
+      const isDone = passed >= forMs && bookChanges >= untilChanges && gaps.length > untilFrames;
       if (isDone || passed >= atMostMs) resolve();
       else requestAnimationFrame(frame);
     };
@@ -45,14 +45,18 @@ const MEASURE = `async (forMs, untilChanges, atMostMs) => {
   return { gaps: gaps.slice(1), longestTaskMs, bookChanges };
 }`;
 
-/** For that long, or longer, until the ladder has changed that often: a busy venue may be slow. */
+/**
+ * For that long, or longer, until the ladder has changed that often and so many frames were drawn:
+ * a busy venue may be slow, and so may a busy browser.
+ */
 export async function measureFrames(
   page: Page,
   forMs: number,
   untilChanges: number,
+  untilFrames: number,
 ): Promise<FrameFigures> {
   const measured: { gaps: number[]; longestTaskMs: number; bookChanges: number } =
-    await page.evaluate(`(${MEASURE})(${forMs}, ${untilChanges}, ${AT_MOST_MS})`);
+    await page.evaluate(`(${MEASURE})(${forMs}, ${untilChanges}, ${untilFrames}, ${AT_MOST_MS})`);
   const sorted = measured.gaps.toSorted((a, b) => a - b);
   const total = sorted.reduce((sum, gap) => sum + gap, 0);
   const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? 0;
