@@ -41,9 +41,10 @@ export default defineConfig({
       "bench/src/**/*.test.ts",
       "scripts/*.test.mjs",
     ],
-    testTimeout: 60_000,
-    // Hooks start venues too; the default of ten seconds is short on a busy machine.
-    hookTimeout: 60_000,
+    // For what hangs, not for what is slow: beside much else a test of several processes took 35 s.
+    testTimeout: 180_000,
+    // Hooks start venues too.
+    hookTimeout: 180_000,
     // Files share a worker's modules, which hold no state beyond caches: loading schemas, HTTP and
     // wallets anew for each file took as long as a quarter of the tests.
     isolate: false,
