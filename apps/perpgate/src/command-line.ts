@@ -7,7 +7,7 @@
  */
 
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { commandListLines } from "./commands/command-table.js";
+import { COMMANDS, commandListLines } from "./commands/command-table.js";
 import { StartError, UsageError } from "./start-error.js";
 
 interface OptionRule {
@@ -55,6 +55,7 @@ export function parseCommandLine(args: readonly string[]): Command {
   if (values.version === true) return { name: "version" };
   const [command = "serve", ...rest] = positionals;
   if (command === "help") return { name: "help" };
+  if (COMMANDS.has(command)) throw new UsageError(hintFor(args));
   if (command !== "serve") throw new UsageError(`unknown command "${command}"; try --help`);
   if (rest.length > 0) throw new UsageError(`unexpected argument "${rest[0]}"; try --help`);
   const flags: Record<string, unknown> = {};
@@ -78,8 +79,15 @@ function parseFlags(args: readonly string[]) {
     return parseArgs({ args: [...args], allowPositionals: true, options: FLAGS });
   } catch (error) {
     const problem = error instanceof Error ? error.message.split(". ", 1)[0] : String(error);
-    throw new UsageError(`${problem}; try --help`);
+    throw new UsageError(`${problem}; ${hintFor(args)}`);
   }
+}
+
+/** Flags before a command's name are read as those of `serve`, which is rarely what was meant. */
+function hintFor(args: readonly string[]): string {
+  const command = args.find((word) => COMMANDS.has(word));
+  if (command === undefined) return "try --help";
+  return `flags come after the command: perpgate ${command} …`;
 }
 
 export function readEnvironment(environment: NodeJS.ProcessEnv): RawSettings {

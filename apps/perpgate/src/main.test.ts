@@ -156,6 +156,16 @@ describe("reasons not to start: one line, exit 1", () => {
 
   test.each<[string, string[], string]>([
     ["an unknown flag", ["--prot", "1"], "Unknown option '--prot'"],
+    [
+      "a command's flag before its name",
+      ["--url", "http://127.0.0.1:9000", "markets"],
+      "Unknown option '--url'; flags come after the command: perpgate markets …",
+    ],
+    [
+      "a flag of serve before another command",
+      ["--port", "9000", "markets"],
+      "flags come after the command: perpgate markets …",
+    ],
     ["an unknown command", ["dance"], 'unknown command "dance"'],
     ["one argument too many", ["serve", "now"], 'unexpected argument "now"'],
   ])("%s: exit 2", async (_, args, expected) => {

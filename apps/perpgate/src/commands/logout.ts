@@ -39,7 +39,8 @@ async function end(venue: TradingVenue, isCancelingAll: boolean): Promise<number
   const { address } = session;
   if (output.isJson) output.json({ profile: profile.name, address, canceled });
   else {
-    if (isCancelingAll) output.line(`${canceled.length} orders canceled`);
+    if (isCancelingAll)
+      output.line(`${canceled.length} ${canceled.length === 1 ? "order" : "orders"} canceled`);
     output.line(`Logged out ${address}${isOver ? " (the session was over already)" : ""}`);
   }
   return 0;

@@ -97,6 +97,9 @@ describe("a trader's day", { timeout: PATIENCE_MS }, () => {
     expect(again.code).toBe(1);
     expect(again.stderr).toContain("already canceled. (order_not_cancelable)\n  What became");
 
+    // What the buyer left of the quote goes with its owner.
+    const left = await shell.text("logout", "--cancel-all", "--profile", "maker");
+    expect(left).toMatch(/^1 order canceled\nLogged out 0x/);
     expect(await shell.text("logout")).toBe(`Logged out ${addressIn(login)}\n`);
     expect(modes(profile)).toEqual({ ".": "700", "profile.json": "600", "wallet.key": "600" });
     expect(await shell.run("positions")).toMatchObject({
