@@ -185,6 +185,9 @@ function createHttpServer(
   const server = createNodeServer(options, (request, response) => {
     if (!lane.serve(request, response)) everyOther(request, response);
   });
+  // Otherwise Node ends the connection with the client's last word, and the answers to what is under
+  // way are lost; the front gives them. It is no option, and no type knows it.
+  Object.assign(server, { httpAllowHalfOpen: true });
   return server.setTimeout(limits.idleTimeoutMs);
 }
 

@@ -138,6 +138,25 @@ describe("one connection", () => {
     expect(await client.closed()).toBe("");
   });
 
+  test("a client that ends while Node has its orders under way: all of them answered", async () => {
+    const { dial, finish, orders, counted } = await runHesitant();
+    const client = await RawClient.open(dial);
+    const odd = () => rawOrder(orderText(), { authorization: "Bearer t", "x-odd": "1" });
+    client.socket.end(odd() + odd() + plainOrder());
+    await vi.waitUntil(() => orders() >= 1, WAIT);
+    for (let turn = 0; turn < 20; turn++) await nextTurn();
+    finish();
+    const answers = [
+      await client.nextAnswer(),
+      await client.nextAnswer(),
+      await client.nextAnswer(),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(await client.closed()).toBe("");
+    expect(orders()).toBe(3);
+    expect(await counted(HANDED_OVER)).toBe(1);
+  });
+
   test("a client that ends in the middle of a body: told so", async () => {
     const { dial, orders } = await runHesitant();
     const client = await RawClient.open(dial);
