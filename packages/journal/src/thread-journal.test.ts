@@ -5,11 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { MessageChannel, Worker } from "node:worker_threads";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openJournal } from "./open-journal.js";
 import { recordOf } from "./testing/append-child.js";
 import { appendMany, describeJournal, id, readAll } from "./testing/contract.js";
 import { SeededRandom } from "./testing/random.js";
+import type { AllocateThreadData } from "./thread/messages.js";
 
 const SEGMENT_BYTES = 2 ** 21;
 const KILLS = Number(process.env.JOURNAL_KILLS ?? 5);
@@ -62,6 +64,24 @@ describe("journal in threads and processes", () => {
     expect(await journal.stopped).toBe(stopped);
     await expect(journal.append(id(99), large)).rejects.toBe(stopped);
     await journal.close();
+  });
+
+  test("the committing thread ends: the allocating one stays, so that its end does not pass for the cause", async () => {
+    const { port1: allocator, port2: requests } = new MessageChannel();
+    const allocated = new SharedArrayBuffer(4);
+    const data: AllocateThreadData = { directory, segmentBytes: 4_096, requests, allocated };
+    const thread = new Worker(join(PACKAGE, "dist/thread/allocate-thread.js"), {
+      workerData: data,
+      transferList: [requests],
+    });
+    allocator.postMessage({ number: 2 });
+    expect(await once(allocator, "message")).toMatchObject([{ number: 2 }]);
+    allocator.close();
+    await once(allocator, "close");
+    // Time to end by itself, and to be heard of only then.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+    const ENDED_FROM_OUTSIDE = 1;
+    expect(await thread.terminate()).toBe(ENDED_FROM_OUTSIDE);
   });
 
   test("open: refused while another process has it, allowed once that is killed", async () => {

@@ -1,9 +1,12 @@
 /**
  * The allocating thread: makes each segment that the committing thread asks for, while that one
  * goes on committing. Every request is answered, if only by the error that kept it from being met.
+ *
+ * It stays when the committing thread ends, and is ended with the committer: so its end is always a
+ * fault of its own, and never heard before the reason why the committing thread has failed.
  */
 
-import { workerData } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 import { nodeDisk } from "../node-disk.js";
 import { allocateSegment } from "../spare-segments.js";
 import {
@@ -31,4 +34,6 @@ function attempt(directory: string, number: number, segmentBytes: number): Alloc
   }
 }
 
+// Nothing is ever said on this port; listening to it is what keeps the thread.
+parentPort?.on("message", () => undefined);
 serve(workerData);
