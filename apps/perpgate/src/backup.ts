@@ -18,6 +18,7 @@ import {
   readdirSync,
   readFileSync,
   readSync,
+  rmSync,
   statSync,
   writeFileSync,
   writeSync,
@@ -43,23 +44,38 @@ export function backUp(from: string, to: string): Backup {
   if (existsSync(to) && readdirSync(to).length > 0) {
     throw new StartError(`${to} is not empty; name a folder that is missing or empty`);
   }
-  const log = lookAt(join(from, "journal"), LOOKS);
-  const source = join(from, "journal");
   const target = join(to, "journal");
-  makeFolder(target, 0o700);
-  let bytes = 0;
-  for (const name of readdirSync(source)) {
-    const segment = Number(SEGMENT.exec(name)?.[1] ?? Number.NaN);
-    if (segment <= log.segment) {
-      const length = segment < log.segment ? undefined : log.offset;
-      bytes += copySegment(join(source, name), join(target, name), length);
+  for (let tries = 1; ; tries++) {
+    const log = lookAt(join(from, "journal"), LOOKS);
+    makeFolder(target, 0o700);
+    try {
+      let bytes = copyLog(join(from, "journal"), target, log);
+      bytes += copyCheckpoints(from, to, log);
+      for (const folder of [target, to]) sync(folder);
+      return { records: log.end.record, bytes };
+    } catch (error) {
+      // A venue that gives up the log's beginning meanwhile leaves a copy with a gap in it.
+      rmSync(target, { recursive: true });
+      if (!isNotThere(error) || tries === LOOKS) throw error;
     }
+  }
+}
+
+function copyLog(source: string, target: string, log: LogState): number {
+  const names = readdirSync(source);
+  let bytes = 0;
+  // First, since the venue removes old ones, and a log that was pruned begins with one.
+  for (const name of names) {
     const batch = Number(SNAPSHOT.exec(name)?.[1] ?? Number.NaN);
     if (batch <= log.end.batch) bytes += copySnapshot(join(source, name), join(target, name));
   }
-  bytes += copyCheckpoints(from, to, log);
-  for (const folder of [target, to]) sync(folder);
-  return { records: log.end.record, bytes };
+  for (const name of names) {
+    const segment = Number(SEGMENT.exec(name)?.[1] ?? Number.NaN);
+    if (segment > log.segment || Number.isNaN(segment)) continue;
+    const length = segment < log.segment ? undefined : log.offset;
+    bytes += copySegment(join(source, name), join(target, name), length);
+  }
+  return bytes;
 }
 
 function lookAt(journal: string, looks: number): LogState {

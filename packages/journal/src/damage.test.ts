@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { describe, expect, test } from "vitest";
 import { JournalDamaged } from "./errors.js";
 import type { Batch } from "./journal.js";
@@ -115,6 +116,22 @@ test("a log whose next segment is begun while it is looked at: is not called dam
     return file;
   };
   expect(inspectLog(live, "/log", "tail")).toEqual(state);
+});
+
+test("a log whose oldest segment is given up while it is looked at: what is left", async () => {
+  const { disk } = await smallLog(1);
+  const state = inspectLog(disk, "/log", "tail");
+  const oldest = segmentPath("/log", 1);
+  const pruned = disk.clone(1);
+  pruned.remove(oldest);
+  const live = disk.clone(1);
+  const open = live.open.bind(live);
+  live.open = (opened, mode) => {
+    if (opened === oldest && live.list("/log").includes(basename(oldest))) live.remove(oldest);
+    return open(opened, mode);
+  };
+  expect(inspectLog(live, "/log", "tail")).toEqual(inspectLog(pruned, "/log", "tail"));
+  expect(inspectLog(live, "/log", "tail")?.end).toEqual(state?.end);
 });
 
 describe("open: other damage", () => {

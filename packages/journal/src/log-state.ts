@@ -7,7 +7,7 @@
  */
 
 import { basename } from "node:path";
-import { type Disk, type DiskFile, readUpTo } from "./disk.js";
+import { type Disk, type DiskFile, isNotThere, readUpTo } from "./disk.js";
 import { JournalDamaged } from "./errors.js";
 import { firstNonZero } from "./file-window.js";
 import type { LogPosition } from "./journal.js";
@@ -82,23 +82,24 @@ export function inspectLog(
   extent: "all" | "tail" = "all",
 ): LogState | undefined {
   for (;;) {
-    const newest = newestBegun(disk, directory);
+    const bounds = boundsOf(disk, directory);
     try {
       return look(disk, directory, extent);
     } catch (error) {
       // Beside a live venue a segment may have been begun, and written to, after its header was
-      // asked for: it then seems to hold batches that nothing leads to.
-      const isGrown = newestBegun(disk, directory) !== newest;
-      if (!(error instanceof JournalDamaged) || !isGrown) throw error;
+      // asked for: it then seems to hold batches that nothing leads to. Or the oldest was given up.
+      const mayHaveMoved = error instanceof JournalDamaged || isNotThere(error);
+      if (!mayHaveMoved || boundsOf(disk, directory) === bounds) throw error;
     }
   }
 }
 
-/** The number of the last segment that has a header. */
-function newestBegun(disk: Disk, directory: string): number | undefined {
+/** The oldest segment, and the newest that has a header. */
+function boundsOf(disk: Disk, directory: string): string {
   const numbers = disk.list(directory).flatMap((name) => segmentNumber(name) ?? []);
   numbers.sort((a, b) => b - a);
-  return numbers.find((number) => readSegment(disk, directory, number).header !== undefined);
+  const begun = numbers.find((number) => readSegment(disk, directory, number).header !== undefined);
+  return `${numbers.at(-1)} to ${begun}`;
 }
 
 function look(disk: Disk, directory: string, extent: "all" | "tail"): LogState | undefined {

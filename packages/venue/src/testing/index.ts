@@ -12,3 +12,4 @@ export {
   observe,
   type ReplicaState,
 } from "../recovery/replica-state.js";
+export { TestVenue } from "./test-venue.js";

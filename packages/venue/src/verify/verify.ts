@@ -19,7 +19,7 @@ import {
 import { leafAt } from "../blocks/block-builder.js";
 import type { SealedBlock } from "../blocks/block-header.js";
 import { eventWords } from "../events/event-fields.js";
-import { dataFolder } from "../recovery/data-folder.js";
+import { type DataFolder, dataFolder } from "../recovery/data-folder.js";
 import { newestState } from "../recovery/newest-state.js";
 import { newReplicaState, observe, type ReplicaState } from "../recovery/replica-state.js";
 import { type Applied, ReplayFailed, Replica } from "../replica.js";
@@ -63,13 +63,31 @@ export class NothingToVerify extends Error {
 }
 
 const PROGRESS_EVERY_MS = 500;
+/** At a log that its venue gives up from the beginning, while it is read. */
+const MOST_LOOKS = 5;
 
 export async function verify(
   directory: string,
   options: VerifyOptions = {},
 ): Promise<VerifyReport> {
   const folder = dataFolder(directory);
-  const log = lookAt(folder.journal);
+  for (let looks = 1; ; looks++) {
+    const log = lookAt(folder.journal);
+    const isPruned = () => looks < MOST_LOOKS && hasLaterBeginning(folder.journal, log);
+    try {
+      const report = await verifyLog(folder, log, options);
+      if (report.fault === null || !isPruned()) return report;
+    } catch (error) {
+      if (!isPruned()) throw error;
+    }
+  }
+}
+
+async function verifyLog(
+  folder: DataFolder,
+  log: LogState | "damaged",
+  options: VerifyOptions,
+): Promise<VerifyReport> {
   if (log === "damaged") {
     // Nothing more is known of it, so it is read from the beginning until the damage shows.
     const reader = new LogReader(nodeDisk, folder.journal, LOG_START);
@@ -98,6 +116,12 @@ function lookAt(journal: string): LogState | "damaged" {
     if (!isNotThere(error)) throw error;
   }
   throw new NothingToVerify(`there is no log in ${journal}`);
+}
+
+/** Whether segments went since that look: what was read of them is no fault of the log. */
+function hasLaterBeginning(journal: string, log: LogState | "damaged"): boolean {
+  const now = lookAt(journal);
+  return log !== "damaged" && now !== "damaged" && now.first.batch > log.first.batch;
 }
 
 interface StartingPoint {
