@@ -41,6 +41,8 @@ export class VenueUnreachable extends Error {
 const MAX_BODY_BYTES = 60_000;
 /** Of an answer: far more than a page of the queue, or the refusals of a request's votes, can be. */
 const MAX_ANSWER_BYTES = 8_388_608;
+/** Of a queue, of up to five hundred deposits each. */
+const MAX_PAGES = 1_000;
 
 export class RemoteVenue implements DepositPort {
   private readonly isQueue: ValidateFunction<DepositQueue>;
@@ -108,7 +110,9 @@ export class RemoteVenue implements DepositPort {
     if (key === undefined) throw new RangeError(`attestor ${attestor} does not run here`);
     const { venue, clock } = this.options;
     const deposits: QueuedDeposit[] = [];
+    let pages = 0;
     for (let after: string | null = "0"; after !== null; ) {
+      if (++pages > MAX_PAGES) throw new VenueUnreachable("the venue's queue does not end");
       const body = JSON.stringify({ venue, attestor, chain, queue, after, since, time: clock() });
       const signature = hexFromBytes(sign(null, Buffer.from(body), key));
       const page = await this.post("/v1/bridge/queue", body, { [SIGNATURE_HEADER]: signature });

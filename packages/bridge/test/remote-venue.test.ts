@@ -63,6 +63,15 @@ test("a venue that answers without end: given up on, and its connection is close
   await Promise.all(closed);
 });
 
+test("a venue whose queue goes on without end: given up on", async () => {
+  let page = 0;
+  const venue = await venueThat((_request, response) => {
+    response.end(JSON.stringify({ deposits: [], next: String(++page) }));
+  });
+  await expect(venue.pending("ethereum", 0)).rejects.toThrow("the venue's queue does not end");
+  expect(page).toBe(1_000);
+});
+
 test("a venue that never answers: given up on", async () => {
   const venue = await venueThat(() => undefined, 100);
   await expect(venue.pending("ethereum", 0)).rejects.toThrow("timeout");
