@@ -5,6 +5,7 @@
  *
  * The number of a kind and the order of its fields are part of the log's meaning: append only.
  */
+import { ACKNOWLEDGED_FIELDS } from "@perpgate/protocol/acknowledgement-leaf";
 
 export const EVENT_FIELDS = {
   VenueStarted: ["timeMs", "fundMicros"],
@@ -63,25 +64,7 @@ export const EVENT_FIELDS = {
     "fundingMicros",
     "walletMicros",
   ],
-  OrderAcknowledged: [
-    "orderId",
-    "account",
-    "session",
-    "market",
-    "side",
-    "type",
-    "nonce",
-    "status",
-    "reason",
-    "filledLots",
-    "filledMicros",
-    "feeMicros",
-    "remainingLots",
-    "positionLots",
-    "positionCostMicros",
-    "unrealizedMicros",
-    "block",
-  ],
+  OrderAcknowledged: ACKNOWLEDGED_FIELDS,
   AllCanceled: ["account", "count"],
   CancelAfterSet: ["account", "cancelAtMs"],
   CancelAfterFired: ["account"],
@@ -114,7 +97,7 @@ export const TRADE_BACKSTOP = 2;
 export const TRADE_ADL = 3;
 
 /** `OrderAcknowledged.status`. */
-export const ORDER_STATUSES = ["filled", "resting", "pending", "canceled"] as const;
+export { ORDER_STATUSES } from "@perpgate/protocol/acknowledgement-leaf";
 export const STATUS_FILLED = 0;
 export const STATUS_RESTING = 1;
 export const STATUS_PENDING = 2;

@@ -2,6 +2,7 @@
  * Every reason the engine gives, by number in events and by name everywhere else. The numbers are
  * part of the log's meaning: append, never renumber.
  */
+import { END_REASONS } from "@perpgate/protocol/acknowledgement-leaf";
 
 /** Why a command was refused. The two details carry what the message needs, in integers. */
 export const REFUSALS = [
@@ -50,24 +51,7 @@ export const REFUSALS = [
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 
-/** Why an order (or what was left of it) ended without filling; 0 is null on the wire. */
-export const END_REASONS = [
-  "none",
-  "requested",
-  "unfunded",
-  "bankruptcy",
-  "position_limit",
-  "band",
-  "worst_price",
-  "book_empty",
-  "self_trade",
-  "reduce_only",
-  "liquidation",
-  "cancel_after",
-  "market_halted",
-  "below_lot",
-  "disconnected",
-] as const;
+export { END_REASONS };
 export type EndReason = (typeof END_REASONS)[number];
 
 export const INVARIANTS = [

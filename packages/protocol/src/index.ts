@@ -1,7 +1,10 @@
 /** The wire contract in one import; each concept is also a subpath of its own. */
 
 export * from "./account.js";
+export * from "./acknowledgement-leaf.js";
+export * from "./average-price.js";
 export * from "./block.js";
+export * from "./block-header.js";
 export * from "./book.js";
 export * from "./book-codec/index.js";
 export * from "./bridge.js";
@@ -15,11 +18,13 @@ export * from "./liquidation-mark.js";
 export * from "./market.js";
 export * from "./market-catalog.js";
 export * from "./market-data.js";
+export * from "./merkle-path.js";
 export * from "./order.js";
 export * from "./paging.js";
 export * from "./position.js";
 export * from "./preconfirm.js";
 export * from "./scalar.js";
+export * from "./sealed-acknowledgement.js";
 export * from "./session-key.js";
 export * from "./sign-in.js";
 export * from "./signing.js";

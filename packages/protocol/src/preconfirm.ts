@@ -1,6 +1,7 @@
 /** The acknowledgement of an order, and the proof that its block holds it. */
 
 import { type Static, Type } from "typebox";
+import { LEAF_BYTES } from "./acknowledgement-leaf.js";
 import { OrderNonce, OrderReason, OrderStatus, Side } from "./order.js";
 import {
   BlockNumber,
@@ -53,6 +54,10 @@ export const PreconfirmProof = Type.Object(
     ack: Acknowledgement,
     block: BlockNumber,
     index: Count,
+    leaf: Type.String({
+      pattern: `^0x[0-9a-f]{${2 * LEAF_BYTES}}$`,
+      description: "The bytes that the path begins from: the acknowledgement as it is sealed.",
+    }),
     path: Type.Array(Hex32, { description: "Sibling hashes from the leaf to acksRoot." }),
   },
   { title: "PreconfirmProof" },

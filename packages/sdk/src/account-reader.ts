@@ -140,10 +140,11 @@ export class AccountReader {
 
   /**
    * An acknowledgement with the proof that its block holds it; `not_sealed` until it does.
+   * `checkPreconfirm` checks it.
    *
    * @example
-   * const { ack, block, index, path } = await session.preconfirm("48213");
-   * console.log(ack.status, block, index, path.length);
+   * const { ack, block, index, leaf, path } = await session.preconfirm("48213");
+   * console.log(ack.status, block, index, leaf, path.length);
    */
   preconfirm(ackNonce: string, options?: CallOptions): Promise<PreconfirmProof> {
     const path = `/v1/preconfirms/${encodeURIComponent(ackNonce)}`;

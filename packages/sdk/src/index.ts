@@ -3,6 +3,7 @@
 export type {
   Account,
   Acknowledgement,
+  AcknowledgementLeaf,
   AttestedDeposit,
   Block,
   BridgeInfo,
@@ -54,6 +55,13 @@ export type {
 export type { NewOrder } from "./orders/order-body.js";
 export type { PlacedOrder } from "./orders/order-desk.js";
 export type { WebSocketConstructor, WebSocketLike } from "./platform/platform.js";
+export {
+  checkPreconfirm,
+  type PreconfirmCheck,
+  type PreconfirmEvidence,
+  type PreconfirmProblem,
+  type PreconfirmProblemCode,
+} from "./preconfirm-check.js";
 export type { SavedSession, StoredSession } from "./saved-session.js";
 export type { RotateOptions, Session } from "./session.js";
 export {

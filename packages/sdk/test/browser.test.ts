@@ -5,7 +5,7 @@
 
 import { fileURLToPath } from "node:url";
 import { runInNewContext } from "node:vm";
-import type { MirroredBook, PerpgateClient } from "@perpgate/sdk";
+import type { checkPreconfirm, MirroredBook, PerpgateClient } from "@perpgate/sdk";
 import { build, createLogger } from "vite";
 import { expect, test } from "vitest";
 import { WebSocket } from "ws";
@@ -57,15 +57,21 @@ function isClientMaker(value: unknown): value is new (options: { url: string }) 
   return typeof value === "function";
 }
 
-test("bundled for a page: no Node, no warning, no eval; signs in, trades and mirrors a book", async () => {
+function isCheck(value: unknown): value is typeof checkPreconfirm {
+  return typeof value === "function";
+}
+
+test("bundled for a page: no Node, no warning, no eval; signs in, trades, mirrors a book, checks", async () => {
   const { code, warnings } = await bundle();
   expect(warnings).toEqual([]);
   expect(code).not.toMatch(/node:|\brequire\(|perMessageDeflate/);
   const strict = { contextCodeGeneration: { strings: false, wasm: false } };
   expect(() => runInNewContext('Function("")', {}, strict)).toThrow(/Code generation/);
   const exported: unknown = runInNewContext(`${code}; sdk`, { ...PAGE }, strict);
-  const { PerpgateClient: Client }: Readonly<Record<string, unknown>> = Object(exported);
+  const { PerpgateClient: Client, checkPreconfirm: check }: Readonly<Record<string, unknown>> =
+    Object(exported);
   if (!isClientMaker(Client)) throw new Error("the bundle does not export the client");
+  if (!isCheck(check)) throw new Error("the bundle does not export the check of preconfirms");
 
   const at = await startVenue();
   const client = new Client({ url: at.url });
@@ -94,5 +100,12 @@ test("bundled for a page: no Node, no warning, no eval; signs in, trades and mir
   await eventually(() => book?.bids()).toEqual([[60_000, remainingSize]]);
   expect(await session.stream.cancelOrder(orderId)).toMatchObject({ status: "canceled" });
   await eventually(() => book?.bids()).toEqual([]);
+
+  await at.advance(200);
+  const [proof, markets] = [await session.preconfirm(orderId), await client.markets()];
+  const block = await client.block(proof.block);
+  expect(check({ proof, block, markets })).toMatchObject({ isProven: true, problems: [] });
+  const elsewhere = check({ proof, block: { ...block, time: 1 }, markets });
+  expect(elsewhere.problems).toMatchObject([{ code: "block_hash_differs" }]);
   client.close();
 });

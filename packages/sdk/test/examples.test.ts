@@ -18,7 +18,7 @@ const run = promisify(execFile);
 /** What every example may take for granted. */
 const GIVEN = `
 import * as sdk from "@perpgate/sdk";
-import { createSessionKey, ConnectionError, PerpgateClient, PerpgateError, sessionKeyFromSecret, TimeoutError } from "@perpgate/sdk";
+import { checkPreconfirm, createSessionKey, ConnectionError, PerpgateClient, PerpgateError, sessionKeyFromSecret, TimeoutError } from "@perpgate/sdk";
 declare const client: PerpgateClient;
 declare const session: sdk.Session;
 declare const account: sdk.MessageSigner;
@@ -88,6 +88,7 @@ describe("documentation", () => {
     expect(names).toEqual(
       expect.arrayContaining([
         "createSessionKey",
+        "checkPreconfirm",
         "MarketReader.markets",
         "AccountReader.fills",
         "AccountTrader.placeOrder",

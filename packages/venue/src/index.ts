@@ -1,6 +1,6 @@
 export { BlockFault, leafAt, type OpenBlock } from "./blocks/block-builder.js";
 export { type BlockHeader, encodeHeader, type SealedBlock } from "./blocks/block-header.js";
-export { inclusionPath, leafHash, rootFromPath } from "./blocks/merkle.js";
+export { inclusionPath, leafHash } from "./blocks/merkle.js";
 export type { Checkpoint } from "./checkpoint/checkpoint-file.js";
 export { CheckpointFault } from "./checkpoint/checkpointer.js";
 export type { AttestorKeys } from "./listing/attestor-keys.js";

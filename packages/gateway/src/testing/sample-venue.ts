@@ -20,6 +20,7 @@ import type {
 import type { VenuePort } from "../venue-port.js";
 
 const HASH = `0x${"ab".repeat(32)}`;
+const LEAF = `0x${"00".repeat(144)}`;
 
 export const SAMPLE_ACK: Acknowledgement = {
   ackNonce: "42",
@@ -232,7 +233,13 @@ export function sampleVenue(): { venue: VenuePort; calls: unknown[][] } {
     order: answer("order", ORDER),
     positions: answer("positions", [POSITION]),
     fills: answer("fills", [FILL]),
-    preconfirm: answer("preconfirm", { ack: SAMPLE_ACK, block: 7, index: 0, path: [HASH] }),
+    preconfirm: answer("preconfirm", {
+      ack: SAMPLE_ACK,
+      block: 7,
+      index: 0,
+      leaf: LEAF,
+      path: [HASH],
+    }),
     book: answer("book", BOOK),
     ticker: answer("ticker", TICKER),
     trades: answer("trades", [trade]),

@@ -3,6 +3,7 @@
  * `npm run docs:api` writes the answers into the page.
  */
 import { readFileSync, writeFileSync } from "node:fs";
+import { ACKNOWLEDGED_FIELDS, END_REASONS, ORDER_STATUSES, ORDER_TYPES } from "@perpgate/protocol";
 import { expect, test } from "vitest";
 import { OPERATIONS } from "../operations.js";
 import { walk } from "./testing/api-examples.js";
@@ -29,4 +30,16 @@ test("docs/api.md: names every operation of the interface", () => {
     (operation) => !page.includes(`\`${operation}\``),
   );
   expect(missing).toEqual([]);
+});
+
+test("docs/api.md: the leaf's fields stand in their order, its words beside their numbers", () => {
+  const page = readFileSync(PAGE, "utf8");
+  const [, table = ""] = page.split("| fields of the leaf | on the wire |");
+  const rows = (table.split("\n\n")[0] ?? "").split("\n").slice(2);
+  const names = rows.flatMap((row) => row.split("|")[1]?.match(/\w+/g) ?? []);
+  expect(names).toEqual([...ACKNOWLEDGED_FIELDS]);
+  const numbered = (words: readonly string[]) => words.map((word, i) => `${i} ${word}`).join(", ");
+  expect(table).toContain(numbered(ORDER_TYPES));
+  expect(table).toContain(numbered(ORDER_STATUSES));
+  expect(table).toContain(numbered(END_REASONS.map((word, i) => (i === 0 ? "null" : word))));
 });

@@ -210,10 +210,20 @@ describe("a trading day over real sockets", () => {
     const proof = await trader.get(path);
     const { elapsedMs: _, ...ack } = body;
     expect(proof.body).toMatchObject({ ack, block: body.expectedBlock, index: 0, path: [] });
+    // Its first two words: the kind of the event, and the order's id.
+    const leaf = Buffer.from(String(proof.body.leaf).slice(2), "hex");
+    expect([leaf.length, leaf.readDoubleLE(0), leaf.readDoubleLE(8)]).toEqual([
+      144,
+      18,
+      Number(body.orderId),
+    ]);
     const block = await ask(`${at.url}/v1/blocks/${body.expectedBlock}`);
     expect(block.body).toMatchObject({ number: body.expectedBlock, ackCount: 1 });
     const stranger = await Trader.enter(at);
-    expect((await stranger.get(path)).body.code).toBe("preconfirm_not_found");
+    const foreign = await stranger.get(path);
+    expect(foreign.body).toMatchObject({ code: "preconfirm_not_found" });
+    expect(foreign.text).not.toContain("0x");
+    expect((await ask(at.url + path)).status).toBe(401);
   });
 
   test("candles, funding, markets: public and in the venue's own figures", async () => {

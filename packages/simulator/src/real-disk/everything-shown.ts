@@ -5,7 +5,8 @@
 
 import { createHash } from "node:crypto";
 import { RESOLUTIONS } from "@perpgate/protocol";
-import { rootFromPath, type Venue } from "@perpgate/venue";
+import { rootFromPath } from "@perpgate/protocol/merkle-path";
+import type { Venue } from "@perpgate/venue";
 import { mustHold } from "../auditor/violation.js";
 
 /** More than a simulated venue has of anything. */
@@ -73,6 +74,10 @@ function chain({ views, history }: Venue): object[] {
         () => `order ${position} has no proof`,
       );
       const path = proof.path.map((hash) => Buffer.from(hash.slice(2), "hex"));
+      mustHold(
+        proof.leaf === `0x${leaf.toString("hex")}`,
+        () => `the proof of order ${position} has another leaf`,
+      );
       const root = rootFromPath(leaf, index, block.ackCount, path);
       mustHold(
         root !== undefined && block.acksRoot.equals(root),

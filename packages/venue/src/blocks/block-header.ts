@@ -1,15 +1,13 @@
 /**
- * A sealed block's header and its one canonical encoding, whose SHA-256 is the block's hash:
- *
- *      0  8 bytes   ASCII "PGBLOCK1"        64  u64  number of acknowledgements
- *      8  u64       number                  72  32 bytes  root over them (merkle.ts)
- *     16  32 bytes  hash of the parent     104  32 bytes  hash of the events
- *     48  u64       first position         136  u64  time, Unix milliseconds
- *     56  u64       last position
- *
- * Little-endian, 144 bytes. Block 1's parent is 32 zero bytes. The hash of the events is SHA-256
- * over the canonical event bytes of the commands from first to last position, in order.
+ * A sealed block, and its header as the bytes whose SHA-256 is the block's hash; what they are stands
+ * in the protocol's `block-header.ts`, since clients make them too.
  */
+import {
+  BLOCK_HASH_BYTES,
+  BLOCK_HEADER_BYTES,
+  BLOCK_MAGIC,
+  encodeBlockHeader,
+} from "@perpgate/protocol/block-header";
 import { sha256 } from "./merkle.js";
 
 export interface BlockHeader {
@@ -27,23 +25,11 @@ export interface SealedBlock extends BlockHeader {
   readonly hash: Buffer;
 }
 
-export const HASH_BYTES = 32;
+export const HASH_BYTES = BLOCK_HASH_BYTES;
 export const NO_PARENT: Buffer = Buffer.alloc(HASH_BYTES);
-export const HEADER_BYTES = 144;
-const MAGIC = Buffer.from("PGBLOCK1", "ascii");
 
 export function encodeHeader(header: BlockHeader): Buffer {
-  const bytes = Buffer.alloc(HEADER_BYTES);
-  bytes.set(MAGIC, 0);
-  writeCount(bytes, 8, header.number);
-  bytes.set(header.parentHash, 16);
-  writeCount(bytes, 48, header.firstPosition);
-  writeCount(bytes, 56, header.lastPosition);
-  writeCount(bytes, 64, header.ackCount);
-  bytes.set(header.acksRoot, 72);
-  bytes.set(header.eventsHash, 104);
-  writeCount(bytes, 136, header.timeMs);
-  return bytes;
+  return Buffer.from(encodeBlockHeader(header).buffer);
 }
 
 export function seal(header: BlockHeader): SealedBlock {
@@ -52,7 +38,10 @@ export function seal(header: BlockHeader): SealedBlock {
 
 /** The block whose canonical header these bytes are; undefined if they are none. */
 export function decodeBlock(bytes: Buffer): SealedBlock | undefined {
-  if (bytes.length !== HEADER_BYTES || MAGIC.compare(bytes, 0, 8) !== 0) return undefined;
+  if (bytes.length !== BLOCK_HEADER_BYTES) return undefined;
+  if (bytes.compare(BLOCK_MAGIC, 0, BLOCK_MAGIC.length, 0, BLOCK_MAGIC.length) !== 0) {
+    return undefined;
+  }
   return {
     number: readCount(bytes, 8),
     parentHash: Buffer.from(bytes.subarray(16, 48)),
@@ -64,10 +53,6 @@ export function decodeBlock(bytes: Buffer): SealedBlock | undefined {
     timeMs: readCount(bytes, 136),
     hash: sha256(bytes),
   };
-}
-
-function writeCount(bytes: Buffer, at: number, value: number): void {
-  bytes.writeBigUInt64LE(BigInt(value), at);
 }
 
 function readCount(bytes: Buffer, at: number): number {

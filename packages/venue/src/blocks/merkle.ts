@@ -2,6 +2,7 @@
  * The Merkle tree over a block's acknowledgements, as RFC 6962 builds it: a leaf is hashed behind
  * the byte 0, an inner node behind the byte 1, so that neither can pass for the other; a tree of n
  * leaves splits at the largest power of two below n; the root of no leaves is the hash of nothing.
+ * The way from a leaf to the root is the protocol's `rootFromPath`, since clients go it too.
  */
 import { hash } from "node:crypto";
 
@@ -39,10 +40,6 @@ function nodeText(left: HashText, right: HashText): HashText {
 
 function bytesOf(text: HashText): Buffer {
   return Buffer.from(text, "binary");
-}
-
-function textOf(bytes: Uint8Array): HashText {
-  return Buffer.from(bytes).toString("binary");
 }
 
 /** Builds the root leaf by leaf, keeping one hash per complete subtree. */
@@ -94,33 +91,4 @@ function largestPowerOfTwoBelow(count: number): number {
   let power = 1;
   while (power * 2 < count) power *= 2;
   return power;
-}
-
-/**
- * The root that a leaf and its path lead to, in a tree of `count` leaves; undefined if the path
- * has another length than the leaf's place asks for. Whoever holds a block's `acksRoot` compares.
- */
-export function rootFromPath(
-  leaf: Uint8Array,
-  index: number,
-  count: number,
-  path: readonly Uint8Array[],
-): Buffer | undefined {
-  if (!(index >= 0 && index < count)) return undefined;
-  let text = leafText(leaf);
-  let place = index;
-  let last = count - 1;
-  let used = 0;
-  while (last > 0) {
-    // The last node of a level without a sibling is passed up as it is.
-    if (place % 2 === 1 || place < last) {
-      const sibling = path[used++];
-      if (sibling === undefined) return undefined;
-      const other = textOf(sibling);
-      text = place % 2 === 1 ? nodeText(other, text) : nodeText(text, other);
-    }
-    place = Math.floor(place / 2);
-    last = Math.floor(last / 2);
-  }
-  return used === path.length ? bytesOf(text) : undefined;
 }

@@ -2,12 +2,12 @@
  * Acknowledgements as the wire shows them, from the words of an OrderAcknowledged event. The same
  * words, as bytes, are the leaf that a block's root covers: what a client is told is what is proven.
  */
-import { END_REASONS, EVENT, type EventLog, ORDER_STATUSES } from "@perpgate/engine";
+import { EVENT, type EventLog } from "@perpgate/engine";
 import type { Acknowledgement } from "@perpgate/protocol";
+import { acknowledgementOf } from "@perpgate/protocol/sealed-acknowledgement";
 import { ACKNOWLEDGED, eventWords } from "../events/event-fields.js";
 import { wordsOfBytes } from "../history/words.js";
 import type { Listing } from "../listing/listing.js";
-import { averagePrice, fromMicros, sideOf, sizeOf } from "./figures.js";
 
 /** The acknowledgement among a command's events, if there is one. */
 export function acknowledgementIn(
@@ -25,36 +25,7 @@ export function acknowledgementOfLeaf(leaf: Uint8Array, listing: Listing): Ackno
 }
 
 function acknowledgementAt(words: Float64Array, at: number, listing: Listing): Acknowledgement {
-  const field = (offset: number): number => words[at + offset]!;
-  const market = listing.markets[field(ACKNOWLEDGED.market)];
-  const status = ORDER_STATUSES[field(ACKNOWLEDGED.status)];
-  if (market === undefined || status === undefined) {
-    throw new RangeError("an acknowledgement names a market or a status that does not exist");
-  }
-  const id = String(field(ACKNOWLEDGED.orderId));
-  const filled = field(ACKNOWLEDGED.filledLots);
-  const lots = field(ACKNOWLEDGED.positionLots);
-  return {
-    ackNonce: id,
-    orderId: id,
-    symbol: market.symbol,
-    side: sideOf(field(ACKNOWLEDGED.side)),
-    nonce: field(ACKNOWLEDGED.nonce),
-    status,
-    filledSize: sizeOf(market, filled),
-    remainingSize: sizeOf(market, field(ACKNOWLEDGED.remainingLots)),
-    avgFillPrice: averagePrice(market, field(ACKNOWLEDGED.filledMicros), filled),
-    feePaid: fromMicros(field(ACKNOWLEDGED.feeMicros)),
-    positionAfter: {
-      size: sizeOf(market, lots),
-      avgEntry: averagePrice(market, field(ACKNOWLEDGED.positionCostMicros), lots),
-      unrealizedPnl: fromMicros(field(ACKNOWLEDGED.unrealizedMicros)),
-    },
-    expectedBlock: field(ACKNOWLEDGED.block),
-    reason: reasonOf(field(ACKNOWLEDGED.reason)),
-  };
-}
-
-export function reasonOf(code: number): string | null {
-  return code === 0 ? null : (END_REASONS[code] ?? null);
+  const market = listing.markets[words[at + ACKNOWLEDGED.market]!];
+  if (market === undefined) throw new RangeError("an acknowledgement names no market of the venue");
+  return acknowledgementOf((name) => words[at + ACKNOWLEDGED[name]]!, market);
 }

@@ -49,6 +49,7 @@ export function preconfirmView(
     ack: acknowledgementOfLeaf(ack.leaf, listing),
     block: block.number,
     index,
+    leaf: hex(ack.leaf),
     path: inclusionPath(leaves, index).map(hex),
   };
 }

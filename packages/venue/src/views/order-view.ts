@@ -2,8 +2,8 @@
 import { ORDER_STATUSES } from "@perpgate/engine";
 import { NONE, ORDER, ORDER_WORDS, openOrdersOf } from "@perpgate/engine/reading";
 import type { Order, OrderType } from "@perpgate/protocol";
+import { reasonOf } from "@perpgate/protocol/sealed-acknowledgement";
 import { ORDER_ROW } from "../history/order-row.js";
-import { reasonOf } from "./acknowledgement.js";
 import { averagePrice, fromMicros, priceOrNull, sideOf, sizeOf } from "./figures.js";
 import { stateOf, unitsOf, type VenueSource } from "./venue-source.js";
 

@@ -126,6 +126,7 @@ function steady(key: string, value: unknown): unknown {
     return value.replaceAll(/\b[0-9a-f]{64}\b/g, "44ad…");
   }
   if (key === "nonce" && typeof value === "string") return UNSTEADY.nonceIssued;
+  if (key === "leaf") return `${String(value).slice(0, 18)}…`;
   if (key === "path" && Array.isArray(value)) return value.map(() => "0x5be1…");
   // USDC is a token too.
   if (key === "token" && String(value).length < 10) return value;

@@ -1,0 +1,72 @@
+import { describe, expect, test } from "vitest";
+import { ACKNOWLEDGED_FIELDS, LEAF_BYTES, readLeaf } from "./acknowledgement-leaf.js";
+import { bytesFromHex } from "./hex.js";
+
+/** Kind 18, then the fields: written by hand, since every block hash depends on these bytes. */
+const WORDS = [
+  ["0000000000003240", "kind", 18],
+  ["0000000000002440", "orderId", 10],
+  ["0000000000000040", "account", 2],
+  ["0000000000001440", "session", 5],
+  ["0000000000000000", "market", 0],
+  ["000000000000f0bf", "side", -1],
+  ["000000000000f03f", "type", 1],
+  ["ffffffffffff3f43", "nonce", Number.MAX_SAFE_INTEGER],
+  ["0000000000000840", "status", 3],
+  ["0000000000001c40", "reason", 7],
+  ["0000000000089840", "filledLots", 1538],
+  ["00000030ccd0cd41", "filledMicros", 1_000_446_048],
+  ["00000000dc821e41", "feeMicros", 499_895],
+  ["0000000000000000", "remainingLots", 0],
+  ["00000000000898c0", "positionLots", -1538],
+  ["00000030ccd0cdc1", "positionCostMicros", -1_000_446_048],
+  ["000000000010c3c0", "unrealizedMicros", -9760],
+  ["0000000000000040", "block", 2],
+] as const;
+
+function leafBytes(): Uint8Array {
+  return bytesFromHex(WORDS.map(([hex]) => hex).join("")) ?? new Uint8Array();
+}
+
+function withWord(place: number, value: number): Uint8Array {
+  const bytes = leafBytes();
+  new DataView(bytes.buffer).setFloat64(8 * place, value, true);
+  return bytes;
+}
+
+describe("the leaf of an acknowledgement", () => {
+  test("layout: kind and fields where every block so far has them", () => {
+    expect(LEAF_BYTES).toBe(144);
+    expect(["kind", ...ACKNOWLEDGED_FIELDS]).toEqual(WORDS.map(([, name]) => name));
+    const fields = WORDS.slice(1).map(([, name, value]) => [name, value]);
+    expect(readLeaf(leafBytes())).toEqual(Object.fromEntries(fields));
+  });
+
+  test("bytes in the middle of others are read as they are", () => {
+    const room = new Uint8Array(200);
+    room.set(leafBytes(), 13);
+    expect(readLeaf(room.subarray(13, 13 + LEAF_BYTES))).toEqual(readLeaf(leafBytes()));
+  });
+
+  test("no leaf: other lengths, kinds, fractions, and words that have no meaning", () => {
+    expect(readLeaf(new Uint8Array())).toBeUndefined();
+    expect(readLeaf(leafBytes().subarray(8))).toBeUndefined();
+    expect(readLeaf(Uint8Array.of(...leafBytes(), 0))).toBeUndefined();
+    const wrong: [place: number, value: number][] = [
+      [0, 17],
+      [1, 10.5],
+      [2, Number.NaN],
+      [3, Number.POSITIVE_INFINITY],
+      [7, Number.MAX_SAFE_INTEGER + 1],
+      [5, 0],
+      [5, 2],
+      [6, 3],
+      [6, -1],
+      [8, 4],
+      [9, 15],
+    ];
+    for (const [place, value] of wrong) {
+      expect(readLeaf(withWord(place, value)), `${place}: ${value}`).toBeUndefined();
+    }
+  });
+});

@@ -1,0 +1,61 @@
+/**
+ * From a leaf up to the root of its block's tree, RFC 6962's with SHA-256: a leaf is hashed behind
+ * the byte 0, an inner node behind the byte 1, so that neither can pass for the other; a tree of n
+ * leaves splits at the largest power of two below n. Runs in a browser too, and needs no WebCrypto,
+ * which pages without TLS lack.
+ */
+
+import { sha256 } from "@noble/hashes/sha2.js";
+
+const LEAF_PREFIX = Uint8Array.of(0);
+const NODE_PREFIX = Uint8Array.of(1);
+
+/** How many hashes the path of that leaf has, in a tree of `count` leaves. */
+export function pathLength(index: number, count: number): number {
+  let length = 0;
+  for (let place = index, last = count - 1; last > 0; place = half(place), last = half(last)) {
+    if (hasSibling(place, last)) length++;
+  }
+  return length;
+}
+
+/**
+ * The root that a leaf and its path lead to, in a tree of `count` leaves; undefined if there is no
+ * such leaf or its path must be longer or shorter. Whoever holds a block's `acksRoot` compares.
+ */
+export function rootFromPath(
+  leaf: Uint8Array,
+  index: number,
+  count: number,
+  path: readonly Uint8Array[],
+): Uint8Array | undefined {
+  if (!(index >= 0 && index < count) || path.length !== pathLength(index, count)) return undefined;
+  let hash = hashOf(LEAF_PREFIX, leaf);
+  let place = index;
+  let last = count - 1;
+  for (const sibling of path) {
+    // The last node of a level without a sibling is passed up as it is.
+    while (!hasSibling(place, last)) [place, last] = [half(place), half(last)];
+    hash = isRight(place) ? hashOf(NODE_PREFIX, sibling, hash) : hashOf(NODE_PREFIX, hash, sibling);
+    [place, last] = [half(place), half(last)];
+  }
+  return hash;
+}
+
+function hasSibling(place: number, last: number): boolean {
+  return isRight(place) || place < last;
+}
+
+function isRight(place: number): boolean {
+  return place % 2 === 1;
+}
+
+function half(place: number): number {
+  return Math.floor(place / 2);
+}
+
+function hashOf(...parts: readonly Uint8Array[]): Uint8Array {
+  const hash = sha256.create();
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+}

@@ -1,0 +1,56 @@
+/**
+ * An acknowledgement from the fields of its leaf. The venue makes what it answers with this, and a
+ * client makes the same from the leaf that it was given, so that the two can be compared exactly.
+ */
+
+import {
+  type AcknowledgedField,
+  type AcknowledgementLeaf,
+  END_REASONS,
+  ORDER_STATUSES,
+} from "./acknowledgement-leaf.js";
+import { averagePrice, type UnitsOfMarket } from "./average-price.js";
+import type { Acknowledgement } from "./preconfirm.js";
+import { fromMicros, fromSteps } from "./units.js";
+
+/** Throws a `RangeError` where a number has no meaning in that market, or none at all. */
+export function acknowledgementOf(
+  field: (name: AcknowledgedField) => number,
+  market: UnitsOfMarket,
+): Acknowledgement {
+  const status = ORDER_STATUSES[field("status")];
+  if (status === undefined) throw new RangeError("an acknowledgement has an unknown status");
+  const id = String(field("orderId"));
+  const filled = field("filledLots");
+  const lots = field("positionLots");
+  return {
+    ackNonce: id,
+    orderId: id,
+    symbol: market.symbol,
+    side: field("side") > 0 ? "long" : "short",
+    nonce: field("nonce"),
+    status,
+    filledSize: fromSteps(filled, market.lot),
+    remainingSize: fromSteps(field("remainingLots"), market.lot),
+    avgFillPrice: averagePrice(market, field("filledMicros"), filled),
+    feePaid: fromMicros(field("feeMicros")),
+    positionAfter: {
+      size: fromSteps(lots, market.lot),
+      avgEntry: averagePrice(market, field("positionCostMicros"), lots),
+      unrealizedPnl: fromMicros(field("unrealizedMicros")),
+    },
+    expectedBlock: field("block"),
+    reason: reasonOf(field("reason")),
+  };
+}
+
+export function acknowledgementOfLeaf(
+  leaf: AcknowledgementLeaf,
+  market: UnitsOfMarket,
+): Acknowledgement {
+  return acknowledgementOf((name) => leaf[name], market);
+}
+
+export function reasonOf(code: number): string | null {
+  return code === 0 ? null : (END_REASONS[code] ?? null);
+}

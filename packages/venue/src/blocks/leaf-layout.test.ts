@@ -1,0 +1,44 @@
+import {
+  END,
+  EVENT,
+  LIMIT_ORDER,
+  LONG,
+  MARKET_ORDER,
+  SHORT,
+  STATUS_CANCELED,
+  STATUS_FILLED,
+  STATUS_PENDING,
+  STATUS_RESTING,
+  STOP_ORDER,
+} from "@perpgate/engine";
+import {
+  ACKNOWLEDGED_KIND,
+  END_REASONS,
+  LEAF_BYTES,
+  ORDER_STATUSES,
+  ORDER_TYPES,
+  readLeaf,
+} from "@perpgate/protocol";
+import { expect, test } from "vitest";
+import { ACKNOWLEDGED, eventWords } from "../events/event-fields.js";
+import { bytesOfWords } from "../history/words.js";
+
+test("leaf: clients read the engine's event, its kind and its words as the engine numbers them", () => {
+  expect(EVENT.OrderAcknowledged).toBe(ACKNOWLEDGED_KIND);
+  expect(8 * eventWords(EVENT.OrderAcknowledged)).toBe(LEAF_BYTES);
+  expect([MARKET_ORDER, LIMIT_ORDER, STOP_ORDER].map((code) => ORDER_TYPES[code])).toEqual([
+    "market",
+    "limit",
+    "stop",
+  ]);
+  const statuses = [STATUS_FILLED, STATUS_RESTING, STATUS_PENDING, STATUS_CANCELED];
+  expect(statuses.map((code) => ORDER_STATUSES[code])).toEqual([...ORDER_STATUSES]);
+  expect(END_REASONS.map((name) => END[name])).toEqual(END_REASONS.map((_, code) => code));
+  for (const side of [LONG, SHORT]) {
+    const words = new Array<number>(eventWords(EVENT.OrderAcknowledged)).fill(0);
+    words[0] = EVENT.OrderAcknowledged;
+    words[ACKNOWLEDGED.side] = side;
+    words[ACKNOWLEDGED.block] = 7;
+    expect(readLeaf(bytesOfWords(words))).toMatchObject({ side, block: 7 });
+  }
+});
