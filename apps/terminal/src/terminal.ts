@@ -30,12 +30,16 @@ export class Terminal {
   readonly connection: Connection;
   readonly sessions: SessionDesk;
   readonly account: AccountFeed;
-  readonly orders = new OrderDesk();
+  readonly orders: OrderDesk;
   readonly toasts = new Toasts();
   readonly dialog = new Store<OpenDialog>("none", "at-once");
 
   constructor(readonly client: PerpgateClient) {
     this.board = new MarketBoard(client);
+    this.orders = new OrderDesk({
+      client,
+      markets: () => this.board.markets.get()?.map(({ market }) => market) ?? [],
+    });
     this.book = new BookFeed(client);
     this.tape = new TapeFeed(client);
     this.bridge = new BridgeFeed(client);

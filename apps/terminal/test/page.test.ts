@@ -81,6 +81,26 @@ describe.skipIf(isWithoutChromium())("the trading page", { timeout: 240_000 }, (
     opened.expectClean();
   });
 
+  test("preconfirm: one bit of the sealed bytes is changed on the way, and the tick is not given", async () => {
+    const prepare = async (page: Page) => {
+      await page.route("**/v1/preconfirms/*", async (route) => {
+        const response = await route.fetch();
+        const proof: unknown = await response.json();
+        if (!hasLeaf(proof)) return route.fulfill({ response });
+        return route.fulfill({ response, json: { ...proof, leaf: withOtherAccount(proof.leaf) } });
+      });
+    };
+    const opened = await open({ prepare });
+    await opened.signInWithBurner();
+    await opened.order("Market", "Buy / Long", { margin: "200" });
+    const chip = opened.answer().locator('[data-seal="differs"]');
+    await chip.waitFor();
+    expect(await chip.getAttribute("title")).toMatch(/: leaf and path lead to another root[^;]+$/);
+    await opened.answer().getByText("leaf and path lead to another root").waitFor();
+    await opened.inspect("answer-differs");
+    opened.expectClean();
+  });
+
   test("burner key: sign in, deposit, market order, limit and cancel, stop, close", async () => {
     const opened = await open();
     const { page } = opened;
@@ -101,7 +121,9 @@ describe.skipIf(isWithoutChromium())("the trading page", { timeout: 240_000 }, (
     await opened.answer().getByText("Buy market filled").waitFor();
     expect(await page.getByTestId("answer-server-ms").innerText()).toMatch(/^[\d.,]+ ms$/);
     expect(await page.getByTestId("answer-browser-ms").innerText()).toMatch(/^[\d.,]+ ms$/);
-    await opened.answer().locator('[data-seal="proven"]').waitFor();
+    const tick = opened.answer().locator('[data-seal="proven"]');
+    await tick.waitFor();
+    expect(await tick.getAttribute("title")).toMatch(/^Checked here/);
     await opened.tab(/Positions \(1\)/);
     const position = page.getByRole("row").filter({ hasText: "Long 5.0×" });
     await position.waitFor();
@@ -370,6 +392,17 @@ describe.skipIf(isWithoutChromium())("the trading page", { timeout: 240_000 }, (
     opened.expectClean({ isServerAway: true });
   });
 });
+
+function hasLeaf(value: unknown): value is { readonly leaf: string } {
+  return typeof value === "object" && value !== null && "leaf" in value;
+}
+
+/** One bit of the account's number, which no field of the acknowledgement shows. */
+function withOtherAccount(leaf: string): string {
+  const bytes = Buffer.from(leaf.slice(2), "hex");
+  bytes[22] = (bytes[22] ?? 0) ^ 8;
+  return `0x${bytes.toString("hex")}`;
+}
 
 interface TickerFacts {
   readonly mark: number;

@@ -24,15 +24,16 @@ export function AnswerList() {
 
 function AnswerCard({ answer }: { readonly answer: OrderAnswer }) {
   const { board } = useTerminal();
-  const { ack, browserMs, seal, replayed } = answer;
+  const { ack, browserMs, seal, problems, replayed } = answer;
   const view = board.view(ack.symbol);
   const base = view?.market.base ?? "";
   return (
     <section className="answer" aria-label="Answer to the last order" data-testid="answer">
       <div className="answer-head">
         <strong>{titleOf(answer)}</strong>
-        <SealChip seal={seal} />
+        <SealChip seal={seal} problems={problems} />
       </div>
+      {seal === "differs" && <p className="notice">{problemText(problems)}</p>}
       {ack.reason !== null && <p className="notice">{REASON_WORDS[ack.reason] ?? ack.reason}</p>}
       <dl className="facts">
         <Fact label="Filled">
@@ -69,7 +70,7 @@ function AnswerLine({ answer }: { readonly answer: OrderAnswer }) {
     <div className="answer-line">
       <span>{titleOf(answer)}</span>
       <span className="faint">{formatMs(answer.ack.elapsedMs)}</span>
-      <SealChip seal={answer.seal} />
+      <SealChip seal={answer.seal} problems={answer.problems} />
     </div>
   );
 }
@@ -89,23 +90,28 @@ const SEALS: Readonly<Record<SealState, { tone: string; text: string; title: str
   proven: {
     tone: "good",
     text: "Sealed",
-    title: "Its block is sealed, and holds this very acknowledgement",
+    title: "Checked here: its block's hash covers this very acknowledgement",
   },
   differs: {
     tone: "bad",
     text: "Differs",
-    title: "The block holds another acknowledgement than was answered",
+    title: "What the venue gives as a proof is none for what it answered",
   },
 };
 
-function SealChip({ seal }: { readonly seal: SealState }) {
+function SealChip({ seal, problems }: Pick<OrderAnswer, "seal" | "problems">) {
   const { tone, text, title } = SEALS[seal];
+  const why = problems.length === 0 ? title : `${title}: ${problemText(problems)}`;
   return (
-    <span className={`chip ${tone}`} title={title} data-testid="seal" data-seal={seal}>
+    <span className={`chip ${tone}`} title={why} data-testid="seal" data-seal={seal}>
       {seal === "proven" && <Icon name="check" />}
       {text}
     </span>
   );
+}
+
+function problemText(problems: OrderAnswer["problems"]): string {
+  return problems.map(({ message }) => message).join("; ");
 }
 
 const STATUS_WORDS = {

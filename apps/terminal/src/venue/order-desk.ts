@@ -2,20 +2,28 @@
  * Orders on their way: sends them, times them, and follows each answer until its block is sealed.
  *
  * An answer is soft when it comes: executed and durable, its block still open. It turns sealed when
- * the blocks stream shows that block, and is then compared with what the venue says it sealed.
+ * the blocks stream shows that block, and is then checked here: the sealed bytes say what was
+ * answered, and they are under the block's hash.
  */
 
 import type { OrderType, Side } from "@perpgate/protocol/order";
 import type { PreconfirmAck } from "@perpgate/protocol/preconfirm";
-import type { NewOrder, Session } from "@perpgate/sdk";
+import {
+  checkPreconfirm,
+  type Market,
+  type NewOrder,
+  type PerpgateClient,
+  type PreconfirmProblem,
+  type Session,
+} from "@perpgate/sdk";
 import { Store } from "../state/store.js";
 
 export type SealState =
   | "soft"
-  /** The block is sealed; whether it holds this very acknowledgement is being asked. */
+  /** The block is sealed; whether it holds this very acknowledgement is being checked. */
   | "sealed"
   | "proven"
-  /** The venue sealed something else than it answered. */
+  /** What the venue gives as a proof is none for what it answered. */
   | "differs";
 
 export interface OrderAnswer {
@@ -27,6 +35,15 @@ export interface OrderAnswer {
   readonly seal: SealState;
   /** Where in its block the acknowledgement stands, once proven. */
   readonly leaf: number | undefined;
+  /** What is wrong with the proof of an answer that differs. */
+  readonly problems: readonly PreconfirmProblem[];
+}
+
+/** What a proof is checked against. */
+export interface ProofSources {
+  readonly client: Pick<PerpgateClient, "block">;
+  /** As the venue lists them. */
+  markets(): readonly Market[];
 }
 
 const KEPT = 5;
@@ -36,6 +53,8 @@ const ORDER_BUDGET_MS = 5_000;
 export class OrderDesk {
   readonly answers = new Store<readonly OrderAnswer[]>([], "at-once");
   private lastSealed = 0;
+
+  constructor(private readonly sources: ProofSources) {}
 
   async place(session: Session, order: NewOrder): Promise<OrderAnswer> {
     const begin = performance.now();
@@ -50,6 +69,7 @@ export class OrderDesk {
       browserMs,
       seal: "soft",
       leaf: undefined,
+      problems: [],
     };
     this.answers.update((known) => [answer, ...known].slice(0, KEPT));
     if (ack.expectedBlock <= this.lastSealed) this.seal(session, ack.ackNonce);
@@ -96,25 +116,31 @@ export class OrderDesk {
   }
 
   private seal(session: Session, ackNonce: string): void {
-    this.change(ackNonce, "sealed");
+    this.change(ackNonce, { seal: "sealed" });
     void this.prove(session, ackNonce);
   }
 
   private async prove(session: Session, ackNonce: string): Promise<void> {
     try {
       const proof = await session.preconfirm(ackNonce);
-      const answer = this.answers.get().find(({ ack }) => ack.ackNonce === ackNonce);
-      if (answer === undefined) return;
-      this.change(ackNonce, isSame(answer.ack, proof.ack) ? "proven" : "differs", proof.index);
+      const block = await this.sources.client.block(proof.block);
+      const answered = this.answers.get().find(({ ack }) => ack.ackNonce === ackNonce)?.ack;
+      if (answered === undefined) return;
+      const markets = this.sources.markets();
+      const { isProven, problems } = checkPreconfirm({ proof, block, markets, answered });
+      this.change(
+        ackNonce,
+        isProven ? { seal: "proven", leaf: proof.index } : { seal: "differs", problems },
+      );
     } catch {
       // Not sealed yet, or no connection: what is shown stays as it is.
     }
   }
 
-  private change(ackNonce: string, seal: SealState, leaf?: number): void {
+  private change(ackNonce: string, changes: Partial<OrderAnswer>): void {
     this.answers.update((known) =>
       known.map((answer) =>
-        answer.ack.ackNonce === ackNonce ? { ...answer, seal, leaf: leaf ?? answer.leaf } : answer,
+        answer.ack.ackNonce === ackNonce ? { ...answer, ...changes } : answer,
       ),
     );
   }
@@ -123,11 +149,4 @@ export class OrderDesk {
 /** An open socket saves the headers of a request; without one, REST does not wait for it. */
 function fastestWay(session: Session): Pick<Session, "placeOrder"> {
   return session.stream.state === "open" ? session.stream : session;
-}
-
-/** Every field of what was sealed is what was answered. */
-function isSame(answered: PreconfirmAck, sealed: object): boolean {
-  return Object.entries(sealed).every(
-    ([name, value]) => JSON.stringify(value) === JSON.stringify(Reflect.get(answered, name)),
-  );
 }
