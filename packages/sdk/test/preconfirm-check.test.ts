@@ -313,6 +313,7 @@ describe("checkPreconfirm: what was changed on the way", () => {
       expect(codesOf(withBlock(wrong)), JSON.stringify(wrong)).toContain("block_unreadable");
     }
     expect(codesOf(withProof({ block: block.number + 1 }))).toEqual(["other_block"]);
+    expect(codesOf(withProof({ leaf: leafWith(17, 1) }))).toContain("other_block");
   });
 
   test("another order: its proof, its leaf, its place or its block in place of the right one", () => {
