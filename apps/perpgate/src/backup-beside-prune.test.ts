@@ -7,20 +7,6 @@ import { expect, test, vi } from "vitest";
 import { backUp } from "./backup.js";
 import { temporaryFolder } from "./testing/perpgate-process.js";
 
-const { afterCopy } = vi.hoisted(() => ({
-  afterCopy: { run: (_path: string): void => undefined },
-}));
-
-// The system's own calls, with a moment of our choice in between.
-vi.mock("node:fs", async (original) => {
-  const fs = await original<typeof import("node:fs")>();
-  const copyFileSync = (from: string, to: string): void => {
-    fs.copyFileSync(from, to);
-    afterCopy.run(from);
-  };
-  return { ...fs, copyFileSync };
-});
-
 const segmentsIn = (folder: string): string[] =>
   readdirSync(join(folder, "journal"))
     .filter((name) => name.endsWith(".log"))
@@ -44,10 +30,9 @@ test("segments that go while others are copied: the copy has no gap, and verifie
   );
   const before = segmentsIn(folder);
   let pruned = 0;
-  afterCopy.run = (path) => {
-    if (path.endsWith(".log") && pruned === 0) pruned = driver.venue.prune();
-  };
-  backUp(folder, copy);
+  backUp(folder, copy, (file) => {
+    if (file.endsWith(".log") && pruned === 0) pruned = driver.venue.prune();
+  });
   expect(pruned).toBeGreaterThan(1);
   // Begun again: the segments that are left, those that are not begun excepted.
   const left = segmentsIn(folder);

@@ -40,7 +40,10 @@ export interface Backup {
   readonly bytes: number;
 }
 
-export function backUp(from: string, to: string): Backup {
+/** Hears of every file that was copied, and of the bytes so far. */
+export type OnCopied = (file: string, bytes: number) => void;
+
+export function backUp(from: string, to: string, onCopied: OnCopied = () => undefined): Backup {
   if (existsSync(to) && readdirSync(to).length > 0) {
     throw new StartError(`${to} is not empty; name a folder that is missing or empty`);
   }
@@ -49,7 +52,7 @@ export function backUp(from: string, to: string): Backup {
     const log = lookAt(join(from, "journal"), LOOKS);
     makeFolder(target, 0o700);
     try {
-      let bytes = copyLog(join(from, "journal"), target, log);
+      let bytes = copyLog(join(from, "journal"), target, log, onCopied);
       bytes += copyCheckpoints(from, to, log);
       for (const folder of [target, to]) sync(folder);
       return { records: log.end.record, bytes };
@@ -61,19 +64,22 @@ export function backUp(from: string, to: string): Backup {
   }
 }
 
-function copyLog(source: string, target: string, log: LogState): number {
+function copyLog(source: string, target: string, log: LogState, onCopied: OnCopied): number {
   const names = readdirSync(source);
   let bytes = 0;
   // First, since the venue removes old ones, and a log that was pruned begins with one.
   for (const name of names) {
     const batch = Number(SNAPSHOT.exec(name)?.[1] ?? Number.NaN);
-    if (batch <= log.end.batch) bytes += copySnapshot(join(source, name), join(target, name));
+    if (!(batch <= log.end.batch)) continue;
+    bytes += copySnapshot(join(source, name), join(target, name));
+    onCopied(join(source, name), bytes);
   }
   for (const name of names) {
     const segment = Number(SEGMENT.exec(name)?.[1] ?? Number.NaN);
     if (segment > log.segment || Number.isNaN(segment)) continue;
     const length = segment < log.segment ? undefined : log.offset;
     bytes += copySegment(join(source, name), join(target, name), length);
+    onCopied(join(source, name), bytes);
   }
   return bytes;
 }

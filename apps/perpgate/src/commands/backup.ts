@@ -1,15 +1,18 @@
 /**
  * `perpgate backup`: copies a data folder, also beside a live venue, and verifies the copy.
  *
- * One line on standard output, or with `--json` one object. Exit code 0 if the copy is whole and
+ * One line on standard output, or with `--json` one object; progress goes to standard error. Exit code 0 if the copy is whole and
  * everything in it agrees, otherwise 1.
  */
 
 import { resolve } from "node:path";
 import { verify } from "@perpgate/venue";
 import { backUp } from "../backup.js";
+import { endSteps, showStep } from "../console/moving-line.js";
 import type { Arguments, Command } from "./command.js";
-import { reportText } from "./verify.js";
+import { reportText, showProgress } from "./verify.js";
+
+const STEP_MS = 1_000;
 
 export const BACKUP: Command = {
   usage: ["backup --to DIR [--data DIR] [--json]"],
@@ -29,12 +32,23 @@ async function backup(args: Arguments): Promise<number> {
   const to = args.text("to");
   if (to === undefined) throw args.fail("--to is missing");
   const target = resolve(to);
-  const { bytes } = backUp(resolve(args.text("data") ?? ".data"), target);
-  const report = await verify(target);
+  const { bytes } = backUp(resolve(args.text("data") ?? ".data"), target, copyProgress());
+  const report = await verify(target, { onProgress: showProgress });
+  endSteps();
   if (args.has("json")) {
     process.stdout.write(`${JSON.stringify({ folder: target, bytes, ...report })}\n`);
   } else {
     process.stdout.write(`copied ${bytes} bytes to ${target}\n${reportText(report, false)}\n`);
   }
   return report.fault === null ? 0 : 1;
+}
+
+/** Says how much is copied, once a second at most. */
+function copyProgress(): (file: string, bytes: number) => void {
+  let shownAtMs = performance.now();
+  return (_file, bytes) => {
+    if (performance.now() - shownAtMs < STEP_MS) return;
+    shownAtMs = performance.now();
+    showStep(`copied ${bytes} bytes`);
+  };
 }

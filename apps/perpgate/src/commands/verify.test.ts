@@ -97,7 +97,8 @@ async function signedFolder(leverage: number): Promise<string> {
 test("verify: an honest folder, exit 0, every signature counted", async () => {
   const data = await signedFolder(10);
   const ended = await new PerpgateProcess(["verify", "--data", data, "--signatures"]).ended;
-  expect(ended.stderr).toBe("");
+  // Progress at most, which a slow machine gets to see.
+  expect(ended.stderr).toMatch(/^(?:\d+ %, position \d+\n)*$/);
   expect(ended.stdout).toMatch(/^verified \d+ commands, \d+ blocks\n/);
   expect(ended.stdout).toContain("1 orders, 0 votes, 1 sign-ins, 0 of them by contract wallets");
   expect(ended.code).toBe(0);

@@ -7,6 +7,7 @@
  */
 
 import { NothingToVerify, type VerifyProgress, type VerifyReport, verify } from "@perpgate/venue";
+import { endSteps, showStep } from "../console/moving-line.js";
 import { StartError } from "../start-error.js";
 import type { Arguments, Command } from "./command.js";
 import { recoverWallet } from "./verify-wallet.js";
@@ -38,7 +39,7 @@ async function verifyFolder(args: Arguments): Promise<number> {
     if (error instanceof NothingToVerify) throw new StartError(error.message);
     throw error;
   }
-  if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
+  endSteps();
   if (json) process.stdout.write(`${JSON.stringify(report)}\n`);
   else process.stdout.write(`${reportText(report, signatures)}\n`);
   return report.fault === null ? 0 : 1;
@@ -63,9 +64,7 @@ export function reportText(report: VerifyReport, signatures: boolean): string {
   return lines.join("\n");
 }
 
-function showProgress({ position, record, records }: VerifyProgress): void {
+export function showProgress({ position, record, records }: VerifyProgress): void {
   const percent = Number.isFinite(records) ? `${Math.floor((100 * record) / records)} %, ` : "";
-  const text = `${percent}position ${position}`;
-  // A terminal shows one moving line, a file one line a step.
-  process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`);
+  showStep(`${percent}position ${position}`);
 }
