@@ -1,5 +1,5 @@
 /** Children of a bench: servers under test and the load, each a process that this one ends. */
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, type ForkOptions, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { LoadPlan, LoadResult } from "./load.js";
@@ -7,8 +7,13 @@ import type { LoadPlan, LoadResult } from "./load.js";
 /** As many verifying threads as cores that the event loop leaves free; more ruin the tail. */
 const POOL = { UV_THREADPOOL_SIZE: "2" };
 
-export function forkScript(url: URL, args: readonly string[]): ChildProcess {
-  return fork(fileURLToPath(url), args, { env: { ...process.env, ...POOL } });
+/** `options`: another program to start Node with, for instance. */
+export function forkScript(
+  url: URL,
+  args: readonly string[],
+  options: ForkOptions = {},
+): ChildProcess {
+  return fork(fileURLToPath(url), args, { ...options, env: { ...process.env, ...POOL } });
 }
 
 /**
@@ -26,6 +31,8 @@ export function firstMessage(child: ChildProcess): Promise<unknown> {
       resolve(message);
     };
     child.once("disconnect", onEnd);
+    // A program that is not there.
+    child.once("error", reject);
     child.once("message", onMessage);
   });
 }

@@ -3,9 +3,11 @@
  * slow. A shared machine can be ten times slower for some ten milliseconds every second or two;
  * the tail of any latency is then the machine's, and says nothing of the program.
  */
+import type { ChildProcess } from "node:child_process";
+import { availableParallelism } from "node:os";
 import { firstMessage, forkScript } from "../orders/processes.js";
 import { median } from "../report.js";
-import type { Sample } from "./probe.js";
+import type { Watched } from "./probe.js";
 
 /** Part of the machine's clock; both ends belong to it. */
 export interface Stretch {
@@ -30,23 +32,58 @@ const LEAST_SAMPLES = 2;
 /** The processor's speed falls and rises somewhere between two samples. */
 const MARGIN_MS = 4;
 
+/** More would be a load of their own; on a machine with more, a server finds a core that is not slow. */
+const MOST_CORES = 4;
+
 const PROBE = new URL("./probe.js", import.meta.url);
 
 /** Runs `work` and tells how the machine ran meanwhile. */
 export async function watchingPace<T>(work: () => Promise<T>): Promise<{ result: T; pace: Pace }> {
-  const probe = forkScript(PROBE, []);
-  await firstMessage(probe);
+  const probes = await startProbes();
   try {
     const result = await work();
-    const said = firstMessage(probe);
-    probe.send("stop");
-    return { result, pace: paceOf((await said) as readonly Sample[]) };
+    const watched = await Promise.all(probes.map(endOf));
+    return { result, pace: slowest(watched.map(paceOf)) };
   } finally {
-    probe.kill();
+    for (const probe of probes) probe.kill();
   }
 }
 
-export function paceOf(samples: readonly Sample[]): Pace {
+/** One on each core where that can be asked for, since one core may be slow alone; else one. */
+async function startProbes(): Promise<ChildProcess[]> {
+  const cores = Array.from({ length: Math.min(MOST_CORES, availableParallelism()) }, (_, i) => i);
+  const pinned = cores.map((core) =>
+    forkScript(PROBE, [], {
+      execPath: "taskset",
+      execArgv: ["--cpu-list", String(core), process.execPath],
+    }),
+  );
+  try {
+    await Promise.all(pinned.map(firstMessage));
+    return pinned;
+  } catch {
+    for (const probe of pinned) probe.kill();
+    const anywhere = forkScript(PROBE, []);
+    await firstMessage(anywhere);
+    return [anywhere];
+  }
+}
+
+async function endOf(probe: ChildProcess): Promise<Watched> {
+  const said = firstMessage(probe);
+  probe.send("stop");
+  return (await said) as Watched;
+}
+
+/** All stretches in which some core was slow; the share is that of the core that was slow longest. */
+function slowest(paces: readonly Pace[]): Pace {
+  return {
+    slow: paces.flatMap(({ slow }) => slow),
+    slowShare: Math.max(...paces.map(({ slowShare }) => slowShare)),
+  };
+}
+
+export function paceOf({ samples, isPreferred }: Watched): Pace {
   const usualUs = median(samples.map(({ costUs }) => costUs));
   const slow: Stretch[] = [];
   let open: { fromMs: number; toMs: number; count: number } | undefined;
@@ -58,7 +95,7 @@ export function paceOf(samples: readonly Sample[]): Pace {
   };
   let beforeMs = samples[0]?.atMs ?? 0;
   for (const { atMs, costUs } of samples) {
-    const isLate = atMs - beforeMs > LATE_MS;
+    const isLate = isPreferred && atMs - beforeMs > LATE_MS;
     if (isLate || costUs > SLOW * usualUs) {
       const fromMs = isLate ? beforeMs : atMs;
       if (open === undefined || fromMs - open.toMs > TOGETHER_MS) {

@@ -1,31 +1,34 @@
 import { describe, expect, test } from "vitest";
 import { paceOf } from "./machine-pace.js";
-import type { Sample } from "./probe.js";
+import type { Watched } from "./probe.js";
 import { undisturbed } from "./undisturbed.js";
 
 /** A sample every two milliseconds, of 20 µs where nothing else is said. */
-function samples(count: number, costs: Readonly<Record<number, number>> = {}): Sample[] {
-  return Array.from({ length: count }, (_, i) => ({ atMs: 2 * i, costUs: costs[2 * i] ?? 20 }));
+function watched(count: number, costs: Readonly<Record<number, number>> = {}): Watched {
+  const atMs = Array.from({ length: count }, (_, i) => 2 * i);
+  const samples = atMs.map((ms) => ({ atMs: ms, costUs: costs[ms] ?? 20 }));
+  return { samples, isPreferred: true };
 }
 
 describe("the machine's pace", () => {
   test("samples that cost more than usual, close to each other: one slow stretch with its margins", () => {
-    const { slow, slowShare } = paceOf(samples(501, { 100: 200, 102: 90, 108: 40 }));
+    const { slow, slowShare } = paceOf(watched(501, { 100: 200, 102: 90, 108: 40 }));
     expect(slow).toEqual([{ fromMs: 96, toMs: 112 }]);
     expect(slowShare).toBeCloseTo(0.016);
   });
 
   test("one sample alone: an interrupt, not the machine", () => {
-    expect(paceOf(samples(100, { 50: 400 })).slow).toEqual([]);
+    expect(paceOf(watched(100, { 50: 400 })).slow).toEqual([]);
   });
 
-  test("no sample for a while: slow from the last to the next", () => {
-    const gap = samples(100).filter(({ atMs }) => atMs <= 40 || atMs >= 90);
-    expect(paceOf(gap).slow).toEqual([{ fromMs: 36, toMs: 94 }]);
+  test("no sample for a while: slow from the last to the next, unless the load may have been it", () => {
+    const samples = watched(100).samples.filter(({ atMs }) => atMs <= 40 || atMs >= 90);
+    expect(paceOf({ samples, isPreferred: true }).slow).toEqual([{ fromMs: 36, toMs: 94 }]);
+    expect(paceOf({ samples, isPreferred: false }).slow).toEqual([]);
   });
 
   test("nothing watched: nothing slow", () => {
-    expect(paceOf([])).toEqual({ slow: [], slowShare: 0 });
+    expect(paceOf({ samples: [], isPreferred: true })).toEqual({ slow: [], slowShare: 0 });
   });
 });
 

@@ -18,6 +18,13 @@ export interface Sample {
   readonly costUs: number;
 }
 
+/** What a probe says at the end. */
+export interface Watched {
+  readonly samples: readonly Sample[];
+  /** Whether it had the priority it asked for: without, a late sample may be the load's doing. */
+  readonly isPreferred: boolean;
+}
+
 const HIGHEST_PRIORITY = -20;
 const EVERY_MS = 2;
 const STEPS = 8_000;
@@ -38,11 +45,12 @@ function usedUs(): number {
   return user + system;
 }
 
-function preferThisThread(): void {
+function isThisThreadPreferred(): boolean {
   try {
     setPriority(HIGHEST_PRIORITY);
+    return true;
   } catch {
-    // Only some users may; a late sample then counts as a slow one.
+    return false;
   }
 }
 
@@ -63,15 +71,16 @@ if (isMainThread) {
   const cell = new Int32Array(new SharedArrayBuffer(4));
   const sampler = new Worker(new URL(import.meta.url), { workerData: cell });
   sampler.once("online", () => process.send?.("ready"));
-  sampler.once("message", (samples: Sample[]) => {
-    process.send?.(samples, () => process.disconnect());
+  sampler.once("message", (watched: Watched) => {
+    process.send?.(watched, () => process.disconnect());
   });
   process.once("message", () => {
     Atomics.store(cell, 0, 1);
     Atomics.notify(cell, 0);
   });
 } else {
-  preferThisThread();
+  const isPreferred = isThisThreadPreferred();
   for (let i = 0; i < WARM_UP; i++) work();
-  parentPort?.postMessage(sample(workerData));
+  const watched: Watched = { samples: sample(workerData), isPreferred };
+  parentPort?.postMessage(watched);
 }
