@@ -154,7 +154,8 @@ function addOfMachine(floorTurns: readonly PacedResult[], turns: readonly PacedR
 async function orders(floor: OrderPath, gateway: Gateway): Promise<void> {
   const { port, origin } = gateway;
   const path = await OrderPath.signedIn(origin);
-  const readers = await startReaders({ port, sockets: READERS, subscribe: "book.BTCUSD" });
+  const stream = { port, sockets: READERS, subscribe: "book.BTCUSD", isElsewhere: true };
+  const readers = await startReaders(stream);
   try {
     let rate = 0;
     await report.step("warming up", async () => {

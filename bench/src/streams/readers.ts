@@ -3,6 +3,7 @@
  * a frame, they say when the last of them has it; told to, they leave the stream and join it again
  * over the same sockets.
  */
+import { existsSync, readdirSync } from "node:fs";
 import type { Socket } from "node:net";
 import { setPriority } from "node:os";
 import { FrameCounter, type FrameSink } from "./frame-counter.js";
@@ -50,6 +51,14 @@ class Reader {
 }
 
 const LOW_PRIORITY = 19;
+
+/** All threads: on Linux each has a priority of its own, and collecting garbage has four. */
+function makeWay(): void {
+  const threads = existsSync(OWN_THREADS) ? readdirSync(OWN_THREADS).map(Number) : [process.pid];
+  for (const thread of threads) setPriority(thread, LOW_PRIORITY);
+}
+
+const OWN_THREADS = "/proc/self/task";
 /** The answer to the subscription, and the snapshot. */
 const FIRST_FRAMES = 2;
 
@@ -78,7 +87,7 @@ async function until(isReached: (reader: Reader) => boolean): Promise<void> {
 }
 
 async function open({ port, sockets, subscribe, isElsewhere }: ReadersPlan): Promise<void> {
-  if (isElsewhere === true) setPriority(LOW_PRIORITY);
+  if (isElsewhere === true) makeWay();
   stream = subscribe;
   for (let i = 0; i < sockets; i++) {
     const reader = new Reader(onFrames);
