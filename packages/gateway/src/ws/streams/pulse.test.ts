@@ -37,6 +37,17 @@ class Clock {
   }
 }
 
+function fail(error: unknown): never {
+  throw error;
+}
+
+/** A feed of so many readers, each of whom costs a hundredth of a millisecond, and its pulse. */
+function slowRound(readers: number): { clock: Clock; feed: CostlyFeed; pulse: Pulse } {
+  const clock = new Clock();
+  const feed = new CostlyFeed(clock, readers, 0.01);
+  return { clock, feed, pulse: new Pulse(fail, clock.now) };
+}
+
 /** A turn of the real event loop, which takes no time of the clock. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
@@ -51,9 +62,7 @@ describe("the pulse", () => {
   });
 
   async function beat(clock: Clock, feed: CostlyFeed, wakes: number): Promise<number[]> {
-    const pulse = new Pulse((error) => {
-      throw error;
-    }, clock.now);
+    const pulse = new Pulse(fail, clock.now);
     for (let i = 0; i < wakes; i++) {
       pulse.wake(feed);
       await vi.advanceTimersByTimeAsync(1);
@@ -80,9 +89,7 @@ describe("the pulse", () => {
   });
 
   test("a long round is spread over turns of the event loop", async () => {
-    const clock = new Clock();
-    const feed = new CostlyFeed(clock, 1_000, 0.01);
-    const pulse = new Pulse(() => undefined, clock.now);
+    const { feed, pulse } = slowRound(1_000);
     pulse.wake(feed);
     await turn();
     expect(feed.delivered).toBeGreaterThan(LOOK_EVERY);
@@ -93,9 +100,7 @@ describe("the pulse", () => {
   });
 
   test("commands during a round: a turn writes to a handful of readers", async () => {
-    const clock = new Clock();
-    const feed = new CostlyFeed(clock, 1_000, 0.01);
-    const pulse = new Pulse(() => undefined, clock.now);
+    const { clock, feed, pulse } = slowRound(1_000);
     pulse.wake(feed);
     await turn();
     expect(feed.delivered).toBeGreaterThan(LOOK_EVERY);
@@ -115,9 +120,7 @@ describe("the pulse", () => {
   });
 
   test("some time after the last command, slices are long again", async () => {
-    const clock = new Clock();
-    const feed = new CostlyFeed(clock, 2_000, 0.01);
-    const pulse = new Pulse(() => undefined, clock.now);
+    const { feed, pulse } = slowRound(2_000);
     pulse.wake(feed);
     await turn();
     pulse.giveWay();
@@ -135,9 +138,7 @@ describe("the pulse", () => {
   });
 
   test("commands between two rounds do not shorten the next one's slices", async () => {
-    const clock = new Clock();
-    const feed = new CostlyFeed(clock, 1_000, 0.01);
-    const pulse = new Pulse(() => undefined, clock.now);
+    const { feed, pulse } = slowRound(1_000);
     pulse.giveWay();
     pulse.wake(feed);
     pulse.giveWay();

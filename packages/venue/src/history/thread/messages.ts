@@ -26,7 +26,7 @@ export interface WriteSlice {
 
 export type ToWriter =
   | WriteSlice
-  /** Somebody waits for what was handed in; the how manieth time. */
+  /** Somebody waits for what was handed in; `time` counts these from 1. */
   | { readonly kind: "hurry"; readonly time: number }
   | { readonly kind: "close" };
 
