@@ -1,22 +1,41 @@
 /**
  * One keep-alive connection that sends a prepared request and reads one answer, by hand: a full
- * HTTP client would take the cores that the server under test needs.
+ * HTTP client would take the cores that the server under test needs. It reads into a buffer of its
+ * own, so that an answer makes next to no garbage.
  */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
 const HEADER_END = Buffer.from("\r\n\r\n");
+const READ_BYTES = 16_384;
+const NOTHING = Buffer.alloc(0);
+
+/** `body` is only good during the call. */
+export type OnAnswer = (status: number, body: Buffer) => void;
 
 export class Connection {
-  private received: Buffer = Buffer.alloc(0);
-  private answered: ((status: number, body: Buffer) => void) | null = null;
+  private readonly socket: Socket;
+  /** Of an answer that came in pieces. */
+  private received: Buffer = NOTHING;
+  private answered: OnAnswer | null = null;
 
-  private constructor(private readonly socket: Socket) {
-    socket.on("data", (chunk) => this.onData(chunk));
-    socket.on("error", (error) => {
+  private constructor(port: number) {
+    this.socket = connect({
+      port,
+      host: "127.0.0.1",
+      noDelay: true,
+      onread: {
+        buffer: Buffer.allocUnsafe(READ_BYTES),
+        callback: (bytes, buffer) => {
+          this.onData(Buffer.from(buffer.buffer, buffer.byteOffset, bytes));
+          return true;
+        },
+      },
+    });
+    this.socket.on("error", (error) => {
       throw error;
     });
-    socket.on("close", () => {
+    this.socket.on("close", () => {
       if (this.answered !== null)
         throw new Error("the server closed a connection it owed an answer");
     });
@@ -24,15 +43,27 @@ export class Connection {
 
   /** Connected on return, so that no request pays for the handshake. */
   static async open(port: number): Promise<Connection> {
-    const socket = connect(port, "127.0.0.1");
-    socket.setNoDelay(true);
-    await once(socket, "connect");
-    return new Connection(socket);
+    const connection = new Connection(port);
+    await once(connection.socket, "connect");
+    return connection;
   }
 
-  send(request: Buffer, answered: (status: number, body: Buffer) => void): void {
-    this.answered = answered;
+  send(request: Buffer, answered: OnAnswer): void {
+    this.expect(answered);
     this.socket.write(request);
+  }
+
+  /** The next answer belongs to a request that somebody else writes to the socket itself. */
+  expect(answered: OnAnswer): void {
+    this.answered = answered;
+  }
+
+  /** The system's number of the socket. Node has it on every system but Windows, and not in its types. */
+  get descriptor(): number {
+    const { _handle: handle } = this.socket as unknown as { _handle?: { fd?: number } };
+    const descriptor = handle?.fd ?? -1;
+    if (descriptor < 0) throw new Error("this system does not tell the number of a socket");
+    return descriptor;
   }
 
   close(): void {
@@ -41,18 +72,19 @@ export class Connection {
   }
 
   private onData(chunk: Buffer): void {
-    this.received = this.received.length === 0 ? chunk : Buffer.concat([this.received, chunk]);
-    const headerEnd = this.received.indexOf(HEADER_END);
-    if (headerEnd < 0) return;
-    const header = this.received.toString("latin1", 0, headerEnd);
+    const all = this.received.length === 0 ? chunk : Buffer.concat([this.received, chunk]);
+    const headerEnd = all.indexOf(HEADER_END);
+    const header = headerEnd < 0 ? "" : all.toString("latin1", 0, headerEnd);
     const length = Number(/content-length: (\d+)/i.exec(header)?.[1] ?? 0);
-    const end = headerEnd + 4 + length;
-    if (this.received.length < end) return;
-    const body = this.received.subarray(headerEnd + 4, end);
-    const status = Number(header.slice(9, 12));
-    this.received = this.received.subarray(end);
+    const end = headerEnd + HEADER_END.length + length;
+    if (headerEnd < 0 || all.length < end) {
+      // What was read is written over by the next read.
+      this.received = all === chunk ? Buffer.from(chunk) : all;
+      return;
+    }
+    this.received = NOTHING;
     const { answered } = this;
     this.answered = null;
-    answered?.(status, body);
+    answered?.(Number(header.slice(9, 12)), all.subarray(headerEnd + HEADER_END.length, end));
   }
 }

@@ -11,7 +11,8 @@
 import { createPrivateKey } from "node:crypto";
 import { setPriority } from "node:os";
 import { Connection } from "./connection.js";
-import { startPacer } from "./pacer.js";
+import { InFlight } from "./in-flight.js";
+import { startPacedSender } from "./paced-sender.js";
 import { orderBody, orderRequest, readRequest } from "./wire.js";
 
 export interface OrdersOf {
@@ -66,8 +67,8 @@ function prepare({ send, count }: LoadPlan): Buffer[] {
 }
 
 class Run {
-  private readonly dueNs: BigInt64Array;
-  private readonly sentNs: BigInt64Array;
+  private dueNs: BigInt64Array;
+  private sentNs: BigInt64Array;
   private readonly answeredNs: BigInt64Array;
   private readonly refused: Record<string, number> = {};
   private next = 0;
@@ -76,7 +77,7 @@ class Run {
   constructor(
     private readonly plan: LoadPlan,
     private readonly requests: readonly Buffer[],
-    private readonly idle: Connection[],
+    private readonly connections: readonly Connection[],
   ) {
     this.dueNs = new BigInt64Array(plan.count);
     this.sentNs = new BigInt64Array(plan.count);
@@ -85,34 +86,36 @@ class Run {
 
   saturate(): Promise<void> {
     return new Promise((resolve) => {
-      const keepBusy = (): void => {
-        while (this.next < this.plan.count && this.idle.length > 0) this.send(now(), onAnswer);
+      const keepBusy = (connection: Connection): void => {
+        if (this.next < this.plan.count) this.send(connection, () => keepBusy(connection));
+        else if (this.answers === this.plan.count) resolve();
       };
-      const onAnswer = (): void => {
-        if (this.answers === this.plan.count) resolve();
-        else keepBusy();
-      };
-      keepBusy();
+      for (const connection of this.connections) keepBusy(connection);
     });
   }
 
   paced(): Promise<void> {
     const { count, rate } = this.plan;
-    const startNs = now() + LEAD_NS;
-    const gapNs = 1e9 / rate;
+    const flight = InFlight.of(this.requests, this.connections.length);
+    this.dueNs = flight.dueNs;
+    this.sentNs = flight.sentNs;
+    const descriptors = this.connections.map(({ descriptor }) => descriptor);
     return new Promise((resolve) => {
-      const sendDue = (): void => {
-        while (this.next < count && this.idle.length > 0) {
-          const dueNs = startNs + BigInt(Math.round(this.next * gapNs));
-          if (dueNs > now()) return;
-          this.send(dueNs, onAnswer);
-        }
-      };
-      const onAnswer = (): void => {
-        if (this.answers === count) resolve();
-        else sendDue();
-      };
-      startPacer(startNs, gapNs, count, sendDue);
+      for (const [i, connection] of this.connections.entries()) {
+        const onAnswer = (status: number, body: Buffer): void => {
+          this.note(flight.getOrderOn(i), status, body);
+          connection.expect(onAnswer);
+          flight.putIdle(i);
+          if (this.answers === count) resolve();
+        };
+        connection.expect(onAnswer);
+      }
+      startPacedSender({
+        flight: flight.shared,
+        descriptors,
+        startNs: now() + LEAD_NS,
+        gapNs: 1e9 / rate,
+      });
     });
   }
 
@@ -135,21 +138,21 @@ class Run {
     };
   }
 
-  private send(dueNs: bigint, onAnswer: () => void): void {
-    const connection = this.idle.pop()!;
+  private send(connection: Connection, onAnswer: () => void): void {
     const at = this.next++;
-    this.dueNs[at] = dueNs;
-    this.sentNs[at] = now();
+    this.sentNs[at] = this.dueNs[at] = now();
     connection.send(this.requests[at]!, (status, body) => {
-      this.answeredNs[at] = now();
-      this.answers++;
-      if (status !== 200) {
-        const kind = `${status} ${body.toString("utf8", 0, 60)}`;
-        this.refused[kind] = (this.refused[kind] ?? 0) + 1;
-      }
-      this.idle.push(connection);
+      this.note(at, status, body);
       onAnswer();
     });
+  }
+
+  private note(at: number, status: number, body: Buffer): void {
+    this.answeredNs[at] = now();
+    this.answers++;
+    if (status === 200) return;
+    const kind = `${status} ${body.toString("utf8", 0, 60)}`;
+    this.refused[kind] = (this.refused[kind] ?? 0) + 1;
   }
 }
 
@@ -161,7 +164,7 @@ async function run(plan: LoadPlan, requests: readonly Buffer[]): Promise<LoadRes
   const connections: Connection[] = [];
   for (let i = 0; i < plan.connections; i++) connections.push(await Connection.open(plan.port));
   if (plan.rate > 0) preferThisProcess();
-  const load = new Run(plan, requests, [...connections]);
+  const load = new Run(plan, requests, connections);
   await (plan.rate === 0 ? load.saturate() : load.paced());
   for (const connection of connections) connection.close();
   return load.result();
@@ -178,6 +181,8 @@ function preferThisProcess(): void {
 
 process.once("message", (plan: LoadPlan) => {
   const requests = prepare(plan);
+  // What preparing left behind is not to be collected while the clock runs.
+  globalThis.gc?.();
   process.send?.("ready");
   process.once("message", async () => {
     process.send?.(await run(plan, requests), () => process.disconnect());

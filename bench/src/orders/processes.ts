@@ -44,11 +44,21 @@ export async function stop(child: ChildProcess): Promise<void> {
   await exited;
 }
 
+/**
+ * Room for all that a turn leaves behind: a load or a probe that collects garbage meanwhile, at its
+ * high priority, takes the cores from the server for milliseconds.
+ */
+export const UNCOLLECTED = [
+  "--expose-gc",
+  "--min-semi-space-size=128",
+  "--max-semi-space-size=128",
+];
+
 const REST_LOAD = new URL("./load.js", import.meta.url);
 
 /** Runs one load against a port and answers what it measured; a refused request is an error. */
 export async function runLoad(plan: LoadPlan, script = REST_LOAD): Promise<LoadResult> {
-  const child = forkScript(script, []);
+  const child = forkScript(script, [], { execArgv: UNCOLLECTED });
   child.send(plan);
   await firstMessage(child);
   const finished = firstMessage(child);

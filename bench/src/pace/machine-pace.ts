@@ -5,7 +5,7 @@
  */
 import type { ChildProcess } from "node:child_process";
 import { availableParallelism } from "node:os";
-import { firstMessage, forkScript } from "../orders/processes.js";
+import { firstMessage, forkScript, UNCOLLECTED } from "../orders/processes.js";
 import { median } from "../report.js";
 import type { Watched } from "./probe.js";
 
@@ -55,7 +55,7 @@ async function startProbes(): Promise<ChildProcess[]> {
   const pinned = cores.map((core) =>
     forkScript(PROBE, [], {
       execPath: "taskset",
-      execArgv: ["--cpu-list", String(core), process.execPath],
+      execArgv: ["--cpu-list", String(core), process.execPath, ...UNCOLLECTED],
     }),
   );
   try {
@@ -63,7 +63,7 @@ async function startProbes(): Promise<ChildProcess[]> {
     return pinned;
   } catch {
     for (const probe of pinned) probe.kill();
-    const anywhere = forkScript(PROBE, []);
+    const anywhere = forkScript(PROBE, [], { execArgv: UNCOLLECTED });
     await firstMessage(anywhere);
     return [anywhere];
   }
