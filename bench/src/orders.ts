@@ -17,7 +17,7 @@ import { measureMemory } from "./orders/memory.js";
 import { CONNECTIONS, OrderPath, type PacedResult, undisturbedMs } from "./orders/order-path.js";
 import { firstMessage, forkScript, perSecond, stop } from "./orders/processes.js";
 import { median, percentile, progress, Report } from "./report.js";
-import { startReaders } from "./streams/fan-out.js";
+import { startReadersElsewhere } from "./streams/fan-out.js";
 
 const options = benchOptions({
   command: "bench:orders",
@@ -154,8 +154,8 @@ function addOfMachine(floorTurns: readonly PacedResult[], turns: readonly PacedR
 async function orders(floor: OrderPath, gateway: Gateway): Promise<void> {
   const { port, origin } = gateway;
   const path = await OrderPath.signedIn(origin);
-  const stream = { port, sockets: READERS, subscribe: "book.BTCUSD", isElsewhere: true };
-  const readers = await startReaders(stream);
+  const stream = { port, sockets: READERS, subscribe: "book.BTCUSD" };
+  const readers = await startReadersElsewhere(stream);
   try {
     let rate = 0;
     await report.step("warming up", async () => {

@@ -13,7 +13,7 @@ import { OrderPath, type PacedResult, undisturbedMs } from "./orders/order-path.
 import { perSecond } from "./orders/processes.js";
 import { median, percentile, progress, Report } from "./report.js";
 import { measureEntry } from "./streams/entry.js";
-import { measureFanOut, startReaders } from "./streams/fan-out.js";
+import { measureFanOut, startReadersElsewhere } from "./streams/fan-out.js";
 import { measureSizes, SIZES_LEAVE_OUT } from "./streams/sizes.js";
 
 const options = benchOptions({
@@ -82,8 +82,8 @@ async function measureReaders(path: OrderPath): Promise<void> {
   await path.saturate(4_000);
   const rate = Math.floor(perSecond(await path.saturate(SATURATING_ORDERS)) / 3);
   const { port } = path;
-  const stream = { port, sockets: SOCKETS, subscribe: "book.BTCUSD", isElsewhere: true };
-  const readers = await startReaders(stream);
+  const stream = { port, sockets: SOCKETS, subscribe: "book.BTCUSD" };
+  const readers = await startReadersElsewhere(stream);
   const beside = new Turns();
   const without = new Turns();
   try {

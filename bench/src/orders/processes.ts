@@ -1,5 +1,5 @@
 /** Children of a bench: servers under test and the load, each a process that this one ends. */
-import { type ChildProcess, type ForkOptions, fork } from "node:child_process";
+import { type ChildProcess, type ForkOptions, fork, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { LoadPlan, LoadResult } from "./load.js";
@@ -14,6 +14,19 @@ export function forkScript(
   options: ForkOptions = {},
 ): ChildProcess {
   return fork(fileURLToPath(url), args, { ...options, env: { ...process.env, ...POOL } });
+}
+
+const IDLE_CORES = ["chrt", "--idle", "0"] as const;
+const LOWEST_PRIORITY = ["nice", "-n", "19"] as const;
+
+/**
+ * A process, all its threads included, that has a core only while nobody else wants it, and makes way
+ * at once. One of the lowest priority does not: it may finish its slice first, some milliseconds.
+ */
+export function forkOnIdleCores(url: URL): ChildProcess {
+  const isAllowed = spawnSync(IDLE_CORES[0], [...IDLE_CORES.slice(1), "true"]).status === 0;
+  const [program, ...args] = isAllowed ? IDLE_CORES : LOWEST_PRIORITY;
+  return forkScript(url, [], { execPath: program, execArgv: [...args, process.execPath] });
 }
 
 /**

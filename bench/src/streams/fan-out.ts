@@ -5,7 +5,7 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";
-import { forkScript } from "../orders/processes.js";
+import { forkOnIdleCores, forkScript } from "../orders/processes.js";
 import { median, percentile, progress, type Report } from "../report.js";
 import type { Request } from "./fan-out-server.js";
 import type { ReadersPlan, ReadersRequest } from "./readers.js";
@@ -52,8 +52,20 @@ class Conversation {
   }
 }
 
+const READERS = new URL("./readers.js", import.meta.url);
+
 export async function startReaders(plan: ReadersPlan): Promise<Conversation> {
-  const readers = new Conversation(forkScript(new URL("./readers.js", import.meta.url), []));
+  const readers = new Conversation(forkScript(READERS, []));
+  await readers.ask(plan);
+  return readers;
+}
+
+/**
+ * Readers elsewhere would read with cores of their own, so these only have what everybody else
+ * leaves of this machine's.
+ */
+export async function startReadersElsewhere(plan: ReadersPlan): Promise<Conversation> {
+  const readers = new Conversation(forkOnIdleCores(READERS));
   await readers.ask(plan);
   return readers;
 }

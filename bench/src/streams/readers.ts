@@ -3,9 +3,7 @@
  * a frame, they say when the last of them has it; told to, they leave the stream and join it again
  * over the same sockets.
  */
-import { existsSync, readdirSync } from "node:fs";
 import type { Socket } from "node:net";
-import { setPriority } from "node:os";
 import { FrameCounter, type FrameSink } from "./frame-counter.js";
 import { isOk, openSocket, textMessage } from "./plain-socket.js";
 
@@ -14,11 +12,14 @@ export interface ReadersPlan {
   readonly sockets: number;
   /** null: the server sends by itself. */
   readonly subscribe: string | null;
-  /** Readers elsewhere would read with cores of their own, so these make way for everyone else. */
-  readonly isElsewhere?: boolean;
 }
 
-export type ReadersRequest = ReadersPlan | "expect" | "join" | "leave";
+export type ReadersRequest = ReadersPlan | "expect" | "join" | "leave" | "count";
+
+/** Frames that all sockets have read so far. */
+export interface Counted {
+  readonly frames: number;
+}
 
 export interface Arrival {
   /** Of the clock that all processes of a machine share. */
@@ -50,15 +51,6 @@ class Reader {
   }
 }
 
-const LOW_PRIORITY = 19;
-
-/** All threads: on Linux each has a priority of its own, and collecting garbage has four. */
-function makeWay(): void {
-  const threads = existsSync(OWN_THREADS) ? readdirSync(OWN_THREADS).map(Number) : [process.pid];
-  for (const thread of threads) setPriority(thread, LOW_PRIORITY);
-}
-
-const OWN_THREADS = "/proc/self/task";
 /** The answer to the subscription, and the snapshot. */
 const FIRST_FRAMES = 2;
 
@@ -86,8 +78,7 @@ async function until(isReached: (reader: Reader) => boolean): Promise<void> {
   onProgress = () => undefined;
 }
 
-async function open({ port, sockets, subscribe, isElsewhere }: ReadersPlan): Promise<void> {
-  if (isElsewhere === true) makeWay();
+async function open({ port, sockets, subscribe }: ReadersPlan): Promise<void> {
   stream = subscribe;
   for (let i = 0; i < sockets; i++) {
     const reader = new Reader(onFrames);
@@ -115,7 +106,12 @@ function expectOneMore(): void {
   process.send?.("expecting");
 }
 
-async function answer(request: ReadersRequest): Promise<string> {
+function framesRead(): number {
+  return readers.reduce((sum, { counter }) => sum + counter.frames, 0);
+}
+
+async function answer(request: ReadersRequest): Promise<string | Counted> {
+  if (request === "count") return { frames: framesRead() };
   if (request === "join") await say("subscribe");
   else if (request === "leave") await say("unsubscribe");
   else if (request !== "expect") await open(request);
