@@ -71,7 +71,7 @@ function sourceOf(feeds: readonly Feed[], changes: Partial<HttpSourceSettings> =
 }
 
 describe("the median of feeds", () => {
-  test("three that agree: the middle one, in ticks, with the oldest time", async () => {
+  test("three that agree: the middle one, in ticks, with the time of the round", async () => {
     const feeds = [
       await serveFeed(price(65_000.1)),
       await serveFeed(price("65010.04")),
@@ -209,6 +209,42 @@ describe("feeds that fail", () => {
     time.nowMs += 60_000;
     await source.refresh();
     expect(source.observe(time.nowMs)).toEqual([before]);
+  });
+
+  test("one of three is gone: each round still gives a newer index, for as long as a quorum moves", async () => {
+    const dead = await serveFeed(price(65_000));
+    const moving = [await serveFeed(price(65_000)), await serveFeed(price(65_000))];
+    const { source, time } = sourceOf([dead, ...moving]);
+    await source.refresh();
+    dead.answer = (_request, reply) => void reply.socket?.destroy();
+    const expected = [{ symbol: "BTCUSD", priceTicks: 650_000, observedAtMs: time.nowMs }];
+    expect(source.observe(time.nowMs)).toEqual(expected);
+    // The dead feed's last price counts for ten seconds, and then no longer; neither holds up the rest.
+    for (let second = 1; second <= 12; second++) {
+      time.nowMs += 1_000;
+      for (const feed of moving) feed.answer = price(65_000 + second);
+      await source.refresh();
+      expect(source.observe(time.nowMs), `after ${second} s`).toEqual([
+        { symbol: "BTCUSD", priceTicks: 650_000 + 10 * second, observedAtMs: time.nowMs },
+      ]);
+    }
+  });
+
+  test("two of three are gone: the one that moves makes no index newer", async () => {
+    const moving = await serveFeed(price(65_000));
+    const dead = [await serveFeed(price(65_000)), await serveFeed(price(65_000))];
+    const { source, time } = sourceOf([moving, ...dead]);
+    await source.refresh();
+    const lastAtMs = time.nowMs;
+    for (const feed of dead) feed.answer = (_request, reply) => void reply.socket?.destroy();
+    for (let second = 1; second <= 12; second++) {
+      time.nowMs += 1_000;
+      moving.answer = price(65_000 + second);
+      await source.refresh();
+      expect(source.observe(time.nowMs), `after ${second} s`).toMatchObject([
+        { observedAtMs: lastAtMs },
+      ]);
+    }
   });
 
   test("below the quorum: a feed alone is not believed", async () => {

@@ -1,17 +1,18 @@
 /**
  * An index from several web feeds: the median of those that are fresh and agree.
  *
- * In: feeds, asked in rounds at an interval. Out: whole ticks per market, with the time of the oldest
- * price that went in. A market is left out, and so grows stale at the venue, while fewer than the
- * quorum of feeds have a fresh price within the allowed distance of the median of all fresh ones; so
- * neither a dead feed nor one that lies moves the index. A jump beyond the allowed one since the
- * last index is refused as well, until it has held for as long as an index may be old: prices may
- * really move, errors rarely stay.
+ * In: feeds, asked in rounds at an interval. Out: whole ticks per market, with the time at which a
+ * quorum of the prices that went in were known: as fresh as a quorum is, so that a feed that has gone
+ * silent does not hold the others up while its last price still counts. A market is left out, and so
+ * grows stale at the venue, while fewer than the quorum of feeds have a fresh price within the allowed
+ * distance of the median of all fresh ones; so neither a dead feed nor one that lies moves the index.
+ * A jump beyond the allowed one since the last index is refused as well, until it has held for as long
+ * as an index may be old: prices may really move, errors rarely stay.
  */
 
 import { type Step, stepOf } from "@perpgate/protocol";
 import type { IndexObservation, IndexSource } from "./index-source.js";
-import { type FeedProblem, type FeedSettings, PriceFeed } from "./price-feed.js";
+import { type FeedPrice, type FeedProblem, type FeedSettings, PriceFeed } from "./price-feed.js";
 
 export interface HttpSourceMarket {
   readonly symbol: string;
@@ -132,7 +133,7 @@ export class HttpIndexSource implements IndexSource {
     if (near.length < this.settings.quorum) return undefined;
     return {
       price: medianOf(near.map(({ price }) => price)),
-      observedAtMs: Math.min(...near.map(({ observedAtMs }) => observedAtMs)),
+      observedAtMs: newestOf(near, this.settings.quorum),
     };
   }
 
@@ -148,6 +149,12 @@ export class HttpIndexSource implements IndexSource {
     market.jumpedSinceMs = undefined;
     market.accepted = agreed;
   }
+}
+
+/** The time of the `count`-th newest price: that many are at least as new. */
+function newestOf(prices: readonly FeedPrice[], count: number): number {
+  const newestFirst = prices.map(({ observedAtMs }) => observedAtMs).sort((a, b) => b - a);
+  return newestFirst[Math.max(1, count) - 1] ?? 0;
 }
 
 function isJump(from: number, to: number, maxJump: number): boolean {
