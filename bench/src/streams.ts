@@ -39,12 +39,24 @@ const report = new Report("streams", [
   ...SIZES_LEAVE_OUT,
 ]);
 
+type Readers = Awaited<ReturnType<typeof startReadersElsewhere>>;
+
 /** Turns of paced orders, and what became of them. */
 class Turns {
   private readonly turns: PacedResult[] = [];
+  private readonly framesASecond: number[] = [];
+
+  constructor(private readonly readers: Readers) {}
 
   async take(path: OrderPath, rate: number): Promise<void> {
+    const before = await this.framesRead();
     this.turns.push(await path.paced(COUNT, rate));
+    this.framesASecond.push(((await this.framesRead()) - before) / SOCKETS / (COUNT / rate));
+  }
+
+  /** That each reader got, in the middle turn. */
+  get frameRate(): number {
+    return median(this.framesASecond);
   }
 
   /** Since due, of the middle turn. */
@@ -68,6 +80,10 @@ class Turns {
       .join(" ");
   }
 
+  private async framesRead(): Promise<number> {
+    return Number((await this.readers.ask("count")).frames);
+  }
+
   private eachTurn(share: number): number[] {
     return this.turns.map(({ dueLatenciesMs }) => percentile(dueLatenciesMs, share));
   }
@@ -84,8 +100,8 @@ async function measureReaders(path: OrderPath): Promise<void> {
   const { port } = path;
   const stream = { port, sockets: SOCKETS, subscribe: "book.BTCUSD" };
   const readers = await startReadersElsewhere(stream);
-  const beside = new Turns();
-  const without = new Turns();
+  const beside = new Turns(readers);
+  const without = new Turns(readers);
   try {
     await path.paced(COUNT, rate);
     await readers.ask("leave");
@@ -116,6 +132,7 @@ async function measureReaders(path: OrderPath): Promise<void> {
     const undisturbed = "  of these, orders that the machine did not slow down";
     add(undisturbed, beside.leftAlone(share), without.leftAlone(share));
   }
+  report.detail("  book frames that each reader got", beside.frameRate, "frames/s");
   const late = `without ${without.late.toFixed(2)} ms`;
   report.detail("  the load's own lateness, p99", beside.late, "ms", late);
 }
