@@ -51,7 +51,7 @@ const ADVICE = {
     "Wait for `Retry-After`; watch the `RateLimit` header to stay below. Cancels have a limit of their own.",
   overloaded: "Retry the same bytes with growing pauses; the order was not executed.",
   stopped:
-    "Retry the same bytes elsewhere or after the restart: an order whose answer was lost is answered from the log.",
+    "An order may or may not be executed: the log may have it already. Retry the same bytes elsewhere or after the restart: one that was executed is answered from the log.",
   not_ready: "Wait; `GET /readyz` says when.",
   internal_error:
     "An order may or may not have been executed: retry with the same nonce and bytes.",

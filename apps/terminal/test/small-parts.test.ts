@@ -177,6 +177,21 @@ describe("advice", () => {
     expect(adviceOn(refusal("internal_error", {})).requestId).toBe("r");
   });
 
+  test("an answer that leaves it open: says so, and offers no second order", () => {
+    const body = { code: "stopped", message: "It stops.", requestId: "r" };
+    const open = adviceOn(new PerpgateError(body, { status: 503, outcome: "unknown" }));
+    expect(open.text).toMatch(/^It stops\. The request may have been carried out/);
+    expect(open.action).toBeUndefined();
+    const busy = { ...body, code: "overloaded" };
+    const refused = adviceOn(new PerpgateError(busy, { status: 503, outcome: "refused" }));
+    expect(refused).toMatchObject({ text: "It stops.", action: { kind: "retry" } });
+    const ended = { ...body, code: "invalid_token" };
+    expect(adviceOn(new PerpgateError(ended, { status: 401, outcome: "unknown" }))).toMatchObject({
+      text: expect.stringContaining("may have been"),
+      action: { kind: "sign-in" },
+    });
+  });
+
   test("no answer: whether it may have been carried out", () => {
     expect(adviceOn(new ConnectionError("cut", { outcome: "unknown" })).text).toContain("may have");
     expect(adviceOn(new ConnectionError("cut", { outcome: "not_sent" })).text).toContain("Nothing");

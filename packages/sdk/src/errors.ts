@@ -44,7 +44,7 @@ export class PerpgateError extends Error {
   readonly requestId: string;
   /** How long the server asks to wait. */
   readonly retryAfterMs: number | undefined;
-  /** Whether the request may have been carried out all the same, by an earlier try. */
+  /** Whether the request may have been carried out all the same, by this or an earlier try. */
   outcome: Outcome;
   /** How often the request was sent. */
   attempts = 1;

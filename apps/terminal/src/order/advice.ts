@@ -97,6 +97,10 @@ const RULES: Readonly<Record<string, Rule>> = {
   siwe_domain_not_allowed: () => ({ title: "This address may not sign in here" }),
 };
 
+/** Sending it again from the form would be a second order. */
+const MAY_HAVE_HAPPENED =
+  "The request may have been carried out. Look at orders and positions before you send it again.";
+
 /** EIP-1193: the person said no in the wallet. */
 const USER_REJECTED = 4001;
 
@@ -107,7 +111,7 @@ export function adviceOn(error: unknown): Advice {
       title: "No answer from the venue",
       text:
         error.outcome === "unknown"
-          ? "The request may have been carried out. Look at orders and positions before you send it again."
+          ? MAY_HAVE_HAPPENED
           : "Nothing was sent. The page reconnects by itself; try again in a moment.",
     };
   }
@@ -120,13 +124,16 @@ export function adviceOn(error: unknown): Advice {
   };
 }
 
-function adviceOnRefusal({ code, message, field, details, requestId }: PerpgateError): Advice {
+function adviceOnRefusal(error: PerpgateError): Advice {
+  const { code, message, field, details, requestId } = error;
   const rule = RULES[code]?.(details ?? {});
+  const isOpen = error.outcome === "unknown";
+  const action = isOpen && rule?.action?.kind === "retry" ? undefined : rule?.action;
   return {
     title: rule?.title ?? "Refused",
-    text: message,
+    text: isOpen ? `${message} ${MAY_HAVE_HAPPENED}` : message,
     ...(field === undefined ? {} : { field }),
-    ...(rule?.action === undefined ? {} : { action: rule.action }),
+    ...(action === undefined ? {} : { action }),
     ...(code === "internal_error" ? { requestId } : {}),
   };
 }

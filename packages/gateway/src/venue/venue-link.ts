@@ -38,7 +38,10 @@ export class VenueLink {
     return this.venue.nowMs();
   }
 
-  /** Resolves once the command is durable and applied; refuses with `stopped` if it never will be. */
+  /**
+   * Resolves once the command is durable and applied. Refuses with `stopped` if this process will not
+   * see that: the log may have the command all the same, and then the next start applies it.
+   */
   execute(command: VenueCommand, evidence: Evidence = NO_EVIDENCE): Promise<Executed> {
     return this.executeTaking(command, evidence, (applied) => ({
       position: applied.position,

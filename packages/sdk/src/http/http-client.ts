@@ -67,8 +67,11 @@ export interface Answer<T> {
   readonly attempt: Attempt;
 }
 
-/** Refusals at the door: nothing was done. Other failures of the server leave it open. */
-const AT_THE_DOOR: ReadonlySet<string> = new Set(["rate_limited", "overloaded", "stopped"]);
+/**
+ * Failures of the server at its door: nothing was done. All others leave it open, `stopped` too: it
+ * is also the answer to what the log already has, and the next start executes that.
+ */
+const AT_THE_DOOR: ReadonlySet<string> = new Set(["overloaded"]);
 const MAX_AT_ONCE = 64;
 const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
   "ECONNREFUSED",
@@ -198,7 +201,8 @@ export function refusalOf(
   retryAfterMs?: number | undefined,
 ): PerpgateError {
   const exactMs = body.details?.retryAfterMs;
-  const outcome: Outcome = status >= 500 && !AT_THE_DOOR.has(body.code) ? "unknown" : "refused";
+  const isRefused = isClientError(status) || AT_THE_DOOR.has(body.code);
+  const outcome: Outcome = isRefused ? "refused" : "unknown";
   return new PerpgateError(body, {
     status,
     retryAfterMs: typeof exactMs === "number" ? exactMs : retryAfterMs,
@@ -212,8 +216,12 @@ function unexpected(request: Request<TSchema>, status: number, problem: string):
   const body = { code: "unexpected_answer", message, requestId: "" };
   return new PerpgateError(body, {
     status,
-    outcome: status < 400 || status >= 500 ? "unknown" : "refused",
+    outcome: isClientError(status) ? "refused" : "unknown",
   });
+}
+
+function isClientError(status: number): boolean {
+  return status >= 400 && status < 500;
 }
 
 function nameOf({ method, path }: Request<TSchema>): string {

@@ -9,6 +9,7 @@
  * budget begins with the first try, so time spent in a queue before it costs nothing.
  */
 
+import { isErrorCode } from "@perpgate/protocol";
 import { ConnectionError, PerpgateError } from "../errors.js";
 import { backoffMs, pause } from "./backoff.js";
 
@@ -76,7 +77,7 @@ export async function withRetries<T>(
       if (!isRateLimited(error)) failures++;
       const isTooLate = performance.now() + waitMs > (endsAt ?? Number.POSITIVE_INFINITY);
       if (!isRetryable(error) || failures > retries || isTooLate) {
-        if (isAfterUnknown && !isAnswer(error)) error.outcome = "unknown";
+        if (isAfterUnknown && !settlesEarlierTries(error)) error.outcome = "unknown";
         throw error;
       }
       await pause(waitMs, signal);
@@ -84,9 +85,33 @@ export async function withRetries<T>(
   }
 }
 
-/** An answer about the request itself settles what became of earlier tries. */
-function isAnswer(error: PerpgateError | ConnectionError): boolean {
-  return error instanceof PerpgateError && !isRetryable(error);
+/** Codes below 500 that are given without a look at what earlier tries did. */
+const BLIND_CODES: ReadonlySet<string> = new Set([
+  // The request was not read as what it is, or by something that does not offer it.
+  "malformed_request",
+  "malformed_uri",
+  "headers_too_large",
+  "not_found",
+  "method_not_allowed",
+  // An earlier try may have been executed and forgotten since.
+  "nonce_too_old",
+]);
+
+/**
+ * Whether an answer tells what became of earlier tries that had none. The venue looks for the nonce
+ * before it judges an order, so what is refused after that look was not executed before; and what is
+ * wrong with the bytes alone was as wrong the first time. The rest says nothing about earlier tries:
+ *
+ *   no answer, 408, 429, 5xx   given before the nonce is looked at, or not by the venue
+ *   401                        so are token and session, and they end by themselves; a key that was
+ *                              changed meanwhile is no reason to believe that nothing happened
+ *   a code of no table         a proxy's page, or a rule that is younger than this client
+ *   the codes above            for their own reasons
+ */
+function settlesEarlierTries(error: PerpgateError | ConnectionError): boolean {
+  if (!(error instanceof PerpgateError) || isRetryable(error)) return false;
+  const { code, status } = error;
+  return status !== 401 && isErrorCode(code) && !BLIND_CODES.has(code);
 }
 
 export function isRetryable(error: unknown): error is PerpgateError | ConnectionError {

@@ -36,13 +36,10 @@ export interface SignedOrder {
   readonly signature: string;
 }
 
-/** Names the order. That its nonce is too old says nothing about what an earlier try did. */
+/** Names the order. */
 function describe(error: unknown, nonce: number): unknown {
   if (!(error instanceof ConnectionError) && !(error instanceof PerpgateError)) return error;
   error.nonce = nonce;
-  if (error instanceof PerpgateError && error.code === "nonce_too_old" && error.attempts > 1) {
-    error.outcome = "unknown";
-  }
   return error;
 }
 

@@ -1,0 +1,149 @@
+/**
+ * What is said of an order that may have been placed: "unknown", as long as no answer was given in
+ * sight of the try that may have placed it.
+ */
+
+import { ERROR_TABLE, type ErrorCode } from "@perpgate/protocol";
+import { type FetchLike, PerpgateClient, type SavedSession, type Session } from "@perpgate/sdk";
+import { afterAll, describe, expect, test } from "vitest";
+import { BID, newClient, newSession, startVenue } from "./venue.js";
+
+const at = await startVenue({}, afterAll);
+const saved = (
+  await newSession(
+    newClient(at, {}, (close) => afterAll(close)),
+    { saveable: true },
+  )
+).save();
+
+type Step = () => Promise<Response>;
+
+const refusal =
+  (code: string, status: number): Step =>
+  async () =>
+    new Response(JSON.stringify({ code, message: "so it is", requestId: "r" }), { status });
+/** What a gateway itself would answer. */
+const given = (code: ErrorCode): Step => refusal(code, ERROR_TABLE[code].status);
+const page =
+  (status: number): Step =>
+  async () =>
+    new Response("<h1>Forbidden</h1>", { status });
+const cut: Step = async () => {
+  throw new TypeError("fetch failed");
+};
+const nobodyListens: Step = async () => {
+  const cause = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+  throw new TypeError("fetch failed", { cause });
+};
+
+/** A session whose requests meet one step each; the last one stays. */
+function meeting(steps: readonly Step[], session: SavedSession = saved): Session {
+  let number = 0;
+  const step: FetchLike = () => {
+    const next = steps[Math.min(number++, steps.length - 1)];
+    if (next === undefined) throw new RangeError("no step");
+    return next();
+  };
+  return new PerpgateClient({ url: at.url, fetch: step, retries: 3 }).restore(session);
+}
+
+describe("stopped: the log may have the order, and the next start may execute it", () => {
+  test("503 stopped, then nobody listens until the budget ends: not known", async () => {
+    const session = meeting([given("stopped"), nobodyListens]);
+    await expect(session.placeOrder(BID, { budgetMs: 1_500, retries: 1e6 })).rejects.toMatchObject({
+      name: "ConnectionError",
+      outcome: "unknown",
+      nonce: expect.any(Number),
+    });
+  });
+
+  test("503 stopped and no more tries: not known, over REST and over the socket", async () => {
+    const stopping = await startVenue();
+    const session = await newSession(newClient(stopping, { retries: 1 }));
+    await session.stream.watchPreconfirms(() => undefined).ready;
+    await stopping.venue.close();
+    for (const place of [() => session.placeOrder(BID), () => session.stream.placeOrder(BID)]) {
+      await expect(place()).rejects.toMatchObject({
+        code: "stopped",
+        status: 503,
+        outcome: "unknown",
+        attempts: 2,
+      });
+    }
+  });
+
+  test("503 stopped for a rotation: the venue is asked which key it has", async () => {
+    const asked: string[] = [];
+    const stopping: FetchLike = (url, init) => {
+      if (!url.endsWith("/rotate")) asked.push(url);
+      return url.endsWith("/rotate") ? given("stopped")() : fetch(url, init);
+    };
+    const client = new PerpgateClient({ url: at.url, fetch: stopping, retries: 0 });
+    const session = client.restore(saved);
+    await expect(session.rotate()).rejects.toMatchObject({ code: "stopped" });
+    expect(asked).toEqual([`${at.url}/v1/account`]);
+    expect(session.sessionKey).toBe(saved.sessionKey.publicKey);
+  });
+
+  test("503 overloaded: refused at the door, nothing was done", async () => {
+    await expect(meeting([given("overloaded")]).placeOrder(BID)).rejects.toMatchObject({
+      outcome: "refused",
+      attempts: 4,
+    });
+  });
+});
+
+describe("an answer after a try that had none", () => {
+  test.each<[string, Step]>([
+    [
+      "401 invalid_token: the session ended meanwhile, judged before the nonce",
+      given("invalid_token"),
+    ],
+    ["401 invalid_signature: the key changed meanwhile", given("invalid_signature")],
+    ["403 page of a proxy", page(403)],
+    ["404 page of a proxy", page(404)],
+    ["404 not_found: a gateway that has no such path", given("not_found")],
+    ["400 malformed_request: the connection was out of step", given("malformed_request")],
+    ["400 nonce_too_old: it would be forgotten by now", given("nonce_too_old")],
+    ["409 with a code of the future", refusal("newer_rule", 409)],
+  ])("%s: does not settle it", async (_, answer) => {
+    await expect(meeting([cut, answer]).placeOrder(BID)).rejects.toMatchObject({
+      name: "PerpgateError",
+      outcome: "unknown",
+      attempts: 2,
+    });
+  });
+
+  test("429 until the budget ends: judged before the nonce, does not settle it", async () => {
+    const session = meeting([cut, given("rate_limited")]);
+    await expect(session.placeOrder(BID, { budgetMs: 500 })).rejects.toMatchObject({
+      code: "rate_limited",
+      outcome: "unknown",
+    });
+  });
+
+  test.each<ErrorCode>([
+    "insufficient_margin",
+    "invalid_request",
+    "not_in_cohort",
+    "session_symbol_not_allowed",
+    "session_notional_cap_exceeded",
+    "nonce_conflict",
+    "price_outside_band",
+  ])("%s: judged after the nonce, or of the bytes alone: settles it", async (code) => {
+    await expect(meeting([cut, given(code)]).placeOrder(BID)).rejects.toMatchObject({
+      code,
+      outcome: "refused",
+      attempts: 2,
+    });
+  });
+
+  test("the same answers to the only try: refused", async () => {
+    for (const answer of [given("invalid_token"), page(403), given("nonce_too_old")]) {
+      await expect(meeting([answer]).placeOrder(BID)).rejects.toMatchObject({
+        outcome: "refused",
+        attempts: 1,
+      });
+    }
+  });
+});
