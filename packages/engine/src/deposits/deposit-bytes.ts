@@ -1,9 +1,8 @@
 /** Deposits and the votes on them as bytes, ascending id. */
-import { DEV_CREDIT_DELAY_MS } from "../config.js";
 import type { ByteReader, ByteWriter } from "../state/bytes.js";
 import type { VenueState } from "../state/venue.js";
 import type { Deposit, DepositStatus, Vote } from "./deposit-book.js";
-import { depositKey } from "./deposit-commands.js";
+import { awaitDevCredit, depositKey } from "./deposit-commands.js";
 
 const STATUSES: readonly DepositStatus[] = ["queued", "confirming", "credited", "rejected"];
 const VERDICTS: readonly Vote["verdict"][] = ["confirming", "credit", "reject", "reorged"];
@@ -90,8 +89,6 @@ export function readDeposits(r: ByteReader, s: VenueState): void {
       depositKey(isDev ? deposit.registrant : 0, deposit.chain, deposit.txHash),
       deposit,
     );
-    if (isDev && deposit.status === "queued") {
-      s.deposits.devDue.push(deposit.registeredAtMs + DEV_CREDIT_DELAY_MS, deposit.id);
-    }
+    if (isDev && deposit.status === "queued") awaitDevCredit(s, deposit);
   });
 }

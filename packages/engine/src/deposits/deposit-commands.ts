@@ -45,7 +45,7 @@ export function registerDeposit(s: VenueState, command: RegisterDeposit): boolea
     votes: new Map(),
   };
   s.deposits.add(key, deposit);
-  if (isDev) s.deposits.devDue.push(s.timeMs + DEV_CREDIT_DELAY_MS, deposit.id);
+  if (isDev) awaitDevCredit(s, deposit);
   s.events.emit(EVENT.DepositRegistered, deposit.id, session.account);
   return true;
 }
@@ -76,6 +76,12 @@ function reopen(s: VenueState, deposit: Deposit, registrant: number, token: stri
   deposit.confirmations = 0;
   deposit.required = 0;
   deposit.votes.clear();
+  if (s.config!.attestorKind === "dev") awaitDevCredit(s, deposit);
+}
+
+/** The `dev` attestor credits it so long after its registration, be it the first or not. */
+export function awaitDevCredit(s: VenueState, deposit: Deposit): void {
+  s.deposits.devDue.push(deposit.registeredAtMs + DEV_CREDIT_DELAY_MS, deposit.id);
 }
 
 /** A space stands in no part; account 0 where the registrant does not matter. */
@@ -174,10 +180,15 @@ function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Confirmations that a quorum has seen: the quorum-th highest of the attestors' counts. */
+/**
+ * Confirmations that a quorum has seen: the quorum-th highest of the attestors' counts. Equal counts
+ * go by attestor: who voted first is not kept, and votes can differ in what they require.
+ */
 function reportProgress(s: VenueState, deposit: Deposit): void {
-  const votes = [...deposit.votes.values()].sort((a, b) => b.confirmations - a.confirmations);
-  const vote = votes[s.config!.attestorQuorum - 1];
+  const ranked = [...deposit.votes].sort(
+    ([a, vote], [b, other]) => other.confirmations - vote.confirmations || a - b,
+  );
+  const vote = ranked[s.config!.attestorQuorum - 1]?.[1];
   if (vote === undefined) return;
   deposit.status = "confirming";
   if (deposit.confirmations === vote.confirmations && deposit.required === vote.required) return;
