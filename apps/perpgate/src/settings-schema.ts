@@ -56,6 +56,8 @@ const Limits = section({
   failedSignInsPerMinute: Burst,
   readsPerSecond: Rate,
   readsBurst: Burst,
+  /** No shorter than an order may be. */
+  signedBytes: Type.Integer({ minimum: 1_024, maximum: 16_777_216 }),
   pendingOrders: Burst,
 });
 

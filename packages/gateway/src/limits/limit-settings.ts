@@ -14,6 +14,8 @@ export interface LimitSettings {
   readonly failedSignInsPerMinute: number;
   readonly readsPerSecond: number;
   readonly readsBurst: number;
+  /** Bytes of an order or a rotation, which the log keeps whole; a plain order has some 150. */
+  readonly signedBytes: number;
   /** Orders under way in this process, above which new ones are refused. */
   readonly pendingOrders: number;
 }
@@ -28,5 +30,6 @@ export const DEFAULT_LIMITS: LimitSettings = {
   failedSignInsPerMinute: 10,
   readsPerSecond: 100,
   readsBurst: 200,
+  signedBytes: 4_096,
   pendingOrders: 1_024,
 };

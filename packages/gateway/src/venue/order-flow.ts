@@ -1,7 +1,7 @@
 /**
  * An order's way from its bytes to its acknowledgement, in this order:
  *
- *   token → rate limit → a repeated nonce → room → shape → funds → signature → log
+ *   token → rate limit → a repeated nonce → length → room → shape → funds → signature → log
  *
  * A nonce that was used with the same body is answered before the signature, also after a restart,
  * so that a retry is always safe; with another body it is a conflict, which only the key's owner is
@@ -19,6 +19,7 @@ import type { SessionKey } from "../auth/session-key.js";
 import type { SignatureVerifier } from "../auth/verification/signature-verifier.js";
 import type { Admission } from "../limits/admission.js";
 import type { AccountLimits } from "../limits/limits.js";
+import { refuseOverlong } from "../limits/signed-bytes.js";
 import type { Caller, Signed } from "../venue-port.js";
 import { orderCommandOf } from "./order-command.js";
 import { about, orderRefusal } from "./order-refusals.js";
@@ -33,6 +34,8 @@ export interface OrderServices {
   readonly limits: AccountLimits;
   readonly admission: Admission;
   readonly signatures: SignatureVerifier;
+  /** Bytes of an order that the log takes. */
+  readonly signedBytes: number;
 }
 
 export class OrderFlow {
@@ -40,7 +43,7 @@ export class OrderFlow {
 
   place(caller: Caller, request: Signed<PlaceOrderBody>): Promise<Acknowledgement> {
     return new Promise((resolve, reject) => {
-      const { door, limits, link, admission } = this.services;
+      const { door, limits, link, admission, signedBytes } = this.services;
       const session = door.enter(caller);
       limits.orders.take(session.account, caller.header);
       const past = link.views.ackOf(session, request.body.nonce);
@@ -48,6 +51,7 @@ export class OrderFlow {
         resolve(replayed(past, caller));
         return;
       }
+      refuseOverlong(request.bytes, signedBytes);
       admission.enter(caller.header);
       new OrderUnderWay(this.services, caller, session, request, resolve, reject).begin(past);
     });

@@ -47,6 +47,7 @@ import type { SignatureVerifier } from "../auth/verification/signature-verifier.
 import { Admission } from "../limits/admission.js";
 import type { LimitSettings } from "../limits/limit-settings.js";
 import { AccountLimits } from "../limits/limits.js";
+import { refuseOverlong } from "../limits/signed-bytes.js";
 import type { Caller, Client, SessionOptions, Signed, VenuePort } from "../venue-port.js";
 import type { AttestationDesk } from "./attestation-desk.js";
 import { CancelFlow, ownOrder } from "./cancel-flow.js";
@@ -71,6 +72,7 @@ export class VenueGateway implements VenuePort {
   private readonly link: VenueLink;
   private readonly door: SessionDoor;
   private readonly limits: AccountLimits;
+  private readonly signedBytes: number;
   private readonly sessions: SessionFlow;
   private readonly placing: OrderFlow;
   private readonly canceling: CancelFlow;
@@ -82,6 +84,7 @@ export class VenueGateway implements VenuePort {
     this.link = new VenueLink(venue);
     this.door = new SessionDoor(this.link);
     this.limits = new AccountLimits(limits);
+    this.signedBytes = limits.signedBytes;
     this.sessions = new SessionFlow(this.link, this.door, signIn, services, signatures);
     this.placing = new OrderFlow({
       link: this.link,
@@ -89,6 +92,7 @@ export class VenueGateway implements VenuePort {
       limits: this.limits,
       admission: new Admission(limits.pendingOrders, () => venue.isBehind),
       signatures,
+      signedBytes: limits.signedBytes,
     });
     this.canceling = new CancelFlow(this.link);
     this.attestation = attestation;
@@ -100,7 +104,9 @@ export class VenueGateway implements VenuePort {
   }
 
   async rotateSession(caller: Caller, request: Signed<RotateBody>): Promise<RotatedSession> {
-    return this.sessions.rotate(caller, this.enterCounted(caller), request);
+    const session = this.enterCounted(caller);
+    refuseOverlong(request.bytes, this.signedBytes);
+    return this.sessions.rotate(caller, session, request);
   }
 
   async endSession(caller: Caller): Promise<EndedSession> {

@@ -44,6 +44,7 @@ const UNLIMITED: LimitSettings = {
   failedSignInsPerMinute: 1e6,
   readsPerSecond: 1e6,
   readsBurst: 1e6,
+  signedBytes: DEFAULT_LIMITS.signedBytes,
   pendingOrders: DEFAULT_LIMITS.pendingOrders,
 };
 
