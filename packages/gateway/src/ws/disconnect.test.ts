@@ -233,6 +233,46 @@ describe("what races with the loss", () => {
     expect(at.streamFaults).toEqual([]);
   });
 
+  test("orders that one of two lost sockets sent last: none outlives the session's sockets", async () => {
+    const gate = new GatedVerifier();
+    const { at, trader, client } = await begin(await runVenue({ signatures: gate }));
+    const second = await StreamClient.connect(at.url, trader.token);
+    await second.settled();
+    gate.isShut = true;
+    const body = JSON.stringify(trader.limit("long", 63_000, { margin: 1 }));
+    client.send({ op: "order", body, sig: trader.signatureOf(body)["x-service-sig"] });
+    await until(() => gate.waiting === 1);
+    // The socket that waits for an answer goes first, while the other still speaks for the session.
+    client.socket.terminate();
+    await until(() => at.streams.size === 1);
+    second.socket.terminate();
+    await until(async () => (await openOrders(trader)) === 0);
+    gate.open();
+    await until(async () => (await fates(trader)).length === 3);
+    await until(async () => (await openOrders(trader)) === 0);
+    expect(await fates(trader)).toEqual(["disconnected", "disconnected", "disconnected"]);
+    expect(at.streamFaults).toEqual([]);
+  });
+
+  test("orders that a lost socket sent last: they stay while another speaks for the session", async () => {
+    const gate = new GatedVerifier();
+    const { at, trader, client } = await begin(await runVenue({ signatures: gate }));
+    const second = await StreamClient.connect(at.url, trader.token);
+    await second.settled();
+    gate.isShut = true;
+    const body = JSON.stringify(trader.limit("long", 63_000, { margin: 1 }));
+    client.send({ op: "order", body, sig: trader.signatureOf(body)["x-service-sig"] });
+    await until(() => gate.waiting === 1);
+    client.socket.terminate();
+    await until(() => at.streams.size === 1);
+    const before = at.venue.position;
+    gate.open();
+    await until(async () => (await openOrders(trader)) === 3);
+    await second.settled();
+    // The order, and no word of a loss.
+    expect(at.venue.position).toBe(before + 1);
+  });
+
   test("the option itself was sent last: it counts", async () => {
     const at = shared;
     const trader = await Trader.enter(at);

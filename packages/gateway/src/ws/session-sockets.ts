@@ -3,9 +3,9 @@
  * everywhere at once; and a session that wants its orders gone with its last socket gets that.
  *
  * The loss of a session's last socket is a command like any other: it is in the log before anything
- * that a later socket asks for. What the lost socket itself sent last may still be on its way there
- * (a signature is being checked, say) and would come behind it; so once all of that is answered, and
- * if still nobody is back, the log is told again.
+ * that a later socket asks for. What a lost socket sent last, be it the last one or one before it,
+ * may still be on its way there (a signature is being checked, say) and would come behind it; so once
+ * all of that is answered, and if then nobody speaks for the session, the log is told again.
  *
  * A crash here loses every socket and tells nobody. The next start does: it takes all sessions with
  * the option for disconnected.
@@ -62,9 +62,12 @@ export class SessionSockets {
     const { session } = connection;
     if (session === undefined) return;
     const sockets = this.sockets.get(session.number);
-    if (sockets?.delete(connection) !== true || sockets.size > 0) return;
-    this.sockets.delete(session.number);
-    this.tell(this.disconnected(session.number));
+    if (sockets?.delete(connection) !== true) return;
+    if (sockets.size === 0) {
+      this.sockets.delete(session.number);
+      this.tell(this.disconnected(session.number));
+    }
+    // Also while others remain: they may be gone before this one's last orders are in the log.
     if (connection.unanswered === 0) return;
     this.tell(connection.answered().then(() => this.disconnected(session.number)));
   }
