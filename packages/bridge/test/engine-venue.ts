@@ -182,7 +182,7 @@ export class EngineVenue implements DepositPort {
     return refused?.kind === "CommandRefused" ? REFUSALS[refused.refusal]! : null;
   }
 
-  private apply(command: Command): VenueEvent[] {
+  apply(command: Command): VenueEvent[] {
     this.log.push(command);
     const events = this.engine.apply(command).decode();
     const faults = audit(this.engine);

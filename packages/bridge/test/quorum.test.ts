@@ -112,6 +112,22 @@ describe("2 of 3", () => {
   });
 });
 
+test("whose number was somebody else's before: votes, though its number had voted", async () => {
+  await honest(2).poll();
+  expect(venue.deposit(id).votes.get(2)).toMatchObject({ verdict: "credit" });
+  // Its poll says nothing new as long as the vote stands.
+  await honest(2).poll();
+  expect(venue.votesInLog()).toBe(1);
+  const { config } = venue.engine.state;
+  if (config === null) throw new Error("the venue has not begun");
+  venue.apply({ kind: "Configure", stampMs: venue.nowMs, config, replacedAttestors: [2] });
+  await honest(0).poll();
+  expect(venue.wallet(alice)).toBe(0);
+  await honest(2).poll();
+  expect(venue.votesInLog()).toBe(3);
+  expect(venue.wallet(alice)).toBe(40_000_000);
+});
+
 describe("turned away before the log", () => {
   test.each([
     ["in another attestor's name", () => lie({ attestor: 0 }), "invalid_signature"],

@@ -26,6 +26,11 @@ export interface Configure {
   readonly kind: "Configure";
   readonly stampMs: number;
   readonly config: VenueConfig;
+  /**
+   * Attestors whose number is somebody else's from here on, or nobody's: the engine counts
+   * attestors and does not know their keys, so whoever does says so. None if it is missing.
+   */
+  readonly replacedAttestors?: readonly number[];
 }
 
 /** Moves time to slot × 200 ms, and does the work that time brings. */

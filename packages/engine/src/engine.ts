@@ -11,6 +11,7 @@
 import type { Command, PlaceOrder } from "./commands.js";
 import { MAX_LEAD_MS, TICK_MS } from "./config.js";
 import { attestDeposit, creditDevDeposits, registerDeposit } from "./deposits/deposit-commands.js";
+import { recountVotes } from "./deposits/recount.js";
 import { EVENT, type EventLog } from "./event-log.js";
 import { begin, configure } from "./genesis.js";
 import { checkInvariants, InvariantViolation, invariantOf } from "./invariants.js";
@@ -222,6 +223,9 @@ export class Engine {
 /** What follows once a command is known to have kept every invariant. */
 function conclude(s: VenueState, command: Command): void {
   switch (command.kind) {
+    case "Configure":
+      recountVotes(s, command);
+      return;
     case "CancelAll":
       reportCancelAll(s, command);
       return;

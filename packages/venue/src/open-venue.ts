@@ -3,6 +3,7 @@ import { type FileJournal, openJournal } from "@perpgate/journal";
 import { Checkpointer } from "./checkpoint/checkpointer.js";
 import type { History } from "./history/history.js";
 import { openHistoryStore } from "./history/history-store.js";
+import { replacedAttestors } from "./listing/attestor-keys.js";
 import { checkConfig, checkContinuation, isSameConfig } from "./listing/config-change.js";
 import { type Listing, listingEvidence } from "./listing/listing.js";
 import { NO_EVIDENCE } from "./record/evidence.js";
@@ -190,8 +191,13 @@ async function begin(
     await sequencer.submitted({ kind: "Resume", stampMs }, NO_EVIDENCE, () => undefined);
     const current = { config: engine.state.config, listing: state.listing };
     if (!isSameConfig(current, config, listing, attestors)) {
+      const replaced = replacedAttestors(state.listing.attestors, attestors);
       const configure = { kind: "Configure", stampMs, config } as const;
-      await sequencer.submitted(configure, evidence, () => undefined);
+      await sequencer.submitted(
+        replaced.length === 0 ? configure : { ...configure, replacedAttestors: replaced },
+        evidence,
+        () => undefined,
+      );
     }
   }
   const taken = engine.state.config;

@@ -130,20 +130,20 @@ export function attestDeposit(s: VenueState, command: AttestDeposit): boolean {
 }
 
 /** What a quorum has said. */
-function conclude(s: VenueState, deposit: Deposit, command: AttestDeposit): void {
-  if (command.verdict === "reorged") {
-    deposit.reorged = command.reason;
+export function conclude(s: VenueState, deposit: Deposit, vote: Vote): void {
+  if (vote.verdict === "reorged") {
+    deposit.reorged = vote.reason;
     s.events.emit(EVENT.DepositReorged, deposit.id);
     return;
   }
-  if (command.verdict === "reject") {
-    reject(s, deposit, command.reason);
+  if (vote.verdict === "reject") {
+    reject(s, deposit, vote.reason);
     return;
   }
   settleDeposit(
     s,
     deposit,
-    command.credits.map((entry) => ({
+    vote.credits.map((entry) => ({
       account: s.accountOf.get(entry.address) ?? announceAccount(s, entry.address),
       amountMicros: entry.amountMicros,
       logIndex: entry.logIndex,
@@ -184,7 +184,7 @@ function isCount(value: number): boolean {
  * Confirmations that a quorum has seen: the quorum-th highest of the attestors' counts. Equal counts
  * go by attestor: who voted first is not kept, and votes can differ in what they require.
  */
-function reportProgress(s: VenueState, deposit: Deposit): void {
+export function reportProgress(s: VenueState, deposit: Deposit): void {
   const ranked = [...deposit.votes].sort(
     ([a, vote], [b, other]) => other.confirmations - vote.confirmations || a - b,
   );
@@ -197,15 +197,15 @@ function reportProgress(s: VenueState, deposit: Deposit): void {
   s.events.emit(EVENT.DepositProgressed, deposit.id, vote.confirmations, vote.required);
 }
 
-/** Attestors whose latest vote says exactly the same. */
-function agreeing(deposit: Deposit, vote: Vote): number {
+/** Attestors whose latest vote says exactly the same; votes of others are not kept. */
+export function agreeing(deposit: Deposit, vote: Vote): number {
   const said = statementOf(vote);
   let count = 0;
   for (const other of deposit.votes.values()) if (statementOf(other) === said) count++;
   return count;
 }
 
-function statementOf(vote: Vote): string {
+export function statementOf(vote: Vote): string {
   const credits = [...vote.credits]
     .sort((a, b) => a.logIndex - b.logIndex)
     .map((entry) => `${entry.logIndex} ${entry.address} ${entry.amountMicros}`);

@@ -182,7 +182,10 @@ class Stream {
     }
     const attestors = rng.int(2, 5);
     const attestorQuorum = Math.min(attestors, rng.pick([1, 2, 2, 3]));
-    return { kind: "Configure", stampMs, config: { ...current, attestors, attestorQuorum } };
+    const config = { ...current, attestors, attestorQuorum };
+    if (rng.chance(0.5)) return { kind: "Configure", stampMs, config };
+    const replacedAttestors = [0, 1, 2, 3, 4].filter(() => rng.chance(0.3));
+    return { kind: "Configure", stampMs, config, replacedAttestors };
   }
 
   private aroundStart(share: number): number {

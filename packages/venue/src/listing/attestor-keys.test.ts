@@ -13,7 +13,8 @@ import {
 } from "../testing/test-venue.js";
 import { Venue } from "../venue.js";
 import type { VenueOptions } from "../venue-options.js";
-import { decodeListing, encodeListing, Listing } from "./listing.js";
+import { verify } from "../verify/verify.js";
+import { decodeListing, encodeListing, Listing, listingEvidence } from "./listing.js";
 import { DEFAULT_PARAMETERS, venueConfigOf } from "./venue-config.js";
 
 const KEYS = { venue: "test-venue", members: ["ab".repeat(32), "cd".repeat(32)] };
@@ -81,5 +82,101 @@ describe("attestors' keys", () => {
     for (const text of ["{}", "1", "null", '{"markets":[],"attestors":{"venue":1,"members":[]}}']) {
       expect(() => decodeListing(text)).toThrow("not a list");
     }
+  });
+});
+
+describe("votes when the attestors change", () => {
+  const [first, second, third] = ["ab".repeat(32), "cd".repeat(32), "ef".repeat(32)] as const;
+  const THREE = { venue: "test-venue", members: [first, second, third] };
+
+  /** A venue of three on which attestors have voted to credit one deposit; answers its id. */
+  async function votedOn(driver: TestVenue, voters: readonly number[]): Promise<number> {
+    const stampMs = driver.venue.views.timeMs;
+    const session = await driver.signIn(1);
+    const registration = { session, chain: "ethereum", txHash: "1".repeat(64), token: "USDC" };
+    const register = { kind: "RegisterDeposit", stampMs, ...registration } as const;
+    const { position } = await driver.submit(register);
+    for (const attestor of voters) await vote(driver, position, attestor);
+    return position;
+  }
+
+  function vote(driver: TestVenue, depositId: number, attestor: number) {
+    const stampMs = driver.venue.views.timeMs;
+    const credits = [{ address: "1".padStart(40, "0"), amountMicros: 5e6, logIndex: 0 }];
+    return driver.submit({
+      kind: "AttestDeposit",
+      stampMs,
+      attestor,
+      depositId,
+      verdict: "credit",
+      votedAtMs: stampMs,
+      confirmations: 3,
+      required: 3,
+      credits,
+      reason: "",
+    });
+  }
+
+  const ownVotes = ({ venue }: TestVenue) =>
+    [0, 1, 2].map((each) => venue.views.attestation.pending("ethereum", each)[0]?.ownVote ?? null);
+
+  test("replaced key: the vote of before is gone, and the new one is asked for its own", async () => {
+    const before = await TestVenue.open(folder, attested(THREE));
+    const id = await votedOn(before, [1]);
+    await before.venue.close();
+    const replaced = { ...THREE, members: [first, "12".repeat(32), third] };
+    const after = await TestVenue.open(folder, attested(replaced));
+    expect(ownVotes(after)).toEqual([null, null, null]);
+    await vote(after, id, 0);
+    expect(after.venue.views.attestation.subject(id, 0)?.status).toBe("queued");
+    await vote(after, id, 1);
+    expect(after.venue.views.attestation.subject(id, 1)?.status).toBe("credited");
+    await after.venue.close();
+    expect((await verify(folder)).fault).toBeNull();
+  });
+
+  test("same keys, other parameters: every vote stands", async () => {
+    const before = await TestVenue.open(folder, attested(THREE));
+    await votedOn(before, [1]);
+    await before.venue.close();
+    const { config, ...keys } = attested(THREE);
+    const after = await TestVenue.open(folder, {
+      ...keys,
+      config: { ...config!, maxOpenOrders: 77 },
+    });
+    expect(ownVotes(after)).toMatchObject([null, { verdict: "credit" }, null]);
+    await after.venue.close();
+  });
+
+  test("a quorum that is smaller now has settled a deposit by the time the venue is open", async () => {
+    const { config, ...keys } = attested(THREE);
+    const all = { ...keys, config: { ...config!, attestorQuorum: 3 } };
+    const before = await TestVenue.open(folder, all);
+    const id = await votedOn(before, [0, 2]);
+    await before.venue.close();
+    const after = await TestVenue.open(folder, attested(THREE));
+    expect(after.venue.views.attestation.pending("ethereum", 1)).toEqual([]);
+    expect(after.venue.views.attestation.creditedSince("ethereum", 0, 1)).toMatchObject([
+      { depositId: id, credits: [{ amountMicros: 5e6 }] },
+    ]);
+    await after.venue.close();
+  });
+
+  test("verify: a log whose Configure hides that a key changed is told", async () => {
+    const driver = await TestVenue.open(folder, attested(THREE));
+    const { config } = attested(THREE);
+    const replaced = { ...THREE, members: [first, second, "12".repeat(32)] };
+    const stampMs = driver.venue.views.timeMs;
+    const evidence = listingEvidence(TEST_MARKETS, replaced);
+    const { position } = await driver.submit(
+      { kind: "Configure", stampMs, config: config! },
+      evidence,
+    );
+    await driver.venue.close();
+    const { fault } = await verify(folder);
+    expect(fault).toEqual({
+      position,
+      reason: "the keys of attestors change: 2; the command names nobody",
+    });
   });
 });

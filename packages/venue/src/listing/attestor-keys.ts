@@ -32,3 +32,12 @@ export function attestorKeysFault(config: VenueConfig, keys: AttestorKeys | null
     ? null
     : `${config.attestors} attestors have ${keys.members.length} keys`;
 }
+
+/**
+ * Numbers whose attestor is another from one configuration to the next, or none: what a `Configure`
+ * tells the engine, which has counted their votes by number.
+ */
+export function replacedAttestors(from: AttestorKeys | null, to: AttestorKeys | null): number[] {
+  const members = from?.members ?? [];
+  return [...members.keys()].filter((number) => members[number] !== to?.members[number]);
+}

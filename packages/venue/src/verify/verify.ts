@@ -25,6 +25,7 @@ import { newReplicaState, observe, type ReplicaState } from "../recovery/replica
 import { type Applied, ReplayFailed, Replica } from "../replica.js";
 import { EvidenceCheck, type Fault, type RecoverWallet } from "./evidence-check.js";
 import { StoredClaims } from "./stored-claims.js";
+import { replacementFault } from "./vote-check.js";
 
 export interface VerifyOptions {
   /** Checks every signature; it needs to know which wallet signed a message. */
@@ -198,7 +199,8 @@ class Verification {
   }
 
   private onCommand(applied: Applied): void {
-    const { position, events, evidence } = applied;
+    const { command, position, events, evidence } = applied;
+    const before = this.state.listing.attestors;
     const sealed = observe(this.state, applied);
     if (sealed !== null) {
       this.blocks++;
@@ -206,6 +208,9 @@ class Verification {
       this.note(this.claims.blockFault(sealed));
     }
     const { words, length } = events;
+    if (command.kind === "Configure" && length > 0 && words[0] !== EVENT.CommandRefused) {
+      this.note(replacementFault(command, before, this.state.listing.attestors));
+    }
     for (let at = 0; at < length; at += eventWords(words[at]!)) {
       if (words[at] !== EVENT.OrderAcknowledged) continue;
       this.note(this.claims.ackFault(position, leafAt(words, at), evidence.signed));

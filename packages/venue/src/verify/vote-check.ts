@@ -1,11 +1,12 @@
 /**
  * A vote of the log, checked again: that its text says what the command says, that it is about the
- * deposit it names, and that the key that signed it belonged to that attestor at that position.
+ * deposit it names, and that the key that signed it belonged to that attestor at that position. And
+ * a change of attestors: that the engine was told of everyone whose key changed.
  */
-import type { AttestDeposit } from "@perpgate/engine";
+import type { AttestDeposit, Configure } from "@perpgate/engine";
 import type { Deposit } from "@perpgate/engine/reading";
 import { hexFromBytes, isSameOutcome, parseVote, type Vote } from "@perpgate/protocol";
-import type { AttestorKeys } from "../listing/attestor-keys.js";
+import { type AttestorKeys, replacedAttestors } from "../listing/attestor-keys.js";
 import type { Evidence } from "../record/evidence.js";
 
 /** What differs, or null. The signature itself is for the caller to check. */
@@ -40,4 +41,16 @@ function isOf(vote: Vote, command: AttestDeposit): boolean {
     vote.required === command.required &&
     isSameOutcome(vote, command)
   );
+}
+
+/** Whose votes a Configure that was taken should have dropped and did not, or the other way round. */
+export function replacementFault(
+  command: Configure,
+  before: AttestorKeys | null,
+  after: AttestorKeys | null,
+): string | null {
+  const changed = replacedAttestors(before, after).join(", ") || "nobody";
+  const named = command.replacedAttestors?.join(", ") || "nobody";
+  if (named === changed) return null;
+  return `the keys of attestors change: ${changed}; the command names ${named}`;
 }

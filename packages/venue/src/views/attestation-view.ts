@@ -63,6 +63,10 @@ export class AttestationView {
       if (config?.attestorKind === "dev") return;
       const deposit = deposits.byKey.get(`0 ${command.chain} ${command.txHash}`);
       if (deposit !== undefined && isOpen(deposit)) this.open.add(deposit.id);
+    } else if (command.kind === "Configure") {
+      // A smaller quorum may have settled any of them.
+      const { deposits } = stateOf(this.source);
+      for (const id of [...this.open]) this.place(deposits.byId.get(id)!);
     }
   }
 
