@@ -11,7 +11,7 @@ import {
   venueConfigOf,
 } from "@perpgate/venue";
 import { attestationParameters, attestorKeysOf } from "./bridge/settings-bridge.js";
-import { CohortControl } from "./cohort-control.js";
+import { plainAddress } from "./cohort-control.js";
 import type { Settings } from "./settings.js";
 import { StartError } from "./start-error.js";
 
@@ -22,9 +22,8 @@ export async function openSettingsVenue(
   logger: VenueLogger,
 ): Promise<Venue> {
   const { markets, risk, cohort, snapshots } = settings;
-  let venue: Venue;
   try {
-    venue = await Venue.open({
+    return await Venue.open({
       directory,
       config: venueConfigOf(markets, {
         ...DEFAULT_PARAMETERS,
@@ -33,26 +32,15 @@ export async function openSettingsVenue(
       }),
       attestors: attestorKeysOf(bridge),
       listing: markets,
+      // What the file says about the cohort is how a venue begins; later only commands change it.
       cohort: cohort.stage,
+      allow: cohort.allow.map(plainAddress),
       checkpoints: snapshots,
       logger,
     });
   } catch (error) {
     throw isKnown(error) ? new StartError(`${error.message}${adviceOn(error)}`) : error;
   }
-  // What the file says about the cohort is how a venue begins; later only commands change it.
-  if (isNew(venue) && cohort.allow.length > 0) {
-    await new CohortControl(venue).change({
-      stage: cohort.stage,
-      allow: [...cohort.allow],
-      disallow: [],
-    });
-  }
-  return venue;
-}
-
-function isNew({ recovery }: Venue): boolean {
-  return recovery.snapshotPosition === 0 && recovery.applied === 0;
 }
 
 function adviceOn(error: Error): string {

@@ -3,6 +3,7 @@ export { type BlockHeader, encodeHeader, type SealedBlock } from "./blocks/block
 export { inclusionPath, leafHash } from "./blocks/merkle.js";
 export type { Checkpoint } from "./checkpoint/checkpoint-file.js";
 export { CheckpointFault } from "./checkpoint/checkpointer.js";
+export { type CohortLists, cohortCommands } from "./cohort-commands.js";
 export type { AttestorKeys } from "./listing/attestor-keys.js";
 export {
   encodeListing,

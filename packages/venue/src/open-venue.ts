@@ -1,6 +1,9 @@
 /** Opens the parts of a venue in order of dependence; what was opened is let go of on failure. */
+import { TICK_MS } from "@perpgate/engine";
+import { GLOBAL, type VenueState } from "@perpgate/engine/reading";
 import { type FileJournal, openJournal } from "@perpgate/journal";
 import { Checkpointer } from "./checkpoint/checkpointer.js";
+import { cohortCommands } from "./cohort-commands.js";
 import type { History } from "./history/history.js";
 import { openHistoryStore } from "./history/history-store.js";
 import { replacedAttestors } from "./listing/attestor-keys.js";
@@ -78,7 +81,9 @@ async function openWithin(options: VenueOptions, journal: FileJournal): Promise<
       history.halt();
     };
     await sequencer.start(recovered.end);
-    await begin(options, recovered, sequencer, clock());
+    const stampMs = clock();
+    await begin(options, recovered, sequencer, stampMs);
+    await beginList(options, state.engine.state, sequencer, stampMs);
     const ticker = new Ticker(
       { wall: clock, monotonic },
       state.engine.state.timeMs,
@@ -204,4 +209,28 @@ async function begin(
   const now = { config: taken ?? config, listing: state.listing };
   if (taken !== null && isSameConfig(now, config, listing, attestors)) return;
   throw new ConfigRefused("configuration_invalid", "the engine refused the configuration");
+}
+
+/**
+ * The list of a venue that begins. It takes as many commands as it is long, and a crash may come
+ * between any two: so it is told again, and what an earlier start left of another list is taken
+ * back, until the first block is sealed, which is done here at the end. From then on only commands
+ * change the list.
+ */
+async function beginList(
+  { cohort: stage, allow }: VenueOptions,
+  state: VenueState,
+  sequencer: Sequencer,
+  stampMs: number,
+): Promise<void> {
+  if (allow === undefined || state.global(GLOBAL.BLOCK) > 1) return;
+  const wanted = new Set(allow);
+  const disallow = [...state.allowlist].filter((address) => !wanted.has(address));
+  if (wanted.size > 0 || disallow.length > 0) {
+    for (const command of cohortCommands({ stage, allow, disallow }, stampMs)) {
+      await sequencer.submitted(command, NO_EVIDENCE, () => undefined);
+    }
+  }
+  const slot = Math.floor(state.timeMs / TICK_MS) + 1;
+  await sequencer.submitted({ kind: "Tick", slot }, NO_EVIDENCE, () => undefined);
 }

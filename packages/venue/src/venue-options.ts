@@ -35,6 +35,8 @@ export interface VenueOptions {
   readonly attestors?: AttestorKeys | null;
   /** The stage of a venue that begins; later it changes by command alone. */
   readonly cohort: CohortStage;
+  /** The list of a venue that begins: addresses, lower-case hex without `0x`. */
+  readonly allow?: readonly string[];
   /** Unix milliseconds. */
   readonly clock?: () => number;
   /** Milliseconds that never go back. */

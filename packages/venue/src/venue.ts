@@ -5,7 +5,8 @@
  *   1. journal     open, cut a torn tail                        recovery of the journal
  *   2. history     open, or make anew                           history/history-store.ts
  *   3. replica     newest snapshot, then the log                recovery/recover.ts
- *   4. genesis     on an empty log; otherwise Resume, and Configure if the file has changed
+ *   4. genesis     on an empty log; otherwise Resume, and Configure if the file has changed; the
+ *                  first list of those who may trade, until it is complete
  *   5. ticker      time, every 200 ms                           ticker.ts
  *   6. checkpoints snapshots and state hashes, another thread   checkpoint/checkpointer.ts
  *
