@@ -1,13 +1,12 @@
 /**
  * One keep-alive connection that sends a prepared request and reads one answer, by hand: a full
- * HTTP client would take the cores that the server under test needs. It reads into a buffer of its
- * own, so that an answer makes next to no garbage.
+ * HTTP client would take the cores that the server under test needs.
  */
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
+import { connectLean } from "./lean-socket.js";
 
 const HEADER_END = Buffer.from("\r\n\r\n");
-const READ_BYTES = 16_384;
 const NOTHING = Buffer.alloc(0);
 
 /** `body` is only good during the call. */
@@ -20,18 +19,7 @@ export class Connection {
   private answered: OnAnswer | null = null;
 
   private constructor(port: number) {
-    this.socket = connect({
-      port,
-      host: "127.0.0.1",
-      noDelay: true,
-      onread: {
-        buffer: Buffer.allocUnsafe(READ_BYTES),
-        callback: (bytes, buffer) => {
-          this.onData(Buffer.from(buffer.buffer, buffer.byteOffset, bytes));
-          return true;
-        },
-      },
-    });
+    this.socket = connectLean(port, (chunk) => this.onData(chunk));
     this.socket.on("error", (error) => {
       throw error;
     });

@@ -1,5 +1,6 @@
 /** The client's side of a WebSocket by hand: a full client would take the cores of what is measured. */
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
+import { connectLean } from "../orders/lean-socket.js";
 
 const HANDSHAKE_END = "\r\n\r\n";
 /** The beginning of `{t: "ok", …}` in MessagePack. */
@@ -11,39 +12,36 @@ export function isOk(chunk: Buffer, at: number): boolean {
   return true;
 }
 
-/** Resolves once the upgrade was answered; the bytes after it go to `onData`. */
+/** Resolves once the upgrade was answered; the bytes after it go to `onData`, good during the call. */
 export async function openSocket(
   port: number,
   token: string | undefined,
   onData: (chunk: Buffer) => void,
 ): Promise<Socket> {
-  const socket = connect(port, "127.0.0.1");
-  socket.setNoDelay(true);
   const bearer = token === undefined ? "" : `authorization: Bearer ${token}\r\n`;
-  socket.write(
-    "GET /ws/v1 HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: Upgrade\r\nupgrade: websocket\r\n" +
-      `sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n${bearer}\r\n`,
-  );
-  await new Promise<void>((resolve, reject) => {
+  return new Promise((resolve, reject) => {
     let head = Buffer.alloc(0);
-    const read = (chunk: Buffer): void => {
+    const readHead = (chunk: Buffer): void => {
       head = Buffer.concat([head, chunk]);
       const end = head.indexOf(HANDSHAKE_END);
       if (end < 0) return;
-      socket.off("data", read);
       if (!head.toString("latin1").startsWith("HTTP/1.1 101")) {
         reject(new Error(`no upgrade: ${head.toString("latin1", 0, 200)}`));
         return;
       }
-      socket.on("data", onData);
+      read = onData;
       const rest = head.subarray(end + HANDSHAKE_END.length);
       if (rest.length > 0) onData(rest);
-      resolve();
+      resolve(socket);
     };
-    socket.on("data", read);
+    let read = readHead;
+    const socket = connectLean(port, (chunk) => read(chunk));
     socket.once("error", reject);
+    socket.write(
+      "GET /ws/v1 HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: Upgrade\r\nupgrade: websocket\r\n" +
+        `sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n${bearer}\r\n`,
+    );
   });
-  return socket;
 }
 
 /** A text message as a client sends it: masked, with a mask of zeros, which leaves it as it is. */
