@@ -50,6 +50,34 @@ export function isNotThere(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
+/** Whether a call failed because the disk, or whoever may use it, has no room left. */
+export function isNoRoom(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    "code" in error &&
+    (error.code === "ENOSPC" || error.code === "EDQUOT")
+  );
+}
+
+/**
+ * Makes a file under a name of its own and gives it its final name when it is whole. If that fails,
+ * what was made goes again: on a full disk it would hold the last room there is.
+ */
+export function makeWhole<T>(disk: Disk, unfinished: string, path: string, make: () => T): T {
+  try {
+    const made = make();
+    disk.rename(unfinished, path);
+    return made;
+  } catch (error) {
+    try {
+      disk.remove(unfinished);
+    } catch {
+      // Not there, or not to be removed: the next open of the log does it.
+    }
+    throw error;
+  }
+}
+
 /** Writes all of `bytes`, however short the single writes are. */
 export function writeFully(file: DiskFile, bytes: Uint8Array, offset: number): void {
   let written = 0;

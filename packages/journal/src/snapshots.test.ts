@@ -58,6 +58,22 @@ describe("snapshots", () => {
     }
   });
 
+  test("write: a full disk leaves no part of a snapshot, and its room to others", () => {
+    const disk = new FakeDisk(1);
+    const snapshots = new FileSnapshots(disk, "/log", LOG_ID);
+    const { file } = snapshots.write(at(1), [text("old")]);
+    // Room for the first piece and a part of the second.
+    disk.capacityBytes = disk.contents(file).length + 64 + 1_500;
+    const pieces = [new Uint8Array(1_000), new Uint8Array(1_000)];
+    expect(() => snapshots.write(at(2), pieces)).toThrow(
+      expect.objectContaining({ code: "ENOSPC" }),
+    );
+    expect(disk.paths()).toEqual([file]);
+    expect(bodyOf(snapshots)).toBe("old");
+    snapshots.write(at(3), [new Uint8Array(1_400)]);
+    expect(snapshots.list().map((one) => one.position.batch)).toEqual([3, 1]);
+  });
+
   test.each(["list", "newest"] as const)("%s: while another thread removes the oldest", (call) => {
     const disk = new FakeDisk(1);
     const taker = new FileSnapshots(disk, "/log", LOG_ID);

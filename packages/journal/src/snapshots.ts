@@ -11,12 +11,12 @@
  *     24  u64  batches before it     60  u32  CRC32C of bytes 0 … 60
  *
  * All calls block on the disk: they belong in the thread of the replica that takes the snapshot,
- * never on the order path. A failure leaves no snapshot, and the log untouched.
+ * never on the order path. A failure leaves no snapshot and no part of one, and the log untouched.
  */
 
 import { basename, join } from "node:path";
 import { crc32c } from "./crc32c.js";
-import { type Disk, isNotThere, readUpTo, writeFully } from "./disk.js";
+import { type Disk, isNotThere, makeWhole, readUpTo, writeFully } from "./disk.js";
 import type { LogPosition } from "./journal.js";
 import { UNFINISHED_SUFFIX } from "./spare-segments.js";
 import { readU53, writeU53 } from "./u53.js";
@@ -76,8 +76,9 @@ export class FileSnapshots implements Snapshots {
     if (this.#disk.list(this.#directory).includes(name + UNFINISHED_SUFFIX)) {
       this.#disk.remove(unfinished);
     }
-    const bytes = this.#writeFile(unfinished, position, body);
-    this.#disk.rename(unfinished, file);
+    const bytes = makeWhole(this.#disk, unfinished, file, () =>
+      this.#writeFile(unfinished, position, body),
+    );
     this.#disk.syncDirectory(this.#directory);
     return { file, position, bytes };
   }

@@ -5,10 +5,12 @@
  * waits for no metadata. The file gets its final name only when it is whole and durable, so a
  * segment that has its name has its room: a full disk shows here, not in the middle of a commit.
  * A crash leaves a file under the temporary name, which the next open removes.
+ *
+ * A disk that had no room when a segment was prepared may have some when it is needed: it is then
+ * made once more. Nothing else is tried twice.
  */
 
-import type { Disk } from "./disk.js";
-import { writeFully, writeZeros } from "./disk.js";
+import { type Disk, isNoRoom, makeWhole, writeFully, writeZeros } from "./disk.js";
 import { segmentPath } from "./segment-format.js";
 
 export const UNFINISHED_SUFFIX = ".new";
@@ -30,17 +32,18 @@ export function allocateSegment(
 ): void {
   const path = segmentPath(directory, number);
   const unfinished = path + UNFINISHED_SUFFIX;
-  const file = disk.open(unfinished, "create");
-  try {
-    writeZeros(file, 0, segmentBytes);
-    if (header !== undefined) {
-      writeFully(file, header, 0);
-      file.sync();
+  makeWhole(disk, unfinished, path, () => {
+    const file = disk.open(unfinished, "create");
+    try {
+      writeZeros(file, 0, segmentBytes);
+      if (header !== undefined) {
+        writeFully(file, header, 0);
+        file.sync();
+      }
+    } finally {
+      file.close();
     }
-  } finally {
-    file.close();
-  }
-  disk.rename(unfinished, path);
+  });
   disk.syncDirectory(directory);
 }
 
@@ -60,13 +63,21 @@ export class InlineSpareSegments implements SpareSegments {
   /** A failure is kept for `take`: the segment in use has room of its own until then. */
   prepare(number: number): void {
     try {
-      allocateSegment(this.#disk, this.#directory, number, this.#segmentBytes);
+      this.#allocate(number);
     } catch (reason) {
       this.#failure = { reason };
     }
   }
 
-  take(): void {
-    if (this.#failure !== undefined) throw this.#failure.reason;
+  take(number: number): void {
+    const failure = this.#failure;
+    if (failure === undefined) return;
+    if (!isNoRoom(failure.reason)) throw failure.reason;
+    this.#failure = undefined;
+    this.#allocate(number);
+  }
+
+  #allocate(number: number): void {
+    allocateSegment(this.#disk, this.#directory, number, this.#segmentBytes);
   }
 }

@@ -52,7 +52,8 @@ describe("journal in threads and processes", () => {
 
   test("append: a next segment that cannot be made stops the journal at the rotation", async () => {
     const journal = await open();
-    await rm(directory, { recursive: true });
+    // The allocating thread may be making a file there at this very moment.
+    await rm(directory, { recursive: true, maxRetries: 50 });
     const large = [new Uint8Array(SEGMENT_BYTES / 4)];
     let stopped: unknown;
     for (let counter = 0; stopped === undefined; counter++) {

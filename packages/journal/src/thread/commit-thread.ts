@@ -6,42 +6,12 @@
  * A failure is reported once and ends the thread; it never goes on after one.
  */
 
-import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 import { CommitRing } from "../commit-ring.js";
 import { nodeDisk } from "../node-disk.js";
 import { SegmentWriter } from "../segment-writer.js";
-import type { SpareSegments } from "../spare-segments.js";
-import {
-  type AllocateAnswer,
-  type AllocateRequest,
-  type CommitThreadData,
-  type CommitThreadMessage,
-  fromFailure,
-  toFailure,
-} from "./messages.js";
-
-/** Spares from the allocating thread, one request at a time. */
-function threadSpares({ allocator, allocated }: CommitThreadData): SpareSegments {
-  const answers = new Int32Array(allocated);
-  let asked = 0;
-  return {
-    prepare(number) {
-      asked += 1;
-      const request: AllocateRequest = { number };
-      allocator.postMessage(request);
-    },
-    take() {
-      if (asked === 0) return;
-      for (let seen = Atomics.load(answers, 0); seen < asked; seen = Atomics.load(answers, 0)) {
-        Atomics.wait(answers, 0, seen);
-      }
-      for (let got = receiveMessageOnPort(allocator); got; got = receiveMessageOnPort(allocator)) {
-        const answer: AllocateAnswer = got.message;
-        if (answer.failure !== undefined) throw fromFailure(answer.failure);
-      }
-    },
-  };
-}
+import { type CommitThreadData, type CommitThreadMessage, toFailure } from "./messages.js";
+import { threadSpares } from "./thread-spares.js";
 
 function run(data: CommitThreadData, tell: (message: CommitThreadMessage) => void): void {
   const ring = new CommitRing(data.ring);
