@@ -93,6 +93,13 @@ describe("refused: in one line", () => {
     expect(text).toMatch(/^[^\n]+\n$/);
   });
 
+  test("sockets with more room than may wait", () => {
+    const config = configurationFile({ sockets: { maxBufferedBytes: 65_536 } });
+    expect(refusalOf(() => settingsOf(["--config", config]))).toBe(
+      'perpgate: "sockets.roomBytes" (131072) must not be above "sockets.maxBufferedBytes" (65536)\n',
+    );
+  });
+
   test("a trusted proxy without a list of domains", () => {
     const config = configurationFile({ server: { trustProxy: 1 } });
     const settings = settingsOf(["--config", config]);

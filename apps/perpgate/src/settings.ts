@@ -15,6 +15,7 @@ import {
   DEFAULT_SOCKET_LIMITS,
   type HttpLimits,
   type SocketLimits,
+  socketLimitsProblem,
 } from "@perpgate/gateway/limits";
 import { DEFAULT_HTTP_SOURCE, type HttpSourceSettings } from "@perpgate/oracle";
 import { catalogProblem, DEFAULT_MARKETS } from "@perpgate/protocol";
@@ -129,6 +130,9 @@ export function joinSettings(sources: readonly PartialSettings[]): Settings {
       bridge: { ...settings.bridge, ...source.bridge },
     };
   }
+  // Of two settings from two sources neither is wrong alone.
+  const problem = socketLimitsProblem(settings.sockets);
+  if (problem !== undefined) throw new StartError(problem);
   return settings;
 }
 

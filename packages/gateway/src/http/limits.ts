@@ -7,7 +7,11 @@
  */
 
 export { DEFAULT_LIMITS, type LimitSettings } from "../limits/limit-settings.js";
-export { DEFAULT_SOCKET_LIMITS, type SocketLimits } from "../ws/socket-limits.js";
+export {
+  DEFAULT_SOCKET_LIMITS,
+  type SocketLimits,
+  socketLimitsProblem,
+} from "../ws/socket-limits.js";
 
 export interface HttpLimits {
   readonly bodyBytes: number;

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { CLOSE } from "./close-codes.js";
-import { SocketPairs } from "./testing/connected-pair.js";
+import { type ConnectedPair, SocketPairs } from "./testing/connected-pair.js";
 import { wireFrame } from "./wire-frame.js";
 
 const FRAMES = [1, 2, 3].map((number) => ({ t: "ok", d: { number } }));
@@ -76,5 +76,115 @@ describe("frames that are held", () => {
     await connection.closed;
     expect((await client.closed).code).toBe(1006);
     expect(client.frames).toEqual([]);
+  });
+});
+
+describe("room", () => {
+  test("little waits: nobody waits for a drain that Node does not tell of", async () => {
+    const { connection, received } = await (await SocketPairs.open({ roomBytes: 1_024 })).connect();
+    // More than the setting and less than Node's own buffer.
+    connection.hold();
+    connection.answer({ t: "ok", d: { number: 1, text: "x".repeat(4_096) } });
+    expect(connection.bufferedBytes).toBeGreaterThan(1_024);
+    await connection.room();
+    expect(numbers(await received())).toEqual([1]);
+  });
+
+  test("a frame is left out only if a drain follows, whatever the setting", async () => {
+    const { connection } = await (await SocketPairs.open({ roomBytes: 1_024 })).connect();
+    const large = wireFrame({ t: "ok", d: { text: "x".repeat(1_000) } });
+    let drains = 0;
+    connection.onDrain(() => drains++);
+    connection.hold();
+    while (connection.offer(large));
+    const waiting = connection.room();
+    expect(drains).toBe(0);
+    await waiting;
+    expect(drains).toBe(1);
+    expect(connection.offer(large)).toBe(true);
+  });
+});
+
+describe("a frame larger than all that may wait", () => {
+  const maxBufferedBytes = 65_536;
+  const large = { t: "ok", d: { number: 1, text: "x".repeat(8_000_000) } };
+  const small = { t: "ok", d: { number: 2, text: "x".repeat(40_000) } };
+
+  test("is sent where nothing waits, and what follows it too", async () => {
+    const { connection, client, received } = await (
+      await SocketPairs.open({ maxBufferedBytes })
+    ).connect();
+    // Far more than a pipe holds: it stands still until the client reads.
+    client.socket.pause();
+    connection.answer(large);
+    connection.answer(small);
+    expect(connection.bufferedBytes).toBeGreaterThan(8_000_000);
+    client.socket.resume();
+    expect(numbers(await received())).toEqual([1, 2]);
+  });
+
+  test("does not stand for more: past the cap behind it the socket is closed", async () => {
+    const { connection, client } = await (await SocketPairs.open({ maxBufferedBytes })).connect();
+    client.socket.pause();
+    connection.answer(large);
+    connection.answer(small);
+    connection.answer(small);
+    expect(connection.isOpen).toBe(false);
+    client.socket.resume();
+    expect(await client.closed).toEqual({ code: 4408, reason: "too_slow" });
+    expect(numbers(client.frames)).toEqual([1, 2]);
+  });
+
+  test("is not sent where something waits", async () => {
+    const { connection, client } = await (await SocketPairs.open({ maxBufferedBytes })).connect();
+    connection.hold();
+    connection.answer(small);
+    connection.answer(large);
+    expect(await client.closed).toEqual({ code: 4408, reason: "too_slow" });
+    expect(numbers(client.frames)).toEqual([2]);
+  });
+});
+
+describe("pongs", () => {
+  /** What the client is answered, in order. */
+  function pongsOf({ socket }: ConnectedPair["client"]): string[] {
+    const pongs: string[] = [];
+    socket.on("pong", (data: Buffer) => pongs.push(data.toString()));
+    return pongs;
+  }
+
+  test("a reader gets one for each ping, in order", async () => {
+    const pair = await (await SocketPairs.open()).connect();
+    const pongs = pongsOf(pair.client);
+    for (const name of ["a", "b", "", "c"]) pair.connection.pong(Buffer.from(name));
+    await pair.received();
+    expect(pongs).toEqual(["a", "b", "", "c"]);
+  });
+
+  test("for a reader that is behind one waits, and then the latest", async () => {
+    const pair = await (await SocketPairs.open()).connect();
+    const { connection, client } = pair;
+    const pongs = pongsOf(client);
+    client.socket.pause();
+    connection.send(wireFrame({ t: "ok", d: { number: 1, text: "x".repeat(8_000_000) } }));
+    connection.pong(Buffer.from("first"));
+    const waiting = connection.bufferedBytes;
+    for (let i = 0; i < 1_000; i++) connection.pong(Buffer.from(`ping ${i}`));
+    expect(connection.bufferedBytes).toBe(waiting);
+    client.socket.resume();
+    while (pongs.length < 2) await pair.received();
+    expect(pongs).toEqual(["first", "ping 999"]);
+    connection.pong(Buffer.from("later"));
+    await pair.received();
+    expect(pongs).toEqual(["first", "ping 999", "later"]);
+  });
+
+  test("past the cap the socket is closed", async () => {
+    const limits = { maxBufferedBytes: 1_000 };
+    const { connection, client } = await (await SocketPairs.open(limits)).connect();
+    connection.hold();
+    connection.answer({ t: "ok", d: { number: 1, text: "x".repeat(900) } });
+    connection.pong(Buffer.alloc(125));
+    expect(await client.closed).toEqual({ code: 4408, reason: "too_slow" });
   });
 });

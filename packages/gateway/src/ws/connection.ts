@@ -16,6 +16,9 @@ import type { SocketCall } from "./socket-call.js";
 import type { SocketLimits } from "./socket-limits.js";
 import { type WireFrame, wireFrame } from "./wire-frame.js";
 
+/** Of a server's ping or pong. */
+const CONTROL_HEADER_BYTES = 2;
+
 /** Who a connection speaks for. */
 export interface ConnectionSession {
   readonly token: string;
@@ -42,6 +45,13 @@ export class Connection {
   private waitingForRoom: (() => void)[] = [];
   private readonly drainWatchers = new Set<{ readonly callback: () => void }>();
   private readonly underWay = new Set<SocketCall>();
+  /** What may wait before frames are left out. */
+  private readonly roomBytes: number;
+  /** Size of a frame that is on its way and alone past the cap. */
+  private oversizeBytes = 0;
+  private isPongDue = false;
+  private pongsWaiting = 0;
+  private owedPong: Buffer | undefined;
 
   constructor(
     readonly id: string,
@@ -50,7 +60,10 @@ export class Connection {
     private readonly transport: Duplex,
     private readonly limits: SocketLimits,
   ) {
+    // Node says that a reader has caught up only if more than this much was waiting.
+    this.roomBytes = Math.max(limits.roomBytes, transport.writableHighWaterMark);
     transport.on("drain", () => {
+      this.oversizeBytes = 0;
       this.onRoom();
       for (const { callback } of this.drainWatchers) callback();
     });
@@ -67,6 +80,11 @@ export class Connection {
     return this.transport.writableLength;
   }
 
+  /** Whether little enough waits for frames that may be left out, or for a page of the past. */
+  get hasRoom(): boolean {
+    return this.transport.writableLength <= this.roomBytes;
+  }
+
   get isOpen(): boolean {
     return !this.isClosing && this.socket.readyState === WebSocket.OPEN;
   }
@@ -76,20 +94,17 @@ export class Connection {
     return ++this.messages;
   }
 
-  /** Writes a frame that may not be left out; past the cap the socket is closed instead. */
+  /** Writes a frame that may not be left out; where it would pile up past the cap, closes instead. */
   send(frame: WireFrame): void {
     if (!this.isOpen) return;
-    if (this.transport.writableLength + frame.length > this.limits.maxBufferedBytes) {
-      this.close(CLOSE.tooSlow);
-      return;
-    }
-    this.transport.write(frame);
+    if (this.mayWait(frame.length)) this.write(frame);
+    else this.close(CLOSE.tooSlow);
   }
 
   /** Writes a frame that may be left out, unless the reader is too far behind; answers whether. */
   offer(frame: WireFrame): boolean {
-    if (!this.isOpen || this.transport.writableLength > this.limits.roomBytes) return false;
-    this.transport.write(frame);
+    if (!this.isOpen || !this.hasRoom) return false;
+    this.write(frame);
     return true;
   }
 
@@ -131,8 +146,7 @@ export class Connection {
 
   /** Resolves once there is room, at the latest when the socket closes. */
   room(): Promise<void> {
-    const hasRoom = this.transport.writableLength <= this.limits.roomBytes;
-    if (hasRoom || !this.isOpen) return Promise.resolve();
+    if (this.hasRoom || !this.isOpen) return Promise.resolve();
     return new Promise((resolve) => this.waitingForRoom.push(resolve));
   }
 
@@ -144,8 +158,40 @@ export class Connection {
     return () => this.drainWatchers.delete(entry);
   }
 
+  /** Asks whether anyone is still there. */
   ping(): void {
-    if (this.isOpen) this.socket.ping();
+    if (!this.isOpen) return;
+    if (!this.mayWait(CONTROL_HEADER_BYTES)) {
+      this.close(CLOSE.tooSlow);
+      return;
+    }
+    this.isPongDue = true;
+    this.socket.ping();
+  }
+
+  /** A pong has come; answers whether it was asked for. */
+  takePong(): boolean {
+    const wasDue = this.isPongDue;
+    this.isPongDue = false;
+    return wasDue;
+  }
+
+  /**
+   * Answers a ping. For a reader that is behind, one answer at a time waits, to the latest ping, as
+   * RFC 6455 allows: whoever pings without reading must not fill the memory with pongs.
+   */
+  pong(data: Buffer): void {
+    if (!this.isOpen) return;
+    if (this.pongsWaiting > 0 && this.transport.writableNeedDrain) {
+      this.owedPong = data;
+      return;
+    }
+    if (!this.mayWait(CONTROL_HEADER_BYTES + data.length)) {
+      this.close(CLOSE.tooSlow);
+      return;
+    }
+    this.pongsWaiting++;
+    this.socket.pong(data, false, () => this.onPongTaken());
   }
 
   /** Begins the closing handshake; nothing is sent any more. */
@@ -159,6 +205,30 @@ export class Connection {
   /** Cuts the connection. */
   destroy(): void {
     this.socket.terminate();
+  }
+
+  private onPongTaken(): void {
+    this.pongsWaiting--;
+    const owed = this.owedPong;
+    if (owed === undefined || this.pongsWaiting > 0) return;
+    this.owedPong = undefined;
+    this.pong(owed);
+  }
+
+  /**
+   * Whether so many bytes may be written. Past the cap they may not, unless nothing waits: a frame
+   * that is larger than the cap could never be sent otherwise. While such a one is on its way, what
+   * waits behind it has the cap to itself.
+   */
+  private mayWait(bytes: number): boolean {
+    const waiting = this.transport.writableLength;
+    return waiting === 0 || waiting + bytes <= this.limits.maxBufferedBytes + this.oversizeBytes;
+  }
+
+  private write(frame: WireFrame): void {
+    const isOversize = frame.length > this.limits.maxBufferedBytes;
+    if (isOversize && this.transport.writableLength === 0) this.oversizeBytes = frame.length;
+    this.transport.write(frame);
   }
 
   private onRoom(): void {

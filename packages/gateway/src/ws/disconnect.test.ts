@@ -151,6 +151,7 @@ describe("the last socket goes", () => {
 
   test("too slow: closed past its cap, and its orders go", async () => {
     const sockets = {
+      roomBytes: 65_536,
       maxBufferedBytes: 65_536,
       closeTimeoutMs: 100,
       messagesPerSecond: 1e6,

@@ -108,6 +108,42 @@ describe("hostile messages", () => {
     expect(client.frames.at(-1)?.d).toMatchObject({ code: "rate_limited" });
   });
 
+  test("too many pings, or pongs that nobody asked for: closed", async () => {
+    const rate = { messagesPerSecond: 0.001, messagesBurst: 5 };
+    const at = await runVenue({ sockets: { ...rate, pingIntervalMs: 3_600_000 } });
+    const pinging = await StreamClient.connect(at.url);
+    const pongs: string[] = [];
+    pinging.socket.on("pong", (data: Buffer) => pongs.push(data.toString()));
+    for (let i = 0; i < 6; i++) pinging.socket.ping(String(i));
+    expect(await pinging.closed).toEqual({ code: 4429, reason: "rate_limited" });
+    expect(pongs).toEqual(["0", "1", "2", "3", "4"]);
+    const ponging = await StreamClient.connect(at.url);
+    for (let i = 0; i < 6; i++) ponging.socket.pong();
+    expect((await ponging.closed).code).toBe(4429);
+    await isWell(at);
+  });
+
+  test("pings and messages are counted apart", async () => {
+    const at = await runVenue({ sockets: { messagesPerSecond: 0.001, messagesBurst: 3 } });
+    const client = await StreamClient.connect(at.url);
+    for (let i = 0; i < 3; i++) await client.settled();
+    for (let i = 0; i < 3; i++) client.socket.ping();
+    client.send({ op: "ping" });
+    expect((await client.next("error")).d.code).toBe("rate_limited");
+    expect(client.socket.readyState).toBe(WebSocket.OPEN);
+  });
+
+  test("a pong that was asked for is not counted", async () => {
+    const rate = { messagesPerSecond: 0.001, messagesBurst: 1 };
+    // Long enough for the pong to come back on a machine that is busy with something else.
+    const at = await runVenue({ sockets: { ...rate, pingIntervalMs: 3_000 } });
+    const client = await StreamClient.connect(at.url);
+    const asked = new Promise((resolve) => client.socket.once("ping", resolve));
+    client.socket.ping();
+    await asked;
+    await client.settled();
+  });
+
   test("too many: streams of a socket, sockets of an address", async () => {
     const at = await runVenue({ sockets: { streamsPerSocket: 3, socketsPerAddress: 2 } });
     const client = await StreamClient.connect(at.url);

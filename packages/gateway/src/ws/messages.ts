@@ -32,8 +32,9 @@ const OPERATIONS: ReadonlyMap<string, SocketOperation> = new Map([
 ]);
 const MAX_ID_LENGTH = 64;
 const MAX_SHOWN = 32;
-/** The one bucket of a connection. */
-const ALL = 0;
+/** The buckets of a connection: who is at the limit of one may still answer a ping. */
+const MESSAGES = 0;
+const CONTROL_FRAMES = 1;
 
 export class Messages {
   private readonly rate: TokenBuckets<number>;
@@ -66,9 +67,25 @@ export class Messages {
     }
   }
 
+  receivePing(data: Buffer): void {
+    if (this.isControlWithinRate()) this.connection.pong(data);
+  }
+
+  /** One that was asked for is free. */
+  receivePong(): void {
+    if (!this.connection.takePong()) this.isControlWithinRate();
+  }
+
+  /** There is no answer that could refuse a control frame: past the limit the socket is closed. */
+  private isControlWithinRate(): boolean {
+    const { isAllowed } = this.rate.take(CONTROL_FRAMES, performance.now());
+    if (!isAllowed) this.connection.close(CLOSE.rateLimited);
+    return isAllowed;
+  }
+
   /** Refused unread, so without its `id`; one that keeps on is closed. */
   private isWithinRate(now: number, call: SocketCall): boolean {
-    const { isAllowed, retryAfterMs } = this.rate.take(ALL, now);
+    const { isAllowed, retryAfterMs } = this.rate.take(MESSAGES, now);
     if (isAllowed) {
       this.refused = 0;
       return true;

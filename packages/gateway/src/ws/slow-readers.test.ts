@@ -45,6 +45,18 @@ async function deafSocket(at: RunningVenue, message: object): Promise<Socket> {
   return socket;
 }
 
+/** So many pings at once, each with as much as one may hold. */
+function pingFrames(count: number): Buffer {
+  const ping = Buffer.alloc(6 + 125, "p");
+  ping.set([0x89, 0x80 | 125, 0, 0, 0, 0]);
+  return Buffer.concat(Array<Buffer>(count).fill(ping));
+}
+
+/** Resolves once the operating system has taken all of it. */
+function written(socket: Socket, bytes: Buffer): Promise<void> {
+  return new Promise((resolve) => socket.write(bytes, () => resolve()));
+}
+
 function textFrame(text: string): Buffer {
   const payload = Buffer.from(text);
   const header = Buffer.alloc(8);
@@ -175,6 +187,27 @@ describe("a reader that stops reading", () => {
     await back.take(({ d }) => d.seq === expected.at(-1)?.seq);
     expect(back.frames.map(({ d }) => d)).toEqual(expected.slice(0, -1));
   }, 120_000);
+
+  test("pings: what waits for one that does not read the pongs is bounded", async () => {
+    const maxBufferedBytes = 65_536;
+    const at = await runVenue({ sockets: { ...LIMITS, maxBufferedBytes } });
+    const socket = await deafSocket(at, { op: "ping" });
+    const pings = pingFrames(1_000);
+    // Far more than the pipes in both directions hold.
+    for (let bytes = 0; bytes < 32_000_000; bytes += pings.length) {
+      await written(socket, pings);
+      expect(at.streams.bufferedBytes).toBeLessThanOrEqual(maxBufferedBytes);
+    }
+    expect(at.streamFaults).toEqual([]);
+  }, 120_000);
+
+  test("pings: one that does not read and sends too many is closed", async () => {
+    const rate = { messagesPerSecond: 0.001, messagesBurst: 50 };
+    const at = await runVenue({ sockets: { ...LIMITS, ...rate } });
+    const socket = await deafSocket(at, { op: "ping" });
+    socket.write(pingFrames(51));
+    await until(() => at.streams.size === 0);
+  });
 
   test("liveness: one that answers no ping is cut", async () => {
     // Long enough for a living one to be heard on a machine that is busy with something else.

@@ -3,7 +3,8 @@
  *
  * What waits for a reader is bounded twice: past `roomBytes` the frames that only show the latest
  * state (books, tickers, candles) are left out until there is room again; past `maxBufferedBytes`
- * the socket is closed, because the other frames may not be left out.
+ * the socket is closed, because the other frames may not be left out. One frame past either is
+ * possible: a frame goes out whole or not at all.
  */
 
 import type { BucketRule } from "../limits/token-buckets.js";
@@ -16,6 +17,7 @@ export interface SocketLimits {
   readonly messageFragments: number;
   readonly messagesPerSecond: number;
   readonly messagesBurst: number;
+  /** Counts as no less than what Node itself lets wait on a socket (16 KiB in Node 20). */
   readonly roomBytes: number;
   readonly maxBufferedBytes: number;
   /** A socket that has not been heard of for two of these is dead. */
@@ -36,6 +38,16 @@ export const DEFAULT_SOCKET_LIMITS: SocketLimits = {
   pingIntervalMs: 15_000,
   closeTimeoutMs: 5_000,
 };
+
+/** What is wrong with the limits taken together, in the words of the settings; undefined if nothing. */
+export function socketLimitsProblem(limits: SocketLimits): string | undefined {
+  const { roomBytes, maxBufferedBytes } = limits;
+  if (roomBytes <= maxBufferedBytes) return undefined;
+  return (
+    `"sockets.roomBytes" (${roomBytes}) must not be above ` +
+    `"sockets.maxBufferedBytes" (${maxBufferedBytes})`
+  );
+}
 
 export function messageRule(limits: SocketLimits): BucketRule {
   return {

@@ -19,7 +19,7 @@ import { CLOSE } from "./close-codes.js";
 import { Connection, type ConnectionSession } from "./connection.js";
 import { Messages } from "./messages.js";
 import { SessionSockets } from "./session-sockets.js";
-import { DEFAULT_SOCKET_LIMITS, type SocketLimits } from "./socket-limits.js";
+import { DEFAULT_SOCKET_LIMITS, type SocketLimits, socketLimitsProblem } from "./socket-limits.js";
 import { StreamHub } from "./streams/stream-hub.js";
 import { isStreamPath, refuseUpgrade, serveWithoutUpgrade } from "./upgrade.js";
 
@@ -58,6 +58,8 @@ export class StreamServer {
 
   constructor({ venue, log, limits }: StreamServerOptions) {
     this.limits = { ...DEFAULT_SOCKET_LIMITS, ...limits };
+    const problem = socketLimitsProblem(this.limits);
+    if (problem !== undefined) throw new RangeError(problem);
     this.log = log;
     this.sessions = new SessionSockets(venue, (error) =>
       log.error({ err: error }, "a lost connection could not be told"),
@@ -72,6 +74,8 @@ export class StreamServer {
       clientTracking: false,
       // Small frames gain little and every socket would pay with a window of memory.
       perMessageDeflate: false,
+      // `ws` would answer every ping, however many answers wait already.
+      autoPong: false,
       maxPayload: this.limits.messageBytes,
       maxFragments: this.limits.messageFragments,
       maxBufferedChunks: MAX_CHUNKS,
@@ -189,8 +193,13 @@ export class StreamServer {
       connection.isAlive = true;
       messages.receive(bufferOf(data), isBinary);
     });
+    webSocket.on("ping", (data) => {
+      connection.isAlive = true;
+      messages.receivePing(data);
+    });
     webSocket.on("pong", () => {
       connection.isAlive = true;
+      messages.receivePong();
     });
     // What breaks the protocol: `ws` closes with the code for it, and tells here why.
     webSocket.on("error", (error) => this.log.info({ id, reason: error.message }, "socket error"));

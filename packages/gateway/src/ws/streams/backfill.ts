@@ -1,10 +1,11 @@
 /**
  * From `since` to the present: the changes that a reader has missed, page by page from the history.
  *
- * A page is read and written in one turn; the next one waits until the socket has room and the event
- * loop has had its turn, so however long the absence was, neither memory nor orders feel it. Nothing
- * has to be buffered meanwhile: what happens is in the history too, and the last page ends at the
- * present. The reader goes live in that very turn.
+ * A page is read and written in one turn, as far as the socket has room; what is left of it, or the
+ * next one, waits until there is room again and the event loop has had its turn, so however long the
+ * absence was, neither memory nor orders feel it. Nothing has to be buffered meanwhile: what happens
+ * is in the history too, and the last page ends at the present. The reader goes live in that very
+ * turn.
  */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -28,9 +29,8 @@ export async function backfill(
       limit *= 2;
       continue;
     }
-    sendPage(venue, reader, page, end);
-    reader.seq = end;
-    if (isLast) {
+    reader.seq = sendPage(venue, reader, page, end);
+    if (isLast && reader.seq === end) {
       goLive();
       return;
     }
@@ -50,19 +50,22 @@ function wholeUntil(page: readonly PageRow[]): number | undefined {
   return page.findLast(({ position }) => position !== cut)?.position;
 }
 
+/** Answers the position up to which everything is told: `end`, or less for want of room. */
 function sendPage(
   { views }: Venue,
   { connection, stream }: AccountReader,
   page: readonly PageRow[],
   end: number,
-): void {
+): number {
   const own = page.filter(({ position, row }) => position <= end && streamOfRow(row) === stream);
   for (let from = 0; from < own.length; ) {
     const { position } = own[from]!;
+    if (!connection.hasRoom) return position - 1;
     let to = from;
     while (to < own.length && own[to]!.position === position) to++;
     const rows = own.slice(from, to).map(({ row }) => row);
     connection.send(updateFrame(views, stream, position, rows));
     from = to;
   }
+  return end;
 }

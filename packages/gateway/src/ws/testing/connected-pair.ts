@@ -19,7 +19,11 @@ export interface ConnectedPair {
 }
 
 export class SocketPairs {
-  private readonly sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
+  private readonly sockets = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    autoPong: false,
+  });
   private readonly arrivals: Connection[] = [];
   private count = 0;
 
