@@ -15,11 +15,11 @@ export {
 export { DEFAULT_PARAMETERS, type VenueParameters, venueConfigOf } from "./listing/venue-config.js";
 export { type Evidence, NO_EVIDENCE } from "./record/evidence.js";
 export { decodeRecord, encodeRecord, type LogRecord, RecordUnreadable } from "./record/record.js";
-export { HistoryLost, type RecoveryReport } from "./recovery/recover.js";
+export type { RecoveryReport } from "./recovery/recover.js";
 export { type Applied, type CommandObserver, ReplayFailed, Replica } from "./replica.js";
 export { RecordTooLarge, Sequencer, type Submitter, VenueStopped } from "./sequencer.js";
 export { Venue } from "./venue.js";
-export { ConfigRefused, type ConfigRule } from "./venue-errors.js";
+export { ConfigRefused, type ConfigRule, HistoryLost } from "./venue-errors.js";
 export {
   type CheckpointOptions,
   DEFAULT_CHECKPOINTS,

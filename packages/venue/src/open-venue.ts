@@ -158,11 +158,12 @@ async function recoverAll(
   failure: Failure,
 ): Promise<{ recovered: Recovered; live: Live }> {
   const folder = dataFolder(directory);
-  const { logId, end } = journal.recovery;
+  const { logId, first, end } = journal.recovery;
   const { store, discarded } = await openHistoryStore(
     folder.history,
     logId,
     (held) => held.batch <= end.batch && held.position <= end.record,
+    first,
   );
   if (discarded !== undefined) logger.warn({ reason: discarded }, "the history is made anew");
   const live = new Live();

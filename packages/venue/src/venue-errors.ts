@@ -1,5 +1,7 @@
 /** Why a venue does not open. Each says what to do about it. */
 
+import type { LogPosition } from "@perpgate/journal";
+
 export type ConfigRule =
   | "configuration_invalid"
   | "listing_mismatch"
@@ -17,5 +19,16 @@ export class ConfigRefused extends Error {
     message: string,
   ) {
     super(message);
+  }
+}
+
+/** The log was pruned, and what it no longer holds cannot be had from the history either. */
+export class HistoryLost extends Error {
+  override readonly name = "HistoryLost";
+  constructor(first: LogPosition, reason: string, advice = "") {
+    super(
+      `the log begins at batch ${first.batch}, so the history cannot be made anew: ${reason}; ` +
+        `nothing was removed; restore the history folder from a backup${advice}`,
+    );
   }
 }

@@ -1,6 +1,8 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { HISTORY_FORMAT, openEnvironment } from "../history/history-environment.js";
 import {
   removeFolder,
   TestVenue,
@@ -105,14 +107,62 @@ describe("the checkpoint thread", () => {
     await after.venue.close();
   });
 
-  test("a pruned log whose history is gone: refused by name", async () => {
-    const driver = await TestVenue.open(folder, { checkpoints: EVERY, segmentBytes: 16_384 });
-    await trade(driver, 1, 300);
-    await checkpointed(8);
-    await driver.venue.history.flush();
-    driver.venue.prune();
-    await driver.venue.close();
-    await removeFolder(join(folder, "history"));
-    await expect(TestVenue.open(folder)).rejects.toMatchObject({ name: "HistoryLost" });
+  describe("a pruned log", () => {
+    const history = (name: string): string => join(folder, "history", name);
+
+    beforeEach(async () => {
+      const driver = await TestVenue.open(folder, { checkpoints: EVERY, segmentBytes: 16_384 });
+      await trade(driver, 1, 300);
+      await checkpointed(8);
+      await driver.venue.history.flush();
+      expect(driver.venue.prune()).toBeGreaterThan(0);
+      await driver.venue.close();
+    });
+
+    test("whose history is gone: refused by name", async () => {
+      await removeFolder(join(folder, "history"));
+      await expect(TestVenue.open(folder)).rejects.toMatchObject({
+        name: "HistoryLost",
+        message: expect.stringContaining("there is none"),
+      });
+      expect(existsSync(join(folder, "history"))).toBe(false);
+    });
+
+    test("whose history may be damaged: refused, and the only copy is still there", async () => {
+      const before = readFileSync(history("data.mdb"));
+      writeFileSync(history("opening"), "");
+      for (let attempt = 1; attempt <= 2; attempt++) {
+        await expect(TestVenue.open(folder)).rejects.toMatchObject({
+          name: "HistoryLost",
+          message: expect.stringMatching(/did not return.*remove .*opening to try it once more/),
+        });
+      }
+      expect(readFileSync(history("data.mdb")).equals(before)).toBe(true);
+      rmSync(history("opening"));
+      const driver = await TestVenue.open(folder);
+      expect(driver.venue.views.orders(1).length).toBeGreaterThan(0);
+      await driver.venue.close();
+    });
+
+    test("whose history has another format: refused, and the release that wrote it can go on", async () => {
+      const path = join(folder, "history");
+      const environment = openEnvironment(path, false);
+      const key = Buffer.from("held");
+      const row = environment.get(key)!;
+      const later = { ...JSON.parse(row.toString()), format: HISTORY_FORMAT + 1 };
+      environment.transactionSync(() =>
+        environment.putSync(key, Buffer.from(JSON.stringify(later))),
+      );
+      await environment.close();
+      await expect(TestVenue.open(folder)).rejects.toMatchObject({
+        name: "HistoryLost",
+        message: expect.stringContaining(
+          `it has format ${HISTORY_FORMAT + 1}; nothing was removed`,
+        ),
+      });
+      const kept = openEnvironment(path, false);
+      expect(JSON.parse(kept.get(key)!.toString())).toEqual(later);
+      await kept.close();
+    });
   });
 });

@@ -1,6 +1,7 @@
 /**
  * The history's files. Everything in them is derived from the log; whatever is missing, foreign or
- * unreadable is removed and made again, never repaired.
+ * unreadable is removed and made again, never repaired. A log that was pruned cannot make it again:
+ * then nothing is removed, since what looks useless here may be the only copy, and the start fails.
  *
  * lmdb maps the file into memory, so a damaged one can end the process while it is opened. What can
  * be told from outside is looked at first (lmdb-file.ts); for the rest a marker stands beside it
@@ -8,6 +9,8 @@
  */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { LOG_START, type LogPosition } from "@perpgate/journal";
+import { HistoryLost } from "../venue-errors.js";
 import {
   type Environment,
   eachTable,
@@ -46,11 +49,12 @@ export interface OpenedStore {
 
 const NOTHING_HELD: Held = { position: 0, batch: 0, record: 0 };
 
-/** Opens the store of that log, or makes an empty one. */
+/** Opens the store of that log, or, if the log is there from its beginning, makes an empty one. */
 export async function openHistoryStore(
   directory: string,
   logId: Uint8Array,
   isWithinLog: (held: Held) => boolean,
+  first: LogPosition = LOG_START,
 ): Promise<OpenedStore> {
   const marker = join(directory, MARKER);
   let discarded: string | undefined;
@@ -62,6 +66,10 @@ export async function openHistoryStore(
     rmSync(marker);
     if (typeof found !== "string") return { store: found, discarded: undefined };
     discarded = found;
+  }
+  if (first.batch > 0) {
+    const advice = existsSync(marker) ? `, or remove ${marker} to try it once more` : "";
+    throw new HistoryLost(first, discarded ?? "there is none", advice);
   }
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });

@@ -17,6 +17,7 @@ import {
 import { History, type HistoryEvents, type HistorySurroundings } from "../history/history.js";
 import type { HistoryStore } from "../history/history-store.js";
 import { type Applied, type CommandObserver, Replica } from "../replica.js";
+import { HistoryLost } from "../venue-errors.js";
 import { newestState } from "./newest-state.js";
 import { newReplicaState, observe, type ReplicaState } from "./replica-state.js";
 
@@ -103,17 +104,6 @@ async function replay(
   }
 }
 
-/** The log was pruned, and what it no longer holds is not in the history either. */
-export class HistoryLost extends Error {
-  override readonly name = "HistoryLost";
-  constructor(first: LogPosition) {
-    super(
-      `the log begins at batch ${first.batch} and no snapshot fits the history; ` +
-        "restore the history folder from a backup",
-    );
-  }
-}
-
 interface StartingState {
   readonly state: ReplicaState;
   readonly from: LogPosition;
@@ -129,7 +119,7 @@ function startingState(
   const passedOver: string[] = [];
   const newest = newestState(journal.snapshots, held.batch, passedOver);
   if (newest !== undefined) return { ...newest, damaged: passedOver };
-  if (first.batch > 0) throw new HistoryLost(first);
+  if (first.batch > 0) throw new HistoryLost(first, "no snapshot fits it");
   return { state: newReplicaState(), from: LOG_START, damaged: passedOver };
 }
 
