@@ -51,6 +51,8 @@ const Limits = section({
   ordersBurst: Burst,
   cancelsPerSecond: Rate,
   cancelsBurst: Burst,
+  accountReadsPerSecond: Rate,
+  accountReadsBurst: Burst,
   depositsPerMinute: Burst,
   signInsPerSecond: Burst,
   failedSignInsPerMinute: Burst,

@@ -34,6 +34,8 @@ const CONFIGURATION = {
     cancelsPerSecond: 1_000_000,
     cancelsBurst: 1_000_000,
     signInsPerSecond: 1_000,
+    accountReadsPerSecond: 1_000_000,
+    accountReadsBurst: 1_000_000,
     readsPerSecond: 1_000_000,
     readsBurst: 1_000_000,
     depositsPerMinute: 1_000_000,

@@ -56,7 +56,7 @@ streams.attach(
     addressLimits: new AddressLimits(DEFAULT_LIMITS),
     readiness: [],
     venue: undefined,
-    openApi: {},
+    openApi: "{}",
   },
   (request) => request.socket.remoteAddress ?? "",
 );

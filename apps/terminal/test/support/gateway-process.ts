@@ -16,6 +16,8 @@ const UNLIMITED = {
   cancelsBurst: 1e6,
   depositsPerMinute: 1_000,
   signInsPerSecond: 1_000,
+  accountReadsPerSecond: 1e6,
+  accountReadsBurst: 1e6,
   readsPerSecond: 1e6,
   readsBurst: 1e6,
 };

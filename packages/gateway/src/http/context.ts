@@ -21,5 +21,6 @@ export interface GatewayContext {
   readonly readiness: readonly ReadinessProbe[];
   /** Undefined until a venue is attached; the operations that need one then refuse. */
   readonly venue: VenuePort | undefined;
-  readonly openApi: Readonly<Record<string, unknown>>;
+  /** The OpenAPI document, written out once: it is the same for everyone who asks. */
+  readonly openApi: string;
 }

@@ -19,7 +19,7 @@ export const noQuery = Type.Object({});
 /** An operation without a body ignores what a client sends along. */
 export const noBody = Type.Unknown();
 
-export type LimitName = "reads" | "orders" | "cancels" | "sign-ins" | "deposits";
+export type LimitName = "reads" | "account-reads" | "orders" | "cancels" | "sign-ins" | "deposits";
 export type Access = "public" | "bearer" | "signed";
 
 /** An answer already written out, for where the schema's serialiser would do the same work again. */
@@ -102,7 +102,10 @@ export function defineOperation<
   S extends TSchema,
 >(
   spec: Schemas<P, Q, B, S> & {
-    handle(call: CallOf<P, Q, B>, context: GatewayContext): Static<S> | Promise<Static<S>>;
+    handle(
+      call: CallOf<P, Q, B>,
+      context: GatewayContext,
+    ): Static<S> | JsonText | Promise<Static<S>>;
   },
 ): Operation {
   const decode = decoderOf(spec);

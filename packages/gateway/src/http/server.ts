@@ -67,8 +67,8 @@ export interface Gateway {
 }
 
 export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
-  const openApi = openApiDocument(OPERATIONS, options.version);
-  const context = { ...options, openApi };
+  const document = openApiDocument(OPERATIONS, options.version);
+  const context = { ...options, openApi: JSON.stringify(document) };
   const metrics = new RequestMetrics(options.metrics);
   const addressOf = clientAddressOf(proxyTrustOf(options.trustProxy));
   const laneOptions = { ...options, context, metrics, addressOf };
@@ -80,7 +80,7 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   readJsonBodies(app);
   answerUnknownRoutes(app);
   serveMetrics(app, metrics);
-  await serveDocs(app, openApi);
+  await serveDocs(app, document, options.addressLimits);
   routeOperations(app, OPERATIONS, context);
   if (options.page !== undefined) await servePage(app, options.page);
   options.streams?.attach(app.server, context, addressOf);

@@ -7,6 +7,9 @@ export interface LimitSettings {
   /** Per account, counted apart from orders: getting out must not wait for getting in. */
   readonly cancelsPerSecond: number;
   readonly cancelsBurst: number;
+  /** Per account: what is read with a token. */
+  readonly accountReadsPerSecond: number;
+  readonly accountReadsBurst: number;
   /** Per account. */
   readonly depositsPerMinute: number;
   /** Per client address. */
@@ -25,6 +28,8 @@ export const DEFAULT_LIMITS: LimitSettings = {
   ordersBurst: 200,
   cancelsPerSecond: 100,
   cancelsBurst: 200,
+  accountReadsPerSecond: 50,
+  accountReadsBurst: 200,
   depositsPerMinute: 10,
   signInsPerSecond: 10,
   failedSignInsPerMinute: 10,

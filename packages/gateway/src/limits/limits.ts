@@ -51,6 +51,8 @@ export class AccountLimits {
   readonly orders: Limit<number>;
   readonly cancels: Limit<number>;
   readonly deposits: Limit<number>;
+  /** What is read with a token. */
+  readonly reads: Limit<number>;
 
   constructor(settings: LimitSettings, monotonic: Monotonic = () => performance.now()) {
     const { ordersPerSecond, ordersBurst, cancelsPerSecond, cancelsBurst } = settings;
@@ -63,6 +65,11 @@ export class AccountLimits {
       monotonic,
     );
     this.deposits = new Limit(perMinute("deposits", settings.depositsPerMinute), monotonic);
+    const { accountReadsPerSecond, accountReadsBurst } = settings;
+    this.reads = new Limit(
+      { name: "account-reads", perSecond: accountReadsPerSecond, burst: accountReadsBurst },
+      monotonic,
+    );
   }
 }
 

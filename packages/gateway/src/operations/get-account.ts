@@ -8,6 +8,7 @@ export const getAccount = defineVenueOperation({
   tag: "account",
   summary: "Balance, margin, equity and the session that asks",
   access: "bearer",
+  limit: "account-reads",
   params: noParams,
   query: noQuery,
   body: noBody,

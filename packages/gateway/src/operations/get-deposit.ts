@@ -8,6 +8,7 @@ export const getDeposit = defineVenueOperation({
   tag: "bridge",
   summary: "One own deposit",
   access: "bearer",
+  limit: "account-reads",
   params: DepositIdPath,
   query: noQuery,
   body: noBody,

@@ -8,6 +8,7 @@ export const getDeposits = defineVenueOperation({
   tag: "bridge",
   summary: "Own deposits",
   access: "bearer",
+  limit: "account-reads",
   params: noParams,
   query: noQuery,
   body: noBody,

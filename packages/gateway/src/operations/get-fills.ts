@@ -8,6 +8,7 @@ export const getFills = defineVenueOperation({
   tag: "account",
   summary: "Own fills, newest first",
   access: "bearer",
+  limit: "account-reads",
   params: noParams,
   query: FillsQuery,
   body: noBody,

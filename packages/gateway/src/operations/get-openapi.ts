@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { defineOperation, noBody, noParams, noQuery } from "../http/operation.js";
+import { defineOperation, JsonText, noBody, noParams, noQuery } from "../http/operation.js";
 
 export const getOpenApi = defineOperation({
   id: "getOpenApi",
@@ -8,6 +8,7 @@ export const getOpenApi = defineOperation({
   tag: "service",
   summary: "This interface as an OpenAPI 3.1 document",
   access: "public",
+  limit: "reads",
   params: noParams,
   query: noQuery,
   body: noBody,
@@ -17,5 +18,5 @@ export const getOpenApi = defineOperation({
     schema: Type.Record(Type.String(), Type.Unknown()),
   },
   errors: [],
-  handle: (_call, { openApi }) => ({ ...openApi }),
+  handle: (_call, { openApi }) => new JsonText(openApi),
 });

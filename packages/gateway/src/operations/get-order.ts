@@ -8,6 +8,7 @@ export const getOrder = defineVenueOperation({
   tag: "orders",
   summary: "One own order",
   access: "bearer",
+  limit: "account-reads",
   params: OrderIdPath,
   query: noQuery,
   body: noBody,

@@ -8,6 +8,7 @@ export const getOrders = defineVenueOperation({
   tag: "orders",
   summary: "Own orders, open ones by default",
   access: "bearer",
+  limit: "account-reads",
   params: noParams,
   query: OrdersQuery,
   body: noBody,

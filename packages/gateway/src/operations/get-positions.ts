@@ -8,6 +8,7 @@ export const getPositions = defineVenueOperation({
   tag: "account",
   summary: "Own positions",
   access: "bearer",
+  limit: "account-reads",
   params: noParams,
   query: noQuery,
   body: noBody,

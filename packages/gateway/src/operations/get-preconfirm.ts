@@ -8,6 +8,7 @@ export const getPreconfirm = defineVenueOperation({
   tag: "blocks",
   summary: "An own acknowledgement with its Merkle path",
   access: "bearer",
+  limit: "account-reads",
   params: AckNoncePath,
   query: noQuery,
   body: noBody,

@@ -118,7 +118,7 @@ export class VenueGateway implements VenuePort {
   }
 
   async account(caller: Caller): Promise<Account> {
-    const account = this.views.account(this.door.enter(caller));
+    const account = this.views.account(this.enterReading(caller));
     return { ...account, address: checksummed(account.address) };
   }
 
@@ -139,7 +139,7 @@ export class VenueGateway implements VenuePort {
   }
 
   async orders(caller: Caller, { status = "open", nonce }: OrdersQuery): Promise<Order[]> {
-    const { account } = this.door.enter(caller);
+    const { account } = this.enterReading(caller);
     if (nonce !== undefined) {
       const orders = this.views.ordersByNonce(account, nonce);
       return status === "all" ? orders : orders.filter(isOpen);
@@ -148,19 +148,19 @@ export class VenueGateway implements VenuePort {
   }
 
   async order(caller: Caller, orderId: string): Promise<Order> {
-    return ownOrder(this.link, this.door.enter(caller).account, orderId);
+    return ownOrder(this.link, this.enterReading(caller).account, orderId);
   }
 
   async positions(caller: Caller): Promise<Position[]> {
-    return this.views.positions(this.door.enter(caller).account);
+    return this.views.positions(this.enterReading(caller).account);
   }
 
   async fills(caller: Caller, { limit, before }: FillsQuery): Promise<Fill[]> {
-    return this.views.fills(this.door.enter(caller).account, limit, before);
+    return this.views.fills(this.enterReading(caller).account, limit, before);
   }
 
   async preconfirm(caller: Caller, ackNonce: string): Promise<PreconfirmProof> {
-    const { account } = this.door.enter(caller);
+    const { account } = this.enterReading(caller);
     const proof = this.views.preconfirm(account, Number(ackNonce));
     if (proof === undefined) throw new Refusal("preconfirm_not_found", { ackNonce });
     if (proof === "not_sealed") throw new Refusal("not_sealed", { ackNonce });
@@ -201,11 +201,11 @@ export class VenueGateway implements VenuePort {
   }
 
   async deposits(caller: Caller): Promise<Deposit[]> {
-    return this.depositing.list(this.door.enter(caller));
+    return this.depositing.list(this.enterReading(caller));
   }
 
   async deposit(caller: Caller, depositId: string): Promise<AttestedDeposit> {
-    return this.depositing.read(this.door.enter(caller), depositId);
+    return this.depositing.read(this.enterReading(caller), depositId);
   }
 
   async bridge(): Promise<BridgeInfo> {
@@ -227,6 +227,13 @@ export class VenueGateway implements VenuePort {
 
   private get views(): Views {
     return this.link.views;
+  }
+
+  /** Enters for a read, which takes the thread's time that orders need. */
+  private enterReading(caller: Caller): LiveSession {
+    const session = this.door.enter(caller);
+    this.limits.reads.take(session.account, caller.header);
+    return session;
   }
 
   /** Enters for a command that is no order: cancels, and what else may not crowd the log. */

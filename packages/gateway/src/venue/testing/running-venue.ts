@@ -39,6 +39,8 @@ const UNLIMITED: LimitSettings = {
   ordersBurst: 1e6,
   cancelsPerSecond: 1e6,
   cancelsBurst: 1e6,
+  accountReadsPerSecond: 1e6,
+  accountReadsBurst: 1e6,
   depositsPerMinute: 1e6,
   signInsPerSecond: 1e6,
   failedSignInsPerMinute: 1e6,

@@ -1,0 +1,64 @@
+/** No read is free: public ones count by address, those with a token by account. */
+
+import { expect, test } from "vitest";
+import { DEFAULT_LIMITS } from "../limits/limit-settings.js";
+import { AddressLimits } from "../limits/limits.js";
+import { OPERATIONS } from "../operations.js";
+import { type Answer, ask, runGateway } from "../testing/running-gateway.js";
+import { runVenue } from "./testing/running-venue.js";
+import { Trader } from "./testing/trader.js";
+
+/** Ids that are not there cost a look, and count as well. */
+const NOT_THERE: Readonly<Record<string, string>> = { "{id}": "999", "{ackNonce}": "999" };
+const BEARER_READS = OPERATIONS.filter(
+  ({ method, access }) => method === "GET" && access !== "public",
+).map(({ path }) => path.replaceAll(/\{\w+\}/g, (name) => NOT_THERE[name] ?? name));
+
+function expectLimited({ status, headers, body }: Answer, limit: string, path: string): void {
+  expect(status, path).toBe(429);
+  expect(body, path).toMatchObject({ code: "rate_limited", details: { limit } });
+  expect(Number(headers.get("retry-after")), path).toBeGreaterThan(0);
+  expect(headers.get("ratelimit"), path).toMatch(new RegExp(`^"${limit}";r=0;t=`));
+}
+
+test("every read with a token: counted by account, whatever the session", async () => {
+  expect(BEARER_READS).toHaveLength(8);
+  const at = await runVenue({
+    limits: { accountReadsBurst: BEARER_READS.length, accountReadsPerSecond: 0.001 },
+  });
+  const trader = await Trader.enter(at);
+  const policy = `"account-reads";q=${BEARER_READS.length};w=${BEARER_READS.length * 1_000}`;
+  for (const path of BEARER_READS) {
+    const answer = await trader.get(path);
+    expect(answer.status, path).toBeOneOf([200, 404]);
+    expect(answer.headers.get("ratelimit-policy"), path).toBe(policy);
+  }
+  await trader.signIn();
+  for (const path of BEARER_READS) {
+    expectLimited(await trader.get(path), "account-reads", path);
+  }
+  // Others read on, and whoever may not read may trade and get out.
+  const other = await Trader.enter(at);
+  expect((await other.get("/v1/account")).status).toBe(200);
+  const { status, body } = await trader.place(trader.limit("long", 60_000));
+  expect(status).toBe(200);
+  expect((await trader.cancel(body.orderId)).status).toBe(200);
+});
+
+test("every public read under /v1, and the page of the interface: counted by address", async () => {
+  const publicReads = OPERATIONS.filter(
+    ({ method, access, path }) => method === "GET" && access === "public" && path.startsWith("/v1"),
+  ).map(({ path }) => path.replace("{symbol}", "BTCUSD").replace("{number}", "1"));
+  expect(publicReads).toContain("/v1/openapi.json");
+  const paths = [...publicReads, "/docs", "/docs/json", "/docs/yaml"];
+  const readsBurst = paths.length;
+  const limits = { ...DEFAULT_LIMITS, readsBurst, readsPerSecond: 0.001 };
+  const { url } = await runGateway({ addressLimits: new AddressLimits(limits) });
+  for (const [index, path] of paths.entries()) {
+    const { status, headers } = await ask(url + path);
+    expect(status, path).not.toBe(429);
+    expect(headers.get("ratelimit"), path).toContain(`"reads";r=${readsBurst - 1 - index};`);
+    expect(headers.get("ratelimit-policy"), path).toContain(`"reads";q=${readsBurst};`);
+  }
+  for (const path of paths) expectLimited(await ask(url + path), "reads", path);
+});
