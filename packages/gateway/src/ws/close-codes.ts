@@ -12,7 +12,7 @@ export interface CloseReason {
 export const CLOSE = {
   /** The gateway stops; another, or a later one, goes on from `since`. */
   stopping: { code: 1001, reason: "stopping" },
-  /** Something failed on this side. */
+  /** A frame that may not be left out could not be made; the client resumes from `since`. */
   internalError: { code: 1011, reason: "internal_error" },
   /** The session of this socket's token ended or expired. */
   sessionEnded: { code: 4401, reason: "session_ended" },

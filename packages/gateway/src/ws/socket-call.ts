@@ -9,6 +9,7 @@
 import { Refusal } from "@perpgate/protocol";
 import { roundedMs } from "../http/client.js";
 import type { TimedClient } from "../http/operation.js";
+import { CLOSE } from "./close-codes.js";
 import type { Connection } from "./connection.js";
 
 export type MessageId = string | number;
@@ -64,6 +65,12 @@ export class SocketCall implements TimedClient {
     const body = refusal.toBody(this.requestId);
     const d = this.echoing(about === undefined ? body : { ...about, ...body });
     this.connection.answer({ t: "error", d });
+  }
+
+  /** Something failed after the answer had promised it: the client has to start again. */
+  fail(error: unknown): void {
+    this.onFault(error, this.requestId);
+    this.connection.close(CLOSE.internalError);
   }
 
   /** The answer comes later: `ok` with what `fieldsOf` makes of the value, or a refusal. */

@@ -40,7 +40,12 @@ export const subscribe = defineSocketOperation({
       connection.subscriptions.get(wish.stream)?.end();
       // A frame of an earlier stream may have been one too many for the socket.
       if (!connection.isOpen) break;
-      open(wish, connection, context, message);
+      try {
+        open(wish, connection, context, message);
+      } catch (error) {
+        // The `ok` has said that its frames follow.
+        call.fail(error);
+      }
     }
     return undefined;
   },

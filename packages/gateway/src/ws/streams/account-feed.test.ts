@@ -1,10 +1,11 @@
 /** The private streams' feed over real sockets: where a reader has no room, and where a read fails. */
 
 import { getDefaultHighWaterMark } from "node:stream";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { type RunningVenue, runVenue } from "../../venue/testing/running-venue.js";
 import { Trader } from "../../venue/testing/trader.js";
 import { SocketPairs } from "../testing/connected-pair.js";
+import { StreamClient } from "../testing/stream-client.js";
 import { wireFrame } from "../wire-frame.js";
 import { AccountFeed } from "./account-feed.js";
 
@@ -70,5 +71,114 @@ describe("resume: a reader that stops and goes on", () => {
     }
     expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b));
     expect(connection.isOpen).toBe(true);
+  });
+});
+
+describe("a frame that cannot be made", () => {
+  const STREAMS = ["preconfirms", "orders"];
+  const INTERNAL_ERROR = { code: 1011, reason: "internal_error" };
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  async function follow(at: RunningVenue, { token }: Trader, since?: number) {
+    const client = await StreamClient.connect(at.url, token);
+    const resume = since === undefined ? {} : { since };
+    const { t } = await client.ask({ op: "subscribe", streams: STREAMS, ...resume });
+    expect(t).toBe("ok");
+    return client;
+  }
+
+  /** The positions of so many orders that a client was told of. */
+  async function orderSeqs(client: StreamClient, count: number): Promise<number[]> {
+    const seqs: number[] = [];
+    while (seqs.length < count) {
+      const { d } = await client.next("orders");
+      if (d.type === "update") seqs.push(Number(d.seq));
+    }
+    return seqs;
+  }
+
+  async function rest(trader: Trader): Promise<number> {
+    const { body } = await trader.place(trader.limit("long", 60_000, { margin: 1 }));
+    return Number(body.orderId);
+  }
+
+  /** Makes a read of the venue fail once. */
+  function failOnce(at: RunningVenue, read: "change" | "changesSince" | "openOrders"): void {
+    vi.spyOn(at.venue.views, read).mockImplementationOnce(() => {
+      throw new Error("the disk is on fire");
+    });
+  }
+
+  test("live: the sockets that would miss it are closed, resume without a gap, others stay", async () => {
+    const at = await runVenue();
+    const [trader, other] = [await Trader.enter(at), await Trader.enter(at)];
+    const [client, bystander] = [await follow(at, trader), await follow(at, other)];
+    const first = await rest(trader);
+    expect(await orderSeqs(client, 1)).toEqual([first]);
+    // Of a command's two frames the first can be made, and is not sent either.
+    const { views } = at.venue;
+    const change = views.change.bind(views);
+    vi.spyOn(views, "change").mockImplementationOnce(change);
+    failOnce(at, "change");
+    // In one batch, so that frames that could be made come right behind the one that could not.
+    const later = await Promise.all([rest(trader), rest(trader), rest(trader)]);
+    expect(await client.closed).toEqual(INTERNAL_ERROR);
+    expect(client.frames.filter(({ d }) => Number(d.seq) > first)).toEqual([]);
+    const back = await follow(at, trader, first);
+    expect(await orderSeqs(back, 3)).toEqual(later.sort((a, b) => a - b));
+    const own = await rest(other);
+    expect(await orderSeqs(bystander, 1)).toEqual([own]);
+    expect(at.streamFaults).toHaveLength(1);
+  });
+
+  test("resume: a history that cannot be read closes the socket", async () => {
+    const at = await runVenue();
+    const trader = await Trader.enter(at);
+    const since = at.venue.position;
+    const seqs = [await rest(trader), await rest(trader)];
+    failOnce(at, "changesSince");
+    expect(await (await follow(at, trader, since)).closed).toEqual(INTERNAL_ERROR);
+    expect(await orderSeqs(await follow(at, trader, since), 2)).toEqual(seqs);
+    expect(at.streamFaults).toHaveLength(1);
+  });
+
+  test("subscribe: a state that cannot be read closes the socket that was promised it", async () => {
+    const at = await runVenue();
+    const trader = await Trader.enter(at);
+    failOnce(at, "openOrders");
+    expect(await (await follow(at, trader)).closed).toEqual(INTERNAL_ERROR);
+    expect((await (await follow(at, trader)).next("orders")).d.type).toBe("snapshot");
+    expect(at.streamFaults).toHaveLength(1);
+  });
+
+  test("changes that cannot be told apart: every private reader is closed, public ones stay", async () => {
+    const at = await runVenue();
+    const [trader, other] = [await Trader.enter(at), await Trader.enter(at)];
+    const clients = [await follow(at, trader), await follow(at, other)];
+    const reader = await StreamClient.connect(at.url);
+    await reader.ask({ op: "subscribe", streams: ["book.BTCUSD"] });
+    vi.spyOn(at.venue.views, "lastChanges", "get").mockImplementationOnce(() => {
+      throw new Error("the disk is on fire");
+    });
+    const since = at.venue.position;
+    const order = await rest(trader);
+    for (const client of clients) expect(await client.closed).toEqual(INTERNAL_ERROR);
+    expect(await orderSeqs(await follow(at, trader, since), 1)).toEqual([order]);
+    await reader.take(({ d }) => d.type === "delta");
+    expect(at.streamFaults).toHaveLength(1);
+  });
+
+  test("a fault of the public streams costs no private frame", async () => {
+    const at = await runVenue();
+    const trader = await Trader.enter(at);
+    const client = await follow(at, trader);
+    vi.spyOn(at.venue.views, "tellPublicEvents").mockImplementationOnce(() => {
+      throw new Error("the disk is on fire");
+    });
+    const order = await rest(trader);
+    expect(await orderSeqs(client, 1)).toEqual([order]);
+    expect(at.streamFaults).toHaveLength(1);
   });
 });

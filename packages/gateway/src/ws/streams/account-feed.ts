@@ -7,10 +7,14 @@
  * that touches its account is told once per stream, encoded once for all sockets of the account.
  * What is told live is noted during the command and sent in the next turn, after the answers to the
  * orders themselves.
+ *
+ * No frame may be left out. So where one cannot be made, the sockets that miss it are closed at once,
+ * before any later frame could hide the gap, and resume from what they have seen.
  */
 
 import type { PrivateStream } from "@perpgate/protocol";
 import type { Venue } from "@perpgate/venue";
+import { CLOSE } from "../close-codes.js";
 import type { Connection } from "../connection.js";
 import type { WireFrame } from "../wire-frame.js";
 import { backfill } from "./backfill.js";
@@ -64,9 +68,26 @@ export class AccountFeed {
     return () => this.end(reader);
   }
 
-  /** During a command: notes what it changed for accounts that someone reads. */
+  /** During a command: notes what it changed for accounts that someone reads. Throws nothing. */
   onCommand(position: number): void {
     if (this.live.size === 0) return;
+    try {
+      this.note(position);
+    } catch (error) {
+      // Whose account it was is not known.
+      this.fail(
+        [...this.live.values()].flatMap((readers) => [...readers]),
+        error,
+      );
+    }
+  }
+
+  stop(): void {
+    clearImmediate(this.turn);
+    this.noted = [];
+  }
+
+  private note(position: number): void {
     const byAccount = new Map<number, Float64Array[]>();
     for (const { account, row } of this.venue.views.lastChanges) {
       if (!this.live.has(account)) continue;
@@ -79,11 +100,6 @@ export class AccountFeed {
     this.turn ??= setImmediate(() => this.tell());
   }
 
-  stop(): void {
-    clearImmediate(this.turn);
-    this.noted = [];
-  }
-
   private tell(): void {
     this.turn = undefined;
     const noted = this.noted;
@@ -94,35 +110,57 @@ export class AccountFeed {
       try {
         this.tellAccount(entry, readers);
       } catch (error) {
-        this.onFault(error);
+        this.fail(
+          [...readers].filter(({ seq }) => seq < entry.position),
+          error,
+        );
       }
     }
   }
 
-  private tellAccount({ position, rows }: Noted, readers: Set<AccountReader>): void {
-    const frames = new Map<PrivateStream, WireFrame | null>();
+  private tellAccount(entry: Noted, readers: ReadonlySet<AccountReader>): void {
+    // All of them before the first is sent: a command is told on every stream or on none.
+    const frames = this.framesFor(entry, readers);
     for (const reader of readers) {
       // It went live with this position already behind it.
-      if (reader.seq >= position) continue;
-      const { stream } = reader;
-      let frame = frames.get(stream);
-      if (frame === undefined) {
-        const own = rows.filter((row) => streamOfRow(row) === stream);
-        frame = own.length === 0 ? null : updateFrame(this.venue.views, stream, position, own);
-        frames.set(stream, frame);
-      }
-      reader.seq = position;
-      if (frame === null) continue;
+      if (reader.seq >= entry.position) continue;
+      reader.seq = entry.position;
+      const frame = frames.get(reader.stream);
+      if (frame === undefined) continue;
       // A command is told on several streams, and a batch of the log holds many.
       reader.connection.hold();
       reader.connection.send(frame);
     }
   }
 
+  /** One frame for each stream that is read and that the command has touched. */
+  private framesFor(
+    { position, rows }: Noted,
+    readers: ReadonlySet<AccountReader>,
+  ): ReadonlyMap<PrivateStream, WireFrame> {
+    const frames = new Map<PrivateStream, WireFrame>();
+    const streams = new Set<PrivateStream>();
+    for (const { stream, seq } of readers) if (seq < position) streams.add(stream);
+    for (const stream of streams) {
+      const own = rows.filter((row) => streamOfRow(row) === stream);
+      if (own.length > 0) frames.set(stream, updateFrame(this.venue.views, stream, position, own));
+    }
+    return frames;
+  }
+
   private resume(reader: AccountReader): void {
     backfill(this.venue, reader, () => this.goLive(reader)).catch((error: unknown) => {
-      this.onFault(error);
+      this.fail([reader], error);
     });
+  }
+
+  /** These readers would miss a frame: they start again from the last one they have. */
+  private fail(readers: readonly AccountReader[], error: unknown): void {
+    this.onFault(error);
+    for (const reader of readers) {
+      this.end(reader);
+      reader.connection.close(CLOSE.internalError);
+    }
   }
 
   private goLive(reader: AccountReader): void {

@@ -1,7 +1,8 @@
 /**
  * Where the venue's commands become streams: one feed per public stream, made when first asked for,
  * and one for all private streams. It watches every command, after it is durable; what it does there
- * is to take notes. A fault in it is logged and costs frames, never the venue.
+ * is to take notes. A fault in it is logged and never stops the venue: it may cost public frames,
+ * while those who would miss a private one are disconnected and resume.
  */
 
 import {
@@ -102,11 +103,12 @@ export class StreamHub implements PublicEventSink {
   }
 
   private onCommand(applied: Applied): void {
+    // First, and by itself: no fault of a public stream may cost a private frame.
+    this.accounts.onCommand(applied.position);
     // An exception here would stop the venue: streams are not worth that.
     try {
       this.pulse.giveWay();
       this.venue.views.tellPublicEvents(applied, this);
-      this.accounts.onCommand(applied.position);
       for (const { book, ticker } of this.markets.values()) {
         book.onCommand();
         ticker.touch();
