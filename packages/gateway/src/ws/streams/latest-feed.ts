@@ -66,7 +66,8 @@ export class LatestFeed extends SimpleFeed {
   }
 
   protected override deliver(connection: Connection, frame: WireFrame): void {
-    if (!connection.offer(frame)) this.behind.add(connection);
+    if (connection.offer(frame)) this.behind.delete(connection);
+    else this.behind.add(connection);
   }
 
   protected override forget(): void {
@@ -75,7 +76,10 @@ export class LatestFeed extends SimpleFeed {
   }
 
   private catchUp(connection: Connection): void {
-    if (this.behind.delete(connection) && this.frame !== undefined) connection.offer(this.frame);
+    // Another stream of the same socket may have taken the room: then it stays behind until the next.
+    if (this.behind.has(connection) && this.frame !== undefined) {
+      this.deliver(connection, this.frame);
+    }
   }
 
   /** Makes the frame anew if the state differs from the one it shows. */

@@ -1,0 +1,118 @@
+/** A feed that shows the latest state, over real sockets: who falls behind, and how it catches up. */
+
+import { describe, expect, test } from "vitest";
+import { type ConnectedPair, SocketPairs } from "../testing/connected-pair.js";
+import { wireFrame } from "../wire-frame.js";
+import { LatestFeed } from "./latest-feed.js";
+import { Pulse } from "./pulse.js";
+
+const LOAD = wireFrame({ t: "ok", d: { text: "x".repeat(200_000) } });
+
+/** A feed of one number. */
+class Stage {
+  value = 0;
+  // Nothing wakes it: the tests make the rounds.
+  readonly feed = new LatestFeed(
+    new Pulse((error) => {
+      throw error;
+    }),
+    {
+      t: "ticker",
+      s: "BTCUSD",
+      read: () => ({ value: this.value }),
+      fingerprint: () => String(this.value),
+    },
+  );
+
+  /** Changes the state and makes the round that tells of it. */
+  show(value: number): void {
+    this.value = value;
+    const delivery = this.feed.collect();
+    if (delivery === undefined) throw new Error("nothing has changed");
+    while (delivery.next());
+  }
+}
+
+async function shownTo({ received }: ConnectedPair): Promise<unknown[]> {
+  const frames = await received();
+  return frames.filter(({ t }) => t === "ticker").map(({ d }) => d.value);
+}
+
+/** What it is shown up to this value, however long that takes to come. */
+async function shownUntil(value: number, pair: ConnectedPair): Promise<unknown[]> {
+  const shown: unknown[] = [];
+  while (shown.at(-1) !== value) shown.push(...(await shownTo(pair)));
+  return shown;
+}
+
+/** Until the present callbacks are through the reader has no room. */
+function fill({ connection }: ConnectedPair): void {
+  connection.hold();
+  connection.send(LOAD);
+}
+
+describe("a reader of the latest state that has no room", () => {
+  test("is passed over, and shown the last state once it has caught up", async () => {
+    const stage = new Stage();
+    const pairs = await SocketPairs.open();
+    const [slow, ready] = [await pairs.connect(), await pairs.connect()];
+    for (const { connection } of [slow, ready]) stage.feed.open(connection);
+    fill(slow);
+    for (const value of [1, 2, 3]) stage.show(value);
+    expect(await shownUntil(3, ready)).toEqual([0, 1, 2, 3]);
+    expect(await shownUntil(3, slow)).toEqual([0, 3]);
+    stage.show(4);
+    expect(await shownUntil(4, slow)).toEqual([4]);
+  });
+
+  test("has none again in the moment it has caught up: is shown the state the next time", async () => {
+    const stage = new Stage();
+    const slow = await (await SocketPairs.open()).connect();
+    // Another stream of the same socket, which comes first and takes all the room.
+    let isFirst = true;
+    slow.connection.onDrain(() => {
+      if (isFirst) fill(slow);
+      isFirst = false;
+    });
+    stage.feed.open(slow.connection);
+    fill(slow);
+    stage.show(1);
+    expect(await shownUntil(1, slow)).toEqual([0, 1]);
+    expect(isFirst).toBe(false);
+  });
+
+  test("is not shown twice what a round has shown it meanwhile", async () => {
+    const stage = new Stage();
+    const slow = await (await SocketPairs.open()).connect();
+    let drains = 0;
+    slow.connection.onDrain(() => {
+      drains++;
+      // The round comes before this reader's turn to catch up.
+      if (drains === 1) stage.show(2);
+    });
+    stage.feed.open(slow.connection);
+    fill(slow);
+    stage.show(1);
+    expect(await shownUntil(2, slow)).toEqual([0, 2]);
+    fill(slow);
+    while (drains < 2) expect(await shownTo(slow)).toEqual([]);
+    expect(await shownTo(slow)).toEqual([]);
+  });
+
+  test("has left by the time there is room: is shown nothing", async () => {
+    const stage = new Stage();
+    const slow = await (await SocketPairs.open()).connect();
+    const leave = stage.feed.open(slow.connection);
+    fill(slow);
+    stage.show(1);
+    leave();
+    let isDrained = false;
+    slow.connection.onDrain(() => {
+      isDrained = true;
+    });
+    const shown: unknown[] = [];
+    while (!isDrained) shown.push(...(await shownTo(slow)));
+    shown.push(...(await shownTo(slow)));
+    expect(shown).toEqual([0]);
+  });
+});
