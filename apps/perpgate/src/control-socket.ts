@@ -2,7 +2,8 @@
  * How an operator reaches the running process: a socket in the data folder, so that whoever may
  * write there, and nobody on the network, may change the venue.
  *
- * One request a connection: a line of JSON in, a line of JSON out.
+ * One request a connection: a line of JSON in, a line of JSON out. Whoever connects and says nothing
+ * is sent away after a while, and at once when the process ends; what was asked is answered first.
  */
 
 import { rmSync } from "node:fs";
@@ -15,6 +16,8 @@ import { StartError } from "./start-error.js";
 const SOCKET_NAME = "control.sock";
 /** A change of the allow list with a few thousand addresses fits; a runaway does not. */
 const MAX_REQUEST_BYTES = 1_048_576;
+/** How long a connection may stay silent before its request is complete. */
+const IDLE_MS = 10_000;
 
 export interface ControlRequest {
   readonly cohort: CohortChange;
@@ -23,11 +26,14 @@ export interface ControlRequest {
 export class ControlSocket {
   private readonly path: string;
   private readonly server: Server;
+  /** Connections whose request is not complete. */
+  private readonly asking = new Set<Socket>();
 
   constructor(
     dataFolder: string,
     private readonly cohort: CohortControl,
     private readonly log: Logger,
+    private readonly idleMs = IDLE_MS,
   ) {
     this.path = join(dataFolder, SOCKET_NAME);
     this.server = createServer({ allowHalfOpen: true }, (socket) => this.serve(socket));
@@ -48,17 +54,24 @@ export class ControlSocket {
 
   async close(): Promise<void> {
     if (!this.server.listening) return;
-    await new Promise((resolve) => this.server.close(resolve));
+    const closed = new Promise((resolve) => this.server.close(resolve));
+    for (const socket of this.asking) socket.destroy();
+    await closed;
   }
 
   private serve(socket: Socket): void {
+    this.asking.add(socket);
     socket.on("error", () => socket.destroy());
+    socket.once("close", () => this.asking.delete(socket));
+    socket.setTimeout(this.idleMs, () => socket.destroy());
     let text = "";
     socket.on("data", (chunk: Buffer) => {
       text += chunk.toString();
       if (text.length > MAX_REQUEST_BYTES) socket.destroy();
     });
     socket.once("end", () => {
+      this.asking.delete(socket);
+      socket.setTimeout(0);
       this.answer(text).then(
         () => socket.end('{"ok":true}\n'),
         (error: unknown) => {
@@ -85,18 +98,42 @@ export class ControlSocket {
 /** Asks the process that serves the data folder; refuses with its reason, or that there is none. */
 export async function askControl(dataFolder: string, request: ControlRequest): Promise<void> {
   const path = join(dataFolder, SOCKET_NAME);
-  const answer = await new Promise<string>((resolve, reject) => {
+  const text = await new Promise<string>((resolve, reject) => {
     const socket = connect(path);
-    let text = "";
+    let received = "";
+    let isConnected = false;
+    socket.once("connect", () => {
+      isConnected = true;
+    });
     socket.once("error", () => {
-      reject(new StartError(`no perpgate is running on the data folder ${dataFolder}`));
+      if (!isConnected)
+        reject(new StartError(`no perpgate is running on the data folder ${dataFolder}`));
     });
     socket.on("data", (chunk: Buffer) => {
-      text += chunk.toString();
+      received += chunk.toString();
     });
-    socket.once("end", () => resolve(text));
+    // Also after an error, with what had come by then.
+    socket.once("close", () => resolve(received));
     socket.end(JSON.stringify(request));
   });
-  const { error }: { error?: string } = JSON.parse(answer);
-  if (error !== undefined) throw new StartError(error);
+  const answer = answerIn(text);
+  if (answer === undefined) {
+    throw new StartError(
+      `the perpgate on ${dataFolder} ended before it answered; ` +
+        "the change may or may not have been made: give the same command again",
+    );
+  }
+  if (answer.error !== undefined) throw new StartError(answer.error);
+}
+
+/** The answer, if all of it came. */
+function answerIn(text: string): { readonly error?: string } | undefined {
+  try {
+    const answer: unknown = JSON.parse(text);
+    if (typeof answer !== "object" || answer === null) return undefined;
+    if ("error" in answer) return { error: String(answer.error) };
+    return "ok" in answer ? {} : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,6 @@
+import { once } from "node:events";
 import { existsSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { coarseMarket } from "./testing/coarse-market.js";
@@ -32,7 +33,42 @@ async function drained(child: PerpgateProcess, signal: NodeJS.Signals): Promise<
   return stderr;
 }
 
+/** A request whose body never comes: read by the gateway, and waited for while it drains. */
+async function endlessRequest(url: string): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  socket.on("error", () => undefined);
+  socket.write(
+    "POST /v1/auth/siwe HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\n" +
+      "Content-Length: 100\r\nExpect: 100-continue\r\n\r\n",
+  );
+  await once(socket, "data");
+}
+
 describe("serve", () => {
+  test.each<[NodeJS.Signals, NodeJS.Signals]>([
+    ["SIGTERM", "SIGINT"],
+    ["SIGINT", "SIGINT"],
+  ])("%s, then %s while it drains: ends at once", async (first, second) => {
+    const longMs = 3_600_000;
+    const http = { drainGraceMs: longMs, requestTimeoutMs: longMs, idleTimeoutMs: longMs };
+    const { child } = serving(["--config", configurationFile({ http })]);
+    const url = await child.url();
+    await endlessRequest(url);
+    child.signal(first);
+    const isListening = () =>
+      fetch(`${url}/healthz`).then(
+        () => true,
+        () => false,
+      );
+    await expect.poll(isListening, { timeout: 50_000 }).toBe(false);
+    child.signal(second);
+    expect(await child.ended).toMatchObject({ code: null, signal: second });
+  });
+
   test("default catalog: listed, ready, data folder created; logs refusals; SIGTERM drains", async () => {
     const { child, data } = serving();
     const url = await child.url();

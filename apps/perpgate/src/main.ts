@@ -12,6 +12,7 @@ import { helpText, parseCommandLine } from "./command-line.js";
 import { runCommand } from "./commands/command.js";
 import { COMMANDS } from "./commands/command-table.js";
 import { StartError } from "./start-error.js";
+import { onStopSignal } from "./stop-signals.js";
 import { readVersion } from "./version.js";
 
 async function run(): Promise<void> {
@@ -49,11 +50,7 @@ async function runServe(): Promise<void> {
   const { serve } = await import("./serve.js");
   const perpgate = await serve(settings, version, attestorKey);
   // Before the banner: whoever waits for it may send a signal the moment it appears.
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.once(signal, () => {
-      perpgate.stop().then(() => process.exit(0), fail);
-    });
-  }
+  onStopSignal(() => void perpgate.stop().then(() => process.exit(0), fail));
   process.stdout.write(bannerText(perpgate, version));
   // The log decides what was acknowledged; a venue that cannot write it says 503, and ends.
   void perpgate.failed.then((error) => {

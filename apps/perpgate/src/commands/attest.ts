@@ -10,6 +10,7 @@ import { Registry } from "prom-client";
 import { bridgeOf } from "../bridge/settings-bridge.js";
 import { readConfiguration } from "../configuration.js";
 import { StartError } from "../start-error.js";
+import { onStopSignal } from "../stop-signals.js";
 import type { Arguments, Command } from "./command.js";
 
 export const ATTEST: Command = {
@@ -45,11 +46,7 @@ async function attest(args: Arguments): Promise<number> {
     clock,
     observe: observeBridge(log, new Registry()),
   });
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.once(signal, () => {
-      void running.stop().then(() => process.exit(0));
-    });
-  }
+  onStopSignal(() => void running.stop().then(() => process.exit(0)));
   running.start();
   for (const { index, privateKey } of bridge.attestors) {
     const chains = bridge.chains.map(({ chain }) => chain).join(", ");
