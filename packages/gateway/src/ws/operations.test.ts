@@ -70,6 +70,28 @@ describe("operations of a socket", () => {
     });
   });
 
+  test("subscribe: a wrong token is refused also where no private stream is named", async () => {
+    const at = await runVenue();
+    const trader = await Trader.enter(at);
+    const client = await StreamClient.connect(at.url, trader.token);
+    const streams = ["book.BTCUSD", "trades.BTCUSD"];
+    const refused = await client.ask({ op: "subscribe", streams, token: "no-such-token" });
+    expect(refused).toMatchObject({ t: "error", d: { op: "subscribe", code: "invalid_token" } });
+    expect(refused.d).not.toHaveProperty("stream");
+    // The streams are judged alone, and the socket speaks for whom it spoke before.
+    expect((await client.next("ok")).d).toMatchObject({ id: refused.d.id, streams });
+    expect((await client.ask({ op: "subscribe", streams: ["orders"] })).t).toBe("ok");
+    // Where a private stream was refused for the token, that says it.
+    const mixed = ["orders", "ticker.BTCUSD", "nonsense"];
+    client.send({ op: "subscribe", id: "mixed", streams: mixed, token: "no-such-token" });
+    await client.take(({ t, d }) => t === "ok" && d.id === "mixed");
+    const errors = client.frames.filter(({ t }) => t === "error").map(({ d }) => d);
+    expect(errors).toMatchObject([
+      { stream: "orders", code: "invalid_token" },
+      { stream: "nonsense", code: "unknown_stream" },
+    ]);
+  });
+
   test("order: the same acknowledgement, replay, conflict and refusals as over REST", async () => {
     const at = await runVenue();
     const trader = await Trader.enter(at);

@@ -1,8 +1,8 @@
 /**
- * Subscribing: each stream of the message is judged alone. Refusals come first, one `error` each;
- * then one `ok` with the streams that were taken and the position they start from; then their
- * frames. A stream that the socket holds already begins anew: that is how a client that lost step
- * asks for a fresh snapshot.
+ * Subscribing: each stream of the message is judged alone. Refusals come first, one `error` each, and
+ * one for a wrong token unless a private stream was refused for it; then one `ok` with the streams
+ * that were taken and the position they start from; then their frames. A stream that the socket holds
+ * already begins anew: that is how a client that lost step asks for a fresh snapshot.
  */
 
 import {
@@ -26,14 +26,18 @@ export const subscribe = defineSocketOperation({
     const { connection } = call;
     const badToken = bindToken(message.token, connection, context);
     const wishes: Wish[] = [];
+    let isTokenSettled = badToken === undefined;
     for (const stream of new Set(message.streams)) {
       try {
         const name = judge(stream, connection, context, badToken, wishes);
         wishes.push({ stream, name });
       } catch (error) {
+        isTokenSettled ||= error === badToken;
         call.refuse(error, { stream });
       }
     }
+    // No private stream was named that would have said it.
+    if (!isTokenSettled) call.refuse(badToken);
     if (wishes.length === 0) return undefined;
     call.ok({ streams: wishes.map(({ stream }) => stream), seq: context.hub.position });
     for (const wish of wishes) {
@@ -51,7 +55,7 @@ export const subscribe = defineSocketOperation({
   },
 });
 
-/** A token that does not open a session concerns the private streams alone. */
+/** A token that does not open a session keeps no public stream from the client. */
 function bindToken(
   token: string | undefined,
   connection: Connection,
