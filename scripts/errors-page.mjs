@@ -101,6 +101,7 @@ const ADVICE = {
   invalid_tx_hash: "Send the transaction's hash.",
   too_many_streams: "Open a second socket or unsubscribe.",
   too_many_sockets: "Close a socket; one carries many streams.",
+  origin_not_allowed: "Ask the operator to list the page's origin in `server.origins`.",
   unknown_stream: "Stream names are in streams.md.",
 };
 

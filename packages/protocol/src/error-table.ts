@@ -223,6 +223,7 @@ const STREAM = {
   unknown_stream: { status: 400, message: 'No stream "{stream}".' },
   too_many_streams: { status: 400, message: "A socket may hold {limit} streams." },
   too_many_sockets: { status: 429, message: "An address may hold {limit} sockets." },
+  origin_not_allowed: { status: 403, message: 'Pages of "{origin}" may open no sockets here.' },
   not_subscribed: { status: 400, message: 'The stream "{stream}" is not subscribed.' },
 } as const satisfies Record<string, ErrorRule>;
 

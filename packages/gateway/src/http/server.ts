@@ -83,7 +83,7 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   await serveDocs(app, document, options.addressLimits);
   routeOperations(app, OPERATIONS, context);
   if (options.page !== undefined) await servePage(app, options.page);
-  options.streams?.attach(app.server, context, addressOf);
+  options.streams?.attach(app.server, context, addressOf, options.origins);
   await app.ready();
   return {
     listen: async (address) => {

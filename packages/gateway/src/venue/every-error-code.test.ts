@@ -21,6 +21,7 @@ const ELSEWHERE: Partial<Record<ErrorCode, string>> = {
   unknown_stream: "streams",
   too_many_streams: "streams",
   too_many_sockets: "streams",
+  origin_not_allowed: "streams",
   not_subscribed: "streams",
   token_not_on_chain: "an attestor that watches a chain",
   deposit_limit: "an attestor that watches a chain",

@@ -1,7 +1,7 @@
 /**
  * `/ws/v1` on the gateway's own HTTP server: from the upgrade to the last byte.
  *
- *   upgrade → path → caps → token → handshake → messages ⇄ frames → close
+ *   upgrade → path → origin → caps → token → handshake → messages ⇄ frames → close
  *
  * A socket is refused before the handshake in the shape of every other error, and closed after it
  * with a code of `close-codes.ts`. Once a while every socket is asked whether anyone is still there.
@@ -14,12 +14,14 @@ import type { Venue } from "@perpgate/venue";
 import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
 import { bearerTokenOf } from "../http/bearer-token.js";
 import type { GatewayContext } from "../http/context.js";
+import type { AllowedOrigins } from "../http/cors.js";
 import { clientKeyOf } from "../limits/client-key.js";
 import { CLOSE } from "./close-codes.js";
 import { Connection, type ConnectionSession } from "./connection.js";
 import { Messages } from "./messages.js";
 import { SessionSockets } from "./session-sockets.js";
 import { DEFAULT_SOCKET_LIMITS, type SocketLimits, socketLimitsProblem } from "./socket-limits.js";
+import { refuseForeignPage } from "./stream-origins.js";
 import { StreamHub } from "./streams/stream-hub.js";
 import { isStreamPath, refuseUpgrade, serveWithoutUpgrade } from "./upgrade.js";
 
@@ -53,6 +55,7 @@ export class StreamServer {
   private readonly connections = new Set<Connection>();
   private readonly perAddress = new Map<string, number>();
   private readonly liveness: NodeJS.Timeout;
+  private origins: AllowedOrigins = "*";
   private opened = 0;
   private isStopping = false;
 
@@ -107,7 +110,10 @@ export class StreamServer {
     server: Server,
     gateway: GatewayContext,
     addressOf: (request: IncomingMessage) => string,
+    /** Pages that may open sockets from a browser. */
+    origins: AllowedOrigins = "*",
   ): void {
+    this.origins = origins;
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       if (!isStreamPath(request.url)) {
         serveWithoutUpgrade(server, request, socket, head);
@@ -160,9 +166,15 @@ export class StreamServer {
 
   private admit(request: IncomingMessage, address: string): ConnectionSession | undefined {
     if (this.isStopping) throw new Refusal("stopped", {});
-    const { socketsPerAddress: limit } = this.limits;
+    refuseForeignPage(request, this.origins);
+    const { socketsPerAddress: limit, pingIntervalMs } = this.limits;
     if ((this.perAddress.get(address) ?? 0) >= limit) {
-      throw new Refusal("too_many_sockets", { limit });
+      // Sockets that nobody answers on are found once in so long.
+      throw new Refusal(
+        "too_many_sockets",
+        { limit },
+        { details: { retryAfterMs: pingIntervalMs } },
+      );
     }
     const { authorization } = request.headers;
     if (authorization === undefined) return undefined;

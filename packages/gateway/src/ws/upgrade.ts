@@ -25,14 +25,23 @@ export function isStreamPath(url: string | undefined): boolean {
 
 /** Answers by hand, in the one shape of errors, and closes. */
 export function refuseUpgrade(socket: Duplex, refusal: Refusal): void {
-  const body = JSON.stringify(refusal.toBody(newRequestId()));
+  const requestId = newRequestId();
+  const body = JSON.stringify(refusal.toBody(requestId));
   socket.once("finish", () => socket.destroy());
   socket.end(
     `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? "Error"}\r\n` +
       "content-type: application/json; charset=utf-8\r\n" +
       `content-length: ${Buffer.byteLength(body)}\r\n` +
+      `x-request-id: ${requestId}\r\n${retryAfterOf(refusal)}` +
       `connection: close\r\n\r\n${body}`,
   );
+}
+
+/** The header's line, where the refusal says when to come again, as every 429 does. */
+function retryAfterOf({ details }: Refusal): string {
+  const retryAfterMs = details?.retryAfterMs;
+  if (typeof retryAfterMs !== "number") return "";
+  return `retry-after: ${Math.max(1, Math.ceil(retryAfterMs / 1_000))}\r\n`;
 }
 
 /** Gives the request back to the server without its offer to upgrade. */

@@ -24,7 +24,11 @@ import type { SignInRules } from "../../auth/sign-in.js";
 import type { SignatureVerifier } from "../../auth/verification/signature-verifier.js";
 import { DEFAULT_LIMITS, type LimitSettings } from "../../limits/limit-settings.js";
 import { AddressLimits } from "../../limits/limits.js";
-import { type RunningGateway, runGateway } from "../../testing/running-gateway.js";
+import {
+  type GatewayChanges,
+  type RunningGateway,
+  runGateway,
+} from "../../testing/running-gateway.js";
 import type { SocketLimits } from "../../ws/socket-limits.js";
 import { StreamServer } from "../../ws/stream-server.js";
 import type { AttestationDesk } from "../attestation-desk.js";
@@ -59,6 +63,7 @@ export interface VenueChanges {
   readonly parameters?: Partial<VenueParameters>;
   readonly rpc?: ReadonlyMap<number, string>;
   readonly sockets?: Partial<SocketLimits>;
+  readonly server?: Pick<GatewayChanges, "trustProxy" | "origins">;
   /** Who checks signatures, if not libuv's pool. */
   readonly signatures?: SignatureVerifier;
   /** Keys of the attestors, and the desk that takes their votes. */
@@ -133,6 +138,7 @@ export async function runVenue(
       clock: () => time.nowMs,
       addressLimits: new AddressLimits(limits),
       markets: () => venue.views.markets(),
+      ...changes.server,
     },
     atEnd,
   );
