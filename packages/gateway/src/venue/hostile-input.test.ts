@@ -1,6 +1,8 @@
+import { ERROR_CODES } from "@perpgate/protocol";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ask } from "../testing/running-gateway.js";
+import { placeOrder } from "../operations/place-order.js";
+import { type Answer, ask } from "../testing/running-gateway.js";
 import { runVenue } from "./testing/running-venue.js";
 import { Trader } from "./testing/trader.js";
 
@@ -28,22 +30,34 @@ function mutated(good: Readonly<Record<string, unknown>>): fc.Arbitrary<string> 
   return fc.oneof({ weight: 6, arbitrary: object }, cut, fc.json(), fc.string());
 }
 
-const ORDER = {
-  symbol: "BTCUSD",
-  side: "long",
-  type: "limit",
-  margin: 100,
-  leverage: 5,
-  price: 1,
-  reduceOnly: false,
-  postOnly: false,
-  nonce: 1,
-};
+/** Every body's answer; none may be a fault, and every refusal has the one shape. */
+async function askAll(
+  bodies: readonly string[],
+  send: (body: string) => Promise<Answer>,
+  seed: number,
+): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (let from = 0; from < bodies.length; from += AT_ONCE) {
+    const batch = bodies.slice(from, from + AT_ONCE).map(async (body) => {
+      const answer = await send(body);
+      expect(answer.status, `seed ${seed}, body ${body}: ${answer.text}`).toBeLessThan(500);
+      if (answer.status >= 400) {
+        expect(answer.body, `seed ${seed}, body ${body}`).toMatchObject({
+          code: expect.any(String),
+          message: expect.any(String),
+          requestId: expect.any(String),
+        });
+      }
+      return answer;
+    });
+    answers.push(...(await Promise.all(batch)));
+  }
+  return answers;
+}
 
 test.each<[string, Readonly<Record<string, unknown>>]>([
   ["/v1/auth/siwe", { message: "m", signature: "0x00", sessionKey: "ab".repeat(32) }],
   ["/v1/auth/rotate", { newSessionKey: `01${"00".repeat(31)}` }],
-  ["/v1/orders", ORDER],
   ["/v1/orders/1/cancel", { any: 1 }],
   ["/v1/orders/cancel-all", { symbol: "DOGEUSD" }],
   ["/v1/orders/cancel-after", { afterMs: 1 }],
@@ -59,27 +73,112 @@ test.each<[string, Readonly<Record<string, unknown>>]>([
     const before = (await trader.get("/v1/account")).text;
     const seed = Math.floor(Math.random() * 2 ** 31);
     const bodies = fc.sample(mutated(good), { numRuns: BODIES_PER_ENDPOINT, seed });
-    const statuses = new Map<number, number>();
-    for (let from = 0; from < bodies.length; from += AT_ONCE) {
-      const batch = bodies.slice(from, from + AT_ONCE).map(async (body) => {
+    const answers = await askAll(
+      bodies,
+      (body) => {
         const headers = { ...trader.bearer(), "content-type": "application/json" };
-        const answer = await ask(at.url + path, { method: "POST", headers, body });
-        expect(answer.status, `seed ${seed}, body ${body}: ${answer.text}`).toBeLessThan(500);
-        if (answer.status >= 400) {
-          expect(answer.body, `seed ${seed}, body ${body}`).toMatchObject({
-            code: expect.any(String),
-            message: expect.any(String),
-            requestId: expect.any(String),
-          });
-        }
-        statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-      });
-      await Promise.all(batch);
-    }
+        return ask(at.url + path, { method: "POST", headers, body });
+      },
+      seed,
+    );
     // Some of what is generated is a good cancel; of everything else nothing may pass.
     if (!path.startsWith("/v1/orders/cancel-"))
-      expect([...statuses.keys()].filter((status) => status < 400)).toEqual([]);
+      expect(answers.filter(({ status }) => status < 400)).toEqual([]);
     expect((await trader.get("/v1/account")).text, `seed ${seed}`).toBe(before);
   },
   120_000,
 );
+
+/** Values that reach the rules about prices, money and positions, and those just beside them. */
+const nearlyOrder = fc.record(
+  {
+    symbol: mostly(fc.constant("BTCUSD"), fc.constantFrom("ETHUSD", "DOGEUSD")),
+    side: fc.constantFrom("long", "short"),
+    type: mostly(fc.constant("limit"), fc.constantFrom("market", "stop")),
+    margin: mostly(
+      fc.integer({ min: 1, max: 100 }),
+      fc.constantFrom(1e-6, 0.01, 9_990, 10_000, 1e7, 1e9, 1e300, Number.MIN_VALUE),
+    ),
+    leverage: mostly(
+      fc.integer({ min: 1, max: 50 }),
+      fc.constantFrom(0, 1.5, 51, 60, 2 ** 31, 2 ** 53),
+    ),
+    price: mostly(
+      fc.integer({ min: 600_000, max: 700_000 }).map((ticks) => ticks / 10),
+      fc.constantFrom<unknown>(null, 0.1, 1e-300, 1e300, 65_000.05, 65_000.1 + 1e-10, 651_000),
+    ),
+    reduceOnly: mostly(fc.constant(false), fc.constant(true)),
+    postOnly: mostly(fc.constant(false), fc.constant(true)),
+  },
+  { requiredKeys: ["symbol", "side", "type", "margin", "leverage", "price"] },
+);
+
+function mostly<T, U>(usual: fc.Arbitrary<T>, other: fc.Arbitrary<U>): fc.Arbitrary<T | U> {
+  return fc.oneof({ weight: 8, arbitrary: usual }, { weight: 1, arbitrary: other });
+}
+
+/** What a body is refused for before anything knows of prices, money or positions. */
+const OF_THE_DOOR: ReadonlySet<unknown> = new Set(
+  ERROR_CODES.filter((code) => !placeOrder.errors.includes(code)).concat([
+    "signature_required",
+    "invalid_signature",
+    "unknown_symbol",
+  ]),
+);
+
+test("/v1/orders: a thousand signed bodies reach the engine, give no 5xx, do what was acknowledged", async () => {
+  const at = await runVenue();
+  const trader = await Trader.enter(at);
+  const before = (await trader.get("/v1/account")).body;
+  const positionBefore = at.venue.position;
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  // A nonce each, or most would only meet the first.
+  const orders = fc.sample(nearlyOrder, { numRuns: BODIES_PER_ENDPOINT / 2, seed });
+  const good = { ...trader.limit("long", 60_000), reduceOnly: false, postOnly: false };
+  const odd = fc.sample(mutated(good), { numRuns: BODIES_PER_ENDPOINT / 2, seed });
+  const bodies = [
+    ...orders.map((order, i) => JSON.stringify({ ...order, nonce: 100 + i })),
+    ...odd,
+  ];
+  const answers = await askAll(bodies, (body) => trader.placeText(body), seed);
+
+  const acknowledged = new Map<unknown, Answer["body"]>();
+  const codes = new Map<unknown, number>();
+  for (const [i, { status, body }] of answers.entries()) {
+    if (status === 200) {
+      acknowledged.set(body.orderId, body);
+      const { symbol, side, nonce } = JSON.parse(bodies[i] ?? "");
+      expect(body, `seed ${seed}`).toMatchObject({ symbol, side, nonce });
+    } else {
+      codes.set(body.code, (codes.get(body.code) ?? 0) + 1);
+    }
+  }
+  const deep = [...codes].filter(([code]) => !OF_THE_DOOR.has(code));
+  expect(deep.length, `seed ${seed}: ${[...codes]}`).toBeGreaterThanOrEqual(5);
+  const refusedDeep = deep.reduce((sum, [, count]) => sum + count, 0);
+  expect(refusedDeep, `seed ${seed}: ${[...codes]}`).toBeGreaterThanOrEqual(100);
+  const executed = at.venue.position - positionBefore;
+  expect(executed - acknowledged.size, `seed ${seed}`).toBeGreaterThanOrEqual(20);
+  expect(codes.get("signature_required")).toBeUndefined();
+  expect(codes.get("invalid_signature")).toBeUndefined();
+  expect(acknowledged.size, `seed ${seed}`).toBeGreaterThanOrEqual(10);
+
+  // One account alone trades with nobody: what it has is what it was told, and no dollar moved.
+  const listed = await trader.list("/v1/orders?status=all");
+  const told = listed.map(({ orderId }) => orderId).sort();
+  expect(told, `seed ${seed}`).toEqual([...acknowledged.keys()].sort());
+  for (const { orderId, symbol, side, nonce, filledSize } of listed) {
+    expect(acknowledged.get(orderId)).toMatchObject({ symbol, side, nonce, filledSize });
+    expect(filledSize, `seed ${seed}`).toBe(0);
+  }
+  expect(await trader.list("/v1/positions")).toEqual([]);
+  const { balance, equity, positionMargin } = (await trader.get("/v1/account")).body;
+  const { balance: balanceBefore, equity: equityBefore } = before;
+  expect({ balance, equity, positionMargin }, `seed ${seed}`).toEqual({
+    balance: balanceBefore,
+    equity: equityBefore,
+    positionMargin: 0,
+  });
+  expect((await trader.send("/v1/orders/cancel-all")).status).toBe(200);
+  expect((await trader.get("/v1/account")).text, `seed ${seed}`).toBe(JSON.stringify(before));
+}, 120_000);
