@@ -10,19 +10,15 @@ import { decode, ExtensionCodec } from "@msgpack/msgpack";
 import { addExtension, Packr } from "msgpackr";
 import { describe, expect, test } from "vitest";
 import { encodeFrame } from "./stream-frame.js";
+import { withVectors } from "./testing/vectors.js";
 
 interface Case {
   readonly msgpack: readonly string[];
   readonly [kind: string]: unknown;
 }
 
-const vectors = process.env.PERPGATE_VECTORS;
-if (vectors === undefined) {
-  test("MessagePack suite: not run, PERPGATE_VECTORS names no folder of vectors", () => {
-    console.info("Set PERPGATE_VECTORS to a folder with msgpack/msgpack-test-suite.json.");
-  });
-} else {
-  const file = join(vectors, "msgpack/msgpack-test-suite.json");
+withVectors("msgpack", (folder) => {
+  const file = join(folder, "msgpack-test-suite.json");
   const suite: Record<string, readonly Case[]> = JSON.parse(readFileSync(file, "utf8"));
 
   describe("the MessagePack suite", () => {
@@ -46,7 +42,7 @@ if (vectors === undefined) {
       }
     });
   });
-}
+});
 
 /** The value of a case in JavaScript: a Date for a timestamp, the bytes of an extension. */
 function meaningOf(entry: Case): unknown {

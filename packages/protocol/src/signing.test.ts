@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { hexFromBytes } from "./hex.js";
 import { derOfPublicKey, parseSessionKey, SESSION_KEY_PATTERN } from "./session-key.js";
 import { compactSignature, decodeSignature, orderSigningBytes, signedMessages } from "./signing.js";
+import { withVectors } from "./testing/vectors.js";
 
 const bytes64 = fc.uint8Array({ minLength: 64, maxLength: 72 });
 
@@ -143,14 +144,14 @@ describe("session keys", () => {
   });
 });
 
-const vectors = process.env.PERPGATE_VECTORS;
-if (vectors !== undefined) {
-  interface Group {
-    readonly tests: readonly { readonly result: string; readonly sig: string }[];
-  }
+interface Group {
+  readonly tests: readonly { readonly result: string; readonly sig: string }[];
+}
+
+withVectors("wycheproof", (folder) => {
   describe("Wycheproof", () => {
     test("secp256k1 DER: every valid signature has a compact form", () => {
-      const file = join(vectors, "wycheproof/ecdsa_secp256k1_sha256_test.json");
+      const file = join(folder, "ecdsa_secp256k1_sha256_test.json");
       const { testGroups }: { testGroups: readonly Group[] } = JSON.parse(
         readFileSync(file, "utf8"),
       );
@@ -162,4 +163,4 @@ if (vectors !== undefined) {
       }
     });
   });
-}
+});
