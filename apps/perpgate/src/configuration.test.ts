@@ -6,7 +6,7 @@
 import { describe, expect, test } from "vitest";
 import { parseCommandLine } from "./command-line.js";
 import { readConfiguration } from "./configuration.js";
-import { createIndexSource } from "./index-source.js";
+import { refuseMissingFeeds } from "./index-source.js";
 import type { Settings } from "./settings.js";
 import { signInRulesOf } from "./sign-in-settings.js";
 import { StartError } from "./start-error.js";
@@ -111,7 +111,7 @@ describe("refused: in one line", () => {
   test("fewer feeds than the quorum", () => {
     const index = { source: "http", feeds: [{ name: "a", markets: {} }] };
     const settings = settingsOf(["--config", configurationFile({ index })]);
-    const start = () => createIndexSource(settings, Date.now, () => undefined);
+    const start = () => refuseMissingFeeds(settings);
     expect(refusalOf(start)).toContain('perpgate: "index.feeds": BTCUSD has 0 of the 2 feeds');
   });
 });

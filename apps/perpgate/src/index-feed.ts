@@ -15,6 +15,7 @@ export const MAX_INDEX_AGE_MS = 10_000;
 export interface IndexFeedOptions {
   readonly source: IndexSource;
   readonly symbols: readonly string[];
+  /** Unix milliseconds that never go back: the venue's time. */
   readonly clock: () => number;
   /** Takes each observation that is newer than the last of its market; resolves once it shows. */
   readonly publish: (observation: IndexObservation) => Promise<void>;
@@ -54,7 +55,8 @@ export class IndexFeed implements ReadinessProbe {
     }
   }
 
-  notReadyReason(nowMs: number): string | undefined {
+  notReadyReason(): string | undefined {
+    const nowMs = this.options.clock();
     for (const symbol of this.options.symbols) {
       const observation = this.latest.get(symbol);
       if (observation === undefined) return `no index price for ${symbol} yet`;

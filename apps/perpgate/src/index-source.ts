@@ -1,6 +1,7 @@
 /** The index source of the settings: simulated by default, or the median of web feeds. */
 
 import {
+  type FeedClocks,
   type FeedProblem,
   HttpIndexSource,
   type IndexSource,
@@ -18,9 +19,22 @@ export interface RunningSource extends IndexSource {
   stop?(): Promise<void>;
 }
 
+/** What the settings lack, before anything is opened. */
+export function refuseMissingFeeds({ markets, index }: Settings): void {
+  if (index.source === "simulated") return;
+  for (const { symbol } of markets) {
+    const feeds = index.feeds.filter((feed) => symbol in feed.markets).length;
+    if (feeds < index.quorum) {
+      throw new StartError(
+        `"index.feeds": ${symbol} has ${feeds} of the ${index.quorum} feeds that "index.quorum" asks for`,
+      );
+    }
+  }
+}
+
 export function createIndexSource(
   { markets, index }: Settings,
-  clock: () => number,
+  clocks: FeedClocks,
   onProblem: (problem: FeedProblem) => void,
 ): RunningSource {
   if (index.source === "simulated") {
@@ -34,15 +48,7 @@ export function createIndexSource(
       index.gustsPerHour,
     );
   }
-  for (const { symbol } of markets) {
-    const feeds = index.feeds.filter((feed) => symbol in feed.markets).length;
-    if (feeds < index.quorum) {
-      throw new StartError(
-        `"index.feeds": ${symbol} has ${feeds} of the ${index.quorum} feeds that "index.quorum" asks for`,
-      );
-    }
-  }
-  return new HttpIndexSource(markets, { ...index, intervalMs: index.pollMs }, clock, onProblem);
+  return new HttpIndexSource(markets, { ...index, intervalMs: index.pollMs }, clocks, onProblem);
 }
 
 /** After a restart a simulated index goes on where the log left it. */

@@ -22,8 +22,7 @@ import {
   ThreadVerifier,
   VenueGateway,
 } from "@perpgate/gateway";
-import type { IndexObservation } from "@perpgate/oracle";
-import { NO_EVIDENCE, type Venue } from "@perpgate/venue";
+import type { Venue } from "@perpgate/venue";
 import { destination, type Logger, pino } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { bridgeOf } from "./bridge/settings-bridge.js";
@@ -31,14 +30,14 @@ import { createVenueBridge } from "./bridge/venue-bridge.js";
 import { CohortControl } from "./cohort-control.js";
 import { ControlSocket } from "./control-socket.js";
 import { prepareDataFolder } from "./data-folder.js";
-import { IndexFeed } from "./index-feed.js";
-import { continueIndex, createIndexSource } from "./index-source.js";
+import { refuseMissingFeeds } from "./index-source.js";
 import { pageFolderOf } from "./page-folder.js";
 import { watchRisk } from "./risk-watch.js";
 import type { Settings } from "./settings.js";
 import { rpcAddressesOf, signInRulesOf } from "./sign-in-settings.js";
 import { StartError } from "./start-error.js";
 import { type BotsState, VenueBots } from "./venue-bots.js";
+import { createVenueIndex } from "./venue-index.js";
 import { measureVenue } from "./venue-metrics.js";
 import { openSettingsVenue } from "./venue-opening.js";
 
@@ -70,19 +69,19 @@ export async function serve(
   const bridging = bridgeOf(settings, attestorKey);
   const signIn = signInRulesOf(settings, bridging.kind);
   const page = pageFolderOf(settings);
+  refuseMissingFeeds(settings);
   const dataFolder = prepareDataFolder(settings.data);
   // Standard output belongs to the banner; logs go to standard error, written before exit.
   const log = pino({ level: settings.logLevel }, destination({ fd: 2, sync: true }));
   const clock = () => Date.now();
-  const source = createIndexSource(settings, clock, (problem) => {
-    log.warn({ ...problem }, "an index feed failed");
-  });
   const venue = await openSettingsVenue(settings, bridging, dataFolder, log);
-  continueIndex(source, venue.views.markets());
   const signatures = await ThreadVerifier.start(verifyThreadsOf(availableParallelism()));
   try {
     const control = new ControlSocket(dataFolder, new CohortControl(venue), log);
-    const feed = createIndexFeed(settings, source, venue, log);
+    const { source, feed } = createVenueIndex(settings, venue, clock, {
+      onProblem: (problem) => log.warn({ ...problem }, "an index feed failed"),
+      onFailure: (error) => log.error({ err: error }, "the index source failed"),
+    });
     const nonces = new NonceIssuer(nonceKeyOf(settings));
     const metrics = new Registry();
     collectDefaultMetrics({ register: metrics });
@@ -160,32 +159,6 @@ function botLogOf(log: Logger): BotLog {
 /** One core is the event loop's; beyond four threads no single event loop keeps up with them. */
 function verifyThreadsOf(cores: number): number {
   return Math.min(4, Math.max(1, cores - 1));
-}
-
-function createIndexFeed(
-  settings: Settings,
-  source: ReturnType<typeof createIndexSource>,
-  venue: Venue,
-  log: Logger,
-): IndexFeed {
-  const publish = ({ symbol, priceTicks }: IndexObservation) =>
-    new Promise<void>((resolve) => {
-      const market = venue.views.marketNumber(symbol);
-      if (market === undefined || venue.isStopped) {
-        resolve();
-        return;
-      }
-      const stampMs = venue.nowMs();
-      const command = { kind: "UpdateIndex", stampMs, market, indexTicks: priceTicks } as const;
-      venue.submit(command, NO_EVIDENCE, () => resolve());
-    });
-  return new IndexFeed({
-    source,
-    symbols: settings.markets.map(({ symbol }) => symbol),
-    clock: () => Date.now(),
-    publish,
-    onFailure: (error) => log.error({ err: error }, "the index source failed"),
-  });
 }
 
 function runningProbe(venue: Venue): ReadinessProbe {

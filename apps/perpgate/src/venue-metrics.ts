@@ -21,8 +21,7 @@ export function measureVenue(
     help: "1 while the venue runs and every market's index is fresh, as GET /readyz says.",
     registers,
     collect() {
-      const nowMs = Date.now();
-      const isReady = readiness.every((probe) => probe.notReadyReason(nowMs) === undefined);
+      const isReady = readiness.every((probe) => probe.notReadyReason() === undefined);
       this.set(isReady ? 1 : 0);
     },
   });

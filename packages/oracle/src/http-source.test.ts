@@ -48,7 +48,7 @@ const price = (btc: unknown) => json({ btc });
 
 function sourceOf(feeds: readonly Feed[], changes: Partial<HttpSourceSettings> = {}) {
   const problems: FeedProblem[] = [];
-  const time = { nowMs: 1_700_000_000_000 };
+  const time = { nowMs: 1_700_000_000_000, wallBehindMs: 0 };
   const settings: HttpSourceSettings = {
     ...DEFAULT_HTTP_SOURCE,
     // A feed that answers does so within this on a busy machine too; tests of silence have their own.
@@ -62,7 +62,7 @@ function sourceOf(feeds: readonly Feed[], changes: Partial<HttpSourceSettings> =
   const source = new HttpIndexSource(
     MARKETS,
     settings,
-    () => time.nowMs,
+    { now: () => time.nowMs, wall: () => time.nowMs - time.wallBehindMs },
     (problem) => problems.push(problem),
   );
   onTestFinished(() => source.stop());
@@ -121,6 +121,44 @@ describe("the median of feeds", () => {
       const { source, time: now } = sourceOf([], { quorum: 1, feeds: [{ name: "a", markets }] });
       await source.refresh();
       expect(source.observe(now.nowMs)).toMatchObject([{ observedAtMs }]);
+    }
+  });
+});
+
+describe("the machine's clock is set back by an hour", () => {
+  test("a feed with times of its own: as old as they say, and stamped by the other clock", async () => {
+    const feed = await serveFeed(json({ btc: 65_000, at: 0 }));
+    const markets = { BTCUSD: { url: feed.url, price: "/btc", time: "/at" } };
+    const { source, time } = sourceOf([], { quorum: 1, feeds: [{ name: "a", markets }] });
+    // The machine was ahead of the feed by an hour: too old to count.
+    const truth = () => time.nowMs - 3_600_000;
+    feed.answer = json({ btc: 65_000, at: truth() });
+    await source.refresh();
+    expect(source.observe(time.nowMs)).toEqual([]);
+    // It is put right, and the venue's time goes on from where it was.
+    time.wallBehindMs = 3_600_000;
+    for (const price of [65_001, 65_002]) {
+      time.nowMs += 1_000;
+      feed.answer = json({ btc: price, at: truth() - 300 });
+      await source.refresh();
+      expect(source.observe(time.nowMs)).toEqual([
+        { symbol: "BTCUSD", priceTicks: price * 10, observedAtMs: time.nowMs - 300 },
+      ]);
+    }
+  });
+
+  test("a feed that repeats its time: grows older all the same", async () => {
+    const feed = await serveFeed(json({ btc: 65_000, at: 1_700_000_000_000 }));
+    const markets = { BTCUSD: { url: feed.url, price: "/btc", time: "/at" } };
+    const { source, time } = sourceOf([], { quorum: 1, feeds: [{ name: "a", markets }] });
+    await source.refresh();
+    const before = source.observe(time.nowMs);
+    expect(before).toMatchObject([{ observedAtMs: time.nowMs }]);
+    time.wallBehindMs = 3_600_000;
+    for (let second = 1; second <= 3; second++) {
+      time.nowMs += 1_000;
+      await source.refresh();
+      expect(source.observe(time.nowMs)).toEqual(before);
     }
   });
 });

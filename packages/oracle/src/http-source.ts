@@ -12,7 +12,13 @@
 
 import { type Step, stepOf } from "@perpgate/protocol";
 import type { IndexObservation, IndexSource } from "./index-source.js";
-import { type FeedPrice, type FeedProblem, type FeedSettings, PriceFeed } from "./price-feed.js";
+import {
+  type FeedClocks,
+  type FeedPrice,
+  type FeedProblem,
+  type FeedSettings,
+  PriceFeed,
+} from "./price-feed.js";
 
 export interface HttpSourceMarket {
   readonly symbol: string;
@@ -66,11 +72,11 @@ export class HttpIndexSource implements IndexSource {
   constructor(
     markets: readonly HttpSourceMarket[],
     private readonly settings: HttpSourceSettings,
-    clock: () => number,
+    clocks: FeedClocks,
     onProblem: (problem: FeedProblem) => void,
   ) {
     this.feeds = settings.feeds.map(
-      (feed) => new PriceFeed(feed, settings.timeoutMs, clock, onProblem),
+      (feed) => new PriceFeed(feed, settings.timeoutMs, clocks, onProblem),
     );
     this.markets = markets.map(({ symbol, tickSize }) => ({
       symbol,

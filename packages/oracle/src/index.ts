@@ -9,5 +9,5 @@ export {
 } from "./http-source.js";
 export type { IndexObservation, IndexSource } from "./index-source.js";
 export { isJsonPointer } from "./json-pointer.js";
-export type { FeedMarket, FeedProblem, FeedSettings } from "./price-feed.js";
+export type { FeedClocks, FeedMarket, FeedProblem, FeedSettings } from "./price-feed.js";
 export { SimulatedIndexSource, type SimulatedMarket } from "./simulated-source.js";

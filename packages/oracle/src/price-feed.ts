@@ -26,7 +26,20 @@ export interface FeedSettings {
 
 export interface FeedPrice {
   readonly price: number;
+  /** By the clock of whoever asks, when it held. */
   readonly observedAtMs: number;
+}
+
+export interface FeedClocks {
+  /** Unix milliseconds that never go back: what prices are stamped with. */
+  readonly now: () => number;
+  /** The machine's own: what the time in an answer is compared with, to tell its age. */
+  readonly wall: () => number;
+}
+
+interface KnownPrice extends FeedPrice {
+  /** When it held by the feed's own words, if it has any. */
+  readonly statedMs: number | undefined;
 }
 
 export interface FeedProblem {
@@ -42,13 +55,13 @@ const SECONDS_BELOW = 1e11;
 
 export class PriceFeed {
   readonly name: string;
-  private readonly prices = new Map<string, FeedPrice>();
+  private readonly prices = new Map<string, KnownPrice>();
   private readonly symbolsByUrl = new Map<string, string[]>();
 
   constructor(
     private readonly settings: FeedSettings,
     private readonly timeoutMs: number,
-    private readonly clock: () => number,
+    private readonly clocks: FeedClocks,
     private readonly onProblem: (problem: FeedProblem) => void,
   ) {
     this.name = settings.name;
@@ -66,8 +79,7 @@ export class PriceFeed {
     const asks = [...this.symbolsByUrl].map(async ([url, symbols]) => {
       try {
         const document = await this.fetchJson(url, stop);
-        const nowMs = this.clock();
-        for (const symbol of symbols) this.take(symbol, document, nowMs);
+        for (const symbol of symbols) this.take(symbol, document);
       } catch (error) {
         if (!stop.aborted) this.report(url, error);
       }
@@ -94,17 +106,29 @@ export class PriceFeed {
     }
   }
 
-  private take(symbol: string, document: unknown, nowMs: number): void {
+  private take(symbol: string, document: unknown): void {
     const market = this.settings.markets[symbol];
     if (market === undefined) return;
     try {
       const price = priceIn(valueAt(document, market.price), market.price);
-      const observedAtMs =
-        market.time === undefined ? nowMs : timeIn(valueAt(document, market.time), market.time);
-      this.prices.set(symbol, { price, observedAtMs: Math.min(observedAtMs, nowMs) });
+      const statedMs =
+        market.time === undefined ? undefined : timeIn(valueAt(document, market.time), market.time);
+      this.prices.set(symbol, { price, statedMs, observedAtMs: this.heldAt(symbol, statedMs) });
     } catch (error) {
       this.report(market.url, error);
     }
+  }
+
+  /**
+   * When a price held, by our clock. One that repeats its time is as old as it was: it must not grow
+   * younger because one of our clocks was set, or because the two differ by a rounding.
+   */
+  private heldAt(symbol: string, statedMs: number | undefined): number {
+    const nowMs = this.clocks.now();
+    if (statedMs === undefined) return nowMs;
+    const known = this.prices.get(symbol);
+    if (known?.statedMs === statedMs) return known.observedAtMs;
+    return nowMs - Math.max(0, this.clocks.wall() - statedMs);
   }
 
   private report(url: string, error: unknown): void {

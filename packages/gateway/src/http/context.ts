@@ -5,10 +5,10 @@ import type { NonceIssuer } from "../auth/nonce-issuer.js";
 import type { AddressLimits } from "../limits/limits.js";
 import type { VenuePort } from "../venue-port.js";
 
-/** One condition of readiness; a reason says what is still missing. */
+/** One condition of readiness, by a clock of its own; a reason says what is still missing. */
 export interface ReadinessProbe {
   readonly name: string;
-  notReadyReason(nowMs: number): string | undefined;
+  notReadyReason(): string | undefined;
 }
 
 export interface GatewayContext {

@@ -18,10 +18,9 @@ export const getReadiness = defineOperation({
     schema: Type.Object({ status: Type.Literal("ready") }, { title: "Readiness" }),
   },
   errors: ["not_ready"],
-  handle: (_call, { readiness, clock }) => {
-    const nowMs = clock();
+  handle: (_call, { readiness }) => {
     for (const probe of readiness) {
-      const reason = probe.notReadyReason(nowMs);
+      const reason = probe.notReadyReason();
       if (reason !== undefined) {
         throw new Refusal("not_ready", { reason }, { details: { probe: probe.name } });
       }
