@@ -96,7 +96,60 @@ describe("the ticker", () => {
     expect(submitted).toEqual([{ kind: "Tick", slot: slotOf(START + 60_200) }]);
   });
 
-  test("clock ahead by years: not believed, said once, and forgiven when it is right again", () => {
+  test("sleep of three days: doubted for a minute of being awake, then resumed", () => {
+    const clock = ticker();
+    const days = 3 * 86_400_000;
+    wall += days;
+    clock.tick();
+    for (let slot = 1; slot < 300; slot++) {
+      pass(200);
+      clock.tick();
+    }
+    expect(clock.nowMs()).toBe(START + 59_800);
+    expect(new Set(submitted.map(({ kind }) => kind))).toEqual(new Set(["Tick"]));
+    submitted = [];
+    pass(200);
+    clock.tick();
+    expect(submitted).toEqual([
+      { kind: "Resume", stampMs: START + days + 60_000, afterPause: true },
+    ]);
+    pass(200);
+    clock.tick();
+    expect(submitted[1]).toEqual({ kind: "Tick", slot: slotOf(START + days + 60_200) });
+    expect(doubts).toHaveLength(2);
+    expect(doubts[1]).toContain("believed");
+  });
+
+  test("clock ahead by days, and right again before the minute is over: never believed", () => {
+    const clock = ticker();
+    for (let round = 0; round < 5; round++) {
+      wall += 2 * 86_400_000;
+      for (let slot = 0; slot < 299; slot++) {
+        pass(200);
+        clock.tick();
+      }
+      wall -= 2 * 86_400_000;
+      pass(200);
+      clock.tick();
+    }
+    expect(new Set(submitted.map(({ kind }) => kind))).toEqual(new Set(["Tick"]));
+    expect(clock.nowMs()).toBe(START + 300_000);
+    expect(doubts).toHaveLength(5);
+  });
+
+  test("clock ahead by days that keeps jumping: not believed, however long, and said once", () => {
+    const clock = ticker();
+    wall += 2 * 86_400_000;
+    for (let slot = 0; slot < 3_000; slot++) {
+      if (slot % 250 === 0) wall += slot % 500 === 0 ? 5_000 : -5_000;
+      pass(200);
+      clock.tick();
+    }
+    expect(new Set(submitted.map(({ kind }) => kind))).toEqual(new Set(["Tick"]));
+    expect(doubts).toHaveLength(1);
+  });
+
+  test("clock ahead by years: not believed at once, said once, and forgiven when it is right again", () => {
     const clock = ticker();
     wall += 10 * 365 * 86_400_000;
     pass(200);

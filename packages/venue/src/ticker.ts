@@ -5,7 +5,9 @@
  * - the wall clock goes back: the venue's time goes on at its own pace and never back;
  * - it jumps ahead, or the machine slept: one `Resume` carries the venue there, marked as one after
  *   a pause, since whoever is connected still is;
- * - it jumps ahead by more than a day while the machine was awake: not believed, and said so.
+ * - it jumps ahead by more than a day: not believed before it has run on at its new pace for a
+ *   minute, and said so. A wrong clock is put right sooner as a rule; a machine that slept for days
+ *   looks the same, since its monotonic clock stood still.
  *
  * A crash here costs the ticks of the time the venue was down; the next start resumes.
  */
@@ -18,8 +20,19 @@ export interface TickerClocks {
   readonly monotonic: () => number;
 }
 
-/** A wall clock that runs ahead by more than this within one wait is wrong. */
+/** A wall clock that is ahead by more than this may be wrong. */
 const MAX_BELIEVED_JUMP_MS = 86_400_000;
+/** How long it must then run on beside the monotonic clock to be believed. */
+const DOUBT_MS = 60_000;
+/** How far the two may drift apart meanwhile: more is another jump. */
+const MAX_DRIFT_MS = 1_000;
+
+/** A jump that is not believed yet. */
+interface Doubt {
+  readonly leadMs: number;
+  /** Of the monotonic clock. */
+  readonly sinceMs: number;
+}
 
 export class Ticker {
   private timer: NodeJS.Timeout | undefined;
@@ -28,7 +41,7 @@ export class Ticker {
   private anchor: number;
   private lastTickMs: number;
   private stopped = false;
-  private warned = false;
+  private doubt: Doubt | undefined;
 
   constructor(
     private readonly clocks: TickerClocks,
@@ -45,18 +58,29 @@ export class Ticker {
 
   /** The venue's time as this machine sees it, whole milliseconds. */
   nowMs(): number {
-    const running = this.base + (this.clocks.monotonic() - this.anchor);
+    const monotonic = this.clocks.monotonic();
+    const running = this.base + (monotonic - this.anchor);
     const wall = this.clocks.wall();
+    if (!this.isBelieved(wall - running, monotonic)) return Math.floor(running);
+    this.doubt = undefined;
     if (wall <= running) return Math.floor(running);
-    if (wall - running > MAX_BELIEVED_JUMP_MS) {
-      if (!this.warned) this.onDoubt(`the clock jumped ahead by ${Math.round(wall - running)} ms`);
-      this.warned = true;
-      return Math.floor(running);
-    }
-    this.warned = false;
     this.base = wall;
-    this.anchor = this.clocks.monotonic();
+    this.anchor = monotonic;
     return Math.floor(wall);
+  }
+
+  /** Whether to follow a wall clock that is so far ahead. */
+  private isBelieved(leadMs: number, monotonic: number): boolean {
+    if (leadMs <= MAX_BELIEVED_JUMP_MS) return true;
+    const { doubt } = this;
+    if (doubt === undefined) this.onDoubt(`the clock jumped ahead by ${Math.round(leadMs)} ms`);
+    if (doubt === undefined || Math.abs(leadMs - doubt.leadMs) > MAX_DRIFT_MS) {
+      this.doubt = { leadMs, sinceMs: monotonic };
+      return false;
+    }
+    if (monotonic - doubt.sinceMs < DOUBT_MS) return false;
+    this.onDoubt(`the clock has been ahead by ${Math.round(leadMs)} ms since; it is believed now`);
+    return true;
   }
 
   start(): void {
