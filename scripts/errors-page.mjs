@@ -92,7 +92,6 @@ const ADVICE = {
   order_not_cancelable: "It is already filled or canceled; `GET /v1/orders/{id}`.",
   not_sealed: "Ask again after 200 ms.",
   block_not_found: "Ask again later, or for a smaller number.",
-  deposit_limit: "The venue takes no more deposits.",
   token_not_on_chain: "Take chain and token from `GET /v1/bridge`.",
   attestors_not_configured: "Attest a venue whose `GET /v1/bridge` lists members.",
   attestor_unknown: "Compare the members of `GET /v1/bridge` with the attestor's public key.",

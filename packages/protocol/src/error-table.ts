@@ -215,7 +215,6 @@ const RESOURCE = {
     message: "time must lie within {seconds} s of the venue's time, {nowMs}; check the clock.",
   },
   invalid_vote: { status: 400, message: "Vote {index} is not one for this venue: {problem}." },
-  deposit_limit: { status: 400, message: "All deposits together may not exceed {limit} dollars." },
 } as const satisfies Record<string, ErrorRule>;
 
 const STREAM = {

@@ -89,7 +89,6 @@ const RULES: Readonly<Record<string, Rule>> = {
   session_key_rotated: () => ({ title: "Session key changed", action: SIGN_IN }),
   order_not_cancelable: () => ({ title: "Too late to cancel" }),
   order_not_found: () => ({ title: "Order not found" }),
-  deposit_limit: () => ({ title: "Venue is full" }),
   invalid_tx_hash: () => ({ title: "Not a transaction hash" }),
   token_not_on_chain: () => ({ title: "Token not taken on this chain" }),
   siwe_message_from_future: () => ({ title: "This computer's clock is ahead" }),

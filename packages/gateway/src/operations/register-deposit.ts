@@ -17,6 +17,6 @@ export const registerDeposit = defineVenueOperation({
     description: "Queued; registering again answers the same deposit",
     schema: Deposit,
   },
-  errors: ["invalid_tx_hash", "token_not_on_chain", "deposit_limit"],
+  errors: ["invalid_tx_hash", "token_not_on_chain"],
   handle: ({ caller, body }, venue) => venue.registerDeposit(caller(), body),
 });

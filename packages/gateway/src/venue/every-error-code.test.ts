@@ -1,7 +1,7 @@
+import { readFileSync } from "node:fs";
 import { connect } from "node:net";
-import { ERROR_CODES, ERROR_TABLE, type ErrorCode, Refusal } from "@perpgate/protocol";
-import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import { tokenHashOf } from "../auth/session-token.js";
+import { ERROR_CODES, ERROR_TABLE, type ErrorCode } from "@perpgate/protocol";
+import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   type Answer,
   ask,
@@ -10,24 +10,27 @@ import {
   runGateway,
 } from "../testing/running-gateway.js";
 import { sampleVenue } from "../testing/sample-venue.js";
-import { orderRefusal } from "./order-refusals.js";
+import { HeldSignatures } from "./testing/held-signatures.js";
 import { type RunningVenue, runVenue, type VenueChanges } from "./testing/running-venue.js";
-import { Trader } from "./testing/trader.js";
-import type { RefusedOutcome } from "./venue-link.js";
+import { newSessionKey, Trader } from "./testing/trader.js";
 
-/** Codes that no REST operation of a venue with the `dev` attestor can answer, and why. */
+const STREAM_OPERATIONS = "packages/gateway/src/ws/operations.test.ts";
+const HOSTILE_STREAMS = "packages/gateway/src/ws/hostile.test.ts";
+const UPGRADES = "packages/gateway/src/ws/upgrade.test.ts";
+const ATTESTORS = "apps/perpgate/src/bridge/votes-desk.test.ts";
+
+/** Codes of sockets, and of attestors that watch a chain: the test that provokes each. */
 const ELSEWHERE: Partial<Record<ErrorCode, string>> = {
-  unknown_operation: "streams",
-  unknown_stream: "streams",
-  too_many_streams: "streams",
-  too_many_sockets: "streams",
-  origin_not_allowed: "streams",
-  not_subscribed: "streams",
-  token_not_on_chain: "an attestor that watches a chain",
-  deposit_limit: "an attestor that watches a chain",
-  attestor_unknown: "an attestor that watches a chain",
-  attestor_request_outdated: "an attestor that watches a chain",
-  invalid_vote: "an attestor that watches a chain",
+  unknown_operation: HOSTILE_STREAMS,
+  unknown_stream: STREAM_OPERATIONS,
+  too_many_streams: HOSTILE_STREAMS,
+  too_many_sockets: UPGRADES,
+  origin_not_allowed: UPGRADES,
+  not_subscribed: STREAM_OPERATIONS,
+  token_not_on_chain: ATTESTORS,
+  attestor_unknown: ATTESTORS,
+  attestor_request_outdated: ATTESTORS,
+  invalid_vote: ATTESTORS,
 };
 
 type Producer = () => Promise<Pick<Answer, "status" | "body">>;
@@ -67,21 +70,6 @@ function capped(caps: string): Producer {
     const trader = new Trader(shared);
     await trader.signIn({ resources: [trader.resource(caps)] });
     return trader.place(trader.order());
-  };
-}
-
-/** What a client is told when the engine refuses an order by a rule that no test can provoke. */
-function mapped(refusal: RefusedOutcome["refusal"]): Producer {
-  return async () => {
-    const { at, trader } = await entered();
-    const { views, listing } = at.venue;
-    const session = views.session(tokenHashOf(trader.token));
-    const market = listing.named("BTCUSD");
-    if (session === undefined || market === undefined) throw new Error("nothing to refuse");
-    const outcome = { kind: "refused", refusal, detail1: 0, detail2: 0 } as const;
-    const error = orderRefusal(outcome, { body: trader.order(), market, session, views });
-    if (!(error instanceof Refusal)) throw error;
-    return { status: error.status, body: { ...error.toBody("test") } };
   };
 }
 
@@ -178,15 +166,34 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
   chain_rpc_not_configured: signIn({}, { signature: `0x${"12".repeat(200)}` }),
   signature_required: order({}, "none"),
   invalid_signature: order({}, { header: "00".repeat(64) }),
-  // Takes a rotation that overtakes an order between its check and the log.
-  session_key_rotated: mapped("session_key_mismatch"),
+  session_key_rotated: async () => {
+    // A rotation that overtakes an order between its check and the log.
+    const signatures = new HeldSignatures();
+    const { trader } = await entered({ signatures });
+    signatures.hold();
+    const placed = trader.place(trader.order());
+    await vi.waitUntil(() => signatures.waiting === 1, { timeout: 120_000, interval: 5 });
+    expect((await trader.rotate(newSessionKey().publicHex)).status).toBe(200);
+    signatures.release();
+    return placed;
+  },
   session_symbol_not_allowed: capped("&symbols=ETHUSD"),
   session_order_cap_exceeded: capped("&maxOrderNotional=10"),
   session_notional_cap_exceeded: capped("&maxNotional=10"),
 
   unknown_symbol: order({ symbol: "DOGEUSD" }),
-  // Only a broken invariant halts a market, which no client can cause.
-  market_halted: mapped("market_halted"),
+  market_halted: async () => {
+    // No client can cause it: an index at which positions can no longer be valued in safe integers.
+    const { at, trader } = await entered({});
+    const other = await Trader.enter(at);
+    await at.setIndex("BTCUSD", 6_500);
+    await other.place(other.limit("short", 6_500, { margin: 9_000, leverage: 10 }));
+    const filled = await trader.place(trader.limit("long", 6_500, { margin: 9_000, leverage: 10 }));
+    expect(filled.body.status).toBe("filled");
+    await at.setIndex("BTCUSD", 2 ** 33 / 10);
+    await at.advance(200);
+    return trader.place(trader.limit("long", 6_500));
+  },
   stale_index: async () => {
     const { at, trader } = await entered({});
     await at.advance(10_400);
@@ -268,6 +275,11 @@ describe("the error table", () => {
   test("every code is produced here, or belongs elsewhere for a reason", () => {
     const known = [...Object.keys(PRODUCERS), ...Object.keys(ELSEWHERE)];
     expect(known.sort()).toEqual([...ERROR_CODES].sort());
+  });
+
+  test.each(Object.entries(ELSEWHERE))("%s: expected by %s", (code, file) => {
+    const text = readFileSync(new URL(`../../../../${file}`, import.meta.url), "utf8");
+    expect(text).toMatch(new RegExp(`"${code}"`));
   });
 
   test.each(Object.entries(PRODUCERS))("%s", async (code, produce) => {

@@ -120,6 +120,31 @@ describe("a trading day over real sockets", () => {
     });
   });
 
+  test("cancel: no body is asked for, and an empty one, or any other JSON, is no obstacle", async () => {
+    const at = await runVenue();
+    const trader = await Trader.enter(at);
+    const json = { "content-type": "application/json" };
+    const bodies: [Record<string, string>, string | undefined][] = [
+      [{}, undefined],
+      [json, undefined],
+      [json, ""],
+      [json, "{}"],
+      [json, "[]"],
+      [json, '{"orderId":"999"}'],
+    ];
+    for (const [type, body] of bodies) {
+      const { orderId } = (await trader.place(trader.limit("long", 60_000))).body;
+      const headers = { ...trader.bearer(), ...type };
+      const init = { method: "POST", headers, ...(body === undefined ? {} : { body }) };
+      const answer = await ask(`${at.url}/v1/orders/${orderId}/cancel`, init);
+      expect(answer, `${type["content-type"]} ${body}`).toMatchObject({
+        status: 200,
+        body: { orderId, status: "canceled" },
+      });
+    }
+    expect(await trader.list("/v1/orders")).toEqual([]);
+  });
+
   test("cancel-all: of one market, then of all, in order; cancel-after: arms and disarms", async () => {
     const at = await runVenue();
     const trader = await Trader.enter(at);

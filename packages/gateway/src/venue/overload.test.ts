@@ -1,0 +1,55 @@
+/** More orders than the venue keeps up with: some are shed at the door, and nobody else notices. */
+
+import { expect, test, vi } from "vitest";
+import { StreamClient } from "../ws/testing/stream-client.js";
+import { HeldSignatures } from "./testing/held-signatures.js";
+import { runVenue } from "./testing/running-venue.js";
+import { Trader } from "./testing/trader.js";
+
+const PENDING = 8;
+const WAIT = { timeout: 120_000, interval: 5 };
+
+test("as many orders as fit under way: the next are shed, cancels pass, those let in are executed", async () => {
+  const signatures = new HeldSignatures();
+  const at = await runVenue({ signatures, limits: { pendingOrders: PENDING } });
+  const [trader, other] = [await Trader.enter(at), await Trader.enter(at)];
+  const resting = [
+    await trader.place(trader.limit("long", 60_000)),
+    await trader.place(trader.limit("long", 60_000)),
+  ];
+  const socket = await StreamClient.connect(at.url, trader.token);
+
+  signatures.hold();
+  const letIn = Array.from({ length: PENDING }, () => trader.place(trader.limit("long", 61_000)));
+  await vi.waitUntil(() => signatures.waiting === PENDING, WAIT);
+  const before = at.venue.position;
+  const shedBody = JSON.stringify(other.limit("long", 62_000));
+  for (let i = 0; i < 3; i++) {
+    const shed = await other.placeText(shedBody);
+    expect(shed).toMatchObject({ status: 503, body: { code: "overloaded" } });
+    expect(shed.headers.get("retry-after")).toBe("1");
+  }
+  const sig = other.signatureOf(shedBody)["x-service-sig"] ?? "";
+  const otherSocket = await StreamClient.connect(at.url, other.token);
+  const shed = await otherSocket.ask({ op: "order", body: shedBody, sig });
+  expect(shed.d).toMatchObject({ code: "overloaded" });
+  expect(at.venue.position).toBe(before);
+
+  // Getting out does not wait for those who want in, and neither does looking.
+  expect((await trader.cancel(resting[0]!.body.orderId)).status).toBe(200);
+  const canceled = await socket.ask({ op: "cancel", orderId: resting[1]!.body.orderId });
+  expect(canceled.t).toBe("ok");
+  expect(await trader.list("/v1/orders")).toEqual([]);
+
+  signatures.release();
+  const answers = await Promise.all(letIn);
+  expect(answers.map(({ status }) => status)).toEqual(Array(PENDING).fill(200));
+  const open = await trader.list("/v1/orders");
+  expect(open.map(({ orderId }) => orderId).sort()).toEqual(
+    answers.map(({ body }) => String(body.orderId)).sort(),
+  );
+  // What was shed left nothing behind: the same bytes, sent again, are the order.
+  const retried = await other.placeText(shedBody);
+  expect(retried).toMatchObject({ status: 200, body: { status: "resting" } });
+  expect(retried.headers.get("idempotent-replay")).toBeNull();
+});
