@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { ask } from "../testing/running-gateway.js";
 import { type RunningVenue, runVenue } from "../venue/testing/running-venue.js";
+import { Trader } from "../venue/testing/trader.js";
 import { Chance } from "./testing/order-flow.js";
 import { StreamClient } from "./testing/stream-client.js";
 
@@ -229,6 +230,44 @@ describe("hostile bytes", () => {
     });
     await Promise.all(sockets);
     while (at.streams.size > 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(at.streams.readerCount).toBe(0);
+    await isWell(at);
+  });
+
+  test("a crowd that has read every stream and goes in every way: no feed holds any of it", async () => {
+    const CROWD = 12;
+    // As many as the address may hold: whoever is not let go of keeps the next crowd out.
+    const at = await runVenue({ sockets: { socketsPerAddress: CROWD } });
+    const trader = await Trader.enter(at);
+    const open = ["book.BTCUSD", "trades.BTCUSD", "ticker.BTCUSD", "candles.BTCUSD.1m", "blocks"];
+    const streams = [...open, "preconfirms", "orders", "positions", "deposits"];
+    const goes: readonly ((client: StreamClient) => void)[] = [
+      ({ socket }) => socket.close(),
+      ({ socket }) => socket.terminate(),
+      ({ socket }) => socket.send("x".repeat(70_000)),
+      (client) => client.send({ op: "unsubscribe", streams }),
+    ];
+    for (let crowd = 0; crowd < 2; crowd++) {
+      const clients = await Promise.all(
+        Array.from({ length: CROWD }, () => StreamClient.connect(at.url, trader.token)),
+      );
+      for (const client of clients) await client.ask({ op: "subscribe", streams });
+      // Again, and this time with a past: what was held before is let go of.
+      for (const client of clients) await client.ask({ op: "subscribe", streams, since: 1 });
+      await until(() => at.streams.readerCount === CROWD * streams.length);
+      // Frames are on their way to all of them while they go.
+      await trader.place(trader.limit("long", 64_000, { margin: 1 }));
+      for (const [i, client] of clients.entries()) goes[i % goes.length]!(client);
+      await until(() => at.streams.readerCount === 0);
+      for (const { socket } of clients) socket.close();
+      await until(() => at.streams.size === 0);
+    }
+    expect(at.streams.readerCount).toBe(0);
     await isWell(at);
   });
 });
+
+/** Resolves once the condition holds; a test that waits in vain ends by its time-out. */
+async function until(isDone: () => boolean): Promise<void> {
+  while (!isDone()) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -99,6 +99,11 @@ export class StreamServer {
     return this.connections.size;
   }
 
+  /** How many streams they read, all together. */
+  get readerCount(): number {
+    return this.hub.readerCount;
+  }
+
   /** Bytes that wait for readers, in this process. */
   get bufferedBytes(): number {
     let bytes = 0;

@@ -46,6 +46,13 @@ export class AccountFeed {
     private readonly onFault: (error: unknown) => void,
   ) {}
 
+  /** How many streams are live. */
+  get readerCount(): number {
+    let count = 0;
+    for (const readers of this.live.values()) count += readers.size;
+    return count;
+  }
+
   /** Begins to send; answers how to stop. */
   open(
     connection: Connection,

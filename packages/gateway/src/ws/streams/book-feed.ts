@@ -33,6 +33,10 @@ export class BookFeed implements PublicStream, PulseFeed {
     private readonly changedAt: () => number,
   ) {}
 
+  get readerCount(): number {
+    return this.readers.size;
+  }
+
   open(connection: Connection, { isPlain }: ReadingOptions): () => void {
     this.book ??= new PublishedBook(this.levels());
     const reader: BookReader = { connection, isPlain, seq: this.book.seq };

@@ -33,6 +33,11 @@ export class LatestFeed extends SimpleFeed {
     super(pulse);
   }
 
+  override get readerCount(): number {
+    // Whoever is behind reads; one that does not any more must not be kept there either.
+    return Math.max(super.readerCount, this.behind.size);
+  }
+
   /** Something may have changed. */
   touch(): void {
     if (!this.isRead) return;

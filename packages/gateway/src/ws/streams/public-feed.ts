@@ -14,6 +14,8 @@ export interface ReadingOptions {
 
 /** A stream that anyone may read. */
 export interface PublicStream {
+  /** How many read it now. */
+  readonly readerCount: number;
   /** Begins to send; answers how to stop. */
   open(connection: Connection, options: ReadingOptions): () => void;
 }
@@ -26,6 +28,10 @@ export abstract class SimpleFeed implements PublicStream, PulseFeed {
   protected readonly readers = new Set<Connection>();
 
   constructor(protected readonly pulse: Pulse) {}
+
+  get readerCount(): number {
+    return this.readers.size;
+  }
 
   get isRead(): boolean {
     return this.readers.size > 0;

@@ -54,6 +54,15 @@ export class StreamHub implements PublicEventSink {
     return this.venue.position;
   }
 
+  /** How many subscriptions the feeds hold. */
+  get readerCount(): number {
+    let count = this.blocks.readerCount + this.accounts.readerCount;
+    for (const { book, trades, ticker, candles } of this.markets.values()) {
+      for (const feed of [book, trades, ticker, ...candles.values()]) count += feed.readerCount;
+    }
+    return count;
+  }
+
   hasMarket(symbol: string): boolean {
     return this.venue.listing.named(symbol) !== undefined;
   }
