@@ -58,7 +58,13 @@ export const Candles = Type.Array(Candle);
 export const CandlesQuery = Type.Object({
   resolution: Type.Enum([...RESOLUTIONS], { default: "1m" }),
   limit: Limit,
-  before: Type.Optional(Type.Integer({ minimum: 0, description: "Candles that open before." })),
+  before: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: "Candles that open before.",
+    }),
+  ),
 });
 export type CandlesQuery = Static<typeof CandlesQuery>;
 

@@ -6,7 +6,7 @@ export const getDeposits = defineVenueOperation({
   method: "GET",
   path: "/v1/bridge/deposits",
   tag: "bridge",
-  summary: "Own deposits",
+  summary: "Own deposits, the newest 1,000",
   access: "bearer",
   limit: "account-reads",
   params: noParams,

@@ -6,7 +6,7 @@ export const getOrders = defineVenueOperation({
   method: "GET",
   path: "/v1/orders",
   tag: "orders",
-  summary: "Own orders, open ones by default",
+  summary: "Own orders: the open ones, or the newest 1,000 of all",
   access: "bearer",
   limit: "account-reads",
   params: noParams,

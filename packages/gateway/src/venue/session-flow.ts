@@ -83,9 +83,11 @@ export class SessionFlow {
       case "siwe_nonce_used":
         throw new Refusal("siwe_nonce_used", {}, { field: "message" });
       case "session_expired":
-        throw new Refusal("siwe_message_expired", {
-          expirationTime: new Date(signIn.expiresAtMs).toISOString(),
-        });
+        throw new Refusal(
+          "siwe_message_expired",
+          { expirationTime: new Date(signIn.expiresAtMs).toISOString() },
+          { field: "message" },
+        );
       default:
         throw unexpectedRefusal("OpenSession", outcome);
     }
