@@ -34,6 +34,7 @@ export interface FillsOptions extends CallOptions {
 /** What the two halves of a session share. */
 export interface SessionContext {
   readonly http: HttpClient;
+  readonly address: string;
   readonly token: string;
 }
 
@@ -158,6 +159,12 @@ export class AccountReader {
     options: CallOptions | undefined,
   ): Promise<Static<T>> {
     const { http, token } = this.context;
-    return http.ask({ method: "GET", path, query, token, answer, lane: "own reads", options });
+    const lane = this.lane("reads");
+    return http.ask({ method: "GET", path, query, token, answer, lane, options });
+  }
+
+  /** The venue counts these by account. */
+  protected lane(limit: string): string {
+    return `${limit} of ${this.context.address}`;
   }
 }

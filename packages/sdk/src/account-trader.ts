@@ -42,7 +42,7 @@ export abstract class AccountTrader extends AccountReader {
   protected abstract readonly desk: OrderDesk;
 
   protected constructor(http: HttpClient, address: string, token: string) {
-    super({ http, token });
+    super({ http, address, token });
     this.http = http;
     this.address = address;
     this.token = token;
@@ -166,10 +166,5 @@ export abstract class AccountTrader extends AccountReader {
       ...(body === undefined ? {} : { body }),
       ...(signature === undefined ? {} : { signature }),
     });
-  }
-
-  /** The venue counts these by account. */
-  protected lane(limit: string): string {
-    return `${limit} of ${this.address}`;
   }
 }

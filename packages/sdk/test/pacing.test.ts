@@ -32,6 +32,22 @@ describe("limits", () => {
     expect(new Set(acks.map(({ orderId }) => orderId)).size).toBe(30);
   });
 
+  test("reads of two accounts through one client: neither waits for the other's limit", async () => {
+    const at = await startVenue({ limits: { accountReadsPerSecond: 0.02, accountReadsBurst: 1 } });
+    const client = newClient(at);
+    const [spent, fresh] = [await newSession(client), await newSession(client)];
+    await spent.account();
+    const giveUp = new AbortController();
+    let isAnswered = false;
+    const second = spent.account({ signal: giveUp.signal }).then(() => {
+      isAnswered = true;
+    });
+    await fresh.account();
+    expect(isAnswered).toBe(false);
+    giveUp.abort(new Error("enough"));
+    await expect(second).rejects.toThrow("enough");
+  });
+
   test("a limit that is another's: 429 is reported once the budget is spent", async () => {
     const at = await startVenue({ limits: { ordersPerSecond: 0.1, ordersBurst: 1 } });
     const session = await newSession(newClient(at, { budgetMs: 500 }));
