@@ -13,6 +13,7 @@ import {
   type Server as HttpServer,
   type RequestListener,
 } from "node:http";
+import { setImmediate } from "node:timers/promises";
 import { Refusal } from "@perpgate/protocol";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { Registry } from "prom-client";
@@ -101,12 +102,24 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
         app.server.closeAllConnections();
       }, graceMs);
       try {
+        await nextTurn();
+        front?.closeIdle();
         await Promise.all([options.streams?.stop(), app.close()]);
       } finally {
         clearTimeout(cut);
       }
     },
   };
+}
+
+/**
+ * Reads what has come before this call, on every connection: one that looks idle may hold a request
+ * that nobody has read yet, and closing it would reset the client where an answer was possible.
+ */
+async function nextTurn(): Promise<void> {
+  // The first is still of the present turn, whose sockets may have been looked at already.
+  await setImmediate();
+  await setImmediate();
 }
 
 /** A hop count is written out as a function, counted from this process outwards. */

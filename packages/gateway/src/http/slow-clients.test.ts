@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { ask, readUntilClose, runGateway } from "../testing/running-gateway.js";
 import { sampleVenue } from "../testing/sample-venue.js";
@@ -57,7 +59,7 @@ test.each([
   socket.write(`POST /v1/orders HTTP/1.1\r\nhost: x\r\nauthorization: Bearer t\r\n${extra}`);
   // Time counts once the first piece is read, and what was sent before this is read before it.
   await ask(`${url}/healthz`);
-  await new Promise((later) => setTimeout(later, 200));
+  await setTimeout(200);
   socket.write(`content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
   const elapsedMs = Number(/"elapsedMs":([0-9.]+)/.exec(await answer)?.[1]);
   expect(elapsedMs).toBeGreaterThan(150);
@@ -113,6 +115,39 @@ test("drain: a request in flight is answered, then the port is free", async () =
   expect((await answer).status).toBe(200);
   await drained;
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+});
+
+test.each([
+  ["at the socket", "GET /v1/markets/BTCUSD/book HTTP/1.1\r\nhost: x\r\n\r\n"],
+  ["by Node", "GET /v1/markets HTTP/1.1\r\nhost: x\r\norigin: http://page.test\r\n\r\n"],
+])("drain: a request that has come but was not read yet is answered %s", async (_, request) => {
+  const { gateway, dial } = await runGateway({ venue: sampleVenue().venue });
+  const socket = await dial();
+  let received = "";
+  socket.on("data", (chunk: Buffer) => {
+    received += chunk.toString();
+  });
+  // The connection stands idle, and then the request is in the system's hands when the end begins.
+  socket.write(request);
+  await expect.poll(() => received).toContain("HTTP/1.1 ");
+  received = "";
+  socket.write(request);
+  await gateway.drain(10_000);
+  await expect.poll(() => received).toMatch(/^HTTP\/1.1 (200|503)/);
+});
+
+test("drain: a request of which half has come, unread, is refused once it is whole", async () => {
+  const { gateway, dial } = await runGateway({ venue: sampleVenue().venue });
+  const socket = await dial();
+  const request = "GET /v1/markets/BTCUSD/book HTTP/1.1\r\nhost: x\r\n\r\n";
+  socket.write(request);
+  await once(socket, "data");
+  socket.write(request.slice(0, 20));
+  const drained = gateway.drain(60_000);
+  for (let turns = 0; turns < 5; turns++) await setImmediate();
+  socket.write(request.slice(20));
+  expect(await readUntilClose(socket)).toMatch(/^HTTP\/1.1 503 [\s\S]*"code":"stopped"/);
+  await drained;
 });
 
 test("drain: a request that becomes whole after the end began is refused as stopped", async () => {

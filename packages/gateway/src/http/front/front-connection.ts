@@ -101,12 +101,18 @@ export class FrontConnection implements Wire {
     else this.advance();
   }
 
-  /** The end begins: what is idle is closed, what is under way answered, the rest is Node's. */
-  close(): void {
-    if (this.isBusy || this.isOver) return;
-    const isIdle = this.hasAnswered && this.held === undefined && this.parts.length === 0;
-    if (isIdle) this.finish();
-    else this.handOver();
+  /** The end begins: what is under way is answered; whoever is not done with a request is Node's. */
+  leave(): void {
+    if (!this.isBusy && !this.isOver && !this.isIdle) this.handOver();
+  }
+
+  closeIdle(): void {
+    if (!this.isBusy && !this.isOver && this.isIdle) this.finish();
+  }
+
+  /** Whether it has had its answer and nothing else was read. */
+  private get isIdle(): boolean {
+    return this.hasAnswered && this.held === undefined && this.parts.length === 0;
   }
 
   /** Cuts the connection, whatever it is at. */

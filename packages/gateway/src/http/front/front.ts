@@ -43,11 +43,19 @@ export class Front implements FrontHouse {
     server.on("listening", () => this.watchTime());
   }
 
-  /** No further request is answered here: from now on, every one is Node's. */
+  /** No new connection is taken, and one that has begun a request is Node's, or has its last answer. */
   close(): void {
     this.isClosing = true;
     clearInterval(this.checks);
-    for (const connection of [...this.connections]) connection.close();
+    for (const connection of [...this.connections]) connection.leave();
+  }
+
+  /** Closes connections that wait for nothing; one that has begun a request since is Node's too. */
+  closeIdle(): void {
+    for (const connection of [...this.connections]) {
+      connection.closeIdle();
+      connection.leave();
+    }
   }
 
   /** Cuts whoever is left. */
