@@ -11,6 +11,7 @@ import { bannerText } from "./banner.js";
 import { helpText, parseCommandLine } from "./command-line.js";
 import { runCommand } from "./commands/command.js";
 import { COMMANDS } from "./commands/command-table.js";
+import { letHeapGrow } from "./roomy-heap.js";
 import { StartError } from "./start-error.js";
 import { onStopSignal } from "./stop-signals.js";
 import { readVersion } from "./version.js";
@@ -47,6 +48,7 @@ async function runServe(): Promise<void> {
   const attestorKey = process.env.PERPGATE_ATTESTOR_KEY;
   // Whatever this process starts has no use for it.
   delete process.env.PERPGATE_ATTESTOR_KEY;
+  letHeapGrow();
   const { serve } = await import("./serve.js");
   const perpgate = await serve(settings, version, attestorKey);
   // Before the banner: whoever waits for it may send a signal the moment it appears.

@@ -88,6 +88,28 @@ describe("the pulse", () => {
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(40 - 1e-6);
   });
 
+  test("after a round that met commands, at least eight times its time", async () => {
+    const { clock, feed, pulse } = slowRound(1_000);
+    pulse.wake(feed);
+    await turn();
+    pulse.giveWay();
+    while (feed.delivered < 1_000) await turn();
+    pulse.wake(feed);
+    await vi.advanceTimersByTimeAsync(8 * 10 - 10 - 1);
+    expect(feed.rounds).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(2);
+    expect(feed.rounds).toHaveLength(2);
+    const [first = 0, second = 0] = feed.rounds;
+    expect(second - first).toBeGreaterThanOrEqual(80 - 1e-6);
+    // Nobody wants the thread any more.
+    while (feed.delivered < 2_000) await turn();
+    pulse.wake(feed);
+    await vi.advanceTimersByTimeAsync(4 * 10 - 10 + 1);
+    expect(feed.rounds).toHaveLength(3);
+    expect(clock.now() - second).toBeLessThan(80);
+    pulse.stop();
+  });
+
   test("a long round is spread over turns of the event loop", async () => {
     const { feed, pulse } = slowRound(1_000);
     pulse.wake(feed);

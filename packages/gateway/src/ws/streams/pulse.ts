@@ -1,6 +1,6 @@
 /**
  * The beat of the public streams: at most one round of frames per 10 ms, and at most a quarter of
- * the thread.
+ * the thread, or an eighth while orders want it.
  *
  * A round asks every feed that has something new for its delivery: a frame made once and those who
  * get it. The writes are spread over turns of the event loop, so that an order never waits for a
@@ -8,8 +8,9 @@
  * while commands are being executed. An order needs the thread three times (to be read, when its
  * signature was checked, when it is durable), and would wait for a whole slice each time.
  *
- * The next round begins no sooner than four times the time that the last one spent after it began;
- * what happens meanwhile is conflated into it. So more readers make frames rarer, not orders slower.
+ * The next round begins no sooner than four times the time that the last one spent after it began,
+ * eight times if that one had to give way; what happens meanwhile is conflated into it. So more
+ * readers make frames rarer, not orders slower.
  */
 
 export interface Delivery {
@@ -24,6 +25,8 @@ export interface PulseFeed {
 
 export const MIN_INTERVAL_MS = 10;
 export const INTERVAL_PER_SPENT = 4;
+/** After a round that met commands: a thread that is nearly full lets every order wait. */
+export const INTERVAL_PER_SPENT_BESIDE_COMMANDS = 8;
 /** Time that one turn may spend writing in a quiet market. */
 const SLICE_MS = 0.4;
 /** Writes between two looks at the clock, and the most of a turn while there are commands. */
@@ -40,6 +43,8 @@ export class Pulse {
   private spentMs = 0;
   /** Until when orders are taken to want the thread. */
   private givesWayUntil = Number.NEGATIVE_INFINITY;
+  /** Whether the last round, or the one under way, met commands. */
+  private hasGivenWay = false;
   private isStopped = false;
 
   constructor(
@@ -62,7 +67,9 @@ export class Pulse {
   /** A command was executed: whoever sent it waits for the answer, and others for theirs. */
   giveWay(): void {
     // Between two rounds there is nothing to cut short.
-    if (this.deliveries.length > 0) this.givesWayUntil = this.monotonic() + GIVE_WAY_MS;
+    if (this.deliveries.length === 0) return;
+    this.givesWayUntil = this.monotonic() + GIVE_WAY_MS;
+    this.hasGivenWay = true;
   }
 
   stop(): void {
@@ -77,7 +84,8 @@ export class Pulse {
 
   private schedule(): void {
     if (this.timer !== undefined || this.isUnderWay || this.dirty.size === 0) return;
-    const interval = Math.max(MIN_INTERVAL_MS, INTERVAL_PER_SPENT * this.spentMs);
+    const perSpent = this.hasGivenWay ? INTERVAL_PER_SPENT_BESIDE_COMMANDS : INTERVAL_PER_SPENT;
+    const interval = Math.max(MIN_INTERVAL_MS, perSpent * this.spentMs);
     const delay = Math.ceil(this.startedAt + interval - this.monotonic());
     if (delay > 0) this.timer = setTimeout(() => this.begin(), delay);
     // Not at once: a round within the command's own turn would delay its acknowledgement.
@@ -88,6 +96,7 @@ export class Pulse {
     this.timer = undefined;
     this.startedAt = this.monotonic();
     this.spentMs = 0;
+    this.hasGivenWay = false;
     const feeds = [...this.dirty];
     this.dirty.clear();
     for (const feed of feeds) {
