@@ -35,18 +35,16 @@ export function forkOnIdleCores(url: URL): ChildProcess {
  */
 export function firstMessage(child: ChildProcess): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const onEnd = (): void => {
-      child.off("message", onMessage);
-      reject(new Error(`a child process ended early with code ${child.exitCode}`));
+    const settle = (act: () => void): void => {
+      child.off("message", onMessage).off("disconnect", onEnd).off("error", onMissing);
+      act();
     };
-    const onMessage = (message: unknown): void => {
-      child.off("disconnect", onEnd);
-      resolve(message);
-    };
-    child.once("disconnect", onEnd);
+    const onMessage = (message: unknown): void => settle(() => resolve(message));
+    const onEnd = (): void =>
+      settle(() => reject(new Error(`a child process ended early with code ${child.exitCode}`)));
     // A program that is not there.
-    child.once("error", reject);
-    child.once("message", onMessage);
+    const onMissing = (error: Error): void => settle(() => reject(error));
+    child.once("message", onMessage).once("disconnect", onEnd).once("error", onMissing);
   });
 }
 

@@ -13,7 +13,7 @@ import { KEY_BYTES, writeKey } from "./keys.js";
 
 const HEADER_BYTES = 8;
 /** Room for a usual slice. */
-const USUAL_BYTES = 512 * 1024;
+export const USUAL_BYTES = 512 * 1024;
 const USUAL_PLACES = 256;
 
 export class Slice {

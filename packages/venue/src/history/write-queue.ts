@@ -31,8 +31,12 @@ const ENTRIES_PER_BULK_SLICE = 16_384;
 const FLUSH_AFTER_MS = 100;
 /** Some seconds of the fastest load, and some hundred bytes each. */
 const MOST_ENTRIES = 500_000;
-/** Written slices that are kept to be filled again. */
-const SPARE_SLICES = 8;
+/**
+ * Written slices that are kept to be filled again: as many as one transaction may hold. With fewer,
+ * a fast load makes new ones all the time, and memory that threads share does not count with the
+ * collector: what was let go of stayed for minutes, half a megabyte each.
+ */
+const SPARE_SLICES = 64;
 
 export function noSpot(): Spot {
   return { slice: 0, at: 0 };

@@ -99,6 +99,26 @@ describe("a disk that is slow", () => {
   });
 });
 
+describe("the memory of slices", () => {
+  test("a burst of forty, again and again: no more memory than the first one took", async () => {
+    open();
+    const seen = new Set<SharedArrayBuffer>();
+    const burst = async (): Promise<void> => {
+      whileNobodyCanWrite(() => {
+        for (let i = 0; i < 40; i++) command(ENTRIES_PER_SLICE);
+        for (const { shared } of store.recent) seen.add(shared);
+      });
+      await queue.flush();
+    };
+    await burst();
+    const afterFirst = seen.size;
+    expect(afterFirst).toBeGreaterThanOrEqual(40);
+    for (let i = 0; i < 3; i++) await burst();
+    expect(seen.size).toBe(afterFirst);
+    expect(entriesOnDisk()).toBe(4 * 40 * ENTRIES_PER_SLICE);
+  });
+});
+
 describe("flush", () => {
   test("many at once, while a transaction is spread over time: all resolve, without a slice for each", async () => {
     open();

@@ -10,7 +10,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { giveWay } from "../../thread-priority.js";
 import { openEnvironment, openTables, TABLES, writeHeld } from "../history-environment.js";
-import { eachEntry } from "../slice.js";
+import { eachEntry, USUAL_BYTES } from "../slice.js";
 import { DiskProbe } from "./disk-probe.js";
 import { EvenPace } from "./even-pace.js";
 import type { FromWriter, ThreadData, ToWriter, WriteSlice } from "./messages.js";
@@ -48,14 +48,21 @@ function run(
   let timer: NodeJS.Timeout | undefined;
   let begunAt = Number.NEGATIVE_INFINITY;
   let hasFailed = false;
+  let copy = Buffer.allocUnsafeSlow(USUAL_BYTES);
+
+  /** lmdb takes no memory that is shared. Good until the next one: an entry that was put is copied. */
+  const copyOf = (shared: Uint8Array): Buffer => {
+    if (shared.length > copy.length) copy = Buffer.allocUnsafeSlow(shared.length);
+    copy.set(shared);
+    return copy.subarray(0, shared.length);
+  };
 
   const putAll = (slices: readonly WriteSlice[]): void => {
     const entries = slices.reduce((sum, { count }) => sum + count, 0);
     pace.begin(entries / ENTRIES_PER_STEP, entries <= MOST_SPREAD_ENTRIES ? SPREAD_MS : 0);
     let put = 0;
     for (const { memory, length } of slices) {
-      // A copy: lmdb takes no memory that is shared.
-      eachEntry(Buffer.from(new Uint8Array(memory, 0, length)), (table, key, value) => {
+      eachEntry(copyOf(new Uint8Array(memory, 0, length)), (table, key, value) => {
         tables[table]!.putSync(key, value);
         if (++put % ENTRIES_PER_STEP === 0) pace.next();
       });
