@@ -91,6 +91,7 @@ describe("real order flow", () => {
   if (FOLDER === undefined || !existsSync(RECORDING)) {
     const why =
       FOLDER === undefined ? "PERPGATE_VECTORS names no folder" : `there is no ${RECORDING}`;
+    if (process.env.REQUIRE_VECTORS === "1") throw new Error(`REQUIRE_VECTORS is set: ${why}`);
     test.skip(`five hours of Bitstamp: not run, because ${why}`, () => {});
     console.info(`real order flow: not run, because ${why}`);
     return;

@@ -3,8 +3,7 @@
  */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { poolVerifier } from "../auth/verification/pool-verifier.js";
-import type { SignatureVerifier } from "../auth/verification/signature-verifier.js";
+import { HeldSignatures } from "../venue/testing/held-signatures.js";
 import { newFolder, type RunningVenue, runVenue } from "../venue/testing/running-venue.js";
 import { newSessionKey, Trader } from "../venue/testing/trader.js";
 import { StreamClient } from "./testing/stream-client.js";
@@ -56,25 +55,17 @@ async function begin(at = shared) {
   return { at, trader, client };
 }
 
-/** Checks signatures as ever, but not while it is shut. */
-class GatedVerifier implements SignatureVerifier {
-  isShut = false;
-  private readonly held: (() => void)[] = [];
-
-  get waiting(): number {
-    return this.held.length;
-  }
-
-  verify(...check: Parameters<SignatureVerifier["verify"]>): void {
-    const run = () => poolVerifier.verify(...check);
-    if (this.isShut) this.held.push(run);
-    else run();
-  }
-
-  open(): void {
-    this.isShut = false;
-    for (const run of this.held.splice(0)) run();
-  }
+/** Two sockets of one session, the first with an order whose signature is still being checked. */
+async function beginWithOrderUnderWay() {
+  const signatures = new HeldSignatures();
+  const { at, trader, client } = await begin(await runVenue({ signatures }));
+  const second = await StreamClient.connect(at.url, trader.token);
+  await second.settled();
+  signatures.hold();
+  const body = JSON.stringify(trader.limit("long", 63_000, { margin: 1 }));
+  client.send({ op: "order", body, sig: trader.signatureOf(body)["x-service-sig"] });
+  await until(() => signatures.waiting === 1);
+  return { at, trader, client, second, signatures };
 }
 
 describe("the option", () => {
@@ -217,17 +208,17 @@ describe("what races with the loss", () => {
   });
 
   test("orders that the lost socket sent last: none outlives it", async () => {
-    const gate = new GatedVerifier();
-    const { at, trader, client } = await begin(await runVenue({ signatures: gate }));
-    gate.isShut = true;
+    const signatures = new HeldSignatures();
+    const { at, trader, client } = await begin(await runVenue({ signatures }));
+    signatures.hold();
     for (let i = 0; i < 5; i++) {
       const body = JSON.stringify(trader.limit("long", 63_000, { margin: 1 }));
       client.send({ op: "order", body, sig: trader.signatureOf(body)["x-service-sig"] });
     }
-    await until(() => gate.waiting === 5);
+    await until(() => signatures.waiting === 5);
     client.socket.terminate();
     await until(async () => (await openOrders(trader)) === 0);
-    gate.open();
+    signatures.release();
     await until(async () => (await fates(trader)).length === 7);
     await until(async () => (await openOrders(trader)) === 0);
     expect(new Set(await fates(trader))).toEqual(new Set(["disconnected"]));
@@ -235,20 +226,13 @@ describe("what races with the loss", () => {
   });
 
   test("orders that one of two lost sockets sent last: none outlives the session's sockets", async () => {
-    const gate = new GatedVerifier();
-    const { at, trader, client } = await begin(await runVenue({ signatures: gate }));
-    const second = await StreamClient.connect(at.url, trader.token);
-    await second.settled();
-    gate.isShut = true;
-    const body = JSON.stringify(trader.limit("long", 63_000, { margin: 1 }));
-    client.send({ op: "order", body, sig: trader.signatureOf(body)["x-service-sig"] });
-    await until(() => gate.waiting === 1);
+    const { at, trader, client, second, signatures } = await beginWithOrderUnderWay();
     // The socket that waits for an answer goes first, while the other still speaks for the session.
     client.socket.terminate();
     await until(() => at.streams.size === 1);
     second.socket.terminate();
     await until(async () => (await openOrders(trader)) === 0);
-    gate.open();
+    signatures.release();
     await until(async () => (await fates(trader)).length === 3);
     await until(async () => (await openOrders(trader)) === 0);
     expect(await fates(trader)).toEqual(["disconnected", "disconnected", "disconnected"]);
@@ -256,18 +240,11 @@ describe("what races with the loss", () => {
   });
 
   test("orders that a lost socket sent last: they stay while another speaks for the session", async () => {
-    const gate = new GatedVerifier();
-    const { at, trader, client } = await begin(await runVenue({ signatures: gate }));
-    const second = await StreamClient.connect(at.url, trader.token);
-    await second.settled();
-    gate.isShut = true;
-    const body = JSON.stringify(trader.limit("long", 63_000, { margin: 1 }));
-    client.send({ op: "order", body, sig: trader.signatureOf(body)["x-service-sig"] });
-    await until(() => gate.waiting === 1);
+    const { at, trader, client, second, signatures } = await beginWithOrderUnderWay();
     client.socket.terminate();
     await until(() => at.streams.size === 1);
     const before = at.venue.position;
-    gate.open();
+    signatures.release();
     await until(async () => (await openOrders(trader)) === 3);
     await second.settled();
     // The order, and no word of a loss.
