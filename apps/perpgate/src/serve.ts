@@ -100,6 +100,7 @@ export async function serve(
       origins: settings.server.origins,
       page,
       addressLimits: new AddressLimits(settings.limits),
+      clientLimits: settings.limits,
       markets: () => venue.views.markets(),
       readiness,
       streams: new StreamServer({ venue, log, limits: settings.sockets }),

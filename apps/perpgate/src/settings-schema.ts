@@ -43,6 +43,8 @@ const Http = section({
   keepAliveTimeoutMs: Milliseconds,
   timeoutCheckIntervalMs: Milliseconds,
   maxConnections: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+  connectionsPerAddress: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+  pipelinedRequests: Type.Integer({ minimum: 1, maximum: 10_000 }),
   drainGraceMs: Milliseconds,
 });
 
@@ -58,6 +60,12 @@ const Limits = section({
   failedSignInsPerMinute: Burst,
   readsPerSecond: Rate,
   readsBurst: Burst,
+  costMsPerSecond: Rate,
+  costBurstMs: Rate,
+  reserveMsPerSecond: Rate,
+  reserveBurstMs: Rate,
+  accountCostMsPerSecond: Rate,
+  accountCostBurstMs: Rate,
   /** No shorter than an order may be. */
   signedBytes: Type.Integer({ minimum: 1_024, maximum: 16_777_216 }),
   pendingOrders: Burst,
@@ -71,6 +79,7 @@ const Sockets = section({
   messageFragments: Burst,
   messagesPerSecond: Rate,
   messagesBurst: Burst,
+  heldMessages: Burst,
   /** Past it, frames that only show the latest state are left out. */
   roomBytes: Bytes,
   /** Past it, the socket is closed. */

@@ -38,8 +38,13 @@ const CONFIGURATION = {
     accountReadsBurst: 1_000_000,
     readsPerSecond: 1_000_000,
     readsBurst: 1_000_000,
+    costMsPerSecond: 1_000_000,
+    costBurstMs: 1_000_000,
+    accountCostMsPerSecond: 1_000_000,
+    accountCostBurstMs: 1_000_000,
     depositsPerMinute: 1_000_000,
   },
+  http: { connectionsPerAddress: 100_000 },
   sockets: {
     socketsPerAddress: 100_000,
     messagesPerSecond: 1_000_000,

@@ -7,7 +7,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AddressLimits, DEFAULT_LIMITS, NonceIssuer, StreamServer } from "@perpgate/gateway";
+import {
+  AddressLimits,
+  CostBudgets,
+  DEFAULT_LIMITS,
+  NonceIssuer,
+  StreamServer,
+} from "@perpgate/gateway";
 import { DEFAULT_MARKETS } from "@perpgate/protocol";
 import { NO_EVIDENCE, Venue, venueConfigOf } from "@perpgate/venue";
 import { WebSocketServer } from "ws";
@@ -45,6 +51,8 @@ const streams = new StreamServer({
   // The readers do not answer pings.
   limits: { socketsPerAddress: 100_000, pingIntervalMs: 3_600_000 },
 });
+/** All readers share one address here. */
+const UNLIMITED_COST = { ...DEFAULT_LIMITS, costMsPerSecond: 1e6, costBurstMs: 1e6 };
 const server = createServer();
 streams.attach(
   server,
@@ -54,6 +62,11 @@ streams.attach(
     markets: () => venue.views.markets(),
     nonces: new NonceIssuer(new Uint8Array(32)),
     addressLimits: new AddressLimits(DEFAULT_LIMITS),
+    budgets: new CostBudgets(UNLIMITED_COST, {
+      onCharged: () => undefined,
+      onHeld: () => undefined,
+    }),
+    signedBytes: DEFAULT_LIMITS.signedBytes,
     readiness: [],
     venue: undefined,
     openApi: "{}",

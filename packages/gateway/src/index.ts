@@ -12,6 +12,7 @@ export {
   type GatewayOptions,
   type TrustedProxies,
 } from "./http/server.js";
+export { CostBudgets, type CostMetrics } from "./limits/cost-budget.js";
 export { DEFAULT_LIMITS, type LimitSettings } from "./limits/limit-settings.js";
 export { AccountLimits, AddressLimits } from "./limits/limits.js";
 export type { AttestationDesk } from "./venue/attestation-desk.js";

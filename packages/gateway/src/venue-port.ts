@@ -75,6 +75,8 @@ export interface SessionOptions {
 }
 
 export interface VenuePort {
+  /** The account number of a live session, or refuses with `invalid_token`. Cheap. */
+  accountOf(caller: Caller): number;
   signIn(client: Client, request: SignInBody): Promise<SessionToken>;
   rotateSession(caller: Caller, request: Signed<RotateBody>): Promise<RotatedSession>;
   endSession(caller: Caller): Promise<EndedSession>;

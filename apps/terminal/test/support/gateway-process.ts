@@ -19,6 +19,8 @@ const UNLIMITED = {
   accountReadsPerSecond: 1e6,
   accountReadsBurst: 1e6,
   readsPerSecond: 1e6,
+  costMsPerSecond: 1e6,
+  costBurstMs: 1e6,
   readsBurst: 1e6,
 };
 

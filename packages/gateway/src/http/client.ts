@@ -7,12 +7,15 @@
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Client, HeaderSink } from "../venue-port.js";
+import type { OverBudget } from "../limits/charge-operation.js";
+import type { HeaderSink } from "../venue-port.js";
+import type { Exchange } from "./http-connection.js";
+import type { TimedClient } from "./operation.js";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** How old the request's first byte was when Node raised it. */
-    firstByteAgoMs: number;
+    /** What the connection knows of the request; set before any other hook runs. */
+    exchange: Exchange | null;
   }
 }
 
@@ -28,12 +31,12 @@ export function roundedMs(elapsedMs: number): number {
   return Math.round(elapsedMs * 1_000) / 1_000;
 }
 
-export class RequestClient implements Client {
+export class RequestClient implements TimedClient {
   readonly header: HeaderSink;
 
   constructor(
     private readonly request: FastifyRequest,
-    private readonly reply: FastifyReply,
+    reply: FastifyReply,
   ) {
     this.header = (name, value) => void reply.header(name, value);
   }
@@ -46,8 +49,26 @@ export class RequestClient implements Client {
     return isForwarded(this.request.headers);
   }
 
+  get key(): string {
+    return this.exchange.key;
+  }
+
+  get account(): number | undefined {
+    return this.exchange.account;
+  }
+
+  get overBudget(): OverBudget | undefined {
+    return this.exchange.overBudget;
+  }
+
   /** Milliseconds since the first byte of the request was read. */
   elapsedMs(): number {
-    return roundedMs(this.request.firstByteAgoMs + this.reply.elapsedTime);
+    return roundedMs(performance.now() - this.exchange.startedAtMs);
+  }
+
+  private get exchange(): Exchange {
+    const { exchange } = this.request;
+    if (exchange === null) throw new Error("the request came without its exchange");
+    return exchange;
   }
 }

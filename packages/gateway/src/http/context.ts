@@ -2,6 +2,7 @@
 
 import type { Market } from "@perpgate/protocol";
 import type { NonceIssuer } from "../auth/nonce-issuer.js";
+import type { CostBudgets } from "../limits/cost-budget.js";
 import type { AddressLimits } from "../limits/limits.js";
 import type { VenuePort } from "../venue-port.js";
 
@@ -18,6 +19,9 @@ export interface GatewayContext {
   readonly markets: () => readonly Market[];
   readonly nonces: NonceIssuer;
   readonly addressLimits: AddressLimits;
+  readonly budgets: CostBudgets;
+  /** Bytes that a signed body may have. */
+  readonly signedBytes: number;
   readonly readiness: readonly ReadinessProbe[];
   /** Undefined until a venue is attached; the operations that need one then refuse. */
   readonly venue: VenuePort | undefined;

@@ -73,8 +73,11 @@ describe("errors have one shape", () => {
   });
 
   test("a body of exactly the limit: read", async () => {
-    const { body } = await ask(`${url}/v1/orders`, jsonPost(" ".repeat(65_536)));
+    const { body } = await ask(`${url}/v1/bridge/votes`, jsonPost(" ".repeat(65_536)));
     expect(body.code).toBe("malformed_json");
+    // What is signed goes into the log whole and has a lower limit.
+    const order = await ask(`${url}/v1/orders`, jsonPost(" ".repeat(4_096)));
+    expect(order.body.code).toBe("malformed_json");
   });
 
   test.each([

@@ -7,28 +7,14 @@
  */
 
 import type { IncomingMessage } from "node:http";
-import type { Socket } from "node:net";
 
 interface MessageParser {
   /** Milliseconds since the first byte of the message under way. */
   duration(): number;
 }
 
-/** Of sockets whose next request was begun before Node had them: when, by `performance.now()`. */
-const begunBefore = new WeakMap<Socket, number>();
-
-/** Tells of a first byte that Node will be given later than it was read. */
-export function noteFirstByte(socket: Socket, atMs: number): void {
-  begunBefore.set(socket, atMs);
-}
-
 /** To be asked when the request is raised: later the parser may be at the next one. */
 export function firstByteAgoMs({ socket }: IncomingMessage): number {
-  const begunAtMs = begunBefore.get(socket);
-  if (begunAtMs !== undefined) {
-    begunBefore.delete(socket);
-    return performance.now() - begunAtMs;
-  }
   const parser: unknown = Reflect.get(socket, "parser");
   if (!isParser(parser)) return 0;
   const agoMs = parser.duration();

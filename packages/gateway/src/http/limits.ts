@@ -21,6 +21,10 @@ export interface HttpLimits {
   readonly keepAliveTimeoutMs: number;
   readonly timeoutCheckIntervalMs: number;
   readonly maxConnections: number;
+  /** Connections that one client address may hold; a trusted proxy may hold more. */
+  readonly connectionsPerAddress: number;
+  /** Requests that may wait on one connection behind the one that is served. */
+  readonly pipelinedRequests: number;
 }
 
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
@@ -31,4 +35,6 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   keepAliveTimeoutMs: 30_000,
   timeoutCheckIntervalMs: 1_000,
   maxConnections: 10_000,
+  connectionsPerAddress: 256,
+  pipelinedRequests: 64,
 };

@@ -7,7 +7,9 @@ import { Counter, Histogram, type Registry } from "prom-client";
 export class RequestMetrics {
   private readonly durations;
   private readonly aborted;
-  private readonly handedOver;
+  private readonly charged;
+  private readonly held;
+  private readonly refusedConnections;
 
   constructor(readonly registry: Registry) {
     this.durations = new Histogram({
@@ -22,9 +24,19 @@ export class RequestMetrics {
       help: "Requests whose client went away before the answer.",
       registers: [registry],
     });
-    this.handedOver = new Counter({
-      name: "perpgate_http_connections_handed_over_total",
-      help: "Connections that left the front for Node's parser with their first unusual bytes.",
+    this.charged = new Counter({
+      name: "perpgate_cost_seconds_total",
+      help: "Processor time charged to clients, by the table of costs.",
+      registers: [registry],
+    });
+    this.held = new Counter({
+      name: "perpgate_cost_held_total",
+      help: "Requests, connections and messages that waited until their address owed nothing.",
+      registers: [registry],
+    });
+    this.refusedConnections = new Counter({
+      name: "perpgate_http_connections_refused_total",
+      help: "Connections closed at once because their address held too many.",
       registers: [registry],
     });
   }
@@ -38,8 +50,16 @@ export class RequestMetrics {
     this.aborted.inc();
   }
 
-  onHandedOver(): void {
-    this.handedOver.inc();
+  onCharged(micros: number): void {
+    this.charged.inc(micros / 1e6);
+  }
+
+  onHeld(): void {
+    this.held.inc();
+  }
+
+  onConnectionRefused(): void {
+    this.refusedConnections.inc();
   }
 }
 

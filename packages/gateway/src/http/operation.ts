@@ -9,7 +9,8 @@
 
 import { type ErrorCode, Refusal } from "@perpgate/protocol";
 import { type Static, type TObject, type TSchema, Type } from "typebox";
-import type { Caller, Client, VenuePort } from "../venue-port.js";
+import type { Payer } from "../limits/charge-operation.js";
+import type { Caller, Client, HeaderSink, VenuePort } from "../venue-port.js";
 import type { GatewayContext } from "./context.js";
 import { guardOf, refuseInvalid } from "./guard.js";
 import { queryDecoderOf } from "./query.js";
@@ -39,7 +40,7 @@ export interface RawCall {
 }
 
 /** A client whose request has a beginning. */
-export interface TimedClient extends Client {
+export interface TimedClient extends Client, Readonly<Payer> {
   /** Milliseconds since the first byte of the request was read. */
   elapsedMs(): number;
 }
@@ -63,6 +64,10 @@ export interface OperationDescription {
   readonly tag: "auth" | "markets" | "orders" | "account" | "bridge" | "blocks" | "service";
   readonly summary: string;
   readonly access: Access;
+  /** Microseconds of processor time beyond those of any request and of the answer's bytes. */
+  readonly costMicros: number;
+  /** Bytes that a body may have, where that is less than the server's bound. */
+  readonly bodyBytes?: number;
   /** The limit that requests count against, by its name in the headers; none where undefined. */
   readonly limit?: LimitName;
   readonly params: TObject;
@@ -163,6 +168,19 @@ function decoderOf<P extends TObject, Q extends TObject, B extends TSchema, S ex
     if (!isBody(body)) throw refuseInvalid(isBody.errors);
     return { params, query, body, bodyBytes, signature, client, caller };
   };
+}
+
+/**
+ * The account behind the token, or `token_required` or `invalid_token`. Asked before a body is read:
+ * a hash and two look-ups are the least that a request can cost.
+ */
+export function requireLiveSession(
+  bearerToken: string | undefined,
+  header: HeaderSink,
+  { venue }: Pick<GatewayContext, "venue">,
+): number | undefined {
+  if (bearerToken === undefined) throw new Refusal("token_required", {});
+  return venue?.accountOf({ bearerToken, header });
 }
 
 function callerOf({ bearerToken, client }: RawCall): () => Caller {

@@ -2,11 +2,12 @@
 
 import { SIGNATURE_HEADER } from "@perpgate/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { chargeOperation } from "../limits/charge-operation.js";
 import { bearerTokenOf } from "./bearer-token.js";
 import { RequestClient } from "./client.js";
 import type { GatewayContext } from "./context.js";
 import { EMPTY_BODY, JsonBody } from "./json-body.js";
-import { JsonText, type Operation, type RawCall } from "./operation.js";
+import { JsonText, type Operation, type RawCall, requireLiveSession } from "./operation.js";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
@@ -19,10 +20,28 @@ export function routeOperations(
     const { status, schema } = operation.success;
     // Other limits need to know the account, or how a sign-in ends: they are counted further in.
     const isLimitedRead = operation.limit === "reads";
+    const isPublic = operation.access === "public";
     app.route({
       method: operation.method,
       url: routePathOf(operation),
       schema: { response: { [status]: schema } },
+      ...bodyLimitOf(operation, context.signedBytes),
+      // Before the body is read: a request without a live session costs no parsing.
+      onRequest: (request, reply, done) => {
+        const { header } = new RequestClient(request, reply);
+        try {
+          const token = bearerTokenOf(request.headers.authorization);
+          const account = isPublic ? undefined : requireLiveSession(token, header, context);
+          const { exchange } = request;
+          if (exchange !== null) {
+            chargeOperation(context.budgets, exchange, operation, account, header);
+          }
+        } catch (error) {
+          done(error instanceof Error ? error : new Error(String(error)));
+          return;
+        }
+        done();
+      },
       handler: (request, reply) => {
         const call = rawCallOf(request, reply);
         if (isLimitedRead) context.addressLimits.takeRead(call.client.address, call.client.header);
@@ -37,6 +56,12 @@ export function routeOperations(
       },
     });
   }
+}
+
+/** What is signed goes into the log whole, so it has the bound of the log. */
+function bodyLimitOf({ id, bodyBytes }: Operation, signedBytes: number): { bodyLimit?: number } {
+  if (id === "placeOrder" || id === "rotateSession") return { bodyLimit: signedBytes };
+  return bodyBytes === undefined ? {} : { bodyLimit: bodyBytes };
 }
 
 /** The operation's path as Fastify writes it. */

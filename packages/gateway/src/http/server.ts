@@ -1,7 +1,7 @@
 /**
  * The HTTP side of the gateway, put together in the order a request passes it.
  *
- *   socket → front → limits → request id → 404/405 → body → operation → schema → answer
+ *   connection → budget → request id → 404/405 → token → body → operation → schema → answer
  *
  * Every stage has one error exit, the shape of `ErrorBody`. The server is built without listening,
  * listens once, and drains once: it stops accepting, lets requests in flight finish, and cuts what
@@ -17,32 +17,44 @@ import { setImmediate } from "node:timers/promises";
 import { Refusal } from "@perpgate/protocol";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { Registry } from "prom-client";
+import { clientKeyOf } from "../limits/client-key.js";
+import { CostBudgets } from "../limits/cost-budget.js";
+import type { LimitSettings } from "../limits/limit-settings.js";
 import { OPERATIONS } from "../operations.js";
-import { clientAddressOf, type ProxyTrust } from "../ws/client-address.js";
+import {
+  type ClientAddressOf,
+  clientAddressOf,
+  type ProxyTrust,
+  trustedPeer,
+} from "../ws/client-address.js";
 import type { StreamServer } from "../ws/stream-server.js";
 import { AllowedMethods } from "./allowed-methods.js";
+import { roundedMs } from "./client.js";
 import { answerClientError } from "./client-errors.js";
 import type { GatewayContext } from "./context.js";
 import { type AllowedOrigins, allowOrigins } from "./cors.js";
 import { serveDocs } from "./docs.js";
 import { pathOf, sendError } from "./errors.js";
-import { firstByteAgoMs } from "./first-byte.js";
-import { Front } from "./front/front.js";
 import { compileGuardsSoon } from "./guard.js";
+import { type ConnectionsOptions, HttpConnections } from "./http-connections.js";
 import { readJsonBodies } from "./json-body.js";
-import { PlainLane } from "./lane/plain-lane.js";
+import { LeanOrders } from "./lean-orders.js";
 import type { HttpLimits } from "./limits.js";
 import { RequestMetrics, serveMetrics } from "./metrics.js";
 import { openApiDocument } from "./openapi.js";
 import { servePage } from "./page.js";
 import { requestIdOf } from "./request-id.js";
-import { requestLevel } from "./request-level.js";
+import { RequestLog } from "./request-log.js";
+import { mayUseReserve } from "./reserve.js";
 import { routeOperations } from "./routes.js";
 
-export interface GatewayOptions extends Omit<GatewayContext, "openApi"> {
+export interface GatewayOptions
+  extends Omit<GatewayContext, "openApi" | "budgets" | "signedBytes"> {
   readonly log: FastifyBaseLogger;
   readonly metrics: Registry;
   readonly limits: HttpLimits;
+  /** What each client may use up. */
+  readonly clientLimits: LimitSettings;
   readonly trustProxy: TrustedProxies;
   /** Pages that may call from a browser. */
   readonly origins: AllowedOrigins;
@@ -50,8 +62,6 @@ export interface GatewayOptions extends Omit<GatewayContext, "openApi"> {
   readonly streams?: StreamServer | undefined;
   /** The folder of the built trading page, served at `/`; undefined serves none. */
   readonly page?: string | undefined;
-  /** Whether plain requests are answered before Node parses them; false only for comparison. */
-  readonly hasFront?: boolean;
 }
 
 /**
@@ -69,13 +79,30 @@ export interface Gateway {
 
 export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   const document = openApiDocument(OPERATIONS, options.version);
-  const context = { ...options, openApi: JSON.stringify(document) };
   const metrics = new RequestMetrics(options.metrics);
-  const addressOf = clientAddressOf(proxyTrustOf(options.trustProxy));
-  const laneOptions = { ...options, context, metrics, addressOf };
-  const lane = new PlainLane(laneOptions);
-  const app = createServer(options, lane);
-  const front = options.hasFront === false ? undefined : new Front(app.server, laneOptions);
+  const budgets = new CostBudgets(options.clientLimits, metrics);
+  const { signedBytes } = options.clientLimits;
+  const context = { ...options, budgets, signedBytes, openApi: JSON.stringify(document) };
+  const trust = proxyTrustOf(options.trustProxy);
+  const addressOf = clientAddressOf(trust);
+  const requestLog = new RequestLog(options.log);
+  const lean = new LeanOrders({
+    ...options,
+    context,
+    metrics,
+    addressOf,
+    requestLog,
+  });
+  const { app, connections } = createServer({
+    options,
+    budgets,
+    requestLog,
+    addressOf,
+    isTrustedProxy: trustedPeer(trust),
+    mayUseReserve: (request) => mayUseReserve(request, context),
+    onRefused: () => metrics.onConnectionRefused(),
+    lean,
+  });
   allowOrigins(app, options.origins);
   const stopping = refuseWhileStopping(app);
   readJsonBodies(app);
@@ -93,17 +120,16 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
       return url;
     },
     drain: async (graceMs) => {
-      lane.close();
+      lean.close();
       stopping.begin();
-      front?.close();
+      budgets.close();
+      connections.close();
       const cut = setTimeout(() => {
         options.streams?.cut();
-        front?.cut();
         app.server.closeAllConnections();
       }, graceMs);
       try {
         await nextTurn();
-        front?.closeIdle();
         await Promise.all([options.streams?.stop(), app.close()]);
       } finally {
         clearTimeout(cut);
@@ -128,10 +154,26 @@ function proxyTrustOf(trusted: TrustedProxies): ProxyTrust {
   return trusted === false ? false : [...trusted];
 }
 
-function createServer(
-  { log, limits, trustProxy }: GatewayOptions,
-  lane: PlainLane,
-): FastifyInstance {
+interface ServerParts
+  extends Pick<ConnectionsOptions, "budgets" | "isTrustedProxy" | "mayUseReserve" | "onRefused"> {
+  readonly options: GatewayOptions;
+  readonly requestLog: RequestLog;
+  readonly addressOf: ClientAddressOf;
+  readonly lean: LeanOrders;
+}
+
+function createServer(parts: ServerParts): { app: FastifyInstance; connections: HttpConnections } {
+  const { options, requestLog, addressOf, lean } = parts;
+  const { log, limits, trustProxy } = options;
+  let toFramework: RequestListener = () => undefined;
+  const connections = new HttpConnections({
+    ...parts,
+    ...limits,
+    keyOf: (request) => clientKeyOf(addressOf(request)),
+    serve: (exchange) => {
+      if (!lean.serve(exchange)) toFramework(exchange.request, exchange.response);
+    },
+  });
   const app: FastifyInstance = Fastify({
     loggerInstance: log,
     // One line a request, written by the hook below, in place of Fastify's two.
@@ -142,7 +184,10 @@ function createServer(
     genReqId: requestIdOf,
     trustProxy: proxyTrustOf(trustProxy),
     bodyLimit: limits.bodyBytes,
-    serverFactory: (everyOther) => createHttpServer(limits, lane, everyOther),
+    serverFactory: (handler) => {
+      toFramework = handler;
+      return createHttpServer(limits, connections);
+    },
     // Fastify's own answer while closing has another shape; ours is `stopped`.
     return503OnClosing: false,
     clientErrorHandler: answerClientError,
@@ -154,10 +199,10 @@ function createServer(
     app.server.emit("request", request, reply);
   });
   app.setErrorHandler(sendError);
-  app.decorateRequest("firstByteAgoMs", 0);
+  app.decorateRequest("exchange", null);
   // Hooks call back instead of returning promises: each promise is seen in the profile of an order.
   app.addHook("onRequest", (request, reply, done) => {
-    request.firstByteAgoMs = firstByteAgoMs(request.raw);
+    request.exchange = connections.exchangeOf(request.raw);
     void reply.header("x-request-id", request.id);
     void reply.header("x-content-type-options", "nosniff");
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
@@ -167,26 +212,19 @@ function createServer(
     }
   });
   app.addHook("onResponse", (request, reply, done) => {
-    request.log[requestLevel(reply.statusCode)](
-      {
-        method: request.method,
-        path: pathOf(request),
-        status: reply.statusCode,
-        elapsedMs: Math.round(reply.elapsedTime * 1000) / 1000,
-      },
-      "request",
-    );
+    requestLog.write({
+      requestId: request.id,
+      method: request.method,
+      path: pathOf(request),
+      status: reply.statusCode,
+      elapsedMs: roundedMs(reply.elapsedTime),
+    });
     done();
   });
-  return app;
+  return { app, connections };
 }
 
-/** Plain orders and books go their own way; the framework has every other request. */
-function createHttpServer(
-  limits: HttpLimits,
-  lane: PlainLane,
-  everyOther: RequestListener,
-): HttpServer {
+function createHttpServer(limits: HttpLimits, connections: HttpConnections): HttpServer {
   const options = {
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
@@ -196,10 +234,11 @@ function createHttpServer(
     requireHostHeader: false,
   };
   const server = createNodeServer(options, (request, response) => {
-    if (!lane.serve(request, response)) everyOther(request, response);
+    connections.receive(request, response);
   });
-  // Otherwise Node ends the connection with the client's last word, and the answers to what is under
-  // way are lost; the front gives them. It is no option, and no type knows it.
+  connections.attach(server);
+  // Otherwise a client that ends its side after a request never gets the answer. It is no option of
+  // the server, and no type knows it.
   Object.assign(server, { httpAllowHalfOpen: true });
   return server.setTimeout(limits.idleTimeoutMs);
 }
@@ -207,13 +246,17 @@ function createHttpServer(
 /** A request that arrives on an open connection after the end began is refused, not dropped. */
 function refuseWhileStopping(app: FastifyInstance): { begin(): void } {
   let stopping = false;
-  app.addHook("onRequest", (_request, reply, done) => {
+  app.addHook("onRequest", (_request, _reply, done) => {
     if (!stopping) {
       done();
       return;
     }
-    void reply.header("connection", "close");
     done(new Refusal("stopped", {}));
+  });
+  // Also of what was begun before: nothing follows it on its connection.
+  app.addHook("onSend", (_request, reply, payload, done) => {
+    if (stopping) void reply.header("connection", "close");
+    done(null, payload);
   });
   return {
     begin: () => {

@@ -17,6 +17,15 @@ export interface LimitSettings {
   readonly failedSignInsPerMinute: number;
   readonly readsPerSecond: number;
   readonly readsBurst: number;
+  /** Per client address: milliseconds of processor time a second, and how many at once. */
+  readonly costMsPerSecond: number;
+  readonly costBurstMs: number;
+  /** Per client address, for cancels and reductions of live sessions alone. */
+  readonly reserveMsPerSecond: number;
+  readonly reserveBurstMs: number;
+  /** Per account, from whatever addresses it comes. */
+  readonly accountCostMsPerSecond: number;
+  readonly accountCostBurstMs: number;
   /** Bytes of an order or a rotation, which the log keeps whole; a plain order has some 150. */
   readonly signedBytes: number;
   /** Orders under way in this process, above which new ones are refused. */
@@ -35,6 +44,12 @@ export const DEFAULT_LIMITS: LimitSettings = {
   failedSignInsPerMinute: 10,
   readsPerSecond: 100,
   readsBurst: 200,
+  costMsPerSecond: 250,
+  costBurstMs: 200,
+  reserveMsPerSecond: 50,
+  reserveBurstMs: 50,
+  accountCostMsPerSecond: 200,
+  accountCostBurstMs: 200,
   signedBytes: 4_096,
   pendingOrders: 1_024,
 };

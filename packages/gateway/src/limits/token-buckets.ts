@@ -74,6 +74,25 @@ export class TokenBuckets<Key extends string | number> {
     return this.stateAt(fullAt, nowMs, isAllowed);
   }
 
+  /**
+   * Takes `amount` whether or not it is there. What is missing is a debt, of at most `maxDebt`: until
+   * it is repaid by time, `debtMs` is above 0.
+   */
+  charge(key: Key, amount: number, maxDebt: number, nowMs: number): void {
+    this.forgetSome(nowMs);
+    const fullAt = this.fullAt.get(key);
+    if (fullAt === undefined && this.fullAt.size >= this.maxKeys) this.forgetOldest();
+    const latest = nowMs + this.capacityMs + maxDebt * this.intervalMs;
+    const next = Math.max(fullAt ?? nowMs, nowMs) + amount * this.intervalMs;
+    this.fullAt.set(key, Math.min(next, latest));
+  }
+
+  /** Milliseconds until the debt of `charge` is repaid; 0 where there is none. */
+  debtMs(key: Key, nowMs: number): number {
+    const fullAt = this.fullAt.get(key);
+    return fullAt === undefined ? 0 : Math.max(0, fullAt - nowMs - this.capacityMs);
+  }
+
   private stateAt(fullAt: number, nowMs: number, isAllowed: boolean): BucketState {
     const fullInMs = fullAt - nowMs;
     const free = this.capacityMs - fullInMs;

@@ -9,6 +9,8 @@ export const cancelAllOrders = defineVenueOperation({
   summary: "Cancel all open orders, of one market or of all",
   access: "bearer",
   limit: "cancels",
+  costMicros: 150,
+  bodyBytes: 1_024,
   params: noParams,
   query: noQuery,
   body: CancelAllBody,

@@ -9,6 +9,8 @@ export const cancelOrder = defineVenueOperation({
   summary: "Cancel one order",
   access: "bearer",
   limit: "cancels",
+  costMicros: 60,
+  bodyBytes: 1_024,
   params: OrderIdPath,
   query: noQuery,
   body: noBody,

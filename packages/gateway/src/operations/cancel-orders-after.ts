@@ -9,6 +9,8 @@ export const cancelOrdersAfter = defineVenueOperation({
   summary: "Dead-man's switch: cancel all orders unless armed again in time",
   access: "bearer",
   limit: "cancels",
+  costMicros: 60,
+  bodyBytes: 1_024,
   params: noParams,
   query: noQuery,
   body: CancelAfterBody,

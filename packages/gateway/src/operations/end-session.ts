@@ -8,6 +8,8 @@ export const endSession = defineVenueOperation({
   tag: "auth",
   summary: "Sign out: the token stops working",
   access: "bearer",
+  costMicros: 60,
+  bodyBytes: 1_024,
   params: noParams,
   query: noQuery,
   body: noBody,

@@ -9,6 +9,7 @@ export const getAccount = defineVenueOperation({
   summary: "Balance, margin, equity and the session that asks",
   access: "bearer",
   limit: "account-reads",
+  costMicros: 30,
   params: noParams,
   query: noQuery,
   body: noBody,

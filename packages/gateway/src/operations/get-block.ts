@@ -9,6 +9,7 @@ export const getBlock = defineVenueOperation({
   summary: "A sealed block",
   access: "public",
   limit: "reads",
+  costMicros: 40,
   params: BlockNumberPath,
   query: noQuery,
   body: noBody,

@@ -10,6 +10,7 @@ export const getBook = defineVenueOperation({
   summary: "Order book snapshot, best prices first",
   access: "public",
   limit: "reads",
+  costMicros: 40,
   params: SymbolPath,
   query: BookQuery,
   body: noBody,

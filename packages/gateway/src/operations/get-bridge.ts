@@ -9,6 +9,7 @@ export const getBridge = defineVenueOperation({
   summary: "Where deposits go, and who attests them",
   access: "public",
   limit: "reads",
+  costMicros: 20,
   params: noParams,
   query: noQuery,
   body: noBody,

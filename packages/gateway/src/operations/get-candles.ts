@@ -9,6 +9,7 @@ export const getCandles = defineVenueOperation({
   summary: "Candles of one resolution",
   access: "public",
   limit: "reads",
+  costMicros: 60,
   params: SymbolPath,
   query: CandlesQuery,
   body: noBody,

@@ -9,6 +9,8 @@ export const getDepositQueue = defineVenueOperation({
   summary: "What an attestor has to vote on; the body is signed by its key in X-Service-Sig",
   access: "public",
   limit: "reads",
+  costMicros: 150,
+  bodyBytes: 4_096,
   params: noParams,
   query: noQuery,
   body: DepositQueueBody,

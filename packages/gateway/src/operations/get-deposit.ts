@@ -9,6 +9,7 @@ export const getDeposit = defineVenueOperation({
   summary: "One own deposit",
   access: "bearer",
   limit: "account-reads",
+  costMicros: 60,
   params: DepositIdPath,
   query: noQuery,
   body: noBody,

@@ -9,6 +9,7 @@ export const getDeposits = defineVenueOperation({
   summary: "Own deposits, the newest 1,000",
   access: "bearer",
   limit: "account-reads",
+  costMicros: 100,
   params: noParams,
   query: noQuery,
   body: noBody,

@@ -9,6 +9,7 @@ export const getFills = defineVenueOperation({
   summary: "Own fills, newest first",
   access: "bearer",
   limit: "account-reads",
+  costMicros: 60,
   params: noParams,
   query: FillsQuery,
   body: noBody,

@@ -9,6 +9,7 @@ export const getFunding = defineVenueOperation({
   summary: "Funding history, newest first",
   access: "public",
   limit: "reads",
+  costMicros: 60,
   params: SymbolPath,
   query: FundingQuery,
   body: noBody,

@@ -8,6 +8,7 @@ export const getHealth = defineOperation({
   tag: "service",
   summary: "Whether the process answers at all",
   access: "public",
+  costMicros: 0,
   params: noParams,
   query: noQuery,
   body: noBody,

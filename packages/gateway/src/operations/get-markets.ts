@@ -9,6 +9,7 @@ export const getMarkets = defineOperation({
   summary: "Listed markets, in listing order",
   access: "public",
   limit: "reads",
+  costMicros: 60,
   params: noParams,
   query: noQuery,
   body: noBody,

@@ -9,6 +9,7 @@ export const getNonce = defineOperation({
   summary: "A nonce for a sign-in message",
   access: "public",
   limit: "reads",
+  costMicros: 20,
   params: noParams,
   query: noQuery,
   body: noBody,

@@ -9,6 +9,7 @@ export const getOpenApi = defineOperation({
   summary: "This interface as an OpenAPI 3.1 document",
   access: "public",
   limit: "reads",
+  costMicros: 0,
   params: noParams,
   query: noQuery,
   body: noBody,

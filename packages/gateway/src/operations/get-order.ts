@@ -9,6 +9,7 @@ export const getOrder = defineVenueOperation({
   summary: "One own order",
   access: "bearer",
   limit: "account-reads",
+  costMicros: 40,
   params: OrderIdPath,
   query: noQuery,
   body: noBody,

@@ -9,6 +9,7 @@ export const getOrders = defineVenueOperation({
   summary: "Own orders: the open ones, or the newest 1,000 of all",
   access: "bearer",
   limit: "account-reads",
+  costMicros: 60,
   params: noParams,
   query: OrdersQuery,
   body: noBody,

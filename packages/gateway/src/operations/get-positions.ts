@@ -9,6 +9,7 @@ export const getPositions = defineVenueOperation({
   summary: "Own positions",
   access: "bearer",
   limit: "account-reads",
+  costMicros: 40,
   params: noParams,
   query: noQuery,
   body: noBody,

@@ -9,6 +9,7 @@ export const getPreconfirm = defineVenueOperation({
   summary: "An own acknowledgement with its Merkle path",
   access: "bearer",
   limit: "account-reads",
+  costMicros: 120,
   params: AckNoncePath,
   query: noQuery,
   body: noBody,

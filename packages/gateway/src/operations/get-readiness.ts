@@ -9,6 +9,7 @@ export const getReadiness = defineOperation({
   tag: "service",
   summary: "Whether traffic should be sent here",
   access: "public",
+  costMicros: 0,
   params: noParams,
   query: noQuery,
   body: noBody,

@@ -9,6 +9,7 @@ export const getTicker = defineVenueOperation({
   summary: "Prices and the last 24 hours at a glance",
   access: "public",
   limit: "reads",
+  costMicros: 40,
   params: SymbolPath,
   query: noQuery,
   body: noBody,

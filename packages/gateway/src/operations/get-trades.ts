@@ -9,6 +9,7 @@ export const getTrades = defineVenueOperation({
   summary: "Latest trades, newest first",
   access: "public",
   limit: "reads",
+  costMicros: 60,
   params: SymbolPath,
   query: TradesQuery,
   body: noBody,

@@ -1,5 +1,6 @@
 import { type Acknowledgement, PlaceOrderBody, PreconfirmAck } from "@perpgate/protocol";
 import { defineVenueOperation, noParams, noQuery } from "../http/operation.js";
+import { orderWithinBudget } from "../limits/charge-operation.js";
 
 export const placeOrder = defineVenueOperation({
   id: "placeOrder",
@@ -9,6 +10,7 @@ export const placeOrder = defineVenueOperation({
   summary: "Place an order; the answer is its preconfirmation",
   access: "signed",
   limit: "orders",
+  costMicros: 150,
   params: noParams,
   query: noQuery,
   body: PlaceOrderBody,
@@ -43,7 +45,10 @@ export const placeOrder = defineVenueOperation({
     "not_in_cohort",
   ],
   // The signature is judged behind the port: a repeated nonce is answered before it.
-  handle: async ({ caller, client, body, bodyBytes, signature }, venue) => {
+  handle: async ({ caller, client, body, bodyBytes, signature }, venue, { budgets }) => {
+    if (client.overBudget !== undefined) {
+      await orderWithinBudget(budgets, client, body.reduceOnly === true, client.header);
+    }
     const ack = await venue.placeOrder(caller(), { body, bytes: bodyBytes, signature });
     return timed(ack, client.elapsedMs());
   },

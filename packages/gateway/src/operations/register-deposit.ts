@@ -9,6 +9,8 @@ export const registerDeposit = defineVenueOperation({
   summary: "Register a deposit by its transaction hash",
   access: "bearer",
   limit: "deposits",
+  costMicros: 100,
+  bodyBytes: 1_024,
   params: noParams,
   query: noQuery,
   body: DepositBody,

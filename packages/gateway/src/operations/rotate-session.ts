@@ -9,6 +9,7 @@ export const rotateSession = defineVenueOperation({
   summary: "Tie the token to a new session key",
   access: "bearer",
   limit: "cancels",
+  costMicros: 200,
   params: noParams,
   query: noQuery,
   body: RotateBody,

@@ -9,6 +9,8 @@ export const signIn = defineVenueOperation({
   summary: "Sign in with Ethereum: trade a signed message for a token",
   access: "public",
   limit: "sign-ins",
+  costMicros: 1_500,
+  bodyBytes: 16_384,
   params: noParams,
   query: noQuery,
   body: SignInBody,

@@ -9,6 +9,7 @@ export const submitDepositVotes = defineVenueOperation({
   summary: "Hand in attestors' signed votes on deposits; the signature is what authorises",
   access: "public",
   limit: "reads",
+  costMicros: 300,
   params: noParams,
   query: noQuery,
   body: VotesBody,

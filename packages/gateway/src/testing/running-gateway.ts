@@ -7,16 +7,35 @@ import { onTestFinished } from "vitest";
 import { NonceIssuer } from "../auth/nonce-issuer.js";
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "../http/limits.js";
 import { buildGateway, type Gateway, type GatewayOptions } from "../http/server.js";
-import { DEFAULT_LIMITS } from "../limits/limit-settings.js";
+import { CostBudgets, type CostMetrics } from "../limits/cost-budget.js";
+import { DEFAULT_LIMITS, type LimitSettings } from "../limits/limit-settings.js";
 import { AddressLimits } from "../limits/limits.js";
 
 /** For tests about anything but limits, which all come from one address. */
-const UNLIMITED = {
+export const UNLIMITED: LimitSettings = {
   ...DEFAULT_LIMITS,
+  ordersPerSecond: 1e6,
+  ordersBurst: 1e6,
+  cancelsPerSecond: 1e6,
+  cancelsBurst: 1e6,
+  accountReadsPerSecond: 1e6,
+  accountReadsBurst: 1e6,
+  depositsPerMinute: 1e6,
+  costMsPerSecond: 1e6,
+  costBurstMs: 1e6,
+  accountCostMsPerSecond: 1e6,
+  accountCostBurstMs: 1e6,
+  readsPerSecond: 1e6,
   readsBurst: 1e9,
   signInsPerSecond: 1e9,
   failedSignInsPerMinute: 1e9,
 };
+
+const UNCOUNTED: CostMetrics = { onCharged: () => undefined, onHeld: () => undefined };
+
+export function unlimitedBudgets(): CostBudgets {
+  return new CostBudgets(UNLIMITED, UNCOUNTED);
+}
 
 export interface RunningGateway {
   readonly url: string;
@@ -43,6 +62,7 @@ export async function runGateway(
     markets: () => [],
     nonces: new NonceIssuer(new Uint8Array(32).fill(1)),
     addressLimits: new AddressLimits(UNLIMITED),
+    clientLimits: UNLIMITED,
     readiness: [],
     venue: undefined,
     metrics: new Registry(),
@@ -50,7 +70,7 @@ export async function runGateway(
     origins: "*",
     ...changes,
     log: pino({ level: "info" }, { write: (line) => logLines.push(line) }),
-    limits: { ...DEFAULT_HTTP_LIMITS, ...changes.limits },
+    limits: { ...DEFAULT_HTTP_LIMITS, connectionsPerAddress: 10_000, ...changes.limits },
   });
   const url = await gateway.listen({ host: "127.0.0.1", port: 0 });
   atEnd(() => gateway.drain(50));

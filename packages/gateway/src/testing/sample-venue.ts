@@ -220,6 +220,7 @@ export function sampleVenue(): { venue: VenuePort; calls: unknown[][] } {
   const candle = { time: 0, open: 1, high: 2, low: 0.5, close: 1.5, volume: 3, trades: 4 };
   const canceled = { orderId: "42", status: "canceled" as const, remainingSize: 0.5 };
   const venue: VenuePort = {
+    accountOf: () => 1,
     signIn: answer("signIn", TOKEN),
     rotateSession: answer("rotateSession", { ...TOKEN, sessionKey: "cd".repeat(32) }),
     endSession: answer("endSession", { endedAt: 1 }),

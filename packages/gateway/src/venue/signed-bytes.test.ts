@@ -4,15 +4,14 @@
  */
 
 import { expect, test } from "vitest";
-import { RawClient, rawOrder } from "../http/front/testing/raw-http.js";
+import { RawClient, rawOrder } from "../http/testing/raw-http.js";
 import { ask } from "../testing/running-gateway.js";
 import { StreamClient } from "../ws/testing/stream-client.js";
 import { newFolder, type RunningVenue, runVenue } from "./testing/running-venue.js";
 import { newSessionKey, Trader } from "./testing/trader.js";
 
 const TOO_LONG = { code: "body_too_large", message: expect.stringContaining("4096") };
-/** A header that no plain request has, and a type that is not the plain one. */
-const UNLISTED = { "x-unlisted": "1" };
+/** A type that the lean path for orders leaves to the route. */
 const WITH_CHARSET = "application/json; charset=utf-8";
 
 interface Answered {
@@ -20,16 +19,11 @@ interface Answered {
   readonly body: unknown;
 }
 
-/** Every way that an order can come: the front, the lane, the framework's route, a socket. */
+/** Every way that an order can come: the lean path, the framework's route, a socket. */
 const WAYS: Readonly<Record<string, (at: RunningVenue, trader: Trader) => Promise<Way>>> = {
-  front: async (at, trader) => {
+  lean: async (at, trader) => async (text) => {
     const client = await RawClient.open(at.dial);
-    return async (text) => answered(await client.ask(rawOrder(text, headersOf(trader, text))));
-  },
-  lane: async (at, trader) => {
-    const client = await RawClient.open(at.dial);
-    return async (text) =>
-      answered(await client.ask(rawOrder(text, { ...headersOf(trader, text), ...UNLISTED })));
+    return answered(await client.ask(rawOrder(text, headersOf(trader, text))));
   },
   route: async (at, trader) => async (text) => {
     const client = await RawClient.open(at.dial);
@@ -78,29 +72,28 @@ test.each(Object.keys(WAYS))(
   },
 );
 
-test("an order of 8 KiB that is not one: told what is wrong with it", async () => {
+test("an order of 8 KiB that is no order either: refused for its length, unparsed", async () => {
   const at = await runVenue();
   const trader = await Trader.enter(at);
   const text = padded({ ...trader.order(), margin: "5" }, 8_192);
-  expect(await trader.placeText(text)).toMatchObject({
-    status: 400,
-    body: { code: "invalid_request", field: "margin" },
-  });
+  expect(await trader.placeText(text)).toMatchObject({ status: 413, body: TOO_LONG });
 });
 
-test("an order that was longer than the limit when it was taken: answered again as it was", async () => {
+test("an order longer than a limit that was lowered since: its outcome is found by its nonce", async () => {
   const directory = newFolder();
   const generous = await runVenue({ directory, limits: { signedBytes: 65_536 } });
   const trader = await Trader.enter(generous);
-  const text = padded(trader.limit("long", 60_000), 8_192);
+  const order = trader.limit("long", 60_000);
+  const text = padded(order, 8_192);
   const first = await trader.placeText(text);
   expect(first.status).toBe(200);
   await generous.stop();
   const at = await runVenue({ directory });
   const headers = { "content-type": "application/json", ...headersOf(trader, text) };
   const again = await ask(`${at.url}/v1/orders`, { method: "POST", headers, body: text });
-  expect(again.headers.get("idempotent-replay")).toBe("true");
-  expect(again.body).toEqual({ ...first.body, elapsedMs: expect.any(Number) });
+  expect(again).toMatchObject({ status: 413, body: TOO_LONG });
+  const found = await ask(`${at.url}/v1/orders?status=all&nonce=${order.nonce}`, { headers });
+  expect(JSON.parse(found.text)).toMatchObject([{ orderId: first.body.orderId }]);
 });
 
 test("a rotation of 8 KiB: refused, and not in the log", async () => {

@@ -99,6 +99,10 @@ export class VenueGateway implements VenuePort {
     this.depositing = new DepositFlow(this.link, attestation?.info);
   }
 
+  accountOf(caller: Caller): number {
+    return this.door.enter(caller).account;
+  }
+
   signIn(client: Client, request: SignInBody): Promise<SessionToken> {
     return this.sessions.signIn(client, request);
   }

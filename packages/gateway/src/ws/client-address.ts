@@ -15,3 +15,10 @@ export function clientAddressOf(trust: ProxyTrust): ClientAddressOf {
   const isTrusted = typeof trust === "function" ? trust : proxyAddr.compile(trust);
   return (request) => proxyAddr(request, isTrusted);
 }
+
+/** Whether the direct peer of a connection is a proxy that is believed. */
+export function trustedPeer(trust: ProxyTrust): (address: string) => boolean {
+  if (trust === false) return () => false;
+  const isTrusted = typeof trust === "function" ? trust : proxyAddr.compile(trust);
+  return (address) => isTrusted(address, 0);
+}

@@ -11,6 +11,8 @@
 import type { Duplex } from "node:stream";
 import type { ServerFrame } from "@perpgate/protocol";
 import { WebSocket } from "ws";
+import type { CostBudgets } from "../limits/cost-budget.js";
+import { frameCost } from "../limits/costs.js";
 import { CLOSE, type CloseReason } from "./close-codes.js";
 import type { SocketCall } from "./socket-call.js";
 import type { SocketLimits } from "./socket-limits.js";
@@ -52,6 +54,7 @@ export class Connection {
   private isPongDue = false;
   private pongsWaiting = 0;
   private owedPong: Buffer | undefined;
+  private giveUpWaiting: (() => void) | undefined;
 
   constructor(
     readonly id: string,
@@ -59,13 +62,13 @@ export class Connection {
     private readonly socket: WebSocket,
     private readonly transport: Duplex,
     private readonly limits: SocketLimits,
+    private readonly budgets: CostBudgets,
   ) {
     // Node says that a reader has caught up only if more than this much was waiting.
     this.roomBytes = Math.max(limits.roomBytes, transport.writableHighWaterMark);
     transport.on("drain", () => {
       this.oversizeBytes = 0;
-      this.onRoom();
-      for (const { callback } of this.drainWatchers) callback();
+      this.announceRoom();
     });
     this.closed = new Promise((resolve) => {
       socket.on("close", () => {
@@ -80,9 +83,33 @@ export class Connection {
     return this.transport.writableLength;
   }
 
-  /** Whether little enough waits for frames that may be left out, or for a page of the past. */
+  /**
+   * Whether little enough waits for frames that may be left out, or for a page of the past, and the
+   * client's address can pay for them. A reader that is over budget is treated as a slow one.
+   */
   get hasRoom(): boolean {
-    return this.transport.writableLength <= this.roomBytes;
+    if (this.transport.writableLength > this.roomBytes) return false;
+    if (!this.isOwing) return true;
+    this.announceRoomWhenPaid();
+    return false;
+  }
+
+  /** Whether the client's address is over its budget. */
+  get isOwing(): boolean {
+    return this.budgets.isOwing(this.address);
+  }
+
+  charge(micros: number): void {
+    this.budgets.charge(this.address, micros);
+  }
+
+  /** Stops reading what the client sends. */
+  pause(): void {
+    this.socket.pause();
+  }
+
+  resume(): void {
+    this.socket.resume();
   }
 
   get isOpen(): boolean {
@@ -228,7 +255,20 @@ export class Connection {
   private write(frame: WireFrame): void {
     const isOversize = frame.length > this.limits.maxBufferedBytes;
     if (isOversize && this.transport.writableLength === 0) this.oversizeBytes = frame.length;
+    this.charge(frameCost(frame.length));
     this.transport.write(frame);
+  }
+
+  private announceRoom(): void {
+    this.onRoom();
+    for (const { callback } of this.drainWatchers) callback();
+  }
+
+  private announceRoomWhenPaid(): void {
+    this.giveUpWaiting ??= this.budgets.whenPaid(this.address, () => {
+      this.giveUpWaiting = undefined;
+      this.announceRoom();
+    });
   }
 
   private onRoom(): void {
@@ -237,6 +277,7 @@ export class Connection {
 
   private onClose(): void {
     this.isClosing = true;
+    this.giveUpWaiting?.();
     this.endAll();
   }
 

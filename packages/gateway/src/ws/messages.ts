@@ -7,6 +7,7 @@
  */
 
 import { parseStrictJson, Refusal } from "@perpgate/protocol";
+import { COST, readCost } from "../limits/costs.js";
 import { TokenBuckets } from "../limits/token-buckets.js";
 import { CLOSE } from "./close-codes.js";
 import type { Connection } from "./connection.js";
@@ -36,10 +37,21 @@ const MAX_SHOWN = 32;
 const MESSAGES = 0;
 const CONTROL_FRAMES = 1;
 
+/** Found before the message is parsed, so it may be fooled; its sender then only spends a reserve. */
+const EXIT_OPERATION = /"op"\s*:\s*"(?:cancel|order)"/;
+
+interface HeldMessage {
+  readonly data: Buffer;
+  readonly isBinary: boolean;
+  readonly call: SocketCall;
+}
+
 export class Messages {
   private readonly rate: TokenBuckets<number>;
   /** Messages refused in a row for coming too fast. */
   private refused = 0;
+  private readonly held: HeldMessage[] = [];
+  private giveUpWaiting: (() => void) | undefined;
 
   constructor(
     private readonly connection: Connection,
@@ -51,9 +63,21 @@ export class Messages {
 
   receive(data: Buffer, isBinary: boolean): void {
     const { connection } = this;
+    // `ws` still raises what the last read brought after the decision to close.
+    if (!connection.isOpen) {
+      connection.charge(COST.controlFrame);
+      return;
+    }
+    const isOwing = this.held.length > 0 || connection.isOwing;
+    connection.charge(COST.message + readCost(data.length));
     const receivedAt = performance.now();
     const call = new SocketCall(connection, connection.countMessage(), receivedAt, this.onFault);
     if (!this.isWithinRate(receivedAt, call)) return;
+    if (isOwing && !this.isExit(data, isBinary, call)) this.hold({ data, isBinary, call });
+    else this.run(data, isBinary, call);
+  }
+
+  private run(data: Buffer, isBinary: boolean, call: SocketCall): void {
     try {
       if (isBinary)
         throw new Refusal("invalid_request", { problem: "Send JSON as a text message" });
@@ -67,17 +91,67 @@ export class Messages {
     }
   }
 
+  /**
+   * Whether the message of a client over its budget may pass at the cost of the reserve: a short one
+   * of a live session that cancels, or that orders, since an order may be a reduction. One that is
+   * not waits in its operation.
+   */
+  private isExit(data: Buffer, isBinary: boolean, call: SocketCall): boolean {
+    const { session, address } = this.connection;
+    const { budgets, signedBytes } = this.context.gateway;
+    if (session === undefined || isBinary || data.length > signedBytes * 2) return false;
+    if (!EXIT_OPERATION.test(data.toString("latin1"))) return false;
+    if (!budgets.takeReserve(address, COST.message)) return false;
+    call.overBudget = "address";
+    return true;
+  }
+
+  /** The socket is not read until the address has paid; what the last read brought waits here. */
+  private hold(message: HeldMessage): void {
+    const { connection, context } = this;
+    if (this.held.length >= context.limits.heldMessages) {
+      connection.close(CLOSE.rateLimited);
+      this.held.length = 0;
+      return;
+    }
+    this.held.push(message);
+    if (this.held.length > 1) return;
+    connection.pause();
+    this.waitForTurn();
+  }
+
+  private waitForTurn(): void {
+    const { address } = this.connection;
+    this.giveUpWaiting = this.context.gateway.budgets.whenPaid(address, () => {
+      const message = this.held.shift();
+      if (message === undefined || !this.connection.isOpen) return;
+      this.connection.charge(COST.message);
+      this.run(message.data, message.isBinary, message.call);
+      if (this.held.length > 0) this.waitForTurn();
+      else this.connection.resume();
+    });
+  }
+
+  /** The socket is gone: what waits is not served. */
+  end(): void {
+    this.held.length = 0;
+    this.giveUpWaiting?.();
+  }
+
   receivePing(data: Buffer): void {
+    this.connection.charge(COST.controlFrame);
     if (this.isControlWithinRate()) this.connection.pong(data);
   }
 
   /** One that was asked for is free. */
   receivePong(): void {
+    this.connection.charge(COST.controlFrame);
     if (!this.connection.takePong()) this.isControlWithinRate();
   }
 
   /** There is no answer that could refuse a control frame: past the limit the socket is closed. */
   private isControlWithinRate(): boolean {
+    if (!this.connection.isOpen) return false;
     const { isAllowed } = this.rate.take(CONTROL_FRAMES, performance.now());
     if (!isAllowed) this.connection.close(CLOSE.rateLimited);
     return isAllowed;

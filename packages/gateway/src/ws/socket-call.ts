@@ -9,6 +9,7 @@
 import { Refusal } from "@perpgate/protocol";
 import { roundedMs } from "../http/client.js";
 import type { TimedClient } from "../http/operation.js";
+import type { OverBudget } from "../limits/charge-operation.js";
 import { CLOSE } from "./close-codes.js";
 import type { Connection } from "./connection.js";
 
@@ -19,6 +20,8 @@ export class SocketCall implements TimedClient {
   /** What an answer repeats of the message, as far as it could be read. */
   id: MessageId | undefined;
   op: string | undefined;
+  account: number | undefined;
+  overBudget: OverBudget | undefined;
   /** Whether the answer is one that was given before. */
   isReplay = false;
   private whenAnswered: (() => void)[] | undefined;
@@ -38,6 +41,10 @@ export class SocketCall implements TimedClient {
   }
 
   get address(): string {
+    return this.connection.address;
+  }
+
+  get key(): string {
     return this.connection.address;
   }
 

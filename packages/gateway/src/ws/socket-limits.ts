@@ -17,6 +17,8 @@ export interface SocketLimits {
   readonly messageFragments: number;
   readonly messagesPerSecond: number;
   readonly messagesBurst: number;
+  /** Messages that may wait while the client's address is over its budget. */
+  readonly heldMessages: number;
   /** Counts as no less than what Node itself lets wait on a socket (16 KiB in Node 20). */
   readonly roomBytes: number;
   readonly maxBufferedBytes: number;
@@ -33,6 +35,7 @@ export const DEFAULT_SOCKET_LIMITS: SocketLimits = {
   messageFragments: 64,
   messagesPerSecond: 200,
   messagesBurst: 400,
+  heldMessages: 64,
   roomBytes: 131_072,
   maxBufferedBytes: 1_048_576,
   pingIntervalMs: 15_000,

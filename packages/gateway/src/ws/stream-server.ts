@@ -16,6 +16,8 @@ import { bearerTokenOf } from "../http/bearer-token.js";
 import type { GatewayContext } from "../http/context.js";
 import type { AllowedOrigins } from "../http/cors.js";
 import { clientKeyOf } from "../limits/client-key.js";
+import { COST } from "../limits/costs.js";
+import { overBudget } from "../limits/over-budget.js";
 import { CLOSE } from "./close-codes.js";
 import { Connection, type ConnectionSession } from "./connection.js";
 import { Messages } from "./messages.js";
@@ -124,7 +126,10 @@ export class StreamServer {
         serveWithoutUpgrade(server, request, socket, head);
         return;
       }
-      this.accept(request, socket, head, clientKeyOf(addressOf(request)), gateway);
+      const address = clientKeyOf(addressOf(request));
+      this.admitWhenPaid(socket, address, gateway, () =>
+        this.accept(request, socket, head, address, gateway),
+      );
     });
   }
 
@@ -144,6 +149,30 @@ export class StreamServer {
   /** Cuts whoever has not said goodbye. */
   cut(): void {
     for (const connection of [...this.connections]) connection.destroy();
+  }
+
+  /** An address over its budget waits for its handshake; the socket is not read meanwhile. */
+  private admitWhenPaid(
+    socket: Duplex,
+    address: string,
+    { budgets }: GatewayContext,
+    accept: () => void,
+  ): void {
+    if (budgets.waitingCount(address) >= this.limits.socketsPerAddress) {
+      budgets.charge(address, COST.request);
+      refuseUpgrade(socket, overBudget());
+      return;
+    }
+    // Until `ws` takes over, a reset would be an unhandled error.
+    const ignore = () => undefined;
+    socket.on("error", ignore);
+    const giveUp = budgets.whenPaid(address, () => {
+      socket.off("error", ignore);
+      if (socket.destroyed) return;
+      budgets.charge(address, COST.upgrade);
+      accept();
+    });
+    socket.once("close", giveUp);
   }
 
   private accept(
@@ -196,7 +225,8 @@ export class StreamServer {
     gateway: GatewayContext,
   ): void {
     const id = `ws${++this.opened}`;
-    const connection = new Connection(id, address, webSocket, socket, this.limits);
+    const { budgets } = gateway;
+    const connection = new Connection(id, address, webSocket, socket, this.limits, budgets);
     const { hub, sessions, limits } = this;
     const messages = new Messages(
       connection,
@@ -224,6 +254,7 @@ export class StreamServer {
       this.connections.delete(connection);
       this.leaveAddress(address);
       this.sessions.leave(connection);
+      messages.end();
       this.log.info({ id, code }, "socket closed");
     });
   }

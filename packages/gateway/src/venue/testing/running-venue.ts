@@ -22,12 +22,13 @@ import { RpcContractWallets } from "../../auth/contract-wallets.js";
 import { NonceIssuer } from "../../auth/nonce-issuer.js";
 import type { SignInRules } from "../../auth/sign-in.js";
 import type { SignatureVerifier } from "../../auth/verification/signature-verifier.js";
-import { DEFAULT_LIMITS, type LimitSettings } from "../../limits/limit-settings.js";
+import type { LimitSettings } from "../../limits/limit-settings.js";
 import { AddressLimits } from "../../limits/limits.js";
 import {
   type GatewayChanges,
   type RunningGateway,
   runGateway,
+  UNLIMITED,
 } from "../../testing/running-gateway.js";
 import type { SocketLimits } from "../../ws/socket-limits.js";
 import { StreamServer } from "../../ws/stream-server.js";
@@ -38,22 +39,6 @@ import type { VenueCommand } from "../venue-link.js";
 export const START_MS = Date.parse("2026-06-01T12:00:00Z");
 export const PRICES: Readonly<Record<string, number>> = { BTCUSD: 65_000, ETHUSD: 3_200 };
 const TICK_MS = 200;
-const UNLIMITED: LimitSettings = {
-  ordersPerSecond: 1e6,
-  ordersBurst: 1e6,
-  cancelsPerSecond: 1e6,
-  cancelsBurst: 1e6,
-  accountReadsPerSecond: 1e6,
-  accountReadsBurst: 1e6,
-  depositsPerMinute: 1e6,
-  signInsPerSecond: 1e6,
-  failedSignInsPerMinute: 1e6,
-  readsPerSecond: 1e6,
-  readsBurst: 1e6,
-  signedBytes: DEFAULT_LIMITS.signedBytes,
-  pendingOrders: DEFAULT_LIMITS.pendingOrders,
-};
-
 export interface VenueChanges {
   readonly directory?: string;
   readonly startMs?: number;
@@ -137,6 +122,7 @@ export async function runVenue(
       nonces,
       clock: () => time.nowMs,
       addressLimits: new AddressLimits(limits),
+      clientLimits: limits,
       markets: () => venue.views.markets(),
       ...changes.server,
     },

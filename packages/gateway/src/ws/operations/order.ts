@@ -1,13 +1,18 @@
-import { OrderMessage, parseStrictJson } from "@perpgate/protocol";
+import { OrderMessage, parseStrictJson, Refusal } from "@perpgate/protocol";
+import { chargeOperation } from "../../limits/charge-operation.js";
 import { placeOrder } from "../../operations/place-order.js";
 import type { SocketCall } from "../socket-call.js";
 import { defineSocketOperation } from "./operation.js";
-import { orderCall } from "./rest-call.js";
+import { orderCall, requireSession } from "./rest-call.js";
 
 /** `body` is text, so that the signature covers the very bytes: what POST /v1/orders would read. */
 export const order = defineSocketOperation({
   message: OrderMessage,
   handle: ({ body: text, sig }, call, { gateway }) => {
+    const account = requireSession(call);
+    const limitBytes = gateway.signedBytes;
+    if (text.length > limitBytes) throw new Refusal("body_too_large", { limitBytes });
+    chargeOperation(gateway.budgets, call, placeOrder, account, call.header);
     const bytes = Buffer.from(text, "utf8");
     // A lone surrogate has no bytes, so text and bytes could differ; one byte a character cannot.
     const body = parseStrictJson(bytes.length === text.length ? text : bytes.toString("utf8"));

@@ -12,6 +12,7 @@ import {
   type StreamName,
   SubscribeMessage,
 } from "@perpgate/protocol";
+import { COST } from "../../limits/costs.js";
 import type { Connection } from "../connection.js";
 import { defineSocketOperation, type SocketContext } from "./operation.js";
 
@@ -27,7 +28,9 @@ export const subscribe = defineSocketOperation({
     const badToken = bindToken(message.token, connection, context);
     const wishes: Wish[] = [];
     let isTokenSettled = badToken === undefined;
-    for (const stream of new Set(message.streams)) {
+    const streams = new Set(message.streams);
+    connection.charge(COST.subscription * streams.size);
+    for (const stream of streams) {
       try {
         const name = judge(stream, connection, context, badToken, wishes);
         wishes.push({ stream, name });

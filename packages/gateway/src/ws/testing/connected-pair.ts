@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { onTestFinished } from "vitest";
 import { WebSocketServer } from "ws";
+import { unlimitedBudgets } from "../../testing/running-gateway.js";
 import { Connection } from "../connection.js";
 import { DEFAULT_SOCKET_LIMITS, type SocketLimits } from "../socket-limits.js";
 import { type Frame, StreamClient } from "./stream-client.js";
@@ -44,7 +45,8 @@ export class SocketPairs {
       pairs.sockets.handleUpgrade(request, socket, head, (webSocket) => {
         const id = `ws${++pairs.count}`;
         const all = { ...DEFAULT_SOCKET_LIMITS, ...limits };
-        pairs.arrivals.push(new Connection(id, "127.0.0.1", webSocket, socket, all));
+        const budgets = unlimitedBudgets();
+        pairs.arrivals.push(new Connection(id, "127.0.0.1", webSocket, socket, all, budgets));
       });
     });
     return pairs;

@@ -1,7 +1,7 @@
 /** HTTP by hand, for what no well-behaved client sends, and for seeing every byte of an answer. */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { RunningGateway } from "../../../testing/running-gateway.js";
+import type { RunningGateway } from "../../testing/running-gateway.js";
 
 export interface RawAnswer {
   readonly status: number;

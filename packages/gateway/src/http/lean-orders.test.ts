@@ -1,0 +1,117 @@
+/**
+ * Two implementations of `POST /v1/orders`, the lean path and the framework's route, and one answer.
+ */
+
+import { expect, test } from "vitest";
+import { type RunningVenue, runVenue } from "../venue/testing/running-venue.js";
+import { Trader } from "../venue/testing/trader.js";
+import { type RawAnswer, RawClient, rawOrder } from "./testing/raw-http.js";
+
+type Fields = Readonly<Record<string, string>>;
+type Place = (body: string, headers: Fields) => Promise<Answered>;
+
+interface Answered {
+  readonly status: number;
+  readonly headers: readonly string[];
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** The same type to any server, and not the plain one that the lean path takes. */
+const WITH_CHARSET = "application/json; charset=utf-8";
+const SAME_ID = { "x-request-id": "the-same" };
+/** The framework closes the connection after a body that it cannot parse; the lean path need not. */
+const PER_CONNECTION = ["date", "connection", "keep-alive"];
+
+function answered({ status, headers, body }: RawAnswer): Answered {
+  const names = headers.map(([name]) => name.toLowerCase());
+  const lasting = names.filter((name) => !PER_CONNECTION.includes(name)).sort();
+  return { status, headers: lasting, body: JSON.parse(body) };
+}
+
+async function bothPaths({ dial }: RunningVenue): Promise<{ lean: Place; route: Place }> {
+  const client = await RawClient.open(dial);
+  return {
+    lean: async (body, headers) =>
+      answered(await client.ask(rawOrder(body, { ...SAME_ID, ...headers }))),
+    // A connection for each request: the framework closes some.
+    route: async (body, headers) => {
+      const request = rawOrder(body, { ...SAME_ID, ...headers }, WITH_CHARSET);
+      return answered(await (await RawClient.open(dial)).ask(request));
+    },
+  };
+}
+
+test("every kind of order: lean path and route answer alike", async () => {
+  const at = await runVenue();
+  const { lean, route } = await bothPaths(at);
+  const [first, second] = [await Trader.enter(at), await Trader.enter(at)];
+  const bearer = { authorization: `Bearer ${first.token}` };
+  const order = (nonce: number, changes: Readonly<Record<string, unknown>> = {}) =>
+    JSON.stringify({
+      symbol: "BTCUSD",
+      side: "long",
+      type: "limit",
+      margin: 100,
+      leverage: 5,
+      price: 64_000,
+      nonce,
+      ...changes,
+    });
+  const signed = (trader: Trader, text: string) => ({
+    authorization: `Bearer ${trader.token}`,
+    ...trader.signatureOf(text),
+  });
+
+  const unsigned: [string, string, Fields][] = [
+    ["no token", order(1), {}],
+    ["no token and no JSON", "{", {}],
+    ["longer than an order may be", order(1, { pad: "x".repeat(5_000) }), bearer],
+    ["another scheme", order(1), { authorization: "Basic abc" }],
+    ["a token nobody has", order(1), { authorization: `Bearer ${"x".repeat(43)}` }],
+    ["no signature", order(1), bearer],
+    ["a wrong signature", order(1), { ...bearer, "x-service-sig": "ab".repeat(64) }],
+    ["no signature at all", order(1), { ...bearer, "x-service-sig": "?" }],
+    ["not JSON", "{", bearer],
+    ["a repeated key", '{"nonce":1,"nonce":1}', bearer],
+    ["an unknown key", order(1, { iceberg: 1 }), bearer],
+    ["an unknown key that is not ASCII", order(1, { é: 1 }), bearer],
+    ["an unknown symbol", order(1, { symbol: "DOGEUSD" }), bearer],
+    ["a price off the tick", order(1, { price: 64_000.01 }), bearer],
+    ["no price", order(1, { price: null }), bearer],
+  ];
+  for (const [kind, text, headers] of unsigned) {
+    const bytes = Buffer.from(text).toString("latin1");
+    const expected = await route(bytes, headers);
+    expect(expected.status, kind).toBeGreaterThanOrEqual(400);
+    expect(await lean(bytes, headers), kind).toEqual(expected);
+  }
+
+  const placed: [string, Readonly<Record<string, unknown>>][] = [
+    ["resting", {}],
+    ["an empty book", { type: "market", price: null }],
+    ["a stop", { type: "stop", price: 70_000 }],
+    ["too much margin", { margin: 1e7 }],
+    ["outside the band", { price: 80_000 }],
+  ];
+  let nonce = 10;
+  for (const [kind, changes] of placed) {
+    nonce++;
+    const text = order(nonce, changes);
+    const byLean = await lean(text, signed(first, text));
+    const byRoute = await route(text, signed(second, text));
+    expect(likeness(byLean), kind).toEqual(likeness(byRoute));
+    if (byLean.status !== 200) continue;
+    // The same nonce again: each path replays what the lean path did.
+    for (const place of [lean, route]) {
+      const replayed = await place(text, signed(first, text));
+      expect(replayed.headers, kind).toContain("idempotent-replay");
+      expect({ ...replayed.body, elapsedMs: 0 }).toEqual({ ...byLean.body, elapsedMs: 0 });
+    }
+  }
+});
+
+/** What two accounts' answers to the same order have in common. */
+function likeness({ status, headers, body }: Answered) {
+  const { ackNonce: _, orderId: __, elapsedMs, expectedBlock, ...rest } = body;
+  return { status, headers, rest, kinds: [typeof elapsedMs, typeof expectedBlock] };
+}

@@ -1,0 +1,211 @@
+/**
+ * `POST /v1/orders` without the framework.
+ *
+ * Programs send orders by the thousand, and Fastify's request, reply, hooks and logger cost as much
+ * as matching an order does. A plain order (JSON of known length, no `Origin`, no expectation) is
+ * therefore served here from Node's request and response. It runs the same operation, and its
+ * answers have the same headers, error shape, metrics and log line as the route's; a test compares
+ * the two. Every other request, and every request while the server drains, goes to the framework.
+ *
+ * The token and the declared length are checked before the body is read, so a request without a live
+ * session costs no parsing.
+ */
+
+import type { IncomingMessage } from "node:http";
+import { Refusal, SIGNATURE_HEADER } from "@perpgate/protocol";
+import fastJson from "fast-json-stringify";
+import type { FastifyBaseLogger } from "fastify";
+import { chargeOperation, type OverBudget } from "../limits/charge-operation.js";
+import { placeOrder } from "../operations/place-order.js";
+import type { ClientAddressOf } from "../ws/client-address.js";
+import { bearerTokenOf } from "./bearer-token.js";
+import { isForwarded, roundedMs } from "./client.js";
+import type { GatewayContext } from "./context.js";
+import type { AllowedOrigins } from "./cors.js";
+import type { Exchange } from "./http-connection.js";
+import { jsonBodyOf } from "./json-body.js";
+import type { RequestMetrics } from "./metrics.js";
+import { requireLiveSession, type TimedClient } from "./operation.js";
+import { saneRequestId } from "./request-id.js";
+import type { RequestLog } from "./request-log.js";
+
+export interface LeanOrderOptions {
+  readonly context: GatewayContext;
+  readonly metrics: RequestMetrics;
+  readonly log: FastifyBaseLogger;
+  readonly requestLog: RequestLog;
+  readonly addressOf: ClientAddressOf;
+  readonly origins: AllowedOrigins;
+}
+
+const { path: PATH, method: METHOD, success } = placeOrder;
+/** By the schema, as the framework does it: what the schema does not name never leaves. */
+const stringify = fastJson(success.schema);
+const NOTHING: Readonly<Record<string, never>> = {};
+
+export class LeanOrders {
+  private isOpen = true;
+
+  constructor(private readonly options: LeanOrderOptions) {}
+
+  /** From now on every request goes to the framework, which refuses it as `stopped`. */
+  close(): void {
+    this.isOpen = false;
+  }
+
+  /** Serves the request and returns true, or leaves it untouched and returns false. */
+  serve(exchange: Exchange): boolean {
+    if (!this.isOpen || !isPlainOrder(exchange.request)) return false;
+    new LeanExchange(exchange, this.options, () => !this.isOpen).run();
+    return true;
+  }
+}
+
+function isPlainOrder({ method, url, headers }: IncomingMessage): boolean {
+  return (
+    url === PATH &&
+    method === METHOD &&
+    headers["content-type"] === "application/json" &&
+    Number(headers["content-length"]) > 0 &&
+    headers.host !== undefined &&
+    headers.origin === undefined &&
+    headers.expect === undefined &&
+    headers["transfer-encoding"] === undefined
+  );
+}
+
+class LeanExchange implements TimedClient {
+  private readonly request: IncomingMessage;
+  private readonly id: string;
+  /** Names and values in turn, as `writeHead` takes them. */
+  private readonly headers: string[];
+
+  constructor(
+    private readonly exchange: Exchange,
+    private readonly options: LeanOrderOptions,
+    private readonly isDraining: () => boolean,
+  ) {
+    this.request = exchange.request;
+    this.id = saneRequestId(this.headerOf("x-request-id"));
+    this.headers = ["x-request-id", this.id, "x-content-type-options", "nosniff"];
+    if (options.origins !== "*") this.headers.push("vary", "origin");
+  }
+
+  run(): void {
+    const { request, exchange, header } = this;
+    const { context } = this.options;
+    const token = bearerTokenOf(request.headers.authorization);
+    try {
+      this.refuseOverlong();
+      const account = requireLiveSession(token, header, context);
+      chargeOperation(context.budgets, exchange, placeOrder, account, header);
+    } catch (error) {
+      this.refuse(error);
+      return;
+    }
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      this.place(token, chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+    });
+  }
+
+  get address(): string {
+    return this.options.addressOf(this.request);
+  }
+
+  get isForwarded(): boolean {
+    return isForwarded(this.request.headers);
+  }
+
+  get key(): string {
+    return this.exchange.key;
+  }
+
+  get account(): number | undefined {
+    return this.exchange.account;
+  }
+
+  get overBudget(): OverBudget | undefined {
+    return this.exchange.overBudget;
+  }
+
+  readonly header = (name: string, value: string): void => {
+    this.headers.push(name, value);
+  };
+
+  elapsedMs(): number {
+    return roundedMs(performance.now() - this.exchange.startedAtMs);
+  }
+
+  private refuseOverlong(): void {
+    const { signedBytes: limitBytes } = this.options.context;
+    if (Number(this.request.headers["content-length"]) <= limitBytes) return;
+    throw new Refusal("body_too_large", { limitBytes });
+  }
+
+  private place(bearerToken: string | undefined, bytes: Uint8Array): void {
+    let body: unknown;
+    try {
+      if (this.isDraining()) throw new Refusal("stopped", {});
+      body = jsonBodyOf(bytes).value;
+    } catch (error) {
+      this.refuse(error);
+      return;
+    }
+    const call = {
+      params: NOTHING,
+      query: NOTHING,
+      body,
+      bodyBytes: bytes,
+      bearerToken,
+      signature: this.headerOf(SIGNATURE_HEADER),
+      client: this,
+    };
+    placeOrder.answer(call, this.options.context).then(
+      (answer) => this.succeed(answer),
+      (error: unknown) => this.refuse(error),
+    );
+  }
+
+  private succeed(answer: unknown): void {
+    let text: string;
+    try {
+      text = stringify(answer);
+    } catch (error) {
+      this.refuse(error);
+      return;
+    }
+    this.write(success.status, text);
+  }
+
+  private refuse(error: unknown): void {
+    if (!(error instanceof Refusal)) {
+      this.options.log.error({ requestId: this.id, err: error }, "unexpected failure");
+    }
+    const refusal = error instanceof Refusal ? error : new Refusal("internal_error", {});
+    this.write(refusal.status, JSON.stringify(refusal.toBody(this.id)));
+  }
+
+  private write(status: number, text: string): void {
+    const { options, headers } = this;
+    const { response } = this.exchange;
+    if (response.destroyed) {
+      options.metrics.onAborted();
+      return;
+    }
+    headers.push("content-type", "application/json; charset=utf-8");
+    headers.push("content-length", String(Buffer.byteLength(text)));
+    if (this.isDraining()) headers.push("connection", "close");
+    response.writeHead(status, headers);
+    response.end(text);
+    const elapsedMs = this.elapsedMs();
+    options.metrics.onAnswered(PATH, METHOD, status, elapsedMs);
+    options.requestLog.write({ requestId: this.id, method: METHOD, path: PATH, status, elapsedMs });
+  }
+
+  private headerOf(name: string): string | undefined {
+    const value = this.request.headers[name];
+    return typeof value === "string" ? value : undefined;
+  }
+}

@@ -1,0 +1,138 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { CostBudgets } from "./cost-budget.js";
+import { DEFAULT_LIMITS, type LimitSettings } from "./limit-settings.js";
+
+const MS = 1_000;
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Budgets on a clock of their own; `held` counts what had to wait. */
+function newBudgets(changes: Partial<LimitSettings> = {}) {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  let held = 0;
+  let charged = 0;
+  const budgets = new CostBudgets(
+    {
+      ...DEFAULT_LIMITS,
+      costMsPerSecond: 100,
+      costBurstMs: 50,
+      reserveMsPerSecond: 10,
+      reserveBurstMs: 5,
+      ...changes,
+    },
+    {
+      onCharged: (micros) => {
+        charged += micros;
+      },
+      onHeld: () => {
+        held++;
+      },
+    },
+  );
+  return { budgets, held: () => held, charged: () => charged };
+}
+
+describe("an address", () => {
+  test("within its burst: served at once", () => {
+    const { budgets, held, charged } = newBudgets();
+    budgets.charge("a", 50 * MS);
+    const ran: string[] = [];
+    budgets.whenPaid("a", () => ran.push("now"));
+    expect(ran).toEqual(["now"]);
+    expect([held(), charged()]).toEqual([0, 50 * MS]);
+  });
+
+  test("in debt: waits until the refill has repaid it, and no other address does", () => {
+    const { budgets, held } = newBudgets();
+    budgets.charge("a", 60 * MS);
+    const ran: string[] = [];
+    budgets.whenPaid("a", () => ran.push("a"));
+    budgets.whenPaid("b", () => ran.push("b"));
+    expect(ran).toEqual(["b"]);
+    // 10 ms of processor time at 100 a second.
+    vi.advanceTimersByTime(99);
+    expect(ran).toEqual(["b"]);
+    vi.advanceTimersByTime(2);
+    expect(ran).toEqual(["b", "a"]);
+    expect(held()).toBe(1);
+  });
+
+  test("several that wait: one at a time, in order, each after the one before is paid", () => {
+    const { budgets } = newBudgets();
+    budgets.charge("a", 60 * MS);
+    const ran: number[] = [];
+    for (let i = 0; i < 3; i++) {
+      budgets.whenPaid("a", () => {
+        ran.push(i);
+        budgets.charge("a", 10 * MS);
+      });
+    }
+    expect(budgets.waitingCount("a")).toBe(3);
+    vi.advanceTimersByTime(101);
+    expect(ran).toEqual([0]);
+    vi.advanceTimersByTime(100);
+    expect(ran).toEqual([0, 1]);
+    vi.advanceTimersByTime(100);
+    expect(ran).toEqual([0, 1, 2]);
+    expect(budgets.waitingCount("a")).toBe(0);
+  });
+
+  test("a newcomer while others wait: goes behind them, although the debt is repaid", () => {
+    const { budgets } = newBudgets();
+    budgets.charge("a", 60 * MS);
+    const ran: string[] = [];
+    budgets.whenPaid("a", () => ran.push("first"));
+    expect(budgets.isOwing("a")).toBe(true);
+    budgets.whenPaid("a", () => ran.push("second"));
+    vi.advanceTimersByTime(101);
+    expect(ran).toEqual(["first", "second"]);
+  });
+
+  test("one that gives up waiting: never runs, and holds up nobody", () => {
+    const { budgets } = newBudgets();
+    budgets.charge("a", 60 * MS);
+    const ran: string[] = [];
+    const giveUp = budgets.whenPaid("a", () => ran.push("gone"));
+    budgets.whenPaid("a", () => ran.push("stays"));
+    giveUp();
+    vi.advanceTimersByTime(101);
+    expect(ran).toEqual(["stays"]);
+  });
+
+  test("however much is charged: the debt is repaid after two seconds", () => {
+    const { budgets } = newBudgets();
+    budgets.charge("a", 1e12);
+    vi.advanceTimersByTime(1_999);
+    expect(budgets.isOwing("a")).toBe(true);
+    vi.advanceTimersByTime(2);
+    expect(budgets.isOwing("a")).toBe(false);
+  });
+
+  test("its reserve: not used up by what is charged to the budget", () => {
+    const { budgets } = newBudgets();
+    budgets.charge("a", 1e12);
+    expect(budgets.takeReserve("a", 6 * MS)).toBe(true);
+    expect(budgets.takeReserve("a", 1)).toBe(false);
+    vi.advanceTimersByTime(101);
+    expect(budgets.takeReserve("a", 1)).toBe(true);
+  });
+});
+
+test("an account: its debt is that of all its addresses, and shows in milliseconds", () => {
+  const { budgets } = newBudgets({ accountCostMsPerSecond: 100, accountCostBurstMs: 50 });
+  budgets.chargeAccount(7, 60 * MS);
+  expect(budgets.accountDebtMs(7)).toBeCloseTo(100, 3);
+  expect(budgets.accountDebtMs(8)).toBe(0);
+});
+
+test("close: what waits runs at once, and nothing waits any more", () => {
+  const { budgets } = newBudgets();
+  budgets.charge("a", 1e12);
+  const ran: string[] = [];
+  budgets.whenPaid("a", () => ran.push("waited"));
+  budgets.close();
+  budgets.whenPaid("a", () => ran.push("later"));
+  expect(ran).toEqual(["waited", "later"]);
+});

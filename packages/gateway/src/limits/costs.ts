@@ -1,0 +1,47 @@
+/**
+ * What serving a client costs, in microseconds of processor time.
+ *
+ * The figures are measured (`npm run bench:costs` prints each next to what it charges) and rounded
+ * up. They are constants, not clocks: a charge must not depend on how busy the machine is. They cover
+ * the event loop and the threads that work for it, such as the signature check of an order.
+ *
+ * The cost of one operation beyond its request is a field of that operation (`costMicros`).
+ */
+
+export const COST = {
+  /** Accepting a connection and closing it. */
+  connection: 60,
+  /** Parsing a request, routing it and writing an answer, whatever the answer is. */
+  request: 60,
+  /** A request that is parsed and then dropped, because its connection is to be closed. */
+  droppedRequest: 5,
+  /** The handshake of a WebSocket. */
+  upgrade: 250,
+  /** A message of a WebSocket: unmasking, parsing, an answer. */
+  message: 15,
+  /** A ping, a pong, or a close frame. */
+  controlFrame: 4,
+  /** Opening one stream, its first frame not counted. */
+  subscription: 15,
+  /** Writing one frame, whatever its length. */
+  frame: 3,
+} as const;
+
+const MICROS_PER_KIB_READ = 6;
+/** Answers are built row by row and serialised, which costs far more than copying them. */
+const MICROS_PER_KIB_ANSWERED = 12;
+/** Frames are encoded once and copied to each reader. */
+const MICROS_PER_KIB_FRAMED = 1;
+const KIB = 1_024;
+
+export function readCost(bytes: number): number {
+  return (bytes / KIB) * MICROS_PER_KIB_READ;
+}
+
+export function answerCost(bytes: number): number {
+  return (bytes / KIB) * MICROS_PER_KIB_ANSWERED;
+}
+
+export function frameCost(bytes: number): number {
+  return COST.frame + (bytes / KIB) * MICROS_PER_KIB_FRAMED;
+}
