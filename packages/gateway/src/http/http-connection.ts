@@ -123,7 +123,8 @@ export class HttpConnection {
     this.current = undefined;
     if (this.isGone) return;
     // A refusal may come before the body has. Node discards the rest, which has to be bounded.
-    if (!request.complete && this.isLongBody(request)) this.closeAfterAnswer();
+    const isLong = !request.complete && this.isLongBody(request);
+    if (isLong) this.closeAfterAnswer();
     else this.next();
   }
 
@@ -148,6 +149,17 @@ export class HttpConnection {
     this.bytesRead = bytesRead;
     this.bytesWritten = bytesWritten;
     return micros;
+  }
+
+  /**
+   * Whether the connection may leave HTTP now. One that asks to while a request is unanswered is
+   * closed after that answer: the two would write into each other.
+   */
+  mayUpgrade(): boolean {
+    if (this.current === undefined && this.giveUpWaiting === undefined) return !this.isClosing;
+    this.isClosing = true;
+    this.queue.length = 0;
+    return false;
   }
 
   /** Nothing more is read; the peer has a moment to read what was written. */

@@ -49,6 +49,11 @@ export class HttpConnections {
     return exchange;
   }
 
+  /** Whether the request's connection may become something other than HTTP; if not, it is closed. */
+  mayUpgrade(request: IncomingMessage): boolean {
+    return this.connectionOf(request).mayUpgrade();
+  }
+
   /** Closes connections that were never read. */
   close(): void {
     for (const socket of [...this.parked]) socket.destroy();

@@ -111,7 +111,9 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   await serveDocs(app, document, options.addressLimits);
   routeOperations(app, OPERATIONS, context);
   if (options.page !== undefined) await servePage(app, options.page);
-  options.streams?.attach(app.server, context, addressOf, options.origins);
+  options.streams?.attach(app.server, context, addressOf, options.origins, (request) =>
+    connections.mayUpgrade(request),
+  );
   await app.ready();
   return {
     listen: async (address) => {

@@ -119,9 +119,12 @@ export class StreamServer {
     addressOf: (request: IncomingMessage) => string,
     /** Pages that may open sockets from a browser. */
     origins: AllowedOrigins = "*",
+    /** Whether a request's connection is free to leave HTTP. */
+    mayUpgrade: (request: IncomingMessage) => boolean = () => true,
   ): void {
     this.origins = origins;
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      if (!mayUpgrade(request)) return;
       if (!isStreamPath(request.url)) {
         serveWithoutUpgrade(server, request, socket, head);
         return;

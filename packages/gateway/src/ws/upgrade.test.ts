@@ -153,3 +153,23 @@ describe("the page that a socket comes from", () => {
     expect(at.streamFaults).toEqual([]);
   });
 });
+
+describe("an upgrade behind another request in the same read", () => {
+  const H2C = requestOf({ upgrade: "h2c" }).replace("/ws/v1", "/healthz");
+  const SOCKET = requestOf({});
+  const GET = "GET /healthz HTTP/1.1\r\nhost: venue.example\r\n\r\n";
+
+  test.each([
+    ["a socket behind a read", GET + SOCKET, ["200"]],
+    ["a socket behind an offer that is ignored", H2C + SOCKET, ["200"]],
+    ["several offers that are ignored", H2C.repeat(5), ["200"]],
+    ["a request behind a socket", SOCKET + GET, ["101"]],
+  ])("%s, then the client ends: one answer, and closed", async (_, bytes, statuses) => {
+    const at = await runVenue();
+    const socket = await at.dial();
+    const received = readUntilClose(socket);
+    socket.end(bytes);
+    const found = (await received).match(/HTTP\/1\.1 \d{3}/g) ?? [];
+    expect(found.map((line) => line.slice(-3))).toEqual(statuses);
+  });
+});

@@ -49,6 +49,8 @@ export interface VenueChanges {
   readonly rpc?: ReadonlyMap<number, string>;
   readonly sockets?: Partial<SocketLimits>;
   readonly server?: Pick<GatewayChanges, "trustProxy" | "origins">;
+  readonly http?: GatewayChanges["limits"];
+  readonly metrics?: GatewayChanges["metrics"];
   /** Who checks signatures, if not libuv's pool. */
   readonly signatures?: SignatureVerifier;
   /** Keys of the attestors, and the desk that takes their votes. */
@@ -125,6 +127,8 @@ export async function runVenue(
       clientLimits: limits,
       markets: () => venue.views.markets(),
       ...changes.server,
+      ...(changes.http === undefined ? {} : { limits: changes.http }),
+      ...(changes.metrics === undefined ? {} : { metrics: changes.metrics }),
     },
     atEnd,
   );

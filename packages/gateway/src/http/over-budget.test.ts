@@ -1,0 +1,193 @@
+/**
+ * Clients over their cost budget, over real sockets. The budgets here hardly refill, so one request
+ * uses them up, and a debt is repaid after the two seconds that bound it.
+ */
+
+import { connect } from "node:net";
+import { Registry } from "prom-client";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { UNLIMITED } from "../testing/running-gateway.js";
+import { runVenue } from "../venue/testing/running-venue.js";
+import { Trader } from "../venue/testing/trader.js";
+import { StreamClient } from "../ws/testing/stream-client.js";
+import { RawClient, rawGet, rawOrder } from "./testing/raw-http.js";
+
+/** Enough to sign two traders in, and then nothing. */
+const POOR = { costMsPerSecond: 0.001, costBurstMs: 6, reserveMsPerSecond: 0.001 };
+/** Costs more than is left, whatever that is. */
+const EXPENSIVE = 400;
+const WAIT = { timeout: 60_000, interval: 5 };
+
+async function runPoor(changes: Parameters<typeof runVenue>[0] = {}) {
+  const metrics = new Registry();
+  const at = await runVenue({ ...changes, limits: { ...POOR, ...changes.limits }, metrics });
+  const counted = async (name: string): Promise<number> => {
+    const metric = await metrics.getSingleMetric(name)?.get();
+    return metric?.values[0]?.value ?? 0;
+  };
+  /** A connection from another address of this machine. */
+  const dialFrom = async (localAddress: string) => {
+    const { hostname, port } = new URL(at.url);
+    const socket = connect({ host: hostname, port: Number(port), localAddress });
+    socket.on("error", () => socket.destroy());
+    onTestFinished(() => {
+      socket.destroy();
+    });
+    await new Promise((resolve) => socket.once("connect", resolve));
+    return socket;
+  };
+  return { ...at, counted, dialFrom };
+}
+
+type Poor = Awaited<ReturnType<typeof runPoor>>;
+
+/** Uses up what this address has: until the first request that has to wait. */
+async function spend({ dial, counted }: Pick<Poor, "dial" | "counted">): Promise<void> {
+  const client = await RawClient.open(dial);
+  for (let i = 0; i < EXPENSIVE; i++) {
+    client.socket.write(rawGet("/healthz"));
+    let isAnswered = false;
+    const answer = client.nextAnswer().then(() => {
+      isAnswered = true;
+    });
+    const isHeld = async () => (await counted("perpgate_cost_held_total")) > 0;
+    await vi.waitUntil(async () => isAnswered || (await isHeld()), WAIT);
+    if (await isHeld()) {
+      client.socket.destroy();
+      await answer.catch(() => undefined);
+      return;
+    }
+  }
+  throw new Error("the budget is not used up");
+}
+
+describe("an address over its budget", () => {
+  test("its request waits and is answered once the debt is repaid; another address does not wait", async () => {
+    const at = await runPoor();
+    await spend(at);
+    const waiting = await RawClient.open(at.dial);
+    waiting.socket.write(rawGet("/healthz"));
+    const order: string[] = [];
+    const answered = waiting.nextAnswer().then(({ status }) => order.push(`waited ${status}`));
+    const other = await RawClient.open(() => at.dialFrom("127.0.0.2"));
+    order.push(`other ${(await other.ask(rawGet("/healthz"))).status}`);
+    await answered;
+    expect(order).toEqual(["other 200", "waited 200"]);
+    expect(await at.counted("perpgate_cost_held_total")).toBeGreaterThan(0);
+  });
+
+  test("more requests than may wait: refused as rate_limited, and closed", async () => {
+    const at = await runPoor();
+    const clients = await Promise.all(Array.from({ length: 80 }, () => RawClient.open(at.dial)));
+    await spend(at);
+    for (const { socket } of clients) socket.write(rawGet("/healthz"));
+    const refused = await Promise.any(
+      clients.map(async (client) => {
+        const answer = await client.nextAnswer();
+        if (answer.status !== 429) throw new Error("not this one");
+        await client.closed();
+        return answer;
+      }),
+    );
+    expect(JSON.parse(refused.body)).toMatchObject({
+      code: "rate_limited",
+      details: { limit: "cost" },
+    });
+  });
+
+  test("a trader behind it: cancels and reduces at once, other orders wait", async () => {
+    const at = await runPoor({ limits: { costBurstMs: 12 } });
+    const [trader, maker] = [await Trader.enter(at), await Trader.enter(at)];
+    await maker.place(maker.limit("short", 65_000, { margin: 500, leverage: 10 }));
+    await maker.place(maker.limit("long", 64_900, { margin: 500, leverage: 10 }));
+    await trader.place(trader.order({ margin: 100 }));
+    const resting = await trader.place(trader.limit("long", 60_000));
+    await spend(at);
+    const finished: string[] = [];
+    const opening = trader
+      .place(trader.limit("long", 60_000))
+      .then(({ status }) => finished.push(`opening ${status}`));
+    const canceled = await trader.cancel(resting.body.orderId);
+    finished.push(`cancel ${canceled.status}`);
+    const reduction = trader.order({ side: "short", margin: 1_000, reduceOnly: true });
+    finished.push(`reduction ${(await trader.place(reduction)).status}`);
+    await opening;
+    expect(finished).toEqual(["cancel 200", "reduction 200", "opening 200"]);
+    expect(await trader.list("/v1/positions")).toEqual([]);
+  });
+
+  test("a trader's socket behind it: its cancel passes, its other messages wait", async () => {
+    const at = await runPoor({ limits: { costBurstMs: 10 } });
+    const trader = await Trader.enter(at);
+    const resting = await trader.place(trader.limit("long", 60_000));
+    const client = await StreamClient.connect(at.url, trader.token);
+    await spend(at);
+    const subscribed = client.send({ op: "subscribe", streams: ["book.BTCUSD"] });
+    const canceled = await client.ask({ op: "cancel", orderId: resting.body.orderId });
+    expect(canceled.t).toBe("ok");
+    expect(client.frames).toEqual([]);
+    const answer = await client.take(({ d }) => d.id === subscribed);
+    expect(answer.t).toBe("ok");
+  });
+
+  test("a socket that goes on sending: closed as rate limited", async () => {
+    const at = await runPoor({ sockets: { heldMessages: 3 } });
+    const client = await StreamClient.connect(at.url);
+    await spend(at);
+    for (let i = 0; i < 10; i++) client.send({ op: "ping" });
+    expect(await client.closed).toMatchObject({ code: 4429 });
+  });
+
+  test("a client behind a trusted proxy: its debt is its own", async () => {
+    const at = await runPoor({ server: { trustProxy: 1 } });
+    const from = (address: string) => rawGet("/healthz", { "x-forwarded-for": address });
+    const proxy = await RawClient.open(at.dial);
+    for (let i = 0; i < EXPENSIVE; i++) proxy.socket.write(from("1.1.1.1"));
+    const other = await RawClient.open(at.dial);
+    expect((await other.ask(from("2.2.2.2"))).status).toBe(200);
+  });
+});
+
+test("an account over its budget: reads and orders are refused, cancels and reductions are not", async () => {
+  const limits = {
+    costBurstMs: UNLIMITED.costBurstMs,
+    accountCostMsPerSecond: 0.001,
+    accountCostBurstMs: 2,
+  };
+  const at = await runPoor({ limits });
+  const trader = await Trader.enter(at);
+  const resting = await trader.place(trader.limit("long", 60_000));
+  while ((await trader.get("/v1/account")).status === 200);
+  const limited = { status: 429, body: { code: "rate_limited", details: { limit: "cost" } } };
+  expect(await trader.get("/v1/fills")).toMatchObject(limited);
+  expect(await trader.place(trader.limit("long", 60_000))).toMatchObject(limited);
+  expect((await trader.cancel(resting.body.orderId)).status).toBe(200);
+  const reduction = trader.order({ side: "short", reduceOnly: true });
+  // Judged by the engine: the account has no position.
+  expect(await trader.place(reduction)).toMatchObject({
+    body: { code: "reduce_only_without_position" },
+  });
+});
+
+test("more connections than an address may hold: closed at once, others are served", async () => {
+  const at = await runPoor({ limits: UNLIMITED, http: { connectionsPerAddress: 2 } });
+  const first = await RawClient.open(() => at.dialFrom("127.0.0.3"));
+  const second = await RawClient.open(() => at.dialFrom("127.0.0.3"));
+  expect((await first.ask(rawGet("/healthz"))).status).toBe(200);
+  const third = await RawClient.open(() => at.dialFrom("127.0.0.3"));
+  await third.closed();
+  expect((await second.ask(rawGet("/healthz"))).status).toBe(200);
+  first.socket.destroy();
+  await first.closed();
+  expect(await at.counted("perpgate_http_connections_refused_total")).toBe(1);
+});
+
+test("an order without a token: none of its 4 KiB is parsed, and it is charged like any request", async () => {
+  const at = await runPoor({ limits: UNLIMITED });
+  const client = await RawClient.open(at.dial);
+  const literal = `[1.${"0".repeat(4_000)}1]`;
+  expect(JSON.parse((await client.ask(rawOrder(literal))).body)).toMatchObject({
+    code: "token_required",
+  });
+  expect(await at.counted("perpgate_cost_seconds_total")).toBeGreaterThan(0);
+});
