@@ -1,10 +1,10 @@
 /**
- * One log line per answered request, refusals sampled.
+ * Log lines whose rate a client decides, sampled.
  *
- * What succeeded is logged at `debug`: a running testnet answers its own bots several times a
- * second. What was refused is logged at `info`, but a client decides how often that happens, so only
- * the first few refusals of a second are written out; the rest are counted, and one line a second
- * says how many. The metrics count all of them.
+ * An answered request is one line. What succeeded is logged at `debug`: a running testnet answers its
+ * own bots several times a second. What was refused is logged at `info`, but only the first few lines
+ * of a second are written out; the rest are counted, and one line says how many there were. The
+ * metrics count all of them.
  */
 
 import type { FastifyBaseLogger } from "fastify";
@@ -17,27 +17,27 @@ export interface AnsweredRequest {
   readonly elapsedMs: number;
 }
 
-const SECOND_MS = 1_000;
-/** Refusals that one second may write out in full. */
-export const LINES_PER_SECOND = 10;
+interface InfoLogger {
+  info(fields: object, message: string): void;
+}
 
-export class RequestLog {
+const SECOND_MS = 1_000;
+/** Lines that one second may write out in full. */
+const LINES_PER_SECOND = 10;
+
+export class SampledLog {
   private windowStartMs = Number.NEGATIVE_INFINITY;
   private written = 0;
   private suppressed = 0;
   private summary: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly log: Pick<FastifyBaseLogger, "debug" | "info">,
+    private readonly log: InfoLogger,
+    /** What the lines are about, for the line that counts the rest. */
+    private readonly subject: string,
     private readonly monotonic: () => number = () => performance.now(),
   ) {}
 
-  write(line: AnsweredRequest): void {
-    if (line.status < 400) this.log.debug(line, "request");
-    else this.info(line, "request");
-  }
-
-  /** Any other line whose rate a client decides, such as the end of a socket. */
   info(fields: object, message: string): void {
     const nowMs = this.monotonic();
     if (nowMs - this.windowStartMs >= SECOND_MS) {
@@ -54,9 +54,22 @@ export class RequestLog {
   }
 
   private summarise(): void {
-    const { suppressed } = this;
+    const { suppressed, subject } = this;
     this.summary = undefined;
     this.suppressed = 0;
-    this.log.info({ suppressed }, "lines about refused requests and closed sockets were left out");
+    this.log.info({ suppressed }, `more ${subject} than are logged`);
+  }
+}
+
+export class RequestLog {
+  private readonly refusals: SampledLog;
+
+  constructor(private readonly log: Pick<FastifyBaseLogger, "debug" | "info">) {
+    this.refusals = new SampledLog(log, "refused requests");
+  }
+
+  write(line: AnsweredRequest): void {
+    if (line.status < 400) this.log.debug(line, "request");
+    else this.refusals.info(line, "request");
   }
 }

@@ -25,6 +25,10 @@ export const COST = {
   subscription: 15,
   /** Writing one frame, whatever its length. */
   frame: 3,
+  /** Reading one row of the history and making a frame of it. */
+  historyRow: 8,
+  /** Collecting a book for its first reader, before any level of it is encoded. */
+  snapshot: 250,
 } as const;
 
 const MICROS_PER_KIB_READ = 6;
@@ -32,6 +36,9 @@ const MICROS_PER_KIB_READ = 6;
 const MICROS_PER_KIB_ANSWERED = 12;
 /** Frames are encoded once and copied to each reader. */
 const MICROS_PER_KIB_FRAMED = 1;
+/** The packed form is dense: one KiB of it is some 450 levels. */
+const MICROS_PER_KIB_PACKED = 280;
+const MICROS_PER_KIB_PLAIN = 14;
 const KIB = 1_024;
 
 export function readCost(bytes: number): number {
@@ -44,4 +51,9 @@ export function answerCost(bytes: number): number {
 
 export function frameCost(bytes: number): number {
   return COST.frame + (bytes / KIB) * MICROS_PER_KIB_FRAMED;
+}
+
+/** Of a book's snapshot, over what any frame costs; every reader pays as if it were made for it. */
+export function snapshotCost(bytes: number, isPlain: boolean): number {
+  return COST.snapshot + (bytes / KIB) * (isPlain ? MICROS_PER_KIB_PLAIN : MICROS_PER_KIB_PACKED);
 }

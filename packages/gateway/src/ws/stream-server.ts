@@ -15,6 +15,7 @@ import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
 import { bearerTokenOf } from "../http/bearer-token.js";
 import type { GatewayContext } from "../http/context.js";
 import type { AllowedOrigins } from "../http/cors.js";
+import { SampledLog } from "../http/request-log.js";
 import { clientKeyOf } from "../limits/client-key.js";
 import { COST } from "../limits/costs.js";
 import { overBudget } from "../limits/over-budget.js";
@@ -51,6 +52,8 @@ const MAX_CHUNKS = 4_096;
 export class StreamServer {
   private readonly limits: SocketLimits;
   private readonly log: StreamLogger;
+  /** Sockets come and go as clients please. */
+  private readonly endings: SampledLog;
   private readonly hub: StreamHub;
   private readonly sessions: SessionSockets;
   private readonly sockets: WebSocketServer;
@@ -66,6 +69,7 @@ export class StreamServer {
     const problem = socketLimitsProblem(this.limits);
     if (problem !== undefined) throw new RangeError(problem);
     this.log = log;
+    this.endings = new SampledLog(log, "ended sockets");
     this.sessions = new SessionSockets(venue, (error) =>
       log.error({ err: error }, "a lost connection could not be told"),
     );
@@ -252,13 +256,15 @@ export class StreamServer {
       messages.receivePong();
     });
     // What breaks the protocol: `ws` closes with the code for it, and tells here why.
-    webSocket.on("error", (error) => this.log.info({ id, reason: error.message }, "socket error"));
+    webSocket.on("error", (error) =>
+      this.endings.info({ id, reason: error.message }, "socket error"),
+    );
     webSocket.on("close", (code) => {
       this.connections.delete(connection);
       this.leaveAddress(address);
       this.sessions.leave(connection);
       messages.end();
-      this.log.info({ id, code }, "socket closed");
+      this.endings.info({ id, code }, "socket closed");
     });
   }
 

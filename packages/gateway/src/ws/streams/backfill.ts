@@ -10,6 +10,7 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Venue } from "@perpgate/venue";
+import { COST } from "../../limits/costs.js";
 import type { AccountReader } from "./account-feed.js";
 import { streamOfRow, updateFrame } from "./private-frames.js";
 
@@ -22,6 +23,7 @@ export async function backfill(
 ): Promise<void> {
   for (let limit = PAGE_ROWS; !reader.isEnded; ) {
     const page = venue.views.changesSince(reader.account, reader.seq, limit);
+    reader.connection.charge(COST.historyRow * (page.length + 1));
     const isLast = page.length < limit;
     const end = isLast ? venue.position : wholeUntil(page);
     if (end === undefined) {

@@ -7,6 +7,7 @@
  */
 
 import type { BookLevels } from "@perpgate/venue";
+import { snapshotCost } from "../../limits/costs.js";
 import type { Connection } from "../connection.js";
 import type { PublicStream, ReadingOptions } from "./public-feed.js";
 import { type BookDelta, PublishedBook } from "./published-book.js";
@@ -40,7 +41,9 @@ export class BookFeed implements PublicStream, PulseFeed {
   open(connection: Connection, { isPlain }: ReadingOptions): () => void {
     this.book ??= new PublishedBook(this.levels());
     const reader: BookReader = { connection, isPlain, seq: this.book.seq };
-    connection.send(this.book.snapshot(isPlain));
+    const snapshot = this.book.snapshot(isPlain);
+    connection.charge(snapshotCost(snapshot.length, isPlain));
+    connection.send(snapshot);
     this.readers.add(reader);
     const stopWatching = connection.onDrain(() => this.catchUp(reader));
     return () => {
@@ -82,7 +85,11 @@ export class BookFeed implements PublicStream, PulseFeed {
 
   private catchUp(reader: BookReader): void {
     const { book } = this;
-    if (book === undefined || reader.seq === book.seq) return;
-    if (reader.connection.offer(book.snapshot(reader.isPlain))) reader.seq = book.seq;
+    const { connection, isPlain } = reader;
+    if (book === undefined || reader.seq === book.seq || !connection.hasRoom) return;
+    const snapshot = book.snapshot(isPlain);
+    if (!connection.offer(snapshot)) return;
+    connection.charge(snapshotCost(snapshot.length, isPlain));
+    reader.seq = book.seq;
   }
 }
