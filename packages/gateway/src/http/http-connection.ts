@@ -118,7 +118,8 @@ export class HttpConnection {
   }
 
   private onAnswered({ request, key, account }: Exchange): void {
-    const micros = this.chargeBytes(key);
+    const isChunked = request.headers["transfer-encoding"] !== undefined;
+    const micros = this.chargeBytes(key, isChunked);
     if (account !== undefined) this.options.budgets.chargeAccount(account, micros + COST.request);
     this.current = undefined;
     if (this.isGone) return;
@@ -141,10 +142,10 @@ export class HttpConnection {
   }
 
   /** The bytes of the requests that wait are charged with the first of them. */
-  private chargeBytes(key: string): number {
+  private chargeBytes(key: string, isChunked = false): number {
     const { bytesRead, bytesWritten } = this.socket;
     const answered = answerCost(bytesWritten - this.bytesWritten);
-    const micros = readCost(bytesRead - this.bytesRead) + answered;
+    const micros = readCost(bytesRead - this.bytesRead, isChunked) + answered;
     this.options.budgets.charge(key, micros);
     this.bytesRead = bytesRead;
     this.bytesWritten = bytesWritten;

@@ -110,6 +110,7 @@ export class HttpConnections {
     const giveUp = this.options.budgets.whenPaid(key, () => {
       this.parked.delete(socket);
       socket.off("error", ignoreReset);
+      this.options.budgets.charge(key, COST.waitingConnection);
       if (!socket.destroyed) toNode(socket);
     });
     socket.once("close", () => {

@@ -35,6 +35,6 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   keepAliveTimeoutMs: 30_000,
   timeoutCheckIntervalMs: 1_000,
   maxConnections: 10_000,
-  connectionsPerAddress: 256,
+  connectionsPerAddress: 128,
   pipelinedRequests: 64,
 };

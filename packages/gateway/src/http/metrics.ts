@@ -7,7 +7,7 @@ import { Counter, Histogram, type Registry } from "prom-client";
 export class RequestMetrics {
   private readonly durations;
   private readonly aborted;
-  private readonly charged;
+  private chargedMicros = 0;
   private readonly held;
   private readonly refusedConnections;
 
@@ -24,10 +24,16 @@ export class RequestMetrics {
       help: "Requests whose client went away before the answer.",
       registers: [registry],
     });
-    this.charged = new Counter({
+    const charged = () => this.chargedMicros / 1e6;
+    new Counter({
       name: "perpgate_cost_seconds_total",
       help: "Processor time charged to clients, by the table of costs.",
       registers: [registry],
+      // Every frame and request is charged several times: a sum is kept and copied when asked for.
+      collect() {
+        this.reset();
+        this.inc(charged());
+      },
     });
     this.held = new Counter({
       name: "perpgate_cost_held_total",
@@ -51,7 +57,7 @@ export class RequestMetrics {
   }
 
   onCharged(micros: number): void {
-    this.charged.inc(micros / 1e6);
+    this.chargedMicros += micros;
   }
 
   onHeld(): void {

@@ -10,7 +10,9 @@
 
 export const COST = {
   /** Accepting a connection and closing it. */
-  connection: 60,
+  connection: 100,
+  /** Reading a connection that had to wait: paid in advance, so that they are read one by one. */
+  waitingConnection: 1_500,
   /** Parsing a request, routing it and writing an answer, whatever the answer is. */
   request: 60,
   /** A request that is parsed and then dropped, because its connection is to be closed. */
@@ -32,6 +34,8 @@ export const COST = {
 } as const;
 
 const MICROS_PER_KIB_READ = 6;
+/** A body may come in chunks of one byte, each of which is an event of its own. */
+const MICROS_PER_KIB_CHUNKED = 340;
 /** Answers are built row by row and serialised, which costs far more than copying them. */
 const MICROS_PER_KIB_ANSWERED = 12;
 /** Frames are encoded once and copied to each reader. */
@@ -41,8 +45,8 @@ const MICROS_PER_KIB_PACKED = 280;
 const MICROS_PER_KIB_PLAIN = 14;
 const KIB = 1_024;
 
-export function readCost(bytes: number): number {
-  return (bytes / KIB) * MICROS_PER_KIB_READ;
+export function readCost(bytes: number, isChunked = false): number {
+  return (bytes / KIB) * (isChunked ? MICROS_PER_KIB_CHUNKED : MICROS_PER_KIB_READ);
 }
 
 export function answerCost(bytes: number): number {
