@@ -1,7 +1,7 @@
 /** Reads every source of settings, in order of precedence, and joins them into one. */
 
 import { readFileSync } from "node:fs";
-import { parseStrictJson } from "@perpgate/protocol";
+import { LOCAL_BOUNDS, parseStrictJson } from "@perpgate/protocol";
 import { type RawSettings, readEnvironment } from "./command-line.js";
 import { checkSettings, joinSettings, type PartialSettings, type Settings } from "./settings.js";
 import { StartError } from "./start-error.js";
@@ -29,7 +29,7 @@ function readFile(path: string): PartialSettings {
   }
   let value: unknown;
   try {
-    value = parseStrictJson(text);
+    value = parseStrictJson(text, LOCAL_BOUNDS);
   } catch (error) {
     throw new StartError(`${path}: ${reasonOf(error)}`);
   }

@@ -18,7 +18,8 @@ const REQUEST = {
   forbidden_key: { status: 400, message: 'The key "{key}" is not allowed in any body.' },
   number_not_exact: {
     status: 400,
-    message: "{literal} cannot be read without rounding; send an integer of at most 2^53 − 1.",
+    message:
+      "{literal} is no exact number: an integer is at most 2^53 − 1, a number at most 64 characters.",
   },
   malformed_request: { status: 400, message: "The request is not valid HTTP: {problem}." },
   malformed_uri: { status: 400, message: "The path is not a valid URI; percent-encode it." },

@@ -43,6 +43,13 @@ describe("error table", () => {
 });
 
 describe("Refusal", () => {
+  test("a value or field of 64 KB: repeated by its first 300 characters", () => {
+    const long = "x".repeat(65_536);
+    const refusal = new Refusal("unknown_stream", { stream: long }, { field: long });
+    expect(refusal.message).toBe(`No stream "${"x".repeat(300)}…".`);
+    expect(refusal.field).toBe(`${"x".repeat(300)}…`);
+  });
+
   test("fills every brace of its message", () => {
     const refusal = new Refusal(
       "price_outside_band",

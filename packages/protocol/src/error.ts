@@ -8,6 +8,7 @@
 
 import { type Static, Type } from "typebox";
 import { ERROR_TABLE, type ErrorCode } from "./error-table.js";
+import { shownText } from "./shown-text.js";
 
 export const ERROR_CODES = Object.keys(ERROR_TABLE).filter(isErrorCode);
 
@@ -45,6 +46,12 @@ type Values<Code extends ErrorCode> = [FieldsOf<Code>] extends [never]
   ? Readonly<Record<string, never>>
   : ErrorValues<Code>;
 
+/**
+ * Characters of one value in a message, and of a field's name. Values may repeat what a client sent,
+ * so the bound holds for every code, whatever the caller passes.
+ */
+const SHOWN_CHARACTERS = 300;
+
 export class Refusal<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = "Refusal";
   readonly status: number;
@@ -58,7 +65,8 @@ export class Refusal<Code extends ErrorCode = ErrorCode> extends Error {
   ) {
     super(fillIn(ERROR_TABLE[code].message, values));
     this.status = ERROR_TABLE[code].status;
-    this.field = context.field;
+    this.field =
+      context.field === undefined ? undefined : shownText(context.field, SHOWN_CHARACTERS);
     this.details = context.details;
   }
 
@@ -74,5 +82,7 @@ export class Refusal<Code extends ErrorCode = ErrorCode> extends Error {
 }
 
 function fillIn(template: string, values: Readonly<Record<string, string | number>>): string {
-  return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
+  return template.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    shownText(String(values[name]), SHOWN_CHARACTERS),
+  );
 }

@@ -18,6 +18,9 @@ export interface SessionKeyBytes {
 export const SESSION_KEY_PATTERN =
   "^(0[xX])?([0-9a-fA-F]{64}|[0-9a-fA-F]{66}|[0-9a-fA-F]{128}|[0-9a-fA-F]{130})$";
 
+/** `0x` and two digits for each of 65 bytes. */
+const MAX_KEY_CHARACTERS = 132;
+
 const KIND_BY_LENGTH: ReadonlyMap<number, KeyKind> = new Map([
   [32, "ed25519"],
   [33, "secp256k1"],
@@ -26,7 +29,7 @@ const KIND_BY_LENGTH: ReadonlyMap<number, KeyKind> = new Map([
 ]);
 
 export function parseSessionKey(text: string): SessionKeyBytes | undefined {
-  const bytes = bytesFromHex(text);
+  const bytes = text.length > MAX_KEY_CHARACTERS ? undefined : bytesFromHex(text);
   if (bytes === undefined) return undefined;
   const kind = KIND_BY_LENGTH.get(bytes.length);
   return kind === undefined ? undefined : { kind, bytes };

@@ -1,7 +1,9 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { Refusal } from "./error.js";
+import { LOCAL_BOUNDS } from "./json-bounds.js";
 import { parseStrictJson } from "./strict-json.js";
+import { visitedCharacters } from "./testing/visited-characters.js";
 
 function refusal(text: string): Pick<Refusal, "code" | "field"> {
   try {
@@ -83,5 +85,81 @@ describe("parseStrictJson", () => {
   test("a 64 KiB body of brackets: refused without exhausting the stack", () => {
     expect(refusal("[".repeat(65_536)).code).toBe("malformed_json");
     expect(refusal("[".repeat(32_768) + "]".repeat(32_768)).code).toBe("malformed_json");
+  });
+});
+
+describe("parseStrictJson: cost", () => {
+  const outcome = (text: string) => {
+    try {
+      parseStrictJson(text, LOCAL_BOUNDS);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+    }
+  };
+  const shapes: readonly (readonly [string, (n: number) => string])[] = [
+    ["a fraction of zeros that ends in 1", (n) => `[1.${"0".repeat(n)}1]`],
+    ["a long integer", (n) => `[${"9".repeat(n)}]`],
+    ["a long exponent", (n) => `[1e${"9".repeat(n)}]`],
+    ["many exponents", (n) => `[${"1e1,".repeat(n / 4)}1]`],
+    ["brackets that close", (n) => "[".repeat(n / 2) + "]".repeat(n / 2)],
+    ["brackets that do not", (n) => "[".repeat(n)],
+    ["many keys", (n) => `{${Array.from({ length: n / 10 }, (_, i) => `"k${i}":1`).join()}}`],
+    ["one long key twice", (n) => `{"${"k".repeat(n / 2)}":1,"${"k".repeat(n / 2)}":1}`],
+    ["an escaped key", (n) => `{"${"\\u0061".repeat(n / 6)}":1}`],
+    ["a string of backslashes", (n) => `["${"\\\\".repeat(n / 2)}"]`],
+    ["a string that does not end", (n) => `["${"\\".repeat(n)}`],
+    ["white space", (n) => `[${" ".repeat(n)}1]`],
+    ["a wide string", (n) => `["${"\u20ac".repeat(n)}"]`],
+  ];
+
+  test.each(shapes)("%s: a bounded number of visits per character", (_, shape) => {
+    for (const size of [1_000, 8_000, 64_000]) {
+      const text = shape(size);
+      const { byCode, byRegularExpression } = visitedCharacters(() => outcome(text));
+      // Bounds, scan, the end of each token once more, and numbers that need a closer look.
+      expect(byCode).toBeLessThanOrEqual(4 * text.length + 8);
+      // The message of the native parser, which is short, is cleaned by one.
+      expect(byRegularExpression).toBeLessThan(1_000);
+    }
+  });
+
+  test("a number of 64 characters: read; of 65: number_not_exact by name", () => {
+    const zeros = (count: number) => `{"price":5.${"0".repeat(count)}}`;
+    expect(parseStrictJson(zeros(62))).toEqual({ price: 5 });
+    expect(refusal(zeros(63))).toEqual({ code: "number_not_exact", field: "price" });
+    expect(parseStrictJson(zeros(63), LOCAL_BOUNDS)).toEqual({ price: 5 });
+  });
+
+  test("4,096 keys and values: read; one more: malformed_json before any is parsed", () => {
+    const list = (values: number) => `[${"1,".repeat(values - 1)}1]`;
+    // The array itself is one of them.
+    expect(parseStrictJson(list(4_095))).toHaveLength(4_095);
+    const parse = vi.spyOn(JSON, "parse");
+    try {
+      expect(refusal(list(4_096)).code).toBe("malformed_json");
+      expect(refusal("[".repeat(33)).code).toBe("malformed_json");
+      expect(parse).not.toHaveBeenCalled();
+    } finally {
+      parse.mockRestore();
+    }
+  });
+
+  test("brackets, commas and colons inside strings: not counted", () => {
+    const text = JSON.stringify({ text: '[{,:\\"'.repeat(5_000) });
+    expect(parseStrictJson(text)).toEqual(JSON.parse(text));
+  });
+
+  test("a refusal of a long key: repeats neither key nor path at length", () => {
+    const key = "k".repeat(2_000);
+    const open = `{"${key}":`;
+    for (const text of [
+      `{"${key}":1,"${key}":1}`,
+      `${open.repeat(30)}1e400${"}".repeat(30)}`,
+      `${open.repeat(30)}{"constructor":1}${"}".repeat(30)}`,
+    ]) {
+      expect(() => parseStrictJson(text)).toThrow(
+        expect.toSatisfy((error) => JSON.stringify(error.toBody("id")).length < 600),
+      );
+    }
   });
 });

@@ -3,15 +3,19 @@
  *
  * In: text from a client. Out: its value, or a refusal. `JSON.parse` keeps the last of two equal
  * keys, lets `__proto__` through and rounds 9007199254740993 to a neighbour; a signed order must
- * not depend on which parser read it. So after the native parser has proven the grammar, one scan
- * over the text refuses repeated keys, keys that reach for a prototype, deep nesting, and numbers
- * that a double would turn into another integer. Values are never changed here.
+ * not depend on which parser read it. So three passes, each linear in the text: the bounds of
+ * `json-bounds.ts`, the native parser, which proves the grammar, and a scan that refuses repeated
+ * keys, keys that reach for a prototype, and numbers that a double would turn into another integer.
+ * Values are never changed here.
  */
 
 import { Refusal } from "./error.js";
+import { checkJsonBounds, type JsonBounds, REQUEST_BOUNDS } from "./json-bounds.js";
+import { shownText } from "./shown-text.js";
 
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
-const MAX_DEPTH = 32;
+/** Characters of a field's path in a refusal. */
+const SHOWN_PATH = 200;
 /** Every decimal of so many digits is a double that reads back as the same decimal. */
 const DISTINCT_DIGITS = 15;
 
@@ -35,7 +39,8 @@ const LETTER_F = 0x66;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-export function parseStrictJson(text: string): unknown {
+export function parseStrictJson(text: string, bounds: JsonBounds = REQUEST_BOUNDS): unknown {
+  checkJsonBounds(text, bounds);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -44,7 +49,7 @@ export function parseStrictJson(text: string): unknown {
       problem: error instanceof Error ? error.message.replace(/\.$/, "") : "it cannot be read",
     });
   }
-  new StrictScan(text).run();
+  new StrictScan(text, bounds.numberCharacters).run();
   return value;
 }
 
@@ -56,7 +61,10 @@ class StrictScan {
   private position = 0;
   private readonly path: (string | number)[] = [];
 
-  constructor(private readonly text: string) {}
+  constructor(
+    private readonly text: string,
+    private readonly numberCharacters: number,
+  ) {}
 
   run(): void {
     this.value();
@@ -74,7 +82,6 @@ class StrictScan {
   }
 
   private object(): void {
-    this.deeper();
     const seen = new Set<string>();
     this.position++;
     this.whitespace();
@@ -83,7 +90,7 @@ class StrictScan {
       const key = this.string();
       this.path.push(key);
       if (FORBIDDEN_KEYS.has(key)) throw new Refusal("forbidden_key", { key }, this.here());
-      if (seen.has(key)) throw new Refusal("duplicate_key", { key }, this.here());
+      if (seen.has(key)) throw new Refusal("duplicate_key", { key: shownText(key) }, this.here());
       seen.add(key);
       this.whitespace();
       this.position++; // the colon
@@ -95,7 +102,6 @@ class StrictScan {
   }
 
   private array(): void {
-    this.deeper();
     this.position++;
     this.whitespace();
     for (let index = 0; this.text.charCodeAt(this.position) !== CLOSE_BRACKET; index++) {
@@ -136,8 +142,8 @@ class StrictScan {
     // So few digits name one double each, so none of them can be read as another's integer.
     if (isPlain && digits <= DISTINCT_DIGITS) return;
     const literal = this.text.slice(start, this.position);
-    if (isExactlyReadable(literal)) return;
-    throw new Refusal("number_not_exact", { literal: abbreviate(literal) }, this.here());
+    if (literal.length <= this.numberCharacters && isExactlyReadable(literal)) return;
+    throw new Refusal("number_not_exact", { literal: shownText(literal, 32) }, this.here());
   }
 
   private whitespace(): void {
@@ -148,13 +154,9 @@ class StrictScan {
     }
   }
 
-  private deeper(): void {
-    if (this.path.length < MAX_DEPTH) return;
-    throw new Refusal("malformed_json", { problem: `nested deeper than ${MAX_DEPTH}` });
-  }
-
   private here(): { field: string } {
-    return { field: this.path.join(".") };
+    const keys = this.path.map((key) => (typeof key === "string" ? shownText(key) : key));
+    return { field: shownText(keys.join("."), SHOWN_PATH) };
   }
 }
 
@@ -162,20 +164,27 @@ class StrictScan {
 function isExactlyReadable(literal: string): boolean {
   const value = Number(literal);
   if (!Number.isInteger(value)) return Number.isFinite(value);
-  if (!Number.isSafeInteger(value)) return false;
-  return significant(literal) === significant(String(value));
+  // A literal that says an integer below 2^53 is read as that integer; a fraction was rounded to it.
+  return Number.isSafeInteger(value) && saysInteger(literal);
 }
 
-/** A decimal literal as digits and exponent without leading or trailing zeros: "1.50e1" is "15e0". */
-function significant(literal: string): string {
-  const [mantissa = "", exponent = "0"] = literal.toLowerCase().split("e");
-  const [whole = "", fraction = ""] = mantissa.replace("-", "").split(".");
-  const digits = (whole + fraction).replace(/^0+/, "");
-  const trimmed = digits.replace(/0+$/, "");
-  if (trimmed === "") return "0";
-  return `${trimmed}e${Number(exponent) - fraction.length + (digits.length - trimmed.length)}`;
-}
-
-function abbreviate(literal: string): string {
-  return literal.length > 32 ? `${literal.slice(0, 32)}…` : literal;
+/** Whether the decimal has no digit but zeros behind its point, once the exponent has moved it. */
+function saysInteger(literal: string): boolean {
+  /** Digits from the point to the last digit that is not zero; negative in front of the point. */
+  let places = Number.NEGATIVE_INFINITY;
+  let fraction = 0;
+  let isFraction = false;
+  let position = 0;
+  for (; position < literal.length; position++) {
+    const code = literal.charCodeAt(position);
+    if (code === POINT) isFraction = true;
+    else if (code === LETTER_E || code === LETTER_SMALL_E) break;
+    else if (code !== MINUS) {
+      if (isFraction) fraction++;
+      else places--;
+      if (code !== DIGIT_0) places = isFraction ? fraction : 0;
+    }
+  }
+  const exponent = Number(literal.slice(position + 1) || "0");
+  return places <= exponent;
 }

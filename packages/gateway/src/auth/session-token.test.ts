@@ -12,3 +12,10 @@ test("newToken: 256 bits in base64url, never the same, known by its hash", () =>
     expect(tokenHashOf(token)).toBe(tokenHash);
   }
 });
+
+test("tokenHashOf: a token with anything after it is another text, however long", () => {
+  const { token, tokenHash } = newToken();
+  for (const tail of ["A", "AAAAAAAA", "A".repeat(60_000)]) {
+    expect(tokenHashOf(token + tail)).not.toBe(tokenHash);
+  }
+});

@@ -9,6 +9,7 @@
 import { hash, randomBytes } from "node:crypto";
 
 const TOKEN_BYTES = 32;
+const TOKEN_CHARACTERS = Math.ceil((TOKEN_BYTES * 4) / 3);
 
 export interface NewToken {
   readonly token: string;
@@ -21,6 +22,7 @@ export function newToken(): NewToken {
   return { token, tokenHash: tokenHashOf(token) };
 }
 
+/** Of a text longer than a token only so much is hashed that it stays longer than any token. */
 export function tokenHashOf(token: string): string {
-  return hash("sha256", token, "hex");
+  return hash("sha256", token.slice(0, TOKEN_CHARACTERS + 1), "hex");
 }

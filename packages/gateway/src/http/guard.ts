@@ -7,7 +7,7 @@
  * are filled in. The first broken rule becomes one refusal that names the field.
  */
 
-import { CLAMPED_TO, Refusal } from "@perpgate/protocol";
+import { CLAMPED_TO, Refusal, shownText } from "@perpgate/protocol";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import type { Static, TSchema } from "typebox";
 
@@ -69,7 +69,7 @@ function describe(error: ErrorObject, parent: string): { field: string; problem:
     return { field, problem: `${field} is missing` };
   }
   if (error.keyword === "additionalProperties") {
-    const field = join(parent, String(params.additionalProperty));
+    const field = join(parent, shownText(String(params.additionalProperty)));
     return { field, problem: `${field} is not a known key` };
   }
   const name = parent === "" ? "The body" : parent;

@@ -7,7 +7,7 @@
  * Checks run in the thread pool while the replay goes on; the fault at the lowest position counts.
  */
 import type { OpenSession, PlaceOrder, RotateSession } from "@perpgate/engine";
-import { parseSessionKey, parseStrictJson } from "@perpgate/protocol";
+import { LOCAL_BOUNDS, parseSessionKey, parseStrictJson } from "@perpgate/protocol";
 import type { Listing } from "../listing/listing.js";
 import type { Evidence } from "../record/evidence.js";
 import type { ReplicaState } from "../recovery/replica-state.js";
@@ -205,7 +205,7 @@ function fingerprintOfHex(text: string): string | undefined {
 /** The rotation's body must name the key that the command installs. */
 function rotationFault({ newKey }: RotateSession, { signed }: Evidence): string | null {
   try {
-    const body = parseStrictJson(Buffer.from(signed).toString("utf8"));
+    const body = parseStrictJson(Buffer.from(signed).toString("utf8"), LOCAL_BOUNDS);
     if (typeof body === "object" && body !== null && "newSessionKey" in body) {
       if (fingerprintOfHex(String(body.newSessionKey)) === newKey) return null;
     }

@@ -3,7 +3,7 @@
  * two must mean the same order. The reading is the protocol's, with its strict JSON and its units.
  */
 import { LONG, type OrderType, type PlaceOrder } from "@perpgate/engine";
-import { parseStrictJson, toMicrosFloor, toSteps } from "@perpgate/protocol";
+import { LOCAL_BOUNDS, parseStrictJson, toMicrosFloor, toSteps } from "@perpgate/protocol";
 import type { Listing } from "../listing/listing.js";
 
 const FIELDS: ReadonlySet<string> = new Set([
@@ -23,7 +23,8 @@ const TYPES: Readonly<Record<string, OrderType>> = { market: 0, limit: 1, stop: 
 export function bodyFault(body: Uint8Array, order: PlaceOrder, listing: Listing): string | null {
   let fields: Map<string, unknown>;
   try {
-    const value = parseStrictJson(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(body);
+    const value = parseStrictJson(text, LOCAL_BOUNDS);
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       return "the signed body is not an object";
     }

@@ -1,0 +1,82 @@
+/**
+ * Bounds on JSON text, checked before any parser reads it.
+ *
+ * In: text that may be anything. Out: nothing, or a refusal. One loop over the characters, without
+ * recursion or allocation, so the cost is one step per character. What passes holds so few keys and
+ * values that later steps cannot be made expensive by their number, by nesting, or by keys chosen to
+ * collide in a hash table. The grammar is not judged here.
+ */
+
+import { Refusal } from "./error.js";
+
+export interface JsonBounds {
+  /** Objects and arrays inside each other. */
+  readonly depth: number;
+  /** Keys and values in all, each counted once. */
+  readonly parts: number;
+  /** Characters of one number. */
+  readonly numberCharacters: number;
+}
+
+/** For text of clients. The largest request, 64 votes, has about 200 parts. */
+export const REQUEST_BOUNDS: JsonBounds = { depth: 32, parts: 4_096, numberCharacters: 64 };
+
+/** For text from this machine, such as a configuration file or a body that the log holds. */
+export const LOCAL_BOUNDS: JsonBounds = {
+  depth: 32,
+  parts: Number.POSITIVE_INFINITY,
+  numberCharacters: Number.POSITIVE_INFINITY,
+};
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+export function checkJsonBounds(text: string, bounds: JsonBounds): void {
+  const { length } = text;
+  let depth = 0;
+  // One of `[ { , :` stands before every key and every value except the outermost.
+  let parts = 1;
+  for (let position = 0; position < length; position++) {
+    switch (text.charCodeAt(position)) {
+      case QUOTE:
+        position = endOfString(text, position);
+        break;
+      case OPEN_BRACKET:
+      case OPEN_BRACE:
+        parts++;
+        depth++;
+        if (depth > bounds.depth) throw refuse(`nested deeper than ${bounds.depth}`);
+        break;
+      case CLOSE_BRACKET:
+      case CLOSE_BRACE:
+        depth--;
+        break;
+      case COMMA:
+      case COLON:
+        parts++;
+        if (parts > bounds.parts) throw refuse(`more than ${bounds.parts} keys and values`);
+        break;
+    }
+  }
+}
+
+/** Position of the closing quote, or the length of the text where there is none. */
+function endOfString(text: string, open: number): number {
+  const { length } = text;
+  for (let position = open + 1; position < length; position++) {
+    const code = text.charCodeAt(position);
+    if (code === QUOTE) return position;
+    if (code === BACKSLASH) position++;
+  }
+  return length;
+}
+
+function refuse(problem: string): Refusal {
+  return new Refusal("malformed_json", { problem });
+}
