@@ -16,8 +16,8 @@ import {
   buildGateway,
   MIN_NONCE_KEY_BYTES,
   NonceIssuer,
+  ProofThread,
   type ReadinessProbe,
-  RpcContractWallets,
   StreamServer,
   ThreadVerifier,
   VenueGateway,
@@ -75,7 +75,10 @@ export async function serve(
   const log = pino({ level: settings.logLevel }, destination({ fd: 2, sync: true }));
   const clock = () => Date.now();
   const venue = await openSettingsVenue(settings, bridging, dataFolder, log);
-  const signatures = await ThreadVerifier.start(verifyThreadsOf(availableParallelism()));
+  const [signatures, proofs] = await Promise.all([
+    ThreadVerifier.start(verifyThreadsOf(availableParallelism())),
+    ProofThread.start(rpcAddressesOf(settings)),
+  ]);
   try {
     const control = new ControlSocket(dataFolder, new CohortControl(venue), log);
     const { source, feed } = createVenueIndex(settings, venue, clock, {
@@ -108,7 +111,7 @@ export async function serve(
         venue,
         limits: settings.limits,
         signIn,
-        services: { nonces, contracts: new RpcContractWallets(rpcAddressesOf(settings)) },
+        services: { nonces, proofs },
         signatures,
         ...(bridge === undefined ? {} : { attestation: bridge.desk }),
       }),
@@ -128,7 +131,7 @@ export async function serve(
       index: settings.index,
       bridge: bridging,
       bots: bots.state,
-      failed: Promise.race([venue.failed, signatures.failed]),
+      failed: Promise.race([venue.failed, signatures.failed, proofs.failed]),
       answerStopped: () => gateway.drain(FAILURE_GRACE_MS),
       stop: async () => {
         // While there still is a gateway to cancel their orders at.
@@ -139,13 +142,13 @@ export async function serve(
         feed.stop();
         await source.stop?.();
         await venue.close();
-        await signatures.close();
+        await Promise.all([signatures.close(), proofs.close()]);
         log.info("drained");
       },
     };
   } catch (error) {
     await venue.close();
-    await signatures.close();
+    await Promise.all([signatures.close(), proofs.close()]);
     throw error;
   }
 }

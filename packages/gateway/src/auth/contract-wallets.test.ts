@@ -13,11 +13,12 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { hardhat } from "viem/chains";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { RpcContractWallets } from "./contract-wallets.js";
-import { parseSiweMessage, type SiweMessage } from "./siwe-message.js";
+import { parseSiweMessage } from "./siwe-grammar.js";
+import type { SiweMessage } from "./siwe-message.js";
 import { FACTORY_ABI, FACTORY_CODE } from "./testing/contract-wallet-factory.js";
 import { LOCAL_CHAIN_ID, type LocalChain, startLocalChain } from "./testing/local-chain.js";
+import { checkWalletSignature } from "./testing/proven.js";
 import { siweText } from "./testing/siwe-text.js";
-import { checkWalletSignature } from "./wallet-signature.js";
 
 let chain: LocalChain;
 let factory: Address;

@@ -4,16 +4,28 @@
  *
  * Each configured chain has one RPC address. An RPC that answers for another chain would let a
  * contract of that chain sign in, so its chain id is compared before it is believed. An RPC that
- * does not answer is our failure and not the client's: the sign-in is refused as `not_ready`.
+ * does not answer is our failure and not the client's: `ChainUnavailable`, which becomes 503.
  */
 
-import { Refusal } from "@perpgate/protocol";
 import type { Hex, PublicClient } from "viem";
-import type { SiweMessage } from "./siwe-message.js";
+
+/** What a contract is asked to vouch for. */
+export interface ContractClaim {
+  readonly chainId: number;
+  readonly address: `0x${string}`;
+  readonly hash: Hex;
+  readonly signature: Hex;
+}
 
 export interface ContractWallets {
-  serves(chainId: number): boolean;
-  isSignedByContract(message: SiweMessage, hash: Hex, signature: Hex): Promise<boolean>;
+  /** Whether contracts of the chain can be asked. */
+  servesChain(chainId: number): boolean;
+  /** @throws {ChainUnavailable} */
+  isSignedByContract(claim: ContractClaim): Promise<boolean>;
+}
+
+export class ChainUnavailable extends Error {
+  override readonly name = "ChainUnavailable";
 }
 
 const RPC_TIMEOUT_MS = 5_000;
@@ -37,15 +49,12 @@ export class RpcContractWallets implements ContractWallets {
     }
   }
 
-  serves(chainId: number): boolean {
+  servesChain(chainId: number): boolean {
     return this.chains.has(chainId);
   }
 
-  async isSignedByContract(
-    { address, chainId }: SiweMessage,
-    hash: Hex,
-    signature: Hex,
-  ): Promise<boolean> {
+  async isSignedByContract(claim: ContractClaim): Promise<boolean> {
+    const { chainId, address, hash, signature } = claim;
     const chain = this.chains.get(chainId);
     if (chain === undefined) return false;
     if (!chain.isProven) {
@@ -63,7 +72,7 @@ export class RpcContractWallets implements ContractWallets {
     return false;
   }
 
-  /** Loaded with the first contract that signs in: a gateway without one starts sooner. */
+  /** Loaded with the first contract that signs in: it takes half a second. */
   private async clientOf(chain: Chain): Promise<PublicClient> {
     if (chain.client === undefined) {
       const { createPublicClient, http } = await import("viem");
@@ -79,11 +88,12 @@ export class RpcContractWallets implements ContractWallets {
     try {
       answered = await client.getChainId();
     } catch {
-      throw new Refusal("not_ready", { reason: `the RPC of chain ${chainId} does not answer` });
+      throw new ChainUnavailable(`the RPC of chain ${chainId} does not answer`);
     }
     if (answered !== chainId) {
-      const reason = `the RPC configured for chain ${chainId} serves chain ${answered}`;
-      throw new Refusal("not_ready", { reason });
+      throw new ChainUnavailable(
+        `the RPC configured for chain ${chainId} serves chain ${answered}`,
+      );
     }
   }
 }

@@ -3,7 +3,8 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { hexFromBytes, Refusal } from "@perpgate/protocol";
 import { describe, expect, test } from "vitest";
-import { readSessionKey, sessionKeyOfRaw } from "./session-key.js";
+import { sessionKeyOfRaw } from "./session-key.js";
+import { readSessionKey } from "./session-key-point.js";
 
 const SECRET = new Uint8Array(32).fill(7);
 const ED25519 = ed25519.getPublicKey(SECRET);

@@ -1,16 +1,19 @@
 /**
- * Session keys with everything known about them: hex in, a key that signatures can be checked
- * with out, or a refusal that says what is wrong with it.
+ * Session keys: hex in, a key that signatures can be checked with out.
  *
- * OpenSSL takes Ed25519 keys under which anyone can sign (small order) and encodings that are not
- * the only one of their point, so the point is judged here first. A secp256k1 key has three
- * spellings; its raw bytes are always the compressed one, so that one key has one fingerprint.
+ * Whether the bytes encode a point to be trusted is judged by `session-key-point.ts`, in another
+ * thread. A secp256k1 key has three spellings; its raw bytes are always the compressed one, so that
+ * one key has one fingerprint.
  */
 
 import { createPublicKey, hash, type KeyObject } from "node:crypto";
-import { ed25519 } from "@noble/curves/ed25519.js";
-import { secp256k1 } from "@noble/curves/secp256k1.js";
-import { hexFromBytes, type KeyKind, parseSessionKey, Refusal } from "@perpgate/protocol";
+import {
+  derOfPublicKey,
+  type KeyKind,
+  parseSessionKey,
+  Refusal,
+  type SessionKeyBytes,
+} from "@perpgate/protocol";
 
 export interface SessionKey {
   readonly kind: KeyKind;
@@ -18,57 +21,62 @@ export interface SessionKey {
   readonly raw: Uint8Array;
   /** SHA-256 of the raw bytes, lower-case hex: how log and engine name the key. */
   readonly fingerprint: string;
-  /** For `node:crypto`; making one costs more than a lookup, so keys are kept. */
+  /** For `node:crypto`; made when it is first asked for. */
   readonly keyObject: KeyObject;
 }
 
-/** Reads a key that a client sent; `field` is where it stood. */
-export function readSessionKey(text: string, field: string): SessionKey {
+/** The bytes of a key that a client sent, not yet judged; `field` is where it stood. */
+export function readKeyBytes(text: string, field: string): SessionKeyBytes {
   const parsed = parseSessionKey(text);
-  if (parsed === undefined) throw refuse("The session key has the wrong length", field);
-  const { kind, bytes } = parsed;
-  return kind === "ed25519" ? ed25519Key(bytes, field) : secp256k1Key(bytes, field);
+  if (parsed === undefined) throw refuseKey("The session key has the wrong length", field);
+  return parsed;
 }
 
-/** A key from its raw bytes, as the log keeps them. */
+/** The key of bytes, without judging their point. */
+export function keyOfBytes({ kind, bytes }: SessionKeyBytes): SessionKey {
+  return new LazyKey(kind, kind === "ed25519" ? bytes : compressed(bytes));
+}
+
+/** A key from its raw bytes, as the log keeps them: only judged keys are there. */
 export function sessionKeyOfRaw(raw: Uint8Array): SessionKey {
-  return readSessionKey(hexFromBytes(raw), "sessionKey");
+  return new LazyKey(raw.length === ED25519_BYTES ? "ed25519" : "secp256k1", raw);
 }
 
-function ed25519Key(bytes: Uint8Array, field: string): SessionKey {
-  let isSmallOrder: boolean;
-  try {
-    // Strict RFC 8032 decoding: y below the field's prime, no negative zero, on the curve.
-    isSmallOrder = ed25519.Point.fromBytes(bytes, false).isSmallOrder();
-  } catch {
-    throw refuse("The session key is not a canonical Ed25519 point", field);
-  }
-  if (isSmallOrder) throw refuse("The session key is an Ed25519 point of small order", field);
-  const x = Buffer.from(bytes).toString("base64url");
-  const keyObject = createPublicKey({ format: "jwk", key: { kty: "OKP", crv: "Ed25519", x } });
-  return { kind: "ed25519", raw: bytes, fingerprint: hash("sha256", bytes, "hex"), keyObject };
-}
-
-function secp256k1Key(bytes: Uint8Array, field: string): SessionKey {
-  const encoded = bytes.length === 64 ? Buffer.concat([UNCOMPRESSED, bytes]) : bytes;
-  let raw: Uint8Array;
-  let affine: Uint8Array;
-  try {
-    const point = secp256k1.Point.fromBytes(encoded);
-    point.assertValidity();
-    raw = point.toBytes(true);
-    affine = point.toBytes(false);
-  } catch {
-    throw refuse("The session key is not a point of secp256k1", field);
-  }
-  const x = Buffer.from(affine.subarray(1, 33)).toString("base64url");
-  const y = Buffer.from(affine.subarray(33)).toString("base64url");
-  const keyObject = createPublicKey({ format: "jwk", key: { kty: "EC", crv: "secp256k1", x, y } });
-  return { kind: "secp256k1", raw, fingerprint: hash("sha256", raw, "hex"), keyObject };
-}
-
-const UNCOMPRESSED = Uint8Array.of(4);
-
-function refuse(problem: string, field: string): Refusal {
+export function refuseKey(problem: string, field: string): Refusal {
   return new Refusal("invalid_session_key", { problem }, { field });
+}
+
+class LazyKey implements SessionKey {
+  readonly fingerprint: string;
+  private object: KeyObject | undefined;
+
+  constructor(
+    readonly kind: KeyKind,
+    readonly raw: Uint8Array,
+  ) {
+    this.fingerprint = hash("sha256", raw, "hex");
+  }
+
+  get keyObject(): KeyObject {
+    this.object ??= createPublicKey({
+      key: Buffer.from(derOfPublicKey(this.raw)),
+      format: "der",
+      type: "spki",
+    });
+    return this.object;
+  }
+}
+
+const ED25519_BYTES = 32;
+const COMPRESSED_BYTES = 33;
+const COORDINATES_BYTES = 64;
+
+/** Of a point's x and y: x behind a byte that holds the parity of y. */
+function compressed(bytes: Uint8Array): Uint8Array {
+  if (bytes.length === COMPRESSED_BYTES) return bytes;
+  const coordinates = bytes.subarray(-COORDINATES_BYTES);
+  const raw = new Uint8Array(COMPRESSED_BYTES);
+  raw[0] = 2 + ((coordinates[COORDINATES_BYTES - 1] ?? 0) & 1);
+  raw.set(coordinates.subarray(0, COORDINATES_BYTES / 2), 1);
+  return raw;
 }

@@ -38,6 +38,17 @@ export function sessionResourceOf(message: SiweMessage): SessionResource | undef
   return parseSessionResource(resource, lineOf(message, resource));
 }
 
+/**
+ * Whether a message of the log binds its key. Only lines after the last `Resources:` are resources,
+ * because the grammar has accepted every message there.
+ */
+export function bindsKey(text: string): boolean {
+  const lines = text.split("\n");
+  return lines
+    .slice(lines.lastIndexOf("Resources:") + 1)
+    .some((line) => line.startsWith("- ") && isSessionResource(line.slice(2)));
+}
+
 /** Says what a session resource should have been, naming its line. */
 export function refuseResource(line: number, expected: string): Refusal {
   const inWords = `in the session resource, ${expected}`;

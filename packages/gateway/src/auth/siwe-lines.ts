@@ -1,13 +1,13 @@
 /**
- * The first line of a sign-in message that is not as EIP-4361 has it, in words for its author.
+ * A sign-in message (EIP-4361) by its lines: text in, the values of its lines out, or the first line
+ * that is not as the standard has it, in words for its author.
  *
- * The grammar decides what is accepted and says little about what is not; this file says which line
- * and what was expected there. It runs first because it is cheap, where the grammar takes time in
- * proportion to what it is fed. It never accepts anything: silence here only means that the grammar
- * has the word.
+ * Every step is linear in the text and uses no grammar, so a message of any content is read within
+ * tens of microseconds. It accepts more than the standard does in one place: a URI needs a scheme and
+ * the right characters only. `siwe-grammar.ts` has the last word on those, in another thread.
  */
 
-import { isEIP55Address, isUri as matchesUri } from "@spruceid/siwe-parser";
+import { checksumAddress } from "@perpgate/protocol/ethereum-address";
 import { millisecondsOf } from "./rfc3339.js";
 
 export interface FaultyLine {
@@ -16,116 +16,178 @@ export interface FaultyLine {
   readonly expected: string;
 }
 
+export interface SiweLines {
+  /** The optional scheme before the domain. */
+  readonly scheme: string | undefined;
+  readonly domain: string;
+  readonly address: string;
+  readonly statement: string | undefined;
+  /** The values of titled lines by their titles, such as `URI`. */
+  readonly values: ReadonlyMap<LineTitle, string>;
+  readonly resources: readonly string[];
+}
+
+export type LineTitle = (typeof TITLED)[number]["title"];
+
 /** A used nonce is remembered for minutes, so it must not be as long as a body may be. */
 export const MAX_NONCE_CHARACTERS = 128;
+/** A message of the SDK has about 500 characters and one resource. */
+export const MAX_MESSAGE_CHARACTERS = 2_048;
+export const MAX_RESOURCES = 32;
+
 const GREETING = " wants you to sign in with your Ethereum account:";
+const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):\/\//;
+const AUTHORITY = /^(?:[A-Za-z0-9\-._~:[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/;
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const NONCE = new RegExp(`^[A-Za-z0-9]{8,${MAX_NONCE_CHARACTERS}}$`);
 const STATEMENT = /^[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;= ]+$/;
 const PCHARS = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:@]|%[0-9A-Fa-f]{2})*$/;
+const URI = /^[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*$/;
 const DATE_TIME = "an RFC 3339 date-time such as 2026-01-31T12:00:00Z";
 
-interface TitledLine {
-  readonly title: string;
-  readonly value: string;
-  readonly isOptional: boolean;
-  accepts(value: string): boolean;
+const TITLED = [
+  { title: "URI", isOptional: false, value: "an RFC 3986 URI", accepts: isUri },
+  { title: "Version", isOptional: false, value: "1", accepts: (text: string) => text === "1" },
+  {
+    title: "Chain ID",
+    isOptional: false,
+    value: "digits, at most 2^53 − 1",
+    accepts: isChainId,
+  },
+  {
+    title: "Nonce",
+    isOptional: false,
+    value: `8 to ${MAX_NONCE_CHARACTERS} letters or digits`,
+    accepts: (text: string) => NONCE.test(text),
+  },
+  { title: "Issued At", isOptional: false, value: DATE_TIME, accepts: isDateTime },
+  { title: "Expiration Time", isOptional: true, value: DATE_TIME, accepts: isDateTime },
+  { title: "Not Before", isOptional: true, value: DATE_TIME, accepts: isDateTime },
+  {
+    title: "Request ID",
+    isOptional: true,
+    value: "RFC 3986 path characters",
+    accepts: (text: string) => PCHARS.test(text),
+  },
+] as const;
+
+/** Thrown inside this file only; the caller gets its content. */
+class LineFault extends Error {
+  constructor(readonly fault: FaultyLine) {
+    super(fault.expected);
+  }
 }
 
-const TITLED: readonly TitledLine[] = [
-  required("URI: ", "an RFC 3986 URI", isUri),
-  required("Version: ", "1", (value) => value === "1"),
-  required("Chain ID: ", "digits, at most 2^53 − 1", isChainId),
-  required("Nonce: ", `8 to ${MAX_NONCE_CHARACTERS} letters or digits`, (value) =>
-    NONCE.test(value),
-  ),
-  required("Issued At: ", DATE_TIME, isDateTime),
-  optional("Expiration Time: ", DATE_TIME, isDateTime),
-  optional("Not Before: ", DATE_TIME, isDateTime),
-  optional("Request ID: ", "RFC 3986 path characters", (value) => PCHARS.test(value)),
-];
+export function siweLinesOf(text: string): SiweLines | FaultyLine {
+  try {
+    return read(text);
+  } catch (error) {
+    if (error instanceof LineFault) return error.fault;
+    throw error;
+  }
+}
 
-export function faultyLineOf(message: string): FaultyLine | undefined {
-  const lines = message.split("\n");
+export function isFaulty(read: SiweLines | FaultyLine): read is FaultyLine {
+  return "expected" in read;
+}
+
+/** Where the lines with URIs stand, counted from 1: the message is known to be read without fault. */
+export function uriLinesOf(
+  text: string,
+): readonly { readonly line: number; readonly uri: string }[] {
+  return text.split("\n").flatMap((content, at) => {
+    const title = content.startsWith("URI: ") ? "URI: " : "- ";
+    // The fourth line is the statement, which may say anything.
+    return at > 3 && content.startsWith(title)
+      ? [{ line: at + 1, uri: content.slice(title.length) }]
+      : [];
+  });
+}
+
+function read(text: string): SiweLines {
+  if (text.length > MAX_MESSAGE_CHARACTERS) {
+    const line = text.slice(0, MAX_MESSAGE_CHARACTERS).split("\n").length;
+    throw fault(line, `at most ${MAX_MESSAGE_CHARACTERS} characters in all`);
+  }
+  const lines = text.split("\n");
   const returns = lines.findIndex((line) => line.includes("\r"));
-  if (returns >= 0) return { line: returns + 1, expected: "LF alone at the end of a line" };
-  return headProblem(lines) ?? bodyProblem(lines, statementLines(lines));
+  if (returns >= 0) throw fault(returns + 1, "LF alone at the end of a line");
+  const head = readHead(lines);
+  const statement = readStatement(lines);
+  const values = new Map<LineTitle, string>();
+  const tail = readTitled(lines, 3 + statement.lines, values);
+  return { ...head, statement: statement.text, values, resources: readResources(lines, tail) };
 }
 
-function headProblem([first = "", address = "", blank]: readonly string[]): FaultyLine | undefined {
-  const domain = first.slice(0, -GREETING.length);
-  if (!first.endsWith(GREETING) || !isAuthority(withoutScheme(domain))) {
-    return { line: 1, expected: `"<domain>${GREETING}"` };
+function readHead(lines: readonly string[]): Pick<SiweLines, "scheme" | "domain" | "address"> {
+  const [first = "", address = "", blank] = lines;
+  const [prefix = "", scheme] = SCHEME.exec(first) ?? [];
+  const domain = first.slice(prefix.length, -GREETING.length);
+  if (!first.endsWith(GREETING) || !AUTHORITY.test(domain)) {
+    throw fault(1, `"<domain>${GREETING}"`);
   }
-  if (!isEIP55Address(address)) {
-    return { line: 2, expected: "an address of 0x and 40 hex digits in EIP-55 capitals" };
+  if (!ADDRESS.test(address) || checksumAddress(address.toLowerCase()) !== address) {
+    throw fault(2, "an address of 0x and 40 hex digits in EIP-55 capitals");
   }
-  return blank === "" ? undefined : { line: 3, expected: "an empty line after the address" };
+  if (blank !== "") throw fault(3, "an empty line after the address");
+  return { scheme, domain, address };
 }
 
-function isAuthority(text: string): boolean {
-  return text !== "" && !/[/?#]/.test(text) && isUri(`https://${text}`);
-}
-
-function withoutScheme(domain: string): string {
-  return domain.replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\//, "");
-}
-
-/** How many lines the statement takes, with the empty one after it: none, an empty one, or one. */
-function statementLines(lines: readonly string[]): number {
+/** The statement and how many lines it takes with the empty one after it. */
+function readStatement(lines: readonly string[]): { text: string | undefined; lines: number } {
   const [fourth = "", fifth] = lines.slice(3);
-  if (fourth === "") return fifth === "" ? 2 : 1;
+  if (fourth === "") return fifth === "" ? { text: "", lines: 2 } : { text: undefined, lines: 1 };
   // "URI: …" may also be what a statement says; then an empty line follows.
-  return fourth.startsWith("URI: ") && fifth !== "" ? 0 : 2;
+  if (fourth.startsWith("URI: ") && fifth !== "") {
+    throw fault(4, "a statement or a second empty line");
+  }
+  if (!STATEMENT.test(fourth)) throw fault(4, "a statement of RFC 3986 characters and spaces");
+  if (fifth !== "") throw fault(5, "an empty line after the statement, which is one line");
+  return { text: fourth, lines: 2 };
 }
 
-function bodyProblem(lines: readonly string[], statement: number): FaultyLine | undefined {
-  if (statement === 0) return { line: 4, expected: "a statement or a second empty line" };
-  const text = lines[3] ?? "";
-  if (text !== "" && !STATEMENT.test(text)) {
-    return { line: 4, expected: "a statement of RFC 3986 characters and spaces" };
-  }
-  if (statement === 2 && lines[4] !== "") {
-    return { line: 5, expected: "an empty line after the statement, which is one line" };
-  }
-  let at = 3 + statement;
-  for (const titled of TITLED) {
-    const line = lines[at];
-    if (titled.isOptional && line?.startsWith(titled.title) !== true) continue;
-    if (line?.startsWith(titled.title) !== true || !titled.accepts(line.slice(titled.title.length)))
-      return { line: at + 1, expected: `"${titled.title}" and then ${titled.value}` };
+/** Fills the values in; returns the index of the line after the last of them. */
+function readTitled(
+  lines: readonly string[],
+  from: number,
+  values: Map<LineTitle, string>,
+): number {
+  let at = from;
+  for (const { title, isOptional, value, accepts } of TITLED) {
+    const prefix = `${title}: `;
+    const isThere = lines[at]?.startsWith(prefix) === true;
+    if (!isThere && isOptional) continue;
+    const text = lines[at]?.slice(prefix.length) ?? "";
+    if (!isThere || !accepts(text)) throw fault(at + 1, `"${prefix}" and then ${value}`);
+    values.set(title, text);
     at++;
   }
-  return tailProblem(lines, at);
+  return at;
 }
 
-function tailProblem(lines: readonly string[], from: number): FaultyLine | undefined {
-  if (lines.length === from) return undefined;
+function readResources(lines: readonly string[], from: number): readonly string[] {
+  if (lines.length === from) return [];
   if (lines[from] !== "Resources:") {
-    return {
-      line: from + 1,
-      expected:
-        'the end, or one of "Expiration Time: ", "Not Before: ", "Request ID: ", "Resources:" in this order',
-    };
+    throw fault(
+      from + 1,
+      'the end, or one of "Expiration Time: ", "Not Before: ", "Request ID: ", "Resources:" in this order',
+    );
   }
-  for (let at = from + 1; at < lines.length; at++) {
-    const line = lines[at] ?? "";
-    if (!line.startsWith("- ") || !isUri(line.slice(2))) {
-      return { line: at + 1, expected: '"- " and then an RFC 3986 URI' };
-    }
+  if (lines.length - from - 1 > MAX_RESOURCES) {
+    throw fault(from + 2 + MAX_RESOURCES, `the end: at most ${MAX_RESOURCES} resources`);
   }
-  return undefined;
+  return lines.slice(from + 1).map((line, i) => {
+    if (line.startsWith("- ") && isUri(line.slice(2))) return line.slice(2);
+    throw fault(from + 2 + i, '"- " and then an RFC 3986 URI');
+  });
 }
 
-function required(title: string, value: string, accepts: (value: string) => boolean): TitledLine {
-  return { title, value, accepts, isOptional: false };
-}
-
-function optional(title: string, value: string, accepts: (value: string) => boolean): TitledLine {
-  return { title, value, accepts, isOptional: true };
+function fault(line: number, expected: string): LineFault {
+  return new LineFault({ line, expected });
 }
 
 function isUri(value: string): boolean {
-  return matchesUri(value) === true;
+  return URI.test(value);
 }
 
 function isDateTime(value: string): boolean {

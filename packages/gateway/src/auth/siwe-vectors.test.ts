@@ -2,11 +2,12 @@ import { Refusal } from "@perpgate/protocol";
 import { describe, expect, test } from "vitest";
 import { RpcContractWallets } from "./contract-wallets.js";
 import { millisecondsOf } from "./rfc3339.js";
-import { parseSiweMessage, type SiweMessage } from "./siwe-message.js";
+import { parseSiweMessage } from "./siwe-grammar.js";
+import type { SiweMessage } from "./siwe-message.js";
 import { checkDomain, checkValidity } from "./siwe-rules.js";
+import { checkWalletSignature } from "./testing/proven.js";
 import { type SiweFields, siweText } from "./testing/siwe-text.js";
 import { withVectors } from "./testing/vectors.js";
-import { checkWalletSignature } from "./wallet-signature.js";
 
 /** Which line each message of parsing_negative.json goes wrong on. */
 const FAULTY_LINES: Readonly<Record<string, number>> = {

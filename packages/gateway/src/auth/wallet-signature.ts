@@ -9,38 +9,49 @@
  */
 
 import { bytesFromHex, hexFromBytes, Refusal } from "@perpgate/protocol";
-import type { ContractWallets } from "./contract-wallets.js";
-import { addressThatSigned, type KeySignature, messageHash } from "./eip191.js";
-import type { SiweMessage } from "./siwe-message.js";
+import type { KeySignature } from "./eip191.js";
+import type { SignInProofs } from "./proofs/sign-in-proofs.js";
+import { refuseLine, type SiweMessage } from "./siwe-message.js";
 
 /** A contract's signature may hold many owners' and, before deployment, the way to deploy it. */
 const MAX_SIGNATURE_BYTES = 16_384;
+/** `0x` and two digits a byte. */
+const MAX_SIGNATURE_CHARACTERS = 2 + 2 * MAX_SIGNATURE_BYTES;
 
-/** Returns the signature's bytes once they are known to be the wallet's; refuses otherwise. */
-export async function checkWalletSignature(
-  message: SiweMessage,
-  signature: string,
-  contracts: ContractWallets,
-): Promise<Uint8Array> {
-  const bytes = bytesFromHex(signature);
-  if (bytes === undefined || bytes.length === 0 || bytes.length > MAX_SIGNATURE_BYTES) {
+/** Runs a contract check within the bounds of whoever asked for it. */
+export type ContractGate = <T>(check: () => Promise<T>) => Promise<T>;
+
+/** The signature's bytes; refuses what cannot be a signature. */
+export function readWalletSignature(message: SiweMessage, signature: string): Uint8Array {
+  const isShort = signature.length <= MAX_SIGNATURE_CHARACTERS;
+  const bytes = isShort ? bytesFromHex(signature) : undefined;
+  if (bytes === undefined || bytes.length === 0) {
     throw invalidWalletSignature(message, "it is not hex of a signature's length");
   }
-  const hash = messageHash(message.text);
-  const keySignature = keySignatureOf(bytes);
-  if (keySignature !== undefined && addressThatSigned(hash, keySignature) === lower(message)) {
-    return bytes;
-  }
-  if (!contracts.serves(message.chainId)) throw withoutChain(message, keySignature !== undefined);
-  const [hashHex, signatureHex] = [hash, bytes].map(hexFromBytes);
-  if (await contracts.isSignedByContract(message, `0x${hashHex}`, `0x${signatureHex}`)) {
-    return bytes;
-  }
-  throw invalidWalletSignature(message, "neither the key nor a contract of that address signed it");
+  return bytes;
 }
 
-function lower({ address }: SiweMessage): string {
-  return address.toLowerCase();
+/** Resolves once the message is known to be one, and the signature to be its wallet's. */
+export async function proveWalletSignature(
+  message: SiweMessage,
+  signature: Uint8Array,
+  proofs: SignInProofs,
+  gate: ContractGate,
+): Promise<void> {
+  const proof = await proofs.prove({ kind: "message", message, signature });
+  if (proof.kind === "message") throw refuseLine(proof.fault);
+  if (proof.kind !== "signer") throw new Error(`a message was answered by "${proof.kind}"`);
+  if (proof.signer === message.address.toLowerCase()) return;
+  const { address, chainId } = message;
+  if (!proofs.servesChain(chainId)) {
+    throw withoutChain(message, keySignatureOf(signature) !== undefined);
+  }
+  const [hashHex, signatureHex] = [proof.hash, signature].map(hexFromBytes);
+  const claim = { chainId, address, hash: `0x${hashHex}`, signature: `0x${signatureHex}` } as const;
+  const answer = await gate(() => proofs.prove({ kind: "contract", claim }));
+  if (answer.kind === "unavailable") throw new Refusal("not_ready", { reason: answer.reason });
+  if (answer.kind === "contract" && answer.isSigned) return;
+  throw invalidWalletSignature(message, "neither the key nor a contract of that address signed it");
 }
 
 /** The two forms of a key's signature, or undefined for what only a contract could read. */

@@ -18,7 +18,13 @@ export const rotateSession = defineVenueOperation({
     description: "The same token, now tied to the new key",
     schema: RotatedSession,
   },
-  errors: ["invalid_session_key", "signature_required", "invalid_signature", "session_key_rotated"],
+  errors: [
+    "invalid_session_key",
+    "signature_required",
+    "invalid_signature",
+    "session_key_rotated",
+    "overloaded",
+  ],
   handle: ({ caller, body, bodyBytes, signature }, venue) =>
     venue.rotateSession(caller(), { body, bytes: bodyBytes, signature }),
 });

@@ -32,6 +32,7 @@ export const signIn = defineVenueOperation({
     "chain_rpc_not_configured",
     "invalid_signature",
     "not_ready",
+    "overloaded",
   ],
   handle: ({ body, client }, venue, { addressLimits }) =>
     addressLimits.signIn(client.address, client.header, () => venue.signIn(client, body)),

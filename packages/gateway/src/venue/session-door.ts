@@ -7,15 +7,19 @@
 
 import { Refusal } from "@perpgate/protocol";
 import { type SessionKey, sessionKeyOfRaw } from "../auth/session-key.js";
+import { bindsKey } from "../auth/session-resource.js";
 import { tokenHashOf } from "../auth/session-token.js";
 import type { Caller } from "../venue-port.js";
 import type { LiveSession, VenueLink } from "./venue-link.js";
 
 /** Beyond it all are dropped and read back as they are needed. */
 const KEPT_KEYS = 50_000;
+const KEPT_SESSIONS = 50_000;
 
 export class SessionDoor {
   private readonly keys = new Map<string, SessionKey>();
+  /** By session number: whether the wallet's message bound the first key. It never changes. */
+  private readonly keyBound = new Map<number, boolean>();
 
   constructor(private readonly link: VenueLink) {}
 
@@ -42,8 +46,13 @@ export class SessionDoor {
     this.keys.set(key.fingerprint, key);
   }
 
-  /** The message that the wallet signed. */
-  messageOf(session: LiveSession): string {
-    return this.link.views.sessionKey(session.number)?.message.toString("utf8") ?? "";
+  /** Whether the wallet's message bound the session's key; read from the log once a session. */
+  isKeyBound({ number }: LiveSession): boolean {
+    const known = this.keyBound.get(number);
+    if (known !== undefined) return known;
+    const isBound = bindsKey(this.link.views.sessionKey(number)?.message.toString("utf8") ?? "");
+    if (this.keyBound.size >= KEPT_SESSIONS) this.keyBound.clear();
+    this.keyBound.set(number, isBound);
+    return isBound;
   }
 }

@@ -9,16 +9,18 @@ import {
   type SignInBody,
 } from "@perpgate/protocol";
 import { checkSignature, readSignature } from "../auth/order-signature.js";
-import { readSessionKey } from "../auth/session-key.js";
-import { refuseResource, sessionResourceOf } from "../auth/session-resource.js";
+import { ContractChecks } from "../auth/proofs/contract-checks.js";
+import { keyOfBytes, readKeyBytes } from "../auth/session-key.js";
+import { refuseResource } from "../auth/session-resource.js";
 import { newToken } from "../auth/session-token.js";
 import {
+  type JudgedSignIn,
+  judgeSignIn,
+  proveKey,
+  proveSignIn,
   type SignInRules,
   type SignInServices,
-  type VerifiedSignIn,
-  verifySignIn,
 } from "../auth/sign-in.js";
-import { parseSiweMessage } from "../auth/siwe-message.js";
 import type { SignatureVerifier } from "../auth/verification/signature-verifier.js";
 import type { Caller, Client, SessionOptions, Signed } from "../venue-port.js";
 import type { SessionDoor } from "./session-door.js";
@@ -32,6 +34,8 @@ import {
 const NO_SIGNATURE = new Uint8Array(0);
 
 export class SessionFlow {
+  private readonly contractChecks = new ContractChecks();
+
   constructor(
     private readonly link: VenueLink,
     private readonly door: SessionDoor,
@@ -41,19 +45,29 @@ export class SessionFlow {
   ) {}
 
   async signIn(client: Client, body: SignInBody): Promise<SessionToken> {
+    const { nonces, proofs } = this.services;
     const nowMs = this.link.nowMs();
-    const signIn = await verifySignIn(body, nowMs, this.rules, this.services);
+    const signIn = judgeSignIn(body, nowMs, this.rules, nonces);
+    const { domain, nonce } = signIn.message;
     if (this.rules.domains === "any" && client.isForwarded) {
       // Any domain is for this machine alone; a proxy in front brings in the rest of the world.
-      const { domain } = signIn.message;
       throw new Refusal("siwe_domain_not_allowed", { domain }, { field: "message" });
     }
+    const markets = this.marketsOf(signIn);
+    // The log decides again, where parallel sign-ins meet; this spares a replay its proofs.
+    if (this.link.views.isSignInNonceUsed(signIn.account, nonce)) throw nonceUsed();
+    await proveSignIn(signIn, proofs, (check) => this.contractChecks.run(client, check));
     const { token, tokenHash } = newToken();
-    await this.open(signIn, tokenHash, nowMs);
+    await this.open(signIn, markets, tokenHash, nowMs);
     return { token, expiresAt: signIn.expiresAtMs };
   }
 
-  private async open(signIn: VerifiedSignIn, tokenHash: string, stampMs: number): Promise<void> {
+  private async open(
+    signIn: JudgedSignIn,
+    markets: number[],
+    tokenHash: string,
+    stampMs: number,
+  ): Promise<void> {
     const { key, message, resource } = signIn;
     const { outcome } = await this.link.execute(
       {
@@ -67,7 +81,7 @@ export class SessionFlow {
         siweNonceUntilMs: signIn.nonceForgottenAtMs,
         maxOrderNotionalMicros: resource?.maxOrderNotionalMicros ?? 0,
         maxNotionalMicros: resource?.maxNotionalMicros ?? 0,
-        markets: this.marketsOf(signIn),
+        markets,
       },
       {
         signed: Buffer.from(message.text, "utf8"),
@@ -81,7 +95,7 @@ export class SessionFlow {
     }
     switch (outcome.refusal) {
       case "siwe_nonce_used":
-        throw new Refusal("siwe_nonce_used", {}, { field: "message" });
+        throw nonceUsed();
       case "session_expired":
         throw new Refusal(
           "siwe_message_expired",
@@ -93,7 +107,7 @@ export class SessionFlow {
     }
   }
 
-  private marketsOf({ resource }: VerifiedSignIn): number[] {
+  private marketsOf({ resource }: JudgedSignIn): number[] {
     return (resource?.symbols ?? []).map((symbol) => {
       const market = this.link.views.marketNumber(symbol);
       if (market === undefined) {
@@ -108,12 +122,14 @@ export class SessionFlow {
     session: LiveSession,
     { body, bytes, signature }: Signed<RotateBody>,
   ): Promise<RotatedSession> {
-    const newKey = readSessionKey(body.newSessionKey, "newSessionKey");
+    const newBytes = readKeyBytes(body.newSessionKey, "newSessionKey");
     const oldKey = this.door.keyOf(session);
     const proof =
-      signature === undefined && !this.isKeyBound(session)
+      signature === undefined && !this.door.isKeyBound(session)
         ? NO_SIGNATURE
         : await this.proofOf(session, bytes, signature);
+    await proveKey(newBytes, "newSessionKey", this.services.proofs);
+    const newKey = keyOfBytes(newBytes);
     const { outcome } = await this.link.execute(
       {
         kind: "RotateSession",
@@ -148,10 +164,6 @@ export class SessionFlow {
     return signature;
   }
 
-  private isKeyBound(session: LiveSession): boolean {
-    return sessionResourceOf(parseSiweMessage(this.door.messageOf(session))) !== undefined;
-  }
-
   async setOptions(session: LiveSession, { cancelOnDisconnect }: SessionOptions): Promise<void> {
     const { outcome } = await this.link.execute({
       kind: "SetSessionOption",
@@ -171,6 +183,10 @@ export class SessionFlow {
     if (outcome.kind === "refused") throw sessionRefusal("CloseSession", outcome);
     return { endedAt: timeMs };
   }
+}
+
+function nonceUsed(): Refusal {
+  return new Refusal("siwe_nonce_used", {}, { field: "message" });
 }
 
 /** A session that ended between the door and the log is an invalid token, like any other. */

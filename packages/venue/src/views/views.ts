@@ -205,6 +205,11 @@ export class Views {
     return session !== undefined && state.timeMs < session.expiresAtMs ? session : undefined;
   }
 
+  /** Whether the address (40 lower-case hex digits) has used the nonce of a sign-in message. */
+  isSignInNonceUsed(address: string, nonce: string): boolean {
+    return stateOf(this.source).sessions.isNonceUsed(address, nonce);
+  }
+
   /** Whether the session, if it is there, wants its orders gone with its last connection. */
   cancelsOnDisconnect(session: number): boolean {
     return stateOf(this.source).sessions.byNumber.get(session)?.cancelOnDisconnect === true;

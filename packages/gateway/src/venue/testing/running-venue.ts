@@ -20,6 +20,7 @@ import {
 import { onTestFinished } from "vitest";
 import { RpcContractWallets } from "../../auth/contract-wallets.js";
 import { NonceIssuer } from "../../auth/nonce-issuer.js";
+import { proofsInThisThread, type SignInProofs } from "../../auth/proofs/sign-in-proofs.js";
 import type { SignInRules } from "../../auth/sign-in.js";
 import type { SignatureVerifier } from "../../auth/verification/signature-verifier.js";
 import type { LimitSettings } from "../../limits/limit-settings.js";
@@ -51,6 +52,8 @@ export interface VenueChanges {
   readonly server?: Pick<GatewayChanges, "trustProxy" | "origins">;
   readonly http?: GatewayChanges["limits"];
   readonly metrics?: GatewayChanges["metrics"];
+  /** Who proves sign-ins, if not the calling thread. */
+  readonly proofs?: SignInProofs;
   /** Who checks signatures, if not libuv's pool. */
   readonly signatures?: SignatureVerifier;
   /** Keys of the attestors, and the desk that takes their votes. */
@@ -96,6 +99,8 @@ export async function runVenue(
     ticks: false,
   });
   const limits = { ...UNLIMITED, ...changes.limits };
+  const contracts = new RpcContractWallets(changes.rpc ?? new Map());
+  const proofs = changes.proofs ?? proofsInThisThread(contracts);
   const attestation = changes.attestation?.(venue);
   const port = new VenueGateway({
     venue,
@@ -109,7 +114,7 @@ export async function runVenue(
       requireKeyBinding: false,
       ...changes.signIn,
     },
-    services: { nonces, contracts: new RpcContractWallets(changes.rpc ?? new Map()) },
+    services: { nonces, proofs },
   });
   const streamFaults: object[] = [];
   const streams = new StreamServer({

@@ -1,0 +1,38 @@
+/**
+ * Bounds on contract checks: each one is up to three calls to a chain's RPC, which the operator pays
+ * for and which may take seconds. So many a minute for one client address, so many at once in all.
+ */
+
+import { Refusal } from "@perpgate/protocol";
+import { clientKeyOf } from "../../limits/client-key.js";
+import { Limit, type Monotonic } from "../../limits/limits.js";
+import type { Client } from "../../venue-port.js";
+
+export const CONTRACT_CHECKS_PER_MINUTE = 10;
+export const MAX_CONTRACT_CHECKS_IN_FLIGHT = 16;
+
+export class ContractChecks {
+  private readonly perAddress: Limit<string>;
+  private inFlight = 0;
+
+  constructor(monotonic: Monotonic = () => performance.now()) {
+    const rule = {
+      name: "contract-checks",
+      perSecond: CONTRACT_CHECKS_PER_MINUTE / 60,
+      burst: CONTRACT_CHECKS_PER_MINUTE,
+    };
+    this.perAddress = new Limit(rule, monotonic);
+  }
+
+  /** Runs the check if the client may have one; refuses with `rate_limited` or `overloaded`. */
+  async run<T>({ address, header }: Pick<Client, "address" | "header">, check: () => Promise<T>) {
+    if (this.inFlight >= MAX_CONTRACT_CHECKS_IN_FLIGHT) throw new Refusal("overloaded", {});
+    this.perAddress.take(clientKeyOf(address), header);
+    this.inFlight++;
+    try {
+      return await check();
+    } finally {
+      this.inFlight--;
+    }
+  }
+}

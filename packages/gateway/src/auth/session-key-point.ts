@@ -1,0 +1,49 @@
+/**
+ * Whether a session key's bytes encode a point to be trusted.
+ *
+ * OpenSSL takes Ed25519 keys under which anyone can sign (small order) and encodings that are not
+ * the only one of their point, so the point itself is judged, once, before a key is used. It costs
+ * 0.2 to 0.7 ms of curve arithmetic and runs in the thread of `proofs/`.
+ */
+
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import type { SessionKeyBytes } from "@perpgate/protocol";
+import { keyOfBytes, readKeyBytes, refuseKey, type SessionKey } from "./session-key.js";
+
+const COORDINATES_BYTES = 64;
+const UNCOMPRESSED = Uint8Array.of(4);
+
+/** What is wrong with the point that the bytes encode, or undefined for one to be trusted. */
+export function keyProblem({ kind, bytes }: SessionKeyBytes): string | undefined {
+  return kind === "ed25519" ? ed25519Problem(bytes) : secp256k1Problem(bytes);
+}
+
+/** Reads and judges a key in the calling thread. */
+export function readSessionKey(text: string, field: string): SessionKey {
+  const bytes = readKeyBytes(text, field);
+  const problem = keyProblem(bytes);
+  if (problem !== undefined) throw refuseKey(problem, field);
+  return keyOfBytes(bytes);
+}
+
+function ed25519Problem(bytes: Uint8Array): string | undefined {
+  try {
+    // Strict RFC 8032 decoding: y below the field's prime, no negative zero, on the curve.
+    const isSmallOrder = ed25519.Point.fromBytes(bytes, false).isSmallOrder();
+    return isSmallOrder ? "The session key is an Ed25519 point of small order" : undefined;
+  } catch {
+    return "The session key is not a canonical Ed25519 point";
+  }
+}
+
+function secp256k1Problem(bytes: Uint8Array): string | undefined {
+  const isBare = bytes.length === COORDINATES_BYTES;
+  try {
+    const encoded = isBare ? Buffer.concat([UNCOMPRESSED, bytes]) : bytes;
+    secp256k1.Point.fromBytes(encoded).assertValidity();
+    return undefined;
+  } catch {
+    return "The session key is not a point of secp256k1";
+  }
+}
