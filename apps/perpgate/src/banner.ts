@@ -3,7 +3,7 @@
 import type { RunningPerpgate } from "./serve.js";
 
 export function bannerText(perpgate: RunningPerpgate, version: string): string {
-  const { url, hasPage, dataFolder, acceptsAnyDomain, index, bridge, bots } = perpgate;
+  const { url, metricsUrl, hasPage, dataFolder, acceptsAnyDomain, index, bridge, bots } = perpgate;
   const prices = index.source === "simulated" ? "prices are simulated" : "prices come from feeds";
   return [
     `Perpgate ${version} — TESTNET: balances are not money, ${prices}.`,
@@ -12,7 +12,8 @@ export function bannerText(perpgate: RunningPerpgate, version: string): string {
     `  stream     ${url.replace(/^http/, "ws")}/ws/v1`,
     `  docs       ${url}/docs`,
     `  OpenAPI    ${url}/v1/openapi.json`,
-    `  health     ${url}/healthz  ${url}/readyz  ${url}/metrics`,
+    `  health     ${url}/healthz  ${url}/readyz`,
+    ...(metricsUrl === undefined ? [] : [`  metrics    ${metricsUrl}`]),
     `  data       ${dataFolder}`,
     `  index      ${indexText(index)}`,
     `  deposits   ${depositsText(bridge)}`,

@@ -14,6 +14,7 @@ import type { BridgeConfig } from "@perpgate/bridge";
 import {
   AddressLimits,
   buildGateway,
+  MetricsText,
   MIN_NONCE_KEY_BYTES,
   NonceIssuer,
   ProofThread,
@@ -31,6 +32,7 @@ import { CohortControl } from "./cohort-control.js";
 import { ControlSocket } from "./control-socket.js";
 import { prepareDataFolder } from "./data-folder.js";
 import { refuseMissingFeeds } from "./index-source.js";
+import { listenForMetrics } from "./metrics-listener.js";
 import { pageFolderOf } from "./page-folder.js";
 import { watchRisk } from "./risk-watch.js";
 import type { Settings } from "./settings.js";
@@ -43,6 +45,8 @@ import { openSettingsVenue } from "./venue-opening.js";
 
 export interface RunningPerpgate {
   readonly url: string;
+  /** Where Prometheus reads; undefined without a listener of its own. */
+  readonly metricsUrl: string | undefined;
   /** Whether the trading page is served at `/`. */
   readonly hasPage: boolean;
   readonly dataFolder: string;
@@ -92,11 +96,13 @@ export async function serve(
     const readiness = [runningProbe(venue), feed];
     measureVenue(metrics, venue, dataFolder, readiness);
     watchRisk(venue, log, metrics);
+    const metricsText = new MetricsText(metrics);
     const gateway = await buildGateway({
       version,
       clock,
       log,
       metrics,
+      metricsText,
       nonces,
       limits: settings.http,
       trustProxy: settings.server.trustProxy,
@@ -119,12 +125,14 @@ export async function serve(
     // Prices before clients: the first request already sees an index.
     await source.start?.();
     await feed.start(settings.index.intervalMs);
+    const metricsServer = await listenForMetrics(settings, metricsText, log);
     const url = await listen(gateway.listen, settings);
     await control.open();
     bridge?.start();
     const bots = VenueBots.start(settings, bridging, url, botLogOf(log));
     return {
       url,
+      metricsUrl: metricsServer?.url,
       hasPage: page !== undefined,
       dataFolder,
       acceptsAnyDomain: signIn.domains === "any",
@@ -143,6 +151,7 @@ export async function serve(
         await source.stop?.();
         await venue.close();
         await Promise.all([signatures.close(), proofs.close()]);
+        await metricsServer?.close();
         log.info("drained");
       },
     };

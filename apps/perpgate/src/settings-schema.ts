@@ -48,6 +48,12 @@ const Http = section({
   drainGraceMs: Milliseconds,
 });
 
+const Metrics = section({
+  host: Type.String({ minLength: 1 }),
+  /** False: no listener of its own. */
+  port: Type.Union([Type.Literal(false), Type.Integer({ minimum: 0, maximum: 65_535 })]),
+});
+
 const Limits = section({
   ordersPerSecond: Rate,
   ordersBurst: Burst,
@@ -174,6 +180,7 @@ export const SettingsSchema = Type.Partial(
     markets: Type.Array(MarketDefinition, { minItems: 1 }),
     server: Server,
     http: Http,
+    metrics: Metrics,
     limits: Limits,
     sockets: Sockets,
     auth: Auth,

@@ -47,6 +47,11 @@ export interface Settings {
     readonly page?: string | false;
   };
   readonly http: HttpLimits & { readonly drainGraceMs: number };
+  readonly metrics: {
+    readonly host: string;
+    /** Undefined: the customary port, or a free one where that is taken. False: none. */
+    readonly port?: number | false;
+  };
   readonly limits: LimitSettings;
   readonly sockets: SocketLimits;
   readonly auth: {
@@ -84,6 +89,7 @@ export const DEFAULT_SETTINGS: Settings = {
   markets: [...DEFAULT_MARKETS],
   server: { trustProxy: false, origins: "*" },
   http: { ...DEFAULT_HTTP_LIMITS, drainGraceMs: 10_000 },
+  metrics: { host: "127.0.0.1" },
   limits: DEFAULT_LIMITS,
   sockets: DEFAULT_SOCKET_LIMITS,
   auth: { nonce: "any", requireKeyBinding: false, rpc: {} },
@@ -120,6 +126,7 @@ export function joinSettings(sources: readonly PartialSettings[]): Settings {
       bots: joinBots(settings.bots, source.bots),
       server: { ...settings.server, ...source.server },
       http: { ...settings.http, ...source.http },
+      metrics: { ...settings.metrics, ...source.metrics },
       limits: { ...settings.limits, ...source.limits },
       sockets: { ...settings.sockets, ...source.sockets },
       auth: { ...settings.auth, ...source.auth },

@@ -7,6 +7,8 @@ export type { SignInRules, SignInServices } from "./auth/sign-in.js";
 export { ThreadVerifier } from "./auth/verification/thread-verifier.js";
 export type { ReadinessProbe } from "./http/context.js";
 export type { AllowedOrigins } from "./http/cors.js";
+export { type MetricsAddress, MetricsServer } from "./http/metrics-server.js";
+export { MetricsText } from "./http/metrics-text.js";
 export {
   buildGateway,
   type Gateway,

@@ -1,7 +1,11 @@
 /** What Prometheus reads from this gateway; labels are operations and statuses, never clients. */
 
-import type { FastifyInstance } from "fastify";
+import { Refusal } from "@perpgate/protocol";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Counter, Histogram, type Registry } from "prom-client";
+import type { AddressLimits } from "../limits/limits.js";
+import { isForwarded, RequestClient } from "./client.js";
+import type { MetricsText } from "./metrics-text.js";
 
 /** What is counted of every request, by whichever way it is answered. */
 export class RequestMetrics {
@@ -69,8 +73,16 @@ export class RequestMetrics {
   }
 }
 
-export function serveMetrics(app: FastifyInstance, metrics: RequestMetrics): void {
-  const { registry } = metrics;
+/**
+ * Counts what the framework answers, and serves `/metrics` on the main port to this machine alone:
+ * the listener of `metrics-server.ts` is for everybody else who may read it.
+ */
+export function serveMetrics(
+  app: FastifyInstance,
+  metrics: RequestMetrics,
+  text: MetricsText,
+  addressLimits: AddressLimits,
+): void {
   app.addHook("onResponse", (request, reply, done) => {
     const route = request.is404 ? "unknown" : (request.routeOptions.url ?? "unknown");
     metrics.onAnswered(route, request.method, reply.statusCode, reply.elapsedTime);
@@ -78,8 +90,18 @@ export function serveMetrics(app: FastifyInstance, metrics: RequestMetrics): voi
   });
   app.addHook("onRequestAbort", async (_request) => metrics.onAborted());
 
-  app.get("/metrics", async (_request, reply) => {
-    void reply.header("content-type", registry.contentType);
-    return registry.metrics();
+  app.get("/metrics", async (request, reply) => {
+    const { address, header } = new RequestClient(request, reply);
+    addressLimits.takeRead(address, header);
+    if (!isThisMachine(request)) throw new Refusal("not_found", { path: "/metrics" });
+    void reply.header("content-type", text.contentType);
+    return text.read();
   });
 }
+
+/** A peer on loopback for whom no proxy speaks. */
+function isThisMachine({ headers, socket }: FastifyRequest): boolean {
+  return LOOPBACK.test(socket.remoteAddress ?? "") && !isForwarded(headers);
+}
+
+const LOOPBACK = /^(?:::1|(?:::ffff:)?127(?:\.\d{1,3}){3})$/;

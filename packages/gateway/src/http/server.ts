@@ -41,6 +41,7 @@ import { readJsonBodies } from "./json-body.js";
 import { LeanOrders } from "./lean-orders.js";
 import type { HttpLimits } from "./limits.js";
 import { RequestMetrics, serveMetrics } from "./metrics.js";
+import { MetricsText } from "./metrics-text.js";
 import { openApiDocument } from "./openapi.js";
 import { servePage } from "./page.js";
 import { requestIdOf } from "./request-id.js";
@@ -52,6 +53,8 @@ export interface GatewayOptions
   extends Omit<GatewayContext, "openApi" | "budgets" | "signedBytes"> {
   readonly log: FastifyBaseLogger;
   readonly metrics: Registry;
+  /** The same for `/metrics`; one of its own unless it is shared with another listener. */
+  readonly metricsText?: MetricsText;
   readonly limits: HttpLimits;
   /** What each client may use up. */
   readonly clientLimits: LimitSettings;
@@ -107,7 +110,8 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   const stopping = refuseWhileStopping(app);
   readJsonBodies(app);
   answerUnknownRoutes(app);
-  serveMetrics(app, metrics);
+  const metricsText = options.metricsText ?? new MetricsText(options.metrics);
+  serveMetrics(app, metrics, metricsText, options.addressLimits);
   await serveDocs(app, document, options.addressLimits);
   routeOperations(app, OPERATIONS, context);
   if (options.page !== undefined) await servePage(app, options.page);

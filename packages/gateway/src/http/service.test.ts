@@ -1,6 +1,8 @@
 import type { Market } from "@perpgate/protocol";
 import { expect, test } from "vitest";
 import { NonceIssuer } from "../auth/nonce-issuer.js";
+import { DEFAULT_LIMITS } from "../limits/limit-settings.js";
+import { AddressLimits } from "../limits/limits.js";
 import { ask, runGateway } from "../testing/running-gateway.js";
 
 const MARKET: Market = {
@@ -78,4 +80,15 @@ test("HEAD: the headers of GET without its body", async () => {
   const { url } = await runGateway();
   const { status, text } = await ask(`${url}/v1/markets`, { method: "HEAD" });
   expect({ status, text }).toEqual({ status: 200, text: "" });
+});
+
+test("metrics on the main port: for this machine alone, within the limit of reads", async () => {
+  const limits = { ...DEFAULT_LIMITS, readsPerSecond: 0.001, readsBurst: 3 };
+  const { url } = await runGateway({ addressLimits: new AddressLimits(limits) });
+  expect((await ask(`${url}/metrics`)).status).toBe(200);
+  for (const name of ["x-forwarded-for", "forwarded"]) {
+    const forwarded = await ask(`${url}/metrics`, { headers: { [name]: "for=192.0.2.1" } });
+    expect(forwarded).toMatchObject({ status: 404, body: { code: "not_found" } });
+  }
+  expect((await ask(`${url}/metrics`)).status).toBe(429);
 });

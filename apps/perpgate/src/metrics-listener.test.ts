@@ -1,0 +1,50 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { MetricsText } from "@perpgate/gateway";
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { expect, onTestFinished, test } from "vitest";
+import { listenForMetrics } from "./metrics-listener.js";
+
+const LOG = pino({ level: "silent" });
+
+async function listen(port: number | false | undefined, mainPort: number) {
+  const metrics = port === undefined ? { host: "127.0.0.1" } : { host: "127.0.0.1", port };
+  const text = new MetricsText(new Registry());
+  const server = await listenForMetrics({ metrics, port: mainPort }, text, LOG);
+  onTestFinished(() => server?.close());
+  return server === undefined ? undefined : Number(new URL(server.url).port);
+}
+
+/** Somebody else on the port; the port that was got. */
+async function occupy(port: number): Promise<number> {
+  const server = createServer().listen(port, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  const [error] = await Promise.race([once(server, "listening"), once(server, "error")]);
+  // Whoever has it already serves the test as well.
+  if (error !== undefined) return port;
+  const address = server.address();
+  return address !== null && typeof address === "object" ? address.port : port;
+}
+
+test("a port that is taken: an explicit one refuses to start, in one line", async () => {
+  const taken = await occupy(0);
+  await expect(listen(taken, 8080)).rejects.toThrow(
+    `port ${taken} on 127.0.0.1 is taken; choose another as "metrics.port"`,
+  );
+});
+
+test("no port given: 9464 is only a default; where it is taken a free one is used", async () => {
+  await occupy(9464);
+  const port = await listen(undefined, 8080);
+  expect(port).toBeGreaterThan(0);
+  expect(port).not.toBe(9464);
+});
+
+test("no port given, and a main port of 0: a free one", async () => {
+  expect(await listen(undefined, 0)).not.toBe(9464);
+});
+
+test("port false: no listener", async () => {
+  expect(await listen(false, 8080)).toBeUndefined();
+});

@@ -1,0 +1,91 @@
+/**
+ * `/metrics` on a listener of its own, so that Prometheus needs no way to the port of traders, and
+ * strangers none to this one: it has no access control and listens on loopback by default.
+ *
+ * A connection gets one answer and is closed, and few may be open: neither pipelined requests nor
+ * clients that do not read can make this process hold more than some copies of one text.
+ */
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { type ErrorBody, Refusal } from "@perpgate/protocol";
+import type { MetricsText } from "./metrics-text.js";
+import { newRequestId } from "./request-id.js";
+
+export interface MetricsAddress {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+}
+
+const MAX_CONNECTIONS = 16;
+const HEADERS_TIMEOUT_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 10_000;
+const CHECK_INTERVAL_MS = 1_000;
+const MAX_HEADER_BYTES = 8_192;
+
+export class MetricsServer {
+  private constructor(
+    private readonly server: Server,
+    /** Where the metrics are, path included. */
+    readonly url: string,
+  ) {}
+
+  /** @throws an error with the system's code, such as `EADDRINUSE` */
+  static async listen(text: MetricsText, address: MetricsAddress): Promise<MetricsServer> {
+    const server = createServer(
+      {
+        headersTimeout: HEADERS_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        connectionsCheckingInterval: CHECK_INTERVAL_MS,
+        maxHeaderSize: MAX_HEADER_BYTES,
+      },
+      (request, response) => void answer(text, request, response),
+    );
+    server.maxConnections = MAX_CONNECTIONS;
+    server.maxRequestsPerSocket = 1;
+    server.setTimeout(REQUEST_TIMEOUT_MS);
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(address, resolve);
+    });
+    return new MetricsServer(server, urlOf(server));
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    this.server.closeAllConnections();
+    await closed;
+  }
+}
+
+async function answer(
+  text: MetricsText,
+  { method, url = "" }: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  response.shouldKeepAlive = false;
+  try {
+    if (url.split("?", 1)[0] !== "/metrics") throw new Refusal("not_found", { path: url });
+    if (method !== "GET" && method !== "HEAD") {
+      response.setHeader("allow", "GET, HEAD");
+      throw new Refusal("method_not_allowed", { method: method ?? "", allowed: "GET, HEAD" });
+    }
+    const body = await text.read();
+    response.setHeader("content-type", text.contentType);
+    response.setHeader("content-length", body.length);
+    response.end(method === "HEAD" ? undefined : body);
+  } catch (error) {
+    const refusal = error instanceof Refusal ? error : new Refusal("internal_error", {});
+    const body: ErrorBody = refusal.toBody(newRequestId());
+    response.statusCode = refusal.status;
+    response.setHeader("content-type", "application/json; charset=utf-8");
+    response.end(JSON.stringify(body));
+  }
+}
+
+function urlOf(server: Server): string {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("not listening on a port");
+  const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
+  return `http://${host}:${address.port}/metrics`;
+}
