@@ -19,7 +19,14 @@ declare module "fastify" {
   }
 }
 
-const FORWARDING_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
+const FORWARDING_HEADERS = [
+  "forwarded",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-real-ip",
+  "via",
+];
 
 /** Whether some proxy says that it passed the request on. */
 export function isForwarded(headers: IncomingHttpHeaders): boolean {
@@ -33,16 +40,14 @@ export function roundedMs(elapsedMs: number): number {
 
 export class RequestClient implements TimedClient {
   readonly header: HeaderSink;
+  readonly address: string;
 
   constructor(
     private readonly request: FastifyRequest,
     reply: FastifyReply,
   ) {
+    this.address = request.ip;
     this.header = (name, value) => void reply.header(name, value);
-  }
-
-  get address(): string {
-    return this.request.ip;
   }
 
   get isForwarded(): boolean {

@@ -16,6 +16,7 @@ import type { CostBudgets } from "../limits/cost-budget.js";
 import { answerCost, COST, readCost } from "../limits/costs.js";
 import { overBudget } from "../limits/over-budget.js";
 import { firstByteAgoMs } from "./first-byte.js";
+import { hasTooManyHeaders } from "./header-count.js";
 import { refuseDirectly } from "./refuse-directly.js";
 
 /** A request and its response, from the moment Node raised it. */
@@ -70,7 +71,8 @@ export class HttpConnection {
       return;
     }
     const startedAtMs = performance.now() - firstByteAgoMs(request);
-    const key = this.options.keyOf(request);
+    // Of too many headers not all are seen, so none of them says whose request it is.
+    const key = hasTooManyHeaders(request) ? this.key : this.options.keyOf(request);
     const unknown = { account: undefined, overBudget: undefined };
     const exchange = { request, response, startedAtMs, key, ...unknown };
     if (this.current === undefined && this.giveUpWaiting === undefined) {

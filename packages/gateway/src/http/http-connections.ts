@@ -71,7 +71,12 @@ export class HttpConnections {
       toNode(socket);
       return;
     }
-    const address = socket.remoteAddress ?? "";
+    const address = socket.remoteAddress;
+    if (address === undefined) {
+      // The peer has reset it already. What it sent could be read, but nobody would get the answer.
+      socket.destroy();
+      return;
+    }
     const key = clientKeyOf(address);
     const isProxy = this.options.isTrustedProxy(address);
     const { budgets } = this.options;

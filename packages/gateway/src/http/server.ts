@@ -36,6 +36,7 @@ import { type AllowedOrigins, allowOrigins } from "./cors.js";
 import { serveDocs } from "./docs.js";
 import { pathOf, sendError } from "./errors.js";
 import { compileGuardsSoon } from "./guard.js";
+import { hasTooManyHeaders, KEPT_HEADERS, tooManyHeaders } from "./header-count.js";
 import { type ConnectionsOptions, HttpConnections } from "./http-connections.js";
 import { readJsonBodies } from "./json-body.js";
 import { LeanOrders } from "./lean-orders.js";
@@ -44,6 +45,7 @@ import { RequestMetrics, serveMetrics } from "./metrics.js";
 import { MetricsText } from "./metrics-text.js";
 import { openApiDocument } from "./openapi.js";
 import { servePage } from "./page.js";
+import { refuseDirectly } from "./refuse-directly.js";
 import { requestIdOf } from "./request-id.js";
 import { RequestLog } from "./request-log.js";
 import { mayUseReserve } from "./reserve.js";
@@ -177,7 +179,9 @@ function createServer(parts: ServerParts): { app: FastifyInstance; connections: 
     ...limits,
     keyOf: (request) => clientKeyOf(addressOf(request)),
     serve: (exchange) => {
-      if (!lean.serve(exchange)) toFramework(exchange.request, exchange.response);
+      const { request, response } = exchange;
+      if (hasTooManyHeaders(request)) refuseDirectly(exchange, tooManyHeaders());
+      else if (!lean.serve(exchange)) toFramework(request, response);
     },
   });
   const app: FastifyInstance = Fastify({
@@ -242,6 +246,7 @@ function createHttpServer(limits: HttpLimits, connections: HttpConnections): Htt
   const server = createNodeServer(options, (request, response) => {
     connections.receive(request, response);
   });
+  server.maxHeadersCount = KEPT_HEADERS;
   connections.attach(server);
   // Otherwise a client that ends its side after a request never gets the answer. It is no option of
   // the server, and no type knows it.

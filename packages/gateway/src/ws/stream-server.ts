@@ -15,6 +15,7 @@ import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
 import { bearerTokenOf } from "../http/bearer-token.js";
 import type { GatewayContext } from "../http/context.js";
 import type { AllowedOrigins } from "../http/cors.js";
+import { hasTooManyHeaders, tooManyHeaders } from "../http/header-count.js";
 import { SampledLog } from "../http/request-log.js";
 import { clientKeyOf } from "../limits/client-key.js";
 import { COST } from "../limits/costs.js";
@@ -129,6 +130,13 @@ export class StreamServer {
     this.origins = origins;
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       if (!mayUpgrade(request)) return;
+      if (hasTooManyHeaders(request)) {
+        // By its peer: of too many headers not all are seen, so none says whose request it is.
+        const peer = clientKeyOf(request.socket.remoteAddress ?? "");
+        gateway.budgets.charge(peer, COST.request);
+        refuseUpgrade(socket, tooManyHeaders());
+        return;
+      }
       if (!isStreamPath(request.url)) {
         serveWithoutUpgrade(server, request, socket, head);
         return;
