@@ -10,7 +10,7 @@ export class StartError extends Error {
 
   /** For people: one line, and what to do on a second one if there is anything. */
   get text(): string {
-    return `perpgate: ${this.message.replaceAll(/\s*\n\s*/g, " ")}\n`;
+    return `perpgate: ${inOneLine(this.message)}\n`;
   }
 
   /** For programs: one document. */
@@ -26,4 +26,14 @@ export class UsageError extends StartError {
   override get code(): string {
     return "usage";
   }
+}
+
+/** The lines of the text as one. It may come from a venue, so the time is linear in its length. */
+export function inOneLine(text: string): string {
+  const lines = text.split("\n");
+  if (lines.length === 1) return text;
+  return lines
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+    .join(" ");
 }

@@ -5,7 +5,7 @@
 
 import { ConnectionError, PerpgateError, TimeoutError } from "@perpgate/sdk";
 import { printable } from "../console/printable.js";
-import { StartError } from "../start-error.js";
+import { inOneLine, StartError } from "../start-error.js";
 
 const ADVICE: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -57,7 +57,7 @@ export class VenueFailure extends StartError {
 
   override get text(): string {
     const { status, requestId } = this.facts.details;
-    const message = printable(this.message.replaceAll(/\s*\n\s*/g, " "));
+    const message = printable(inOneLine(this.message));
     const lines = [`perpgate: ${message} (${printable(this.code)})`, ...this.advice];
     if (typeof status === "number" && status >= 500) {
       lines.push(`request id ${printable(String(requestId))}`);

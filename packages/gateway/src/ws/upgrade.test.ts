@@ -1,10 +1,14 @@
 /** The upgrade: who is refused before there is a socket, how, and by which address it counts. */
 
-import { describe, expect, test } from "vitest";
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import { Refusal } from "@perpgate/protocol";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { readUntilClose } from "../testing/running-gateway.js";
 import { type RunningVenue, runVenue, type VenueChanges } from "../venue/testing/running-venue.js";
 import { Trader } from "../venue/testing/trader.js";
 import { fieldsOf, type Payload, StreamClient } from "./testing/stream-client.js";
+import { refuseUpgrade } from "./upgrade.js";
 
 interface UpgradeAnswer {
   readonly status: number;
@@ -172,4 +176,22 @@ describe("an upgrade behind another request in the same read", () => {
     const found = (await received).match(/HTTP\/1\.1 \d{3}/g) ?? [];
     expect(found.map((line) => line.slice(-3))).toEqual(statuses);
   });
+});
+
+test("refuseUpgrade: a client that has reset its connection: no unhandled error", async () => {
+  const server = createServer({ pauseOnConnect: true }).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("not listening");
+  const accepted = once(server, "connection");
+  const client = connect(address.port, "127.0.0.1");
+  await once(client, "connect");
+  const [socket]: Socket[] = await accepted;
+  if (socket === undefined) throw new Error("not accepted");
+  client.resetAndDestroy();
+  await once(client, "close");
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  refuseUpgrade(socket, new Refusal("stopped", {}));
+  expect(await closed).toBe(true);
 });

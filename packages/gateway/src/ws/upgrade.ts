@@ -27,6 +27,8 @@ export function isStreamPath(url: string | undefined): boolean {
 export function refuseUpgrade(socket: Duplex, refusal: Refusal): void {
   const requestId = newRequestId();
   const body = JSON.stringify(refusal.toBody(requestId));
+  // Node has let go of the socket: a reset while it is written to would end the process.
+  socket.on("error", () => socket.destroy());
   socket.once("finish", () => socket.destroy());
   socket.end(
     `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? "Error"}\r\n` +
