@@ -18,22 +18,31 @@ export class Connection {
   private received: Buffer = NOTHING;
   private answered: OnAnswer | null = null;
 
-  private constructor(port: number) {
-    this.socket = connectLean(port, (chunk) => this.onData(chunk));
-    this.socket.on("error", (error) => {
-      throw error;
-    });
+  private constructor(port: number, onLost: (reason: Error) => void, localAddress?: string) {
+    this.socket = connectLean(port, (chunk) => this.onData(chunk), localAddress);
+    this.socket.on("error", onLost);
     this.socket.on("close", () => {
-      if (this.answered !== null)
-        throw new Error("the server closed a connection it owed an answer");
+      if (this.answered === null) return;
+      onLost(new Error("the server closed a connection it owed an answer"));
     });
   }
 
   /** Connected on return, so that no request pays for the handshake. */
   static async open(port: number): Promise<Connection> {
-    const connection = new Connection(port);
+    const connection = new Connection(port, (reason) => {
+      throw reason;
+    });
     await once(connection.socket, "connect");
     return connection;
+  }
+
+  /** Connects while the first request waits; `onLost` is called where others would throw. */
+  static connecting(
+    port: number,
+    onLost: (reason: Error) => void,
+    localAddress?: string,
+  ): Connection {
+    return new Connection(port, onLost, localAddress);
   }
 
   send(request: Buffer, answered: OnAnswer): void {

@@ -68,7 +68,12 @@ export async function withGateway(
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "perpgate-bench-"));
   try {
-    const gateway = await startGateway(folder, nodeFlags, settings);
+    const gateway = await startGateway({
+      folder,
+      nodeFlags,
+      configuration: { ...CONFIGURATION, ...settings },
+      flags: ["--no-bots", "--log-level", "error"],
+    });
     try {
       await run(gateway);
     } finally {
@@ -84,24 +89,37 @@ export function snapshotsTaken({ dataFolder }: Gateway): number {
   return readFileSync(join(dataFolder, "checkpoints.jsonl"), "utf8").split("\n").length - 1;
 }
 
-async function startGateway(
-  folder: string,
-  nodeFlags: readonly string[],
-  settings: object,
-): Promise<Gateway> {
+export interface GatewayStart {
+  /** Holds the configuration and the data folder; a second start goes on with the data. */
+  readonly folder: string;
+  readonly configuration: object;
+  /** Of Node, and of the process itself. */
+  readonly nodeFlags?: readonly string[];
+  readonly flags?: readonly string[];
+  /** Where its log goes: a file descriptor, or this process's standard error. */
+  readonly log?: number | "inherit";
+}
+
+/** Resolves once the process is ready; whoever calls this ends it. */
+export async function startGateway(start: GatewayStart): Promise<Gateway> {
+  const { folder, configuration, nodeFlags = [], flags = [], log = "inherit" } = start;
   const config = join(folder, "bench.json");
   const dataFolder = join(folder, "data");
-  writeFileSync(config, JSON.stringify({ ...CONFIGURATION, ...settings }));
+  writeFileSync(config, JSON.stringify(configuration));
   // As `npm start` starts it: two verifying threads, room for short-lived objects.
   const args = [
     ...["--max-semi-space-size=64", ...nodeFlags, MAIN],
     ...["--port", "0", "--data", dataFolder, "--config", config],
-    ...["--no-bots", "--log-level", "error"],
+    ...flags,
   ];
   const child = spawn(process.execPath, args, {
-    stdio: ["ignore", "pipe", "inherit", "ipc"],
+    stdio: ["ignore", "pipe", log, "ipc"],
     env: { ...process.env, UV_THREADPOOL_SIZE: "2" },
   });
+  // A bench that is ended early takes its gateway along.
+  const endWithThisProcess = (): void => void child.kill("SIGKILL");
+  process.once("exit", endWithThisProcess);
+  child.once("exit", () => process.off("exit", endWithThisProcess));
   let said = "";
   const origin = await new Promise<string>((resolve, reject) => {
     child.stdout?.on("data", (chunk: Buffer) => {

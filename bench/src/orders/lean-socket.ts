@@ -6,11 +6,16 @@ import { connect, type Socket } from "node:net";
 
 const SHARED = Buffer.allocUnsafe(65_536);
 
-/** `onData`: the bytes are only good during the call. */
-export function connectLean(port: number, onData: (chunk: Buffer) => void): Socket {
+/** `onData`: the bytes are only good during the call. `localAddress`: which client this is. */
+export function connectLean(
+  port: number,
+  onData: (chunk: Buffer) => void,
+  localAddress = "127.0.0.1",
+): Socket {
   return connect({
     port,
     host: "127.0.0.1",
+    localAddress,
     noDelay: true,
     onread: {
       buffer: SHARED,

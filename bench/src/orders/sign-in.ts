@@ -1,5 +1,5 @@
-/** Traders for the load: each a fresh wallet that signs in with a fresh Ed25519 session key. */
-import { generateKeyPairSync, randomBytes } from "node:crypto";
+/** Traders for a load: each a fresh wallet that signs in with a fresh session key. */
+import { generateKeyPairSync, type KeyObject, randomBytes } from "node:crypto";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 
 export interface SignedIn {
@@ -8,11 +8,27 @@ export interface SignedIn {
   readonly privateKeyPem: string;
 }
 
-/** `site` is the page that the message names; by default the gateway itself. */
-export async function signIn(origin: string, site = origin): Promise<SignedIn> {
+export interface SignInOptions {
+  readonly keyKind?: "ed25519" | "secp256k1";
+  /** Lines under `Resources:`; `{key}` stands for the session key in hex. */
+  readonly resources?: readonly string[];
+}
+
+/** A sign-in that was signed and not sent. */
+export interface SignInRequest {
+  readonly address: string;
+  readonly privateKeyPem: string;
+  readonly body: string;
+}
+
+/** `site` is the page that the message names. */
+export async function signInRequest(
+  site: string,
+  { keyKind = "ed25519", resources = [] }: SignInOptions = {},
+): Promise<SignInRequest> {
   const wallet = privateKeyToAccount(generatePrivateKey());
-  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
-  const raw = publicKey.export({ type: "spki", format: "der" }).subarray(-32);
+  const { publicKey, privateKey } = newKeyPair(keyKind);
+  const sessionKey = rawKey(publicKey).toString("hex");
   const { host } = new URL(site);
   const message = [
     `${host} wants you to sign in with your Ethereum account:`,
@@ -25,19 +41,42 @@ export async function signIn(origin: string, site = origin): Promise<SignedIn> {
     "Chain ID: 1",
     `Nonce: ${randomBytes(12).toString("hex")}`,
     `Issued At: ${new Date().toISOString()}`,
+    ...(resources.length === 0 ? [] : ["Resources:"]),
+    ...resources.map((resource) => `- ${resource.replace("{key}", sessionKey)}`),
   ].join("\n");
   const signature = await wallet.signMessage({ message });
+  const privateKeyPem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  const body = JSON.stringify({ message, signature, sessionKey });
+  return { address: wallet.address, privateKeyPem, body };
+}
+
+/** `site` is by default the gateway itself. */
+export async function signIn(origin: string, site = origin): Promise<SignedIn> {
+  const { address, privateKeyPem, body } = await signInRequest(site);
   const response = await fetch(`${origin}/v1/auth/siwe`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ message, signature, sessionKey: raw.toString("hex") }),
+    body,
   });
-  const token = tokenIn(await response.json());
-  const privateKeyPem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
-  return { address: wallet.address, token, privateKeyPem };
+  return { address, token: tokenIn(await response.json()), privateKeyPem };
 }
 
-function tokenIn(body: unknown): string {
+/** The token in the answer to a sign-in. */
+export function tokenIn(body: unknown): string {
   if (typeof body === "object" && body !== null && "token" in body) return String(body.token);
   throw new Error(`sign-in: ${JSON.stringify(body)}`);
+}
+
+function newKeyPair(kind: "ed25519" | "secp256k1"): {
+  publicKey: KeyObject;
+  privateKey: KeyObject;
+} {
+  if (kind === "ed25519") return generateKeyPairSync("ed25519");
+  return generateKeyPairSync("ec", { namedCurve: "secp256k1" });
+}
+
+/** 32 bytes of Ed25519, or x‖y of secp256k1: both end the DER encoding. */
+function rawKey(publicKey: KeyObject): Buffer {
+  const bytes = publicKey.asymmetricKeyType === "ed25519" ? 32 : 64;
+  return publicKey.export({ type: "spki", format: "der" }).subarray(-bytes);
 }
