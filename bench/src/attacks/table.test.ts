@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { ATTACK_KINDS } from "./attack.js";
+import { ATTACKS } from "./kinds/combined.js";
+import { faultsOf, type Run, type VenueCost } from "./trial/verdict.js";
+
+test("the table: at least 40 attacks of every kind, each with one name and one sentence", () => {
+  expect(ATTACKS.length).toBeGreaterThanOrEqual(40);
+  expect(new Set(ATTACKS.map(({ name }) => name)).size).toBe(ATTACKS.length);
+  expect(new Set(ATTACKS.map(({ kind }) => kind))).toEqual(new Set(ATTACK_KINDS));
+  for (const { name, shows } of ATTACKS) expect(shows, name).toMatch(/^[A-Z0-9].*\.$/);
+});
+
+const run = (changes: Partial<Run> = {}): Run => ({
+  tally: {
+    bytesSent: 0,
+    bytesRead: 0,
+    writes: 0,
+    connections: 0,
+    notConnected: 0,
+    closedByServer: 0,
+    answers: {},
+  },
+  medianMs: 3,
+  maxMs: 50,
+  operations: 100,
+  unanswered: 0,
+  refused: {},
+  ...changes,
+});
+const cost: VenueCost = {
+  cpuSeconds: 1,
+  logBytes: 0,
+  busyAfterMs: 0,
+  residentGrowthBytes: 0,
+  filesLeftOpen: 0,
+  isAlive: true,
+};
+
+test("verdict: a venue that serves the trader as before passes", () => {
+  expect(faultsOf(run({ medianMs: 14 }), run(), cost)).toEqual([]);
+});
+
+test.each<[string, Partial<Run>]>([
+  ["a median of 5 times the discarded", { medianMs: 15 }],
+  ["a median of 40 ms", { medianMs: 40 }],
+  ["an order that waits a second", { maxMs: 1_000 }],
+  ["an order without an answer", { unanswered: 1 }],
+  ["an honest order that is refused", { refused: { "503 overloaded": 1 } }],
+])("verdict: %s fails", (_name, changes) => {
+  const discarded = run({ medianMs: changes.medianMs === 40 ? 20 : 3 });
+  expect(faultsOf(run(changes), discarded, cost)).toHaveLength(1);
+});
+
+test("verdict: a venue that ended fails", () => {
+  expect(faultsOf(run(), run(), { ...cost, isAlive: false })).toEqual(["the venue ended"]);
+});
