@@ -11,6 +11,24 @@ import { stop } from "./processes.js";
 
 const MAIN = fileURLToPath(new URL("../../../apps/perpgate/dist/main.js", import.meta.url));
 
+/** Limits that no load here reaches; all of it comes from one address. */
+export const UNLIMITED = {
+  ordersPerSecond: 1_000_000,
+  ordersBurst: 1_000_000,
+  cancelsPerSecond: 1_000_000,
+  cancelsBurst: 1_000_000,
+  signInsPerSecond: 1_000,
+  accountReadsPerSecond: 1_000_000,
+  accountReadsBurst: 1_000_000,
+  readsPerSecond: 1_000_000,
+  readsBurst: 1_000_000,
+  costMsPerSecond: 1_000_000,
+  costBurstMs: 1_000_000,
+  accountCostMsPerSecond: 1_000_000,
+  accountCostBurstMs: 1_000_000,
+  depositsPerMinute: 1_000_000,
+};
+
 const CONFIGURATION = {
   // A still index keeps every order of the load within the band.
   markets: [
@@ -28,22 +46,7 @@ const CONFIGURATION = {
   ],
   // Far more often than by default, so that every turn of a bench has some.
   snapshots: { everyMs: 2_000 },
-  limits: {
-    ordersPerSecond: 1_000_000,
-    ordersBurst: 1_000_000,
-    cancelsPerSecond: 1_000_000,
-    cancelsBurst: 1_000_000,
-    signInsPerSecond: 1_000,
-    accountReadsPerSecond: 1_000_000,
-    accountReadsBurst: 1_000_000,
-    readsPerSecond: 1_000_000,
-    readsBurst: 1_000_000,
-    costMsPerSecond: 1_000_000,
-    costBurstMs: 1_000_000,
-    accountCostMsPerSecond: 1_000_000,
-    accountCostBurstMs: 1_000_000,
-    depositsPerMinute: 1_000_000,
-  },
+  limits: UNLIMITED,
   http: { connectionsPerAddress: 100_000 },
   sockets: {
     socketsPerAddress: 100_000,

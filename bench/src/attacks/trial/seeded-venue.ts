@@ -9,7 +9,7 @@ import { closeSync, fstatSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Gateway, startGateway } from "../../orders/gateway.js";
+import { type Gateway, startGateway, UNLIMITED } from "../../orders/gateway.js";
 import { OrderPath } from "../../orders/order-path.js";
 import { stop } from "../../orders/processes.js";
 import { type SignedIn, signIn } from "../../orders/sign-in.js";
@@ -26,18 +26,7 @@ const SEEDING = {
   // The price of the orders stays near the market, and those that rest all the same have room.
   index: { gustsPerHour: 0 },
   risk: { maxOpenOrders: 5_000 },
-  limits: {
-    ordersPerSecond: 1_000_000,
-    ordersBurst: 1_000_000,
-    cancelsPerSecond: 1_000_000,
-    cancelsBurst: 1_000_000,
-    signInsPerSecond: 1_000,
-    accountReadsPerSecond: 1_000_000,
-    accountReadsBurst: 1_000_000,
-    readsPerSecond: 1_000_000,
-    readsBurst: 1_000_000,
-    depositsPerMinute: 1_000_000,
-  },
+  limits: UNLIMITED,
 };
 const BOOK_DEADLINE_MS = 90_000;
 /** A venue that answers so many health checks in a row, each within this time, has settled. */

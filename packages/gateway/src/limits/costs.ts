@@ -14,7 +14,7 @@ export const COST = {
   /** Reading a connection that had to wait: paid in advance, so that they are read one by one. */
   waitingConnection: 1_500,
   /** Parsing a request, routing it and writing an answer, whatever the answer is. */
-  request: 60,
+  request: 90,
   /** A request that is parsed and then dropped, because its connection is to be closed. */
   droppedRequest: 5,
   /** The handshake of a WebSocket. */

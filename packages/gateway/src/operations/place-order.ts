@@ -10,7 +10,7 @@ export const placeOrder = defineVenueOperation({
   summary: "Place an order; the answer is its preconfirmation",
   access: "signed",
   limit: "orders",
-  costMicros: 150,
+  costMicros: 170,
   params: noParams,
   query: noQuery,
   body: PlaceOrderBody,
