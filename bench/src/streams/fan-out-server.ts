@@ -65,6 +65,7 @@ streams.attach(
     budgets: new CostBudgets(UNLIMITED_COST, {
       onCharged: () => undefined,
       onHeld: () => undefined,
+      onParsed: () => undefined,
     }),
     signedBytes: DEFAULT_LIMITS.signedBytes,
     readiness: [],

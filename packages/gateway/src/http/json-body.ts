@@ -7,6 +7,7 @@
 
 import { parseStrictJson, Refusal } from "@perpgate/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { CostBudgets } from "../limits/cost-budget.js";
 
 const NO_BYTES = new Uint8Array(0);
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -20,7 +21,7 @@ export class JsonBody {
 
 export const EMPTY_BODY = new JsonBody(NO_BYTES, undefined);
 
-export function readJsonBodies(app: FastifyInstance): void {
+export function readJsonBodies(app: FastifyInstance, budgets: CostBudgets): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     "application/json",
@@ -28,6 +29,7 @@ export function readJsonBodies(app: FastifyInstance): void {
     (_request: FastifyRequest, bytes: Buffer, done) => {
       let body: JsonBody;
       try {
+        budgets.noteParsed(bytes.length);
         body = bytes.length === 0 ? EMPTY_BODY : jsonBodyOf(bytes);
       } catch (error) {
         done(error instanceof Error ? error : new Error(String(error)));

@@ -148,6 +148,7 @@ class LeanExchange implements TimedClient {
     let body: unknown;
     try {
       if (this.isDraining()) throw new Refusal("stopped", {});
+      this.options.context.budgets.noteParsed(bytes.length);
       body = jsonBodyOf(bytes).value;
     } catch (error) {
       this.refuse(error);

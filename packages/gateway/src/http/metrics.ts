@@ -12,6 +12,7 @@ export class RequestMetrics {
   private readonly durations;
   private readonly aborted;
   private chargedMicros = 0;
+  private parsedBytes = 0;
   private readonly held;
   private readonly refusedConnections;
 
@@ -28,17 +29,17 @@ export class RequestMetrics {
       help: "Requests whose client went away before the answer.",
       registers: [registry],
     });
-    const charged = () => this.chargedMicros / 1e6;
-    new Counter({
-      name: "perpgate_cost_seconds_total",
-      help: "Processor time charged to clients, by the table of costs.",
-      registers: [registry],
-      // Every frame and request is charged several times: a sum is kept and copied when asked for.
-      collect() {
-        this.reset();
-        this.inc(charged());
-      },
-    });
+    // Sums that every request adds to several times are kept here and copied when asked for.
+    this.summed(
+      "perpgate_cost_seconds_total",
+      "Processor time charged to clients, by the table of costs.",
+      () => this.chargedMicros / 1e6,
+    );
+    this.summed(
+      "perpgate_parsed_bytes_total",
+      "Bytes of clients that were given to the JSON parser.",
+      () => this.parsedBytes,
+    );
     this.held = new Counter({
       name: "perpgate_cost_held_total",
       help: "Requests, connections and messages that waited until their address owed nothing.",
@@ -48,6 +49,18 @@ export class RequestMetrics {
       name: "perpgate_http_connections_refused_total",
       help: "Connections closed at once because their address held too many.",
       registers: [registry],
+    });
+  }
+
+  private summed(name: string, help: string, sum: () => number): void {
+    new Counter({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        this.inc(sum());
+      },
     });
   }
 
@@ -62,6 +75,10 @@ export class RequestMetrics {
 
   onCharged(micros: number): void {
     this.chargedMicros += micros;
+  }
+
+  onParsed(bytes: number): void {
+    this.parsedBytes += bytes;
   }
 
   onHeld(): void {

@@ -189,5 +189,6 @@ test("an order without a token: none of its 4 KiB is parsed, and it is charged l
   expect(JSON.parse((await client.ask(rawOrder(literal))).body)).toMatchObject({
     code: "token_required",
   });
+  expect(await at.counted("perpgate_parsed_bytes_total")).toBe(0);
   expect(await at.counted("perpgate_cost_seconds_total")).toBeGreaterThan(0);
 });

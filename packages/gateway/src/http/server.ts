@@ -110,7 +110,7 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   });
   allowOrigins(app, options.origins);
   const stopping = refuseWhileStopping(app);
-  readJsonBodies(app);
+  readJsonBodies(app, budgets);
   answerUnknownRoutes(app);
   const metricsText = options.metricsText ?? new MetricsText(options.metrics);
   serveMetrics(app, metrics, metricsText, options.addressLimits);

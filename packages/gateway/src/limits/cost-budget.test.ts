@@ -29,6 +29,7 @@ function newBudgets(changes: Partial<LimitSettings> = {}) {
       onHeld: () => {
         held++;
       },
+      onParsed: () => undefined,
     },
   );
   return { budgets, held: () => held, charged: () => charged };

@@ -55,6 +55,7 @@ class Budget<Key extends string | number> {
 export interface CostMetrics {
   onCharged(micros: number): void;
   onHeld(): void;
+  onParsed(bytes: number): void;
 }
 
 export class CostBudgets {
@@ -80,6 +81,11 @@ export class CostBudgets {
   charge(address: string, micros: number): void {
     this.metrics.onCharged(micros);
     this.addresses.charge(address, micros);
+  }
+
+  /** Notes that client bytes go to a parser, which nobody without a budget should reach. */
+  noteParsed(bytes: number): void {
+    this.metrics.onParsed(bytes);
   }
 
   chargeAccount(account: number, micros: number): void {

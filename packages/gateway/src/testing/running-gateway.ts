@@ -31,7 +31,11 @@ export const UNLIMITED: LimitSettings = {
   failedSignInsPerMinute: 1e9,
 };
 
-const UNCOUNTED: CostMetrics = { onCharged: () => undefined, onHeld: () => undefined };
+const UNCOUNTED: CostMetrics = {
+  onCharged: () => undefined,
+  onHeld: () => undefined,
+  onParsed: () => undefined,
+};
 
 export function unlimitedBudgets(): CostBudgets {
   return new CostBudgets(UNLIMITED, UNCOUNTED);

@@ -81,6 +81,7 @@ export class Messages {
     try {
       if (isBinary)
         throw new Refusal("invalid_request", { problem: "Send JSON as a text message" });
+      this.context.gateway.budgets.noteParsed(data.length);
       const message = parseStrictJson(data.toString("utf8"));
       readEcho(message, call);
       const operation = OPERATIONS.get(call.op ?? "");
