@@ -11,6 +11,7 @@ import { bannerText } from "./banner.js";
 import { helpText, parseCommandLine } from "./command-line.js";
 import { runCommand } from "./commands/command.js";
 import { COMMANDS } from "./commands/command-table.js";
+import { ProcessExit } from "./exit/process-exit.js";
 import { letHeapGrow } from "./roomy-heap.js";
 import { StartError } from "./start-error.js";
 import { onStopSignal } from "./stop-signals.js";
@@ -50,15 +51,15 @@ async function runServe(): Promise<void> {
   delete process.env.PERPGATE_ATTESTOR_KEY;
   letHeapGrow();
   const { serve } = await import("./serve.js");
-  const perpgate = await serve(settings, version, attestorKey);
-  // Before the banner: whoever waits for it may send a signal the moment it appears.
-  onStopSignal(() => void perpgate.stop().then(() => process.exit(0), fail));
-  process.stdout.write(bannerText(perpgate, version));
-  // The log decides what was acknowledged; a venue that cannot write it says 503, and ends.
-  void perpgate.failed.then((error) => {
-    const end = () => fail(new StartError(`the venue stopped: ${error.message}`));
-    perpgate.answerStopped().then(end, end);
+  const exit = ProcessExit.install();
+  const perpgate = await serve(settings, version, exit, attestorKey).catch((error) => {
+    exit.fail(error);
+    return undefined;
   });
+  if (perpgate === undefined) return;
+  // Before the banner: whoever waits for it may send a signal the moment it appears.
+  onStopSignal(() => exit.stop(() => perpgate.stop(), perpgate.stopWithinMs));
+  process.stdout.write(bannerText(perpgate, version));
 }
 
 function fail(error: unknown): void {

@@ -31,6 +31,7 @@ import { createVenueBridge } from "./bridge/venue-bridge.js";
 import { CohortControl } from "./cohort-control.js";
 import { ControlSocket } from "./control-socket.js";
 import { prepareDataFolder } from "./data-folder.js";
+import type { ProcessExit } from "./exit/process-exit.js";
 import { refuseMissingFeeds } from "./index-source.js";
 import { listenForMetrics } from "./metrics-listener.js";
 import { pageFolderOf } from "./page-folder.js";
@@ -55,19 +56,21 @@ export interface RunningPerpgate {
   readonly index: Settings["index"];
   readonly bridge: BridgeConfig;
   readonly bots: BotsState;
-  /** Resolves, with the reason, if the venue stops by itself. */
-  readonly failed: Promise<Error>;
-  /** After a failure: lets those who wait hear that the venue has stopped. Touches no data. */
-  answerStopped(): Promise<void>;
+  /** Answers what was handed in, and lets go of the data folder. */
   stop(): Promise<void>;
+  /** What `stop` may take at most, if nothing hangs. */
+  readonly stopWithinMs: number;
 }
 
 /** How long the last answers of a failed venue may take to leave. */
 const FAILURE_GRACE_MS = 1_000;
+/** For everything of a stop but the requests in flight: bots, attestors, history, log. */
+const CLOSE_MS = 15_000;
 
 export async function serve(
   settings: Settings,
   version: string,
+  exit: ProcessExit,
   attestorKey?: string,
 ): Promise<RunningPerpgate> {
   const bridging = bridgeOf(settings, attestorKey);
@@ -78,88 +81,92 @@ export async function serve(
   // Standard output belongs to the banner; logs go to standard error, written before exit.
   const log = pino({ level: settings.logLevel }, destination({ fd: 2, sync: true }));
   const clock = () => Date.now();
-  const venue = await openSettingsVenue(settings, bridging, dataFolder, log);
+  const venue = await openSettingsVenue(settings, bridging, dataFolder, log, exit.deadline);
+  exit.onFailure((error) => venue.abandon(error));
+  void venue.failed.then((error) => exit.fail(stopped(error)));
   const [signatures, proofs] = await Promise.all([
     ThreadVerifier.start(verifyThreadsOf(availableParallelism())),
     ProofThread.start(rpcAddressesOf(settings)),
   ]);
-  try {
-    const control = new ControlSocket(dataFolder, new CohortControl(venue), log);
-    const { source, feed } = createVenueIndex(settings, venue, clock, {
-      onProblem: (problem) => log.warn({ ...problem }, "an index feed failed"),
-      onFailure: (error) => log.error({ err: error }, "the index source failed"),
-    });
-    const nonces = new NonceIssuer(nonceKeyOf(settings));
-    const metrics = new Registry();
-    collectDefaultMetrics({ register: metrics });
-    const bridge = createVenueBridge(bridging, venue, log, metrics);
-    const readiness = [runningProbe(venue), feed];
-    measureVenue(metrics, venue, dataFolder, readiness);
-    watchRisk(venue, log, metrics);
-    const metricsText = new MetricsText(metrics);
-    const gateway = await buildGateway({
-      version,
-      clock,
-      log,
-      metrics,
-      metricsText,
-      nonces,
-      limits: settings.http,
-      trustProxy: settings.server.trustProxy,
-      origins: settings.server.origins,
-      page,
-      addressLimits: new AddressLimits(settings.limits),
-      clientLimits: settings.limits,
-      markets: () => venue.views.markets(),
-      readiness,
-      streams: new StreamServer({ venue, log, limits: settings.sockets }),
-      venue: new VenueGateway({
-        venue,
-        limits: settings.limits,
-        signIn,
-        services: { nonces, proofs },
-        signatures,
-        ...(bridge === undefined ? {} : { attestation: bridge.desk }),
-      }),
-    });
-    // Prices before clients: the first request already sees an index.
-    await source.start?.();
-    await feed.start(settings.index.intervalMs);
-    const metricsServer = await listenForMetrics(settings, metricsText, log);
-    const url = await listen(gateway.listen, settings);
-    await control.open();
-    bridge?.start();
-    const bots = VenueBots.start(settings, bridging, url, botLogOf(log));
-    return {
-      url,
-      metricsUrl: metricsServer?.url,
-      hasPage: page !== undefined,
-      dataFolder,
-      acceptsAnyDomain: signIn.domains === "any",
-      index: settings.index,
-      bridge: bridging,
-      bots: bots.state,
-      failed: Promise.race([venue.failed, signatures.failed, proofs.failed]),
-      answerStopped: () => gateway.drain(FAILURE_GRACE_MS),
-      stop: async () => {
-        // While there still is a gateway to cancel their orders at.
-        await bots.stop(settings.http.drainGraceMs);
-        await gateway.drain(settings.http.drainGraceMs);
-        await control.close();
-        await bridge?.stop();
-        feed.stop();
-        await source.stop?.();
-        await venue.close();
-        await Promise.all([signatures.close(), proofs.close()]);
-        await metricsServer?.close();
-        log.info("drained");
-      },
-    };
-  } catch (error) {
-    await venue.close();
-    await Promise.all([signatures.close(), proofs.close()]);
-    throw error;
+  for (const { failed } of [signatures, proofs]) {
+    void failed.then((error) => exit.fail(stopped(error)));
   }
+  const control = new ControlSocket(dataFolder, new CohortControl(venue), log);
+  const { source, feed } = createVenueIndex(settings, venue, clock, {
+    onProblem: (problem) => log.warn({ ...problem }, "an index feed failed"),
+    onFailure: (error) => log.error({ err: error }, "the index source failed"),
+  });
+  const nonces = new NonceIssuer(nonceKeyOf(settings));
+  const metrics = new Registry();
+  collectDefaultMetrics({ register: metrics });
+  const bridge = createVenueBridge(bridging, venue, log, metrics);
+  const readiness = [runningProbe(venue), feed];
+  measureVenue(metrics, venue, dataFolder, readiness);
+  watchRisk(venue, log, metrics);
+  const metricsText = new MetricsText(metrics);
+  const gateway = await buildGateway({
+    version,
+    clock,
+    log,
+    metrics,
+    metricsText,
+    nonces,
+    limits: settings.http,
+    trustProxy: settings.server.trustProxy,
+    origins: settings.server.origins,
+    page,
+    addressLimits: new AddressLimits(settings.limits),
+    clientLimits: settings.limits,
+    markets: () => venue.views.markets(),
+    readiness,
+    streams: new StreamServer({ venue, log, limits: settings.sockets }),
+    venue: new VenueGateway({
+      venue,
+      limits: settings.limits,
+      signIn,
+      services: { nonces, proofs },
+      signatures,
+      ...(bridge === undefined ? {} : { attestation: bridge.desk }),
+    }),
+  });
+  // The log decides what was acknowledged; whoever waits for an answer gets 503.
+  exit.onFailure((error) => Promise.allSettled([venue.abandon(error), gateway.drain(FAILURE_GRACE_MS)]));
+  // Prices before clients: the first request already sees an index.
+  await source.start?.();
+  await feed.start(settings.index.intervalMs);
+  const metricsServer = await listenForMetrics(settings, metricsText, log);
+  const url = await listen(gateway.listen, settings);
+  await control.open();
+  bridge?.start();
+  const bots = VenueBots.start(settings, bridging, url, botLogOf(log));
+  return {
+    url,
+    metricsUrl: metricsServer?.url,
+    hasPage: page !== undefined,
+    dataFolder,
+    acceptsAnyDomain: signIn.domains === "any",
+    index: settings.index,
+    bridge: bridging,
+    bots: bots.state,
+    stopWithinMs: settings.http.drainGraceMs + CLOSE_MS,
+    stop: async () => {
+      // While there still is a gateway to cancel their orders at.
+      await bots.stop(settings.http.drainGraceMs);
+      await gateway.drain(settings.http.drainGraceMs);
+      await control.close();
+      await bridge?.stop();
+      feed.stop();
+      await source.stop?.();
+      await venue.close();
+      await Promise.all([signatures.close(), proofs.close()]);
+      await metricsServer?.close();
+      log.info("drained");
+    },
+  };
+}
+
+function stopped(error: Error): StartError {
+  return new StartError(`the venue stopped: ${error.message}`);
 }
 
 function botLogOf(log: Logger): BotLog {

@@ -1,3 +1,4 @@
+import { ExitDeadline } from "@perpgate/journal";
 import { DEFAULT_PARAMETERS, NO_EVIDENCE, Venue, venueConfigOf } from "@perpgate/venue";
 import { expect, onTestFinished, test } from "vitest";
 import { attestationParameters, attestorKeysOf, bridgeOf } from "./bridge/settings-bridge.js";
@@ -16,7 +17,7 @@ const SETTINGS: Settings = {
 const BRIDGE = bridgeOf(SETTINGS, undefined);
 
 async function open(directory: string, settings = SETTINGS): Promise<Venue> {
-  const venue = await openSettingsVenue(settings, BRIDGE, directory, SILENT);
+  const venue = await openSettingsVenue(settings, BRIDGE, directory, SILENT, new ExitDeadline());
   onTestFinished(() => venue.close());
   return venue;
 }

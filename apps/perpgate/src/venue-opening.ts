@@ -1,7 +1,7 @@
 /** Opens the venue of the data folder; what keeps it from opening is told in one line. */
 
 import type { BridgeConfig } from "@perpgate/bridge";
-import { JournalError, JournalLocked } from "@perpgate/journal";
+import { type ExitDeadline, JournalError, JournalLocked } from "@perpgate/journal";
 import {
   ConfigRefused,
   DEFAULT_PARAMETERS,
@@ -20,6 +20,7 @@ export async function openSettingsVenue(
   bridge: BridgeConfig,
   directory: string,
   logger: VenueLogger,
+  exitDeadline: ExitDeadline,
 ): Promise<Venue> {
   const { markets, risk, cohort, snapshots } = settings;
   try {
@@ -37,6 +38,7 @@ export async function openSettingsVenue(
       allow: cohort.allow.map(plainAddress),
       checkpoints: snapshots,
       logger,
+      exitDeadline,
     });
   } catch (error) {
     throw isKnown(error) ? new StartError(`${error.message}${adviceOn(error)}`) : error;

@@ -10,6 +10,7 @@ export {
   PositionUnavailable,
   PruneRefused,
 } from "./errors.js";
+export { ExitDeadline, FAILURE_EXIT_MS } from "./exit-deadline.js";
 export type { FileJournal } from "./file-journal.js";
 export {
   type Batch,

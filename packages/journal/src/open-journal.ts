@@ -41,6 +41,8 @@ export interface JournalOptions {
   readonly commit?: "thread" | "inline";
   /** A simulated disk, which only `commit: "inline"` can use. */
   readonly disk?: Disk;
+  /** Memory of an `ExitDeadline`, which the committing thread sets when the log fails. */
+  readonly exitDeadline?: SharedArrayBuffer;
   /** The id of a log that does not exist yet; random unless a test needs it fixed. */
   readonly newLogId?: Uint8Array;
 }
@@ -138,5 +140,5 @@ async function startCommitter(
   if (options.commit === "inline" || disk !== nodeDisk) {
     return new InlineCommitter(disk, start, segmentBytes, journal.ring, journal);
   }
-  return ThreadCommitter.start(start, segmentBytes, journal.ring, journal);
+  return ThreadCommitter.start(start, segmentBytes, journal.ring, journal, options.exitDeadline);
 }

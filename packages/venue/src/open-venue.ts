@@ -1,7 +1,7 @@
 /** Opens the parts of a venue in order of dependence; what was opened is let go of on failure. */
 import { TICK_MS } from "@perpgate/engine";
 import { GLOBAL, type VenueState } from "@perpgate/engine/reading";
-import { type FileJournal, openJournal } from "@perpgate/journal";
+import { type ExitDeadline, type FileJournal, openJournal } from "@perpgate/journal";
 import { Checkpointer } from "./checkpoint/checkpointer.js";
 import { cohortCommands } from "./cohort-commands.js";
 import type { History } from "./history/history.js";
@@ -29,7 +29,7 @@ export interface VenueParts {
   readonly checkpointer: Checkpointer | undefined;
   readonly observers: Set<CommandObserver>;
   readonly recovery: RecoveryReport;
-  readonly failed: Promise<Error>;
+  readonly failure: Failure;
 }
 
 export async function openVenue(options: VenueOptions): Promise<VenueParts> {
@@ -39,6 +39,7 @@ export async function openVenue(options: VenueOptions): Promise<VenueParts> {
     directory: folder.journal,
     verify: "tail",
     ...(options.segmentBytes === undefined ? {} : { segmentBytes: options.segmentBytes }),
+    ...(options.exitDeadline === undefined ? {} : { exitDeadline: options.exitDeadline.memory }),
   });
   try {
     return await openWithin(options, journal);
@@ -53,7 +54,7 @@ async function openWithin(options: VenueOptions, journal: FileJournal): Promise<
   const folder = dataFolder(options.directory);
   for (const cut of journal.recovery.cut)
     logger.warn({ cut }, "a torn commit was cut from the log");
-  const failure = new Failure();
+  const failure = new Failure(options.exitDeadline);
   const observers = new Set<CommandObserver>();
   const { recovered, live } = await recoverAll(options, journal, failure);
   const { state, history, replica, report } = recovered;
@@ -103,6 +104,7 @@ async function openWithin(options: VenueOptions, journal: FileJournal): Promise<
             history,
             logger,
             onFault: (error) => failure.report(error),
+            exitDeadline: options.exitDeadline?.memory,
           });
     live.onDurable = (held) => checkpointer?.follow(held);
     if (options.ticks !== false) ticker.start();
@@ -116,7 +118,7 @@ async function openWithin(options: VenueOptions, journal: FileJournal): Promise<
       checkpointer,
       observers,
       recovery: report,
-      failed: failure.promise,
+      failure,
     };
   } catch (error) {
     await history.close();
@@ -132,13 +134,13 @@ class Live implements CommandObserver {
 }
 
 /** The one place that a failure of any part is brought to. */
-class Failure {
+export class Failure {
   readonly promise: Promise<Error>;
   onReport: (error: Error) => void = () => undefined;
   private resolve: (error: Error) => void = () => undefined;
   private isReported = false;
 
-  constructor() {
+  constructor(private readonly exitDeadline?: ExitDeadline) {
     this.promise = new Promise((resolve) => {
       this.resolve = resolve;
     });
@@ -147,13 +149,15 @@ class Failure {
   report(error: Error): void {
     if (this.isReported) return;
     this.isReported = true;
+    // First: what follows writes to a log stream that may be blocked.
+    this.exitDeadline?.fail(error.message);
     this.onReport(error);
     this.resolve(error);
   }
 }
 
 async function recoverAll(
-  { directory, logger = SILENT }: VenueOptions,
+  { directory, logger = SILENT, exitDeadline }: VenueOptions,
   journal: FileJournal,
   failure: Failure,
 ): Promise<{ recovered: Recovered; live: Live }> {
@@ -174,6 +178,7 @@ async function recoverAll(
     {
       onDurable: (held) => live.onDurable(held),
       onFailure: (error) => failure.report(error),
+      exitDeadline: exitDeadline?.memory,
     },
     [live],
     (position, record, records) => logger.info({ position, record, records }, "recovering"),

@@ -1,5 +1,6 @@
 /** What a venue is opened with. */
 import type { CohortStage, VenueConfig } from "@perpgate/engine";
+import type { ExitDeadline } from "@perpgate/journal";
 import type { AttestorKeys } from "./listing/attestor-keys.js";
 import type { ListedMarket } from "./listing/listing.js";
 
@@ -49,6 +50,11 @@ export interface VenueOptions {
   readonly ticks?: boolean;
   readonly segmentBytes?: number;
   readonly logger?: VenueLogger;
+  /**
+   * Set by whichever thread of the venue fails, so that a watchdog ends the process also when the
+   * main thread does not hear of the failure. Without it a failure is reported by `failed` alone.
+   */
+  readonly exitDeadline?: ExitDeadline;
 }
 
 export const SILENT: VenueLogger = {

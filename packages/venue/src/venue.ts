@@ -20,7 +20,7 @@ import type { FileJournal } from "@perpgate/journal";
 import type { Checkpointer } from "./checkpoint/checkpointer.js";
 import type { History } from "./history/history.js";
 import type { Listing } from "./listing/listing.js";
-import { openVenue, type VenueParts } from "./open-venue.js";
+import { type Failure, openVenue, type VenueParts } from "./open-venue.js";
 import type { Evidence } from "./record/evidence.js";
 import type { RecoveryReport } from "./recovery/recover.js";
 import type { Applied, CommandObserver } from "./replica.js";
@@ -41,6 +41,7 @@ export class Venue {
   private readonly ticker: Ticker;
   private readonly checkpointer: Checkpointer | undefined;
   private readonly observers: Set<CommandObserver>;
+  private readonly failure: Failure;
   private closing: Promise<void> | undefined;
 
   private constructor(parts: VenueParts) {
@@ -48,7 +49,8 @@ export class Venue {
     this.listing = parts.listing;
     this.history = parts.history;
     this.recovery = parts.recovery;
-    this.failed = parts.failed;
+    this.failure = parts.failure;
+    this.failed = parts.failure.promise;
     this.journal = parts.journal;
     this.sequencer = parts.sequencer;
     this.ticker = parts.ticker;
@@ -116,6 +118,17 @@ export class Venue {
   close(): Promise<void> {
     this.closing ??= this.closeOnce();
     return this.closing;
+  }
+
+  /**
+   * For a process that has failed: every submitter gets its answer now, nothing more is written, and
+   * the promise resolves once no thread holds the history. The log needs nothing: what was
+   * acknowledged is durable.
+   */
+  async abandon(reason: Error): Promise<void> {
+    this.ticker.stop();
+    this.failure.report(reason);
+    await this.history.abandon();
   }
 
   private async closeOnce(): Promise<void> {

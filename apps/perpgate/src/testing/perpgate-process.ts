@@ -83,6 +83,15 @@ export class PerpgateProcess {
     });
   }
 
+  /** Its end; if it does not end in time, that it did not. */
+  async endedWithin(ms: number): Promise<Ended> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(new Error(`runs after ${ms} ms: ${this.stderr}`)), ms);
+    });
+    return Promise.race([this.ended, late]).finally(() => clearTimeout(timer));
+  }
+
   get pid(): number {
     return this.child.pid ?? 0;
   }

@@ -8,6 +8,7 @@
 
 import { parentPort, workerData } from "node:worker_threads";
 import { CommitRing } from "../commit-ring.js";
+import { ExitDeadline } from "../exit-deadline.js";
 import { nodeDisk } from "../node-disk.js";
 import { SegmentWriter } from "../segment-writer.js";
 import { type CommitThreadData, type CommitThreadMessage, toFailure } from "./messages.js";
@@ -25,7 +26,12 @@ function run(data: CommitThreadData, tell: (message: CommitThreadMessage) => voi
     }
     writer.close();
   } catch (error) {
-    tell({ kind: "failed", failure: toFailure(error) });
+    const failure = toFailure(error);
+    // Before the message: the main thread may be too busy to read it.
+    if (data.exitDeadline !== undefined) {
+      new ExitDeadline(data.exitDeadline).fail(`the log cannot be written: ${failure.message}`);
+    }
+    tell({ kind: "failed", failure });
   }
 }
 

@@ -9,6 +9,8 @@ export interface CommitThreadData {
   readonly state: WriterState;
   readonly allocator: MessagePort;
   readonly allocated: SharedArrayBuffer;
+  /** Of an `ExitDeadline`, if a failure of the log ends the process. */
+  readonly exitDeadline: SharedArrayBuffer | undefined;
 }
 
 export interface AllocateThreadData {

@@ -46,10 +46,17 @@ export class ThreadCommitter implements Committer {
     segmentBytes: number,
     ring: CommitRing,
     events: CommitEvents,
+    exitDeadline?: SharedArrayBuffer,
   ): Promise<ThreadCommitter> {
     const { port1: allocator, port2: requests } = new MessageChannel();
     const allocated = new SharedArrayBuffer(4);
-    const commitData: CommitThreadData = { ring: ring.memory, state, allocator, allocated };
+    const commitData: CommitThreadData = {
+      ring: ring.memory,
+      state,
+      allocator,
+      allocated,
+      exitDeadline,
+    };
     const allocateData: AllocateThreadData = {
       directory: state.directory,
       segmentBytes,

@@ -4,6 +4,7 @@
  * audit is reported and ends it; the venue then stops.
  */
 import { parentPort, workerData } from "node:worker_threads";
+import { ExitDeadline } from "@perpgate/journal";
 import { giveWay } from "../thread-priority.js";
 import { AuditFailed, Follower } from "./follower.js";
 import type { FromThread, ThreadData, ToThread } from "./messages.js";
@@ -40,7 +41,12 @@ function run(data: ThreadData, tell: (message: FromThread) => void): void {
     try {
       work();
     } catch (error) {
-      tell({ kind: "fault", message: error instanceof Error ? error.message : String(error) });
+      const message = error instanceof Error ? error.message : String(error);
+      // Before the message: the main thread may be too busy to read it.
+      if (data.exitDeadline !== undefined) {
+        new ExitDeadline(data.exitDeadline).fail(`the second replica stopped: ${message}`);
+      }
+      tell({ kind: "fault", message });
       end();
     }
   };

@@ -17,6 +17,7 @@ export interface CheckpointerParts {
   readonly history: History;
   readonly logger: VenueLogger;
   readonly onFault: (error: Error) => void;
+  readonly exitDeadline: SharedArrayBuffer | undefined;
 }
 
 /** The second replica failed, or came to another result than the first. */
@@ -32,8 +33,9 @@ export class Checkpointer {
   private isOver = false;
 
   constructor(private readonly parts: CheckpointerParts) {
-    const { folder, logId, options, history } = parts;
-    const data: ThreadData = { folder, logId, options, batch: history.durable.batch };
+    const { folder, logId, options, history, exitDeadline } = parts;
+    const { batch } = history.durable;
+    const data: ThreadData = { folder, logId, options, batch, exitDeadline };
     // Without the flags of the process: a condition that leads to sources would lead it there too.
     this.thread = new Worker(threadFile(), { workerData: data, execArgv: [] });
     this.thread.on("message", (message: FromThread) => this.onMessage(message));

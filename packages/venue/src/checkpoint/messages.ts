@@ -9,6 +9,8 @@ export interface ThreadData {
   readonly options: CheckpointOptions;
   /** Batches of the log that are durable and that the history holds. */
   readonly batch: number;
+  /** Of an `ExitDeadline`, if a failure ends the process. */
+  readonly exitDeadline: SharedArrayBuffer | undefined;
 }
 
 export type ToThread =

@@ -37,6 +37,8 @@ export interface HistoryEvents {
   onDurable(held: Held): void;
   /** The store failed and will fall behind. */
   onFailure(error: Error): void;
+  /** Of an `ExitDeadline`, which the writing thread sets when it fails. */
+  readonly exitDeadline?: SharedArrayBuffer | undefined;
 }
 
 export class History extends HistoryReader {
@@ -62,6 +64,7 @@ export class History extends HistoryReader {
       store,
       (held) => events.onDurable(held),
       (error) => events.onFailure(error),
+      events.exitDeadline,
     );
     this.changeRows = new ChangeProjection(tables.changes, this.queue);
     const { queue, changeRows } = this;
@@ -172,6 +175,11 @@ export class History extends HistoryReader {
   /** Writes nothing more: what is missing is made again from the log. */
   halt(): void {
     this.queue.stop();
+  }
+
+  /** Ends the writing thread at once, for a process that is about to exit. */
+  abandon(): Promise<void> {
+    return this.queue.abandon();
   }
 
   async close(): Promise<void> {

@@ -65,15 +65,17 @@ export class WriteQueue {
     private readonly store: HistoryStore,
     private readonly onDurable: (held: Held) => void,
     private readonly onFailure: (error: Error) => void,
+    exitDeadline?: SharedArrayBuffer,
   ) {
     this.durable = store.held;
     this.latest = store.held;
     this.recent = store.recent;
     this.open = this.nextSlice(1);
-    this.writer = new HistoryWriter(store.writerData, {
-      onWritten: (number) => this.onWritten(number),
-      onFailure: (error) => this.fail(error),
-    });
+    const events = {
+      onWritten: (number: number) => this.onWritten(number),
+      onFailure: (error: Error) => this.fail(error),
+    };
+    this.writer = new HistoryWriter(store.writerData, events, exitDeadline);
   }
 
   /** Entries that are not on disk. */
@@ -159,6 +161,13 @@ export class WriteQueue {
   async close(): Promise<void> {
     this.stop();
     await this.writer.close();
+    this.rejectWaiters(this.failure ?? new Error("the history is closed"));
+  }
+
+  /** Stops without writing what was handed in; resolves once the thread has ended. */
+  async abandon(): Promise<void> {
+    this.stop();
+    await this.writer.abandon();
     this.rejectWaiters(this.failure ?? new Error("the history is closed"));
   }
 

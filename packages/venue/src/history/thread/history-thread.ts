@@ -8,12 +8,19 @@
  * would be a gap that nobody looks for.
  */
 import { parentPort, workerData } from "node:worker_threads";
+import { ExitDeadline } from "@perpgate/journal";
 import { giveWay } from "../../thread-priority.js";
 import { openEnvironment, openTables, TABLES, writeHeld } from "../history-environment.js";
 import { eachEntry, USUAL_BYTES } from "../slice.js";
 import { DiskProbe } from "./disk-probe.js";
 import { EvenPace } from "./even-pace.js";
-import type { FromWriter, ThreadData, ToWriter, WriteSlice } from "./messages.js";
+import {
+  type FromWriter,
+  SIGNAL,
+  type ThreadData,
+  type ToWriter,
+  type WriteSlice,
+} from "./messages.js";
 
 /** Enough to be let in on time, with a seventh of a core where others want all of them. */
 const NICENESS = 5;
@@ -34,8 +41,13 @@ const ENTRIES_PER_STEP = 64;
 /** At most, so that a transaction ends some time also when the log is replayed. */
 const SLICES_PER_TRANSACTION = 64;
 
+/** Rolls a transaction back because the process ends. */
+class Abandoned extends Error {
+  override readonly name = "Abandoned";
+}
+
 function run(
-  { directory, logId, hurries }: ThreadData,
+  { directory, logId, signals, exitDeadline }: ThreadData,
   port: NonNullable<typeof parentPort>,
   tell: (message: FromWriter) => void,
 ): void {
@@ -43,7 +55,9 @@ function run(
   const stored = openTables(environment, false);
   const tables = TABLES.map((name) => stored[name]);
   const probe = new DiskProbe(directory);
-  const pace = new EvenPace(hurries);
+  const pace = new EvenPace(signals);
+  const signal = new Int32Array(signals);
+  const isAbandoned = () => Atomics.load(signal, SIGNAL.ABANDONED) !== 0;
   let waiting: WriteSlice[] = [];
   let timer: NodeJS.Timeout | undefined;
   let begunAt = Number.NEGATIVE_INFINITY;
@@ -64,25 +78,34 @@ function run(
     for (const { memory, length } of slices) {
       eachEntry(copyOf(new Uint8Array(memory, 0, length)), (table, key, value) => {
         tables[table]!.putSync(key, value);
-        if (++put % ENTRIES_PER_STEP === 0) pace.next();
+        if (++put % ENTRIES_PER_STEP !== 0) return;
+        pace.next();
+        if (isAbandoned()) throw new Abandoned();
       });
     }
   };
 
   const write = (slices: readonly WriteSlice[]): void => {
     const last = slices.at(-1);
-    if (last === undefined || hasFailed) return;
+    if (last === undefined || hasFailed || isAbandoned()) return;
     try {
       environment.transactionSync(() => {
         putAll(slices);
         writeHeld(environment, logId, last.held);
+        if (isAbandoned()) throw new Abandoned();
         // Right before the pages are written.
         probe.check(slices.reduce((sum, { length }) => sum + length, 0));
       });
       tell({ kind: "written", number: last.number });
     } catch (error) {
       hasFailed = true;
-      tell({ kind: "failed", message: error instanceof Error ? error.message : String(error) });
+      if (error instanceof Abandoned) return;
+      const message = error instanceof Error ? error.message : String(error);
+      // Before the message: the main thread may be too busy to read it.
+      if (exitDeadline !== undefined) {
+        new ExitDeadline(exitDeadline).fail(`the history cannot be written: ${message}`);
+      }
+      tell({ kind: "failed", message });
     }
   };
 

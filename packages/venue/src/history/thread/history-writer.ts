@@ -2,7 +2,14 @@
 import { Worker } from "node:worker_threads";
 import type { Held } from "../history-environment.js";
 import type { Slice } from "../slice.js";
-import type { FromWriter, ThreadData, ToWriter, WriterData } from "./messages.js";
+import {
+  type FromWriter,
+  SIGNAL,
+  SIGNAL_BYTES,
+  type ThreadData,
+  type ToWriter,
+  type WriterData,
+} from "./messages.js";
 
 export interface WriterEvents {
   /** The slice of this number and all before it are on disk. */
@@ -14,7 +21,7 @@ export interface WriterEvents {
 export class HistoryWriter {
   private readonly thread: Worker;
   private readonly exited: Promise<void>;
-  private readonly hurries = new Int32Array(new SharedArrayBuffer(4));
+  private readonly signals = new Int32Array(new SharedArrayBuffer(SIGNAL_BYTES));
   /** The last slice handed in; 0 if the thread has nothing to do. */
   private awaited = 0;
   private isOver = false;
@@ -22,8 +29,9 @@ export class HistoryWriter {
   constructor(
     data: WriterData,
     private readonly events: WriterEvents,
+    exitDeadline?: SharedArrayBuffer,
   ) {
-    const workerData: ThreadData = { ...data, hurries: this.hurries.buffer };
+    const workerData: ThreadData = { ...data, signals: this.signals.buffer, exitDeadline };
     // Without the flags of the process: a condition that leads to sources would lead it there too.
     this.thread = new Worker(threadFile(), { workerData, execArgv: [] });
     this.thread.on("message", (message: FromWriter) => {
@@ -62,6 +70,16 @@ export class HistoryWriter {
     await this.exited;
   }
 
+  /**
+   * Rolls back the transaction in progress, writes nothing more, and resolves once the thread has
+   * ended. A thread that is terminated within a transaction would hold lmdb's lock for ever, and the
+   * exit of the process would wait for it.
+   */
+  async abandon(): Promise<void> {
+    Atomics.store(this.signals, SIGNAL.ABANDONED, 1);
+    await this.close();
+  }
+
   private onWritten(number: number): void {
     if (number === this.awaited && !this.isOver) {
       this.awaited = 0;
@@ -72,8 +90,8 @@ export class HistoryWriter {
 
   /** Wakes the thread if it rests between two steps, and lets it rest no more until it has heeded. */
   private ring(): number {
-    const before = Atomics.add(this.hurries, 0, 1);
-    Atomics.notify(this.hurries, 0);
+    const before = Atomics.add(this.signals, SIGNAL.HURRIES, 1);
+    Atomics.notify(this.signals, SIGNAL.HURRIES);
     return before + 1;
   }
 

@@ -9,9 +9,19 @@ export interface WriterData {
 
 /** What the thread is started with. */
 export interface ThreadData extends WriterData {
-  /** One number: how often the history has hurried. Whoever adds to it wakes the thread. */
-  readonly hurries: SharedArrayBuffer;
+  /** Int32 values at the places of `SIGNAL`; the thread sleeps on the first. */
+  readonly signals: SharedArrayBuffer;
+  /** Of an `ExitDeadline`, if a failure ends the process. */
+  readonly exitDeadline: SharedArrayBuffer | undefined;
 }
+
+export const SIGNAL = {
+  /** How often the history has hurried. Whoever adds to it notifies the thread. */
+  HURRIES: 0,
+  /** 1: the transaction in progress is to be rolled back, and none follows. Set before HURRIES. */
+  ABANDONED: 1,
+} as const;
+export const SIGNAL_BYTES = 8;
 
 /** A slice, and how far the store has come with it. */
 export interface WriteSlice {

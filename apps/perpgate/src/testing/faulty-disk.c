@@ -1,0 +1,113 @@
+/*
+ * A library for LD_PRELOAD that makes one kind of system call fail, for tests of failing disks.
+ *
+ *   FAULT_CALL      sync (fdatasync, fsync), write (write, writev, pwrite, pwritev),
+ *                   truncate (ftruncate), allocate (fallocate, posix_fallocate), rename
+ *   FAULT_ERRNO     what the call fails with, as a number
+ *   FAULT_PATH      only files whose path contains this text
+ *   FAULT_TRIGGER   calls fail once a file of this name exists
+ *   FAULT_AFTER     further calls that succeed once it does; 0 unless given
+ *   FAULT_STALL     1: the call never returns, instead of failing
+ *
+ * From the first failure on every matching call fails, as on a disk that has died or is full.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static atomic_long matched;
+
+static int must_fail(const char *kind, const char *path) {
+  const char *call = getenv("FAULT_CALL");
+  const char *part = getenv("FAULT_PATH");
+  const char *trigger = getenv("FAULT_TRIGGER");
+  const char *after = getenv("FAULT_AFTER");
+  const char *stall = getenv("FAULT_STALL");
+  if (call == NULL || part == NULL || trigger == NULL) return 0;
+  if (strcmp(call, kind) != 0 || strstr(path, part) == NULL) return 0;
+  if (access(trigger, F_OK) != 0) return 0;
+  if (atomic_fetch_add(&matched, 1) < (after == NULL ? 0 : atol(after))) return 0;
+  while (stall != NULL && stall[0] == '1') pause();
+  const char *number = getenv("FAULT_ERRNO");
+  errno = number == NULL ? EIO : atoi(number);
+  return 1;
+}
+
+static int must_fail_file(const char *kind, int file) {
+  char link[64];
+  char path[4096];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+  ssize_t length = readlink(link, path, sizeof path - 1);
+  if (length < 0) return 0;
+  path[length] = '\0';
+  return must_fail(kind, path);
+}
+
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+int fdatasync(int file) {
+  return must_fail_file("sync", file) ? -1 : REAL(fdatasync)(file);
+}
+
+int fsync(int file) {
+  return must_fail_file("sync", file) ? -1 : REAL(fsync)(file);
+}
+
+ssize_t write(int file, const void *bytes, size_t length) {
+  return must_fail_file("write", file) ? -1 : REAL(write)(file, bytes, length);
+}
+
+ssize_t writev(int file, const struct iovec *parts, int count) {
+  return must_fail_file("write", file) ? -1 : REAL(writev)(file, parts, count);
+}
+
+ssize_t pwrite(int file, const void *bytes, size_t length, off_t at) {
+  return must_fail_file("write", file) ? -1 : REAL(pwrite)(file, bytes, length, at);
+}
+
+ssize_t pwrite64(int file, const void *bytes, size_t length, off64_t at) {
+  return must_fail_file("write", file) ? -1 : REAL(pwrite64)(file, bytes, length, at);
+}
+
+ssize_t pwritev(int file, const struct iovec *parts, int count, off_t at) {
+  return must_fail_file("write", file) ? -1 : REAL(pwritev)(file, parts, count, at);
+}
+
+ssize_t pwritev64(int file, const struct iovec *parts, int count, off64_t at) {
+  return must_fail_file("write", file) ? -1 : REAL(pwritev64)(file, parts, count, at);
+}
+
+int ftruncate(int file, off_t length) {
+  return must_fail_file("truncate", file) ? -1 : REAL(ftruncate)(file, length);
+}
+
+int ftruncate64(int file, off64_t length) {
+  return must_fail_file("truncate", file) ? -1 : REAL(ftruncate64)(file, length);
+}
+
+int fallocate(int file, int mode, off_t at, off_t length) {
+  return must_fail_file("allocate", file) ? -1 : REAL(fallocate)(file, mode, at, length);
+}
+
+int fallocate64(int file, int mode, off64_t at, off64_t length) {
+  return must_fail_file("allocate", file) ? -1 : REAL(fallocate64)(file, mode, at, length);
+}
+
+int posix_fallocate(int file, off_t at, off_t length) {
+  return must_fail_file("allocate", file) ? errno : REAL(posix_fallocate)(file, at, length);
+}
+
+int posix_fallocate64(int file, off64_t at, off64_t length) {
+  return must_fail_file("allocate", file) ? errno : REAL(posix_fallocate64)(file, at, length);
+}
+
+int rename(const char *from, const char *to) {
+  return must_fail("rename", to) ? -1 : REAL(rename)(from, to);
+}

@@ -1,0 +1,52 @@
+/**
+ * Loaded into a process with `--import`, for tests of how it ends: on SIGUSR2 the main thread does
+ * what PROVOKE says.
+ *
+ *   throw    an exception that nobody catches
+ *   reject   a rejected promise that nobody handles
+ *   busy     an endless loop
+ *   mute     fills standard error, which the test does not read, then throws
+ *   lookup   occupies every thread of the pool with reads that never return, then throws
+ */
+
+import { readFile, writeSync } from "node:fs";
+import { isMainThread, Worker } from "node:worker_threads";
+
+const POOL_THREADS = 4;
+
+const ACTIONS: Readonly<Record<string, () => void>> = {
+  throw: () => {
+    throw new Error("provoked by a test");
+  },
+  reject: () => void Promise.reject(new Error("provoked by a test")),
+  busy: () => {
+    writeSync(1, "the main thread is busy\n");
+    for (;;);
+  },
+  mute: () => {
+    const written = new Int32Array(new SharedArrayBuffer(4));
+    const source = `
+      const written = new Int32Array(require("node:worker_threads").workerData);
+      for (;;) Atomics.add(written, 0, require("node:fs").writeSync(2, "x".repeat(4_096)));`;
+    new Worker(source, { eval: true, workerData: written.buffer });
+    let before = -1;
+    const timer = setInterval(() => {
+      const now = Atomics.load(written, 0);
+      if (now === 0 || now !== before) {
+        before = now;
+        return;
+      }
+      clearInterval(timer);
+      throw new Error("provoked by a test");
+    }, 200);
+  },
+  lookup: () => {
+    const endless = process.env.PROVOKE_FIFO ?? "";
+    for (let at = 0; at < POOL_THREADS; at++) readFile(endless, () => undefined);
+    throw new Error("provoked by a test");
+  },
+};
+
+if (isMainThread) {
+  process.on("SIGUSR2", () => setImmediate(ACTIONS[process.env.PROVOKE ?? ""] ?? (() => undefined)));
+}
