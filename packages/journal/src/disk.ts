@@ -13,14 +13,15 @@ export interface Disk {
   remove(path: string): void;
   /** Names in a directory, in no particular order. */
   list(directory: string): string[];
-  /** Makes the directory and those above it, durably. */
+  /** Makes the directory and those above it, durably; only its owner may look into it. */
   makeDirectory(directory: string): void;
   /** Makes the names in a directory durable: without it a synced file may have no name. */
   syncDirectory(directory: string): void;
   /**
-   * Takes an exclusive lock that ends with the process however it ends, or tells who holds it.
+   * Takes an exclusive lock on a directory that ends with the process however it ends, or tells who
+   * holds it.
    */
-  lock(path: string): DiskLock | LockHolder;
+  lock(directory: string): DiskLock | LockHolder;
 }
 
 export interface DiskFile {

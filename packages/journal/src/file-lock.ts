@@ -1,59 +1,95 @@
 /**
- * An exclusive lock on a file, held by the kernel and gone with the process, even after kill -9.
+ * An exclusive lock on a directory, held by the kernel and gone with the process, even after kill -9.
+ *
+ * The lock is on the directory itself, not on a file in it: whoever removes or replaces a file must
+ * not thereby let a second process in. The kernel knows the directory by device and inode, so a
+ * symbolic link or a bind mount to it leads to the same lock.
  *
  * Node has no flock. A file that names a process id cannot take its place: the id may have been
- * given to another process, and in a container every venue is process 1. But a flock belongs to an
- * open file description, and a child that inherits the descriptor shares it. So the `flock` program
- * (util-linux, busybox) locks the descriptor that we pass it and exits, and the lock stays with us
- * until our descriptor closes. Node opens files close-on-exec, so no other child keeps it alive.
- * On macOS open(2) takes the lock itself. Where neither exists the journal refuses to open: a lock
- * that might not hold is worse than none.
+ * given to another process, and in a container every venue is process 1. Nor can a socket in the
+ * abstract namespace: two containers that share a volume do not share that namespace. But a flock
+ * belongs to an open file description, and a child that inherits the descriptor shares it. So the
+ * `flock` program (util-linux, busybox) locks the descriptor that we pass it and exits, and the lock
+ * stays with us until our descriptor closes. Node opens files close-on-exec, so no other child keeps
+ * it alive. On macOS open(2) takes the lock itself. Where neither exists the journal refuses to open:
+ * a lock that might not hold is worse than none.
  *
- * What the file says (a process id) is only for the message to the one who is refused.
+ * The file `lock` is locked too: older versions lock nothing else, and some network file systems
+ * cannot lock a directory. There the file is all there is, and must not be removed. What it says (a
+ * process id) is only for the message to the one who is refused.
  */
 
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
-import type { DiskLock, LockHolder } from "./disk.js";
+import { join } from "node:path";
+import { type DiskLock, isNotThere, type LockHolder } from "./disk.js";
 import { JournalError } from "./errors.js";
 
 /** O_EXLOCK of macOS, which `fs.constants` does not list. */
 const DARWIN_O_EXLOCK = 0x20;
 /** The exit status of flock -n, in util-linux and busybox, when another process holds the lock. */
 const HELD_ELSEWHERE = 1;
+const PRIVATE_FILE = 0o600;
 
-export function lockFile(path: string): DiskLock | LockHolder {
-  const descriptor = process.platform === "darwin" ? openLocked(path) : openThenLock(path);
-  if (descriptor === undefined) {
-    return { held: false, holder: fs.readFileSync(path, "latin1").trim() };
+/** An open descriptor that has the lock; or that another has it; or why there can be none. */
+type Attempt =
+  | { readonly descriptor: number }
+  | { readonly descriptor: undefined; readonly problem: string | undefined };
+
+export function lockDirectory(directory: string): DiskLock | LockHolder {
+  const path = join(directory, "lock");
+  const { O_RDONLY, O_RDWR, O_CREAT } = fs.constants;
+  const whole = attempt(directory, O_RDONLY);
+  if (whole.descriptor === undefined && whole.problem === undefined) return heldBy(path);
+  const file = attempt(path, O_RDWR | O_CREAT);
+  if (file.descriptor === undefined) {
+    if (whole.descriptor !== undefined) fs.closeSync(whole.descriptor);
+    if (file.problem === undefined) return heldBy(path);
+    throw new JournalError("lock_unavailable", `cannot lock ${path}: ${file.problem}`);
   }
-  fs.ftruncateSync(descriptor);
-  fs.writeSync(descriptor, `${process.pid}\n`, 0);
-  return { held: true, release: () => fs.closeSync(descriptor) };
+  const descriptors = [file.descriptor];
+  if (whole.descriptor !== undefined) descriptors.push(whole.descriptor);
+  fs.ftruncateSync(file.descriptor);
+  fs.writeSync(file.descriptor, `${process.pid}\n`, 0);
+  return { held: true, release: () => descriptors.forEach((open) => void fs.closeSync(open)) };
 }
 
-function openThenLock(path: string): number | undefined {
-  const descriptor = fs.openSync(path, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o644);
-  const child = spawnSync("flock", ["-n", "-x", "3"], {
-    stdio: ["ignore", "ignore", "ignore", descriptor],
-  });
-  if (child.status === 0) return descriptor;
-  fs.closeSync(descriptor);
-  if (child.status === HELD_ELSEWHERE) return undefined;
-  throw new JournalError(
-    "lock_unavailable",
-    `cannot lock ${path}: the program \`flock\` (util-linux) is needed and ${
-      child.error?.message ?? `ended with status ${child.status}`
-    }`,
-  );
-}
-
-function openLocked(path: string): number | undefined {
-  const { O_RDWR, O_CREAT, O_NONBLOCK } = fs.constants;
+function heldBy(path: string): LockHolder {
   try {
-    return fs.openSync(path, O_RDWR | O_CREAT | O_NONBLOCK | DARWIN_O_EXLOCK, 0o644);
+    return { held: false, holder: fs.readFileSync(path, "latin1").trim() };
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EAGAIN") return undefined;
-    throw error;
+    if (!isNotThere(error)) throw error;
+    return { held: false, holder: "" };
+  }
+}
+
+function attempt(path: string, flags: number): Attempt {
+  return process.platform === "darwin" ? openLocked(path, flags) : openThenLock(path, flags);
+}
+
+function openThenLock(path: string, flags: number): Attempt {
+  const descriptor = fs.openSync(path, flags, PRIVATE_FILE);
+  const { status, stderr, error } = spawnSync("flock", ["-n", "-x", "3"], {
+    stdio: ["ignore", "ignore", "pipe", descriptor],
+    encoding: "utf8",
+  });
+  if (status === 0) return { descriptor };
+  fs.closeSync(descriptor);
+  // Busybox ends with the same status when the file system has no such lock, but then says so.
+  if (status === HELD_ELSEWHERE && stderr === "")
+    return { descriptor: undefined, problem: undefined };
+  const reason = error?.message ?? `ended with status ${status}: ${stderr.trim()}`;
+  const problem = `the program \`flock\` (util-linux) is needed and ${reason}`;
+  return { descriptor: undefined, problem };
+}
+
+function openLocked(path: string, flags: number): Attempt {
+  const locking = flags | fs.constants.O_NONBLOCK | DARWIN_O_EXLOCK;
+  try {
+    return { descriptor: fs.openSync(path, locking, PRIVATE_FILE) };
+  } catch (error) {
+    const isHeld = error instanceof Error && "code" in error && error.code === "EAGAIN";
+    const problem = error instanceof Error ? error.message : String(error);
+    return { descriptor: undefined, problem: isHeld ? undefined : problem };
   }
 }

@@ -3,18 +3,21 @@
 import * as fs from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Disk, DiskFile } from "./disk.js";
-import { lockFile } from "./file-lock.js";
+import { lockDirectory } from "./file-lock.js";
 
+/** The log holds who traded what; nobody but the process's user has a use for it. */
+const PRIVATE_FILE = 0o600;
+const PRIVATE_DIRECTORY = 0o700;
 const OPEN_FLAGS = { read: "r", write: "r+", create: "wx+" } as const;
 
 export const nodeDisk: Disk = {
-  open: (path, mode) => new NodeFile(fs.openSync(path, OPEN_FLAGS[mode])),
+  open: (path, mode) => new NodeFile(fs.openSync(path, OPEN_FLAGS[mode], PRIVATE_FILE)),
   rename: fs.renameSync,
   remove: fs.unlinkSync,
   list: (directory) => fs.readdirSync(directory),
   makeDirectory,
   syncDirectory,
-  lock: lockFile,
+  lock: lockDirectory,
 };
 
 class NodeFile implements DiskFile {
@@ -56,7 +59,7 @@ function syncDirectory(directory: string): void {
 
 /** A new directory is durable once its parent is synced, and so on up to one that was there. */
 function makeDirectory(directory: string): void {
-  const first = fs.mkdirSync(directory, { recursive: true });
+  const first = fs.mkdirSync(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
   if (first === undefined) return;
   const top = dirname(resolve(first));
   for (let at = resolve(directory); at !== top; ) {

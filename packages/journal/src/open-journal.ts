@@ -7,7 +7,6 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { type Committer, InlineCommitter } from "./committer.js";
 import type { Disk, DiskLock } from "./disk.js";
 import { JournalDamaged, JournalLocked } from "./errors.js";
@@ -60,7 +59,7 @@ export const DEFAULT_SEGMENT_BYTES = 64 * 1024 * 1024;
 export async function openJournal(options: JournalOptions): Promise<FileJournal> {
   const { directory, disk = nodeDisk, segmentBytes = DEFAULT_SEGMENT_BYTES } = options;
   disk.makeDirectory(directory);
-  const lock = disk.lock(join(directory, "lock"));
+  const lock = disk.lock(directory);
   if (!lock.held) throw new JournalLocked(directory, lock.holder);
   try {
     return await openLocked(options, disk, segmentBytes, lock);

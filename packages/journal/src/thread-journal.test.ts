@@ -1,6 +1,6 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, open as openFile, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -91,6 +91,65 @@ describe("journal in threads and processes", () => {
     await expect(open()).rejects.toThrow(`in use by process ${child.process.pid}`);
     await child.kill();
     await (await open()).close();
+  });
+
+  test.each([
+    ["removed", (at: string) => rm(join(at, "lock"))],
+    ["replaced", (at: string) => rm(join(at, "lock")).then(() => writeFile(join(at, "lock"), "1"))],
+  ])(
+    "open: refused while another process has it, also after its lock file was %s",
+    async (_, change) => {
+      const child = startChild(directory);
+      await child.acknowledged(1);
+      await change(directory);
+      await expect(open()).rejects.toMatchObject({ code: "journal_locked" });
+      await child.kill();
+      await (await open()).close();
+    },
+  );
+
+  test("open: refused through a symbolic link to a directory that is in use", async () => {
+    const child = startChild(directory);
+    await child.acknowledged(1);
+    const link = `${directory}-link`;
+    await symlink(directory, link);
+    try {
+      const linked = openJournal({ directory: link, segmentBytes: SEGMENT_BYTES });
+      await expect(linked).rejects.toThrow(`in use by process ${child.process.pid}`);
+    } finally {
+      await rm(link);
+      await child.kill();
+    }
+  });
+
+  test("open: refused while an older version has the lock file alone", async () => {
+    const file = await openFile(join(directory, "lock"), "w+");
+    const locked = spawnSync("flock", ["-n", "-x", "3"], {
+      stdio: ["ignore", "ignore", "ignore", file.fd],
+    });
+    expect(locked.status).toBe(0);
+    await expect(open()).rejects.toMatchObject({ code: "journal_locked" });
+    await file.close();
+    await (await open()).close();
+  });
+
+  test("every file it makes is its owner's alone, whatever the umask", async () => {
+    const before = process.umask(0);
+    const nested = join(directory, "new");
+    try {
+      const journal = await openJournal({ directory: nested, segmentBytes: SEGMENT_BYTES });
+      await appendMany(journal, 0, 3);
+      journal.snapshots.write(journal.end, [Buffer.from("state")]);
+      await journal.close();
+    } finally {
+      process.umask(before);
+    }
+    const names = await readdir(nested);
+    expect(names).toEqual(expect.arrayContaining(["lock", expect.stringMatching(/log$/)]));
+    for (const name of names) {
+      expect((await stat(join(nested, name))).mode & 0o777, name).toBe(0o600);
+    }
+    expect((await stat(nested)).mode & 0o777).toBe(0o700);
   });
 
   test(`recover: ${KILLS} times kill -9 under load, every acknowledged batch is there`, async () => {

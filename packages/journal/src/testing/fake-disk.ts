@@ -135,15 +135,15 @@ export class FakeDisk implements Disk {
     this.#changes = this.#changes.filter((change) => change.directory !== directory);
   }
 
-  lock(path: string): DiskLock | LockHolder {
+  lock(directory: string): DiskLock | LockHolder {
     this.#checkAlive();
-    if (this.#locks.has(path)) return { held: false, holder: "" };
-    this.#locks.add(path);
+    if (this.#locks.has(directory)) return { held: false, holder: "" };
+    this.#locks.add(directory);
     const life = this.#life;
     return {
       held: true,
       release: () => {
-        if (life === this.#life) this.#locks.delete(path);
+        if (life === this.#life) this.#locks.delete(directory);
       },
     };
   }
