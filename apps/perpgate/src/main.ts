@@ -18,6 +18,8 @@ import { onStopSignal } from "./stop-signals.js";
 import { readVersion } from "./version.js";
 
 async function run(): Promise<void> {
+  // Whatever this process writes, keys and signed orders among it, is for its own user.
+  process.umask(0o077);
   const [first = "", ...rest] = process.argv.slice(2);
   // `perpgate help buy` is `perpgate buy --help`.
   const isHelp = first === "help" && COMMANDS.has(rest[0] ?? "");

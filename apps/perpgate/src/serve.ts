@@ -30,7 +30,7 @@ import { bridgeOf } from "./bridge/settings-bridge.js";
 import { createVenueBridge } from "./bridge/venue-bridge.js";
 import { CohortControl } from "./cohort-control.js";
 import { ControlSocket } from "./control-socket.js";
-import { prepareDataFolder } from "./data-folder.js";
+import { closeToOthers, prepareDataFolder } from "./data-folder.js";
 import type { ProcessExit } from "./exit/process-exit.js";
 import { refuseMissingFeeds } from "./index-source.js";
 import { listenForMetrics } from "./metrics-listener.js";
@@ -80,6 +80,8 @@ export async function serve(
   const dataFolder = prepareDataFolder(settings.data);
   // Standard output belongs to the banner; logs go to standard error, written before exit.
   const log = pino({ level: settings.logLevel }, destination({ fd: 2, sync: true }));
+  const open = closeToOthers(dataFolder);
+  if (open.length > 0) log.warn({ paths: open }, "other users may read parts of the data folder");
   const clock = () => Date.now();
   const venue = await openSettingsVenue(settings, bridging, dataFolder, log, exit.deadline);
   exit.onFailure((error) => venue.abandon(error));
@@ -130,7 +132,9 @@ export async function serve(
     }),
   });
   // The log decides what was acknowledged; whoever waits for an answer gets 503.
-  exit.onFailure((error) => Promise.allSettled([venue.abandon(error), gateway.drain(FAILURE_GRACE_MS)]));
+  exit.onFailure((error) =>
+    Promise.allSettled([venue.abandon(error), gateway.drain(FAILURE_GRACE_MS)]),
+  );
   // Prices before clients: the first request already sees an index.
   await source.start?.();
   await feed.start(settings.index.intervalMs);

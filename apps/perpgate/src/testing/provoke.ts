@@ -48,5 +48,7 @@ const ACTIONS: Readonly<Record<string, () => void>> = {
 };
 
 if (isMainThread) {
-  process.on("SIGUSR2", () => setImmediate(ACTIONS[process.env.PROVOKE ?? ""] ?? (() => undefined)));
+  process.on("SIGUSR2", () =>
+    setImmediate(ACTIONS[process.env.PROVOKE ?? ""] ?? (() => undefined)),
+  );
 }

@@ -34,7 +34,7 @@ export class CheckpointFile {
 
   constructor(path: string) {
     const whole = wholeLines(path);
-    this.descriptor = openSync(path, existsSync(path) ? "r+" : "wx+");
+    this.descriptor = openSync(path, existsSync(path) ? "r+" : "wx+", 0o600);
     this.length = whole.length;
     ftruncateSync(this.descriptor, this.length);
   }

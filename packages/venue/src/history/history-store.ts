@@ -60,7 +60,7 @@ export async function openHistoryStore(
   let discarded: string | undefined;
   if (existsSync(marker)) discarded = "the last attempt to open it did not return";
   else if (existsSync(join(directory, "data.mdb"))) {
-    mkdirSync(directory, { recursive: true });
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
     writeFileSync(marker, "");
     const found = await tryOpen(directory, logId, isWithinLog);
     rmSync(marker);
@@ -72,7 +72,7 @@ export async function openHistoryStore(
     throw new HistoryLost(first, discarded ?? "there is none", advice);
   }
   rmSync(directory, { recursive: true, force: true });
-  mkdirSync(directory, { recursive: true });
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
   const environment = openEnvironment(directory, false);
   const store = storeOf(directory, environment, logId, NOTHING_HELD);
   environment.transactionSync(() => writeHeld(environment, hexOf(logId), NOTHING_HELD));
