@@ -7,7 +7,7 @@
 import { statfs } from "node:fs/promises";
 import type { ReadinessProbe } from "@perpgate/gateway";
 import type { Venue } from "@perpgate/venue";
-import { Gauge, type Registry } from "prom-client";
+import { Counter, Gauge, type Registry } from "prom-client";
 
 export function measureVenue(
   registry: Registry,
@@ -47,6 +47,23 @@ export function measureVenue(
     registers,
     collect() {
       this.set(venue.history.backlog);
+    },
+  });
+  new Gauge({
+    name: "perpgate_log_spare_missing",
+    help: "1 while the next segment of the log could not be allocated; the venue stops when it needs it.",
+    registers,
+    collect() {
+      this.set(venue.spareSegment.problem === undefined ? 0 : 1);
+    },
+  });
+  new Counter({
+    name: "perpgate_log_spare_failures_total",
+    help: "Failed attempts to allocate the next segment of the log.",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(venue.spareSegment.failures);
     },
   });
   new Gauge({

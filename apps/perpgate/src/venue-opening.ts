@@ -52,6 +52,10 @@ function adviceOn(error: Error): string {
 
 function isKnown(error: unknown): error is Error {
   return (
-    error instanceof ConfigRefused || error instanceof JournalError || error instanceof HistoryLost
+    error instanceof ConfigRefused ||
+    error instanceof JournalError ||
+    error instanceof HistoryLost ||
+    // Of the system: no room, no access, a disk that fails. A stack says nothing about it.
+    (error instanceof Error && "syscall" in error)
   );
 }

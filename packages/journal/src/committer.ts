@@ -14,6 +14,8 @@ export interface CommitEvents {
   durable(batches: number): void;
   /** The log failed. Called once; nothing becomes durable afterwards. */
   failed(cause: unknown): void;
+  /** The next segment was made ahead of need; or not, and why. The log goes on until it needs it. */
+  spareAttempted(failure: Error | undefined): void;
 }
 
 export interface Committer {

@@ -21,17 +21,27 @@ import { FileSnapshots, type Snapshots } from "./snapshots.js";
 
 const U32_MAX = 2 ** 32 - 1;
 
+/** Whether the next segment is in place; a venue whose spare is missing stops when it needs it. */
+export interface SpareStatus {
+  /** Failed attempts to make one, since the journal was opened. */
+  readonly failures: number;
+  /** Why the last attempt failed; undefined if it did not. */
+  readonly problem: Error | undefined;
+}
+
 export class FileJournal implements Journal, CommitEvents {
   readonly recovery: Recovery;
   readonly snapshots: Snapshots;
   readonly stopped: Promise<Error>;
   readonly ring: CommitRing;
+  spare: SpareStatus = { failures: 0, problem: undefined };
   readonly #disk: Disk;
   readonly #directory: string;
   readonly #lock: DiskLock;
   readonly #maxBatchBytes: number;
   readonly #pending = new PendingAppends();
   readonly #readings = new Set<FileReading>();
+  readonly #onSpare: (status: SpareStatus) => void;
   #end: LogPosition;
   #committer: Committer | undefined;
   #publishing = false;
@@ -46,7 +56,9 @@ export class FileJournal implements Journal, CommitEvents {
     lock: DiskLock,
     recovery: Recovery,
     maxBatchBytes: number,
+    onSpare: (status: SpareStatus) => void = () => undefined,
   ) {
+    this.#onSpare = onSpare;
     this.#maxBatchBytes = maxBatchBytes;
     this.ring = new CommitRing(newRingMemory(maxBatchBytes));
     this.#disk = disk;
@@ -122,6 +134,12 @@ export class FileJournal implements Journal, CommitEvents {
     for (const { reject } of this.#pending.drain()) reject(failure);
     this.#announceStop(failure);
     this.#announceIdle?.();
+  }
+
+  spareAttempted(problem: Error | undefined): void {
+    const { failures } = this.spare;
+    this.spare = { failures: problem === undefined ? failures : failures + 1, problem };
+    this.#onSpare(this.spare);
   }
 
   #deliver(batch: Batch): void {

@@ -11,7 +11,7 @@ export {
   PruneRefused,
 } from "./errors.js";
 export { ExitDeadline, FAILURE_EXIT_MS } from "./exit-deadline.js";
-export type { FileJournal } from "./file-journal.js";
+export type { FileJournal, SpareStatus } from "./file-journal.js";
 export {
   type Batch,
   type BatchId,

@@ -8,9 +8,9 @@
 
 import { randomBytes } from "node:crypto";
 import { type Committer, InlineCommitter } from "./committer.js";
-import type { Disk, DiskLock } from "./disk.js";
-import { JournalDamaged, JournalLocked } from "./errors.js";
-import { FileJournal } from "./file-journal.js";
+import { type Disk, type DiskLock, isNoRoom } from "./disk.js";
+import { JournalDamaged, JournalError, JournalLocked } from "./errors.js";
+import { FileJournal, type SpareStatus } from "./file-journal.js";
 import { LOG_START, type LogPosition, MAX_BATCH_BYTES } from "./journal.js";
 import { type CutTail, removeUnfinished, repairLog } from "./log-repair.js";
 import { inspectLog, type LogState } from "./log-state.js";
@@ -40,6 +40,8 @@ export interface JournalOptions {
   readonly commit?: "thread" | "inline";
   /** A simulated disk, which only `commit: "inline"` can use. */
   readonly disk?: Disk;
+  /** Called after every attempt to make the next segment ahead of need. */
+  readonly onSpare?: (status: SpareStatus) => void;
   /** Memory of an `ExitDeadline`, which the committing thread sets when the log fails. */
   readonly exitDeadline?: SharedArrayBuffer;
   /** The id of a log that does not exist yet; random unless a test needs it fixed. */
@@ -89,7 +91,7 @@ async function openLocked(
   const { logId, first, end } = state;
   const maxBatchBytes = Math.min(MAX_BATCH_BYTES, segmentBytes - SEGMENT_HEADER_BYTES);
   const recovery = { logId, first, end, cut };
-  const journal = new FileJournal(disk, directory, lock, recovery, maxBatchBytes);
+  const journal = new FileJournal(disk, directory, lock, recovery, maxBatchBytes, options.onSpare);
   journal.useCommitter(await startCommitter(options, disk, segmentBytes, state, journal));
   return journal;
 }
@@ -100,7 +102,16 @@ function createLog(disk: Disk, directory: string, segmentBytes: number, logId: U
     throw new JournalDamaged(segmentPath(directory, 1), 0, "there are snapshots but no log");
   }
   const header = encodeSegmentHeader({ logId, number: 1, first: LOG_START, previous: 0 });
-  allocateSegment(disk, directory, 1, segmentBytes, header);
+  try {
+    allocateSegment(disk, directory, 1, segmentBytes, header);
+  } catch (error) {
+    if (!isNoRoom(error)) throw error;
+    throw new JournalError(
+      "no_room",
+      `there is no room in ${directory} for a log: each of its segments takes ${segmentBytes} bytes`,
+      { cause: error },
+    );
+  }
 }
 
 /** A snapshot stands for durable batches only, so a log that ends before it has lost some. */

@@ -1,7 +1,12 @@
 /** Opens the parts of a venue in order of dependence; what was opened is let go of on failure. */
 import { TICK_MS } from "@perpgate/engine";
 import { GLOBAL, type VenueState } from "@perpgate/engine/reading";
-import { type ExitDeadline, type FileJournal, openJournal } from "@perpgate/journal";
+import {
+  type ExitDeadline,
+  type FileJournal,
+  openJournal,
+  type SpareStatus,
+} from "@perpgate/journal";
 import { Checkpointer } from "./checkpoint/checkpointer.js";
 import { cohortCommands } from "./cohort-commands.js";
 import type { History } from "./history/history.js";
@@ -16,7 +21,12 @@ import type { CommandObserver } from "./replica.js";
 import { Sequencer } from "./sequencer.js";
 import { Ticker } from "./ticker.js";
 import { ConfigRefused } from "./venue-errors.js";
-import { DEFAULT_CHECKPOINTS, SILENT, type VenueOptions } from "./venue-options.js";
+import {
+  DEFAULT_CHECKPOINTS,
+  SILENT,
+  type VenueLogger,
+  type VenueOptions,
+} from "./venue-options.js";
 import { Views } from "./views/views.js";
 
 export interface VenueParts {
@@ -38,6 +48,7 @@ export async function openVenue(options: VenueOptions): Promise<VenueParts> {
   const journal = await openJournal({
     directory: folder.journal,
     verify: "tail",
+    onSpare: (status) => reportSpare(status, options.logger ?? SILENT),
     ...(options.segmentBytes === undefined ? {} : { segmentBytes: options.segmentBytes }),
     ...(options.exitDeadline === undefined ? {} : { exitDeadline: options.exitDeadline.memory }),
   });
@@ -46,6 +57,16 @@ export async function openVenue(options: VenueOptions): Promise<VenueParts> {
   } catch (error) {
     await journal.close();
     throw error;
+  }
+}
+
+/** Room made in time keeps the venue running, so the operator must learn of it before it is needed. */
+function reportSpare({ failures, problem }: SpareStatus, logger: VenueLogger): void {
+  if (problem !== undefined) {
+    const reason = problem.message;
+    logger.warn({ reason, failures }, "the next segment of the log could not be allocated");
+  } else if (failures > 0) {
+    logger.info({ failures }, "the next segment of the log is allocated");
   }
 }
 

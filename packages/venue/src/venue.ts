@@ -16,7 +16,7 @@
  * it. A crash at any step is met by the next open.
  */
 import type { Command } from "@perpgate/engine";
-import type { FileJournal } from "@perpgate/journal";
+import type { FileJournal, SpareStatus } from "@perpgate/journal";
 import type { Checkpointer } from "./checkpoint/checkpointer.js";
 import type { History } from "./history/history.js";
 import type { Listing } from "./listing/listing.js";
@@ -70,6 +70,11 @@ export class Venue {
   /** Whether the history is so far behind that no order should be let in; commands are still taken. */
   get isBehind(): boolean {
     return this.history.isBehind;
+  }
+
+  /** Whether the next segment of the log is allocated; without it the venue stops when it needs it. */
+  get spareSegment(): SpareStatus {
+    return this.journal.spare;
   }
 
   get isStopped(): boolean {

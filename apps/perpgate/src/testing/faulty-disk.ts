@@ -63,4 +63,9 @@ export class PreparedFault {
   trigger(): void {
     writeFileSync(this.triggerFile, "");
   }
+
+  /** Calls succeed again. */
+  clear(): void {
+    rmSync(this.triggerFile);
+  }
 }

@@ -32,6 +32,12 @@ export interface AllocateAnswer {
   readonly failure?: Failure;
 }
 
+/** From the allocating thread to the journal's: how the last attempt to make a segment went. */
+export interface AllocateReport {
+  readonly number: number;
+  readonly failure: Failure | undefined;
+}
+
 /** From the committing thread. Success needs no message: the ring's durable count tells it. */
 export type CommitThreadMessage =
   | { readonly kind: "ready" }

@@ -11,6 +11,7 @@ import type { CommitRing } from "../commit-ring.js";
 import type { CommitEvents, Committer } from "../committer.js";
 import type { WriterState } from "../segment-writer.js";
 import {
+  type AllocateReport,
   type AllocateThreadData,
   type CommitThreadData,
   type CommitThreadMessage,
@@ -67,6 +68,10 @@ export class ThreadCommitter implements Committer {
       workerData: allocateData,
       transferList: [requests],
     });
+    // At once: a report that comes before there is a listener is lost.
+    allocate.on("message", ({ failure }: AllocateReport) =>
+      events.spareAttempted(failure === undefined ? undefined : fromFailure(failure)),
+    );
     const commit = new Worker(threadFile("commit-thread"), {
       workerData: commitData,
       transferList: [allocator],

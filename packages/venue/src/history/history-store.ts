@@ -25,6 +25,7 @@ import {
 import { HistoryTable } from "./history-table.js";
 import { lmdbFileFault } from "./lmdb-file.js";
 import type { Slice } from "./slice.js";
+import { proveWritable } from "./thread/disk-probe.js";
 import type { WriterData } from "./thread/messages.js";
 
 export type Tables = Readonly<Record<TableName, HistoryTable>>;
@@ -61,6 +62,7 @@ export async function openHistoryStore(
   if (existsSync(marker)) discarded = "the last attempt to open it did not return";
   else if (existsSync(join(directory, "data.mdb"))) {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
+    proveWritable(directory);
     writeFileSync(marker, "");
     const found = await tryOpen(directory, logId, isWithinLog);
     rmSync(marker);
@@ -73,6 +75,7 @@ export async function openHistoryStore(
   }
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true, mode: 0o700 });
+  proveWritable(directory);
   const environment = openEnvironment(directory, false);
   const store = storeOf(directory, environment, logId, NOTHING_HELD);
   environment.transactionSync(() => writeHeld(environment, hexOf(logId), NOTHING_HELD));

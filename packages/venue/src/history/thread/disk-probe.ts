@@ -10,9 +10,19 @@
  * error. It is to be asked right before each transaction is written; what fails in between is lmdb's
  * after all.
  */
-import { closeSync, ftruncateSync, openSync, statfsSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fdatasyncSync,
+  ftruncateSync,
+  openSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 
+const PROBE = "probe";
+const PRIVATE_FILE = 0o600;
 /** What is written to try. */
 const TRIAL = Buffer.alloc(262_144);
 /** A store that only grows takes 1.6 bytes for each byte of its entries. */
@@ -23,7 +33,7 @@ export class DiskProbe {
   private readonly store: string;
 
   constructor(private readonly directory: string) {
-    this.file = openSync(join(directory, "probe"), "w");
+    this.file = openSync(join(directory, PROBE), "w", PRIVATE_FILE);
     this.store = join(directory, "data.mdb");
   }
 
@@ -42,6 +52,18 @@ export class DiskProbe {
 
   close(): void {
     closeSync(this.file);
+  }
+}
+
+/** Throws if the disk refuses a write or a sync in the folder: to be asked before lmdb opens there. */
+export function proveWritable(directory: string): void {
+  const file = openSync(join(directory, PROBE), "w", PRIVATE_FILE);
+  try {
+    writeSync(file, TRIAL);
+    fdatasyncSync(file);
+    ftruncateSync(file, 0);
+  } finally {
+    closeSync(file);
   }
 }
 
