@@ -9,6 +9,7 @@
 import { rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
+import type { LogPosition } from "@perpgate/journal";
 import type { Logger } from "pino";
 import { type CohortChange, type CohortControl, isCohortChange } from "./cohort-control.js";
 import { StartError } from "./start-error.js";
@@ -19,9 +20,13 @@ const MAX_REQUEST_BYTES = 1_048_576;
 /** How long a connection may stay silent before its request is complete. */
 const IDLE_MS = 10_000;
 
-export interface ControlRequest {
-  readonly cohort: CohortChange;
-}
+export type ControlRequest =
+  | { readonly cohort: CohortChange }
+  /** The log is given up below this place. */
+  | { readonly prune: LogPosition };
+
+/** Gives up the log below a place; returns how many segments went. */
+export type Prune = (below: LogPosition) => number;
 
 export class ControlSocket {
   private readonly path: string;
@@ -34,6 +39,7 @@ export class ControlSocket {
     private readonly cohort: CohortControl,
     private readonly log: Logger,
     private readonly idleMs = IDLE_MS,
+    private readonly prune?: Prune,
   ) {
     this.path = join(dataFolder, SOCKET_NAME);
     this.server = createServer({ allowHalfOpen: true }, (socket) => this.serve(socket));
@@ -84,14 +90,38 @@ export class ControlSocket {
 
   private async answer(text: string): Promise<void> {
     const request: unknown = JSON.parse(text);
-    if (typeof request !== "object" || request === null || !("cohort" in request)) {
-      throw new Error("unknown request");
-    }
+    if (typeof request !== "object" || request === null) throw new Error("unknown request");
+    if ("prune" in request) return this.pruneBelow(request.prune);
+    if (!("cohort" in request)) throw new Error("unknown request");
     const change = request.cohort;
     if (!isCohortChange(change)) throw new Error("not a change of the cohort");
     await this.cohort.change(change);
     const { stage, allow, disallow } = change;
     this.log.info({ stage, allowed: allow.length, disallowed: disallow.length }, "cohort changed");
+  }
+
+  private pruneBelow(below: unknown): void {
+    if (this.prune === undefined || !isPosition(below)) throw new Error("not a place in the log");
+    const segments = this.prune(below);
+    this.log.info({ below, segments }, "the log was pruned");
+  }
+}
+
+function isPosition(value: unknown): value is LogPosition {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "batch" in value &&
+    Number.isSafeInteger(value.batch) &&
+    "record" in value &&
+    Number.isSafeInteger(value.record)
+  );
+}
+
+/** No process serves the data folder. */
+export class NotRunning extends StartError {
+  constructor(dataFolder: string) {
+    super(`no perpgate is running on the data folder ${dataFolder}`);
   }
 }
 
@@ -106,8 +136,7 @@ export async function askControl(dataFolder: string, request: ControlRequest): P
       isConnected = true;
     });
     socket.once("error", () => {
-      if (!isConnected)
-        reject(new StartError(`no perpgate is running on the data folder ${dataFolder}`));
+      if (!isConnected) reject(new NotRunning(dataFolder));
     });
     socket.on("data", (chunk: Buffer) => {
       received += chunk.toString();

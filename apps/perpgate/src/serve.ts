@@ -65,7 +65,7 @@ export interface RunningPerpgate {
 /** How long the last answers of a failed venue may take to leave. */
 const FAILURE_GRACE_MS = 1_000;
 /** For everything of a stop but the requests in flight: bots, attestors, history, log. */
-const CLOSE_MS = 15_000;
+const CLOSE_MS = 10_000;
 
 export async function serve(
   settings: Settings,
@@ -93,7 +93,9 @@ export async function serve(
   for (const { failed } of [signatures, proofs]) {
     void failed.then((error) => exit.fail(stopped(error)));
   }
-  const control = new ControlSocket(dataFolder, new CohortControl(venue), log);
+  const control = new ControlSocket(dataFolder, new CohortControl(venue), log, undefined, (below) =>
+    venue.pruneBelow(below),
+  );
   const { source, feed } = createVenueIndex(settings, venue, clock, {
     onProblem: (problem) => log.warn({ ...problem }, "an index feed failed"),
     onFailure: (error) => log.error({ err: error }, "the index source failed"),

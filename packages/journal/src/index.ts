@@ -21,9 +21,10 @@ export {
   MAX_BATCH_BYTES,
   type Reading,
 } from "./journal.js";
+export { pruneClosedLog, segmentsBelow } from "./log-prune.js";
 export { LogReader } from "./log-reader.js";
 export type { CutTail } from "./log-repair.js";
-export { inspectLog, type LogState, type TornTail } from "./log-state.js";
+export { inspectLog, type LogState, listSegments, type TornTail } from "./log-state.js";
 export { nodeDisk } from "./node-disk.js";
 export {
   DEFAULT_SEGMENT_BYTES,

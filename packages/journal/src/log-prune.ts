@@ -4,10 +4,10 @@
  */
 
 import type { Disk } from "./disk.js";
-import { PruneRefused } from "./errors.js";
+import { JournalLocked, PruneRefused } from "./errors.js";
 import type { LogPosition } from "./journal.js";
-import { listSegments } from "./log-state.js";
-import type { Snapshots } from "./snapshots.js";
+import { inspectLog, listSegments, type SegmentFile } from "./log-state.js";
+import { FileSnapshots, type Snapshots } from "./snapshots.js";
 
 export interface PruneGuards {
   readonly snapshots: Snapshots;
@@ -33,17 +33,41 @@ export function pruneLog(
       throw new PruneRefused(`a reading is still at batch ${reader.batch}`);
     }
   }
-  const segments = listSegments(disk, directory);
-  let removed = 0;
-  for (const [index, segment] of segments.entries()) {
-    const next = segments[index + 1]?.header;
-    if (next === undefined || next.first.batch > below.batch) break;
-    // The next segment becomes the oldest, so its header must be durable, as its first batch is.
-    if (next.first.batch >= end.batch) break;
-    disk.remove(segment.path);
+  const removed = segmentsBelow(disk, directory, below, end);
+  for (const { path } of removed) {
+    disk.remove(path);
     // One at a time: were two removals to reach the disk out of order, the log would have a gap.
     disk.syncDirectory(directory);
-    removed += 1;
   }
-  return removed;
+  return removed.length;
+}
+
+/** The segments that lie wholly below a place, oldest first. */
+export function segmentsBelow(
+  disk: Disk,
+  directory: string,
+  below: LogPosition,
+  end: LogPosition,
+): SegmentFile[] {
+  const segments = listSegments(disk, directory);
+  const kept = segments.findIndex((_, index) => {
+    const next = segments[index + 1]?.header;
+    // The next segment becomes the oldest, so its header must be durable, as its first batch is.
+    return next === undefined || next.first.batch > below.batch || next.first.batch >= end.batch;
+  });
+  return segments.slice(0, Math.max(0, kept));
+}
+
+/** The same for a log that no process has open; throws `JournalLocked` if one has. */
+export function pruneClosedLog(disk: Disk, directory: string, below: LogPosition): number {
+  const lock = disk.lock(directory);
+  if (!lock.held) throw new JournalLocked(directory, lock.holder);
+  try {
+    const log = inspectLog(disk, directory, "tail");
+    if (log === undefined) throw new PruneRefused("there is no log");
+    const snapshots = new FileSnapshots(disk, directory, log.logId);
+    return pruneLog(disk, directory, below, { snapshots, readers: [], end: log.end });
+  } finally {
+    lock.release();
+  }
 }

@@ -13,6 +13,7 @@ export {
   type MarketUnits,
 } from "./listing/listing.js";
 export { DEFAULT_PARAMETERS, type VenueParameters, venueConfigOf } from "./listing/venue-config.js";
+export { type PrunePlan, planPrune } from "./prune/prune-plan.js";
 export { type Evidence, NO_EVIDENCE } from "./record/evidence.js";
 export { decodeRecord, encodeRecord, type LogRecord, RecordUnreadable } from "./record/record.js";
 export type { RecoveryReport } from "./recovery/recover.js";

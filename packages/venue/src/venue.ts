@@ -16,7 +16,12 @@
  * it. A crash at any step is met by the next open.
  */
 import type { Command } from "@perpgate/engine";
-import type { FileJournal, SpareStatus } from "@perpgate/journal";
+import {
+  type FileJournal,
+  type LogPosition,
+  PruneRefused,
+  type SpareStatus,
+} from "@perpgate/journal";
 import type { Checkpointer } from "./checkpoint/checkpointer.js";
 import type { History } from "./history/history.js";
 import type { Listing } from "./listing/listing.js";
@@ -117,6 +122,16 @@ export class Venue {
     if (newest === undefined) return 0;
     const { batch, record } = this.history.durable;
     return this.journal.prune(newest.batch <= batch ? newest : { batch, record });
+  }
+
+  /**
+   * Gives up the log below a place that `planPrune` has found; returns how many segments went. Throws
+   * `PruneRefused` if the history on disk has not reached it.
+   */
+  pruneBelow(below: LogPosition): number {
+    const { batch } = this.history.durable;
+    if (batch < below.batch) throw new PruneRefused(`the history on disk ends at batch ${batch}`);
+    return this.journal.prune(below);
   }
 
   /** Answers what was handed in, then lets go of everything. */

@@ -103,6 +103,11 @@ const OPERATE: Readonly<Record<string, CommandEntry>> = {
     summary: "copy a data folder, also beside a live venue",
     load: async () => (await import("./backup.js")).BACKUP,
   },
+  prune: {
+    group: "operate",
+    summary: "remove the oldest segments of a log, which nobody can verify then",
+    load: async () => (await import("./prune.js")).PRUNE,
+  },
   cohort: {
     group: "operate",
     summary: "change who may open positions",

@@ -45,7 +45,7 @@ export function compileFaultLibrary(whenDone: WhenDone): CompiledLibrary {
 /** One fault, prepared in the environment of a process and let loose by `trigger`. */
 export class PreparedFault {
   readonly environment: NodeJS.ProcessEnv;
-  private readonly triggerFile: string;
+  readonly triggerFile: string;
 
   constructor(library: string, folder: string, { call, error, path, after = 0 }: Fault) {
     this.triggerFile = join(folder, "trigger");

@@ -4,12 +4,12 @@
  *
  *   throw    an exception that nobody catches
  *   reject   a rejected promise that nobody handles
- *   busy     an endless loop
+ *   busy     makes the file PROVOKE_FILE, then loops for ever
  *   mute     fills standard error, which the test does not read, then throws
- *   lookup   occupies every thread of the pool with reads that never return, then throws
+ *   pool     occupies every thread of the pool with reads of PROVOKE_FILE, a pipe, then throws
  */
 
-import { readFile, writeSync } from "node:fs";
+import { readFile, writeFileSync } from "node:fs";
 import { isMainThread, Worker } from "node:worker_threads";
 
 const POOL_THREADS = 4;
@@ -20,7 +20,7 @@ const ACTIONS: Readonly<Record<string, () => void>> = {
   },
   reject: () => void Promise.reject(new Error("provoked by a test")),
   busy: () => {
-    writeSync(1, "the main thread is busy\n");
+    writeFileSync(process.env.PROVOKE_FILE ?? "", "");
     for (;;);
   },
   mute: () => {
@@ -40,8 +40,8 @@ const ACTIONS: Readonly<Record<string, () => void>> = {
       throw new Error("provoked by a test");
     }, 200);
   },
-  lookup: () => {
-    const endless = process.env.PROVOKE_FIFO ?? "";
+  pool: () => {
+    const endless = process.env.PROVOKE_FILE ?? "";
     for (let at = 0; at < POOL_THREADS; at++) readFile(endless, () => undefined);
     throw new Error("provoked by a test");
   },
