@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** What takes longest, begun first: whatever is left for the end should be short. */
 const LONGEST = [
   "packages/simulator/src/seeds.test.ts",
+  "apps/perpgate/src/exit/disk-faults.test.ts",
   "packages/venue/src/crash.test.ts",
   "apps/terminal/test/page.test.ts",
   "apps/perpgate/src/main.test.ts",

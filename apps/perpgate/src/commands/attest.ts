@@ -9,6 +9,7 @@ import { destination, pino } from "pino";
 import { Registry } from "prom-client";
 import { bridgeOf } from "../bridge/settings-bridge.js";
 import { readConfiguration } from "../configuration.js";
+import { ProcessExit } from "../exit/process-exit.js";
 import { StartError } from "../start-error.js";
 import { onStopSignal } from "../stop-signals.js";
 import type { Arguments, Command } from "./command.js";
@@ -26,6 +27,8 @@ RPC addresses and hand their votes to a venue elsewhere. The process keeps nothi
 };
 
 const TIMEOUT_MS = 10_000;
+/** For requests in flight, each of which ends after its own time-out. */
+const STOP_MS = TIMEOUT_MS + 5_000;
 
 /** Does not end by itself. */
 async function attest(args: Arguments): Promise<number> {
@@ -37,6 +40,7 @@ async function attest(args: Arguments): Promise<number> {
   if (bridge.kind === "dev" || bridge.attestors.length === 0) {
     throw new StartError(`"bridge" must configure a chain and the key of an attestor to run here`);
   }
+  const exit = ProcessExit.install();
   const log = pino({ level: settings.logLevel }, destination({ fd: 2, sync: true }));
   const clock = () => Date.now();
   const keys = new Map(bridge.attestors.map(({ index, privateKey }) => [index, privateKey]));
@@ -46,7 +50,7 @@ async function attest(args: Arguments): Promise<number> {
     clock,
     observe: observeBridge(log, new Registry()),
   });
-  onStopSignal(() => void running.stop().then(() => process.exit(0)));
+  onStopSignal(() => exit.stop(() => running.stop(), STOP_MS));
   running.start();
   for (const { index, privateKey } of bridge.attestors) {
     const chains = bridge.chains.map(({ chain }) => chain).join(", ");

@@ -1,5 +1,5 @@
 /**
- * How the process ends. See docs/adr/0045-exit.md.
+ * How the process ends. See docs/adr/0070-process-exit.md.
  *
  * `process.exit` waits for every worker thread and for every request in libuv's thread pool, so one
  * thread that is blocked in a system call or within an lmdb transaction keeps the process, and the
