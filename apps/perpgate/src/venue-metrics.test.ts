@@ -27,6 +27,8 @@ describe("GET /metrics", () => {
       expect(first.get(`perpgate_market_halted{symbol="${symbol}"}`)).toBe(0);
     }
     expect(first.get("perpgate_data_free_bytes")).toBeGreaterThan(0);
+    expect(first.get("perpgate_log_spare_missing")).toBe(0);
+    expect(first.get("perpgate_log_spare_failures_total")).toBe(0);
     const position = first.get("perpgate_log_position") ?? 0;
     expect(position).toBeGreaterThan(0);
     while (((await metricsOf(url)).get("perpgate_log_position") ?? 0) <= position);

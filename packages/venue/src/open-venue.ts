@@ -1,14 +1,10 @@
 /** Opens the parts of a venue in order of dependence; what was opened is let go of on failure. */
 import { TICK_MS } from "@perpgate/engine";
 import { GLOBAL, type VenueState } from "@perpgate/engine/reading";
-import {
-  type ExitDeadline,
-  type FileJournal,
-  openJournal,
-  type SpareStatus,
-} from "@perpgate/journal";
+import { type FileJournal, openJournal, type SpareStatus } from "@perpgate/journal";
 import { Checkpointer } from "./checkpoint/checkpointer.js";
 import { cohortCommands } from "./cohort-commands.js";
+import { Failure } from "./failure.js";
 import type { History } from "./history/history.js";
 import { openHistoryStore } from "./history/history-store.js";
 import { replacedAttestors } from "./listing/attestor-keys.js";
@@ -152,29 +148,6 @@ class Live implements CommandObserver {
   onCommand: CommandObserver["onCommand"] = () => undefined;
   onBatchEnd: NonNullable<CommandObserver["onBatchEnd"]> = () => undefined;
   onDurable: (held: { readonly batch: number; readonly record: number }) => void = () => undefined;
-}
-
-/** The one place that a failure of any part is brought to. */
-export class Failure {
-  readonly promise: Promise<Error>;
-  onReport: (error: Error) => void = () => undefined;
-  private resolve: (error: Error) => void = () => undefined;
-  private isReported = false;
-
-  constructor(private readonly exitDeadline?: ExitDeadline) {
-    this.promise = new Promise((resolve) => {
-      this.resolve = resolve;
-    });
-  }
-
-  report(error: Error): void {
-    if (this.isReported) return;
-    this.isReported = true;
-    // First: what follows writes to a log stream that may be blocked.
-    this.exitDeadline?.fail(error.message);
-    this.onReport(error);
-    this.resolve(error);
-  }
 }
 
 async function recoverAll(

@@ -23,9 +23,10 @@ import {
   type SpareStatus,
 } from "@perpgate/journal";
 import type { Checkpointer } from "./checkpoint/checkpointer.js";
+import type { Failure } from "./failure.js";
 import type { History } from "./history/history.js";
 import type { Listing } from "./listing/listing.js";
-import { type Failure, openVenue, type VenueParts } from "./open-venue.js";
+import { openVenue, type VenueParts } from "./open-venue.js";
 import type { Evidence } from "./record/evidence.js";
 import type { RecoveryReport } from "./recovery/recover.js";
 import type { Applied, CommandObserver } from "./replica.js";

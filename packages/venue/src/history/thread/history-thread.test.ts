@@ -167,6 +167,25 @@ describe("flush", () => {
   });
 });
 
+describe("abandon", () => {
+  test("in the middle of a transaction: rolled back, lmdb's lock is free, and it counts as no failure", async () => {
+    open();
+    command(1);
+    await queue.flush();
+    whileNobodyCanWrite(() => {
+      command(SPREAD_ENTRIES);
+      // Now the thread waits for the lock, and has all of its entries to put when it gets it.
+      rest(SLOW_MS);
+    });
+    await queue.abandon();
+    whileNobodyCanWrite(() => undefined);
+    expect(entriesOnDisk()).toBe(1);
+    expect(reached).toEqual([1]);
+    expect(failures).toEqual([]);
+    await expect(queue.flush()).rejects.toThrow("the history is closed");
+  });
+});
+
 function turn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 5));
 }
