@@ -84,7 +84,7 @@ export async function serve(
   if (open.length > 0) log.warn({ paths: open }, "other users may read parts of the data folder");
   const clock = () => Date.now();
   const venue = await openSettingsVenue(settings, bridging, dataFolder, log, exit.deadline);
-  exit.onFailure((error) => venue.abandon(error));
+  exit.onFailure(() => venue.abandon());
   void venue.failed.then((error) => exit.fail(stopped(error)));
   const [signatures, proofs] = await Promise.all([
     ThreadVerifier.start(verifyThreadsOf(availableParallelism())),
@@ -134,9 +134,7 @@ export async function serve(
     }),
   });
   // The log decides what was acknowledged; whoever waits for an answer gets 503.
-  exit.onFailure((error) =>
-    Promise.allSettled([venue.abandon(error), gateway.drain(FAILURE_GRACE_MS)]),
-  );
+  exit.onFailure(() => Promise.allSettled([venue.abandon(), gateway.drain(FAILURE_GRACE_MS)]));
   // Prices before clients: the first request already sees an index.
   await source.start?.();
   await feed.start(settings.index.intervalMs);

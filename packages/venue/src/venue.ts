@@ -23,14 +23,13 @@ import {
   type SpareStatus,
 } from "@perpgate/journal";
 import type { Checkpointer } from "./checkpoint/checkpointer.js";
-import type { Failure } from "./failure.js";
 import type { History } from "./history/history.js";
 import type { Listing } from "./listing/listing.js";
 import { openVenue, type VenueParts } from "./open-venue.js";
 import type { Evidence } from "./record/evidence.js";
 import type { RecoveryReport } from "./recovery/recover.js";
 import type { Applied, CommandObserver } from "./replica.js";
-import type { Sequencer, Submitter } from "./sequencer.js";
+import { type Sequencer, type Submitter, VenueStopped } from "./sequencer.js";
 import type { Ticker } from "./ticker.js";
 import type { VenueOptions } from "./venue-options.js";
 import type { Views } from "./views/views.js";
@@ -47,7 +46,6 @@ export class Venue {
   private readonly ticker: Ticker;
   private readonly checkpointer: Checkpointer | undefined;
   private readonly observers: Set<CommandObserver>;
-  private readonly failure: Failure;
   private closing: Promise<void> | undefined;
 
   private constructor(parts: VenueParts) {
@@ -55,8 +53,7 @@ export class Venue {
     this.listing = parts.listing;
     this.history = parts.history;
     this.recovery = parts.recovery;
-    this.failure = parts.failure;
-    this.failed = parts.failure.promise;
+    this.failed = parts.failed;
     this.journal = parts.journal;
     this.sequencer = parts.sequencer;
     this.ticker = parts.ticker;
@@ -146,9 +143,9 @@ export class Venue {
    * the promise resolves once no thread holds the history. The log needs nothing: what was
    * acknowledged is durable.
    */
-  async abandon(reason: Error): Promise<void> {
+  async abandon(): Promise<void> {
     this.ticker.stop();
-    this.failure.report(reason);
+    this.sequencer.fail(new VenueStopped());
     await this.history.abandon();
   }
 

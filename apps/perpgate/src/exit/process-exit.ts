@@ -25,7 +25,7 @@ const POLL_MS = 10;
 /** Names, in `process.getActiveResourcesInfo`, of requests that occupy a thread of the pool. */
 const POOL_REQUEST = /^(FSReq|GetAddrInfo|GetNameInfo|.*Request$|.*Job$)/;
 
-export type Prepare = (error: Error) => Promise<unknown>;
+export type Prepare = () => Promise<unknown>;
 
 export class ProcessExit {
   readonly deadline = new ExitDeadline();
@@ -63,7 +63,7 @@ export class ProcessExit {
     const isKnown = failure instanceof StartError;
     writeError(isKnown ? failure.text : `${failure.stack ?? failure.message}\n`);
     const code = isKnown ? failure.exitCode : 1;
-    const prepared = this.prepare(failure).catch(() => undefined);
+    const prepared = this.prepare().catch(() => undefined);
     void within(PREPARE_MS, prepared).then(() => this.end(code));
   }
 

@@ -15,6 +15,7 @@ import {
   fdatasyncSync,
   ftruncateSync,
   openSync,
+  rmSync,
   statfsSync,
   statSync,
   writeSync,
@@ -57,13 +58,14 @@ export class DiskProbe {
 
 /** Throws if the disk refuses a write or a sync in the folder: to be asked before lmdb opens there. */
 export function proveWritable(directory: string): void {
-  const file = openSync(join(directory, PROBE), "w", PRIVATE_FILE);
+  const path = join(directory, PROBE);
+  const file = openSync(path, "w", PRIVATE_FILE);
   try {
     writeSync(file, TRIAL);
     fdatasyncSync(file);
-    ftruncateSync(file, 0);
   } finally {
     closeSync(file);
+    rmSync(path);
   }
 }
 
