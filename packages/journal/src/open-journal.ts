@@ -106,8 +106,9 @@ function createLog(disk: Disk, directory: string, segmentBytes: number, logId: U
     allocateSegment(disk, directory, 1, segmentBytes, header);
   } catch (error) {
     if (!isNoRoom(error)) throw error;
+    // Under the system's own code: to a caller that tells disk errors apart it is one.
     throw new JournalError(
-      "no_room",
+      "ENOSPC",
       `there is no room in ${directory} for a log: each of its segments takes ${segmentBytes} bytes`,
       { cause: error },
     );

@@ -13,6 +13,11 @@ export class Failure {
     });
   }
 
+  /** From here on threads end because the process does, which is no failure of theirs. */
+  ignore(): void {
+    this.isReported = true;
+  }
+
   report(error: Error): void {
     if (this.isReported) return;
     this.isReported = true;

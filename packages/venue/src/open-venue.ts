@@ -35,7 +35,7 @@ export interface VenueParts {
   readonly checkpointer: Checkpointer | undefined;
   readonly observers: Set<CommandObserver>;
   readonly recovery: RecoveryReport;
-  readonly failed: Promise<Error>;
+  readonly failure: Failure;
 }
 
 export async function openVenue(options: VenueOptions): Promise<VenueParts> {
@@ -135,7 +135,7 @@ async function openWithin(options: VenueOptions, journal: FileJournal): Promise<
       checkpointer,
       observers,
       recovery: report,
-      failed: failure.promise,
+      failure,
     };
   } catch (error) {
     await history.close();

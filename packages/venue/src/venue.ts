@@ -23,6 +23,7 @@ import {
   type SpareStatus,
 } from "@perpgate/journal";
 import type { Checkpointer } from "./checkpoint/checkpointer.js";
+import type { Failure } from "./failure.js";
 import type { History } from "./history/history.js";
 import type { Listing } from "./listing/listing.js";
 import { openVenue, type VenueParts } from "./open-venue.js";
@@ -46,6 +47,7 @@ export class Venue {
   private readonly ticker: Ticker;
   private readonly checkpointer: Checkpointer | undefined;
   private readonly observers: Set<CommandObserver>;
+  private readonly failure: Failure;
   private closing: Promise<void> | undefined;
 
   private constructor(parts: VenueParts) {
@@ -53,7 +55,8 @@ export class Venue {
     this.listing = parts.listing;
     this.history = parts.history;
     this.recovery = parts.recovery;
-    this.failed = parts.failed;
+    this.failure = parts.failure;
+    this.failed = parts.failure.promise;
     this.journal = parts.journal;
     this.sequencer = parts.sequencer;
     this.ticker = parts.ticker;
@@ -145,6 +148,7 @@ export class Venue {
    */
   async abandon(): Promise<void> {
     this.ticker.stop();
+    this.failure.ignore();
     this.sequencer.fail(new VenueStopped());
     await this.history.abandon();
   }
