@@ -133,7 +133,7 @@ export async function serve(
       ...(bridge === undefined ? {} : { attestation: bridge.desk }),
     }),
   });
-  // The log decides what was acknowledged; whoever waits for an answer gets 503.
+  // The log decides what was acknowledged; clients that wait for an answer get 503.
   exit.onFailure(() => Promise.allSettled([venue.abandon(), gateway.drain(FAILURE_GRACE_MS)]));
   // Prices before clients: the first request already sees an index.
   await source.start?.();

@@ -1,8 +1,8 @@
 /**
  * An exclusive lock on a directory, held by the kernel and gone with the process, even after kill -9.
  *
- * The lock is on the directory itself, not on a file in it: whoever removes or replaces a file must
- * not thereby let a second process in. The kernel knows the directory by device and inode, so a
+ * The lock is on the directory itself, not on a file in it: removing or replacing a file must
+ * not let a second process in. The kernel knows the directory by device and inode, so a
  * symbolic link or a bind mount to it leads to the same lock.
  *
  * Node has no flock. A file that names a process id cannot take its place: the id may have been

@@ -16,7 +16,7 @@ export interface ThreadData extends WriterData {
 }
 
 export const SIGNAL = {
-  /** How often the history has hurried. Whoever adds to it notifies the thread. */
+  /** How often the history has hurried. The thread that adds to it notifies. */
   HURRIES: 0,
   /** 1: the transaction in progress is to be rolled back, and none follows. Set before HURRIES. */
   ABANDONED: 1,
