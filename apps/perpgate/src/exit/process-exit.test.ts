@@ -63,7 +63,7 @@ describe("a process that fails with orders in flight", () => {
     expect(stderr).toContain("Error: provoked by a test");
   });
 
-  test("standard error that nobody reads: killed", async () => {
+  test("standard error that nobody reads: it ends all the same", async () => {
     const args = ["--import", PROVOKE, MAIN, "--port", "0", "--no-bots"];
     const child = spawn(process.execPath, [...args, "--data", join(temporaryFolder(), "data")], {
       env: { PATH: process.env.PATH, PROVOKE: "mute" },
@@ -72,7 +72,11 @@ describe("a process that fails with orders in flight", () => {
     onTestFinished(() => void child.kill("SIGKILL"));
     await once(child.stdout, "data");
     child.kill("SIGUSR2");
-    expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
+    // By itself if writes to it fail, by the watchdog if they block.
+    expect([
+      [1, null],
+      [null, "SIGKILL"],
+    ]).toContainEqual(await once(child, "exit"));
   });
 });
 

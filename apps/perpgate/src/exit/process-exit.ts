@@ -21,6 +21,8 @@ const PREPARE_MS = 1_500;
 /** For threads to end after they are terminated, and for requests of the thread pool. */
 const TERMINATE_MS = 500;
 const POLL_MS = 10;
+/** For the reason to reach a standard error that does not block. */
+const WRITE_MS = 500;
 
 /** Names, in `process.getActiveResourcesInfo`, of requests that occupy a thread of the pool. */
 const POOL_REQUEST = /^(FSReq|GetAddrInfo|GetNameInfo|.*Request$|.*Job$)/;
@@ -103,12 +105,21 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
   await Promise.race([work, new Promise((resolve) => setTimeout(resolve, ms))]);
 }
 
-/** Standard error may be gone, or a pipe that takes nothing more; neither may keep the process. */
+/**
+ * Standard error may be gone, or a full pipe. One that does not block is tried again for a moment;
+ * one that blocks is the watchdog's.
+ */
 function writeError(text: string): void {
-  try {
-    writeSync(2, text);
-  } catch {
-    // There is nowhere else to say it.
+  const bytes = Buffer.from(text);
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  const giveUpAt = performance.now() + WRITE_MS;
+  for (let written = 0; written < bytes.length && performance.now() < giveUpAt; ) {
+    try {
+      written += writeSync(2, bytes, written);
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) return;
+      Atomics.wait(pause, 0, 0, POLL_MS);
+    }
   }
 }
 

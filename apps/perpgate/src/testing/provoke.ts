@@ -13,6 +13,10 @@ import { readFile, writeFileSync } from "node:fs";
 import { isMainThread, Worker } from "node:worker_threads";
 
 const POOL_THREADS = 4;
+/** Less than any pipe or socket takes before it is full. */
+const LEAST_BUFFER_BYTES = 60_000;
+/** Looks, 200 ms apart, that find no further byte written. */
+const STILL_LOOKS = 5;
 
 const ACTIONS: Readonly<Record<string, () => void>> = {
   throw: () => {
@@ -27,15 +31,22 @@ const ACTIONS: Readonly<Record<string, () => void>> = {
     const written = new Int32Array(new SharedArrayBuffer(4));
     const source = `
       const written = new Int32Array(require("node:worker_threads").workerData);
-      for (;;) Atomics.add(written, 0, require("node:fs").writeSync(2, "x".repeat(4_096)));`;
+      for (;;) {
+        try {
+          Atomics.add(written, 0, require("node:fs").writeSync(2, "x".repeat(4_096)));
+        } catch {
+          // Full, and one that does not block.
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+        }
+      }`;
     new Worker(source, { eval: true, workerData: written.buffer });
-    let before = -1;
+    let before = 0;
+    let still = 0;
     const timer = setInterval(() => {
       const now = Atomics.load(written, 0);
-      if (now === 0 || now !== before) {
-        before = now;
-        return;
-      }
+      still = now >= LEAST_BUFFER_BYTES && now === before ? still + 1 : 0;
+      before = now;
+      if (still < STILL_LOOKS) return;
       clearInterval(timer);
       throw new Error("provoked by a test");
     }, 200);
