@@ -19,7 +19,7 @@ export type { RecoveryReport } from "./recovery/recover.js";
 export { type Applied, type CommandObserver, ReplayFailed, Replica } from "./replica.js";
 export { RecordTooLarge, Sequencer, type Submitter, VenueStopped } from "./sequencer.js";
 export { Venue } from "./venue.js";
-export { ConfigRefused, type ConfigRule, HistoryLost } from "./venue-errors.js";
+export { ConfigRefused, type ConfigRule, HistoryDamaged, HistoryLost } from "./venue-errors.js";
 export {
   type CheckpointOptions,
   DEFAULT_CHECKPOINTS,

@@ -1,17 +1,17 @@
 /** Opens the parts of a venue in order of dependence; what was opened is let go of on failure. */
 import { TICK_MS } from "@perpgate/engine";
 import { GLOBAL, type VenueState } from "@perpgate/engine/reading";
-import { type FileJournal, openJournal } from "@perpgate/journal";
+import type { FileJournal } from "@perpgate/journal";
 import { Checkpointer } from "./checkpoint/checkpointer.js";
 import { cohortCommands } from "./cohort-commands.js";
 import type { History } from "./history/history.js";
-import { openHistoryStore } from "./history/history-store.js";
 import { replacedAttestors } from "./listing/attestor-keys.js";
 import { checkConfig, checkContinuation, isSameConfig } from "./listing/config-change.js";
 import { type Listing, listingEvidence } from "./listing/listing.js";
 import { NO_EVIDENCE } from "./record/evidence.js";
 import { dataFolder } from "./recovery/data-folder.js";
-import { type Recovered, type RecoveryReport, recover } from "./recovery/recover.js";
+import { type OpenData, openData } from "./recovery/open-data.js";
+import type { Recovered, RecoveryReport } from "./recovery/recover.js";
 import type { CommandObserver } from "./replica.js";
 import { Sequencer } from "./sequencer.js";
 import { Ticker } from "./ticker.js";
@@ -34,28 +34,33 @@ export interface VenueParts {
 
 export async function openVenue(options: VenueOptions): Promise<VenueParts> {
   checkConfig(options.config, options.listing, options.attestors ?? null);
-  const folder = dataFolder(options.directory);
-  const journal = await openJournal({
-    directory: folder.journal,
-    verify: "tail",
-    ...(options.segmentBytes === undefined ? {} : { segmentBytes: options.segmentBytes }),
-  });
+  const failure = new Failure();
+  const live = new Live();
+  const data = await openData(
+    options,
+    {
+      onDurable: (held) => live.onDurable(held),
+      onFailure: (error) => failure.report(error),
+    },
+    [live],
+  );
   try {
-    return await openWithin(options, journal);
+    return await openWithin(options, data, failure, live);
   } catch (error) {
-    await journal.close();
+    await data.journal.close();
     throw error;
   }
 }
 
-async function openWithin(options: VenueOptions, journal: FileJournal): Promise<VenueParts> {
+async function openWithin(
+  options: VenueOptions,
+  { journal, recovered }: OpenData,
+  failure: Failure,
+  live: Live,
+): Promise<VenueParts> {
   const { logger = SILENT, clock = Date.now, monotonic = () => performance.now() } = options;
   const folder = dataFolder(options.directory);
-  for (const cut of journal.recovery.cut)
-    logger.warn({ cut }, "a torn commit was cut from the log");
-  const failure = new Failure();
   const observers = new Set<CommandObserver>();
-  const { recovered, live } = await recoverAll(options, journal, failure);
   const { state, history, replica, report } = recovered;
   logger.info({ ...report }, "recovered");
   try {
@@ -150,35 +155,6 @@ class Failure {
     this.onReport(error);
     this.resolve(error);
   }
-}
-
-async function recoverAll(
-  { directory, logger = SILENT }: VenueOptions,
-  journal: FileJournal,
-  failure: Failure,
-): Promise<{ recovered: Recovered; live: Live }> {
-  const folder = dataFolder(directory);
-  const { logId, first, end } = journal.recovery;
-  const { store, discarded } = await openHistoryStore(
-    folder.history,
-    logId,
-    (held) => held.batch <= end.batch && held.position <= end.record,
-    first,
-  );
-  if (discarded !== undefined) logger.warn({ reason: discarded }, "the history is made anew");
-  const live = new Live();
-  const recovered = await recover(
-    journal,
-    folder.journal,
-    store,
-    {
-      onDurable: (held) => live.onDurable(held),
-      onFailure: (error) => failure.report(error),
-    },
-    [live],
-    (position, record, records) => logger.info({ position, record, records }, "recovering"),
-  );
-  return { recovered, live };
 }
 
 /** Genesis on an empty log; otherwise Resume, and Configure if the configuration has changed. */

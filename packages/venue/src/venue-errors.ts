@@ -27,8 +27,16 @@ export class HistoryLost extends Error {
   override readonly name = "HistoryLost";
   constructor(first: LogPosition, reason: string, advice = "") {
     super(
-      `the log begins at batch ${first.batch}, so the history cannot be made anew: ${reason}; ` +
+      `the log begins at batch ${first.batch}, so the history cannot be rebuilt: ${reason}; ` +
         `nothing was removed; restore the history folder from a backup${advice}`,
     );
+  }
+}
+
+/** A row of the history is not what was written. It can be rebuilt from the log. */
+export class HistoryDamaged extends Error {
+  override readonly name = "HistoryDamaged";
+  constructor(reason: string, options?: ErrorOptions) {
+    super(`the history is damaged: ${reason}`, options);
   }
 }

@@ -49,6 +49,11 @@ export interface VenueOptions {
   readonly ticks?: boolean;
   readonly segmentBytes?: number;
   readonly logger?: VenueLogger;
+  /**
+   * Goes on with a log that has lost its end, as history, checkpoints or snapshots show. They are
+   * kept in a folder; positions of acknowledged commands will be used again.
+   */
+  readonly acceptLoss?: boolean;
 }
 
 export const SILENT: VenueLogger = {

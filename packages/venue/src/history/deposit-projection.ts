@@ -18,12 +18,12 @@ import {
 } from "../events/event-fields.js";
 import type { Evidence } from "../record/evidence.js";
 import type { Applied } from "../replica.js";
+import { HistoryDamaged } from "../venue-errors.js";
 import type { ChangeProjection } from "./change-projection.js";
 import { depositWords } from "./deposit-row.js";
-import type { HistoryTable } from "./history-table.js";
 import { keyOf } from "./keys.js";
-import { bytesOfWords, wordsOfBytes } from "./words.js";
-import type { WriteQueue } from "./write-queue.js";
+import type { RowSink, RowTable } from "./rows.js";
+import { bytesOfWords, storedRow } from "./words.js";
 
 export const MAX_REGISTRANTS = 16;
 
@@ -35,11 +35,11 @@ export interface DepositSurroundings {
 
 export interface DepositTables {
   /** Account, deposit: those that concern the account. */
-  readonly deposits: HistoryTable;
+  readonly deposits: RowTable;
   /** Deposit: accounts that it concerns. */
-  readonly watchers: HistoryTable;
+  readonly watchers: RowTable;
   /** Deposit, attestor, whether it says `reorged`. */
-  readonly votes: HistoryTable;
+  readonly votes: RowTable;
 }
 
 const NOTED = Buffer.from([1]);
@@ -47,7 +47,7 @@ const NOTED = Buffer.from([1]);
 export class DepositProjection {
   constructor(
     private readonly tables: DepositTables,
-    private readonly queue: WriteQueue,
+    private readonly queue: RowSink,
     private readonly changes: ChangeProjection,
     private readonly around: DepositSurroundings,
   ) {}
@@ -118,9 +118,9 @@ export class DepositProjection {
   }
 }
 
-export function watchersIn(table: HistoryTable, depositId: number): readonly number[] {
+export function watchersIn(table: RowTable, depositId: number): readonly number[] {
   const bytes = table.get(keyOf(depositId));
-  return bytes === undefined ? [] : [...wordsOfBytes(bytes)];
+  return bytes === undefined ? [] : [...storedRow(bytes, "watchers")];
 }
 
 export interface VoteRow {
@@ -149,8 +149,10 @@ function encodeVote(registeredAtMs: number, evidence: Evidence): Buffer {
 const VOTE_HEAD_BYTES = 12;
 
 export function decodeVote(bytes: Buffer): VoteRow {
+  if (bytes.length < VOTE_HEAD_BYTES) throw new HistoryDamaged("a vote is cut short");
   const keyEnd = VOTE_HEAD_BYTES + bytes.readUInt16LE(8);
   const signatureEnd = keyEnd + bytes.readUInt16LE(10);
+  if (signatureEnd > bytes.length) throw new HistoryDamaged("a vote is cut short");
   return {
     registeredAtMs: bytes.readDoubleLE(0),
     publicKey: bytes.subarray(VOTE_HEAD_BYTES, keyEnd),
