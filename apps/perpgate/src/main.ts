@@ -50,7 +50,7 @@ async function runServe(): Promise<void> {
   delete process.env.PERPGATE_ATTESTOR_KEY;
   letHeapGrow();
   const { serve } = await import("./serve.js");
-  const perpgate = await serve(settings, version, attestorKey);
+  const perpgate = await serve(settings, version, command.accepted, attestorKey);
   // Before the banner: whoever waits for it may send a signal the moment it appears.
   onStopSignal(() => void perpgate.stop().then(() => process.exit(0), fail));
   process.stdout.write(bannerText(perpgate, version));

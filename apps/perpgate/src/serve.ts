@@ -28,7 +28,9 @@ import { destination, type Logger, pino } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { bridgeOf } from "./bridge/settings-bridge.js";
 import { createVenueBridge } from "./bridge/venue-bridge.js";
+import { clockProbe } from "./clock-probe.js";
 import { CohortControl } from "./cohort-control.js";
+import type { Accepted } from "./command-line.js";
 import { ControlSocket } from "./control-socket.js";
 import { prepareDataFolder } from "./data-folder.js";
 import { refuseMissingFeeds } from "./index-source.js";
@@ -68,6 +70,7 @@ const FAILURE_GRACE_MS = 1_000;
 export async function serve(
   settings: Settings,
   version: string,
+  accepted: Accepted,
   attestorKey?: string,
 ): Promise<RunningPerpgate> {
   const bridging = bridgeOf(settings, attestorKey);
@@ -78,7 +81,7 @@ export async function serve(
   // Standard output belongs to the banner; logs go to standard error, written before exit.
   const log = pino({ level: settings.logLevel }, destination({ fd: 2, sync: true }));
   const clock = () => Date.now();
-  const venue = await openSettingsVenue(settings, bridging, dataFolder, log);
+  const venue = await openSettingsVenue(settings, bridging, dataFolder, log, accepted);
   const [signatures, proofs] = await Promise.all([
     ThreadVerifier.start(verifyThreadsOf(availableParallelism())),
     ProofThread.start(rpcAddressesOf(settings)),
@@ -93,7 +96,7 @@ export async function serve(
     const metrics = new Registry();
     collectDefaultMetrics({ register: metrics });
     const bridge = createVenueBridge(bridging, venue, log, metrics);
-    const readiness = [runningProbe(venue), feed];
+    const readiness = [runningProbe(venue), clockProbe(venue), feed];
     measureVenue(metrics, venue, dataFolder, readiness);
     watchRisk(venue, log, metrics);
     const metricsText = new MetricsText(metrics);

@@ -7,7 +7,7 @@
 import { statfs } from "node:fs/promises";
 import type { ReadinessProbe } from "@perpgate/gateway";
 import type { Venue } from "@perpgate/venue";
-import { Gauge, type Registry } from "prom-client";
+import { Counter, Gauge, type Registry } from "prom-client";
 
 export function measureVenue(
   registry: Registry,
@@ -31,6 +31,24 @@ export function measureVenue(
     registers,
     collect() {
       this.set(venue.position);
+    },
+  });
+  new Gauge({
+    name: "perpgate_clock_lead_seconds",
+    help: "How far the wall clock is ahead of the venue's time; negative: behind.",
+    registers,
+    collect() {
+      this.set(venue.clockLeadMs / 1_000);
+    },
+  });
+  new Counter({
+    name: "perpgate_clock_jumps_total",
+    help: "Jumps of the wall clock since the start: followed, doubted, or back.",
+    labelNames: ["kind"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [kind, count] of Object.entries(venue.clockJumps)) this.inc({ kind }, count);
     },
   });
   new Gauge({

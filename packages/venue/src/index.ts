@@ -1,7 +1,11 @@
 export { BlockFault, leafAt, type OpenBlock } from "./blocks/block-builder.js";
 export { type BlockHeader, encodeHeader, type SealedBlock } from "./blocks/block-header.js";
 export { inclusionPath, leafHash } from "./blocks/merkle.js";
-export type { Checkpoint } from "./checkpoint/checkpoint-file.js";
+export {
+  type Checkpoint,
+  type CheckpointLines,
+  readCheckpointLines,
+} from "./checkpoint/checkpoint-file.js";
 export { CheckpointFault } from "./checkpoint/checkpointer.js";
 export { type CohortLists, cohortCommands } from "./cohort-commands.js";
 export type { AttestorKeys } from "./listing/attestor-keys.js";
@@ -15,11 +19,20 @@ export {
 export { DEFAULT_PARAMETERS, type VenueParameters, venueConfigOf } from "./listing/venue-config.js";
 export { type Evidence, NO_EVIDENCE } from "./record/evidence.js";
 export { decodeRecord, encodeRecord, type LogRecord, RecordUnreadable } from "./record/record.js";
+export { shownLoss } from "./recovery/log-proofs.js";
 export type { RecoveryReport } from "./recovery/recover.js";
 export { type Applied, type CommandObserver, ReplayFailed, Replica } from "./replica.js";
 export { RecordTooLarge, Sequencer, type Submitter, VenueStopped } from "./sequencer.js";
+export type { BootClock, BootTime } from "./time/boot-clock.js";
+export { type ClockJump, type JumpKind, MAX_LAG_MS } from "./time/venue-clock.js";
 export { Venue } from "./venue.js";
-export { ConfigRefused, type ConfigRule, HistoryDamaged, HistoryLost } from "./venue-errors.js";
+export {
+  ClockRefused,
+  ConfigRefused,
+  type ConfigRule,
+  HistoryDamaged,
+  HistoryLost,
+} from "./venue-errors.js";
 export {
   type CheckpointOptions,
   DEFAULT_CHECKPOINTS,

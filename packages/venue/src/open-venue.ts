@@ -14,7 +14,11 @@ import { type OpenData, openData } from "./recovery/open-data.js";
 import type { Recovered, RecoveryReport } from "./recovery/recover.js";
 import type { CommandObserver } from "./replica.js";
 import { Sequencer } from "./sequencer.js";
-import { Ticker } from "./ticker.js";
+import { systemBootClock } from "./time/boot-clock.js";
+import { ClockKeeper } from "./time/clock-keeper.js";
+import { openClock } from "./time/open-clock.js";
+import { Ticker } from "./time/ticker.js";
+import type { VenueClock } from "./time/venue-clock.js";
 import { ConfigRefused } from "./venue-errors.js";
 import { DEFAULT_CHECKPOINTS, SILENT, type VenueOptions } from "./venue-options.js";
 import { Views } from "./views/views.js";
@@ -25,6 +29,8 @@ export interface VenueParts {
   readonly listing: Listing;
   readonly views: Views;
   readonly sequencer: Sequencer;
+  readonly clock: VenueClock;
+  readonly clockKeeper: ClockKeeper;
   readonly ticker: Ticker;
   readonly checkpointer: Checkpointer | undefined;
   readonly observers: Set<CommandObserver>;
@@ -58,7 +64,7 @@ async function openWithin(
   failure: Failure,
   live: Live,
 ): Promise<VenueParts> {
-  const { logger = SILENT, clock = Date.now, monotonic = () => performance.now() } = options;
+  const { logger = SILENT } = options;
   const folder = dataFolder(options.directory);
   const observers = new Set<CommandObserver>();
   const { state, history, replica, report } = recovered;
@@ -86,15 +92,16 @@ async function openWithin(
       history.halt();
     };
     await sequencer.start(recovered.end);
-    const stampMs = clock();
+    const boot = options.bootClock ?? (options.clock === undefined ? systemBootClock : noBootClock);
+    const clock = openClock(options, folder.clock, boot, state.engine.state);
+    const stampMs = clock.nowMs();
     await begin(options, recovered, sequencer, stampMs);
     await beginList(options, state.engine.state, sequencer, stampMs);
-    const ticker = new Ticker(
-      { wall: clock, monotonic },
-      state.engine.state.timeMs,
-      state.engine.state.lastTickMs,
-      (command) => sequencer.submit(command, NO_EVIDENCE),
-      (message) => logger.error({}, message),
+    const ticker = new Ticker(clock, state.engine.state.lastTickMs, (command) =>
+      sequencer.submit(command, NO_EVIDENCE),
+    );
+    const clockKeeper = new ClockKeeper(folder.clock, clock, boot, (error) =>
+      logger.warn({ err: error }, "the clock's record could not be written"),
     );
     const checkpoints =
       options.checkpoints === undefined ? DEFAULT_CHECKPOINTS : options.checkpoints;
@@ -117,6 +124,8 @@ async function openWithin(
       listing: state.listing,
       views,
       sequencer,
+      clock,
+      clockKeeper,
       ticker,
       checkpointer,
       observers,
@@ -128,6 +137,9 @@ async function openWithin(
     throw error;
   }
 }
+
+/** A clock that a test has set says nothing about the machine. */
+const noBootClock = (): undefined => undefined;
 
 /** What watches the replica once it is live; empty while it recovers. */
 class Live implements CommandObserver {

@@ -40,3 +40,20 @@ export class HistoryDamaged extends Error {
     super(`the history is damaged: ${reason}`, options);
   }
 }
+
+/** The wall clock is so far ahead of the log that the operator must say that it is right. */
+export class ClockRefused extends Error {
+  override readonly name = "ClockRefused";
+  constructor(
+    readonly logMs: number,
+    readonly wallMs: number,
+    limitMs: number,
+  ) {
+    const days = (ms: number): string => (ms / 86_400_000).toFixed(1);
+    super(
+      `the clock says ${new Date(wallMs).toISOString()}, ${days(wallMs - logMs)} days after the ` +
+        `log's last time, ${new Date(logMs).toISOString()}, and nothing on this machine shows that ` +
+        `so much time has passed (up to ${days(limitMs)} days need no proof)`,
+    );
+  }
+}

@@ -2,6 +2,7 @@
 import type { CohortStage, VenueConfig } from "@perpgate/engine";
 import type { AttestorKeys } from "./listing/attestor-keys.js";
 import type { ListedMarket } from "./listing/listing.js";
+import type { BootClock } from "./time/boot-clock.js";
 
 /** Any structured logger; pino fits. */
 export interface VenueLogger {
@@ -41,6 +42,10 @@ export interface VenueOptions {
   readonly clock?: () => number;
   /** Milliseconds that never go back. */
   readonly monotonic?: () => number;
+  /** Real time, sleep included; that of the machine unless `clock` is another than its own. */
+  readonly bootClock?: BootClock;
+  /** Believes the clock at this start, however far it is ahead of the log. */
+  readonly acceptClock?: boolean;
   /** Who writes, of the writers of one log. */
   readonly writer?: number;
   /** null: no second replica, no snapshots. */
