@@ -72,6 +72,8 @@ export async function openData(
     found.settle();
     return { journal, recovered };
   } catch (error) {
+    // Whatever it was, it has not ended the process.
+    if (found.fault === undefined) found.settle();
     await journal.close();
     throw error;
   }
