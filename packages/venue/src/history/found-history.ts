@@ -39,7 +39,7 @@ export class FoundHistory {
       new FoundHistory(directory, undefined, undefined, fault);
     if (lost >= MOST_LOST_STARTS) return unusable("the last starts that opened it did not return");
     if (!existsSync(file)) return unusable(undefined);
-    writeFileSync(join(directory, MARKER), String(lost + 1));
+    writeFileSync(join(directory, MARKER), String(lost + 1), { mode: 0o600 });
     let environment: Environment | undefined;
     try {
       const fault = lmdbFileFault(file);

@@ -107,7 +107,7 @@ export function newHistory(
     discarded = { reason: fault.reason, movedTo };
   }
   rmSync(directory, { recursive: true, force: true });
-  mkdirSync(directory, { recursive: true });
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
   const environment = openEnvironment(directory, false);
   const store = storeOf(directory, environment, logId, NOTHING_HELD);
   environment.transactionSync(() => writeHeld(environment, hexOf(logId), NOTHING_HELD));

@@ -17,7 +17,7 @@ export function setAside(directory: string, reason: string, nowMs: number): stri
   const prefix = `${basename(directory)}.set-aside-`;
   const to = freePath(join(dirname(directory), prefix + timeName(nowMs)));
   renameSync(directory, to);
-  writeFileSync(join(to, "reason.txt"), `${reason}\n`);
+  writeFileSync(join(to, "reason.txt"), `${reason}\n`, { mode: 0o600 });
   const earlier = readdirSync(dirname(directory)).filter((name) => name.startsWith(prefix));
   for (const name of earlier.sort().reverse().slice(KEPT)) {
     rmSync(join(dirname(directory), name), { recursive: true });

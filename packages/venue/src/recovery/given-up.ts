@@ -33,7 +33,7 @@ export function giveUp(folder: DataFolder, loss: Loss, nowMs: number): string {
   const data = dirname(folder.checkpoints);
   const target = freePath(join(data, `given-up-${timeName(nowMs)}`));
   const journal = join(target, "journal");
-  mkdirSync(journal, { recursive: true });
+  mkdirSync(journal, { recursive: true, mode: 0o700 });
   write(join(target, "loss.json"), `${JSON.stringify({ end, proofs }, null, 2)}\n`);
   for (const file of tailFiles) copy(file, join(journal, basename(file)));
   if (existsSync(folder.checkpoints)) {
@@ -60,7 +60,7 @@ function keepCheckpointsUpTo(path: string, batch: number): void {
 }
 
 function write(path: string, text: string): void {
-  writeFileSync(path, text);
+  writeFileSync(path, text, { mode: 0o600 });
   sync(path);
 }
 

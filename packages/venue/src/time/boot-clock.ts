@@ -33,7 +33,7 @@ export interface ClockRecord extends BootTime {
 
 /** Not synced: a record that is lost costs the next start its knowledge, nothing else. */
 export function writeClockRecord(path: string, record: ClockRecord): void {
-  writeFileSync(`${path}.new`, `${JSON.stringify(record)}\n`);
+  writeFileSync(`${path}.new`, `${JSON.stringify(record)}\n`, { mode: 0o600 });
   renameSync(`${path}.new`, path);
 }
 
