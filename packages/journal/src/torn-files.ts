@@ -1,7 +1,7 @@
 /**
  * Copies of torn commits. What is cut from the log's end was never acknowledged, as far as the log
- * can tell; but damage within the last commit looks the same, so its bytes are kept for whoever has
- * to find out. The copy is durable before the log is changed.
+ * can tell; but damage within the last commit looks the same, so its bytes are kept for a later
+ * investigation. The copy is durable before the log is changed.
  *
  *   torn-00000003-segment-0000000002-offset-4096.bin     the bytes as they stood, nothing else
  *

@@ -85,7 +85,7 @@ export class Replica {
       for (const observer of this.observers) observer.onCommand(applied);
       return applied;
     } catch (cause) {
-      // Not the log's fault: whoever keeps the history can rebuild it.
+      // Not the log's fault: the history can be rebuilt from the log.
       if (cause instanceof HistoryDamaged) throw cause;
       throw new ReplayFailed(position, cause);
     }

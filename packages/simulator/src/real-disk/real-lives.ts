@@ -175,7 +175,7 @@ function hashOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Digests of all files; lmdb's table of readers is written by whoever looks. */
+/** Digests of all files; every process that opens lmdb writes to its table of readers, so that file is left out. */
 function everything(directory: string): [string, string][] {
   const names = readdirSync(directory, { recursive: true, encoding: "utf8" }).sort();
   return names

@@ -114,7 +114,7 @@ export function newHistory(
   return { store, discarded };
 }
 
-/** A store as it was at one moment, whoever writes it meanwhile. */
+/** A store as it was at one moment, also while another process writes it. */
 export interface ReadStore extends HistoryStore {
   close(): Promise<void>;
 }

@@ -79,7 +79,7 @@ class SnapshotTaken implements VenueLogger {
   }
 }
 
-/** Digests of all files; lmdb's table of readers is written by whoever looks. */
+/** Digests of all files; every process that opens lmdb writes to its table of readers, so that file is left out. */
 function everything(directory: string): Record<string, string> {
   const names = readdirSync(directory, { recursive: true, encoding: "utf8" });
   const files = names

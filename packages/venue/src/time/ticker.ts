@@ -1,6 +1,6 @@
 /**
  * Time as commands. Every 200 ms slot a `Tick`; after a pause longer than the engine lets a tick
- * bridge, a `Resume`, marked as one after a pause, since whoever is connected still is.
+ * bridge, a `Resume`, marked as one after a pause, since sockets that are connected stay connected.
  *
  * A crash here costs the ticks of the time the venue was down; the next start resumes.
  */

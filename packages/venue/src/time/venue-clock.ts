@@ -23,7 +23,7 @@ export interface Clocks {
 
 /** A difference from the wall clock above this is worth a word, and makes the venue unready. */
 export const MAX_LAG_MS = 2_000;
-/** A doubted clock that moves by more than this beside the monotonic one has jumped again. */
+/** A doubted clock that moves by more than this against the monotonic one has jumped again. */
 const MAX_DRIFT_MS = 1_000;
 
 export type JumpKind =

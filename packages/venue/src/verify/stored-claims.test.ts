@@ -24,7 +24,7 @@ afterEach(() => removeFolder(folder));
 
 const checkpointFile = (): string => join(folder, "checkpoints.jsonl");
 
-/** Hears of snapshots: the checkpoint thread has a pace of its own. */
+/** Polls in turns of the event loop: the checkpoint thread has a pace of its own. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
