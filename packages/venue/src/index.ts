@@ -8,7 +8,8 @@ export {
 } from "./checkpoint/checkpoint-file.js";
 export { CheckpointFault } from "./checkpoint/checkpointer.js";
 export { type CohortLists, cohortCommands } from "./cohort-commands.js";
-export type { AttestorKeys } from "./listing/attestor-keys.js";
+export type { AttestorHistory, AttestorsSince } from "./listing/attestor-history.js";
+export type { AttestorKeys, DepositScope } from "./listing/attestor-keys.js";
 export {
   encodeListing,
   type ListedMarket,
@@ -47,12 +48,14 @@ export {
   type VerifyReport,
   verify,
 } from "./verify/verify.js";
-export {
-  AttestationView,
-  type DepositSubject,
-  type DepositToAttest,
-  type DepositToWatch,
-} from "./views/attestation-view.js";
+export type {
+  DepositPage,
+  DepositSubject,
+  DepositToAttest,
+  DepositToWatch,
+  OpenDeposits,
+} from "./views/attestation-rows.js";
+export { AttestationView } from "./views/attestation-view.js";
 export type { BookLevels, Levels } from "./views/book-levels.js";
 export { type AccountChange, type ClosedPosition, changeKind } from "./views/change-view.js";
 export type { Outcome } from "./views/outcome.js";

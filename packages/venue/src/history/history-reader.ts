@@ -4,7 +4,7 @@ import { decodeBlock, HASH_BYTES, type SealedBlock } from "../blocks/block-heade
 import { HistoryDamaged } from "../venue-errors.js";
 import { CANDLE_ROW, CANDLE_WORDS, candleGroup, RESOLUTION_MS } from "./candle-projection.js";
 import { DayStats } from "./day-stats.js";
-import { decodeVote, type VoteRow, voteKey } from "./deposit-projection.js";
+import { decodeVote, type VotePlace, type VoteRow, voteKey } from "./deposit-projection.js";
 import { FILL_WORDS, TRADE_WORDS } from "./fill-projection.js";
 import type { TableName } from "./history-environment.js";
 import type { Tables } from "./history-store.js";
@@ -126,8 +126,8 @@ export class HistoryReader {
     return this.tables.deposits.get(keyOf(account, depositId)) !== undefined;
   }
 
-  vote(depositId: number, attestor: number, isReorged: boolean): VoteRow | undefined {
-    const bytes = this.tables.votes.get(voteKey(depositId, attestor, isReorged));
+  vote(depositId: number, attestor: number, place: VotePlace): VoteRow | undefined {
+    const bytes = this.tables.votes.get(voteKey(depositId, attestor, place));
     return bytes === undefined ? undefined : decodeVote(bytes);
   }
 
