@@ -22,6 +22,7 @@ import {
   type SignInServices,
 } from "../auth/sign-in.js";
 import type { SignatureVerifier } from "../auth/verification/signature-verifier.js";
+import type { DepositLimits } from "../limits/deposit-limits.js";
 import type { Caller, Client, SessionOptions, Signed } from "../venue-port.js";
 import type { SessionDoor } from "./session-door.js";
 import {
@@ -42,6 +43,7 @@ export class SessionFlow {
     private readonly rules: SignInRules,
     private readonly services: SignInServices,
     private readonly signatures: SignatureVerifier,
+    private readonly depositLimits: DepositLimits,
   ) {}
 
   async signIn(client: Client, body: SignInBody): Promise<SessionToken> {
@@ -56,6 +58,9 @@ export class SessionFlow {
     // The log decides again, where parallel sign-ins meet; this spares a replay its proofs.
     if (this.link.views.isSignInNonceUsed(signIn.account, nonce)) throw nonceUsed();
     await proveSignIn(signIn, proofs, (check) => this.contractChecks.run(client, check));
+    if (this.link.views.grantsAtSignIn(signIn.account)) {
+      this.depositLimits.takeNewAccount(client.address, client.header);
+    }
     const { token, tokenHash } = newToken();
     await this.open(signIn, markets, tokenHash);
     return { token, expiresAt: signIn.expiresAtMs };

@@ -33,7 +33,7 @@ import {
 } from "../../testing/running-gateway.js";
 import type { SocketLimits } from "../../ws/socket-limits.js";
 import { StreamServer } from "../../ws/stream-server.js";
-import type { AttestationDesk } from "../attestation-desk.js";
+import type { Attestation } from "../attestation.js";
 import { VenueGateway } from "../venue-gateway.js";
 import type { VenueCommand } from "../venue-link.js";
 
@@ -60,7 +60,7 @@ export interface VenueChanges {
   readonly signatures?: SignatureVerifier;
   /** Keys of the attestors, and the desk that takes their votes. */
   readonly attestors?: AttestorKeys;
-  readonly attestation?: (venue: Venue) => AttestationDesk;
+  readonly attestation?: (venue: Venue) => Attestation;
 }
 
 export interface RunningVenue extends RunningGateway {
