@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { TestVenue } from "@perpgate/venue/testing";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { BridgeControl } from "./bridge/bridge-control.js";
 import { CohortControl } from "./cohort-control.js";
 import { askControl, type ControlRequest, ControlSocket } from "./control-socket.js";
 import { StartError } from "./start-error.js";
@@ -17,7 +18,8 @@ async function controlled(idleMs = LONG_MS) {
   const { venue } = await TestVenue.open(join(folder, "venue"));
   onTestFinished(() => venue.close());
   const log = pino({ level: "silent" });
-  const control = new ControlSocket(folder, new CohortControl(venue), log, idleMs);
+  const controls = { cohort: new CohortControl(venue), bridge: new BridgeControl(venue) };
+  const control = new ControlSocket(folder, controls, log, idleMs);
   await control.open();
   onTestFinished(() => control.close());
   return { folder, venue, control };

@@ -10,6 +10,7 @@ import { rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import type { BridgeChange, BridgeControl } from "./bridge/bridge-control.js";
 import { type CohortChange, type CohortControl, isCohortChange } from "./cohort-control.js";
 import { StartError } from "./start-error.js";
 
@@ -19,8 +20,12 @@ const MAX_REQUEST_BYTES = 1_048_576;
 /** How long a connection may stay silent before its request is complete. */
 const IDLE_MS = 10_000;
 
-export interface ControlRequest {
-  readonly cohort: CohortChange;
+export type ControlRequest = { readonly cohort: CohortChange } | { readonly bridge: BridgeChange };
+
+/** What an operator can change. */
+export interface Controls {
+  readonly cohort: CohortControl;
+  readonly bridge: BridgeControl;
 }
 
 export class ControlSocket {
@@ -31,7 +36,7 @@ export class ControlSocket {
 
   constructor(
     dataFolder: string,
-    private readonly cohort: CohortControl,
+    private readonly controls: Controls,
     private readonly log: Logger,
     private readonly idleMs = IDLE_MS,
   ) {
@@ -45,7 +50,10 @@ export class ControlSocket {
     rmSync(this.path, { force: true });
     await new Promise<void>((resolve) => {
       this.server.once("error", (error) => {
-        this.log.warn({ err: error }, "no control socket; perpgate cohort will not work");
+        this.log.warn(
+          { err: error },
+          "no control socket; perpgate cohort and perpgate bridge will not work",
+        );
         resolve();
       });
       this.server.listen(this.path, resolve);
@@ -84,12 +92,22 @@ export class ControlSocket {
 
   private async answer(text: string): Promise<void> {
     const request: unknown = JSON.parse(text);
-    if (typeof request !== "object" || request === null || !("cohort" in request)) {
-      throw new Error("unknown request");
-    }
-    const change = request.cohort;
+    if (typeof request !== "object" || request === null) throw new Error("unknown request");
+    if ("cohort" in request) return this.changeCohort(request.cohort);
+    if ("bridge" in request) return this.changeBridge(request.bridge);
+    throw new Error("unknown request");
+  }
+
+  private async changeBridge(change: unknown): Promise<void> {
+    const { bridge } = this.controls;
+    if (!bridge.isChange(change)) throw new Error("not a change of the bridge");
+    await bridge.change(change);
+    this.log.info({ ...change }, "bridge changed");
+  }
+
+  private async changeCohort(change: unknown): Promise<void> {
     if (!isCohortChange(change)) throw new Error("not a change of the cohort");
-    await this.cohort.change(change);
+    await this.controls.cohort.change(change);
     const { stage, allow, disallow } = change;
     this.log.info({ stage, allowed: allow.length, disallowed: disallow.length }, "cohort changed");
   }

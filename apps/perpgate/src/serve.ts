@@ -26,6 +26,7 @@ import {
 import type { Venue } from "@perpgate/venue";
 import { destination, type Logger, pino } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
+import { BridgeControl } from "./bridge/bridge-control.js";
 import { bridgeOf } from "./bridge/settings-bridge.js";
 import { createVenueBridge } from "./bridge/venue-bridge.js";
 import { clockProbe } from "./clock-probe.js";
@@ -87,7 +88,8 @@ export async function serve(
     ProofThread.start(rpcAddressesOf(settings)),
   ]);
   try {
-    const control = new ControlSocket(dataFolder, new CohortControl(venue), log);
+    const controls = { cohort: new CohortControl(venue), bridge: new BridgeControl(venue) };
+    const control = new ControlSocket(dataFolder, controls, log);
     const { source, feed } = createVenueIndex(settings, venue, clock, {
       onProblem: (problem) => log.warn({ ...problem }, "an index feed failed"),
       onFailure: (error) => log.error({ err: error }, "the index source failed"),
@@ -96,7 +98,8 @@ export async function serve(
     const metrics = new Registry();
     collectDefaultMetrics({ register: metrics });
     const bridge = createVenueBridge(bridging, venue, log, metrics);
-    const readiness = [runningProbe(venue), clockProbe(venue), feed];
+    const attestors = bridge === undefined ? [] : [bridge.probe];
+    const readiness = [runningProbe(venue), clockProbe(venue), feed, ...attestors];
     measureVenue(metrics, venue, dataFolder, readiness);
     watchRisk(venue, log, metrics);
     const metricsText = new MetricsText(metrics);
@@ -122,7 +125,7 @@ export async function serve(
         signIn,
         services: { nonces, proofs },
         signatures,
-        ...(bridge === undefined ? {} : { attestation: bridge.desk }),
+        ...(bridge === undefined ? {} : { attestation: bridge.intake }),
       }),
     });
     // Prices before clients: the first request already sees an index.

@@ -103,6 +103,11 @@ const OPERATE: Readonly<Record<string, CommandEntry>> = {
     summary: "copy a data folder, also beside a live venue",
     load: async () => (await import("./backup.js")).BACKUP,
   },
+  bridge: {
+    group: "operate",
+    summary: "pause deposits, judge one again, settle a reorganised one",
+    load: async () => (await import("./bridge.js")).BRIDGE,
+  },
   cohort: {
     group: "operate",
     summary: "change who may open positions",
