@@ -184,6 +184,25 @@ test("one endpoint of three stuck before a reorganisation: the others' word is e
   expect(attestors.venue.marks).toMatchObject([{ vote: { depositId: id, verdict: "reorged" } }]);
 });
 
+test("a transaction that the node never answers about: found alone, the others are credited", async () => {
+  proxies = [await RpcProxy.start(node.url)];
+  const [proxy] = proxies;
+  const bad = await deposit(1);
+  const good = [await deposit(2), await deposit(3), await deposit(4)];
+  await node.mine(3);
+  const { txHash } = attestors.venue.deposit(bad);
+  proxy!.hangs = (calls) => JSON.stringify(calls).includes(txHash);
+  const one = attestors.attestor(chain({ rpc: [proxy!.url], timeoutMs: 200, batchSize: 8 }));
+  const isCredited = (id: number) => attestors.venue.deposit(id).status === "credited";
+  for (let poll = 0; poll < 8 && !good.every(isCredited); poll++) {
+    await one.poll();
+    // Past the endpoint's pause after a failure.
+    attestors.nowMs += 60_000;
+  }
+  expect(good.every(isCredited)).toBe(true);
+  expect(attestors.venue.deposit(bad).status).toBe("queued");
+});
+
 test("an endpoint a day behind: left out, reported, and holds up no deposit", async () => {
   proxies = await Promise.all([1, 2, 3].map(() => RpcProxy.start(node.url)));
   const late = proxies[0]!;

@@ -212,8 +212,11 @@ describe("one attestor, in the venue's process", () => {
         status: "credited",
         reorged: "transaction_gone",
       });
-      const metrics = await (await fetch(`${url}/metrics`)).text();
-      expect(metrics).toContain("perpgate_deposits_reorged_total 1");
+      // Metrics are collected once a second.
+      const metrics = await until(
+        async () => (await fetch(`${url}/metrics`)).text(),
+        (text) => text.includes("perpgate_deposits_reorged_total 1"),
+      );
       expect(metrics).toContain('perpgate_bridge_credited_reorgs_total{chain="ethereum"} 1');
       child.signal("SIGTERM");
       const { stderr } = await child.ended;

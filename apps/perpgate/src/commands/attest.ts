@@ -33,7 +33,7 @@ and readiness are served on the loopback address.`,
     "metrics-port": {
       kind: "text",
       value: "PORT",
-      help: "of /metrics, /healthz and /readyz on 127.0.0.1; 0 for any free one (9465)",
+      help: "of /metrics, /healthz and /readyz on 127.0.0.1 (9465, or a free one)",
     },
   },
   examples: [["attest --venue https://gateway.example --config attestor.json", "until stopped"]],
@@ -41,7 +41,6 @@ and readiness are served on the loopback address.`,
 };
 
 const TIMEOUT_MS = 10_000;
-const DEFAULT_METRICS_PORT = 9_465;
 
 /** Does not end by itself. */
 async function attest(args: Arguments): Promise<number> {
@@ -85,14 +84,15 @@ function attestorsIn(bridge: BridgeConfig): Extract<BridgeConfig, { kind: "chain
 function placesOf(args: Arguments): {
   readonly url: string;
   readonly config: string | undefined;
-  readonly port: number;
+  readonly port: number | undefined;
 } {
   const url = args.text("venue");
   if (url === undefined || !/^https?:\/\//.test(url) || !URL.canParse(url)) {
     throw args.fail("--venue must be the gateway's http address");
   }
-  const text = args.text("metrics-port") ?? String(DEFAULT_METRICS_PORT);
-  const port = Number(text);
-  if (!/^[0-9]+$/.test(text) || port > 65_535) throw args.fail("--metrics-port must be a port");
-  return { url, config: args.text("config"), port };
+  const text = args.text("metrics-port");
+  if (text !== undefined && (!/^[0-9]{1,5}$/.test(text) || Number(text) > 65_535)) {
+    throw args.fail("--metrics-port must be a port");
+  }
+  return { url, config: args.text("config"), port: text === undefined ? undefined : Number(text) };
 }
