@@ -49,6 +49,14 @@ describe("the control socket", () => {
     expect(venue.views.cohortStage).toBe("closed");
   });
 
+  test("a change of the bridge: answered with the engine's reason where it was not made", async () => {
+    const { folder } = await controlled();
+    const pause: ControlRequest = { bridge: { action: "pause", scope: "ethereum" } };
+    await expect(askControl(folder, pause)).rejects.toThrow("this venue runs the dev attestor");
+    const settle: ControlRequest = { bridge: { action: "settle", depositId: 7 } };
+    await expect(askControl(folder, settle)).rejects.toThrow("there is no such deposit");
+  });
+
   test("close: silent connections, and half a request, do not hold it up", async () => {
     const { folder, control } = await controlled();
     const silent = await connected(folder);

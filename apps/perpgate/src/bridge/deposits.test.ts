@@ -176,8 +176,9 @@ describe("one attestor, in the venue's process", () => {
   test(
     "a reorganisation before crediting: back to none, then credited once; one after it: marked, counted, logged",
     async () => {
+      const data = join(temporaryFolder(), "data");
       const { child, url } = await startVenue(
-        join(temporaryFolder(), "data"),
+        data,
         chainSettings(chain, { keyFiles: [newKeyFile().path] }),
       );
       const client = depositor(url);
@@ -218,6 +219,13 @@ describe("one attestor, in the venue's process", () => {
         (text) => text.includes("perpgate_deposits_reorged_total 1"),
       );
       expect(metrics).toContain('perpgate_bridge_credited_reorgs_total{chain="ethereum"} 1');
+      const settle = ["bridge", "settle", String(depositId), "--data", data];
+      expect((await new PerpgateProcess(settle).ended).stdout).toContain(
+        `deposit ${depositId} settled, in the log`,
+      );
+      expect(await read(client, depositId)).toMatchObject({ reorgSettled: true });
+      const again = await new PerpgateProcess(settle).ended;
+      expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("settled before") });
       child.signal("SIGTERM");
       const { stderr } = await child.ended;
       expect(stderr.match(/ALARM/g)).toHaveLength(2);
