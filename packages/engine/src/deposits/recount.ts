@@ -1,9 +1,9 @@
 /**
- * Votes when the attestors or their quorum change, or a pause ends. A vote counts for whoever gave it: one whose
- * number is somebody else's now, or nobody's, is dropped, and the votes of all others stand, so that
- * a vote which its attestor has since taken back cannot be handed in again. Then what is left is
- * counted: attestors do not repeat themselves, so a deposit that fewer votes suffice for would
- * otherwise wait for good.
+ * Votes when the attestors or their quorum change, or a pause ends. A vote counts for its attestor:
+ * one whose number is somebody else's now, or nobody's, is dropped, and the votes of all others
+ * stand, so that a vote which its attestor has since taken back cannot be handed in again. Then what
+ * is left is counted: attestors do not repeat themselves, so a deposit that fewer votes suffice for
+ * would otherwise wait for good.
  */
 import type { Configure } from "../commands.js";
 import type { VenueState } from "../state/venue.js";
