@@ -22,7 +22,8 @@ const SEGMENT_BYTES = 64 * 2 ** 20;
 /** A process fills its caches and rings first: this share of its life, at least a minute, does not count. */
 const WARM_UP_SHARE = 0.4;
 const WARM_UP_MS = 60_000;
-const WINDOW_MS = 15_000;
+/** Under load the venue collects all of its garbage about twice a minute: less shows the teeth alone. */
+const WINDOW_MS = 60_000;
 /** Windows of a life that make a slope. */
 const LEAST_WINDOWS = 4;
 
