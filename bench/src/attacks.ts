@@ -81,6 +81,8 @@ async function runTable(): Promise<void> {
   const attacks = chosen();
   const options = { milliseconds: amount("seconds") * 1_000, maxBytes: amount("megabytes") * 1e6 };
   const rows: Row[] = [];
+  /** Attacks that could not be run, which is a failure of the table. */
+  const broken: string[] = [];
   const venue = await SeededVenue.start();
   try {
     const trials = await Trials.start(venue, options);
@@ -90,9 +92,14 @@ async function runTable(): Promise<void> {
         progress(`attacks: no attack, ${path}: median ${median(latenciesMs).toFixed(2)} ms`);
       }
       for (const [i, attack] of attacks.entries()) {
-        const row = await trials.run(attack);
-        rows.push(row);
-        progress(`[${i + 1}/${attacks.length}] ${rowLine(row)}`);
+        try {
+          const row = await trials.run(attack);
+          rows.push(row);
+          progress(`[${i + 1}/${attacks.length}] ${rowLine(row)}`);
+        } catch (error) {
+          broken.push(`${attack.name}: ${error instanceof Error ? error.message : String(error)}`);
+          progress(`[${i + 1}/${attacks.length}] did not run: ${broken.at(-1)}`);
+        }
       }
     } finally {
       await trials.close();
@@ -100,7 +107,7 @@ async function runTable(): Promise<void> {
   } finally {
     await venue.close();
   }
-  if (rows.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
-  if (flags.json === true) console.log(JSON.stringify({ machine: machine(), rows }));
-  else console.log(tableOf(rows));
+  if (broken.length > 0 || rows.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
+  if (flags.json === true) console.log(JSON.stringify({ machine: machine(), rows, broken }));
+  else console.log([tableOf(rows), ...broken.map((why) => `DID NOT RUN ${why}`)].join("\n"));
 }

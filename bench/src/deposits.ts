@@ -89,7 +89,7 @@ async function registerMany(gateway: Gateway, trader: SignedIn): Promise<void> {
   }
 }
 
-/** The metric that tells how many deposits the last poll found unsettled, or undefined. */
+/** The first value of a metric, or undefined. */
 async function metric({ origin }: Gateway, name: string): Promise<number | undefined> {
   const text = await (await fetch(`${origin}/metrics`)).text();
   const found = text.split("\n").find((line) => line.startsWith(name) && !line.startsWith("#"));

@@ -5,7 +5,7 @@
  * checkpoints up to one place in the log, durable on return. A plain copy of a live log can be torn
  * in its middle, since the copier reads its beginning before its end; so the end is looked up first
  * and nothing past it is copied, and what lies before it never changes again. The history is left
- * out: it is made anew from the log, and no copy of it is safe while it is written.
+ * out: it is rebuilt from the log, and no copy of it is safe while it is written.
  */
 
 import {
@@ -16,7 +16,6 @@ import {
   ftruncateSync,
   openSync,
   readdirSync,
-  readFileSync,
   readSync,
   rmSync,
   statSync,
@@ -25,6 +24,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { inspectLog, isNotThere, JournalDamaged, type LogState, nodeDisk } from "@perpgate/journal";
+import { readCheckpointLines } from "@perpgate/venue";
 import { makeFolder } from "./make-folder.js";
 import { StartError } from "./start-error.js";
 
@@ -141,13 +141,11 @@ function copySnapshot(from: string, to: string): number {
 function copyCheckpoints(from: string, to: string, log: LogState): number {
   const path = join(from, "checkpoints.jsonl");
   if (!existsSync(path)) return 0;
-  // What follows the last line end is a line that is being written.
-  const whole = readFileSync(path, "utf8").split("\n").slice(0, -1);
-  const kept = whole.filter((line) => {
-    const { record }: { record: number } = JSON.parse(line);
-    return record <= log.end.record;
-  });
-  const text = kept.map((line) => `${line}\n`).join("");
+  // A line that is no checkpoint, or that is being written, claims nothing and is left out.
+  const kept = readCheckpointLines(path).lines.filter(
+    ({ checkpoint }) => checkpoint.record <= log.end.record,
+  );
+  const text = kept.map(({ text: line }) => `${line}\n`).join("");
   writeFileSync(join(to, "checkpoints.jsonl"), text);
   sync(join(to, "checkpoints.jsonl"));
   return text.length;

@@ -32,6 +32,17 @@ export const OPTIONS: Readonly<Record<string, OptionRule>> = {
   },
 };
 
+/** What an operator accepts for one start: never a variable or a setting, which would stay. */
+export interface Accepted {
+  readonly loss: boolean;
+  readonly clock: boolean;
+}
+
+const ACCEPT_FLAGS: Readonly<Record<`accept-${keyof Accepted}`, string>> = {
+  "accept-loss": "go on with a log that has lost its end; what shows the loss is kept",
+  "accept-clock": "believe the clock at this start, however far ahead it is",
+};
+
 /** Variables that share the prefix and are not settings. */
 const OTHER_VARIABLES: ReadonlySet<string> = new Set([
   "PERPGATE_VECTORS",
@@ -47,7 +58,7 @@ export type RawSettings = Readonly<Record<string, unknown>>;
 export type Command =
   | { readonly name: "help" }
   | { readonly name: "version" }
-  | { readonly name: "serve"; readonly flags: RawSettings };
+  | { readonly name: "serve"; readonly flags: RawSettings; readonly accepted: Accepted };
 
 export function parseCommandLine(args: readonly string[]): Command {
   const { values, positionals } = parseFlags(args);
@@ -63,13 +74,18 @@ export function parseCommandLine(args: readonly string[]): Command {
     const value = values[name];
     if (value !== undefined) flags[rule.setting] = readValue(rule, String(value), `--${name}`);
   }
-  return { name: "serve", flags };
+  const accepted = {
+    loss: values["accept-loss"] === true,
+    clock: values["accept-clock"] === true,
+  };
+  return { name: "serve", flags, accepted };
 }
 
 const FLAGS: NonNullable<ParseArgsConfig["options"]> = {
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
 };
+for (const name of Object.keys(ACCEPT_FLAGS)) FLAGS[name] = { type: "boolean" };
 for (const [name, { kind }] of Object.entries(OPTIONS)) {
   FLAGS[name] = { type: kind === "switch-off" ? "boolean" : "string" };
 }
@@ -138,6 +154,10 @@ export function helpText(): string {
     "",
     "Options of serve, each also an environment variable:",
     ...lines,
+    "",
+    "For one start of serve, flags only:",
+    ...Object.entries(ACCEPT_FLAGS).map(([name, help]) => `  --${name}`.padEnd(22).concat(help)),
+    "",
     "  --help, -h".padEnd(22).concat("this text"),
     "  --version, -v".padEnd(22).concat("the version"),
     "",

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { TestVenue } from "@perpgate/venue/testing";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { BridgeControl } from "./bridge/bridge-control.js";
 import { CohortControl } from "./cohort-control.js";
 import { askControl, type ControlRequest, ControlSocket } from "./control-socket.js";
 import { StartError } from "./start-error.js";
@@ -17,7 +18,12 @@ async function controlled(idleMs = LONG_MS) {
   const { venue } = await TestVenue.open(join(folder, "venue"));
   onTestFinished(() => venue.close());
   const log = pino({ level: "silent" });
-  const control = new ControlSocket(folder, new CohortControl(venue), log, idleMs);
+  const controls = {
+    cohort: new CohortControl(venue),
+    bridge: new BridgeControl(venue),
+    prune: () => 0,
+  };
+  const control = new ControlSocket(folder, controls, log, idleMs);
   await control.open();
   onTestFinished(() => control.close());
   return { folder, venue, control };
@@ -45,6 +51,14 @@ describe("the control socket", () => {
     const { folder, venue } = await controlled();
     await askControl(folder, CLOSED);
     expect(venue.views.cohortStage).toBe("closed");
+  });
+
+  test("a change of the bridge: answered with the engine's reason where it was not made", async () => {
+    const { folder } = await controlled();
+    const pause: ControlRequest = { bridge: { action: "pause", scope: "ethereum" } };
+    await expect(askControl(folder, pause)).rejects.toThrow("this venue runs the dev attestor");
+    const settle: ControlRequest = { bridge: { action: "settle", depositId: 7 } };
+    await expect(askControl(folder, settle)).rejects.toThrow("there is no such deposit");
   });
 
   test("close: silent connections, and half a request, do not hold it up", async () => {

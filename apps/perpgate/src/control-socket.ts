@@ -11,6 +11,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import type { LogPosition } from "@perpgate/journal";
 import type { Logger } from "pino";
+import type { BridgeChange, BridgeControl } from "./bridge/bridge-control.js";
 import { type CohortChange, type CohortControl, isCohortChange } from "./cohort-control.js";
 import { StartError } from "./start-error.js";
 
@@ -22,11 +23,17 @@ const IDLE_MS = 10_000;
 
 export type ControlRequest =
   | { readonly cohort: CohortChange }
+  | { readonly bridge: BridgeChange }
   /** The log is given up below this place. */
   | { readonly prune: LogPosition };
 
-/** Gives up the log below a place; returns how many segments went. */
-export type Prune = (below: LogPosition) => number;
+/** What an operator can change. */
+export interface Controls {
+  readonly cohort: CohortControl;
+  readonly bridge: BridgeControl;
+  /** Gives up the log below a place; returns how many segments went. */
+  prune(below: LogPosition): number;
+}
 
 export class ControlSocket {
   private readonly path: string;
@@ -36,10 +43,9 @@ export class ControlSocket {
 
   constructor(
     dataFolder: string,
-    private readonly cohort: CohortControl,
+    private readonly controls: Controls,
     private readonly log: Logger,
     private readonly idleMs = IDLE_MS,
-    private readonly prune?: Prune,
   ) {
     this.path = join(dataFolder, SOCKET_NAME);
     this.server = createServer({ allowHalfOpen: true }, (socket) => this.serve(socket));
@@ -51,7 +57,10 @@ export class ControlSocket {
     rmSync(this.path, { force: true });
     await new Promise<void>((resolve) => {
       this.server.once("error", (error) => {
-        this.log.warn({ err: error }, "no control socket; perpgate cohort will not work");
+        this.log.warn(
+          { err: error },
+          "no control socket; perpgate cohort, bridge and prune will not work",
+        );
         resolve();
       });
       this.server.listen(this.path, resolve);
@@ -91,18 +100,29 @@ export class ControlSocket {
   private async answer(text: string): Promise<void> {
     const request: unknown = JSON.parse(text);
     if (typeof request !== "object" || request === null) throw new Error("unknown request");
+    if ("cohort" in request) return this.changeCohort(request.cohort);
+    if ("bridge" in request) return this.changeBridge(request.bridge);
     if ("prune" in request) return this.pruneBelow(request.prune);
-    if (!("cohort" in request)) throw new Error("unknown request");
-    const change = request.cohort;
+    throw new Error("unknown request");
+  }
+
+  private async changeBridge(change: unknown): Promise<void> {
+    const { bridge } = this.controls;
+    if (!bridge.isChange(change)) throw new Error("not a change of the bridge");
+    await bridge.change(change);
+    this.log.info({ ...change }, "bridge changed");
+  }
+
+  private async changeCohort(change: unknown): Promise<void> {
     if (!isCohortChange(change)) throw new Error("not a change of the cohort");
-    await this.cohort.change(change);
+    await this.controls.cohort.change(change);
     const { stage, allow, disallow } = change;
     this.log.info({ stage, allowed: allow.length, disallowed: disallow.length }, "cohort changed");
   }
 
   private pruneBelow(below: unknown): void {
-    if (this.prune === undefined || !isPosition(below)) throw new Error("not a place in the log");
-    const segments = this.prune(below);
+    if (!isPosition(below)) throw new Error("not a place in the log");
+    const segments = this.controls.prune(below);
     this.log.info({ below, segments }, "the log was pruned");
   }
 }

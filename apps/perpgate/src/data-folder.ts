@@ -13,7 +13,8 @@ const PRIVATE_FOLDER = 0o700;
 /** Access of anybody but the owner. */
 const OTHERS = 0o077;
 /** Everything that a venue keeps in its data folder. */
-const OWN_NAMES = new Set(["journal", "history", "checkpoints.jsonl", "control.sock"]);
+const OWN_NAME =
+  /^(journal|history|history\.set-aside-.*|given-up-.*|checkpoints\.jsonl|clock\.json.*|control\.sock)$/;
 
 export function prepareDataFolder(path: string): string {
   const folder = resolve(path);
@@ -48,13 +49,13 @@ export function closeToOthers(folder: string): string[] {
     }
   };
   const names = readdirSync(folder);
-  for (const name of names.filter((own) => OWN_NAMES.has(own))) {
+  for (const name of names.filter((own) => OWN_NAME.test(own))) {
     const path = join(folder, name);
     close(path);
     if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) continue;
     for (const file of readdirSync(path)) close(join(path, file));
   }
-  const isShared = names.some((name) => !OWN_NAMES.has(name));
+  const isShared = names.some((name) => !OWN_NAME.test(name));
   if (!isShared) close(folder);
   else if ((lstatSync(folder).mode & OTHERS) !== 0) open.push(folder);
   return open;

@@ -54,10 +54,12 @@ async function runServe(): Promise<void> {
   letHeapGrow();
   const { serve } = await import("./serve.js");
   const exit = ProcessExit.install();
-  const perpgate = await serve(settings, version, exit, attestorKey).catch((error) => {
-    exit.fail(error);
-    return undefined;
-  });
+  const perpgate = await serve(settings, version, command.accepted, exit, attestorKey).catch(
+    (error) => {
+      exit.fail(error);
+      return undefined;
+    },
+  );
   if (perpgate === undefined) return;
   // Before the banner: whoever waits for it may send a signal the moment it appears.
   onStopSignal(() => exit.stop(() => perpgate.stop(), perpgate.stopWithinMs));

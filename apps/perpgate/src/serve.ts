@@ -23,12 +23,16 @@ import {
   ThreadVerifier,
   VenueGateway,
 } from "@perpgate/gateway";
+import type { LogPosition } from "@perpgate/journal";
 import type { Venue } from "@perpgate/venue";
 import { destination, type Logger, pino } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
+import { BridgeControl } from "./bridge/bridge-control.js";
 import { bridgeOf } from "./bridge/settings-bridge.js";
 import { createVenueBridge } from "./bridge/venue-bridge.js";
+import { clockProbe } from "./clock-probe.js";
 import { CohortControl } from "./cohort-control.js";
+import type { Accepted } from "./command-line.js";
 import { ControlSocket } from "./control-socket.js";
 import { closeToOthers, prepareDataFolder } from "./data-folder.js";
 import type { ProcessExit } from "./exit/process-exit.js";
@@ -70,6 +74,7 @@ const CLOSE_MS = 10_000;
 export async function serve(
   settings: Settings,
   version: string,
+  accepted: Accepted,
   exit: ProcessExit,
   attestorKey?: string,
 ): Promise<RunningPerpgate> {
@@ -83,7 +88,14 @@ export async function serve(
   const open = closeToOthers(dataFolder);
   if (open.length > 0) log.warn({ paths: open }, "other users may read parts of the data folder");
   const clock = () => Date.now();
-  const venue = await openSettingsVenue(settings, bridging, dataFolder, log, exit.deadline);
+  const venue = await openSettingsVenue(
+    settings,
+    bridging,
+    dataFolder,
+    log,
+    exit.deadline,
+    accepted,
+  );
   exit.onFailure(() => venue.abandon());
   void venue.failed.then((error) => exit.fail(stopped(error)));
   const [signatures, proofs] = await Promise.all([
@@ -93,9 +105,12 @@ export async function serve(
   for (const { failed } of [signatures, proofs]) {
     void failed.then((error) => exit.fail(stopped(error)));
   }
-  const control = new ControlSocket(dataFolder, new CohortControl(venue), log, undefined, (below) =>
-    venue.pruneBelow(below),
-  );
+  const controls = {
+    cohort: new CohortControl(venue),
+    bridge: new BridgeControl(venue),
+    prune: (below: LogPosition) => venue.pruneBelow(below),
+  };
+  const control = new ControlSocket(dataFolder, controls, log);
   const { source, feed } = createVenueIndex(settings, venue, clock, {
     onProblem: (problem) => log.warn({ ...problem }, "an index feed failed"),
     onFailure: (error) => log.error({ err: error }, "the index source failed"),
@@ -104,7 +119,8 @@ export async function serve(
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
   const bridge = createVenueBridge(bridging, venue, log, metrics);
-  const readiness = [runningProbe(venue), feed];
+  const attestors = bridge === undefined ? [] : [bridge.probe];
+  const readiness = [runningProbe(venue), clockProbe(venue), feed, ...attestors];
   measureVenue(metrics, venue, dataFolder, readiness);
   watchRisk(venue, log, metrics);
   const metricsText = new MetricsText(metrics);
@@ -130,7 +146,7 @@ export async function serve(
       signIn,
       services: { nonces, proofs },
       signatures,
-      ...(bridge === undefined ? {} : { attestation: bridge.desk }),
+      ...(bridge === undefined ? {} : { attestation: bridge.intake }),
     }),
   });
   // The log decides what was acknowledged; clients that wait for an answer get 503.

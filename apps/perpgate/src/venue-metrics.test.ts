@@ -26,6 +26,8 @@ describe("GET /metrics", () => {
     for (const symbol of ["BTCUSD", "ETHUSD", "SOLUSD"]) {
       expect(first.get(`perpgate_market_halted{symbol="${symbol}"}`)).toBe(0);
     }
+    expect(first.get("perpgate_clock_lead_seconds")).toBeLessThanOrEqual(2);
+    expect(first.get('perpgate_clock_jumps_total{kind="doubted"}')).toBe(0);
     expect(first.get("perpgate_data_free_bytes")).toBeGreaterThan(0);
     expect(first.get("perpgate_log_spare_missing")).toBe(0);
     expect(first.get("perpgate_log_spare_failures_total")).toBe(0);

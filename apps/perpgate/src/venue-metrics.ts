@@ -34,6 +34,24 @@ export function measureVenue(
     },
   });
   new Gauge({
+    name: "perpgate_clock_lead_seconds",
+    help: "How far the wall clock is ahead of the venue's time; negative: behind.",
+    registers,
+    collect() {
+      this.set(venue.clockLeadMs / 1_000);
+    },
+  });
+  new Counter({
+    name: "perpgate_clock_jumps_total",
+    help: "Jumps of the wall clock since the start: followed, doubted, or back.",
+    labelNames: ["kind"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [kind, count] of Object.entries(venue.clockJumps)) this.inc({ kind }, count);
+    },
+  });
+  new Gauge({
     name: "perpgate_commands_waiting",
     help: "Commands handed in and not yet answered; past limits.pendingOrders orders are refused.",
     registers,

@@ -1,8 +1,9 @@
 /** Opens the venue of the data folder; what keeps it from opening is told in one line. */
 
 import type { BridgeConfig } from "@perpgate/bridge";
-import { type ExitDeadline, JournalError, JournalLocked } from "@perpgate/journal";
+import { type ExitDeadline, JournalError, JournalLocked, LogBehind } from "@perpgate/journal";
 import {
+  ClockRefused,
   ConfigRefused,
   DEFAULT_PARAMETERS,
   HistoryLost,
@@ -12,6 +13,7 @@ import {
 } from "@perpgate/venue";
 import { attestationParameters, attestorKeysOf } from "./bridge/settings-bridge.js";
 import { plainAddress } from "./cohort-control.js";
+import type { Accepted } from "./command-line.js";
 import type { Settings } from "./settings.js";
 import { StartError } from "./start-error.js";
 
@@ -21,6 +23,7 @@ export async function openSettingsVenue(
   directory: string,
   logger: VenueLogger,
   exitDeadline: ExitDeadline,
+  accepted: Accepted = { loss: false, clock: false },
 ): Promise<Venue> {
   const { markets, risk, cohort, snapshots } = settings;
   try {
@@ -39,6 +42,8 @@ export async function openSettingsVenue(
       checkpoints: snapshots,
       logger,
       exitDeadline,
+      acceptLoss: accepted.loss,
+      acceptClock: accepted.clock,
     });
   } catch (error) {
     throw isKnown(error) ? new StartError(`${error.message}${adviceOn(error)}`) : error;
@@ -46,12 +51,19 @@ export async function openSettingsVenue(
 }
 
 function adviceOn(error: Error): string {
-  if (!(error instanceof JournalLocked)) return "";
-  return "; stop it, or choose another folder with --data";
+  if (error instanceof JournalLocked) return "; stop it, or choose another folder with --data";
+  if (error instanceof LogBehind) {
+    return "; restore the log, or start once with --accept-loss to go on without what is missing";
+  }
+  if (error instanceof ClockRefused) {
+    return "; set the clock, or start once with --accept-clock if it is right";
+  }
+  return "";
 }
 
 function isKnown(error: unknown): error is Error {
   return (
+    error instanceof ClockRefused ||
     error instanceof ConfigRefused ||
     error instanceof JournalError ||
     error instanceof HistoryLost ||

@@ -12,36 +12,42 @@ const NOTHING = Buffer.alloc(0);
 /** `body` is only good during the call. */
 export type OnAnswer = (status: number, body: Buffer) => void;
 
+/** Once, when the other side has closed or reset it, or it was never established. */
+export type OnLost = (reason: Error, isAnswerOwed: boolean) => void;
+
 export class Connection {
   private readonly socket: Socket;
   /** Of an answer that came in pieces. */
   private received: Buffer = NOTHING;
   private answered: OnAnswer | null = null;
+  /** By this side. */
+  private isClosed = false;
 
-  private constructor(port: number, onLost: (reason: Error) => void, localAddress?: string) {
+  private constructor(port: number, onLost: OnLost, localAddress?: string) {
     this.socket = connectLean(port, (chunk) => this.onData(chunk), localAddress);
-    this.socket.on("error", onLost);
+    let reason: Error | undefined;
+    this.socket.on("error", (error) => {
+      reason = error;
+    });
     this.socket.on("close", () => {
-      if (this.answered === null) return;
-      onLost(new Error("the server closed a connection it owed an answer"));
+      if (this.isClosed) return;
+      const isOwed = this.answered !== null;
+      onLost(reason ?? new Error("the server closed the connection"), isOwed);
     });
   }
 
   /** Connected on return, so that no request pays for the handshake. */
   static async open(port: number): Promise<Connection> {
-    const connection = new Connection(port, (reason) => {
-      throw reason;
+    const connection = new Connection(port, (reason, isOwed) => {
+      if (isOwed)
+        throw new Error("a connection was lost that was owed an answer", { cause: reason });
     });
     await once(connection.socket, "connect");
     return connection;
   }
 
-  /** Connects while the first request waits; `onLost` is called where others would throw. */
-  static connecting(
-    port: number,
-    onLost: (reason: Error) => void,
-    localAddress?: string,
-  ): Connection {
+  /** Connects while the first request waits; the loss of the connection is reported, not thrown. */
+  static connecting(port: number, onLost: OnLost, localAddress?: string): Connection {
     return new Connection(port, onLost, localAddress);
   }
 
@@ -64,6 +70,7 @@ export class Connection {
   }
 
   close(): void {
+    this.isClosed = true;
     this.answered = null;
     this.socket.destroy();
   }

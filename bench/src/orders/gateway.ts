@@ -27,6 +27,10 @@ export const UNLIMITED = {
   accountCostMsPerSecond: 1_000_000,
   accountCostBurstMs: 1_000_000,
   depositsPerMinute: 1_000_000,
+  addressDepositsPerMinute: 1_000_000,
+  unseenDeposits: 1_000_000,
+  newAccountsPerMinute: 1_000_000,
+  newAccountsBurst: 1_000_000,
 };
 
 const CONFIGURATION = {

@@ -12,7 +12,7 @@ import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import { json } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 import { isMainThread, parentPort, Worker } from "node:worker_threads";
-import { ChainAttestor, privateKeyFromSeed, resolveBridge } from "@perpgate/bridge";
+import { ChainAttestor, privateKeyFromSeed, resolveBridge, termsOf } from "@perpgate/bridge";
 
 const DEPOSITS = 1_000;
 const POLLS = 20;
@@ -68,7 +68,7 @@ async function measure() {
     });
   });
   const seed = "55".repeat(32);
-  const { venue, chains, attestors } = resolveBridge(
+  const { chains, attestors } = resolveBridge(
     {
       keyFiles: ["key"],
       chains: {
@@ -76,6 +76,7 @@ async function measure() {
           rpc: [`http://127.0.0.1:${port}`],
           vault: `0x${VAULT}`,
           tokens: { USDC: { contract: `0x${USDC}` } },
+          finality: "confirmations",
         },
       },
     },
@@ -85,24 +86,29 @@ async function measure() {
   const deposits = Array.from({ length: DEPOSITS }, (_, i) => ({
     depositId: i + 1,
     txHash: (i + 1).toString(16).padStart(64, "0"),
-    token: "USDC",
+    account: i,
     status: "queued",
-    registeredAtMs: 0,
+    registeredAtMs: Date.now(),
+    creditedParts: 0,
     ownVote: null,
   }));
   let votes = 0;
   const venuePort = {
-    pending: () => deposits,
-    credited: () => [],
+    terms: () => ({ venueId: "66".repeat(32), chains: chains.map(termsOf) }),
+    pending: (_chain, _attestor, order, after) => {
+      const ordered = order === "ascending" ? deposits : [...deposits].reverse();
+      const from = after === 0 ? 0 : ordered.findIndex(({ depositId }) => depositId === after) + 1;
+      const rows = ordered.slice(from, from + 500);
+      return { rows, next: from + 500 < ordered.length ? rows.at(-1).depositId : null };
+    },
+    credited: () => ({ rows: [], next: null }),
     submit: async (signed) => {
       votes += signed.length;
       for (const { vote } of signed) deposits[vote.depositId - 1].ownVote = vote;
       return signed.map(() => null);
     },
-    markReorged: async () => {},
   };
   const attestor = new ChainAttestor({
-    venue,
     attestor: attestors[0] ?? { index: 0, privateKey: privateKeyFromSeed(seed) },
     chain: chains[0],
     port: venuePort,

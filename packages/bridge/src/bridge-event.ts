@@ -13,6 +13,19 @@ export type BridgeEvent =
       readonly retryAtMs: number;
     }
   | {
+      /** Its head is so far behind the others' that what it says is left out. */
+      readonly kind: "EndpointStale";
+      readonly chain: Chain;
+      readonly endpoint: string;
+      readonly lagMs: number;
+    }
+  | {
+      /** The attestor's configuration is not the venue's: it does not vote. */
+      readonly kind: "ConfigurationDiffers";
+      readonly chain: Chain;
+      readonly difference: string;
+    }
+  | {
       readonly kind: "EndpointsDisagreed";
       readonly chain: Chain;
       readonly depositId: number;
@@ -48,6 +61,22 @@ export type BridgeEvent =
       readonly reason: string;
     }
   | {
+      /** The venue did not take a request with this vote; it is tried again alone. */
+      readonly kind: "SubmitFailed";
+      readonly chain: Chain;
+      readonly depositId: number;
+      readonly retryAtMs: number;
+      readonly error: unknown;
+    }
+  | {
+      /** A deposit could not be judged; no other deposit is held up. */
+      readonly kind: "DepositFailed";
+      readonly chain: Chain;
+      readonly depositId: number;
+      readonly retryAtMs: number;
+      readonly error: unknown;
+    }
+  | {
       readonly kind: "PollFailed";
       readonly chain: Chain;
       readonly error: unknown;
@@ -55,9 +84,12 @@ export type BridgeEvent =
   | {
       readonly kind: "Polled";
       readonly chain: Chain;
+      /** Deposits that the poll asked the chain about. */
       readonly pending: number;
       readonly votes: number;
       readonly endpoints: number;
+      /** Nothing was there to ask the chain about. */
+      readonly isIdle: boolean;
     };
 
 /** `transaction_gone`: the money is not in the vault; `transaction_moved`: it is, elsewhere. */

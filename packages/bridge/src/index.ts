@@ -2,6 +2,8 @@
 
 export { Bridge, type BridgeSurroundings } from "./attest/bridge.js";
 export { ChainAttestor, type ChainAttestorParts } from "./attest/chain-attestor.js";
+export { termsOf } from "./attest/terms.js";
+export { AttestorHealth } from "./attestor-health.js";
 export { privateKeyFromSeed, publicKeyFromHex, publicKeyHex } from "./attestor-key.js";
 export type { BridgeEvent, BridgeObserver, ReorgReason } from "./bridge-event.js";
 export { tronAddressBytes, tronAddressOf } from "./chain/tron-address.js";
@@ -22,10 +24,21 @@ export {
   type PublishedVoteProblem,
   type TrustedAttestors,
 } from "./published-votes.js";
-export { RemoteVenue, type RemoteVenueOptions, VenueUnreachable } from "./remote-venue.js";
+export { RemoteVenue, type RemoteVenueOptions } from "./remote-venue.js";
 export { type BridgeLog, observeBridge } from "./telemetry.js";
 export { BridgeThread, type BridgeThreadParts } from "./thread/bridge-thread.js";
-export type { Awaitable, CreditedDeposit, DepositPort, PendingDeposit } from "./venue-port.js";
+export {
+  type Awaitable,
+  type ChainTerms,
+  type CreditedDeposit,
+  type DepositPort,
+  type OwnVote,
+  type Page,
+  type PendingDeposit,
+  type QueueOrder,
+  type VenueTerms,
+  VenueUnreachable,
+} from "./venue-port.js";
 export {
   type BlockReference,
   type SignedVote,

@@ -1,16 +1,24 @@
 /**
  * Checks attestations from the JSON that a venue publishes (`GET /v1/bridge/deposits/{id}`) and from
- * nothing else of that venue. Comes in: the deposit with its votes, and whom the checker trusts: the
- * attestors' keys and the venue's name, learned elsewhere. Whether the chain agrees is the next
+ * nothing else of that venue. Input: the deposit with its votes, and whom the checker trusts: the
+ * attestors' keys and the venue's id, learned elsewhere. Whether the chain agrees is the next
  * question, which any node of it answers.
  */
 
-import { type AttestedDeposit, type DepositVote, parseVote, type Vote } from "@perpgate/protocol";
+import {
+  type AnyVote,
+  type AttestedDeposit,
+  type DepositVote,
+  parseAnyVote,
+} from "@perpgate/protocol";
 import { publicKeyFromHex } from "./attestor-key.js";
-import { type VoteProblem, verifyVote } from "./vote.js";
+import { isSignedText, type VoteProblem } from "./vote.js";
 
 export interface TrustedAttestors {
-  readonly venue: string;
+  /** The hash of the venue's Genesis, which votes of format 2 sign. */
+  readonly venueId: string;
+  /** The venue's name, which votes of format 1 sign; without it none of these is accepted. */
+  readonly venue?: string;
   /** Ed25519 public keys in order of the attestors' numbers, hex. */
   readonly members: readonly string[];
   readonly quorum: number;
@@ -22,16 +30,20 @@ export type PublishedVoteProblem = VoteProblem | "other_deposit" | "mislabelled"
 export async function checkPublishedVote(
   deposit: AttestedDeposit,
   published: DepositVote,
-  { venue, members }: Pick<TrustedAttestors, "venue" | "members">,
+  trusted: Omit<TrustedAttestors, "quorum">,
 ): Promise<PublishedVoteProblem | null> {
-  const vote = parseVote(published.text);
-  if (vote === undefined) return "malformed";
-  const keys = members.map(publicKeyFromHex);
-  const problem = await verifyVote({ vote, signature: published.signature }, keys, venue);
-  if (problem !== null) return problem;
-  if (!isOn(vote, deposit)) return "other_deposit";
+  const read = parseAnyVote(published.text);
+  if (read === undefined) return "malformed";
+  if (!isForVenue(read, trusted)) return "other_venue";
+  const { vote } = read;
+  const member = trusted.members[vote.attestor];
+  if (member === undefined) return "attestor_unknown";
+  if (!(await isSignedText(published.text, published.signature, publicKeyFromHex(member)))) {
+    return "invalid_signature";
+  }
+  if (!isOn(read, deposit)) return "other_deposit";
   return vote.attestor === published.attestor &&
-    members[vote.attestor]?.toLowerCase() === published.publicKey &&
+    member.toLowerCase() === published.publicKey &&
     vote.verdict === published.verdict &&
     vote.votedAtMs === published.votedAt
     ? null
@@ -40,46 +52,102 @@ export async function checkPublishedVote(
 
 /**
  * Whether the votes carry what the deposit shows: null, or what is wrong in one sentence. A credited
- * deposit needs a quorum of votes with exactly its credits, a rejected one with its reason (a bound
- * of the engine, `deposit_limit`, is no attestor's to vote on).
+ * deposit needs a quorum of votes on each of its parts with exactly its credits, a rejected one with
+ * its reason (a bound of the engine, `deposit_limit`, is no attestor's to vote on).
+ *
+ * After a change of keys, pass every set of attestors that the venue ever had (`keys` of
+ * `GET /v1/bridge`): the deposit holds if one of them carries it.
  */
 export async function checkPublishedDeposit(
   deposit: AttestedDeposit,
+  trusted: TrustedAttestors | readonly TrustedAttestors[],
+): Promise<string | null> {
+  const sets: readonly TrustedAttestors[] = "members" in trusted ? [trusted] : trusted;
+  let problem: string | null = "nobody is trusted";
+  for (const set of sets) {
+    problem = await checkBy(deposit, set);
+    if (problem === null) return null;
+  }
+  return problem;
+}
+
+async function checkBy(
+  deposit: AttestedDeposit,
   trusted: TrustedAttestors,
 ): Promise<string | null> {
-  const backing = new Set<number>();
+  const votes: AnyVote[] = [];
   for (const published of deposit.votes) {
     const problem = await checkPublishedVote(deposit, published, trusted);
     if (problem !== null) return `the vote of attestor ${published.attestor} is ${problem}`;
-    const vote = parseVote(published.text);
-    if (vote !== undefined && isBacking(vote, deposit)) backing.add(vote.attestor);
+    const read = parseAnyVote(published.text);
+    if (read !== undefined) votes.push(read);
   }
   const isSettled = deposit.status === "credited" || deposit.status === "rejected";
   if (!isSettled || deposit.reason === "deposit_limit") return null;
-  return backing.size >= trusted.quorum
-    ? null
-    : `${backing.size} votes carry it, ${trusted.quorum} are needed`;
-}
-
-function isOn(vote: Vote, deposit: AttestedDeposit): boolean {
-  return (
-    String(vote.depositId) === deposit.depositId &&
-    vote.chain === deposit.chain &&
-    `0x${vote.txHash}` === deposit.txHash &&
-    vote.token === deposit.token
-  );
-}
-
-function isBacking(vote: Vote, deposit: AttestedDeposit): boolean {
   if (deposit.status === "rejected") {
-    return vote.verdict === "reject" && vote.reason === deposit.reason;
+    const backing = votes.filter(({ vote }) => {
+      return vote.verdict === "reject" && vote.reason === deposit.reason;
+    });
+    return enough(backing.length, trusted.quorum);
   }
-  const own = vote.credits.map(
-    ({ logIndex, address, amountMicros }) => `${logIndex} 0x${address} ${amountMicros}`,
-  );
+  return creditsFault(deposit, votes, trusted.quorum);
+}
+
+/** Each set of credits that enough attestors name; together they must be what is shown. */
+function creditsFault(
+  deposit: AttestedDeposit,
+  votes: readonly AnyVote[],
+  quorum: number,
+): string | null {
+  const attestors = new Map<string, Set<number>>();
+  for (const read of votes) {
+    if (read.vote.verdict !== "credit") continue;
+    const statement = rowsOf(read).join("\n");
+    const backing = attestors.get(statement) ?? new Set();
+    attestors.set(statement, backing.add(read.vote.attestor));
+  }
+  const backed = [...attestors].flatMap(([statement, { size }]) => {
+    return size >= quorum ? statement.split("\n") : [];
+  });
   const shown = deposit.credits.map(
-    ({ logIndex, account, amount }) =>
-      `${logIndex} ${account.toLowerCase()} ${Math.round(amount * 1e6)}`,
+    ({ logIndex, token, account, amount }) =>
+      `${logIndex} ${token} ${account.toLowerCase()} ${Math.round(amount * 1e6)}`,
   );
-  return vote.verdict === "credit" && own.sort().join() === shown.sort().join();
+  if (backed.sort().join() === shown.sort().join()) return null;
+  const most = Math.max(0, ...[...attestors.values()].map(({ size }) => size));
+  return enough(most, quorum) ?? "a quorum carries other credits than those shown";
+}
+
+function enough(count: number, quorum: number): string | null {
+  return count >= quorum ? null : `${count} votes carry it, ${quorum} are needed`;
+}
+
+function rowsOf(read: AnyVote): string[] {
+  if (read.format === 1) {
+    return read.vote.credits.map(
+      ({ logIndex, address, amountMicros }) =>
+        `${logIndex} ${read.vote.token} 0x${address} ${amountMicros}`,
+    );
+  }
+  return read.vote.credits.map(
+    ({ logIndex, token, address, amountMicros }) =>
+      `${logIndex} ${token} 0x${address} ${amountMicros}`,
+  );
+}
+
+function isForVenue(
+  { format, vote }: AnyVote,
+  { venueId, venue }: Pick<TrustedAttestors, "venueId" | "venue">,
+): boolean {
+  return format === 1 ? vote.venue === venue : vote.venue === venueId;
+}
+
+function isOn(read: AnyVote, deposit: AttestedDeposit): boolean {
+  const { depositId, chain, txHash } = read.vote;
+  return (
+    String(depositId) === deposit.depositId &&
+    chain === deposit.chain &&
+    `0x${txHash}` === deposit.txHash &&
+    (read.format === 2 || read.vote.token === deposit.token)
+  );
 }

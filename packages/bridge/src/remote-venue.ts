@@ -8,85 +8,130 @@
 
 import { type KeyObject, sign } from "node:crypto";
 import {
+  BridgeInfo,
   type Chain,
   DepositQueue,
   type DepositQueueBody,
   hexFromBytes,
   MAX_VOTES_PER_REQUEST,
-  type QueuedDeposit,
   SIGNATURE_HEADER,
   VotesAnswer,
   voteText,
 } from "@perpgate/protocol";
 import { Ajv, type ValidateFunction } from "ajv";
-import type { CreditedDeposit, DepositPort, PendingDeposit } from "./venue-port.js";
+import { dialectOf } from "./config/chain-config.js";
+import {
+  type ChainTerms,
+  type CreditedDeposit,
+  type DepositPort,
+  type Page,
+  type PendingDeposit,
+  type QueueOrder,
+  type VenueTerms,
+  VenueUnreachable,
+} from "./venue-port.js";
 import type { SignedVote } from "./vote.js";
 
 export interface RemoteVenueOptions {
   /** The gateway's address, such as `https://perpgate.example`. */
   readonly url: string;
-  /** The venue's name in votes. */
-  readonly venue: string;
   /** Private keys of the attestors that run here, by number. */
   readonly keys: ReadonlyMap<number, KeyObject>;
   readonly clock: () => number;
   readonly timeoutMs: number;
 }
 
-/** The gateway did not answer as it should; the next poll asks again. */
-export class VenueUnreachable extends Error {
-  override readonly name = "VenueUnreachable";
-}
-
+/** Below the 65,536 bytes that a gateway takes. */
 const MAX_BODY_BYTES = 60_000;
 /** Of an answer: far more than a page of the queue, or the refusals of a request's votes, can be. */
 const MAX_ANSWER_BYTES = 8_388_608;
-/** Of a queue, of up to five hundred deposits each. */
-const MAX_PAGES = 1_000;
+/** Statuses below 500 that a later attempt may not meet: a time-out, and limits. */
+const PASSING = new Set([408, 425, 429]);
 
 export class RemoteVenue implements DepositPort {
+  private readonly isBridge: ValidateFunction<BridgeInfo>;
   private readonly isQueue: ValidateFunction<DepositQueue>;
   private readonly isVotesAnswer: ValidateFunction<VotesAnswer>;
+  private venueId = "";
 
   constructor(private readonly options: RemoteVenueOptions) {
     // Not with the module: every start of a venue loads that, and hardly any attests elsewhere.
     const ajv = new Ajv();
+    this.isBridge = ajv.compile<BridgeInfo>(BridgeInfo);
     this.isQueue = ajv.compile<DepositQueue>(DepositQueue);
     this.isVotesAnswer = ajv.compile<VotesAnswer>(VotesAnswer);
   }
 
-  async pending(chain: Chain, attestor: number): Promise<readonly PendingDeposit[]> {
-    const deposits = await this.queue(chain, attestor, "pending", 0);
-    return deposits.map(({ depositId, txHash, token, status, registeredAt, ownVote }) => ({
-      depositId: Number(depositId),
-      txHash,
-      token,
-      status: status === "queued" ? "queued" : "confirming",
-      registeredAtMs: registeredAt,
-      ownVote,
-    }));
+  async terms(): Promise<VenueTerms> {
+    const { status, answer } = await this.request("GET", "/v1/bridge");
+    if (status !== 200) throw new VenueUnreachable(refusalIn(status, answer));
+    if (!this.isBridge(answer) || answer.venueId === null) {
+      throw new VenueUnreachable("the venue has no chain attestors, or is of another version");
+    }
+    this.venueId = answer.venueId;
+    return { venueId: answer.venueId, chains: answer.chains.map(chainTermsOf) };
+  }
+
+  async pending(
+    chain: Chain,
+    attestor: number,
+    order: QueueOrder,
+    after: number,
+  ): Promise<Page<PendingDeposit>> {
+    const page = await this.page({ attestor, chain, queue: "pending", order, since: 0 }, after);
+    const isForward = ({ depositId }: { depositId: string }): boolean =>
+      after === 0 ||
+      (order === "ascending" ? Number(depositId) > after : Number(depositId) < after);
+    if (!page.deposits.every(isForward)) {
+      throw new VenueUnreachable("the venue's queue does not go on");
+    }
+    return {
+      next: nextOf(page, after, order),
+      rows: page.deposits.map((row) => ({
+        depositId: Number(row.depositId),
+        txHash: row.txHash,
+        account: row.account,
+        status: row.status === "queued" ? "queued" : "confirming",
+        registeredAtMs: row.registeredAt,
+        creditedParts: row.creditedParts,
+        ownVote: row.ownVote,
+      })),
+    };
   }
 
   async credited(
     chain: Chain,
-    sinceMs: number,
     attestor: number,
-  ): Promise<readonly CreditedDeposit[]> {
-    const deposits = await this.queue(chain, attestor, "credited", Math.max(0, sinceMs));
-    return deposits.map(({ depositId, txHash, token, creditedAt, credits, isMarked }) => ({
-      depositId: Number(depositId),
-      txHash,
-      token,
-      creditedAtMs: creditedAt ?? 0,
-      credits,
-      isMarked,
-    }));
+    sinceMs: number,
+    after: number,
+  ): Promise<Page<CreditedDeposit>> {
+    const since = Math.max(0, sinceMs);
+    const order = "ascending";
+    const page = await this.page({ attestor, chain, queue: "credited", order, since }, after);
+    return {
+      next: nextOf(page, after, order),
+      rows: page.deposits.map(({ depositId, txHash, creditedAt, credits, isMarked }) => ({
+        depositId: Number(depositId),
+        txHash,
+        creditedAtMs: creditedAt ?? 0,
+        credits,
+        isMarked,
+      })),
+    };
   }
 
   async submit(votes: readonly SignedVote[]): Promise<readonly (string | null)[]> {
     const refusals: (string | null)[] = [];
     for (const portion of portionsOf(votes)) {
-      const answer = await this.post("/v1/bridge/votes", JSON.stringify({ votes: portion }), {});
+      const { status, answer } = await this.request("POST", "/v1/bridge/votes", {
+        body: JSON.stringify({ votes: portion }),
+      });
+      if (status !== 200) {
+        const reason = refusalIn(status, answer);
+        // The request is at fault, not the venue: the caller finds out which vote of it.
+        if (status >= 400 && status < 500 && !PASSING.has(status)) throw new Error(reason);
+        throw new VenueUnreachable(reason);
+      }
       if (!this.isVotesAnswer(answer) || answer.refusals.length !== portion.length) {
         throw new VenueUnreachable("the venue's answer to votes cannot be read");
       }
@@ -95,64 +140,86 @@ export class RemoteVenue implements DepositPort {
     return refusals;
   }
 
-  async markReorged(vote: SignedVote): Promise<void> {
-    const [refusal] = await this.submit([vote]);
-    if (refusal !== null) throw new Error(`the venue refused to mark a deposit: ${refusal}`);
+  private async page(
+    asked: Pick<DepositQueueBody, "attestor" | "chain" | "queue" | "order" | "since">,
+    after: number,
+  ): Promise<DepositQueue> {
+    const key = this.options.keys.get(asked.attestor);
+    if (key === undefined) throw new RangeError(`attestor ${asked.attestor} does not run here`);
+    const venue = this.venueId;
+    const time = this.options.clock();
+    const body = JSON.stringify({ venue, ...asked, after: String(after), time });
+    const signature = hexFromBytes(sign(null, Buffer.from(body), key));
+    const { status, answer } = await this.request("POST", "/v1/bridge/queue", {
+      body,
+      headers: { [SIGNATURE_HEADER]: signature },
+    });
+    if (status !== 200) throw new VenueUnreachable(refusalIn(status, answer));
+    if (!this.isQueue(answer)) throw new VenueUnreachable("the venue's queue cannot be read");
+    return answer;
   }
 
-  private async queue(
-    chain: Chain,
-    attestor: number,
-    queue: DepositQueueBody["queue"],
-    since: number,
-  ): Promise<QueuedDeposit[]> {
-    const key = this.options.keys.get(attestor);
-    if (key === undefined) throw new RangeError(`attestor ${attestor} does not run here`);
-    const { venue, clock } = this.options;
-    const deposits: QueuedDeposit[] = [];
-    let pages = 0;
-    for (let after: string | null = "0"; after !== null; ) {
-      if (++pages > MAX_PAGES) throw new VenueUnreachable("the venue's queue does not end");
-      const body = JSON.stringify({ venue, attestor, chain, queue, after, since, time: clock() });
-      const signature = hexFromBytes(sign(null, Buffer.from(body), key));
-      const page = await this.post("/v1/bridge/queue", body, { [SIGNATURE_HEADER]: signature });
-      if (!this.isQueue(page)) throw new VenueUnreachable("the venue's queue cannot be read");
-      // A page that leads nowhere would be asked for without end.
-      if (page.next !== null && Number(page.next) <= Number(after)) {
-        throw new VenueUnreachable("the venue's queue does not go on");
-      }
-      deposits.push(...page.deposits);
-      after = page.next;
-    }
-    return deposits;
-  }
-
-  private async post(
+  private async request(
+    method: "GET" | "POST",
     path: string,
-    body: string,
-    headers: Readonly<Record<string, string>>,
-  ): Promise<unknown> {
+    { body, headers = {} }: { body?: string; headers?: Readonly<Record<string, string>> } = {},
+  ): Promise<{ readonly status: number; readonly answer: unknown }> {
     const { url, timeoutMs } = this.options;
     const aborting = new AbortController();
     const timer = setTimeout(() => aborting.abort(), timeoutMs);
     try {
       const response = await fetch(new URL(path, url), {
-        method: "POST",
-        headers: { "content-type": "application/json", ...headers },
-        body,
+        method,
+        headers: body === undefined ? headers : { "content-type": "application/json", ...headers },
+        ...(body === undefined ? {} : { body }),
         signal: aborting.signal,
       });
-      const answer: unknown = JSON.parse(await textOf(response));
-      if (response.status === 200) return answer;
-      throw new VenueUnreachable(`the venue answered ${response.status}: ${codeIn(answer)}`);
+      return { status: response.status, answer: JSON.parse(await textOf(response)) };
     } catch (error) {
       if (error instanceof VenueUnreachable) throw error;
-      const reason = error instanceof Error ? error.name : "unknown";
-      throw new VenueUnreachable(aborting.signal.aborted ? "timeout" : reason, { cause: error });
+      const reason = aborting.signal.aborted ? "timeout" : failureOf(error);
+      throw new VenueUnreachable(`the venue cannot be reached: ${reason}`, { cause: error });
     } finally {
       clearTimeout(timer);
     }
   }
+}
+
+/** The code of a failed connection where there is one, such as ECONNREFUSED. */
+function failureOf(error: unknown): string {
+  if (!(error instanceof Error)) return "unknown";
+  const { cause } = error;
+  if (cause instanceof Error && "code" in cause) return String(cause.code);
+  return error.name;
+}
+
+function chainTermsOf(info: BridgeInfo["chains"][number]): ChainTerms {
+  const { chain, chainId, minDeposit } = info;
+  const addressOf = (text: string): string => {
+    const address = dialectOf(chain).configuredAddress(text);
+    if (address === undefined) throw new VenueUnreachable(`${text} is not an address of ${chain}`);
+    return address;
+  };
+  return {
+    chain,
+    chainId,
+    vault: addressOf(info.vault),
+    minDepositMicros: Math.round(minDeposit * 1e6),
+    tokens: info.tokens.map(({ token, contract, decimals }) => ({
+      token,
+      contract: addressOf(contract),
+      decimals,
+    })),
+  };
+}
+
+/** A page that leads nowhere would be asked for without end. */
+function nextOf({ next }: DepositQueue, after: number, order: QueueOrder): number | null {
+  if (next === null) return null;
+  const at = Number(next);
+  const isForward = order === "ascending" ? at > after : at > 0 && (after === 0 || at < after);
+  if (!isForward) throw new VenueUnreachable("the venue's queue does not go on");
+  return at;
 }
 
 /** Given up on, and the connection with it, where it grows beyond what an answer can be. */
@@ -174,29 +241,34 @@ interface WireVote {
   readonly signature: string;
 }
 
-/** As many votes in a request as a body may hold, and at least one. */
+/** As many votes in a request as its body may hold, and at least one. */
 function portionsOf(votes: readonly SignedVote[]): WireVote[][] {
   const portions: WireVote[][] = [];
   let open: WireVote[] = [];
   let bytes = 0;
   for (const { vote, signature } of votes) {
-    const text = voteText(vote);
-    const isFull = open.length >= MAX_VOTES_PER_REQUEST || bytes + text.length > MAX_BODY_BYTES;
-    if (open.length > 0 && isFull) {
+    const entry = { text: voteText(vote), signature };
+    // With the comma behind it.
+    const size = Buffer.byteLength(JSON.stringify(entry)) + 1;
+    if (
+      open.length >= MAX_VOTES_PER_REQUEST ||
+      (open.length > 0 && bytes + size > MAX_BODY_BYTES)
+    ) {
       portions.push(open);
       open = [];
       bytes = 0;
     }
-    open.push({ text, signature });
-    // Its signature, its line feeds as two letters each, and what JSON puts around.
-    bytes += text.length + signature.length + 2 * vote.credits.length + 64;
+    open.push(entry);
+    bytes += size;
   }
   if (open.length > 0) portions.push(open);
   return portions;
 }
 
-function codeIn(answer: unknown): string {
-  return typeof answer === "object" && answer !== null && "code" in answer
-    ? String(answer.code)
-    : "no code";
+function refusalIn(status: number, answer: unknown): string {
+  const code =
+    typeof answer === "object" && answer !== null && "code" in answer
+      ? String(answer.code)
+      : "no code";
+  return `the venue answered ${status}: ${code}`;
 }

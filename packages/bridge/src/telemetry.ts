@@ -10,67 +10,171 @@ export interface BridgeLog {
   error(fields: object, message: string): void;
 }
 
-export function observeBridge(log: BridgeLog, registry: Registry): BridgeObserver {
-  const counter = (name: string, help: string): Counter<"chain"> =>
-    new Counter({ name, help, labelNames: ["chain"], registers: [registry] });
-  const votes = counter("perpgate_bridge_votes_total", "Votes submitted.");
-  const failures = counter("perpgate_bridge_endpoint_failures_total", "RPC endpoints that failed.");
-  const disagreements = counter(
-    "perpgate_bridge_disagreements_total",
-    "Deposits that waited because RPC endpoints told different things.",
-  );
-  const reorgs = counter(
-    "perpgate_bridge_reorgs_total",
-    "Deposits that lost confirmations before they were credited.",
-  );
-  const alarms = counter(
-    "perpgate_bridge_credited_reorgs_total",
-    "ALARM: credited deposits whose transaction left its block.",
-  );
-  const pending = new Gauge({
-    name: "perpgate_bridge_pending_deposits",
-    help: "Deposits that the last poll found unsettled.",
-    labelNames: ["chain"],
-    registers: [registry],
-  });
+/** A venue that is down fails every poll alike: one line a minute says so. */
+const REPEAT_MS = 60_000;
+
+export function observeBridge(
+  log: BridgeLog,
+  registry: Registry,
+  clock: () => number = Date.now,
+): BridgeObserver {
+  const metrics = bridgeMetrics(registry);
+  const quiet = new RepeatFilter(clock);
   return (event: BridgeEvent): void => {
     const { kind, chain, ...fields } = event;
-    const labels = { chain };
+    metrics(event, clock());
     switch (event.kind) {
       case "Polled":
-        votes.inc(labels, event.votes);
-        pending.set(labels, event.pending);
+        quiet.forget(chain);
         return;
       case "EndpointFailed":
-        failures.inc(labels);
         log.warn({ chain, ...fields }, "an RPC endpoint failed");
         return;
+      case "EndpointStale":
+        log.warn({ chain, ...fields }, "an RPC endpoint is behind the others and is left out");
+        return;
       case "EndpointsDisagreed":
-        disagreements.inc(labels);
-        log.warn({ chain, ...fields }, "RPC endpoints disagree: the deposit waits");
+        log.warn({ chain, ...fields }, "RPC endpoints disagree");
+        return;
+      case "ConfigurationDiffers":
+        if (quiet.isRepeated(chain, event.difference)) return;
+        log.error({ chain, ...fields }, "the configuration is not the venue's: no votes");
         return;
       case "DepositReorged":
-        reorgs.inc(labels);
         log.warn({ chain, ...fields }, "a reorganisation took confirmations from a deposit");
         return;
       case "CreditReorged":
-        alarms.inc(labels);
         log.error({ chain, ...fields }, "ALARM: a credited deposit was reorganised away");
         return;
-      case "DustFloored":
-        log.info(
-          { chain, ...fields, units: event.units.toString() },
-          "less than a micro-dollar was left out",
-        );
+      case "DustFloored": {
+        const units = event.units.toString();
+        log.info({ chain, ...fields, units }, "less than a micro-dollar was left out");
         return;
+      }
       case "VoteRefused":
-        log.warn({ chain, ...fields }, "the engine refused a vote");
+        log.warn({ chain, ...fields }, "the venue refused a vote");
         return;
+      case "SubmitFailed":
+        log.error({ chain, ...fields, error: messageOf(event.error) }, "a vote was not taken");
+        return;
+      case "DepositFailed": {
+        const { depositId, retryAtMs, error } = event;
+        log.error({ chain, depositId, retryAtMs, err: error }, "a deposit could not be judged");
+        return;
+      }
       case "PollFailed":
-        log.error({ chain, err: event.error }, "a poll failed");
+        reportPollFailure(log, quiet, event);
         return;
       default:
         throw new TypeError(`unknown event ${String(kind)}`);
     }
+  };
+}
+
+/** Without a stack where the venue is at fault: nothing of this program is to be found in it. */
+function reportPollFailure(
+  log: BridgeLog,
+  quiet: RepeatFilter,
+  { chain, error }: Extract<BridgeEvent, { kind: "PollFailed" }>,
+): void {
+  const isVenue = error instanceof Error && error.name === "VenueUnreachable";
+  if (!isVenue) {
+    log.error({ chain, err: error }, "a poll failed");
+    return;
+  }
+  if (quiet.isRepeated(chain, error.message)) return;
+  log.warn({ chain, reason: error.message }, "a poll failed; polls go on");
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Remembers the last line of each chain, to leave out the same within a minute. */
+class RepeatFilter {
+  private readonly last = new Map<string, { readonly text: string; readonly atMs: number }>();
+
+  constructor(private readonly clock: () => number) {}
+
+  isRepeated(chain: string, text: string): boolean {
+    const nowMs = this.clock();
+    const last = this.last.get(chain);
+    if (last?.text === text && nowMs - last.atMs < REPEAT_MS) return true;
+    this.last.set(chain, { text, atMs: nowMs });
+    return false;
+  }
+
+  forget(chain: string): void {
+    this.last.delete(chain);
+  }
+}
+
+function bridgeMetrics(registry: Registry): (event: BridgeEvent, nowMs: number) => void {
+  const registers = [registry];
+  const labelNames = ["chain"] as const;
+  const counter = (name: string, help: string): Counter<"chain"> =>
+    new Counter({ name, help, labelNames, registers });
+  const gauge = (name: string, help: string): Gauge<"chain"> =>
+    new Gauge({ name, help, labelNames, registers });
+  const counters: Partial<Record<BridgeEvent["kind"], Counter<"chain">>> = {
+    Polled: counter("perpgate_bridge_polls_total", "Polls that ended well."),
+    PollFailed: counter("perpgate_bridge_poll_failures_total", "Polls that failed."),
+    SubmitFailed: counter(
+      "perpgate_bridge_submit_failures_total",
+      "Votes that the venue did not take; each is tried again alone.",
+    ),
+    VoteRefused: counter("perpgate_bridge_votes_refused_total", "Votes that the venue refused."),
+    DepositFailed: counter(
+      "perpgate_bridge_deposit_failures_total",
+      "Deposits that could not be judged; no other deposit waits for them.",
+    ),
+    EndpointFailed: counter(
+      "perpgate_bridge_endpoint_failures_total",
+      "RPC endpoints that failed.",
+    ),
+    EndpointStale: counter(
+      "perpgate_bridge_stale_endpoints_total",
+      "RPC endpoints that were left out because their head is behind.",
+    ),
+    EndpointsDisagreed: counter(
+      "perpgate_bridge_disagreements_total",
+      "Deposits about which RPC endpoints said different things.",
+    ),
+    DepositReorged: counter(
+      "perpgate_bridge_reorgs_total",
+      "Deposits that lost confirmations before they were credited.",
+    ),
+    CreditReorged: counter(
+      "perpgate_bridge_credited_reorgs_total",
+      "ALARM: credited deposits whose transaction left its block.",
+    ),
+  };
+  const votes = counter("perpgate_bridge_votes_total", "Votes that the venue took.");
+  const pending = gauge(
+    "perpgate_bridge_pending_deposits",
+    "Deposits that the last poll asked the chain about.",
+  );
+  const endpoints = gauge(
+    "perpgate_bridge_endpoints",
+    "RPC endpoints that answered the last poll; unchanged by a poll without deposits.",
+  );
+  const lastPoll = gauge(
+    "perpgate_bridge_last_poll_timestamp_seconds",
+    "When the last poll that ended well ended, Unix seconds.",
+  );
+  const differs = gauge(
+    "perpgate_bridge_configuration_differs",
+    "1 while the configuration is not the venue's, so that nobody votes.",
+  );
+  return (event, nowMs) => {
+    const { chain } = event;
+    counters[event.kind]?.inc({ chain });
+    if (event.kind === "ConfigurationDiffers") differs.set({ chain }, 1);
+    if (event.kind !== "Polled") return;
+    differs.set({ chain }, 0);
+    votes.inc({ chain }, event.votes);
+    pending.set({ chain }, event.pending);
+    if (!event.isIdle) endpoints.set({ chain }, event.endpoints);
+    lastPoll.set({ chain }, nowMs / 1_000);
   };
 }

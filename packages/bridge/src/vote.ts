@@ -14,6 +14,16 @@ export {
   type VoteVerdict as Verdict,
 } from "@perpgate/protocol";
 
+/** Where a vote's text is checked against a key without any knowledge of its format. */
+export async function isSignedText(
+  text: string,
+  signature: string,
+  key: KeyObject,
+): Promise<boolean> {
+  if (!/^[0-9a-f]{128}$/.test(signature)) return false;
+  return verifyAside(null, Buffer.from(text, "latin1"), key, Buffer.from(signature, "hex"));
+}
+
 export interface SignedVote {
   readonly vote: Vote;
   /** Ed25519 over `voteBytes(vote)`, 128 lower-case hex digits. */
@@ -35,13 +45,16 @@ export function signVote(vote: Vote, privateKey: KeyObject): SignedVote {
   return { vote, signature: hexFromBytes(sign(null, voteBytes(vote), privateKey)) };
 }
 
-/** What is wrong with a vote, or null. `members` are the attestors' public keys by number. */
+/**
+ * What is wrong with a vote, or null. `members` are the attestors' public keys by number, `venueId`
+ * is the hash of the venue's Genesis.
+ */
 export async function verifyVote(
   signed: SignedVote,
   members: readonly KeyObject[],
-  venue: string,
+  venueId: string,
 ): Promise<VoteProblem | null> {
-  const claim = claimOf(signed, members, venue);
+  const claim = claimOf(signed, members, venueId);
   if (typeof claim === "string") return claim;
   const isValid = await verifyAside(null, claim.text, claim.member, claim.signature);
   return isValid ? null : "invalid_signature";
@@ -51,9 +64,9 @@ export async function verifyVote(
 export function verifyVoteHere(
   signed: SignedVote,
   members: readonly KeyObject[],
-  venue: string,
+  venueId: string,
 ): VoteProblem | null {
-  const claim = claimOf(signed, members, venue);
+  const claim = claimOf(signed, members, venueId);
   if (typeof claim === "string") return claim;
   const isValid = verify(null, claim.text, claim.member, claim.signature);
   return isValid ? null : "invalid_signature";
@@ -69,10 +82,10 @@ interface SignatureClaim {
 function claimOf(
   { vote, signature }: SignedVote,
   members: readonly KeyObject[],
-  venue: string,
+  venueId: string,
 ): SignatureClaim | VoteProblem {
   if (!isWellFormedVote(vote)) return "malformed";
-  if (vote.venue !== venue) return "other_venue";
+  if (vote.venue !== venueId) return "other_venue";
   const member = members[vote.attestor];
   if (member === undefined) return "attestor_unknown";
   if (!/^[0-9a-f]{128}$/.test(signature)) return "invalid_signature";

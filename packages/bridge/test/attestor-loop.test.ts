@@ -9,11 +9,12 @@ import {
   type DepositPort,
   privateKeyFromSeed,
   resolveBridge,
+  termsOf,
   tronAddressOf,
 } from "@perpgate/bridge";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import { Desk, SEEDS } from "./desk.js";
-import { VENUE } from "./engine-venue.js";
+import { Attestors, SEEDS } from "./attestors.js";
+import { VENUE_ID } from "./engine-venue.js";
 import { TronNode } from "./tron-node.js";
 
 const CONTRACT = "a614f803b6fd780986a42c78ec9c7f77e6ded13c";
@@ -48,7 +49,7 @@ const KINDS: readonly (readonly [string, Make])[] = [
     "on a thread of their own",
     (config, port, clock, observe) => {
       const onEnded = (error: Error) => expect.unreachable(error.message);
-      return new BridgeThread({ config, port, clock, observe, onEnded });
+      return new BridgeThread({ config, venueId: VENUE_ID, port, clock, observe, onEnded });
     },
   ],
 ];
@@ -58,7 +59,6 @@ const address = (hex: string) => tronAddressOf(Buffer.from(hex, "hex"));
 function configOf(rpc: readonly string[]): ChainBridgeConfig {
   const config = resolveBridge(
     {
-      venue: VENUE,
       keyFiles: ["key"],
       chains: {
         tron: {
@@ -66,6 +66,7 @@ function configOf(rpc: readonly string[]): ChainBridgeConfig {
           vault: address(VAULT),
           tokens: { USDT: { contract: address(CONTRACT) } },
           confirmations: 2,
+          minDeposit: 0,
           pollIntervalMs: 1,
         },
       },
@@ -77,25 +78,26 @@ function configOf(rpc: readonly string[]): ChainBridgeConfig {
 }
 
 test.each(KINDS)(
-  "attestors %s: poll until a deposit is credited, tell of a failing poll, stop",
+  "attestors %s: poll until a deposit is credited, report a failing poll, stop",
   async (_, make) => {
-    const desk = new Desk(1_750_000_000_000);
-    const { venue } = desk;
+    const attestors = new Attestors(1_750_000_000_000);
+    const { venue } = attestors;
     const config = configOf([node.url]);
     expect(privateKeyFromSeed(SEEDS[0]!).equals(config.attestors[0]!.privateKey)).toBe(true);
+    venue.chains.set("tron", termsOf(config.chains[0]!));
     const happened = new EventEmitter();
     let isBroken = true;
-    const port = {
+    const port: DepositPort = {
+      terms: () => venue.terms(),
       pending: (...args: Parameters<typeof venue.pending>) => {
         if (isBroken) throw new Error("the venue is stopping");
         return venue.pending(...args);
       },
       credited: venue.credited.bind(venue),
       submit: venue.submit.bind(venue),
-      markReorged: venue.markReorged.bind(venue),
     };
     const observe = ({ kind }: BridgeEvent) => void happened.emit(kind);
-    const bridge = make(config, port, () => desk.nowMs, observe);
+    const bridge = make(config, port, () => attestors.nowMs, observe);
     const failed = once(happened, "PollFailed");
     bridge.start();
     bridge.start();
@@ -104,7 +106,7 @@ test.each(KINDS)(
     const log = { contract: CONTRACT, from: ALICE, to: VAULT, units: 3n };
     const session = venue.signIn(`0x${ALICE}`);
     const id = venue.register(session, "tron", node.transact([log]), "USDT");
-    await once(happened, "Polled");
+    while (venue.deposit(id).status === "queued") await once(happened, "Polled");
     expect(venue.deposit(id)).toMatchObject({ status: "confirming", confirmations: 1 });
     node.mine();
     while (venue.deposit(id).status !== "credited") await once(happened, "Polled");
@@ -116,18 +118,20 @@ test.each(KINDS)(
   },
 );
 
-test("many endpoints: requests under way at once are not taken for a leak", async () => {
+test("many endpoints: requests in flight at once are not taken for a leak", async () => {
   const warnings: string[] = [];
   const note = ({ name }: Error) => void warnings.push(name);
   process.on("warning", note);
   onTestFinished(() => void process.off("warning", note));
-  const desk = new Desk(1_750_000_000_000);
-  const session = desk.venue.signIn(`0x${ALICE}`);
-  desk.venue.register(session, "tron", "ef".repeat(32), "USDT");
+  const attestors = new Attestors(1_750_000_000_000);
+  const session = attestors.venue.signIn(`0x${ALICE}`);
+  attestors.venue.register(session, "tron", "ef".repeat(32), "USDT");
   const happened = new EventEmitter();
   const urls = Array.from({ length: 15 }, (_, i) => `${node.url}?${i}`);
-  const bridge = new Bridge(configOf(urls), desk.venue, {
-    clock: () => desk.nowMs,
+  const config = configOf(urls);
+  attestors.venue.chains.set("tron", termsOf(config.chains[0]!));
+  const bridge = new Bridge(config, attestors.venue, {
+    clock: () => attestors.nowMs,
     observe: ({ kind }) => void happened.emit(kind),
   });
   const polled = once(happened, "Polled");

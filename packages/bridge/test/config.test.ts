@@ -2,7 +2,7 @@
 
 import { privateKeyFromSeed, publicKeyHex, resolveBridge } from "@perpgate/bridge";
 import { describe, expect, test } from "vitest";
-import { SEEDS } from "./desk.js";
+import { SEEDS } from "./attestors.js";
 
 const USDC = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48";
 const USDT = "0xdAC17F958D2ee523a2206206994597C13D831ec7";

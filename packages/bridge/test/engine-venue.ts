@@ -5,16 +5,21 @@
 
 import type { KeyObject } from "node:crypto";
 import {
+  type ChainTerms,
   type CreditedDeposit,
   type DepositPort,
+  type Page,
   type PendingDeposit,
+  type QueueOrder,
   type SignedVote,
+  type VenueTerms,
   verifyVote,
 } from "@perpgate/bridge";
 import { audit, type Command, Engine, REFUSALS, type VenueEvent } from "@perpgate/engine";
-import type { Chain, Token } from "@perpgate/protocol";
+import type { Chain, Token, Vote } from "@perpgate/protocol";
 
-export const VENUE = "test-venue";
+/** The hash of a Genesis. */
+export const VENUE_ID = "5e".repeat(32);
 
 const MARKET = {
   symbol: "BTCUSD",
@@ -33,6 +38,9 @@ export class EngineVenue implements DepositPort {
   readonly marks: SignedVote[] = [];
   /** Votes that `verifyVote` kept out of the log. */
   readonly turnedAway: string[] = [];
+  /** As configured for each chain; the attestors' own unless a test changes it. */
+  readonly chains = new Map<Chain, ChainTerms>();
+  pageRows = 500;
   engine = new Engine();
   private creditedAt = new Map<number, number>();
   private sessions = 0;
@@ -117,45 +125,47 @@ export class EngineVenue implements DepositPort {
     return this.log.filter(({ kind }) => kind === "AttestDeposit").length;
   }
 
-  pending(chain: Chain, attestor: number): readonly PendingDeposit[] {
-    const found: PendingDeposit[] = [];
-    for (const deposit of this.engine.state.deposits.byId.values()) {
-      const { id: depositId, txHash, registeredAtMs, status, votes } = deposit;
-      if (deposit.chain !== chain || (status !== "queued" && status !== "confirming")) continue;
-      const token = tokenOf(deposit.token);
-      const ownVote = votes.get(attestor) ?? null;
-      found.push({ depositId, txHash, token, status, registeredAtMs, ownVote });
-    }
-    return found;
+  terms(): VenueTerms {
+    return { venueId: VENUE_ID, chains: [...this.chains.values()] };
   }
 
-  credited(chain: Chain, sinceMs: number): readonly CreditedDeposit[] {
+  pending(chain: Chain, attestor: number, order: QueueOrder, after: number): Page<PendingDeposit> {
+    const found: PendingDeposit[] = [];
+    for (const deposit of this.engine.state.deposits.byId.values()) {
+      const { id: depositId, txHash, registeredAtMs, status, votes, creditedParts } = deposit;
+      if (deposit.chain !== chain || (status !== "queued" && status !== "confirming")) continue;
+      const account = deposit.registrant;
+      const ownVote = votes.get(attestor) ?? null;
+      found.push({ depositId, txHash, account, status, registeredAtMs, creditedParts, ownVote });
+    }
+    if (order === "descending") found.reverse();
+    const rest = found.filter(({ depositId }) =>
+      order === "ascending" ? depositId > after : after === 0 || depositId < after,
+    );
+    const rows = rest.slice(0, this.pageRows);
+    return { rows, next: rows.length === rest.length ? null : rows.at(-1)!.depositId };
+  }
+
+  credited(chain: Chain, _attestor: number, sinceMs: number): Page<CreditedDeposit> {
     const { deposits, addresses } = this.engine.state;
-    const found: CreditedDeposit[] = [];
+    const rows: CreditedDeposit[] = [];
     for (const [depositId, creditedAtMs] of this.creditedAt) {
       const deposit = deposits.byId.get(depositId);
       if (deposit?.chain !== chain || creditedAtMs < sinceMs) continue;
-      const credits = deposit.credits.map(({ account, amountMicros, logIndex }) => {
-        return { address: addresses[account]!, amountMicros, logIndex };
+      const credits = deposit.credits.map(({ account, amountMicros, logIndex, token }) => {
+        return { address: addresses[account]!, amountMicros, logIndex, token };
       });
       const isMarked = this.marks.some(({ vote }) => vote.depositId === depositId);
-      const token = tokenOf(deposit.token);
-      found.push({ depositId, txHash: deposit.txHash, token, creditedAtMs, credits, isMarked });
+      rows.push({ depositId, txHash: deposit.txHash, creditedAtMs, credits, isMarked });
     }
-    return found;
+    return { rows, next: null };
   }
 
   async submit(votes: readonly SignedVote[]): Promise<readonly (string | null)[]> {
     const problems = await Promise.all(
-      votes.map((signed) => verifyVote(signed, this.members, VENUE)),
+      votes.map((signed) => verifyVote(signed, this.members, VENUE_ID)),
     );
     return votes.map((signed, i) => this.accept(signed, problems[i] ?? null));
-  }
-
-  async markReorged(signed: SignedVote): Promise<void> {
-    const problem = await verifyVote(signed, this.members, VENUE);
-    if (problem !== null) this.turnedAway.push(problem);
-    else this.marks.push(signed);
   }
 
   private accept(signed: SignedVote, problem: string | null): string | null {
@@ -163,20 +173,14 @@ export class EngineVenue implements DepositPort {
       this.turnedAway.push(problem);
       return problem;
     }
-    const { verdict, attestor, depositId, votedAtMs } = signed.vote;
-    const { confirmations, required, credits, reason } = signed.vote;
-    if (verdict === "reorged") return "malformed";
+    if (signed.vote.verdict === "reorged") {
+      this.marks.push(signed);
+      return null;
+    }
     const events = this.apply({
       kind: "AttestDeposit",
       stampMs: this.nowMs,
-      attestor,
-      depositId,
-      verdict,
-      votedAtMs,
-      confirmations,
-      required,
-      credits,
-      reason,
+      ...commandOf(signed.vote),
     });
     const refused = events.find((event) => event.kind === "CommandRefused");
     return refused?.kind === "CommandRefused" ? REFUSALS[refused.refusal]! : null;
@@ -195,7 +199,9 @@ export class EngineVenue implements DepositPort {
   }
 }
 
-function tokenOf(text: string): Token {
-  if (text === "USDC" || text === "USDT") return text;
-  throw new Error(`no token ${text}`);
+function commandOf(vote: Vote) {
+  const { verdict, attestor, depositId, votedAtMs, confirmations, required } = vote;
+  const { credits, reason, part, parts } = vote;
+  const statement = { confirmations, required, credits, reason };
+  return { attestor, depositId, verdict, votedAtMs, ...statement, part, parts };
 }

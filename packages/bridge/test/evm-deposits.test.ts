@@ -3,7 +3,7 @@
 import type { Token } from "@perpgate/protocol";
 import type { Address } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Desk } from "./desk.js";
+import { Attestors } from "./attestors.js";
 import { EvmNode } from "./evm-node.js";
 
 const DOLLAR = 1_000_000n;
@@ -15,7 +15,7 @@ let usdt: Address;
 let alice: Address;
 let bob: Address;
 let vault: Address;
-let desk: Desk;
+let attestors: Attestors;
 let alices: number;
 
 function settings(at: EvmNode, chainId: number) {
@@ -39,20 +39,20 @@ beforeAll(async () => {
 afterAll(() => Promise.all([node?.stop(), other?.stop()]));
 
 beforeEach(async () => {
-  desk = new Desk(await node.timeMs());
-  alices = desk.venue.signIn(alice);
+  attestors = new Attestors(await node.timeMs());
+  alices = attestors.venue.signIn(alice);
 });
 
 function attestor(changes: object = {}) {
-  return desk.attestor(desk.chain("ethereum", { ...settings(node, 1), ...changes }));
+  return attestors.attestor(attestors.chain("ethereum", { ...settings(node, 1), ...changes }));
 }
 
 /** Registers a transaction, lets it confirm, and polls once. */
 async function attest(txHash: string, token: Token = "USDC", changes: object = {}) {
-  const id = desk.venue.register(alices, "ethereum", txHash, token);
+  const id = attestors.venue.register(alices, "ethereum", txHash, token);
   await node.mine(2);
   await attestor(changes).poll();
-  return desk.venue.deposit(id);
+  return attestors.venue.deposit(id);
 }
 
 describe("credited", () => {
@@ -61,21 +61,21 @@ describe("credited", () => {
     const deposit = await attest(hash);
     expect(deposit).toMatchObject({ status: "credited", confirmations: 3, required: 3 });
     expect(deposit.credits).toMatchObject([{ amountMicros: 123_456_789 }]);
-    expect(desk.venue.wallet(alice)).toBe(123_456_789);
+    expect(attestors.venue.wallet(alice)).toBe(123_456_789);
     await attestor().poll();
-    expect(desk.venue.wallet(alice)).toBe(123_456_789);
+    expect(attestors.venue.wallet(alice)).toBe(123_456_789);
   });
 
   test("someone else's hash: the sender gets the money, the registrant nothing", async () => {
     const hash = await node.transfer(usdc, bob, vault, 5n * DOLLAR);
     await attest(hash);
-    expect([desk.venue.wallet(alice), desk.venue.wallet(bob)]).toEqual([0, 5_000_000]);
+    expect([attestors.venue.wallet(alice), attestors.venue.wallet(bob)]).toEqual([0, 5_000_000]);
     // Bob signs in for the first time and finds it.
-    desk.venue.signIn(bob);
-    expect(desk.venue.wallet(bob)).toBe(5_000_000);
+    attestors.venue.signIn(bob);
+    expect(attestors.venue.wallet(bob)).toBe(5_000_000);
   });
 
-  test("two logs in one transaction: each once, by its index; other logs in it: not", async () => {
+  test("logs of both tokens in one transaction: each once, by its index; other logs in it: not", async () => {
     const splitter = await node.contract("Splitter");
     await node.mint(usdc, splitter, 100n * DOLLAR);
     await node.mint(usdt, splitter, 100n * DOLLAR);
@@ -86,12 +86,50 @@ describe("credited", () => {
       [usdc, vault, 7n * DOLLAR],
     ]);
     const deposit = await attest(hash);
-    const logs = deposit.credits.map(({ logIndex, amountMicros }) => [logIndex, amountMicros]);
+    const logs = deposit.credits.map(({ logIndex, token, amountMicros }) => {
+      return [logIndex, token, amountMicros];
+    });
     expect(logs).toEqual([
-      [0, 7_000_000],
-      [3, 7_000_000],
+      [0, "USDC", 7_000_000],
+      [1, "USDT", 50_000_000],
+      [3, "USDC", 7_000_000],
     ]);
-    expect(desk.venue.wallet(splitter)).toBe(14_000_000);
+    expect(attestors.venue.wallet(splitter)).toBe(64_000_000);
+  });
+
+  test("the token that was not named at the registration: credited all the same", async () => {
+    const hash = await node.transfer(usdt, alice, vault, 5n * DOLLAR);
+    const deposit = await attest(hash, "USDC");
+    expect(deposit).toMatchObject({ status: "credited", token: "USDC" });
+    expect(deposit.credits).toMatchObject([{ token: "USDT", amountMicros: 5_000_000 }]);
+  });
+
+  test("250 transfers in one transaction: credited in parts of 100, a part a poll", async () => {
+    const splitter = await node.contract("Splitter");
+    await node.mint(usdc, splitter, 1_000n * DOLLAR);
+    const hash = await node.pay(
+      splitter,
+      Array.from({ length: 250 }, (): [Address, Address, bigint] => [usdc, vault, DOLLAR]),
+    );
+    const id = attestors.venue.register(alices, "ethereum", hash);
+    await node.mine(2);
+    const one = attestor();
+    const credited: number[] = [];
+    while (attestors.venue.deposit(id).status !== "credited" && credited.length < 5) {
+      await one.poll();
+      credited.push(attestors.venue.deposit(id).credits.length);
+    }
+    expect(credited).toEqual([100, 200, 250]);
+    expect(attestors.venue.wallet(splitter)).toBe(250_000_000);
+  });
+
+  test("dust next to a deposit: the deposit is credited, the dust is not", async () => {
+    const splitter = await node.contract("Splitter");
+    await node.mint(usdc, splitter, 100n * DOLLAR);
+    const dust = Array.from({ length: 150 }, (): [Address, Address, bigint] => [usdc, vault, 1n]);
+    const hash = await node.pay(splitter, [...dust, [usdc, vault, 9n * DOLLAR]]);
+    const deposit = await attest(hash);
+    expect(deposit.credits).toMatchObject([{ logIndex: 150, amountMicros: 9_000_000 }]);
   });
 
   test("18 decimals: floored to a micro, the rest reported", async () => {
@@ -101,7 +139,7 @@ describe("credited", () => {
     const hash = await node.transfer(fine, alice, vault, 2n * 10n ** 18n + 1_999_999_999_999n);
     const deposit = await attest(hash, "USDC", { tokens });
     expect(deposit.credits).toMatchObject([{ amountMicros: 2_000_001 }]);
-    expect(desk.happened("DustFloored")).toMatchObject([{ units: 999_999_999_999n }]);
+    expect(attestors.happened("DustFloored")).toMatchObject([{ units: 999_999_999_999n }]);
     const dust = await node.transfer(fine, alice, vault, 999_999_999_999n);
     expect(await attest(dust, "USDC", { tokens })).toMatchObject({ reason: "amount_below_micro" });
     const huge = await node.transfer(fine, alice, vault, 10n ** 29n);
@@ -113,7 +151,7 @@ describe("credited", () => {
     await node.mint(coarse, alice, 100n);
     const tokens = { USDC: { contract: coarse, decimals: 2 } };
     const hash = await node.transfer(coarse, alice, vault, 1n);
-    const deposit = await attest(hash, "USDC", { tokens });
+    const deposit = await attest(hash, "USDC", { tokens, minDeposit: 0.01 });
     expect(deposit.credits).toMatchObject([{ amountMicros: 10_000 }]);
   });
 
@@ -131,41 +169,43 @@ describe("credited", () => {
 describe("the same hash", () => {
   test("in another letter case, without 0x, twice: one deposit, one credit", async () => {
     const hash = await node.transfer(usdc, alice, vault, DOLLAR);
-    const id = desk.venue.register(alices, "ethereum", hash);
+    const id = attestors.venue.register(alices, "ethereum", hash);
     const upper = `0X${hash.slice(2).toUpperCase()}`;
-    expect(desk.venue.register(alices, "ethereum", upper)).toBe(id);
-    expect(desk.venue.register(desk.venue.signIn(bob), "ethereum", hash.slice(2))).toBe(id);
+    expect(attestors.venue.register(alices, "ethereum", upper)).toBe(id);
+    expect(attestors.venue.register(attestors.venue.signIn(bob), "ethereum", hash.slice(2))).toBe(
+      id,
+    );
     await node.mine(2);
     await attestor().poll();
-    expect(desk.venue.register(alices, "ethereum", upper)).toBe(id);
+    expect(attestors.venue.register(alices, "ethereum", upper)).toBe(id);
     await attestor().poll();
-    expect(desk.venue.wallet(alice)).toBe(1_000_000);
+    expect(attestors.venue.wallet(alice)).toBe(1_000_000);
   });
 
   test("by parallel polls and parallel attestors of the same key: one credit", async () => {
     const hash = await node.transfer(usdc, alice, vault, DOLLAR);
-    desk.venue.register(alices, "ethereum", hash);
+    attestors.venue.register(alices, "ethereum", hash);
     await node.mine(2);
     const one = attestor();
     await Promise.all([one.poll(), one.poll(), attestor().poll(), attestor().poll()]);
-    expect(desk.venue.wallet(alice)).toBe(1_000_000);
+    expect(attestors.venue.wallet(alice)).toBe(1_000_000);
   });
 
   test("on two chains: credited where it happened, queued where it is unknown", async () => {
     const hash = await node.transfer(usdc, alice, vault, DOLLAR);
-    const here = desk.venue.register(alices, "ethereum", hash);
-    const there = desk.venue.register(alices, "arbitrum", hash);
+    const here = attestors.venue.register(alices, "ethereum", hash);
+    const there = attestors.venue.register(alices, "arbitrum", hash);
     expect(there).not.toBe(here);
     await node.mine(2);
-    const arbitrum = desk.attestor(desk.chain("arbitrum", settings(other, 42_161)));
+    const arbitrum = attestors.attestor(attestors.chain("arbitrum", settings(other, 42_161)));
     await Promise.all([attestor().poll(), arbitrum.poll()]);
-    expect(desk.venue.deposit(here).status).toBe("credited");
-    expect(desk.venue.deposit(there).status).toBe("queued");
+    expect(attestors.venue.deposit(here).status).toBe("credited");
+    expect(attestors.venue.deposit(there).status).toBe("queued");
     // One node configured for both chains: it serves Ethereum and is not believed elsewhere.
-    await desk.attestor(desk.chain("arbitrum", settings(node, 42_161))).poll();
-    expect(desk.venue.deposit(there).status).toBe("queued");
-    expect(desk.happened("EndpointFailed")).toMatchObject([{ reason: "serves chain 1" }]);
-    expect(desk.venue.wallet(alice)).toBe(1_000_000);
+    await attestors.attestor(attestors.chain("arbitrum", settings(node, 42_161))).poll();
+    expect(attestors.venue.deposit(there).status).toBe("queued");
+    expect(attestors.happened("EndpointFailed")).toMatchObject([{ reason: "serves chain 1" }]);
+    expect(attestors.venue.wallet(alice)).toBe(1_000_000);
   });
 });
 
@@ -202,7 +242,11 @@ describe("rejected, nothing credited", () => {
     ],
     ["another vault", "not_to_vault", () => node.transfer(usdc, alice, bob, DOLLAR)],
     ["zero amount", "zero_amount", () => node.transfer(usdc, alice, vault, 0n)],
-    ["the other token", "other_token", () => node.transfer(usdt, alice, vault, DOLLAR)],
+    [
+      "less than the smallest deposit",
+      "below_min_deposit",
+      () => node.transfer(usdc, alice, vault, DOLLAR - 1n),
+    ],
     ["a mint, which nobody sent", "no_sender", () => node.mint(usdc, vault, DOLLAR)],
     [
       "the vault to itself",
@@ -217,7 +261,7 @@ describe("rejected, nothing credited", () => {
   test.each(cases)("%s: %s", async (_, reason, act, token = "USDC") => {
     const deposit = await attest(await act(), token);
     expect(deposit).toMatchObject({ status: "rejected", reason, credits: [] });
-    expect(desk.venue.wallet(alice)).toBe(0);
+    expect(attestors.venue.wallet(alice)).toBe(0);
   });
 
   test("a transfer from before the start block", async () => {
@@ -228,11 +272,9 @@ describe("rejected, nothing credited", () => {
     });
   });
 
-  test("a token that is not configured on this chain", async () => {
-    const hash = await node.transfer(usdc, alice, vault, DOLLAR);
+  test("a token that is not configured on this chain: no contract of this venue", async () => {
+    const hash = await node.transfer(usdt, alice, vault, DOLLAR);
     const tokens = { USDC: { contract: usdc } };
-    expect(await attest(hash, "USDT", { tokens })).toMatchObject({
-      reason: "token_not_configured",
-    });
+    expect(await attest(hash, "USDT", { tokens })).toMatchObject({ reason: "wrong_contract" });
   });
 });

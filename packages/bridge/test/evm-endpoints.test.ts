@@ -3,7 +3,7 @@
 import type { Address } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { MAX_PAUSE_POLLS } from "../src/attest/poll-plan.js";
-import { Desk } from "./desk.js";
+import { Attestors } from "./attestors.js";
 import { EvmNode } from "./evm-node.js";
 import { RpcProxy } from "./rpc-proxy.js";
 
@@ -13,7 +13,7 @@ let node: EvmNode;
 let usdc: Address;
 let alice: Address;
 let vault: Address;
-let desk: Desk;
+let attestors: Attestors;
 let proxies: RpcProxy[];
 let id: number;
 
@@ -29,10 +29,10 @@ afterAll(() => node?.stop());
 
 beforeEach(async () => {
   proxies = await Promise.all([1, 2, 3].map(() => RpcProxy.start(node.url)));
-  desk = new Desk(await node.timeMs());
+  attestors = new Attestors(await node.timeMs());
   const hash = await node.transfer(usdc, alice, vault, DOLLAR);
   await node.mine(2);
-  id = desk.venue.register(desk.venue.signIn(alice), "ethereum", hash);
+  id = attestors.venue.register(attestors.venue.signIn(alice), "ethereum", hash);
 });
 
 afterEach(() => Promise.all(proxies.map((proxy) => proxy.stop())));
@@ -41,11 +41,11 @@ function attestor(count: number, changes: object = {}) {
   const rpc = proxies.slice(0, count).map(({ url }) => url);
   const tokens = { USDC: { contract: usdc } };
   const settings = { rpc, vault, tokens, confirmations: 3, graceMs: 20, ...changes };
-  return desk.attestor(desk.chain("ethereum", settings));
+  return attestors.attestor(attestors.chain("ethereum", settings));
 }
 
 function status(): string {
-  return desk.venue.deposit(id).status;
+  return attestors.venue.deposit(id).status;
 }
 
 /** Changes a field of each Transfer log in receipts. */
@@ -69,17 +69,17 @@ describe("down", () => {
     await one.poll();
     // The second poll fell into the pause and asked nobody.
     expect(first!.requests).toBe(1);
-    expect(desk.happened("EndpointFailed")).toMatchObject([
-      { reason: "HttpRequestError 503", retryAtMs: desk.nowMs + 750 },
+    expect(attestors.happened("EndpointFailed")).toMatchObject([
+      { reason: "HttpRequestError 503", retryAtMs: attestors.nowMs + 750 },
     ]);
-    desk.nowMs += 750;
+    attestors.nowMs += 750;
     await one.poll();
-    expect(desk.happened("EndpointFailed").at(-1)).toMatchObject({
-      retryAtMs: desk.nowMs + 1_500,
+    expect(attestors.happened("EndpointFailed").at(-1)).toMatchObject({
+      retryAtMs: attestors.nowMs + 1_500,
     });
     expect(status()).toBe("queued");
     first!.behaviour = "honest";
-    desk.nowMs += 1_500;
+    attestors.nowMs += 1_500;
     await one.poll();
     expect(status()).toBe("credited");
   });
@@ -90,9 +90,9 @@ describe("down", () => {
     await first!.stop();
     await attestor(2).poll();
     expect(status()).toBe("queued");
-    expect(desk.happened("EndpointFailed")).toHaveLength(2);
+    expect(attestors.happened("EndpointFailed")).toHaveLength(2);
     // What is told about an endpoint never carries its path: keys stand there.
-    expect(JSON.stringify(desk.events)).not.toContain("key-in-the-path");
+    expect(JSON.stringify(attestors.events)).not.toContain("key-in-the-path");
     proxies.shift();
   });
 
@@ -118,7 +118,7 @@ describe("slow", () => {
     await one.poll();
     expect(status()).toBe("credited");
     const requests = slow.requests;
-    desk.venue.register(desk.venue.signIn(alice), "ethereum", "cd".repeat(32));
+    attestors.venue.register(attestors.venue.signIn(alice), "ethereum", "cd".repeat(32));
     await one.poll();
     expect(slow.requests).toBe(requests);
   });
@@ -126,7 +126,7 @@ describe("slow", () => {
   test("the only one: a timeout, not a wait for ever", async () => {
     proxies[0]!.behaviour = "hanging";
     await attestor(1, { timeoutMs: 50 }).poll();
-    expect(desk.happened("EndpointFailed")).toMatchObject([{ reason: "timeout" }]);
+    expect(attestors.happened("EndpointFailed")).toMatchObject([{ reason: "timeout" }]);
     expect(status()).toBe("queued");
   });
 });
@@ -149,11 +149,11 @@ describe("lying", () => {
     proxies[1]!.lie = lie;
     await attestor(2).poll();
     expect(status()).toBe("queued");
-    expect(desk.happened("EndpointsDisagreed")).toMatchObject([{ depositId: id }]);
+    expect(attestors.happened("EndpointsDisagreed")).toMatchObject([{ depositId: id }]);
     proxies[1]!.lie = (_call, result) => result;
     await attestor(2).poll();
     expect(status()).toBe("credited");
-    expect(desk.venue.wallet(alice)).toBe(1_000_000);
+    expect(attestors.venue.wallet(alice)).toBe(1_000_000);
   });
 
   test("the receipt of another transaction: no answer", async () => {
@@ -176,7 +176,7 @@ describe("lying", () => {
     proxies[0]!.lie = ({ params: [block] }, result) =>
       block === "latest" && typeof result === "object" ? { ...result, number: "0xffffff" } : result;
     await attestor(2, { confirmations: 100 }).poll();
-    expect(desk.venue.deposit(id)).toMatchObject({ status: "confirming", confirmations: 3 });
+    expect(attestors.venue.deposit(id)).toMatchObject({ status: "confirming", confirmations: 3 });
   });
 
   test("a receipt whose block is not the canonical one: no confirmations", async () => {
@@ -185,34 +185,41 @@ describe("lying", () => {
         ? { ...result, hash: `0x${"77".repeat(32)}` }
         : result;
     await attestor(1).poll();
-    expect(desk.venue.deposit(id)).toMatchObject({ status: "confirming", confirmations: 0 });
+    expect(attestors.venue.deposit(id)).toMatchObject({ status: "confirming", confirmations: 0 });
   });
 
   test("a removed log does not count", async () => {
     proxies[0]!.lie = inLogs((log) => ({ ...log, removed: true }));
     await attestor(1).poll();
-    expect(desk.venue.deposit(id)).toMatchObject({ status: "rejected", reason: "no_transfer" });
+    expect(attestors.venue.deposit(id)).toMatchObject({
+      status: "rejected",
+      reason: "no_transfer",
+    });
   });
 });
 
 describe("unknown transaction", () => {
   test("queued, and rejected only after the chain's own long time", async () => {
-    const unknown = desk.venue.register(desk.venue.signIn(alice), "ethereum", "ab".repeat(32));
+    const unknown = attestors.venue.register(
+      attestors.venue.signIn(alice),
+      "ethereum",
+      "ab".repeat(32),
+    );
     const notFoundAfterMs = 3_600_000;
     await attestor(1, { notFoundAfterMs }).poll();
-    expect(desk.venue.deposit(unknown).status).toBe("queued");
+    expect(attestors.venue.deposit(unknown).status).toBe("queued");
     // The attestor's clock alone moves nothing: the node might lag.
-    desk.nowMs += 10 * notFoundAfterMs;
+    attestors.nowMs += 10 * notFoundAfterMs;
     // An old hash that no chain holds is asked about in one of so many polls.
     const pollUntilDue = async () => {
       const late = attestor(1, { notFoundAfterMs });
       for (let polls = 0; polls < MAX_PAUSE_POLLS; polls++) await late.poll();
     };
     await pollUntilDue();
-    expect(desk.venue.deposit(unknown).status).toBe("queued");
+    expect(attestors.venue.deposit(unknown).status).toBe("queued");
     await node.letTimePass(3_601);
     await pollUntilDue();
-    expect(desk.venue.deposit(unknown)).toMatchObject({
+    expect(attestors.venue.deposit(unknown)).toMatchObject({
       status: "rejected",
       reason: "transaction_not_found",
     });
@@ -222,10 +229,10 @@ describe("unknown transaction", () => {
 describe("1,000 queued deposits", () => {
   test("one receipt call each per poll, in batches; a block is asked for once", async () => {
     const hash = await node.transfer(usdc, alice, vault, DOLLAR);
-    const session = desk.venue.signIn(alice);
-    desk.venue.register(session, "ethereum", hash);
+    const session = attestors.venue.signIn(alice);
+    attestors.venue.register(session, "ethereum", hash);
     for (let i = 2; i < 1_000; i++) {
-      desk.venue.register(session, "ethereum", i.toString(16).padStart(64, "0"));
+      attestors.venue.register(session, "ethereum", i.toString(16).padStart(64, "0"));
     }
     await node.mine(2);
     const [first] = proxies;
@@ -236,6 +243,6 @@ describe("1,000 queued deposits", () => {
     expect(first!.count("eth_getBlockByNumber")).toBe(3);
     // 1,001 calls in batches of 100, then one batch for the blocks.
     expect(first!.requests).toBe(12);
-    expect(desk.venue.wallet(alice)).toBe(2_000_000);
+    expect(attestors.venue.wallet(alice)).toBe(2_000_000);
   });
 });

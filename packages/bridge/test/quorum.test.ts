@@ -3,8 +3,8 @@
 import { privateKeyFromSeed, type SignedVote, signVote } from "@perpgate/bridge";
 import type { Address } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Desk, SEEDS } from "./desk.js";
-import type { EngineVenue } from "./engine-venue.js";
+import { Attestors, SEEDS } from "./attestors.js";
+import { type EngineVenue, VENUE_ID } from "./engine-venue.js";
 import { EvmNode } from "./evm-node.js";
 import { RpcProxy } from "./rpc-proxy.js";
 
@@ -15,7 +15,7 @@ let usdc: Address;
 let alice: Address;
 let mallory: Address;
 let vault: Address;
-let desk: Desk;
+let attestors: Attestors;
 let venue: EngineVenue;
 let id: number;
 
@@ -31,8 +31,8 @@ beforeAll(async () => {
 afterAll(() => node?.stop());
 
 beforeEach(async () => {
-  desk = new Desk(await node.timeMs(), 3, 2);
-  venue = desk.venue;
+  attestors = new Attestors(await node.timeMs(), 3, 2);
+  venue = attestors.venue;
   const hash = await node.transfer(usdc, alice, vault, 40n * DOLLAR);
   await node.mine(2);
   id = venue.register(venue.signIn(mallory), "ethereum", hash);
@@ -40,27 +40,38 @@ beforeEach(async () => {
 
 function honest(index: number, url = node.url) {
   const tokens = { USDC: { contract: usdc } };
-  const chain = desk.chain("ethereum", { rpc: [url], vault, tokens, confirmations: 3 });
-  return desk.attestor(chain, index);
+  const chain = attestors.chain("ethereum", { rpc: [url], vault, tokens, confirmations: 3 });
+  return attestors.attestor(chain, index);
 }
 
 /** Attestor 2's own key, under whatever it pleases to say. */
 function lie(changes: object, seed = SEEDS[2]!): SignedVote {
   return signVote(
     {
-      venue: "test-venue",
+      venue: VENUE_ID,
       attestor: 2,
       depositId: id,
       chain: "ethereum",
+      chainId: 1,
+      vault: vault.slice(2).toLowerCase(),
+      tokens: [{ token: "USDC", contract: usdc.slice(2).toLowerCase() }],
       txHash: venue.deposit(id).txHash,
-      token: "USDC",
       verdict: "credit",
       confirmations: 3,
       required: 3,
       block: null,
-      credits: [{ logIndex: 0, address: mallory.slice(2).toLowerCase(), amountMicros: 9e12 }],
+      credits: [
+        {
+          logIndex: 0,
+          token: "USDC",
+          address: mallory.slice(2).toLowerCase(),
+          amountMicros: 9e12,
+        },
+      ],
       reason: "",
-      votedAtMs: desk.nowMs,
+      part: 1,
+      parts: 1,
+      votedAtMs: attestors.nowMs,
       ...changes,
     },
     privateKeyFromSeed(seed),
@@ -85,7 +96,7 @@ describe("2 of 3", () => {
     expect(venue.wallet(alice)).toBe(40_000_000);
     await honest(1).poll();
     expect(venue.wallet(alice)).toBe(40_000_000);
-    expect(desk.happened("VoteRefused")).toEqual([]);
+    expect(attestors.happened("VoteRefused")).toEqual([]);
   });
 
   test("a liar that rejects, again and again: does not hold the others up", async () => {
@@ -132,7 +143,7 @@ describe("turned away before the log", () => {
   test.each([
     ["in another attestor's name", () => lie({ attestor: 0 }), "invalid_signature"],
     ["of nobody", () => lie({ attestor: 3 }), "attestor_unknown"],
-    ["for another venue", () => lie({ venue: "mainnet" }), "other_venue"],
+    ["for another venue", () => lie({ venue: "77".repeat(32) }), "other_venue"],
     ["by another key", () => lie({}, "99".repeat(32)), "invalid_signature"],
     [
       "changed after it was signed",

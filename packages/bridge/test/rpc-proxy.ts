@@ -10,6 +10,8 @@ export interface Call {
 }
 
 export type Behaviour = "honest" | "down" | "hanging" | "nonsense";
+/** Whether a request is never answered, for its calls. */
+export type Hangs = (calls: readonly Call[]) => boolean;
 /** What is answered instead of a node's true result. */
 export type Lie = (call: Call, result: unknown) => unknown;
 
@@ -21,6 +23,7 @@ interface Answer {
 export class RpcProxy {
   behaviour: Behaviour = "honest";
   lie: Lie = (_, result) => result;
+  hangs: Hangs = () => false;
   requests = 0;
   readonly calls: Call[] = [];
   private readonly held = new Set<ServerResponse>();
@@ -60,7 +63,7 @@ export class RpcProxy {
   private async answer(calls: readonly Call[], response: ServerResponse): Promise<void> {
     this.requests++;
     this.calls.push(...calls);
-    if (this.behaviour === "hanging") {
+    if (this.behaviour === "hanging" || this.hangs(calls)) {
       this.held.add(response);
       return;
     }

@@ -174,6 +174,8 @@ export interface DepositCredit {
   readonly address: string;
   readonly amountMicros: number;
   readonly logIndex: number;
+  /** The token that the log moved. Missing in votes of format 1: the token of the registration. */
+  readonly token?: string;
 }
 
 /** One attestor's vote, its signature checked before the log. */
@@ -192,6 +194,35 @@ export interface AttestDeposit {
   readonly credits: readonly DepositCredit[];
   /** For `reject` and `reorged`: why, a snake_case word. */
   readonly reason: string;
+  /**
+   * For `credit`: which part of the transaction's logs this vote is about, counted from 1, and how
+   * many parts there are. Missing: the vote is about all of them.
+   */
+  readonly part?: number;
+  readonly parts?: number;
+}
+
+/** The operator stops or resumes credits and rejections of a chain or of a token. */
+export interface PauseDeposits {
+  readonly kind: "PauseDeposits";
+  readonly stampMs: number;
+  /** The name of a chain or of a token. */
+  readonly scope: string;
+  readonly isPaused: boolean;
+}
+
+/** The operator lets the attestors judge a rejected deposit again. */
+export interface RejudgeDeposit {
+  readonly kind: "RejudgeDeposit";
+  readonly stampMs: number;
+  readonly depositId: number;
+}
+
+/** The operator has settled a credit whose transaction left its chain. */
+export interface SettleReorgedDeposit {
+  readonly kind: "SettleReorgedDeposit";
+  readonly stampMs: number;
+  readonly depositId: number;
 }
 
 export type Command =
@@ -211,5 +242,8 @@ export type Command =
   | CancelAfter
   | SetCohort
   | RegisterDeposit
-  | AttestDeposit;
+  | AttestDeposit
+  | PauseDeposits
+  | RejudgeDeposit
+  | SettleReorgedDeposit;
 export type CommandKind = Command["kind"];

@@ -11,6 +11,11 @@
 import type { Command, PlaceOrder } from "./commands.js";
 import { MAX_LEAD_MS, TICK_MS } from "./config.js";
 import { attestDeposit, creditDevDeposits, registerDeposit } from "./deposits/deposit-commands.js";
+import {
+  pauseDeposits,
+  rejudgeDeposit,
+  settleReorgedDeposit,
+} from "./deposits/operator-commands.js";
 import { recountVotes } from "./deposits/recount.js";
 import { EVENT, type EventLog } from "./event-log.js";
 import { begin, configure } from "./genesis.js";
@@ -216,6 +221,12 @@ export class Engine {
         return registerDeposit(s, command);
       case "AttestDeposit":
         return attestDeposit(s, command);
+      case "PauseDeposits":
+        return pauseDeposits(s, command);
+      case "RejudgeDeposit":
+        return rejudgeDeposit(s, command);
+      case "SettleReorgedDeposit":
+        return settleReorgedDeposit(s, command);
     }
   }
 }
@@ -225,6 +236,10 @@ function conclude(s: VenueState, command: Command): void {
   switch (command.kind) {
     case "Configure":
       recountVotes(s, command);
+      return;
+    case "PauseDeposits":
+      // A quorum that changed during the pause may be reached without another vote.
+      if (!command.isPaused) recountVotes(s, {});
       return;
     case "CancelAll":
       reportCancelAll(s, command);

@@ -80,6 +80,10 @@ export const EVENT_FIELDS = {
   BlockSealed: ["number", "firstPosition", "lastPosition", "ackCount", "timeMs"],
   DepositReorged: ["depositId"],
   SessionOptionSet: ["session", "cancelOnDisconnect"],
+  DepositPartCredited: ["depositId", "part", "parts"],
+  DepositReopened: ["depositId"],
+  DepositReorgSettled: ["depositId"],
+  DepositsPaused: ["isPaused"],
 } as const;
 
 type Fields = typeof EVENT_FIELDS;

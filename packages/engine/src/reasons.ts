@@ -48,6 +48,9 @@ export const REFUSALS = [
   "deposit_limit",
   "invalid_command",
   "vote_outdated",
+  "deposits_paused",
+  "deposit_not_rejected",
+  "deposit_not_reorged",
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 

@@ -13,6 +13,7 @@ const QUEUE_REQUEST = {
   attestor: 1,
   chain: "ethereum",
   queue: "pending",
+  order: "ascending",
   after: "0",
   since: 0,
   time: 1_700_000_000_000,
@@ -72,7 +73,12 @@ const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: u
   getBlock: { path: "/v1/blocks/7", asked: ["block", 7] },
   registerDeposit: {
     body: { chain: "tron", txHash: HASH, token: "USDT" },
-    asked: ["registerDeposit", caller, { chain: "tron", txHash: HASH, token: "USDT" }],
+    asked: [
+      "registerDeposit",
+      caller,
+      expect.anything(),
+      { chain: "tron", txHash: HASH, token: "USDT" },
+    ],
   },
   getDeposits: { asked: ["deposits", caller] },
   getDeposit: { path: "/v1/bridge/deposits/43", asked: ["deposit", caller, "43"] },

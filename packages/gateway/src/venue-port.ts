@@ -100,7 +100,7 @@ export interface VenuePort {
   funding(symbol: string, limit: number): Promise<FundingPoint[]>;
   block(number: number): Promise<Block>;
 
-  registerDeposit(caller: Caller, request: DepositBody): Promise<Deposit>;
+  registerDeposit(caller: Caller, client: Client, request: DepositBody): Promise<Deposit>;
   deposits(caller: Caller): Promise<Deposit[]>;
   deposit(caller: Caller, depositId: string): Promise<AttestedDeposit>;
 

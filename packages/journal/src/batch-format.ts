@@ -74,6 +74,14 @@ export function stampBatch(view: DataView, at: number, place: BatchPlace): numbe
 }
 
 export const batchMagic = (view: DataView, at: number): number => view.getUint32(at, true);
+/** What is wrong if these bytes begin a batch of a format that this release does not know. */
+export function batchVersionFault(bytes: Buffer): string | undefined {
+  const isOurs = bytes.length >= 4 && bytes.toString("latin1", 0, 3) === "PGB";
+  // A zero is what a write that was cut short leaves.
+  if (!isOurs || bytes[3] === 0 || bytes.readUInt32LE(0) === BATCH_MAGIC) return undefined;
+  return `a batch of format ${bytes.toString("latin1", 0, 4)}; this release reads PGB1`;
+}
+
 export const batchLength = (view: DataView, at: number): number => view.getUint32(at + 4, true);
 export const batchStoredChecksum = (view: DataView, at: number): number =>
   view.getUint32(at + 8, true);

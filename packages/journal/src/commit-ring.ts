@@ -11,6 +11,8 @@
  */
 
 import { batchLength, batchMagic } from "./batch-format.js";
+import { MAX_BATCH_BYTES } from "./journal.js";
+import { SEGMENT_HEADER_BYTES } from "./segment-format.js";
 
 const HEAD = 0;
 const TAIL = 1;
@@ -144,9 +146,15 @@ export class CommitRing {
  * ring is empty; the rest lets appends go on while a commit runs.
  */
 export function newRingMemory(maxBatchBytes: number): RingMemory {
-  const bytes = 2 ** Math.ceil(Math.log2(4 * maxBatchBytes));
   return {
     control: new SharedArrayBuffer(4 * CONTROL_WORDS),
-    data: new SharedArrayBuffer(bytes),
+    data: new SharedArrayBuffer(ringBytes(maxBatchBytes)),
   };
 }
+
+function ringBytes(maxBatchBytes: number): number {
+  return 2 ** Math.ceil(Math.log2(4 * maxBatchBytes));
+}
+
+/** No commit is longer, since each is one run of the ring, with a segment header at most. */
+export const MAX_COMMIT_BYTES = ringBytes(MAX_BATCH_BYTES) + SEGMENT_HEADER_BYTES;

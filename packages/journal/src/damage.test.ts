@@ -163,16 +163,6 @@ describe("open: other damage", () => {
     await expect(open(disk)).rejects.toMatchObject({ file: second, offset: 8 });
   });
 
-  test("the log ends before its snapshot: refused", async () => {
-    const disk = new FakeDisk(1);
-    const journal = await open(disk);
-    await appendMany(journal, 0, 2);
-    journal.snapshots.write(journal.end, [text("state")]);
-    await journal.close();
-    disk.flipBit(first, 64 + 60, 0);
-    await expect(open(disk)).rejects.toThrow(/before its snapshot at 2/);
-  });
-
   test("all segments are gone and a snapshot is left: refused, no new log is begun", async () => {
     const { disk } = await smallLog(1);
     const journal = await open(disk);

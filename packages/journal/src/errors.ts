@@ -53,6 +53,32 @@ export class JournalDamaged extends JournalError {
   }
 }
 
+/** A place that the log had reached, and what shows it. */
+export interface LogProof extends LogPosition {
+  /** Such as "the history" or a file's path. */
+  readonly source: string;
+}
+
+/** The log ends before a place that something else on disk shows it had reached, durable. */
+export class LogBehind extends JournalError {
+  readonly end: LogPosition;
+  readonly proofs: readonly LogProof[];
+
+  constructor(directory: string, end: LogPosition, proofs: readonly LogProof[]) {
+    const shown = proofs.map(({ source, batch, record }) => {
+      return `${source} shows position ${record} (batch ${batch})`;
+    });
+    super(
+      "log_behind",
+      `the log in ${directory} ends at position ${end.record} (batch ${end.batch}), but ` +
+        `${shown.join(", ")}: what was acknowledged after position ${end.record} is missing; ` +
+        "nothing was changed",
+    );
+    this.end = end;
+    this.proofs = proofs;
+  }
+}
+
 export type BatchRule =
   | "batch_empty"
   | "batch_too_large"

@@ -7,6 +7,8 @@ export {
   JournalError,
   JournalLocked,
   JournalStopped,
+  LogBehind,
+  type LogProof,
   PositionUnavailable,
   PruneRefused,
 } from "./errors.js";
@@ -29,6 +31,7 @@ export { nodeDisk } from "./node-disk.js";
 export {
   DEFAULT_SEGMENT_BYTES,
   type JournalOptions,
+  type Loss,
   openJournal,
   type Recovery,
 } from "./open-journal.js";

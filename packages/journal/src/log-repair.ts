@@ -1,6 +1,7 @@
 /**
  * Makes an inspected log safe to continue: what it was found to hold becomes durable, and what a
- * torn commit left becomes zeros, so that it can neither come back nor be mistaken later.
+ * torn commit left becomes zeros, so that it can neither come back nor be mistaken later. A copy of
+ * the torn bytes is made first (torn-files.ts).
  *
  * The last commit is written again, byte for byte, before it is synced. A process that died may
  * have left it in the page cache only; and if its sync had failed, the kernel may hold pages that
@@ -13,22 +14,23 @@
  */
 
 import { type Disk, readUpTo, writeFully, writeZeros } from "./disk.js";
-import { endOfNonZero } from "./file-window.js";
 import { MAX_BATCH_BYTES } from "./journal.js";
 import type { LogState, TornTail } from "./log-state.js";
 import { segmentPath } from "./segment-format.js";
 import { UNFINISHED_SUFFIX } from "./spare-segments.js";
+import { keepTornTail } from "./torn-files.js";
 
 /** More than any one commit: the ring that commits are taken from holds four of the largest batches. */
 const ZEROED_BYTES = 8 * MAX_BATCH_BYTES;
 
 /** What was cut from the end of the log. It was never acknowledged. */
 export interface CutTail extends TornTail {
-  readonly bytes: number;
+  /** The file that keeps the bytes. */
+  readonly copy: string;
 }
 
 export function repairLog(disk: Disk, directory: string, state: LogState): CutTail[] {
-  const cut = state.torn.map((torn) => cutTail(disk, torn));
+  const cut = state.torn.map((torn) => cutTail(disk, directory, torn));
   const file = disk.open(segmentPath(directory, state.segment), "write");
   try {
     const { lastCommitStart, offset } = state;
@@ -61,12 +63,12 @@ export function removeUnfinished(disk: Disk, directory: string): void {
   }
 }
 
-function cutTail(disk: Disk, torn: TornTail): CutTail {
+function cutTail(disk: Disk, directory: string, torn: TornTail): CutTail {
+  const copy = keepTornTail(disk, directory, torn);
   const file = disk.open(torn.file, "write");
   try {
-    const end = endOfNonZero(file, torn.offset);
-    writeZeros(file, torn.offset, end);
-    return { ...torn, bytes: end - torn.offset };
+    writeZeros(file, torn.offset, torn.offset + torn.bytes);
+    return { ...torn, copy };
   } finally {
     file.close();
   }

@@ -19,11 +19,14 @@ import {
   type SegmentHeader,
   segmentNumber,
   segmentPath,
+  segmentVersionFault,
 } from "./segment-format.js";
 
 export interface TornTail {
   readonly file: string;
   readonly offset: number;
+  /** Up to the last byte that is not zero. */
+  readonly bytes: number;
 }
 
 export interface LogState {
@@ -51,10 +54,10 @@ export interface SegmentFile {
 
 export function readSegment(disk: Disk, directory: string, number: number): SegmentFile {
   const path = segmentPath(directory, number);
-  const header = withFile(disk, path, (file) =>
-    decodeSegmentHeader(readUpTo(file, 0, SEGMENT_HEADER_BYTES)),
-  );
-  return { number, path, header };
+  const bytes = withFile(disk, path, (file) => readUpTo(file, 0, SEGMENT_HEADER_BYTES));
+  const fault = segmentVersionFault(bytes);
+  if (fault !== undefined) throw new JournalDamaged(path, fault.at, fault.reason);
+  return { number, path, header: decodeSegmentHeader(bytes) };
 }
 
 /** The log's segments, oldest first, without a gap; the oldest has a header. */
@@ -117,6 +120,10 @@ function look(disk: Disk, directory: string, extent: "all" | "tail"): LogState |
     );
   }
   const spares = segments.slice(begun.length);
+  // A spare is made only after the first commit of the segment before it is synced.
+  if (spares[0] !== undefined && spares.length > 1) {
+    throw new JournalDamaged(spares[0].path, 0, "a later segment is in place; this one was begun");
+  }
   const tornHere = torn[0];
   for (const { path, number } of spares) {
     withFile(disk, path, (file) => checkUnbegun(file, path, oldest.header.logId, number, torn));
@@ -156,16 +163,14 @@ function walkSegment(
   while (cursor.advance());
   if (next === undefined) {
     let tail = judgeTail(file, header.logId, header.number, cursor.offset);
-    while (tail === "damaged") {
-      // Beside a live venue the log may have grown between the two looks: then the chain goes on.
+    while (tail.kind === "damaged") {
+      // A live venue may have appended between the two looks: then the chain goes on.
       cursor.refresh();
-      if (!cursor.advance()) {
-        throw new JournalDamaged(path, cursor.offset, "later batches are intact");
-      }
+      if (!cursor.advance()) throw new JournalDamaged(path, cursor.offset, tail.reason);
       while (cursor.advance());
       tail = judgeTail(file, header.logId, header.number, cursor.offset);
     }
-    if (tail === "torn") torn.push({ file: path, offset: cursor.offset });
+    if (tail.kind === "torn") torn.push({ file: path, offset: cursor.offset, bytes: tail.bytes });
     return cursor;
   }
   const { offset } = cursor;
@@ -192,8 +197,10 @@ function checkUnbegun(
   torn: TornTail[],
 ): void {
   const tail = judgeTail(file, logId, number, 0);
-  if (tail === "damaged") throw new JournalDamaged(path, 0, "the segment header is not valid");
-  if (tail === "torn") torn.push({ file: path, offset: 0 });
+  if (tail.kind === "damaged") {
+    throw new JournalDamaged(path, 0, `the segment header is not valid: ${tail.reason}`);
+  }
+  if (tail.kind === "torn") torn.push({ file: path, offset: 0, bytes: tail.bytes });
 }
 
 function checkHeaders(segments: readonly SegmentFile[]): void {

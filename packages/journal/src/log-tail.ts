@@ -7,17 +7,25 @@
  * nothing, since a disk that loses power keeps the sectors of an unsynced write in any order. That
  * is why each batch says where its commit began.
  *
+ * Two more things are never a torn commit: bytes that reach further than the largest commit, and
+ * bytes that name a format this release does not know.
+ *
  * The reverse is a limit: damage within the last commit of all looks like a torn one. It is
- * reported as such, with its extent.
+ * reported as such, with its extent, and its bytes are kept (torn-files.ts).
  */
 
-import { BATCH_MAGIC, batchCommitStart } from "./batch-format.js";
+import { BATCH_MAGIC, batchCommitStart, batchVersionFault } from "./batch-format.js";
+import { MAX_COMMIT_BYTES } from "./commit-ring.js";
 import { type DiskFile, readUpTo } from "./disk.js";
-import { FileWindow, firstNonZero } from "./file-window.js";
+import { endOfNonZero, FileWindow, firstNonZero } from "./file-window.js";
 import { selfValidLength } from "./segment-cursor.js";
 import { segmentSeed } from "./segment-format.js";
 
-export type Tail = "clean" | "torn" | "damaged";
+export type Tail =
+  | { readonly kind: "clean" }
+  /** `bytes` from the chain's end to the last byte that is not zero. */
+  | { readonly kind: "torn"; readonly bytes: number }
+  | { readonly kind: "damaged"; readonly reason: string };
 
 const MAGIC_BYTES = Buffer.alloc(4);
 MAGIC_BYTES.writeUInt32LE(BATCH_MAGIC);
@@ -30,7 +38,7 @@ export function judgeTail(
   segment: number,
   offset: number,
 ): Tail {
-  if (firstNonZero(file, offset) === undefined) return "clean";
+  if (firstNonZero(file, offset) === undefined) return { kind: "clean" };
   const window = new FileWindow(file);
   const seed = segmentSeed(logId, segment);
   for (const candidate of magicOffsets(file, offset)) {
@@ -38,9 +46,16 @@ export function judgeTail(
     const at = window.locate(candidate, 24);
     if (at === undefined) continue;
     // A whole batch exactly here that does not continue the chain was never written here by us.
-    if (candidate === offset || batchCommitStart(window.view, at) > offset) return "damaged";
+    if (candidate === offset || batchCommitStart(window.view, at) > offset) {
+      return { kind: "damaged", reason: "later batches are intact" };
+    }
   }
-  return "torn";
+  const version = batchVersionFault(readUpTo(file, offset, 4));
+  if (version !== undefined) return { kind: "damaged", reason: version };
+  const bytes = endOfNonZero(file, offset) - offset;
+  if (bytes <= MAX_COMMIT_BYTES) return { kind: "torn", bytes };
+  const reason = `${bytes} bytes follow the last batch; one commit has ${MAX_COMMIT_BYTES} at most`;
+  return { kind: "damaged", reason };
 }
 
 /** Wherever a batch might begin. */

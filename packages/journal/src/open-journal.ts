@@ -1,15 +1,17 @@
 /**
- * Opens a journal: lock, look, repair, start the committer, in that order.
+ * Opens a journal: lock, look, compare with what else is on disk, repair, start the committer, in
+ * that order.
  *
- * Refuses with `JournalLocked` while another process has it and with `JournalDamaged` when the log
- * is not what was written. A torn tail is cut and reported. Nothing found here is shown to a reader
+ * Refuses with `JournalLocked` while another process has it, with `JournalDamaged` when the log is
+ * not what was written, and with `LogBehind` when something else shows that its end is missing; in
+ * all three cases it has changed nothing. A torn tail is copied, cut and reported. Nothing found here is shown to a reader
  * before it is durable. A crash at any step is met by the next open.
  */
 
 import { randomBytes } from "node:crypto";
 import { type Committer, InlineCommitter } from "./committer.js";
 import { type Disk, type DiskLock, isNoRoom } from "./disk.js";
-import { JournalDamaged, JournalError, JournalLocked } from "./errors.js";
+import { JournalDamaged, JournalError, JournalLocked, LogBehind, type LogProof } from "./errors.js";
 import { FileJournal, type SpareStatus } from "./file-journal.js";
 import { LOG_START, type LogPosition, MAX_BATCH_BYTES } from "./journal.js";
 import { type CutTail, removeUnfinished, repairLog } from "./log-repair.js";
@@ -46,6 +48,27 @@ export interface JournalOptions {
   readonly exitDeadline?: SharedArrayBuffer;
   /** The id of a log that does not exist yet; random unless a test needs it fixed. */
   readonly newLogId?: Uint8Array;
+  /**
+   * Places that the log must have reached, besides those of its snapshots. Called under the lock and
+   * before anything is changed, with the log's id, or undefined where there is no log.
+   */
+  readonly proofs?: (logId: Uint8Array | undefined) => Promise<readonly LogProof[]>;
+  /**
+   * Called instead of a refusal with `LogBehind`, before anything is changed. On return everything
+   * that showed the loss, snapshots included, must lie elsewhere.
+   */
+  readonly giveUp?: (loss: Loss) => Promise<void>;
+}
+
+/** What is missing from a log. */
+export interface Loss {
+  readonly logId: Uint8Array;
+  readonly first: LogPosition;
+  readonly end: LogPosition;
+  /** Those past the end. */
+  readonly proofs: readonly LogProof[];
+  /** The last segment, and the one after it where a torn commit reached into it. */
+  readonly tailFiles: readonly string[];
 }
 
 export interface Recovery {
@@ -78,15 +101,15 @@ async function openLocked(
   lock: DiskLock,
 ): Promise<FileJournal> {
   const { directory } = options;
-  removeUnfinished(disk, directory);
   const verify = options.verify ?? "all";
   let state = inspectLog(disk, directory, verify);
+  await compareWithProofs(options, disk, state);
+  removeUnfinished(disk, directory);
   if (state === undefined) {
     createLog(disk, directory, segmentBytes, options.newLogId ?? randomBytes(LOG_ID_BYTES));
     state = inspectLog(disk, directory, verify);
   }
   if (state === undefined) throw new Error(`no log could be made in ${directory}`);
-  checkSnapshots(disk, directory, state);
   const cut = repairLog(disk, directory, state);
   const { logId, first, end } = state;
   const maxBatchBytes = Math.min(MAX_BATCH_BYTES, segmentBytes - SEGMENT_HEADER_BYTES);
@@ -115,19 +138,34 @@ function createLog(disk: Disk, directory: string, segmentBytes: number, logId: U
   }
 }
 
-/** A snapshot stands for durable batches only, so a log that ends before it has lost some. */
-function checkSnapshots(
+/** A log that ends before a place it had reached has lost what was acknowledged. */
+async function compareWithProofs(
+  { directory, proofs, giveUp }: JournalOptions,
   disk: Disk,
-  directory: string,
-  { logId, end, segment, offset }: LogState,
-): void {
-  const newest = new FileSnapshots(disk, directory, logId).list()[0]?.position;
-  if (newest === undefined || newest.batch <= end.batch) return;
-  throw new JournalDamaged(
-    segmentPath(directory, segment),
-    offset,
-    `the log ends at batch ${end.batch}, before its snapshot at ${newest.batch}`,
+  state: LogState | undefined,
+): Promise<void> {
+  const others = (await proofs?.(state?.logId)) ?? [];
+  if (state === undefined) {
+    const [proof] = others;
+    if (proof === undefined) return;
+    const reason = `there is no log, but ${proof.source} shows position ${proof.record}`;
+    throw new JournalDamaged(segmentPath(directory, 1), 0, reason);
+  }
+  const { logId, first, end } = state;
+  const past = [...snapshotProofs(disk, directory, logId), ...others].filter(
+    ({ batch, record }) => batch > end.batch || record > end.record,
   );
+  if (past.length === 0) return;
+  if (giveUp === undefined) throw new LogBehind(directory, end, past);
+  const last = segmentPath(directory, state.segment);
+  const tailFiles = new Set([last, ...state.torn.map(({ file }) => file)]);
+  await giveUp({ logId, first, end, proofs: past, tailFiles: [...tailFiles] });
+}
+
+/** A snapshot stands for durable batches only. */
+function snapshotProofs(disk: Disk, directory: string, logId: Uint8Array): LogProof[] {
+  const snapshots = new FileSnapshots(disk, directory, logId).list();
+  return snapshots.map(({ file, position }) => ({ source: file, ...position }));
 }
 
 async function startCommitter(

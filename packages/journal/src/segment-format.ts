@@ -62,6 +62,23 @@ export function decodeSegmentHeader(bytes: Buffer): SegmentHeader | undefined {
   };
 }
 
+/**
+ * What is wrong if these bytes begin a segment of a format that this release does not know. A part
+ * of a header of our own, as a write that was cut short leaves it, names no other format.
+ */
+export function segmentVersionFault(bytes: Buffer): { at: number; reason: string } | undefined {
+  if (bytes.length < 8 || bytes.toString("latin1", 0, 3) !== "PGJ") return undefined;
+  const magic = bytes.readUInt32LE(0);
+  if (magic !== MAGIC && bytes[3] !== 0) {
+    const name = bytes.toString("latin1", 0, 4);
+    return { at: 0, reason: `the segment has format ${name}; this release reads PGJ1` };
+  }
+  const version = bytes.readUInt32LE(4);
+  if (version === VERSION || version === 0) return undefined;
+  const reason = `the segment has format version ${version}; this release reads ${VERSION}`;
+  return { at: 4, reason };
+}
+
 /** What the checksums of a segment's batches start from. */
 export function segmentSeed(logId: Uint8Array, number: number): number {
   const bytes = Buffer.alloc(LOG_ID_BYTES + 4);

@@ -87,6 +87,11 @@ export class FileSnapshots implements Snapshots {
     return this.#look((files) => files.flatMap((file) => this.#readHeader(file) ?? []));
   }
 
+  /** The batches that files stand for by their names, intact or not, newest first. */
+  batches(): number[] {
+    return this.#files().map(batchOfName);
+  }
+
   newest(atOrBefore = Number.MAX_SAFE_INTEGER): NewestSnapshot {
     return this.#look((files) => {
       const damaged: string[] = [];

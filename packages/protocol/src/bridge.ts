@@ -6,7 +6,7 @@
 
 import { type Static, Type } from "typebox";
 import { Chain, Token } from "./deposit.js";
-import { Count, LogPosition, Nullable, TimeMs } from "./scalar.js";
+import { Count, Dollars, LogPosition, Nullable, TimeMs } from "./scalar.js";
 
 const PublicKey = Type.String({ pattern: "^[0-9a-f]{64}$", description: "Ed25519, 32 bytes." });
 
@@ -21,26 +21,52 @@ export const BridgeChain = Type.Object({
   chainId: Count,
   vault: Type.String({ description: "Where to send tokens." }),
   confirmations: Count,
+  finality: Type.Enum(["finalized", "confirmations"], {
+    description: "What makes a transaction final: the chain's `finalized` block, or the count.",
+  }),
+  minDeposit: Dollars,
   tokens: Type.Array(BridgeToken),
+});
+
+/** Attestors from a log position on, until the next entry. */
+export const BridgeKeys = Type.Object({
+  position: LogPosition,
+  members: Type.Array(PublicKey),
+  quorum: Count,
 });
 
 export const BridgeInfo = Type.Object(
   {
     attestor: Type.Enum(["dev", "chain"]),
-    venue: Nullable(Type.String({ description: "This venue's name in votes." })),
+    venue: Nullable(
+      Type.String({ description: "This venue's name, signed by votes of format 1." }),
+    ),
+    venueId: Nullable(
+      Type.String({
+        pattern: "^[0-9a-f]{64}$",
+        description: "SHA-256 of the log record of Genesis, signed by votes of format 2.",
+      }),
+    ),
     members: Type.Array(PublicKey, { description: "Attestors' keys, in order of their numbers." }),
     quorum: Count,
+    keys: Type.Array(BridgeKeys, {
+      description: "All attestors that ever were, oldest first, by the log position they begin at.",
+    }),
+    paused: Type.Array(Type.String(), {
+      description: "Chains and tokens whose deposits are not credited or rejected at present.",
+    }),
     chains: Type.Array(BridgeChain),
   },
   { title: "BridgeInfo" },
 );
 export type BridgeInfo = Static<typeof BridgeInfo>;
 
-/** Few enough for a body of 64 KiB. */
 export const MAX_VOTES_PER_REQUEST = 64;
+/** A vote of `MAX_CREDITS_PER_VOTE` credits is shorter. */
+export const MAX_VOTE_TEXT = 12_000;
 
 export const SubmittedVote = Type.Object(
-  { text: Type.String({ maxLength: 60_000 }), signature: Type.String({ maxLength: 128 }) },
+  { text: Type.String({ maxLength: MAX_VOTE_TEXT }), signature: Type.String({ maxLength: 128 }) },
   { additionalProperties: false },
 );
 export type SubmittedVote = Static<typeof SubmittedVote>;
@@ -64,11 +90,14 @@ export type VotesAnswer = Static<typeof VotesAnswer>;
 /** What an attestor asks for, signed as a body by its key in `X-Service-Sig`. */
 export const DepositQueueBody = Type.Object(
   {
+    /** The venue's id. */
     venue: Type.String(),
     attestor: Count,
     chain: Chain,
     queue: Type.Enum(["pending", "credited"]),
-    /** Deposits with a higher number only: pages follow each other by it. */
+    /** For `pending`: oldest first or newest first. */
+    order: Type.Enum(["ascending", "descending"]),
+    /** `next` of the page before; 0 for the first page. */
     after: LogPosition,
     /** For `credited`: no earlier than this. */
     since: TimeMs,
@@ -82,6 +111,8 @@ export type DepositQueueBody = Static<typeof DepositQueueBody>;
 /** As votes write them: 40 hex digits, and micro-dollars. */
 const QueuedCredit = Type.Object({
   logIndex: Count,
+  /** Left out where a vote of format 1 credited it. */
+  token: Type.Optional(Token),
   address: Type.String(),
   amountMicros: Count,
 });
@@ -92,13 +123,18 @@ const QueuedStatement = Type.Object({
   required: Count,
   credits: Type.Array(QueuedCredit),
   reason: Type.String(),
+  part: Count,
+  parts: Count,
 });
 
 export const QueuedDeposit = Type.Object({
   depositId: LogPosition,
   txHash: Type.String(),
-  token: Token,
+  /** The number of the account that registered it. */
+  account: Count,
   status: Type.Enum(["queued", "confirming", "credited"]),
+  /** Parts of the transaction's logs that are credited. */
+  creditedParts: Count,
   registeredAt: TimeMs,
   creditedAt: Nullable(TimeMs),
   credits: Type.Array(QueuedCredit),

@@ -23,6 +23,7 @@ export type DepositBody = Static<typeof DepositBody>;
 
 export const DepositCredit = Type.Object({
   account: Address,
+  token: Token,
   amount: Dollars,
   logIndex: Count,
 });
@@ -32,7 +33,7 @@ export const Deposit = Type.Object(
     depositId: LogPosition,
     chain: Chain,
     txHash: Type.String(),
-    token: Token,
+    token: Type.Enum(["USDC", "USDT"], { description: "What the registrant expects." }),
     status: Type.Enum(["queued", "confirming", "credited", "rejected"]),
     confirmations: Count,
     required: Count,
@@ -41,6 +42,7 @@ export const Deposit = Type.Object(
     reorged: Nullable(
       Type.String({ description: "Why a credit is in doubt: its transaction left the chain." }),
     ),
+    reorgSettled: Type.Boolean({ description: "The operator has settled that." }),
   },
   { title: "Deposit" },
 );

@@ -206,6 +206,10 @@ const RESOURCE = {
   deposit_not_found: { status: 404, message: "This account has no deposit {depositId}." },
   invalid_tx_hash: { status: 400, message: "txHash must be 32 bytes of hex, 0x optional." },
   token_not_on_chain: { status: 400, message: "{token} on {chain} is not accepted here." },
+  too_many_unseen_deposits: {
+    status: 429,
+    message: "{limit} hashes of this account are on no chain yet; register more when they are.",
+  },
   attestors_not_configured: {
     status: 404,
     message: "This venue runs the dev attestor; there is nothing to vote on.",

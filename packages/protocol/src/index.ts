@@ -36,3 +36,5 @@ export * from "./strict-json.js";
 export * from "./symbol.js";
 export * from "./units.js";
 export * from "./vote.js";
+export * from "./vote-text.js";
+export * from "./vote-v1.js";

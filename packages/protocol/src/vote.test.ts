@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isWellFormedVote, parseVote, type Vote, voteText } from "./vote.js";
+import { MAX_VOTE_TEXT } from "./bridge.js";
+import { isSameScope, MAX_CREDITS_PER_VOTE, type Vote } from "./vote.js";
+import { isWellFormedVote, parseAnyVote, parseVote, voteText } from "./vote-text.js";
 
 const count = fc.nat({ max: Number.MAX_SAFE_INTEGER });
 const hex = (digits: number) =>
@@ -15,6 +17,7 @@ const credits = fc
         .map((logIndex) =>
           fc.record({
             logIndex: fc.constant(logIndex),
+            token: fc.constantFrom("USDC" as const, "USDT" as const),
             address: hex(40),
             amountMicros: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
           }),
@@ -22,14 +25,21 @@ const credits = fc
     ),
   );
 
+const WHOLE = { part: 1, parts: 1 } as const;
+
 const anyVote: fc.Arbitrary<Vote> = fc
   .record({
-    venue: fc.stringMatching(/^[A-Za-z0-9._:-]{1,64}$/),
+    venue: hex(64),
     attestor: fc.nat(),
     depositId: count,
     chain: fc.constantFrom("ethereum" as const, "arbitrum" as const, "tron" as const),
     txHash: hex(64),
-    token: fc.constantFrom("USDC" as const, "USDT" as const),
+    chainId: count,
+    vault: hex(40),
+    tokens: fc.tuple(hex(40), hex(40)).map(([usdc, usdt]) => [
+      { token: "USDC" as const, contract: usdc },
+      { token: "USDT" as const, contract: usdt },
+    ]),
     confirmations: count,
     required: count,
     block: fc.option(fc.record({ number: count, hash: hex(64) })),
@@ -37,10 +47,23 @@ const anyVote: fc.Arbitrary<Vote> = fc
   })
   .chain((base) =>
     fc.oneof(
-      credits.map((list): Vote => ({ ...base, verdict: "credit", credits: list, reason: "" })),
-      fc.constant<Vote>({ ...base, verdict: "confirming", credits: [], reason: "" }),
-      reason.map((why): Vote => ({ ...base, verdict: "reject", credits: [], reason: why })),
-      reason.map((why): Vote => ({ ...base, verdict: "reorged", credits: [], reason: why })),
+      fc.tuple(credits, fc.integer({ min: 1, max: 500 }), fc.integer({ min: 0, max: 500 })).map(
+        ([list, part, more]): Vote => ({
+          ...base,
+          verdict: "credit",
+          credits: list,
+          reason: "",
+          part,
+          parts: part + more,
+        }),
+      ),
+      fc.constant<Vote>({ ...base, ...WHOLE, verdict: "confirming", credits: [], reason: "" }),
+      reason.map(
+        (why): Vote => ({ ...base, ...WHOLE, verdict: "reject", credits: [], reason: why }),
+      ),
+      reason.map(
+        (why): Vote => ({ ...base, ...WHOLE, verdict: "reorged", credits: [], reason: why }),
+      ),
     ),
   );
 
@@ -67,23 +90,65 @@ describe("a vote's text", () => {
   });
 
   test("a text that goes on and on: refused in no time", () => {
-    const credit = `credit 1 ${"ab".repeat(20)} 5\n`;
-    const long = voteText({
-      venue: "v",
-      attestor: 0,
-      depositId: 1,
-      chain: "tron",
-      txHash: "ab".repeat(32),
-      token: "USDT",
-      verdict: "credit",
-      confirmations: 1,
-      required: 1,
-      block: null,
-      credits: [{ logIndex: 1, address: "ab".repeat(20), amountMicros: 5 }],
-      reason: "",
-      votedAtMs: 1,
-    }).replace(credit, credit.repeat(10_000));
+    const credit = `credit 1 USDT ${"ab".repeat(20)} 5\n`;
+    const long = voteText(creditOf(1)).replace(credit, credit.repeat(10_000));
+    expect(long.length).toBeGreaterThan(500_000);
     expect(parseVote(long)).toBeUndefined();
     expect(parseVote(long.slice(0, -1))).toBeUndefined();
   });
+
+  test("the longest vote: fits what a request may hold; a longer one is none", () => {
+    const most = creditOf(MAX_CREDITS_PER_VOTE);
+    expect(voteText(most).length).toBeLessThan(MAX_VOTE_TEXT);
+    expect(isWellFormedVote(creditOf(MAX_CREDITS_PER_VOTE + 1))).toBe(false);
+  });
+
+  test("format 1: read as such, never as a vote of today", () => {
+    const text =
+      "perpgate deposit vote v1\nvenue perpgate-testnet\nattestor 0\ndeposit 7\n" +
+      `transaction ethereum ${"ab".repeat(32)}\ntoken USDC\nverdict credit\n` +
+      `confirmations 64 of 64\nblock -\ncredit 3 ${"cd".repeat(20)} 1500000\nreason -\ntime 5\n`;
+    expect(parseVote(text)).toBeUndefined();
+    expect(parseAnyVote(text)).toMatchObject({ format: 1, vote: { token: "USDC", depositId: 7 } });
+  });
 });
+
+test.each<[string, Partial<Vote>]>([
+  ["venue", { venue: "99".repeat(32) }],
+  ["chain id", { chainId: 11_155_111 }],
+  ["vault", { vault: "99".repeat(20) }],
+  ["contract", { tokens: [{ token: "USDT", contract: "99".repeat(20) }] }],
+])("scope: another %s is another scope, and another text", (_, change) => {
+  const vote = creditOf(1);
+  expect(isSameScope(vote, { ...vote })).toBe(true);
+  expect(isSameScope(vote, { ...vote, ...change })).toBe(false);
+  expect(voteText({ ...vote, ...change })).not.toBe(voteText(vote));
+});
+
+/** A vote to credit so many logs, with figures as long as they get. */
+function creditOf(logs: number): Vote {
+  return {
+    venue: "ab".repeat(32),
+    attestor: 0,
+    depositId: 1,
+    chain: "tron",
+    chainId: 728_126_428,
+    txHash: "ab".repeat(32),
+    vault: "ef".repeat(20),
+    tokens: [{ token: "USDT", contract: "cd".repeat(20) }],
+    verdict: "credit",
+    confirmations: 1,
+    required: 1,
+    block: null,
+    credits: Array.from({ length: logs }, (_, i) => ({
+      logIndex: logs === 1 ? 1 : Number.MAX_SAFE_INTEGER - logs + i,
+      token: "USDT",
+      address: "ab".repeat(20),
+      amountMicros: logs === 1 ? 5 : Number.MAX_SAFE_INTEGER,
+    })),
+    reason: "",
+    part: 1,
+    parts: 1,
+    votedAtMs: 1,
+  };
+}

@@ -1,6 +1,7 @@
 /** The venue that the simulated traders meet: two small markets, everybody gets 10,000 dollars. */
 
 import type { MarketConfig, VenueConfig } from "@perpgate/engine";
+import type { ListedMarket } from "@perpgate/venue";
 
 const USD = 1_000_000;
 
@@ -27,6 +28,12 @@ export const LISTING: VenueConfig = {
   attestorQuorum: 1,
   devCreditMicros: 10_000 * USD,
 };
+
+/** What the engine's integers mean outside. */
+export const LISTED: readonly ListedMarket[] = [
+  { symbol: "BTCUSD", base: "BTC", quote: "USD", tickSize: 0.1, lotSize: 0.001 },
+  { symbol: "ETHUSD", base: "ETH", quote: "USD", tickSize: 1, lotSize: 0.001 },
+];
 
 /** Where the index of each market starts, in ticks. */
 export const START_TICKS = [30_000, 2_000] as const;

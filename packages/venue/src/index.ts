@@ -1,10 +1,15 @@
 export { BlockFault, leafAt, type OpenBlock } from "./blocks/block-builder.js";
 export { type BlockHeader, encodeHeader, type SealedBlock } from "./blocks/block-header.js";
 export { inclusionPath, leafHash } from "./blocks/merkle.js";
-export type { Checkpoint } from "./checkpoint/checkpoint-file.js";
+export {
+  type Checkpoint,
+  type CheckpointLines,
+  readCheckpointLines,
+} from "./checkpoint/checkpoint-file.js";
 export { CheckpointFault } from "./checkpoint/checkpointer.js";
 export { type CohortLists, cohortCommands } from "./cohort-commands.js";
-export type { AttestorKeys } from "./listing/attestor-keys.js";
+export type { AttestorHistory, AttestorsSince } from "./listing/attestor-history.js";
+export type { AttestorKeys, DepositScope } from "./listing/attestor-keys.js";
 export {
   encodeListing,
   type ListedMarket,
@@ -16,11 +21,20 @@ export { DEFAULT_PARAMETERS, type VenueParameters, venueConfigOf } from "./listi
 export { type PrunePlan, planPrune } from "./prune/prune-plan.js";
 export { type Evidence, NO_EVIDENCE } from "./record/evidence.js";
 export { decodeRecord, encodeRecord, type LogRecord, RecordUnreadable } from "./record/record.js";
+export { shownLoss } from "./recovery/log-proofs.js";
 export type { RecoveryReport } from "./recovery/recover.js";
 export { type Applied, type CommandObserver, ReplayFailed, Replica } from "./replica.js";
 export { RecordTooLarge, Sequencer, type Submitter, VenueStopped } from "./sequencer.js";
+export { type BootClock, type BootTime, systemBootClock } from "./time/boot-clock.js";
+export { type ClockJump, type JumpKind, MAX_LAG_MS } from "./time/venue-clock.js";
 export { Venue } from "./venue.js";
-export { ConfigRefused, type ConfigRule, HistoryLost } from "./venue-errors.js";
+export {
+  ClockRefused,
+  ConfigRefused,
+  type ConfigRule,
+  HistoryDamaged,
+  HistoryLost,
+} from "./venue-errors.js";
 export {
   type CheckpointOptions,
   DEFAULT_CHECKPOINTS,
@@ -35,12 +49,14 @@ export {
   type VerifyReport,
   verify,
 } from "./verify/verify.js";
-export {
-  AttestationView,
-  type DepositSubject,
-  type DepositToAttest,
-  type DepositToWatch,
-} from "./views/attestation-view.js";
+export type {
+  DepositPage,
+  DepositSubject,
+  DepositToAttest,
+  DepositToWatch,
+  OpenDeposits,
+} from "./views/attestation-rows.js";
+export { AttestationView } from "./views/attestation-view.js";
 export type { BookLevels, Levels } from "./views/book-levels.js";
 export { type AccountChange, type ClosedPosition, changeKind } from "./views/change-view.js";
 export type { Outcome } from "./views/outcome.js";

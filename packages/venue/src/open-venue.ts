@@ -1,28 +1,27 @@
 /** Opens the parts of a venue in order of dependence; what was opened is let go of on failure. */
 import { TICK_MS } from "@perpgate/engine";
 import { GLOBAL, type VenueState } from "@perpgate/engine/reading";
-import { type FileJournal, openJournal, type SpareStatus } from "@perpgate/journal";
+import type { FileJournal } from "@perpgate/journal";
 import { Checkpointer } from "./checkpoint/checkpointer.js";
 import { cohortCommands } from "./cohort-commands.js";
 import { Failure } from "./failure.js";
 import type { History } from "./history/history.js";
-import { openHistoryStore } from "./history/history-store.js";
 import { replacedAttestors } from "./listing/attestor-keys.js";
 import { checkConfig, checkContinuation, isSameConfig } from "./listing/config-change.js";
 import { type Listing, listingEvidence } from "./listing/listing.js";
 import { NO_EVIDENCE } from "./record/evidence.js";
 import { dataFolder } from "./recovery/data-folder.js";
-import { type Recovered, type RecoveryReport, recover } from "./recovery/recover.js";
+import { type OpenData, openData } from "./recovery/open-data.js";
+import type { Recovered, RecoveryReport } from "./recovery/recover.js";
 import type { CommandObserver } from "./replica.js";
 import { Sequencer } from "./sequencer.js";
-import { Ticker } from "./ticker.js";
+import { systemBootClock } from "./time/boot-clock.js";
+import { ClockKeeper } from "./time/clock-keeper.js";
+import { openClock } from "./time/open-clock.js";
+import { Ticker } from "./time/ticker.js";
+import type { VenueClock } from "./time/venue-clock.js";
 import { ConfigRefused } from "./venue-errors.js";
-import {
-  DEFAULT_CHECKPOINTS,
-  SILENT,
-  type VenueLogger,
-  type VenueOptions,
-} from "./venue-options.js";
+import { DEFAULT_CHECKPOINTS, SILENT, type VenueOptions } from "./venue-options.js";
 import { Views } from "./views/views.js";
 
 export interface VenueParts {
@@ -31,6 +30,8 @@ export interface VenueParts {
   readonly listing: Listing;
   readonly views: Views;
   readonly sequencer: Sequencer;
+  readonly clock: VenueClock;
+  readonly clockKeeper: ClockKeeper;
   readonly ticker: Ticker;
   readonly checkpointer: Checkpointer | undefined;
   readonly observers: Set<CommandObserver>;
@@ -40,40 +41,34 @@ export interface VenueParts {
 
 export async function openVenue(options: VenueOptions): Promise<VenueParts> {
   checkConfig(options.config, options.listing, options.attestors ?? null);
-  const folder = dataFolder(options.directory);
-  const journal = await openJournal({
-    directory: folder.journal,
-    verify: "tail",
-    onSpare: (status) => reportSpare(status, options.logger ?? SILENT),
-    ...(options.segmentBytes === undefined ? {} : { segmentBytes: options.segmentBytes }),
-    ...(options.exitDeadline === undefined ? {} : { exitDeadline: options.exitDeadline.memory }),
-  });
+  const failure = new Failure(options.exitDeadline);
+  const live = new Live();
+  const data = await openData(
+    options,
+    {
+      onDurable: (held) => live.onDurable(held),
+      onFailure: (error) => failure.report(error),
+      exitDeadline: options.exitDeadline?.memory,
+    },
+    [live],
+  );
   try {
-    return await openWithin(options, journal);
+    return await openWithin(options, data, failure, live);
   } catch (error) {
-    await journal.close();
+    await data.journal.close();
     throw error;
   }
 }
 
-/** Room made in time keeps the venue running, so the operator must learn of it before it is needed. */
-function reportSpare({ failures, problem }: SpareStatus, logger: VenueLogger): void {
-  if (problem !== undefined) {
-    const reason = problem.message;
-    logger.warn({ reason, failures }, "the next segment of the log could not be allocated");
-  } else if (failures > 0) {
-    logger.info({ failures }, "the next segment of the log is allocated");
-  }
-}
-
-async function openWithin(options: VenueOptions, journal: FileJournal): Promise<VenueParts> {
-  const { logger = SILENT, clock = Date.now, monotonic = () => performance.now() } = options;
+async function openWithin(
+  options: VenueOptions,
+  { journal, recovered }: OpenData,
+  failure: Failure,
+  live: Live,
+): Promise<VenueParts> {
+  const { logger = SILENT } = options;
   const folder = dataFolder(options.directory);
-  for (const cut of journal.recovery.cut)
-    logger.warn({ cut }, "a torn commit was cut from the log");
-  const failure = new Failure(options.exitDeadline);
   const observers = new Set<CommandObserver>();
-  const { recovered, live } = await recoverAll(options, journal, failure);
   const { state, history, replica, report } = recovered;
   logger.info({ ...report }, "recovered");
   try {
@@ -99,15 +94,16 @@ async function openWithin(options: VenueOptions, journal: FileJournal): Promise<
       history.halt();
     };
     await sequencer.start(recovered.end);
-    const stampMs = clock();
+    const boot = options.bootClock ?? (options.clock === undefined ? systemBootClock : noBootClock);
+    const clock = openClock(options, folder.clock, boot, state.engine.state);
+    const stampMs = clock.nowMs();
     await begin(options, recovered, sequencer, stampMs);
     await beginList(options, state.engine.state, sequencer, stampMs);
-    const ticker = new Ticker(
-      { wall: clock, monotonic },
-      state.engine.state.timeMs,
-      state.engine.state.lastTickMs,
-      (command) => sequencer.submit(command, NO_EVIDENCE),
-      (message) => logger.error({}, message),
+    const ticker = new Ticker(clock, state.engine.state.lastTickMs, (command) =>
+      sequencer.submit(command, NO_EVIDENCE),
+    );
+    const clockKeeper = new ClockKeeper(folder.clock, clock, boot, (error) =>
+      logger.warn({ err: error }, "the clock's record could not be written"),
     );
     const checkpoints =
       options.checkpoints === undefined ? DEFAULT_CHECKPOINTS : options.checkpoints;
@@ -131,6 +127,8 @@ async function openWithin(options: VenueOptions, journal: FileJournal): Promise<
       listing: state.listing,
       views,
       sequencer,
+      clock,
+      clockKeeper,
       ticker,
       checkpointer,
       observers,
@@ -143,41 +141,14 @@ async function openWithin(options: VenueOptions, journal: FileJournal): Promise<
   }
 }
 
+/** A clock that a test has set says nothing about the machine. */
+const noBootClock = (): undefined => undefined;
+
 /** What watches the replica once it is live; empty while it recovers. */
 class Live implements CommandObserver {
   onCommand: CommandObserver["onCommand"] = () => undefined;
   onBatchEnd: NonNullable<CommandObserver["onBatchEnd"]> = () => undefined;
   onDurable: (held: { readonly batch: number; readonly record: number }) => void = () => undefined;
-}
-
-async function recoverAll(
-  { directory, logger = SILENT, exitDeadline }: VenueOptions,
-  journal: FileJournal,
-  failure: Failure,
-): Promise<{ recovered: Recovered; live: Live }> {
-  const folder = dataFolder(directory);
-  const { logId, first, end } = journal.recovery;
-  const { store, discarded } = await openHistoryStore(
-    folder.history,
-    logId,
-    (held) => held.batch <= end.batch && held.position <= end.record,
-    first,
-  );
-  if (discarded !== undefined) logger.warn({ reason: discarded }, "the history is made anew");
-  const live = new Live();
-  const recovered = await recover(
-    journal,
-    folder.journal,
-    store,
-    {
-      onDurable: (held) => live.onDurable(held),
-      onFailure: (error) => failure.report(error),
-      exitDeadline: exitDeadline?.memory,
-    },
-    [live],
-    (position, record, records) => logger.info({ position, record, records }, "recovering"),
-  );
-  return { recovered, live };
 }
 
 /** Genesis on an empty log; otherwise Resume, and Configure if the configuration has changed. */

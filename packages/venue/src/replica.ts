@@ -7,6 +7,7 @@ import { type Command, Engine, type EventLog } from "@perpgate/engine";
 import type { Batch, LogPosition } from "@perpgate/journal";
 import type { Evidence } from "./record/evidence.js";
 import { decodeRecord } from "./record/record.js";
+import { HistoryDamaged } from "./venue-errors.js";
 
 /** One command as it was executed. The event log is valid only during the call. */
 export interface Applied {
@@ -84,6 +85,8 @@ export class Replica {
       for (const observer of this.observers) observer.onCommand(applied);
       return applied;
     } catch (cause) {
+      // Not the log's fault: the history can be rebuilt from the log.
+      if (cause instanceof HistoryDamaged) throw cause;
       throw new ReplayFailed(position, cause);
     }
   }

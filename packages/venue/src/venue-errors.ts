@@ -27,8 +27,33 @@ export class HistoryLost extends Error {
   override readonly name = "HistoryLost";
   constructor(first: LogPosition, reason: string, advice = "") {
     super(
-      `the log begins at batch ${first.batch}, so the history cannot be made anew: ${reason}; ` +
+      `the log begins at batch ${first.batch}, so the history cannot be rebuilt: ${reason}; ` +
         `nothing was removed; restore the history folder from a backup${advice}`,
+    );
+  }
+}
+
+/** A row of the history is not what was written. It can be rebuilt from the log. */
+export class HistoryDamaged extends Error {
+  override readonly name = "HistoryDamaged";
+  constructor(reason: string, options?: ErrorOptions) {
+    super(`the history is damaged: ${reason}`, options);
+  }
+}
+
+/** The wall clock is so far ahead of the log that the operator must say that it is right. */
+export class ClockRefused extends Error {
+  override readonly name = "ClockRefused";
+  constructor(
+    readonly logMs: number,
+    readonly wallMs: number,
+    limitMs: number,
+  ) {
+    const days = (ms: number): string => (ms / 86_400_000).toFixed(1);
+    super(
+      `the clock says ${new Date(wallMs).toISOString()}, ${days(wallMs - logMs)} days after the ` +
+        `log's last time, ${new Date(logMs).toISOString()}, and nothing on this machine shows that ` +
+        `so much time has passed (up to ${days(limitMs)} days need no proof)`,
     );
   }
 }

@@ -3,6 +3,7 @@ import type { CohortStage, VenueConfig } from "@perpgate/engine";
 import type { ExitDeadline } from "@perpgate/journal";
 import type { AttestorKeys } from "./listing/attestor-keys.js";
 import type { ListedMarket } from "./listing/listing.js";
+import type { BootClock } from "./time/boot-clock.js";
 
 /** Any structured logger; pino fits. */
 export interface VenueLogger {
@@ -42,6 +43,10 @@ export interface VenueOptions {
   readonly clock?: () => number;
   /** Milliseconds that never go back. */
   readonly monotonic?: () => number;
+  /** Real time, sleep included; that of the machine unless `clock` is another than its own. */
+  readonly bootClock?: BootClock;
+  /** Believes the clock at this start, however far it is ahead of the log. */
+  readonly acceptClock?: boolean;
   /** Who writes, of the writers of one log. */
   readonly writer?: number;
   /** null: no second replica, no snapshots. */
@@ -55,6 +60,11 @@ export interface VenueOptions {
    * main thread does not hear of the failure. Without it a failure is reported by `failed` alone.
    */
   readonly exitDeadline?: ExitDeadline;
+  /**
+   * Goes on with a log that has lost its end, as history, checkpoints or snapshots show. They are
+   * kept in a folder; positions of acknowledged commands will be used again.
+   */
+  readonly acceptLoss?: boolean;
 }
 
 export const SILENT: VenueLogger = {

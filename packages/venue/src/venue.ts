@@ -2,13 +2,14 @@
  * The venue: one replica, its own journal, and everything around them. Commands come in through
  * `submit` and are answered in log order once they are durable and applied; readers ask `views`.
  *
- *   1. journal     open, cut a torn tail                        recovery of the journal
- *   2. history     open, or make anew                           history/history-store.ts
+ *   1. journal     look, compare its end with what else is there, cut a torn tail
+ *   2. history     open, or rebuild                             recovery/open-data.ts
  *   3. replica     newest snapshot, then the log                recovery/recover.ts
- *   4. genesis     on an empty log; otherwise Resume, and Configure if the file has changed; the
+ *   4. clock       the time to start at                         time/start-time.ts
+ *   5. genesis     on an empty log; otherwise Resume, and Configure if the file has changed; the
  *                  first list of those who may trade, until it is complete
- *   5. ticker      time, every 200 ms                           ticker.ts
- *   6. checkpoints snapshots and state hashes, another thread   checkpoint/checkpointer.ts
+ *   6. ticker      time, every 200 ms                           time/ticker.ts
+ *   7. checkpoints snapshots and state hashes, another thread   checkpoint/checkpointer.ts
  *
  * Nothing is answered that is not durable. If the log, the engine, the history or the second
  * replica fails, every submitter hears that the venue has stopped, `failed` resolves, and the
@@ -31,7 +32,9 @@ import type { Evidence } from "./record/evidence.js";
 import type { RecoveryReport } from "./recovery/recover.js";
 import type { Applied, CommandObserver } from "./replica.js";
 import { type Sequencer, type Submitter, VenueStopped } from "./sequencer.js";
-import type { Ticker } from "./ticker.js";
+import type { ClockKeeper } from "./time/clock-keeper.js";
+import type { Ticker } from "./time/ticker.js";
+import type { JumpKind, VenueClock } from "./time/venue-clock.js";
 import type { VenueOptions } from "./venue-options.js";
 import type { Views } from "./views/views.js";
 
@@ -44,6 +47,8 @@ export class Venue {
   readonly failed: Promise<Error>;
   private readonly journal: FileJournal;
   private readonly sequencer: Sequencer;
+  private readonly clock: VenueClock;
+  private readonly clockKeeper: ClockKeeper;
   private readonly ticker: Ticker;
   private readonly checkpointer: Checkpointer | undefined;
   private readonly observers: Set<CommandObserver>;
@@ -59,6 +64,8 @@ export class Venue {
     this.failed = parts.failure.promise;
     this.journal = parts.journal;
     this.sequencer = parts.sequencer;
+    this.clock = parts.clock;
+    this.clockKeeper = parts.clockKeeper;
     this.ticker = parts.ticker;
     this.checkpointer = parts.checkpointer;
     this.observers = parts.observers;
@@ -94,7 +101,22 @@ export class Venue {
 
   /** The venue's time as this machine sees it: what to stamp a command with. */
   nowMs(): number {
-    return this.ticker.nowMs();
+    return this.clock.nowMs();
+  }
+
+  /** What the machine's wall clock says: what to judge times by that others wrote down. */
+  wallMs(): number {
+    return this.clock.wallMs();
+  }
+
+  /** How far the wall clock is ahead of the venue's time; negative: behind. */
+  get clockLeadMs(): number {
+    return this.clock.leadMs;
+  }
+
+  /** Jumps of the wall clock since the start, by what was made of them. */
+  get clockJumps(): Readonly<Record<JumpKind, number>> {
+    return this.clock.jumps;
   }
 
   /** Appends a command. The submitter hears of it once it is durable and applied, or of the stop. */
@@ -155,6 +177,7 @@ export class Venue {
 
   private async closeOnce(): Promise<void> {
     this.ticker.stop();
+    this.clockKeeper.close();
     await this.checkpointer?.close();
     await this.sequencer.close();
     await this.history.close().catch(() => undefined);

@@ -33,7 +33,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 async function openHistory(engine: Engine): Promise<History> {
-  const { store, discarded } = await openHistoryStore(join(folder, "store"), LOG_ID, () => true);
+  const { store, discarded } = await openHistoryStore(join(folder, "store"), LOG_ID);
   expect(discarded).toBeUndefined();
   return new History(store, surroundingsOf(engine), {
     onDurable: () => undefined,

@@ -4,36 +4,65 @@ import {
   type ChainBridgeConfig,
   type ChainConfig,
   publicKeyHex,
+  termsOf,
   tronAddressOf,
 } from "@perpgate/bridge";
-import { type BridgeInfo, bytesFromHex, type Chain, type Token } from "@perpgate/protocol";
+import { type BridgeInfo, bytesFromHex, type Chain, type VoteScope } from "@perpgate/protocol";
 import { checksumAddress } from "@perpgate/protocol/ethereum-address";
+import type { AttestorHistory } from "@perpgate/venue";
 
-const TOKENS: readonly Token[] = ["USDC", "USDT"];
+/** What the venue adds to its configuration as it runs. */
+export interface BridgeState {
+  readonly history: AttestorHistory;
+  readonly paused: readonly string[];
+}
 
-export function bridgeInfoOf({ venue, members, quorum, chains }: ChainBridgeConfig): BridgeInfo {
+export function bridgeInfoOf(
+  { venue, members, quorum, chains }: ChainBridgeConfig,
+  { history, paused }: BridgeState,
+): BridgeInfo {
   return {
     attestor: "chain",
     venue,
+    venueId: history.venueId,
     members: members.map(publicKeyHex),
     quorum,
+    keys: history.entries.map((entry) => ({
+      position: String(entry.position),
+      members: [...entry.members],
+      quorum: entry.quorum,
+    })),
+    paused: [...paused],
     chains: chains.map(chainInfoOf),
   };
 }
 
+/** What a vote about the chain must bind, but for the venue's id. */
+export function scopeOf(config: ChainConfig): Omit<VoteScope, "venue"> {
+  const { chain, chainId, vault, tokens } = termsOf(config);
+  return {
+    chain,
+    chainId,
+    vault,
+    tokens: tokens.map(({ token, contract }) => ({ token, contract })),
+  };
+}
+
 function chainInfoOf(config: ChainConfig): BridgeInfo["chains"][number] {
-  const { chain, chainId, vault, confirmations, tokens } = config;
+  const { chain, confirmations, finality } = config;
+  const { chainId, vault, tokens, minDepositMicros } = termsOf(config);
   return {
     chain,
     chainId,
     vault: writtenAddress(chain, vault),
     confirmations,
-    tokens: TOKENS.flatMap((token) => {
-      const entry = tokens[token];
-      if (entry === undefined) return [];
-      const { contract, decimals } = entry;
-      return [{ token, contract: writtenAddress(chain, contract), decimals }];
-    }),
+    finality,
+    minDeposit: minDepositMicros / 1e6,
+    tokens: tokens.map(({ token, contract, decimals }) => ({
+      token,
+      contract: writtenAddress(chain, contract),
+      decimals,
+    })),
   };
 }
 

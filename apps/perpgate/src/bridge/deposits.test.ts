@@ -112,9 +112,9 @@ describe("one attestor, in the venue's process", () => {
         required: 3,
         credits: [{ account: client.wallet.address, amount: 50 }],
       });
-      const { venue, members, quorum } = await bridgeOf(after.url);
+      const { venueId, members, quorum } = await bridgeOf(after.url);
       expect(members).toEqual([key.publicKey]);
-      const trusted = { venue: venue ?? "", members, quorum };
+      const trusted = { venueId: venueId ?? "", members, quorum };
       expect(await checkPublishedDeposit(credited, trusted)).toBeNull();
 
       const stranger = new ProcessClient(after.url);
@@ -176,8 +176,9 @@ describe("one attestor, in the venue's process", () => {
   test(
     "a reorganisation before crediting: back to none, then credited once; one after it: marked, counted, logged",
     async () => {
+      const data = join(temporaryFolder(), "data");
       const { child, url } = await startVenue(
-        join(temporaryFolder(), "data"),
+        data,
         chainSettings(chain, { keyFiles: [newKeyFile().path] }),
       );
       const client = depositor(url);
@@ -212,9 +213,19 @@ describe("one attestor, in the venue's process", () => {
         status: "credited",
         reorged: "transaction_gone",
       });
-      const metrics = await (await fetch(`${url}/metrics`)).text();
-      expect(metrics).toContain("perpgate_deposits_reorged_total 1");
+      // Metrics are collected once a second.
+      const metrics = await until(
+        async () => (await fetch(`${url}/metrics`)).text(),
+        (text) => text.includes("perpgate_deposits_reorged_total 1"),
+      );
       expect(metrics).toContain('perpgate_bridge_credited_reorgs_total{chain="ethereum"} 1');
+      const settle = ["bridge", "settle", String(depositId), "--data", data];
+      expect((await new PerpgateProcess(settle).ended).stdout).toContain(
+        `deposit ${depositId} settled, in the log`,
+      );
+      expect(await read(client, depositId)).toMatchObject({ reorgSettled: true });
+      const again = await new PerpgateProcess(settle).ended;
+      expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("settled before") });
       child.signal("SIGTERM");
       const { stderr } = await child.ended;
       expect(stderr.match(/ALARM/g)).toHaveLength(2);
@@ -243,19 +254,24 @@ describe("three attestors, two of whom must agree", () => {
         ({ votes }) => votes.length === 1,
       );
       expect(seen).toMatchObject({ status: "queued", votes: [{ attestor: 0, verdict: "credit" }] });
+      const { venueId } = await bridgeOf(url);
       const lie = {
-        venue: "e2e",
+        venue: venueId ?? "",
         attestor: 2,
         depositId: Number(depositId),
         chain: "ethereum",
+        chainId: 1,
+        vault: chain.vault.slice(2).toLowerCase(),
+        tokens: [{ token: "USDC", contract: chain.usdc.slice(2).toLowerCase() }],
         txHash: txHash.slice(2),
-        token: "USDC",
         verdict: "credit",
         confirmations: 3,
         required: 3,
         block: null,
-        credits: [{ logIndex: 0, address: "66".repeat(20), amountMicros: 9e12 }],
+        credits: [{ logIndex: 0, token: "USDC", address: "66".repeat(20), amountMicros: 9e12 }],
         reason: "",
+        part: 1,
+        parts: 1,
         votedAtMs: Date.now(),
       } as const;
       const { signature } = await signVote(lie, privateKeyFromSeed(seeds[2]!));
@@ -266,7 +282,7 @@ describe("three attestors, two of whom must agree", () => {
       expect(await read(client, depositId)).toMatchObject({ status: "confirming" });
 
       const config = configurationFile(settings);
-      const attest = ["attest", "--venue", url, "--config", config];
+      const attest = ["attest", "--venue", url, "--config", config, "--metrics-port", "0"];
       const attestor = new PerpgateProcess(attest, { PERPGATE_ATTESTOR_KEY: seeds[1] });
       const credited = await until(
         () => read(client, depositId),
@@ -274,7 +290,7 @@ describe("three attestors, two of whom must agree", () => {
       );
       expect(credited.credits).toMatchObject([{ account: client.wallet.address, amount: 30 }]);
       expect(
-        await checkPublishedDeposit(credited, { venue: "e2e", members, quorum: 2 }),
+        await checkPublishedDeposit(credited, { venueId: venueId ?? "", members, quorum: 2 }),
       ).toBeNull();
       expect(await balance(client)).toBe(30);
       attestor.signal("SIGTERM");

@@ -53,7 +53,18 @@ describe("what goes into the venue", () => {
       attestorQuorum: 1,
       devCredit: 0,
     });
-    expect(attestorKeysOf(bridge)).toEqual({ venue: "e2e", members: [PUBLIC] });
+    expect(attestorKeysOf(bridge)).toEqual({
+      venue: "e2e",
+      members: [PUBLIC],
+      chains: [
+        {
+          chain: "ethereum",
+          chainId: 1,
+          vault: VAULT.slice(2).toLowerCase(),
+          tokens: [{ token: "USDC", contract: USDC.slice(2).toLowerCase() }],
+        },
+      ],
+    });
   });
 });
 

@@ -13,6 +13,7 @@ import {
 import type { AttestorKeys, VenueParameters } from "@perpgate/venue";
 import type { Settings } from "../settings.js";
 import { StartError } from "../start-error.js";
+import { scopeOf } from "./bridge-info.js";
 
 export function bridgeOf({ bridge }: Pick<Settings, "bridge">, key: string | undefined) {
   try {
@@ -37,5 +38,6 @@ export function attestationParameters(bridge: BridgeConfig): Partial<VenueParame
 /** What of it stands in the log, so that anyone can check votes. */
 export function attestorKeysOf(bridge: BridgeConfig): AttestorKeys | null {
   if (bridge.kind === "dev") return null;
-  return { venue: bridge.venue, members: bridge.members.map(publicKeyHex) };
+  const { venue, members, chains } = bridge;
+  return { venue, members: members.map(publicKeyHex), chains: chains.map(scopeOf) };
 }

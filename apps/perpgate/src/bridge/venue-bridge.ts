@@ -1,18 +1,29 @@
 /**
- * The bridge of a process that runs a venue: its own attestors, the desk for those elsewhere, and
- * the alarm. Nothing of it exists under the `dev` attestor. Attestors start once the venue has
- * recovered, on a thread of their own, and stop before it closes, so that no vote is left between.
+ * The bridge of a process that runs a venue: its own attestors, the intake for the votes of those
+ * elsewhere, metrics and the alarm. Nothing of it exists under the `dev` attestor. Attestors start
+ * once the venue has recovered, on a thread of their own, and stop before it closes, so that no vote
+ * is left in between.
  */
 
-import { type BridgeConfig, BridgeThread, type DepositPort, observeBridge } from "@perpgate/bridge";
+import {
+  AttestorHealth,
+  type BridgeConfig,
+  BridgeThread,
+  type DepositPort,
+  observeBridge,
+} from "@perpgate/bridge";
+import type { ReadinessProbe } from "@perpgate/gateway";
 import type { Venue, VenueLogger } from "@perpgate/venue";
 import type { Registry } from "prom-client";
+import { measureBridge } from "./bridge-metrics.js";
 import { watchReorgs } from "./reorg-alarm.js";
 import { VenueDeposits } from "./venue-deposits.js";
-import { VotesDesk } from "./votes-desk.js";
+import { VoteIntake } from "./vote-intake.js";
 
 export interface VenueBridge {
-  readonly desk: VotesDesk;
+  readonly intake: VoteIntake;
+  /** Fails while the attestors of this process cannot do their work. */
+  readonly probe: ReadinessProbe;
   start(): void;
   stop(): Promise<void>;
 }
@@ -20,10 +31,10 @@ export interface VenueBridge {
 /** The port of the attestors' thread, which has checked its signatures. */
 function checkedBefore(deposits: VenueDeposits): DepositPort {
   return {
-    pending: (chain, attestor) => deposits.pending(chain, attestor),
-    credited: (chain, sinceMs, attestor) => deposits.credited(chain, sinceMs, attestor),
+    terms: () => deposits.terms(),
+    pending: (chain, attestor, order, after) => deposits.pending(chain, attestor, order, after),
+    credited: (chain, attestor, since, after) => deposits.credited(chain, attestor, since, after),
     submit: (votes) => deposits.submitChecked(votes),
-    markReorged: (vote) => deposits.markReorged(vote),
   };
 }
 
@@ -36,17 +47,27 @@ export function createVenueBridge(
   if (config.kind === "dev") return undefined;
   const deposits = new VenueDeposits(venue, config);
   watchReorgs(venue, log, metrics);
+  measureBridge(metrics, venue, deposits, config);
+  const hasAttestors = config.attestors.length > 0;
+  const watched = hasAttestors ? config.chains.map(({ chain }) => chain) : [];
+  // A wall clock that is set forward by hand must not make the venue unready.
+  const health = new AttestorHealth(watched, () => performance.now());
+  const report = observeBridge(log, metrics);
   const thread = new BridgeThread({
     config,
+    venueId: deposits.history.venueId,
     port: checkedBefore(deposits),
     // The venue's time, which no correction of the machine's clock sets back.
     clock: () => venue.nowMs(),
-    observe: observeBridge(log, metrics),
+    observe: (event) => {
+      health.observe(event);
+      report(event);
+    },
     onEnded: (error) => log.error({ err: error }, "the attestors' thread ended; another follows"),
   });
-  const hasAttestors = config.attestors.length > 0;
   return {
-    desk: new VotesDesk(venue, deposits, config),
+    intake: new VoteIntake(venue, deposits, config),
+    probe: { name: "bridge", notReadyReason: () => health.notReadyReason() },
     start: () => {
       if (hasAttestors) thread.start();
     },

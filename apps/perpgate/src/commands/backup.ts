@@ -1,14 +1,16 @@
 /**
  * `perpgate backup`: copies a data folder, also beside a live venue, and verifies the copy.
  *
- * One line on standard output, or with `--json` one object; progress goes to standard error. Exit code 0 if the copy is whole and
- * everything in it agrees, otherwise 1.
+ * One line on standard output, or with `--json` one object; progress goes to standard error.
+ * Exit code 0 if the copy is whole and everything in it agrees, otherwise 1.
  */
 
 import { resolve } from "node:path";
-import { verify } from "@perpgate/venue";
+import { isNotThere, JournalError } from "@perpgate/journal";
+import { shownLoss, verify } from "@perpgate/venue";
 import { backUp } from "../backup.js";
 import { endSteps, showStep } from "../console/moving-line.js";
+import { StartError } from "../start-error.js";
 import type { Arguments, Command } from "./command.js";
 import { reportText, showProgress } from "./verify.js";
 
@@ -32,7 +34,9 @@ async function backup(args: Arguments): Promise<number> {
   const to = args.text("to");
   if (to === undefined) throw args.fail("--to is missing");
   const target = resolve(to);
-  const { bytes } = backUp(resolve(args.text("data") ?? ".data"), target, copyProgress());
+  const data = resolve(args.text("data") ?? ".data");
+  await refuseLoss(data);
+  const { bytes } = backUp(data, target, copyProgress());
   const report = await verify(target, { onProgress: showProgress });
   endSteps();
   if (args.has("json")) {
@@ -41,6 +45,17 @@ async function backup(args: Arguments): Promise<number> {
     process.stdout.write(`copied ${bytes} bytes to ${target}\n${reportText(report, false)}\n`);
   }
   return report.fault === null ? 0 : 1;
+}
+
+/** A copy leaves out what shows the loss, and would pass for whole. */
+async function refuseLoss(data: string): Promise<void> {
+  try {
+    const loss = await shownLoss(data);
+    if (loss !== undefined) throw new StartError(loss.message);
+  } catch (error) {
+    // A log that is damaged, or not there, is refused by the copying itself, which looks again.
+    if (!(error instanceof JournalError) && !isNotThere(error)) throw error;
+  }
 }
 
 /** Says how much is copied, once a second at most. */

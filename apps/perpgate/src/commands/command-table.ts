@@ -108,6 +108,11 @@ const OPERATE: Readonly<Record<string, CommandEntry>> = {
     summary: "remove the oldest segments of a log, which nobody can verify then",
     load: async () => (await import("./prune.js")).PRUNE,
   },
+  bridge: {
+    group: "operate",
+    summary: "pause deposits, judge one again, settle a reorganised one",
+    load: async () => (await import("./bridge.js")).BRIDGE,
+  },
   cohort: {
     group: "operate",
     summary: "change who may open positions",

@@ -5,6 +5,7 @@ import { verify } from "@perpgate/venue";
 import { TestVenue } from "@perpgate/venue/testing";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { BridgeControl } from "../bridge/bridge-control.js";
 import { CohortControl } from "../cohort-control.js";
 import { ControlSocket } from "../control-socket.js";
 import { PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
@@ -69,10 +70,12 @@ describe("perpgate prune", () => {
     onTestFinished(() => venue.close());
     const socket = new ControlSocket(
       folder,
-      new CohortControl(venue),
+      {
+        cohort: new CohortControl(venue),
+        bridge: new BridgeControl(venue),
+        prune: (below) => venue.pruneBelow(below),
+      },
       pino({ enabled: false }),
-      undefined,
-      (below) => venue.pruneBelow(below),
     );
     await socket.open();
     onTestFinished(() => socket.close());

@@ -3,7 +3,7 @@
  *
  * One line on standard output, or with `--json` one object; progress and detail go to standard
  * error. Exit code 0 if everything agrees, 1 at the first position that differs. It starts nothing
- * and changes nothing, and may run beside a live venue.
+ * and changes nothing, and may run next to a live venue.
  */
 
 import { NothingToVerify, type VerifyProgress, type VerifyReport, verify } from "@perpgate/venue";
@@ -14,9 +14,10 @@ import { recoverWallet } from "./verify-wallet.js";
 
 export const VERIFY: Command = {
   usage: ["verify [--data DIR] [--signatures] [--json]"],
-  about: `Replays the log of a data folder and checks every record, block and checkpoint in it; with
---signatures every order, sign-in and vote too. It changes nothing and may run beside a live
-venue. Exit code 1 at the first position that differs.`,
+  about: `Replays the log of a data folder and compares every record, block, checkpoint, snapshot and
+row of history with it; with --signatures every order, sign-in and vote too. It changes nothing and
+may run next to a live venue. Exit code 1 at the first position that differs, and if anything shows
+that the log has lost its end.`,
   options: {
     data: { kind: "text", value: "DIR", help: "the data folder (.data)" },
     signatures: { kind: "flag", help: "check every signature too" },
@@ -51,9 +52,15 @@ export function reportText(report: VerifyReport, signatures: boolean): string {
   const lines = [`verified ${report.commands} commands, ${report.blocks} blocks`];
   if (report.from > 0) lines.push(`  the log was pruned: from position ${report.from + 1} on`);
   lines.push(
-    `  agreeing: ${report.acknowledgements} stored acknowledgements, ` +
+    `  agreeing: ${report.historyRows} rows of history, ` +
+      `${report.acknowledgements} of them acknowledgements, ` +
       `${report.checkpoints} checkpoints, ${report.snapshots} snapshots`,
   );
+  if (report.badCheckpointLines > 0) {
+    lines.push(
+      `  passed over: ${report.badCheckpointLines} lines of checkpoints.jsonl, not readable`,
+    );
+  }
   if (signatures) {
     lines.push(
       `  signatures: ${report.orderSignatures} orders, ${report.voteSignatures} votes, ` +

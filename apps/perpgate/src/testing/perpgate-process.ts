@@ -57,10 +57,16 @@ export class PerpgateProcess {
 
   /** The address in the banner, which is printed once the process listens. */
   async url(): Promise<string> {
+    const [, address = ""] = await this.line(/interface {2}(http:\S+)\/v1\/markets/);
+    return address;
+  }
+
+  /** The first match in standard output, once it is there. */
+  async line(pattern: RegExp): Promise<RegExpExecArray> {
     return new Promise((resolve, reject) => {
       const look = () => {
-        const address = /interface {2}(http:\S+)\/v1\/markets/.exec(this.stdout)?.[1];
-        if (address !== undefined) resolve(address);
+        const found = pattern.exec(this.stdout);
+        if (found !== null) resolve(found);
       };
       this.child.stdout?.on("data", look);
       this.child.once("close", () => reject(new Error(`ended early: ${this.stderr}`)));

@@ -15,6 +15,8 @@ const UNLIMITED = {
   cancelsPerSecond: 1e6,
   cancelsBurst: 1e6,
   depositsPerMinute: 1_000,
+  addressDepositsPerMinute: 1_000,
+  newAccountsBurst: 10_000,
   signInsPerSecond: 1_000,
   accountReadsPerSecond: 1e6,
   accountReadsBurst: 1e6,

@@ -23,7 +23,7 @@ function votes(count: number, textBytes: number): string {
 export const DEPOSIT_ATTACKS = attacksOf("deposits", [
   {
     name: "deposits-of-many-accounts",
-    shows: "Deposits are limited per account alone: ten fresh accounts register ten times as many.",
+    shows: "Ten fresh accounts of one address, each within its own limit of deposits.",
     prepare: async (target) => {
       const accounts = await attackerAccounts(target, 10);
       const requests = accounts.flatMap(({ token }) =>

@@ -1,22 +1,31 @@
 /** Sign-ins, rotations and nonces: what strangers may ask for without a session. */
-import { randomBytes } from "node:crypto";
-import { signInRequest } from "../../orders/sign-in.js";
+import { generateKeyPairSync } from "node:crypto";
+import { type SignedIn, signInRequest, tokenIn } from "../../orders/sign-in.js";
 import { attacksOf, type Target } from "../attack.js";
 import { flood, inTurn, paced } from "../wire/patterns.js";
 import { pipeline, request } from "../wire/requests.js";
 import { attackerAccount, WRONG_TOKEN } from "./accounts.js";
 
 const FEW = { connections: 4 };
-/** Characters that a message may have. */
-const MESSAGE_CHARACTERS = 4_096;
+/** Fills a message of 4,096 characters. */
+const MANY_RESOURCES = 610;
 /** Sign-ins a second that one address is allowed. */
 const SIGN_INS_PER_SECOND = 10;
 
-/** As many short resources as a message has room for; the first binds the session key. */
-function manyResources(): string[] {
-  const bound = "urn:perpgate:session?key={key}";
-  const room = MESSAGE_CHARACTERS - 420;
-  return [bound, ...Array.from({ length: Math.floor(room / 6) }, () => "a:b")];
+/** Short resources, the first of which binds the session key. */
+function manyResources(count = MANY_RESOURCES): string[] {
+  return ["urn:perpgate:session?key={key}", ...Array<string>(count - 1).fill("a:b")];
+}
+
+/** A session with the longest list of resources that the venue accepts. */
+async function accountWithResources(target: Target): Promise<SignedIn> {
+  for (const count of [MANY_RESOURCES, 250, 100, 32, 16, 8]) {
+    const resources = manyResources(count);
+    const { address, privateKeyPem, body } = await signInRequest(target.origin, { resources });
+    const { status, text } = await target.post("/v1/auth/siwe", body);
+    if (status === 200) return { address, privateKeyPem, token: tokenIn(JSON.parse(text)) };
+  }
+  return attackerAccount(target, { resources: manyResources(1) });
 }
 
 async function withChangedSignature(target: Target, resources: readonly string[]): Promise<Buffer> {
@@ -81,7 +90,7 @@ export const SIGN_IN_ATTACKS = attacksOf("sign-in", [
     name: "rotate-unsigned",
     shows: "A rotation without a signature parses the stored sign-in message again, 55 ms each.",
     prepare: async (target) => {
-      const { token } = await attackerAccount(target, { resources: manyResources() });
+      const { token } = await accountWithResources(target);
       return flood(pipeline(rotation(token)), FEW);
     },
   },
@@ -90,7 +99,7 @@ export const SIGN_IN_ATTACKS = attacksOf("sign-in", [
     shows: "The same at the 100 a second that limits allow.",
     trader: "socket",
     prepare: async (target) => {
-      const { token } = await attackerAccount(target, { resources: manyResources() });
+      const { token } = await accountWithResources(target);
       return paced(rotation(token), 100, FEW);
     },
   },
@@ -105,7 +114,7 @@ export const SIGN_IN_ATTACKS = attacksOf("sign-in", [
   },
   {
     name: "nonces",
-    shows: "Nonces are made and authenticated for whoever asks.",
+    shows: "Nonces are made and authenticated for everyone who asks.",
     prepare: () => flood(pipeline(request({ path: "/v1/auth/nonce" })), FEW),
   },
   {
@@ -118,8 +127,10 @@ export const SIGN_IN_ATTACKS = attacksOf("sign-in", [
   },
 ]);
 
-/** To a key that is a valid point as often as not; both are refused or accepted alike in cost. */
+/** To a new valid key, which an unbound session may use without a signature. */
 function rotation(token: string): Buffer {
-  const body = JSON.stringify({ newSessionKey: randomBytes(32).toString("hex") });
+  const { publicKey } = generateKeyPairSync("ed25519");
+  const newSessionKey = publicKey.export({ type: "spki", format: "der" }).subarray(-32);
+  const body = JSON.stringify({ newSessionKey: newSessionKey.toString("hex") });
   return request({ path: "/v1/auth/rotate", token, body });
 }

@@ -47,7 +47,7 @@ async function prepared(plan: AttackPlan): Promise<(request: Request) => Promise
   };
 }
 
-// Whoever started this process is gone.
+// The process that started this one is gone.
 process.once("disconnect", () => process.exit());
 process.once("message", async (plan: AttackPlan) => {
   const answer = await prepared(plan);

@@ -8,7 +8,7 @@ const server = createServer({ allowHalfOpen: false, noDelay: true }, (socket) =>
   socket.on("error", () => undefined);
   socket.resume();
 });
-// Whoever started this process is gone.
+// The process that started this one is gone.
 process.once("disconnect", () => process.exit());
 server.listen({ port: 0, host: "127.0.0.1", backlog: 511 }, () => {
   const address = server.address();

@@ -49,7 +49,7 @@ class Trader {
   open(path: TraderPath): Promise<TradingPath> {
     const port = Number(new URL(this.origin).port);
     const { token } = this.account;
-    return path === "rest" ? RestPath.open(port, token) : SocketPath.open(port, token);
+    return path === "rest" ? RestPath.start(port, token) : SocketPath.start(port, token);
   }
 
   /** The next operation; resolves with its status. */
@@ -126,25 +126,26 @@ function preferThisProcess(): void {
   }
 }
 
-preferThisProcess();
-let trader: Trader | undefined;
-let turn: Turn | undefined;
+class TraderProcess {
+  private trader: Trader | undefined;
+  private turn: Turn | undefined;
 
-async function answer(request: TraderRequest): Promise<unknown> {
-  if (request.do === "sign-in") {
-    trader = new Trader(request.origin, await signIn(request.origin));
+  async answer(request: TraderRequest): Promise<unknown> {
+    if (request.do === "end") return this.turn?.end();
+    if (request.do === "sign-in") {
+      this.trader = new Trader(request.origin, await signIn(request.origin));
+      return "done";
+    }
+    if (this.trader === undefined) throw new Error("the trader has not signed in");
+    this.turn = new Turn(this.trader, await this.trader.open(request.path));
     return "done";
   }
-  if (request.do === "begin") {
-    if (trader === undefined) throw new Error("the trader has not signed in");
-    turn = new Turn(trader, await trader.open(request.path));
-    return "done";
-  }
-  return turn?.end();
 }
 
-// Whoever started this process is gone.
+preferThisProcess();
+const trader = new TraderProcess();
+// The process that started this one is gone.
 process.once("disconnect", () => process.exit());
 process.on("message", (request: TraderRequest) => {
-  void answer(request).then((result) => process.send?.(result));
+  void trader.answer(request).then((result) => process.send?.(result));
 });

@@ -18,20 +18,24 @@ export interface TradingPath {
 }
 
 const CONNECTIONS = 8;
+const RECONNECT_MS = 20;
 /** So many operations share a connection before one opens its own. */
 const NEW_CONNECTION_EVERY = 10;
 
 export class RestPath implements TradingPath {
   private readonly idle: Connection[] = [];
   private readonly waiting: ((connection: Connection) => void)[] = [];
+  /** Every connection that is open, and what to do when it is lost with a request in flight. */
+  private readonly open = new Map<Connection, (reason: Error) => void>();
   private operations = 0;
+  private isClosed = false;
 
   private constructor(
     private readonly port: number,
     private readonly token: string,
   ) {}
 
-  static async open(port: number, token: string): Promise<RestPath> {
+  static async start(port: number, token: string): Promise<RestPath> {
     const path = new RestPath(port, token);
     for (let i = 0; i < CONNECTIONS; i++) path.idle.push(path.connect());
     return path;
@@ -51,8 +55,11 @@ export class RestPath implements TradingPath {
   }
 
   close(): void {
-    for (const connection of this.idle) connection.close();
+    this.isClosed = true;
+    for (const connection of this.open.keys()) connection.close();
+    this.open.clear();
     this.idle.length = 0;
+    this.waiting.length = 0;
   }
 
   private async send(request: Buffer): Promise<Outcome> {
@@ -60,12 +67,12 @@ export class RestPath implements TradingPath {
     if (isNew) return this.sendOnNew(request);
     const connection = await this.take();
     return new Promise((resolve) => {
-      this.lost.set(connection, (reason) => {
+      this.open.set(connection, (reason) => {
         resolve({ status: reason.message });
-        this.put(this.connect());
+        this.replace();
       });
       connection.send(request, (status, body) => {
-        this.lost.delete(connection);
+        this.open.set(connection, () => this.replaceIdle(connection));
         this.put(connection);
         resolve(outcomeOf(status, body));
       });
@@ -85,19 +92,28 @@ export class RestPath implements TradingPath {
     });
   }
 
-  /** What to do when a connection is lost with a request in flight. */
-  private readonly lost = new Map<Connection, (reason: Error) => void>();
-
   private connect(): Connection {
     const connection = Connection.connecting(this.port, (reason) => {
-      const onLost = this.lost.get(connection);
-      this.lost.delete(connection);
+      const onLost = this.open.get(connection);
+      this.open.delete(connection);
       connection.close();
-      const at = this.idle.indexOf(connection);
-      if (at >= 0) this.idle.splice(at, 1, this.connect());
       onLost?.(reason);
     });
+    this.open.set(connection, () => this.replaceIdle(connection));
     return connection;
+  }
+
+  private replaceIdle(connection: Connection): void {
+    const at = this.idle.indexOf(connection);
+    if (at >= 0) this.idle.splice(at, 1);
+    this.replace();
+  }
+
+  /** After a pause: a venue that is gone would be asked without end. */
+  private replace(): void {
+    setTimeout(() => {
+      if (!this.isClosed) this.put(this.connect());
+    }, RECONNECT_MS);
   }
 
   private take(): Promise<Connection> {
@@ -126,7 +142,7 @@ export class SocketPath implements TradingPath {
     socket.on("error", () => undefined);
   }
 
-  static async open(port: number, token: string): Promise<SocketPath> {
+  static async start(port: number, token: string): Promise<SocketPath> {
     const headers = { authorization: `Bearer ${token}` };
     const socket = new WebSocket(`ws://127.0.0.1:${port}/ws/v1`, { headers });
     await once(socket, "open");

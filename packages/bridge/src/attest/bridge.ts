@@ -20,13 +20,12 @@ export class Bridge {
 
   constructor(config: ChainBridgeConfig, port: DepositPort, surroundings: BridgeSurroundings) {
     const { clock, observe, uniform = Math.random } = surroundings;
-    const { venue } = config;
-    // Every request under way listens; more than ten are no leak.
+    // Every request in flight listens; more than ten are no leak.
     setMaxListeners(0, this.stopping.signal);
     this.loops = config.attestors.flatMap((attestor) =>
       config.chains.map((chain) => {
         const stop = this.stopping.signal;
-        const parts = { venue, attestor, chain, port, clock, uniform, observe, stop };
+        const parts = { attestor, chain, port, clock, uniform, observe, stop };
         const intervalMs = chain.pollIntervalMs;
         const options = { chain: chain.chain, intervalMs, uniform, observe };
         return new AttestorLoop(new ChainAttestor(parts), options);
@@ -38,7 +37,7 @@ export class Bridge {
     for (const loop of this.loops) loop.start();
   }
 
-  /** For good: requests under way are given up, votes under way are waited for. */
+  /** For good: requests in flight are given up, votes in flight are waited for. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await Promise.all(this.loops.map((loop) => loop.stop()));

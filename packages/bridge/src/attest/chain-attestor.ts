@@ -1,11 +1,15 @@
 /**
  * One attestor on one chain. A poll reads what is pending, asks the chain's endpoints, and submits
  * what is new. It keeps nothing between polls that a restart could lose.
+ *
+ * A poll has two halves, pending deposits and the watch over credited ones. Neither can end the
+ * other, and within each half no deposit can end another: what fails is reported and tried again
+ * after a pause of its own.
  */
 
 import { setImmediate } from "node:timers/promises";
 import type { BridgeObserver, ReorgReason } from "../bridge-event.js";
-import { agreementOn } from "../chain/agreement.js";
+import { agreementOn, majorityOn } from "../chain/agreement.js";
 import type { ChainView } from "../chain/chain-view.js";
 import { EndpointPool } from "../chain/endpoint-pool.js";
 import type { LocalAttestor } from "../config/bridge-config.js";
@@ -13,11 +17,13 @@ import type { ChainConfig } from "../config/chain-config.js";
 import type { CreditedDeposit, DepositPort, PendingDeposit } from "../venue-port.js";
 import { type BlockReference, type SignedVote, type Statement, signVote } from "../vote.js";
 import { CreditedWatch } from "./credited-watch.js";
+import { DepositBackoff } from "./deposit-backoff.js";
 import { judge } from "./judge.js";
 import { PollPlan } from "./poll-plan.js";
+import { differenceFrom, termsOf } from "./terms.js";
+import { VoteSender } from "./vote-sender.js";
 
 export interface ChainAttestorParts {
-  readonly venue: string;
   readonly attestor: LocalAttestor;
   readonly chain: ChainConfig;
   readonly port: DepositPort;
@@ -26,69 +32,136 @@ export interface ChainAttestorParts {
   /** Uniform in [0, 1): the jitter of retries. */
   readonly uniform: () => number;
   readonly observe: BridgeObserver;
-  /** Ends requests under way. */
+  /** Ends requests in flight. */
   readonly stop?: AbortSignal;
 }
 
 /** Deposits are judged, and votes are handed on, in portions: as many as a request takes. */
 const DEPOSITS_AT_A_TIME = 64;
-/** Another attestor's vote may settle a deposit first; that is no fault. */
-const SETTLED = "deposit_settled";
 
 export class ChainAttestor {
   private readonly pool: EndpointPool;
   private readonly watch: CreditedWatch;
-  private readonly plan = new PollPlan();
-  private underWay: Promise<void> | undefined;
+  private readonly plan: PollPlan;
+  private readonly backoff: DepositBackoff;
+  private readonly sender: VoteSender;
+  private inFlight: Promise<void> | undefined;
+  private venueId = "";
 
   constructor(private readonly parts: ChainAttestorParts) {
-    this.pool = new EndpointPool(parts.chain, parts);
-    this.watch = new CreditedWatch(parts.chain);
+    const { chain, attestor, uniform } = parts;
+    this.pool = new EndpointPool(chain, parts);
+    this.watch = new CreditedWatch(chain);
+    this.plan = new PollPlan(chain.chain, attestor.index);
+    this.backoff = new DepositBackoff(uniform);
+    this.sender = new VoteSender({ ...parts, chain: chain.chain, backoff: this.backoff });
   }
 
-  /** One reading and its votes. A poll that is under way is joined, never doubled. */
+  /** One reading and its votes. A poll that is in flight is joined, never doubled. */
   poll(): Promise<void> {
-    this.underWay ??= this.pollOnce().finally(() => {
-      this.underWay = undefined;
+    this.inFlight ??= this.pollOnce().finally(() => {
+      this.inFlight = undefined;
     });
-    return this.underWay;
+    return this.inFlight;
   }
 
+  /** Rejects once both halves have been tried, with the first failure. */
   private async pollOnce(): Promise<void> {
-    const { port, chain, attestor, clock, observe } = this.parts;
-    const waiting = await port.pending(chain.chain, attestor.index);
-    const pending = this.plan.choose(waiting, clock());
-    const watched = await this.watchedNow(clock());
+    const { chain, clock, observe } = this.parts;
+    if (!(await this.isOnTerms())) return;
+    const failures: unknown[] = [];
+    const caught = <T>(otherwise: T) => {
+      return (error: unknown): T => {
+        failures.push(error);
+        return otherwise;
+      };
+    };
+    const pending = await this.pendingNow().catch(caught<readonly PendingDeposit[]>([]));
+    const watched = await this.watchedNow(clock()).catch(caught<readonly CreditedDeposit[]>([]));
     const hashes = new Set([...pending, ...watched].map(({ txHash }) => txHash));
-    if (hashes.size === 0) return;
-    const views = await this.pool.read([...hashes]);
-    let votes = 0;
-    for (let at = 0; at < pending.length; at += DEPOSITS_AT_A_TIME) {
-      const portion = pending.slice(at, at + DEPOSITS_AT_A_TIME);
-      votes += await this.submit(portion.flatMap((deposit) => this.voteOn(deposit, views) ?? []));
-      await setImmediate();
-    }
-    for (const deposit of watched) await this.recheck(deposit, views);
+    const views = hashes.size === 0 ? [] : await this.pool.read([...hashes]);
+    const votes = await this.attest(pending, views).catch(caught(0));
+    await this.recheckAll(watched, views).catch(caught(undefined));
+    if (failures.length > 0) throw failures[0];
+    const endpoints = views.length;
+    const isIdle = hashes.size === 0;
     observe({
       kind: "Polled",
       chain: chain.chain,
-      pending: waiting.length,
+      pending: pending.length,
       votes,
-      endpoints: views.length,
+      endpoints,
+      isIdle,
     });
+  }
+
+  /** Whether the venue counts by the same vault, contracts and figures; reported if not. */
+  private async isOnTerms(): Promise<boolean> {
+    const { port, chain, observe } = this.parts;
+    const terms = await port.terms();
+    this.venueId = terms.venueId;
+    const difference = differenceFrom(terms, chain);
+    if (difference === null) return true;
+    observe({ kind: "ConfigurationDiffers", chain: chain.chain, difference });
+    return false;
+  }
+
+  private async pendingNow(): Promise<readonly PendingDeposit[]> {
+    const { port, clock } = this.parts;
+    const nowMs = clock();
+    return this.plan.choose(port, nowMs, (id) => this.backoff.isReady(id, nowMs));
   }
 
   private async watchedNow(nowMs: number): Promise<readonly CreditedDeposit[]> {
     const { port, chain, attestor } = this.parts;
     if (!this.watch.isDue(nowMs)) return [];
-    const sinceMs = nowMs - chain.watchMs;
-    return this.watch.begin(await port.credited(chain.chain, sinceMs, attestor.index), nowMs);
+    const deposits: CreditedDeposit[] = [];
+    for (let after: number | null = 0; after !== null; ) {
+      const sinceMs = nowMs - chain.watchMs;
+      const { rows, next }: Awaited<ReturnType<DepositPort["credited"]>> = await port.credited(
+        chain.chain,
+        attestor.index,
+        sinceMs,
+        after,
+      );
+      deposits.push(...rows);
+      after = next;
+    }
+    return this.watch.begin(deposits, nowMs);
   }
 
+  private async attest(
+    pending: readonly PendingDeposit[],
+    views: readonly ChainView[],
+  ): Promise<number> {
+    let votes = 0;
+    for (let at = 0; at < pending.length; at += DEPOSITS_AT_A_TIME) {
+      const portion = pending.slice(at, at + DEPOSITS_AT_A_TIME);
+      votes += await this.sender.send(
+        portion.flatMap((deposit) => this.voteOn(deposit, views) ?? []),
+      );
+      await setImmediate();
+    }
+    return votes;
+  }
+
+  /** The deposit's vote, or null; a judgement that throws is the deposit's own fault. */
   private voteOn(deposit: PendingDeposit, views: readonly ChainView[]): SignedVote | null {
+    const { chain, clock, observe } = this.parts;
+    try {
+      return this.judged(deposit, views);
+    } catch (error) {
+      const { depositId } = deposit;
+      const retryAtMs = this.backoff.failed(depositId, clock());
+      observe({ kind: "DepositFailed", chain: chain.chain, depositId, retryAtMs, error });
+      return null;
+    }
+  }
+
+  private judged(deposit: PendingDeposit, views: readonly ChainView[]): SignedVote | null {
     const { chain, observe } = this.parts;
     const { depositId, ownVote } = deposit;
-    const agreement = agreementOn(deposit.txHash, views, chain.minAgreeing);
+    const agreement = agreementOn(deposit.txHash, views, chain);
     if (agreement.kind === "disagreed") {
       const { endpoints } = agreement;
       observe({ kind: "EndpointsDisagreed", chain: chain.chain, depositId, endpoints });
@@ -106,45 +179,68 @@ export class ChainAttestor {
     return this.sign(deposit, statement, block);
   }
 
-  /** Answers how many there were. */
-  private async submit(votes: readonly SignedVote[]): Promise<number> {
-    if (votes.length === 0) return 0;
-    const { port, chain, observe } = this.parts;
-    const refusals = await port.submit(votes);
-    votes.forEach(({ vote: { depositId } }, i) => {
-      const reason = refusals[i] ?? null;
-      if (reason === null || reason === SETTLED) return;
-      observe({ kind: "VoteRefused", chain: chain.chain, depositId, reason });
-    });
-    return votes.length;
+  /** Rejects with the first failure after all were tried. */
+  private async recheckAll(
+    watched: readonly CreditedDeposit[],
+    views: readonly ChainView[],
+  ): Promise<void> {
+    const failures: unknown[] = [];
+    for (const deposit of watched) {
+      await this.recheck(deposit, views).catch((error: unknown) => failures.push(error));
+    }
+    if (failures.length > 0) throw failures[0];
   }
 
   private async recheck(deposit: CreditedDeposit, views: readonly ChainView[]): Promise<void> {
-    const { chain, observe, port } = this.parts;
-    const agreement = agreementOn(deposit.txHash, views, chain.minAgreeing);
+    const { chain, observe } = this.parts;
+    const { depositId } = deposit;
+    const { agreement, dissenting } = majorityOn(deposit.txHash, views, chain);
+    if (dissenting.length > 0) {
+      observe({ kind: "EndpointsDisagreed", chain: chain.chain, depositId, endpoints: dissenting });
+    }
     const reason = this.watch.check(deposit, agreement);
     if (reason === null) return;
     const creditedMicros = deposit.credits.reduce((sum, credit) => sum + credit.amountMicros, 0);
-    const { depositId } = deposit;
     observe({ kind: "CreditReorged", chain: chain.chain, depositId, reason, creditedMicros });
-    await port.markReorged(this.sign(deposit, reorged(reason, chain.confirmations), null));
-    this.watch.wasTold(depositId);
+    const vote = this.sign(deposit, reorged(reason, chain.confirmations), null);
+    // Said again at the next recheck where it was not taken.
+    if ((await this.sender.send([vote])) === 1) this.watch.wasReported(depositId);
   }
 
   private sign(
-    { depositId, txHash, token }: Pick<PendingDeposit, "depositId" | "txHash" | "token">,
+    { depositId, txHash }: Pick<PendingDeposit, "depositId" | "txHash">,
     statement: Statement,
     block: BlockReference | null,
   ): SignedVote {
-    const { venue, attestor, chain, clock } = this.parts;
-    const subject = { venue, attestor: attestor.index, depositId, chain: chain.chain };
+    const { attestor, chain, clock } = this.parts;
+    const { chainId, vault, tokens } = termsOf(chain);
     return signVote(
-      { ...subject, txHash, token, ...statement, block, votedAtMs: clock() },
+      {
+        venue: this.venueId,
+        attestor: attestor.index,
+        depositId,
+        chain: chain.chain,
+        chainId,
+        vault,
+        tokens: tokens.map(({ token, contract }) => ({ token, contract })),
+        txHash,
+        ...statement,
+        block,
+        votedAtMs: clock(),
+      },
       attestor.privateKey,
     );
   }
 }
 
 function reorged(reason: ReorgReason, required: number): Statement {
-  return { verdict: "reorged", confirmations: 0, required, credits: [], reason };
+  return {
+    verdict: "reorged",
+    confirmations: 0,
+    required,
+    credits: [],
+    reason,
+    part: 1,
+    parts: 1,
+  };
 }

@@ -1,6 +1,6 @@
 /**
  * Watches deposits after they were credited. A reorganisation that reaches past the confirmations
- * cannot be undone here: the money was credited and may be lost. It is told, once and loudly.
+ * cannot be undone here: the money was credited and may be lost. It is reported once.
  *
  * The blocks in which credited transactions stood are remembered only while the process runs. After
  * a restart the first reading takes their place: a transaction that is gone is still noticed, one
@@ -11,15 +11,19 @@ import type { ReorgReason } from "../bridge-event.js";
 import type { Agreement } from "../chain/agreement.js";
 import type { ChainConfig } from "../config/chain-config.js";
 import type { CreditedDeposit } from "../venue-port.js";
-import type { VoteCredit } from "../vote.js";
-import { transfersIn } from "./transfers.js";
+import { type Transfers, transfersIn } from "./transfers.js";
 
 export class CreditedWatch {
   private readonly blockOf = new Map<number, string>();
-  private readonly told = new Set<number>();
+  private readonly reported = new Set<number>();
   private nextMs = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly config: ChainConfig) {}
+  private readonly config: ChainConfig;
+
+  constructor(config: ChainConfig) {
+    // What was credited stays credited, also if the smallest deposit was smaller then.
+    this.config = { ...config, minDepositMicros: 0 };
+  }
 
   isDue(nowMs: number): boolean {
     return nowMs >= this.nextMs;
@@ -30,8 +34,8 @@ export class CreditedWatch {
     this.nextMs = nowMs + this.config.recheckIntervalMs;
     const ids = new Set(deposits.map(({ depositId }) => depositId));
     for (const id of this.blockOf.keys()) if (!ids.has(id)) this.blockOf.delete(id);
-    for (const id of this.told) if (!ids.has(id)) this.told.delete(id);
-    return deposits.filter(({ depositId, isMarked }) => !isMarked && !this.told.has(depositId));
+    for (const id of this.reported) if (!ids.has(id)) this.reported.delete(id);
+    return deposits.filter(({ depositId, isMarked }) => !isMarked && !this.reported.has(depositId));
   }
 
   /** Why the deposit's credit no longer stands where it stood, or null. */
@@ -42,8 +46,7 @@ export class CreditedWatch {
     if (agreement.kind === "unknown") return "transaction_gone";
     // A receipt of a block that is no longer canonical: the next look will tell which it is.
     if (agreement.confirmations === 0) return null;
-    const transfers = transfersIn(agreement.receipt, deposit.token, this.config);
-    if (transfers.credits === null || !isSameMoney(transfers.credits, deposit.credits)) {
+    if (!holdsMoney(transfersIn(agreement.receipt, this.config), deposit.credits)) {
       return "transaction_gone";
     }
     const { blockHash } = agreement.receipt;
@@ -54,17 +57,26 @@ export class CreditedWatch {
   }
 
   /** The alarm was raised and the deposit marked: not again. */
-  wasTold(depositId: number): void {
-    this.told.add(depositId);
+  wasReported(depositId: number): void {
+    this.reported.add(depositId);
   }
 }
 
-/** The same sums to the same accounts; a log's index changes with its block. */
-function isSameMoney(a: readonly VoteCredit[], b: readonly VoteCredit[]): boolean {
-  const rows = (credits: readonly VoteCredit[]): string =>
-    credits
-      .map(({ address, amountMicros }) => `${address} ${amountMicros}`)
-      .sort()
-      .join("|");
-  return rows(a) === rows(b);
+/**
+ * Whether the transaction still pays every sum that was credited, to the same account: a log's index
+ * changes with its block, and what was credited may be a part of what was paid.
+ */
+function holdsMoney(transfers: Transfers, credited: CreditedDeposit["credits"]): boolean {
+  if (transfers.credits === null) return false;
+  const rest = new Map<string, number>();
+  for (const { address, amountMicros } of transfers.credits) {
+    const sum = `${address} ${amountMicros}`;
+    rest.set(sum, (rest.get(sum) ?? 0) + 1);
+  }
+  return credited.every(({ address, amountMicros }) => {
+    const sum = `${address} ${amountMicros}`;
+    const left = rest.get(sum) ?? 0;
+    rest.set(sum, left - 1);
+    return left > 0;
+  });
 }

@@ -3,9 +3,10 @@
  * required confirmations, rejections included: what failed in one fork can succeed in the next.
  */
 
+import { MAX_CREDITS_PER_VOTE } from "@perpgate/protocol";
 import type { Agreement } from "../chain/agreement.js";
 import type { ChainConfig } from "../config/chain-config.js";
-import type { PendingDeposit } from "../venue-port.js";
+import type { OwnVote, PendingDeposit } from "../venue-port.js";
 import { type BlockReference, isSameOutcome, type Statement } from "../vote.js";
 import { type Dust, transfersIn } from "./transfers.js";
 
@@ -15,7 +16,7 @@ export interface Judgement {
   readonly dust: readonly Dust[];
 }
 
-/** Progress is told in at most this many steps, so that 1,000 deposits do not flood the log. */
+/** Progress is reported in at most this many steps, so that 1,000 deposits do not flood the log. */
 const PROGRESS_STEPS = 8;
 
 /** What is to be said now, or null for nothing: unknown, undecided, or said already. */
@@ -38,6 +39,7 @@ function judgementOn(
   if (agreement.kind === "silent" || agreement.kind === "disagreed") return null;
   if (agreement.kind === "unknown") {
     // Measured by the chain's own time: a node that lags behind has not looked yet.
+    if (deposit.creditedParts > 0) return null;
     const isOverdue = agreement.headTimeMs - deposit.registeredAtMs >= config.notFoundAfterMs;
     if (isOverdue) return { statement: reject(0, required, "transaction_not_found"), ...NOWHERE };
     // Never seen: it stays queued. Seen and gone: back to no confirmations.
@@ -50,29 +52,45 @@ function judgementOn(
   if (confirmations < required) {
     return { statement: confirming(confirmations, required), block, dust: [] };
   }
-  const transfers = transfersIn(receipt, deposit.token, config);
+  const transfers = transfersIn(receipt, config);
   if (transfers.credits === null) {
+    // What is credited in part is never rejected; the watch reports a transaction that is gone.
+    if (deposit.creditedParts > 0) return null;
     return { statement: reject(confirmations, required, transfers.reason), block, dust: [] };
   }
   const { credits, dust } = transfers;
+  const parts = Math.ceil(credits.length / MAX_CREDITS_PER_VOTE);
+  const part = deposit.creditedParts + 1;
+  if (part > parts) return null;
+  const from = deposit.creditedParts * MAX_CREDITS_PER_VOTE;
+  const portion = credits.slice(from, from + MAX_CREDITS_PER_VOTE);
   return {
-    statement: { verdict: "credit", confirmations, required, credits, reason: "" },
+    statement: {
+      verdict: "credit",
+      confirmations,
+      required,
+      credits: portion,
+      reason: "",
+      part,
+      parts,
+    },
     block,
-    dust,
+    dust: part === 1 ? dust : [],
   };
 }
 
+const WHOLE = { part: 1, parts: 1 } as const;
 const NOWHERE = { block: null, dust: [] } as const;
 
 function confirming(confirmations: number, required: number): Statement {
-  return { verdict: "confirming", confirmations, required, credits: [], reason: "" };
+  return { ...WHOLE, verdict: "confirming", confirmations, required, credits: [], reason: "" };
 }
 
 function reject(confirmations: number, required: number, reason: string): Statement {
-  return { verdict: "reject", confirmations, required, credits: [], reason };
+  return { ...WHOLE, verdict: "reject", confirmations, required, credits: [], reason };
 }
 
-function isNews(next: Statement, last: Statement | null): boolean {
+function isNews(next: Statement, last: OwnVote | null): boolean {
   if (last === null || next.required !== last.required || !isSameOutcome(next, last)) return true;
   if (next.verdict !== "confirming") return false;
   const gained = next.confirmations - last.confirmations;

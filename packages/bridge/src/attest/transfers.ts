@@ -1,11 +1,11 @@
 /**
- * What a transaction's logs pay into the vault: one credit per matching Transfer log, or the
- * reason why there is none.
+ * What a transaction's logs pay into the vault: one credit per matching Transfer log of any
+ * configured token, or the reason why there is none.
  *
- * A log counts if the token's exact contract emitted it, with the three topics and 32 bytes of data
+ * A log counts if a token's exact contract emitted it, with the three topics and 32 bytes of data
  * of an ERC-20 Transfer, to the vault. The sender is the log's `from`. Not counted: transfers of
- * nothing, of the vault to itself (no new money) and out of the zero address (a mint has no owner
- * to credit).
+ * nothing, of less than the smallest deposit (each would cost the venue more than it brings), of the
+ * vault to itself (no new money) and out of the zero address (a mint has no owner to credit).
  */
 
 import { keccak_256 } from "@noble/hashes/sha3.js";
@@ -17,22 +17,21 @@ import type { VoteCredit } from "../vote.js";
 export type NoCreditReason =
   | "transaction_failed"
   | "before_start_block"
-  | "token_not_configured"
   | "amount_too_large"
   | "amount_below_micro"
+  | "below_min_deposit"
   | "zero_amount"
   | "no_sender"
-  | "other_token"
   | "not_to_vault"
   | "wrong_contract"
   | "no_transfer";
 
-/** Nearest miss first: with no log that counts, the first of these that occurred is told. */
+/** Nearest miss first: with no log that counts, the first of these that occurred is the reason. */
 const MISSES: readonly NoCreditReason[] = [
+  "below_min_deposit",
   "amount_below_micro",
   "zero_amount",
   "no_sender",
-  "other_token",
   "not_to_vault",
   "wrong_contract",
   "no_transfer",
@@ -50,13 +49,12 @@ export type Transfers =
 
 /** A log's first topic is the hash of its event's signature. */
 const TRANSFER = hexFromBytes(keccak_256(Buffer.from("Transfer(address,address,uint256)")));
+const TOKENS: readonly Token[] = ["USDC", "USDT"];
 const MICRO_DECIMALS = 6;
 const NOBODY = "0".repeat(40);
 
-export function transfersIn(receipt: Receipt, token: Token, config: ChainConfig): Transfers {
+export function transfersIn(receipt: Receipt, config: ChainConfig): Transfers {
   const refuse = (reason: NoCreditReason): Transfers => ({ credits: null, reason });
-  const expected = config.tokens[token];
-  if (expected === undefined) return refuse("token_not_configured");
   if (receipt.blockNumber < config.startBlock) return refuse("before_start_block");
   if (!receipt.succeeded) return refuse("transaction_failed");
   const credits: VoteCredit[] = [];
@@ -65,21 +63,27 @@ export function transfersIn(receipt: Receipt, token: Token, config: ChainConfig)
   for (const log of receipt.logs) {
     const transfer = readTransfer(log);
     if (transfer === undefined) continue;
-    const miss = missOf(log, transfer, token, config);
-    if (miss !== undefined) {
-      misses.add(miss);
+    const paid = TOKENS.find((token) => config.tokens[token]?.contract === log.address);
+    const miss = missOf(paid, transfer, config);
+    if (miss !== undefined || paid === undefined) {
+      misses.add(miss ?? "no_transfer");
       continue;
     }
-    const { micros, rest } = toMicros(transfer.amount, expected.decimals);
+    const { micros, rest } = toMicros(transfer.amount, config.tokens[paid]?.decimals ?? 0);
     if (rest > 0n) dust.push({ logIndex: log.logIndex, units: rest });
     if (micros === 0n) {
       misses.add("amount_below_micro");
+      continue;
+    }
+    if (micros < BigInt(config.minDepositMicros)) {
+      misses.add("below_min_deposit");
       continue;
     }
     // No figure of the venue can hold it; half a transaction is never credited.
     if (micros > BigInt(Number.MAX_SAFE_INTEGER)) return refuse("amount_too_large");
     credits.push({
       logIndex: log.logIndex,
+      token: paid,
       address: transfer.from,
       amountMicros: Number(micros),
     });
@@ -109,16 +113,11 @@ function addressIn(topic: string | undefined): string | undefined {
 }
 
 function missOf(
-  log: TransactionLog,
+  paid: Token | undefined,
   { from, to, amount }: Transfer,
-  token: Token,
-  { tokens, vault }: ChainConfig,
+  { vault }: ChainConfig,
 ): NoCreditReason | undefined {
-  if (log.address !== tokens[token]?.contract) {
-    if (to !== vault) return "no_transfer";
-    const isOther = Object.values(tokens).some(({ contract }) => contract === log.address);
-    return isOther ? "other_token" : "wrong_contract";
-  }
+  if (paid === undefined) return to === vault ? "wrong_contract" : "no_transfer";
   if (to !== vault) return "not_to_vault";
   if (amount === 0n) return "zero_amount";
   if (from === NOBODY || from === vault) return "no_sender";

@@ -22,7 +22,7 @@ export interface PoolSurroundings {
   /** Uniform in [0, 1). */
   readonly uniform: () => number;
   readonly observe: BridgeObserver;
-  /** Ends requests under way. */
+  /** Ends requests in flight. */
   readonly stop?: AbortSignal;
 }
 
@@ -67,7 +67,25 @@ export class EndpointPool {
         });
       }
     });
-    return views;
+    return this.fresh(views);
+  }
+
+  /**
+   * Without those whose head has stayed behind: what they do not know, or still believe, says
+   * nothing about the chain. The measure is the head that `minAgreeing` endpoints have reached, so
+   * that one endpoint with an invented head cannot make the others look old.
+   */
+  private fresh(views: readonly ChainView[]): readonly ChainView[] {
+    const { chain, minAgreeing, maxHeadLagMs } = this.config;
+    const times = views.map(({ head }) => head.timeMs).sort((a, b) => b - a);
+    const reachedMs = times[minAgreeing - 1];
+    if (reachedMs === undefined) return views;
+    return views.filter(({ endpoint, head }) => {
+      const lagMs = reachedMs - head.timeMs;
+      if (lagMs <= maxHeadLagMs) return true;
+      this.surroundings.observe({ kind: "EndpointStale", chain, endpoint, lagMs });
+      return false;
+    });
   }
 
   /** Never rejects: a failure is reported and leaves the endpoint out for a while. */
@@ -76,10 +94,9 @@ export class EndpointPool {
     txHashes: readonly string[],
     isOver: () => boolean,
   ): Promise<ChainView | undefined> {
-    const { dialect, chainId } = this.config;
     member.isBusy = true;
     try {
-      const view = await readChain(member.endpoint, member.name, dialect, chainId, txHashes);
+      const view = await readChain(member.endpoint, member.name, this.config, txHashes);
       if (isOver()) this.fail(member, "slow");
       else member.backoff.succeeded();
       return view;

@@ -5,8 +5,10 @@
  *
  * A batch whose answer is too large to take is sent again in halves, so that one transaction with a
  * huge receipt cannot keep its neighbours from being read. A batch that the node refuses as a whole
- * (too many calls, a rate limit) fails the endpoint, and the next batches are half as large; they
- * grow again after many readings that succeeded.
+ * (too many calls, a rate limit), or does not answer in time, fails the endpoint, and the next
+ * batches are half as large; they grow again after many readings that succeeded. A call that fails
+ * alone is no answer to that call: a transaction that the node cannot tell about does not keep the
+ * endpoint from being used for the others. A few of these in one reading fail the endpoint.
  */
 
 import type { HttpRpcClient } from "viem/utils";
@@ -25,6 +27,9 @@ export class EndpointFailure extends Error {
   override readonly name = "EndpointFailure";
 }
 
+/** A batch failed in a way that one of its calls may have caused. */
+class BatchFailure extends EndpointFailure {}
+
 export interface RpcEndpointOptions {
   /** From sending a batch to the last byte of its answer. */
   readonly timeoutMs: number;
@@ -34,13 +39,17 @@ export interface RpcEndpointOptions {
 /** The largest receipt that a block's gas allows is about 9 MB of hex. */
 const MAX_ANSWER_BYTES = 32 * 1_024 * 1_024;
 /** Readings without a failure before a reduced batch is tried twice as large. */
-const READINGS_TO_GROW = 200;
+const READINGS_TO_GROW = 20;
+/** Calls of one reading that may fail alone before the endpoint counts as failing. */
+const MAX_FAILED_CALLS = 4;
 const TOO_LARGE = Symbol("the answer is too large");
 
 export class RpcEndpoint {
   private client: HttpRpcClient | undefined;
   private batchSize: number;
   private succeeded = 0;
+  /** Of the current reading. */
+  private failedCalls = 0;
 
   constructor(
     private readonly url: string,
@@ -54,6 +63,7 @@ export class RpcEndpoint {
   async call(calls: readonly RpcCall[]): Promise<readonly RpcAnswer[]> {
     const answers: RpcAnswer[] = [];
     const { batchSize } = this;
+    this.failedCalls = 0;
     // One batch after the other: an endpoint is never asked for more than one batch at a time.
     for (let at = 0; at < calls.length; at += batchSize) {
       answers.push(...(await this.callBatch(calls.slice(at, at + batchSize))));
@@ -65,7 +75,16 @@ export class RpcEndpoint {
   }
 
   private async callBatch(calls: readonly RpcCall[]): Promise<readonly RpcAnswer[]> {
-    const answered = await this.send(calls);
+    let answered: unknown;
+    try {
+      answered = await this.send(calls);
+    } catch (error) {
+      if (!(error instanceof BatchFailure)) throw error;
+      this.batchSize = Math.max(1, Math.floor(calls.length / 2));
+      this.succeeded = 0;
+      if (calls.length > 1 || ++this.failedCalls > MAX_FAILED_CALLS) throw error;
+      return [{ isAnswered: false, reason: error.message }];
+    }
     if (answered !== TOO_LARGE) return readAnswers(answered, calls.length);
     if (calls.length === 1) return [{ isAnswered: false, reason: "answer too large" }];
     const half = Math.ceil(calls.length / 2);
@@ -91,16 +110,15 @@ export class RpcEndpoint {
       answered = await this.client.request({ body, fetchOptions: { signal } });
     } catch (error) {
       if (error instanceof Error && error.name === "ResponseBodyTooLargeError") return TOO_LARGE;
-      throw new EndpointFailure(signal.aborted ? "timeout" : failureOf(error));
+      if (!signal.aborted) throw new EndpointFailure(failureOf(error));
+      throw new (this.stop?.aborted === true ? EndpointFailure : BatchFailure)("timeout");
     } finally {
       clearTimeout(timer);
       this.stop?.removeEventListener("abort", abort);
     }
     // One error instead of a list: the node refused the batch as a whole.
     if (isFields(answered) && isFields(answered.error)) {
-      this.batchSize = Math.max(1, Math.floor(calls.length / 2));
-      this.succeeded = 0;
-      throw new EndpointFailure(messageOf(answered.error));
+      throw new BatchFailure(messageOf(answered.error));
     }
     return answered;
   }

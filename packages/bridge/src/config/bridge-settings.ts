@@ -24,6 +24,10 @@ export const ChainSettings = Closed({
   }),
   chainId: Type.Optional(Type.Integer({ minimum: 1 })),
   confirmations: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+  /** What makes a transaction final: the chain's `finalized` block, or the count of blocks. */
+  finality: Type.Optional(Type.Enum(["finalized", "confirmations"])),
+  /** Dollars; a transfer of less is not credited. */
+  minDeposit: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000 })),
   /** Transfers in earlier blocks are not deposits of this venue. */
   startBlock: Type.Optional(Type.Integer({ minimum: 0 })),
   pollIntervalMs: Type.Optional(Milliseconds(3_600_000)),
@@ -33,6 +37,8 @@ export const ChainSettings = Closed({
   batchSize: Type.Optional(Type.Integer({ minimum: 2, maximum: 1_000 })),
   /** How many endpoints must have answered, all of them the same. */
   minAgreeing: Type.Optional(Type.Integer({ minimum: 1, maximum: 16 })),
+  /** An endpoint whose head is this much older than the others' is left out. */
+  maxHeadLagMs: Type.Optional(Milliseconds(DAY_MS)),
   notFoundAfterMs: Type.Optional(Milliseconds(365 * DAY_MS)),
   /** How long credited deposits are watched for a deep reorganisation, and how often. */
   watchMs: Type.Optional(Milliseconds(365 * DAY_MS)),

@@ -19,6 +19,9 @@ export interface ChainConfig {
   readonly vault: string;
   readonly tokens: Readonly<Partial<Record<Token, TokenConfig>>>;
   readonly confirmations: number;
+  readonly finality: "finalized" | "confirmations";
+  readonly minDepositMicros: number;
+  readonly maxHeadLagMs: number;
   readonly startBlock: number;
   readonly pollIntervalMs: number;
   readonly timeoutMs: number;
@@ -34,17 +37,37 @@ interface ChainDefaults {
   readonly dialect: Dialect;
   readonly chainId: number;
   readonly confirmations: number;
+  readonly finality: ChainConfig["finality"];
   readonly pollIntervalMs: number;
 }
 
 const DEFAULTS: Readonly<Record<Chain, ChainDefaults>> = {
   // Two epochs, after which Ethereum finalises.
-  ethereum: { dialect: EVM_DIALECT, chainId: 1, confirmations: 64, pollIntervalMs: 6_000 },
-  // About five minutes: time for the sequencer's batch to reach Ethereum.
-  arbitrum: { dialect: EVM_DIALECT, chainId: 42_161, confirmations: 1_200, pollIntervalMs: 3_000 },
+  ethereum: {
+    dialect: EVM_DIALECT,
+    chainId: 1,
+    confirmations: 64,
+    finality: "finalized",
+    pollIntervalMs: 6_000,
+  },
+  // Finalized once Ethereum has finalized the sequencer's batch; the count is progress only.
+  arbitrum: {
+    dialect: EVM_DIALECT,
+    chainId: 42_161,
+    confirmations: 1_200,
+    finality: "finalized",
+    pollIntervalMs: 3_000,
+  },
   // A block is solid once 19 of the 27 producers have built on it.
-  tron: { dialect: TRON_DIALECT, chainId: 728_126_428, confirmations: 20, pollIntervalMs: 3_000 },
+  tron: {
+    dialect: TRON_DIALECT,
+    chainId: 728_126_428,
+    confirmations: 20,
+    finality: "confirmations",
+    pollIntervalMs: 3_000,
+  },
 };
+const DEFAULT_MIN_DEPOSIT = 1;
 
 const TOKENS: readonly Token[] = ["USDC", "USDT"];
 const DAY_MS = 86_400_000;
@@ -54,7 +77,8 @@ export function dialectOf(chain: Chain): Dialect {
 }
 
 export function resolveChain(chain: Chain, settings: ChainSettings): ChainConfig {
-  const { dialect, ...defaults } = DEFAULTS[chain];
+  const { dialect, finality, ...defaults } = DEFAULTS[chain];
+  const { minDeposit = DEFAULT_MIN_DEPOSIT, ...given } = settings;
   const refuse = (problem: string): never => {
     throw new BridgeConfigError(`chains.${chain}.${problem}`);
   };
@@ -64,12 +88,12 @@ export function resolveChain(chain: Chain, settings: ChainSettings): ChainConfig
   const tokens: Partial<Record<Token, TokenConfig>> = {};
   const roles = new Set([vault]);
   for (const token of TOKENS) {
-    const given = settings.tokens[token];
-    if (given === undefined) continue;
-    const contract = addressOf(`tokens.${token}.contract`, given.contract);
+    const entry = settings.tokens[token];
+    if (entry === undefined) continue;
+    const contract = addressOf(`tokens.${token}.contract`, entry.contract);
     if (roles.has(contract)) refuse(`tokens.${token}.contract: vault and contracts must differ`);
     roles.add(contract);
-    tokens[token] = { contract, decimals: given.decimals ?? 6 };
+    tokens[token] = { contract, decimals: entry.decimals ?? 6 };
   }
   if (roles.size === 1) refuse("tokens: needs at least one token");
   const rpc = settings.rpc.map((url) => urlOf(url) ?? refuse("rpc: not a URL"));
@@ -82,11 +106,15 @@ export function resolveChain(chain: Chain, settings: ChainSettings): ChainConfig
     timeoutMs: 10_000,
     graceMs: 2_000,
     batchSize: 100,
+    maxHeadLagMs: 60_000,
     notFoundAfterMs: DAY_MS,
     watchMs: DAY_MS,
     recheckIntervalMs: 60_000,
     ...defaults,
-    ...settings,
+    // An operator who sets a count means the count.
+    finality: settings.confirmations === undefined ? finality : "confirmations",
+    ...given,
+    minDepositMicros: Math.round(minDeposit * 1e6),
     chain,
     dialect,
     rpc,

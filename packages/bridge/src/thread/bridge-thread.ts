@@ -13,6 +13,8 @@ import type { AnswerRows, FromThread, Question, ThreadData, ToThread } from "./m
 
 export interface BridgeThreadParts extends Omit<BridgeSurroundings, "uniform"> {
   readonly config: ChainBridgeConfig;
+  /** The hash of the venue's Genesis. */
+  readonly venueId: string;
   /** The thread has checked the signatures of what it submits. */
   readonly port: DepositPort;
   /** The thread ended by itself; another one follows. */
@@ -34,9 +36,9 @@ export class BridgeThread {
 
   start(): void {
     if (this.worker !== undefined) return;
-    const { config, clock } = this.parts;
+    const { config, venueId, clock } = this.parts;
     const chains = config.chains.map(({ dialect: _, ...chain }) => chain);
-    const workerData: ThreadData = { ...config, chains, nowMs: clock() };
+    const workerData: ThreadData = { ...config, chains, venueId, nowMs: clock() };
     // Without the flags of the process: a condition that leads to sources would lead it there too.
     const worker = new Worker(threadFile(), { workerData, execArgv: [] });
     this.worker = worker;
@@ -55,7 +57,7 @@ export class BridgeThread {
     worker.unref();
   }
 
-  /** Votes under way are heard; then no thread is left. */
+  /** Votes in flight are answered; then no thread is left. */
   async stop(): Promise<void> {
     this.isStopping = true;
     clearTimeout(this.restart);
@@ -83,11 +85,11 @@ export class BridgeThread {
 
   private async answer(worker: Worker, id: number, question: Question): Promise<void> {
     try {
-      const rows = await this.rowsOf(question);
+      const { rows, next } = await this.pageOf(question);
       for (let at = 0; ; at += ROWS_AT_A_TIME) {
         const isLast = at + ROWS_AT_A_TIME >= rows.length;
         const part = rows.slice(at, at + ROWS_AT_A_TIME);
-        tell(worker, { kind: "answer", id, rows: part, isLast, nowMs: this.parts.clock() });
+        tell(worker, { kind: "answer", id, rows: part, isLast, next, nowMs: this.parts.clock() });
         if (isLast) return;
         await nextTurn();
       }
@@ -97,18 +99,19 @@ export class BridgeThread {
     }
   }
 
-  private async rowsOf(question: Question): Promise<AnswerRows> {
+  private async pageOf(question: Question): Promise<{ rows: AnswerRows; next: number | null }> {
     const { port } = this.parts;
     switch (question.kind) {
-      case "pending":
-        return port.pending(question.chain, question.attestor);
-      case "credited":
-        return port.credited(question.chain, question.sinceMs, question.attestor);
+      case "pending": {
+        const { chain, attestor, order, after } = question;
+        return port.pending(chain, attestor, order, after);
+      }
+      case "credited": {
+        const { chain, attestor, sinceMs, after } = question;
+        return port.credited(chain, attestor, sinceMs, after);
+      }
       case "submit":
-        return port.submit(question.votes);
-      case "markReorged":
-        await port.markReorged(question.vote);
-        return [];
+        return { rows: await port.submit(question.votes), next: null };
     }
   }
 }

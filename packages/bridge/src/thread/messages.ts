@@ -4,28 +4,36 @@ import type { Chain } from "@perpgate/protocol";
 import type { BridgeEvent } from "../bridge-event.js";
 import type { ChainBridgeConfig } from "../config/bridge-config.js";
 import type { ChainConfig } from "../config/chain-config.js";
-import type { CreditedDeposit, PendingDeposit } from "../venue-port.js";
+import type { CreditedDeposit, PendingDeposit, QueueOrder } from "../venue-port.js";
 import type { SignedVote } from "../vote.js";
 
 /** Functions do not pass: the thread takes the dialect by the chain's name. */
 export interface ThreadData extends Omit<ChainBridgeConfig, "chains"> {
   readonly chains: readonly Omit<ChainConfig, "dialect">[];
+  /** The hash of the venue's Genesis. */
+  readonly venueId: string;
   /** The venue's time when the thread was started. */
   readonly nowMs: number;
 }
 
 export type Question =
-  | { readonly kind: "pending"; readonly chain: Chain; readonly attestor: number }
+  | {
+      readonly kind: "pending";
+      readonly chain: Chain;
+      readonly attestor: number;
+      readonly order: QueueOrder;
+      readonly after: number;
+    }
   | {
       readonly kind: "credited";
       readonly chain: Chain;
       readonly attestor: number;
       readonly sinceMs: number;
+      readonly after: number;
     }
-  | { readonly kind: "submit"; readonly votes: readonly SignedVote[] }
-  | { readonly kind: "markReorged"; readonly vote: SignedVote };
+  | { readonly kind: "submit"; readonly votes: readonly SignedVote[] };
 
-/** One entry for each deposit or vote asked about; none for a mark. */
+/** One entry for each deposit or vote asked about. */
 export type AnswerRows =
   | readonly PendingDeposit[]
   | readonly CreditedDeposit[]
@@ -42,6 +50,8 @@ export type ToThread =
       readonly id: number;
       readonly rows: AnswerRows;
       readonly isLast: boolean;
+      /** With the last part of a page: where the next page begins. */
+      readonly next: number | null;
       /** The venue's time. */
       readonly nowMs: number;
     }

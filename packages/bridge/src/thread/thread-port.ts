@@ -5,7 +5,16 @@
  */
 
 import type { Chain } from "@perpgate/protocol";
-import type { CreditedDeposit, DepositPort, PendingDeposit } from "../venue-port.js";
+import { termsOf } from "../attest/terms.js";
+import { dialectOf } from "../config/chain-config.js";
+import type {
+  CreditedDeposit,
+  DepositPort,
+  Page,
+  PendingDeposit,
+  QueueOrder,
+  VenueTerms,
+} from "../venue-port.js";
 import { type SignedVote, type VoteProblem, verifyVoteHere } from "../vote.js";
 import type { FromThread, Question, ThreadData, ToThread } from "./messages.js";
 
@@ -14,7 +23,7 @@ const VOTES_AT_A_TIME = 8;
 
 interface Waiting {
   readonly rows: unknown[];
-  readonly resolve: (rows: unknown[]) => void;
+  readonly resolve: (next: number | null) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -26,7 +35,7 @@ export class ThreadPort implements DepositPort {
 
   constructor(
     private readonly send: (message: FromThread) => void,
-    private readonly data: Pick<ThreadData, "members" | "venue" | "nowMs">,
+    private readonly data: Pick<ThreadData, "members" | "venueId" | "chains" | "nowMs">,
   ) {
     this.leadMs = data.nowMs - Date.now();
   }
@@ -35,15 +44,34 @@ export class ThreadPort implements DepositPort {
     return Date.now() + Math.max(0, this.leadMs);
   }
 
-  pending(chain: Chain, attestor: number): Promise<readonly PendingDeposit[]> {
-    return this.ask({ kind: "pending", chain, attestor });
+  /** The venue of this process has this very configuration. */
+  terms(): VenueTerms {
+    const { venueId, chains } = this.data;
+    return {
+      venueId,
+      chains: chains.map((chain) => termsOf({ ...chain, dialect: dialectOf(chain.chain) })),
+    };
   }
 
-  credited(chain: Chain, sinceMs: number, attestor: number): Promise<readonly CreditedDeposit[]> {
-    return this.ask({ kind: "credited", chain, attestor, sinceMs });
+  pending(
+    chain: Chain,
+    attestor: number,
+    order: QueueOrder,
+    after: number,
+  ): Promise<Page<PendingDeposit>> {
+    return this.ask({ kind: "pending", chain, attestor, order, after });
   }
 
-  /** Signatures are checked here, where nobody waits: the other side hears of good ones alone. */
+  credited(
+    chain: Chain,
+    attestor: number,
+    sinceMs: number,
+    after: number,
+  ): Promise<Page<CreditedDeposit>> {
+    return this.ask({ kind: "credited", chain, attestor, sinceMs, after });
+  }
+
+  /** Signatures are checked here, off the order thread, which gets good votes only. */
   async submit(votes: readonly SignedVote[]): Promise<readonly (string | null)[]> {
     const problems = votes.map((vote) => this.problemOf(vote));
     const good = votes.filter((_, i) => problems[i] === null);
@@ -51,19 +79,14 @@ export class ThreadPort implements DepositPort {
     const rest: (string | null)[] = [];
     for (let at = 0; at < good.length; at += VOTES_AT_A_TIME) {
       const portion = good.slice(at, at + VOTES_AT_A_TIME);
-      rest.push(...(await this.ask<string | null>({ kind: "submit", votes: portion })));
+      const { rows } = await this.ask<string | null>({ kind: "submit", votes: portion });
+      rest.push(...rows);
     }
     return problems.map((problem) => (problem === null ? (rest.shift() ?? null) : problem));
   }
 
-  async markReorged(vote: SignedVote): Promise<void> {
-    const problem = this.problemOf(vote);
-    if (problem !== null) throw new Error(`a vote of this process is ${problem}`);
-    await this.ask({ kind: "markReorged", vote });
-  }
-
   private problemOf(vote: SignedVote): VoteProblem | null {
-    return verifyVoteHere(vote, this.data.members, this.data.venue);
+    return verifyVoteHere(vote, this.data.members, this.data.venueId);
   }
 
   onMessage(message: Exclude<ToThread, { kind: "stop" }>): void {
@@ -78,15 +101,15 @@ export class ThreadPort implements DepositPort {
     waiting.rows.push(...message.rows);
     if (!message.isLast) return;
     this.waiting.delete(message.id);
-    waiting.resolve(waiting.rows);
+    waiting.resolve(message.next);
   }
 
   /** The other side answers a question with rows of its kind. */
-  private ask<Row>(question: Question): Promise<readonly Row[]> {
+  private ask<Row>(question: Question): Promise<Page<Row>> {
     const id = ++this.lastId;
-    return new Promise<readonly Row[]>((resolve, reject) => {
+    return new Promise<Page<Row>>((resolve, reject) => {
       const rows: Row[] = [];
-      this.waiting.set(id, { rows, resolve: () => resolve(rows), reject });
+      this.waiting.set(id, { rows, resolve: (next) => resolve({ rows, next }), reject });
       this.send({ kind: "question", id, question });
     });
   }

@@ -15,12 +15,17 @@ export interface Vote {
   readonly required: number;
   readonly credits: readonly DepositCredit[];
   readonly reason: string;
+  /** Part of the transaction's logs that the vote is about, from 1, and how many there are. */
+  readonly part: number;
+  readonly parts: number;
 }
 
 export interface AccountCredit {
   readonly account: number;
   readonly amountMicros: number;
   readonly logIndex: number;
+  /** Empty where a vote of format 1 credited it: the token of the registration. */
+  readonly token: string;
 }
 
 export interface Deposit {
@@ -38,8 +43,12 @@ export interface Deposit {
   required: number;
   reason: string;
   credits: readonly AccountCredit[];
+  /** Parts credited so far of a transaction that is credited in several; 0 for all others. */
+  creditedParts: number;
   /** Why a credited deposit is in doubt: its transaction left the chain. Empty if it is not. */
   reorged: string;
+  /** When the operator settled that; 0 while it is open. */
+  reorgSettledAtMs: number;
   /** The latest vote of each attestor. */
   readonly votes: Map<number, Vote>;
 }
@@ -47,6 +56,8 @@ export interface Deposit {
 export class DepositBook {
   readonly byId = new Map<number, Deposit>();
   readonly byKey = new Map<string, Deposit>();
+  /** Chains and tokens whose deposits are neither credited nor rejected at present. */
+  readonly paused = new Set<string>();
   /** Deposits that the `dev` attestor has yet to credit. */
   readonly devDue = new ExpiryQueue();
 

@@ -62,6 +62,8 @@ export function readDeposits(r: ByteReader, s: VenueState): void {
           amountMicros: figures[2 * i]!,
           logIndex: figures[2 * i + 1]!,
         })),
+        part: 1,
+        parts: 1,
       });
     });
     const deposit: Deposit = {
@@ -69,7 +71,9 @@ export function readDeposits(r: ByteReader, s: VenueState): void {
       registrant: registrant!,
       registeredAtMs: registeredAtMs!,
       settledAtMs: settledAtMs!,
+      creditedParts: 0,
       reorged: reorged!,
+      reorgSettledAtMs: 0,
       chain: chain!,
       txHash: txHash!,
       token: token!,
@@ -81,6 +85,7 @@ export function readDeposits(r: ByteReader, s: VenueState): void {
         account: credits[3 * i]!,
         amountMicros: credits[3 * i + 1]!,
         logIndex: credits[3 * i + 2]!,
+        token: "",
       })),
       votes,
     };

@@ -33,7 +33,9 @@ export function registerDeposit(s: VenueState, command: RegisterDeposit): boolea
     registrant: session.account,
     registeredAtMs: s.timeMs,
     settledAtMs: 0,
+    creditedParts: 0,
     reorged: "",
+    reorgSettledAtMs: 0,
     chain: command.chain,
     txHash: command.txHash,
     token: command.token,
@@ -66,7 +68,7 @@ function mayReopen(deposit: Deposit, token: string): boolean {
   return REOPENABLE.has(deposit.reason);
 }
 
-function reopen(s: VenueState, deposit: Deposit, registrant: number, token: string): void {
+export function reopen(s: VenueState, deposit: Deposit, registrant: number, token: string): void {
   deposit.registrant = registrant;
   deposit.registeredAtMs = s.timeMs;
   deposit.settledAtMs = 0;
@@ -94,7 +96,8 @@ export function creditDevDeposits(s: VenueState): void {
   while (s.deposits.devDue.nextTime() <= s.timeMs) {
     const deposit = s.deposits.byId.get(s.deposits.devDue.pop())!;
     const amount = s.config!.devCreditMicros;
-    settleDeposit(s, deposit, [{ account: deposit.registrant, amountMicros: amount, logIndex: 0 }]);
+    const entry = { account: deposit.registrant, amountMicros: amount, logIndex: 0, token: "" };
+    settleDeposit(s, deposit, [entry], 1, 1);
   }
 }
 
@@ -106,27 +109,41 @@ export function attestDeposit(s: VenueState, command: AttestDeposit): boolean {
   }
   const deposit = s.deposits.byId.get(command.depositId);
   if (deposit === undefined) return refuse(s, REFUSAL.deposit_unknown);
-  const isSettled = deposit.status === "credited" || deposit.status === "rejected";
-  const mayVote = command.verdict === "reorged" ? deposit.status === "credited" : !isSettled;
-  if (!mayVote) return refuse(s, REFUSAL.deposit_settled);
+  if (!isOpenTo(deposit, command)) return refuse(s, REFUSAL.deposit_settled);
   if (!isWellFormed(command)) return refuse(s, REFUSAL.invalid_command);
+  if (isPaused(s, deposit, command)) return refuse(s, REFUSAL.deposits_paused);
   const last = deposit.votes.get(command.attestor);
   if (last !== undefined && command.votedAtMs < last.votedAtMs) {
     return refuse(s, REFUSAL.vote_outdated, last.votedAtMs);
   }
   const { verdict, votedAtMs, confirmations, required, credits, reason } = command;
-  deposit.votes.set(command.attestor, {
-    verdict,
-    votedAtMs,
-    confirmations,
-    required,
-    credits,
-    reason,
-  });
+  const { part = 1, parts = 1 } = command;
+  const vote = { verdict, votedAtMs, confirmations, required, credits, reason, part, parts };
+  deposit.votes.set(command.attestor, vote);
   if (verdict !== "reorged") reportProgress(s, deposit);
-  if (verdict === "confirming" || agreeing(deposit, command) < config.attestorQuorum) return true;
-  conclude(s, deposit, command);
+  if (verdict === "confirming" || agreeing(deposit, vote) < config.attestorQuorum) return true;
+  conclude(s, deposit, vote);
   return true;
+}
+
+/** Parts are credited in order, each once; what is credited in part is never rejected. */
+function isOpenTo(deposit: Deposit, { verdict, part = 1 }: AttestDeposit): boolean {
+  if (verdict === "reorged") return deposit.credits.length > 0;
+  if (deposit.status === "credited" || deposit.status === "rejected") return false;
+  if (verdict === "credit") return part === deposit.creditedParts + 1;
+  return verdict === "confirming" || deposit.creditedParts === 0;
+}
+
+/** A pause stops what settles a deposit; what attestors observe is still recorded. */
+export function isPaused(
+  { deposits: { paused } }: VenueState,
+  deposit: Deposit,
+  { verdict, credits }: Pick<Vote, "verdict" | "credits">,
+): boolean {
+  if (paused.size === 0 || verdict === "confirming" || verdict === "reorged") return false;
+  if (paused.has(deposit.chain)) return true;
+  if (verdict === "reject") return paused.has(deposit.token);
+  return credits.some(({ token = deposit.token }) => paused.has(token));
 }
 
 /** What a quorum has said. */
@@ -134,6 +151,8 @@ export function conclude(s: VenueState, deposit: Deposit, vote: Vote): void {
   if (vote.verdict === "reorged") {
     deposit.reorged = vote.reason;
     s.events.emit(EVENT.DepositReorged, deposit.id);
+    // Credited in part: the rest of a transaction that is gone is never credited.
+    if (deposit.status !== "credited") finish(s, deposit);
     return;
   }
   if (vote.verdict === "reject") {
@@ -147,7 +166,10 @@ export function conclude(s: VenueState, deposit: Deposit, vote: Vote): void {
       account: s.accountOf.get(entry.address) ?? announceAccount(s, entry.address),
       amountMicros: entry.amountMicros,
       logIndex: entry.logIndex,
+      token: entry.token ?? "",
     })),
+    vote.part,
+    vote.parts,
   );
 }
 
@@ -159,10 +181,13 @@ function reject(s: VenueState, deposit: Deposit, reason: string): void {
 }
 
 const MAX_REASON_LENGTH = 64;
+/** Far more than a block's gas allows, at a hundred logs each. */
+const MAX_PARTS = 1_000;
 
 function isWellFormed(command: AttestDeposit): boolean {
   const logs = new Set(command.credits.map((entry) => entry.logIndex));
   return (
+    isPart(command) &&
     logs.size === command.credits.length &&
     [command.votedAtMs, command.confirmations, command.required].every(isCount) &&
     command.reason.length <= MAX_REASON_LENGTH &&
@@ -171,9 +196,15 @@ function isWellFormed(command: AttestDeposit): boolean {
       (entry) =>
         Number.isSafeInteger(entry.amountMicros) &&
         entry.amountMicros > 0 &&
-        /^[0-9a-f]{40}$/.test(entry.address),
+        /^[0-9a-f]{40}$/.test(entry.address) &&
+        (entry.token === undefined || /^[A-Z0-9]{1,16}$/.test(entry.token)),
     )
   );
+}
+
+function isPart({ verdict, part = 1, parts = 1 }: AttestDeposit): boolean {
+  if (verdict !== "credit") return part === 1 && parts === 1;
+  return isCount(part) && isCount(parts) && part >= 1 && part <= parts && parts <= MAX_PARTS;
 }
 
 function isCount(value: number): boolean {
@@ -208,21 +239,32 @@ export function agreeing(deposit: Deposit, vote: Vote): number {
 export function statementOf(vote: Vote): string {
   const credits = [...vote.credits]
     .sort((a, b) => a.logIndex - b.logIndex)
-    .map((entry) => `${entry.logIndex} ${entry.address} ${entry.amountMicros}`);
-  return [vote.verdict, vote.verdict === "credit" ? "" : vote.reason, ...credits].join("|");
+    .map(
+      ({ logIndex, address, amountMicros, token = "" }) =>
+        `${logIndex} ${address} ${amountMicros} ${token}`,
+    );
+  const { verdict, reason, part, parts } = vote;
+  return [verdict, verdict === "credit" ? `${part}/${parts}` : reason, ...credits].join("|");
 }
 
-/** Credits all of a deposit or, if that would pass the bound on deposits, rejects it. */
-function settleDeposit(s: VenueState, deposit: Deposit, credits: readonly AccountCredit[]): void {
+/**
+ * Credits a deposit, or its next part; if that would pass the bound on deposits, rejects it. The
+ * parts credited before stay credited, and a later registration goes on behind them.
+ */
+function settleDeposit(
+  s: VenueState,
+  deposit: Deposit,
+  credits: readonly AccountCredit[],
+  part: number,
+  parts: number,
+): void {
   let total = 0;
   for (const entry of credits) total += entry.amountMicros;
   if (!fitsDeposits(s, total)) {
     reject(s, deposit, "deposit_limit");
     return;
   }
-  deposit.status = "credited";
-  deposit.settledAtMs = s.timeMs;
-  deposit.credits = credits;
+  deposit.credits = [...deposit.credits, ...credits];
   for (const entry of credits) {
     credit(s, entry.account, entry.amountMicros);
     s.events.emit(
@@ -233,5 +275,16 @@ function settleDeposit(s: VenueState, deposit: Deposit, credits: readonly Accoun
       entry.logIndex,
     );
   }
+  if (parts > 1) deposit.creditedParts = part;
+  if (part < parts) {
+    s.events.emit(EVENT.DepositPartCredited, deposit.id, part, parts);
+    return;
+  }
+  finish(s, deposit);
+}
+
+function finish(s: VenueState, deposit: Deposit): void {
+  deposit.status = "credited";
+  deposit.settledAtMs = s.timeMs;
   s.events.emit(EVENT.DepositSettled, deposit.id, 1);
 }

@@ -1,17 +1,20 @@
 /**
- * Votes when the attestors or their quorum change. A vote counts for whoever gave it: one whose
- * number is somebody else's now, or nobody's, is dropped, and the votes of all others stand, so that
- * a vote which its attestor has since taken back cannot be handed in again. Then what is left is
- * counted: attestors do not repeat themselves, so a deposit that fewer votes suffice for would
- * otherwise wait for good.
+ * Votes when the attestors or their quorum change, or a pause ends. A vote counts for its attestor:
+ * one whose number is somebody else's now, or nobody's, is dropped, and the votes of all others
+ * stand, so that a vote which its attestor has since taken back cannot be handed in again. Then what
+ * is left is counted: attestors do not repeat themselves, so a deposit that fewer votes suffice for
+ * would otherwise wait for good.
  */
 import type { Configure } from "../commands.js";
 import type { VenueState } from "../state/venue.js";
 import type { Deposit, Vote } from "./deposit-book.js";
-import { agreeing, conclude, reportProgress, statementOf } from "./deposit-commands.js";
+import { agreeing, conclude, isPaused, reportProgress, statementOf } from "./deposit-commands.js";
 
-/** After a Configure was taken, when nothing can fail any more: votes are not undone. */
-export function recountVotes(s: VenueState, { replacedAttestors = [] }: Configure): void {
+/** After the command was taken, when nothing can fail any more: votes are not undone. */
+export function recountVotes(
+  s: VenueState,
+  { replacedAttestors = [] }: Pick<Configure, "replacedAttestors">,
+): void {
   const { attestorKind, attestors, attestorQuorum } = s.config!;
   if (attestorKind === "dev") return;
   const replaced = new Set(replacedAttestors);
@@ -23,7 +26,7 @@ export function recountVotes(s: VenueState, { replacedAttestors = [] }: Configur
     }
     if (deposit.status !== "credited") reportProgress(s, deposit);
     const decision = decisionOn(deposit, attestorQuorum);
-    if (decision !== undefined) conclude(s, deposit, decision);
+    if (decision !== undefined && !isPaused(s, deposit, decision)) conclude(s, deposit, decision);
   }
 }
 
@@ -39,13 +42,18 @@ function withdraw(deposit: Deposit, attestor: number, vote: Vote): void {
 function decisionOn(deposit: Deposit, quorum: number): Vote | undefined {
   const votes = [...deposit.votes].sort(([a], [b]) => a - b).map(([, vote]) => vote);
   const decided = votes.filter(
-    (vote) =>
-      (deposit.status === "credited"
-        ? vote.verdict === "reorged"
-        : vote.verdict !== "confirming") && agreeing(deposit, vote) >= quorum,
+    (vote) => isOpenVote(deposit, vote) && agreeing(deposit, vote) >= quorum,
   );
   const [first] = decided;
   if (first === undefined) return undefined;
   const said = statementOf(first);
   return decided.every((vote) => statementOf(vote) === said) ? first : undefined;
+}
+
+/** Whether a quorum of such votes would still change the deposit. */
+function isOpenVote(deposit: Deposit, { verdict, part }: Vote): boolean {
+  if (verdict === "confirming") return false;
+  if (verdict === "reorged") return deposit.credits.length > 0;
+  if (deposit.status === "credited") return false;
+  return verdict === "credit" ? part === deposit.creditedParts + 1 : deposit.creditedParts === 0;
 }

@@ -4,6 +4,7 @@
  * venues have equal bytes exactly when they are in equal states: hashing the bytes hashes the state.
  */
 import { readConfig, writeConfig } from "../config-bytes.js";
+import { readDepositAdditions, writeDepositAdditions } from "../deposits/deposit-additions.js";
 import { readDeposits, writeDeposits } from "../deposits/deposit-bytes.js";
 import { adopt } from "../genesis.js";
 import { allRows } from "../margin/rows.js";
@@ -46,6 +47,7 @@ export function writeSnapshot(s: VenueState): Uint8Array {
   w.numbers(s.carriedLiquidations);
   w.numbers(s.carriedStops);
   w.numbers(s.carriedDisconnects);
+  writeDepositAdditions(w, s);
   return w.finish();
 }
 
@@ -95,6 +97,7 @@ function readState(bytes: Uint8Array): VenueState {
   s.carriedLiquidations = r.numbers();
   s.carriedStops = r.numbers();
   s.carriedDisconnects = r.numbers();
+  readDepositAdditions(r, s);
   if (!r.isAtEnd) throw new SnapshotUnreadable("bytes are left over");
   rebuildIndexes(s);
   return s;

@@ -23,6 +23,9 @@ const UNREACHABLE_REFUSALS: readonly string[] = [
   "deposit_settled",
   "deposit_limit",
   "vote_outdated",
+  "deposits_paused",
+  "deposit_not_rejected",
+  "deposit_not_reorged",
 ];
 /** These stop only an arriving market order, whose acknowledgement reports them. */
 const UNREACHABLE_ENDS: readonly string[] = ["worst_price", "below_lot", "market_halted"];

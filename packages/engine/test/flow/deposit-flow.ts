@@ -71,6 +71,7 @@ class Stream {
       tick: 20,
       register: 15,
       vote: 45,
+      operator: 3,
       order: 12,
       index: 4,
       signIn: 2,
@@ -80,6 +81,7 @@ class Stream {
     if (kind === "tick") return this.tick();
     if (kind === "register") return this.register();
     if (kind === "vote") return this.vote();
+    if (kind === "operator") return this.operator();
     if (kind === "order") return this.order();
     if (kind === "signIn") return this.signIn(this.rng.int(0, TRADERS - 1));
     if (kind === "configure") return this.configure();
@@ -121,11 +123,26 @@ class Stream {
     };
   }
 
+  private operator(): Command {
+    const { rng, engine } = this;
+    const stampMs = engine.state.timeMs;
+    const depositId = this.someDeposit();
+    const kind = rng.pick(["pause", "resume", "resume", "rejudge", "rejudge", "settle"] as const);
+    if (kind === "rejudge") return { kind: "RejudgeDeposit", stampMs, depositId };
+    if (kind === "settle") return { kind: "SettleReorgedDeposit", stampMs, depositId };
+    const scope = rng.pick([...CHAINS, ...TOKENS, "no scope"]);
+    return { kind: "PauseDeposits", stampMs, scope, isPaused: kind === "pause" };
+  }
+
+  private someDeposit(): number {
+    const ids = [...this.engine.state.deposits.byId.keys()].sort((a, b) => a - b);
+    return ids.length === 0 || this.rng.chance(0.02) ? 0 : this.rng.pick(ids);
+  }
+
   /** Few figures to choose from, so that attestors often say the same and often tie. */
   private vote(): Command {
     const { rng, engine } = this;
-    const ids = [...engine.state.deposits.byId.keys()].sort((a, b) => a - b);
-    const depositId = ids.length === 0 || rng.chance(0.02) ? 0 : rng.pick(ids);
+    const depositId = this.someDeposit();
     const verdict = rng.pick(VERDICTS);
     return {
       kind: "AttestDeposit",
@@ -138,7 +155,15 @@ class Stream {
       required: rng.pick([12, 20]),
       credits: verdict === "credit" ? this.credits(depositId) : [],
       reason: verdict === "reject" || verdict === "reorged" ? rng.pick(REASONS) : "",
+      ...(verdict === "credit" ? this.part(depositId) : {}),
     };
+  }
+
+  /** Every fourth deposit is credited in three parts; a few votes are about another part. */
+  private part(depositId: number): { part?: number; parts?: number } {
+    if (depositId % 4 !== 1) return {};
+    const credited = this.engine.state.deposits.byId.get(depositId)?.creditedParts ?? 0;
+    return { part: this.rng.chance(0.1) ? this.rng.int(0, 4) : credited + 1, parts: 3 };
   }
 
   /** Mostly what the others say; one of the senders has never signed in. */
@@ -146,7 +171,8 @@ class Stream {
     const { rng } = this;
     const sender = depositId % (TRADERS + 1);
     const amountMicros = CREDIT * rng.pick([1, 1, 1, 2]);
-    const credits = [{ address: address(sender), amountMicros, logIndex: 3 }];
+    const first = { address: address(sender), amountMicros, logIndex: 3 };
+    const credits = [depositId % 2 === 0 ? first : { ...first, token: "USDT" }];
     if (depositId % 3 !== 0) return credits;
     const second = { address: address(0), amountMicros: 1, logIndex: 1 };
     return rng.chance(0.5) ? [...credits, second] : [second, ...credits];

@@ -93,6 +93,9 @@ export class ReferenceVenue {
         return null;
       case "RegisterDeposit":
       case "AttestDeposit":
+      case "PauseDeposits":
+      case "RejudgeDeposit":
+      case "SettleReorgedDeposit":
         throw new Error(`${command.kind}: not part of the reference`);
     }
   }

@@ -5,8 +5,8 @@
  * They wait here. The next one begins when the answer before it has left for the client and the
  * client's address owes nothing; meanwhile the socket is not read. So a connection holds at most what
  * one read brought, and a client that pipelines, does not read its answers, or is over its budget
- * waits for itself. One that has more than `pipelinedRequests` waiting is closed after the answers
- * that it has earned.
+ * waits for itself. One that has more than `pipelinedRequests` waiting, or `HELD_REQUESTS` while it is
+ * over budget, is closed after those are answered.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -25,6 +25,8 @@ export interface Exchange extends Payer {
   readonly response: ServerResponse;
   /** When the first byte of the request was read, by `performance.now()`. */
   readonly startedAtMs: number;
+  /** Whether the answer is built for this request, and not bytes that are stored. */
+  isComputed: boolean;
 }
 
 /** What a connection needs of the server that accepted it. */
@@ -39,6 +41,8 @@ export interface ConnectionOptions {
   keyOf(request: IncomingMessage): string;
 }
 
+/** Requests that may wait on a connection whose client is over budget. */
+const HELD_REQUESTS = 4;
 /** How long a peer may take to read its last answer before the connection is cut. */
 const LINGER_MS = 500;
 
@@ -73,17 +77,21 @@ export class HttpConnection {
     const startedAtMs = performance.now() - firstByteAgoMs(request);
     // Of too many headers not all are seen, so none of them says whose request it is.
     const key = hasTooManyHeaders(request) ? this.key : this.options.keyOf(request);
-    const unknown = { account: undefined, overBudget: undefined };
+    const unknown = { account: undefined, overBudget: undefined, isComputed: false };
     const exchange = { request, response, startedAtMs, key, ...unknown };
     if (this.current === undefined && this.giveUpWaiting === undefined) {
       this.admit(exchange);
-    } else if (this.queue.length < this.options.pipelinedRequests) {
+    } else if (this.queue.length < this.room) {
       this.queue.push(exchange);
       this.pause();
     } else {
       this.isClosing = true;
       this.pause();
     }
+  }
+
+  private get room(): number {
+    return this.giveUpWaiting === undefined ? this.options.pipelinedRequests : HELD_REQUESTS;
   }
 
   private admit(exchange: Exchange): void {
@@ -105,10 +113,18 @@ export class HttpConnection {
       return;
     }
     this.pause();
+    this.shortenQueue();
     this.giveUpWaiting = budgets.whenPaid(key, () => {
       this.giveUpWaiting = undefined;
       this.begin(exchange);
     });
+  }
+
+  /** Over budget, a long pipeline is not served to its end: the connection is closed before that. */
+  private shortenQueue(): void {
+    if (this.queue.length <= HELD_REQUESTS) return;
+    this.queue.length = HELD_REQUESTS;
+    this.isClosing = true;
   }
 
   private begin(exchange: Exchange): void {
@@ -119,9 +135,9 @@ export class HttpConnection {
     this.options.serve(exchange);
   }
 
-  private onAnswered({ request, key, account }: Exchange): void {
+  private onAnswered({ request, key, account, isComputed }: Exchange): void {
     const isChunked = request.headers["transfer-encoding"] !== undefined;
-    const micros = this.chargeBytes(key, isChunked);
+    const micros = this.chargeBytes(key, { isChunked, isComputed });
     if (account !== undefined) this.options.budgets.chargeAccount(account, micros + COST.request);
     this.current = undefined;
     if (this.isGone) return;
@@ -144,9 +160,9 @@ export class HttpConnection {
   }
 
   /** The bytes of the requests that wait are charged with the first of them. */
-  private chargeBytes(key: string, isChunked = false): number {
+  private chargeBytes(key: string, { isChunked = false, isComputed = false } = {}): number {
     const { bytesRead, bytesWritten } = this.socket;
-    const answered = answerCost(bytesWritten - this.bytesWritten);
+    const answered = answerCost(bytesWritten - this.bytesWritten, isComputed);
     const micros = readCost(bytesRead - this.bytesRead, isChunked) + answered;
     this.options.budgets.charge(key, micros);
     this.bytesRead = bytesRead;

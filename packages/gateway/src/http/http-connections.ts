@@ -110,11 +110,15 @@ export class HttpConnections {
 
   private park(socket: Socket, key: string, toNode: (socket: Socket) => void): void {
     const ignoreReset = (): void => undefined;
+    // Raised while parked only if nothing was sent before it; HTTP, attached later, would miss it.
+    const leave = (): void => void socket.destroy();
     socket.on("error", ignoreReset);
+    socket.on("end", leave);
     this.parked.add(socket);
     const giveUp = this.options.budgets.whenPaid(key, () => {
       this.parked.delete(socket);
       socket.off("error", ignoreReset);
+      socket.off("end", leave);
       this.options.budgets.charge(key, COST.waitingConnection);
       if (!socket.destroyed) toNode(socket);
     });

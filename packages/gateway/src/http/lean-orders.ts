@@ -96,6 +96,7 @@ class LeanExchange implements TimedClient {
     const { context } = this.options;
     const token = bearerTokenOf(request.headers.authorization);
     try {
+      exchange.isComputed = true;
       this.refuseOverlong();
       const account = requireLiveSession(token, header, context);
       chargeOperation(context.budgets, exchange, placeOrder, account, header);

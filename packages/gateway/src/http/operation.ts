@@ -20,7 +20,14 @@ export const noQuery = Type.Object({});
 /** An operation without a body ignores what a client sends along. */
 export const noBody = Type.Unknown();
 
-export type LimitName = "reads" | "account-reads" | "orders" | "cancels" | "sign-ins" | "deposits";
+export type LimitName =
+  | "reads"
+  | "account-reads"
+  | "orders"
+  | "cancels"
+  | "sign-ins"
+  | "deposits"
+  | "attestors";
 export type Access = "public" | "bearer" | "signed";
 
 /** An answer already written out, for where the schema's serialiser would do the same work again. */

@@ -95,6 +95,14 @@ describe("an address over its budget", () => {
     });
   });
 
+  test("a connection that ends before it is read: closed, not kept", async () => {
+    const at = await runPoor();
+    await spend(at);
+    const client = await RawClient.open(at.dial);
+    client.socket.end();
+    expect(await client.closed()).toBe("");
+  });
+
   test("a trader behind it: cancels and reduces at once, other orders wait", async () => {
     const at = await runPoor({ limits: { costBurstMs: 12 } });
     const [trader, maker] = [await Trader.enter(at), await Trader.enter(at)];

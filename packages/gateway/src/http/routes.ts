@@ -34,6 +34,7 @@ export function routeOperations(
           const account = isPublic ? undefined : requireLiveSession(token, header, context);
           const { exchange } = request;
           if (exchange !== null) {
+            exchange.isComputed = operation.needsVenue;
             chargeOperation(context.budgets, exchange, operation, account, header);
           }
         } catch (error) {

@@ -37,7 +37,8 @@ const MICROS_PER_KIB_READ = 6;
 /** A body may come in chunks of one byte, each of which is an event of its own. */
 const MICROS_PER_KIB_CHUNKED = 340;
 /** Answers are built row by row and serialised, which costs far more than copying them. */
-const MICROS_PER_KIB_ANSWERED = 12;
+const MICROS_PER_KIB_COMPUTED = 12;
+const MICROS_PER_KIB_STORED = 2;
 /** Frames are encoded once and copied to each reader. */
 const MICROS_PER_KIB_FRAMED = 1;
 /** The packed form is dense: one KiB of it is some 450 levels. */
@@ -49,8 +50,8 @@ export function readCost(bytes: number, isChunked = false): number {
   return (bytes / KIB) * (isChunked ? MICROS_PER_KIB_CHUNKED : MICROS_PER_KIB_READ);
 }
 
-export function answerCost(bytes: number): number {
-  return (bytes / KIB) * MICROS_PER_KIB_ANSWERED;
+export function answerCost(bytes: number, isComputed: boolean): number {
+  return (bytes / KIB) * (isComputed ? MICROS_PER_KIB_COMPUTED : MICROS_PER_KIB_STORED);
 }
 
 export function frameCost(bytes: number): number {

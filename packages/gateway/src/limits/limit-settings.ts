@@ -12,6 +12,16 @@ export interface LimitSettings {
   readonly accountReadsBurst: number;
   /** Per account. */
   readonly depositsPerMinute: number;
+  /** Open deposits of an account that no attestor has seen on their chain. */
+  readonly unseenDeposits: number;
+  /** Registrations of deposits per client address, whatever their accounts. */
+  readonly addressDepositsPerMinute: number;
+  /** First sign-ins per client address, where the `dev` attestor grants each some money. */
+  readonly newAccountsPerMinute: number;
+  readonly newAccountsBurst: number;
+  /** Requests of attestors that run elsewhere, per client address. */
+  readonly attestorRequestsPerSecond: number;
+  readonly attestorRequestsBurst: number;
   /** Per client address. */
   readonly signInsPerSecond: number;
   readonly failedSignInsPerMinute: number;
@@ -40,6 +50,12 @@ export const DEFAULT_LIMITS: LimitSettings = {
   accountReadsPerSecond: 50,
   accountReadsBurst: 200,
   depositsPerMinute: 10,
+  unseenDeposits: 100,
+  addressDepositsPerMinute: 60,
+  newAccountsPerMinute: 10,
+  newAccountsBurst: 200,
+  attestorRequestsPerSecond: 50,
+  attestorRequestsBurst: 200,
   signInsPerSecond: 10,
   failedSignInsPerMinute: 10,
   readsPerSecond: 100,

@@ -93,6 +93,16 @@ describe("address limits", () => {
     expect(await attempt(true)).toBe("token");
   });
 
+  test("sign-ins: another limit's refusal is no failed sign-in", async () => {
+    const { time, address, header } = limitsWith();
+    const limited = () => Promise.reject(new Refusal("rate_limited", { retryAfterSeconds: 6 }));
+    for (let i = 0; i < 30; i++) {
+      await expect(address.signIn("192.0.2.1", header, limited)).rejects.toThrow(LIMITED);
+      time.nowMs += 1_000;
+    }
+    expect(await address.signIn("192.0.2.1", header, async () => "token")).toBe("token");
+  });
+
   test("sign-ins: what fails on our side is not counted against the client", async () => {
     const { time, address, header } = limitsWith();
     const failing = () => Promise.reject(new Refusal("not_ready", { reason: "no RPC" }));
@@ -103,6 +113,15 @@ describe("address limits", () => {
       time.nowMs += 1_000;
     }
   });
+});
+
+test("attestors' requests: counted apart from reads of the same address", () => {
+  const { address, header } = limitsWith({ readsBurst: 1, attestorRequestsBurst: 2 });
+  address.takeRead("192.0.2.1", header);
+  expect(() => address.takeRead("192.0.2.1", header)).toThrow(LIMITED);
+  address.takeAttestor("192.0.2.1", header);
+  address.takeAttestor("192.0.2.1", header);
+  expect(() => address.takeAttestor("192.0.2.1", header)).toThrow(LIMITED);
 });
 
 describe("admission", () => {

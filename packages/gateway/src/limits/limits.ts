@@ -78,6 +78,7 @@ export class AddressLimits {
   private readonly reads: Limit<string>;
   private readonly signIns: Limit<string>;
   private readonly failedSignIns: Limit<string>;
+  private readonly attestors: Limit<string>;
 
   constructor(settings: LimitSettings, monotonic: Monotonic = () => performance.now()) {
     const { readsPerSecond, readsBurst, signInsPerSecond, failedSignInsPerMinute } = settings;
@@ -90,6 +91,16 @@ export class AddressLimits {
       monotonic,
     );
     this.failedSignIns = new Limit(perMinute("failed-sign-ins", failedSignInsPerMinute), monotonic);
+    const { attestorRequestsPerSecond, attestorRequestsBurst } = settings;
+    this.attestors = new Limit(
+      { name: "attestors", perSecond: attestorRequestsPerSecond, burst: attestorRequestsBurst },
+      monotonic,
+    );
+  }
+
+  /** A request of an attestor: readers of the same address must not use up what it needs. */
+  takeAttestor(address: string, header: HeaderSink): void {
+    this.attestors.take(clientKeyOf(address), header);
   }
 
   takeRead(address: string, header: HeaderSink): void {
@@ -105,7 +116,9 @@ export class AddressLimits {
       return await attempt();
     } catch (error) {
       // What failed on this side is not held against whoever tried.
-      if (error instanceof Refusal && error.status < 500) this.failedSignIns.count(key);
+      // Nor is another limit: the sign-in itself was good.
+      const isFailed = error instanceof Refusal && error.status < 500;
+      if (isFailed && error.code !== "rate_limited") this.failedSignIns.count(key);
       throw error;
     }
   }

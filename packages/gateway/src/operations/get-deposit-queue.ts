@@ -8,7 +8,7 @@ export const getDepositQueue = defineVenueOperation({
   tag: "bridge",
   summary: "What an attestor has to vote on; the body is signed by its key in X-Service-Sig",
   access: "public",
-  limit: "reads",
+  limit: "attestors",
   costMicros: 150,
   bodyBytes: 4_096,
   params: noParams,
@@ -21,6 +21,8 @@ export const getDepositQueue = defineVenueOperation({
     "attestor_request_outdated",
     "invalid_signature",
   ],
-  handle: ({ body, bodyBytes, signature }, venue) =>
-    venue.depositQueue({ body, bytes: bodyBytes, signature }),
+  handle: async ({ body, bodyBytes, signature, client }, venue, { addressLimits }) => {
+    addressLimits.takeAttestor(client.address, client.header);
+    return venue.depositQueue({ body, bytes: bodyBytes, signature });
+  },
 });

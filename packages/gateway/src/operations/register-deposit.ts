@@ -19,6 +19,6 @@ export const registerDeposit = defineVenueOperation({
     description: "Queued; registering again answers the same deposit",
     schema: Deposit,
   },
-  errors: ["invalid_tx_hash", "token_not_on_chain"],
-  handle: ({ caller, body }, venue) => venue.registerDeposit(caller(), body),
+  errors: ["invalid_tx_hash", "token_not_on_chain", "too_many_unseen_deposits"],
+  handle: ({ caller, client, body }, venue) => venue.registerDeposit(caller(), client, body),
 });

@@ -8,12 +8,15 @@ export const submitDepositVotes = defineVenueOperation({
   tag: "bridge",
   summary: "Hand in attestors' signed votes on deposits; the signature is what authorises",
   access: "public",
-  limit: "reads",
+  limit: "attestors",
   costMicros: 300,
   params: noParams,
   query: noQuery,
   body: VotesBody,
   success: { status: 200, description: "What became of each vote", schema: VotesAnswer },
   errors: ["attestors_not_configured", "invalid_vote", "attestor_unknown", "invalid_signature"],
-  handle: ({ body }, venue) => venue.submitVotes(body),
+  handle: async ({ body, client }, venue, { addressLimits }) => {
+    addressLimits.takeAttestor(client.address, client.header);
+    return venue.submitVotes(body);
+  },
 });

@@ -126,6 +126,7 @@ const DEPOSIT: Deposit = {
   credits: [],
   reason: null,
   reorged: null,
+  reorgSettled: false,
 };
 
 const VOTE: DepositVote = {
@@ -133,21 +134,26 @@ const VOTE: DepositVote = {
   publicKey: "ab".repeat(32),
   verdict: "confirming",
   votedAt: 1_700_000_000_000,
-  text: "perpgate deposit vote v1\n",
+  text: "perpgate deposit vote v2\n",
   signature: "cd".repeat(64),
 };
 
 const BRIDGE: BridgeInfo = {
   attestor: "chain",
   venue: "perpgate-testnet",
+  venueId: "5e".repeat(32),
   members: ["ab".repeat(32)],
   quorum: 1,
+  keys: [{ position: "1", members: ["ab".repeat(32)], quorum: 1 }],
+  paused: [],
   chains: [
     {
       chain: "tron",
       chainId: 728_126_428,
       vault: "TQHgMpVzWkhSsRB4BzZgmV8uW4cFL8eaBr",
       confirmations: 20,
+      finality: "confirmations",
+      minDeposit: 1,
       tokens: [{ token: "USDT", contract: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", decimals: 6 }],
     },
   ],
@@ -158,8 +164,9 @@ const QUEUE: DepositQueue = {
     {
       depositId: "43",
       txHash: "ab".repeat(32),
-      token: "USDC",
+      account: 7,
       status: "confirming",
+      creditedParts: 0,
       registeredAt: 1_700_000_000_000,
       creditedAt: null,
       credits: [],
@@ -168,8 +175,12 @@ const QUEUE: DepositQueue = {
         verdict: "credit",
         confirmations: 3,
         required: 3,
-        credits: [{ logIndex: 0, address: "cd".repeat(20), amountMicros: 5_000_000 }],
+        credits: [
+          { logIndex: 0, token: "USDC", address: "cd".repeat(20), amountMicros: 5_000_000 },
+        ],
         reason: "",
+        part: 1,
+        parts: 1,
       },
     },
   ],

@@ -2,7 +2,6 @@
 
 import {
   type AttestedDeposit,
-  type BridgeInfo,
   type Chain,
   type Deposit,
   type DepositBody,
@@ -11,6 +10,7 @@ import {
   withoutHexPrefix,
 } from "@perpgate/protocol";
 import { checksumAddress, isChecksummedAddress } from "@perpgate/protocol/ethereum-address";
+import type { Attestation } from "./attestation.js";
 import { sessionRefusal } from "./session-flow.js";
 import type { LiveSession, VenueLink } from "./venue-link.js";
 
@@ -19,8 +19,9 @@ const TX_HASH = /^[0-9a-f]{64}$/;
 export class DepositFlow {
   constructor(
     private readonly link: VenueLink,
-    /** What the attestors watch; undefined where the `dev` attestor takes any hash. */
-    private readonly bridge: BridgeInfo | undefined,
+    /** Undefined where the `dev` attestor takes any hash. */
+    private readonly attestation: Attestation | undefined,
+    private readonly maxUnseen: number,
   ) {}
 
   async register(session: LiveSession, body: DepositBody): Promise<Deposit> {
@@ -28,6 +29,7 @@ export class DepositFlow {
     if (!TX_HASH.test(txHash)) throw new Refusal("invalid_tx_hash", {}, { field: "txHash" });
     const { chain, token } = body;
     if (!this.isAccepted(chain, token)) throw new Refusal("token_not_on_chain", { chain, token });
+    this.refuseTooManyUnseen(session.account, chain, txHash);
     const { outcome } = await this.link.execute({
       kind: "RegisterDeposit",
       stampMs: this.link.nowMs(),
@@ -43,9 +45,18 @@ export class DepositFlow {
   }
 
   private isAccepted(chain: Chain, token: Token): boolean {
-    if (this.bridge === undefined) return true;
-    const watched = this.bridge.chains.find((entry) => entry.chain === chain);
+    if (this.attestation === undefined) return true;
+    const watched = this.attestation.info().chains.find((entry) => entry.chain === chain);
     return watched?.tokens.some((entry) => entry.token === token) === true;
+  }
+
+  /** Hashes that no chain holds cost their sender nothing; one account may not fill the queue. */
+  private refuseTooManyUnseen(account: number, chain: Chain, txHash: string): void {
+    const { views } = this.link;
+    if (views.attestation.unseenBy(account) < this.maxUnseen) return;
+    // What is there already costs nothing more.
+    if (views.registeredDeposit(account, chain, txHash) !== undefined) return;
+    throw new Refusal("too_many_unseen_deposits", { limit: this.maxUnseen });
   }
 
   list({ account }: LiveSession): Deposit[] {

@@ -17,7 +17,8 @@ import { newSessionKey, Trader } from "./testing/trader.js";
 const STREAM_OPERATIONS = "packages/gateway/src/ws/operations.test.ts";
 const HOSTILE_STREAMS = "packages/gateway/src/ws/hostile.test.ts";
 const UPGRADES = "packages/gateway/src/ws/upgrade.test.ts";
-const ATTESTORS = "apps/perpgate/src/bridge/votes-desk.test.ts";
+const QUEUE = "apps/perpgate/src/bridge/deposit-queue.test.ts";
+const ATTESTORS = "apps/perpgate/src/bridge/vote-intake.test.ts";
 
 /** Codes of sockets, and of attestors that watch a chain: the test that provokes each. */
 const ELSEWHERE: Partial<Record<ErrorCode, string>> = {
@@ -29,8 +30,9 @@ const ELSEWHERE: Partial<Record<ErrorCode, string>> = {
   not_subscribed: STREAM_OPERATIONS,
   token_not_on_chain: ATTESTORS,
   attestor_unknown: ATTESTORS,
-  attestor_request_outdated: ATTESTORS,
+  attestor_request_outdated: QUEUE,
   invalid_vote: ATTESTORS,
+  too_many_unseen_deposits: QUEUE,
 };
 
 type Producer = () => Promise<Pick<Answer, "status" | "body">>;

@@ -22,6 +22,7 @@ import {
   type SignInServices,
 } from "../auth/sign-in.js";
 import type { SignatureVerifier } from "../auth/verification/signature-verifier.js";
+import type { DepositLimits } from "../limits/deposit-limits.js";
 import type { Caller, Client, SessionOptions, Signed } from "../venue-port.js";
 import type { SessionDoor } from "./session-door.js";
 import {
@@ -42,12 +43,12 @@ export class SessionFlow {
     private readonly rules: SignInRules,
     private readonly services: SignInServices,
     private readonly signatures: SignatureVerifier,
+    private readonly depositLimits: DepositLimits,
   ) {}
 
   async signIn(client: Client, body: SignInBody): Promise<SessionToken> {
     const { nonces, proofs } = this.services;
-    const nowMs = this.link.nowMs();
-    const signIn = judgeSignIn(body, nowMs, this.rules, nonces);
+    const signIn = judgeSignIn(body, this.link.wallMs(), this.rules, nonces);
     const { domain, nonce } = signIn.message;
     if (this.rules.domains === "any" && client.isForwarded) {
       // Any domain is for this machine alone; a proxy in front brings in the rest of the world.
@@ -57,18 +58,18 @@ export class SessionFlow {
     // The log decides again, where parallel sign-ins meet; this spares a replay its proofs.
     if (this.link.views.isSignInNonceUsed(signIn.account, nonce)) throw nonceUsed();
     await proveSignIn(signIn, proofs, (check) => this.contractChecks.run(client, check));
+    if (this.link.views.grantsAtSignIn(signIn.account)) {
+      this.depositLimits.takeNewAccount(client.address, client.header);
+    }
     const { token, tokenHash } = newToken();
-    await this.open(signIn, markets, tokenHash, nowMs);
+    await this.open(signIn, markets, tokenHash);
     return { token, expiresAt: signIn.expiresAtMs };
   }
 
-  private async open(
-    signIn: JudgedSignIn,
-    markets: number[],
-    tokenHash: string,
-    stampMs: number,
-  ): Promise<void> {
+  private async open(signIn: JudgedSignIn, markets: number[], tokenHash: string): Promise<void> {
     const { key, message, resource } = signIn;
+    const stampMs = this.link.nowMs();
+    const { expiresAtMs, nonceUntilMs } = logTimesOf(signIn, stampMs - this.link.wallMs());
     const { outcome } = await this.link.execute(
       {
         kind: "OpenSession",
@@ -76,9 +77,9 @@ export class SessionFlow {
         address: signIn.account,
         key: key.fingerprint,
         tokenHash,
-        expiresAtMs: signIn.expiresAtMs,
+        expiresAtMs,
         siweNonce: message.nonce,
-        siweNonceUntilMs: signIn.nonceForgottenAtMs,
+        siweNonceUntilMs: nonceUntilMs,
         maxOrderNotionalMicros: resource?.maxOrderNotionalMicros ?? 0,
         maxNotionalMicros: resource?.maxNotionalMicros ?? 0,
         markets,
@@ -187,6 +188,18 @@ export class SessionFlow {
 
 function nonceUsed(): Refusal {
   return new Refusal("siwe_nonce_used", {}, { field: "message" });
+}
+
+/**
+ * The log ends sessions and forgets nonces by its own time, which differs from the wall clock after
+ * one of them was wrong. A session lasts as long as its message allows, whatever the log's time is.
+ * A nonce is kept until no wall clock accepts its message: longer where the log's time is ahead.
+ */
+function logTimesOf(signIn: JudgedSignIn, aheadMs: number) {
+  return {
+    expiresAtMs: signIn.expiresAtMs + aheadMs,
+    nonceUntilMs: signIn.nonceForgottenAtMs + Math.max(0, aheadMs),
+  };
 }
 
 /** A session that ended between the door and the log is an invalid token, like any other. */

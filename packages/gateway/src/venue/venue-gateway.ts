@@ -45,11 +45,12 @@ import type { SignInRules, SignInServices } from "../auth/sign-in.js";
 import { poolVerifier } from "../auth/verification/pool-verifier.js";
 import type { SignatureVerifier } from "../auth/verification/signature-verifier.js";
 import { Admission } from "../limits/admission.js";
+import { DepositLimits } from "../limits/deposit-limits.js";
 import type { LimitSettings } from "../limits/limit-settings.js";
 import { AccountLimits } from "../limits/limits.js";
 import { refuseOverlong } from "../limits/signed-bytes.js";
 import type { Caller, Client, SessionOptions, Signed, VenuePort } from "../venue-port.js";
-import type { AttestationDesk } from "./attestation-desk.js";
+import type { Attestation } from "./attestation.js";
 import { CancelFlow, ownOrder } from "./cancel-flow.js";
 import { checksummed, DepositFlow } from "./deposit-flow.js";
 import { OrderFlow } from "./order-flow.js";
@@ -63,7 +64,7 @@ export interface VenueGatewayOptions {
   readonly signIn: SignInRules;
   readonly services: SignInServices;
   /** Where attestors' votes come in; none under the `dev` attestor. */
-  readonly attestation?: AttestationDesk;
+  readonly attestation?: Attestation;
   /** Who checks signatures; libuv's pool unless told otherwise. */
   readonly signatures?: SignatureVerifier | undefined;
 }
@@ -77,7 +78,8 @@ export class VenueGateway implements VenuePort {
   private readonly placing: OrderFlow;
   private readonly canceling: CancelFlow;
   private readonly depositing: DepositFlow;
-  private readonly attestation: AttestationDesk | undefined;
+  private readonly attestation: Attestation | undefined;
+  private readonly depositLimits: DepositLimits;
 
   constructor(options: VenueGatewayOptions) {
     const { venue, limits, signIn, services, attestation, signatures = poolVerifier } = options;
@@ -85,7 +87,15 @@ export class VenueGateway implements VenuePort {
     this.door = new SessionDoor(this.link);
     this.limits = new AccountLimits(limits);
     this.signedBytes = limits.signedBytes;
-    this.sessions = new SessionFlow(this.link, this.door, signIn, services, signatures);
+    this.depositLimits = new DepositLimits(limits);
+    this.sessions = new SessionFlow(
+      this.link,
+      this.door,
+      signIn,
+      services,
+      signatures,
+      this.depositLimits,
+    );
     this.placing = new OrderFlow({
       link: this.link,
       door: this.door,
@@ -96,7 +106,7 @@ export class VenueGateway implements VenuePort {
     });
     this.canceling = new CancelFlow(this.link);
     this.attestation = attestation;
-    this.depositing = new DepositFlow(this.link, attestation?.info);
+    this.depositing = new DepositFlow(this.link, attestation, limits.unseenDeposits);
   }
 
   accountOf(caller: Caller): number {
@@ -198,9 +208,10 @@ export class VenueGateway implements VenuePort {
     return block;
   }
 
-  async registerDeposit(caller: Caller, request: DepositBody): Promise<Deposit> {
+  async registerDeposit(caller: Caller, client: Client, request: DepositBody): Promise<Deposit> {
     const session = this.door.enter(caller);
     this.limits.deposits.take(session.account, caller.header);
+    this.depositLimits.takeRegistration(client.address, caller.header);
     return this.depositing.register(session, request);
   }
 
@@ -213,18 +224,18 @@ export class VenueGateway implements VenuePort {
   }
 
   async bridge(): Promise<BridgeInfo> {
-    return this.attestation?.info ?? DEV_BRIDGE;
+    return this.attestation?.info() ?? DEV_BRIDGE;
   }
 
   async submitVotes({ votes }: VotesBody): Promise<VotesAnswer> {
-    return { refusals: [...(await this.desk().accept(votes))] };
+    return { refusals: [...(await this.attestors().accept(votes))] };
   }
 
   async depositQueue(request: Signed<DepositQueueBody>): Promise<DepositQueue> {
-    return this.desk().queue(request);
+    return this.attestors().queue(request);
   }
 
-  private desk(): AttestationDesk {
+  private attestors(): Attestation {
     if (this.attestation === undefined) throw new Refusal("attestors_not_configured", {});
     return this.attestation;
   }
@@ -251,8 +262,11 @@ export class VenueGateway implements VenuePort {
 const DEV_BRIDGE: BridgeInfo = {
   attestor: "dev",
   venue: null,
+  venueId: null,
   members: [],
   quorum: 0,
+  keys: [],
+  paused: [],
   chains: [],
 };
 

@@ -38,6 +38,11 @@ export class VenueLink {
     return this.venue.nowMs();
   }
 
+  /** The gateway's wall clock: what times in sign-in messages are judged by. */
+  wallMs(): number {
+    return this.venue.wallMs();
+  }
+
   /**
    * Resolves once the command is durable and applied. Refuses with `stopped` if this process will not
    * see that: the log may have the command all the same, and then the next start applies it.

@@ -30,7 +30,8 @@ async function batchesAtTheEnd(seed: number): Promise<number | undefined> {
   disk.plan = { operation: disk.operations + 2, fault: { kind: "crash" } };
   await Promise.allSettled([before.append(id(1), FIRST), before.append(id(2), SECOND)]);
   disk.restart("power_cut");
-  disk.plan = { operation: disk.operations + 2, fault: { kind: "failed_sync" } };
+  // The torn bytes are copied first: create, write, sync, rename, sync of the directory.
+  disk.plan = { operation: disk.operations + 7, fault: { kind: "failed_sync" } };
   const failed = await open(disk).then(
     () => false,
     () => true,

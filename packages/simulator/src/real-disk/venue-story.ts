@@ -1,30 +1,20 @@
 /**
  * A venue on a real disk, opened, traded on and closed several times, with a copy of its data
  * folder kept from the end of each life. The store of its history maps files into memory and so
- * cannot lie on a simulated disk; instead its copies are put beside logs of other times.
+ * cannot lie on a simulated disk; instead its copies are put next to logs of other times.
  */
 
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SeededRandom } from "@perpgate/journal/testing";
-import {
-  type ListedMarket,
-  type Submitter,
-  Venue,
-  type VenueLogger,
-  type VenueOptions,
-} from "@perpgate/venue";
+import { type Submitter, Venue, type VenueLogger, type VenueOptions } from "@perpgate/venue";
 import { SimulatedClock } from "../clock.js";
-import { LISTING, START_MS } from "../listing.js";
+import { LISTED, LISTING, START_MS } from "../listing.js";
 import type { Gateway } from "../traders/gateway.js";
 import { Operator } from "../traders/operator.js";
 import { Trader } from "../traders/trader.js";
 
-const LISTED: readonly ListedMarket[] = [
-  { symbol: "BTCUSD", base: "BTC", quote: "USD", tickSize: 0.1, lotSize: 0.001 },
-  { symbol: "ETHUSD", base: "ETH", quote: "USD", tickSize: 1, lotSize: 0.001 },
-];
 export const TRADERS = 4;
 const BURSTS = 12;
 const ACTIONS = 6;

@@ -1,7 +1,8 @@
 /**
  * Checkpoints: what the state's hash was at a place in the log, one JSON line each, synced as they
  * are written. A verifier replays the log and compares. A crash can leave the last line in part; it
- * is cut when the file is next opened for writing, and passed over by readers.
+ * is cut when the file is next opened for writing, and readers skip it, as they skip every line that
+ * is no checkpoint.
  */
 import {
   closeSync,
@@ -60,14 +61,35 @@ export class CheckpointFile {
   }
 }
 
-/** All checkpoints, oldest first. A whole line that is none throws. */
-export function readCheckpoints(path: string): Checkpoint[] {
-  const lines = wholeLines(path).toString("utf8").split("\n").slice(0, -1);
-  return lines.map((line, i) => {
-    const value: unknown = JSON.parse(line);
-    if (!isCheckpoint(value)) throw new Error(`${path}: line ${i + 1} is not a checkpoint`);
-    return { ...value, format: value.format ?? FIRST_FORMAT };
+/** Lines of a checkpoint file: what they say, and how many say nothing. */
+export interface CheckpointLines {
+  /** In the order of the file, each with its line as it stands there. */
+  readonly lines: readonly { readonly checkpoint: Checkpoint; readonly text: string }[];
+  /** Whole lines that are no checkpoint. */
+  readonly bad: number;
+}
+
+/** A line that is no checkpoint claims nothing: the others count. */
+export function readCheckpointLines(path: string): CheckpointLines {
+  const texts = wholeLines(path).toString("utf8").split("\n").slice(0, -1);
+  const lines = texts.flatMap((text) => {
+    const checkpoint = checkpointOf(text);
+    return checkpoint === undefined ? [] : [{ checkpoint, text }];
   });
+  return { lines, bad: texts.length - lines.length };
+}
+
+export function readCheckpoints(path: string): Checkpoint[] {
+  return readCheckpointLines(path).lines.map(({ checkpoint }) => checkpoint);
+}
+
+function checkpointOf(text: string): Checkpoint | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isCheckpoint(value) ? { ...value, format: value.format ?? FIRST_FORMAT } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function wholeLines(path: string): Buffer {

@@ -48,4 +48,7 @@ export const CREDITED = offsetsOf("DepositCredited");
 export const DEPOSIT_PROGRESSED = offsetsOf("DepositProgressed");
 export const DEPOSIT_SETTLED = offsetsOf("DepositSettled");
 export const DEPOSIT_REORGED = offsetsOf("DepositReorged");
+export const DEPOSIT_PART_CREDITED = offsetsOf("DepositPartCredited");
+export const DEPOSIT_REOPENED = offsetsOf("DepositReopened");
+export const DEPOSIT_REORG_SETTLED = offsetsOf("DepositReorgSettled");
 export const SEALED = offsetsOf("BlockSealed");

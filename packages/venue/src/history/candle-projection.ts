@@ -3,12 +3,12 @@
  * put again with each trade; one that a restart interrupted is read back and goes on.
  */
 import { RESOLUTIONS, type Resolution } from "@perpgate/protocol/symbol";
-import type { HistoryTable } from "./history-table.js";
 import { keyOf } from "./keys.js";
-import { wordsOfBytes } from "./words.js";
-import { noSpot, type Spot, type WriteQueue } from "./write-queue.js";
+import { noSpot, type RowSink, type RowTable, type Spot } from "./rows.js";
+import { storedRow } from "./words.js";
 
 export const CANDLE_ROW = { OPEN: 0, HIGH: 1, LOW: 2, CLOSE: 3, LOTS: 4, TRADES: 5 } as const;
+export const CANDLE_WORDS = 6;
 
 const MINUTE_MS = 60_000;
 export const RESOLUTION_MS: Readonly<Record<Resolution, number>> = {
@@ -36,8 +36,8 @@ export class CandleProjection {
   private readonly open = new Map<number, OpenCandle>();
 
   constructor(
-    private readonly candles: HistoryTable,
-    private readonly queue: WriteQueue,
+    private readonly candles: RowTable,
+    private readonly queue: RowSink,
   ) {}
 
   onTrade(market: number, priceTicks: number, lots: number, timeMs: number): void {
@@ -61,7 +61,7 @@ export class CandleProjection {
     const row =
       stored === undefined
         ? Float64Array.of(priceTicks, priceTicks, priceTicks, priceTicks, 0, 0)
-        : wordsOfBytes(stored);
+        : storedRow(stored, "candles", CANDLE_WORDS);
     const opened = { time, row, spot: noSpot() };
     this.open.set(group, opened);
     return opened;

@@ -6,8 +6,7 @@
  * A row holds the state after its command, so that it can be shown later as it was. What changes
  * twice within a command is noted once, as it ended.
  */
-import type { HistoryTable } from "./history-table.js";
-import type { WriteQueue } from "./write-queue.js";
+import type { RowSink, RowTable } from "./rows.js";
 
 /** First word of a row. The number of a kind is part of the store's format. */
 export const CHANGE = { ACK: 0, ORDER: 1, POSITION: 2, DEPOSIT: 3 } as const;
@@ -53,8 +52,8 @@ export class ChangeProjection {
   private readonly seenDeposits = new Set<string>();
 
   constructor(
-    private readonly changes: HistoryTable,
-    private readonly queue: WriteQueue,
+    private readonly changes: RowTable,
+    private readonly queue: RowSink,
   ) {}
 
   /** The rows of the command that was applied last. */

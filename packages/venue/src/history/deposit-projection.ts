@@ -4,26 +4,29 @@
  * The engine knows one registrant of a hash. Whoever registers the same hash after somebody else
  * has as much reason to see how it goes, so all of them are noted, up to a bound: beyond it a
  * stranger's accounts could make each step of one deposit a thousand rows. Accounts that a deposit
- * credits are always noted. Votes are kept as they were signed: the latest of each attestor, and
- * apart from it its word that a credited transaction was reorganised away.
+ * credits are always noted. Votes are kept as they were signed: the latest of each attestor on each
+ * part, and apart from it its vote that a credited transaction was reorganised away.
  */
 import { EVENT } from "@perpgate/engine";
 import type { Deposit } from "@perpgate/engine/reading";
 import {
   CREDITED,
+  DEPOSIT_PART_CREDITED,
   DEPOSIT_PROGRESSED,
+  DEPOSIT_REOPENED,
+  DEPOSIT_REORG_SETTLED,
   DEPOSIT_REORGED,
   DEPOSIT_SETTLED,
   REGISTERED,
 } from "../events/event-fields.js";
 import type { Evidence } from "../record/evidence.js";
 import type { Applied } from "../replica.js";
+import { HistoryDamaged } from "../venue-errors.js";
 import type { ChangeProjection } from "./change-projection.js";
 import { depositWords } from "./deposit-row.js";
-import type { HistoryTable } from "./history-table.js";
 import { keyOf } from "./keys.js";
-import { bytesOfWords, wordsOfBytes } from "./words.js";
-import type { WriteQueue } from "./write-queue.js";
+import type { RowSink, RowTable } from "./rows.js";
+import { bytesOfWords, storedRow } from "./words.js";
 
 export const MAX_REGISTRANTS = 16;
 
@@ -35,11 +38,11 @@ export interface DepositSurroundings {
 
 export interface DepositTables {
   /** Account, deposit: those that concern the account. */
-  readonly deposits: HistoryTable;
+  readonly deposits: RowTable;
   /** Deposit: accounts that it concerns. */
-  readonly watchers: HistoryTable;
-  /** Deposit, attestor, whether it says `reorged`. */
-  readonly votes: HistoryTable;
+  readonly watchers: RowTable;
+  /** Deposit, attestor, and which of its votes: see `voteKey`. */
+  readonly votes: RowTable;
 }
 
 const NOTED = Buffer.from([1]);
@@ -47,7 +50,7 @@ const NOTED = Buffer.from([1]);
 export class DepositProjection {
   constructor(
     private readonly tables: DepositTables,
-    private readonly queue: WriteQueue,
+    private readonly queue: RowSink,
     private readonly changes: ChangeProjection,
     private readonly around: DepositSurroundings,
   ) {}
@@ -71,6 +74,15 @@ export class DepositProjection {
         return;
       case EVENT.DepositReorged:
         this.tellAll(words[at + DEPOSIT_REORGED.depositId]!);
+        return;
+      case EVENT.DepositPartCredited:
+        this.tellAll(words[at + DEPOSIT_PART_CREDITED.depositId]!);
+        return;
+      case EVENT.DepositReopened:
+        this.tellAll(words[at + DEPOSIT_REOPENED.depositId]!);
+        return;
+      case EVENT.DepositReorgSettled:
+        this.tellAll(words[at + DEPOSIT_REORG_SETTLED.depositId]!);
     }
   }
 
@@ -80,7 +92,8 @@ export class DepositProjection {
     if (events.length > 0 && events.words[0] === EVENT.CommandRefused) return;
     const deposit = this.around.deposit(command.depositId);
     if (deposit === undefined) return;
-    const key = voteKey(command.depositId, command.attestor, command.verdict === "reorged");
+    const { depositId, attestor, verdict, part = 1 } = command;
+    const key = voteKey(depositId, attestor, verdict === "reorged" ? "reorged" : part);
     this.queue.put(this.tables.votes, key, encodeVote(deposit.registeredAtMs, evidence));
   }
 
@@ -118,9 +131,9 @@ export class DepositProjection {
   }
 }
 
-export function watchersIn(table: HistoryTable, depositId: number): readonly number[] {
+export function watchersIn(table: RowTable, depositId: number): readonly number[] {
   const bytes = table.get(keyOf(depositId));
-  return bytes === undefined ? [] : [...wordsOfBytes(bytes)];
+  return bytes === undefined ? [] : [...storedRow(bytes, "watchers")];
 }
 
 export interface VoteRow {
@@ -132,8 +145,12 @@ export interface VoteRow {
   readonly signed: Buffer;
 }
 
-export function voteKey(depositId: number, attestor: number, isReorged: boolean): Buffer {
-  return keyOf(depositId, attestor, isReorged ? 1 : 0);
+/** Which of an attestor's votes on a deposit: that on a part, from 1, or on a reorganisation. */
+export type VotePlace = number | "reorged";
+
+/** The last number is 0 for the first part, 1 for a reorganisation, then the other parts. */
+export function voteKey(depositId: number, attestor: number, place: VotePlace): Buffer {
+  return keyOf(depositId, attestor, place === "reorged" ? 1 : place === 1 ? 0 : place);
 }
 
 /** Time of the registration (a double), lengths of key and signature, the three byte strings. */
@@ -149,8 +166,10 @@ function encodeVote(registeredAtMs: number, evidence: Evidence): Buffer {
 const VOTE_HEAD_BYTES = 12;
 
 export function decodeVote(bytes: Buffer): VoteRow {
+  if (bytes.length < VOTE_HEAD_BYTES) throw new HistoryDamaged("a vote is cut short");
   const keyEnd = VOTE_HEAD_BYTES + bytes.readUInt16LE(8);
   const signatureEnd = keyEnd + bytes.readUInt16LE(10);
+  if (signatureEnd > bytes.length) throw new HistoryDamaged("a vote is cut short");
   return {
     registeredAtMs: bytes.readDoubleLE(0),
     publicKey: bytes.subarray(VOTE_HEAD_BYTES, keyEnd),

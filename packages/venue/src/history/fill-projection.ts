@@ -6,8 +6,7 @@
  */
 import { BACKSTOP_ACCOUNT, TRADE_ORDER } from "@perpgate/engine";
 import { TRADED } from "../events/event-fields.js";
-import type { HistoryTable } from "./history-table.js";
-import type { WriteQueue } from "./write-queue.js";
+import type { RowSink, RowTable } from "./rows.js";
 
 export const FILL_ROW = {
   /** 0: none. */
@@ -23,14 +22,16 @@ export const FILL_ROW = {
   BLOCK: 9,
   TIME: 10,
 } as const;
+export const FILL_WORDS = 11;
 
 export const TRADE_ROW = { PRICE: 0, LOTS: 1, SIDE: 2, TIME: 3 } as const;
+export const TRADE_WORDS = 4;
 
 export class FillProjection {
   constructor(
-    private readonly fills: HistoryTable,
-    private readonly trades: HistoryTable,
-    private readonly queue: WriteQueue,
+    private readonly fills: RowTable,
+    private readonly trades: RowTable,
+    private readonly queue: RowSink,
   ) {}
 
   /** `index` counts the trades of the command. */

@@ -4,7 +4,7 @@
  * come.
  */
 import { createRequire } from "node:module";
-import type { Database, RootDatabase } from "lmdb";
+import type { Database, GetOptions, RootDatabase } from "lmdb";
 
 // Its one file for `require` is there in a third of the time that its modules take, in every thread.
 const { open }: typeof import("lmdb") = createRequire(import.meta.url)("lmdb");
@@ -91,18 +91,38 @@ export function writeHeld(environment: Environment, logId: string, held: Held): 
   environment.putSync(HELD_KEY, Buffer.from(JSON.stringify(row)));
 }
 
-/** The row, or why this is not a store of that log. */
-export function readHeld(environment: Environment, logId: string): Held | string {
-  const bytes = environment.get(HELD_KEY);
-  if (bytes === undefined) return "it does not say what it holds";
-  const row: unknown = JSON.parse(bytes.toString());
-  if (!isRow(row)) return "it does not say what it holds";
-  if (row.format !== HISTORY_FORMAT) return `it has format ${row.format}`;
-  if (row.log !== logId) return "it is of another log";
-  return { position: row.position, batch: row.batch, record: row.record };
+/** What a store says of itself. */
+export interface HeldRow extends Held {
+  readonly format: number;
+  /** The log's id, lower-case hex. */
+  readonly log: string;
 }
 
-function isRow(value: unknown): value is Held & { readonly format: number; readonly log: string } {
+/** The row; undefined if there is none that can be read. */
+export function readHeldRow(
+  environment: Environment,
+  options: GetOptions = {},
+): HeldRow | undefined {
+  const bytes = environment.get(HELD_KEY, options);
+  if (bytes === undefined) return undefined;
+  const row: unknown = JSON.parse(bytes.toString());
+  return isRow(row) ? row : undefined;
+}
+
+/** Why a store that says this of itself cannot be used for that log. */
+export function rowFault(row: HeldRow | undefined, logId: string): RowFault | undefined {
+  if (row === undefined) return { kind: "damaged", reason: "it does not say what it holds" };
+  if (row.log !== logId) return { kind: "foreign", reason: "it is of another log" };
+  if (row.format === HISTORY_FORMAT) return undefined;
+  return { kind: "other_format", reason: `it has format ${row.format}` };
+}
+
+export interface RowFault {
+  readonly kind: "damaged" | "foreign" | "other_format";
+  readonly reason: string;
+}
+
+function isRow(value: unknown): value is HeldRow {
   if (typeof value !== "object" || value === null) return false;
   return (
     "format" in value &&

@@ -1,12 +1,17 @@
 /** What can be asked of a history: pages of rows, newest first, from memory and disk alike. */
 import type { Resolution } from "@perpgate/protocol";
 import { decodeBlock, HASH_BYTES, type SealedBlock } from "../blocks/block-header.js";
-import { CANDLE_ROW, candleGroup, RESOLUTION_MS } from "./candle-projection.js";
+import { HistoryDamaged } from "../venue-errors.js";
+import { CANDLE_ROW, CANDLE_WORDS, candleGroup, RESOLUTION_MS } from "./candle-projection.js";
 import { DayStats } from "./day-stats.js";
-import { decodeVote, type VoteRow, voteKey } from "./deposit-projection.js";
+import { decodeVote, type VotePlace, type VoteRow, voteKey } from "./deposit-projection.js";
+import { FILL_WORDS, TRADE_WORDS } from "./fill-projection.js";
+import type { TableName } from "./history-environment.js";
 import type { Tables } from "./history-store.js";
+import type { Entry } from "./history-table.js";
 import { groupOf, keyOf, ordinalOf, placeOf } from "./keys.js";
-import { wordsOfBytes } from "./words.js";
+import { ORDER_ROW_WORDS } from "./order-row.js";
+import { storedRow } from "./words.js";
 
 /** A row together with its place in the total order. */
 export interface PlacedRow {
@@ -30,6 +35,8 @@ export interface AckRow {
 
 /** Above every position and time, and still exact. */
 const HIGHEST = Number.MAX_SAFE_INTEGER;
+/** The rate and the mark. */
+const FUNDING_WORDS = 2;
 const DAY_MINUTES = 1_440;
 
 export class HistoryReader {
@@ -53,7 +60,7 @@ export class HistoryReader {
     if (bytes === undefined) return undefined;
     const block = decodeBlock(bytes);
     if (block === undefined || block.number !== number) {
-      throw new Error(`block ${number} in the history is damaged`);
+      throw new HistoryDamaged(`block ${number} is no block header`);
     }
     return block;
   }
@@ -67,38 +74,46 @@ export class HistoryReader {
   fills(account: number, limit: number, before?: { position: number; ordinal: number }) {
     const to =
       before === undefined ? keyOf(account + 1) : keyOf(account, before.position, before.ordinal);
-    return this.tables.fills.descending(keyOf(account), to, limit).map(placedRow);
+    return this.tables.fills
+      .descending(keyOf(account), to, limit)
+      .map((entry) => placedRow(entry, "fills", FILL_WORDS));
   }
 
   trades(market: number, limit: number): PlacedRow[] {
-    return this.tables.trades.descending(keyOf(market), keyOf(market + 1), limit).map(placedRow);
+    return this.tables.trades
+      .descending(keyOf(market), keyOf(market + 1), limit)
+      .map((entry) => placedRow(entry, "trades", TRADE_WORDS));
   }
 
   candles(market: number, resolution: Resolution, limit: number, beforeMs?: number): TimedRow[] {
     const group = candleGroup(market, resolution);
     const to = beforeMs === undefined ? keyOf(group + 1) : keyOf(group, beforeMs);
-    return this.tables.candles.descending(keyOf(group), to, limit).map(timedRow);
+    return this.tables.candles
+      .descending(keyOf(group), to, limit)
+      .map((entry) => timedRow(entry, "candles", CANDLE_WORDS));
   }
 
   funding(market: number, limit: number): TimedRow[] {
-    return this.tables.funding.descending(keyOf(market), keyOf(market + 1), limit).map(timedRow);
+    return this.tables.funding
+      .descending(keyOf(market), keyOf(market + 1), limit)
+      .map((entry) => timedRow(entry, "funding", FUNDING_WORDS));
   }
 
   order(account: number, id: number): Float64Array | undefined {
     const bytes = this.tables.orders.get(keyOf(account, id));
-    return bytes === undefined ? undefined : wordsOfBytes(bytes);
+    return bytes === undefined ? undefined : storedRow(bytes, "orders", ORDER_ROW_WORDS);
   }
 
   orders(account: number, limit: number): Float64Array[] {
     const entries = this.tables.orders.descending(keyOf(account), keyOf(account + 1), limit);
-    return entries.map(({ value }) => wordsOfBytes(value));
+    return entries.map(({ value }) => storedRow(value, "orders", ORDER_ROW_WORDS));
   }
 
   /** What changed for an account after a position, oldest first. */
   changesSince(account: number, position: number, limit: number): PlacedRow[] {
     return this.tables.changes
       .ascending(keyOf(account, position + 1), keyOf(account + 1), limit)
-      .map(placedRow);
+      .map((entry) => placedRow(entry, "changes"));
   }
 
   /** Deposits that concern an account, newest first. */
@@ -111,8 +126,8 @@ export class HistoryReader {
     return this.tables.deposits.get(keyOf(account, depositId)) !== undefined;
   }
 
-  vote(depositId: number, attestor: number, isReorged: boolean): VoteRow | undefined {
-    const bytes = this.tables.votes.get(voteKey(depositId, attestor, isReorged));
+  vote(depositId: number, attestor: number, place: VotePlace): VoteRow | undefined {
+    const bytes = this.tables.votes.get(voteKey(depositId, attestor, place));
     return bytes === undefined ? undefined : decodeVote(bytes);
   }
 
@@ -151,13 +166,14 @@ export class HistoryReader {
 
 function ackRow(position: number, bytes: Buffer): AckRow {
   const split = bytes.length - HASH_BYTES;
+  if (split <= 0) throw new HistoryDamaged(`the acknowledgement at ${position} is cut short`);
   return { position, leaf: bytes.subarray(0, split), digest: bytes.subarray(split) };
 }
 
-function placedRow({ key, value }: { readonly key: Buffer; readonly value: Buffer }): PlacedRow {
-  return { position: placeOf(key), ordinal: ordinalOf(key), row: wordsOfBytes(value) };
+function placedRow({ key, value }: Entry, table: TableName, words?: number): PlacedRow {
+  return { position: placeOf(key), ordinal: ordinalOf(key), row: storedRow(value, table, words) };
 }
 
-function timedRow({ key, value }: { readonly key: Buffer; readonly value: Buffer }): TimedRow {
-  return { timeMs: placeOf(key), row: wordsOfBytes(value) };
+function timedRow({ key, value }: Entry, table: TableName, words: number): TimedRow {
+  return { timeMs: placeOf(key), row: storedRow(value, table, words) };
 }

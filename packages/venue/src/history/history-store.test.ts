@@ -1,4 +1,11 @@
-import { cpSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
@@ -22,6 +29,9 @@ async function firstLife(): Promise<unknown> {
   return shown;
 }
 
+const asideFolders = (): string[] =>
+  readdirSync(folder).filter((name) => name.startsWith("history.set-aside-"));
+
 async function secondLife(): Promise<{ shown: unknown; warnings: unknown[] }> {
   const warnings: unknown[] = [];
   const logger: VenueLogger = {
@@ -35,7 +45,7 @@ async function secondLife(): Promise<{ shown: unknown; warnings: unknown[] }> {
   return { shown, warnings };
 }
 
-describe("a history that is not what was written is made anew, the same", () => {
+describe("a history that is not what was written: set aside, and rebuilt the same", () => {
   const data = (): string => join(folder, "history", "data.mdb");
 
   test("left alone: taken as it is", async () => {
@@ -48,7 +58,12 @@ describe("a history that is not what was written is made anew, the same", () => 
     ["an empty file", () => truncateSync(data(), 0), /not an lmdb file/],
     ["a file cut short", () => truncateSync(data(), 12_288), /bytes and needs/],
     [
-      "the marker of an attempt that did not return",
+      "the marker of two starts that did not return",
+      () => writeFileSync(join(folder, "history", "opening"), "2"),
+      /did not return/,
+    ],
+    [
+      "the marker of an earlier release's start that did not return",
       () => writeFileSync(join(folder, "history", "opening"), ""),
       /did not return/,
     ],
@@ -57,7 +72,30 @@ describe("a history that is not what was written is made anew, the same", () => 
     harm();
     const second = await secondLife();
     expect(second.shown).toEqual(shown);
-    expect(second.warnings).toEqual([{ reason: expect.stringMatching(reason) }]);
+    expect(second.warnings).toEqual([
+      { reason: expect.stringMatching(reason), movedTo: expect.stringContaining("set-aside") },
+    ]);
+    const [aside = ""] = asideFolders();
+    expect(readFileSync(join(folder, aside, "reason.txt"), "utf8")).toMatch(reason);
+    expect(existsSync(join(folder, aside, "data.mdb"))).toBe(true);
+    expect(existsSync(join(folder, "history", "opening"))).toBe(false);
+  });
+
+  test("the marker of one start that was killed: taken as it is", async () => {
+    const shown = await firstLife();
+    writeFileSync(join(folder, "history", "opening"), "1");
+    expect(await secondLife()).toEqual({ shown, warnings: [] });
+    expect(existsSync(join(folder, "history", "opening"))).toBe(false);
+  });
+
+  test("one after another: the newest two stay", async () => {
+    await firstLife();
+    for (let round = 0; round < 4; round++) {
+      writeFileSync(data(), Buffer.alloc(20_000, round + 1));
+      await secondLife();
+    }
+    const asides = asideFolders();
+    expect(asides).toHaveLength(2);
   });
 
   test("a history of another log", async () => {
@@ -73,6 +111,7 @@ describe("a history that is not what was written is made anew, the same", () => 
     }
     const second = await secondLife();
     expect(second.shown).toEqual(shown);
-    expect(second.warnings).toEqual([{ reason: "it is of another log" }]);
+    expect(second.warnings).toMatchObject([{ reason: "it is of another log" }]);
+    expect(asideFolders()).toHaveLength(1);
   });
 });

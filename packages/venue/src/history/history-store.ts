@@ -1,77 +1,111 @@
 /**
- * The history's files. Everything in them is derived from the log; whatever is missing, foreign or
- * unreadable is removed and made again, never repaired. A log that was pruned cannot make it again:
- * then nothing is removed, since what looks useless here may be the only copy, and the start fails.
- *
- * lmdb maps the file into memory, so a damaged one can end the process while it is opened. What can
- * be told from outside is looked at first (lmdb-file.ts); for the rest a marker stands beside it
- * during that moment, and a start that finds it takes the store for damaged.
+ * The history's files. Everything in them is derived from the log; what is missing, foreign or
+ * unreadable is set aside (set-aside.ts) and rebuilt, never repaired. A log that was pruned cannot
+ * rebuild it: then nothing is changed, since what looks useless here may be the only copy, and the
+ * start fails.
  */
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { LOG_START, type LogPosition } from "@perpgate/journal";
+import type { GetOptions } from "lmdb";
 import { HistoryLost } from "../venue-errors.js";
+import { FoundHistory } from "./found-history.js";
 import {
   type Environment,
   eachTable,
   type Held,
   openEnvironment,
   openTables,
-  readHeld,
+  type RowFault,
+  readHeldRow,
+  rowFault,
   TABLES,
   type TableName,
   writeHeld,
 } from "./history-environment.js";
 import { HistoryTable } from "./history-table.js";
 import { lmdbFileFault } from "./lmdb-file.js";
+import { setAside } from "./set-aside.js";
 import type { Slice } from "./slice.js";
 import { proveWritable } from "./thread/disk-probe.js";
 import type { WriterData } from "./thread/messages.js";
 
 export type Tables = Readonly<Record<TableName, HistoryTable>>;
 
-const MARKER = "opening";
-
 export interface HistoryStore {
   readonly environment: Environment;
   readonly tables: Tables;
   readonly held: Held;
-  /** Slices that are not on disk, the oldest first; tables read them beside the disk. */
+  /** Slices that are not on disk, the oldest first; tables read them besides the disk. */
   readonly recent: Slice[];
   /** By which another thread opens the same store to write it. */
   readonly writerData: WriterData;
 }
 
+/** Why an existing history is not used, and where it was put. */
+export interface Discarded {
+  readonly reason: string;
+  /** Undefined if it was removed. */
+  readonly movedTo: string | undefined;
+}
+
 export interface OpenedStore {
   readonly store: HistoryStore;
-  /** Why an existing store was thrown away; undefined if it was taken as it is. */
-  readonly discarded: string | undefined;
+  /** Undefined if the history was taken as it is, or if there was none. */
+  readonly discarded: Discarded | undefined;
 }
 
 const NOTHING_HELD: Held = { position: 0, batch: 0, record: 0 };
 
-/** Opens the store of that log, or, if the log is there from its beginning, makes an empty one. */
+/** Finds, adopts and settles in one step, for those that have no log to repair meanwhile. */
 export async function openHistoryStore(
   directory: string,
   logId: Uint8Array,
-  isWithinLog: (held: Held) => boolean,
   first: LogPosition = LOG_START,
 ): Promise<OpenedStore> {
-  const marker = join(directory, MARKER);
-  let discarded: string | undefined;
-  if (existsSync(marker)) discarded = "the last attempt to open it did not return";
-  else if (existsSync(join(directory, "data.mdb"))) {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    proveWritable(directory);
-    writeFileSync(marker, "");
-    const found = await tryOpen(directory, logId, isWithinLog);
-    rmSync(marker);
-    if (typeof found !== "string") return { store: found, discarded: undefined };
-    discarded = found;
+  const found = await FoundHistory.find(directory);
+  const opened = await adoptHistory(found, logId, first, Date.now());
+  found.settle();
+  return opened;
+}
+
+/** The history that was found, or, if the log is there from its beginning, an empty one. */
+export async function adoptHistory(
+  found: FoundHistory,
+  logId: Uint8Array,
+  first: LogPosition,
+  nowMs: number,
+): Promise<OpenedStore> {
+  const { directory, environment, row } = found;
+  let fault: RowFault | undefined;
+  if (found.fault !== undefined) fault = { kind: "damaged", reason: found.fault };
+  else if (environment !== undefined && row !== undefined) {
+    const adopted = rowFault(row, hexOf(logId)) ?? tryTables(directory, environment, logId, row);
+    if (!("kind" in adopted)) return { store: adopted, discarded: undefined };
+    fault = adopted;
   }
   if (first.batch > 0) {
-    const advice = existsSync(marker) ? `, or remove ${marker} to try it once more` : "";
-    throw new HistoryLost(first, discarded ?? "there is none", advice);
+    const advice = existsSync(found.marker)
+      ? `, or remove ${found.marker} to try it once more`
+      : "";
+    throw new HistoryLost(first, fault?.reason ?? "there is none", advice);
+  }
+  await found.close();
+  return newHistory(directory, logId, fault, nowMs);
+}
+
+/** An empty history where none is, or where one was that cannot be used. */
+export function newHistory(
+  directory: string,
+  logId: Uint8Array,
+  fault: RowFault | undefined,
+  nowMs: number,
+): OpenedStore {
+  let discarded: Discarded | undefined;
+  if (fault !== undefined) {
+    const isKept = fault.kind !== "other_format";
+    const movedTo = isKept ? setAside(directory, fault.reason, nowMs) : undefined;
+    discarded = { reason: fault.reason, movedTo };
   }
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -82,49 +116,61 @@ export async function openHistoryStore(
   return { store, discarded };
 }
 
-/** Opens a store that another process may be writing; undefined if there is none of that log left. */
+/** A store as it was at one moment, also while another process writes it. */
+export interface ReadStore extends HistoryStore {
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a store that another process may be writing; a reason if there is none that can be used. All
+ * reads show the moment of opening: until it is closed, lmdb cannot use pages again that have been
+ * replaced since, and the file of a busy venue grows.
+ */
 export async function openForReading(
   directory: string,
   logId: Uint8Array,
-): Promise<HistoryStore | undefined> {
+): Promise<ReadStore | RowFault | undefined> {
   const file = join(directory, "data.mdb");
-  if (!existsSync(file) || lmdbFileFault(file) !== null) return undefined;
+  if (!existsSync(file)) return undefined;
+  const damage = lmdbFileFault(file);
+  if (damage !== null) return { kind: "damaged", reason: damage };
   const environment = openEnvironment(directory, true);
-  const held = readHeld(environment, hexOf(logId));
-  if (typeof held !== "string") return storeOf(directory, environment, logId, held, true);
-  await environment.close();
-  return undefined;
+  // Before the transaction: opening a table ends those that are there.
+  const stored = openTables(environment, true);
+  const transaction = environment.useReadTransaction();
+  const close = async (): Promise<void> => {
+    transaction.done();
+    await environment.close();
+  };
+  try {
+    const row = readHeldRow(environment, { transaction });
+    const fault = rowFault(row, hexOf(logId));
+    if (row !== undefined && fault === undefined) {
+      return { ...storeOf(directory, environment, logId, row, stored, { transaction }), close };
+    }
+    await close();
+    return fault;
+  } catch (error) {
+    await close();
+    const reason = `it cannot be read: ${error instanceof Error ? error.message : error}`;
+    return { kind: "damaged", reason };
+  }
 }
 
-async function tryOpen(
+function tryTables(
   directory: string,
+  environment: Environment,
   logId: Uint8Array,
-  isWithinLog: (held: Held) => boolean,
-): Promise<HistoryStore | string> {
-  let environment: Environment;
+  held: Held,
+): HistoryStore | RowFault {
   try {
-    const fault = lmdbFileFault(join(directory, "data.mdb"));
-    if (fault !== null) return fault;
-    environment = openEnvironment(directory, false);
+    const store = storeOf(directory, environment, logId, held);
+    for (const name of TABLES) store.tables[name].probe();
+    return store;
   } catch (error) {
-    return `it cannot be opened: ${error instanceof Error ? error.message : error}`;
+    const reason = `it cannot be read: ${error instanceof Error ? error.message : error}`;
+    return { kind: "damaged", reason };
   }
-  let held: Held | string;
-  try {
-    held = readHeld(environment, hexOf(logId));
-    if (typeof held !== "string") {
-      if (!isWithinLog(held)) held = `it holds position ${held.position}, past the end of the log`;
-      else {
-        const store = storeOf(directory, environment, logId, held);
-        for (const name of TABLES) store.tables[name].probe();
-        return store;
-      }
-    }
-  } catch (error) {
-    held = `it cannot be read: ${error instanceof Error ? error.message : error}`;
-  }
-  await environment.close();
-  return held;
 }
 
 function storeOf(
@@ -132,19 +178,22 @@ function storeOf(
   environment: Environment,
   logId: Uint8Array,
   held: Held,
-  readOnly = false,
+  stored = openTables(environment, false),
+  reading?: GetOptions,
 ): HistoryStore {
   const recent: Slice[] = [];
-  const stored = openTables(environment, readOnly);
+  const { position, batch, record } = held;
   return {
     environment,
-    held,
+    held: { position, batch, record },
     recent,
     writerData: { directory, logId: hexOf(logId) },
-    tables: eachTable((name) => new HistoryTable(stored[name], TABLES.indexOf(name), recent)),
+    tables: eachTable(
+      (name) => new HistoryTable(stored[name], TABLES.indexOf(name), recent, reading),
+    ),
   };
 }
 
-function hexOf(logId: Uint8Array): string {
+export function hexOf(logId: Uint8Array): string {
   return Buffer.from(logId).toString("hex");
 }

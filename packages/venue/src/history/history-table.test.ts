@@ -3,8 +3,9 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { removeFolder, temporaryFolder } from "../testing/test-venue.js";
 import { type HistoryStore, openHistoryStore } from "./history-store.js";
 import { keyOf, ordinalOf, placeOf } from "./keys.js";
+import { noSpot } from "./rows.js";
 import { wordsOfBytes } from "./words.js";
-import { noSpot, WriteQueue } from "./write-queue.js";
+import { WriteQueue } from "./write-queue.js";
 
 const LOG = new Uint8Array(16);
 let folder = "";
@@ -12,7 +13,7 @@ let store: HistoryStore;
 let queue: WriteQueue;
 
 async function open(): Promise<void> {
-  ({ store } = await openHistoryStore(folder, LOG, () => true));
+  ({ store } = await openHistoryStore(folder, LOG));
   queue = new WriteQueue(store, () => undefined, fail);
 }
 

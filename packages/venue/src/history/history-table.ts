@@ -3,7 +3,9 @@
  * disk later: a slice stays in memory until its transaction has committed, and reads look there
  * first. What is in memory is bounded by what the write queue has yet to commit.
  */
+import type { GetOptions } from "lmdb";
 import type { StoredTable } from "./history-environment.js";
+import type { RowTable } from "./rows.js";
 import type { Slice } from "./slice.js";
 
 export interface Entry {
@@ -11,13 +13,15 @@ export interface Entry {
   readonly value: Buffer;
 }
 
-export class HistoryTable {
+export class HistoryTable implements RowTable {
   constructor(
     private readonly database: StoredTable,
     /** By which slices name it. */
     readonly number: number,
     /** Slices that are not on disk, the oldest first. */
     private readonly recent: readonly Slice[],
+    /** A transaction to read in, where all reads must show one moment. */
+    private readonly reading: GetOptions = {},
   ) {}
 
   get(key: Buffer): Buffer | undefined {
@@ -28,13 +32,14 @@ export class HistoryTable {
         if (slice.compareKey(places[j]!, key) === 0) return slice.value(places[j]!);
       }
     }
-    return this.database.get(key);
+    return this.database.get(key, this.reading);
   }
 
   /** Entries with from ≤ key < to, the highest key first. */
   descending(from: Buffer, to: Buffer, limit: number): Entry[] {
     const recent = this.recentWithin(from, to).reverse();
     const stored = this.database.getRange({
+      ...this.reading,
       start: to,
       end: from,
       exclusiveStart: true,
@@ -47,8 +52,13 @@ export class HistoryTable {
 
   /** Entries with from ≤ key < to, the lowest key first. */
   ascending(from: Buffer, to: Buffer, limit: number): Entry[] {
-    const stored = this.database.getRange({ start: from, end: to, limit });
+    const stored = this.database.getRange({ ...this.reading, start: from, end: to, limit });
     return merge(this.recentWithin(from, to), stored, limit, Buffer.compare);
+  }
+
+  /** Rows on disk. It goes through all of them. */
+  count(): number {
+    return this.database.getKeysCount(this.reading);
   }
 
   /** Opens both ends: a tree that cannot be walked shows here, not under load. */

@@ -12,12 +12,12 @@ import {
   STATUS_RESTING,
 } from "@perpgate/engine";
 import { ACKNOWLEDGED, ENDED, PLACED, RESTED, TRADED } from "../events/event-fields.js";
+import { HistoryDamaged } from "../venue-errors.js";
 import type { ChangeProjection } from "./change-projection.js";
-import type { HistoryTable } from "./history-table.js";
 import { keyOf, WIDE_KEY_BYTES, writeWideKey } from "./keys.js";
 import { ORDER_ROW, ORDER_ROW_WORDS } from "./order-row.js";
-import { wordsOfBytes } from "./words.js";
-import { noSpot, type Spot, type WriteQueue } from "./write-queue.js";
+import { noSpot, type RowSink, type RowTable, type Spot } from "./rows.js";
+import { storedRow } from "./words.js";
 
 /** Value of an entry whose key says it all. */
 const PRESENT = Uint8Array.of(1);
@@ -40,9 +40,9 @@ export class OrderProjection {
   private readonly nonceKeyView = new DataView(this.nonceKey.buffer);
 
   constructor(
-    private readonly orders: HistoryTable,
-    private readonly nonces: HistoryTable,
-    private readonly queue: WriteQueue,
+    private readonly orders: RowTable,
+    private readonly nonces: RowTable,
+    private readonly queue: RowSink,
     private readonly changes: ChangeProjection,
   ) {}
 
@@ -164,8 +164,8 @@ export class OrderProjection {
 
   private stored(account: number, id: number): Float64Array {
     const bytes = this.orders.get(keyOf(account, id));
-    if (bytes === undefined) throw new Error(`the history has no order ${id}`);
-    return wordsOfBytes(bytes);
+    if (bytes === undefined) throw new HistoryDamaged(`there is no order ${id}`);
+    return storedRow(bytes, "orders", ORDER_ROW_WORDS);
   }
 
   private keep(id: number, order: LiveOrder): void {

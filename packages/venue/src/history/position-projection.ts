@@ -5,12 +5,12 @@
 import { BACKSTOP_ACCOUNT } from "@perpgate/engine";
 import { SETTLED } from "../events/event-fields.js";
 import { CHANGED_POSITION, type ChangeProjection } from "./change-projection.js";
-import type { HistoryTable } from "./history-table.js";
 import { keyOf } from "./keys.js";
-import { wordsOfBytes } from "./words.js";
-import { noSpot, type Spot, type WriteQueue } from "./write-queue.js";
+import { noSpot, type RowSink, type RowTable, type Spot } from "./rows.js";
+import { storedRow } from "./words.js";
 
 const ROW = { LOTS: 0, COST: 1, MARGIN: 2, UPDATED: 3 } as const;
+const ROW_WORDS = 4;
 /** Rows kept in memory; beyond it all are dropped and read back as they are needed. */
 const KEPT_ROWS = 100_000;
 const MARKETS = 4_096;
@@ -24,8 +24,8 @@ export class PositionProjection {
   private readonly kept = new Map<number, Kept>();
 
   constructor(
-    private readonly positions: HistoryTable,
-    private readonly queue: WriteQueue,
+    private readonly positions: RowTable,
+    private readonly queue: RowSink,
     private readonly changes: ChangeProjection,
     private readonly markTicks: (market: number) => number,
   ) {}
@@ -63,7 +63,10 @@ export class PositionProjection {
     let kept = this.kept.get(index);
     if (kept === undefined) {
       const stored = this.positions.get(keyOf(account, market));
-      const row = stored === undefined ? new Float64Array(4) : wordsOfBytes(stored);
+      const row =
+        stored === undefined
+          ? new Float64Array(ROW_WORDS)
+          : storedRow(stored, "positions", ROW_WORDS);
       if (this.kept.size >= KEPT_ROWS) this.kept.clear();
       kept = { row, spot: noSpot() };
       this.kept.set(index, kept);

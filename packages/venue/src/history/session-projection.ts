@@ -5,9 +5,9 @@
 import { EVENT } from "@perpgate/engine";
 import { SESSION_CLOSED } from "../events/event-fields.js";
 import type { Applied } from "../replica.js";
-import type { HistoryTable } from "./history-table.js";
+import { HistoryDamaged } from "../venue-errors.js";
 import { keyOf } from "./keys.js";
-import type { WriteQueue } from "./write-queue.js";
+import type { RowSink, RowTable } from "./rows.js";
 
 export interface SessionKeyRow {
   /** The key in force, as bytes: 32 are Ed25519, more are secp256k1. */
@@ -23,8 +23,8 @@ export class SessionProjection {
   private readonly keys = new Map<number, SessionKeyRow>();
 
   constructor(
-    private readonly sessions: HistoryTable,
-    private readonly queue: WriteQueue,
+    private readonly sessions: RowTable,
+    private readonly queue: RowSink,
   ) {}
 
   onCommand({ command, evidence, position }: Applied, firstEvent: number): void {
@@ -75,6 +75,7 @@ export class SessionProjection {
 
 /** Length of the key, the key, the message. */
 export function decodeSessionKey(bytes: Buffer): SessionKeyRow {
-  const end = 2 + bytes.readUInt16LE(0);
+  const end = bytes.length < 2 ? 2 : 2 + bytes.readUInt16LE(0);
+  if (end > bytes.length) throw new HistoryDamaged("a session's key is cut short");
   return { publicKey: bytes.subarray(2, end), message: bytes.subarray(end) };
 }

@@ -8,7 +8,7 @@
  */
 import type { Held } from "./history-environment.js";
 import type { HistoryStore } from "./history-store.js";
-import type { HistoryTable } from "./history-table.js";
+import type { RowSink, RowTable, Spot } from "./rows.js";
 import { Slice } from "./slice.js";
 import { HistoryWriter } from "./thread/history-writer.js";
 
@@ -17,12 +17,6 @@ interface Waiter {
   readonly atMost: number;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
-}
-
-/** Where a row that changes often stands, if the open slice holds it. */
-export interface Spot {
-  slice: number;
-  at: number;
 }
 
 const ENTRIES_PER_SLICE = 2_048;
@@ -38,11 +32,7 @@ const MOST_ENTRIES = 500_000;
  */
 const SPARE_SLICES = 64;
 
-export function noSpot(): Spot {
-  return { slice: 0, at: 0 };
-}
-
-export class WriteQueue {
+export class WriteQueue implements RowSink {
   /** What the last transaction holds. */
   durable: Held;
   /** Set while a log is replayed and no order path is there to hold up. */
@@ -88,12 +78,12 @@ export class WriteQueue {
     return this.backlog > MOST_ENTRIES;
   }
 
-  put(table: HistoryTable, key: Uint8Array, value: Uint8Array): void {
+  put(table: RowTable, key: Uint8Array, value: Uint8Array): void {
     this.open.add(table.number, key, value);
   }
 
   putWords(
-    table: HistoryTable,
+    table: RowTable,
     group: number,
     place: number,
     ordinal: number,
@@ -106,7 +96,7 @@ export class WriteQueue {
   /** For a row that changes often and keeps its length: within a slice it is written over. */
   putAgain(
     spot: Spot,
-    table: HistoryTable,
+    table: RowTable,
     group: number,
     place: number,
     words: ArrayLike<number>,

@@ -1,13 +1,19 @@
 /**
- * Who may sign votes on deposits, and under which name of the venue. The engine knows attestors by
- * number and counts them; their keys stand beside the listing in the evidence of `Genesis` and
- * `Configure`, so that every vote of the log can be checked from the log alone.
+ * Who may sign votes on deposits, and where deposits go. The engine knows attestors by number and
+ * counts them; their keys, the vaults and the contracts stand next to the listing in the evidence of
+ * `Genesis` and `Configure`, so that every vote of the log can be checked from the log alone.
  */
 import type { VenueConfig } from "@perpgate/engine";
+import type { VoteScope } from "@perpgate/protocol";
+
+/** Where deposits go on one chain. */
+export type DepositScope = Omit<VoteScope, "venue">;
 
 export interface AttestorKeys {
-  /** This venue's name in votes. */
+  /** This venue's name in votes of format 1. */
   readonly venue: string;
+  /** Missing in logs from before votes bound it. */
+  readonly chains?: readonly DepositScope[];
   /** Ed25519 public keys in order of the attestors' numbers, 64 lower-case hex digits each. */
   readonly members: readonly string[];
 }
@@ -19,7 +25,22 @@ export function isAttestorKeys(value: unknown): value is AttestorKeys {
     typeof value.venue === "string" &&
     "members" in value &&
     Array.isArray(value.members) &&
-    value.members.every((key) => typeof key === "string" && /^[0-9a-f]{64}$/.test(key))
+    value.members.every((key) => typeof key === "string" && /^[0-9a-f]{64}$/.test(key)) &&
+    (!("chains" in value) || (Array.isArray(value.chains) && value.chains.every(isDepositScope)))
+  );
+}
+
+function isDepositScope(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return (
+    "chain" in value &&
+    typeof value.chain === "string" &&
+    "chainId" in value &&
+    Number.isSafeInteger(value.chainId) &&
+    "vault" in value &&
+    typeof value.vault === "string" &&
+    "tokens" in value &&
+    Array.isArray(value.tokens)
   );
 }
 

@@ -10,6 +10,7 @@ import { microsPerTickLot, type Step, stepOf } from "@perpgate/protocol/units";
 import { eventWords } from "../events/event-fields.js";
 import type { Evidence } from "../record/evidence.js";
 import type { Applied } from "../replica.js";
+import { type AttestorHistory, historyAfter } from "./attestor-history.js";
 import { type AttestorKeys, isAttestorKeys } from "./attestor-keys.js";
 
 export interface ListedMarket {
@@ -45,8 +46,9 @@ export function encodeListing(
     lotSize,
   }));
   if (attestors === null) return JSON.stringify(markets);
-  const { venue, members } = attestors;
-  return JSON.stringify({ markets, attestors: { venue, members } });
+  const { venue, members, chains } = attestors;
+  const scopes = chains === undefined ? {} : { chains };
+  return JSON.stringify({ markets, attestors: { venue, members, ...scopes } });
 }
 
 export function decodeListing(text: string): Listing {
@@ -97,6 +99,8 @@ export class Listing {
   markets: readonly MarketUnits[] = [];
   /** Null under the `dev` attestor. */
   attestors: AttestorKeys | null;
+  /** Null under the `dev` attestor. */
+  attestorHistory: AttestorHistory | null = null;
   private readonly bySymbol = new Map<string, MarketUnits>();
 
   constructor(markets: readonly ListedMarket[] = [], attestors: AttestorKeys | null = null) {
@@ -113,11 +117,13 @@ export class Listing {
     return this.bySymbol.get(symbol);
   }
 
-  onCommand({ command, evidence, events }: Applied): void {
+  onCommand(applied: Applied): void {
+    const { command, evidence, events } = applied;
     if (command.kind !== "Genesis" && command.kind !== "Configure") return;
     if (evidence.signed.length === 0 || !wasTaken(events)) return;
     const next = decodeListing(Buffer.from(evidence.signed).toString("utf8"));
     this.attestors = next.attestors;
+    this.attestorHistory = historyAfter(this.attestorHistory, applied, next.attestors);
     this.adopt(next.markets);
   }
 

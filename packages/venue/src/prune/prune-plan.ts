@@ -40,11 +40,11 @@ export async function planPrune(directory: string, keepSnapshots: number): Promi
   const log = inspectLog(nodeDisk, folder.journal, "tail");
   if (log === undefined) throw new PruneRefused("there is no log");
   const history = await openForReading(folder.history, log.logId);
-  if (history === undefined) {
+  if (history === undefined || "kind" in history) {
     throw new PruneRefused("there is no history of this log, and a pruned log cannot rebuild it");
   }
   const { batch: held } = history.held;
-  await history.environment.close();
+  await history.close();
   const snapshots = new FileSnapshots(nodeDisk, folder.journal, log.logId);
   const usable: LogPosition[] = [];
   for (let bound = held; usable.length < keepSnapshots; ) {

@@ -8,6 +8,8 @@ export interface DataFolder {
   readonly history: string;
   /** State hashes by position, one JSON line each. */
   readonly checkpoints: string;
+  /** The venue's time next to that of the boot clock. */
+  readonly clock: string;
 }
 
 export function dataFolder(directory: string): DataFolder {
@@ -15,5 +17,6 @@ export function dataFolder(directory: string): DataFolder {
     journal: join(directory, "journal"),
     history: join(directory, "history"),
     checkpoints: join(directory, "checkpoints.jsonl"),
+    clock: join(directory, "clock.json"),
   };
 }

@@ -10,14 +10,18 @@ import {
   type FileJournal,
   type Journal,
   LOG_START,
+  LogBehind,
   type LogPosition,
   LogReader,
   nodeDisk,
 } from "@perpgate/journal";
-import { History, type HistoryEvents, type HistorySurroundings } from "../history/history.js";
+import type { SealedBlock } from "../blocks/block-header.js";
+import { History, type HistoryEvents } from "../history/history.js";
+import type { Held } from "../history/history-environment.js";
+import type { HistorySurroundings } from "../history/history-rows.js";
 import type { HistoryStore } from "../history/history-store.js";
 import { type Applied, type CommandObserver, Replica } from "../replica.js";
-import { HistoryLost } from "../venue-errors.js";
+import { HistoryDamaged, HistoryLost } from "../venue-errors.js";
 import { newestState } from "./newest-state.js";
 import { newReplicaState, observe, type ReplicaState } from "./replica-state.js";
 
@@ -66,6 +70,7 @@ export async function recover(
     } finally {
       reader.close();
     }
+    refuseLoss(journalDirectory, end, replica.position, store.held);
     const report = {
       snapshotPosition: first,
       applied: replica.position - first,
@@ -123,15 +128,39 @@ function startingState(
   return { state: newReplicaState(), from: LOG_START, damaged: passedOver };
 }
 
+/**
+ * Where batches were repeated the log has more records than commands, so that only the replay can
+ * tell that the history holds a command which the log no longer has.
+ */
+function refuseLoss(directory: string, end: LogPosition, position: number, held: Held): void {
+  if (position >= held.position) return;
+  const proof = { source: "the history", batch: held.batch, record: held.position };
+  throw new LogBehind(directory, { batch: end.batch, record: position }, [proof]);
+}
+
 /** Blocks before history: its rows name the block, and hold the one that the command sealed. */
 function historyObserver(state: ReplicaState, history: History): CommandObserver {
   return {
     onCommand(applied: Applied): void {
       const sealed = observe(state, applied);
-      history.onCommand(applied, state.blocks.currentNumber, sealed);
+      try {
+        if (sealed !== null && applied.position <= history.position) compare(history, sealed);
+        history.onCommand(applied, state.blocks.currentNumber, sealed);
+      } catch (error) {
+        if (error instanceof HistoryDamaged) throw error;
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new HistoryDamaged(`at position ${applied.position}: ${reason}`, { cause: error });
+      }
     },
     onBatchEnd: (end) => history.onBatchEnd(end),
   };
+}
+
+/** A history that holds another block than the log gives is not this log's history. */
+function compare(history: History, { number, hash }: SealedBlock): void {
+  const stored = history.block(number);
+  if (stored === undefined) throw new HistoryDamaged(`block ${number} is missing`);
+  if (!stored.hash.equals(hash)) throw new HistoryDamaged(`block ${number} has another hash`);
 }
 
 export function surroundingsOf({ state }: Engine): HistorySurroundings {

@@ -10,6 +10,7 @@
 import { Engine } from "@perpgate/engine";
 import { BlockBuilder } from "../blocks/block-builder.js";
 import { HASH_BYTES } from "../blocks/block-header.js";
+import { type AttestorHistory, isAttestorHistory } from "../listing/attestor-history.js";
 import { decodeListing, Listing } from "../listing/listing.js";
 import type { Applied } from "../replica.js";
 
@@ -42,6 +43,7 @@ export function encodeReplicaState(
       number: open.number,
       firstPosition: open.firstPosition,
       parentHash: open.parentHash.toString("hex"),
+      ...(listing.attestorHistory === null ? {} : { attestorHistory: listing.attestorHistory }),
     }),
   );
   const prefix = Buffer.alloc(PREFIX_BYTES);
@@ -60,15 +62,22 @@ export function decodeReplicaState(body: Uint8Array): ReplicaState {
   const eventsEnd = textEnd + bytes.readUInt32LE(8);
   const meta: unknown = JSON.parse(bytes.toString("utf8", PREFIX_BYTES, textEnd));
   if (!isMeta(meta)) throw new ReplicaSnapshotUnreadable("its description is not whole");
+  const engine = Engine.restore(bytes.subarray(eventsEnd));
+  const listing = decodeListing(meta.listing);
+  listing.attestorHistory = meta.attestorHistory ?? null;
+  if (listing.attestorHistory === null && engine.state.config?.attestorKind === "chain") {
+    // The log holds both; a snapshot of an older version is passed over once.
+    throw new ReplicaSnapshotUnreadable("it lacks the venue's id and the history of attestors");
+  }
   return {
-    engine: Engine.restore(bytes.subarray(eventsEnd)),
+    engine,
     blocks: new BlockBuilder({
       number: meta.number,
       firstPosition: meta.firstPosition,
       parentHash: Buffer.from(meta.parentHash, "hex"),
       events: bytes.subarray(textEnd, eventsEnd),
     }),
-    listing: decodeListing(meta.listing),
+    listing,
   };
 }
 
@@ -83,6 +92,7 @@ interface Meta {
   readonly number: number;
   readonly firstPosition: number;
   readonly parentHash: string;
+  readonly attestorHistory?: AttestorHistory;
 }
 
 function isMeta(value: unknown): value is Meta {
@@ -96,6 +106,7 @@ function isMeta(value: unknown): value is Meta {
     Number.isSafeInteger(value.firstPosition) &&
     "parentHash" in value &&
     typeof value.parentHash === "string" &&
-    value.parentHash.length === 2 * HASH_BYTES
+    value.parentHash.length === 2 * HASH_BYTES &&
+    (!("attestorHistory" in value) || isAttestorHistory(value.attestorHistory))
   );
 }

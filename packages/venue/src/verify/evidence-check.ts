@@ -75,7 +75,7 @@ export class EvidenceCheck {
         return;
       case "AttestDeposit": {
         const deposit = engine.state.deposits.byId.get(command.depositId);
-        const difference = voteFault(command, evidence, listing.attestors, deposit);
+        const difference = voteFault(command, evidence, listing, deposit);
         this.onVote(position, difference, evidence);
         return;
       }

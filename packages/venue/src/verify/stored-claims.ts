@@ -1,95 +1,111 @@
 /**
- * What a data folder claims beside its log: blocks and acknowledgements in the history, state hashes
- * in the checkpoints, states in the snapshots. Each is compared with what the replay comes to. What
- * is not there claims nothing.
+ * What a data folder claims besides its log: rows in the history, state hashes in the checkpoints,
+ * states in the snapshots. Each is compared with what the replay comes to. What is not there claims
+ * nothing; what is there and cannot be read is a fault, unless another release wrote it.
  */
 import { createHash } from "node:crypto";
+import { basename } from "node:path";
 import { STATE_FORMAT } from "@perpgate/engine";
-import { FileSnapshots, nodeDisk } from "@perpgate/journal";
+import { FileSnapshots, type LogPosition, nodeDisk } from "@perpgate/journal";
 import type { SealedBlock } from "../blocks/block-header.js";
-import { sha256 } from "../blocks/merkle.js";
-import { type Checkpoint, readCheckpoints } from "../checkpoint/checkpoint-file.js";
-import { HistoryReader } from "../history/history-reader.js";
-import { type HistoryStore, openForReading } from "../history/history-store.js";
+import { type Checkpoint, readCheckpointLines } from "../checkpoint/checkpoint-file.js";
+import { openForReading, type ReadStore } from "../history/history-store.js";
 import { keyOf } from "../history/keys.js";
 import { decodeSessionKey } from "../history/session-projection.js";
 import type { DataFolder } from "../recovery/data-folder.js";
 import { isUnreadable } from "../recovery/newest-state.js";
+import { surroundingsOf } from "../recovery/recover.js";
 import {
   decodeReplicaState,
   encodeReplicaState,
   type ReplicaState,
 } from "../recovery/replica-state.js";
+import type { Applied } from "../replica.js";
+import { HistoryCheck } from "./history-check.js";
 
 const NO_LOG = new Uint8Array(16);
+
+/** What is there to compare with, read before the log's end is looked up. */
+interface Found {
+  readonly store: ReadStore | undefined;
+  /** Why a history that is there cannot be compared. */
+  readonly historyFault: string | null;
+  readonly checkpoints: readonly Checkpoint[];
+  readonly badLines: number;
+  readonly files: FileSnapshots;
+}
 
 export class StoredClaims {
   checkpoints = 0;
   snapshots = 0;
-  acks = 0;
-  private readonly reader: HistoryReader | undefined;
+  /** Lines of the checkpoint file that are no checkpoint, and so claim nothing. */
+  readonly badLines: number;
   private readonly pending: Checkpoint[];
   private readonly snapshotBatches: Set<number>;
+  private history: HistoryCheck | undefined;
 
-  private constructor(
-    private readonly store: HistoryStore | undefined,
-    checkpoints: readonly Checkpoint[],
-    private readonly files: FileSnapshots,
-  ) {
-    this.reader = store === undefined ? undefined : new HistoryReader(store.tables);
-    this.pending = [...checkpoints].sort((a, b) => a.batch - b.batch);
-    this.snapshotBatches = new Set(files.list().map(({ position }) => position.batch));
+  private constructor(private readonly found: Found) {
+    this.badLines = found.badLines;
+    this.pending = [...found.checkpoints].sort((a, b) => a.batch - b.batch);
+    this.snapshotBatches = new Set(found.files.batches());
   }
 
   static async open(folder: DataFolder, logId: Uint8Array): Promise<StoredClaims> {
     const files = new FileSnapshots(nodeDisk, folder.journal, logId);
-    const store = await openForReading(folder.history, logId);
-    return new StoredClaims(store, readCheckpoints(folder.checkpoints), files);
+    const { lines, bad } = readCheckpointLines(folder.checkpoints);
+    const checkpoints = lines.map(({ checkpoint }) => checkpoint);
+    const opened = await openForReading(folder.history, logId);
+    const fault = opened !== undefined && "kind" in opened ? opened : undefined;
+    return new StoredClaims({
+      store: opened === undefined || "kind" in opened ? undefined : opened,
+      // In the format of another release it is passed over, as a start would do.
+      historyFault: fault?.kind === "damaged" ? `the history is damaged: ${fault.reason}` : null,
+      checkpoints,
+      badLines: bad,
+      files,
+    });
   }
 
   /** For a log that does not say which it is. */
   static none(folder: DataFolder): StoredClaims {
-    return new StoredClaims(undefined, [], new FileSnapshots(nodeDisk, folder.journal, NO_LOG));
+    const files = new FileSnapshots(nodeDisk, folder.journal, NO_LOG);
+    const nothing = { store: undefined, historyFault: null, checkpoints: [], badLines: 0 };
+    const claims = new StoredClaims({ ...nothing, files });
+    claims.snapshotBatches.clear();
+    return claims;
   }
 
-  /** The last position that the history claims anything about; 0 without one. */
-  get historyPosition(): number {
-    return this.store?.held.position ?? 0;
+  /** Rows of the history that agree. */
+  get historyRows(): number {
+    return this.history?.rowCount ?? 0;
   }
 
-  /** Claims about places before the replay's start cannot be compared. */
-  skipTo(batch: number): void {
+  get acknowledgements(): number {
+    return this.history?.agreeing.acks.rows ?? 0;
+  }
+
+  /** Begins the comparison at a state; claims about earlier places cannot be compared. */
+  begin({ engine }: ReplicaState, batch: number): void {
     while (this.pending[0] !== undefined && this.pending[0].batch < batch) this.pending.shift();
+    for (const each of this.snapshotBatches) if (each < batch) this.snapshotBatches.delete(each);
+    const { store } = this.found;
+    if (store === undefined) return;
+    this.history = new HistoryCheck(store, surroundingsOf(engine), engine.position);
   }
 
   publicKeyOf(session: number): Uint8Array | undefined {
-    const bytes = this.store?.tables.sessions.get(keyOf(session));
+    const bytes = this.found.store?.tables.sessions.get(keyOf(session));
     return bytes === undefined ? undefined : decodeSessionKey(bytes).publicKey;
   }
 
-  blockFault(block: SealedBlock): string | null {
-    if (this.reader === undefined || block.lastPosition > this.historyPosition) return null;
-    const stored = this.reader.block(block.number);
-    if (stored === undefined) return `block ${block.number} is missing from the history`;
-    if (!stored.acksRoot.equals(block.acksRoot)) {
-      return `block ${block.number}: the root over its acknowledgements differs`;
-    }
-    if (stored.hash.equals(block.hash)) return null;
-    return `block ${block.number}: hash ${block.hash.toString("hex")}, stored ${stored.hash.toString("hex")}`;
-  }
-
-  ackFault(position: number, leaf: Uint8Array, signed: Uint8Array): string | null {
-    if (this.reader === undefined || position > this.historyPosition) return null;
-    this.acks++;
-    const stored = this.reader.ack(position);
-    if (stored === undefined) return "the acknowledgement is missing from the history";
-    if (!stored.leaf.equals(leaf)) return "the stored acknowledgement differs";
-    return stored.digest.equals(sha256(signed)) ? null : "the stored digest of the body differs";
+  /** After each command, with the block that holds it and the block that it sealed. */
+  commandFault(applied: Applied, block: number, sealed: SealedBlock | null): string | null {
+    return this.history?.onCommand(applied, block, sealed) ?? null;
   }
 
   /** At the end of a batch, with the block sealed last. */
   placeFault(
-    place: { readonly batch: number; readonly record: number },
+    place: LogPosition,
     state: ReplicaState,
     lastBlock: SealedBlock | undefined,
   ): string | null {
@@ -99,29 +115,44 @@ export class StoredClaims {
       const fault = checkpointFault(next, state, lastBlock);
       if (fault !== null) return fault;
     }
-    return this.snapshotBatches.has(place.batch) ? this.snapshotFault(place.batch, state) : null;
+    return this.snapshotBatches.delete(place.batch) ? this.snapshotFault(place.batch, state) : null;
   }
 
-  /** After the last batch: a checkpoint that the log never reached. */
-  endFault(): string | null {
-    const next = this.pending[0];
-    return next === undefined ? null : `the log ends before its checkpoint at ${next.position}`;
+  /** After the last batch: a claim about a place that the log never reached, or about too much. */
+  endFault(end: LogPosition, position: number): string | null {
+    const ends = `the log ends at position ${position} (batch ${end.batch}), but`;
+    const held = this.found.store?.held;
+    if (held !== undefined && held.position > position) {
+      return `${ends} the history shows position ${held.position} (batch ${held.batch})`;
+    }
+    const next = this.pending.at(-1);
+    if (next !== undefined) {
+      return `${ends} checkpoints.jsonl shows position ${next.position} (batch ${next.batch})`;
+    }
+    const later = this.found.files.list().find(({ position: at }) => at.batch > end.batch);
+    if (later !== undefined && this.snapshotBatches.has(later.position.batch)) {
+      const { batch, record } = later.position;
+      return `${ends} ${later.file} shows position ${record} (batch ${batch})`;
+    }
+    return this.found.historyFault ?? this.history?.endFault() ?? null;
   }
 
   async close(): Promise<void> {
-    await this.store?.environment.close();
+    await this.found.store?.close();
   }
 
   private snapshotFault(batch: number, state: ReplicaState): string | null {
-    const { snapshot } = this.files.newest(batch);
-    // The venue may have removed it since; a damaged one claims nothing and is never used.
+    const { snapshot, damaged } = this.found.files.newest(batch);
+    const file = damaged.find((path) => Number.parseInt(basename(path), 10) === batch);
+    if (file !== undefined) return `the snapshot ${file} is damaged`;
+    // A live venue may have removed it since.
     if (snapshot === undefined || snapshot.position.batch !== batch) return null;
     const own = Buffer.concat(encodeReplicaState(state, state.engine.snapshot()));
     if (own.equals(snapshot.body)) {
       this.snapshots++;
       return null;
     }
-    // One that this version cannot read claims nothing either: no start uses it.
+    // One that this version cannot read claims nothing: no start uses it.
     return isReadable(snapshot.body) ? `the snapshot ${snapshot.file} holds another state` : null;
   }
 }

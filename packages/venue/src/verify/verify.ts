@@ -10,19 +10,19 @@ import {
   inspectLog,
   isNotThere,
   JournalDamaged,
+  JournalError,
   LOG_START,
   type LogPosition,
   LogReader,
   type LogState,
   nodeDisk,
 } from "@perpgate/journal";
-import { leafAt } from "../blocks/block-builder.js";
 import type { SealedBlock } from "../blocks/block-header.js";
-import { eventWords } from "../events/event-fields.js";
 import { type DataFolder, dataFolder } from "../recovery/data-folder.js";
 import { newestState } from "../recovery/newest-state.js";
 import { newReplicaState, observe, type ReplicaState } from "../recovery/replica-state.js";
 import { type Applied, ReplayFailed, Replica } from "../replica.js";
+import { HistoryDamaged } from "../venue-errors.js";
 import { EvidenceCheck, type Fault, type RecoverWallet } from "./evidence-check.js";
 import { StoredClaims } from "./stored-claims.js";
 import { replacementFault } from "./vote-check.js";
@@ -51,6 +51,10 @@ export interface VerifyReport {
   readonly checkpoints: number;
   readonly snapshots: number;
   readonly acknowledgements: number;
+  /** Rows of the history, acknowledgements included. */
+  readonly historyRows: number;
+  /** Lines of checkpoints.jsonl that are no checkpoint; they are passed over. */
+  readonly badCheckpointLines: number;
   /** With `signatures`. */
   readonly orderSignatures: number;
   readonly sessions: number;
@@ -86,21 +90,24 @@ export async function verify(
 
 async function verifyLog(
   folder: DataFolder,
-  log: LogState | "damaged",
+  log: LogState | JournalDamaged,
   options: VerifyOptions,
 ): Promise<VerifyReport> {
-  if (log === "damaged") {
+  if (log instanceof JournalDamaged) {
     // Nothing more is known of it, so it is read from the beginning until the damage shows.
     const reader = new LogReader(nodeDisk, folder.journal, LOG_START);
     const claims = StoredClaims.none(folder);
-    return new Verification(newReplicaState(), claims, options).run(reader, ENDLESS);
+    return new Verification(newReplicaState(), claims, options).run(reader, ENDLESS, log);
   }
   const start = startingPoint(folder.journal, log.logId, log.first);
   const claims = await StoredClaims.open(folder, log.logId);
   try {
-    claims.skipTo(start.from.batch);
+    // Looked up after the claims were read: what a live venue has claimed by then is in its log.
+    const now = lookAt(folder.journal);
+    const { end } = now instanceof JournalDamaged ? log : now;
+    claims.begin(start.state, start.from.batch);
     const reader = new LogReader(nodeDisk, folder.journal, start.from);
-    return await new Verification(start.state, claims, options).run(reader, log.end);
+    return await new Verification(start.state, claims, options).run(reader, end);
   } finally {
     await claims.close();
   }
@@ -108,21 +115,22 @@ async function verifyLog(
 
 const ENDLESS: LogPosition = { batch: Number.POSITIVE_INFINITY, record: Number.POSITIVE_INFINITY };
 
-function lookAt(journal: string): LogState | "damaged" {
+function lookAt(journal: string): LogState | JournalDamaged {
   try {
     const log = inspectLog(nodeDisk, journal, "tail");
     if (log !== undefined) return log;
   } catch (error) {
-    if (error instanceof JournalDamaged) return "damaged";
+    if (error instanceof JournalDamaged) return error;
     if (!isNotThere(error)) throw error;
   }
   throw new NothingToVerify(`there is no log in ${journal}`);
 }
 
 /** Whether segments went since that look: what was read of them is no fault of the log. */
-function hasLaterBeginning(journal: string, log: LogState | "damaged"): boolean {
+function hasLaterBeginning(journal: string, log: LogState | JournalDamaged): boolean {
   const now = lookAt(journal);
-  return log !== "damaged" && now !== "damaged" && now.first.batch > log.first.batch;
+  if (log instanceof JournalDamaged || now instanceof JournalDamaged) return false;
+  return now.first.batch > log.first.batch;
 }
 
 interface StartingPoint {
@@ -159,13 +167,14 @@ class Verification {
     this.evidence = signatures === undefined ? undefined : new EvidenceCheck(signatures);
   }
 
-  async run(reader: LogReader, end: LogPosition): Promise<VerifyReport> {
+  /** `damage` is what a look at the whole log has found already. */
+  async run(reader: LogReader, end: LogPosition, damage?: JournalDamaged): Promise<VerifyReport> {
     const replica = new Replica(this.state.engine, [
       { onCommand: (applied) => this.onCommand(applied) },
     ]);
     let said = performance.now();
-    this.beginFromSnapshot(reader.position);
     try {
+      this.beginFromSnapshot(reader.position);
       while (this.fault === null) {
         const batch = reader.next(end.batch);
         if (batch === undefined) break;
@@ -179,9 +188,9 @@ class Verification {
         // Lets whoever shows the progress do so.
         await new Promise((resolve) => setImmediate(resolve));
       }
-      this.atEnd();
+      this.atEnd(end);
     } catch (error) {
-      this.fault ??= faultOf(error, replica.position);
+      this.fault ??= faultOf(error, replica.position, damage);
     } finally {
       reader.close();
     }
@@ -199,30 +208,26 @@ class Verification {
   }
 
   private onCommand(applied: Applied): void {
-    const { command, position, events, evidence } = applied;
+    const { command, events } = applied;
     const before = this.state.listing.attestors;
     const sealed = observe(this.state, applied);
     if (sealed !== null) {
       this.blocks++;
       this.lastBlock = sealed;
-      this.note(this.claims.blockFault(sealed));
     }
+    this.note(this.claims.commandFault(applied, this.state.blocks.currentNumber, sealed));
     const { words, length } = events;
     if (command.kind === "Configure" && length > 0 && words[0] !== EVENT.CommandRefused) {
       this.note(replacementFault(command, before, this.state.listing.attestors));
     }
-    for (let at = 0; at < length; at += eventWords(words[at]!)) {
-      if (words[at] !== EVENT.OrderAcknowledged) continue;
-      this.note(this.claims.ackFault(position, leafAt(words, at), evidence.signed));
-    }
     this.evidence?.onCommand(applied, this.state);
   }
 
-  private atEnd(): void {
+  private atEnd(end: LogPosition): void {
     if (this.fault !== null) return;
     const faults = audit(this.state.engine);
     this.note(faults.length === 0 ? null : `the audit found: ${faults.join("; ")}`);
-    this.note(this.claims.endFault());
+    this.note(this.claims.endFault(end, this.state.engine.position));
   }
 
   private note(reason: string | null): void {
@@ -241,7 +246,9 @@ class Verification {
       lastBlockHash: this.lastBlock?.hash.toString("hex") ?? null,
       checkpoints: this.claims.checkpoints,
       snapshots: this.claims.snapshots,
-      acknowledgements: this.claims.acks,
+      acknowledgements: this.claims.acknowledgements,
+      historyRows: this.claims.historyRows,
+      badCheckpointLines: this.claims.badLines,
       orderSignatures: this.evidence?.orders ?? 0,
       sessions: this.evidence?.sessions ?? 0,
       voteSignatures: this.evidence?.votes ?? 0,
@@ -250,9 +257,14 @@ class Verification {
   }
 }
 
-/** A record that cannot be read or applied, or a batch that is not what was written. */
-function faultOf(error: unknown, position: number): Fault {
+/** A record that cannot be read or applied, a batch or a row that is not what was written. */
+function faultOf(error: unknown, position: number, damage?: JournalDamaged): Fault {
   if (error instanceof ReplayFailed) return { position: error.position, reason: error.message };
-  if (error instanceof JournalDamaged) return { position: position + 1, reason: error.message };
+  if (error instanceof HistoryDamaged) return { position, reason: error.message };
+  // The reader knows only where it had to stop; the look at the whole log knows why.
+  if (error instanceof JournalError) {
+    const isElsewhere = error instanceof JournalDamaged && error.file !== damage?.file;
+    return { position: position + 1, reason: (isElsewhere ? error : (damage ?? error)).message };
+  }
   throw error;
 }

@@ -5,15 +5,22 @@
  */
 import type { AttestDeposit, Configure } from "@perpgate/engine";
 import type { Deposit } from "@perpgate/engine/reading";
-import { hexFromBytes, isSameOutcome, parseVote, type Vote } from "@perpgate/protocol";
+import {
+  type AnyVote,
+  hexFromBytes,
+  isSameOutcome,
+  isSameScope,
+  parseAnyVote,
+} from "@perpgate/protocol";
 import { type AttestorKeys, replacedAttestors } from "../listing/attestor-keys.js";
+import type { Listing } from "../listing/listing.js";
 import type { Evidence } from "../record/evidence.js";
 
 /** What differs, or null. The signature itself is for the caller to check. */
 export function voteFault(
   command: AttestDeposit,
   evidence: Evidence,
-  keys: AttestorKeys | null,
+  { attestors: keys, attestorHistory }: Pick<Listing, "attestors" | "attestorHistory">,
   deposit: Deposit | undefined,
 ): string | null {
   if (keys === null) return "a vote, although the log names no attestors";
@@ -22,17 +29,36 @@ export function voteFault(
   if (hexFromBytes(evidence.publicKey) !== member) {
     return `the vote has another key than attestor ${command.attestor}`;
   }
-  const vote = parseVote(Buffer.from(evidence.signed).toString("latin1"));
-  if (vote === undefined) return "the text of the vote cannot be read";
-  if (vote.venue !== keys.venue) return `the vote is for the venue ${vote.venue}`;
-  if (!isOf(vote, command)) return "the vote's text says something else than the command";
+  const read = parseAnyVote(Buffer.from(evidence.signed).toString("latin1"));
+  if (read === undefined) return "the text of the vote cannot be read";
+  const { vote } = read;
+  const fault = scopeFault(read, keys, attestorHistory?.venueId);
+  if (fault !== null) return fault;
+  if (!isOf(read, command)) return "the vote's text says something else than the command";
   if (deposit !== undefined && (vote.chain !== deposit.chain || vote.txHash !== deposit.txHash)) {
     return "the vote is about another transaction than its deposit";
   }
   return null;
 }
 
-function isOf(vote: Vote, command: AttestDeposit): boolean {
+/** Format 1 names the venue; format 2 binds Genesis and where deposits went at that position. */
+function scopeFault(
+  read: AnyVote,
+  { venue, chains = [] }: AttestorKeys,
+  venueId: string | undefined,
+): string | null {
+  if (read.format === 1) {
+    return read.vote.venue === venue ? null : `the vote is for the venue ${read.vote.venue}`;
+  }
+  const { vote } = read;
+  if (vote.venue !== venueId) return `the vote is for the venue ${vote.venue}`;
+  const configured = chains.find(({ chain }) => chain === vote.chain);
+  return configured !== undefined && isSameScope(vote, { ...configured, venue: venueId })
+    ? null
+    : "the vote is for another chain id, vault or contract than the log names";
+}
+
+function isOf({ vote }: AnyVote, command: AttestDeposit): boolean {
   return (
     vote.attestor === command.attestor &&
     vote.depositId === command.depositId &&

@@ -1,135 +1,215 @@
 /**
  * Deposits as attestors see them: what is waiting for votes, and what was credited lately. The
- * engine keeps every deposit ever made; the few that are open are noted here, so that asking costs
- * what there is to do and not what was done.
+ * engine keeps every deposit ever made; the few that are open are indexed here, in order, so that a
+ * page costs what a page holds and not what waits.
  */
-import type { Deposit } from "@perpgate/engine/reading";
-import type { Chain, Token, VoteCredit, VoteStatement } from "@perpgate/protocol";
+import { EVENT, type EventLog } from "@perpgate/engine";
+import { type Deposit, depositKey } from "@perpgate/engine/reading";
+import type { Chain } from "@perpgate/protocol";
+import { DEPOSIT_SETTLED, eventWords } from "../events/event-fields.js";
 import type { Applied } from "../replica.js";
+import type {
+  DepositPage,
+  DepositSubject,
+  DepositToAttest,
+  DepositToWatch,
+  OpenDeposits,
+} from "./attestation-rows.js";
+import { CreditedLog } from "./credited-log.js";
 import { chainOf, tokenOf } from "./deposit-view.js";
+import { SortedIds } from "./sorted-ids.js";
 import { stateOf, type VenueSource } from "./venue-source.js";
 
-export interface DepositToAttest {
-  readonly depositId: number;
-  /** 64 lower-case hex digits, no `0x`. */
-  readonly txHash: string;
-  readonly token: Token;
-  readonly status: "queued" | "confirming";
-  readonly registeredAtMs: number;
-  /** What that attestor said last. */
-  readonly ownVote: VoteStatement | null;
-}
-
-export interface DepositToWatch {
-  readonly depositId: number;
-  readonly txHash: string;
-  readonly token: Token;
-  readonly creditedAtMs: number;
-  readonly credits: readonly VoteCredit[];
-  /** Marked as reorganised away, or said to be by that attestor: nothing more to say. */
-  readonly isMarked: boolean;
-}
-
-/** What a vote is about, by the state. */
-export interface DepositSubject {
-  readonly chain: Chain;
-  readonly txHash: string;
-  readonly token: Token;
-  readonly status: Deposit["status"];
-  readonly registeredAtMs: number;
-  /** The attestor's latest vote, and when it signed it. */
-  readonly ownVote: (VoteStatement & { readonly votedAtMs: number }) | null;
-}
+const PAGE_DEPOSITS = 500;
+const CHAINS: readonly Chain[] = ["ethereum", "arbitrum", "tron"];
 
 export class AttestationView {
-  /** Ids in the order in which they were opened. */
-  private readonly open = new Set<number>();
-  /** Ids in the order in which they were credited. */
-  private readonly credited: number[] = [];
+  private readonly open = new Map(CHAINS.map((chain) => [chain, new SortedIds()]));
+  /** Of these, what some attestor has seen on the chain. */
+  private readonly seen = new Map(CHAINS.map((chain) => [chain, new SortedIds()]));
+  private readonly credited = new Map(CHAINS.map((chain) => [chain, new CreditedLog()]));
+  /** Open deposits that no attestor has seen, by the account that registered them. */
+  private readonly unseenOf = new Map<number, number>();
+  /** Those counted there, and for whom. */
+  private readonly unseen = new Map<number, number>();
+  private readonly lastVotes = new Map<number, number>();
 
   constructor(private readonly source: VenueSource) {
-    const deposits = [...stateOf(source).deposits.byId.values()];
-    for (const deposit of deposits.sort((a, b) => a.settledAtMs - b.settledAtMs)) {
+    const { deposits, config } = stateOf(source);
+    if (config?.attestorKind === "dev") return;
+    const all = [...deposits.byId.values()];
+    for (const deposit of all.sort((a, b) => a.settledAtMs - b.settledAtMs || a.id - b.id)) {
       this.place(deposit);
+      if (deposit.status === "credited") this.noteCredit(deposit);
+      for (const [attestor, { votedAtMs }] of deposit.votes) this.noteVote(attestor, votedAtMs);
     }
   }
 
-  onCommand({ command }: Applied): void {
-    if (command.kind === "AttestDeposit") {
-      const deposit = stateOf(this.source).deposits.byId.get(command.depositId);
-      if (deposit !== undefined && this.open.has(deposit.id)) this.place(deposit);
-    } else if (command.kind === "RegisterDeposit") {
-      const { deposits, config } = stateOf(this.source);
-      if (config?.attestorKind === "dev") return;
-      const deposit = deposits.byKey.get(`0 ${command.chain} ${command.txHash}`);
-      if (deposit !== undefined && isOpen(deposit)) this.open.add(deposit.id);
-    } else if (command.kind === "Configure") {
-      // A smaller quorum may have settled any of them.
-      const { deposits } = stateOf(this.source);
-      for (const id of [...this.open]) this.place(deposits.byId.get(id)!);
+  onCommand({ command, events }: Applied): void {
+    const { deposits, config } = stateOf(this.source);
+    if (config?.attestorKind === "dev") return;
+    switch (command.kind) {
+      case "AttestDeposit":
+        this.noteVote(command.attestor, command.votedAtMs);
+        this.placeIfKnown(deposits.byId.get(command.depositId));
+        this.noteSettled(events);
+        return;
+      case "RejudgeDeposit":
+        this.placeIfKnown(deposits.byId.get(command.depositId));
+        return;
+      case "RegisterDeposit":
+        this.placeIfKnown(deposits.byKey.get(depositKey(0, command.chain, command.txHash)));
+        return;
+      case "Configure":
+      case "PauseDeposits":
+        // Votes may have been withdrawn, and those that are left may have settled any deposit.
+        for (const index of this.open.values()) {
+          for (const id of index.above(0, index.size)) this.placeIfKnown(deposits.byId.get(id));
+        }
+        this.noteSettled(events);
     }
   }
 
-  /** Queued and confirming deposits of a chain, oldest first. */
-  pending(chain: Chain, attestor: number): DepositToAttest[] {
-    return this.openDeposits(chain).map((deposit) => ({
-      depositId: deposit.id,
-      txHash: deposit.txHash,
-      token: tokenOf(deposit.token),
-      status: deposit.status === "queued" ? "queued" : "confirming",
-      registeredAtMs: deposit.registeredAtMs,
-      ownVote: deposit.votes.get(attestor) ?? null,
-    }));
+  /** A page of queued and confirming deposits of a chain by number; `after` 0 is the first page. */
+  pending(
+    chain: Chain,
+    attestor: number,
+    order: "ascending" | "descending",
+    after: number,
+  ): DepositPage<DepositToAttest> {
+    const index = this.open.get(chain)!;
+    const ids =
+      order === "ascending"
+        ? index.above(after, PAGE_DEPOSITS + 1)
+        : index.below(after === 0 ? SortedIds.END : after, PAGE_DEPOSITS + 1);
+    const page = ids.slice(0, PAGE_DEPOSITS);
+    const { byId } = stateOf(this.source).deposits;
+    const rows = page.map((id) => depositToAttest(byId.get(id)!, attestor));
+    return { rows, next: ids.length > page.length ? page.at(-1)! : null };
   }
 
-  /** Deposits of a chain that were credited at or after that time. */
-  creditedSince(chain: Chain, sinceMs: number, attestor: number): DepositToWatch[] {
+  /** A page of deposits of a chain that were credited at or after that time. */
+  creditedSince(
+    chain: Chain,
+    attestor: number,
+    sinceMs: number,
+    after: number,
+  ): DepositPage<DepositToWatch> {
     const { deposits, addresses } = stateOf(this.source);
-    const found: DepositToWatch[] = [];
-    for (let i = this.credited.length - 1; i >= 0; i--) {
-      const deposit = deposits.byId.get(this.credited[i]!);
-      if (deposit === undefined || deposit.settledAtMs < sinceMs) break;
-      if (deposit.chain !== chain) continue;
-      found.push({
-        depositId: deposit.id,
+    const { ids, next } = this.credited.get(chain)!.page(sinceMs, after, PAGE_DEPOSITS);
+    const rows = ids.map((id) => {
+      const deposit = deposits.byId.get(id)!;
+      return {
+        depositId: id,
         txHash: deposit.txHash,
-        token: tokenOf(deposit.token),
         creditedAtMs: deposit.settledAtMs,
-        credits: deposit.credits.map(({ account, amountMicros, logIndex }) => ({
-          address: addresses[account] ?? "",
-          amountMicros,
-          logIndex,
-        })),
+        credits: deposit.credits.map(({ account, amountMicros, logIndex, token }) => {
+          const entry = { address: addresses[account] ?? "", amountMicros, logIndex };
+          return token === "" ? entry : { ...entry, token };
+        }),
         isMarked: deposit.reorged !== "" || deposit.votes.get(attestor)?.verdict === "reorged",
-      });
-    }
-    return found.reverse();
+      };
+    });
+    return { rows, next };
   }
 
   subject(depositId: number, attestor: number): DepositSubject | undefined {
     const deposit = stateOf(this.source).deposits.byId.get(depositId);
     if (deposit === undefined) return undefined;
-    const { txHash, status, registeredAtMs } = deposit;
+    const { txHash, status, registeredAtMs, creditedParts } = deposit;
     const ownVote = deposit.votes.get(attestor) ?? null;
     const [chain, token] = [chainOf(deposit.chain), tokenOf(deposit.token)];
-    return { chain, txHash, token, status, registeredAtMs, ownVote };
+    const isCredited = deposit.credits.length > 0;
+    return { chain, txHash, token, status, registeredAtMs, creditedParts, isCredited, ownVote };
   }
 
-  private openDeposits(chain: Chain): Deposit[] {
-    const { deposits } = stateOf(this.source);
-    return [...this.open].flatMap((id) => {
-      const deposit = deposits.byId.get(id);
-      return deposit?.chain === chain ? [deposit] : [];
-    });
+  /** Chains and tokens whose deposits are not settled at present. */
+  get paused(): readonly string[] {
+    return [...stateOf(this.source).deposits.paused].sort();
   }
 
-  private place(deposit: Deposit): void {
-    if (isOpen(deposit)) this.open.add(deposit.id);
-    else {
-      this.open.delete(deposit.id);
-      if (deposit.status === "credited") this.credited.push(deposit.id);
+  /** Open deposits that the account registered and no attestor has seen on their chain. */
+  unseenBy(account: number): number {
+    return this.unseenOf.get(account) ?? 0;
+  }
+
+  /** When each attestor signed its latest vote, by number. */
+  get lastVoteTimes(): ReadonlyMap<number, number> {
+    return this.lastVotes;
+  }
+
+  openOn(chain: Chain): OpenDeposits {
+    const { byId } = stateOf(this.source).deposits;
+    const seen = this.seen.get(chain)!;
+    const [oldest] = seen.above(0, 1);
+    return {
+      unseen: this.open.get(chain)!.size - seen.size,
+      seen: seen.size,
+      oldestSeenAtMs: oldest === undefined ? null : byId.get(oldest)!.registeredAtMs,
+    };
+  }
+
+  private placeIfKnown(deposit: Deposit | undefined): void {
+    if (deposit !== undefined) this.place(deposit);
+  }
+
+  private noteSettled({ words, length }: EventLog): void {
+    const { byId } = stateOf(this.source).deposits;
+    for (let at = 0; at < length; at += eventWords(words[at]!)) {
+      if (words[at] !== EVENT.DepositSettled || words[at + DEPOSIT_SETTLED.credited] !== 1)
+        continue;
+      this.noteCredit(byId.get(words[at + DEPOSIT_SETTLED.depositId]!)!);
     }
   }
+
+  /** Into the index or out of it, and counted as unseen or not. */
+  private place(deposit: Deposit): void {
+    const chain = chainOf(deposit.chain);
+    const isUnseen = deposit.status === "queued" && deposit.votes.size === 0;
+    keep(this.open.get(chain)!, deposit.id, isOpen(deposit));
+    keep(this.seen.get(chain)!, deposit.id, isOpen(deposit) && !isUnseen);
+    const counted = this.unseen.get(deposit.id);
+    const account = isUnseen ? deposit.registrant : undefined;
+    if (counted === account) return;
+    if (counted !== undefined) this.count(counted, -1);
+    if (account === undefined) this.unseen.delete(deposit.id);
+    else {
+      this.unseen.set(deposit.id, account);
+      this.count(account, 1);
+    }
+  }
+
+  private count(account: number, change: number): void {
+    const count = (this.unseenOf.get(account) ?? 0) + change;
+    if (count === 0) this.unseenOf.delete(account);
+    else this.unseenOf.set(account, count);
+  }
+
+  private noteCredit(deposit: Deposit): void {
+    this.credited.get(chainOf(deposit.chain))!.add(deposit.id, deposit.settledAtMs);
+  }
+
+  private noteVote(attestor: number, votedAtMs: number): void {
+    const last = this.lastVotes.get(attestor) ?? 0;
+    if (votedAtMs > last) this.lastVotes.set(attestor, votedAtMs);
+  }
+}
+
+function depositToAttest(deposit: Deposit, attestor: number): DepositToAttest {
+  return {
+    depositId: deposit.id,
+    txHash: deposit.txHash,
+    account: deposit.registrant,
+    status: deposit.status === "queued" ? "queued" : "confirming",
+    registeredAtMs: deposit.registeredAtMs,
+    creditedParts: deposit.creditedParts,
+    ownVote: deposit.votes.get(attestor) ?? null,
+  };
+}
+
+function keep(index: SortedIds, id: number, isIn: boolean): void {
+  if (isIn) index.add(id);
+  else index.delete(id);
 }
 
 function isOpen({ status }: Deposit): boolean {

@@ -9,10 +9,10 @@ import {
   type Deposit,
   type DepositVote,
   hexFromBytes,
-  parseVote,
+  parseAnyVote,
   type Token,
 } from "@perpgate/protocol";
-import type { VoteRow } from "../history/deposit-projection.js";
+import type { VotePlace, VoteRow } from "../history/deposit-projection.js";
 import type { DepositState } from "../history/deposit-row.js";
 import { fromMicros } from "./figures.js";
 import { stateOf, type VenueSource } from "./venue-source.js";
@@ -71,20 +71,24 @@ function depositOf(source: VenueSource, deposit: EngineDeposit, state: DepositSt
     required: state.required,
     credits: state.credits.map((credit) => ({
       account: `0x${addresses[credit.account] ?? ""}`,
+      token: tokenOf(credit.token === "" ? state.token : credit.token),
       amount: fromMicros(credit.amountMicros),
       logIndex: credit.logIndex,
     })),
     reason: state.reason === "" ? null : state.reason,
     reorged: state.reorged === "" ? null : state.reorged,
+    reorgSettled: state.reorgSettledAtMs !== 0,
   };
 }
 
 /** What counts now: votes on an earlier registration of the hash are left out. */
 function votesOn({ history }: VenueSource, deposit: EngineDeposit): DepositVote[] {
   const attestors = [...deposit.votes.keys()].sort((a, b) => a - b);
+  const parts = Math.max(1, ...[...deposit.votes.values()].map(({ part }) => part));
+  const places: VotePlace[] = [...Array.from({ length: parts }, (_, i) => i + 1), "reorged"];
   return attestors.flatMap((attestor) =>
-    [false, true].flatMap((isReorged) => {
-      const row = history.vote(deposit.id, attestor, isReorged);
+    places.flatMap((place) => {
+      const row = history.vote(deposit.id, attestor, place);
       return row?.registeredAtMs === deposit.registeredAtMs ? [voteOf(attestor, row)] : [];
     }),
   );
@@ -92,7 +96,7 @@ function votesOn({ history }: VenueSource, deposit: EngineDeposit): DepositVote[
 
 function voteOf(attestor: number, { publicKey, signature, signed }: VoteRow): DepositVote {
   const text = signed.toString("latin1");
-  const vote = parseVote(text);
+  const vote = parseAnyVote(text)?.vote;
   if (vote === undefined) throw new Error("the history holds a vote that is none");
   return {
     attestor,

@@ -172,6 +172,13 @@ export class Views {
     return fillsView(this.source, account, limit, before);
   }
 
+  /** Whether the address's first sign-in, if it is one, brings it money from the `dev` attestor. */
+  grantsAtSignIn(address: string): boolean {
+    const { config, accountOf } = stateOf(this.source);
+    const isGranted = config?.attestorKind === "dev" && config.devCreditMicros > 0;
+    return isGranted && !accountOf.has(address);
+  }
+
   account(session: Session): Account {
     return accountView(this.source, session);
   }

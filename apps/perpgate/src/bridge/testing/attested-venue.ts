@@ -1,6 +1,6 @@
 /**
  * A real venue behind a real gateway whose deposits three attestors vote on, two of whom must agree.
- * The test holds their keys and says what each says, through the same door as attestors elsewhere.
+ * The test holds their keys and says what each says, by the same requests as attestors elsewhere.
  */
 
 import {
@@ -11,23 +11,20 @@ import {
   type SignedVote,
   signVote,
   type Vote,
+  type VoteCredit,
   voteBytes,
 } from "@perpgate/bridge";
-import {
-  type Answer,
-  ask,
-  type RunningVenue,
-  runVenue,
-  type Trader,
-} from "@perpgate/gateway/testing";
+import { type Answer, ask, type RunningVenue, runVenue, Trader } from "@perpgate/gateway/testing";
+import type { AttestedDeposit } from "@perpgate/protocol";
+import { recoverMessageAddress } from "viem";
+import { scopeOf } from "../bridge-info.js";
 import { attestationParameters, attestorKeysOf } from "../settings-bridge.js";
 import { VenueDeposits } from "../venue-deposits.js";
 import type { VoteBudget } from "../vote-budget.js";
-import { VotesDesk } from "../votes-desk.js";
+import { VoteIntake } from "../vote-intake.js";
 
 export const SEEDS = ["a1", "b2", "c3"].map((byte) => byte.repeat(32));
 export const MEMBERS = SEEDS.map((seed) => publicKeyHex(privateKeyFromSeed(seed)));
-export const VENUE = "test-venue";
 export const USDC = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48";
 export const VAULT = `0x${"11".repeat(20)}`;
 
@@ -35,7 +32,7 @@ export const BRIDGE: ChainBridgeConfig = chainBridge();
 
 function chainBridge(): ChainBridgeConfig {
   const bridge = resolveBridge({
-    venue: VENUE,
+    venue: "test-venue",
     members: MEMBERS,
     quorum: 2,
     chains: {
@@ -73,7 +70,7 @@ export class AttestedVenue {
       ...(keys === null ? {} : { attestors: keys }),
       attestation: (venue) => {
         deposits = new VenueDeposits(venue, BRIDGE);
-        return new VotesDesk(venue, deposits, BRIDGE, budget);
+        return new VoteIntake(venue, deposits, BRIDGE, budget);
       },
     });
     const attested = new AttestedVenue(at);
@@ -87,6 +84,10 @@ export class AttestedVenue {
     return AttestedVenue.run(this.at.directory, this.at.nowMs() + 1);
   }
 
+  get venueId(): string {
+    return this.deposits.history.venueId;
+  }
+
   register(trader: Trader, txHash = "ab".repeat(32), token = "USDC"): Promise<Answer> {
     return trader.send("/v1/bridge/deposit", { chain: "ethereum", txHash, token });
   }
@@ -95,21 +96,27 @@ export class AttestedVenue {
   async vote(changes: Partial<Vote>, seed = SEEDS[changes.attestor ?? 0]!): Promise<SignedVote> {
     this.signed++;
     const verdict = changes.verdict ?? "credit";
-    const credit = { logIndex: 0, address: "77".repeat(20), amountMicros: 25_000_000 };
+    const credit = {
+      logIndex: 0,
+      token: "USDC",
+      address: "77".repeat(20),
+      amountMicros: 25_000_000,
+    } as const;
     return signVote(
       {
-        venue: VENUE,
+        venue: this.venueId,
         attestor: 0,
         depositId: 0,
-        chain: "ethereum",
+        ...scopeOf(BRIDGE.chains[0]!),
         txHash: "ab".repeat(32),
-        token: "USDC",
         verdict,
         confirmations: 64,
         required: 64,
         block: { number: 7, hash: "cd".repeat(32) },
         credits: verdict === "credit" ? [credit] : [],
         reason: verdict === "reject" || verdict === "reorged" ? "transaction_gone" : "",
+        part: 1,
+        parts: 1,
         votedAtMs: this.at.nowMs() + this.signed,
         ...changes,
       },
@@ -134,3 +141,26 @@ export class AttestedVenue {
     });
   }
 }
+
+/** A venue, a trader on it, and a deposit that it registered. */
+export async function registered(budget?: VoteBudget) {
+  const venue = await AttestedVenue.run(undefined, undefined, budget);
+  const trader = await Trader.enter(venue.at);
+  const answer = await venue.register(trader);
+  if (answer.status !== 202) throw new Error(`not registered: ${answer.text}`);
+  const depositId = Number(answer.body.depositId);
+  const address = trader.wallet.address.slice(2).toLowerCase();
+  const credits: VoteCredit[] = [{ logIndex: 3, token: "USDC", address, amountMicros: 40_000_000 }];
+  const read = async (): Promise<AttestedDeposit> =>
+    JSON.parse((await trader.get(`/v1/bridge/deposits/${depositId}`)).text);
+  const balance = async () => (await trader.get("/v1/account")).body.balance;
+  return { venue, trader, depositId, credits, read, balance };
+}
+
+/** What a checker knows about the venue. */
+export const trustedBy = ({ venueId }: AttestedVenue) => ({ venueId, members: MEMBERS, quorum: 2 });
+/** Which wallet signed a message, as `perpgate verify` finds it out. */
+export const recoverWallet = async (message: Uint8Array, signature: Uint8Array) => {
+  const address = await recoverMessageAddress({ message: { raw: message }, signature });
+  return address.slice(2).toLowerCase();
+};

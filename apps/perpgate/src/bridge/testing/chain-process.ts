@@ -29,7 +29,12 @@ export function chainSettings({ rpc, vault, usdc }: ChainSetting, bridge: object
   return {
     logLevel: "warn",
     auth: { domains: ["localhost"] },
-    limits: { readsPerSecond: 1e6, readsBurst: 1e6, depositsPerMinute: 1_000 },
+    limits: {
+      readsPerSecond: 1e6,
+      readsBurst: 1e6,
+      depositsPerMinute: 1_000,
+      addressDepositsPerMinute: 1_000,
+    },
     bridge: {
       venue: "e2e",
       chains: {

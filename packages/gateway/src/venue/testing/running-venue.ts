@@ -33,7 +33,7 @@ import {
 } from "../../testing/running-gateway.js";
 import type { SocketLimits } from "../../ws/socket-limits.js";
 import { StreamServer } from "../../ws/stream-server.js";
-import type { AttestationDesk } from "../attestation-desk.js";
+import type { Attestation } from "../attestation.js";
 import { VenueGateway } from "../venue-gateway.js";
 import type { VenueCommand } from "../venue-link.js";
 
@@ -43,6 +43,8 @@ const TICK_MS = 200;
 export interface VenueChanges {
   readonly directory?: string;
   readonly startMs?: number;
+  /** What the wall clock says at a time; the same, unless it is wrong. */
+  readonly clock?: (nowMs: number) => number;
   readonly limits?: Partial<LimitSettings>;
   readonly signIn?: Partial<SignInRules>;
   readonly cohort?: "open" | "allowlist" | "closed";
@@ -58,7 +60,7 @@ export interface VenueChanges {
   readonly signatures?: SignatureVerifier;
   /** Keys of the attestors, and the desk that takes their votes. */
   readonly attestors?: AttestorKeys;
-  readonly attestation?: (venue: Venue) => AttestationDesk;
+  readonly attestation?: (venue: Venue) => Attestation;
 }
 
 export interface RunningVenue extends RunningGateway {
@@ -93,7 +95,7 @@ export async function runVenue(
     listing: DEFAULT_MARKETS,
     cohort: changes.cohort ?? "open",
     attestors: changes.attestors ?? null,
-    clock: () => time.nowMs,
+    clock: () => changes.clock?.(time.nowMs) ?? time.nowMs,
     monotonic: () => time.nowMs,
     checkpoints: null,
     ticks: false,
@@ -145,7 +147,7 @@ export async function runVenue(
     if (units === undefined) throw new Error(`${symbol} is not listed`);
     const indexTicks = toSteps(price, stepOf(units.tickSize));
     const market = units.number;
-    await execute({ kind: "UpdateIndex", stampMs: time.nowMs, market, indexTicks });
+    await execute({ kind: "UpdateIndex", stampMs: venue.nowMs(), market, indexTicks });
   };
   const stop = async () => {
     await gateway.gateway.drain(50);
@@ -171,7 +173,7 @@ export async function runVenue(
       const end = time.nowMs + ms;
       while (time.nowMs + TICK_MS <= end) {
         time.nowMs += TICK_MS;
-        await execute({ kind: "Tick", slot: Math.floor(time.nowMs / TICK_MS) });
+        await execute({ kind: "Tick", slot: Math.floor(venue.nowMs() / TICK_MS) });
       }
       time.nowMs = end;
     },

@@ -24,7 +24,7 @@ let position = 0;
 
 beforeEach(async () => {
   folder = await temporaryFolder();
-  ({ store } = await openHistoryStore(folder, LOG, () => true));
+  ({ store } = await openHistoryStore(folder, LOG));
   reached = [];
   failures = [];
   position = 0;

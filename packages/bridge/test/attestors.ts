@@ -1,4 +1,4 @@
-/** An attestation desk for tests: a venue, its attestors' keys, and attestors on given chains. */
+/** For tests: a venue, its attestors' keys, and attestors on given chains. */
 
 import {
   type BridgeEvent,
@@ -9,13 +9,14 @@ import {
   privateKeyFromSeed,
   publicKeyHex,
   resolveBridge,
+  termsOf,
 } from "@perpgate/bridge";
 import type { Chain } from "@perpgate/protocol";
-import { EngineVenue, VENUE } from "./engine-venue.js";
+import { EngineVenue } from "./engine-venue.js";
 
 export const SEEDS = ["a1", "b2", "c3"].map((byte) => byte.repeat(32));
 
-export class Desk {
+export class Attestors {
   readonly venue: EngineVenue;
   readonly events: BridgeEvent[] = [];
   /** The attestors' clock, set by the test. */
@@ -31,14 +32,16 @@ export class Desk {
     this.venue = new EngineVenue(keys, quorum, nowMs);
   }
 
+  /** A configured chain, which the venue has configured likewise. */
   chain(chain: Chain, settings: ChainSettings): ChainConfig {
-    return this.bridge({ [chain]: settings }).chains[0]!;
+    const config = this.bridge({ [chain]: settings }).chains[0]!;
+    this.venue.chains.set(chain, termsOf(config));
+    return config;
   }
 
   /** `port` may lie on behalf of the attestor. */
   attestor(chain: ChainConfig, index = 0, port: DepositPort = this.venue): ChainAttestor {
     return new ChainAttestor({
-      venue: VENUE,
       attestor: { index, privateKey: privateKeyFromSeed(SEEDS[index]!) },
       chain,
       port,
@@ -59,7 +62,6 @@ export class Desk {
       tokens: { USDC: { contract: `0x${"22".repeat(20)}` } },
     };
     const config = resolveBridge({
-      venue: VENUE,
       members: SEEDS.slice(0, this.members).map((seed) => publicKeyHex(privateKeyFromSeed(seed))),
       chains: Object.keys(chains).length > 0 ? chains : { ethereum: nowhere },
     });

@@ -1,0 +1,73 @@
+/** Metrics, health and readiness of a process of attestors, on the loopback address alone. */
+
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AttestorHealth } from "@perpgate/bridge";
+import type { Registry } from "prom-client";
+import { StartError } from "../start-error.js";
+
+const DEFAULT_PORT = 9_465;
+
+/** On the port, or on the usual one, or on a free one where that is taken. Returns its address. */
+export async function serveAttestorStatus(
+  port: number | undefined,
+  metrics: Registry,
+  health: AttestorHealth,
+): Promise<string> {
+  const server = createServer((request, response) => {
+    void answer(request, response, metrics, health);
+  });
+  try {
+    await listen(server, port ?? DEFAULT_PORT);
+  } catch (error) {
+    if (port !== undefined || !isTaken(error)) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new StartError(`cannot serve metrics: ${reason}`);
+    }
+    await listen(server, 0);
+  }
+  // The attestors keep the process alive, not this.
+  server.unref();
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("no port");
+  return `http://127.0.0.1:${address.port}`;
+}
+
+async function listen(server: Server, port: number): Promise<void> {
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+}
+
+async function answer(
+  { url }: IncomingMessage,
+  response: ServerResponse,
+  metrics: Registry,
+  health: AttestorHealth,
+): Promise<void> {
+  switch (url) {
+    case "/metrics":
+      response.setHeader("content-type", metrics.contentType);
+      response.end(await metrics.metrics());
+      return;
+    case "/healthz":
+      sendJson(response, 200, { status: "ok" });
+      return;
+    case "/readyz": {
+      const reason = health.notReadyReason();
+      if (reason === undefined) sendJson(response, 200, { status: "ready" });
+      else sendJson(response, 503, { status: "not ready", reason });
+      return;
+    }
+    default:
+      sendJson(response, 404, { status: "not found" });
+  }
+}
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(body));
+}

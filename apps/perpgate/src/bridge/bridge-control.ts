@@ -1,0 +1,64 @@
+/** What the operator decides about deposits of a running venue, through the log like all else. */
+
+import { NO_EVIDENCE, type Venue } from "@perpgate/venue";
+import { Ajv, type ValidateFunction } from "ajv";
+import { type Static, Type } from "typebox";
+
+const DepositId = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+
+export const PAUSE_SCOPES = ["ethereum", "arbitrum", "tron", "USDC", "USDT"] as const;
+
+export const BridgeChange = Type.Union([
+  Type.Object(
+    { action: Type.Enum(["pause", "resume"]), scope: Type.Enum(PAUSE_SCOPES) },
+    { additionalProperties: false },
+  ),
+  Type.Object(
+    { action: Type.Enum(["rejudge", "settle"]), depositId: DepositId },
+    { additionalProperties: false },
+  ),
+]);
+export type BridgeChange = Static<typeof BridgeChange>;
+
+/** What the engine's refusals mean to an operator. */
+const MESSAGES: Readonly<Record<string, string>> = {
+  deposit_kind_mismatch: "this venue runs the dev attestor",
+  deposit_unknown: "there is no such deposit",
+  deposit_not_rejected: "the deposit is not rejected: nothing is to be judged again",
+  deposit_not_reorged: "the deposit is not reorganised away, or was settled before",
+};
+
+export class BridgeControl {
+  private check: ValidateFunction<BridgeChange> | undefined;
+
+  constructor(private readonly venue: Venue) {}
+
+  /** Compiled when it is first asked, which in most lives of a process is never. */
+  isChange(value: unknown): value is BridgeChange {
+    this.check ??= new Ajv().compile<BridgeChange>(BridgeChange);
+    return this.check(value);
+  }
+
+  /** Resolves once the change is durable; rejects with the reason why it was not made. */
+  async change(change: BridgeChange): Promise<void> {
+    const refusal = await this.venue.submitted(this.commandOf(change), NO_EVIDENCE, (applied) => {
+      const outcome = this.venue.views.outcome(applied);
+      return outcome.kind === "refused" ? outcome.refusal : null;
+    });
+    if (refusal !== null) throw new Error(MESSAGES[refusal] ?? refusal);
+  }
+
+  private commandOf(change: BridgeChange) {
+    const stampMs = this.venue.nowMs();
+    switch (change.action) {
+      case "rejudge":
+        return { kind: "RejudgeDeposit", stampMs, depositId: change.depositId } as const;
+      case "settle":
+        return { kind: "SettleReorgedDeposit", stampMs, depositId: change.depositId } as const;
+      default: {
+        const isPaused = change.action === "pause";
+        return { kind: "PauseDeposits", stampMs, scope: change.scope, isPaused } as const;
+      }
+    }
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * What Prometheus reads about the deposits of a venue: how many wait and for how long, when each
+ * attestor last asked and voted, what is paused. Looked up when asked for, at a constant cost.
+ */
+
+import type { ChainBridgeConfig } from "@perpgate/bridge";
+import type { Venue } from "@perpgate/venue";
+import { Gauge, type Registry } from "prom-client";
+import type { VenueDeposits } from "./venue-deposits.js";
+
+export function measureBridge(
+  registry: Registry,
+  venue: Venue,
+  deposits: VenueDeposits,
+  { chains, members }: Pick<ChainBridgeConfig, "chains" | "members">,
+): void {
+  const registers = [registry];
+  const { attestation } = venue.views;
+  new Gauge({
+    name: "perpgate_deposits_open",
+    help: "Deposits that are neither credited nor rejected; seen: an attestor found it on its chain.",
+    labelNames: ["chain", "state"],
+    registers,
+    collect() {
+      for (const { chain } of chains) {
+        const { seen, unseen } = attestation.openOn(chain);
+        this.set({ chain, state: "seen" }, seen);
+        this.set({ chain, state: "unseen" }, unseen);
+      }
+    },
+  });
+  new Gauge({
+    name: "perpgate_deposits_oldest_seen_seconds",
+    help: "How long ago the oldest open deposit that was seen on its chain was registered.",
+    labelNames: ["chain"],
+    registers,
+    collect() {
+      for (const { chain } of chains) {
+        const { oldestSeenAtMs } = attestation.openOn(chain);
+        const ageMs = oldestSeenAtMs === null ? 0 : Math.max(0, venue.nowMs() - oldestSeenAtMs);
+        this.set({ chain }, ageMs / 1_000);
+      }
+    },
+  });
+  const perAttestor = (name: string, help: string, times: () => ReadonlyMap<number, number>) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ["attestor"],
+      registers,
+      collect() {
+        for (const attestor of members.keys()) {
+          this.set({ attestor }, (times().get(attestor) ?? 0) / 1_000);
+        }
+      },
+    });
+  perAttestor(
+    "perpgate_attestor_last_vote_timestamp_seconds",
+    "When the attestor signed its latest vote, Unix seconds; 0 if it never voted.",
+    () => attestation.lastVoteTimes,
+  );
+  perAttestor(
+    "perpgate_attestor_last_request_timestamp_seconds",
+    "When the attestor last asked for work since this start, Unix seconds; 0 if it did not.",
+    () => deposits.lastAsked,
+  );
+  new Gauge({
+    name: "perpgate_deposits_paused",
+    help: "Chains and tokens whose deposits the operator has paused.",
+    registers,
+    collect() {
+      this.set(attestation.paused.length);
+    },
+  });
+}

@@ -1,0 +1,142 @@
+/** Votes of releases before, votes of other venues, and votes on parts of a transaction. */
+
+import { sign } from "node:crypto";
+import {
+  checkPublishedDeposit,
+  checkPublishedVote,
+  privateKeyFromSeed,
+  type VoteCredit,
+} from "@perpgate/bridge";
+import { type VoteV1, voteV1Text } from "@perpgate/protocol";
+import { verify } from "@perpgate/venue";
+import { describe, expect, test } from "vitest";
+import {
+  AttestedVenue,
+  MEMBERS,
+  recoverWallet,
+  registered,
+  SEEDS,
+  trustedBy,
+} from "./testing/attested-venue.js";
+
+describe("votes of format 1", () => {
+  /** A vote as releases before signed it. */
+  function oldVote(depositId: number, { address, amountMicros, logIndex }: VoteCredit): VoteV1 {
+    return {
+      venue: "test-venue",
+      attestor: 0,
+      depositId,
+      chain: "ethereum",
+      txHash: "ab".repeat(32),
+      token: "USDC",
+      verdict: "credit",
+      confirmations: 64,
+      required: 64,
+      block: { number: 7, hash: "cd".repeat(32) },
+      credits: [{ logIndex, address, amountMicros }],
+      reason: "",
+      votedAtMs: Date.parse("2026-06-01T12:00:01Z"),
+    };
+  }
+
+  test("handed in: refused, since they bind neither Genesis nor vault", async () => {
+    const { venue, depositId, credits } = await registered();
+    const text = voteV1Text(oldVote(depositId, credits[0]!));
+    const key = privateKeyFromSeed(SEEDS[0]!);
+    const signature = sign(null, Buffer.from(text), key).toString("hex");
+    const answer = await venue.post(
+      "/v1/bridge/votes",
+      JSON.stringify({ votes: [{ text, signature }] }),
+    );
+    expect(answer).toMatchObject({ status: 400, body: { code: "invalid_vote" } });
+    expect(answer.text).toContain("format 1 is no longer taken");
+  });
+
+  test("in an old log: verified by their own format, shown, and checkable", async () => {
+    const { venue, depositId, credits, read } = await registered();
+    const vote = oldVote(depositId, credits[0]!);
+    const text = voteV1Text(vote);
+    const { attestor, verdict, confirmations, required, reason, votedAtMs } = vote;
+    await venue.at.venue.submitted(
+      {
+        kind: "AttestDeposit",
+        stampMs: venue.at.nowMs(),
+        attestor,
+        depositId,
+        verdict,
+        votedAtMs,
+        confirmations,
+        required,
+        credits: vote.credits,
+        reason,
+      },
+      {
+        signed: Buffer.from(text),
+        signature: sign(null, Buffer.from(text), privateKeyFromSeed(SEEDS[0]!)),
+        publicKey: Buffer.from(MEMBERS[0]!, "hex"),
+      },
+      () => undefined,
+    );
+    const report = await verify(venue.at.directory, { signatures: recoverWallet });
+    expect(report).toMatchObject({ fault: null, voteSignatures: 1 });
+    const deposit = await read();
+    const trusted = { ...trustedBy(venue), venue: "test-venue" };
+    expect(await checkPublishedVote(deposit, deposit.votes[0]!, trusted)).toBeNull();
+    expect(await checkPublishedVote(deposit, deposit.votes[0]!, trustedBy(venue))).toBe(
+      "other_venue",
+    );
+  });
+});
+
+describe("another venue of the same name, members and vault", () => {
+  test("its votes: not counted here", async () => {
+    const { venue, depositId, credits } = await registered();
+    const other = await AttestedVenue.run(undefined, venue.at.nowMs() + 60_000);
+    expect(other.venueId).not.toBe(venue.venueId);
+    const vote = await other.vote({ depositId, credits, votedAtMs: venue.at.nowMs() + 1 });
+    expect(await venue.submit(vote)).toMatchObject({ status: 400, body: { code: "invalid_vote" } });
+  });
+});
+
+describe("a transaction of several parts", () => {
+  test("each part by its own votes, all of them published and checkable", async () => {
+    const { venue, trader, depositId, credits, read, balance } = await registered();
+    const [credit] = credits;
+    const part = async (number: number) => {
+      const own = [{ ...credit!, logIndex: 100 * number, token: "USDT" } as const];
+      for (const attestor of [0, 1]) {
+        const vote = await venue.vote({
+          depositId,
+          attestor,
+          credits: own,
+          part: number,
+          parts: 3,
+        });
+        expect((await venue.submit(vote)).body).toEqual({ refusals: [null] });
+      }
+    };
+    await part(1);
+    expect(await read()).toMatchObject({ status: "confirming" });
+    expect(await balance()).toBe(40);
+    await part(2);
+    await part(3);
+    const deposit = await read();
+    expect(deposit).toMatchObject({ status: "credited", token: "USDC" });
+    expect(deposit.credits.map(({ logIndex, token }) => [logIndex, token])).toEqual([
+      [100, "USDT"],
+      [200, "USDT"],
+      [300, "USDT"],
+    ]);
+    expect(deposit.votes).toHaveLength(6);
+    expect(await checkPublishedDeposit(deposit, trustedBy(venue))).toBeNull();
+    expect(await balance()).toBe(120);
+    expect(await verify(venue.at.directory, { signatures: recoverWallet })).toMatchObject({
+      fault: null,
+      voteSignatures: 6,
+    });
+    const second = await venue.restart();
+    const headers = trader.bearer();
+    const again = await fetch(`${second.at.url}/v1/bridge/deposits/${depositId}`, { headers });
+    expect(await again.json()).toEqual(deposit);
+  });
+});

@@ -1,0 +1,170 @@
+/**
+ * Takes the votes of attestors that run elsewhere, and gives them their work. Anyone may hand in a
+ * vote, since its signature is what authorises it, and handing in the same one twice changes nothing.
+ * What there is to vote on is given to members alone: a request is signed by a member's key and good
+ * for a minute.
+ *
+ * A member that floods the venue with ever newer votes fills the log; so each has a budget.
+ */
+
+import { type KeyObject, verify } from "node:crypto";
+import { promisify } from "node:util";
+import {
+  type ChainBridgeConfig,
+  type CreditedDeposit,
+  type OwnVote,
+  type Page,
+  type PendingDeposit,
+  publicKeyHex,
+} from "@perpgate/bridge";
+import type { Attestation, Signed } from "@perpgate/gateway";
+import {
+  type BridgeInfo,
+  bytesFromHex,
+  type DepositQueue,
+  type DepositQueueBody,
+  parseAnyVote,
+  parseVote,
+  type QueuedDeposit,
+  Refusal,
+  type SubmittedVote,
+  type Vote,
+} from "@perpgate/protocol";
+import type { Venue } from "@perpgate/venue";
+import { bridgeInfoOf } from "./bridge-info.js";
+import type { VenueDeposits } from "./venue-deposits.js";
+import { VoteBudget } from "./vote-budget.js";
+
+const REQUEST_WINDOW_MS = 60_000;
+const verifyAside = promisify(verify);
+
+export class VoteIntake implements Attestation {
+  constructor(
+    private readonly venue: Venue,
+    private readonly deposits: VenueDeposits,
+    private readonly config: ChainBridgeConfig,
+    private readonly budget = new VoteBudget(),
+  ) {}
+
+  info(): BridgeInfo {
+    const { history } = this.deposits;
+    return bridgeInfoOf(this.config, { history, paused: this.venue.views.attestation.paused });
+  }
+
+  async accept(submitted: readonly SubmittedVote[]): Promise<readonly (string | null)[]> {
+    const votes = submitted.map(({ text }, index) => this.read(text, index));
+    const refusals: (string | null)[] = [];
+    for (const [i, vote] of votes.entries()) {
+      const signature = submitted[i]?.signature ?? "";
+      const [refusal = null] = await this.deposits.submit([{ vote, signature }], this.budget);
+      // A forgery ends the request: the rest of what came with it is not looked at.
+      if (refusal === "invalid_signature") throw this.invalidSignature(vote.attestor);
+      refusals.push(refusal);
+    }
+    return refusals;
+  }
+
+  async queue({ body, bytes, signature }: Signed<DepositQueueBody>): Promise<DepositQueue> {
+    const { attestor, venue, time } = body;
+    const member = this.memberOf(attestor);
+    const nowMs = this.venue.nowMs();
+    if (venue !== this.deposits.history.venueId || Math.abs(time - nowMs) > REQUEST_WINDOW_MS) {
+      const seconds = REQUEST_WINDOW_MS / 1_000;
+      throw new Refusal("attestor_request_outdated", { seconds, nowMs });
+    }
+    const proof = /^[0-9a-fA-F]{128}$/.test(signature ?? "") ? bytesFromHex(signature ?? "") : null;
+    if (!proof || !(await verifyAside(null, bytes, member, proof))) {
+      throw this.invalidSignature(attestor);
+    }
+    return this.page(body);
+  }
+
+  private read(text: string, index: number): Vote {
+    const vote = parseVote(text);
+    if (vote === undefined) {
+      const isOld = parseAnyVote(text) !== undefined;
+      const problem = isOld ? "format 1 is no longer taken" : "its text is not that of a vote";
+      throw new Refusal("invalid_vote", { index, problem });
+    }
+    if (vote.venue !== this.deposits.history.venueId) {
+      throw new Refusal("invalid_vote", { index, problem: `it is for ${vote.venue}` });
+    }
+    this.memberOf(vote.attestor);
+    return vote;
+  }
+
+  private memberOf(attestor: number): KeyObject {
+    const member = this.config.members[attestor];
+    if (member === undefined) throw new Refusal("attestor_unknown", { attestor });
+    return member;
+  }
+
+  private invalidSignature(attestor: number): Refusal {
+    const fingerprint = publicKeyHex(this.memberOf(attestor));
+    return new Refusal("invalid_signature", { kind: "ed25519", fingerprint });
+  }
+
+  private page(body: DepositQueueBody): DepositQueue {
+    const { attestor, chain, queue, order, since } = body;
+    const after = Number(body.after);
+    const { rows, next } =
+      queue === "pending"
+        ? pendingRows(this.deposits.pending(chain, attestor, order, after))
+        : creditedRows(this.deposits.credited(chain, attestor, since, after));
+    return { deposits: rows, next: next === null ? null : String(next) };
+  }
+}
+
+interface WirePage {
+  readonly rows: QueuedDeposit[];
+  readonly next: number | null;
+}
+
+function pendingRows({ rows, next }: Page<PendingDeposit>): WirePage {
+  return {
+    next,
+    rows: rows.map((deposit) => ({
+      depositId: String(deposit.depositId),
+      txHash: deposit.txHash,
+      account: deposit.account,
+      status: deposit.status,
+      creditedParts: deposit.creditedParts,
+      registeredAt: deposit.registeredAtMs,
+      creditedAt: null,
+      credits: [],
+      isMarked: false,
+      ownVote: deposit.ownVote === null ? null : statementOf(deposit.ownVote),
+    })),
+  };
+}
+
+function creditedRows({ rows, next }: Page<CreditedDeposit>): WirePage {
+  return {
+    next,
+    rows: rows.map((deposit) => ({
+      depositId: String(deposit.depositId),
+      txHash: deposit.txHash,
+      account: 0,
+      status: "credited",
+      creditedParts: 0,
+      registeredAt: 0,
+      creditedAt: deposit.creditedAtMs,
+      credits: creditsOf(deposit.credits),
+      isMarked: deposit.isMarked,
+      ownVote: null,
+    })),
+  };
+}
+
+function statementOf(vote: OwnVote): NonNullable<QueuedDeposit["ownVote"]> {
+  const { verdict, confirmations, required, credits, reason, part = 1, parts = 1 } = vote;
+  const statement = { verdict, confirmations, required, reason, part, parts };
+  return { ...statement, credits: creditsOf(credits) };
+}
+
+function creditsOf(credits: OwnVote["credits"]): QueuedDeposit["credits"] {
+  return credits.map(({ logIndex, address, amountMicros, token }) => {
+    const entry = { logIndex, address, amountMicros };
+    return token === "USDC" || token === "USDT" ? { ...entry, token } : entry;
+  });
+}

@@ -1,0 +1,192 @@
+/**
+ * Whether something grew. Each quantity has a slope, a stated bound and the reason for the bound:
+ * a base that no healthy venue reaches, plus what the noise of so short a run may look like.
+ */
+import { median } from "../report.js";
+import type { Restart, Sample } from "./samples.js";
+import { lowest, type Point, slopeOf } from "./slope.js";
+
+export interface Finding {
+  readonly what: string;
+  readonly level: string;
+  readonly slope: string;
+  readonly bound: string;
+  readonly isGrowing: boolean;
+  /** False where no process lived long enough to say. */
+  readonly isJudged: boolean;
+}
+
+const HOUR_MS = 3_600_000;
+const MB = 1e6;
+const SEGMENT_BYTES = 64 * 2 ** 20;
+/** A process fills its caches and rings first: this share of its life, at least a minute, does not count. */
+const WARM_UP_SHARE = 0.4;
+const WARM_UP_MS = 60_000;
+/** Under load the venue collects all of its garbage about twice a minute: less shows the teeth alone. */
+const WINDOW_MS = 60_000;
+/** Windows of a life that make a slope. */
+const LEAST_WINDOWS = 4;
+
+interface Judged {
+  readonly what: string;
+  readonly unit: string;
+  readonly scale: number;
+  readonly of: (sample: Sample) => number;
+  /** Per hour, and what one life's slope may be wrong by over its whole span. */
+  readonly basePerHour: number;
+  readonly noise: number;
+}
+
+const WITHIN_A_LIFE: readonly Judged[] = [
+  {
+    what: "memory without mapped files",
+    unit: "MB",
+    scale: MB,
+    of: ({ venue }) => venue.anonymousBytes,
+    basePerHour: 48 * MB,
+    noise: 12 * MB,
+  },
+  {
+    what: "heap in use",
+    unit: "MB",
+    scale: MB,
+    of: ({ venue }) => venue.heapBytes,
+    basePerHour: 24 * MB,
+    noise: 8 * MB,
+  },
+  {
+    what: "open handles",
+    unit: "",
+    scale: 1,
+    of: ({ venue }) => venue.openFiles,
+    basePerHour: 12,
+    noise: 6,
+  },
+];
+
+/** What the soak fails by. */
+export function isFault({ isGrowing, isJudged }: Finding): boolean {
+  return isGrowing && isJudged;
+}
+
+export function judge(samples: readonly Sample[], restarts: readonly Restart[]): Finding[] {
+  const lives = livesOf(samples);
+  return [
+    ...WITHIN_A_LIFE.map((judged) => withinLives(judged, lives)),
+    ...WITHIN_A_LIFE.slice(0, 2).map((judged) => betweenLives(judged, lives)),
+    folderPerOrder(samples),
+    tail(samples),
+    ...restarts.map(ofRestart),
+  ];
+}
+
+/** Of each process, the samples after its warm-up. */
+function livesOf(samples: readonly Sample[]): Sample[][] {
+  const lives = new Map<number, Sample[]>();
+  for (const sample of samples) {
+    const life = lives.get(sample.life) ?? [];
+    life.push(sample);
+    lives.set(sample.life, life);
+  }
+  return [...lives.values()].map((life) => {
+    const warmMs = Math.max(WARM_UP_MS, WARM_UP_SHARE * (life.at(-1)?.ageMs ?? 0));
+    return life.filter(({ ageMs }) => ageMs >= warmMs);
+  });
+}
+
+/** The middle of the slopes of all lives. */
+function withinLives(judged: Judged, lives: readonly (readonly Sample[])[]): Finding {
+  const { what, unit, scale, of, basePerHour, noise } = judged;
+  const floors = lives
+    .map((life) => life.map((sample) => ({ x: sample.ageMs, y: of(sample) })))
+    .map((points) => lowest(points, WINDOW_MS))
+    .filter((floor) => floor.length >= LEAST_WINDOWS);
+  const perHour = median(floors.map(slopeOf)) * HOUR_MS;
+  const spanHours = median(floors.map((floor) => spanOf(floor) / HOUR_MS));
+  const bound =
+    basePerHour + noise / Math.max(spanHours, 1e-3) / Math.sqrt(Math.max(1, floors.length));
+  const level = median(lives.flat().map(of));
+  const shown = (value: number): string => `${(value / scale).toFixed(1)} ${unit}`.trim();
+  return {
+    what: `${what}, within a process`,
+    level: shown(level),
+    slope: `${shown(perHour)}/h`,
+    bound: `${shown(bound)}/h`,
+    isGrowing: perHour > bound,
+    isJudged: floors.length > 0,
+  };
+}
+
+/** The level of the last processes against that of the first. */
+function betweenLives(judged: Judged, lives: readonly (readonly Sample[])[]): Finding {
+  const { what, unit, scale, of, noise } = judged;
+  const warm = lives.filter((life) => life.length > 0);
+  const levels = warm.map((life, x) => ({ x, y: median(life.map(of)) }));
+  const growth = slopeOf(levels) * (warm.length - 1);
+  const first = levels[0]?.y ?? 0;
+  const bound = 0.15 * first + 2 * noise;
+  const shown = (value: number): string => `${(value / scale).toFixed(1)} ${unit}`.trim();
+  return {
+    what: `${what}, over ${warm.length} processes`,
+    level: `${shown(first)} in the first`,
+    slope: `${shown(growth)} in all`,
+    bound: `${shown(bound)} in all`,
+    isGrowing: growth > bound,
+    isJudged: warm.length > 1,
+  };
+}
+
+/** Bytes an order in the second half against the first; segments are allocated whole. */
+function folderPerOrder(samples: readonly Sample[]): Finding {
+  const half = Math.floor(samples.length / 2);
+  const perOrder = (part: readonly Sample[]): number =>
+    slopeOf(part.map(({ load, venue }) => ({ x: load.orders, y: venue.folderBytes })));
+  const ordersIn = (part: readonly Sample[]): number =>
+    Math.max(1, (part.at(-1)?.load.orders ?? 0) - (part[0]?.load.orders ?? 0));
+  const [before, after] = [samples.slice(0, half), samples.slice(half)];
+  const bound = 1.5 * perOrder(before) + SEGMENT_BYTES / ordersIn(after);
+  const shown = (value: number): string => `${value.toFixed(0)} bytes an order`;
+  return {
+    what: "data folder, second half against first",
+    level: shown(perOrder(before)),
+    slope: shown(perOrder(after)),
+    bound: shown(bound),
+    isGrowing: perOrder(after) > bound,
+    isJudged: true,
+  };
+}
+
+/** p99 over time, of the windows without an attack and of processes that are warm. */
+function tail(samples: readonly Sample[]): Finding {
+  const calm = livesOf(samples)
+    .flat()
+    .filter(({ isAttacked, load }) => !isAttacked && load.answered > 0)
+    .map(({ atMs, load }) => ({ x: atMs, y: load.p99Ms }));
+  const growth = slopeOf(calm) * spanOf(calm);
+  const level = median(calm.map(({ y }) => y));
+  const bound = Math.max(10, 0.5 * level);
+  return {
+    what: "p99 of an operation, without attack",
+    level: `${level.toFixed(1)} ms`,
+    slope: `${growth.toFixed(1)} ms in all`,
+    bound: `${bound.toFixed(1)} ms in all`,
+    isGrowing: growth > bound,
+    isJudged: calm.length >= LEAST_WINDOWS,
+  };
+}
+
+function ofRestart({ signal, code, readyMs, looked, missing }: Restart, i: number): Finding {
+  const isClean = signal === "SIGKILL" || code === 0;
+  return {
+    what: `restart ${i + 1}, ${signal}`,
+    level: `ready after ${(readyMs / 1_000).toFixed(1)} s`,
+    slope: `${missing.length} of ${looked} orders missing${isClean ? "" : `, exit code ${code}`}`,
+    bound: "0 missing",
+    isGrowing: missing.length > 0 || !isClean,
+    isJudged: true,
+  };
+}
+
+function spanOf(points: readonly Point[]): number {
+  return (points.at(-1)?.x ?? 0) - (points[0]?.x ?? 0);
+}

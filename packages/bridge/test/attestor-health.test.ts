@@ -1,0 +1,40 @@
+import { AttestorHealth, VenueUnreachable } from "@perpgate/bridge";
+import { expect, test } from "vitest";
+
+function healthAt() {
+  const time = { nowMs: 1_000_000 };
+  return { time, health: new AttestorHealth(["ethereum", "tron"], () => time.nowMs) };
+}
+
+const polled = (chain: "ethereum" | "tron") =>
+  ({ kind: "Polled", chain, pending: 0, votes: 0, endpoints: 1, isIdle: false }) as const;
+const failed = {
+  kind: "PollFailed",
+  chain: "ethereum",
+  error: new VenueUnreachable("the venue cannot be reached: ECONNREFUSED"),
+} as const;
+
+test("a poll that fails: ready; polls that fail for over a minute: not, with the reason", () => {
+  const { time, health } = healthAt();
+  health.observe(failed);
+  expect(health.notReadyReason()).toBeUndefined();
+  time.nowMs += 60_001;
+  health.observe(failed);
+  expect(health.notReadyReason()).toContain("ethereum are not attested: the venue cannot be");
+  health.observe(polled("ethereum"));
+  expect(health.notReadyReason()).toBeUndefined();
+});
+
+test("a configuration that is not the venue's: not ready after a minute", () => {
+  const { time, health } = healthAt();
+  time.nowMs += 60_001;
+  health.observe({ kind: "ConfigurationDiffers", chain: "tron", difference: "vault: a, b" });
+  expect(health.notReadyReason()).toContain("tron are not attested: vault");
+});
+
+test("polls that never end: not ready, although none has failed", () => {
+  const { time, health } = healthAt();
+  time.nowMs += 600_001;
+  health.observe(polled("ethereum"));
+  expect(health.notReadyReason()).toContain("tron are not attested: no poll has ended for 600 s");
+});

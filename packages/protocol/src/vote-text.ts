@@ -1,0 +1,200 @@
+/**
+ * The text that a vote signs: ASCII lines, so that anyone can check a published vote with any
+ * Ed25519 tool. Every field is restricted to characters that cannot end a line, and a vote has one
+ * spelling: `parseVote` returns undefined for every other. Signing and checking need a crypto library
+ * and are not here.
+ */
+
+import type { Chain, Token } from "./deposit.js";
+import {
+  MAX_CREDITS_PER_VOTE,
+  type Vote,
+  type VoteCredit,
+  type VoteToken,
+  type VoteVerdict,
+} from "./vote.js";
+import { parseVoteV1, type VoteV1 } from "./vote-v1.js";
+
+export const VOTE_FORMAT = "perpgate deposit vote v2";
+/** Far more than a block's gas allows, at a hundred logs each. */
+const MAX_PARTS = 1_000;
+
+/** The lines of a well-formed vote, each ended by a line feed. */
+export function voteText(vote: Vote): string {
+  if (!isWellFormedVote(vote)) throw new RangeError(`malformed vote on deposit ${vote.depositId}`);
+  const block = vote.block === null ? "-" : `${vote.block.number} ${vote.block.hash}`;
+  const lines = [
+    VOTE_FORMAT,
+    `venue ${vote.venue}`,
+    `attestor ${vote.attestor}`,
+    `deposit ${vote.depositId}`,
+    `transaction ${vote.chain} ${vote.chainId} ${vote.txHash}`,
+    `vault ${vote.vault}`,
+    ...vote.tokens.map(({ token, contract }) => `token ${token} ${contract}`),
+    `verdict ${vote.verdict}`,
+    `confirmations ${vote.confirmations} of ${vote.required}`,
+    `block ${block}`,
+    `part ${vote.part} of ${vote.parts}`,
+    ...vote.credits.map(
+      ({ logIndex, token, address, amountMicros }) =>
+        `credit ${logIndex} ${token} ${address} ${amountMicros}`,
+    ),
+    `reason ${vote.reason === "" ? "-" : vote.reason}`,
+    `time ${vote.votedAtMs}`,
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+const SHAPE = new RegExp(
+  `^${VOTE_FORMAT}\\nvenue ([0-9a-f]{64})\\nattestor (\\d+)\\ndeposit (\\d+)\\n` +
+    "transaction (ethereum|arbitrum|tron) (\\d+) ([0-9a-f]{64})\\nvault ([0-9a-f]{40})\\n" +
+    "((?:token (?:USDC|USDT) [0-9a-f]{40}\\n){1,2})" +
+    "verdict (confirming|credit|reject|reorged)\\nconfirmations (\\d+) of (\\d+)\\n" +
+    "block (?:-|(\\d+) ([0-9a-f]{64}))\\npart (\\d+) of (\\d+)\\n" +
+    "((?:credit \\d+ (?:USDC|USDT) [0-9a-f]{40} \\d+\\n)*)" +
+    "reason (-|[a-z][a-z0-9_]*)\\ntime (\\d+)\\n$",
+);
+
+/** The vote that has exactly this text, or undefined. */
+export function parseVote(text: string): Vote | undefined {
+  const found = SHAPE.exec(text);
+  if (found === null) return undefined;
+  const [, venue = "", attestor, depositId, chain, chainId, txHash = "", vault = "", ...rest] =
+    found;
+  const [tokens = "", verdict, confirmations, required, blockNumber, blockHash, ...last] = rest;
+  const [part, parts, credits = "", reason = "", time] = last;
+  const vote: Vote = {
+    venue,
+    attestor: Number(attestor),
+    depositId: Number(depositId),
+    chain: wordOf(CHAINS, chain),
+    chainId: Number(chainId),
+    txHash,
+    vault,
+    tokens: linesOf(tokens).map(tokenOfLine),
+    verdict: wordOf(VERDICTS, verdict),
+    confirmations: Number(confirmations),
+    required: Number(required),
+    block: blockHash === undefined ? null : { number: Number(blockNumber), hash: blockHash },
+    part: Number(part),
+    parts: Number(parts),
+    credits: linesOf(credits).map(creditOfLine),
+    reason: reason === "-" ? "" : reason,
+    votedAtMs: Number(time),
+  };
+  // A leading zero, or a figure too large to be exact, is another spelling.
+  return isWellFormedVote(vote) && voteText(vote) === text ? vote : undefined;
+}
+
+export type AnyVote =
+  | { readonly format: 1; readonly vote: VoteV1 }
+  | { readonly format: 2; readonly vote: Vote };
+
+/** A vote of any format that a log may hold, or undefined. */
+export function parseAnyVote(text: string): AnyVote | undefined {
+  const vote = parseVote(text);
+  if (vote !== undefined) return { format: 2, vote };
+  const old = parseVoteV1(text);
+  return old === undefined ? undefined : { format: 1, vote: old };
+}
+
+export function isWellFormedVote(vote: Vote): boolean {
+  const counts = [
+    vote.attestor,
+    vote.depositId,
+    vote.chainId,
+    vote.confirmations,
+    vote.required,
+    vote.votedAtMs,
+    vote.block?.number ?? 0,
+  ];
+  return (
+    counts.every(isCount) &&
+    isHash(vote.venue) &&
+    CHAINS.includes(vote.chain) &&
+    isAddress(vote.vault) &&
+    isTokens(vote.tokens) &&
+    VERDICTS.includes(vote.verdict) &&
+    isHash(vote.txHash) &&
+    (vote.block === null || isHash(vote.block.hash)) &&
+    isReasoned(vote) &&
+    isPart(vote) &&
+    isCredits(vote)
+  );
+}
+
+const CHAINS: readonly Chain[] = ["ethereum", "arbitrum", "tron"];
+const TOKENS: readonly Token[] = ["USDC", "USDT"];
+const VERDICTS: readonly VoteVerdict[] = ["confirming", "credit", "reject", "reorged"];
+
+function wordOf<T extends string>(words: readonly T[], text: string | undefined): T {
+  const found = words.find((word) => word === text);
+  if (found === undefined) throw new RangeError(`no such word: ${text}`);
+  return found;
+}
+
+function linesOf(text: string): string[] {
+  return text.split("\n").slice(0, -1);
+}
+
+function tokenOfLine(line: string): VoteToken {
+  const [, token, contract = ""] = line.split(" ");
+  return { token: wordOf(TOKENS, token), contract };
+}
+
+function creditOfLine(line: string): VoteCredit {
+  const [, logIndex, token, address = "", amountMicros] = line.split(" ");
+  return {
+    logIndex: Number(logIndex),
+    token: wordOf(TOKENS, token),
+    address,
+    amountMicros: Number(amountMicros),
+  };
+}
+
+function isTokens(tokens: readonly VoteToken[]): boolean {
+  const order = tokens.map(({ token }) => TOKENS.indexOf(token));
+  return (
+    tokens.length > 0 &&
+    order.every((place, i) => place >= 0 && (i === 0 || place > order[i - 1]!)) &&
+    tokens.every(({ contract }) => isAddress(contract))
+  );
+}
+
+function isReasoned({ verdict, reason }: Vote): boolean {
+  const needsReason = verdict === "reject" || verdict === "reorged";
+  return needsReason ? /^[a-z][a-z0-9_]{0,63}$/.test(reason) : reason === "";
+}
+
+function isPart({ verdict, part, parts }: Vote): boolean {
+  if (verdict !== "credit") return part === 1 && parts === 1;
+  return isCount(part) && isCount(parts) && part >= 1 && part <= parts && parts <= MAX_PARTS;
+}
+
+function isCredits({ verdict, credits, tokens }: Vote): boolean {
+  return (
+    (verdict === "credit") === credits.length > 0 &&
+    credits.length <= MAX_CREDITS_PER_VOTE &&
+    credits.every(
+      ({ logIndex, token, address, amountMicros }, i) =>
+        isCount(logIndex) &&
+        (i === 0 || logIndex > credits[i - 1]!.logIndex) &&
+        tokens.some((entry) => entry.token === token) &&
+        isAddress(address) &&
+        isCount(amountMicros) &&
+        amountMicros > 0,
+    )
+  );
+}
+
+function isHash(text: string): boolean {
+  return /^[0-9a-f]{64}$/.test(text);
+}
+
+function isAddress(text: string): boolean {
+  return /^[0-9a-f]{40}$/.test(text);
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
+}

@@ -1,0 +1,187 @@
+/**
+ * A data folder on a real disk over many lives of a real process, and the auditor of what those lives
+ * told: each command that anybody was answered for must be in the log, the same record, and must
+ * replay to the same events, on an engine of the auditor's own. Between two lives the log may lose
+ * its end next to a history that has it: the next start must refuse and change nothing.
+ */
+
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { closeSync, openSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { inspectLog, LOG_START, LogReader, nodeDisk } from "@perpgate/journal";
+import { SeededRandom } from "@perpgate/journal/testing";
+import { shownLoss, verify } from "@perpgate/venue";
+import { Transcript } from "../auditor/transcript.js";
+import { mustHold } from "../auditor/violation.js";
+import { drawLife, FOLLOWED_SHIFT_MS, type LifePlan } from "./life-plan.js";
+
+/** Threads and processes run built code. */
+const CHILD = fileURLToPath(new URL("../../dist/real-disk/life-child.js", import.meta.url));
+const TOLD = /^(\d+) ([0-9a-f]{64}) ([0-9a-f]{64})$/;
+/** How far the venue's time may be ahead of real time: what is followed, and a start's own time. */
+const MOST_AHEAD_MS = FOLLOWED_SHIFT_MS + 5_000;
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export class RealLives {
+  readonly counts = { lives: 0, told: 0, losses: 0 };
+  readonly #random: SeededRandom;
+  readonly #folder: string;
+  /** Record and events, as hashes, by position. */
+  readonly #told = new Map<number, string>();
+
+  private constructor(seed: number, folder: string) {
+    this.#random = new SeededRandom(seed);
+    this.#folder = folder;
+  }
+
+  static async begin(seed: number): Promise<RealLives> {
+    return new RealLives(seed, await mkdtemp(join(tmpdir(), "perpgate-lives-")));
+  }
+
+  async run(lives: number): Promise<void> {
+    for (let life = 0; life < lives; life++) {
+      const losesItsEnd = life > 0 && this.#random.chance(0.3);
+      if (losesItsEnd) await cp(this.#journal, this.#copy, { recursive: true });
+      const plan = drawLife(this.#random, this.#data);
+      // Nothing can tell whether the clock is right that a log begins with.
+      await this.#live(life === 0 ? { ...plan, clockShiftMs: 0 } : plan);
+      if (losesItsEnd) await this.#loseTheEnd();
+    }
+    const { fault } = await verify(this.#data);
+    mustHold(fault === null, () => `verify: position ${fault?.position}: ${fault?.reason}`);
+  }
+
+  end(): Promise<void> {
+    return rm(this.#folder, { recursive: true, force: true });
+  }
+
+  get #data(): string {
+    return join(this.#folder, "data");
+  }
+
+  get #journal(): string {
+    return join(this.#data, "journal");
+  }
+
+  get #copy(): string {
+    return join(this.#folder, "earlier");
+  }
+
+  async #live(plan: LifePlan): Promise<void> {
+    const { code, stdout, stderr } = await this.#spawn(plan);
+    const what = JSON.stringify({ ...plan, directory: "" });
+    mustHold(code === null, () => `life ${what} ended with code ${code}: ${stderr}`);
+    for (const line of stdout.split("\n").slice(0, -1)) {
+      const [, position = "", record = "", events = ""] = TOLD.exec(line) ?? [];
+      mustHold(position !== "", () => `life ${what} said ${line}`);
+      this.#told.set(Number(position), `${record} ${events}`);
+    }
+    this.counts.lives += 1;
+    this.counts.told = this.#told.size;
+    this.#audit(what);
+  }
+
+  /** The log as it lies on the disk, read by somebody who was not there. */
+  #audit(what: string): void {
+    const found = new Transcript();
+    const state = inspectLog(nodeDisk, this.#journal, "all");
+    const reader = new LogReader(nodeDisk, this.#journal, LOG_START);
+    const until = state?.end.batch ?? 0;
+    for (let batch = reader.next(until); batch !== undefined; batch = reader.next(until)) {
+      found.append(batch);
+    }
+    reader.close();
+    for (const [position, told] of this.#told) {
+      const entry = found.entries[position - 1];
+      mustHold(entry !== undefined, () => `after ${what}: position ${position} is lost`);
+      mustHold(
+        told === `${hashOf(entry.record)} ${hashOf(entry.words)}`,
+        () => `after ${what}: position ${position} is not what was told`,
+      );
+    }
+    const timeMs = found.entries.at(-1)?.timeMs ?? 0;
+    mustHold(
+      timeMs <= Date.now() + MOST_AHEAD_MS,
+      () => `after ${what}: the venue is at ${new Date(timeMs).toISOString()}`,
+    );
+  }
+
+  /** Puts the log of an earlier moment in the place of the present one. */
+  async #loseTheEnd(): Promise<void> {
+    const before = inspectLog(nodeDisk, this.#copy, "all")?.end.record ?? 0;
+    for (const name of readdirSync(this.#journal)) {
+      if (name.endsWith(".log")) await rm(join(this.#journal, name));
+    }
+    for (const name of readdirSync(this.#copy).filter((each) => each.endsWith(".log"))) {
+      await cp(join(this.#copy, name), join(this.#journal, name));
+    }
+    await rm(this.#copy, { recursive: true });
+    // A life that ended before its history had anything leaves nothing that shows the loss.
+    const isShown = (await shownLoss(this.#data)) !== undefined;
+    const files = everything(this.#data);
+    const start = { ...drawLife(this.#random, this.#data), clockShiftMs: 0 };
+    const refused = await this.#spawn(start);
+    if (!isShown) {
+      this.#forgetAfter(before);
+      return;
+    }
+    mustHold(refused.code === 3, () => `not refused, code ${refused.code}: ${refused.stderr}`);
+    mustHold(
+      refused.stderr.includes(`ends at position ${before} `),
+      () => `refused otherwise: ${refused.stderr}`,
+    );
+    mustHold(
+      JSON.stringify(everything(this.#data)) === JSON.stringify(files),
+      () => "a refused start has changed the folder",
+    );
+    this.#forgetAfter(before);
+    this.counts.losses += 1;
+    await this.#live({ ...start, acceptLoss: true });
+    const kept = readdirSync(this.#data).filter((name) => name.startsWith("given-up-"));
+    mustHold(kept.length === this.counts.losses, () => "what was given up was not kept");
+  }
+
+  /** The operator has accepted that these are gone. */
+  #forgetAfter(position: number): void {
+    for (const each of this.#told.keys()) if (each > position) this.#told.delete(each);
+  }
+
+  async #spawn(plan: LifePlan): Promise<Ended> {
+    // A file: what was written before a kill is in it.
+    const path = join(this.#folder, "told");
+    const out = openSync(path, "w");
+    const child = spawn(process.execPath, [CHILD, JSON.stringify(plan)], {
+      stdio: ["ignore", out, "pipe"],
+    });
+    let stderr = "";
+    child.stderr?.on("data", (chunk: Buffer) => {
+      stderr += chunk.toString();
+    });
+    const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+    closeSync(out);
+    const text = readFileSync(path, "utf8");
+    return { code, stdout: text.slice(0, text.lastIndexOf("\n") + 1), stderr };
+  }
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** Digests of all files; every process that opens lmdb writes to its table of readers, so that file is left out. */
+function everything(directory: string): [string, string][] {
+  const names = readdirSync(directory, { recursive: true, encoding: "utf8" }).sort();
+  return names
+    .map((name) => join(directory, name))
+    .filter((path) => statSync(path).isFile() && !/lock(\.mdb)?$/.test(path))
+    .map((path) => [relative(directory, path), hashOf(readFileSync(path))]);
+}

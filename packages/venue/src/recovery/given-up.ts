@@ -1,0 +1,79 @@
+/**
+ * Gives up what a log has lost, after the operator has said so. Before anything changes, everything
+ * that shows the loss is put into a folder of its own, which nothing here ever removes:
+ *
+ *   given-up-2026-11-15T22-26-21.123Z/
+ *     loss.json           both positions, and what showed them
+ *     checkpoints.jsonl   a copy of all of them
+ *     journal/            copies of the log's last segments; the snapshots past its end, moved
+ *     history/            the history, moved; the next one is rebuilt from the log
+ *
+ * The history goes last: a crash before that leaves a folder that is refused again, and the next
+ * attempt begins a folder of its own.
+ */
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { FileSnapshots, type Loss, nodeDisk } from "@perpgate/journal";
+import { readCheckpointLines } from "../checkpoint/checkpoint-file.js";
+import { freePath, timeName } from "../history/set-aside.js";
+import type { DataFolder } from "./data-folder.js";
+
+/** Returns the folder that keeps what is given up. The history must be closed. */
+export function giveUp(folder: DataFolder, loss: Loss, nowMs: number): string {
+  const { logId, end, proofs, tailFiles } = loss;
+  const data = dirname(folder.checkpoints);
+  const target = freePath(join(data, `given-up-${timeName(nowMs)}`));
+  const journal = join(target, "journal");
+  mkdirSync(journal, { recursive: true, mode: 0o700 });
+  write(join(target, "loss.json"), `${JSON.stringify({ end, proofs }, null, 2)}\n`);
+  for (const file of tailFiles) copy(file, join(journal, basename(file)));
+  if (existsSync(folder.checkpoints)) {
+    copy(folder.checkpoints, join(target, basename(folder.checkpoints)));
+  }
+  for (const directory of [journal, target, data]) sync(directory);
+  for (const { file, position } of new FileSnapshots(nodeDisk, folder.journal, logId).list()) {
+    if (position.batch > end.batch) renameSync(file, join(journal, basename(file)));
+  }
+  keepCheckpointsUpTo(folder.checkpoints, end.batch);
+  if (existsSync(folder.history)) renameSync(folder.history, join(target, "history"));
+  for (const directory of [journal, target, folder.journal, data]) sync(directory);
+  return target;
+}
+
+/** A checkpoint past the end is a claim that the log cannot keep. */
+function keepCheckpointsUpTo(path: string, batch: number): void {
+  if (!existsSync(path)) return;
+  const kept = readCheckpointLines(path).lines.filter(
+    ({ checkpoint }) => checkpoint.batch <= batch,
+  );
+  write(`${path}.new`, kept.map(({ text }) => `${text}\n`).join(""));
+  renameSync(`${path}.new`, path);
+}
+
+function write(path: string, text: string): void {
+  writeFileSync(path, text, { mode: 0o600 });
+  sync(path);
+}
+
+function copy(from: string, to: string): void {
+  copyFileSync(from, to);
+  sync(to);
+}
+
+function sync(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

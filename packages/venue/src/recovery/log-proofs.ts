@@ -1,0 +1,58 @@
+/**
+ * What shows how far a log had come, besides the log and its snapshots: the history and the
+ * checkpoints. Neither is ever ahead of the synced log: a command reaches the history only when the
+ * journal delivers it, after its sync, and a checkpoint is taken of what the history has on disk. So
+ * one that is ahead means that the log has lost its end, and no crash does that.
+ */
+import { FileSnapshots, inspectLog, LogBehind, type LogProof, nodeDisk } from "@perpgate/journal";
+import { readCheckpoints } from "../checkpoint/checkpoint-file.js";
+import type { Held, HeldRow } from "../history/history-environment.js";
+import { hexOf, openForReading } from "../history/history-store.js";
+import { type DataFolder, dataFolder } from "./data-folder.js";
+
+/** Of the log with that id; without an id, of any log. */
+export function logProofs(
+  folder: DataFolder,
+  held: HeldRow | undefined,
+  logId: Uint8Array | undefined,
+): LogProof[] {
+  const isOfThisLog = logId === undefined || held?.log === hexOf(logId);
+  return [...historyProofs(isOfThisLog ? held : undefined), ...checkpointProofs(folder)];
+}
+
+function historyProofs(held: Held | undefined): LogProof[] {
+  if (held === undefined || held.position === 0) return [];
+  // The last batch may be held in part: then its position says more than its place.
+  const record = Math.max(held.record, held.position);
+  return [{ source: "the history", batch: held.batch, record }];
+}
+
+function checkpointProofs(folder: DataFolder): LogProof[] {
+  const furthest = readCheckpoints(folder.checkpoints).reduce(
+    (best, { batch, record }) => (batch > best.batch ? { batch, record } : best),
+    { batch: 0, record: 0 },
+  );
+  return furthest.batch === 0 ? [] : [{ source: "checkpoints.jsonl", ...furthest }];
+}
+
+/**
+ * What a folder shows of a log that has lost its end, without its lock; undefined if nothing does. A
+ * live venue may append meanwhile, so the proofs are read before the end that they are compared with.
+ */
+export async function shownLoss(directory: string): Promise<LogBehind | undefined> {
+  const folder = dataFolder(directory);
+  const log = inspectLog(nodeDisk, folder.journal, "tail");
+  if (log === undefined) return undefined;
+  const opened = await openForReading(folder.history, log.logId);
+  const store = opened === undefined || "kind" in opened ? undefined : opened;
+  const snapshots = new FileSnapshots(nodeDisk, folder.journal, log.logId).list();
+  const proofs = [
+    ...snapshots.map(({ file, position }) => ({ source: file, ...position })),
+    ...historyProofs(store?.held),
+    ...checkpointProofs(folder),
+  ];
+  await store?.close();
+  const end = inspectLog(nodeDisk, folder.journal, "tail")?.end ?? log.end;
+  const past = proofs.filter(({ batch, record }) => batch > end.batch || record > end.record);
+  return past.length === 0 ? undefined : new LogBehind(folder.journal, end, past);
+}

@@ -1,0 +1,131 @@
+/**
+ * Opens what a data folder holds, up to a replica that has applied the whole log:
+ *
+ *   1. journal   locked and looked at
+ *   2. history   opened, to see how far it has come; compared with the log's end, as are checkpoints
+ *                and snapshots. A log that ends before one of them is refused, unless the loss is
+ *                accepted; then everything that shows it is kept in a folder (given-up.ts).
+ *   3. journal   repaired: a torn commit is copied and cut
+ *   4. replica   newest snapshot, then the log. A history that turns out to be damaged meanwhile is
+ *                set aside and rebuilt; one that a pruned log cannot rebuild is left as it is, and
+ *                the start is refused.
+ *
+ * Nothing is changed before step 2 has passed.
+ */
+import { type FileJournal, type Loss, openJournal, type SpareStatus } from "@perpgate/journal";
+import { FoundHistory } from "../history/found-history.js";
+import type { HistoryEvents } from "../history/history.js";
+import {
+  adoptHistory,
+  type HistoryStore,
+  newHistory,
+  type OpenedStore,
+} from "../history/history-store.js";
+import type { CommandObserver } from "../replica.js";
+import { HistoryDamaged, HistoryLost } from "../venue-errors.js";
+import { SILENT, type VenueLogger, type VenueOptions } from "../venue-options.js";
+import { type DataFolder, dataFolder } from "./data-folder.js";
+import { giveUp } from "./given-up.js";
+import { logProofs } from "./log-proofs.js";
+import { type Recovered, recover } from "./recover.js";
+
+export interface OpenData {
+  readonly journal: FileJournal;
+  readonly recovered: Recovered;
+}
+
+export async function openData(
+  options: VenueOptions,
+  events: HistoryEvents,
+  observers: readonly CommandObserver[],
+): Promise<OpenData> {
+  const { logger = SILENT } = options;
+  const folder = dataFolder(options.directory);
+  const { journal, found } = await openLog(options, folder);
+  for (const cut of journal.recovery.cut) {
+    logger.warn({ cut }, "a torn commit was cut from the log");
+  }
+  try {
+    const { logId, first } = journal.recovery;
+    const nowMs = (options.clock ?? Date.now)();
+    const opened = await adoptHistory(found, logId, first, nowMs).catch(async (error: unknown) => {
+      await found.close();
+      throw error;
+    });
+    warnOfRebuild(options, opened);
+    const replay = (store: HistoryStore) =>
+      recover(journal, folder.journal, store, events, observers, (position, record, records) =>
+        logger.info({ position, record, records }, "recovering"),
+      );
+    const recovered = await replay(opened.store).catch((error: unknown) => {
+      if (!(error instanceof HistoryDamaged)) throw error;
+      if (first.batch > 0) throw new HistoryLost(first, error.message);
+      const rebuilt = newHistory(
+        folder.history,
+        logId,
+        { kind: "damaged", reason: error.message },
+        nowMs,
+      );
+      warnOfRebuild(options, rebuilt);
+      return replay(rebuilt.store);
+    });
+    found.settle();
+    return { journal, recovered };
+  } catch (error) {
+    // Whatever it was, it has not ended the process.
+    if (found.fault === undefined) found.settle();
+    await journal.close();
+    throw error;
+  }
+}
+
+/** Steps 1 to 3. The history is open on return, or closed if there is none to use. */
+async function openLog(
+  options: VenueOptions,
+  folder: DataFolder,
+): Promise<{ journal: FileJournal; found: FoundHistory }> {
+  const { logger = SILENT, clock = Date.now } = options;
+  let found: FoundHistory | undefined;
+  const acceptLoss = async (loss: Loss): Promise<void> => {
+    // Refused before anything moves: without its history the venue could not start afterwards.
+    if (loss.first.batch > 0) throw new HistoryLost(loss.first, "it is ahead of the log");
+    await found?.close();
+    const keptIn = giveUp(folder, loss, clock());
+    found = await FoundHistory.find(folder.history);
+    const { end, proofs } = loss;
+    logger.error({ end, proofs, keptIn }, "LOSS ACCEPTED: what the log has lost is given up");
+  };
+  try {
+    const journal = await openJournal({
+      directory: folder.journal,
+      verify: "tail",
+      onSpare: (status) => reportSpare(status, logger),
+      ...(options.exitDeadline === undefined ? {} : { exitDeadline: options.exitDeadline.memory }),
+      ...(options.segmentBytes === undefined ? {} : { segmentBytes: options.segmentBytes }),
+      proofs: async (logId) => {
+        found = await FoundHistory.find(folder.history);
+        return logProofs(folder, found.row, logId);
+      },
+      ...(options.acceptLoss === true ? { giveUp: acceptLoss } : {}),
+    });
+    if (found === undefined) throw new Error("the history was not looked at");
+    return { journal, found };
+  } catch (error) {
+    await found?.close();
+    throw error;
+  }
+}
+
+/** Room made in time keeps the venue running, so the operator must learn of it before it is needed. */
+function reportSpare({ failures, problem }: SpareStatus, logger: VenueLogger): void {
+  if (problem !== undefined) {
+    const reason = problem.message;
+    logger.warn({ reason, failures }, "the next segment of the log could not be allocated");
+  } else if (failures > 0) {
+    logger.info({ failures }, "the next segment of the log is allocated");
+  }
+}
+
+function warnOfRebuild({ logger = SILENT }: VenueOptions, { discarded }: OpenedStore): void {
+  if (discarded !== undefined) logger.warn({ ...discarded }, "the history is rebuilt from the log");
+}

@@ -1,0 +1,53 @@
+/** Opens the clock of a venue that has recovered: the time to start at, and what is said of jumps. */
+import type { VenueState } from "@perpgate/engine/reading";
+import { SILENT, type VenueOptions } from "../venue-options.js";
+import { type BootClock, readClockRecord } from "./boot-clock.js";
+import { startTime } from "./start-time.js";
+import { type ClockJump, VenueClock } from "./venue-clock.js";
+
+const LOG_EVERY_MS = 1_000;
+
+/** @throws {ClockRefused} before anything is appended to the log. */
+export function openClock(
+  options: VenueOptions,
+  recordPath: string,
+  boot: BootClock,
+  { timeMs, config }: VenueState,
+): VenueClock {
+  const { logger = SILENT } = options;
+  const { clock: wall = Date.now, monotonic = () => performance.now() } = options;
+  const logMs = config === null ? undefined : timeMs;
+  const startMs = startTime({
+    wallMs: wall(),
+    logMs,
+    record: readClockRecord(recordPath),
+    boot: boot(),
+    isAccepted: options.acceptClock === true,
+  });
+  if (logMs !== undefined) {
+    const stoppedMs = startMs - logMs;
+    logger.info({ logMs, startMs, stoppedMs }, "the venue's time goes on");
+  }
+  let loggedAtMs = Number.NEGATIVE_INFINITY;
+  return new VenueClock({ wall, monotonic, boot }, startMs, (jump) => {
+    // A clock that jumps to and fro would fill the log; the count of jumps is exact.
+    if (monotonic() - loggedAtMs < LOG_EVERY_MS) return;
+    loggedAtMs = monotonic();
+    if (jump.kind === "followed") logger.warn({ ...jump }, messageOf(jump));
+    else logger.error({ ...jump }, messageOf(jump));
+  });
+}
+
+function messageOf({ kind, leadMs }: ClockJump): string {
+  switch (kind) {
+    case "followed":
+      return `the clock jumped ahead by ${leadMs} ms; the venue's time follows`;
+    case "doubted":
+      return (
+        `the clock jumped ahead by ${leadMs} ms and is not followed: ` +
+        "put it right, or restart with --accept-clock if it is right"
+      );
+    case "back":
+      return `the clock is ${-leadMs} ms behind the venue's time, which goes on at its own pace`;
+  }
+}

@@ -1,0 +1,91 @@
+import type { Command } from "@perpgate/engine";
+import { beforeEach, describe, expect, test } from "vitest";
+import { Ticker } from "./ticker.js";
+import { VenueClock } from "./venue-clock.js";
+
+const START = 1_800_000_000_000;
+
+let wall = START;
+let monotonic = 0;
+let submitted: Command[] = [];
+beforeEach(() => {
+  wall = START;
+  monotonic = 5_000;
+  submitted = [];
+});
+
+function ticker(startMs = START, lastTickMs = START): Ticker {
+  const clocks = { wall: () => wall, monotonic: () => monotonic, boot: () => undefined };
+  return new Ticker(new VenueClock(clocks, startMs), lastTickMs, (command) => {
+    submitted.push(command);
+  });
+}
+
+/** Both clocks move on together. */
+function pass(ms: number): void {
+  wall += ms;
+  monotonic += ms;
+}
+
+const slotOf = (timeMs: number): number => timeMs / 200;
+
+describe("the ticker", () => {
+  test("tick: one per slot, however often it is asked", () => {
+    const clock = ticker();
+    clock.tick();
+    expect(submitted).toEqual([]);
+    pass(200);
+    clock.tick();
+    clock.tick();
+    pass(199);
+    clock.tick();
+    expect(submitted).toEqual([{ kind: "Tick", slot: slotOf(START + 200) }]);
+  });
+
+  test("tick: a late one takes the present slot, within what the engine bridges", () => {
+    const clock = ticker();
+    pass(1_000);
+    clock.tick();
+    expect(submitted).toEqual([{ kind: "Tick", slot: slotOf(START + 1_000) }]);
+  });
+
+  test("pause: longer than a second is resumed, and ticks go on from there", () => {
+    const clock = ticker();
+    pass(1_001);
+    clock.tick();
+    pass(200);
+    clock.tick();
+    expect(submitted).toEqual([
+      { kind: "Resume", stampMs: START + 1_001, afterPause: true },
+      { kind: "Tick", slot: slotOf(START + 1_200) },
+    ]);
+  });
+
+  test("clock ahead by a minute: resumed", () => {
+    const clock = ticker();
+    wall += 60_000;
+    clock.tick();
+    expect(submitted).toEqual([{ kind: "Resume", stampMs: START + 60_000, afterPause: true }]);
+  });
+
+  test("clock back: the venue's time goes on at its pace, and never back", () => {
+    const clock = ticker();
+    pass(200);
+    clock.tick();
+    wall -= 3_600_000;
+    pass(200);
+    clock.tick();
+    pass(200);
+    clock.tick();
+    expect(submitted.map((command) => command.kind === "Tick" && command.slot)).toEqual(
+      [200, 400, 600].map((ms) => slotOf(START + ms)),
+    );
+  });
+
+  test("clock behind the log at start: time goes on from the log", () => {
+    const clock = ticker(START + 60_000, START + 60_000);
+    pass(200);
+    clock.tick();
+    expect(submitted).toEqual([{ kind: "Tick", slot: slotOf(START + 60_200) }]);
+  });
+});

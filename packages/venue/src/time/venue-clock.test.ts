@@ -1,0 +1,142 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { BootTime } from "./boot-clock.js";
+import { type ClockJump, VenueClock } from "./venue-clock.js";
+
+const START = 1_800_000_000_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+let wall = START;
+let monotonic = 0;
+let boot: BootTime | undefined;
+let jumps: ClockJump[] = [];
+beforeEach(() => {
+  wall = START;
+  monotonic = 5_000;
+  boot = { boot: "one", elapsedMs: 70_000 };
+  jumps = [];
+});
+
+function venueClock(startMs = START): VenueClock {
+  const clocks = { wall: () => wall, monotonic: () => monotonic, boot: () => boot };
+  return new VenueClock(clocks, startMs, (jump) => jumps.push(jump));
+}
+
+/** All clocks move on together. */
+function pass(ms: number): void {
+  wall += ms;
+  monotonic += ms;
+  if (boot !== undefined) boot = { ...boot, elapsedMs: boot.elapsedMs + ms };
+}
+
+/** The machine sleeps: its monotonic clock stands. */
+function sleep(ms: number): void {
+  wall += ms;
+  if (boot !== undefined) boot = { ...boot, elapsedMs: boot.elapsedMs + ms };
+}
+
+describe("nowMs", () => {
+  test("clocks that agree: the wall clock, and nothing is reported", () => {
+    const clock = venueClock();
+    for (let step = 0; step < 100; step++) {
+      pass(200);
+      expect(clock.nowMs()).toBe(wall);
+    }
+    expect(jumps).toEqual([]);
+  });
+
+  test("wall clock back: goes on at its own pace, reported once", () => {
+    const clock = venueClock();
+    wall -= HOUR_MS;
+    pass(400);
+    expect(clock.nowMs()).toBe(START + 400);
+    pass(400);
+    expect(clock.nowMs()).toBe(START + 800);
+    expect(jumps).toEqual([{ kind: "back", leadMs: -HOUR_MS }]);
+    expect(clock.leadMs).toBe(-HOUR_MS);
+  });
+
+  test("wall clock ahead by a minute: followed and reported", () => {
+    const clock = venueClock();
+    wall += 60_000;
+    expect(clock.nowMs()).toBe(START + 60_000);
+    expect(jumps).toEqual([{ kind: "followed", leadMs: 60_000 }]);
+  });
+
+  test("wall clock ahead by an hour for a second and a half: never followed", () => {
+    const clock = venueClock();
+    wall += HOUR_MS;
+    for (let step = 0; step < 15; step++) {
+      pass(100);
+      expect(clock.nowMs()).toBe(START + 100 * (step + 1));
+    }
+    wall -= HOUR_MS;
+    pass(100);
+    expect(clock.nowMs()).toBe(START + 1_600);
+    expect(jumps).toEqual([{ kind: "doubted", leadMs: HOUR_MS }]);
+    expect(clock.leadMs).toBe(0);
+  });
+
+  test("wall clock ahead by days, for an hour: never followed by itself", () => {
+    const clock = venueClock();
+    wall += 3 * DAY_MS;
+    for (let step = 0; step < 18_000; step++) {
+      pass(200);
+      clock.nowMs();
+    }
+    expect(clock.nowMs()).toBe(START + HOUR_MS);
+    expect(clock.leadMs).toBe(3 * DAY_MS);
+    expect(clock.jumps).toEqual({ followed: 0, doubted: 1, back: 0 });
+  });
+
+  test("wall clock that keeps jumping: each jump counts, none is followed", () => {
+    const clock = venueClock();
+    wall += 2 * DAY_MS;
+    for (let jump = 0; jump < 10; jump++) {
+      wall += jump % 2 === 0 ? 5_000 : -5_000;
+      pass(200);
+      clock.nowMs();
+    }
+    expect(clock.nowMs()).toBe(START + 2_000);
+    expect(clock.jumps.doubted).toBe(10);
+  });
+});
+
+describe("nowMs: the machine slept", () => {
+  test("for three days, as the boot clock shows: followed at once", () => {
+    const clock = venueClock();
+    sleep(3 * DAY_MS);
+    expect(clock.nowMs()).toBe(START + 3 * DAY_MS);
+    expect(jumps).toEqual([{ kind: "followed", leadMs: 3 * DAY_MS }]);
+  });
+
+  test("twice: each sleep counts once", () => {
+    const clock = venueClock();
+    sleep(HOUR_MS);
+    clock.nowMs();
+    pass(1_000);
+    // As far again, without sleep.
+    wall += HOUR_MS;
+    expect(clock.nowMs()).toBe(START + HOUR_MS + 1_000);
+    wall -= HOUR_MS;
+    expect(clock.nowMs()).toBe(START + HOUR_MS + 1_000);
+    sleep(HOUR_MS);
+    expect(clock.nowMs()).toBe(START + 2 * HOUR_MS + 1_000);
+    expect(jumps.map(({ kind }) => kind)).toEqual(["followed", "doubted", "followed"]);
+  });
+
+  test("and its clock is wrong too: the sleep counts, the rest is doubted", () => {
+    const clock = venueClock();
+    sleep(HOUR_MS);
+    wall += 700 * DAY_MS;
+    expect(clock.nowMs()).toBe(START + HOUR_MS);
+    expect(jumps).toEqual([{ kind: "doubted", leadMs: 700 * DAY_MS }]);
+  });
+
+  test("where no boot clock shows it: doubted", () => {
+    boot = undefined;
+    const clock = venueClock();
+    sleep(HOUR_MS);
+    expect(clock.nowMs()).toBe(START);
+  });
+});

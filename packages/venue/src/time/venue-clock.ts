@@ -1,0 +1,142 @@
+/**
+ * The venue's time as this machine sees it. It runs on the monotonic clock and is led by the wall
+ * clock:
+ *
+ * - the wall clock goes back: the venue's time goes on at its own pace;
+ * - it is ahead by up to a minute: followed at once;
+ * - it is further ahead, and the boot clock shows that the machine slept for as long: followed;
+ * - it is further ahead, and nothing shows why: doubted. The venue's time goes on at its own pace
+ *   until the clock is put right, or until a start accepts it (start-time.ts).
+ *
+ * Each jump of more than two seconds is reported once and counted.
+ */
+import type { BootClock, BootTime } from "./boot-clock.js";
+import { MAX_FOLLOWED_MS } from "./start-time.js";
+
+export interface Clocks {
+  /** Unix milliseconds. */
+  readonly wall: () => number;
+  /** Milliseconds from any origin, never back. */
+  readonly monotonic: () => number;
+  readonly boot: BootClock;
+}
+
+/** A difference from the wall clock above this is worth a word, and makes the venue unready. */
+export const MAX_LAG_MS = 2_000;
+/** A doubted clock that moves by more than this against the monotonic one has jumped again. */
+const MAX_DRIFT_MS = 1_000;
+
+export type JumpKind =
+  /** Ahead, and followed. */
+  | "followed"
+  /** Ahead, and doubted. */
+  | "doubted"
+  /** Back, behind the venue's time. */
+  | "back";
+
+export interface ClockJump {
+  readonly kind: JumpKind;
+  /** How far the wall clock was ahead of the venue's time; negative: behind. */
+  readonly leadMs: number;
+}
+
+export class VenueClock {
+  /** Since the start. */
+  readonly jumps: Record<JumpKind, number> = { followed: 0, doubted: 0, back: 0 };
+  /** The venue's time at `anchor` of the monotonic clock. */
+  private base: number;
+  private anchor: number;
+  /** Both clocks at one moment, to tell sleep: the boot clock goes on, the monotonic one stands. */
+  private readonly bootAtStart: BootTime | undefined;
+  private readonly monotonicAtStart: number;
+  private sleptMs = 0;
+  /** How far a doubted wall clock is ahead. */
+  private doubtMs: number | undefined;
+  private isBack = false;
+
+  constructor(
+    private readonly clocks: Clocks,
+    startMs: number,
+    private readonly onJump: (jump: ClockJump) => void = () => undefined,
+  ) {
+    this.base = startMs;
+    this.anchor = clocks.monotonic();
+    this.monotonicAtStart = this.anchor;
+    this.bootAtStart = clocks.boot();
+  }
+
+  /** The venue's time, whole milliseconds, never back. */
+  nowMs(): number {
+    const monotonic = this.clocks.monotonic();
+    const running = this.base + (monotonic - this.anchor);
+    const wall = this.clocks.wall();
+    const lead = wall - running;
+    if (lead > MAX_FOLLOWED_MS) return this.farAhead(lead, running, monotonic);
+    this.doubtMs = undefined;
+    if (lead <= 0) {
+      this.noteBehind(lead);
+      return Math.floor(running);
+    }
+    this.isBack = false;
+    if (lead > MAX_LAG_MS) this.report("followed", lead);
+    this.moveTo(wall, monotonic);
+    return Math.floor(wall);
+  }
+
+  /** What the wall clock says, right or wrong. */
+  wallMs(): number {
+    return this.clocks.wall();
+  }
+
+  /** How far the wall clock is ahead of the venue's time; negative: behind. */
+  get leadMs(): number {
+    return this.clocks.wall() - this.nowMs();
+  }
+
+  private farAhead(lead: number, running: number, monotonic: number): number {
+    if (this.doubtMs !== undefined && Math.abs(lead - this.doubtMs) <= MAX_DRIFT_MS) {
+      this.doubtMs = lead;
+      return Math.floor(running);
+    }
+    const slept = this.newlySlept(monotonic);
+    if (lead - slept <= MAX_FOLLOWED_MS) {
+      this.doubtMs = undefined;
+      this.isBack = false;
+      this.report("followed", lead);
+      this.moveTo(running + lead, monotonic);
+      return Math.floor(this.base);
+    }
+    // The sleep has passed in any case.
+    this.moveTo(running + slept, monotonic);
+    this.doubtMs = lead - slept;
+    this.report("doubted", this.doubtMs);
+    return Math.floor(this.base);
+  }
+
+  /** Sleep since the start that was not counted before. */
+  private newlySlept(monotonic: number): number {
+    const now = this.clocks.boot();
+    if (now === undefined || now.boot !== this.bootAtStart?.boot) return 0;
+    const awake = monotonic - this.monotonicAtStart;
+    const slept = now.elapsedMs - this.bootAtStart.elapsedMs - awake;
+    const added = Math.max(0, slept - this.sleptMs);
+    this.sleptMs += added;
+    return added;
+  }
+
+  private noteBehind(lead: number): void {
+    const isBack = lead < -MAX_LAG_MS;
+    if (isBack && !this.isBack) this.report("back", lead);
+    this.isBack = isBack;
+  }
+
+  private moveTo(timeMs: number, monotonic: number): void {
+    this.base = timeMs;
+    this.anchor = monotonic;
+  }
+
+  private report(kind: JumpKind, leadMs: number): void {
+    this.jumps[kind]++;
+    this.onJump({ kind, leadMs: Math.round(leadMs) });
+  }
+}

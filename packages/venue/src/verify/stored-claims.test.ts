@@ -1,0 +1,156 @@
+/** What `verify` makes of checkpoints and snapshots, and of the history of a pruned log. */
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { FileSnapshots, inspectLog, nodeDisk } from "@perpgate/journal";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { readCheckpoints } from "../checkpoint/checkpoint-file.js";
+import { openEnvironment, openTables, type TableName } from "../history/history-environment.js";
+import { encodeReplicaState, newReplicaState } from "../recovery/replica-state.js";
+import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
+import { verify } from "./verify.js";
+
+let folder = "";
+beforeEach(async () => {
+  folder = await temporaryFolder();
+});
+afterEach(() => removeFolder(folder));
+
+const checkpointFile = (): string => join(folder, "checkpoints.jsonl");
+
+/** Polls in turns of the event loop: the checkpoint thread has a pace of its own. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A venue with some orders, and so many checkpoints at least. */
+async function venueWithCheckpoints(orders: number, checkpoints: number): Promise<TestVenue> {
+  const driver = await TestVenue.open(folder, {
+    checkpoints: { everyCommands: 40, everyMs: 3_600_000, keep: 2 },
+    segmentBytes: 16_384,
+  });
+  await driver.index();
+  const sessions = [await driver.signIn(1), await driver.signIn(2)];
+  for (let nonce = 1; nonce <= orders; nonce++) {
+    await trade(driver, sessions, nonce);
+    if (nonce % 20 === 0) await driver.tick();
+  }
+  await driver.venue.history.flush();
+  await until(() => readCheckpoints(checkpointFile()).length >= checkpoints);
+  return driver;
+}
+
+/** One trader buys what the other has sold. */
+async function trade(driver: TestVenue, sessions: readonly number[], nonce: number): Promise<void> {
+  const side = nonce % 2 === 0 ? "short" : "long";
+  await driver.order(sessions[nonce % 2] ?? 0, nonce, side, 650_000, 1);
+}
+
+describe("checkpoints.jsonl", () => {
+  test("bad lines in the middle and a torn one at the end: passed over and counted", async () => {
+    const driver = await venueWithCheckpoints(100, 2);
+    await driver.venue.close();
+    const lines = readFileSync(checkpointFile(), "utf8").split("\n").slice(0, -1);
+    const bad = ["\u0000\u0000\u0000", '{"position":1}', "not JSON"];
+    writeFileSync(checkpointFile(), `${[lines[0], ...bad, ...lines.slice(1)].join("\n")}\n`);
+    appendFileSync(checkpointFile(), '{"position":12,"ba');
+    expect(await verify(folder)).toMatchObject({
+      fault: null,
+      checkpoints: lines.length,
+      badCheckpointLines: bad.length,
+    });
+    // And a start appends to it.
+    const again = await TestVenue.open(folder);
+    await again.venue.close();
+    expect(readCheckpoints(checkpointFile())).toHaveLength(lines.length);
+  });
+});
+
+describe("snapshots", () => {
+  test("a byte of one has changed: its file is named", async () => {
+    const driver = await venueWithCheckpoints(100, 2);
+    await driver.venue.close();
+    const journal = join(folder, "journal");
+    const [name = ""] = readdirSync(journal).filter((each) => each.endsWith(".snapshot"));
+    const bytes = readFileSync(join(journal, name));
+    bytes[200] = (bytes[200] ?? 0) ^ 1;
+    writeFileSync(join(journal, name), bytes);
+    expect((await verify(folder)).fault?.reason).toBe(
+      `the snapshot ${join(journal, name)} is damaged`,
+    );
+  });
+
+  test("one is intact and holds another state: its file is named", async () => {
+    const { venue } = await TestVenue.open(folder);
+    await venue.close();
+    const journal = join(folder, "journal");
+    const log = inspectLog(nodeDisk, journal);
+    if (log === undefined) throw new Error("there is no log");
+    const other = newReplicaState();
+    const body = encodeReplicaState(other, other.engine.snapshot());
+    const { file } = new FileSnapshots(nodeDisk, journal, log.logId).write(log.end, body);
+    expect((await verify(folder)).fault?.reason).toBe(`the snapshot ${file} holds another state`);
+  });
+});
+
+describe("a pruned log", () => {
+  async function prunedFolder(): Promise<void> {
+    const driver = await venueWithCheckpoints(300, 6);
+    expect(driver.venue.prune()).toBeGreaterThan(0);
+    await driver.venue.close();
+  }
+
+  async function changeLastRow(name: TableName, change: (value: Buffer) => Buffer): Promise<void> {
+    const environment = openEnvironment(join(folder, "history"), false);
+    const table = openTables(environment, false)[name];
+    for (const { key, value } of [...table.getRange({ reverse: true, limit: 1 })]) {
+      table.putSync(Buffer.from(key), change(Buffer.from(value)));
+    }
+    await environment.close();
+  }
+
+  test("its history: compared as far as it follows from what is left", async () => {
+    await prunedFolder();
+    const report = await verify(folder);
+    expect(report.fault).toBeNull();
+    expect(report.from).toBeGreaterThan(0);
+    expect(report.historyRows).toBeGreaterThan(20);
+    for (const name of ["fills", "orders", "acks", "blocks"] as const) {
+      const flip = (value: Buffer): Buffer => {
+        value[value.length - 2] = (value.at(-2) ?? 0) ^ 1;
+        return value;
+      };
+      await changeLastRow(name, flip);
+      expect((await verify(folder)).fault?.reason).toContain(`${name}, row`);
+      await changeLastRow(name, flip);
+    }
+    expect((await verify(folder)).fault).toBeNull();
+  });
+
+  test("its history has a damaged row that the start reads: refused, and everything stays", async () => {
+    const driver = await venueWithCheckpoints(300, 6);
+    expect(driver.venue.prune()).toBeGreaterThan(0);
+    const history = join(folder, "history");
+    cpSync(history, join(folder, "older"), { recursive: true });
+    const sessions = [await driver.signIn(3), await driver.signIn(4)];
+    await trade(driver, sessions, 1);
+    await trade(driver, sessions, 2);
+    await driver.venue.close();
+    await removeFolder(history);
+    cpSync(join(folder, "older"), history, { recursive: true });
+    await changeLastRow("candles", (value) => value.subarray(0, 5));
+    const before = readFileSync(join(history, "data.mdb"));
+    await expect(TestVenue.open(folder, { segmentBytes: 16_384 })).rejects.toMatchObject({
+      name: "HistoryLost",
+      message: expect.stringMatching(/cannot be rebuilt: .*a row of candles has 5 bytes.*nothing/),
+    });
+    expect(readFileSync(join(history, "data.mdb")).equals(before)).toBe(true);
+    expect(existsSync(join(history, "opening"))).toBe(false);
+  });
+});
