@@ -12,11 +12,11 @@ export const COST = {
   /** Accepting a connection and closing it. */
   connection: 100,
   /** Reading a connection that had to wait: paid in advance, so that they are read one by one. */
-  waitingConnection: 1_500,
+  waitingConnection: 5_000,
   /** Parsing a request, routing it and writing an answer, whatever the answer is. */
   request: 90,
   /** A request that is parsed and then dropped, because its connection is to be closed. */
-  droppedRequest: 5,
+  droppedRequest: 15,
   /** The handshake of a WebSocket. */
   upgrade: 250,
   /** A message of a WebSocket: unmasking, parsing, an answer. */
