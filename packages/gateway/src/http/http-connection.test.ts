@@ -3,6 +3,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Registry } from "prom-client";
 import { describe, expect, test, vi } from "vitest";
+import { COST } from "../limits/costs.js";
 import { BEARER, type GatewayChanges, runGateway } from "../testing/running-gateway.js";
 import { SAMPLE_ACK, sampleVenue } from "../testing/sample-venue.js";
 import { headerOf, RawClient, rawGet, rawOrder } from "./testing/raw-http.js";
@@ -313,4 +314,32 @@ describe("drain", () => {
     await gateway.drain(20);
     expect(await client.closed()).toBe("");
   });
+});
+
+test("requests that wait: the socket is not read until they are served", async () => {
+  const { dial, orders, counted } = await runHesitant();
+  const client = await RawClient.open(dial);
+  client.socket.write(plainOrder());
+  await vi.waitUntil(() => orders() === 1, WAIT);
+  // Far more than the buffers of both ends hold; each request that is read is charged.
+  const flood = Buffer.from(plainOrder().repeat(200));
+  let sent = 0;
+  await new Promise<void>((resolve) => {
+    const pump = (): void => {
+      for (; sent < 32 * 1_048_576; sent += flood.length) {
+        if (!client.socket.write(flood)) {
+          sent += flood.length;
+          client.socket.once("drain", pump);
+          // No drain: what is in flight is not read.
+          setTimeout(resolve, 500);
+          return;
+        }
+      }
+      resolve();
+    };
+    pump();
+  });
+  const inOneRead = Math.ceil(65_536 / plainOrder().length);
+  const chargedMicros = 1e6 * (await counted("perpgate_cost_seconds_total"));
+  expect(chargedMicros).toBeLessThan(2 * inOneRead * COST.droppedRequest + 5_000);
 });

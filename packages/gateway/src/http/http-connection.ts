@@ -62,12 +62,22 @@ export class HttpConnection {
     private readonly key: string,
     private readonly options: ConnectionOptions,
   ) {
-    // Node resumes the socket after each answer. While requests wait, it is paused again at once.
-    socket.on("resume", () => {
-      if (this.isPaused) socket.pause();
-    });
     socket.once("close", () => this.onClose());
   }
+
+  /**
+   * Node resumes the socket after each answer and for each body. While requests wait, it is paused
+   * again at once. To be called after Node has taken the socket: Node's own listener starts to read,
+   * so this one must run behind it.
+   */
+  keepPaused(): void {
+    this.socket.off("resume", this.onResume);
+    this.socket.on("resume", this.onResume);
+  }
+
+  private readonly onResume = (): void => {
+    if (this.isPaused) this.socket.pause();
+  };
 
   receive(request: IncomingMessage, response: ServerResponse): void {
     if (this.isClosing) {

@@ -12,12 +12,16 @@ import type { Duplex } from "node:stream";
 import type { ServerFrame } from "@perpgate/protocol";
 import { WebSocket } from "ws";
 import type { CostBudgets } from "../limits/cost-budget.js";
-import { frameCost } from "../limits/costs.js";
+import { COST, frameCost } from "../limits/costs.js";
 import { CLOSE, type CloseReason } from "./close-codes.js";
 import type { SocketCall } from "./socket-call.js";
 import type { SocketLimits } from "./socket-limits.js";
 import { type WireFrame, wireFrame } from "./wire-frame.js";
 
+/** How long a peer may take to read the reason why its socket is closed unread. */
+const LINGER_MS = 500;
+/** Frames that a peer may have had on their way when it was told to close. */
+const MAX_LATE_FRAMES = 1_000;
 /** Of a server's ping or pong. */
 const CONTROL_HEADER_BYTES = 2;
 
@@ -51,6 +55,7 @@ export class Connection {
   private readonly roomBytes: number;
   /** Size of a frame that is on its way and alone past the cap. */
   private oversizeBytes = 0;
+  private lateFrames = 0;
   private isPongDue = false;
   private pongsWaiting = 0;
   private owedPong: Buffer | undefined;
@@ -227,6 +232,21 @@ export class Connection {
     this.isClosing = true;
     this.endAll();
     this.socket.close(code, reason);
+  }
+
+  /** Says why and closes without reading on: whoever sends too much goes on sending. */
+  closeUnread(reason: CloseReason): void {
+    if (this.isClosing) return;
+    this.close(reason);
+    this.socket.pause();
+    setTimeout(() => this.destroy(), LINGER_MS).unref();
+  }
+
+  /** Counts a frame that came after the decision to close; too many cut the connection. */
+  countLate(): void {
+    this.charge(COST.controlFrame);
+    this.lateFrames++;
+    if (this.lateFrames === MAX_LATE_FRAMES) this.destroy();
   }
 
   /** Cuts the connection. */

@@ -65,7 +65,7 @@ export class Messages {
     const { connection } = this;
     // `ws` still raises what the last read brought after the decision to close.
     if (!connection.isOpen) {
-      connection.charge(COST.controlFrame);
+      connection.countLate();
       return;
     }
     const isOwing = this.held.length > 0 || connection.isOwing;
@@ -111,7 +111,7 @@ export class Messages {
   private hold(message: HeldMessage): void {
     const { connection, context } = this;
     if (this.held.length >= context.limits.heldMessages) {
-      connection.close(CLOSE.rateLimited);
+      connection.closeUnread(CLOSE.rateLimited);
       this.held.length = 0;
       return;
     }
@@ -140,21 +140,23 @@ export class Messages {
   }
 
   receivePing(data: Buffer): void {
-    this.connection.charge(COST.controlFrame);
     if (this.isControlWithinRate()) this.connection.pong(data);
   }
 
   /** One that was asked for is free. */
   receivePong(): void {
-    this.connection.charge(COST.controlFrame);
     if (!this.connection.takePong()) this.isControlWithinRate();
   }
 
   /** There is no answer that could refuse a control frame: past the limit the socket is closed. */
   private isControlWithinRate(): boolean {
-    if (!this.connection.isOpen) return false;
+    if (!this.connection.isOpen) {
+      this.connection.countLate();
+      return false;
+    }
+    this.connection.charge(COST.controlFrame);
     const { isAllowed } = this.rate.take(CONTROL_FRAMES, performance.now());
-    if (!isAllowed) this.connection.close(CLOSE.rateLimited);
+    if (!isAllowed) this.connection.closeUnread(CLOSE.rateLimited);
     return isAllowed;
   }
 
@@ -167,7 +169,7 @@ export class Messages {
     }
     this.refused++;
     if (this.refused > this.context.limits.messagesBurst) {
-      this.connection.close(CLOSE.rateLimited);
+      this.connection.closeUnread(CLOSE.rateLimited);
       return false;
     }
     const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
