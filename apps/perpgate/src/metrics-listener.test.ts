@@ -21,7 +21,7 @@ async function occupy(port: number): Promise<number> {
   const server = createServer().listen(port, "127.0.0.1");
   onTestFinished(() => void server.close());
   const [error] = await Promise.race([once(server, "listening"), once(server, "error")]);
-  // Whoever has it already serves the test as well.
+  // Another process that holds the port serves the test as well.
   if (error !== undefined) return port;
   const address = server.address();
   return address !== null && typeof address === "object" ? address.port : port;

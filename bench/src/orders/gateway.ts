@@ -107,7 +107,7 @@ export interface GatewayStart {
   readonly log?: number | "inherit";
 }
 
-/** Resolves once the process is ready; whoever calls this ends it. */
+/** Resolves once the process is ready; the caller ends it. */
 export async function startGateway(start: GatewayStart): Promise<Gateway> {
   const { folder, configuration, nodeFlags = [], flags = [], log = "inherit" } = start;
   const config = join(folder, "bench.json");

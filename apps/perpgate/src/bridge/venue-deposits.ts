@@ -147,8 +147,11 @@ export class VenueDeposits implements DepositPort {
     if (!this.isInScope(vote)) return "other_scope";
     const { ownVote } = subject;
     if (ownVote !== null && isSameVote(vote, ownVote)) return "known";
-    if (vote.votedAtMs > this.venue.nowMs() + MAX_CLOCK_LEAD_MS) return "vote_from_future";
-    if (vote.votedAtMs < subject.registeredAtMs) return "vote_outdated";
+    // Attestors elsewhere stamp by their wall clock, those of this process by the venue's time.
+    const [nowMs, wallMs] = [this.venue.nowMs(), this.venue.wallMs()];
+    if (vote.votedAtMs > Math.max(nowMs, wallMs) + MAX_CLOCK_LEAD_MS) return "vote_from_future";
+    const logAheadMs = Math.max(0, nowMs - wallMs);
+    if (vote.votedAtMs < subject.registeredAtMs - logAheadMs) return "vote_outdated";
     if (ownVote !== null && vote.votedAtMs <= ownVote.votedAtMs) return "vote_outdated";
     return judgeOpen(vote, subject, attestation.paused);
   }

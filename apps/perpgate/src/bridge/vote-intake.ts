@@ -67,7 +67,8 @@ export class VoteIntake implements Attestation {
   async queue({ body, bytes, signature }: Signed<DepositQueueBody>): Promise<DepositQueue> {
     const { attestor, venue, time } = body;
     const member = this.memberOf(attestor);
-    const nowMs = this.venue.nowMs();
+    // Attestors elsewhere stamp by their wall clock.
+    const nowMs = this.venue.wallMs();
     if (venue !== this.deposits.history.venueId || Math.abs(time - nowMs) > REQUEST_WINDOW_MS) {
       const seconds = REQUEST_WINDOW_MS / 1_000;
       throw new Refusal("attestor_request_outdated", { seconds, nowMs });

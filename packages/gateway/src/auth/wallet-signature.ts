@@ -18,7 +18,7 @@ const MAX_SIGNATURE_BYTES = 16_384;
 /** `0x` and two digits a byte. */
 const MAX_SIGNATURE_CHARACTERS = 2 + 2 * MAX_SIGNATURE_BYTES;
 
-/** Runs a contract check within the bounds of whoever asked for it. */
+/** Runs a contract check within the bounds of the client that asked for it. */
 export type ContractGate = <T>(check: () => Promise<T>) => Promise<T>;
 
 /** The signature's bytes; refuses what cannot be a signature. */

@@ -2,7 +2,7 @@
  * How many headers a request may have.
  *
  * Node drops headers beyond a count without a word, so a client could hide those that a proxy in
- * front of this process has added, and with them that there is a proxy at all. Node is told to keep
+ * front of this process has added, and with them that there is a proxy at all. Node is set to keep
  * one more than is allowed: a request that shows it had too many, and is refused before anything is
  * read from its headers. Bytes are bounded apart from this, by Node's 16 KiB.
  */

@@ -234,7 +234,7 @@ export class Connection {
     this.socket.close(code, reason);
   }
 
-  /** Says why and closes without reading on: whoever sends too much goes on sending. */
+  /** Says why and closes without reading on: a client that sends too much goes on sending. */
   closeUnread(reason: CloseReason): void {
     if (this.isClosing) return;
     this.close(reason);

@@ -50,7 +50,7 @@ test("prove: each job gets its own answer, as the calling thread would give it",
   ]);
 });
 
-test("prove: an RPC that does not answer is told as that, and ends no thread", async () => {
+test("prove: an RPC that does not answer is reported as such and ends no thread", async () => {
   const thread = await startThread(new Map([[1, "http://127.0.0.1:1"]]));
   expect([thread.servesChain(1), thread.servesChain(2)]).toEqual([true, false]);
   const claim = { chainId: 1, address: WALLET.address, hash: "0x00", signature: "0x00" } as const;
