@@ -103,6 +103,11 @@ export class CostBudgets {
     return this.waiting.has(address) || this.addresses.debtMs(address) > 0;
   }
 
+  /** Whether the address is in debt, whatever else of it waits. */
+  isInDebt(address: string): boolean {
+    return this.isOpen && this.addresses.debtMs(address) > 0;
+  }
+
   /** Takes from the address's reserve and returns true, or returns false while it is used up. */
   takeReserve(address: string, micros: number): boolean {
     if (this.reserves.debtMs(address) > 0) return false;
@@ -116,12 +121,14 @@ export class CostBudgets {
   }
 
   /**
-   * Runs `run` now if the address owes nothing, or else in its turn once the debt is repaid. `run`
-   * must charge what it begins, so that the next item waits for it. Returns how to give up waiting.
+   * Runs `run` in its turn once the debt of the address is repaid, never within this call: a caller
+   * that has just seen `isOwing` may find the debt repaid a moment later, and keeps what is returned
+   * as a sign that it waits. `run` must charge what it begins, so that the next item waits for it.
+   * Returns how to give up waiting.
    */
   whenPaid(address: string, run: () => void): () => void {
-    if (!this.isOwing(address)) {
-      run();
+    if (!this.isOpen) {
+      queueMicrotask(run);
       return () => undefined;
     }
     this.metrics.onHeld();
@@ -161,13 +168,15 @@ export class CostBudgets {
     this.timers.set(address, timer.unref());
   }
 
+  /** Each waiter has one turn: one that waits again, having charged nothing, must not loop here. */
   private release(address: string): void {
     const queue = this.waiting.get(address);
-    while (queue !== undefined && queue.length > 0 && this.addresses.debtMs(address) === 0) {
-      const waiter = queue.shift();
-      waiter?.run();
+    if (queue === undefined) return;
+    for (let turns = queue.length; turns > 0 && queue.length > 0; turns--) {
+      if (this.addresses.debtMs(address) > 0) break;
+      queue.shift()?.run();
     }
-    if (queue === undefined || queue.length === 0) this.waiting.delete(address);
+    if (queue.length === 0) this.waiting.delete(address);
     else this.schedule(address);
   }
 }

@@ -17,20 +17,24 @@ export const COST = {
   request: 90,
   /** A request that is parsed and then dropped, because its connection is to be closed. */
   droppedRequest: 15,
-  /** The handshake of a WebSocket. */
-  upgrade: 250,
+  /** The handshake of a WebSocket, its objects and its end. */
+  upgrade: 1_000,
   /** A message of a WebSocket: unmasking, parsing, an answer. */
   message: 15,
+  /** An error frame: a refusal is made, encoded and written. */
+  errorFrame: 30,
   /** A ping, a pong, or a close frame. */
   controlFrame: 4,
   /** Opening one stream, its first frame not counted. */
-  subscription: 15,
+  subscription: 25,
   /** Writing one frame, whatever its length. */
   frame: 3,
   /** Reading one row of the history and making a frame of it. */
   historyRow: 8,
   /** Collecting a book for its first reader, before any level of it is encoded. */
   snapshot: 250,
+  /** Collecting the state of an account for a private stream. */
+  privateSnapshot: 200,
 } as const;
 
 const MICROS_PER_KIB_READ = 6;

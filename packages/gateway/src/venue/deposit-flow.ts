@@ -60,7 +60,9 @@ export class DepositFlow {
   }
 
   list({ account }: LiveSession): Deposit[] {
-    return this.link.views.deposits(account).map(withChecksums);
+    // A checksum is a hash of 25 µs, and a list of a thousand deposits names few accounts.
+    const checksums = new Map<string, string>();
+    return this.link.views.deposits(account).map((deposit) => withChecksums(deposit, checksums));
   }
 
   read({ account }: LiveSession, depositId: string): AttestedDeposit {
@@ -70,11 +72,21 @@ export class DepositFlow {
   }
 }
 
-/** With the capitals of EIP-55 in every address. */
-export function withChecksums<D extends Deposit>(deposit: D): D {
+/** With the capitals of EIP-55 in every address; `checksums` keeps those that are known already. */
+export function withChecksums<D extends Deposit>(
+  deposit: D,
+  checksums: Map<string, string> = new Map(),
+): D {
+  const checksumOf = (address: string): string => {
+    const known = checksums.get(address);
+    if (known !== undefined) return known;
+    const checked = checksummed(address);
+    checksums.set(address, checked);
+    return checked;
+  };
   return {
     ...deposit,
-    credits: deposit.credits.map((credit) => ({ ...credit, account: checksummed(credit.account) })),
+    credits: deposit.credits.map((credit) => ({ ...credit, account: checksumOf(credit.account) })),
   };
 }
 

@@ -94,7 +94,7 @@ export class Connection {
    */
   get hasRoom(): boolean {
     if (this.transport.writableLength > this.roomBytes) return false;
-    if (!this.isOwing) return true;
+    if (!this.budgets.isInDebt(this.address)) return true;
     this.announceRoomWhenPaid();
     return false;
   }

@@ -72,7 +72,7 @@ export class Messages {
     connection.charge(COST.message + readCost(data.length));
     const receivedAt = performance.now();
     const call = new SocketCall(connection, connection.countMessage(), receivedAt, this.onFault);
-    if (!this.isWithinRate(receivedAt, call)) return;
+    if (!this.isWithinRate(receivedAt, call, isOwing)) return;
     if (isOwing && !this.isExit(data, isBinary, call)) this.hold({ data, isBinary, call });
     else this.run(data, isBinary, call);
   }
@@ -160,15 +160,15 @@ export class Messages {
     return isAllowed;
   }
 
-  /** Refused unread, so without its `id`; one that keeps on is closed. */
-  private isWithinRate(now: number, call: SocketCall): boolean {
+  /** Refused unread, so without its `id`; one that keeps on, or is over its budget, is closed. */
+  private isWithinRate(now: number, call: SocketCall, isOwing: boolean): boolean {
     const { isAllowed, retryAfterMs } = this.rate.take(MESSAGES, now);
     if (isAllowed) {
       this.refused = 0;
       return true;
     }
     this.refused++;
-    if (this.refused > this.context.limits.messagesBurst) {
+    if (isOwing || this.refused > this.context.limits.messagesBurst) {
       this.connection.closeUnread(CLOSE.rateLimited);
       return false;
     }

@@ -10,6 +10,7 @@ import { Refusal } from "@perpgate/protocol";
 import { roundedMs } from "../http/client.js";
 import type { TimedClient } from "../http/operation.js";
 import type { OverBudget } from "../limits/charge-operation.js";
+import { COST } from "../limits/costs.js";
 import { CLOSE } from "./close-codes.js";
 import type { Connection } from "./connection.js";
 
@@ -68,6 +69,7 @@ export class SocketCall implements TimedClient {
   /** An `error` frame, with the stream that it is about where a message names several. */
   refuse(error: unknown, about?: { readonly stream: string }): void {
     if (!(error instanceof Refusal)) this.onFault(error, this.requestId);
+    this.connection.charge(COST.errorFrame);
     const refusal = error instanceof Refusal ? error : new Refusal("internal_error", {});
     const body = refusal.toBody(this.requestId);
     const d = this.echoing(about === undefined ? body : { ...about, ...body });

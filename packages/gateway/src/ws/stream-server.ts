@@ -173,6 +173,14 @@ export class StreamServer {
     { budgets }: GatewayContext,
     accept: () => void,
   ): void {
+    const pay = (): void => {
+      budgets.charge(address, COST.upgrade);
+      accept();
+    };
+    if (!budgets.isOwing(address)) {
+      pay();
+      return;
+    }
     if (budgets.waitingCount(address) >= this.limits.socketsPerAddress) {
       budgets.charge(address, COST.request);
       refuseUpgrade(socket, overBudget());
@@ -184,8 +192,7 @@ export class StreamServer {
     const giveUp = budgets.whenPaid(address, () => {
       socket.off("error", ignore);
       if (socket.destroyed) return;
-      budgets.charge(address, COST.upgrade);
-      accept();
+      pay();
     });
     socket.once("close", giveUp);
   }

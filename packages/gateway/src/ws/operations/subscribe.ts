@@ -110,6 +110,7 @@ function open(
   }
   const { session } = connection;
   if (session === undefined) throw new Refusal("token_required", {});
+  connection.charge(COST.privateSnapshot);
   const end = hub.openPrivate(connection, name.stream, session.account, since);
   connection.subscriptions.set(stream, { isPrivate: true, end });
 }

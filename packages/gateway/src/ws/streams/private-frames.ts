@@ -77,7 +77,8 @@ export function stateFrame(
     case "positions":
       return wireFrame({ t: stream, d: { type, seq, positions: views.positions(account) } });
     case "deposits": {
-      const deposits = views.deposits(account).map(withChecksums);
+      const checksums = new Map<string, string>();
+      const deposits = views.deposits(account).map((one) => withChecksums(one, checksums));
       return wireFrame({ t: stream, d: { type, seq, deposits } });
     }
   }
