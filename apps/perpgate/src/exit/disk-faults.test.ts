@@ -4,7 +4,7 @@
  * acknowledged order. The library is loaded into that one too, for its own run, and does nothing
  * until it is triggered; after every fifth run a process without it looks, and `perpgate verify`.
  *
- * PERPGATE_FAULT_RUNS: how many runs. The table is repeated, with the failure some calls later.
+ * PERPGATE_FAULT_RUNS: how many runs; `npm run test:faults` makes a hundred. The table is repeated, with the failure some calls later.
  */
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -17,7 +17,7 @@ import {
   temporaryFolder,
 } from "../testing/perpgate-process.js";
 
-const RUNS = Number(process.env.PERPGATE_FAULT_RUNS ?? 20);
+const RUNS = Number(process.env.PERPGATE_FAULT_RUNS ?? 10);
 const EXIT_MS = 5_000;
 /** Runs one after the other on the same folder; each process looks for what the one before has left. */
 const GROUP = 5;
@@ -58,7 +58,16 @@ if ("missing" in library) {
 
 /** The next runs go on with the folder, so that segments are allocated once. */
 const data = join(temporaryFolder(afterAll), "data");
-const limits = { ordersPerSecond: 1e6, ordersBurst: 1e6, readsPerSecond: 1e6, readsBurst: 1e6 };
+const limits = {
+  ordersPerSecond: 1e6,
+  ordersBurst: 1e6,
+  readsPerSecond: 1e6,
+  readsBurst: 1e6,
+  costMsPerSecond: 1e6,
+  costBurstMs: 1e6,
+  accountCostMsPerSecond: 1e6,
+  accountCostBurstMs: 1e6,
+};
 
 function start(environment: NodeJS.ProcessEnv = {}): PerpgateProcess {
   const snapshots = { everyCommands: 100 };

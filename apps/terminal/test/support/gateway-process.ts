@@ -23,6 +23,8 @@ const UNLIMITED = {
   readsPerSecond: 1e6,
   costMsPerSecond: 1e6,
   costBurstMs: 1e6,
+  accountCostMsPerSecond: 1e6,
+  accountCostBurstMs: 1e6,
   readsBurst: 1e6,
 };
 

@@ -20,6 +20,9 @@ export interface ConnectionsOptions extends ConnectionOptions {
   onRefused(): void;
 }
 
+/** Connections of one address whose first read is not paid in advance. */
+const FREE_CONNECTIONS = 16;
+
 export class HttpConnections {
   private readonly connections = new WeakMap<Socket, HttpConnection>();
   private readonly perAddress = new Map<string, number>();
@@ -81,7 +84,8 @@ export class HttpConnections {
     const key = clientKeyOf(address);
     const isProxy = this.options.isTrustedProxy(address);
     const { budgets } = this.options;
-    budgets.charge(key, COST.connection);
+    const isOneOfMany = (this.perAddress.get(key) ?? 0) >= FREE_CONNECTIONS;
+    budgets.charge(key, isOneOfMany ? COST.connectionOfMany : COST.connection);
     if (!isProxy && !this.count(key, socket)) return;
     const connection = new HttpConnection(socket, key, this.options);
     this.connections.set(socket, connection);
@@ -120,7 +124,7 @@ export class HttpConnections {
       this.parked.delete(socket);
       socket.off("error", ignoreReset);
       socket.off("end", leave);
-      this.options.budgets.charge(key, COST.waitingConnection);
+      this.options.budgets.charge(key, COST.connectionOfMany);
       if (!socket.destroyed) toNode(socket);
     });
     socket.once("close", () => {

@@ -11,8 +11,11 @@
 export const COST = {
   /** Accepting a connection and closing it. */
   connection: 100,
-  /** Reading a connection that had to wait: paid in advance, so that they are read one by one. */
-  waitingConnection: 5_000,
+  /**
+   * A connection of an address that has many, or that had to wait: what one read of it may cost is
+   * paid in advance, so that they are not all read in the same turn of the event loop.
+   */
+  connectionOfMany: 5_000,
   /** Parsing a request, routing it and writing an answer, whatever the answer is. */
   request: 90,
   /** A request that is parsed and then dropped, because its connection is to be closed. */

@@ -79,12 +79,15 @@ class SnapshotTaken implements VenueLogger {
   }
 }
 
-/** Digests of all files; every process that opens lmdb writes to its table of readers, so that file is left out. */
+/**
+ * Digests of all files but two kinds: every process that opens lmdb writes to its table of readers,
+ * and the trial write before that leaves no file.
+ */
 function everything(directory: string): Record<string, string> {
   const names = readdirSync(directory, { recursive: true, encoding: "utf8" });
   const files = names
     .map((name) => join(directory, name))
-    .filter((path) => statSync(path).isFile() && !/lock(\.mdb)?$/.test(path));
+    .filter((path) => statSync(path).isFile() && !/lock(\.mdb)?$|history\/probe$/.test(path));
   return Object.fromEntries(
     files.map((path) => [
       relative(directory, path),
