@@ -9,6 +9,8 @@ const LONGEST = [
   "apps/perpgate/src/exit/disk-faults.test.ts",
   "packages/venue/src/crash.test.ts",
   "apps/terminal/test/page.test.ts",
+  "apps/perpgate/src/doubtful-start.test.ts",
+  "bench/src/attacks/costs.test.ts",
   "apps/perpgate/src/main.test.ts",
   "packages/simulator/src/exhaustive.test.ts",
   "apps/perpgate/src/commands/trading.test.ts",
