@@ -23,7 +23,9 @@ const library = compileFaultLibrary(afterAll);
 if ("missing" in library && process.env.REQUIRE_CC === "1") throw new Error(library.missing);
 
 function start(environment: NodeJS.ProcessEnv): PerpgateProcess {
-  const limits = { ordersPerSecond: 1e6, ordersBurst: 1e6, costMsPerSecond: 1e6 };
+  // A flow that is limited ends, and then nothing is in flight.
+  const cost = { costMsPerSecond: 1e6, accountCostMsPerSecond: 1e6, accountCostBurstMs: 1e6 };
+  const limits = { ordersPerSecond: 1e6, ordersBurst: 1e6, ...cost };
   const config = configurationFile({ limits, http: { drainGraceMs: 100 } });
   const args = ["--port", "0", "--data", join(temporaryFolder(), "data"), "--config", config];
   return new PerpgateProcess(args, environment, [process.execPath, "--import", PROVOKE, MAIN]);
