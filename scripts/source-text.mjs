@@ -1,8 +1,8 @@
 /**
- * Just enough of TypeScript's lexis for the house check.
+ * Just enough of a TypeScript lexer for the boundary check.
  *
- * The compiler has no JavaScript interface from version 7 on, so comments and literals are told
- * from code by one expression. It must never take a word in a comment for code, or the reverse.
+ * The compiler has no JavaScript interface from version 7 on, so one expression separates comments
+ * and literals from code. It must never take a word in a comment for code, or the reverse.
  */
 
 const COMMENT_OR_LITERAL =

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /**
- * The one test command: types, style, the house check, then every test.
+ * The one test command: types, style, the boundary check, then every test.
  *
- * All steps run even after one has failed, so that one run shows everything. The last line stands
- * alone and reads `N passed, N failed`; a failed step before the tests counts as one failure.
+ * All steps run even after one has failed, so that one run shows everything. The last line
+ * reads `N passed, N failed`; a failed step before the tests counts as one failure.
  */
 
 import { spawnSync } from "node:child_process";
@@ -20,7 +20,7 @@ const CHECKS = [
   // More checkers look at the same types again: a third less processor time with one a project.
   ["types", tool("tsc"), ["-b", "--checkers", "1"]],
   ["style", tool("biome"), ["check", "--error-on-warnings", "."]],
-  ["house", process.execPath, [join(root, "scripts/check-house.mjs")]],
+  ["boundaries", process.execPath, [join(root, "scripts/check-boundaries.mjs")]],
 ];
 
 function run(name, command, args) {

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 /**
- * The house check: import direction between packages, the purity of what must be pure, and packages
- * that are published without their tests.
+ * The boundary check: import direction between packages, purity of the engine and of what runs in
+ * browsers, and packages that are published without their tests.
  *
- * In: the repository's folder. Out: one line per violation and exit code 1, or silence and 0. The
- * arrows are those of docs/architecture.md; a package that has no line here has no place yet.
+ * Prints one line per violation and ends with code 1, or prints nothing and ends with 0. The allowed
+ * imports are those of docs/architecture.md; every package needs an entry here.
  */
 
 import { readdirSync, readFileSync, statSync } from "node:fs";
@@ -25,7 +25,7 @@ const ALL = [
   "bots",
 ];
 
-/** Which packages each room may import; itself it may always. */
+/** Which packages each package may import; itself always. */
 const MAY_IMPORT = {
   "packages/protocol": [],
   "packages/engine": ["protocol"],
@@ -41,7 +41,7 @@ const MAY_IMPORT = {
   "apps/terminal": ["protocol", "sdk"],
 };
 
-/** What a room's tests may import besides: the real thing that stands behind its port. */
+/** What a package's tests may import in addition: the real server behind a client. */
 const TESTS_MAY_IMPORT = {
   "packages/bridge": ["engine"],
   "packages/sdk": ["engine", "venue", "gateway", "oracle"],
@@ -49,12 +49,12 @@ const TESTS_MAY_IMPORT = {
   "apps/terminal": ["engine"],
 };
 
-/** Among a package's `files`: tests are built beside what they test, and run from there. */
+/** Required among a package's `files`: tests are built next to the code that they test. */
 const NO_TESTS = "!dist/**/*.test.*";
 
 const RUNS_IN_BROWSERS = ["packages/protocol", "packages/sdk", "apps/terminal"];
 
-/** What would let two replicas differ: clocks, chance, scheduling, the surroundings. */
+/** What could make two replicas differ: clocks, randomness, scheduling, the environment. */
 const IMPURE = [
   [/\bDate\.now\b/, "Date.now"],
   [/\bnew\s+Date\b/, "new Date"],
@@ -74,67 +74,67 @@ const IMPURE = [
   [/\btoLocale\w+\s*\(|\bIntl\s*\.|\blocaleCompare\b/, "the locale"],
 ];
 
-export function checkHouse(root) {
+export function checkBoundaries(root) {
   const violations = [];
-  for (const room of roomsOf(root)) {
-    const allowed = MAY_IMPORT[room];
+  for (const owner of packagesOf(root)) {
+    const allowed = MAY_IMPORT[owner];
     if (allowed === undefined) {
-      violations.push(`${room}: has no place in scripts/check-house.mjs`);
+      violations.push(`${owner}: has no entry in scripts/check-boundaries.mjs`);
       continue;
     }
-    violations.push(...checkManifest(root, room, allowed));
-    for (const file of sourcesOf(join(root, room))) {
-      violations.push(...checkFile(root, room, allowed, file));
+    violations.push(...checkManifest(root, owner, allowed));
+    for (const file of sourcesOf(join(root, owner))) {
+      violations.push(...checkFile(root, owner, allowed, file));
     }
   }
   return violations;
 }
 
-function checkManifest(root, room, allowed) {
-  const manifest = JSON.parse(readFileSync(join(root, room, "package.json"), "utf8"));
-  const strangers = (dependencies, known) =>
+function checkManifest(root, owner, allowed) {
+  const manifest = JSON.parse(readFileSync(join(root, owner, "package.json"), "utf8"));
+  const forbidden = (dependencies, known) =>
     Object.keys(dependencies ?? {}).filter(
       (name) => name.startsWith(SCOPE) && !known.includes(name.slice(SCOPE.length)),
     );
   const violations = [
-    ...strangers(manifest.dependencies, allowed),
-    ...strangers(manifest.devDependencies, inTests(room, allowed)),
-  ].map((name) => `${room}/package.json: ${room} must not depend on ${name}`);
+    ...forbidden(manifest.dependencies, allowed),
+    ...forbidden(manifest.devDependencies, inTests(owner, allowed)),
+  ].map((name) => `${owner}/package.json: ${owner} must not depend on ${name}`);
   const { files = [] } = manifest;
   if (files.includes("dist") && !files.includes(NO_TESTS)) {
-    violations.push(`${room}/package.json: "files" publishes tests; add "${NO_TESTS}"`);
+    violations.push(`${owner}/package.json: "files" publishes tests; add "${NO_TESTS}"`);
   }
   return violations;
 }
 
-function checkFile(root, room, allowed, file) {
+function checkFile(root, owner, allowed, file) {
   const where = relative(root, file).split(sep).join("/");
   const text = readFileSync(file, "utf8");
   const violations = [];
   for (const specifier of importsOf(text)) {
-    const known = isTest(file) ? inTests(room, allowed) : allowed;
-    const problem = arrowProblem(join(root, room), room, known, file, specifier);
+    const known = isTest(file) ? inTests(owner, allowed) : allowed;
+    const problem = importProblem(join(root, owner), owner, known, file, specifier);
     if (problem !== undefined) violations.push(`${where}: ${problem}`);
   }
   if (isTest(file)) return violations;
-  if (RUNS_IN_BROWSERS.includes(room)) violations.push(...browserProblems(where, text));
-  if (room === "packages/engine") violations.push(...purityProblems(root, where, text));
+  if (RUNS_IN_BROWSERS.includes(owner)) violations.push(...browserProblems(where, text));
+  if (owner === "packages/engine") violations.push(...purityProblems(root, where, text));
   return violations;
 }
 
-function inTests(room, allowed) {
-  return [...allowed, ...(TESTS_MAY_IMPORT[room] ?? [])];
+function inTests(owner, allowed) {
+  return [...allowed, ...(TESTS_MAY_IMPORT[owner] ?? [])];
 }
 
-function arrowProblem(folder, room, allowed, file, specifier) {
+function importProblem(folder, owner, allowed, file, specifier) {
   if (specifier.startsWith(".")) {
     const target = resolve(dirname(file), specifier);
-    return target.startsWith(folder + sep) ? undefined : `"${specifier}" leaves ${room}`;
+    return target.startsWith(folder + sep) ? undefined : `"${specifier}" leaves ${owner}`;
   }
   if (!specifier.startsWith(SCOPE)) return undefined;
   const [name] = specifier.slice(SCOPE.length).split("/");
-  if (allowed.includes(name) || room === `packages/${name}`) return undefined;
-  return `${room} must not import ${specifier}`;
+  if (allowed.includes(name) || owner === `packages/${name}`) return undefined;
+  return `${owner} must not import ${specifier}`;
 }
 
 function browserProblems(where, text) {
@@ -180,7 +180,7 @@ function isPureProtocolPath(root, specifier) {
   return true;
 }
 
-function roomsOf(root) {
+function packagesOf(root) {
   return ["packages", "apps"].flatMap((parent) =>
     list(join(root, parent))
       .filter((entry) => isFile(join(root, parent, entry.name, "package.json")))
@@ -199,7 +199,10 @@ function sourcesOf(folder) {
 }
 
 function isTest(file) {
-  return /\.(?:test|bench)\.\w+$/.test(file) || file.split(sep).includes("test");
+  return (
+    /\.(?:test|bench)\.\w+$/.test(file) ||
+    file.split(sep).some((part) => part === "test" || part === "testing")
+  );
 }
 
 function list(folder) {
@@ -215,7 +218,7 @@ function isFile(path) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const violations = checkHouse(resolve(dirname(process.argv[1]), ".."));
+  const violations = checkBoundaries(resolve(dirname(process.argv[1]), ".."));
   for (const violation of violations) console.error(violation);
   process.exitCode = violations.length === 0 ? 0 : 1;
 }

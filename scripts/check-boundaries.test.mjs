@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
-import { checkHouse } from "./check-house.mjs";
+import { checkBoundaries } from "./check-boundaries.mjs";
 import { importsOf, withoutCommentsAndStrings } from "./source-text.mjs";
 
 const folders = [];
@@ -11,24 +11,24 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-/** A repository with these files; every room named gets a manifest unless it brings one. */
-function house(files) {
-  const root = mkdtempSync(join(tmpdir(), "perpgate-house-"));
+/** The violations of a repository with these files; a package without a manifest gets an empty one. */
+function violationsOf(files) {
+  const root = mkdtempSync(join(tmpdir(), "perpgate-boundaries-"));
   folders.push(root);
-  const rooms = new Set(Object.keys(files).map((path) => path.split("/").slice(0, 2).join("/")));
-  const manifests = [...rooms].map((room) => [`${room}/package.json`, "{}"]);
+  const packages = new Set(Object.keys(files).map((path) => path.split("/").slice(0, 2).join("/")));
+  const manifests = [...packages].map((folder) => [`${folder}/package.json`, "{}"]);
   for (const [path, text] of Object.entries({ ...Object.fromEntries(manifests), ...files })) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }
-  return checkHouse(root);
+  return checkBoundaries(root);
 }
 
 const ENGINE = "packages/engine/src/match.ts";
 
 describe("import direction", () => {
   test("this repository: no violation", () => {
-    expect(checkHouse(resolve(dirname(fileURLToPath(import.meta.url)), ".."))).toEqual([]);
+    expect(checkBoundaries(resolve(dirname(fileURLToPath(import.meta.url)), ".."))).toEqual([]);
   });
 
   test.each([
@@ -69,12 +69,12 @@ describe("import direction", () => {
       'import {\n  x,\n  y,\n} from\n  "@perpgate/engine";',
     ],
   ])("%s: refused", (_, path, text) => {
-    expect(house({ [path]: text })).toHaveLength(1);
+    expect(violationsOf({ [path]: text })).toHaveLength(1);
   });
 
   test("a dependency in the manifest alone: refused", () => {
     const manifest = JSON.stringify({ dependencies: { "@perpgate/engine": "1" } });
-    expect(house({ "packages/gateway/package.json": manifest })).toEqual([
+    expect(violationsOf({ "packages/gateway/package.json": manifest })).toEqual([
       "packages/gateway/package.json: packages/gateway must not depend on @perpgate/engine",
     ]);
   });
@@ -84,32 +84,32 @@ describe("import direction", () => {
     const manifest = (key) => JSON.stringify({ [key]: { "@perpgate/engine": "1" } });
     const path = "packages/bridge/package.json";
     expect(
-      house({ "packages/bridge/test/a.ts": text, [path]: manifest("devDependencies") }),
+      violationsOf({ "packages/bridge/test/a.ts": text, [path]: manifest("devDependencies") }),
     ).toEqual([]);
     expect(
-      house({ "packages/bridge/src/a.ts": text, [path]: manifest("dependencies") }),
+      violationsOf({ "packages/bridge/src/a.ts": text, [path]: manifest("dependencies") }),
     ).toHaveLength(2);
-    expect(house({ "packages/oracle/test/a.ts": text })).toHaveLength(1);
+    expect(violationsOf({ "packages/oracle/test/a.ts": text })).toHaveLength(1);
   });
 
   test("a package that would publish its tests: refused", () => {
     const manifest = (...files) => ({ "packages/journal/package.json": JSON.stringify({ files }) });
-    expect(house(manifest("dist", "README.md"))).toEqual([
+    expect(violationsOf(manifest("dist", "README.md"))).toEqual([
       'packages/journal/package.json: "files" publishes tests; add "!dist/**/*.test.*"',
     ]);
-    expect(house(manifest("dist", "!dist/**/*.test.*"))).toEqual([]);
-    expect(house(manifest("bin"))).toEqual([]);
+    expect(violationsOf(manifest("dist", "!dist/**/*.test.*"))).toEqual([]);
+    expect(violationsOf(manifest("bin"))).toEqual([]);
   });
 
-  test("a package without a place: refused", () => {
-    expect(house({ "packages/utils/src/a.ts": "" })).toEqual([
-      "packages/utils: has no place in scripts/check-house.mjs",
+  test("a package without an entry: refused", () => {
+    expect(violationsOf({ "packages/utils/src/a.ts": "" })).toEqual([
+      "packages/utils: has no entry in scripts/check-boundaries.mjs",
     ]);
   });
 
-  test("the arrows of the house, comments and strings: allowed", () => {
+  test("allowed imports, comments and strings: no violation", () => {
     expect(
-      house({
+      violationsOf({
         "packages/venue/src/a.ts": 'import "@perpgate/engine"; import "@perpgate/journal";',
         "packages/simulator/src/a.ts":
           'import "@perpgate/venue"; import "@perpgate/journal/testing";',
@@ -121,8 +121,8 @@ describe("import direction", () => {
   });
 
   test("protocol imports node: refused, except in tests", () => {
-    expect(house({ "packages/protocol/src/a.ts": 'import "node:fs";' })).toHaveLength(1);
-    expect(house({ "packages/protocol/src/a.test.ts": 'import "node:fs";' })).toEqual([]);
+    expect(violationsOf({ "packages/protocol/src/a.ts": 'import "node:fs";' })).toHaveLength(1);
+    expect(violationsOf({ "packages/protocol/src/a.test.ts": 'import "node:fs";' })).toEqual([]);
   });
 });
 
@@ -143,7 +143,7 @@ describe("engine purity", () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a file under test
     "const s = `${Date.now()}`;",
   ])("%s: refused", (text) => {
-    expect(house({ [ENGINE]: text })).not.toEqual([]);
+    expect(violationsOf({ [ENGINE]: text })).not.toEqual([]);
   });
 
   test("a protocol subpath is judged by what it leads to", () => {
@@ -151,18 +151,20 @@ describe("engine purity", () => {
     const through = { "packages/protocol/src/units.ts": 'export * from "./decimal.js";' };
     const decimal = (text) => ({ "packages/protocol/src/decimal.ts": text });
     const engine = (name) => ({ [ENGINE]: `import "@perpgate/protocol/${name}";` });
-    expect(house({ ...pure, ...engine("integers") })).toEqual([]);
-    expect(house({ ...through, ...decimal(""), ...engine("units") })).toEqual([]);
-    expect(house({ ...through, ...decimal('import "typebox";'), ...engine("units") })).toHaveLength(
-      1,
-    );
-    expect(house({ ...through, ...decimal("Date.now();"), ...engine("units") })).toHaveLength(1);
-    expect(house({ ...pure, ...engine("missing") })).toHaveLength(1);
+    expect(violationsOf({ ...pure, ...engine("integers") })).toEqual([]);
+    expect(violationsOf({ ...through, ...decimal(""), ...engine("units") })).toEqual([]);
+    expect(
+      violationsOf({ ...through, ...decimal('import "typebox";'), ...engine("units") }),
+    ).toHaveLength(1);
+    expect(
+      violationsOf({ ...through, ...decimal("Date.now();"), ...engine("units") }),
+    ).toHaveLength(1);
+    expect(violationsOf({ ...pure, ...engine("missing") })).toHaveLength(1);
   });
 
   test("the same words in comments, strings, members and tests: allowed", () => {
     expect(
-      house({
+      violationsOf({
         [ENGINE]: '/* Date.now, await */ const s = "new Date"; // async\nstate.process.x;',
         "packages/engine/src/match.test.ts": 'import fc from "fast-check"; Date.now();',
         "packages/engine/src/match.bench.ts": "performance.now();",
