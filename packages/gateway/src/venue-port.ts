@@ -3,7 +3,7 @@
  *
  * The gateway decodes, validates and limits; what passes goes through this interface, and what
  * comes back is written out by the schema of the operation. A method resolves once its effect is
- * durable, and rejects with a `Refusal` for an answer of the error table; any other rejection is
+ * durable, and rejects with a `ApiError` for an answer of the error table; any other rejection is
  * an internal error. The gateway never imports an engine: tests and processes attach a venue.
  */
 

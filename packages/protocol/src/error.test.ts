@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { ERROR_CODES, type ErrorValues, Refusal } from "./error.js";
+import { ApiError, ERROR_CODES, type ErrorValues } from "./error.js";
 import { ERROR_TABLE } from "./error-table.js";
 
 describe("error table", () => {
@@ -42,16 +42,16 @@ describe("error table", () => {
   });
 });
 
-describe("Refusal", () => {
+describe("ApiError", () => {
   test("a value or field of 64 KB: repeated by its first 300 characters", () => {
     const long = "x".repeat(65_536);
-    const refusal = new Refusal("unknown_stream", { stream: long }, { field: long });
+    const refusal = new ApiError("unknown_stream", { stream: long }, { field: long });
     expect(refusal.message).toBe(`No stream "${"x".repeat(300)}…".`);
     expect(refusal.field).toBe(`${"x".repeat(300)}…`);
   });
 
   test("fills every brace of its message", () => {
-    const refusal = new Refusal(
+    const refusal = new ApiError(
       "price_outside_band",
       { price: 70000, low: 61750, high: 68250, mark: 65000 },
       { field: "price" },
@@ -65,7 +65,7 @@ describe("Refusal", () => {
   });
 
   test("leaves out field and details where there are none", () => {
-    expect(Object.keys(new Refusal("token_required", {}).toBody("r2"))).toEqual([
+    expect(Object.keys(new ApiError("token_required", {}).toBody("r2"))).toEqual([
       "code",
       "message",
       "requestId",
@@ -75,6 +75,6 @@ describe("Refusal", () => {
   test("the compiler knows which values a code needs", () => {
     expectTypeOf<keyof ErrorValues<"nonce_conflict">>().toEqualTypeOf<"nonce" | "ackNonce">();
     // @ts-expect-error the message of rate_limited names retryAfterSeconds
-    expect(new Refusal("rate_limited", {}).message).toContain("undefined");
+    expect(new ApiError("rate_limited", {}).message).toContain("undefined");
   });
 });

@@ -37,7 +37,7 @@ type FieldsOf<Code extends ErrorCode> = Placeholder<(typeof ERROR_TABLE)[Code]["
 /** The values a code's message needs; none for a message without braces. */
 export type ErrorValues<Code extends ErrorCode> = Readonly<Record<FieldsOf<Code>, string | number>>;
 
-export interface RefusalContext {
+export interface ApiErrorContext {
   readonly field?: string;
   readonly details?: Readonly<Record<string, unknown>>;
 }
@@ -52,8 +52,8 @@ type Values<Code extends ErrorCode> = [FieldsOf<Code>] extends [never]
  */
 const SHOWN_CHARACTERS = 300;
 
-export class Refusal<Code extends ErrorCode = ErrorCode> extends Error {
-  override readonly name = "Refusal";
+export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
+  override readonly name = "ApiError";
   readonly status: number;
   readonly field: string | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;
@@ -61,7 +61,7 @@ export class Refusal<Code extends ErrorCode = ErrorCode> extends Error {
   constructor(
     readonly code: Code,
     values: Values<Code>,
-    context: RefusalContext = {},
+    context: ApiErrorContext = {},
   ) {
     super(fillIn(ERROR_TABLE[code].message, values));
     this.status = ERROR_TABLE[code].status;

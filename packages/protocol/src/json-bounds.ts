@@ -7,7 +7,7 @@
  * collide in a hash table. The grammar is not judged here.
  */
 
-import { Refusal } from "./error.js";
+import { ApiError } from "./error.js";
 
 export interface JsonBounds {
   /** Objects and arrays inside each other. */
@@ -77,6 +77,6 @@ function endOfString(text: string, open: number): number {
   return length;
 }
 
-function refuse(problem: string): Refusal {
-  return new Refusal("malformed_json", { problem });
+function refuse(problem: string): ApiError {
+  return new ApiError("malformed_json", { problem });
 }

@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
-import { Refusal } from "./error.js";
+import { ApiError } from "./error.js";
 import { LOCAL_BOUNDS } from "./json-bounds.js";
 import { parseStrictJson } from "./strict-json.js";
 import { visitedCharacters } from "./testing/visited-characters.js";
 
-function refusal(text: string): Pick<Refusal, "code" | "field"> {
+function refusal(text: string): Pick<ApiError, "code" | "field"> {
   try {
     parseStrictJson(text);
   } catch (error) {
-    if (error instanceof Refusal) return { code: error.code, field: error.field };
+    if (error instanceof ApiError) return { code: error.code, field: error.field };
     throw error;
   }
   throw new Error(`accepted: ${text}`);
@@ -42,7 +42,7 @@ describe("parseStrictJson", () => {
         try {
           parseStrictJson(text);
         } catch (error) {
-          expect(error).toBeInstanceOf(Refusal);
+          expect(error).toBeInstanceOf(ApiError);
         }
       }),
       { numRuns: 20_000 },
@@ -93,7 +93,7 @@ describe("parseStrictJson: cost", () => {
     try {
       parseStrictJson(text, LOCAL_BOUNDS);
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof ApiError)) throw error;
     }
   };
   const shapes: readonly (readonly [string, (n: number) => string])[] = [

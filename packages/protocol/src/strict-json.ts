@@ -9,7 +9,7 @@
  * Values are never changed here.
  */
 
-import { Refusal } from "./error.js";
+import { ApiError } from "./error.js";
 import { checkJsonBounds, type JsonBounds, REQUEST_BOUNDS } from "./json-bounds.js";
 import { shownText } from "./shown-text.js";
 
@@ -45,7 +45,7 @@ export function parseStrictJson(text: string, bounds: JsonBounds = REQUEST_BOUND
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new Refusal("malformed_json", {
+    throw new ApiError("malformed_json", {
       problem: error instanceof Error ? error.message.replace(/\.$/, "") : "it cannot be read",
     });
   }
@@ -89,8 +89,8 @@ class StrictScan {
       this.whitespace();
       const key = this.string();
       this.path.push(key);
-      if (FORBIDDEN_KEYS.has(key)) throw new Refusal("forbidden_key", { key }, this.here());
-      if (seen.has(key)) throw new Refusal("duplicate_key", { key: shownText(key) }, this.here());
+      if (FORBIDDEN_KEYS.has(key)) throw new ApiError("forbidden_key", { key }, this.here());
+      if (seen.has(key)) throw new ApiError("duplicate_key", { key: shownText(key) }, this.here());
       seen.add(key);
       this.whitespace();
       this.position++; // the colon
@@ -143,7 +143,7 @@ class StrictScan {
     if (isPlain && digits <= DISTINCT_DIGITS) return;
     const literal = this.text.slice(start, this.position);
     if (literal.length <= this.numberCharacters && isExactlyReadable(literal)) return;
-    throw new Refusal("number_not_exact", { literal: shownText(literal, 32) }, this.here());
+    throw new ApiError("number_not_exact", { literal: shownText(literal, 32) }, this.here());
   }
 
   private whitespace(): void {

@@ -19,6 +19,7 @@ import {
 } from "@perpgate/bridge";
 import type { Attestation, Signed } from "@perpgate/gateway";
 import {
+  ApiError,
   type BridgeInfo,
   bytesFromHex,
   type DepositQueue,
@@ -26,7 +27,6 @@ import {
   parseAnyVote,
   parseVote,
   type QueuedDeposit,
-  Refusal,
   type SubmittedVote,
   type Vote,
 } from "@perpgate/protocol";
@@ -71,7 +71,7 @@ export class VoteIntake implements Attestation {
     const nowMs = this.venue.wallMs();
     if (venue !== this.deposits.history.venueId || Math.abs(time - nowMs) > REQUEST_WINDOW_MS) {
       const seconds = REQUEST_WINDOW_MS / 1_000;
-      throw new Refusal("attestor_request_outdated", { seconds, nowMs });
+      throw new ApiError("attestor_request_outdated", { seconds, nowMs });
     }
     const proof = /^[0-9a-fA-F]{128}$/.test(signature ?? "") ? bytesFromHex(signature ?? "") : null;
     if (!proof || !(await verifyAside(null, bytes, member, proof))) {
@@ -85,10 +85,10 @@ export class VoteIntake implements Attestation {
     if (vote === undefined) {
       const isOld = parseAnyVote(text) !== undefined;
       const problem = isOld ? "format 1 is no longer taken" : "its text is not that of a vote";
-      throw new Refusal("invalid_vote", { index, problem });
+      throw new ApiError("invalid_vote", { index, problem });
     }
     if (vote.venue !== this.deposits.history.venueId) {
-      throw new Refusal("invalid_vote", { index, problem: `it is for ${vote.venue}` });
+      throw new ApiError("invalid_vote", { index, problem: `it is for ${vote.venue}` });
     }
     this.memberOf(vote.attestor);
     return vote;
@@ -96,13 +96,13 @@ export class VoteIntake implements Attestation {
 
   private memberOf(attestor: number): KeyObject {
     const member = this.config.members[attestor];
-    if (member === undefined) throw new Refusal("attestor_unknown", { attestor });
+    if (member === undefined) throw new ApiError("attestor_unknown", { attestor });
     return member;
   }
 
-  private invalidSignature(attestor: number): Refusal {
+  private invalidSignature(attestor: number): ApiError {
     const fingerprint = publicKeyHex(this.memberOf(attestor));
-    return new Refusal("invalid_signature", { kind: "ed25519", fingerprint });
+    return new ApiError("invalid_signature", { kind: "ed25519", fingerprint });
   }
 
   private page(body: DepositQueueBody): DepositQueue {

@@ -84,7 +84,7 @@ function wrapped(owner: PrivateKeyAccount, signature: Hex): Hex {
   return serializeErc6492Signature({ address: factory, data, signature });
 }
 
-const REFUSED = { name: "Refusal", code: "invalid_signature", status: 401 };
+const REFUSED = { name: "ApiError", code: "invalid_signature", status: 401 };
 
 describe("contract wallets on a real chain", () => {
   test("EIP-1271: a deployed wallet vouches for its owner and for nobody else", async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
-import { hexFromBytes, type Refusal } from "@perpgate/protocol";
+import { type ApiError, hexFromBytes } from "@perpgate/protocol";
 import { afterAll, describe, expect, test } from "vitest";
 import { checkSignature, digestOf, readSignature } from "./order-signature.js";
 import type { SessionKey } from "./session-key.js";
@@ -32,7 +32,7 @@ async function verdictOf(
         await checkSignature(verifier, key, body, readSignature(header, key, body));
         return "valid";
       } catch (error) {
-        expect(error).toMatchObject({ name: "Refusal", code: "invalid_signature" });
+        expect(error).toMatchObject({ name: "ApiError", code: "invalid_signature" });
         return "invalid";
       }
     }),
@@ -137,7 +137,7 @@ describe("readSignature", () => {
 
   test("a wrong signature: the 401 tells digest, kind and fingerprint, and no secret", async () => {
     const signature = Buffer.from(ed25519.sign(DIGEST, new Uint8Array(32).fill(8)));
-    const refusal: Refusal = await checkSignature(poolVerifier, ED25519, BODY, signature).then(
+    const refusal: ApiError = await checkSignature(poolVerifier, ED25519, BODY, signature).then(
       () => {
         throw new Error("it was accepted");
       },

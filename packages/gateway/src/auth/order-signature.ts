@@ -6,7 +6,7 @@
  */
 
 import { hash } from "node:crypto";
-import { compactSignature, decodeSignature, hexFromBytes, Refusal } from "@perpgate/protocol";
+import { ApiError, compactSignature, decodeSignature, hexFromBytes } from "@perpgate/protocol";
 import type { SessionKey } from "./session-key.js";
 import type { SignatureVerifier } from "./verification/signature-verifier.js";
 
@@ -22,7 +22,7 @@ export function readSignature(
   body: Uint8Array,
 ): Uint8Array {
   if (header === undefined || header === "") {
-    throw new Refusal("signature_required", {}, { field: "X-Service-Sig" });
+    throw new ApiError("signature_required", {}, { field: "X-Service-Sig" });
   }
   const decoded = decodeSignature(header);
   const compact = decoded === undefined ? undefined : compactSignature(key.kind, decoded);
@@ -48,14 +48,14 @@ export function checkSignature(
   });
 }
 
-export function doesNotVerify(key: SessionKey, body: Uint8Array): Refusal {
+export function doesNotVerify(key: SessionKey, body: Uint8Array): ApiError {
   return invalidSignature(key, body, "it does not verify");
 }
 
 /** What a client needs to find its mistake: the digest we computed and the key we expected. */
-function invalidSignature(key: SessionKey, body: Uint8Array, problem: string): Refusal {
+function invalidSignature(key: SessionKey, body: Uint8Array, problem: string): ApiError {
   const { kind, fingerprint } = key;
-  return new Refusal(
+  return new ApiError(
     "invalid_signature",
     { kind, fingerprint },
     {

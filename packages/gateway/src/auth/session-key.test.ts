@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
-import { hexFromBytes, Refusal } from "@perpgate/protocol";
+import { ApiError, hexFromBytes } from "@perpgate/protocol";
 import { describe, expect, test } from "vitest";
 import { sessionKeyOfRaw } from "./session-key.js";
 import { readSessionKey } from "./session-key-point.js";
@@ -99,7 +99,7 @@ describe("readSessionKey", () => {
     (text) => {
       expect(() => readSessionKey(text, "newSessionKey")).toThrow(
         expect.objectContaining({
-          constructor: Refusal,
+          constructor: ApiError,
           code: "invalid_session_key",
           status: 400,
           field: "newSessionKey",

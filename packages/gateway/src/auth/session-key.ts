@@ -8,10 +8,10 @@
 
 import { createPublicKey, hash, type KeyObject } from "node:crypto";
 import {
+  ApiError,
   derOfPublicKey,
   type KeyKind,
   parseSessionKey,
-  Refusal,
   type SessionKeyBytes,
 } from "@perpgate/protocol";
 
@@ -42,8 +42,8 @@ export function sessionKeyOfRaw(raw: Uint8Array): SessionKey {
   return new LazyKey(raw.length === ED25519_BYTES ? "ed25519" : "secp256k1", raw);
 }
 
-export function refuseKey(problem: string, field: string): Refusal {
-  return new Refusal("invalid_session_key", { problem }, { field });
+export function refuseKey(problem: string, field: string): ApiError {
+  return new ApiError("invalid_session_key", { problem }, { field });
 }
 
 class LazyKey implements SessionKey {

@@ -7,7 +7,7 @@
  * percent-encoding, no empty value. Caps are decimal dollars to the micro-dollar and more than zero.
  */
 
-import { MICROS_PER_DOLLAR, parseSessionKey, Refusal, SYMBOL_PATTERN } from "@perpgate/protocol";
+import { ApiError, MICROS_PER_DOLLAR, parseSessionKey, SYMBOL_PATTERN } from "@perpgate/protocol";
 import type { SiweMessage } from "./siwe-message.js";
 
 export interface SessionResource {
@@ -50,9 +50,9 @@ export function bindsKey(text: string): boolean {
 }
 
 /** Says what a session resource should have been, naming its line. */
-export function refuseResource(line: number, expected: string): Refusal {
+export function refuseResource(line: number, expected: string): ApiError {
   const inWords = `in the session resource, ${expected}`;
-  return new Refusal(
+  return new ApiError(
     "invalid_siwe_message",
     { line, expected: inWords },
     { field: "message", details: { line, expected: inWords } },

@@ -74,7 +74,7 @@ describe("verifySignIn", () => {
     expect(late.expiresAtMs).toBe(NOW + 24 * 3_600_000);
   });
 
-  const code = (expected: string, status = 401) => ({ name: "Refusal", code: expected, status });
+  const code = (expected: string, status = 401) => ({ name: "ApiError", code: expected, status });
   test.each<[string, SiweFields, Partial<SignInRules>, string]>([
     ["10 min 1 ms ago", { issuedAt: "2026-06-01T11:49:59.999Z" }, {}, "siwe_message_too_old"],
     ["60.001 s ahead", { issuedAt: "2026-06-01T12:01:00.001Z" }, {}, "siwe_message_from_future"],

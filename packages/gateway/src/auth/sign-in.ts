@@ -8,7 +8,7 @@
  * meet.
  */
 
-import { Refusal, type SessionKeyBytes, type SignInBody } from "@perpgate/protocol";
+import { ApiError, type SessionKeyBytes, type SignInBody } from "@perpgate/protocol";
 import type { NonceIssuer } from "./nonce-issuer.js";
 import type { SignInProofs } from "./proofs/sign-in-proofs.js";
 import { keyOfBytes, readKeyBytes, refuseKey, type SessionKey } from "./session-key.js";
@@ -71,7 +71,7 @@ export function judgeSignIn(
   checkIssuedAt(message, nowMs);
   checkValidity(message, nowMs);
   if (rules.nonce === "issued" && !nonces.recognises(message.nonce, nowMs)) {
-    throw new Refusal("siwe_nonce_not_issued", {}, { field: "message" });
+    throw new ApiError("siwe_nonce_not_issued", {}, { field: "message" });
   }
   const key = keyOfBytes(keyBytes);
   return {
@@ -115,14 +115,14 @@ function boundResource(
   const resource = sessionResourceOf(message);
   if (resource === undefined) {
     if (rules.requireKeyBinding) {
-      throw new Refusal("session_key_not_bound", {}, { field: "message" });
+      throw new ApiError("session_key_not_bound", {}, { field: "message" });
     }
     return undefined;
   }
   // By fingerprint: a key has several spellings, and the message may use another than the body.
   const bound = keyOfBytes(readKeyBytes(resource.key, "message"));
   if (bound.fingerprint !== key.fingerprint) {
-    throw new Refusal("session_key_mismatch", { bound: resource.key }, { field: "sessionKey" });
+    throw new ApiError("session_key_mismatch", { bound: resource.key }, { field: "sessionKey" });
   }
   return resource;
 }

@@ -6,7 +6,7 @@
  * the gateway's rules, in `siwe-rules.ts`.
  */
 
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 import { millisecondsOf } from "./rfc3339.js";
 import { type FaultyLine, isFaulty, type LineTitle, siweLinesOf } from "./siwe-lines.js";
 
@@ -59,8 +59,8 @@ function isPrefixed(address: string): address is `0x${string}` {
   return address.startsWith("0x");
 }
 
-export function refuseLine({ line, expected }: FaultyLine): Refusal {
-  return new Refusal(
+export function refuseLine({ line, expected }: FaultyLine): ApiError {
+  return new ApiError(
     "invalid_siwe_message",
     { line, expected },
     { field: "message", details: { line, expected } },

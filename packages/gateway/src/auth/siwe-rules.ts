@@ -6,7 +6,7 @@
  * relays a stolen message chooses freely.
  */
 
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 import type { SiweMessage } from "./siwe-message.js";
 
 export const MAX_MESSAGE_AGE_MS = 600_000;
@@ -22,20 +22,20 @@ export type AllowedDomains = "any" | ReadonlySet<string>;
 export function checkIssuedAt({ issuedAtMs }: SiweMessage, nowMs: number): void {
   const details = { issuedAt: issuedAtMs, serverTime: nowMs };
   if (issuedAtMs < nowMs - MAX_MESSAGE_AGE_MS) {
-    throw new Refusal("siwe_message_too_old", {}, { ...FIELD, details });
+    throw new ApiError("siwe_message_too_old", {}, { ...FIELD, details });
   }
   if (issuedAtMs > nowMs + MAX_CLOCK_LEAD_MS) {
-    throw new Refusal("siwe_message_from_future", {}, { ...FIELD, details });
+    throw new ApiError("siwe_message_from_future", {}, { ...FIELD, details });
   }
 }
 
 /** Within what the message itself says about its validity. */
 export function checkValidity({ expiresAtMs, notBeforeMs }: SiweMessage, nowMs: number): void {
   if (expiresAtMs !== undefined && nowMs >= expiresAtMs) {
-    throw new Refusal("siwe_message_expired", { expirationTime: isoOf(expiresAtMs) }, FIELD);
+    throw new ApiError("siwe_message_expired", { expirationTime: isoOf(expiresAtMs) }, FIELD);
   }
   if (notBeforeMs !== undefined && nowMs < notBeforeMs) {
-    throw new Refusal("siwe_message_not_yet_valid", { notBefore: isoOf(notBeforeMs) }, FIELD);
+    throw new ApiError("siwe_message_not_yet_valid", { notBefore: isoOf(notBeforeMs) }, FIELD);
   }
 }
 
@@ -43,14 +43,14 @@ export function checkDomain(message: SiweMessage, allowed: AllowedDomains): void
   const { domain } = message;
   const { scheme, authority } = originOf(message.uri);
   if (domain !== authority) {
-    throw new Refusal("siwe_domain_mismatch", { domain, authority: authority ?? "none" }, FIELD);
+    throw new ApiError("siwe_domain_mismatch", { domain, authority: authority ?? "none" }, FIELD);
   }
   if (message.scheme !== undefined && message.scheme !== scheme) {
     const [signed, given] = [`${message.scheme}://${domain}`, `${scheme}://${authority}`];
-    throw new Refusal("siwe_domain_mismatch", { domain: signed, authority: given }, FIELD);
+    throw new ApiError("siwe_domain_mismatch", { domain: signed, authority: given }, FIELD);
   }
   if (allowed !== "any" && !allowed.has(domain)) {
-    throw new Refusal("siwe_domain_not_allowed", { domain }, FIELD);
+    throw new ApiError("siwe_domain_not_allowed", { domain }, FIELD);
   }
 }
 
@@ -60,7 +60,7 @@ export function checkChain(
   allowed: ReadonlySet<number> | undefined,
 ): void {
   if (allowed !== undefined && !allowed.has(chainId)) {
-    throw new Refusal("siwe_chain_not_allowed", { chainId }, FIELD);
+    throw new ApiError("siwe_chain_not_allowed", { chainId }, FIELD);
   }
 }
 

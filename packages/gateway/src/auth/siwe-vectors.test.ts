@@ -1,4 +1,4 @@
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 import { describe, expect, test } from "vitest";
 import { RpcContractWallets } from "./contract-wallets.js";
 import { millisecondsOf } from "./rfc3339.js";
@@ -51,11 +51,11 @@ interface Verification extends SiweFields {
 
 const NO_CHAINS = new RpcContractWallets(new Map());
 
-function refusalOf(act: () => unknown): Refusal {
+function refusalOf(act: () => unknown): ApiError {
   try {
     act();
   } catch (error) {
-    if (error instanceof Refusal) return error;
+    if (error instanceof ApiError) return error;
     throw error;
   }
   throw new Error("it was accepted");
@@ -88,7 +88,7 @@ async function verify(vector: Verification): Promise<void> {
   checkValidity(message, now);
   if (vector.domainBinding !== undefined) checkDomain(message, new Set([vector.domainBinding]));
   if (vector.matchNonce !== undefined && vector.matchNonce !== message.nonce) {
-    throw new Refusal("siwe_nonce_not_issued", {});
+    throw new ApiError("siwe_nonce_not_issued", {});
   }
   await checkWalletSignature(message, vector.signature, NO_CHAINS);
 }
@@ -136,7 +136,7 @@ withVectors("siwe", (read) => {
       "invalid expirationTime": "invalid_siwe_message",
     };
     test.each(Object.entries(refused))("verify: %s is refused", async (name, vector) => {
-      await expect(verify(vector)).rejects.toMatchObject({ name: "Refusal", code: codes[name] });
+      await expect(verify(vector)).rejects.toMatchObject({ name: "ApiError", code: codes[name] });
     });
 
     const contracts = read<Record<string, { message: string; signature: string }>>("eip1271.json");
@@ -145,7 +145,7 @@ withVectors("siwe", (read) => {
       async (_, { message, signature }) => {
         const parsed = parseSiweMessage(message);
         await expect(checkWalletSignature(parsed, signature, NO_CHAINS)).rejects.toMatchObject({
-          name: "Refusal",
+          name: "ApiError",
           status: 401,
         });
       },

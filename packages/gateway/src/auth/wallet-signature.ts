@@ -8,7 +8,7 @@
  * (EIP-1271, EIP-6492), which only its chain can tell; without an RPC for it the answer is no.
  */
 
-import { bytesFromHex, hexFromBytes, Refusal } from "@perpgate/protocol";
+import { ApiError, bytesFromHex, hexFromBytes } from "@perpgate/protocol";
 import type { KeySignature } from "./eip191.js";
 import type { SignInProofs } from "./proofs/sign-in-proofs.js";
 import { refuseLine, type SiweMessage } from "./siwe-message.js";
@@ -49,7 +49,7 @@ export async function proveWalletSignature(
   const [hashHex, signatureHex] = [proof.hash, signature].map(hexFromBytes);
   const claim = { chainId, address, hash: `0x${hashHex}`, signature: `0x${signatureHex}` } as const;
   const answer = await gate(() => proofs.prove({ kind: "contract", claim }));
-  if (answer.kind === "unavailable") throw new Refusal("not_ready", { reason: answer.reason });
+  if (answer.kind === "unavailable") throw new ApiError("not_ready", { reason: answer.reason });
   if (answer.kind === "contract" && answer.isSigned) return;
   throw invalidWalletSignature(message, "neither the key nor a contract of that address signed it");
 }
@@ -68,10 +68,10 @@ export function keySignatureOf(bytes: Uint8Array): KeySignature | undefined {
   return { compact, yParity: v === 1 || v === 28 ? 1 : 0 };
 }
 
-function withoutChain(message: SiweMessage, mayBeKeySignature: boolean): Refusal {
+function withoutChain(message: SiweMessage, mayBeKeySignature: boolean): ApiError {
   const { chainId } = message;
   if (!mayBeKeySignature) {
-    return new Refusal("chain_rpc_not_configured", { chainId }, { field: "signature" });
+    return new ApiError("chain_rpc_not_configured", { chainId }, { field: "signature" });
   }
   return invalidWalletSignature(
     message,
@@ -79,8 +79,8 @@ function withoutChain(message: SiweMessage, mayBeKeySignature: boolean): Refusal
   );
 }
 
-function invalidWalletSignature({ address }: SiweMessage, problem: string): Refusal {
-  return new Refusal(
+function invalidWalletSignature({ address }: SiweMessage, problem: string): ApiError {
+  return new ApiError(
     "invalid_signature",
     { kind: "Ethereum", fingerprint: address },
     { field: "signature", details: { problem, kind: "ethereum", address } },

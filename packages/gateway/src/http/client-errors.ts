@@ -7,7 +7,7 @@
 
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 import { newRequestId } from "./request-id.js";
 
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
@@ -27,13 +27,13 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
   );
 }
 
-function refusalOfClientError(error: NodeJS.ErrnoException): Refusal {
+function refusalOfClientError(error: NodeJS.ErrnoException): ApiError {
   switch (error.code) {
     case "ERR_HTTP_REQUEST_TIMEOUT":
-      return new Refusal("request_timeout", {});
+      return new ApiError("request_timeout", {});
     case "HPE_HEADER_OVERFLOW":
-      return new Refusal("headers_too_large", {});
+      return new ApiError("headers_too_large", {});
     default:
-      return new Refusal("malformed_request", { problem: "it cannot be parsed" });
+      return new ApiError("malformed_request", { problem: "it cannot be parsed" });
   }
 }

@@ -1,13 +1,13 @@
 /**
  * The error exit: whatever goes wrong leaves in the one shape.
  *
- * A `Refusal` is written as it is. What Fastify or Node refuses by itself is translated to a code
+ * A `ApiError` is written as it is. What Fastify or Node refuses by itself is translated to a code
  * of the same table. Anything else is a fault: logged whole, answered as `internal_error` with
  * nothing of it shown. Errors are rare and small, so they are serialised plainly; compiling a
  * serialiser for them on every route doubled the time to start.
  */
 
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
@@ -24,29 +24,29 @@ export function pathOf({ url }: FastifyRequest): string {
   return (url.split("?", 1)[0] ?? url).slice(0, 200);
 }
 
-function refusalOf(error: unknown, request: FastifyRequest): Refusal {
-  if (error instanceof Refusal) return error;
+function refusalOf(error: unknown, request: FastifyRequest): ApiError {
+  if (error instanceof ApiError) return error;
   switch (codeOf(error)) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
-      return new Refusal("body_too_large", { limitBytes: request.routeOptions.bodyLimit });
+      return new ApiError("body_too_large", { limitBytes: request.routeOptions.bodyLimit });
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
-      return new Refusal("unsupported_media_type", {}, { field: "content-type" });
+      return new ApiError("unsupported_media_type", {}, { field: "content-type" });
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
-      return new Refusal("malformed_request", { problem: "content-length does not match" });
+      return new ApiError("malformed_request", { problem: "content-length does not match" });
     case "FST_ERR_MAX_PARAM_LENGTH":
       // Longer than any symbol or id there is.
-      return new Refusal("not_found", { path: pathOf(request) });
+      return new ApiError("not_found", { path: pathOf(request) });
     case "FST_ERR_BAD_URL":
     case "FST_ERR_ASYNC_CONSTRAINT":
-      return new Refusal("malformed_uri", {});
+      return new ApiError("malformed_uri", {});
     case "ECONNRESET":
     case "ERR_STREAM_PREMATURE_CLOSE":
-      return new Refusal("malformed_request", { problem: "the body ended early" });
+      return new ApiError("malformed_request", { problem: "the body ended early" });
     default:
       // Serving a file that is not there, or not to be had, is the client's mistake.
       return isMissingFile(error)
-        ? new Refusal("not_found", { path: pathOf(request) })
-        : new Refusal("internal_error", {});
+        ? new ApiError("not_found", { path: pathOf(request) })
+        : new ApiError("internal_error", {});
   }
 }
 

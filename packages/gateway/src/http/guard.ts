@@ -7,7 +7,7 @@
  * are filled in. The first broken rule becomes one refusal that names the field.
  */
 
-import { CLAMPED_TO, Refusal, shownText } from "@perpgate/protocol";
+import { ApiError, CLAMPED_TO, shownText } from "@perpgate/protocol";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import type { Static, TSchema } from "typebox";
 
@@ -53,13 +53,13 @@ export function compileGuardsSoon(): void {
   setImmediate(compileGuardsSoon);
 }
 
-export function refuseInvalid(errors: readonly ErrorObject[] | null | undefined): Refusal {
+export function refuseInvalid(errors: readonly ErrorObject[] | null | undefined): ApiError {
   // A union reports its branches before itself; the first branch is the one a client means.
   const error = errors?.[0];
-  if (error === undefined) return new Refusal("invalid_request", { problem: "Wrong shape" });
+  if (error === undefined) return new ApiError("invalid_request", { problem: "Wrong shape" });
   const parent = error.instancePath.slice(1).replaceAll("/", ".");
   const { field, problem } = describe(error, parent);
-  return new Refusal("invalid_request", { problem }, field === "" ? {} : { field });
+  return new ApiError("invalid_request", { problem }, field === "" ? {} : { field });
 }
 
 function describe(error: ErrorObject, parent: string): { field: string; problem: string } {

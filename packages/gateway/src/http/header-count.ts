@@ -8,7 +8,7 @@
  */
 
 import type { IncomingMessage } from "node:http";
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 
 /** Browsers send about 20, and proxies add some. */
 export const MAX_HEADERS = 100;
@@ -20,6 +20,6 @@ export function hasTooManyHeaders({ rawHeaders }: IncomingMessage): boolean {
   return rawHeaders.length > 2 * MAX_HEADERS;
 }
 
-export function tooManyHeaders(): Refusal {
-  return new Refusal("headers_too_large", {}, { details: { maxHeaders: MAX_HEADERS } });
+export function tooManyHeaders(): ApiError {
+  return new ApiError("headers_too_large", {}, { details: { maxHeaders: MAX_HEADERS } });
 }

@@ -5,7 +5,7 @@
  * `application/json` in valid UTF-8 is read; an empty body is no body.
  */
 
-import { parseStrictJson, Refusal } from "@perpgate/protocol";
+import { ApiError, parseStrictJson } from "@perpgate/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { CostBudgets } from "../limits/cost-budget.js";
 
@@ -49,6 +49,6 @@ function decodeUtf8(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    throw new Refusal("malformed_json", { problem: "it is not UTF-8" });
+    throw new ApiError("malformed_json", { problem: "it is not UTF-8" });
   }
 }

@@ -12,7 +12,7 @@
  */
 
 import type { IncomingMessage } from "node:http";
-import { Refusal, SIGNATURE_HEADER } from "@perpgate/protocol";
+import { ApiError, SIGNATURE_HEADER } from "@perpgate/protocol";
 import fastJson from "fast-json-stringify";
 import type { FastifyBaseLogger } from "fastify";
 import { chargeOperation, type OverBudget } from "../limits/charge-operation.js";
@@ -142,13 +142,13 @@ class LeanExchange implements TimedClient {
   private refuseOverlong(): void {
     const { signedBytes: limitBytes } = this.options.context;
     if (Number(this.request.headers["content-length"]) <= limitBytes) return;
-    throw new Refusal("body_too_large", { limitBytes });
+    throw new ApiError("body_too_large", { limitBytes });
   }
 
   private place(bearerToken: string | undefined, bytes: Uint8Array): void {
     let body: unknown;
     try {
-      if (this.isDraining()) throw new Refusal("stopped", {});
+      if (this.isDraining()) throw new ApiError("stopped", {});
       this.options.context.budgets.noteParsed(bytes.length);
       body = jsonBodyOf(bytes).value;
     } catch (error) {
@@ -182,10 +182,10 @@ class LeanExchange implements TimedClient {
   }
 
   private refuse(error: unknown): void {
-    if (!(error instanceof Refusal)) {
+    if (!(error instanceof ApiError)) {
       this.options.log.error({ requestId: this.id, err: error }, "unexpected failure");
     }
-    const refusal = error instanceof Refusal ? error : new Refusal("internal_error", {});
+    const refusal = error instanceof ApiError ? error : new ApiError("internal_error", {});
     this.write(refusal.status, JSON.stringify(refusal.toBody(this.id)));
   }
 

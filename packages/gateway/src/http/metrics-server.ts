@@ -7,7 +7,7 @@
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { type ErrorBody, Refusal } from "@perpgate/protocol";
+import { ApiError, type ErrorBody } from "@perpgate/protocol";
 import type { MetricsText } from "./metrics-text.js";
 import { newRequestId } from "./request-id.js";
 
@@ -65,17 +65,17 @@ async function answer(
 ): Promise<void> {
   response.shouldKeepAlive = false;
   try {
-    if (url.split("?", 1)[0] !== "/metrics") throw new Refusal("not_found", { path: url });
+    if (url.split("?", 1)[0] !== "/metrics") throw new ApiError("not_found", { path: url });
     if (method !== "GET" && method !== "HEAD") {
       response.setHeader("allow", "GET, HEAD");
-      throw new Refusal("method_not_allowed", { method: method ?? "", allowed: "GET, HEAD" });
+      throw new ApiError("method_not_allowed", { method: method ?? "", allowed: "GET, HEAD" });
     }
     const body = await text.read();
     response.setHeader("content-type", text.contentType);
     response.setHeader("content-length", body.length);
     response.end(method === "HEAD" ? undefined : body);
   } catch (error) {
-    const refusal = error instanceof Refusal ? error : new Refusal("internal_error", {});
+    const refusal = error instanceof ApiError ? error : new ApiError("internal_error", {});
     const body: ErrorBody = refusal.toBody(newRequestId());
     response.statusCode = refusal.status;
     response.setHeader("content-type", "application/json; charset=utf-8");

@@ -1,6 +1,6 @@
 /** What Prometheus reads from this gateway; labels are operations and statuses, never clients. */
 
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Counter, Histogram, type Registry } from "prom-client";
 import type { AddressLimits } from "../limits/limits.js";
@@ -110,7 +110,7 @@ export function serveMetrics(
   app.get("/metrics", async (request, reply) => {
     const { address, header } = new RequestClient(request, reply);
     addressLimits.takeRead(address, header);
-    if (!isThisMachine(request)) throw new Refusal("not_found", { path: "/metrics" });
+    if (!isThisMachine(request)) throw new ApiError("not_found", { path: "/metrics" });
     void reply.header("content-type", text.contentType);
     return text.read();
   });

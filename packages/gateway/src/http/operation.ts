@@ -7,7 +7,7 @@
  * `venue_unavailable` while none is attached.
  */
 
-import { type ErrorCode, Refusal } from "@perpgate/protocol";
+import { ApiError, type ErrorCode } from "@perpgate/protocol";
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import type { Payer } from "../limits/charge-operation.js";
 import type { Caller, Client, HeaderSink, VenuePort } from "../venue-port.js";
@@ -149,7 +149,7 @@ export function defineVenueOperation<
     answer: async (raw, context) => {
       const call = decode(raw);
       if (context.venue === undefined) {
-        throw new Refusal("venue_unavailable", { operation: spec.id });
+        throw new ApiError("venue_unavailable", { operation: spec.id });
       }
       return spec.handle(call, context.venue, context);
     },
@@ -186,13 +186,13 @@ export function requireLiveSession(
   header: HeaderSink,
   { venue }: Pick<GatewayContext, "venue">,
 ): number | undefined {
-  if (bearerToken === undefined) throw new Refusal("token_required", {});
+  if (bearerToken === undefined) throw new ApiError("token_required", {});
   return venue?.accountOf({ bearerToken, header });
 }
 
 function callerOf({ bearerToken, client }: RawCall): () => Caller {
   return () => {
-    if (bearerToken === undefined) throw new Refusal("token_required", {});
+    if (bearerToken === undefined) throw new ApiError("token_required", {});
     return { bearerToken, header: client.header };
   };
 }

@@ -1,12 +1,12 @@
 /** A refusal written to Node's response, where no route and no framework is involved. */
 
 import type { ServerResponse } from "node:http";
-import type { Refusal } from "@perpgate/protocol";
+import type { ApiError } from "@perpgate/protocol";
 import { newRequestId } from "./request-id.js";
 
 export function refuseDirectly(
   { response }: { readonly response: ServerResponse },
-  refusal: Refusal,
+  refusal: ApiError,
 ): void {
   const requestId = newRequestId();
   const body = JSON.stringify(refusal.toBody(requestId));
@@ -21,7 +21,7 @@ export function refuseDirectly(
 }
 
 /** Every 429 says when to come again. */
-export function retryAfterOf({ details }: Refusal): { "retry-after"?: string } {
+export function retryAfterOf({ details }: ApiError): { "retry-after"?: string } {
   const retryAfterMs = details?.retryAfterMs;
   if (typeof retryAfterMs !== "number") return {};
   return { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) };

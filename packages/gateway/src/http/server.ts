@@ -14,7 +14,7 @@ import {
   type RequestListener,
 } from "node:http";
 import { setImmediate } from "node:timers/promises";
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { Registry } from "prom-client";
 import { clientKeyOf } from "../limits/client-key.js";
@@ -216,7 +216,7 @@ function createServer(parts: ServerParts): { app: FastifyInstance; connections: 
     void reply.header("x-request-id", request.id);
     void reply.header("x-content-type-options", "nosniff");
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
-      done(new Refusal("malformed_request", { problem: "the Host header is missing" }));
+      done(new ApiError("malformed_request", { problem: "the Host header is missing" }));
     } else {
       done();
     }
@@ -262,7 +262,7 @@ function refuseWhileStopping(app: FastifyInstance): { begin(): void } {
       done();
       return;
     }
-    done(new Refusal("stopped", {}));
+    done(new ApiError("stopped", {}));
   });
   // Also of what was begun before: nothing follows it on its connection.
   app.addHook("onSend", (_request, reply, payload, done) => {
@@ -282,7 +282,7 @@ function answerUnknownRoutes(app: FastifyInstance): void {
   allowedMethods.watch(app);
   // Reached by a route that gives up, such as a static file that does not exist.
   app.setNotFoundHandler((request) => {
-    throw new Refusal("not_found", { path: pathOf(request) });
+    throw new ApiError("not_found", { path: pathOf(request) });
   });
   app.addHook("onRequest", (request, reply, done) => {
     if (!request.is404) {
@@ -292,10 +292,10 @@ function answerUnknownRoutes(app: FastifyInstance): void {
     const path = pathOf(request);
     const allowed = allowedMethods.of(path).join(", ");
     if (allowed === "") {
-      done(new Refusal("not_found", { path }));
+      done(new ApiError("not_found", { path }));
       return;
     }
     void reply.header("allow", allowed);
-    done(new Refusal("method_not_allowed", { method: request.method, allowed }));
+    done(new ApiError("method_not_allowed", { method: request.method, allowed }));
   });
 }

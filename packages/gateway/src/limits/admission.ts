@@ -9,7 +9,7 @@
  * would fill the memory, so that too closes the door.
  */
 
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 import type { HeaderSink } from "../venue-port.js";
 
 export class Admission {
@@ -28,7 +28,7 @@ export class Admission {
   enter(header: HeaderSink): void {
     if (this.pending >= this.maxPending || this.isBehind()) {
       header("retry-after", "1");
-      throw new Refusal("overloaded", {});
+      throw new ApiError("overloaded", {});
     }
     this.pending++;
   }

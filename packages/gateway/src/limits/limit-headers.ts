@@ -6,7 +6,7 @@
  *   Retry-After: 1                           on a 429: when to come again
  */
 
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 import type { HeaderSink } from "../venue-port.js";
 import type { BucketRule, BucketState } from "./token-buckets.js";
 
@@ -26,7 +26,7 @@ export function announceLimit(
   if (state.isAllowed) return;
   const retryAfterSeconds = Math.max(1, Math.ceil(state.retryAfterMs / 1_000));
   header("retry-after", String(retryAfterSeconds));
-  throw new Refusal(
+  throw new ApiError(
     "rate_limited",
     { retryAfterSeconds },
     { details: { limit: rule.name, retryAfterMs: Math.ceil(state.retryAfterMs) } },

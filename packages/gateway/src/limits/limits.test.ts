@@ -1,4 +1,4 @@
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 import { describe, expect, test } from "vitest";
 import { Admission } from "./admission.js";
 import { DEFAULT_LIMITS, type LimitSettings } from "./limit-settings.js";
@@ -79,7 +79,7 @@ describe("address limits", () => {
     const attempt = (isGood: boolean) =>
       address.signIn("192.0.2.1", header, async () => {
         tried++;
-        if (!isGood) throw new Refusal("siwe_nonce_used", {});
+        if (!isGood) throw new ApiError("siwe_nonce_used", {});
         return "token";
       });
     for (let i = 0; i < 10; i++) {
@@ -95,7 +95,7 @@ describe("address limits", () => {
 
   test("sign-ins: another limit's refusal is no failed sign-in", async () => {
     const { time, address, header } = limitsWith();
-    const limited = () => Promise.reject(new Refusal("rate_limited", { retryAfterSeconds: 6 }));
+    const limited = () => Promise.reject(new ApiError("rate_limited", { retryAfterSeconds: 6 }));
     for (let i = 0; i < 30; i++) {
       await expect(address.signIn("192.0.2.1", header, limited)).rejects.toThrow(LIMITED);
       time.nowMs += 1_000;
@@ -105,7 +105,7 @@ describe("address limits", () => {
 
   test("sign-ins: what fails on our side is not counted against the client", async () => {
     const { time, address, header } = limitsWith();
-    const failing = () => Promise.reject(new Refusal("not_ready", { reason: "no RPC" }));
+    const failing = () => Promise.reject(new ApiError("not_ready", { reason: "no RPC" }));
     for (let i = 0; i < 30; i++) {
       await expect(address.signIn("192.0.2.1", header, failing)).rejects.toMatchObject({
         code: "not_ready",

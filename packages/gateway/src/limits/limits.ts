@@ -6,7 +6,7 @@
  * against a much lower one, so that guessing is slow while a busy office signs in undisturbed.
  */
 
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 import type { HeaderSink } from "../venue-port.js";
 import { clientKeyOf } from "./client-key.js";
 import { announceLimit, policyOf } from "./limit-headers.js";
@@ -117,7 +117,7 @@ export class AddressLimits {
     } catch (error) {
       // What failed on this side is not held against whoever tried.
       // Nor is another limit: the sign-in itself was good.
-      const isFailed = error instanceof Refusal && error.status < 500;
+      const isFailed = error instanceof ApiError && error.status < 500;
       if (isFailed && error.code !== "rate_limited") this.failedSignIns.count(key);
       throw error;
     }

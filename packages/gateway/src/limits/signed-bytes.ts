@@ -6,8 +6,8 @@
  * so this bound stands before the log, and a body past it leaves no trace there.
  */
 
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 
 export function refuseOverlong(bytes: Uint8Array, limitBytes: number): void {
-  if (bytes.length > limitBytes) throw new Refusal("body_too_large", { limitBytes });
+  if (bytes.length > limitBytes) throw new ApiError("body_too_large", { limitBytes });
 }

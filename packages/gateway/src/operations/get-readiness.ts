@@ -1,4 +1,4 @@
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 import { Type } from "typebox";
 import { defineOperation, noBody, noParams, noQuery } from "../http/operation.js";
 
@@ -23,7 +23,7 @@ export const getReadiness = defineOperation({
     for (const probe of readiness) {
       const reason = probe.notReadyReason();
       if (reason !== undefined) {
-        throw new Refusal("not_ready", { reason }, { details: { probe: probe.name } });
+        throw new ApiError("not_ready", { reason }, { details: { probe: probe.name } });
       }
     }
     return { status: "ready" as const };

@@ -1,11 +1,11 @@
 /** Cancels: one order, all of them, or all of them unless the client keeps calling. */
 
 import {
+  ApiError,
   type CanceledOrder,
   type CanceledOrders,
   type CancelTimer,
   type Order,
-  Refusal,
 } from "@perpgate/protocol";
 import { NO_EVIDENCE } from "@perpgate/venue";
 import { about } from "./order-refusals.js";
@@ -80,10 +80,14 @@ export class CancelFlow {
 /** An order of the account; another's is as unknown as one that never was. */
 export function ownOrder({ views }: VenueLink, account: number, orderId: string): Order {
   const order = views.order(account, Number(orderId));
-  if (order === undefined) throw new Refusal("order_not_found", { orderId });
+  if (order === undefined) throw new ApiError("order_not_found", { orderId });
   return order;
 }
 
-function notCancelable({ orderId, status }: Order): Refusal {
-  return new Refusal("order_not_cancelable", { orderId, status }, { details: { orderId, status } });
+function notCancelable({ orderId, status }: Order): ApiError {
+  return new ApiError(
+    "order_not_cancelable",
+    { orderId, status },
+    { details: { orderId, status } },
+  );
 }

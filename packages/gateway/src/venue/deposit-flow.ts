@@ -1,11 +1,11 @@
 /** Deposits: registered by hash, read back until they are credited. */
 
 import {
+  ApiError,
   type AttestedDeposit,
   type Chain,
   type Deposit,
   type DepositBody,
-  Refusal,
   type Token,
   withoutHexPrefix,
 } from "@perpgate/protocol";
@@ -26,9 +26,9 @@ export class DepositFlow {
 
   async register(session: LiveSession, body: DepositBody): Promise<Deposit> {
     const txHash = withoutHexPrefix(body.txHash).toLowerCase();
-    if (!TX_HASH.test(txHash)) throw new Refusal("invalid_tx_hash", {}, { field: "txHash" });
+    if (!TX_HASH.test(txHash)) throw new ApiError("invalid_tx_hash", {}, { field: "txHash" });
     const { chain, token } = body;
-    if (!this.isAccepted(chain, token)) throw new Refusal("token_not_on_chain", { chain, token });
+    if (!this.isAccepted(chain, token)) throw new ApiError("token_not_on_chain", { chain, token });
     this.refuseTooManyUnseen(session.account, chain, txHash);
     const { outcome } = await this.link.execute({
       kind: "RegisterDeposit",
@@ -56,7 +56,7 @@ export class DepositFlow {
     if (views.attestation.unseenBy(account) < this.maxUnseen) return;
     // What is there already costs nothing more.
     if (views.registeredDeposit(account, chain, txHash) !== undefined) return;
-    throw new Refusal("too_many_unseen_deposits", { limit: this.maxUnseen });
+    throw new ApiError("too_many_unseen_deposits", { limit: this.maxUnseen });
   }
 
   list({ account }: LiveSession): Deposit[] {
@@ -67,7 +67,7 @@ export class DepositFlow {
 
   read({ account }: LiveSession, depositId: string): AttestedDeposit {
     const deposit = this.link.views.deposit(account, Number(depositId));
-    if (deposit === undefined) throw new Refusal("deposit_not_found", { depositId });
+    if (deposit === undefined) throw new ApiError("deposit_not_found", { depositId });
     return withChecksums(deposit);
   }
 }

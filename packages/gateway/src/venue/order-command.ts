@@ -5,12 +5,12 @@
  */
 
 import {
+  ApiError,
   fromMicros,
   fromSteps,
   NotInUnits,
   type OrderType,
   type PlaceOrderBody,
-  Refusal,
   toMicrosFloor,
   toSteps,
 } from "@perpgate/protocol";
@@ -37,10 +37,10 @@ export function orderCommandOf(
 ): PlaceOrder {
   const { type, price = null, postOnly = false } = body;
   if (price === null && type !== "market") {
-    throw new Refusal("price_required", { type }, { field: "price" });
+    throw new ApiError("price_required", { type }, { field: "price" });
   }
   if (postOnly && type !== "limit") {
-    throw new Refusal("post_only_needs_limit", {}, { field: "postOnly" });
+    throw new ApiError("post_only_needs_limit", {}, { field: "postOnly" });
   }
   return {
     kind: "PlaceOrder",
@@ -61,12 +61,12 @@ export function orderCommandOf(
 
 function marginOf({ margin }: PlaceOrderBody, market: MarketUnits): number {
   if (margin > MAX_ORDER_NOTIONAL) {
-    throw new Refusal("notional_limit", { limit: MAX_ORDER_NOTIONAL }, { field: "margin" });
+    throw new ApiError("notional_limit", { limit: MAX_ORDER_NOTIONAL }, { field: "margin" });
   }
   const micros = toMicrosFloor(margin);
   if (micros > 0) return micros;
   const lot = market.lot.size;
-  throw new Refusal("size_below_lot", { lot, minMargin: fromMicros(1) }, { field: "margin" });
+  throw new ApiError("size_below_lot", { lot, minMargin: fromMicros(1) }, { field: "margin" });
 }
 
 function ticksOf(price: number, market: MarketUnits): number {
@@ -77,12 +77,12 @@ function ticksOf(price: number, market: MarketUnits): number {
     const steps = price / market.tick.size;
     if (error.rule !== "off_step" || steps > Number.MAX_SAFE_INTEGER / market.tick.multiplier) {
       const problem = `price ${price} is beyond what ${market.symbol} can be priced at`;
-      throw new Refusal("invalid_request", { problem }, { field: "price" });
+      throw new ApiError("invalid_request", { problem }, { field: "price" });
     }
     const below = fromSteps(Math.floor(steps), market.tick);
     const above = fromSteps(Math.floor(steps) + 1, market.tick);
     const tick = market.tick.size;
-    throw new Refusal(
+    throw new ApiError(
       "price_not_on_tick",
       { price, tick, below, above },
       { field: "price", details: { tick, below, above } },

@@ -12,7 +12,7 @@
  */
 
 import { timingSafeEqual } from "node:crypto";
-import { type Acknowledgement, type PlaceOrderBody, Refusal } from "@perpgate/protocol";
+import { type Acknowledgement, ApiError, type PlaceOrderBody } from "@perpgate/protocol";
 import type { Applied, MarketUnits, PastAcknowledgement } from "@perpgate/venue";
 import { digestOf, doesNotVerify, readSignature } from "../auth/order-signature.js";
 import type { SessionKey } from "../auth/session-key.js";
@@ -122,7 +122,7 @@ class OrderUnderWay {
   /** Called within the venue's own order of things, where nothing may be thrown. */
   private onApplied(applied: Applied | null, market: MarketUnits): void {
     try {
-      if (applied === null) this.refuse(new Refusal("stopped", {}));
+      if (applied === null) this.refuse(new ApiError("stopped", {}));
       else this.settle(applied, market);
     } catch (error) {
       this.refuse(error);
@@ -191,7 +191,7 @@ function replayed({ acknowledgement }: PastAcknowledgement, { header }: Caller):
   return acknowledgement;
 }
 
-function conflict({ nonce }: PlaceOrderBody, past: PastAcknowledgement): Refusal {
+function conflict({ nonce }: PlaceOrderBody, past: PastAcknowledgement): ApiError {
   const { ackNonce } = past.acknowledgement;
   return about("nonce", "nonce_conflict", { nonce, ackNonce });
 }

@@ -6,12 +6,12 @@
  */
 
 import {
+  ApiError,
   type ErrorCode,
   type ErrorValues,
   fromMicros,
   fromSteps,
   type PlaceOrderBody,
-  Refusal,
 } from "@perpgate/protocol";
 import type { MarketUnits, Views } from "@perpgate/venue";
 import { MAX_ORDER_NOTIONAL } from "./order-command.js";
@@ -39,7 +39,7 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
   const { detail1, detail2 } = outcome;
   switch (outcome.refusal) {
     case "session_key_mismatch":
-      return new Refusal("session_key_rotated", {}, { field: "X-Service-Sig" });
+      return new ApiError("session_key_rotated", {}, { field: "X-Service-Sig" });
     case "nonce_too_old":
       return about("nonce", "nonce_too_old", {
         nonce: body.nonce,
@@ -67,7 +67,7 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
     case "price_required":
       return about("price", "price_required", { type: body.type });
     case "post_only_not_limit":
-      return new Refusal("post_only_needs_limit", {}, { field: "postOnly" });
+      return new ApiError("post_only_needs_limit", {}, { field: "postOnly" });
     case "stale_index":
       return about("symbol", "stale_index", { symbol, maxAgeSeconds: MAX_INDEX_AGE_SECONDS });
     case "price_outside_band":
@@ -127,9 +127,9 @@ type CodeWithValues = {
 export function about<Code extends CodeWithValues>(
   field: string,
   code: Code,
-  values: ConstructorParameters<typeof Refusal<Code>>[1],
-): Refusal<Code> {
-  return new Refusal(code, values, { field, details: { ...values } });
+  values: ConstructorParameters<typeof ApiError<Code>>[1],
+): ApiError<Code> {
+  return new ApiError(code, values, { field, details: { ...values } });
 }
 
 function scopeOf({ session, views }: RefusedOrder): string {

@@ -5,7 +5,7 @@
  * checking a signature with it. After a restart they come back from the log, as it recorded them.
  */
 
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 import { type SessionKey, sessionKeyOfRaw } from "../auth/session-key.js";
 import { bindsKey } from "../auth/session-resource.js";
 import { tokenHashOf } from "../auth/session-token.js";
@@ -26,7 +26,7 @@ export class SessionDoor {
   /** The live session of the token, or `invalid_token`. */
   enter({ bearerToken }: Caller): LiveSession {
     const session = this.link.views.session(tokenHashOf(bearerToken));
-    if (session === undefined) throw new Refusal("invalid_token", {});
+    if (session === undefined) throw new ApiError("invalid_token", {});
     return session;
   }
 

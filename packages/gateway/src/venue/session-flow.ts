@@ -1,8 +1,8 @@
 /** Signing in, rotating the key, signing out. */
 
 import {
+  ApiError,
   hexFromBytes,
-  Refusal,
   type RotateBody,
   type RotatedSession,
   type SessionToken,
@@ -52,7 +52,7 @@ export class SessionFlow {
     const { domain, nonce } = signIn.message;
     if (this.rules.domains === "any" && client.isForwarded) {
       // Any domain is for this machine alone; a proxy in front brings in the rest of the world.
-      throw new Refusal("siwe_domain_not_allowed", { domain }, { field: "message" });
+      throw new ApiError("siwe_domain_not_allowed", { domain }, { field: "message" });
     }
     const markets = this.marketsOf(signIn);
     // The log decides again, where parallel sign-ins meet; this spares a replay its proofs.
@@ -98,7 +98,7 @@ export class SessionFlow {
       case "siwe_nonce_used":
         throw nonceUsed();
       case "session_expired":
-        throw new Refusal(
+        throw new ApiError(
           "siwe_message_expired",
           { expirationTime: new Date(signIn.expiresAtMs).toISOString() },
           { field: "message" },
@@ -142,7 +142,7 @@ export class SessionFlow {
       { signed: bytes, signature: proof, publicKey: newKey.raw },
     );
     if (outcome.kind === "refused") {
-      if (outcome.refusal === "session_key_mismatch") throw new Refusal("session_key_rotated", {});
+      if (outcome.refusal === "session_key_mismatch") throw new ApiError("session_key_rotated", {});
       throw sessionRefusal("RotateSession", outcome);
     }
     this.door.keep(newKey);
@@ -186,8 +186,8 @@ export class SessionFlow {
   }
 }
 
-function nonceUsed(): Refusal {
-  return new Refusal("siwe_nonce_used", {}, { field: "message" });
+function nonceUsed(): ApiError {
+  return new ApiError("siwe_nonce_used", {}, { field: "message" });
 }
 
 /**
@@ -205,5 +205,5 @@ function logTimesOf(signIn: JudgedSignIn, aheadMs: number) {
 /** A session that ended between the door and the log is an invalid token, like any other. */
 export function sessionRefusal(command: string, outcome: RefusedOutcome): Error {
   const isGone = outcome.refusal === "session_unknown" || outcome.refusal === "session_expired";
-  return isGone ? new Refusal("invalid_token", {}) : unexpectedRefusal(command, outcome);
+  return isGone ? new ApiError("invalid_token", {}) : unexpectedRefusal(command, outcome);
 }

@@ -8,6 +8,7 @@
 import {
   type Account,
   type Acknowledgement,
+  ApiError,
   type AttestedDeposit,
   type Block,
   type Book,
@@ -30,7 +31,6 @@ import {
   type PlaceOrderBody,
   type Position,
   type PreconfirmProof,
-  Refusal,
   type RotateBody,
   type RotatedSession,
   type SessionToken,
@@ -176,8 +176,8 @@ export class VenueGateway implements VenuePort {
   async preconfirm(caller: Caller, ackNonce: string): Promise<PreconfirmProof> {
     const { account } = this.enterReading(caller);
     const proof = this.views.preconfirm(account, Number(ackNonce));
-    if (proof === undefined) throw new Refusal("preconfirm_not_found", { ackNonce });
-    if (proof === "not_sealed") throw new Refusal("not_sealed", { ackNonce });
+    if (proof === undefined) throw new ApiError("preconfirm_not_found", { ackNonce });
+    if (proof === "not_sealed") throw new ApiError("not_sealed", { ackNonce });
     return proof;
   }
 
@@ -204,7 +204,7 @@ export class VenueGateway implements VenuePort {
 
   async block(number: number): Promise<Block> {
     const block = this.views.block(number);
-    if (block === undefined) throw new Refusal("block_not_found", { number });
+    if (block === undefined) throw new ApiError("block_not_found", { number });
     return block;
   }
 
@@ -236,7 +236,7 @@ export class VenueGateway implements VenuePort {
   }
 
   private attestors(): Attestation {
-    if (this.attestation === undefined) throw new Refusal("attestors_not_configured", {});
+    if (this.attestation === undefined) throw new ApiError("attestors_not_configured", {});
     return this.attestation;
   }
 
@@ -275,6 +275,6 @@ function isOpen({ status }: Order): boolean {
 }
 
 function listed<T>(symbol: string, view: T | undefined): T {
-  if (view === undefined) throw new Refusal("market_not_found", { symbol });
+  if (view === undefined) throw new ApiError("market_not_found", { symbol });
   return view;
 }

@@ -5,7 +5,7 @@
  * so only the outcome is taken there, and all that may refuse or throw happens afterwards.
  */
 
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 import {
   type Applied,
   type Evidence,
@@ -64,7 +64,7 @@ export class VenueLink {
     try {
       return await this.venue.submitted(command, evidence, take);
     } catch (error) {
-      throw error instanceof VenueStopped ? new Refusal("stopped", {}) : error;
+      throw error instanceof VenueStopped ? new ApiError("stopped", {}) : error;
     }
   }
 }

@@ -6,7 +6,7 @@
  * `error`; whatever fails on this side is logged whole and shown as `internal_error`.
  */
 
-import { parseStrictJson, Refusal } from "@perpgate/protocol";
+import { ApiError, parseStrictJson } from "@perpgate/protocol";
 import { COST, readCost } from "../limits/costs.js";
 import { TokenBuckets } from "../limits/token-buckets.js";
 import { CLOSE } from "./close-codes.js";
@@ -80,7 +80,7 @@ export class Messages {
   private run(data: Buffer, isBinary: boolean, call: SocketCall): void {
     try {
       if (isBinary)
-        throw new Refusal("invalid_request", { problem: "Send JSON as a text message" });
+        throw new ApiError("invalid_request", { problem: "Send JSON as a text message" });
       this.context.gateway.budgets.noteParsed(data.length);
       const message = parseStrictJson(data.toString("utf8"));
       readEcho(message, call);
@@ -174,7 +174,7 @@ export class Messages {
     }
     const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
     const details = { limit: "messages", retryAfterMs: Math.ceil(retryAfterMs) };
-    call.refuse(new Refusal("rate_limited", { retryAfterSeconds }, { details }));
+    call.refuse(new ApiError("rate_limited", { retryAfterSeconds }, { details }));
     return false;
   }
 }
@@ -190,11 +190,11 @@ function isId(id: unknown): id is MessageId {
   return typeof id === "string" ? id.length <= MAX_ID_LENGTH : Number.isSafeInteger(id);
 }
 
-function unknownOperation(message: unknown, op: string | undefined): Refusal {
+function unknownOperation(message: unknown, op: string | undefined): ApiError {
   const isObject = typeof message === "object" && message !== null && !Array.isArray(message);
-  if (!isObject) return new Refusal("invalid_request", { problem: "Send a JSON object" });
+  if (!isObject) return new ApiError("invalid_request", { problem: "Send a JSON object" });
   if (op === undefined) {
-    return new Refusal("invalid_request", { problem: "op is missing" }, { field: "op" });
+    return new ApiError("invalid_request", { problem: "op is missing" }, { field: "op" });
   }
-  return new Refusal("unknown_operation", { op }, { field: "op" });
+  return new ApiError("unknown_operation", { op }, { field: "op" });
 }

@@ -11,7 +11,7 @@
  * the option for disconnected.
  */
 
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 import { NO_EVIDENCE, type Venue, VenueStopped } from "@perpgate/venue";
 import { tokenHashOf } from "../auth/session-token.js";
 import { TokenBuckets } from "../limits/token-buckets.js";
@@ -38,7 +38,7 @@ export class SessionSockets {
   /** The session of a token that is alive, or `invalid_token`; `before` is who spoke till now. */
   sessionOf(token: string, before?: ConnectionSession): ConnectionSession {
     const session = this.venue.views.session(tokenHashOf(token));
-    if (session === undefined) throw new Refusal("invalid_token", {});
+    if (session === undefined) throw new ApiError("invalid_token", {});
     const { number, account } = session;
     if (session.cancelOnDisconnect && before?.number !== number) this.countComing(account);
     return { token, number, account };
@@ -109,7 +109,7 @@ export class SessionSockets {
     if (isAllowed) return;
     const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
     const details = { limit: COMINGS.name, retryAfterMs: Math.ceil(retryAfterMs) };
-    throw new Refusal("rate_limited", { retryAfterSeconds }, { details });
+    throw new ApiError("rate_limited", { retryAfterSeconds }, { details });
   }
 }
 

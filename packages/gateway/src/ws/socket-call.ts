@@ -6,7 +6,7 @@
  * object. Names and texts that only a refusal shows are made when one is.
  */
 
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 import { roundedMs } from "../http/client.js";
 import type { TimedClient } from "../http/operation.js";
 import type { OverBudget } from "../limits/charge-operation.js";
@@ -68,9 +68,9 @@ export class SocketCall implements TimedClient {
 
   /** An `error` frame, with the stream that it is about where a message names several. */
   refuse(error: unknown, about?: { readonly stream: string }): void {
-    if (!(error instanceof Refusal)) this.onFault(error, this.requestId);
+    if (!(error instanceof ApiError)) this.onFault(error, this.requestId);
     this.connection.charge(COST.errorFrame);
-    const refusal = error instanceof Refusal ? error : new Refusal("internal_error", {});
+    const refusal = error instanceof ApiError ? error : new ApiError("internal_error", {});
     const body = refusal.toBody(this.requestId);
     const d = this.echoing(about === undefined ? body : { ...about, ...body });
     this.connection.answer({ t: "error", d });

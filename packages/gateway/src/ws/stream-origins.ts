@@ -9,7 +9,7 @@
  */
 
 import type { IncomingMessage } from "node:http";
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 import type { AllowedOrigins } from "../http/cors.js";
 
 const MAX_SHOWN = 100;
@@ -19,7 +19,7 @@ export function refuseForeignPage({ headers }: IncomingMessage, allowed: Allowed
   const { origin, host } = headers;
   if (allowed === "*" || origin === undefined) return;
   if (allowed.includes(origin) || isOwnPage(origin, host)) return;
-  throw new Refusal("origin_not_allowed", { origin: origin.slice(0, MAX_SHOWN) });
+  throw new ApiError("origin_not_allowed", { origin: origin.slice(0, MAX_SHOWN) });
 }
 
 /** The scheme is the page's: a proxy in front may speak TLS for this process. */

@@ -9,7 +9,7 @@
 
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 import type { Venue } from "@perpgate/venue";
 import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
 import { bearerTokenOf } from "../http/bearer-token.js";
@@ -93,7 +93,7 @@ export class StreamServer {
     };
     this.sockets = new WebSocketServer(options);
     this.sockets.on("wsClientError", (error, socket) => {
-      refuseUpgrade(socket, new Refusal("malformed_request", { problem: error.message }));
+      refuseUpgrade(socket, new ApiError("malformed_request", { problem: error.message }));
     });
     // Not before what has arrived was read: after a pause of this process pongs may wait there.
     const look = () => setImmediate(() => this.lookForTheDead());
@@ -214,19 +214,19 @@ export class StreamServer {
         this.begin(webSocket, socket, address, session, gateway);
       });
     } catch (error) {
-      const isRefusal = error instanceof Refusal;
+      const isRefusal = error instanceof ApiError;
       if (!isRefusal) this.log.error({ err: error }, "an upgrade failed");
-      refuseUpgrade(socket, isRefusal ? error : new Refusal("internal_error", {}));
+      refuseUpgrade(socket, isRefusal ? error : new ApiError("internal_error", {}));
     }
   }
 
   private admit(request: IncomingMessage, address: string): ConnectionSession | undefined {
-    if (this.isStopping) throw new Refusal("stopped", {});
+    if (this.isStopping) throw new ApiError("stopped", {});
     refuseForeignPage(request, this.origins);
     const { socketsPerAddress: limit, pingIntervalMs } = this.limits;
     if ((this.perAddress.get(address) ?? 0) >= limit) {
       // Sockets that nobody answers on are found once in so long.
-      throw new Refusal(
+      throw new ApiError(
         "too_many_sockets",
         { limit },
         { details: { retryAfterMs: pingIntervalMs } },
@@ -235,7 +235,7 @@ export class StreamServer {
     const { authorization } = request.headers;
     if (authorization === undefined) return undefined;
     const token = bearerTokenOf(authorization);
-    if (token === undefined) throw new Refusal("token_required", {});
+    if (token === undefined) throw new ApiError("token_required", {});
     return this.sessions.sessionOf(token);
   }
 

@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readUntilClose } from "../testing/running-gateway.js";
 import { type RunningVenue, runVenue, type VenueChanges } from "../venue/testing/running-venue.js";
@@ -192,6 +192,6 @@ test("refuseUpgrade: a client that has reset its connection: no unhandled error"
   client.resetAndDestroy();
   await once(client, "close");
   const closed = new Promise((resolve) => socket.once("close", resolve));
-  refuseUpgrade(socket, new Refusal("stopped", {}));
+  refuseUpgrade(socket, new ApiError("stopped", {}));
   expect(await closed).toBe(true);
 });

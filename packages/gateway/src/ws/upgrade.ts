@@ -12,7 +12,7 @@
 
 import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import type { Refusal } from "@perpgate/protocol";
+import type { ApiError } from "@perpgate/protocol";
 import { newRequestId } from "../http/request-id.js";
 
 const STREAM_PATH = /^\/ws\/v1\/?(?:\?|$)/;
@@ -24,7 +24,7 @@ export function isStreamPath(url: string | undefined): boolean {
 }
 
 /** Answers by hand, in the one shape of errors, and closes. */
-export function refuseUpgrade(socket: Duplex, refusal: Refusal): void {
+export function refuseUpgrade(socket: Duplex, refusal: ApiError): void {
   const requestId = newRequestId();
   const body = JSON.stringify(refusal.toBody(requestId));
   // Node has let go of the socket: a reset while it is written to would end the process.
@@ -40,7 +40,7 @@ export function refuseUpgrade(socket: Duplex, refusal: Refusal): void {
 }
 
 /** The header's line, where the refusal says when to come again, as every 429 does. */
-function retryAfterOf({ details }: Refusal): string {
+function retryAfterOf({ details }: ApiError): string {
   const retryAfterMs = details?.retryAfterMs;
   if (typeof retryAfterMs !== "number") return "";
   return `retry-after: ${Math.max(1, Math.ceil(retryAfterMs / 1_000))}\r\n`;

@@ -3,7 +3,7 @@
  * for and which may take seconds. So many a minute for one client address, so many at once in all.
  */
 
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 import { clientKeyOf } from "../../limits/client-key.js";
 import { Limit, type Monotonic } from "../../limits/limits.js";
 import type { Client } from "../../venue-port.js";
@@ -26,7 +26,7 @@ export class ContractChecks {
 
   /** Runs the check if the client may have one; refuses with `rate_limited` or `overloaded`. */
   async run<T>({ address, header }: Pick<Client, "address" | "header">, check: () => Promise<T>) {
-    if (this.inFlight >= MAX_CONTRACT_CHECKS_IN_FLIGHT) throw new Refusal("overloaded", {});
+    if (this.inFlight >= MAX_CONTRACT_CHECKS_IN_FLIGHT) throw new ApiError("overloaded", {});
     this.perAddress.take(clientKeyOf(address), header);
     this.inFlight++;
     try {

@@ -4,7 +4,7 @@
  */
 
 import { Worker } from "node:worker_threads";
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 import type { ProofAnswer, ProofJob } from "./proof-job.js";
 import type { SignInProofs } from "./sign-in-proofs.js";
 
@@ -60,8 +60,8 @@ export class ProofThread implements SignInProofs {
   }
 
   async prove(job: ProofJob): Promise<ProofAnswer> {
-    if (this.isOver) throw new Refusal("stopped", {});
-    if (this.waiting.size >= MAX_WAITING_PROOFS) throw new Refusal("overloaded", {});
+    if (this.isOver) throw new ApiError("stopped", {});
+    if (this.waiting.size >= MAX_WAITING_PROOFS) throw new ApiError("overloaded", {});
     const id = ++this.lastId;
     return new Promise((resolve) => {
       this.waiting.set(id, resolve);

@@ -9,7 +9,7 @@ import type { ProofAnswer, ProofJob } from "./proof-job.js";
 export interface SignInProofs {
   /** Whether contract wallets of the chain can be asked. */
   servesChain(chainId: number): boolean;
-  /** @throws {Refusal} `overloaded` where too many jobs wait already. */
+  /** @throws {ApiError} `overloaded` where too many jobs wait already. */
   prove(job: ProofJob): Promise<ProofAnswer>;
 }
 

@@ -1,4 +1,4 @@
-import { OrderMessage, parseStrictJson, Refusal } from "@perpgate/protocol";
+import { ApiError, OrderMessage, parseStrictJson } from "@perpgate/protocol";
 import { chargeOperation } from "../../limits/charge-operation.js";
 import { placeOrder } from "../../operations/place-order.js";
 import type { SocketCall } from "../socket-call.js";
@@ -11,7 +11,7 @@ export const order = defineSocketOperation({
   handle: ({ body: text, sig }, call, { gateway }) => {
     const account = requireSession(call);
     const limitBytes = gateway.signedBytes;
-    if (text.length > limitBytes) throw new Refusal("body_too_large", { limitBytes });
+    if (text.length > limitBytes) throw new ApiError("body_too_large", { limitBytes });
     chargeOperation(gateway.budgets, call, placeOrder, account, call.header);
     const bytes = Buffer.from(text, "utf8");
     // A lone surrogate has no bytes, so text and bytes could differ; one byte a character cannot.

@@ -3,7 +3,7 @@
  * shape, limits, nonce and signature, whichever way an order came.
  */
 
-import { Refusal } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
 import type { RawCall } from "../../http/operation.js";
 import type { SocketCall } from "../socket-call.js";
 
@@ -43,6 +43,6 @@ export function pathCall(call: SocketCall, params: object): RawCall {
 
 /** The account that the socket speaks for, or `token_required`. */
 export function requireSession({ connection: { session } }: SocketCall): number {
-  if (session === undefined) throw new Refusal("token_required", {});
+  if (session === undefined) throw new ApiError("token_required", {});
   return session.account;
 }

@@ -1,4 +1,4 @@
-import { Refusal, SessionMessage } from "@perpgate/protocol";
+import { ApiError, SessionMessage } from "@perpgate/protocol";
 import { defineSocketOperation } from "./operation.js";
 
 /** Sets the options of the session that the socket speaks for; answered once they are durable. */
@@ -6,9 +6,9 @@ export const session = defineSocketOperation({
   message: SessionMessage,
   handle: ({ cancelOnDisconnect }, call, { gateway }) => {
     const { session } = call.connection;
-    if (session === undefined) throw new Refusal("token_required", {});
+    if (session === undefined) throw new ApiError("token_required", {});
     if (gateway.venue === undefined) {
-      throw new Refusal("venue_unavailable", { operation: "session" });
+      throw new ApiError("venue_unavailable", { operation: "session" });
     }
     const caller = { bearerToken: session.token, header: call.header };
     const done = gateway.venue.setSessionOptions(caller, { cancelOnDisconnect });

@@ -6,9 +6,9 @@
  */
 
 import {
+  ApiError,
   isPrivateStream,
   parseStreamName,
-  Refusal,
   type StreamName,
   SubscribeMessage,
 } from "@perpgate/protocol";
@@ -81,18 +81,18 @@ function judge(
   taken: readonly Wish[],
 ): StreamName {
   const name = parseStreamName(stream);
-  if (name === undefined) throw new Refusal("unknown_stream", { stream });
+  if (name === undefined) throw new ApiError("unknown_stream", { stream });
   if ("symbol" in name && !hub.hasMarket(name.symbol)) {
-    throw new Refusal("market_not_found", { symbol: name.symbol });
+    throw new ApiError("market_not_found", { symbol: name.symbol });
   }
   if (isPrivateStream(name)) {
     if (badToken !== undefined) throw badToken;
-    if (connection.session === undefined) throw new Refusal("token_required", {});
+    if (connection.session === undefined) throw new ApiError("token_required", {});
   }
   const { subscriptions } = connection;
   const added = taken.filter((wish) => !subscriptions.has(wish.stream)).length;
   if (!subscriptions.has(stream) && subscriptions.size + added >= limits.streamsPerSocket) {
-    throw new Refusal("too_many_streams", { limit: limits.streamsPerSocket });
+    throw new ApiError("too_many_streams", { limit: limits.streamsPerSocket });
   }
   return name;
 }
@@ -109,7 +109,7 @@ function open(
     return;
   }
   const { session } = connection;
-  if (session === undefined) throw new Refusal("token_required", {});
+  if (session === undefined) throw new ApiError("token_required", {});
   connection.charge(COST.privateSnapshot);
   const end = hub.openPrivate(connection, name.stream, session.account, since);
   connection.subscriptions.set(stream, { isPrivate: true, end });

@@ -1,4 +1,4 @@
-import { Refusal, UnsubscribeMessage } from "@perpgate/protocol";
+import { ApiError, UnsubscribeMessage } from "@perpgate/protocol";
 import { defineSocketOperation } from "./operation.js";
 
 /** Ends streams; each name is judged alone. */
@@ -9,7 +9,7 @@ export const unsubscribe = defineSocketOperation({
     const streams = [...new Set(message.streams)].filter((stream) => {
       const subscription = subscriptions.get(stream);
       if (subscription === undefined) {
-        call.refuse(new Refusal("not_subscribed", { stream }), { stream });
+        call.refuse(new ApiError("not_subscribed", { stream }), { stream });
         return false;
       }
       subscription.end();
