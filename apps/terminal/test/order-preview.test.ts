@@ -1,9 +1,7 @@
 /** The form's numbers against the engine's own: every order is previewed, then really placed. */
 
 import type { Tier } from "@perpgate/engine";
-import { BTC, DUST, type Listing, SOL } from "@perpgate/engine/test/scenarios/listing";
-import type { Trader } from "@perpgate/engine/test/scenarios/trader";
-import { Venue } from "@perpgate/engine/test/scenarios/venue";
+import { BTC, DUST, type Listing, SOL, type Trader, Venue } from "@perpgate/engine/testing";
 import type { Holding } from "@perpgate/protocol/liquidation-mark";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

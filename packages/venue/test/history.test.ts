@@ -6,9 +6,7 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command, Engine } from "@perpgate/engine";
-import { commands } from "@perpgate/engine/test/flow/flow";
-import type { ProfileName } from "@perpgate/engine/test/flow/profiles";
-import { ReferenceVenue } from "@perpgate/engine/test/reference/venue";
+import { commands, type ProfileName, ReferenceVenue } from "@perpgate/engine/testing";
 import { RESOLUTIONS } from "@perpgate/protocol";
 import { type Applied, NO_EVIDENCE } from "@perpgate/venue";
 import {

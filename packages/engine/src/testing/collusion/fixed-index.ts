@@ -1,0 +1,51 @@
+/**
+ * One ring in a venue whose index stands still. Fails, naming the ring, as soon as the fund with the
+ * backstop's position at the index is below its seed, or the members end with more than they put in.
+ */
+import { expect } from "vitest";
+import { audit } from "../../audit.js";
+import { GLOBAL } from "../../state/venue.js";
+import { Rng } from "../flow/random.js";
+import { Reached } from "./reached.js";
+import { Ring, type RingTerms } from "./ring.js";
+import { conspire, type Habits, STILL } from "./schemes.js";
+import type { World } from "./worlds.js";
+
+const STEPS = 40;
+
+export type Manners = Pick<Habits, "hours" | "pauses" | "outages">;
+
+/** Runs seeds 1 to `seeds`, or the one that PERPGATE_RING=world:seed names. */
+export function tryRings(where: World, manners: Manners, seeds: number): Reached {
+  const reached = new Reached();
+  const [name, only] = process.env.PERPGATE_RING?.split(":") ?? [];
+  if (name === where.name) tryRing(where, Number(only), manners, reached);
+  if (name !== undefined) return reached;
+  for (let seed = 1; seed <= seeds; seed++) tryRing(where, seed, manners, reached);
+  return reached;
+}
+
+function tryRing(where: World, seed: number, habits: Manners, reached: Reached): void {
+  const rng = new Rng(seed, where.name);
+  const terms: RingTerms = {
+    ...where,
+    members: rng.int(2, 4),
+    capMicros: rng.pick([where.capMicros, where.capMicros, 0, Math.floor(where.seedMicros / 3)]),
+  };
+  const name = `${where.name}:${seed}`;
+  const ring = new Ring(terms, (self, command, events) => {
+    reached.observe(events);
+    const fund = self.fundAtIndex();
+    if (fund >= terms.seedMicros) return;
+    const last = self.story.slice(-12).map((each) => JSON.stringify(each));
+    expect.fail(
+      `ring ${name}: ${command.kind} at ${self.engine.position} leaves the fund ` +
+        `${terms.seedMicros - fund} micros below its seed\n${last.join("\n")}`,
+    );
+  });
+  conspire(ring, rng, { ...habits, ...STILL }, STEPS);
+  const { state } = ring.engine;
+  const deposits = terms.members * terms.depositMicros;
+  expect(audit(ring.engine), name).toEqual([]);
+  expect(ring.membersAtIndex() + state.global(GLOBAL.FEES), name).toBeLessThanOrEqual(deposits);
+}

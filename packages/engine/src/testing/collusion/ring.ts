@@ -1,0 +1,212 @@
+/**
+ * A ring of accomplices who have a venue to themselves: nobody else quotes, nobody else is harmed
+ * but the insurance fund. They see everything, and act in any order between two ticks. After each
+ * command a watcher is told the events; what it must hold against them is the test's business.
+ */
+import {
+  type Command,
+  LIMIT_ORDER,
+  LONG,
+  MARKET_ORDER,
+  type OrderType,
+  SHORT,
+  type Side,
+} from "../../commands.js";
+import { Engine } from "../../engine.js";
+import type { VenueEvent } from "../../events.js";
+import { MARKET, type Market } from "../../state/market.js";
+import { NONE } from "../../state/orders.js";
+import { POSITION, POSITION_WORDS } from "../../state/positions.js";
+import { GLOBAL } from "../../state/venue.js";
+import { type Listing, venueConfig } from "../scenarios/listing.js";
+
+export const HOUR_MS = 3_600_000;
+const START_MS = 486_112 * HOUR_MS;
+/** The index is repeated before it is this old. */
+const FRESH_MS = 8_000;
+
+export interface RingTerms {
+  readonly listing: Listing;
+  readonly members: number;
+  readonly depositMicros: number;
+  readonly seedMicros: number;
+  readonly capMicros: number;
+  readonly indexTicks: number;
+}
+
+export type Watcher = (ring: Ring, command: Command, events: readonly VenueEvent[]) => void;
+
+export class Ring {
+  readonly engine = new Engine();
+  readonly market: Market;
+  indexTicks: number;
+  /** Commands so far, as text: what to print when the ring wins. */
+  readonly story: Command[] = [];
+  private readonly sessions: number[] = [];
+  private nonce = 0;
+
+  constructor(
+    readonly terms: RingTerms,
+    private readonly watch: Watcher,
+  ) {
+    this.indexTicks = terms.indexTicks;
+    const config = venueConfig([terms.listing], {
+      fundSeedMicros: terms.seedMicros,
+      backstopCapMicros: terms.capMicros,
+      attestorKind: "dev",
+      devCreditMicros: terms.depositMicros,
+    });
+    this.send({ kind: "Genesis", stampMs: START_MS, config, cohort: "open" });
+    this.market = this.engine.state.markets[0]!;
+    this.setsIndex(this.indexTicks);
+    for (let member = 0; member < terms.members; member++) this.joins(member);
+  }
+
+  get now(): number {
+    return this.engine.state.timeMs;
+  }
+
+  get mark(): number {
+    return this.market.mark;
+  }
+
+  send(command: Command): VenueEvent[] {
+    this.story.push(command);
+    const events = this.engine.apply(command).decode();
+    if (this.market !== undefined) this.watch(this, command, events);
+    return events;
+  }
+
+  private joins(member: number): void {
+    this.send({
+      kind: "OpenSession",
+      stampMs: this.now,
+      address: (member + 1).toString(16).padStart(40, "0"),
+      key: "key",
+      tokenHash: `token ${member}`,
+      expiresAtMs: START_MS + 10_000 * HOUR_MS,
+      siweNonce: "nonce",
+      siweNonceUntilMs: START_MS,
+      maxOrderNotionalMicros: 0,
+      maxNotionalMicros: 0,
+      markets: [],
+    });
+    this.sessions.push(this.engine.position);
+  }
+
+  setsIndex(ticks: number): void {
+    this.indexTicks = ticks;
+    this.send({ kind: "UpdateIndex", stampMs: this.now, market: 0, indexTicks: ticks });
+  }
+
+  /** One tick, that many 200 ms slots after the last. */
+  tick(slots = 1): void {
+    const { lastTickMs } = this.engine.state;
+    if (lastTickMs + slots * 200 - this.market.get(MARKET.INDEX_AT) > FRESH_MS) {
+      this.setsIndex(this.indexTicks);
+    }
+    this.send({ kind: "Tick", slot: lastTickMs / 200 + slots });
+  }
+
+  /** A pause of the venue until just before that time, then a fresh index. */
+  sleepsUntil(ms: number): void {
+    this.send({ kind: "Resume", stampMs: ms });
+    this.setsIndex(this.indexTicks);
+  }
+
+  /** The tick of the next whole hour; in an outage the index is stale by then. */
+  passesHour(outage: boolean): void {
+    const before = (Math.floor(this.now / HOUR_MS) + 1) * HOUR_MS - 200;
+    if (!outage) this.sleepsUntil(before);
+    else this.send({ kind: "Resume", stampMs: before });
+    this.send({ kind: "Tick", slot: this.engine.state.lastTickMs / 200 + 1 });
+  }
+
+  /** An order for so many lots; how it is paid for is worked out from its price. */
+  order(
+    member: number,
+    side: Side,
+    type: OrderType,
+    priceTicks: number,
+    lots: number,
+    leverage: number,
+    reduceOnly = false,
+  ): VenueEvent[] {
+    const ref = type === MARKET_ORDER ? this.mark : priceTicks;
+    const notional = lots * ref * this.market.microsPerTickLot;
+    return this.send({
+      kind: "PlaceOrder",
+      stampMs: this.now,
+      session: this.sessions[member]!,
+      key: "key",
+      nonce: this.nonce++,
+      market: 0,
+      side,
+      type,
+      marginMicros: Math.max(1, Math.ceil(notional / leverage)),
+      leverage,
+      priceTicks: type === MARKET_ORDER ? 0 : priceTicks,
+      reduceOnly,
+      postOnly: false,
+    });
+  }
+
+  /** One buys from the other at a price of their choosing. */
+  crosses(
+    buyer: number,
+    seller: number,
+    priceTicks: number,
+    lots: number,
+    leverages: readonly [buyer: number, seller: number],
+    makerBuys: boolean,
+  ): void {
+    const buy = () => this.order(buyer, LONG, LIMIT_ORDER, priceTicks, lots, leverages[0]);
+    const sell = () => this.order(seller, SHORT, LIMIT_ORDER, priceTicks, lots, leverages[1]);
+    if (makerBuys) buy();
+    sell();
+    if (!makerBuys) buy();
+  }
+
+  cancels(member: number): void {
+    const session = this.sessions[member]!;
+    this.send({ kind: "CancelAll", stampMs: this.now, session, market: -1 });
+  }
+
+  lotsOf(member: number): number {
+    const { positions } = this.market;
+    const row = positions.rowOf(member + 1);
+    return row === NONE ? 0 : positions.table.data[row * POSITION_WORDS + POSITION.LOTS]!;
+  }
+
+  walletOf(member: number): number {
+    return this.engine.state.wallet(member + 1);
+  }
+
+  /**
+   * The fund with the backstop's position at the index. Since all money adds up, the ring has gained
+   * at its cost exactly if this has shrunk.
+   */
+  fundAtIndex(): number {
+    const { market } = this;
+    const unit = this.indexTicks * market.microsPerTickLot;
+    const position = market.get(MARKET.BACKSTOP_LOTS) * unit - market.get(MARKET.BACKSTOP_COST);
+    return this.engine.state.global(GLOBAL.FUND) + position;
+  }
+
+  /** What the members could call their own, with positions at the index. */
+  membersAtIndex(): number {
+    const { market, engine } = this;
+    const unit = this.indexTicks * market.microsPerTickLot;
+    let sum = 0;
+    for (let member = 0; member < this.terms.members; member++) {
+      sum += engine.state.wallet(member + 1);
+      const row = market.positions.rowOf(member + 1);
+      if (row === NONE) continue;
+      const at = row * POSITION_WORDS;
+      const { data } = market.positions.table;
+      sum += data[at + POSITION.MARGIN]! + data[at + POSITION.RESERVED]!;
+      sum += data[at + POSITION.LOTS]! * unit - data[at + POSITION.COST]!;
+    }
+    return sum;
+  }
+}

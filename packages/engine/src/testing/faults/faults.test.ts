@@ -1,0 +1,147 @@
+/**
+ * A command that fails half way, at a random call of a random part: it must leave exactly what the
+ * same command leaves in a venue where that market had been halted beforehand. Nothing else of it
+ * may remain, the other markets trade on, replicas agree, and a snapshot goes on the same way.
+ *
+ * PERPGATE_FAULTS=n sets how many faults a profile suffers.
+ */
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { audit } from "../../audit.js";
+import type { Command } from "../../commands.js";
+import { Engine } from "../../engine.js";
+import type { VenueEvent } from "../../events.js";
+import { MARKET } from "../../state/market.js";
+import { commands } from "../flow/flow.js";
+import type { ProfileName } from "../flow/profiles.js";
+import { Rng } from "../flow/random.js";
+import { ReferenceVenue } from "../reference/venue.js";
+import { countCalls, SABOTAGES, type Sabotage, strikeAt } from "./sabotage.js";
+
+const SEED = 7;
+const COMMANDS = 2_000;
+const FAULTS = Number(process.env.PERPGATE_FAULTS ?? 50);
+const TAIL = 60;
+const PROFILES: readonly ProfileName[] = ["cascade", "thinFund", "stops", "whales"];
+
+function hashOf(engine: Engine): string {
+  return engine.stateHash((bytes) => createHash("sha256").update(bytes).digest("hex"));
+}
+
+function recorded(profile: ProfileName): Command[] {
+  const reference = new ReferenceVenue(1_000_000);
+  const list: Command[] = [];
+  for (const command of commands(profile, SEED, COMMANDS, reference)) {
+    list.push(command);
+    reference.apply(command);
+  }
+  return list;
+}
+
+/** The venue of a snapshot with one market halted, before its next command. */
+function haltedIn(snapshot: Uint8Array, market: number): Engine {
+  const engine = Engine.restore(snapshot);
+  engine.state.undo.begin();
+  engine.state.markets[market]!.set(MARKET.HALTED, 1);
+  return engine;
+}
+
+interface Fault {
+  readonly where: string;
+  readonly snapshot: Uint8Array;
+  readonly command: Command;
+  readonly sabotage: Sabotage;
+  readonly k: number;
+}
+
+/** Applies the command with its fault; answers the engine and what it said. */
+function suffer(fault: Fault): { engine: Engine; events: VenueEvent[] } {
+  const engine = Engine.restore(fault.snapshot);
+  let events: VenueEvent[] = [];
+  strikeAt(fault.sabotage, fault.k, () => {
+    events = engine.apply(fault.command).decode();
+  });
+  return { engine, events };
+}
+
+function check(fault: Fault, tail: readonly Command[]): { halted: number; traded: number } {
+  const { where } = fault;
+  const first = suffer(fault);
+  const second = suffer(fault);
+  const halts = first.events.filter((event) => event.kind === "MarketHalted");
+  expect(halts.length, `${where}: one market is halted`).toBe(1);
+  const market = halts[0]!.market;
+
+  const expected = haltedIn(fault.snapshot, market);
+  const rest = expected.apply(fault.command).decode();
+  expect(first.events, `${where}: events`).toEqual([halts[0], ...rest]);
+  expect(hashOf(first.engine), `${where}: state`).toBe(hashOf(expected));
+  expect(second.events, `${where}: two replicas`).toEqual(first.events);
+  expect(hashOf(second.engine), `${where}: two replicas`).toBe(hashOf(first.engine));
+  expect(audit(first.engine), where).toEqual([]);
+
+  const restored = Engine.restore(first.engine.snapshot());
+  let traded = 0;
+  for (const command of tail) {
+    const events = first.engine.apply(command).decode();
+    const same = JSON.stringify(restored.apply(command).decode()) === JSON.stringify(events);
+    expect(same, `${where}: tail, ${command.kind} at ${restored.position}`).toBe(true);
+    for (const event of events) {
+      if (event.kind !== "Traded") continue;
+      traded++;
+      expect(event.market, `${where}: a halted market trades`).not.toBe(market);
+    }
+  }
+  expect(hashOf(restored), `${where}: tail`).toBe(hashOf(first.engine));
+  expect(audit(first.engine), `${where}: tail`).toEqual([]);
+  return { halted: market, traded };
+}
+
+describe("a fault half way through a command", () => {
+  for (const profile of PROFILES) {
+    test(`${profile}, seed ${SEED}, ${FAULTS} faults: the market halts, nothing else happened`, () => {
+      const rng = new Rng(SEED, `faults ${profile}`);
+      const list = recorded(profile);
+      const live = new Engine();
+      const struck = new Map<string, number>();
+      let traded = 0;
+      // Never in the first tenth: nothing happens yet.
+      const every = Math.floor((list.length * 0.9) / FAULTS);
+      for (const [i, command] of list.entries()) {
+        if (i > list.length * 0.1 && i % every === 0) {
+          const snapshot = live.snapshot();
+          const chosen = choose(rng, snapshot, command);
+          if (chosen !== null) {
+            const { sabotage, k } = chosen;
+            const what = `${command.kind}, ${sabotage.name}, call ${k}`;
+            const where = `${profile}:${SEED} command ${i + 1}: ${what}`;
+            const tail = list.slice(i + 1, i + 1 + TAIL);
+            traded += check({ where, snapshot, command, sabotage, k }, tail).traded;
+            struck.set(sabotage.name, (struck.get(sabotage.name) ?? 0) + 1);
+          }
+        }
+        live.apply(command);
+      }
+      console.log(`${profile}: ${[...struck].map(([name, n]) => `${n} × ${name}`).join(", ")}`);
+      expect(struck.size).toBeGreaterThan(5);
+      expect(traded).toBeGreaterThan(0);
+    });
+  }
+});
+
+/** A part that the command uses, and one of the calls it makes of it. */
+function choose(
+  rng: Rng,
+  snapshot: Uint8Array,
+  command: Command,
+): { sabotage: Sabotage; k: number } | null {
+  // Signing in changes only what has a name, after everything that could fail.
+  if (command.kind === "OpenSession" || command.kind === "Genesis") return null;
+  for (let tries = 0; tries < 5; tries++) {
+    const sabotage = rng.pick(SABOTAGES);
+    const engine = Engine.restore(snapshot);
+    const calls = countCalls(sabotage, () => void engine.apply(command));
+    if (calls > 0) return { sabotage, k: rng.int(1, calls) };
+  }
+  return null;
+}

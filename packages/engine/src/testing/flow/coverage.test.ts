@@ -1,0 +1,109 @@
+/**
+ * The flows must reach the rules: over the default seeds every refusal, every reason to end, every
+ * kind of trade and the rarer rules occur. Otherwise agreement on them would mean nothing.
+ */
+import { describe, expect, test } from "vitest";
+import { TRADE_KINDS } from "../../events.js";
+import { END_REASONS, REFUSALS } from "../../reasons.js";
+import { ReferenceVenue } from "../reference/venue.js";
+import { Coverage } from "./coverage.js";
+import { commands } from "./flow.js";
+import { PROFILE_NAMES } from "./profiles.js";
+
+const SEED = 1;
+const COUNT = 12_000;
+
+/** Deposits are not part of the reference, nor is halting a market. */
+const UNREACHABLE_REFUSALS: readonly string[] = [
+  "none",
+  "market_halted",
+  "deposit_kind_mismatch",
+  "attestor_unknown",
+  "deposit_unknown",
+  "deposit_settled",
+  "deposit_limit",
+  "vote_outdated",
+  "deposits_paused",
+  "deposit_not_rejected",
+  "deposit_not_reorged",
+];
+/** These stop only an arriving market order, whose acknowledgement reports them. */
+const UNREACHABLE_ENDS: readonly string[] = ["worst_price", "below_lot", "market_halted"];
+
+const RARE_RULES = [
+  "acknowledged bankruptcy",
+  "acknowledged band",
+  "acknowledged below_lot",
+  "acknowledged book_empty",
+  "acknowledged unfunded",
+  "acknowledged worst_price",
+  "event OrderReplayed",
+  "event VenueConfigured",
+  "event LossSocialised",
+  "rule backstop nets",
+  "rule backstop opens",
+  "rule backstop reduces",
+  "rule backstop, then adl",
+  "rule book, then backstop",
+  "rule disconnected by CloseSession",
+  "rule disconnected by Resume",
+  "rule disconnected by SessionDisconnected",
+  "rule disconnected by Tick",
+  "rule disconnects carried over",
+  "rule fund below zero",
+  "rule funding from the fund",
+  "rule funding, longs pay",
+  "rule funding, shorts pay",
+  "rule liquidation fee",
+  "rule liquidations carried over",
+  "rule option off",
+  "rule option on",
+  "rule partial liquidation",
+  "rule partly filled, rests",
+  "rule session expires",
+  "rule session is closed",
+  "rule several funding hours in a tick",
+  "rule several rounds",
+  "rule stops carried over",
+  "rule taker closes",
+];
+
+describe("the flows", () => {
+  const total = new Coverage();
+  for (const name of PROFILE_NAMES) {
+    test(`${name}: the identity holds after every one of ${COUNT} commands`, () => {
+      const venue = new ReferenceVenue();
+      const coverage = new Coverage();
+      for (const command of commands(name, SEED, COUNT, venue)) {
+        coverage.observe(command, venue.apply(command), venue.state);
+      }
+      // Trades are frequent: a flow that is mostly refused exercises little.
+      expect(coverage.count("event Traded")).toBeGreaterThan(COUNT / 20);
+      total.merge(coverage);
+    });
+  }
+
+  test("the same seed gives the same commands", () => {
+    const streams = [1, 1, 2].map((seed) => {
+      const venue = new ReferenceVenue();
+      let text = "";
+      for (const command of commands("calm", seed, 500, venue)) {
+        venue.apply(command);
+        text += JSON.stringify(command);
+      }
+      return text;
+    });
+    expect(streams[0]).toBe(streams[1]);
+    expect(streams[0]).not.toBe(streams[2]);
+  });
+
+  test("every rule occurs", () => {
+    const wanted = [
+      ...REFUSALS.filter((name) => !UNREACHABLE_REFUSALS.includes(name)).map((n) => `refused ${n}`),
+      ...END_REASONS.filter((name) => !UNREACHABLE_ENDS.includes(name)).map((n) => `ended ${n}`),
+      ...TRADE_KINDS.map((name) => `trade ${name}`),
+      ...RARE_RULES,
+    ];
+    expect(wanted.filter((key) => total.count(key) === 0)).toEqual([]);
+  });
+});

@@ -1,0 +1,117 @@
+/**
+ * Counts what a run of commands exercised: a generator that never triggers a rule tests nothing.
+ */
+import type { Command } from "../../commands.js";
+import { ORDER_STATUSES, TRADE_KINDS, type VenueEvent } from "../../events.js";
+import { END_REASONS, REFUSALS } from "../../reasons.js";
+import type { State } from "../reference/state.js";
+
+export class Coverage {
+  readonly counts = new Map<string, number>();
+
+  add(key: string, amount = 1): void {
+    this.counts.set(key, (this.counts.get(key) ?? 0) + amount);
+  }
+
+  count(key: string): number {
+    return this.counts.get(key) ?? 0;
+  }
+
+  /** After the command was applied: its events, and the state that it left. */
+  observe(command: Command, events: readonly VenueEvent[], state: State): void {
+    this.add(`command ${command.kind}`);
+    for (const event of events) this.observeEvent(event);
+    this.observeDisconnects(command, events);
+    if (state.carriedDisconnects.length > 0) this.add("rule disconnects carried over");
+    if (command.kind !== "Tick") return;
+    if (events.length === 0) this.add("rule tick without events");
+    if (state.carriedLiquidations.length > 0) this.add("rule liquidations carried over");
+    if (state.carriedStops.length > 0) this.add("rule stops carried over");
+    if (state.fund < 0n) this.add("rule fund below zero");
+    const hours = events.filter((event) => event.kind === "FundingApplied").length;
+    if (hours > state.markets.length) this.add("rule several funding hours in a tick");
+    const seats = new Map<number, number>();
+    for (const event of events) {
+      if (event.kind !== "Liquidated") continue;
+      const seat = event.account * 100 + event.market;
+      seats.set(seat, (seats.get(seat) ?? 0) + 1);
+    }
+    if ([...seats.values()].some((rounds) => rounds > 1)) this.add("rule several rounds");
+    this.observePartial(events);
+  }
+
+  /** How orders came to end with their connection, by command. */
+  private observeDisconnects(command: Command, events: readonly VenueEvent[]): void {
+    const isGone = (event: VenueEvent) =>
+      event.kind === "OrderEnded" && END_REASONS[event.reason] === "disconnected";
+    if (events.some(isGone)) this.add(`rule disconnected by ${command.kind}`);
+  }
+
+  private observeEvent(event: VenueEvent): void {
+    this.add(`event ${event.kind}`);
+    switch (event.kind) {
+      case "CommandRefused":
+        this.add(`refused ${REFUSALS[event.refusal]}`);
+        break;
+      case "OrderEnded":
+        this.add(`ended ${END_REASONS[event.reason]}`);
+        break;
+      case "OrderAcknowledged":
+        this.add(`status ${ORDER_STATUSES[event.status]}`);
+        this.add(`acknowledged ${END_REASONS[event.reason]}`);
+        if (event.status === 1 && event.filledLots > 0) this.add("rule partly filled, rests");
+        break;
+      case "Traded":
+        this.add(`trade ${TRADE_KINDS[event.tradeKind]}`);
+        if (event.tradeKind === 2 && event.takerAccount === 0) this.add("rule backstop reduces");
+        if (event.tradeKind === 2 && event.takerAccount !== 0) {
+          this.add(`rule backstop ${event.makerPnlMicros === 0 ? "opens" : "nets"}`);
+        }
+        if (event.tradeKind === 0 && event.takerOrderId > 0 && event.takerPnlMicros !== 0) {
+          this.add("rule taker closes");
+        }
+        break;
+      case "FundingApplied":
+        if (event.rate > 0) this.add("rule funding, longs pay");
+        if (event.rate < 0) this.add("rule funding, shorts pay");
+        if (event.paidMicros > event.collectedMicros) this.add("rule funding from the fund");
+        break;
+      case "Liquidated":
+        if (event.feeMicros > 0) this.add("rule liquidation fee");
+        if (event.backstopLots > 0 && event.closedLots > 0) this.add("rule book, then backstop");
+        if (event.backstopLots > 0 && event.deleveragedLots > 0)
+          this.add("rule backstop, then adl");
+        break;
+      case "SessionOptionSet":
+        this.add(`rule option ${event.cancelOnDisconnect === 1 ? "on" : "off"}`);
+        break;
+      case "SessionClosed":
+        this.add(`rule session ${event.expired === 1 ? "expires" : "is closed"}`);
+        break;
+      default:
+    }
+  }
+
+  /** A liquidation that left lots: down to a tier bound. */
+  private observePartial(events: readonly VenueEvent[]): void {
+    const liquidated = new Set<string>();
+    for (const event of events) {
+      if (event.kind === "Liquidated") liquidated.add(`${event.account} ${event.market}`);
+      if (event.kind === "PositionSettled" && event.lots !== 0) {
+        if (liquidated.has(`${event.account} ${event.market}`))
+          this.add("rule partial liquidation");
+      }
+    }
+  }
+
+  merge(other: Coverage): void {
+    for (const [key, amount] of other.counts) this.add(key, amount);
+  }
+
+  table(): string {
+    return [...this.counts]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, amount]) => `${amount.toString().padStart(9)}  ${key}`)
+      .join("\n");
+  }
+}

@@ -1,0 +1,187 @@
+/**
+ * Seeded streams of commands, realistic and nasty. The stream looks at a reference venue, so every
+ * command that it yields must be applied to that venue before the next is asked for:
+ *
+ *     const venue = new ReferenceVenue();
+ *     for (const command of commands("cascade", 7, 10_000, venue)) {
+ *       const expected = venue.apply(command);
+ *       …
+ *     }
+ */
+import type { Command } from "../../commands.js";
+import { openOrders } from "../reference/cancels.js";
+import { type Account, accountOf, type State } from "../reference/state.js";
+import type { ReferenceVenue } from "../reference/venue.js";
+import { Orders } from "./orders.js";
+import { PROFILES, type Profile, type ProfileName } from "./profiles.js";
+import { Rng } from "./random.js";
+import { Scenes } from "./scenes.js";
+import { type Signed, type Trader, Traders } from "./traders.js";
+import { Weather } from "./weather.js";
+
+const START_MS = 1_750_000_000_123;
+
+export function* commands(
+  name: ProfileName,
+  seed: number,
+  count: number,
+  venue: ReferenceVenue,
+): Generator<Command, void, void> {
+  let sent = 0;
+  for (const command of new Flow(PROFILES[name], new Rng(seed, name), venue).run()) {
+    if (sent === count) return;
+    sent += 1;
+    yield command;
+  }
+}
+
+class Flow {
+  private readonly traders: Traders;
+  private readonly orders: Orders;
+  private readonly weather: Weather;
+  private readonly state: State;
+
+  constructor(
+    private readonly profile: Profile,
+    private readonly rng: Rng,
+    venue: ReferenceVenue,
+  ) {
+    const stamp = (): number => this.stamp();
+    this.state = venue.state;
+    this.traders = new Traders(rng, profile, venue, stamp);
+    this.orders = new Orders(rng, venue, stamp, profile.wrong);
+    const scenes = new Scenes(rng, venue, this.traders, this.orders, stamp);
+    this.weather = new Weather(rng, profile, venue, this.traders, scenes, stamp);
+  }
+
+  /** Mostly the clock between two ticks, sometimes far off it. */
+  private stamp(): number {
+    const { rng } = this;
+    const now = this.state.lastTick;
+    if (rng.chance(0.004)) return now + rng.int(900, 100_000);
+    return now + (rng.chance(0.03) ? -rng.int(0, 5_000) : rng.int(0, 199));
+  }
+
+  *run(): Generator<Command> {
+    yield* this.opening();
+    for (;;) {
+      yield* this.weather.slot();
+      const busy = this.rng.int(0, this.profile.busy);
+      for (let at = 0; at < busy; at++) yield* this.action();
+      yield this.weather.tick();
+    }
+  }
+
+  private *opening(): Generator<Command> {
+    const { config, startIndex } = this.profile;
+    yield { kind: "Tick", slot: 1 };
+    yield { kind: "Genesis", stampMs: 5, config: { ...config, markets: [] }, cohort: "open" };
+    yield { kind: "Genesis", stampMs: START_MS, config, cohort: "open" };
+    yield { kind: "Genesis", stampMs: START_MS, config, cohort: "open" };
+    const first = this.traders.all[0];
+    if (first !== undefined) {
+      yield* this.traders.signIn(first);
+      // No market has an index yet.
+      yield* this.trade(first);
+    }
+    for (const [market, indexTicks] of startIndex.entries()) {
+      yield { kind: "UpdateIndex", stampMs: this.stamp(), market, indexTicks };
+    }
+    for (const trader of this.traders.all.slice(1)) yield* this.traders.signIn(trader);
+  }
+
+  /** What one trader does. */
+  private *action(): Generator<Command> {
+    const { rng, profile, traders } = this;
+    const trader = rng.pick(traders.all);
+    const session = traders.sessionOf(trader);
+    if (session === null) {
+      yield* traders.signIn(trader);
+      return;
+    }
+    const stampMs = this.stamp();
+    const number = session.number;
+    const account = this.accountOf(session);
+    if (traders.replaceIfBroke(trader, account)) return;
+    const crowd = openOrders(account).length;
+    const rare = profile.capped;
+    const kind = rng.weighted({
+      trade: 70,
+      cancel: 6 + crowd,
+      cancelAll: crowd > 25 ? 20 : 1,
+      cancelAfter: 1,
+      option: 1,
+      disconnect: 1,
+      replay: 2,
+      rotate: rare,
+      close: rare * 0.3,
+      wrongSignIn: rare,
+    });
+    if (rng.chance(0.004)) {
+      yield* this.ghost(stampMs);
+      return;
+    }
+    if (kind === "trade") yield* this.trade(trader);
+    if (kind === "cancel") yield this.cancel(number, account);
+    if (kind === "cancelAll") {
+      const market = rng.pick([-1, -1, rng.int(0, this.state.markets.length - 1), 50]);
+      yield { kind: "CancelAll", stampMs, session: number, market };
+    }
+    if (kind === "cancelAfter") {
+      const afterMs = rng.pick([0, 1_000, 2_500, rng.int(1_000, 30_000), 999, 3_600_001, 1_500.5]);
+      yield { kind: "CancelAfter", stampMs, session: number, afterMs };
+    }
+    if (kind === "option") {
+      const cancelOnDisconnect = rng.chance(0.7);
+      yield { kind: "SetSessionOption", stampMs, session: number, cancelOnDisconnect };
+    }
+    if (kind === "disconnect") yield { kind: "SessionDisconnected", stampMs, session: number };
+    if (kind === "replay" && session.sent.length > 0) {
+      const again = rng.chance(0.3) ? session.sent[0] : rng.pick(session.sent);
+      if (again !== undefined) yield { ...again, stampMs };
+    }
+    if (kind === "rotate") yield* traders.rotate(trader);
+    if (kind === "wrongSignIn") yield* traders.wrongSignIn(trader);
+    if (kind === "close") {
+      const other = rng.chance(0.2) ? number + 1 : number;
+      yield { kind: "CloseSession", stampMs, session: other };
+    }
+  }
+
+  /** Commands for a session that is not there. */
+  private *ghost(stampMs: number): Generator<Command> {
+    const session = this.rng.int(1, 5);
+    const keys = { oldKey: "00", newKey: "01" };
+    yield this.rng.pick<Command>([
+      { kind: "CancelOrder", stampMs, session, orderId: this.state.position },
+      { kind: "CancelAll", stampMs, session, market: -1 },
+      { kind: "CancelAfter", stampMs, session, afterMs: 1_000 },
+      { kind: "RotateSession", stampMs, session, ...keys },
+      { kind: "CloseSession", stampMs, session },
+      { kind: "SetSessionOption", stampMs, session, cancelOnDisconnect: true },
+      { kind: "SessionDisconnected", stampMs, session },
+    ]);
+  }
+
+  private accountOf(session: Signed): Account {
+    const account = this.state.sessions.get(session.number)?.account;
+    if (account === undefined) throw new Error(`session ${session.number} is not open`);
+    return accountOf(this.state, account);
+  }
+
+  private *trade(trader: Trader): Generator<Command> {
+    const session = this.traders.sessionOf(trader);
+    if (session === null) return;
+    const market = this.rng.pick(this.state.markets);
+    yield this.orders.any(session, market, this.accountOf(session));
+  }
+
+  /** Its own order, somebody else's, or none. */
+  private cancel(session: number, account: Account): Command {
+    const { rng, state } = this;
+    const own = openOrders(account);
+    let orderId = rng.int(1, state.position);
+    if (own.length > 0 && rng.chance(0.9)) orderId = rng.pick(own).id;
+    return { kind: "CancelOrder", stampMs: this.stamp(), session, orderId };
+  }
+}

@@ -1,0 +1,216 @@
+/**
+ * Scenes: short runs of commands that lead to what random trading rarely reaches. Each is a story
+ * that could happen on a venue.
+ */
+import {
+  type Command,
+  LIMIT_ORDER,
+  LONG,
+  MARKET_ORDER,
+  SHORT,
+  type Side,
+  STOP_ORDER,
+} from "../../commands.js";
+import { type Market, positionOf } from "../reference/state.js";
+import type { ReferenceVenue } from "../reference/venue.js";
+import type { Orders } from "./orders.js";
+import type { Rng } from "./random.js";
+import type { Signed, Trader, Traders } from "./traders.js";
+
+interface Actor {
+  readonly trader: Trader;
+  readonly session: Signed;
+  readonly account: number;
+  readonly wallet: number;
+  readonly lots: bigint;
+}
+
+export class Scenes {
+  constructor(
+    private readonly rng: Rng,
+    private readonly venue: ReferenceVenue,
+    private readonly traders: Traders,
+    private readonly orders: Orders,
+    private readonly stamp: () => number,
+  ) {}
+
+  /** Those with a session, in random order. */
+  private actors(market: Market): Actor[] {
+    const { state } = this.venue;
+    const actors: Actor[] = [];
+    for (const trader of this.traders.all) {
+      const session = this.traders.sessionOf(trader);
+      const account = session && state.sessions.get(session.number)?.account;
+      if (session === null || account === undefined || account === null) continue;
+      const wallet = Number(state.accounts[account - 1]?.wallet ?? 0n);
+      const { lots } = positionOf(state, account, market.number);
+      actors.push({ trader, session, account, wallet, lots });
+    }
+    return actors
+      .map((actor) => ({ actor, place: this.rng.next() }))
+      .sort((a, b) => a.place - b.place)
+      .map(({ actor }) => actor);
+  }
+
+  private moveIndex(market: Market, factor: number): Command {
+    const index = Math.round(Number(market.index ?? market.mark) * factor);
+    const indexTicks = Math.min(2 ** 30, Math.max(1, index));
+    return { kind: "UpdateIndex", stampMs: this.stamp(), market: market.number, indexTicks };
+  }
+
+  private topOf(market: Market): number {
+    return market.config.tiers.at(-1)?.upToMicros ?? 0;
+  }
+
+  /**
+   * Quotes are pulled, the index jumps by 2 to 30 %, and before the next tick can liquidate anyone
+   * the winners close against newcomers, who will stand in the way of deleveraging.
+   */
+  *crash(market: Market): Generator<Command> {
+    const { rng } = this;
+    const down = rng.chance(0.5);
+    const winner: Side = down ? SHORT : LONG;
+    const size = 0.02 + 0.28 * rng.float() ** 2;
+    const pulled = rng.float() * rng.float();
+    for (const { session } of this.actors(market)) {
+      if (!rng.chance(pulled)) continue;
+      const number = rng.chance(0.5) ? market.number : -1;
+      const stampMs = this.stamp();
+      yield { kind: "CancelAll", stampMs, session: session.number, market: number };
+    }
+    yield this.moveIndex(market, down ? 1 - size : 1 + size);
+    if (rng.chance(0.4)) return;
+    const away = rng.chance(0.5) ? 0 : -winner * 0.002;
+    const price = Math.max(1, Math.round(Number(market.mark) * (1 + away * rng.float())));
+    let budget = rng.int(2, 16);
+    for (const actor of this.actors(market)) {
+      if (budget === 0) break;
+      const held = actor.lots > 0n ? LONG : actor.lots < 0n ? SHORT : 0;
+      if (held === winner) {
+        // Take profit: as a maker one tick inside, or at once.
+        const side: Side = winner === LONG ? SHORT : LONG;
+        const close = { side, marginMicros: 10 ** 12, reduceOnly: true };
+        yield this.orders.of(actor.session, market, { ...close, type: MARKET_ORDER });
+        yield this.orders.of(actor.session, market, {
+          ...close,
+          type: LIMIT_ORDER,
+          priceTicks: price,
+        });
+      } else if (held === 0) {
+        const leverage = rng.pick(market.config.tiers).maxLeverage;
+        const most = Math.min(actor.wallet * 0.9, this.topOf(market) / leverage / 2);
+        yield this.orders.of(actor.session, market, {
+          side: winner,
+          type: LIMIT_ORDER,
+          priceTicks: price,
+          leverage,
+          marginMicros: Math.max(1, Math.floor(most * rng.float())),
+        });
+      } else if (rng.chance(0.3)) {
+        // A loser tries to get out below its bankruptcy price.
+        const side: Side = held === LONG ? SHORT : LONG;
+        const close = { side, marginMicros: 10 ** 12, reduceOnly: true };
+        yield this.orders.of(actor.session, market, { ...close, type: MARKET_ORDER });
+      }
+      budget -= 1;
+    }
+  }
+
+  /** Everybody hides behind the same line; then the mark walks through it. */
+  *stopCluster(market: Market): Generator<Command> {
+    const { rng } = this;
+    const side = rng.pick<Side>([LONG, SHORT]);
+    const wanted = rng.int(200, 420);
+    const actors = this.actors(market);
+    for (let placed = 0; placed < wanted; placed++) {
+      const actor = rng.pick(actors);
+      const offset = Number(market.mark) * (0.001 + 0.012 * rng.float());
+      const most = Math.min(actor.wallet, this.topOf(market) / 10) / 20;
+      yield this.orders.of(actor.session, market, {
+        side,
+        type: STOP_ORDER,
+        priceTicks: Math.max(1, Math.round(Number(market.mark) + side * offset)),
+        leverage: rng.int(1, 8),
+        marginMicros: Math.max(1, Math.floor(most * rng.float())),
+        reduceOnly: rng.chance(0.2),
+      });
+    }
+    yield this.moveIndex(market, 1 + side * 0.018);
+  }
+
+  /** Everybody quotes and wants the quotes gone with the connection; then the gateway starts anew. */
+  *blackout(market: Market): Generator<Command> {
+    const { rng } = this;
+    for (const { session, wallet } of this.actors(market)) {
+      if (rng.chance(0.05)) continue;
+      const number = session.number;
+      const stampMs = this.stamp();
+      yield { kind: "SetSessionOption", stampMs, session: number, cancelOnDisconnect: true };
+      for (let quote = 0; quote < 4; quote++) {
+        const side = rng.pick<Side>([LONG, SHORT]);
+        const away = 1 - side * (0.02 + 0.2 * rng.float());
+        yield this.orders.of(session, market, {
+          side,
+          type: LIMIT_ORDER,
+          priceTicks: Math.max(1, Math.round(Number(market.mark) * away)),
+          marginMicros: Math.max(1, Math.floor((wallet / 40) * rng.float())),
+        });
+      }
+    }
+    yield { kind: "Resume", stampMs: this.venue.state.time + rng.int(0, 5_000) };
+    // Some are back before their turn has come: what they send now is not meant.
+    for (const { session, wallet } of this.actors(market).slice(0, 10)) {
+      yield this.orders.of(session, market, {
+        side: LONG,
+        type: LIMIT_ORDER,
+        priceTicks: Math.max(1, Math.round(Number(market.mark) * 0.95)),
+        marginMicros: Math.max(1, Math.floor(wallet / 40)),
+      });
+    }
+  }
+
+  /** A few large accounts sell to hundreds of small ones at full leverage; then the floor drops. */
+  *herd(market: Market): Generator<Command> {
+    const { rng } = this;
+    const up = rng.chance(0.3);
+    const small: Side = up ? SHORT : LONG;
+    const large: Side = up ? LONG : SHORT;
+    const actors = this.actors(market);
+    const sellers = actors.slice(0, 30);
+    const price = Number(market.mark);
+    const top = this.topOf(market);
+    for (const seller of sellers) {
+      yield this.orders.of(seller.session, market, {
+        side: large,
+        type: LIMIT_ORDER,
+        priceTicks: price,
+        leverage: 2,
+        marginMicros: Math.max(1, Math.floor(Math.min(seller.wallet / 2, top / 5))),
+      });
+    }
+    const most = market.config.tiers[0]?.maxLeverage ?? 1;
+    for (const buyer of actors.slice(30)) {
+      yield this.orders.of(buyer.session, market, {
+        side: small,
+        leverage: most,
+        marginMicros: Math.max(1, Math.floor(Math.min(buyer.wallet / 20, top / most / 40))),
+      });
+    }
+    if (rng.chance(0.5)) {
+      for (const { session } of sellers) {
+        const stampMs = this.stamp();
+        yield { kind: "CancelAll", stampMs, session: session.number, market: market.number };
+      }
+    }
+    for (const actor of actors.slice(0, 80)) {
+      const offset = Number(market.mark) * 0.01 * rng.float();
+      yield this.orders.of(actor.session, market, {
+        side: large,
+        type: STOP_ORDER,
+        priceTicks: Math.max(1, Math.round(Number(market.mark) + large * (1 + offset))),
+        marginMicros: Math.max(1, Math.floor(actor.wallet / 50)),
+      });
+    }
+    yield this.moveIndex(market, 1 + large * (0.03 + 0.05 * rng.float()));
+  }
+}

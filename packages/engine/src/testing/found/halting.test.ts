@@ -1,0 +1,78 @@
+/** Figures beyond the safe integers: who is halted, and that nothing is left half done. */
+import { expect, test } from "vitest";
+import { Engine } from "../../engine.js";
+import { GLOBAL } from "../../state/venue.js";
+import { BTC, ETH, type Listing, SOL } from "../scenarios/listing.js";
+import { Venue } from "../scenarios/venue.js";
+
+/** A venue whose money on hand is within 7 % of 2^53: winners realised before losers paid. */
+function nearlyFull(): Venue {
+  const tiers = [{ upToMicros: 9e14, maxLeverage: 50, maintenancePpm: 10_000 }];
+  const config = { ...BTC.config, tiers, takerFeePpm: 0, makerFeePpm: 0 };
+  const big: Listing = { ...BTC, config };
+  const venue = new Venue({ markets: [ETH, big], config: { fundSeedMicros: 0 } });
+  for (let i = 0; i < 10; i++) {
+    venue.index(50_000, big);
+    const winner = venue.trader(`winner ${i}`, 3e7);
+    const loser = venue.trader(`loser ${i}`, 3e7);
+    const third = venue.trader(`third ${i}`, 3e7);
+    loser.buys("limit", { margin: 1.7e7, leverage: 50, price: 50_000, market: big });
+    winner.sells("limit", { margin: 1.7e7, leverage: 50, price: 50_000, market: big });
+    venue.index(5_000, big);
+    third.sells("limit", { margin: 1.7e6, leverage: 50, price: 5_000, market: big });
+    winner.buys("market", { margin: 1.7e7, leverage: 50, reduceOnly: true, market: big });
+  }
+  expect(venue.engine.state.global(GLOBAL.WALLETS)).toBeGreaterThan(0.92 * 2 ** 53);
+  return venue;
+}
+
+test("tick: an index beyond the safe integers halts its own market, not the others", () => {
+  const venue = new Venue({ markets: [BTC, ETH, SOL] });
+  const alice = venue.trader("alice", 100_000);
+  const bob = venue.trader("bob", 100_000);
+  bob.sells("limit", { margin: 80_000, leverage: 10, price: 50_000 });
+  alice.buys("limit", { margin: 80_000, leverage: 10, price: 50_000 });
+  venue.index(2 ** 33 / 10, BTC);
+  venue.tick();
+  expect(venue.happened("MarketHalted").map((event) => event.market)).toEqual([0]);
+});
+
+test("deposit: money that would pass the safe integers is refused whole, and halts nothing", () => {
+  const venue = nearlyFull();
+  const alice = venue.trader("alice");
+  alice.deposits(1e9);
+  const settled = [...venue.engine.state.deposits.byId.values()].at(-1)!;
+  expect(venue.happened("MarketHalted")).toEqual([]);
+  expect({ status: settled.status, wallet: alice.wallet }).toEqual({
+    status: "rejected",
+    wallet: 0,
+  });
+});
+
+test("deposit: a restored engine answers one that is too large as the live one does", () => {
+  const venue = nearlyFull();
+  const alice = venue.trader("alice");
+  const restored = Engine.restore(venue.engine.snapshot());
+  const live: unknown[] = [];
+  const apply = venue.apply.bind(venue);
+  venue.apply = (command) => {
+    expect(restored.apply(command).decode()).toEqual(apply(command));
+    live.push(...venue.events);
+    return venue.events;
+  };
+  alice.deposits(1e9);
+  expect(live.length).toBeGreaterThan(0);
+  expect(restored.snapshot()).toEqual(venue.engine.snapshot());
+});
+
+test("index: a trader's far ask does not halt a market whatever its index", () => {
+  const venue = new Venue();
+  const price = 2 ** 33 / 10;
+  if (venue.index(price)[0]?.kind === "CommandRefused") return;
+  const alice = venue.trader("alice", 1_000_000_000);
+  alice.sells("limit", { margin: 700_000, leverage: 1, price: price * 10 });
+  alice.buys("limit", { margin: 70_000, leverage: 1, price });
+  venue.resumes(venue.now + 200_000);
+  venue.index(price);
+  expect(venue.happened("MarketHalted")).toEqual([]);
+});

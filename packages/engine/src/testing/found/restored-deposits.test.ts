@@ -1,0 +1,71 @@
+/** Deposits that went on otherwise after a restart than without one. */
+import { expect, test } from "vitest";
+import type { AttestDeposit, Command } from "../../commands.js";
+import { Engine } from "../../engine.js";
+import { sha256 } from "../replay/recording.js";
+import type { Trader } from "../scenarios/trader.js";
+import { Venue } from "../scenarios/venue.js";
+
+function register(venue: Venue, trader: Trader): number {
+  const { session } = trader;
+  const registration = { session, chain: "ethereum", txHash: "ab", token: "USDC" };
+  venue.apply({ kind: "RegisterDeposit", stampMs: venue.now, ...registration });
+  return venue.happened("DepositRegistered")[0]!.depositId;
+}
+
+function confirming(
+  venue: Venue,
+  attestor: number,
+  depositId: number,
+  confirmations: number,
+  required: number,
+): AttestDeposit {
+  return {
+    kind: "AttestDeposit",
+    stampMs: venue.now,
+    attestor,
+    depositId,
+    verdict: "confirming",
+    votedAtMs: venue.engine.position,
+    confirmations,
+    required,
+    credits: [],
+    reason: "",
+  };
+}
+
+/** Both engines apply the command, and must say and be the same after it. */
+function bothApply(venue: Venue, restored: Engine, command: Command): void {
+  venue.apply(command);
+  expect(restored.apply(command).decode()).toEqual(venue.events);
+  expect(restored.stateHash(sha256)).toBe(venue.engine.stateHash(sha256));
+}
+
+test("vote: attestors with equal counts are ranked by number, not by who voted first", () => {
+  const venue = new Venue({ config: { attestors: 3, attestorQuorum: 2 } });
+  const id = register(venue, venue.trader("alice"));
+  venue.apply(confirming(venue, 1, id, 6, 20));
+  venue.apply(confirming(venue, 0, id, 6, 12));
+  const restored = Engine.restore(venue.engine.snapshot());
+  bothApply(venue, restored, confirming(venue, 2, id, 4, 20));
+  expect(venue.engine.state.deposits.byId.get(id)).toMatchObject({
+    confirmations: 6,
+    required: 20,
+  });
+});
+
+test("register: a dev deposit that is opened again falls due, restart or not", () => {
+  const venue = new Venue({ config: { attestorKind: "dev", devCreditMicros: 2 ** 51 + 1 } });
+  const alice = venue.trader("alice");
+  const id = register(venue, alice);
+  venue.waits(1);
+  expect(venue.engine.state.deposits.byId.get(id)?.reason).toBe("deposit_limit");
+  expect(register(venue, alice)).toBe(id);
+  const deposit = venue.engine.state.deposits.byId.get(id);
+  expect(deposit?.status).toBe("queued");
+  const restored = Engine.restore(venue.engine.snapshot());
+  for (let i = 1; i <= 4; i++) {
+    bothApply(venue, restored, { kind: "Tick", slot: venue.engine.state.lastTickMs / 200 + 1 });
+  }
+  expect(deposit).toMatchObject({ status: "rejected", reason: "deposit_limit" });
+});

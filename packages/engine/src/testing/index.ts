@@ -1,0 +1,8 @@
+/** Test support for other packages: the naive reference venue, random command flows, scenarios. */
+
+export { commands } from "./flow/flow.js";
+export type { ProfileName } from "./flow/profiles.js";
+export { ReferenceVenue } from "./reference/venue.js";
+export { BTC, DUST, type Listing, SOL } from "./scenarios/listing.js";
+export type { Trader } from "./scenarios/trader.js";
+export { Venue } from "./scenarios/venue.js";

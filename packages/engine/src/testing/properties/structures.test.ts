@@ -1,0 +1,122 @@
+/** The engine's small data structures against the obvious ones. fast-check prints seed and path. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { NONCE_WINDOW } from "../../config.js";
+import { NonceWindow } from "../../sessions/nonce-window.js";
+import { ExpiryQueue } from "../../state/expiry-queue.js";
+import { IdIndex } from "../../state/id-index.js";
+
+/** Ids as they come (nearly consecutive), far apart, and such that share their low bits. */
+const ids = fc.oneof(
+  fc.integer({ min: 1, max: 40 }),
+  fc.integer({ min: 1, max: 2 ** 31 - 1 }),
+  fc.integer({ min: 1, max: 60 }).map((n) => n * 2 ** 32 + 5),
+  fc.maxSafeNat().map((n) => Math.max(1, n)),
+);
+
+describe("IdIndex: like a Map", () => {
+  const step = fc.record({
+    what: fc.constantFrom("set", "set", "delete", "get"),
+    id: ids,
+    row: fc.nat(2 ** 30),
+  });
+
+  test("after any sequence of set, get, delete and clear", () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 400 }), fc.boolean(), (steps, clears) => {
+        const index = new IdIndex(8);
+        const map = new Map<number, number>();
+        for (const { what, id, row } of steps) {
+          if (what === "set") {
+            index.set(id, row);
+            map.set(id, row);
+          } else if (what === "delete") {
+            index.delete(id);
+            map.delete(id);
+          }
+          expect(index.get(id)).toBe(map.get(id) ?? -1);
+        }
+        if (clears) {
+          index.clear();
+          map.clear();
+        }
+        for (const { id } of steps) expect(index.get(id)).toBe(map.get(id) ?? -1);
+        for (const never of [0, -1, 0.5, Number.NaN]) expect(index.get(never)).toBe(-1);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe("NonceWindow: the highest 1,024 of a set", () => {
+  test("remembers, forgets and refuses as the set would", () => {
+    const nonces = fc.oneof(
+      fc.array(fc.nat(3_000), { minLength: 1_000, maxLength: 2_600 }),
+      fc.array(fc.maxSafeNat(), { maxLength: 1_400 }),
+      // Rising, as a client counts, with gaps and stragglers.
+      fc
+        .array(fc.integer({ min: -5, max: 9 }), { minLength: 1_000, maxLength: 4_000 })
+        .map((gaps) => {
+          let at = 100;
+          return gaps.map((gap) => {
+            at = Math.max(0, at + gap);
+            return at;
+          });
+        }),
+    );
+    fc.assert(
+      fc.property(nonces, (list) => {
+        const window = new NonceWindow();
+        let model: [nonce: number, order: number][] = [];
+        list.forEach((nonce, i) => {
+          const known = model.find(([each]) => each === nonce);
+          expect(window.orderOf(nonce)).toBe(known?.[1] ?? 0);
+          if (known !== undefined) return;
+          const isTooOld = model.length === NONCE_WINDOW && nonce < model[0]![0];
+          expect(window.isTooOld(nonce)).toBe(isTooOld);
+          if (isTooOld) return;
+          window.remember(nonce, i + 1);
+          const after = model.findIndex(([each]) => each > nonce);
+          model.splice(after < 0 ? model.length : after, 0, [nonce, i + 1]);
+          if (model.length > NONCE_WINDOW) model = model.slice(1);
+          expect([window.count, window.lowest()]).toEqual([model.length, model[0]![0]]);
+        });
+        const kept = model.map((_, i) => [window.nonceAt(i), window.orderAt(i)]);
+        expect(kept).toEqual(model);
+      }),
+      { numRuns: 12 },
+    );
+  });
+});
+
+describe("ExpiryQueue: a sorted list", () => {
+  const step = fc.oneof(
+    fc.record({ time: fc.nat(20), id: fc.nat(50) }),
+    fc.record({ time: fc.maxSafeNat(), id: fc.maxSafeNat() }),
+    fc.constant(null),
+  );
+
+  test("gives the least time first, then the least number", () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
+        const queue = new ExpiryQueue();
+        const list: { time: number; id: number }[] = [];
+        for (const entry of steps) {
+          if (entry !== null) {
+            queue.push(entry.time, entry.id);
+            list.push(entry);
+            list.sort((a, b) => a.time - b.time || a.id - b.id);
+          } else if (list.length > 0) {
+            expect(queue.pop()).toBe(list.shift()!.id);
+          }
+          expect([queue.size, queue.nextTime()]).toEqual([
+            list.length,
+            list[0]?.time ?? Number.POSITIVE_INFINITY,
+          ]);
+        }
+        while (list.length > 0) expect(queue.pop()).toBe(list.shift()!.id);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

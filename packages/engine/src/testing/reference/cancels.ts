@@ -1,0 +1,59 @@
+/**
+ * "Cancel": one order, all orders, and the dead-man's switch.
+ */
+import type { CancelAfter, CancelAll, CancelOrder } from "../../commands.js";
+import { END } from "../../reasons.js";
+import { emit, settleEvents } from "./journal.js";
+import { type Refused, refused } from "./refusal.js";
+import { liveSession } from "./sessions.js";
+import { endOrder, endOrders } from "./settle.js";
+import { type Account, accountOf, type Order, type State } from "./state.js";
+
+/** All open orders of an account, ascending id. */
+export function openOrders(account: Account): Order[] {
+  return account.positions.flatMap((position) => position.orders).sort((a, b) => a.id - b.id);
+}
+
+export function cancelOrder(state: State, command: CancelOrder): Refused | null {
+  const session = liveSession(state, command.session);
+  if ("refusal" in session) return session;
+  const own = openOrders(accountOf(state, session.account));
+  const order = own.find((each) => each.id === command.orderId);
+  if (order === undefined) return refused("order_not_open");
+  const before = { fund: state.fund, fees: state.fees };
+  endOrder(state, order, END.requested);
+  settleEvents(state, before);
+  return null;
+}
+
+export function cancelAll(state: State, command: CancelAll): Refused | null {
+  const session = liveSession(state, command.session);
+  if ("refusal" in session) return session;
+  if (command.market !== -1 && state.markets[command.market] === undefined) {
+    return refused("unknown_symbol");
+  }
+  const orders = openOrders(accountOf(state, session.account)).filter(
+    (order) => command.market === -1 || order.market === command.market,
+  );
+  const before = { fund: state.fund, fees: state.fees };
+  const count = endOrders(state, orders, END.requested);
+  settleEvents(state, before);
+  emit(state, { kind: "AllCanceled", account: session.account, count });
+  return null;
+}
+
+export function cancelAfter(state: State, command: CancelAfter): Refused | null {
+  const session = liveSession(state, command.session);
+  if ("refusal" in session) return session;
+  const after = command.afterMs;
+  const valid = Number.isSafeInteger(after) && after >= 1_000 && after <= 3_600_000;
+  if (after !== 0 && !valid) return refused("invalid_command");
+  const account = accountOf(state, session.account);
+  account.cancelAt = after === 0 ? 0 : state.time + after;
+  emit(state, {
+    kind: "CancelAfterSet",
+    account: account.number,
+    cancelAtMs: account.cancelAt,
+  });
+  return null;
+}

@@ -1,0 +1,45 @@
+/**
+ * "Events at the end of a command": the list of touched (account, market) pairs in order of first
+ * touch, and the `PositionSettled` and `FundChanged` events it becomes.
+ */
+import type { VenueEvent } from "../../events.js";
+import { num } from "./integers.js";
+import { accountOf, type Position, type State } from "./state.js";
+
+export function emit(state: State, event: VenueEvent): void {
+  state.events.push(event);
+}
+
+export function touch(state: State, position: Position): void {
+  if (!state.touched.includes(position)) state.touched.push(position);
+}
+
+export function reservedIn(position: Position): bigint {
+  return position.orders.reduce((sum, order) => sum + order.reserve, 0n);
+}
+
+/** After all other work of the command, with the final values. */
+export function settleEvents(state: State, before: { fund: bigint; fees: bigint }): void {
+  for (const position of state.touched) {
+    emit(state, {
+      kind: "PositionSettled",
+      account: position.account,
+      market: position.market,
+      lots: num(position.lots),
+      costMicros: num(position.cost),
+      marginMicros: num(position.margin),
+      reservedMicros: num(reservedIn(position)),
+      realizedMicros: num(position.realized),
+      fundingMicros: num(position.funding),
+      walletMicros: num(accountOf(state, position.account).wallet),
+    });
+  }
+  state.touched = [];
+  if (state.fund !== before.fund || state.fees !== before.fees) {
+    emit(state, {
+      kind: "FundChanged",
+      fundMicros: num(state.fund),
+      feesMicros: num(state.fees),
+    });
+  }
+}

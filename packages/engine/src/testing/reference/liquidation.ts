@@ -1,0 +1,145 @@
+/**
+ * "Tick", step 3, and "Liquidating (account, market)": who is liquidated, and the rounds.
+ */
+import { LIQUIDATION_FEE_PPM } from "../../config.js";
+import { TRADE_LIQUIDATION } from "../../events.js";
+import { END } from "../../reasons.js";
+import { bankruptcyPrice, closeLots } from "./bankruptcy.js";
+import { reducingSide } from "./fills.js";
+import { abs, ceilDiv, floorDiv, max, min, num } from "./integers.js";
+import { emit, touch } from "./journal.js";
+import {
+  equityOf,
+  isFresh,
+  isLiquidatable,
+  lotAtMark,
+  MILLION,
+  maintenance,
+  maintenanceOf,
+  unitOf,
+} from "./margin.js";
+import { match } from "./matching.js";
+import { endOrders, settle } from "./settle.js";
+import {
+  accountOf,
+  type Market,
+  marketOf,
+  type Position,
+  positionOf,
+  type State,
+} from "./state.js";
+import { type TakenOver, takeOver } from "./takeover.js";
+
+/** Phase 3. Those carried over first, then those due now; what the budget leaves is carried on. */
+export function liquidations(state: State): void {
+  const list = [...state.carriedLiquidations];
+  const listed = new Set(list.map((each) => `${each.market} ${each.account}`));
+  for (const market of state.markets) {
+    if (!isFresh(state, market)) continue;
+    for (const { number: account } of state.accounts) {
+      if (listed.has(`${market.number} ${account}`)) continue;
+      if (isLiquidatable(state, positionOf(state, account, market.number))) {
+        list.push({ account, market: market.number });
+      }
+    }
+  }
+  state.carriedLiquidations = [];
+  for (const [place, { account, market }] of list.entries()) {
+    if (state.budget === 0) {
+      state.carriedLiquidations = list.slice(place);
+      return;
+    }
+    const position = positionOf(state, account, market);
+    if (!isFresh(state, marketOf(state, market)) || !isLiquidatable(state, position)) continue;
+    state.budget -= 1;
+    liquidate(state, position);
+  }
+}
+
+function liquidate(state: State, position: Position): void {
+  const market = marketOf(state, position.market);
+  touch(state, position);
+  endOrders(state, position.orders, END.liquidation);
+  while (isLiquidatable(state, position)) liquidationRound(state, market, position);
+  settle(state, position.account, position.market);
+}
+
+function liquidationRound(state: State, market: Market, position: Position): void {
+  const target = targetLots(market, position);
+  const closed = closeInBook(state, market, position, target);
+  const unfilled = target - closed.lots;
+  const charge = ceilDiv(closed.notional * BigInt(LIQUIDATION_FEE_PPM), MILLION);
+  // Step 3.
+  let fee = 0n;
+  let taken: TakenOver = { backstop: 0n, deleveraged: 0n };
+  if (position.lots === 0n) {
+    fee = min(charge, position.margin);
+    state.fund += fee;
+    accountOf(state, position.account).wallet += position.margin - fee;
+    position.margin = 0n;
+  } else if (unfilled > 0n && isLiquidatable(state, position)) {
+    taken = takeOver(state, market, position, unfilled);
+  } else {
+    const spare = equityOf(market, position) - maintenanceOf(market, position.lots) - 1n;
+    fee = min(charge, max(0n, spare));
+    position.margin -= fee;
+    state.fund += fee;
+  }
+  // Step 4.
+  emit(state, {
+    kind: "Liquidated",
+    account: position.account,
+    market: position.market,
+    closedLots: num(closed.lots),
+    feeMicros: num(fee),
+    backstopLots: num(taken.backstop),
+    deleveragedLots: num(taken.deleveraged),
+  });
+}
+
+/** Step 1: down to the highest lower tier bound that leaves it safe, else everything. */
+export function targetLots(market: Market, position: Position): bigint {
+  const notional = abs(position.lots) * lotAtMark(market);
+  const equity = equityOf(market, position);
+  for (const tier of [...market.config.tiers].reverse()) {
+    const bound = BigInt(tier.upToMicros);
+    if (bound >= notional) continue;
+    const fee = ceilDiv((notional - bound) * BigInt(LIQUIDATION_FEE_PPM), MILLION);
+    if (equity - fee > maintenance(market, bound)) {
+      return abs(position.lots) - floorDiv(bound, lotAtMark(market));
+    }
+  }
+  return abs(position.lots);
+}
+
+/** Step 2: the matching loop up to the bankruptcy price, recomputed before each maker. */
+function closeInBook(
+  state: State,
+  market: Market,
+  position: Position,
+  target: bigint,
+): { lots: bigint; notional: bigint } {
+  const side = reducingSide(position.lots);
+  const closed = { lots: 0n, notional: 0n };
+  match(state, market, {
+    side,
+    kind: TRADE_LIQUIDATION,
+    account: position.account,
+    orderId: 0,
+    stop: (price) => {
+      if (closed.lots === target || price === null) return END.none;
+      const limit = bankruptcyPrice(market, position);
+      return (side > 0 ? price > limit : price < limit) ? END.none : null;
+    },
+    want: () => target - closed.lots,
+    fillable: (lots) => ({ lots, reason: END.none }),
+    fill: (lots, price) => {
+      closed.lots += lots;
+      closed.notional += lots * price * unitOf(market);
+      return { fee: 0n, pnl: closeLots(market, position, lots, price) };
+    },
+    // Step 8 of the loop settles the maker's account only.
+    settle: () => {},
+  });
+  return closed;
+}

@@ -1,0 +1,90 @@
+/**
+ * "Index and mark", and the premium sample of "Tick", step 1. Prices with the suffix 16 are in
+ * 1/65536 of a tick.
+ */
+import type { UpdateIndex } from "../../commands.js";
+import { MARK_EMA_MS, RATE_SCALE } from "../../config.js";
+import { bestAsk, bestBid, levels } from "./book.js";
+import { ceilDiv, clamp, floorDiv, max, median, min, num, truncDiv } from "./integers.js";
+import { emit } from "./journal.js";
+import { unitOf } from "./margin.js";
+import { type Refused, refused } from "./refusal.js";
+import type { Market, Order, State } from "./state.js";
+
+const ONE = 65_536n;
+const HIGHEST_INDEX = 2 ** 33;
+
+export function updateIndex(state: State, command: UpdateIndex): Refused | null {
+  const market = state.markets[command.market];
+  if (market === undefined) return refused("market_unknown");
+  const { indexTicks } = command;
+  if (!Number.isSafeInteger(indexTicks) || indexTicks < 1 || indexTicks > HIGHEST_INDEX) {
+    return refused("index_invalid");
+  }
+  market.index = BigInt(indexTicks);
+  market.indexTime = state.time;
+  recomputeMark(state, market);
+  emit(state, {
+    kind: "IndexUpdated",
+    market: market.number,
+    indexTicks,
+    markTicks: num(market.mark),
+  });
+  return null;
+}
+
+export function recomputeMark(state: State, market: Market): void {
+  if (market.index === null) throw new Error("no mark without an index");
+  const { index } = market;
+  const index16 = index * ONE;
+  const bid = bestBid(market);
+  const ask = bestAsk(market);
+  const mid16 = bid !== null && ask !== null ? (bid + ask) * 32_768n : index16;
+  const since = market.markTime === null ? 0 : state.time - market.markTime;
+  const dt = min(BigInt(since), BigInt(MARK_EMA_MS));
+  market.ema += truncDiv((mid16 - index16 - market.ema) * dt, BigInt(MARK_EMA_MS));
+  market.markTime = state.time;
+
+  const traded16 = median(bid ?? index, ask ?? index, market.last ?? index) * ONE;
+  const mark16 = median(index16 + market.ema, traded16, index16);
+  const rates = market.config.tiers.map((tier) => tier.maintenancePpm);
+  const w = floorDiv(index * BigInt(Math.min(...rates)), 2_000_000n);
+  const clamped = clamp(mark16, (index - w) * ONE, (index + w) * ONE);
+  market.mark = max(1n, floorDiv(clamped, ONE));
+}
+
+/** "Tick", step 1, one market with a fresh index. */
+export function tickMark(state: State, market: Market): void {
+  const before = market.mark;
+  recomputeMark(state, market);
+  if (market.mark !== before) {
+    emit(state, { kind: "MarkChanged", market: market.number, markTicks: num(market.mark) });
+  }
+  samplePremium(market);
+}
+
+function samplePremium(market: Market): void {
+  if (market.index === null) return;
+  const index16 = market.index * ONE;
+  const impactBid16 = impactPrice16(market, market.bids);
+  const impactAsk16 = impactPrice16(market, market.asks);
+  if (impactBid16 === null || impactAsk16 === null) return;
+  const premium = max(0n, impactBid16 - index16) - max(0n, index16 - impactAsk16);
+  market.premiumSum += truncDiv(premium * BigInt(RATE_SCALE), index16);
+  market.premiumCount += 1n;
+}
+
+/** The average price of the impact notional on one side, or null if the side does not reach it. */
+function impactPrice16(market: Market, orders: readonly Order[]): bigint | null {
+  const unit = unitOf(market);
+  const goal = BigInt(market.config.impactNotionalMicros);
+  let notional = 0n;
+  let lots = 0n;
+  for (const level of levels(orders)) {
+    const taken = min(level.lots, ceilDiv(goal - notional, level.price * unit));
+    notional += taken * level.price * unit;
+    lots += taken;
+    if (notional >= goal) return floorDiv(notional * ONE, lots * unit);
+  }
+  return null;
+}

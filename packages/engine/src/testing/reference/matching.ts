@@ -1,0 +1,112 @@
+/**
+ * "Matching loop". The taker says what it wants and when it stops; the loop is the same for orders,
+ * triggered stops, liquidations and the backstop.
+ */
+import type { Side } from "../../commands.js";
+import { END } from "../../reasons.js";
+import { bestAgainst } from "./book.js";
+import { applyFill, type Booked, type Fillable, fillable, type Terms } from "./fills.js";
+import { min, num } from "./integers.js";
+import { emit } from "./journal.js";
+import { closable } from "./margin.js";
+import { endOrder, isOpen, settle } from "./settle.js";
+import { accountOf, type Market, positionOf, type State } from "./state.js";
+
+export interface Taker {
+  readonly side: Side;
+  readonly kind: number;
+  /** 0: the backstop. */
+  readonly account: number;
+  readonly orderId: number;
+  /**
+   * Asked before each maker with the best opposite price (null: no level left). A reason ends the
+   * loop: END.none when the taker wants nothing more or leaves the rest for its caller to judge.
+   */
+  stop(price: bigint | null): number | null;
+  /** Lots still wanted at this price, a reduce-only taker's closable included. */
+  want(price: bigint): bigint;
+  fillable(lots: bigint, price: bigint): Fillable;
+  /** Books the taker's part of the fill and its progress. */
+  fill(lots: bigint, price: bigint): Booked;
+  settle(): void;
+}
+
+/** Runs until the taker stops; returns why. */
+export function match(state: State, market: Market, taker: Taker): number {
+  for (;;) {
+    const maker = bestAgainst(market, taker.side);
+    const stop = taker.stop(maker === undefined ? null : maker.price);
+    if (stop !== null) return stop;
+    if (maker === undefined) throw new Error("a taker must stop when no level is left");
+    // 1.
+    if (maker.account === taker.account) {
+      endOrder(state, maker, END.self_trade);
+      continue;
+    }
+    // 2.
+    const price = maker.price;
+    const want = taker.want(price);
+    if (want <= 0n) return END.none;
+    // 3.
+    const account = accountOf(state, maker.account);
+    const position = positionOf(state, maker.account, maker.market);
+    let q = min(want, maker.remaining);
+    if (maker.reduceOnly) q = min(q, closable(position, maker.side));
+    // 4.
+    const terms: Terms = {
+      side: maker.side,
+      price,
+      feePpm: BigInt(market.config.makerFeePpm),
+      leverage: maker.leverage,
+    };
+    const makerCan = fillable(account, market, position, terms, q, maker.reserve);
+    if (makerCan.lots === 0n) {
+      endOrder(state, maker, makerCan.reason);
+      continue;
+    }
+    // 5.
+    const takerCan = taker.fillable(makerCan.lots, price);
+    if (takerCan.lots === 0n) return takerCan.reason;
+    if (takerCan.lots < makerCan.lots) {
+      const again = fillable(account, market, position, terms, takerCan.lots, maker.reserve);
+      if (again.lots < takerCan.lots) {
+        endOrder(state, maker, again.reason);
+        continue;
+      }
+    }
+    // 6.
+    const lots = takerCan.lots;
+    account.wallet += maker.reserve;
+    maker.reserve = 0n;
+    const makerBooked = applyFill(state, market, position, terms, lots);
+    const takerBooked = taker.fill(lots, price);
+    maker.remaining -= lots;
+    market.last = price;
+    emit(state, {
+      kind: "Traded",
+      market: market.number,
+      tradeKind: taker.kind,
+      takerSide: taker.side,
+      priceTicks: num(price),
+      lots: num(lots),
+      makerOrderId: maker.id,
+      makerAccount: maker.account,
+      makerFeeMicros: num(makerBooked.fee),
+      makerPnlMicros: num(makerBooked.pnl),
+      takerOrderId: taker.orderId,
+      takerAccount: taker.account,
+      takerFeeMicros: num(takerBooked.fee),
+      takerPnlMicros: num(takerBooked.pnl),
+    });
+    // 7. and 8.
+    if (maker.remaining === 0n) endOrder(state, maker, END.none);
+    else settle(state, maker.account, maker.market);
+    taker.settle();
+    // 9.
+    if (lots === makerCan.lots && makerCan.lots < q && isOpen(state, maker)) {
+      endOrder(state, maker, makerCan.reason);
+    }
+    // 10.
+    if (lots < makerCan.lots) return takerCan.reason;
+  }
+}

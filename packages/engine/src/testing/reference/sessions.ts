@@ -1,0 +1,129 @@
+/**
+ * "Sessions": sign-in, rotation, closing, and the cohort.
+ */
+import type { CloseSession, OpenSession, RotateSession, SetCohort } from "../../commands.js";
+import { MAX_DEPOSITS_MICROS } from "../../config.js";
+import { END } from "../../reasons.js";
+import { num } from "./integers.js";
+import { emit, settleEvents } from "./journal.js";
+import { type Refused, refused } from "./refusal.js";
+import { endOrders } from "./settle.js";
+import { type Account, accountOf, type Order, type Session, type State } from "./state.js";
+
+export function liveSession(state: State, number: number): Session | Refused {
+  const session = state.sessions.get(number);
+  if (session === undefined) return refused("session_unknown");
+  if (state.time >= session.expiresAt) return refused("session_expired");
+  return session;
+}
+
+/** Open orders that the session placed, ascending id. */
+export function ordersOf(state: State, session: Session): Order[] {
+  return accountOf(state, session.account)
+    .positions.flatMap((position) => position.orders)
+    .filter((order) => order.session === session.number)
+    .sort((a, b) => a.id - b.id);
+}
+
+export function openSession(state: State, command: OpenSession): Refused | null {
+  const signIn = `${command.address} ${command.siweNonce}`;
+  if (state.siweNonces.has(signIn)) return refused("siwe_nonce_used");
+  for (const session of state.sessions.values()) {
+    if (session.tokenHash === command.tokenHash) return refused("token_in_use");
+  }
+  if (command.expiresAtMs <= state.time) return refused("session_expired");
+  if (command.markets.some((market) => state.markets[market] === undefined)) {
+    return refused("unknown_symbol");
+  }
+  state.siweNonces.set(signIn, command.siweNonceUntilMs);
+  const account =
+    state.accounts.find((each) => each.address === command.address) ??
+    openAccount(state, command.address);
+  state.sessions.set(state.position, {
+    number: state.position,
+    account: account.number,
+    tokenHash: command.tokenHash,
+    expiresAt: command.expiresAtMs,
+    maxOrderNotional: BigInt(command.maxOrderNotionalMicros),
+    maxNotional: BigInt(command.maxNotionalMicros),
+    markets: command.markets,
+    key: command.key,
+    nonces: new Map(),
+    cancelOnDisconnect: false,
+  });
+  emit(state, {
+    kind: "SessionOpened",
+    session: state.position,
+    account: account.number,
+    expiresAtMs: command.expiresAtMs,
+  });
+  return null;
+}
+
+/** A new address; under the `dev` attestor its first sign-in is granted the dev credit. */
+function openAccount(state: State, address: string): Account {
+  state.accounts.push({
+    number: state.accounts.length + 1,
+    address,
+    wallet: 0n,
+    positions: [],
+    cancelAt: 0,
+  });
+  const account = accountOf(state, state.accounts.length);
+  emit(state, {
+    kind: "AccountOpened",
+    account: account.number,
+    address1: piece(address, 0),
+    address2: piece(address, 1),
+    address3: piece(address, 2),
+    address4: piece(address, 3),
+  });
+  const grant = BigInt(state.config.devCreditMicros);
+  const within = state.deposits + grant <= BigInt(MAX_DEPOSITS_MICROS);
+  if (state.config.attestorKind === "dev" && within) {
+    account.wallet += grant;
+    state.deposits += grant;
+    emit(state, {
+      kind: "BalanceCredited",
+      account: account.number,
+      amountMicros: num(grant),
+      walletMicros: num(account.wallet),
+    });
+  }
+  return account;
+}
+
+/** Five of the twenty bytes, big-endian. */
+function piece(address: string, place: number): number {
+  return Number.parseInt(address.slice(place * 10, place * 10 + 10), 16);
+}
+
+export function rotateSession(state: State, command: RotateSession): Refused | null {
+  const session = liveSession(state, command.session);
+  if ("refusal" in session) return session;
+  if (session.key !== command.oldKey) return refused("session_key_mismatch");
+  session.key = command.newKey;
+  emit(state, { kind: "SessionRotated", session: session.number });
+  return null;
+}
+
+export function closeSession(state: State, command: CloseSession): Refused | null {
+  const session = liveSession(state, command.session);
+  if ("refusal" in session) return session;
+  if (session.cancelOnDisconnect) {
+    const before = { fund: state.fund, fees: state.fees };
+    endOrders(state, ordersOf(state, session), END.disconnected);
+    settleEvents(state, before);
+  }
+  state.sessions.delete(session.number);
+  emit(state, { kind: "SessionClosed", session: session.number, expired: 0 });
+  return null;
+}
+
+export function setCohort(state: State, command: SetCohort): void {
+  state.cohort = command.stage;
+  for (const address of command.allow) state.allowed.add(address);
+  for (const address of command.disallow) state.allowed.delete(address);
+  const stage = ["closed", "allowlist", "open"].indexOf(command.stage);
+  emit(state, { kind: "CohortChanged", stage });
+}

@@ -1,0 +1,106 @@
+/**
+ * "settle(account, market)" and what it means that an order ends. Every reserve is recomputed from
+ * nothing, each time.
+ */
+import { LONG, SHORT } from "../../commands.js";
+import { END } from "../../reasons.js";
+import { leaveBook } from "./book.js";
+import { ceilDiv, min, num } from "./integers.js";
+import { emit, touch } from "./journal.js";
+import { closable, MILLION, unitOf } from "./margin.js";
+import {
+  accountOf,
+  type Market,
+  marketOf,
+  type Order,
+  type Position,
+  positionOf,
+  type State,
+} from "./state.js";
+
+/** Leaves book and position, its reserve returns to the wallet; `OrderEnded` at removal. */
+function remove(state: State, order: Order, reason: number): void {
+  const position = positionOf(state, order.account, order.market);
+  touch(state, position);
+  position.orders = position.orders.filter((other) => other !== order);
+  if (order.resting) leaveBook(marketOf(state, order.market), order);
+  accountOf(state, order.account).wallet += order.reserve;
+  order.reserve = 0n;
+  emit(state, {
+    kind: "OrderEnded",
+    orderId: order.id,
+    account: order.account,
+    market: order.market,
+    reason,
+    remainingLots: num(order.remaining),
+  });
+}
+
+export function endOrder(state: State, order: Order, reason: number): void {
+  remove(state, order, reason);
+  settle(state, order.account, order.market);
+}
+
+export function isOpen(state: State, order: Order): boolean {
+  return positionOf(state, order.account, order.market).orders.includes(order);
+}
+
+/** Ends the orders of the list, in its order, that are still open when their turn comes. */
+export function endOrders(state: State, orders: readonly Order[], reason: number): number {
+  let count = 0;
+  for (const order of [...orders]) {
+    if (!isOpen(state, order)) continue;
+    endOrder(state, order, reason);
+    count += 1;
+  }
+  return count;
+}
+
+export function settle(state: State, accountNumber: number, marketNumber: number): void {
+  const account = accountOf(state, accountNumber);
+  const market = marketOf(state, marketNumber);
+  const position = positionOf(state, accountNumber, marketNumber);
+
+  // 1. Reduce-only orders that have nothing to reduce.
+  for (const order of position.orders) {
+    if (order.reduceOnly && closable(position, order.side) === 0n) {
+      remove(state, order, END.reduce_only);
+    }
+  }
+  // 2. Closing capacity by id, reserves for what is beyond it.
+  reserve(account, market, position);
+  // 3. Newest first, what the wallet cannot pay.
+  while (account.wallet < 0n) {
+    const newest = position.orders.filter((order) => order.reserve > 0n).at(-1);
+    if (newest === undefined) {
+      throw new Error(`account ${accountNumber}: wallet ${account.wallet}, nothing left to cancel`);
+    }
+    remove(state, newest, END.unfunded);
+    reserve(account, market, position);
+  }
+}
+
+function reserve(account: { wallet: bigint }, market: Market, position: Position): void {
+  for (const side of [LONG, SHORT] as const) {
+    let capacity = closable(position, side);
+    for (const order of position.orders) {
+      if (order.side !== side || !order.resting) continue;
+      order.closing = min(order.remaining, capacity);
+      capacity -= order.closing;
+      const needed = reserveOf(market, order);
+      account.wallet += order.reserve - needed;
+      order.reserve = needed;
+    }
+  }
+}
+
+/** o: what a resting order would open. */
+export function openingLots(order: Order): bigint {
+  return order.reduceOnly ? 0n : order.remaining - order.closing;
+}
+
+function reserveOf(market: Market, order: Order): bigint {
+  const notional = openingLots(order) * order.price * unitOf(market);
+  const fee = ceilDiv(notional * BigInt(market.config.makerFeePpm), MILLION);
+  return ceilDiv(notional, order.leverage) + fee;
+}

@@ -1,0 +1,63 @@
+/**
+ * Genesis and Configure: parameters enter through the log only.
+ */
+import type { Configure, Genesis } from "../../commands.js";
+import { configFault, HOUR_MS, TICK_MS, type VenueConfig } from "../../config.js";
+import { num } from "./integers.js";
+import { emit, settleEvents, touch } from "./journal.js";
+import { type Refused, refused } from "./refusal.js";
+import { settle } from "./settle.js";
+import { newMarket, positionOf, type State } from "./state.js";
+
+export function genesis(state: State, command: Genesis): Refused | null {
+  if (configFault(command.config) !== null) return refused("configuration_invalid");
+  state.started = true;
+  state.time = command.stampMs;
+  state.lastTick = Math.floor(command.stampMs / TICK_MS) * TICK_MS;
+  state.nextFundingAt = (Math.floor(command.stampMs / HOUR_MS) + 1) * HOUR_MS;
+  state.config = command.config;
+  state.cohort = command.cohort;
+  state.markets = command.config.markets.map((market, number) => newMarket(number, market));
+  state.fund = BigInt(command.config.fundSeedMicros);
+  state.deposits = state.fund;
+  emit(state, { kind: "VenueStarted", timeMs: state.time, fundMicros: num(state.fund) });
+  return null;
+}
+
+export function configure(state: State, command: Configure): Refused | null {
+  const { config } = command;
+  if (configFault(config) !== null || !continues(state, config)) {
+    return refused("configuration_invalid");
+  }
+  state.config = config;
+  config.markets.forEach((market, number) => {
+    const listed = state.markets[number];
+    if (listed === undefined) state.markets.push(newMarket(number, market));
+    else listed.config = market;
+  });
+  emit(state, { kind: "VenueConfigured", markets: state.markets.length });
+  // Open orders reserve under the new fees from now on.
+  const before = { fund: state.fund, fees: state.fees };
+  for (const market of state.markets) {
+    for (const account of state.accounts) {
+      const position = positionOf(state, account.number, market.number);
+      if (position.orders.length === 0) continue;
+      touch(state, position);
+      settle(state, account.number, market.number);
+    }
+  }
+  settleEvents(state, before);
+  return null;
+}
+
+/** Markets keep their number and unit, new ones are appended; seed and attestor kind are fixed. */
+function continues(state: State, config: VenueConfig): boolean {
+  const same =
+    config.fundSeedMicros === state.config.fundSeedMicros &&
+    config.attestorKind === state.config.attestorKind;
+  const kept = state.markets.every(({ number, config: old }) => {
+    const market = config.markets[number];
+    return market?.symbol === old.symbol && market.microsPerTickLot === old.microsPerTickLot;
+  });
+  return same && kept;
+}

@@ -1,0 +1,199 @@
+/**
+ * The whole state of the reference venue as plain objects. Nothing is cached: what can be derived
+ * (levels, reserved sums, equity) is derived where it is needed.
+ */
+import type { OrderType, Side } from "../../commands.js";
+import type { CohortStage, MarketConfig, VenueConfig } from "../../config.js";
+import type { VenueEvent } from "../../events.js";
+
+/** An open order: a resting limit or a pending stop. */
+export interface Order {
+  readonly id: number;
+  readonly account: number;
+  /** The session that placed it. */
+  readonly session: number;
+  readonly market: number;
+  readonly side: Side;
+  readonly type: OrderType;
+  readonly price: bigint;
+  readonly leverage: bigint;
+  readonly reduceOnly: boolean;
+  readonly resting: boolean;
+  remaining: bigint;
+  closing: bigint;
+  reserve: bigint;
+}
+
+export interface Position {
+  readonly account: number;
+  readonly market: number;
+  lots: bigint;
+  cost: bigint;
+  margin: bigint;
+  realized: bigint;
+  funding: bigint;
+  /** Open orders of the account in the market, ascending id. */
+  orders: Order[];
+}
+
+export interface Account {
+  readonly number: number;
+  readonly address: string;
+  wallet: bigint;
+  /** By market number; the listing may grow. */
+  positions: Position[];
+  /** Dead-man's switch; 0 if disarmed. */
+  cancelAt: number;
+}
+
+export interface Market {
+  readonly number: number;
+  config: MarketConfig;
+  /** Resting orders, best first, then by id. */
+  bids: Order[];
+  asks: Order[];
+  /** Null until the first UpdateIndex. */
+  index: bigint | null;
+  indexTime: number;
+  mark: bigint;
+  markTime: number | null;
+  ema: bigint;
+  last: bigint | null;
+  premiumSum: bigint;
+  premiumCount: bigint;
+  backstop: { lots: bigint; cost: bigint };
+}
+
+export interface Session {
+  readonly number: number;
+  readonly account: number;
+  readonly tokenHash: string;
+  readonly expiresAt: number;
+  readonly maxOrderNotional: bigint;
+  readonly maxNotional: bigint;
+  readonly markets: readonly number[];
+  key: string;
+  /** Remembered nonce → order id. */
+  nonces: Map<number, number>;
+  cancelOnDisconnect: boolean;
+}
+
+export interface LiquidationCase {
+  readonly account: number;
+  readonly market: number;
+}
+
+export interface State {
+  started: boolean;
+  config: VenueConfig;
+  position: number;
+  time: number;
+  lastTick: number;
+  /** Accounts 1, 2, …; index 0 is account 1. */
+  accounts: Account[];
+  markets: Market[];
+  sessions: Map<number, Session>;
+  /** "address nonce" → until when it must be remembered. */
+  siweNonces: Map<string, number>;
+  cohort: CohortStage;
+  allowed: Set<string>;
+  fund: bigint;
+  fees: bigint;
+  deposits: bigint;
+  nextFundingAt: number;
+  carriedLiquidations: LiquidationCase[];
+  carriedStops: Order[];
+  carriedDisconnects: Order[];
+  block: { number: number; firstPosition: number; acks: number; executed: boolean };
+  /** What belongs to the command under way. */
+  events: VenueEvent[];
+  touched: Position[];
+  budget: number;
+  disconnectBudget: number;
+}
+
+export function newState(): State {
+  return {
+    started: false,
+    config: {
+      markets: [],
+      fundSeedMicros: 0,
+      backstopCapMicros: 0,
+      maxOpenOrders: 0,
+      attestorKind: "dev",
+      attestors: 1,
+      attestorQuorum: 1,
+      devCreditMicros: 0,
+    },
+    position: 0,
+    time: 0,
+    lastTick: 0,
+    accounts: [],
+    markets: [],
+    sessions: new Map(),
+    siweNonces: new Map(),
+    cohort: "closed",
+    allowed: new Set(),
+    fund: 0n,
+    fees: 0n,
+    deposits: 0n,
+    nextFundingAt: 0,
+    carriedLiquidations: [],
+    carriedStops: [],
+    carriedDisconnects: [],
+    block: { number: 1, firstPosition: 1, acks: 0, executed: false },
+    events: [],
+    touched: [],
+    budget: 0,
+    disconnectBudget: 0,
+  };
+}
+
+export function newMarket(number: number, config: MarketConfig): Market {
+  return {
+    number,
+    config,
+    bids: [],
+    asks: [],
+    index: null,
+    indexTime: 0,
+    mark: 0n,
+    markTime: null,
+    ema: 0n,
+    last: null,
+    premiumSum: 0n,
+    premiumCount: 0n,
+    backstop: { lots: 0n, cost: 0n },
+  };
+}
+
+export function accountOf(state: State, number: number): Account {
+  const account = state.accounts[number - 1];
+  if (account === undefined) throw new Error(`no account ${number}`);
+  return account;
+}
+
+export function marketOf(state: State, number: number): Market {
+  const market = state.markets[number];
+  if (market === undefined) throw new Error(`no market ${number}`);
+  return market;
+}
+
+export function positionOf(state: State, account: number, market: number): Position {
+  const { positions } = accountOf(state, account);
+  for (let next = positions.length; next <= market; next++) {
+    positions.push({
+      account,
+      market: next,
+      lots: 0n,
+      cost: 0n,
+      margin: 0n,
+      realized: 0n,
+      funding: 0n,
+      orders: [],
+    });
+  }
+  const position = positions[market];
+  if (position === undefined) throw new Error(`no market ${market}`);
+  return position;
+}

@@ -1,0 +1,67 @@
+/**
+ * "Liquidating", step 3, lots that found no maker: at the bankruptcy price to the backstop (a),
+ * the rest by auto-deleveraging (b), the liquidated account's part with each trade (c).
+ */
+import type { Side } from "../../commands.js";
+import { BACKSTOP_ACCOUNT, TRADE_ADL, TRADE_BACKSTOP } from "../../events.js";
+import { backstopCanTake, backstopFill } from "./backstop.js";
+import { bankruptcyPrice, closeLots } from "./bankruptcy.js";
+import { deleverage } from "./deleverage.js";
+import { reducingSide } from "./fills.js";
+import { num } from "./integers.js";
+import { emit } from "./journal.js";
+import type { Market, Position, State } from "./state.js";
+
+export interface TakenOver {
+  readonly backstop: bigint;
+  readonly deleveraged: bigint;
+}
+
+export function takeOver(
+  state: State,
+  market: Market,
+  position: Position,
+  lots: bigint,
+): TakenOver {
+  const price = bankruptcyPrice(market, position);
+  if (price === 0n) throw new Error("no position was ever opened below one tick");
+  const side = reducingSide(position.lots);
+  const otherSide: Side = side > 0 ? -1 : 1;
+
+  const trade = (kind: number, maker: number, amount: bigint, makerPnl: bigint): void => {
+    const takerPnl = closeLots(market, position, amount, price);
+    emit(state, {
+      kind: "Traded",
+      market: market.number,
+      tradeKind: kind,
+      takerSide: side,
+      priceTicks: num(price),
+      lots: num(amount),
+      makerOrderId: 0,
+      makerAccount: maker,
+      makerFeeMicros: 0,
+      makerPnlMicros: num(makerPnl),
+      takerOrderId: 0,
+      takerAccount: position.account,
+      takerFeeMicros: 0,
+      takerPnlMicros: num(takerPnl),
+    });
+  };
+
+  const backstop = backstopCanTake(state, market, otherSide, lots);
+  if (backstop > 0n) {
+    const { pnl } = backstopFill(state, market, otherSide, backstop, price);
+    trade(TRADE_BACKSTOP, BACKSTOP_ACCOUNT, backstop, pnl);
+  }
+  const deleveraged = lots - backstop;
+  if (deleveraged > 0n) {
+    deleverage(state, market, side, deleveraged, price, (maker, amount, makerPnl) =>
+      trade(TRADE_ADL, maker.account, amount, makerPnl),
+    );
+  }
+  if (position.lots === 0n) {
+    state.fund += position.margin;
+    position.margin = 0n;
+  }
+  return { backstop, deleveraged };
+}

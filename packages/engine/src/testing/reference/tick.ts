@@ -1,0 +1,90 @@
+/**
+ * "Tick": the phases in their order, and the seal of "Position, time, blocks".
+ */
+import type { Tick } from "../../commands.js";
+import { HOUR_MS, LIQUIDATIONS_AND_STOPS_PER_COMMAND, MAX_LEAD_MS, TICK_MS } from "../../config.js";
+import { END } from "../../reasons.js";
+import { reduceBackstop } from "./backstop.js";
+import { openOrders } from "./cancels.js";
+import { carriedDisconnects, disconnect } from "./disconnects.js";
+import { applyFunding } from "./funding.js";
+import { emit, settleEvents } from "./journal.js";
+import { liquidations } from "./liquidation.js";
+import { isFresh } from "./margin.js";
+import { tickMark } from "./mark.js";
+import { endOrders } from "./settle.js";
+import type { State } from "./state.js";
+import { stops } from "./stops.js";
+
+export function tick(state: State, command: Tick): void {
+  const at = command.slot * TICK_MS;
+  if (at <= state.lastTick || at > state.lastTick + MAX_LEAD_MS) return;
+  state.time = Math.max(state.time, at);
+  state.lastTick = at;
+  state.budget = LIQUIDATIONS_AND_STOPS_PER_COMMAND;
+  const before = { fund: state.fund, fees: state.fees };
+
+  // 0. What is carried over of lost connections.
+  carriedDisconnects(state);
+  // 1. Mark and premium.
+  for (const market of state.markets) if (isFresh(state, market)) tickMark(state, market);
+  // 2. Funding, each hour once.
+  while (state.nextFundingAt <= state.time) {
+    for (const market of state.markets) applyFunding(state, market, state.nextFundingAt);
+    liquidations(state);
+    state.nextFundingAt += HOUR_MS;
+  }
+  // 3. to 5.
+  liquidations(state);
+  for (const market of state.markets) reduceBackstop(state, market);
+  stops(state);
+  // 6.
+  timers(state);
+  // 7.
+  settleEvents(state, before);
+  seal(state);
+}
+
+function timers(state: State): void {
+  const due = state.accounts
+    .filter((account) => account.cancelAt !== 0 && account.cancelAt <= state.time)
+    .sort((a, b) => a.cancelAt - b.cancelAt || a.number - b.number);
+  for (const account of due) {
+    emit(state, { kind: "CancelAfterFired", account: account.number });
+    endOrders(state, openOrders(account), END.cancel_after);
+    account.cancelAt = 0;
+  }
+  const expired = [...state.sessions.values()]
+    .filter((session) => session.expiresAt <= state.time)
+    .sort((a, b) => a.expiresAt - b.expiresAt || a.number - b.number);
+  disconnect(
+    state,
+    expired.filter((session) => session.cancelOnDisconnect),
+  );
+  for (const session of expired) {
+    state.sessions.delete(session.number);
+    emit(state, { kind: "SessionClosed", session: session.number, expired: 1 });
+  }
+  for (const [signIn, until] of state.siweNonces) {
+    if (until <= state.time) state.siweNonces.delete(signIn);
+  }
+}
+
+function seal(state: State): void {
+  const { block } = state;
+  if (!block.executed) return;
+  emit(state, {
+    kind: "BlockSealed",
+    number: block.number,
+    firstPosition: block.firstPosition,
+    lastPosition: state.position,
+    ackCount: block.acks,
+    timeMs: state.time,
+  });
+  state.block = {
+    number: block.number + 1,
+    firstPosition: state.position + 1,
+    acks: 0,
+    executed: false,
+  };
+}

@@ -1,0 +1,115 @@
+/**
+ * The reference venue: docs/engine.md written down a second time, for obviousness instead of speed.
+ * It shares with the engine only the vocabulary (commands, events, reasons, constants), so that
+ * agreement between the two means something.
+ *
+ * Left out: deposits, and halting a market (it throws instead).
+ */
+import type { Command } from "../../commands.js";
+import { MAX_LEAD_MS, TICK_MS } from "../../config.js";
+import type { VenueEvent } from "../../events.js";
+import { REFUSAL } from "../../reasons.js";
+import { cancelAfter, cancelAll, cancelOrder } from "./cancels.js";
+import { allDisconnected, sessionDisconnected, setSessionOption } from "./disconnects.js";
+import { assertIdentity } from "./identity.js";
+import { emit } from "./journal.js";
+import { updateIndex } from "./mark.js";
+import { placeOrder } from "./placement.js";
+import { type Refused, refused } from "./refusal.js";
+import { closeSession, openSession, rotateSession, setCohort } from "./sessions.js";
+import { configure, genesis } from "./setup.js";
+import { newState, type State } from "./state.js";
+import { tick } from "./tick.js";
+
+export class ReferenceVenue {
+  /** Open to tests and to the command flow, which look but do not write. */
+  readonly state: State = newState();
+
+  /** `checkEvery`: the identity is tested after every so many commands. */
+  constructor(private readonly checkEvery = 1) {}
+
+  apply(command: Command): VenueEvent[] {
+    const { state } = this;
+    state.position += 1;
+    state.events = [];
+    state.touched = [];
+    const refusal = this.execute(command);
+    if (refusal !== null) {
+      if (state.events.length > 0) throw new Error("a refused command has no other event");
+      emit(state, {
+        kind: "CommandRefused",
+        refusal: REFUSAL[refusal.refusal],
+        detail1: refusal.details[0] ?? 0,
+        detail2: refusal.details[1] ?? 0,
+      });
+    } else if (command.kind !== "Tick" && command.kind !== "PlaceOrder") {
+      // PlaceOrder says so itself: a replay is not an execution.
+      state.block.executed = true;
+    }
+    if (state.position % this.checkEvery === 0) assertIdentity(state);
+    return state.events;
+  }
+
+  private execute(command: Command): Refused | null {
+    const { state } = this;
+    if (!state.started) {
+      return command.kind === "Genesis" ? genesis(state, command) : refused("not_started");
+    }
+    this.moveTime(command);
+    switch (command.kind) {
+      case "Genesis":
+        return refused("already_started");
+      case "Configure":
+        return configure(state, command);
+      case "Tick":
+        tick(state, command);
+        return null;
+      case "Resume":
+        if (command.afterPause !== true) allDisconnected(state);
+        return null;
+      case "UpdateIndex":
+        return updateIndex(state, command);
+      case "OpenSession":
+        return openSession(state, command);
+      case "RotateSession":
+        return rotateSession(state, command);
+      case "CloseSession":
+        return closeSession(state, command);
+      case "SetSessionOption":
+        return setSessionOption(state, command);
+      case "SessionDisconnected":
+        sessionDisconnected(state, command);
+        return null;
+      case "PlaceOrder":
+        return placeOrder(state, command);
+      case "CancelOrder":
+        return cancelOrder(state, command);
+      case "CancelAll":
+        return cancelAll(state, command);
+      case "CancelAfter":
+        return cancelAfter(state, command);
+      case "SetCohort":
+        setCohort(state, command);
+        return null;
+      case "RegisterDeposit":
+      case "AttestDeposit":
+      case "PauseDeposits":
+      case "RejudgeDeposit":
+      case "SettleReorgedDeposit":
+        throw new Error(`${command.kind}: not part of the reference`);
+    }
+  }
+
+  /** "Time". A tick moves it itself, once it is known that it is not ignored. */
+  private moveTime(command: Command): void {
+    const { state } = this;
+    if (command.kind === "Tick") return;
+    if (command.kind === "Resume") {
+      state.time = Math.max(state.time, command.stampMs);
+      state.lastTick = Math.max(state.lastTick, Math.floor(state.time / TICK_MS) * TICK_MS);
+      return;
+    }
+    const lead = Math.min(command.stampMs, state.lastTick + MAX_LEAD_MS);
+    state.time = Math.max(state.time, lead);
+  }
+}

@@ -1,0 +1,128 @@
+/** A venue for very many very small orders: no objects per event, only counting. */
+import type { OrderType, Side } from "../../commands.js";
+import { Engine } from "../../engine.js";
+import { EVENT, EVENT_KINDS, type EventLog } from "../../event-log.js";
+import { EVENT_FIELDS } from "../../events.js";
+import { NONE } from "../../state/orders.js";
+import { POSITION, POSITION_WORDS } from "../../state/positions.js";
+import { type Listing, venueConfig } from "../scenarios/listing.js";
+import { START_MS } from "../scenarios/venue.js";
+
+const FIELD_COUNTS = EVENT_KINDS.map((kind) => EVENT_FIELDS[kind].length);
+const HOUR_MS = 3_600_000;
+
+export class TinyTrades {
+  readonly engine = new Engine();
+  fills = 0;
+  private readonly sessions: number[] = [];
+  private nonce = 0;
+
+  constructor(
+    listing: Listing,
+    private readonly members: number,
+    depositMicros: number,
+    private indexTicks: number,
+  ) {
+    const config = venueConfig([listing], {
+      attestorKind: "dev",
+      devCreditMicros: depositMicros,
+      maxOpenOrders: 20,
+    });
+    this.engine.apply({ kind: "Genesis", stampMs: START_MS, config, cohort: "open" });
+    this.engine.apply({ kind: "UpdateIndex", stampMs: START_MS, market: 0, indexTicks });
+    for (let member = 0; member < members; member++) {
+      this.engine.apply({
+        kind: "OpenSession",
+        stampMs: START_MS,
+        address: (member + 1).toString(16).padStart(40, "0"),
+        key: "key",
+        tokenHash: `token ${member}`,
+        expiresAtMs: START_MS + 100_000 * HOUR_MS,
+        siweNonce: "nonce",
+        siweNonceUntilMs: START_MS,
+        maxOrderNotionalMicros: 0,
+        maxNotionalMicros: 0,
+        markets: [],
+      });
+      this.sessions.push(this.engine.position);
+    }
+  }
+
+  place(
+    member: number,
+    side: Side,
+    type: OrderType,
+    priceTicks: number,
+    lots: number,
+    leverage: number,
+  ): void {
+    const log = this.engine.apply({
+      kind: "PlaceOrder",
+      stampMs: START_MS,
+      session: this.sessions[member]!,
+      key: "key",
+      nonce: this.nonce++,
+      market: 0,
+      side,
+      type,
+      marginMicros: Math.ceil((lots * priceTicks) / leverage),
+      leverage,
+      priceTicks,
+      reduceOnly: false,
+      postOnly: false,
+    });
+    this.fills += countOf(log, EVENT.Traded);
+  }
+
+  cancels(member: number): void {
+    const session = this.sessions[member]!;
+    this.engine.apply({ kind: "CancelAll", stampMs: START_MS, session, market: -1 });
+  }
+
+  /** A new index, and the tick that looks at it. */
+  tick(indexTicks: number): void {
+    this.indexTicks = Math.max(1, Math.round(indexTicks));
+    this.freshIndex();
+    this.engine.apply({ kind: "Tick", slot: this.engine.state.lastTickMs / 200 + 1 });
+  }
+
+  /** To the next funding hour. */
+  hour(): void {
+    const { timeMs } = this.engine.state;
+    const stampMs = (Math.floor(timeMs / HOUR_MS) + 1) * HOUR_MS - 200;
+    this.engine.apply({ kind: "Resume", stampMs });
+    this.tick(this.indexTicks);
+  }
+
+  /** Wallets, margins, reserves and positions (at the index) of all traders, from their rows. */
+  owned(): number {
+    const market = this.engine.state.markets[0]!;
+    const { data } = market.positions.table;
+    let sum = 0;
+    for (let account = 1; account <= this.members; account++) {
+      sum += this.engine.state.wallet(account);
+      const row = market.positions.rowOf(account);
+      if (row === NONE) continue;
+      const at = row * POSITION_WORDS;
+      sum += data[at + POSITION.MARGIN]! + data[at + POSITION.RESERVED]!;
+      sum += data[at + POSITION.LOTS]! * this.indexTicks - data[at + POSITION.COST]!;
+    }
+    return sum;
+  }
+
+  private freshIndex(): void {
+    const { timeMs } = this.engine.state;
+    const { indexTicks } = this;
+    this.engine.apply({ kind: "UpdateIndex", stampMs: timeMs, market: 0, indexTicks });
+  }
+}
+
+function countOf(log: EventLog, kind: number): number {
+  let count = 0;
+  for (let at = 0; at < log.length; ) {
+    const code = log.words[at]!;
+    if (code === kind) count++;
+    at += 1 + FIELD_COUNTS[code]!;
+  }
+  return count;
+}

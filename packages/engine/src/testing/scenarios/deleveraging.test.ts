@@ -1,0 +1,201 @@
+/** Auto-deleveraging and what nobody can carry. The backstop's cap is 0 here. */
+import { describe, expect, test } from "vitest";
+import { END_REASONS } from "../../reasons.js";
+import { Venue } from "./venue.js";
+
+const NO_BACKSTOP = { config: { backstopCapMicros: 0 } };
+
+function deleveraged(venue: Venue): [account: number, lots: number][] {
+  return venue
+    .happened("Traded")
+    .filter((event) => event.tradeKind === 3)
+    .map((event) => [event.makerAccount, event.lots]);
+}
+
+describe("who is closed first", () => {
+  /**
+   * Alice is long three coins at 50×. Shorts, at a mark of 49,480:
+   *   Bea  at 50,000, 10×: profit 1.04 % × leverage 8.96 → 10,400 × 896 =  9,318,400
+   *   Cid  at 50,000, 50×: profit 1.04 % × 32.55         → 10,400 × 3,255 = 33,852,000
+   *   Dot  at 51,000, 10×: profit 2.98 % × 7.47          → 29,803 × 747 = 22,262,841
+   *   Eve  at 50,000,  2×: profit 1.04 % × 1.93 (short from Fay, who stays healthy)
+   */
+  function ranked() {
+    const venue = new Venue(NO_BACKSTOP);
+    const alice = venue.trader("alice", 5_000);
+    const shorts = ["bea", "cid", "dot", "eve"].map((name) => venue.trader(name, 100_000));
+    const [bea, cid, dot, eve] = shorts as [(typeof shorts)[0], ...typeof shorts];
+    const fay = venue.trader("fay", 100_000);
+    bea!.sells("limit", { margin: 5_000, leverage: 10, price: 50_000 });
+    alice.buys("limit", { margin: 1_000, leverage: 50, price: 50_000 });
+    cid!.sells("limit", { margin: 1_000, leverage: 50, price: 50_000 });
+    alice.buys("limit", { margin: 1_000, leverage: 50, price: 50_000 });
+    dot!.sells("limit", { margin: 5_100, leverage: 10, price: 51_000 });
+    alice.buys("limit", { margin: 1_020, leverage: 50, price: 51_000 });
+    eve!.sells("limit", { margin: 25_000, leverage: 2, price: 50_000 });
+    fay.buys("limit", { margin: 25_000, leverage: 2, price: 50_000 });
+    return { venue, alice, bea: bea!, cid: cid!, dot: dot!, eve: eve! };
+  }
+
+  test("the highest profit × leverage, at bankruptcy price, without fee", () => {
+    const { venue, alice, bea, cid, dot, eve } = ranked();
+    const before = cid.wallet;
+    // Margin 4,020 for 151,000: bankrupt at 48,993.33… → 48,993.4, due below 49,488.2.
+    expect(alice.position()).toEqual({ size: 3, cost: 151_000, margin: 4_020 });
+    venue.index(49_480);
+    const fees = venue.fees;
+    venue.tick();
+    const coin = 100_000;
+    expect(deleveraged(venue)).toEqual([
+      [cid.account, coin],
+      [dot.account, coin],
+      [bea.account, coin],
+    ]);
+    expect(cid.wallet).toBe(before + 1_000 + 1_006.6);
+    expect(eve.position().size).toBe(-1);
+    expect(venue.fees).toBe(fees);
+    // Three coins × the rounding of 0.0666… to the tick: 20 cents of dust.
+    expect(venue.fund).toBe(1_000_000.2);
+  });
+
+  test("its orders follow the position: reduce-only goes, covered lots reserve again", () => {
+    const { venue, bea, cid } = ranked();
+    const take = cid.buys("limit", { margin: 90_000, price: 48_000, reduceOnly: true });
+    const cover = bea.buys("limit", { margin: 4_800, price: 48_000 });
+    expect(bea.reserved()).toBe(0);
+    venue.index(49_480);
+    venue.tick();
+    const ended = venue.happened("OrderEnded");
+    expect(ended.map((event) => [event.orderId, END_REASONS[event.reason]])).toEqual([
+      [take.orderId, "reduce_only"],
+    ]);
+    expect(cover.status).toBe("resting");
+    expect(bea.reserved()).toBe(4_809.6);
+  });
+
+  test("equal scores: the lower account number", () => {
+    const venue = new Venue(NO_BACKSTOP);
+    const alice = venue.trader("alice", 5_000);
+    const twins = [venue.trader("bea", 10_000), venue.trader("cid", 10_000)];
+    // The younger account trades first: the number decides, not the order of trading.
+    for (const twin of [...twins].reverse()) {
+      twin.sells("limit", { margin: 5_000, price: 50_000 });
+    }
+    alice.buys("limit", { margin: 2_000, leverage: 50, price: 50_000 });
+    venue.index(49_490);
+    venue.tick();
+    expect(deleveraged(venue).map(([account]) => account)).toEqual(
+      twins.map((twin) => twin.account),
+    );
+  });
+});
+
+describe("beyond bankruptcy", () => {
+  /**
+   * Alice buys a coin from Carol at 60,000 (bankrupt at 58,800); the index drops to 50,000 and
+   * before any tick Carol takes her profit from Bob, who sells short at 50,000.
+   */
+  function gap(bobsLeverage: number, seed = 1_000_000) {
+    const venue = new Venue({ config: { backstopCapMicros: 0, fundSeedMicros: seed * 1e6 } });
+    const alice = venue.trader("alice", 1_230);
+    const bob = venue.trader("bob", 60_000);
+    const carol = venue.trader("carol", 100_000);
+    venue.index(60_000);
+    carol.sells("limit", { margin: 6_000, price: 60_000 });
+    alice.buys("limit", { margin: 1_200, leverage: 50, price: 60_000 });
+    venue.index(50_000);
+    const margin = 50_000 / bobsLeverage;
+    bob.sells("limit", { margin, leverage: bobsLeverage, price: 50_000 });
+    carol.buys("market", { margin: 90_000, reduceOnly: true });
+    expect(carol.position().size).toBe(0);
+    return { venue, alice, bob, carol };
+  }
+
+  test("one who can carry it: he pays 58,800 for what he sold at 50,000", () => {
+    const { venue, bob } = gap(1);
+    const wallet = bob.wallet;
+    venue.tick();
+    expect(bob.wallet).toBe((wallet * 1e6 + 50_000e6 - 8_800e6) / 1e6);
+    expect(venue.happened("LossSocialised")).toEqual([]);
+    expect(venue.fund).toBe(1_000_000);
+  });
+
+  test("one whom it would bankrupt, and nobody else: his shortfall is the fund's, logged", () => {
+    const { venue, bob } = gap(20);
+    const wallet = bob.wallet;
+    venue.tick();
+    // His margin of 2,500 goes, 6,300 are missing.
+    expect(venue.happened("LossSocialised")).toMatchObject([
+      { account: bob.account, market: 0, amountMicros: 6_300e6 },
+    ]);
+    expect(bob.wallet).toBe(wallet);
+    expect(bob.position()).toEqual({ size: 0, cost: 0, margin: 0 });
+    expect(venue.fund).toBe(993_700);
+  });
+
+  test("the fund may go negative", () => {
+    const { venue } = gap(20, 1_000);
+    venue.tick();
+    expect(venue.fund).toBe(-5_300);
+  });
+
+  test("passed over for one who can carry it, though he ranks lower", () => {
+    const { venue, bob } = gap(20);
+    const dan = venue.trader("dan", 100_000);
+    const eve = venue.trader("eve", 100_000);
+    dan.sells("limit", { margin: 50_000, leverage: 1, price: 50_000 });
+    eve.buys("limit", { margin: 50_000, leverage: 1, price: 50_000 });
+    // Both shorts have no profit: score 0, and Bob's number is lower.
+    venue.tick();
+    expect(deleveraged(venue)).toEqual([[dan.account, 100_000]]);
+    expect(bob.position().size).toBe(-1);
+    expect(venue.happened("LossSocialised")).toEqual([]);
+  });
+});
+
+describe("liquidation of the deleveraged", () => {
+  test("one who is due himself: closed as the other side first, no longer due at his turn", () => {
+    const venue = new Venue(NO_BACKSTOP);
+    const alice = venue.trader("alice", 1_100);
+    const bob = venue.trader("bob", 1_100);
+    bob.sells("limit", { margin: 1_000, leverage: 50, price: 50_000 });
+    alice.buys("limit", { margin: 1_000, leverage: 50, price: 50_000 });
+    // A maintenance of 5 % makes both due at once.
+    const market = { ...venue.config.markets[0]!, tiers: [FIVE_PERCENT] };
+    const config = { ...venue.config, markets: [market] };
+    venue.apply({ kind: "Configure", stampMs: venue.now, config });
+    venue.tick();
+    expect(venue.happened("Liquidated")).toMatchObject([
+      { account: alice.account, deleveragedLots: 100_000 },
+    ]);
+    // Bob bought back at 49,000: his margin and 1,000 of profit.
+    expect(bob.wallet).toBe(1_100 - 10 + 1_000);
+    expect(bob.position().size).toBe(0);
+  });
+
+  test("closed in part only: the rest of him is liquidated at his turn", () => {
+    const venue = new Venue(NO_BACKSTOP);
+    const alice = venue.trader("alice", 1_100);
+    const bob = venue.trader("bob", 2_200);
+    const carol = venue.trader("carol", 100_000);
+    bob.sells("limit", { margin: 2_000, leverage: 50, price: 50_000 });
+    alice.buys("limit", { margin: 1_000, leverage: 50, price: 50_000 });
+    carol.buys("limit", { margin: 50_000, leverage: 1, price: 50_000 });
+    const market = { ...venue.config.markets[0]!, tiers: [FIVE_PERCENT] };
+    const config = { ...venue.config, markets: [market] };
+    venue.apply({ kind: "Configure", stampMs: venue.now, config });
+    venue.tick();
+    expect(venue.happened("Liquidated").map((event) => event.account)).toEqual([
+      alice.account,
+      bob.account,
+    ]);
+    // Bob's second coin goes at his bankruptcy price, 51,000, to Carol: a gain of 1,000 for her.
+    expect(deleveraged(venue)).toEqual([
+      [bob.account, 100_000],
+      [carol.account, 100_000],
+    ]);
+    expect(carol.realized()).toBe(1_000);
+  });
+});
+
+const FIVE_PERCENT = { upToMicros: 20e12, maxLeverage: 10, maintenancePpm: 50_000 };

@@ -1,0 +1,249 @@
+/** One trader of a scenario: what it sends, and what it owns. */
+import {
+  type Command,
+  LIMIT_ORDER,
+  LONG,
+  MARKET_ORDER,
+  type OpenSession,
+  type OrderType,
+  SHORT,
+  type Side,
+  STOP_ORDER,
+} from "../../commands.js";
+import { ORDER_STATUSES } from "../../events.js";
+import { END_REASONS, REFUSALS } from "../../reasons.js";
+import { NONE } from "../../state/orders.js";
+import { POSITION, POSITION_WORDS } from "../../state/positions.js";
+import { type Listing, MICROS } from "./listing.js";
+import type { Venue } from "./venue.js";
+
+export type Words = "market" | "limit" | "stop";
+const TYPES: Readonly<Record<Words, OrderType>> = {
+  market: MARKET_ORDER,
+  limit: LIMIT_ORDER,
+  stop: STOP_ORDER,
+};
+
+export interface Terms {
+  /** Dollars. */
+  readonly margin: number;
+  /** 10 unless told. */
+  readonly leverage?: number;
+  /** Dollars. */
+  readonly price?: number;
+  readonly reduceOnly?: boolean;
+  readonly postOnly?: boolean;
+  readonly nonce?: number;
+  readonly market?: Listing;
+  readonly key?: string;
+}
+
+/** What became of an order: sizes in coins, money in dollars. */
+export interface Answer {
+  readonly status: "filled" | "resting" | "pending" | "canceled" | "refused" | "replayed";
+  /** Why it was refused, or why it ended without filling; "none" otherwise. */
+  readonly reason: string;
+  /** What a refusal names, in the engine's integers. */
+  readonly details: readonly [number, number];
+  readonly orderId: number;
+  readonly filled: number;
+  readonly remaining: number;
+  readonly spent: number;
+  readonly fee: number;
+  readonly block: number;
+}
+
+const NOTHING = { orderId: 0, filled: 0, remaining: 0, spent: 0, fee: 0, block: 0 };
+
+export class Trader {
+  readonly address: string;
+  session = 0;
+  key: string;
+  private nonce = 0;
+  private signIns = 0;
+
+  constructor(
+    private readonly venue: Venue,
+    readonly name: string,
+    number: number,
+  ) {
+    this.address = number.toString(16).padStart(40, "0");
+    this.key = `key of ${name}`;
+  }
+
+  get account(): number {
+    return this.venue.engine.state.accountOf.get(this.address) ?? 0;
+  }
+
+  /** A new sign-in; later orders use its session. */
+  signsIn(changes: Partial<OpenSession> = {}): number {
+    this.signIns++;
+    const stampMs = this.venue.now;
+    this.venue.apply({
+      kind: "OpenSession",
+      stampMs,
+      address: this.address,
+      key: this.key,
+      tokenHash: `token ${this.address} ${this.signIns}`,
+      expiresAtMs: stampMs + 86_400_000,
+      siweNonce: `sign-in ${this.signIns}`,
+      siweNonceUntilMs: stampMs + 600_000,
+      maxOrderNotionalMicros: 0,
+      maxNotionalMicros: 0,
+      markets: [],
+      ...changes,
+    });
+    const opened = this.venue.happened("SessionOpened")[0];
+    if (opened !== undefined) this.session = opened.session;
+    return this.session;
+  }
+
+  /** Dollars from a chain, attested at once. */
+  deposits(dollars: number): void {
+    const { venue } = this;
+    const stampMs = venue.now;
+    const txHash = (venue.engine.position + 1).toString(16).padStart(64, "0");
+    const chain = "ethereum";
+    venue.apply({
+      kind: "RegisterDeposit",
+      stampMs,
+      session: this.session,
+      chain,
+      txHash,
+      token: "USDC",
+    });
+    venue.apply({
+      kind: "AttestDeposit",
+      stampMs,
+      attestor: 0,
+      depositId: venue.engine.position,
+      verdict: "credit",
+      votedAtMs: 1,
+      confirmations: 1,
+      required: 1,
+      credits: [{ address: this.address, amountMicros: Math.round(dollars * MICROS), logIndex: 0 }],
+      reason: "",
+    });
+  }
+
+  buys(type: Words, terms: Terms): Answer {
+    return this.places(LONG, type, terms);
+  }
+
+  sells(type: Words, terms: Terms): Answer {
+    return this.places(SHORT, type, terms);
+  }
+
+  places(side: Side, type: Words, terms: Terms): Answer {
+    this.venue.apply(this.order(side, type, terms));
+    return this.answer(terms.market ?? this.venue.listings[0]!);
+  }
+
+  /** The command without sending it. */
+  order(side: Side, type: Words, terms: Terms): Extract<Command, { kind: "PlaceOrder" }> {
+    const listing = terms.market ?? this.venue.listings[0]!;
+    return {
+      kind: "PlaceOrder",
+      stampMs: this.venue.now,
+      session: this.session,
+      key: terms.key ?? this.key,
+      nonce: terms.nonce ?? ++this.nonce,
+      market: this.venue.marketNumber(listing),
+      side,
+      type: TYPES[type],
+      marginMicros: Math.round(terms.margin * MICROS),
+      leverage: terms.leverage ?? 10,
+      priceTicks: Math.round((terms.price ?? 0) * listing.ticksPerDollar),
+      reduceOnly: terms.reduceOnly ?? false,
+      postOnly: terms.postOnly ?? false,
+    };
+  }
+
+  private answer(listing: Listing): Answer {
+    const { venue } = this;
+    const refused = venue.happened("CommandRefused")[0];
+    if (refused !== undefined) {
+      const reason = REFUSALS[refused.refusal]!;
+      return { ...NOTHING, status: "refused", reason, details: [refused.detail1, refused.detail2] };
+    }
+    const replayed = venue.happened("OrderReplayed")[0];
+    if (replayed !== undefined) {
+      const { orderId } = replayed;
+      return { ...NOTHING, status: "replayed", reason: "none", details: [0, 0], orderId };
+    }
+    const ack = venue.happened("OrderAcknowledged")[0]!;
+    return {
+      status: ORDER_STATUSES[ack.status]!,
+      reason: END_REASONS[ack.reason]!,
+      details: [0, 0],
+      orderId: ack.orderId,
+      filled: ack.filledLots / listing.lotsPerCoin,
+      remaining: ack.remainingLots / listing.lotsPerCoin,
+      spent: ack.filledMicros / MICROS,
+      fee: ack.feeMicros / MICROS,
+      block: ack.block,
+    };
+  }
+
+  cancels(orderId: number): string | null {
+    const stampMs = this.venue.now;
+    this.venue.apply({ kind: "CancelOrder", stampMs, session: this.session, orderId });
+    return this.venue.refusal;
+  }
+
+  /** Wallet in dollars. */
+  get wallet(): number {
+    return this.venue.engine.state.wallet(this.account) / MICROS;
+  }
+
+  /** Position in coins and dollars. */
+  position(listing: Listing = this.venue.listings[0]!): {
+    size: number;
+    cost: number;
+    margin: number;
+  } {
+    return {
+      size: this.word(POSITION.LOTS, listing) / listing.lotsPerCoin,
+      cost: this.word(POSITION.COST, listing) / MICROS,
+      margin: this.word(POSITION.MARGIN, listing) / MICROS,
+    };
+  }
+
+  reserved(listing: Listing = this.venue.listings[0]!): number {
+    return this.word(POSITION.RESERVED, listing) / MICROS;
+  }
+
+  openOrders(listing: Listing = this.venue.listings[0]!): number {
+    return this.word(POSITION.OPEN_ORDERS, listing);
+  }
+
+  realized(listing: Listing = this.venue.listings[0]!): number {
+    return this.word(POSITION.REALIZED, listing) / MICROS;
+  }
+
+  fundingPaid(listing: Listing = this.venue.listings[0]!): number {
+    return this.word(POSITION.FUNDING, listing) / MICROS;
+  }
+
+  /** Wallet, reserve and position at mark, in micros: what the trader could call its own. */
+  equityMicros(): number {
+    const { state } = this.venue.engine;
+    let sum = state.wallet(this.account);
+    for (const market of state.markets) {
+      const row = market.positions.rowOf(this.account);
+      if (row === NONE) continue;
+      const at = row * POSITION_WORDS;
+      const { data } = market.positions.table;
+      sum += data[at + POSITION.MARGIN]! + data[at + POSITION.RESERVED]!;
+      sum += data[at + POSITION.LOTS]! * market.mark * market.microsPerTickLot;
+      sum -= data[at + POSITION.COST]!;
+    }
+    return sum;
+  }
+
+  private word(field: number, listing: Listing): number {
+    const { positions } = this.venue.market(listing);
+    const row = positions.rowOf(this.account);
+    return row === NONE ? 0 : positions.table.data[row * POSITION_WORDS + field]!;
+  }
+}

@@ -1,0 +1,160 @@
+/**
+ * A venue for scenarios, in a trader's words: prices and money in dollars, sizes in coins. It drives
+ * the engine with commands and reads its state back; every command is followed by an audit of the
+ * whole state, so a scenario fails at the first figure that does not add up.
+ */
+import { audit } from "../../audit.js";
+import type { Command } from "../../commands.js";
+import type { CohortStage, VenueConfig } from "../../config.js";
+import { Engine } from "../../engine.js";
+import type { EventKind, EventOf, VenueEvent } from "../../events.js";
+import { REFUSALS } from "../../reasons.js";
+import { MARKET, type Market } from "../../state/market.js";
+import { GLOBAL } from "../../state/venue.js";
+import { BTC, type Listing, MICROS, venueConfig } from "./listing.js";
+import { Trader } from "./trader.js";
+
+/** A whole hour, so that the first funding is an hour away. */
+export const START_MS = 486_112 * 3_600_000;
+
+export interface VenueOptions {
+  readonly markets?: readonly Listing[];
+  readonly config?: Partial<VenueConfig>;
+  readonly cohort?: CohortStage;
+  /** Start prices are set unless this is false. */
+  readonly indexed?: boolean;
+}
+
+export class Venue {
+  engine = new Engine();
+  readonly listings: readonly Listing[];
+  readonly config: VenueConfig;
+  /** Events of the last command. */
+  events: VenueEvent[] = [];
+  private opened = 0;
+
+  constructor(options: VenueOptions = {}) {
+    this.listings = options.markets ?? [BTC];
+    this.config = venueConfig(this.listings, options.config);
+    const cohort = options.cohort ?? "open";
+    this.apply({ kind: "Genesis", stampMs: START_MS, config: this.config, cohort });
+    if (options.indexed === false) return;
+    for (const each of this.listings) this.index(each.startPrice, each);
+  }
+
+  get now(): number {
+    return this.engine.state.timeMs;
+  }
+
+  apply(command: Command): VenueEvent[] {
+    this.events = this.engine.apply(command).decode();
+    const faults = audit(this.engine);
+    if (faults.length > 0) throw new Error(`${command.kind}: ${faults.join("; ")}`);
+    return this.events;
+  }
+
+  /** The reason the last command was refused, or null. */
+  get refusal(): string | null {
+    const refused = this.happened("CommandRefused")[0];
+    return refused === undefined ? null : REFUSALS[refused.refusal]!;
+  }
+
+  /** Events of a kind in the last command. */
+  happened<K extends EventKind>(kind: K): EventOf<K>[] {
+    return this.events.filter((event): event is Extract<VenueEvent, { kind: K }> => {
+      return event.kind === kind;
+    }) as unknown as EventOf<K>[];
+  }
+
+  /** Signs a new trader in and deposits dollars for it. */
+  trader(name: string, dollars = 0): Trader {
+    const trader = new Trader(this, name, ++this.opened);
+    trader.signsIn();
+    if (dollars > 0) trader.deposits(dollars);
+    return trader;
+  }
+
+  marketNumber(listing: Listing): number {
+    const number = this.listings.indexOf(listing);
+    if (number < 0) throw new Error(`${listing.config.symbol} is not listed here`);
+    return number;
+  }
+
+  market(listing: Listing = this.listings[0]!): Market {
+    return this.engine.state.markets[this.marketNumber(listing)]!;
+  }
+
+  /** A new index price. */
+  index(dollars: number, listing: Listing = this.listings[0]!): VenueEvent[] {
+    const indexTicks = Math.round(dollars * listing.ticksPerDollar);
+    const market = this.marketNumber(listing);
+    return this.apply({ kind: "UpdateIndex", stampMs: this.now, market, indexTicks });
+  }
+
+  /** The same index again, so that it stays fresh. */
+  refreshesIndex(): void {
+    for (const listing of this.listings) {
+      const ticks = this.market(listing).get(MARKET.INDEX);
+      if (ticks > 0) this.index(ticks / listing.ticksPerDollar, listing);
+    }
+  }
+
+  /** The next 200 ms tick; answers its events. */
+  tick(): VenueEvent[] {
+    return this.apply({ kind: "Tick", slot: this.engine.state.lastTickMs / 200 + 1 });
+  }
+
+  /** Ticks for that long, without a new index. */
+  waits(seconds: number): VenueEvent[] {
+    const all: VenueEvent[] = [];
+    for (let i = 0; i < seconds * 5; i++) all.push(...this.tick());
+    return all;
+  }
+
+  /** A pause in the log: time jumps to `ms` at once. */
+  resumes(ms: number): void {
+    this.apply({ kind: "Resume", stampMs: ms });
+  }
+
+  /** Jumps to just before that time with a fresh index; the next tick happens at it. */
+  skipsTo(ms: number): void {
+    this.resumes(ms - 200);
+    this.refreshesIndex();
+  }
+
+  /** Mark price in dollars. */
+  mark(listing: Listing = this.listings[0]!): number {
+    return this.market(listing).mark / listing.ticksPerDollar;
+  }
+
+  /** Best bid and ask in dollars, with all lots at them in coins; null for an empty side. */
+  best(listing: Listing = this.listings[0]!): {
+    bid: [number, number] | null;
+    ask: [number, number] | null;
+  } {
+    const { bids, asks } = this.market(listing);
+    const read = (side: typeof bids): [number, number] | null =>
+      side.count === 0
+        ? null
+        : [side.ticksAt(0) / listing.ticksPerDollar, side.lotsAt(0) / listing.lotsPerCoin];
+    return { bid: read(bids), ask: read(asks) };
+  }
+
+  /** The insurance fund in dollars. */
+  get fund(): number {
+    return this.engine.state.global(GLOBAL.FUND) / MICROS;
+  }
+
+  get fees(): number {
+    return this.engine.state.global(GLOBAL.FEES) / MICROS;
+  }
+
+  /** The backstop's position: size in coins, cost in dollars. */
+  backstop(listing: Listing = this.listings[0]!): { size: number; cost: number } {
+    const market = this.market(listing);
+    return {
+      size: market.get(MARKET.BACKSTOP_LOTS) / listing.lotsPerCoin,
+      cost: market.get(MARKET.BACKSTOP_COST) / MICROS,
+    };
+  }
+}
