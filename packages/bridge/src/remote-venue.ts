@@ -8,13 +8,17 @@
 
 import { type KeyObject, sign } from "node:crypto";
 import {
+  BodyTooLargeError,
   BridgeInfo,
   type Chain,
+  connectionErrorCode,
   DepositQueue,
   type DepositQueueBody,
+  fetchWithin,
   hexFromBytes,
   MAX_VOTES_PER_REQUEST,
   SIGNATURE_HEADER,
+  TimeLimitError,
   VotesAnswer,
   voteText,
 } from "@perpgate/protocol";
@@ -165,32 +169,32 @@ export class RemoteVenue implements DepositPort {
     { body, headers = {} }: { body?: string; headers?: Readonly<Record<string, string>> } = {},
   ): Promise<{ readonly status: number; readonly answer: unknown }> {
     const { url, timeoutMs } = this.options;
-    const aborting = new AbortController();
-    const timer = setTimeout(() => aborting.abort(), timeoutMs);
     try {
-      const response = await fetch(new URL(path, url), {
-        method,
-        headers: body === undefined ? headers : { "content-type": "application/json", ...headers },
-        ...(body === undefined ? {} : { body }),
-        signal: aborting.signal,
-      });
-      return { status: response.status, answer: JSON.parse(await textOf(response)) };
+      const { status, text } = await fetchWithin(
+        { timeoutMs, maxBytes: MAX_ANSWER_BYTES },
+        (signal) =>
+          fetch(new URL(path, url), {
+            method,
+            headers:
+              body === undefined ? headers : { "content-type": "application/json", ...headers },
+            ...(body === undefined ? {} : { body }),
+            signal,
+          }),
+      );
+      return { status, answer: JSON.parse(text) };
     } catch (error) {
-      if (error instanceof VenueUnreachable) throw error;
-      const reason = aborting.signal.aborted ? "timeout" : failureOf(error);
-      throw new VenueUnreachable(`the venue cannot be reached: ${reason}`, { cause: error });
-    } finally {
-      clearTimeout(timer);
+      throw new VenueUnreachable(`the venue cannot be reached: ${failureOf(error)}`, {
+        cause: error,
+      });
     }
   }
 }
 
 /** The code of a failed connection where there is one, such as ECONNREFUSED. */
 function failureOf(error: unknown): string {
-  if (!(error instanceof Error)) return "unknown";
-  const { cause } = error;
-  if (cause instanceof Error && "code" in cause) return String(cause.code);
-  return error.name;
+  if (error instanceof TimeLimitError) return "timeout";
+  if (error instanceof BodyTooLargeError) return error.message;
+  return connectionErrorCode(error) ?? (error instanceof Error ? error.name : "unknown");
 }
 
 function chainTermsOf(info: BridgeInfo["chains"][number]): ChainTerms {
@@ -220,20 +224,6 @@ function nextOf({ next }: DepositQueue, after: number, order: QueueOrder): numbe
   const isForward = order === "ascending" ? at > after : at > 0 && (after === 0 || at < after);
   if (!isForward) throw new VenueUnreachable("the venue's queue does not go on");
   return at;
-}
-
-/** Given up on, and the connection with it, where it grows beyond what an answer can be. */
-async function textOf(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > MAX_ANSWER_BYTES) {
-      throw new VenueUnreachable(`the venue answered more than ${MAX_ANSWER_BYTES} bytes`);
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }
 
 interface WireVote {

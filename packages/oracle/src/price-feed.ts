@@ -7,6 +7,7 @@
  * price is a number or a decimal in text, above zero, or it is not a price.
  */
 
+import { fetchWithin } from "@perpgate/protocol/fetch-within";
 import { valueAt } from "./json-pointer.js";
 
 export interface FeedMarket {
@@ -48,7 +49,7 @@ export interface FeedProblem {
   readonly problem: string;
 }
 
-const MAX_ANSWER_BYTES = 1_048_576;
+const MAX_BODY_BYTES = 1_048_576;
 const DECIMAL = /^[0-9]{1,15}(?:\.[0-9]{1,18})?$/;
 /** Later than this in milliseconds, earlier in seconds: the year 2001 either way. */
 const SECONDS_BELOW = 1e11;
@@ -87,23 +88,15 @@ export class PriceFeed {
     await Promise.all(asks);
   }
 
-  private async fetchJson(url: string, stop: AbortSignal): Promise<unknown> {
-    // Not AbortSignal.any: Node 20 lets go of the composed signal when it collects garbage, and the
-    // time-out is then never heard.
-    const aborting = new AbortController();
-    const abort = () => aborting.abort(stop.reason);
-    stop.addEventListener("abort", abort);
-    const timer = setTimeout(
-      () => aborting.abort(new Error(`timeout: no answer within ${this.timeoutMs} ms`)),
-      this.timeoutMs,
-    );
-    try {
-      stop.throwIfAborted();
-      return await readJson(url, aborting.signal);
-    } finally {
-      clearTimeout(timer);
-      stop.removeEventListener("abort", abort);
-    }
+  private async fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
+    const limits = { timeoutMs: this.timeoutMs, maxBytes: MAX_BODY_BYTES, signal };
+    const { text } = await fetchWithin(limits, async (signal) => {
+      const response = await fetch(url, { signal, headers: { accept: "application/json" } });
+      if (response.status === 200) return response;
+      await response.body?.cancel();
+      throw new Error(`answered ${response.status}`);
+    });
+    return JSON.parse(text);
   }
 
   private take(symbol: string, document: unknown): void {
@@ -135,27 +128,6 @@ export class PriceFeed {
     const problem = error instanceof Error ? error.message : String(error);
     this.onProblem({ feed: this.name, url, problem });
   }
-}
-
-async function readJson(url: string, signal: AbortSignal): Promise<unknown> {
-  const response = await fetch(url, { signal, headers: { accept: "application/json" } });
-  if (response.status !== 200) {
-    await response.body?.cancel();
-    throw new Error(`answered ${response.status}`);
-  }
-  return JSON.parse(await textOf(response));
-}
-
-/** The body as text, given up on when it grows beyond what a price list can be. */
-async function textOf(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > MAX_ANSWER_BYTES) throw new Error(`answered more than ${MAX_ANSWER_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }
 
 function priceIn(value: unknown, pointer: string): number {

@@ -11,6 +11,7 @@
  * endpoint from being used for the others. A few of these in one reading fail the endpoint.
  */
 
+import { TimeLimitError, withTimeLimit } from "@perpgate/protocol";
 import type { HttpRpcClient } from "viem/utils";
 import { isFields } from "./receipt.js";
 
@@ -98,23 +99,17 @@ export class RpcEndpoint {
   private async send(calls: readonly RpcCall[]): Promise<unknown> {
     const body = calls.map(({ method, params }, id) => ({ id, method, params }));
     this.client ??= await newClient(this.url);
-    // Not AbortSignal.any: Node 20 lets go of a composed signal when it collects garbage.
-    const aborting = new AbortController();
-    const { signal } = aborting;
-    const abort = (): void => aborting.abort();
-    const timer = setTimeout(abort, this.options.timeoutMs);
-    this.stop?.addEventListener("abort", abort);
+    const client = this.client;
+    const limit = { timeoutMs: this.options.timeoutMs, signal: this.stop };
     let answered: unknown;
     try {
-      if (this.stop?.aborted === true) abort();
-      answered = await this.client.request({ body, fetchOptions: { signal } });
+      answered = await withTimeLimit(limit, (signal) =>
+        client.request({ body, fetchOptions: { signal } }),
+      );
     } catch (error) {
       if (error instanceof Error && error.name === "ResponseBodyTooLargeError") return TOO_LARGE;
-      if (!signal.aborted) throw new EndpointFailure(failureOf(error));
-      throw new (this.stop?.aborted === true ? EndpointFailure : BatchFailure)("timeout");
-    } finally {
-      clearTimeout(timer);
-      this.stop?.removeEventListener("abort", abort);
+      if (error instanceof TimeLimitError) throw new BatchFailure("timeout");
+      throw new EndpointFailure(this.stop?.aborted === true ? "stopped" : failureOf(error));
     }
     // One error instead of a list: the node refused the batch as a whole.
     if (isFields(answered) && isFields(answered.error)) {

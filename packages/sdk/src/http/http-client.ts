@@ -6,7 +6,7 @@
  * interface may be sent twice: what that means for its outcome is for the caller to know.
  */
 
-import { ErrorBody } from "@perpgate/protocol";
+import { connectionErrorCode, ErrorBody, fetchWithin, TimeLimitError } from "@perpgate/protocol";
 import type { Static, TSchema } from "typebox";
 import { ConnectionError, type Outcome, PerpgateError, TimeoutError } from "../errors.js";
 import { hasShape } from "./answer-shape.js";
@@ -19,7 +19,6 @@ import {
   rulesWith,
   withRetries,
 } from "./retry.js";
-import { startTimer } from "./timer.js";
 
 export interface ResponseLike {
   readonly status: number;
@@ -73,6 +72,9 @@ export interface Answer<T> {
  */
 const AT_THE_DOOR: ReadonlySet<string> = new Set(["overloaded"]);
 const MAX_AT_ONCE = 64;
+/** Larger than any response of a gateway. */
+const MAX_BODY_BYTES = 64 * 1_024 * 1_024;
+/** Node says why there was no connection; a browser does not, and then the outcome is unknown. */
 const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -140,27 +142,18 @@ export class HttpClient {
     { timeoutMs }: Attempt,
   ): Promise<{ status: number; headers: HeadersLike; text: string }> {
     const { signal } = request.options ?? {};
-    // It may have been aborted on the way out of the queue, and no event tells of the past.
-    signal?.throwIfAborted();
-    const controller = new AbortController();
-    const abort = () => controller.abort(signal?.reason);
-    signal?.addEventListener("abort", abort, { once: true });
-    const timer = startTimer(timeoutMs, () => controller.abort());
+    const url = this.settings.url + request.path + queryOf(request.query);
     try {
-      const url = this.settings.url + request.path + queryOf(request.query);
-      const response = await this.settings.fetch(url, initOf(request, controller.signal));
-      const text = await response.text();
-      return { status: response.status, headers: response.headers, text };
+      return await fetchWithin({ timeoutMs, maxBytes: MAX_BODY_BYTES, signal }, (signal) =>
+        this.settings.fetch(url, initOf(request, signal)),
+      );
     } catch (cause) {
       if (signal?.aborted === true) throw signal.reason;
-      if (controller.signal.aborted) {
+      if (cause instanceof TimeLimitError) {
         throw new TimeoutError(`${nameOf(request)}: no answer within ${timeoutMs} ms`, { cause });
       }
-      const outcome = hasNotLeft(cause) ? "not_sent" : "unknown";
+      const outcome = NEVER_CONNECTED.has(connectionErrorCode(cause)) ? "not_sent" : "unknown";
       throw new ConnectionError(`${nameOf(request)}: ${reasonOf(cause)}`, { cause, outcome });
-    } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", abort);
     }
   }
 }
@@ -234,13 +227,6 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Node says why there was no connection; a browser does not, and then anything may have happened. */
-function hasNotLeft(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { cause } = error;
-  return cause instanceof Error && "code" in cause && NEVER_CONNECTED.has(cause.code);
 }
 
 /** `fetch` hides why it failed one level down. */
