@@ -18,7 +18,7 @@ export {
 export { CostBudgets, type CostMetrics } from "./limits/cost-budget.js";
 export { DEFAULT_LIMITS, type LimitSettings } from "./limits/limit-settings.js";
 export { AccountLimits, AddressLimits } from "./limits/limits.js";
+export type { Signed } from "./request.js";
 export type { Attestation } from "./venue/attestation.js";
 export { VenueGateway, type VenueGatewayOptions } from "./venue/venue-gateway.js";
-export type { Caller, Client, HeaderSink, Signed, VenuePort } from "./venue-port.js";
 export { StreamServer, type StreamServerOptions } from "./ws/stream-server.js";

@@ -4,7 +4,7 @@ import type { Market } from "@perpgate/protocol";
 import type { NonceIssuer } from "../auth/nonce-issuer.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
 import type { AddressLimits } from "../limits/limits.js";
-import type { VenuePort } from "../venue-port.js";
+import type { VenueApi } from "../venue/venue-gateway.js";
 
 /** One condition of readiness, by a clock of its own; a reason says what is still missing. */
 export interface ReadinessProbe {
@@ -24,7 +24,7 @@ export interface GatewayContext {
   readonly signedBytes: number;
   readonly readiness: readonly ReadinessProbe[];
   /** Undefined until a venue is attached; the operations that need one then refuse. */
-  readonly venue: VenuePort | undefined;
+  readonly venue: VenueApi | undefined;
   /** The OpenAPI document, written out once: it is the same for everyone who asks. */
   readonly openApi: string;
 }

@@ -10,7 +10,8 @@
 import { ApiError, type ErrorCode } from "@perpgate/protocol";
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import type { Payer } from "../limits/charge-operation.js";
-import type { Caller, Client, HeaderSink, VenuePort } from "../venue-port.js";
+import type { Caller, Client, HeaderSink } from "../request.js";
+import type { VenueApi } from "../venue/venue-gateway.js";
 import type { GatewayContext } from "./context.js";
 import { guardOf, refuseInvalid } from "./guard.js";
 import { queryDecoderOf } from "./query.js";
@@ -137,7 +138,7 @@ export function defineVenueOperation<
   spec: Schemas<P, Q, B, S> & {
     handle(
       call: CallOf<P, Q, B>,
-      venue: VenuePort,
+      venue: VenueApi,
       context: GatewayContext,
     ): Promise<Static<S> | JsonText>;
   },

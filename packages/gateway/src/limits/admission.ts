@@ -10,7 +10,7 @@
  */
 
 import { ApiError } from "@perpgate/protocol";
-import type { HeaderSink } from "../venue-port.js";
+import type { HeaderSink } from "../request.js";
 
 export class Admission {
   private pending = 0;

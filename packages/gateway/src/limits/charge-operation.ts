@@ -5,7 +5,7 @@
  */
 
 import type { OperationDescription } from "../http/operation.js";
-import type { HeaderSink } from "../venue-port.js";
+import type { HeaderSink } from "../request.js";
 import type { CostBudgets } from "./cost-budget.js";
 import { overBudget } from "./over-budget.js";
 

@@ -3,7 +3,7 @@
  * limits by account alone would not stop one client from using up a bound that all share.
  */
 
-import type { HeaderSink } from "../venue-port.js";
+import type { HeaderSink } from "../request.js";
 import { clientKeyOf } from "./client-key.js";
 import type { LimitSettings } from "./limit-settings.js";
 import { Limit, type Monotonic } from "./limits.js";

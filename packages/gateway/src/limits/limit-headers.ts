@@ -7,7 +7,7 @@
  */
 
 import { ApiError } from "@perpgate/protocol";
-import type { HeaderSink } from "../venue-port.js";
+import type { HeaderSink } from "../request.js";
 import type { BucketRule, BucketState } from "./token-buckets.js";
 
 export function policyOf({ name, perSecond, burst }: BucketRule): string {

@@ -7,7 +7,7 @@
  */
 
 import { ApiError } from "@perpgate/protocol";
-import type { HeaderSink } from "../venue-port.js";
+import type { HeaderSink } from "../request.js";
 import { clientKeyOf } from "./client-key.js";
 import { announceLimit, policyOf } from "./limit-headers.js";
 import type { LimitSettings } from "./limit-settings.js";

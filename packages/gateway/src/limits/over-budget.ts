@@ -1,7 +1,7 @@
 /** The refusal for work that may not wait until its sender's budget allows it. */
 
 import { ApiError } from "@perpgate/protocol";
-import type { HeaderSink } from "../venue-port.js";
+import type { HeaderSink } from "../request.js";
 
 const RETRY_AFTER_MS = 1_000;
 

@@ -17,7 +17,7 @@ import type {
   Position,
   Ticker,
 } from "@perpgate/protocol";
-import type { VenuePort } from "../venue-port.js";
+import type { VenueApi } from "../venue/venue-gateway.js";
 
 const HASH = `0x${"ab".repeat(32)}`;
 const LEAF = `0x${"00".repeat(144)}`;
@@ -219,10 +219,10 @@ const ACCOUNT: Account = {
 const TOKEN = { token: "t".repeat(43), expiresAt: 1_700_000_400_000 };
 
 /** A sample venue, and the calls it received: the method's name and its arguments. */
-export function sampleVenue(): { venue: VenuePort; calls: unknown[][] } {
+export function sampleVenue(): { venue: VenueApi; calls: unknown[][] } {
   const calls: unknown[][] = [];
   const answer =
-    <Answer>(name: keyof VenuePort, value: Answer) =>
+    <Answer>(name: keyof VenueApi, value: Answer) =>
     async (...args: unknown[]): Promise<Answer> => {
       calls.push([name, ...args]);
       return value;
@@ -230,7 +230,7 @@ export function sampleVenue(): { venue: VenuePort; calls: unknown[][] } {
   const trade = { id: "42-0", price: 65000.1, size: 0.5, side: "long" as const, time: 1 };
   const candle = { time: 0, open: 1, high: 2, low: 0.5, close: 1.5, volume: 3, trades: 4 };
   const canceled = { orderId: "42", status: "canceled" as const, remainingSize: 0.5 };
-  const venue: VenuePort = {
+  const venue: VenueApi = {
     accountOf: () => 1,
     signIn: answer("signIn", TOKEN),
     rotateSession: answer("rotateSession", { ...TOKEN, sessionKey: "cd".repeat(32) }),

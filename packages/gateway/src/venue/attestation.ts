@@ -5,7 +5,7 @@
  */
 
 import type { BridgeInfo, DepositQueue, DepositQueueBody, SubmittedVote } from "@perpgate/protocol";
-import type { Signed } from "../venue-port.js";
+import type { Signed } from "../request.js";
 
 export interface Attestation {
   /** The bridge as it is now. */

@@ -20,7 +20,7 @@ import type { SignatureVerifier } from "../auth/verification/signature-verifier.
 import type { Admission } from "../limits/admission.js";
 import type { AccountLimits } from "../limits/limits.js";
 import { refuseOverlong } from "../limits/signed-bytes.js";
-import type { Caller, Signed } from "../venue-port.js";
+import type { Caller, Signed } from "../request.js";
 import { orderCommandOf } from "./order-command.js";
 import { about, orderRefusal } from "./order-refusals.js";
 import type { SessionDoor } from "./session-door.js";

@@ -9,7 +9,7 @@ import { ApiError } from "@perpgate/protocol";
 import { type SessionKey, sessionKeyOfRaw } from "../auth/session-key.js";
 import { bindsKey } from "../auth/session-resource.js";
 import { tokenHashOf } from "../auth/session-token.js";
-import type { Caller } from "../venue-port.js";
+import type { Caller } from "../request.js";
 import type { LiveSession, VenueLink } from "./venue-link.js";
 
 /** Beyond it all are dropped and read back as they are needed. */

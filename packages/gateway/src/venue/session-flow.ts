@@ -23,7 +23,7 @@ import {
 } from "../auth/sign-in.js";
 import type { SignatureVerifier } from "../auth/verification/signature-verifier.js";
 import type { DepositLimits } from "../limits/deposit-limits.js";
-import type { Caller, Client, SessionOptions, Signed } from "../venue-port.js";
+import type { Caller, Client, SessionOptions, Signed } from "../request.js";
 import type { SessionDoor } from "./session-door.js";
 import {
   type LiveSession,

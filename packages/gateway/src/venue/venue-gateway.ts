@@ -1,8 +1,10 @@
 /**
- * The venue behind the port: what the gateway's operations ask for, asked of a real venue.
+ * The operations that need a venue, in the types of the contract.
  *
- * Each method enters by the token, counts against its limit, and hands over to the flow that knows
- * the rest. Reads come from the venue's views, which show only what is durable.
+ * Each method looks up the session of the token, counts against a limit, and calls the venue. A method
+ * that changes state resolves once its command is durable. Reads come from the venue's views, which
+ * show only what is durable. A method rejects with an `ApiError` for a code of the error table; any other
+ * rejection is an internal error.
  */
 
 import {
@@ -49,7 +51,7 @@ import { DepositLimits } from "../limits/deposit-limits.js";
 import type { LimitSettings } from "../limits/limit-settings.js";
 import { AccountLimits } from "../limits/limits.js";
 import { refuseOverlong } from "../limits/signed-bytes.js";
-import type { Caller, Client, SessionOptions, Signed, VenuePort } from "../venue-port.js";
+import type { Caller, Client, SessionOptions, Signed } from "../request.js";
 import type { Attestation } from "./attestation.js";
 import { CancelFlow, ownOrder } from "./cancel-flow.js";
 import { checksummed, DepositFlow } from "./deposit-flow.js";
@@ -69,7 +71,10 @@ export interface VenueGatewayOptions {
   readonly signatures?: SignatureVerifier | undefined;
 }
 
-export class VenueGateway implements VenuePort {
+/** The public methods of `VenueGateway`; tests of the transport implement them with fixed values. */
+export type VenueApi = Pick<VenueGateway, keyof VenueGateway>;
+
+export class VenueGateway {
   private readonly link: VenueLink;
   private readonly door: SessionDoor;
   private readonly limits: AccountLimits;
@@ -109,6 +114,7 @@ export class VenueGateway implements VenuePort {
     this.depositing = new DepositFlow(this.link, attestation, limits.unseenDeposits);
   }
 
+  /** The account number of a live session; throws `invalid_token`. A hash and two look-ups. */
   accountOf(caller: Caller): number {
     return this.door.enter(caller).account;
   }
