@@ -25,8 +25,8 @@ import {
 import { join } from "node:path";
 import { inspectLog, isNotThere, JournalDamaged, type LogState, nodeDisk } from "@perpgate/journal";
 import { readCheckpointLines } from "@perpgate/venue";
-import { makeFolder } from "./make-folder.js";
-import { StartError } from "./start-error.js";
+import { makeFolder } from "./cli/make-folder.js";
+import { StartError } from "./cli/start-error.js";
 
 const SEGMENT = /^(\d+)\.log$/;
 const SNAPSHOT = /^(\d+)\.snapshot$/;

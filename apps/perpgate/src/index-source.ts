@@ -8,8 +8,8 @@ import {
   SimulatedIndexSource,
 } from "@perpgate/oracle";
 import { type Market, stepOf, toSteps } from "@perpgate/protocol";
-import type { Settings } from "./settings.js";
-import { StartError } from "./start-error.js";
+import { StartError } from "./cli/start-error.js";
+import type { Settings } from "./serve/settings.js";
 
 /** A source that may have to be started before it knows anything, and stopped after. */
 export interface RunningSource extends IndexSource {

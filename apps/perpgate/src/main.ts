@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+
 /**
  * The process: arguments in, exit code out.
  *
@@ -7,14 +8,14 @@
  * draining ends the process at once.
  */
 
-import { bannerText } from "./banner.js";
-import { helpText, parseCommandLine } from "./command-line.js";
-import { runCommand } from "./commands/command.js";
-import { COMMANDS } from "./commands/command-table.js";
-import { ProcessExit } from "./exit/process-exit.js";
-import { letHeapGrow } from "./roomy-heap.js";
-import { StartError } from "./start-error.js";
-import { onStopSignal } from "./stop-signals.js";
+import { runCommand } from "./cli/command.js";
+import { StartError } from "./cli/start-error.js";
+import { COMMANDS } from "./program.js";
+import { bannerText } from "./serve/banner.js";
+import { ProcessExit } from "./serve/exit/process-exit.js";
+import { helpText, parseCommandLine } from "./serve/options.js";
+import { letHeapGrow } from "./serve/roomy-heap.js";
+import { onStopSignal } from "./serve/stop-signals.js";
 import { readVersion } from "./version.js";
 
 async function run(): Promise<void> {
@@ -46,13 +47,13 @@ async function runServe(): Promise<void> {
     return;
   }
   // Loaded only now, as what follows it, so that help and every other command answer at once.
-  const { readConfiguration } = await import("./configuration.js");
+  const { readConfiguration } = await import("./serve/configuration.js");
   const settings = readConfiguration(command.flags, process.env);
   const attestorKey = process.env.PERPGATE_ATTESTOR_KEY;
   // Whatever this process starts has no use for it.
   delete process.env.PERPGATE_ATTESTOR_KEY;
   letHeapGrow();
-  const { serve } = await import("./serve.js");
+  const { serve } = await import("./serve/serve.js");
   const exit = ProcessExit.install();
   const perpgate = await serve(settings, version, command.accepted, exit, attestorKey).catch(
     (error) => {

@@ -1,7 +1,7 @@
 import { TestVenue } from "@perpgate/venue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { MAX_INDEX_AGE_MS } from "./index-feed.js";
-import { DEFAULT_SETTINGS } from "./settings.js";
+import { DEFAULT_SETTINGS } from "./serve/settings.js";
 import { temporaryFolder } from "./testing/perpgate-process.js";
 import { createVenueIndex } from "./venue-index.js";
 

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AttestorHealth } from "@perpgate/bridge";
 import type { Registry } from "prom-client";
-import { StartError } from "../start-error.js";
+import { StartError } from "../cli/start-error.js";
 
 const DEFAULT_PORT = 9_465;
 

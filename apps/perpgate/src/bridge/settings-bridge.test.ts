@@ -4,9 +4,9 @@ import { chmodSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createKeyFile, privateKeyFromSeed, publicKeyHex, readKeyFile } from "@perpgate/bridge";
 import { describe, expect, test } from "vitest";
-import { checkSettings, joinSettings } from "../settings.js";
-import { signInRulesOf } from "../sign-in-settings.js";
-import { StartError } from "../start-error.js";
+import { StartError } from "../cli/start-error.js";
+import { checkSettings, joinSettings } from "../serve/settings.js";
+import { signInRulesOf } from "../serve/sign-in-settings.js";
 import {
   configurationFile,
   PerpgateProcess,

@@ -11,8 +11,8 @@ import {
   resolveBridge,
 } from "@perpgate/bridge";
 import type { AttestorKeys, VenueParameters } from "@perpgate/venue";
-import type { Settings } from "../settings.js";
-import { StartError } from "../start-error.js";
+import { StartError } from "../cli/start-error.js";
+import type { Settings } from "../serve/settings.js";
 import { scopeOf } from "./bridge-info.js";
 
 export function bridgeOf({ bridge }: Pick<Settings, "bridge">, key: string | undefined) {

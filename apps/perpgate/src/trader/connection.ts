@@ -6,9 +6,9 @@
  */
 
 import { PerpgateClient, type Session } from "@perpgate/sdk";
-import type { Arguments, OptionRules } from "../commands/command.js";
-import { Output } from "../console/output.js";
-import { StartError } from "../start-error.js";
+import type { Arguments, OptionRules } from "../cli/command.js";
+import { Output } from "../cli/output.js";
+import { StartError } from "../cli/start-error.js";
 import { Profile, type ProfileContent } from "./profile.js";
 import { failureOf } from "./venue-failure.js";
 

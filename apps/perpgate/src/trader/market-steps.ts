@@ -1,7 +1,7 @@
 /** Prices and sizes of a market with as many decimals as its steps have. */
 
 import type { Market, PerpgateClient } from "@perpgate/sdk";
-import { decimalsOf, fixed } from "../console/quantities.js";
+import { decimalsOf, fixed } from "../cli/quantities.js";
 
 export interface MarketWords {
   readonly base: string;

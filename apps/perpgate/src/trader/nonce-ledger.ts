@@ -11,7 +11,7 @@
 
 import { randomBytes } from "node:crypto";
 import { closeSync, fstatSync, readSync, writeSync } from "node:fs";
-import { StartError } from "../start-error.js";
+import { StartError } from "../cli/start-error.js";
 import { openPrivateLedger } from "./private-file.js";
 
 /** 2024-01-01, and room for 8,192 orders a millisecond below 2^53 until 2058, as in the SDK. */

@@ -17,8 +17,8 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { makeFolder } from "../make-folder.js";
-import { StartError } from "../start-error.js";
+import { makeFolder } from "../cli/make-folder.js";
+import { StartError } from "../cli/start-error.js";
 
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;

@@ -12,7 +12,7 @@ import { readdirSync, rmSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import type { SavedSession } from "@perpgate/sdk";
-import { StartError, UsageError } from "../start-error.js";
+import { StartError, UsageError } from "../cli/start-error.js";
 import {
   checkPrivateFolder,
   preparePrivateFolder,

@@ -17,7 +17,7 @@ import type {
   Ticker,
   Trade,
 } from "@perpgate/sdk";
-import { money, percent, signed, time } from "../console/quantities.js";
+import { money, percent, signed, time } from "../cli/quantities.js";
 import type { MarketWords } from "./market-steps.js";
 
 export interface StreamLine {

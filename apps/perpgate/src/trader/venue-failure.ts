@@ -4,8 +4,8 @@
  */
 
 import { ConnectionError, PerpgateError, TimeoutError } from "@perpgate/sdk";
-import { printable } from "../console/printable.js";
-import { inOneLine, StartError } from "../start-error.js";
+import { printable } from "../cli/printable.js";
+import { inOneLine, StartError } from "../cli/start-error.js";
 
 const ADVICE: ReadonlyMap<string, string> = new Map(
   Object.entries({

@@ -5,7 +5,7 @@
 
 import { resolve } from "node:path";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
-import { StartError } from "../start-error.js";
+import { StartError } from "../cli/start-error.js";
 import { createPrivateFile, readPrivateFile } from "./private-file.js";
 import type { KeyPlace, Profile, ProfileContent } from "./profile.js";
 

@@ -1,0 +1,117 @@
+/**
+ * What an operator wrote, judged by the functions that a start calls first. That such a refusal
+ * becomes one line and an exit code is tested with real processes, in process.test.ts.
+ */
+
+import { describe, expect, test } from "vitest";
+import { StartError } from "../cli/start-error.js";
+import { refuseMissingFeeds } from "../index-source.js";
+import { configurationFile } from "../testing/perpgate-process.js";
+import { readConfiguration } from "./configuration.js";
+import { parseCommandLine } from "./options.js";
+import type { Settings } from "./settings.js";
+import { signInRulesOf } from "./sign-in-settings.js";
+
+function settingsOf(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Settings {
+  const command = parseCommandLine(args);
+  if (command.name !== "serve") throw new Error(`read as ${command.name}`);
+  return readConfiguration(command.flags, environment);
+}
+
+/** The text that the operator reads. */
+function refusalOf(start: () => unknown): string {
+  try {
+    start();
+  } catch (error) {
+    if (error instanceof StartError && error.exitCode === 1) return error.text;
+    throw error;
+  }
+  throw new Error("not refused");
+}
+
+test("flag before environment before file before default", () => {
+  const config = configurationFile({ host: "127.0.0.3", logLevel: "silent" });
+  const environment = { PERPGATE_HOST: "127.0.0.2", PERPGATE_CONFIG: config };
+  const hosts = [
+    settingsOf([]),
+    settingsOf(["--config", config]),
+    settingsOf([], environment),
+    settingsOf(["--host", "127.0.0.4"], environment),
+  ].map(({ host, logLevel }) => `${host} ${logLevel}`);
+  expect(hosts).toEqual([
+    "127.0.0.1 info",
+    "127.0.0.3 silent",
+    "127.0.0.2 silent",
+    "127.0.0.4 silent",
+  ]);
+});
+
+const FEED_WITHOUT_PRICE = {
+  index: { feeds: [{ name: "a", markets: { BTCUSD: { url: "http://a" } } }] },
+};
+
+describe("refused: in one line", () => {
+  test.each<[string, unknown, string]>([
+    ["not JSON", "{", "malformed|not valid JSON"],
+    ["an unknown key", { prot: 1 }, 'unknown key "prot"'],
+    ["an unknown key within", { http: { bodyByte: 1 } }, 'unknown key "http.bodyByte"'],
+    ["a key twice", '{"port":1,"port":2}', '"port" appears twice'],
+    ["a port as text", { port: "80" }, '"port" must be integer'],
+    ["a port out of range", { port: 65536 }, '"port" must be <= 65535'],
+    ["an unknown level", { logLevel: "loud" }, '"logLevel" must be one of trace'],
+    ["no markets", { markets: [] }, '"markets" must NOT have fewer than 1 items'],
+    ["half a market", { markets: [{ symbol: "BTCUSD" }] }, '"markets.0.base" is missing'],
+    ["a short key", { auth: { nonceKey: "ab" } }, '"auth.nonceKey" must match'],
+    ["an unknown limit", { limits: { orders: 5 } }, 'unknown key "limits.orders"'],
+    ["a limit of nothing", { limits: { ordersBurst: 0 } }, '"limits.ordersBurst" must be >= 1'],
+    ["a proxy of everyone", { server: { trustProxy: true } }, '"server.trustProxy" must be'],
+    ["a stage nobody knows", { cohort: { stage: "ajar" } }, '"cohort.stage" must be one of closed'],
+    ["a chain that is none", { auth: { rpc: { one: "http://a" } } }, 'unknown key "auth.rpc.one"'],
+    [
+      "a feed without a price",
+      FEED_WITHOUT_PRICE,
+      '"index.feeds.0.markets.BTCUSD.price" is missing',
+    ],
+    ["a list", [], "must be object"],
+  ])("a file with %s", (_, content, expected) => {
+    const config = configurationFile(content);
+    expect(refusalOf(() => settingsOf(["--config", config]))).toMatch(
+      new RegExp(`^perpgate: \\S+perpgate\\.json: [^\\n]*(?:${expected})[^\\n]*\\n$`),
+    );
+  });
+
+  test.each<[string, string[], NodeJS.ProcessEnv, string]>([
+    ["a missing file", ["--config", "/nowhere/x.json"], {}, "cannot read /nowhere/x.json: ENOENT"],
+    ["a port that is no number", ["--port", "http"], {}, '--port: "http" is not a whole number'],
+    ["a port out of range", ["--port", "65536"], {}, 'command line: "port" must be <= 65535'],
+    ["a wrong variable", [], { PERPGATE_PORT: "x" }, 'PERPGATE_PORT: "x" is not a whole number'],
+    ["a wrong switch", [], { PERPGATE_NO_BOTS: "maybe" }, "PERPGATE_NO_BOTS"],
+    ["a wrong level", [], { PERPGATE_LOG_LEVEL: "loud" }, 'environment: "logLevel" must be one of'],
+  ])("%s", (_, args, environment, expected) => {
+    const text = refusalOf(() => settingsOf(args, environment));
+    expect(text).toContain(`perpgate: ${expected}`);
+    expect(text).toMatch(/^[^\n]+\n$/);
+  });
+
+  test("sockets with more room than may wait", () => {
+    const config = configurationFile({ sockets: { maxBufferedBytes: 65_536 } });
+    expect(refusalOf(() => settingsOf(["--config", config]))).toBe(
+      'perpgate: "sockets.roomBytes" (131072) must not be above "sockets.maxBufferedBytes" (65536)\n',
+    );
+  });
+
+  test("a trusted proxy without a list of domains", () => {
+    const config = configurationFile({ server: { trustProxy: 1 } });
+    const settings = settingsOf(["--config", config]);
+    expect(refusalOf(() => signInRulesOf(settings, "dev"))).toContain(
+      'perpgate: "auth.domains" must list the domains',
+    );
+  });
+
+  test("fewer feeds than the quorum", () => {
+    const index = { source: "http", feeds: [{ name: "a", markets: {} }] };
+    const settings = settingsOf(["--config", configurationFile({ index })]);
+    const start = () => refuseMissingFeeds(settings);
+    expect(refusalOf(start)).toContain('perpgate: "index.feeds": BTCUSD has 0 of the 2 feeds');
+  });
+});

@@ -1,0 +1,120 @@
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import { TestVenue } from "@perpgate/venue/testing";
+import { pino } from "pino";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { BridgeControl } from "../bridge/bridge-control.js";
+import { StartError } from "../cli/start-error.js";
+import { CohortControl } from "../cohort-control.js";
+import { temporaryFolder } from "../testing/perpgate-process.js";
+import { askControl, type ControlRequest, ControlSocket } from "./control-socket.js";
+
+const CLOSED: ControlRequest = { cohort: { stage: "closed", allow: [], disallow: [] } };
+const LONG_MS = 3_600_000;
+
+async function controlled(idleMs = LONG_MS) {
+  const folder = temporaryFolder();
+  const { venue } = await TestVenue.open(join(folder, "venue"));
+  onTestFinished(() => venue.close());
+  const log = pino({ level: "silent" });
+  const controls = {
+    cohort: new CohortControl(venue),
+    bridge: new BridgeControl(venue),
+    prune: () => 0,
+  };
+  const control = new ControlSocket(folder, controls, log, idleMs);
+  await control.open();
+  onTestFinished(() => control.close());
+  return { folder, venue, control };
+}
+
+async function connected(folder: string): Promise<Socket> {
+  const socket = connect(join(folder, "control.sock"));
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  await once(socket, "connect");
+  socket.on("error", () => undefined);
+  return socket;
+}
+
+/** Resolves once the other side has ended it, by a word or a reset. */
+async function gone(socket: Socket): Promise<void> {
+  socket.resume();
+  if (!socket.destroyed)
+    await new Promise<void>((resolve) => socket.once("close", () => resolve()));
+}
+
+describe("the control socket", () => {
+  test("a change: made, and answered", async () => {
+    const { folder, venue } = await controlled();
+    await askControl(folder, CLOSED);
+    expect(venue.views.cohortStage).toBe("closed");
+  });
+
+  test("a change of the bridge: answered with the engine's reason where it was not made", async () => {
+    const { folder } = await controlled();
+    const pause: ControlRequest = { bridge: { action: "pause", scope: "ethereum" } };
+    await expect(askControl(folder, pause)).rejects.toThrow("this venue runs the dev attestor");
+    const settle: ControlRequest = { bridge: { action: "settle", depositId: 7 } };
+    await expect(askControl(folder, settle)).rejects.toThrow("there is no such deposit");
+  });
+
+  test("close: silent connections, and half a request, do not hold it up", async () => {
+    const { folder, control } = await controlled();
+    const silent = await connected(folder);
+    const half = await connected(folder);
+    half.write('{"cohort":');
+    await control.close();
+    await Promise.all([gone(silent), gone(half)]);
+  });
+
+  test("close: a change under way is made and answered first", async () => {
+    const { folder, venue, control } = await controlled();
+    let closing: Promise<void> | undefined;
+    venue.observe({
+      onCommand: () => {
+        closing ??= control.close();
+      },
+    });
+    await askControl(folder, CLOSED);
+    expect(closing).toBeDefined();
+    await closing;
+    expect(venue.views.cohortStage).toBe("closed");
+  });
+
+  test("a connection that stays silent: ended by this side", async () => {
+    const { folder } = await controlled(20);
+    const silent = await connected(folder);
+    silent.write("{");
+    await gone(silent);
+  });
+});
+
+describe("askControl", () => {
+  test("no socket: says that no process is running", async () => {
+    const asking = askControl(temporaryFolder(), CLOSED);
+    await expect(asking).rejects.toThrow(StartError);
+    await expect(asking).rejects.toThrow("no perpgate is running");
+  });
+
+  test.each<[string, (socket: Socket) => void]>([
+    ["without a word", (socket) => socket.end()],
+    ["within the answer", (socket) => socket.end('{"ok":tr')],
+    ["with a reset", (socket) => socket.destroy()],
+    ["with something else", (socket) => socket.end("null\n")],
+  ])("the process dies %s: says that the change may have been made", async (_, die) => {
+    const folder = temporaryFolder();
+    const server = createServer({ allowHalfOpen: true }, (socket) => {
+      socket.on("error", () => undefined).once("data", () => die(socket));
+    });
+    onTestFinished(() => {
+      server.close();
+    });
+    await new Promise<void>((resolve) => server.listen(join(folder, "control.sock"), resolve));
+    const asking = askControl(folder, CLOSED);
+    await expect(asking).rejects.toThrow(StartError);
+    await expect(asking).rejects.toThrow("may or may not have been made");
+  });
+});

@@ -1,0 +1,61 @@
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
+import { closeToOthers, prepareDataFolder } from "./data-folder.js";
+
+const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+function everythingIn(folder: string): string[] {
+  return [
+    folder,
+    ...readdirSync(folder, { recursive: true }).map((name) => join(folder, `${name}`)),
+  ];
+}
+
+describe("data folder", () => {
+  test("closeToOthers: folders and files of an earlier version are closed", () => {
+    const folder = prepareDataFolder(join(temporaryFolder(), "data"));
+    mkdirSync(join(folder, "journal"));
+    writeFileSync(join(folder, "journal", "1.log"), "");
+    writeFileSync(join(folder, "checkpoints.jsonl"), "");
+    for (const path of everythingIn(folder))
+      chmodSync(path, statSync(path).isFile() ? 0o644 : 0o755);
+    expect(closeToOthers(folder)).toEqual([]);
+    for (const path of everythingIn(folder)) {
+      expect(modeOf(path), path).toBe(statSync(path).isFile() ? 0o600 : 0o700);
+    }
+  });
+
+  test("closeToOthers: a folder that holds foreign files stays as it is, and is named", () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "journal"));
+    writeFileSync(join(folder, "notes.txt"), "");
+    for (const path of everythingIn(folder)) chmodSync(path, 0o755);
+    expect(closeToOthers(folder)).toEqual([folder]);
+    expect(modeOf(folder)).toBe(0o755);
+    expect(modeOf(join(folder, "notes.txt"))).toBe(0o755);
+    expect(modeOf(join(folder, "journal"))).toBe(0o700);
+  });
+
+  test("serve and backup: nothing they write can be read by others, whatever the umask", async () => {
+    const parent = temporaryFolder();
+    const [data, copy] = [join(parent, "data"), join(parent, "copy")];
+    const open = ["sh", "-c", 'umask 0; exec "$@"', "sh", process.execPath] as const;
+    const main = join(import.meta.dirname, "../dist/main.js");
+    const perpgate = new PerpgateProcess(["--port", "0", "--data", data], {}, [...open, main]);
+    await perpgate.url();
+    const backup = new PerpgateProcess(["backup", "--data", data, "--to", copy], {}, [
+      ...open,
+      main,
+    ]);
+    expect(await backup.ended).toMatchObject({ code: 0 });
+    const paths = [...everythingIn(data), ...everythingIn(copy)];
+    expect(paths).toContain(join(data, "control.sock"));
+    expect(paths).toContain(join(data, "history", "data.mdb"));
+    for (const path of paths) expect(modeOf(path) & 0o077, path).toBe(0);
+    perpgate.signal("SIGTERM");
+    expect(await perpgate.ended).toMatchObject({ code: 0 });
+    for (const path of everythingIn(data)) expect(modeOf(path) & 0o077, path).toBe(0);
+  });
+});

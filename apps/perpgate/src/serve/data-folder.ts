@@ -1,0 +1,62 @@
+/**
+ * The data folder: created if missing, proven writable before anything listens, and readable by the
+ * process's user alone, because it holds addresses, sign-in messages and every signed order.
+ */
+
+import { chmodSync, lstatSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { makeFolder } from "../cli/make-folder.js";
+import { StartError } from "../cli/start-error.js";
+
+const PRIVATE_FILE = 0o600;
+const PRIVATE_FOLDER = 0o700;
+/** Access of anybody but the owner. */
+const OTHERS = 0o077;
+/** Everything that a venue keeps in its data folder. */
+const OWN_NAME =
+  /^(journal|history|history\.set-aside-.*|given-up-.*|checkpoints\.jsonl|clock\.json.*|control\.sock)$/;
+
+export function prepareDataFolder(path: string): string {
+  const folder = resolve(path);
+  try {
+    makeFolder(folder, PRIVATE_FOLDER);
+    // Permission bits do not tell about read-only mounts or full disks; a write does.
+    const probe = join(folder, `.writable-${process.pid}`);
+    writeFileSync(probe, "", { mode: PRIVATE_FILE });
+    rmSync(probe);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartError(`data folder ${folder} is not writable: ${reason}`);
+  }
+  return folder;
+}
+
+/**
+ * Takes the access of other users away from what an earlier version, or a copy, has left. Returns the
+ * paths that stay open to others: those of another owner, and a data folder that holds foreign files,
+ * which others may need.
+ */
+export function closeToOthers(folder: string): string[] {
+  const open: string[] = [];
+  const close = (path: string): void => {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined || found.isSymbolicLink()) return;
+    if ((found.mode & OTHERS) === 0) return;
+    try {
+      chmodSync(path, found.isDirectory() ? PRIVATE_FOLDER : PRIVATE_FILE);
+    } catch {
+      open.push(path);
+    }
+  };
+  const names = readdirSync(folder);
+  for (const name of names.filter((own) => OWN_NAME.test(own))) {
+    const path = join(folder, name);
+    close(path);
+    if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) continue;
+    for (const file of readdirSync(path)) close(join(path, file));
+  }
+  const isShared = names.some((name) => !OWN_NAME.test(name));
+  if (!isShared) close(folder);
+  else if ((lstatSync(folder).mode & OTHERS) !== 0) open.push(folder);
+  return open;
+}

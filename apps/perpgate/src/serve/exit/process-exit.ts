@@ -1,0 +1,130 @@
+/**
+ * How the process ends. See docs/adr/0070-process-exit.md.
+ *
+ * `process.exit` waits for every worker thread and for every request in libuv's thread pool, so one
+ * thread that is blocked in a system call or within an lmdb transaction keeps the process, and the
+ * lock on its data folder, for ever. Therefore it is called only when nothing is left to wait for;
+ * otherwise the process kills itself with SIGKILL. A watchdog thread does the same when the main
+ * thread is blocked or busy.
+ *
+ * The steps of a failure, all of them bounded: set the exit deadline, write the reason, let `prepare`
+ * answer clients and end what must not be terminated, terminate the other threads, exit.
+ */
+
+import { writeSync } from "node:fs";
+import { Worker } from "node:worker_threads";
+import { ExitDeadline } from "@perpgate/journal";
+import { StartError } from "../../cli/start-error.js";
+
+/** For `prepare`. */
+const PREPARE_MS = 1_500;
+/** For threads to end after they are terminated, and for requests of the thread pool. */
+const TERMINATE_MS = 500;
+const POLL_MS = 10;
+/** For the reason to reach a standard error that does not block. */
+const WRITE_MS = 500;
+
+/** Names, in `process.getActiveResourcesInfo`, of requests that occupy a thread of the pool. */
+const POOL_REQUEST = /^(FSReq|GetAddrInfo|GetNameInfo|.*Request$|.*Job$)/;
+
+export type Prepare = () => Promise<unknown>;
+
+export class ProcessExit {
+  readonly deadline = new ExitDeadline();
+  private readonly threads = new Set<Worker>();
+  private prepare: Prepare = async () => undefined;
+  private hasFailed = false;
+
+  /** Takes over every way in which this process can fail. */
+  static install(): ProcessExit {
+    const exit = new ProcessExit();
+    const watchdog = new Worker(threadFile(), { workerData: exit.deadline.memory, execArgv: [] });
+    watchdog.unref();
+    process.on("worker", (thread) => {
+      if (thread === watchdog) return;
+      exit.threads.add(thread);
+      thread.once("exit", () => exit.threads.delete(thread));
+    });
+    // Unhandled rejections arrive here too.
+    process.on("uncaughtException", (error) => exit.fail(error));
+    return exit;
+  }
+
+  /** What a failure does before threads are terminated. It may take a second and a half. */
+  onFailure(prepare: Prepare): void {
+    this.prepare = prepare;
+  }
+
+  /** Ends the process with a non-zero code. Only the first failure counts. */
+  fail(error: unknown): void {
+    if (this.hasFailed) return;
+    this.hasFailed = true;
+    const failure = error instanceof Error ? error : new Error(String(error));
+    // First: every later step can block.
+    this.deadline.fail(failure.message);
+    const isKnown = failure instanceof StartError;
+    writeError(isKnown ? failure.text : `${failure.stack ?? failure.message}\n`);
+    const code = isKnown ? failure.exitCode : 1;
+    const prepared = this.prepare().catch(() => undefined);
+    void within(PREPARE_MS, prepared).then(() => this.end(code));
+  }
+
+  /** Runs an orderly stop, which must end in time; a failure meanwhile wins. */
+  stop(work: () => Promise<void>, withinMs: number): void {
+    const late = new StartError(`the drain did not end within ${withinMs} ms`);
+    const timer = setTimeout(() => this.fail(late), withinMs);
+    // The watchdog leaves the main thread the time to say so itself.
+    this.deadline.endWithin(withinMs + PREPARE_MS + 2 * TERMINATE_MS);
+    work().then(
+      () => {
+        clearTimeout(timer);
+        if (!this.hasFailed) void this.end(0);
+      },
+      (error) => this.fail(error),
+    );
+  }
+
+  private async end(code: number): Promise<void> {
+    for (const thread of this.threads) void thread.terminate();
+    const isIdle = () => this.threads.size === 0 && !isPoolBusy();
+    for (let waited = 0; waited < TERMINATE_MS && !isIdle(); waited += POLL_MS) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+    if (isIdle()) process.exit(code);
+    process.kill(process.pid, "SIGKILL");
+    // The kernel protects process 1 of a container from SIGKILL, but not from a fault of its own.
+    process.abort();
+  }
+}
+
+function isPoolBusy(): boolean {
+  return process.getActiveResourcesInfo().some((name) => POOL_REQUEST.test(name));
+}
+
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  await Promise.race([work, new Promise((resolve) => setTimeout(resolve, ms))]);
+}
+
+/**
+ * Standard error may be gone, or a full pipe. One that does not block is tried again for a moment;
+ * one that blocks is the watchdog's.
+ */
+function writeError(text: string): void {
+  const bytes = Buffer.from(text);
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  const giveUpAt = performance.now() + WRITE_MS;
+  for (let written = 0; written < bytes.length && performance.now() < giveUpAt; ) {
+    try {
+      written += writeSync(2, bytes, written);
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) return;
+      Atomics.wait(pause, 0, 0, POLL_MS);
+    }
+  }
+}
+
+/** Threads run built code, also when this module is run from its sources by a test. */
+function threadFile(): URL {
+  const built = import.meta.url.endsWith(".ts") ? "../../../dist/serve/exit" : ".";
+  return new URL(`${built}/watchdog-thread.js`, import.meta.url);
+}

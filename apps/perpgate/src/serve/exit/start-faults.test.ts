@@ -1,0 +1,67 @@
+/** Disk errors while a process starts, and segments of the log that cannot be allocated ahead. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { compileFaultLibrary, type Fault, PreparedFault } from "../../testing/faulty-disk.js";
+import { PerpgateProcess, temporaryFolder } from "../../testing/perpgate-process.js";
+
+const EXIT_MS = 5_000;
+const library = compileFaultLibrary(afterAll);
+if ("missing" in library) {
+  if (process.env.REQUIRE_CC === "1") throw new Error(library.missing);
+  console.log(`disk faults are not tested: ${library.missing}`);
+}
+
+function prepare(fault: Fault) {
+  const folder = temporaryFolder();
+  const data = join(folder, "data");
+  const prepared = new PreparedFault("path" in library ? library.path : "", folder, fault);
+  const start = () => new PerpgateProcess(["--port", "0", "--data", data], prepared.environment);
+  return { data, prepared, start };
+}
+
+describe.skipIf("missing" in library)("a disk that fails while the process starts", () => {
+  test.each<[Fault, RegExp]>([
+    [
+      { call: "write", error: "ENOSPC", path: ".log" },
+      /no room in .*journal for a log: each .* 67108864 bytes/,
+    ],
+    [{ call: "write", error: "ENOSPC", path: ".log", after: 20 }, /no room in .*journal for a log/],
+    [{ call: "sync", error: "EIO", path: ".log" }, /EIO: i\/o error, fdatasync/],
+    [{ call: "rename", error: "EIO", path: ".log" }, /EIO: i\/o error, rename/],
+    [{ call: "write", error: "EIO", path: "journal/lock" }, /EIO: i\/o error, write/],
+    [
+      { call: "write", error: "ENOSPC", path: "history/" },
+      /ENOSPC: no space left on device, write/,
+    ],
+    [{ call: "sync", error: "EIO", path: "history/" }, /EIO: i\/o error, fdatasync/],
+  ])("first start, %o: one line, code 1, and the next start works", async (fault, reason) => {
+    const { prepared, start } = prepare(fault);
+    prepared.trigger();
+    const failing = start();
+    await failing.printed(/^perpgate: /m, "stderr");
+    const { code, signal, stderr } = await failing.endedWithin(EXIT_MS);
+    const lines = stderr.split("\n").filter((line) => line !== "" && !line.startsWith("{"));
+    expect([code, signal], stderr).toEqual([1, null]);
+    expect(lines).toEqual([expect.stringMatching(/^perpgate: /)]);
+    expect(lines[0]).toMatch(reason);
+    prepared.clear();
+    const next = start();
+    await next.url();
+  });
+
+  test("no room for the next segment: it says so, tries again, and has it once there is room", async () => {
+    const spare = "0000000002.log";
+    const { data, prepared, start } = prepare({ call: "write", error: "ENOSPC", path: spare });
+    prepared.trigger();
+    const perpgate = start();
+    await perpgate.url();
+    await perpgate.printed(/"failures":2.*could not be allocated/, "stderr");
+    expect(existsSync(join(data, "journal", spare))).toBe(false);
+    prepared.clear();
+    await perpgate.printed(/the next segment of the log is allocated/, "stderr");
+    expect(existsSync(join(data, "journal", spare))).toBe(true);
+    perpgate.signal("SIGTERM");
+    expect(await perpgate.ended).toMatchObject({ code: 0 });
+  });
+});

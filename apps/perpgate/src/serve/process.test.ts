@@ -1,0 +1,235 @@
+import { once } from "node:events";
+import { existsSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { coarseMarket } from "../testing/coarse-market.js";
+import {
+  configurationFile,
+  PerpgateProcess,
+  temporaryFolder,
+} from "../testing/perpgate-process.js";
+
+function serving(args: readonly string[] = [], environment: NodeJS.ProcessEnv = {}) {
+  const data = join(temporaryFolder(), "deep", "data");
+  const child = new PerpgateProcess(["--port", "0", "--data", data, ...args], environment);
+  return { child, data };
+}
+
+async function takenPort(): Promise<number> {
+  const server = createServer();
+  onTestFinished(() => {
+    server.close();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
+
+/** Ends as it should, and says so; answers all that it said. */
+async function drained(child: PerpgateProcess, signal: NodeJS.Signals): Promise<string> {
+  child.signal(signal);
+  const { code, stdout, stderr } = await child.ended;
+  expect(code).toBe(0);
+  expect(stdout).toContain("TESTNET");
+  expect(stderr).toContain("drained");
+  return stderr;
+}
+
+/** A request whose body never comes: read by the gateway, and waited for while it drains. */
+async function endlessRequest(url: string): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  socket.on("error", () => undefined);
+  socket.write(
+    "POST /v1/auth/siwe HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\n" +
+      "Content-Length: 100\r\nExpect: 100-continue\r\n\r\n",
+  );
+  await once(socket, "data");
+}
+
+describe("serve", () => {
+  test.each<[NodeJS.Signals, NodeJS.Signals]>([
+    ["SIGTERM", "SIGINT"],
+    ["SIGINT", "SIGINT"],
+  ])("%s, then %s while it drains: ends at once", async (first, second) => {
+    const longMs = 3_600_000;
+    const http = { drainGraceMs: longMs, requestTimeoutMs: longMs, idleTimeoutMs: longMs };
+    const { child } = serving(["--config", configurationFile({ http })]);
+    const url = await child.url();
+    await endlessRequest(url);
+    child.signal(first);
+    const isListening = () =>
+      fetch(`${url}/healthz`).then(
+        () => true,
+        () => false,
+      );
+    await expect.poll(isListening, { timeout: 50_000 }).toBe(false);
+    child.signal(second);
+    expect(await child.ended).toMatchObject({ code: null, signal: second });
+  });
+
+  test("default catalog: listed, ready, data folder created; logs refusals; SIGTERM drains", async () => {
+    const { child, data } = serving();
+    const url = await child.url();
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    const markets = await (await fetch(`${url}/v1/markets`)).json();
+    expect(markets).toMatchObject([
+      {
+        symbol: "BTCUSD",
+        base: "BTC",
+        quote: "USD",
+        maxLeverage: 50,
+        tickSize: 0.1,
+        indexPrice: expect.any(Number),
+      },
+      { symbol: "ETHUSD", maxLeverage: 50, tickSize: 0.01, lotSize: 0.0001 },
+      { symbol: "SOLUSD", maxLeverage: 20, tickSize: 0.001, status: "active" },
+    ]);
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    expect((await fetch(`${url}/metrics`)).status).toBe(200);
+    expect(existsSync(data)).toBe(true);
+    await (await fetch(`${url}/v1/markets/BTCUSD/book`)).text();
+    await (await fetch(`${url}/v1/markets/NOPE/book`)).text();
+    const stderr = await drained(child, "SIGTERM");
+    // Refused requests are logged, and those that went well are not.
+    expect(stderr).toContain('"path":"/v1/markets/NOPE/book","status":404');
+    expect(stderr).not.toContain('"status":200');
+  });
+
+  test("npm start: passes flags on, and a SIGTERM to npm drains the gateway", async () => {
+    const data = join(temporaryFolder(), "data");
+    const npm = new PerpgateProcess(["--port", "0", "--data", data], {}, ["npm", "start", "--"]);
+    const url = await npm.url();
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    npm.signal("SIGTERM");
+    expect(await npm.ended).toMatchObject({ code: 0, stderr: expect.stringContaining("drained") });
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  });
+
+  test("--no-bots: the index still moves; SIGINT drains", async () => {
+    const config = configurationFile({
+      index: { intervalMs: 10, seed: 3 },
+      limits: { readsPerSecond: 1e6, readsBurst: 1e6 },
+    });
+    const { child } = serving(["--no-bots", "--config", config]);
+    const url = await child.url();
+    const seen = new Set<string>();
+    while (seen.size < 3) seen.add(await (await fetch(`${url}/v1/markets`)).text());
+    await drained(child, "SIGINT");
+  });
+
+  test("a configured catalog: any number of markets, volatility 0 holds still", async () => {
+    const markets = ["AAA", "BBB", "CCC", "DDD"].map(coarseMarket);
+    const config = configurationFile({ markets, index: { intervalMs: 10 } });
+    const { child } = serving(["--config", config]);
+    const url = await child.url();
+    for (let round = 0; round < 20; round++) {
+      const listed = await (await fetch(`${url}/v1/markets`)).json();
+      expect(listed).toMatchObject(markets.map(({ symbol }) => ({ symbol, indexPrice: 12.5 })));
+    }
+  });
+
+  test("flags, environment and file of one start: each decides its part", async () => {
+    const config = configurationFile({ host: "127.0.0.3", logLevel: "silent" });
+    const environment = { PERPGATE_HOST: "127.0.0.2", PERPGATE_CONFIG: config };
+    const { child } = serving(["--host", "127.0.0.4"], environment);
+    expect(await child.url()).toContain("//127.0.0.4:");
+    child.signal("SIGTERM");
+    expect((await child.ended).stderr).toBe("");
+  });
+});
+
+describe("reasons not to start: one line, exit 1", () => {
+  test("port taken", async () => {
+    const port = await takenPort();
+    const { child } = serving(["--port", String(port), "--log-level", "error"]);
+    expect(await child.ended).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: `perpgate: port ${port} on 127.0.0.1 is taken; choose another with --port\n`,
+    });
+  });
+
+  test("a data folder that cannot be made", async () => {
+    const file = join(temporaryFolder(), "file");
+    writeFileSync(file, "");
+    const child = new PerpgateProcess(["--port", "0", "--data", join(file, "data")]);
+    const { code, stderr } = await child.ended;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^perpgate: data folder \S+ is not writable: ENOTDIR[^\n]*\n$/);
+  });
+
+  test("a data folder that another process serves", async () => {
+    const { child, data } = serving();
+    await child.url();
+    const second = new PerpgateProcess(["--port", "0", "--data", data]);
+    const { code, stderr } = await second.ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain("perpgate: the journal in");
+    expect(stderr).toMatch(
+      /is in use by process \d+; stop it, or choose another folder with --data/,
+    );
+  });
+
+  // One of each place that may refuse; what else they refuse is in configuration.test.ts.
+  test.each<[string, string[], NodeJS.ProcessEnv, object, RegExp]>([
+    ["a key of the file", [], {}, { prot: 1 }, /^perpgate: \S+\.json: unknown key "prot"\n$/],
+    [
+      "a variable",
+      [],
+      { PERPGATE_PROT: "1" },
+      {},
+      /^perpgate: unknown variable PERPGATE_PROT.*\n$/,
+    ],
+    ["an address", ["--host", "0.0.0.0"], {}, {}, /^perpgate: "auth\.domains" must list .*\n$/],
+  ])("%s", async (_, args, environment, content, expected) => {
+    const { child } = serving([...args, "--config", configurationFile(content)], environment);
+    const { code, stdout, stderr } = await child.ended;
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(expected);
+  });
+
+  test.each<[string, string[], string]>([
+    ["an unknown flag", ["--prot", "1"], "Unknown option '--prot'"],
+    [
+      "a command's flag before its name",
+      ["--url", "http://127.0.0.1:9000", "markets"],
+      "Unknown option '--url'; flags come after the command: perpgate markets …",
+    ],
+    [
+      "a flag of serve before another command",
+      ["--port", "9000", "markets"],
+      "flags come after the command: perpgate markets …",
+    ],
+    ["an unknown command", ["dance"], 'unknown command "dance"'],
+    ["one argument too many", ["serve", "now"], 'unexpected argument "now"'],
+  ])("%s: exit 2", async (_, args, expected) => {
+    const { code, stderr } = await new PerpgateProcess(args).ended;
+    expect(code).toBe(2);
+    expect(stderr).toContain(`perpgate: ${expected}`);
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+  });
+});
+
+describe("help and version", () => {
+  test("--help: every flag and its variable, exit 0", async () => {
+    const { code, stdout } = await new PerpgateProcess(["--help"]).ended;
+    expect(code).toBe(0);
+    for (const flag of ["--port", "--host", "--data", "--config", "--no-bots", "--log-level"]) {
+      expect(stdout).toContain(flag);
+    }
+    expect(stdout).toContain("PERPGATE_LOG_LEVEL");
+  });
+
+  test("--version: the release, exit 0", async () => {
+    expect(await new PerpgateProcess(["--version"]).ended).toMatchObject({
+      code: 0,
+      stdout: "0.1.0-testnet\n",
+    });
+  });
+});

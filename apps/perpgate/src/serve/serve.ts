@@ -1,0 +1,231 @@
+/**
+ * The composition root: settings in, a running gateway out.
+ *
+ * The one place that knows every part. It puts them together in order of dependence, starts them,
+ * and hands back how to stop them in the reverse order: first the bots, then no new requests, then
+ * no new votes and prices, then the venue, which answers what it was handed before it lets go of
+ * its folder.
+ */
+
+import { randomBytes } from "node:crypto";
+import { availableParallelism } from "node:os";
+import type { BotLog } from "@perpgate/bots";
+import type { BridgeConfig } from "@perpgate/bridge";
+import {
+  AddressLimits,
+  buildGateway,
+  MetricsText,
+  MIN_NONCE_KEY_BYTES,
+  NonceIssuer,
+  ProofThread,
+  type ReadinessProbe,
+  StreamServer,
+  ThreadVerifier,
+  VenueGateway,
+} from "@perpgate/gateway";
+import type { LogPosition } from "@perpgate/journal";
+import type { Venue } from "@perpgate/venue";
+import { destination, type Logger, pino } from "pino";
+import { collectDefaultMetrics, Registry } from "prom-client";
+import { BridgeControl } from "../bridge/bridge-control.js";
+import { bridgeOf } from "../bridge/settings-bridge.js";
+import { createVenueBridge } from "../bridge/venue-bridge.js";
+import { StartError } from "../cli/start-error.js";
+import { CohortControl } from "../cohort-control.js";
+import { refuseMissingFeeds } from "../index-source.js";
+import { watchRisk } from "../risk-watch.js";
+import { createVenueIndex } from "../venue-index.js";
+import { measureVenue } from "../venue-metrics.js";
+import { clockProbe } from "./clock-probe.js";
+import { ControlSocket } from "./control-socket.js";
+import { closeToOthers, prepareDataFolder } from "./data-folder.js";
+import type { ProcessExit } from "./exit/process-exit.js";
+import { listenForMetrics } from "./metrics-listener.js";
+import type { Accepted } from "./options.js";
+import { pageFolderOf } from "./page-folder.js";
+import type { Settings } from "./settings.js";
+import { rpcAddressesOf, signInRulesOf } from "./sign-in-settings.js";
+import { type BotsState, VenueBots } from "./venue-bots.js";
+import { openSettingsVenue } from "./venue-opening.js";
+
+export interface RunningPerpgate {
+  readonly url: string;
+  /** Where Prometheus reads; undefined without a listener of its own. */
+  readonly metricsUrl: string | undefined;
+  /** Whether the trading page is served at `/`. */
+  readonly hasPage: boolean;
+  readonly dataFolder: string;
+  /** Whether any page may sign in, as on a testnet of one machine. */
+  readonly acceptsAnyDomain: boolean;
+  readonly index: Settings["index"];
+  readonly bridge: BridgeConfig;
+  readonly bots: BotsState;
+  /** Answers what was handed in, and lets go of the data folder. */
+  stop(): Promise<void>;
+  /** What `stop` may take at most, if nothing hangs. */
+  readonly stopWithinMs: number;
+}
+
+/** How long the last answers of a failed venue may take to leave. */
+const FAILURE_GRACE_MS = 1_000;
+/** For everything of a stop but the requests in flight: bots, attestors, history, log. */
+const CLOSE_MS = 10_000;
+
+export async function serve(
+  settings: Settings,
+  version: string,
+  accepted: Accepted,
+  exit: ProcessExit,
+  attestorKey?: string,
+): Promise<RunningPerpgate> {
+  const bridging = bridgeOf(settings, attestorKey);
+  const signIn = signInRulesOf(settings, bridging.kind);
+  const page = pageFolderOf(settings);
+  refuseMissingFeeds(settings);
+  const dataFolder = prepareDataFolder(settings.data);
+  // Standard output belongs to the banner; logs go to standard error, written before exit.
+  const log = pino({ level: settings.logLevel }, destination({ fd: 2, sync: true }));
+  const open = closeToOthers(dataFolder);
+  if (open.length > 0) log.warn({ paths: open }, "other users may read parts of the data folder");
+  const clock = () => Date.now();
+  const venue = await openSettingsVenue(
+    settings,
+    bridging,
+    dataFolder,
+    log,
+    exit.deadline,
+    accepted,
+  );
+  exit.onFailure(() => venue.abandon());
+  void venue.failed.then((error) => exit.fail(stopped(error)));
+  const [signatures, proofs] = await Promise.all([
+    ThreadVerifier.start(verifyThreadsOf(availableParallelism())),
+    ProofThread.start(rpcAddressesOf(settings)),
+  ]);
+  for (const { failed } of [signatures, proofs]) {
+    void failed.then((error) => exit.fail(stopped(error)));
+  }
+  const controls = {
+    cohort: new CohortControl(venue),
+    bridge: new BridgeControl(venue),
+    prune: (below: LogPosition) => venue.pruneBelow(below),
+  };
+  const control = new ControlSocket(dataFolder, controls, log);
+  const { source, feed } = createVenueIndex(settings, venue, clock, {
+    onProblem: (problem) => log.warn({ ...problem }, "an index feed failed"),
+    onFailure: (error) => log.error({ err: error }, "the index source failed"),
+  });
+  const nonces = new NonceIssuer(nonceKeyOf(settings));
+  const metrics = new Registry();
+  collectDefaultMetrics({ register: metrics });
+  const bridge = createVenueBridge(bridging, venue, log, metrics);
+  const attestors = bridge === undefined ? [] : [bridge.probe];
+  const readiness = [runningProbe(venue), clockProbe(venue), feed, ...attestors];
+  measureVenue(metrics, venue, dataFolder, readiness);
+  watchRisk(venue, log, metrics);
+  const metricsText = new MetricsText(metrics);
+  const gateway = await buildGateway({
+    version,
+    clock,
+    log,
+    metrics,
+    metricsText,
+    nonces,
+    limits: settings.http,
+    trustProxy: settings.server.trustProxy,
+    origins: settings.server.origins,
+    page,
+    addressLimits: new AddressLimits(settings.limits),
+    clientLimits: settings.limits,
+    markets: () => venue.views.markets(),
+    readiness,
+    streams: new StreamServer({ venue, log, limits: settings.sockets }),
+    venue: new VenueGateway({
+      venue,
+      limits: settings.limits,
+      signIn,
+      services: { nonces, proofs },
+      signatures,
+      ...(bridge === undefined ? {} : { attestation: bridge.intake }),
+    }),
+  });
+  // The log decides what was acknowledged; clients that wait for an answer get 503.
+  exit.onFailure(() => Promise.allSettled([venue.abandon(), gateway.drain(FAILURE_GRACE_MS)]));
+  // Prices before clients: the first request already sees an index.
+  await source.start?.();
+  await feed.start(settings.index.intervalMs);
+  const metricsServer = await listenForMetrics(settings, metricsText, log);
+  const url = await listen(gateway.listen, settings);
+  await control.open();
+  bridge?.start();
+  const bots = VenueBots.start(settings, bridging, url, botLogOf(log));
+  return {
+    url,
+    metricsUrl: metricsServer?.url,
+    hasPage: page !== undefined,
+    dataFolder,
+    acceptsAnyDomain: signIn.domains === "any",
+    index: settings.index,
+    bridge: bridging,
+    bots: bots.state,
+    stopWithinMs: settings.http.drainGraceMs + CLOSE_MS,
+    stop: async () => {
+      // While there still is a gateway to cancel their orders at.
+      await bots.stop(settings.http.drainGraceMs);
+      await gateway.drain(settings.http.drainGraceMs);
+      await control.close();
+      await bridge?.stop();
+      feed.stop();
+      await source.stop?.();
+      await venue.close();
+      await Promise.all([signatures.close(), proofs.close()]);
+      await metricsServer?.close();
+      log.info("drained");
+    },
+  };
+}
+
+function stopped(error: Error): StartError {
+  return new StartError(`the venue stopped: ${error.message}`);
+}
+
+function botLogOf(log: Logger): BotLog {
+  return {
+    info: (message, fields) => log.info({ ...fields }, message),
+    warn: (message, fields) => log.warn({ ...fields }, message),
+  };
+}
+
+/** One core is the event loop's; beyond four threads no single event loop keeps up with them. */
+function verifyThreadsOf(cores: number): number {
+  return Math.min(4, Math.max(1, cores - 1));
+}
+
+function runningProbe(venue: Venue): ReadinessProbe {
+  return {
+    name: "venue",
+    notReadyReason: () => (venue.isStopped ? "the venue has stopped" : undefined),
+  };
+}
+
+/** Without a configured key the nonces of this process are recognised by this process alone. */
+function nonceKeyOf({ auth }: Settings): Uint8Array {
+  if (auth.nonceKey === undefined) return randomBytes(MIN_NONCE_KEY_BYTES);
+  return Buffer.from(auth.nonceKey, "hex");
+}
+
+async function listen(
+  start: (address: { host: string; port: number }) => Promise<string>,
+  { host, port }: Settings,
+): Promise<string> {
+  try {
+    return await start({ host, port });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "EADDRINUSE") {
+      throw new StartError(`port ${port} on ${host} is taken; choose another with --port`);
+    }
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartError(`cannot listen on ${host}:${port}: ${reason}`);
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * Settings: their defaults, and the rule that joins the sources.
+ *
+ * Flag before environment before file before default. Each source is judged alone, so that a
+ * refusal can name the source and the key. An unknown key is refused everywhere: a misspelt
+ * setting must not fall back to a default in silence.
+ */
+
+import { type BotSettings, DEFAULT_BOTS } from "@perpgate/bots/settings";
+import type { BridgeSettings } from "@perpgate/bridge/settings";
+import type { AllowedOrigins, LimitSettings, TrustedProxies } from "@perpgate/gateway";
+import {
+  DEFAULT_HTTP_LIMITS,
+  DEFAULT_LIMITS,
+  DEFAULT_SOCKET_LIMITS,
+  type HttpLimits,
+  type SocketLimits,
+  socketLimitsProblem,
+} from "@perpgate/gateway/limits";
+import { DEFAULT_HTTP_SOURCE, type HttpSourceSettings } from "@perpgate/oracle";
+import { catalogProblem, DEFAULT_MARKETS } from "@perpgate/protocol";
+import { type CheckpointOptions, DEFAULT_CHECKPOINTS, type VenueParameters } from "@perpgate/venue";
+import { Ajv, type ErrorObject } from "ajv";
+import type { Static } from "typebox";
+import { StartError } from "../cli/start-error.js";
+import { type LOG_LEVELS, SettingsSchema } from "./settings-schema.js";
+
+export type PartialSettings = Static<typeof SettingsSchema>;
+
+const isSettings = new Ajv({
+  allErrors: false,
+  coerceTypes: false,
+  allowUnionTypes: true,
+}).compile<PartialSettings>(SettingsSchema);
+
+export interface Settings {
+  readonly host: string;
+  readonly port: number;
+  readonly data: string;
+  readonly bots: BotSettings & { readonly areWanted: boolean };
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly markets: NonNullable<PartialSettings["markets"]>;
+  readonly server: {
+    readonly trustProxy: TrustedProxies;
+    readonly origins: AllowedOrigins;
+    /** Undefined: the page that was built beside this process, if it was. */
+    readonly page?: string | false;
+  };
+  readonly http: HttpLimits & { readonly drainGraceMs: number };
+  readonly metrics: {
+    readonly host: string;
+    /** Undefined: the customary port, or a free one where that is taken. False: none. */
+    readonly port?: number | false;
+  };
+  readonly limits: LimitSettings;
+  readonly sockets: SocketLimits;
+  readonly auth: {
+    readonly nonceKey?: string;
+    readonly domains?: readonly string[];
+    readonly chainIds?: readonly number[];
+    readonly nonce: "any" | "issued";
+    readonly requireKeyBinding: boolean;
+    readonly rpc: Readonly<Record<string, string>>;
+  };
+  readonly cohort: {
+    readonly stage: "closed" | "allowlist" | "open";
+    readonly allow: readonly string[];
+  };
+  readonly risk: Partial<VenueParameters>;
+  readonly snapshots: CheckpointOptions;
+  /** Judged further by the bridge itself. */
+  readonly bridge: BridgeSettings;
+  readonly index: HttpSourceSettings & {
+    readonly source: "simulated" | "http";
+    readonly seed: number;
+    /** Of each simulated market. */
+    readonly gustsPerHour: number;
+    /** How often feeds are asked; `intervalMs` is how often the venue is told. */
+    readonly pollMs: number;
+  };
+}
+
+export const DEFAULT_SETTINGS: Settings = {
+  host: "127.0.0.1",
+  port: 8080,
+  data: ".data",
+  bots: { ...DEFAULT_BOTS, areWanted: true },
+  logLevel: "info",
+  markets: [...DEFAULT_MARKETS],
+  server: { trustProxy: false, origins: "*" },
+  http: { ...DEFAULT_HTTP_LIMITS, drainGraceMs: 10_000 },
+  metrics: { host: "127.0.0.1" },
+  limits: DEFAULT_LIMITS,
+  sockets: DEFAULT_SOCKET_LIMITS,
+  auth: { nonce: "any", requireKeyBinding: false, rpc: {} },
+  cohort: { stage: "open", allow: [] },
+  risk: {},
+  bridge: {},
+  snapshots: DEFAULT_CHECKPOINTS,
+  index: {
+    source: "simulated",
+    seed: 1,
+    gustsPerHour: 4,
+    feeds: [],
+    ...DEFAULT_HTTP_SOURCE,
+    pollMs: DEFAULT_HTTP_SOURCE.intervalMs,
+    intervalMs: 250,
+  },
+};
+
+/** Judges one source; `origin` is how the operator knows it, such as `config.json`. */
+export function checkSettings(value: unknown, origin: string): PartialSettings {
+  if (!isSettings(value)) throw new StartError(`${origin}: ${problemOf(isSettings.errors)}`);
+  const problem = value.markets === undefined ? undefined : catalogProblem(value.markets);
+  if (problem !== undefined) throw new StartError(`${origin}: ${problem}`);
+  return value;
+}
+
+/** Sources in order of precedence: the first that has a setting decides it. */
+export function joinSettings(sources: readonly PartialSettings[]): Settings {
+  let settings = DEFAULT_SETTINGS;
+  for (const source of [...sources].reverse()) {
+    settings = {
+      ...settings,
+      ...source,
+      bots: joinBots(settings.bots, source.bots),
+      server: { ...settings.server, ...source.server },
+      http: { ...settings.http, ...source.http },
+      metrics: { ...settings.metrics, ...source.metrics },
+      limits: { ...settings.limits, ...source.limits },
+      sockets: { ...settings.sockets, ...source.sockets },
+      auth: { ...settings.auth, ...source.auth },
+      cohort: { ...settings.cohort, ...source.cohort },
+      risk: { ...settings.risk, ...source.risk },
+      snapshots: { ...settings.snapshots, ...source.snapshots },
+      index: { ...settings.index, ...source.index },
+      bridge: { ...settings.bridge, ...source.bridge },
+    };
+  }
+  // Of two settings from two sources neither is wrong alone.
+  const problem = socketLimitsProblem(settings.sockets);
+  if (problem !== undefined) throw new StartError(problem);
+  return settings;
+}
+
+/** A switch leaves their settings as they are; settings without a switch want them. */
+function joinBots(before: Settings["bots"], source: PartialSettings["bots"]): Settings["bots"] {
+  if (source === undefined) return before;
+  if (typeof source === "boolean") return { ...before, areWanted: source };
+  return { ...before, ...source, areWanted: true };
+}
+
+function problemOf(errors: readonly ErrorObject[] | null | undefined): string {
+  // Of the ways in which a value fits no alternative, the deepest is about what was meant.
+  const error = errors?.reduce((best, one) => (depthOf(one) > depthOf(best) ? one : best));
+  if (error === undefined) return "wrong shape";
+  const path = error.instancePath.slice(1).replaceAll("/", ".");
+  const params: Readonly<Record<string, unknown>> = error.params;
+  const key = params.additionalProperty ?? params.missingProperty;
+  const at = [path, key].filter((part) => part !== undefined && part !== "").join(".");
+  if (error.keyword === "additionalProperties") return `unknown key "${at}"`;
+  if (error.keyword === "required") return `"${at}" is missing`;
+  if (error.keyword === "enum" && Array.isArray(params.allowedValues)) {
+    return `"${at}" must be one of ${params.allowedValues.join(", ")}`;
+  }
+  return at === "" ? (error.message ?? "wrong shape") : `"${at}" ${error.message ?? "is wrong"}`;
+}
+
+function depthOf({ instancePath, keyword }: ErrorObject): number {
+  return instancePath.split("/").length + (keyword === "additionalProperties" ? 1 : 0);
+}

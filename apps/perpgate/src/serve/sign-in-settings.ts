@@ -1,0 +1,51 @@
+/**
+ * Who may sign in, from the settings.
+ *
+ * Any domain is accepted only where nobody but this machine can ask: a gateway on loopback, with no
+ * proxy in front, on a testnet whose money is made up. Everywhere else a page of another domain
+ * could collect signatures and sign in with them here, so the domains must be named.
+ */
+
+import { isIP } from "node:net";
+import type { SignInRules } from "@perpgate/gateway";
+import { StartError } from "../cli/start-error.js";
+import type { Settings } from "./settings.js";
+
+export function signInRulesOf(
+  { auth, host, server }: Settings,
+  attestor: "dev" | "chain",
+): SignInRules {
+  const { domains, chainIds } = auth;
+  const reason = whyDomainsMatter(host, server.trustProxy !== false, attestor);
+  if (domains === undefined && reason !== undefined) {
+    throw new StartError(
+      `"auth.domains" must list the domains of the pages that sign in: ${reason}`,
+    );
+  }
+  return {
+    domains: domains === undefined ? "any" : new Set(domains),
+    chainIds: chainIds === undefined ? undefined : new Set(chainIds),
+    nonce: auth.nonce,
+    requireKeyBinding: auth.requireKeyBinding,
+  };
+}
+
+function whyDomainsMatter(
+  host: string,
+  isProxyTrusted: boolean,
+  attestor: "dev" | "chain",
+): string | undefined {
+  if (!isLoopback(host)) return `${host} is not loopback`;
+  if (isProxyTrusted) return "a proxy is trusted";
+  return attestor === "chain" ? "deposits come from a chain" : undefined;
+}
+
+export function rpcAddressesOf({ auth }: Settings): ReadonlyMap<number, string> {
+  return new Map(Object.entries(auth.rpc).map(([chainId, url]) => [Number(chainId), url]));
+}
+
+function isLoopback(host: string): boolean {
+  const address = host.replace(/^\[(.*)\]$/, "$1");
+  if (address === "localhost") return true;
+  return isIP(address) === 6 ? address === "::1" : /^127\.\d+\.\d+\.\d+$/.test(address);
+}

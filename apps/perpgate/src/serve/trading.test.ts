@@ -1,0 +1,120 @@
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ProcessClient } from "../testing/client.js";
+import {
+  configurationFile,
+  PerpgateProcess,
+  temporaryFolder,
+} from "../testing/perpgate-process.js";
+
+const LIMIT = {
+  symbol: "BTCUSD",
+  side: "long",
+  type: "limit",
+  margin: 100,
+  leverage: 5,
+  price: 60_000,
+  nonce: 1,
+};
+
+const UNLIMITED_READS = { readsPerSecond: 1e6, readsBurst: 1e6 };
+
+async function start(data: string, content: object = {}) {
+  const config = configurationFile({ logLevel: "error", ...content });
+  const child = new PerpgateProcess(["--port", "0", "--data", data, "--config", config]);
+  return { child, url: await child.url() };
+}
+
+describe("a process that trades", () => {
+  test("killed in the middle of a session: the next one knows token, key, nonce and order", async () => {
+    const data = join(temporaryFolder(), "data");
+    const before = await start(data);
+    const client = new ProcessClient(before.url);
+    expect((await client.signIn()).status).toBe(200);
+    const placed = await client.place(LIMIT);
+    expect(placed.body).toMatchObject({ status: "resting", elapsedMs: expect.any(Number) });
+    before.child.signal("SIGKILL");
+    await before.child.ended;
+
+    const after = await start(data);
+    client.url = after.url;
+    const again = await client.place(LIMIT);
+    expect(again.headers.get("idempotent-replay")).toBe("true");
+    expect(again.body).toEqual({ ...placed.body, elapsedMs: expect.any(Number) });
+    expect((await client.request("GET", "/v1/orders")).body).toMatchObject([
+      { orderId: placed.body.orderId, status: "resting" },
+    ]);
+    expect((await client.place({ ...LIMIT, nonce: 2 })).status).toBe(200);
+    const canceled = await client.request("POST", `/v1/orders/${placed.body.orderId}/cancel`);
+    expect(canceled.body).toMatchObject({ status: "canceled" });
+  });
+
+  test("limits of the configuration file hold", async () => {
+    const limits = { ordersPerSecond: 0.01, ordersBurst: 1, failedSignInsPerMinute: 1 };
+    const { url } = await start(join(temporaryFolder(), "data"), { limits });
+    const client = new ProcessClient(url);
+    await client.signIn();
+    expect((await client.place(LIMIT)).status).toBe(200);
+    const limited = await client.place({ ...LIMIT, nonce: 2 });
+    expect(limited).toMatchObject({ status: 429, body: { code: "rate_limited" } });
+    const bad = { message: "x", signature: "0x", sessionKey: "ab".repeat(32) };
+    expect((await client.request("POST", "/v1/auth/siwe", bad)).status).not.toBe(429);
+    expect((await client.request("POST", "/v1/auth/siwe", bad)).status).toBe(429);
+  });
+
+  test("cohort: changed while it runs, and still so after a restart", async () => {
+    const data = join(temporaryFolder(), "data");
+    const first = await start(data);
+    const client = new ProcessClient(first.url);
+    await client.signIn();
+    const change = (...args: string[]) =>
+      new PerpgateProcess(["cohort", ...args, "--data", data]).ended;
+    expect(await change("allowlist")).toMatchObject({
+      code: 0,
+      stdout: "stage allowlist, in the log\n",
+    });
+    const refused = await client.place(LIMIT);
+    expect(refused).toMatchObject({ status: 403, body: { code: "not_in_cohort" } });
+    expect((await client.request("GET", "/v1/account")).body).toMatchObject({ cohort: false });
+    await change("allowlist", "--allow", client.wallet.address);
+    expect((await client.place(LIMIT)).status).toBe(200);
+    first.child.signal("SIGTERM");
+    expect(await first.child.ended).toMatchObject({ code: 0 });
+    expect(await change("open")).toMatchObject({ code: 1 });
+
+    const second = await start(data, { cohort: { stage: "open" } });
+    const stranger = new ProcessClient(second.url);
+    await stranger.signIn();
+    expect((await stranger.place(LIMIT)).body.code).toBe("not_in_cohort");
+    client.url = second.url;
+    expect((await client.place({ ...LIMIT, nonce: 2 })).status).toBe(200);
+  });
+
+  test("an index from web feeds: the median, and not ready while they are down", async () => {
+    let price = 50_000;
+    const feed = createServer((_request, reply) => {
+      reply.setHeader("content-type", "application/json").end(JSON.stringify({ usd: price }));
+    });
+    await new Promise<void>((resolve) => feed.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void feed.close());
+    const address = feed.address();
+    const port = address !== null && typeof address === "object" ? address.port : 0;
+    const market = { url: `http://127.0.0.1:${port}/`, price: "/usd" };
+    const markets = { BTCUSD: market, ETHUSD: market, SOLUSD: market };
+    const feeds = ["a", "b"].map((name) => ({ name, markets }));
+    const { url } = await start(join(temporaryFolder(), "data"), {
+      index: { source: "http", feeds, pollMs: 20, intervalMs: 10 },
+      limits: UNLIMITED_READS,
+    });
+    const indexOf = async (): Promise<number> => {
+      const answer = await fetch(`${url}/v1/markets`);
+      const [listed]: { indexPrice: number }[] = JSON.parse(await answer.text());
+      return listed?.indexPrice ?? 0;
+    };
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    expect(await indexOf()).toBe(50_000);
+    price = 50_100;
+    while ((await indexOf()) !== 50_100);
+  });
+});

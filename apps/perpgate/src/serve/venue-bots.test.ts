@@ -1,0 +1,101 @@
+/** The bots of the process, as an operator gets them. */
+
+import { join } from "node:path";
+import { DEFAULT_MARKETS } from "@perpgate/protocol";
+import { PerpgateClient } from "@perpgate/sdk";
+import { expect, test } from "vitest";
+import { bridgeOf } from "../bridge/settings-bridge.js";
+import { chainSettings } from "../bridge/testing/chain-process.js";
+import { coarseMarket } from "../testing/coarse-market.js";
+import {
+  configurationFile,
+  PerpgateProcess,
+  temporaryFolder,
+} from "../testing/perpgate-process.js";
+import { checkSettings, joinSettings } from "./settings.js";
+import { VenueBots } from "./venue-bots.js";
+
+/** Two starts of the process, on however busy a machine. */
+const LONGEST_MS = 180_000;
+const WITH_BOTS = { PERPGATE_NO_BOTS: "false" };
+
+/** Any catalog: one market of large tiers, and one of coarse ticks and little money. */
+const MARKETS = [...DEFAULT_MARKETS.slice(0, 1), coarseMarket("ODD")];
+
+async function marketOf(client: PerpgateClient, symbol: string) {
+  const { bids, asks } = await client.book(symbol);
+  const trades = await client.trades(symbol);
+  return { bids: bids.length, asks: asks.length, trades: trades.length };
+}
+
+test(
+  "bots: every market lives; SIGTERM ends them in time; after it nothing of theirs rests, and the index goes on",
+  async () => {
+    const data = join(temporaryFolder(), "data");
+    const config = configurationFile({
+      markets: MARKETS,
+      bots: { levels: 30, tradesPerMinute: 600 },
+    });
+    const args = ["--port", "0", "--data", data, "--config", config];
+    const venue = new PerpgateProcess(args, WITH_BOTS);
+    const client = new PerpgateClient({ url: await venue.url() });
+    for (const { symbol } of MARKETS) {
+      for (;;) {
+        const { bids, asks, trades } = await marketOf(client, symbol);
+        if (bids > 3 && asks > 3 && trades > 0) break;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    }
+    venue.signal("SIGTERM");
+    const { code, stdout, stderr } = await venue.ended;
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/bots {7}make and take on every market.*--no-bots/);
+    expect(stderr).toContain("bots trade");
+    expect(stderr).toContain("drained");
+    expect(stderr).not.toContain('"level":50');
+
+    // Another start price, as if the index had moved meanwhile: it goes on from the log's.
+    const [btc, odd] = MARKETS;
+    const moved = configurationFile({
+      markets: [btc, { ...odd, index: { startPrice: 20, annualVolatility: 0 } }],
+    });
+    const quiet = new PerpgateProcess([...args, "--config", moved, "--no-bots"]);
+    const again = new PerpgateClient({ url: await quiet.url() });
+    for (const { symbol } of MARKETS) {
+      expect(await marketOf(again, symbol)).toMatchObject({ bids: 0, asks: 0 });
+    }
+    expect(await again.markets()).toMatchObject([{}, { symbol: "ODDUSD", indexPrice: 12.5 }]);
+    quiet.signal("SIGTERM");
+    const after = await quiet.ended;
+    expect(after.stdout).toContain("bots       none, as told");
+    expect(after.stderr).not.toContain("bots trade");
+  },
+  LONGEST_MS,
+);
+
+test("a venue with a chain: no bots, whatever the file says", async () => {
+  const usdc = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48";
+  const vault = "0xdAC17F958D2ee523a2206206994597C13D831ec7";
+  const chain = chainSettings({ rpc: "http://127.0.0.1:1", vault, usdc }, {});
+  const settings = joinSettings([checkSettings({ ...chain, bots: { levels: 10 } }, "test.json")]);
+  const bridge = bridgeOf(settings, "5e".repeat(32));
+  const log = { info: () => undefined, warn: () => undefined };
+  const bots = VenueBots.start(settings, bridge, "http://127.0.0.1:1", log);
+  expect(bots.state).toBe("unfunded");
+  await bots.stop(1_000);
+});
+
+test("settings: a switch leaves the pace as it is, and a wrong key is named", () => {
+  const file = checkSettings({ bots: { seed: 5, levels: 50 } }, "test.json");
+  expect(joinSettings([{ bots: false }, file]).bots).toMatchObject({
+    areWanted: false,
+    seed: 5,
+    levels: 50,
+  });
+  expect(joinSettings([{ bots: true }, { bots: false }]).bots.areWanted).toBe(true);
+  expect(joinSettings([file]).bots).toMatchObject({ areWanted: true, refreshMs: 500 });
+  const refused = (bots: unknown) => () => checkSettings({ bots }, "test.json");
+  expect(refused({ level: 1 })).toThrow('unknown key "bots.level"');
+  expect(refused({ levels: 0 })).toThrow('"bots.levels" must be >= 1');
+  expect(refused("no")).toThrow('"bots" must be boolean');
+});

@@ -1,0 +1,104 @@
+import { ExitDeadline } from "@perpgate/journal";
+import { DEFAULT_PARAMETERS, NO_EVIDENCE, Venue, venueConfigOf } from "@perpgate/venue";
+import { expect, onTestFinished, test } from "vitest";
+import { attestationParameters, attestorKeysOf, bridgeOf } from "../bridge/settings-bridge.js";
+import { CohortControl } from "../cohort-control.js";
+import { temporaryFolder } from "../testing/perpgate-process.js";
+import { DEFAULT_SETTINGS, type Settings } from "./settings.js";
+import { openSettingsVenue } from "./venue-opening.js";
+
+const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
+/** More than one command carries. */
+const ALLOWED = Array.from({ length: 2_500 }, (_, at) => at.toString(16).padStart(40, "a"));
+const SETTINGS: Settings = {
+  ...DEFAULT_SETTINGS,
+  cohort: { stage: "allowlist", allow: ALLOWED.map((address) => `0x${address.toUpperCase()}`) },
+};
+const BRIDGE = bridgeOf(SETTINGS, undefined);
+
+async function open(directory: string, settings = SETTINGS): Promise<Venue> {
+  const venue = await openSettingsVenue(settings, BRIDGE, directory, SILENT, new ExitDeadline());
+  onTestFinished(() => venue.close());
+  return venue;
+}
+
+/** The folder of a process that was killed in its first start, with so many addresses in the log. */
+async function cutShort(directory: string, addresses: number): Promise<void> {
+  const { markets, cohort } = SETTINGS;
+  const parameters = { ...DEFAULT_PARAMETERS, ...attestationParameters(BRIDGE) };
+  const venue = await Venue.open({
+    directory,
+    config: venueConfigOf(markets, parameters),
+    attestors: attestorKeysOf(BRIDGE),
+    listing: markets,
+    cohort: cohort.stage,
+    checkpoints: null,
+    ticks: false,
+  });
+  if (addresses > 0) {
+    const allow = ALLOWED.slice(0, addresses);
+    await new CohortControl(venue).change({ stage: cohort.stage, allow, disallow: [] });
+  }
+  await venue.close();
+}
+
+let signIns = 0;
+
+/** Whether an account of this address may open positions. */
+async function isAdmitted(venue: Venue, address: string): Promise<boolean> {
+  const stampMs = venue.nowMs();
+  const tokenHash = (++signIns).toString(16).padStart(64, "0");
+  const command = {
+    kind: "OpenSession",
+    stampMs,
+    address,
+    key: "ab".repeat(32),
+    tokenHash,
+    expiresAtMs: stampMs + 86_400_000,
+    siweNonce: `nonce${signIns}`,
+    siweNonceUntilMs: stampMs + 600_000,
+    maxOrderNotionalMicros: 0,
+    maxNotionalMicros: 0,
+    markets: [],
+  } as const;
+  await venue.submitted(command, NO_EVIDENCE, () => undefined);
+  const session = venue.views.session(tokenHash);
+  if (session === undefined) throw new Error("no session");
+  return venue.views.account(session).cohort;
+}
+
+test.each([0, 1_000, 2_000, 2_500])(
+  "first start, killed with %i addresses in the log: the next one completes the list",
+  async (addresses) => {
+    const directory = temporaryFolder();
+    await cutShort(directory, addresses);
+    const venue = await open(directory);
+    for (const address of [ALLOWED[0], ALLOWED[1_000], ALLOWED[2_000], ALLOWED[2_499]]) {
+      expect(await isAdmitted(venue, address ?? "")).toBe(true);
+    }
+    expect(await isAdmitted(venue, "b".repeat(40))).toBe(false);
+  },
+);
+
+test("first start, killed, and the file changed since: the list is that of the file", async () => {
+  const directory = temporaryFolder();
+  await cutShort(directory, 1_000);
+  const [first = "", second = ""] = ALLOWED;
+  const cohort = { stage: "allowlist", allow: [second] } as const;
+  const venue = await open(directory, { ...SETTINGS, cohort });
+  expect(await isAdmitted(venue, first)).toBe(false);
+  expect(await isAdmitted(venue, second)).toBe(true);
+});
+
+test("a venue that has begun: what was changed by command stays, whatever the file says", async () => {
+  const directory = temporaryFolder();
+  const [first = "", second = ""] = ALLOWED;
+  const venue = await open(directory);
+  expect(await isAdmitted(venue, first)).toBe(true);
+  await new CohortControl(venue).change({ stage: "allowlist", allow: [], disallow: [first] });
+  // At once: before the first tick of its own.
+  await venue.close();
+  const again = await open(directory);
+  expect(await isAdmitted(again, first)).toBe(false);
+  expect(await isAdmitted(again, second)).toBe(true);
+});

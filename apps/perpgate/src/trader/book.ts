@@ -1,0 +1,162 @@
+/**
+ * `perpgate book`: a market's book as a ladder. In a terminal it is drawn over itself as it changes;
+ * elsewhere, and with `--once`, it is printed as it is.
+ *
+ * The live book is the SDK's mirror, checked by sequence and checksum; one that lost step is fetched
+ * anew, and nothing is drawn meanwhile.
+ */
+
+import type { Market, MirroredBook, PerpgateClient, Ticker } from "@perpgate/sdk";
+import type { Arguments, Command } from "../cli/command.js";
+import { type LadderBook, ladderLines } from "../cli/ladder.js";
+import type { Output } from "../cli/output.js";
+import { percent, time } from "../cli/quantities.js";
+import { Screen } from "../cli/screen.js";
+import { StartError } from "../cli/start-error.js";
+import { optionalWhole, symbolOf } from "../cli/values.js";
+import { VENUE_OPTIONS, type Venue, withVenue } from "./connection.js";
+import { Interruption } from "./interruption.js";
+import { type MarketWords, wordsOf } from "./market-steps.js";
+
+export const BOOK: Command = {
+  usage: ["book <symbol> [--depth N] [--once] [--json]"],
+  about: `The order book of a market, live until Ctrl-C: prices, sizes, their sum, and a bar of it. Where
+the output is no terminal, a plain ladder is printed at most once a second; with --json a
+line of JSON.`,
+  options: {
+    depth: { kind: "text", value: "N", help: "levels a side, up to 1000 (10)" },
+    once: { kind: "flag", help: "as it is now, and done" },
+    ...VENUE_OPTIONS,
+  },
+  examples: [
+    ["book BTCUSD", "live, until Ctrl-C"],
+    ["book BTCUSD --once --depth 5 --json", "a snapshot for a program"],
+  ],
+  run: book,
+};
+
+const DEFAULT_DEPTH = 10;
+const MAX_DEPTH = 1_000;
+const REDRAW_MS = 100;
+const PRINT_MS = 1_000;
+const BAR_COLUMNS = 24;
+/** Title, heading, spread and foot, and a line for the cursor. */
+const LINES_BESIDE_LEVELS = 6;
+
+interface BookView {
+  readonly output: Output;
+  readonly symbol: string;
+  readonly depth: number;
+  readonly words: MarketWords;
+}
+
+async function book(args: Arguments): Promise<number> {
+  const symbol = symbolOf(args, args.positional(0, "symbol", 1));
+  const depth = optionalWhole(args, "depth") ?? DEFAULT_DEPTH;
+  if (depth < 1 || depth > MAX_DEPTH) throw args.fail(`--depth is 1 to ${MAX_DEPTH}`);
+  return withVenue(args, async (venue) => {
+    const view = { output: venue.output, symbol, depth, words: await listed(venue, symbol) };
+    return args.has("once") ? once(venue.client, view) : live(venue.client, view);
+  });
+}
+
+async function listed({ client }: Venue, symbol: string): Promise<MarketWords> {
+  const markets = await client.markets();
+  const market = markets.find((candidate: Market) => candidate.symbol === symbol);
+  if (market !== undefined) return wordsOf(market);
+  const known = markets.map((candidate) => candidate.symbol).join(", ");
+  throw new StartError(`no market ${symbol}; there are ${known}`);
+}
+
+async function once(client: PerpgateClient, view: BookView): Promise<number> {
+  const { output, symbol, depth } = view;
+  const snapshot = await client.book(symbol, { depth });
+  if (output.isJson) output.json(snapshot);
+  else {
+    const ticker = await client.ticker(symbol);
+    for (const line of pageLines(view, snapshot, ticker, 0)) output.line(line);
+  }
+  return 0;
+}
+
+async function live(client: PerpgateClient, view: BookView): Promise<number> {
+  const { output, symbol } = view;
+  const interruption = new Interruption();
+  const screen = output.canRedraw ? new Screen() : undefined;
+  let latest: MirroredBook | undefined;
+  let ticker: Ticker | undefined;
+  let shownSeq = -1;
+  const show = () => {
+    if (latest === undefined || (screen === undefined && latest.seq === shownSeq)) return;
+    shownSeq = latest.seq;
+    if (output.isJson) output.json(jsonOf(view, latest));
+    else if (screen === undefined) printPage(view, latest, ticker);
+    else screen.draw(screenLines(view, latest, ticker, screen));
+  };
+  const { stream } = client;
+  const watch = stream.watchBook(symbol, (mirror) => {
+    const isFirst = latest === undefined;
+    latest = mirror;
+    if (isFirst) show();
+  });
+  stream.watchTicker(symbol, (value) => {
+    ticker = value;
+  });
+  const timer = setInterval(show, screen === undefined ? PRINT_MS : REDRAW_MS);
+  try {
+    await Promise.race([interruption.wait(), watch.ready.then(() => interruption.wait())]);
+  } finally {
+    clearInterval(timer);
+    interruption.end();
+    screen?.end();
+  }
+  return 0;
+}
+
+function levelsOf(mirror: MirroredBook, depth: number): LadderBook {
+  return { bids: mirror.bids(depth), asks: mirror.asks(depth) };
+}
+
+function jsonOf({ symbol, depth }: BookView, mirror: MirroredBook) {
+  return { symbol, seq: mirror.seq, time: mirror.time, ...levelsOf(mirror, depth) };
+}
+
+function printPage(view: BookView, mirror: MirroredBook, ticker: Ticker | undefined): void {
+  const page = pageLines(view, levelsOf(mirror, view.depth), ticker, 0);
+  for (const line of [...page, `seq ${mirror.seq}  ${time(mirror.time)} UTC`, ""]) {
+    view.output.line(line);
+  }
+}
+
+function screenLines(
+  view: BookView,
+  mirror: MirroredBook,
+  ticker: Ticker | undefined,
+  { rows }: Screen,
+): string[] {
+  const fitting = Math.max(1, Math.floor((rows - LINES_BESIDE_LEVELS) / 2));
+  const depth = Math.min(view.depth, fitting);
+  const state = mirror.live ? "live" : "not connected, trying again";
+  const foot = `${state}  seq ${mirror.seq}  ${time(mirror.time)} UTC  Ctrl-C ends`;
+  const page = pageLines(view, levelsOf(mirror, depth), ticker, BAR_COLUMNS);
+  return [...page, view.output.paint(foot, "dim")];
+}
+
+function pageLines(
+  { output, symbol, words }: BookView,
+  book: LadderBook,
+  ticker: Ticker | undefined,
+  barWidth: number,
+): string[] {
+  const { paint } = output;
+  const { price, size } = words;
+  const facts =
+    ticker === undefined
+      ? ""
+      : `  mark ${price(ticker.mark)}  index ${price(ticker.index)}` +
+        `  last ${price(ticker.last)}  funding ${percent(ticker.fundingRate)}/h`;
+  return [
+    `${paint(symbol, "strong")}${facts}`,
+    ...ladderLines(book, { price, size, paint, barWidth }),
+  ];
+}
