@@ -3,6 +3,7 @@
  * so restart, replica and auditor trade under the same rules. All figures are integers: prices in
  * ticks, sizes in lots, money in micro-dollars, rates in millionths (ppm), times in milliseconds.
  */
+import { MAX_DEPOSITS_MICROS, PPM, PRICE_RANGE_FACTOR } from "@perpgate/protocol/rules";
 
 export interface Tier {
   /** The tier holds notionals up to and including this many micros. */
@@ -39,29 +40,12 @@ export interface VenueConfig {
   readonly devCreditMicros: number;
 }
 
-export const PPM = 1_000_000;
-export const TICK_MS = 200;
-/** How far a command's own stamp, or a tick, may run ahead of the last tick. */
-export const MAX_LEAD_MS = 1_000;
-export const INDEX_STALE_MS = 10_000;
-export const MARK_EMA_MS = 150_000;
-export const HOUR_MS = 3_600_000;
-export const DEV_CREDIT_DELAY_MS = 400;
-export const MAX_ORDER_NOTIONAL_MICROS = 1e15;
-export const MAX_DEPOSITS_MICROS = 2 ** 52;
-export const LIQUIDATION_FEE_PPM = 5_000;
-export const BACKSTOP_SLICE_PPM = 5_000;
+export * from "@perpgate/protocol/rules";
+
+/** Liquidations and triggered stops of one command; the rest is carried over to the next tick. */
 export const LIQUIDATIONS_AND_STOPS_PER_COMMAND = 256;
-/** Orders of lost connections that one start or tick cancels; a budget of their own. */
+/** Orders of lost connections that one start or tick cancels; a separate budget. */
 export const DISCONNECT_CANCELS_PER_COMMAND = 1_024;
-export const NONCE_WINDOW = 1_024;
-/** Passive prices stay within mark ÷ 10 … mark × 10. */
-export const PRICE_RANGE_FACTOR = 10;
-/** Funding, in billionths: interest and clamp per eight hours, cap per hour. */
-export const RATE_SCALE = 1_000_000_000;
-export const INTEREST_PER_8H = 100_000;
-export const PREMIUM_CLAMP_PER_8H = 500_000;
-export const FUNDING_CAP_PER_HOUR = 5_000_000;
 
 /** Why a configuration cannot be taken, or null. */
 export function configFault(config: VenueConfig): string | null {

@@ -25,6 +25,7 @@ export * from "./order.js";
 export * from "./paging.js";
 export * from "./position.js";
 export * from "./preconfirm.js";
+export * from "./rules.js";
 export * from "./scalar.js";
 export * from "./sealed-acknowledgement.js";
 export * from "./session-key.js";

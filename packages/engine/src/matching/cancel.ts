@@ -1,5 +1,6 @@
 /** CancelOrder, CancelAll, and the dead-man's switch. They work whatever the market's state. */
 import type { CancelAfter, CancelAll, CancelOrder } from "../commands.js";
+import { MAX_CANCEL_AFTER_MS, MIN_CANCEL_AFTER_MS } from "../config.js";
 import { EVENT } from "../event-log.js";
 import { endOrder } from "../margin/settle.js";
 import { END, REFUSAL } from "../reasons.js";
@@ -8,9 +9,6 @@ import { liveSession } from "../sessions/session-commands.js";
 import { NONE, ORDER, ORDER_WORDS } from "../state/orders.js";
 import { ACCOUNT, ACCOUNT_WORDS, type VenueState } from "../state/venue.js";
 import { cancelAll } from "./cancel-all.js";
-
-const MIN_CANCEL_AFTER_MS = 1_000;
-const MAX_CANCEL_AFTER_MS = 3_600_000;
 
 export function cancelOrder(s: VenueState, command: CancelOrder): boolean {
   const session = liveSession(s, command.session);
