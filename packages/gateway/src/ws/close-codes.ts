@@ -1,7 +1,6 @@
 /**
- * Why a socket is closed by this side, as the codes that a client sees. 4000 to 4999 are for
- * applications to give a meaning; what the protocol itself forbids (a message too large, text that
- * is not UTF-8, a malformed frame) keeps the codes of RFC 6455: 1009, 1007, 1002.
+ * Close codes that the server sends. 4000 to 4999 are free for applications; violations of the protocol
+ * keep the codes of RFC 6455: 1009 message too large, 1007 not UTF-8, 1002 malformed frame.
  */
 
 export interface CloseReason {
@@ -10,14 +9,14 @@ export interface CloseReason {
 }
 
 export const CLOSE = {
-  /** The gateway stops; another, or a later one, goes on from `since`. */
+  /** The gateway stops; clients resume from `since` at another gateway or after its restart. */
   stopping: { code: 1001, reason: "stopping" },
-  /** A frame that may not be left out could not be made; the client resumes from `since`. */
+  /** A frame that must not be skipped could not be encoded; the client resumes from `since`. */
   internalError: { code: 1011, reason: "internal_error" },
   /** The session of this socket's token ended or expired. */
   sessionEnded: { code: 4401, reason: "session_ended" },
-  /** Frames that may not be dropped have piled up past the cap. */
+  /** Frames that must not be skipped exceed `maxBufferedBytes`. */
   tooSlow: { code: 4408, reason: "too_slow" },
-  /** It kept sending after it was told that it sends too fast. */
+  /** The client kept sending after `rate_limited` errors. */
   rateLimited: { code: 4429, reason: "rate_limited" },
 } as const satisfies Record<string, CloseReason>;

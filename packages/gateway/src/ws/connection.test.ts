@@ -19,9 +19,9 @@ function afterCallbacks(): Promise<void> {
 describe("frames that are held", () => {
   test("leave together once the present callbacks are through, in order", async () => {
     const { connection, received } = await (await SocketPairs.open()).connect();
-    connection.hold();
+    connection.corkUntilNextTick();
     for (const frame of FRAMES) connection.answer(frame);
-    connection.hold();
+    connection.corkUntilNextTick();
     const bytes = FRAMES.reduce((sum, frame) => sum + wireFrame(frame).length, 0);
     expect(connection.bufferedBytes).toBe(bytes);
     await afterCallbacks();
@@ -36,7 +36,7 @@ describe("frames that are held", () => {
     const seen: unknown[] = [];
     client.socket.on("message", () => seen.push("frame"));
     client.socket.on("ping", () => seen.push("ping"));
-    connection.hold();
+    connection.corkUntilNextTick();
     connection.answer(FRAMES[0]!);
     connection.ping();
     expect(connection.offer(wireFrame(FRAMES[1]!))).toBe(true);
@@ -47,7 +47,7 @@ describe("frames that are held", () => {
 
   test("come before the goodbye of a connection that closes meanwhile; nothing comes after it", async () => {
     const { connection, client } = await (await SocketPairs.open()).connect();
-    connection.hold();
+    connection.corkUntilNextTick();
     connection.answer(FRAMES[0]!);
     connection.answer(FRAMES[1]!);
     connection.close(CLOSE.sessionEnded);
@@ -60,7 +60,7 @@ describe("frames that are held", () => {
     const maxBufferedBytes = 1_000;
     const { connection, client } = await (await SocketPairs.open({ maxBufferedBytes })).connect();
     const large = { t: "ok", d: { number: 1, text: "x".repeat(600) } };
-    connection.hold();
+    connection.corkUntilNextTick();
     connection.answer(large);
     connection.answer(large);
     expect(await client.closed).toEqual({ code: 4408, reason: "too_slow" });
@@ -69,10 +69,10 @@ describe("frames that are held", () => {
 
   test("go with a connection that is cut meanwhile", async () => {
     const { connection, client } = await (await SocketPairs.open()).connect();
-    connection.hold();
+    connection.corkUntilNextTick();
     connection.answer(FRAMES[0]!);
     connection.destroy();
-    connection.hold();
+    connection.corkUntilNextTick();
     await connection.closed;
     expect((await client.closed).code).toBe(1006);
     expect(client.frames).toEqual([]);
@@ -83,7 +83,7 @@ describe("room", () => {
   test("little waits: nobody waits for a drain that Node does not tell of", async () => {
     const { connection, received } = await (await SocketPairs.open({ roomBytes: 1_024 })).connect();
     // More than the setting and less than Node's own buffer.
-    connection.hold();
+    connection.corkUntilNextTick();
     connection.answer({ t: "ok", d: { number: 1, text: "x".repeat(4_096) } });
     expect(connection.bufferedBytes).toBeGreaterThan(1_024);
     await connection.room();
@@ -95,7 +95,7 @@ describe("room", () => {
     const large = wireFrame({ t: "ok", d: { text: "x".repeat(1_000) } });
     let drains = 0;
     connection.onDrain(() => drains++);
-    connection.hold();
+    connection.corkUntilNextTick();
     while (connection.offer(large));
     const waiting = connection.room();
     expect(drains).toBe(0);
@@ -137,7 +137,7 @@ describe("a frame larger than all that may wait", () => {
 
   test("is not sent where something waits", async () => {
     const { connection, client } = await (await SocketPairs.open({ maxBufferedBytes })).connect();
-    connection.hold();
+    connection.corkUntilNextTick();
     connection.answer(small);
     connection.answer(large);
     expect(await client.closed).toEqual({ code: 4408, reason: "too_slow" });
@@ -182,7 +182,7 @@ describe("pongs", () => {
   test("past the cap the socket is closed", async () => {
     const limits = { maxBufferedBytes: 1_000 };
     const { connection, client } = await (await SocketPairs.open(limits)).connect();
-    connection.hold();
+    connection.corkUntilNextTick();
     connection.answer({ t: "ok", d: { number: 1, text: "x".repeat(900) } });
     connection.pong(Buffer.alloc(125));
     expect(await client.closed).toEqual({ code: 4408, reason: "too_slow" });

@@ -1,11 +1,14 @@
 /**
- * One client's socket: prepared frames go out, messages come in, and what waits for a slow reader is
- * bounded.
+ * The write side of one client's socket, with bounded buffers for a slow reader.
  *
- * Frames are written to the TCP socket directly, in the same turn as `ws` writes its own control
- * frames, so the two never cut into each other; nothing is written once the closing handshake has
- * begun. Whoever subscribes this connection to something hangs its way out into `subscriptions`, and
- * everything is let go of exactly once, when the socket closes for whatever reason.
+ * Encoded frames go to the TCP socket (`transport`) directly. `ws` writes its control frames to the same
+ * stream synchronously, so the bytes of two frames never mix. Nothing is written once the closing
+ * handshake has begun. Every entry of `subscriptions` is ended exactly once: by an unsubscribe, or when
+ * the socket closes.
+ *
+ * Buffers, in bytes of `transport.writableLength`:
+ *   above `roomBytes`         droppable frames (`offer`) are skipped until the socket drains
+ *   above `maxBufferedBytes`  the socket is closed, since other frames (`send`) must not be skipped
  */
 
 import type { Duplex } from "node:stream";
@@ -18,14 +21,14 @@ import type { SocketCall } from "./socket-call.js";
 import type { SocketLimits } from "./socket-limits.js";
 import { type WireFrame, wireFrame } from "./wire-frame.js";
 
-/** How long a peer may take to read the reason why its socket is closed unread. */
+/** How long the peer of `closeUnread` has to read the close frame. */
 const LINGER_MS = 500;
-/** Frames that a peer may have had on their way when it was told to close. */
+/** Frames that a peer may have sent before it read the close frame. */
 const MAX_LATE_FRAMES = 1_000;
 /** Of a server's ping or pong. */
 const CONTROL_HEADER_BYTES = 2;
 
-/** Who a connection speaks for. */
+/** The session that a connection is bound to. */
 export interface ConnectionSession {
   readonly token: string;
   readonly number: number;
@@ -41,25 +44,25 @@ export class Connection {
   session: ConnectionSession | undefined;
   /** By stream name. */
   readonly subscriptions = new Map<string, Subscription>();
-  /** Whether the other end has been heard of since the last look. */
+  /** Whether a frame has arrived since the last ping. */
   isAlive = true;
-  /** Resolves when the socket is gone. */
+  /** Resolves when the socket is closed. */
   readonly closed: Promise<void>;
   private isClosing = false;
-  private isHeld = false;
+  private isCorked = false;
   private messages = 0;
   private waitingForRoom: (() => void)[] = [];
   private readonly drainWatchers = new Set<{ readonly callback: () => void }>();
-  private readonly underWay = new Set<SocketCall>();
-  /** What may wait before frames are left out. */
+  private readonly inFlight = new Set<SocketCall>();
   private readonly roomBytes: number;
-  /** Size of a frame that is on its way and alone past the cap. */
+  /** Length of a buffered frame that is larger than `maxBufferedBytes`; 0 if there is none. */
   private oversizeBytes = 0;
   private lateFrames = 0;
-  private isPongDue = false;
-  private pongsWaiting = 0;
-  private owedPong: Buffer | undefined;
-  private giveUpWaiting: (() => void) | undefined;
+  private isPongExpected = false;
+  private bufferedPongs = 0;
+  /** The latest ping that waits for `bufferedPongs` to reach 0. */
+  private deferredPing: Buffer | undefined;
+  private cancelWait: (() => void) | undefined;
 
   constructor(
     readonly id: string,
@@ -69,7 +72,7 @@ export class Connection {
     private readonly limits: SocketLimits,
     private readonly budgets: CostBudgets,
   ) {
-    // Node says that a reader has caught up only if more than this much was waiting.
+    // Node emits `drain` only after more than writableHighWaterMark bytes were buffered.
     this.roomBytes = Math.max(limits.roomBytes, transport.writableHighWaterMark);
     transport.on("drain", () => {
       this.oversizeBytes = 0;
@@ -83,14 +86,14 @@ export class Connection {
     });
   }
 
-  /** Bytes written and not yet taken by the operating system. */
+  /** Bytes written and not yet accepted by the operating system. */
   get bufferedBytes(): number {
     return this.transport.writableLength;
   }
 
   /**
-   * Whether little enough waits for frames that may be left out, or for a page of the past, and the
-   * client's address can pay for them. A reader that is over budget is treated as a slow one.
+   * Whether droppable frames and pages of the history may be written: at most `roomBytes` are buffered,
+   * and the client's address is not over its budget. A client over budget is treated as a slow reader.
    */
   get hasRoom(): boolean {
     if (this.transport.writableLength > this.roomBytes) return false;
@@ -99,7 +102,6 @@ export class Connection {
     return false;
   }
 
-  /** Whether the client's address is over its budget. */
   get isOwing(): boolean {
     return this.budgets.isOwing(this.address);
   }
@@ -108,7 +110,6 @@ export class Connection {
     this.budgets.charge(this.address, micros);
   }
 
-  /** Stops reading what the client sends. */
   pause(): void {
     this.socket.pause();
   }
@@ -121,19 +122,19 @@ export class Connection {
     return !this.isClosing && this.socket.readyState === WebSocket.OPEN;
   }
 
-  /** Counts a message; answers how many there were with it. */
+  /** Counts a message; returns the count including it. */
   countMessage(): number {
     return ++this.messages;
   }
 
-  /** Writes a frame that may not be left out; where it would pile up past the cap, closes instead. */
+  /** Writes a frame that must not be skipped; closes the socket if it would exceed the buffer cap. */
   send(frame: WireFrame): void {
     if (!this.isOpen) return;
-    if (this.mayWait(frame.length)) this.write(frame);
+    if (this.fitsBuffer(frame.length)) this.write(frame);
     else this.close(CLOSE.tooSlow);
   }
 
-  /** Writes a frame that may be left out, unless the reader is too far behind; answers whether. */
+  /** Writes a droppable frame if there is room; returns whether it did. */
   offer(frame: WireFrame): boolean {
     if (!this.isOpen || !this.hasRoom) return false;
     this.write(frame);
@@ -141,92 +142,91 @@ export class Connection {
   }
 
   answer(frame: ServerFrame): void {
-    // More than this one under way: those that become durable together are answered together.
-    if (this.underWay.size > 1) this.hold();
+    // Orders of one batch are acknowledged in one turn: their frames share one system call.
+    if (this.inFlight.size > 1) this.corkUntilNextTick();
     this.send(wireFrame(frame));
   }
 
-  /** What is written until the present callbacks are through goes out in one system call. */
-  hold(): void {
-    if (this.isHeld || !this.isOpen) return;
-    this.isHeld = true;
+  /** Writes everything up to the next tick in one system call. */
+  corkUntilNextTick(): void {
+    if (this.isCorked || !this.isOpen) return;
+    this.isCorked = true;
     this.transport.cork();
     process.nextTick(() => {
-      this.isHeld = false;
+      this.isCorked = false;
       this.transport.uncork();
     });
   }
 
-  /** An operation that this connection has asked for is answered later: `end` says when. */
+  /** Registers a call that is answered later; `end` removes it. */
   begin(call: SocketCall): void {
-    this.underWay.add(call);
+    this.inFlight.add(call);
   }
 
   end(call: SocketCall): void {
-    this.underWay.delete(call);
+    this.inFlight.delete(call);
   }
 
-  /** How many operations are not answered yet. */
+  /** Calls in flight. */
   get unanswered(): number {
-    return this.underWay.size;
+    return this.inFlight.size;
   }
 
-  /** Resolves once all that is under way now has been answered, whether or not anyone hears it. */
+  /** Resolves once every call that is in flight now is answered, even if the socket is closed by then. */
   async answered(): Promise<void> {
-    await Promise.all(Array.from(this.underWay, (call) => call.answered()));
+    await Promise.all(Array.from(this.inFlight, (call) => call.answered()));
   }
 
-  /** Resolves once there is room, at the latest when the socket closes. */
+  /** Resolves once there is room or the socket closes. */
   room(): Promise<void> {
     if (this.hasRoom || !this.isOpen) return Promise.resolve();
     return new Promise((resolve) => this.waitingForRoom.push(resolve));
   }
 
-  /** Calls back each time a reader that fell behind has taken everything; answers how to stop. */
+  /** Calls back each time the buffer of a slow reader drains; returns a function that unsubscribes. */
   onDrain(callback: () => void): () => void {
-    // A set of our own: a socket with many streams would have Node warn of a listener leak.
+    // Not a listener per stream: Node would warn of a listener leak.
     const entry = { callback };
     this.drainWatchers.add(entry);
     return () => this.drainWatchers.delete(entry);
   }
 
-  /** Asks whether anyone is still there. */
   ping(): void {
     if (!this.isOpen) return;
-    if (!this.mayWait(CONTROL_HEADER_BYTES)) {
+    if (!this.fitsBuffer(CONTROL_HEADER_BYTES)) {
       this.close(CLOSE.tooSlow);
       return;
     }
-    this.isPongDue = true;
+    this.isPongExpected = true;
     this.socket.ping();
   }
 
-  /** A pong has come; answers whether it was asked for. */
+  /** Returns whether the pong that has arrived answers a ping of this side. */
   takePong(): boolean {
-    const wasDue = this.isPongDue;
-    this.isPongDue = false;
-    return wasDue;
+    const wasExpected = this.isPongExpected;
+    this.isPongExpected = false;
+    return wasExpected;
   }
 
   /**
-   * Answers a ping. For a reader that is behind, one answer at a time waits, to the latest ping, as
-   * RFC 6455 allows: whoever pings without reading must not fill the memory with pongs.
+   * Answers a ping. While a pong is buffered and the socket needs to drain, only the latest ping is kept
+   * and answered later, as RFC 6455 allows: a peer that pings without reading must not fill the memory.
    */
   pong(data: Buffer): void {
     if (!this.isOpen) return;
-    if (this.pongsWaiting > 0 && this.transport.writableNeedDrain) {
-      this.owedPong = data;
+    if (this.bufferedPongs > 0 && this.transport.writableNeedDrain) {
+      this.deferredPing = data;
       return;
     }
-    if (!this.mayWait(CONTROL_HEADER_BYTES + data.length)) {
+    if (!this.fitsBuffer(CONTROL_HEADER_BYTES + data.length)) {
       this.close(CLOSE.tooSlow);
       return;
     }
-    this.pongsWaiting++;
-    this.socket.pong(data, false, () => this.onPongTaken());
+    this.bufferedPongs++;
+    this.socket.pong(data, false, () => this.onPongWritten());
   }
 
-  /** Begins the closing handshake; nothing is sent any more. */
+  /** Begins the closing handshake; nothing is written after it. */
   close({ code, reason }: CloseReason): void {
     if (this.isClosing) return;
     this.isClosing = true;
@@ -234,7 +234,7 @@ export class Connection {
     this.socket.close(code, reason);
   }
 
-  /** Says why and closes without reading on: a client that sends too much goes on sending. */
+  /** Closes without reading any further: a client that sends too much may not stop. */
   closeUnread(reason: CloseReason): void {
     if (this.isClosing) return;
     this.close(reason);
@@ -242,34 +242,32 @@ export class Connection {
     setTimeout(() => this.destroy(), LINGER_MS).unref();
   }
 
-  /** Counts a frame that came after the decision to close; too many cut the connection. */
+  /** Counts a frame that arrived after `close`; destroys the socket after `MAX_LATE_FRAMES`. */
   countLate(): void {
     this.charge(COST.controlFrame);
     this.lateFrames++;
     if (this.lateFrames === MAX_LATE_FRAMES) this.destroy();
   }
 
-  /** Cuts the connection. */
   destroy(): void {
     this.socket.terminate();
   }
 
-  private onPongTaken(): void {
-    this.pongsWaiting--;
-    const owed = this.owedPong;
-    if (owed === undefined || this.pongsWaiting > 0) return;
-    this.owedPong = undefined;
-    this.pong(owed);
+  private onPongWritten(): void {
+    this.bufferedPongs--;
+    const ping = this.deferredPing;
+    if (ping === undefined || this.bufferedPongs > 0) return;
+    this.deferredPing = undefined;
+    this.pong(ping);
   }
 
   /**
-   * Whether so many bytes may be written. Past the cap they may not, unless nothing waits: a frame
-   * that is larger than the cap could never be sent otherwise. While such a one is on its way, what
-   * waits behind it has the cap to itself.
+   * Whether `bytes` fit into the buffer. An empty buffer takes a frame of any length, since a frame
+   * above the cap could never be sent otherwise; while it is buffered, the cap applies to what follows.
    */
-  private mayWait(bytes: number): boolean {
-    const waiting = this.transport.writableLength;
-    return waiting === 0 || waiting + bytes <= this.limits.maxBufferedBytes + this.oversizeBytes;
+  private fitsBuffer(bytes: number): boolean {
+    const buffered = this.transport.writableLength;
+    return buffered === 0 || buffered + bytes <= this.limits.maxBufferedBytes + this.oversizeBytes;
   }
 
   private write(frame: WireFrame): void {
@@ -285,8 +283,8 @@ export class Connection {
   }
 
   private announceRoomWhenPaid(): void {
-    this.giveUpWaiting ??= this.budgets.whenPaid(this.address, () => {
-      this.giveUpWaiting = undefined;
+    this.cancelWait ??= this.budgets.whenPaid(this.address, () => {
+      this.cancelWait = undefined;
       this.announceRoom();
     });
   }
@@ -297,7 +295,7 @@ export class Connection {
 
   private onClose(): void {
     this.isClosing = true;
-    this.giveUpWaiting?.();
+    this.cancelWait?.();
     this.endAll();
   }
 

@@ -1,9 +1,11 @@
 /**
- * From what a client sent to the answer it gets: every message is answered, by `ok`, `pong` or
- * `error`, with its `id` if it has one that can be read.
+ * The messages of one connection: rate limit, budget, strict parsing, dispatch to an operation.
  *
- * Text is read as strictly as a request's body. Whatever a message holds, the worst it earns is an
- * `error`; whatever fails on this side is logged whole and shown as `internal_error`.
+ * Every message is answered with `ok`, `pong` or `error`, with its `id` if it has a valid one. A fault
+ * of the server is logged in full and sent as `internal_error`.
+ *
+ * A message of a client over its budget waits in `held`, in order, and the socket is paused: `whenPaid`
+ * runs one message each time the debt is repaid; when `held` is empty the socket is resumed.
  */
 
 import { ApiError, parseStrictJson } from "@perpgate/protocol";
@@ -11,14 +13,10 @@ import { COST, readCost } from "../limits/costs.js";
 import { TokenBuckets } from "../limits/token-buckets.js";
 import { CLOSE } from "./close-codes.js";
 import type { Connection } from "./connection.js";
-import { auth } from "./operations/auth.js";
-import { cancel } from "./operations/cancel.js";
 import type { SocketContext, SocketOperation } from "./operations/operation.js";
-import { order } from "./operations/order.js";
-import { ping } from "./operations/ping.js";
-import { session } from "./operations/session.js";
-import { subscribe } from "./operations/subscribe.js";
-import { unsubscribe } from "./operations/unsubscribe.js";
+import { cancel, order } from "./operations/orders.js";
+import { auth, ping, session } from "./operations/session.js";
+import { subscribe, unsubscribe } from "./operations/subscriptions.js";
 import { type FaultSink, type MessageId, SocketCall } from "./socket-call.js";
 import { messageRule } from "./socket-limits.js";
 
@@ -33,11 +31,11 @@ const OPERATIONS: ReadonlyMap<string, SocketOperation> = new Map([
 ]);
 const MAX_ID_LENGTH = 64;
 const MAX_SHOWN = 32;
-/** The buckets of a connection: who is at the limit of one may still answer a ping. */
+/** Keys of the two buckets of a connection: a client at its message limit may still answer pings. */
 const MESSAGES = 0;
 const CONTROL_FRAMES = 1;
 
-/** Found before the message is parsed, so it may be fooled; its sender then only spends a reserve. */
+/** Applied to unparsed text; a false match only uses up the sender's own reserve. */
 const EXIT_OPERATION = /"op"\s*:\s*"(?:cancel|order)"/;
 
 interface HeldMessage {
@@ -48,10 +46,10 @@ interface HeldMessage {
 
 export class Messages {
   private readonly rate: TokenBuckets<number>;
-  /** Messages refused in a row for coming too fast. */
+  /** Consecutive messages above the rate. */
   private refused = 0;
   private readonly held: HeldMessage[] = [];
-  private giveUpWaiting: (() => void) | undefined;
+  private cancelWait: (() => void) | undefined;
 
   constructor(
     private readonly connection: Connection,
@@ -63,7 +61,7 @@ export class Messages {
 
   receive(data: Buffer, isBinary: boolean): void {
     const { connection } = this;
-    // `ws` still raises what the last read brought after the decision to close.
+    // `ws` still emits the messages of its last read after `close`.
     if (!connection.isOpen) {
       connection.countLate();
       return;
@@ -93,9 +91,8 @@ export class Messages {
   }
 
   /**
-   * Whether the message of a client over its budget may pass at the cost of the reserve: a short one
-   * of a live session that cancels, or that orders, since an order may be a reduction. One that is
-   * not waits in its operation.
+   * Whether the message of a client over its budget may use the reserve: a short message of a live
+   * session that cancels or orders. An order that turns out not to reduce waits in its operation.
    */
   private isExit(data: Buffer, isBinary: boolean, call: SocketCall): boolean {
     const { session, address } = this.connection;
@@ -107,7 +104,7 @@ export class Messages {
     return true;
   }
 
-  /** The socket is not read until the address has paid; what the last read brought waits here. */
+  /** Pauses the socket; messages that `ws` has already read follow into `held`. */
   private hold(message: HeldMessage): void {
     const { connection, context } = this;
     if (this.held.length >= context.limits.heldMessages) {
@@ -118,37 +115,37 @@ export class Messages {
     this.held.push(message);
     if (this.held.length > 1) return;
     connection.pause();
-    this.waitForTurn();
+    this.runWhenPaid();
   }
 
-  private waitForTurn(): void {
+  private runWhenPaid(): void {
     const { address } = this.connection;
-    this.giveUpWaiting = this.context.gateway.budgets.whenPaid(address, () => {
+    this.cancelWait = this.context.gateway.budgets.whenPaid(address, () => {
       const message = this.held.shift();
       if (message === undefined || !this.connection.isOpen) return;
       this.connection.charge(COST.message);
       this.run(message.data, message.isBinary, message.call);
-      if (this.held.length > 0) this.waitForTurn();
+      if (this.held.length > 0) this.runWhenPaid();
       else this.connection.resume();
     });
   }
 
-  /** The socket is gone: what waits is not served. */
+  /** The socket is closed: held messages are dropped. */
   end(): void {
     this.held.length = 0;
-    this.giveUpWaiting?.();
+    this.cancelWait?.();
   }
 
   receivePing(data: Buffer): void {
     if (this.isControlWithinRate()) this.connection.pong(data);
   }
 
-  /** One that was asked for is free. */
+  /** A pong that answers a ping of this side is not counted. */
   receivePong(): void {
     if (!this.connection.takePong()) this.isControlWithinRate();
   }
 
-  /** There is no answer that could refuse a control frame: past the limit the socket is closed. */
+  /** No frame could refuse a control frame: above the rate the socket is closed. */
   private isControlWithinRate(): boolean {
     if (!this.connection.isOpen) {
       this.connection.countLate();
@@ -160,7 +157,7 @@ export class Messages {
     return isAllowed;
   }
 
-  /** Refused unread, so without its `id`; one that keeps on, or is over its budget, is closed. */
+  /** Refuses without parsing, so without `id`; closes a client that continues or is over its budget. */
   private isWithinRate(now: number, call: SocketCall, isOwing: boolean): boolean {
     const { isAllowed, retryAfterMs } = this.rate.take(MESSAGES, now);
     if (isAllowed) {
@@ -179,7 +176,7 @@ export class Messages {
   }
 }
 
-/** Takes over what an answer repeats of its message. */
+/** Sets `call.id` and `call.op`, which the answer repeats. */
 function readEcho(message: unknown, call: SocketCall): void {
   if (typeof message !== "object" || message === null) return;
   if ("id" in message && isId(message.id)) call.id = message.id;

@@ -1,14 +1,14 @@
 /**
- * Which sockets speak for which session: whoever signs out, or whose session expires, is cut off
- * everywhere at once; and a session that wants its orders gone with its last socket gets that.
+ * The sockets of each session: closes all of them when the session ends, and submits
+ * `SessionDisconnected` when a session with cancel-on-disconnect loses its last socket.
  *
- * The loss of a session's last socket is a command like any other: it is in the log before anything
- * that a later socket asks for. What a lost socket sent last, be it the last one or one before it,
- * may still be on its way there (a signature is being checked, say) and would come behind it; so once
- * all of that is answered, and if then nobody speaks for the session, the log is told again.
+ * `SessionDisconnected` is a command: it is in the log before anything that a later socket sends. Orders
+ * that a closed socket sent before it closed may still be in flight (for instance in the signature
+ * check) and would enter the log after it. So `leave` submits the command a second time, after all calls
+ * in flight of the closed socket are answered, unless the session has a socket by then.
  *
- * A crash here loses every socket and tells nobody. The next start does: it takes all sessions with
- * the option for disconnected.
+ * After a crash there are no sockets and no such commands: the next start treats every session with the
+ * option as disconnected.
  */
 
 import { ApiError } from "@perpgate/protocol";
@@ -19,32 +19,32 @@ import { CLOSE } from "./close-codes.js";
 import type { Connection, ConnectionSession } from "./connection.js";
 
 /**
- * How often, by account, sockets may begin to speak for a session with the option on: each may end
- * in a record of the log, which nobody is to fill by coming and going.
+ * How often sockets may bind to sessions with cancel-on-disconnect, per account: each may cause a record
+ * in the log, which a client must not fill by reconnecting.
  */
-const COMINGS = { name: "sockets", perSecond: 20, burst: 100 };
+const BIND_RATE = { name: "sockets", perSecond: 20, burst: 100 };
 
 export class SessionSockets {
   private readonly sockets = new Map<number, Set<Connection>>();
-  private readonly comings = new TokenBuckets<number>(COMINGS);
-  /** Losses that the log is about to hear of. */
-  private readonly underWay = new Set<Promise<void>>();
+  private readonly binds = new TokenBuckets<number>(BIND_RATE);
+  /** `SessionDisconnected` commands that are not durable yet, or wait for calls in flight. */
+  private readonly pending = new Set<Promise<void>>();
 
   constructor(
     private readonly venue: Venue,
     private readonly onFault: (error: unknown) => void,
   ) {}
 
-  /** The session of a token that is alive, or `invalid_token`; `before` is who spoke till now. */
+  /** The live session of the token; throws `invalid_token`. `before`: what the socket is bound to now. */
   sessionOf(token: string, before?: ConnectionSession): ConnectionSession {
     const session = this.venue.views.session(tokenHashOf(token));
     if (session === undefined) throw new ApiError("invalid_token", {});
     const { number, account } = session;
-    if (session.cancelOnDisconnect && before?.number !== number) this.countComing(account);
+    if (session.cancelOnDisconnect && before?.number !== number) this.countBind(account);
     return { token, number, account };
   }
 
-  /** From now on the connection speaks for the session; private streams of another account end. */
+  /** Binds the connection to the session; ends private streams of another account. */
   bind(connection: Connection, session: ConnectionSession): void {
     const before = connection.session;
     if (before?.account !== session.account) endPrivateStreams(connection);
@@ -57,7 +57,7 @@ export class SessionSockets {
     connection.session = session;
   }
 
-  /** The connection is gone, or speaks for another session from now on. */
+  /** The connection is closed, or about to be bound to another session. */
   leave(connection: Connection): void {
     const { session } = connection;
     if (session === undefined) return;
@@ -65,14 +65,14 @@ export class SessionSockets {
     if (sockets?.delete(connection) !== true) return;
     if (sockets.size === 0) {
       this.sockets.delete(session.number);
-      this.tell(this.disconnected(session.number));
+      this.track(this.submitDisconnected(session.number));
     }
-    // Also while others remain: they may be gone before this one's last orders are in the log.
+    // Also while other sockets remain: they may close before these calls are in the log.
     if (connection.unanswered === 0) return;
-    this.tell(connection.answered().then(() => this.disconnected(session.number)));
+    this.track(connection.answered().then(() => this.submitDisconnected(session.number)));
   }
 
-  /** The session is over. Called during a command, so the sockets are closed right after it. */
+  /** Closes the sockets of an ended session, in the next turn: it runs inside the apply callback. */
   closeSession(session: number): void {
     const sockets = this.sockets.get(session);
     if (sockets === undefined) return;
@@ -81,34 +81,34 @@ export class SessionSockets {
     });
   }
 
-  /** Resolves once every loss so far is durable. */
+  /** Resolves once no `SessionDisconnected` is pending. */
   async settled(): Promise<void> {
-    while (this.underWay.size > 0) await Promise.all(this.underWay);
+    while (this.pending.size > 0) await Promise.all(this.pending);
   }
 
-  /** Resolves once the log knows that nobody is connected for the session, if that concerns it. */
-  private async disconnected(session: number): Promise<void> {
+  /** No-op if the session has a socket or does not have the option; resolves once durable. */
+  private async submitDisconnected(session: number): Promise<void> {
     const { venue } = this;
     if (this.sockets.has(session) || !venue.views.cancelsOnDisconnect(session)) return;
     const command = { kind: "SessionDisconnected", stampMs: venue.nowMs(), session } as const;
     await venue.submitted(command, NO_EVIDENCE, () => undefined);
   }
 
-  private tell(loss: Promise<void>): void {
-    const told = loss
+  private track(submission: Promise<void>): void {
+    const settled = submission
       .catch((error: unknown) => {
-        // A venue that has stopped starts again with everyone disconnected.
+        // The next start treats every session with the option as disconnected.
         if (!(error instanceof VenueStopped)) this.onFault(error);
       })
-      .finally(() => this.underWay.delete(told));
-    this.underWay.add(told);
+      .finally(() => this.pending.delete(settled));
+    this.pending.add(settled);
   }
 
-  private countComing(account: number): void {
-    const { isAllowed, retryAfterMs } = this.comings.take(account, performance.now());
+  private countBind(account: number): void {
+    const { isAllowed, retryAfterMs } = this.binds.take(account, performance.now());
     if (isAllowed) return;
     const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
-    const details = { limit: COMINGS.name, retryAfterMs: Math.ceil(retryAfterMs) };
+    const details = { limit: BIND_RATE.name, retryAfterMs: Math.ceil(retryAfterMs) };
     throw new ApiError("rate_limited", { retryAfterSeconds }, { details });
   }
 }

@@ -1,9 +1,8 @@
 /**
- * One message of a client under way, from the moment it was read to its answer.
+ * One message of a client, from its arrival to its answer.
  *
- * It is all that an operation sees of the message's surroundings, and at once the client whose
- * request the operation's REST twin believes to answer: an order over the socket costs this one
- * object. Names and texts that only a refusal shows are made when one is.
+ * It is also the `TimedClient` that the REST operation of the same meaning takes, so that an order over
+ * the socket allocates one object. `requestId` is built only when an error shows it.
  */
 
 import { ApiError } from "@perpgate/protocol";
@@ -18,25 +17,24 @@ export type MessageId = string | number;
 export type FaultSink = (error: unknown, requestId: string) => void;
 
 export class SocketCall implements TimedClient {
-  /** What an answer repeats of the message, as far as it could be read. */
+  /** Copied into the answer; undefined if the message has none or was not parsed. */
   id: MessageId | undefined;
   op: string | undefined;
   account: number | undefined;
   overBudget: OverBudget | undefined;
-  /** Whether the answer is one that was given before. */
+  /** Whether the acknowledgement is that of an earlier order with the same nonce. */
   isReplay = false;
   private whenAnswered: (() => void)[] | undefined;
 
   constructor(
     readonly connection: Connection,
-    /** The message's place among those of its connection, from 1. */
+    /** Of the message within its connection, from 1. */
     private readonly number: number,
     /** Monotonic milliseconds at which the message was read. */
     private readonly receivedAt: number,
     private readonly onFault: FaultSink,
   ) {}
 
-  /** Names the message in logs and in refusals. */
   get requestId(): string {
     return `${this.connection.id}-${this.number}`;
   }
@@ -53,7 +51,7 @@ export class SocketCall implements TimedClient {
     return false;
   }
 
-  /** Of the headers that the answer would have carried, one has a place in a frame. */
+  /** A frame has a field for one of the headers of the REST answer. */
   readonly header = (name: string, value: string): void => {
     if (name === "idempotent-replay") this.isReplay = value === "true";
   };
@@ -66,7 +64,7 @@ export class SocketCall implements TimedClient {
     this.connection.answer({ t: "ok", d: this.echoing(fields) });
   }
 
-  /** An `error` frame, with the stream that it is about where a message names several. */
+  /** Sends an `error` frame; `about` names the stream if the message names several. */
   refuse(error: unknown, about?: { readonly stream: string }): void {
     if (!(error instanceof ApiError)) this.onFault(error, this.requestId);
     this.connection.charge(COST.errorFrame);
@@ -76,13 +74,13 @@ export class SocketCall implements TimedClient {
     this.connection.answer({ t: "error", d });
   }
 
-  /** Something failed after the answer had promised it: the client has to start again. */
+  /** Closes the socket: an operation failed after its `ok` was sent. */
   fail(error: unknown): void {
     this.onFault(error, this.requestId);
     this.connection.close(CLOSE.internalError);
   }
 
-  /** The answer comes later: `ok` with what `fieldsOf` makes of the value, or a refusal. */
+  /** Sends `ok` with `fieldsOf(value)` when the promise resolves, `error` when it rejects. */
   answerWith<T>(value: Promise<T>, fieldsOf: (value: T, call: this) => object): void {
     this.connection.begin(this);
     value.then(
@@ -101,7 +99,7 @@ export class SocketCall implements TimedClient {
     );
   }
 
-  /** Resolves once an answer that comes later has come, whether or not anyone hears it. */
+  /** Resolves once the call is answered, even if the socket is closed by then. */
   answered(): Promise<void> {
     return new Promise((resolve) => {
       this.whenAnswered ??= [];

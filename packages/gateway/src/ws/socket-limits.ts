@@ -1,10 +1,9 @@
 /**
  * Bounds on what one socket, and one address, may cost.
  *
- * What waits for a reader is bounded twice: past `roomBytes` the frames that only show the latest
- * state (books, tickers, candles) are left out until there is room again; past `maxBufferedBytes`
- * the socket is closed, because the other frames may not be left out. One frame past either is
- * possible: a frame goes out whole or not at all.
+ * The write buffer has two bounds: above `roomBytes` the frames that show the latest state (books,
+ * tickers, candles) are skipped until there is room; above `maxBufferedBytes` the socket is closed,
+ * because the other frames must not be skipped. The buffer may exceed either by one frame.
  */
 
 import type { BucketRule } from "../limits/token-buckets.js";
@@ -13,18 +12,18 @@ export interface SocketLimits {
   readonly socketsPerAddress: number;
   readonly streamsPerSocket: number;
   readonly messageBytes: number;
-  /** Fragments that one message may come in. */
+  /** Fragments of one message. */
   readonly messageFragments: number;
   readonly messagesPerSecond: number;
   readonly messagesBurst: number;
   /** Messages that may wait while the client's address is over its budget. */
   readonly heldMessages: number;
-  /** Counts as no less than what Node itself lets wait on a socket (16 KiB in Node 20). */
+  /** Raised to Node's writableHighWaterMark if lower (16 KiB in Node 20). */
   readonly roomBytes: number;
   readonly maxBufferedBytes: number;
-  /** A socket that has not been heard of for two of these is dead. */
+  /** A socket that sends nothing for two intervals is closed. */
   readonly pingIntervalMs: number;
-  /** How long a closing socket may take to say goodbye. */
+  /** How long the peer may take to answer a close frame. */
   readonly closeTimeoutMs: number;
 }
 
@@ -42,7 +41,7 @@ export const DEFAULT_SOCKET_LIMITS: SocketLimits = {
   closeTimeoutMs: 5_000,
 };
 
-/** What is wrong with the limits taken together, in the words of the settings; undefined if nothing. */
+/** Describes limits that contradict each other, by the names of the settings; undefined if valid. */
 export function socketLimitsProblem(limits: SocketLimits): string | undefined {
   const { roomBytes, maxBufferedBytes } = limits;
   if (roomBytes <= maxBufferedBytes) return undefined;

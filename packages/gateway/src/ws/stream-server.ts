@@ -1,10 +1,11 @@
 /**
- * `/ws/v1` on the gateway's own HTTP server: from the upgrade to the last byte.
+ * `/ws/v1` on the gateway's HTTP server.
  *
- *   upgrade → path → origin → caps → token → handshake → messages ⇄ frames → close
+ *   upgrade → path → budget → origin → caps → token → handshake → messages ⇄ frames → close
  *
- * A socket is refused before the handshake in the shape of every other error, and closed after it
- * with a code of `close-codes.ts`. Once a while every socket is asked whether anyone is still there.
+ * A request is refused before the handshake with an HTTP error, and a socket closed after it with a code
+ * of `close-codes.ts`. Every `pingIntervalMs` each socket is pinged, or destroyed if it has sent nothing
+ * since the last ping.
  */
 
 import type { IncomingMessage, Server } from "node:http";
@@ -25,9 +26,8 @@ import { Connection, type ConnectionSession } from "./connection.js";
 import { Messages } from "./messages.js";
 import { SessionSockets } from "./session-sockets.js";
 import { DEFAULT_SOCKET_LIMITS, type SocketLimits, socketLimitsProblem } from "./socket-limits.js";
-import { refuseForeignPage } from "./stream-origins.js";
 import { StreamHub } from "./streams/stream-hub.js";
-import { isStreamPath, refuseUpgrade, serveWithoutUpgrade } from "./upgrade.js";
+import { isStreamPath, refuseForeignPage, refuseUpgrade, serveWithoutUpgrade } from "./upgrade.js";
 
 export interface StreamLogger {
   info(fields: object, message: string): void;
@@ -40,27 +40,27 @@ export interface StreamServerOptions {
   readonly limits?: Partial<SocketLimits>;
 }
 
-/** Options of `ws` that its types do not know yet. */
+/** Options of `ws` that its types lack. */
 interface FragmentLimits {
   readonly maxFragments: number;
   readonly maxBufferedChunks: number;
   readonly closeTimeout: number;
 }
 
-/** Parts that TCP may deliver one message in; far above what any network makes of 64 KiB. */
+/** Chunks in which TCP may deliver one message; no network splits 64 KiB into as many. */
 const MAX_CHUNKS = 4_096;
 
 export class StreamServer {
   private readonly limits: SocketLimits;
   private readonly log: StreamLogger;
-  /** Sockets come and go as clients please. */
+  /** Sampled: clients decide how often they connect. */
   private readonly endings: SampledLog;
   private readonly hub: StreamHub;
   private readonly sessions: SessionSockets;
   private readonly sockets: WebSocketServer;
   private readonly connections = new Set<Connection>();
   private readonly perAddress = new Map<string, number>();
-  private readonly liveness: NodeJS.Timeout;
+  private readonly heartbeat: NodeJS.Timeout;
   private origins: AllowedOrigins = "*";
   private opened = 0;
   private isStopping = false;
@@ -72,7 +72,7 @@ export class StreamServer {
     this.log = log;
     this.endings = new SampledLog(log, "ended sockets");
     this.sessions = new SessionSockets(venue, (error) =>
-      log.error({ err: error }, "a lost connection could not be told"),
+      log.error({ err: error }, "SessionDisconnected was not submitted"),
     );
     this.hub = new StreamHub(
       venue,
@@ -82,9 +82,9 @@ export class StreamServer {
     const options: ServerOptions & FragmentLimits = {
       noServer: true,
       clientTracking: false,
-      // Small frames gain little and every socket would pay with a window of memory.
+      // Small frames gain little, and each socket would need memory for a window.
       perMessageDeflate: false,
-      // `ws` would answer every ping, however many answers wait already.
+      // `ws` would buffer a pong for every ping, without a bound.
       autoPong: false,
       maxPayload: this.limits.messageBytes,
       maxFragments: this.limits.messageFragments,
@@ -95,23 +95,22 @@ export class StreamServer {
     this.sockets.on("wsClientError", (error, socket) => {
       refuseUpgrade(socket, new ApiError("malformed_request", { problem: error.message }));
     });
-    // Not before what has arrived was read: after a pause of this process pongs may wait there.
-    const look = () => setImmediate(() => this.lookForTheDead());
-    this.liveness = setInterval(look, this.limits.pingIntervalMs);
-    this.liveness.unref();
+    // After one turn of reads: if the process was paused, pongs may be unread in the sockets.
+    const check = () => setImmediate(() => this.closeSilentSockets());
+    this.heartbeat = setInterval(check, this.limits.pingIntervalMs).unref();
   }
 
-  /** How many sockets are open. */
+  /** Open sockets. */
   get size(): number {
     return this.connections.size;
   }
 
-  /** How many streams they read, all together. */
+  /** Open subscriptions of all sockets. */
   get readerCount(): number {
     return this.hub.readerCount;
   }
 
-  /** Bytes that wait for readers, in this process. */
+  /** Bytes in the write buffers of all sockets. */
   get bufferedBytes(): number {
     let bytes = 0;
     for (const connection of this.connections) bytes += connection.bufferedBytes;
@@ -124,14 +123,14 @@ export class StreamServer {
     addressOf: (request: IncomingMessage) => string,
     /** Pages that may open sockets from a browser. */
     origins: AllowedOrigins = "*",
-    /** Whether a request's connection is free to leave HTTP. */
+    /** Whether the request's connection has no unanswered HTTP request. */
     mayUpgrade: (request: IncomingMessage) => boolean = () => true,
   ): void {
     this.origins = origins;
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       if (!mayUpgrade(request)) return;
       if (hasTooManyHeaders(request)) {
-        // By its peer: of too many headers not all are seen, so none says whose request it is.
+        // Charged to the peer: a forwarding header may be among those that Node dropped.
         const peer = clientKeyOf(request.socket.remoteAddress ?? "");
         gateway.budgets.charge(peer, COST.request);
         refuseUpgrade(socket, tooManyHeaders());
@@ -148,37 +147,37 @@ export class StreamServer {
     });
   }
 
-  /** Says goodbye to everyone; resolves once all are gone, and the log knows whom that concerns. */
+  /** Closes all sockets; resolves once they are closed and every `SessionDisconnected` is durable. */
   async stop(): Promise<void> {
     this.isStopping = true;
-    clearInterval(this.liveness);
+    clearInterval(this.heartbeat);
     this.hub.stop();
-    const gone = [...this.connections].map((connection) => {
+    const closed = [...this.connections].map((connection) => {
       connection.close(CLOSE.stopping);
       return connection.closed;
     });
-    await Promise.all(gone);
+    await Promise.all(closed);
     await this.sessions.settled();
   }
 
-  /** Cuts whoever has not said goodbye. */
+  /** Destroys sockets whose closing handshake has not finished. */
   cut(): void {
     for (const connection of [...this.connections]) connection.destroy();
   }
 
-  /** An address over its budget waits for its handshake; the socket is not read meanwhile. */
+  /** Delays the handshake of an address over its budget; the socket is not read until then. */
   private admitWhenPaid(
     socket: Duplex,
     address: string,
     { budgets }: GatewayContext,
     accept: () => void,
   ): void {
-    const pay = (): void => {
+    const chargeAndAccept = (): void => {
       budgets.charge(address, COST.upgrade);
       accept();
     };
     if (!budgets.isOwing(address)) {
-      pay();
+      chargeAndAccept();
       return;
     }
     if (budgets.waitingCount(address) >= this.limits.socketsPerAddress) {
@@ -186,15 +185,15 @@ export class StreamServer {
       refuseUpgrade(socket, overBudget());
       return;
     }
-    // Until `ws` takes over, a reset would be an unhandled error.
+    // A reset would be an unhandled error.
     const ignore = () => undefined;
     socket.on("error", ignore);
-    const giveUp = budgets.whenPaid(address, () => {
+    const cancelWait = budgets.whenPaid(address, () => {
       socket.off("error", ignore);
       if (socket.destroyed) return;
-      pay();
+      chargeAndAccept();
     });
-    socket.once("close", giveUp);
+    socket.once("close", cancelWait);
   }
 
   private accept(
@@ -204,7 +203,7 @@ export class StreamServer {
     address: string,
     gateway: GatewayContext,
   ): void {
-    // Until `ws` takes over, a reset would be an unhandled error.
+    // Until `ws` adds its listener, a reset would be an unhandled error.
     const ignore = () => undefined;
     socket.on("error", ignore);
     try {
@@ -225,7 +224,7 @@ export class StreamServer {
     refuseForeignPage(request, this.origins);
     const { socketsPerAddress: limit, pingIntervalMs } = this.limits;
     if ((this.perAddress.get(address) ?? 0) >= limit) {
-      // Sockets that nobody answers on are found once in so long.
+      // Silent sockets are closed once per interval.
       throw new ApiError(
         "too_many_sockets",
         { limit },
@@ -270,7 +269,7 @@ export class StreamServer {
       connection.isAlive = true;
       messages.receivePong();
     });
-    // What breaks the protocol: `ws` closes with the code for it, and tells here why.
+    // A violation of the protocol; `ws` closes the socket with the code for it.
     webSocket.on("error", (error) =>
       this.endings.info({ id, reason: error.message }, "socket error"),
     );
@@ -289,7 +288,7 @@ export class StreamServer {
     else this.perAddress.set(address, count);
   }
 
-  private lookForTheDead(): void {
+  private closeSilentSockets(): void {
     if (this.isStopping) return;
     for (const connection of [...this.connections]) {
       if (!connection.isAlive) {

@@ -1,33 +1,32 @@
 /**
- * Requests that ask to leave HTTP. Node hands every request with an `Upgrade` header over once anyone
- * listens for them, with its connection and no reply object:
+ * Requests with an `Upgrade` header. Node emits them as `upgrade` events with the raw connection:
  *
- *   to the stream's path, asking for a WebSocket   becomes a socket
- *   to the stream's path, asking for anything else is refused
- *   to any other path                              is served as if it had not asked
+ *   to the stream's path, for a WebSocket      becomes a socket
+ *   to the stream's path, for anything else    is refused
+ *   to any other path                          is served as plain HTTP
  *
- * The last matters: HTTP clients that know HTTP/2 (Java's among them) offer `h2c` on every request,
- * and RFC 9110 lets a server ignore the offer.
+ * The last matters: HTTP clients with HTTP/2 (Java's among them) offer `h2c` on every request, and
+ * RFC 9110 allows a server to ignore the offer.
  */
 
 import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import type { ApiError } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol";
+import type { AllowedOrigins } from "../http/cors.js";
 import { newRequestId } from "../http/request-id.js";
 
 const STREAM_PATH = /^\/ws\/v1\/?(?:\?|$)/;
-/** What made the request an upgrade. */
 const UPGRADE_HEADERS: ReadonlySet<string> = new Set(["upgrade", "connection", "http2-settings"]);
 
 export function isStreamPath(url: string | undefined): boolean {
   return url !== undefined && STREAM_PATH.test(url);
 }
 
-/** Answers by hand, in the one shape of errors, and closes. */
+/** Writes an error response in the usual shape and closes. */
 export function refuseUpgrade(socket: Duplex, refusal: ApiError): void {
   const requestId = newRequestId();
   const body = JSON.stringify(refusal.toBody(requestId));
-  // Node has let go of the socket: a reset while it is written to would end the process.
+  // Node no longer handles errors of the socket: a reset would end the process.
   socket.on("error", () => socket.destroy());
   socket.once("finish", () => socket.destroy());
   socket.end(
@@ -39,14 +38,14 @@ export function refuseUpgrade(socket: Duplex, refusal: ApiError): void {
   );
 }
 
-/** The header's line, where the refusal says when to come again, as every 429 does. */
+/** The header line; empty unless the error has `retryAfterMs`, as every 429 has. */
 function retryAfterOf({ details }: ApiError): string {
   const retryAfterMs = details?.retryAfterMs;
   if (typeof retryAfterMs !== "number") return "";
   return `retry-after: ${Math.max(1, Math.ceil(retryAfterMs / 1_000))}\r\n`;
 }
 
-/** Gives the request back to the server without its offer to upgrade. */
+/** Puts the request back into the socket without its upgrade headers and passes it to HTTP. */
 export function serveWithoutUpgrade(
   server: Server,
   request: IncomingMessage,
@@ -61,4 +60,28 @@ export function serveWithoutUpgrade(
   }
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]));
   server.emit("connection", socket);
+}
+
+const MAX_SHOWN_ORIGIN = 100;
+
+/**
+ * Throws `origin_not_allowed` for a page that may not call over HTTP either.
+ *
+ * Browsers open sockets to any origin without a preflight and leave the check of `Origin` to the server.
+ * There are no cookies, so every origin is allowed by default. A request without `Origin` is not from a
+ * page. The gateway's own page need not be listed, although browsers send `Origin` for its sockets.
+ */
+export function refuseForeignPage({ headers }: IncomingMessage, allowed: AllowedOrigins): void {
+  const { origin, host } = headers;
+  if (allowed === "*" || origin === undefined) return;
+  if (allowed.includes(origin) || isOwnPage(origin, host)) return;
+  throw new ApiError("origin_not_allowed", { origin: origin.slice(0, MAX_SHOWN_ORIGIN) });
+}
+
+/** Compares hosts with the scheme of the page: a proxy in front may terminate TLS. */
+function isOwnPage(origin: string, host: string | undefined): boolean {
+  if (host === undefined || !URL.canParse(origin)) return false;
+  const { protocol, host: pageHost } = new URL(origin);
+  const own = `${protocol}//${host}`;
+  return pageHost !== "" && URL.canParse(own) && new URL(own).host === pageHost;
 }

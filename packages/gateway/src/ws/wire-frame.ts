@@ -1,9 +1,8 @@
 /**
- * A server frame as the bytes that go onto the socket: WebSocket header and MessagePack in one piece.
+ * A server frame as bytes: WebSocket header and MessagePack payload in one buffer.
  *
- * A server's frames are neither masked nor, here, compressed, so the bytes are the same for every
- * reader: they are made once and written as they are to each socket. That also saves half of the
- * buffers and system calls of handing header and payload over one by one.
+ * Server frames are neither masked nor compressed, so the bytes are the same for every reader: encoded
+ * once and written to each socket. One buffer instead of two also halves the number of writes.
  */
 
 import type { ServerFrame } from "@perpgate/protocol";

@@ -1,8 +1,4 @@
-/**
- * An operation of the socket: one message, one file. Its schema decodes the message; its handler
- * answers with the fields of the `ok` frame, refuses by throwing, or answers by itself, then or
- * later, and returns nothing.
- */
+/** An operation of the socket: a schema that decodes the message, and a handler. */
 
 import type { Static, TSchema } from "typebox";
 import type { GatewayContext } from "../../http/context.js";
@@ -12,7 +8,6 @@ import type { SocketCall } from "../socket-call.js";
 import type { SocketLimits } from "../socket-limits.js";
 import type { StreamHub } from "../streams/stream-hub.js";
 
-/** What operations may use besides the message. */
 export interface SocketContext {
   readonly gateway: GatewayContext;
   readonly hub: StreamHub;
@@ -20,17 +15,15 @@ export interface SocketContext {
   readonly limits: SocketLimits;
 }
 
-type Answer = object | undefined;
-
 export interface SocketOperation {
-  /** Answers the message, now or later, or throws what refuses it. */
+  /** Answers the message now or later; throws an `ApiError` to refuse it. */
   run(message: unknown, call: SocketCall, context: SocketContext): void;
 }
 
 export function defineSocketOperation<Schema extends TSchema>(spec: {
   readonly message: Schema;
-  /** Answers with the fields of the `ok` frame, or by itself and with nothing. */
-  handle(message: Static<Schema>, call: SocketCall, context: SocketContext): Answer;
+  /** Returns the fields of the `ok` frame; undefined if it answers through `call`, now or later. */
+  handle(message: Static<Schema>, call: SocketCall, context: SocketContext): object | undefined;
 }): SocketOperation {
   const isMessage = guardOf(spec.message);
   return {

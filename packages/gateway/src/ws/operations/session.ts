@@ -1,7 +1,18 @@
-import { ApiError, SessionMessage } from "@perpgate/protocol";
+/** Messages about the connection and its session: `auth`, `session`, `ping`. */
+
+import { ApiError, AuthMessage, PingMessage, SessionMessage } from "@perpgate/protocol";
 import { defineSocketOperation } from "./operation.js";
 
-/** Sets the options of the session that the socket speaks for; answered once they are durable. */
+/** Binds the socket to the token's session. */
+export const auth = defineSocketOperation({
+  message: AuthMessage,
+  handle: ({ token }, { connection }, { sessions }) => {
+    sessions.bind(connection, sessions.sessionOf(token, connection.session));
+    return {};
+  },
+});
+
+/** Sets the options of the socket's session; answered once they are durable. */
 export const session = defineSocketOperation({
   message: SessionMessage,
   handle: ({ cancelOnDisconnect }, call, { gateway }) => {
@@ -13,6 +24,16 @@ export const session = defineSocketOperation({
     const caller = { bearerToken: session.token, header: call.header };
     const done = gateway.venue.setSessionOptions(caller, { cancelOnDisconnect });
     call.answerWith(done, () => ({ cancelOnDisconnect }));
+    return undefined;
+  },
+});
+
+/** Answered with the gateway's time. */
+export const ping = defineSocketOperation({
+  message: PingMessage,
+  handle: ({ id }, { connection }, { gateway }) => {
+    const time = gateway.clock();
+    connection.answer({ t: "pong", d: id === undefined ? { time } : { id, time } });
     return undefined;
   },
 });

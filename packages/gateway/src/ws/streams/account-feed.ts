@@ -1,15 +1,16 @@
 /**
  * The private streams: `preconfirms`, `orders`, `positions`, `deposits`.
  *
- * A reader is a cursor into its account's changes, which the history holds by log position. One that
- * resumes reads them page by page, as fast as it takes them; when it has reached the present it is
- * live, in the same turn, so nothing lies between and nothing comes twice. From then on each command
- * that touches its account is told once per stream, encoded once for all sockets of the account.
- * What is told live is noted during the command and sent in the next turn, after the answers to the
- * orders themselves.
+ * A reader is a cursor, `AccountReader.seq`, into its account's changes, which the history stores by log
+ * seq. A reader that resumes gets the history first (`backfill.ts`) and goes live in the turn in which it
+ * reaches the present, so nothing is missed or repeated. From then on:
  *
- * No frame may be left out. So where one cannot be made, the sockets that miss it are closed at once,
- * before any later frame could hide the gap, and resume from what they have seen.
+ *   1. `onCommand`, inside the apply callback, appends the changed rows of live accounts to `pending`
+ *   2. `flush`, in the next turn, after the acknowledgements of the orders, encodes one frame per
+ *      stream and sends it to each reader with `reader.seq < entry.seq`, then sets `reader.seq`
+ *
+ * No frame may be left out. If one cannot be encoded, the sockets that would miss it are closed before
+ * any later frame is sent, and resume from the last seq they have.
  */
 
 import type { PrivateStream } from "@perpgate/protocol";
@@ -24,21 +25,22 @@ export interface AccountReader {
   readonly connection: Connection;
   readonly stream: PrivateStream;
   readonly account: number;
-  /** Position up to which it was told everything. */
+  /** Everything up to this log seq was sent. */
   seq: number;
   isEnded: boolean;
 }
 
-interface Noted {
+interface PendingChange {
   readonly account: number;
-  readonly position: number;
+  readonly seq: number;
   readonly rows: readonly Float64Array[];
 }
 
 export class AccountFeed {
   /** Live readers by account. */
   private readonly live = new Map<number, Set<AccountReader>>();
-  private noted: Noted[] = [];
+  /** Changes applied and not yet sent, in log order. */
+  private pending: PendingChange[] = [];
   private turn: NodeJS.Immediate | undefined;
 
   constructor(
@@ -46,42 +48,42 @@ export class AccountFeed {
     private readonly onFault: (error: unknown) => void,
   ) {}
 
-  /** How many streams are live. */
+  /** Live streams; those that still resume are not counted. */
   get readerCount(): number {
     let count = 0;
     for (const readers of this.live.values()) count += readers.size;
     return count;
   }
 
-  /** Begins to send; answers how to stop. */
+  /** Starts sending; returns a function that stops it. */
   open(
     connection: Connection,
     stream: PrivateStream,
     account: number,
     since: number | undefined,
   ): () => void {
-    const { views, position } = this.venue;
-    const reader: AccountReader = { connection, stream, account, seq: position, isEnded: false };
-    if (since !== undefined && since <= position) {
+    const { views, position: seq } = this.venue;
+    const reader: AccountReader = { connection, stream, account, seq, isEnded: false };
+    if (since !== undefined && since <= seq) {
       reader.seq = since;
       this.resume(reader);
     } else {
-      // A position of the future is of another log, or of one that lost its end.
-      if (since !== undefined) connection.send(gapFrame(stream, since, position));
-      const state = stateFrame(views, stream, account, position);
+      // A seq beyond the end belongs to another log, or to one that lost its end.
+      if (since !== undefined) connection.send(gapFrame(stream, since, seq));
+      const state = stateFrame(views, stream, account, seq);
       if (state !== undefined) connection.send(state);
       this.goLive(reader);
     }
     return () => this.end(reader);
   }
 
-  /** During a command: notes what it changed for accounts that someone reads. Throws nothing. */
-  onCommand(position: number): void {
+  /** Runs inside the apply callback; must not throw. */
+  onCommand(seq: number): void {
     if (this.live.size === 0) return;
     try {
-      this.note(position);
+      this.collect(seq);
     } catch (error) {
-      // Whose account it was is not known.
+      // The account is unknown, so every live reader may miss a frame.
       this.fail(
         [...this.live.values()].flatMap((readers) => [...readers]),
         error,
@@ -91,10 +93,10 @@ export class AccountFeed {
 
   stop(): void {
     clearImmediate(this.turn);
-    this.noted = [];
+    this.pending = [];
   }
 
-  private note(position: number): void {
+  private collect(seq: number): void {
     const byAccount = new Map<number, Float64Array[]>();
     for (const { account, row } of this.venue.views.lastChanges) {
       if (!this.live.has(account)) continue;
@@ -103,54 +105,54 @@ export class AccountFeed {
       else rows.push(row);
     }
     if (byAccount.size === 0) return;
-    for (const [account, rows] of byAccount) this.noted.push({ account, position, rows });
-    this.turn ??= setImmediate(() => this.tell());
+    for (const [account, rows] of byAccount) this.pending.push({ account, seq, rows });
+    this.turn ??= setImmediate(() => this.flush());
   }
 
-  private tell(): void {
+  private flush(): void {
     this.turn = undefined;
-    const noted = this.noted;
-    this.noted = [];
-    for (const entry of noted) {
+    const { pending } = this;
+    this.pending = [];
+    for (const entry of pending) {
       const readers = this.live.get(entry.account);
       if (readers === undefined) continue;
       try {
-        this.tellAccount(entry, readers);
+        this.send(entry, readers);
       } catch (error) {
         this.fail(
-          [...readers].filter(({ seq }) => seq < entry.position),
+          [...readers].filter(({ seq }) => seq < entry.seq),
           error,
         );
       }
     }
   }
 
-  private tellAccount(entry: Noted, readers: ReadonlySet<AccountReader>): void {
-    // All of them before the first is sent: a command is told on every stream or on none.
+  private send(entry: PendingChange, readers: ReadonlySet<AccountReader>): void {
+    // All frames are encoded before the first is sent: a command goes to every stream or to none.
     const frames = this.framesFor(entry, readers);
     for (const reader of readers) {
-      // It went live with this position already behind it.
-      if (reader.seq >= entry.position) continue;
-      reader.seq = entry.position;
+      // It went live after this command, which its history or snapshot includes.
+      if (reader.seq >= entry.seq) continue;
+      reader.seq = entry.seq;
       const frame = frames.get(reader.stream);
       if (frame === undefined) continue;
-      // A command is told on several streams, and a batch of the log holds many.
-      reader.connection.hold();
+      // A command has frames on several streams, and a batch of the log has many commands.
+      reader.connection.corkUntilNextTick();
       reader.connection.send(frame);
     }
   }
 
-  /** One frame for each stream that is read and that the command has touched. */
+  /** One frame per stream that has a reader and a change. */
   private framesFor(
-    { position, rows }: Noted,
+    { seq, rows }: PendingChange,
     readers: ReadonlySet<AccountReader>,
   ): ReadonlyMap<PrivateStream, WireFrame> {
     const frames = new Map<PrivateStream, WireFrame>();
     const streams = new Set<PrivateStream>();
-    for (const { stream, seq } of readers) if (seq < position) streams.add(stream);
+    for (const reader of readers) if (reader.seq < seq) streams.add(reader.stream);
     for (const stream of streams) {
       const own = rows.filter((row) => streamOfRow(row) === stream);
-      if (own.length > 0) frames.set(stream, updateFrame(this.venue.views, stream, position, own));
+      if (own.length > 0) frames.set(stream, updateFrame(this.venue.views, stream, seq, own));
     }
     return frames;
   }
@@ -161,7 +163,7 @@ export class AccountFeed {
     });
   }
 
-  /** These readers would miss a frame: they start again from the last one they have. */
+  /** Closes the sockets of readers that would miss a frame. */
   private fail(readers: readonly AccountReader[], error: unknown): void {
     this.onFault(error);
     for (const reader of readers) {

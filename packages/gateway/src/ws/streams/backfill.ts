@@ -1,11 +1,13 @@
 /**
- * From `since` to the present: the changes that a reader has missed, page by page from the history.
+ * Resuming a private stream: sends the changes after `reader.seq` from the history, then goes live.
  *
- * A page is read and written in one turn, as far as the socket has room; what is left of it, or the
- * next one, waits until there is room again and the event loop has had its turn, so however long the
- * absence was, neither memory nor orders feel it. Nothing has to be buffered meanwhile: what happens
- * is in the history too, and the last page ends at the present. The reader goes live in that very
- * turn.
+ *   1. read a page of changes after `reader.seq`
+ *   2. send it while the socket has room; set `reader.seq` to the last seq sent
+ *   3. if the page was the last and was sent completely, call `goLive` in the same turn
+ *   4. otherwise wait for room and for one turn of the event loop, then go to 1
+ *
+ * New changes need no buffer: they are in the history, and the last page ends at the present. Steps 1
+ * to 3 run without an await, so no command is applied between reading the last page and going live.
  */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -25,9 +27,9 @@ export async function backfill(
     const page = venue.views.changesSince(reader.account, reader.seq, limit);
     reader.connection.charge(COST.historyRow * (page.length + 1));
     const isLast = page.length < limit;
-    const end = isLast ? venue.position : wholeUntil(page);
+    const end = isLast ? venue.position : lastCompleteSeq(page);
     if (end === undefined) {
-      // One command alone fills the page: it is told whole or not at all.
+      // One command fills the page: a command's rows are sent in one frame or not at all.
       limit *= 2;
       continue;
     }
@@ -46,13 +48,13 @@ interface PageRow {
   readonly row: Float64Array;
 }
 
-/** The last position of a full page that is surely there to its last row. */
-function wholeUntil(page: readonly PageRow[]): number | undefined {
+/** The last seq of a full page whose rows are certain to be complete. */
+function lastCompleteSeq(page: readonly PageRow[]): number | undefined {
   const cut = page.at(-1)?.position;
   return page.findLast(({ position }) => position !== cut)?.position;
 }
 
-/** Answers the position up to which everything is told: `end`, or less for want of room. */
+/** Returns the seq up to which everything is sent: `end`, or less for want of room. */
 function sendPage(
   { views }: Venue,
   { connection, stream }: AccountReader,

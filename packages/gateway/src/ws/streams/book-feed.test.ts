@@ -10,7 +10,7 @@ import { type ConnectedPair, SocketPairs } from "../testing/connected-pair.js";
 import { Chance, OrderFlow } from "../testing/order-flow.js";
 import type { Frame } from "../testing/stream-client.js";
 import { BookFeed } from "./book-feed.js";
-import { Pulse } from "./pulse.js";
+import { FrameScheduler } from "./frame-scheduler.js";
 
 interface Reader extends ConnectedPair {
   /** Ends the subscription. */
@@ -37,10 +37,10 @@ class Stage {
     const { views } = at.venue;
     const levels = () => views.levels("BTCUSD")!;
     // Nothing wakes it: the tests make the rounds.
-    const pulse = new Pulse((error) => {
+    const scheduler = new FrameScheduler((error) => {
       throw error;
     });
-    const feed = new BookFeed(pulse, levels, () => views.bookChangedAt("BTCUSD"));
+    const feed = new BookFeed(scheduler, levels, () => views.bookChangedAt("BTCUSD"));
     return new Stage(feed, await SocketPairs.open(limits));
   }
 

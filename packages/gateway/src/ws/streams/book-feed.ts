@@ -1,36 +1,36 @@
 /**
  * `book.<symbol>`: a snapshot, then conflated deltas, in the two formats.
  *
- * Each reader's place in the chain is the `seq` of the last frame it was sent. A delta goes to those
- * who stand right before it. Who stands further back had no room for an earlier one: it gets the
- * snapshot that all latecomers share, once there is room, in the round or when its socket drains.
+ * `BookReader.seq` is the `seq` of the last frame sent to the reader. A delta is sent to the readers
+ * whose `seq` equals the delta's `prev`. A reader with a lower `seq` had no room for an earlier delta:
+ * it gets the current snapshot, encoded once for all such readers, in the next round or when its socket
+ * drains, as soon as there is room.
  */
 
 import type { BookLevels } from "@perpgate/venue";
 import { snapshotCost } from "../../limits/costs.js";
 import type { Connection } from "../connection.js";
-import type { PublicStream, ReadingOptions } from "./public-feed.js";
+import type { PublicStream, ReadingOptions } from "./broadcast-feed.js";
+import type { Delivery, FrameScheduler, ScheduledFeed } from "./frame-scheduler.js";
 import { type BookDelta, PublishedBook } from "./published-book.js";
-import type { Delivery, Pulse, PulseFeed } from "./pulse.js";
 
 interface BookReader {
   readonly connection: Connection;
   readonly isPlain: boolean;
-  /** `seq` of the last frame it was sent. */
   seq: number;
 }
 
-export class BookFeed implements PublicStream, PulseFeed {
+export class BookFeed implements PublicStream, ScheduledFeed {
   private readonly readers = new Set<BookReader>();
-  /** Kept only while someone reads. */
+  /** Undefined while nobody reads. */
   private book: PublishedBook | undefined;
-  /** The change that the last round has seen. */
-  private seenChange = 0;
+  /** `changedAt()` at the last round. */
+  private collectedChange = 0;
 
   constructor(
-    private readonly pulse: Pulse,
+    private readonly scheduler: FrameScheduler,
     private readonly levels: () => BookLevels,
-    /** Position of the last command that may have changed the book. */
+    /** Seq of the last command that may have changed the book. */
     private readonly changedAt: () => number,
   ) {}
 
@@ -53,13 +53,13 @@ export class BookFeed implements PublicStream, PulseFeed {
     };
   }
 
-  /** A command has been applied. */
   onCommand(): void {
-    if (this.book !== undefined && this.changedAt() !== this.seenChange) this.pulse.wake(this);
+    if (this.book !== undefined && this.changedAt() !== this.collectedChange)
+      this.scheduler.markDirty(this);
   }
 
   collect(): Delivery | undefined {
-    this.seenChange = this.changedAt();
+    this.collectedChange = this.changedAt();
     const delta = this.book?.advance(this.levels());
     if (delta === undefined) return undefined;
     const readers = this.readers.values();
@@ -74,7 +74,7 @@ export class BookFeed implements PublicStream, PulseFeed {
   }
 
   private deliver(reader: BookReader, { prev, seq, frames }: BookDelta): void {
-    // One that joined during the round has the snapshot of after it.
+    // It subscribed during the round: its snapshot already includes this delta.
     if (reader.seq >= seq) return;
     if (reader.seq !== prev) {
       this.catchUp(reader);

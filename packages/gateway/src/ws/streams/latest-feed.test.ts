@@ -3,8 +3,8 @@
 import { describe, expect, test } from "vitest";
 import { type ConnectedPair, SocketPairs } from "../testing/connected-pair.js";
 import { wireFrame } from "../wire-frame.js";
+import { FrameScheduler } from "./frame-scheduler.js";
 import { LatestFeed } from "./latest-feed.js";
-import { Pulse } from "./pulse.js";
 
 const LOAD = wireFrame({ t: "ok", d: { text: "x".repeat(200_000) } });
 
@@ -13,7 +13,7 @@ class Stage {
   value = 0;
   // Nothing wakes it: the tests make the rounds.
   readonly feed = new LatestFeed(
-    new Pulse((error) => {
+    new FrameScheduler((error) => {
       throw error;
     }),
     {
@@ -47,7 +47,7 @@ async function shownUntil(value: number, pair: ConnectedPair): Promise<unknown[]
 
 /** Until the present callbacks are through the reader has no room. */
 function fill({ connection }: ConnectedPair): void {
-  connection.hold();
+  connection.corkUntilNextTick();
   connection.send(LOAD);
 }
 

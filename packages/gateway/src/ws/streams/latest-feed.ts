@@ -1,49 +1,76 @@
 /**
- * Streams that show the latest state of something: tickers and candles. A reader gets the state when
- * it joins and then each change, at most ten a second. One that falls behind is passed over, and is
- * shown the state again as soon as it has caught up: an old ticker is of no use to anyone.
+ * Public streams that show the latest state: `ticker.<symbol>` and `candles.<symbol>.<resolution>`.
+ *
+ * A reader gets the state when it subscribes and then each change, at most ten per second. A reader
+ * whose socket has no room is skipped and gets the newest frame when its socket drains.
  */
 
+import type { Resolution } from "@perpgate/protocol";
+import type { Views } from "@perpgate/venue";
 import type { Connection } from "../connection.js";
 import { type WireFrame, wireFrame } from "../wire-frame.js";
-import { SimpleFeed } from "./public-feed.js";
-import type { Pulse } from "./pulse.js";
+import { BroadcastFeed } from "./broadcast-feed.js";
+import type { FrameScheduler } from "./frame-scheduler.js";
 
 const MIN_INTERVAL_MS = 100;
 
 export interface LatestState {
   readonly t: string;
   readonly s: string;
-  /** The state, or undefined while there is none. */
+  /** The state; undefined while there is none. */
   read(): object | undefined;
-  /** What makes two states differ: a ticker's time alone does not. */
+  /** Two states with the same fingerprint are sent once. */
   fingerprint(state: object): string;
 }
 
-export class LatestFeed extends SimpleFeed {
+export function tickerState(views: Views, symbol: string): LatestState {
+  return {
+    t: "ticker",
+    s: symbol,
+    read: () => views.ticker(symbol),
+    // A ticker that differs in its time alone is not news.
+    fingerprint: (ticker) => JSON.stringify({ ...ticker, time: 0 }),
+  };
+}
+
+/** The open candle and the one before it, whose last trades may be as new. */
+export function candleState(views: Views, symbol: string, resolution: Resolution): LatestState {
+  return {
+    t: "candles",
+    s: `${symbol}.${resolution}`,
+    read: () => {
+      const candles = views.candles(symbol, resolution, 2) ?? [];
+      return candles.length === 0 ? undefined : candles.reverse();
+    },
+    fingerprint: (candles) => JSON.stringify(candles),
+  };
+}
+
+export class LatestFeed extends BroadcastFeed {
   private frame: WireFrame | undefined;
   private fingerprint = "";
   private timer: NodeJS.Timeout | undefined;
+  /** Readers that were skipped for want of room. */
   private readonly behind = new Set<Connection>();
 
   constructor(
-    pulse: Pulse,
+    scheduler: FrameScheduler,
     private readonly state: LatestState,
   ) {
-    super(pulse);
+    super(scheduler);
   }
 
   override get readerCount(): number {
-    // Whoever is behind reads; one that does not any more must not be kept there either.
+    // `behind` is a subset of the readers; a leak there shows up in the count.
     return Math.max(super.readerCount, this.behind.size);
   }
 
-  /** Something may have changed. */
+  /** The state may have changed. */
   touch(): void {
     if (!this.isRead) return;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
-      this.pulse.wake(this);
+      this.scheduler.markDirty(this);
     }, MIN_INTERVAL_MS);
   }
 
@@ -61,7 +88,7 @@ export class LatestFeed extends SimpleFeed {
   }
 
   protected override firstFrame(): WireFrame | undefined {
-    // Those who read already must not miss the change that a newcomer would find.
+    // With readers, `frame` is what they have; refreshing it here would hide the change from them.
     if (!this.isRead) this.refresh();
     return this.frame;
   }
@@ -75,19 +102,19 @@ export class LatestFeed extends SimpleFeed {
     else this.behind.add(connection);
   }
 
-  protected override forget(): void {
+  protected override discard(): void {
     this.frame = undefined;
     this.fingerprint = "";
   }
 
+  /** Another stream of the socket may have used the room first; the reader then stays in `behind`. */
   private catchUp(connection: Connection): void {
-    // Another stream of the same socket may have taken the room: then it stays behind until the next.
     if (this.behind.has(connection) && this.frame !== undefined) {
       this.deliver(connection, this.frame);
     }
   }
 
-  /** Makes the frame anew if the state differs from the one it shows. */
+  /** Encodes the frame again if the state has changed; returns whether it did. */
   private refresh(): boolean {
     const state = this.state.read();
     if (state === undefined) return false;

@@ -1,6 +1,6 @@
 /**
- * The frames of the private streams: one per stream and log position, the same whether it is sent as
- * it happens or later to a client that was away.
+ * The frames of the private streams: one per stream and log seq, with the same bytes whether it is sent
+ * live or to a client that resumes.
  */
 
 import type { PrivateStream } from "@perpgate/protocol";
@@ -15,12 +15,11 @@ const STREAM_OF: Readonly<Record<AccountChange["kind"], PrivateStream>> = {
   deposit: "deposits",
 };
 
-/** The stream that tells of such a row. */
 export function streamOfRow(row: Float64Array): PrivateStream {
   return STREAM_OF[changeKind(row)];
 }
 
-/** What one command changed for an account, as far as one stream tells of it. */
+/** The changes of one command to one account that belong to one stream. */
 export function updateFrame(
   views: Views,
   stream: PrivateStream,
@@ -61,7 +60,7 @@ function pick<K extends AccountChange["kind"]>(
   );
 }
 
-/** All that is open, for a reader that begins; undefined where a stream has no such state. */
+/** The open items, for a reader that starts without `since`; undefined for a stream without state. */
 export function stateFrame(
   views: Views,
   stream: PrivateStream,
@@ -84,7 +83,7 @@ export function stateFrame(
   }
 }
 
-/** Says that what happened between `since` and `seq` cannot be told. */
+/** Tells the client that changes between `since` and `seq` cannot be sent. */
 export function gapFrame(stream: PrivateStream, since: number, seq: number): WireFrame {
   return wireFrame({ t: stream, d: { type: "gap", since, seq } });
 }

@@ -1,7 +1,7 @@
 /**
- * A market's book as its readers have it: a chain of frames in which each delta follows the one
- * before. Whoever joins gets the snapshot of what was last published, not of the present, so that
- * the next delta fits: nothing is missed and nothing comes twice.
+ * A market's book as its readers have it: a chain of frames, each delta's `prev` being the `seq` of the
+ * frame before. A new reader gets the snapshot of the last published state, not of the present, so that
+ * the next delta applies to it: nothing is missed or repeated.
  */
 
 import {
@@ -20,7 +20,7 @@ export class BookFrames {
   private packed: WireFrame | undefined;
   private plain: WireFrame | undefined;
 
-  /** Encodes once per format, and only a format that someone reads. */
+  /** Encodes each format once, when first read. */
   constructor(private readonly encode: (isPlain: boolean) => WireFrame) {}
 
   of(isPlain: boolean): WireFrame {
@@ -42,7 +42,7 @@ export interface BookDelta {
 type Units = BookLevels["units"];
 
 export class PublishedBook {
-  /** Log position of the last frame. */
+  /** Log seq of the last frame. */
   seq: number;
   private readonly checksum = new BookChecksum();
   private readonly bids = new PublishedSide("bid", this.checksum);
@@ -65,7 +65,7 @@ export class PublishedBook {
     return this.checksum.value;
   }
 
-  /** Moves on to the present; undefined if no level differs. */
+  /** Moves to the present state; undefined if no level differs. */
   advance(now: BookLevels): BookDelta | undefined {
     const bids = this.bids.update(now.bids);
     const asks = this.asks.update(now.asks);
@@ -94,7 +94,7 @@ export class PublishedBook {
     return { prev, seq, frames };
   }
 
-  /** One for all who need one, until the book moves on. */
+  /** Encoded once, for all readers until the next delta. */
   snapshot(isPlain: boolean): WireFrame {
     this.snapshotFrames ??= new BookFrames((plain) => this.encodeSnapshot(plain));
     return this.snapshotFrames.of(isPlain);

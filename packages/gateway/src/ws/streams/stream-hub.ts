@@ -1,8 +1,9 @@
 /**
- * Where the venue's commands become streams: one feed per public stream, made when first asked for,
- * and one for all private streams. It watches every command, after it is durable; what it does there
- * is to take notes. A fault in it is logged and never stops the venue: it may cost public frames,
- * while those who would miss a private one are disconnected and resume.
+ * All feeds: one per public stream, created when first subscribed to, and one for all private streams.
+ *
+ * `onCommand` runs inside the apply callback of every durable command and must not throw; it only
+ * records what changed. A fault is logged. It may lose public frames; sockets that would miss a private
+ * frame are closed and resume.
  */
 
 import {
@@ -14,13 +15,10 @@ import {
 import type { Applied, PublicEventSink, Venue } from "@perpgate/venue";
 import type { Connection } from "../connection.js";
 import { AccountFeed } from "./account-feed.js";
-import { BlocksFeed } from "./blocks-feed.js";
 import { BookFeed } from "./book-feed.js";
-import { LatestFeed } from "./latest-feed.js";
-import { candleState, tickerState } from "./market-states.js";
-import type { ReadingOptions } from "./public-feed.js";
-import { Pulse } from "./pulse.js";
-import { TradesFeed } from "./trades-feed.js";
+import { BlocksFeed, type ReadingOptions, TradesFeed } from "./broadcast-feed.js";
+import { FrameScheduler } from "./frame-scheduler.js";
+import { candleState, LatestFeed, tickerState } from "./latest-feed.js";
 
 type MarketStreamName = Extract<StreamName, { symbol: string }>;
 
@@ -32,7 +30,7 @@ interface MarketFeeds {
 }
 
 export class StreamHub implements PublicEventSink {
-  readonly pulse: Pulse;
+  readonly scheduler: FrameScheduler;
   private readonly markets = new Map<string, MarketFeeds>();
   private readonly blocks: BlocksFeed;
   private readonly accounts: AccountFeed;
@@ -43,18 +41,18 @@ export class StreamHub implements PublicEventSink {
     private readonly closeSession: (session: number) => void,
     private readonly onFault: (error: unknown) => void,
   ) {
-    this.pulse = new Pulse(onFault);
-    this.blocks = new BlocksFeed(this.pulse, (number) => venue.views.block(number));
+    this.scheduler = new FrameScheduler(onFault);
+    this.blocks = new BlocksFeed(this.scheduler, (number) => venue.views.block(number));
     this.accounts = new AccountFeed(venue, onFault);
     this.stopObserving = venue.observe({ onCommand: (applied) => this.onCommand(applied) });
   }
 
-  /** Log position of the last command that streams may show. */
-  get position(): number {
+  /** Log seq of the last command that streams may show. */
+  get seq(): number {
     return this.venue.position;
   }
 
-  /** How many subscriptions the feeds hold. */
+  /** Open subscriptions of all feeds. */
   get readerCount(): number {
     let count = this.blocks.readerCount + this.accounts.readerCount;
     for (const { book, trades, ticker, candles } of this.markets.values()) {
@@ -67,7 +65,7 @@ export class StreamHub implements PublicEventSink {
     return this.venue.listing.named(symbol) !== undefined;
   }
 
-  /** Subscribes to a public stream of a market that exists; answers how to stop. */
+  /** Subscribes to a public stream of a listed market; returns a function that unsubscribes. */
   openPublic(
     connection: Connection,
     name: MarketStreamName | { readonly stream: "blocks" },
@@ -92,7 +90,7 @@ export class StreamHub implements PublicEventSink {
 
   stop(): void {
     this.stopObserving();
-    this.pulse.stop();
+    this.scheduler.stop();
     this.accounts.stop();
   }
 
@@ -112,11 +110,11 @@ export class StreamHub implements PublicEventSink {
   }
 
   private onCommand(applied: Applied): void {
-    // First, and by itself: no fault of a public stream may cost a private frame.
+    // First and outside the try block: a fault of a public stream must not lose a private frame.
     this.accounts.onCommand(applied.position);
-    // An exception here would stop the venue: streams are not worth that.
+    // An exception here would stop the venue.
     try {
-      this.pulse.giveWay();
+      this.scheduler.onCommand();
       this.venue.views.tellPublicEvents(applied, this);
       for (const { book, ticker } of this.markets.values()) {
         book.onCommand();
@@ -137,7 +135,7 @@ export class StreamHub implements PublicEventSink {
   }
 
   private makeFeeds(symbol: string): MarketFeeds {
-    const { pulse } = this;
+    const { scheduler } = this;
     const { views } = this.venue;
     const levels = () => {
       const book = views.levels(symbol);
@@ -145,13 +143,13 @@ export class StreamHub implements PublicEventSink {
       return book;
     };
     return {
-      book: new BookFeed(pulse, levels, () => views.bookChangedAt(symbol)),
-      trades: new TradesFeed(pulse, symbol),
-      ticker: new LatestFeed(pulse, tickerState(views, symbol)),
+      book: new BookFeed(scheduler, levels, () => views.bookChangedAt(symbol)),
+      trades: new TradesFeed(scheduler, symbol),
+      ticker: new LatestFeed(scheduler, tickerState(views, symbol)),
       candles: new Map(
         RESOLUTIONS.map((resolution) => [
           resolution,
-          new LatestFeed(pulse, candleState(views, symbol, resolution)),
+          new LatestFeed(scheduler, candleState(views, symbol, resolution)),
         ]),
       ),
     };

@@ -1,8 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type Delivery, GIVE_WAY_MS, LOOK_EVERY, Pulse, type PulseFeed } from "./pulse.js";
+import {
+  type Delivery,
+  FrameScheduler,
+  type ScheduledFeed,
+  SHORT_SLICES_MS,
+  WRITES_PER_CLOCK_READ,
+} from "./frame-scheduler.js";
 
 /** A feed that always has something for so many readers, each of which costs some time. */
-class CostlyFeed implements PulseFeed {
+class CostlyFeed implements ScheduledFeed {
   readonly rounds: number[] = [];
   delivered = 0;
 
@@ -41,11 +47,11 @@ function fail(error: unknown): never {
   throw error;
 }
 
-/** A feed of so many readers, each of whom costs a hundredth of a millisecond, and its pulse. */
-function slowRound(readers: number): { clock: Clock; feed: CostlyFeed; pulse: Pulse } {
+/** A feed of so many readers, each of whom costs a hundredth of a millisecond, and its scheduler. */
+function slowRound(readers: number): { clock: Clock; feed: CostlyFeed; scheduler: FrameScheduler } {
   const clock = new Clock();
   const feed = new CostlyFeed(clock, readers, 0.01);
-  return { clock, feed, pulse: new Pulse(fail, clock.now) };
+  return { clock, feed, scheduler: new FrameScheduler(fail, clock.now) };
 }
 
 /** A turn of the real event loop, which takes no time of the clock. */
@@ -53,7 +59,7 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-describe("the pulse", () => {
+describe("the scheduler", () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   });
@@ -61,14 +67,14 @@ describe("the pulse", () => {
     vi.useRealTimers();
   });
 
-  async function beat(clock: Clock, feed: CostlyFeed, wakes: number): Promise<number[]> {
-    const pulse = new Pulse(fail, clock.now);
-    for (let i = 0; i < wakes; i++) {
-      pulse.wake(feed);
+  async function beat(clock: Clock, feed: CostlyFeed, marks: number): Promise<number[]> {
+    const scheduler = new FrameScheduler(fail, clock.now);
+    for (let i = 0; i < marks; i++) {
+      scheduler.markDirty(feed);
       await vi.advanceTimersByTimeAsync(1);
       for (let turns = 0; turns < 30; turns++) await turn();
     }
-    pulse.stop();
+    scheduler.stop();
     return feed.rounds.slice(1).map((at, i) => at - (feed.rounds[i] ?? 0));
   }
 
@@ -89,12 +95,12 @@ describe("the pulse", () => {
   });
 
   test("after a round that met commands, at least eight times its time", async () => {
-    const { clock, feed, pulse } = slowRound(1_000);
-    pulse.wake(feed);
+    const { clock, feed, scheduler } = slowRound(1_000);
+    scheduler.markDirty(feed);
     await turn();
-    pulse.giveWay();
+    scheduler.onCommand();
     while (feed.delivered < 1_000) await turn();
-    pulse.wake(feed);
+    scheduler.markDirty(feed);
     await vi.advanceTimersByTimeAsync(8 * 10 - 10 - 1);
     expect(feed.rounds).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(2);
@@ -103,124 +109,124 @@ describe("the pulse", () => {
     expect(second - first).toBeGreaterThanOrEqual(80 - 1e-6);
     // Nobody wants the thread any more.
     while (feed.delivered < 2_000) await turn();
-    pulse.wake(feed);
+    scheduler.markDirty(feed);
     await vi.advanceTimersByTimeAsync(4 * 10 - 10 + 1);
     expect(feed.rounds).toHaveLength(3);
     expect(clock.now() - second).toBeLessThan(80);
-    pulse.stop();
+    scheduler.stop();
   });
 
   test("a long round is spread over turns of the event loop", async () => {
-    const { feed, pulse } = slowRound(1_000);
-    pulse.wake(feed);
+    const { feed, scheduler } = slowRound(1_000);
+    scheduler.markDirty(feed);
     await turn();
-    expect(feed.delivered).toBeGreaterThan(LOOK_EVERY);
+    expect(feed.delivered).toBeGreaterThan(WRITES_PER_CLOCK_READ);
     expect(feed.delivered).toBeLessThan(100);
     while (feed.delivered < 1_000) await turn();
-    pulse.stop();
-    expect(pulse.lastSpentMs).toBeCloseTo(10, 6);
+    scheduler.stop();
+    expect(scheduler.lastSpentMs).toBeCloseTo(10, 6);
   });
 
   test("commands during a round: a turn writes to a handful of readers", async () => {
-    const { clock, feed, pulse } = slowRound(1_000);
-    pulse.wake(feed);
+    const { clock, feed, scheduler } = slowRound(1_000);
+    scheduler.markDirty(feed);
     await turn();
-    expect(feed.delivered).toBeGreaterThan(LOOK_EVERY);
+    expect(feed.delivered).toBeGreaterThan(WRITES_PER_CLOCK_READ);
     const perTurn: number[] = [];
     while (feed.delivered < 900) {
       clock.spend(0.1);
-      pulse.giveWay();
+      scheduler.onCommand();
       const before = feed.delivered;
       await turn();
       perTurn.push(feed.delivered - before);
     }
-    expect(perTurn.every((count) => count === LOOK_EVERY)).toBe(true);
+    expect(perTurn.every((count) => count === WRITES_PER_CLOCK_READ)).toBe(true);
     // What the commands took is not the round's own time.
     while (feed.delivered < 1_000) await turn();
-    expect(pulse.lastSpentMs).toBeCloseTo(10, 6);
-    pulse.stop();
+    expect(scheduler.lastSpentMs).toBeCloseTo(10, 6);
+    scheduler.stop();
   });
 
   test("some time after the last command, slices are long again", async () => {
-    const { feed, pulse } = slowRound(2_000);
-    pulse.wake(feed);
+    const { feed, scheduler } = slowRound(2_000);
+    scheduler.markDirty(feed);
     await turn();
-    pulse.giveWay();
+    scheduler.onCommand();
     const perTurn: number[] = [];
     while (feed.delivered < 2_000) {
       const before = feed.delivered;
       await turn();
       perTurn.push(feed.delivered - before);
     }
-    pulse.stop();
-    const short = perTurn.findIndex((count) => count > LOOK_EVERY);
-    expect(short * LOOK_EVERY * 0.01).toBeGreaterThanOrEqual(GIVE_WAY_MS - 1e-6);
-    expect(short * LOOK_EVERY * 0.01).toBeLessThan(GIVE_WAY_MS + 1);
-    expect(Math.max(...perTurn)).toBeGreaterThan(4 * LOOK_EVERY);
+    scheduler.stop();
+    const short = perTurn.findIndex((count) => count > WRITES_PER_CLOCK_READ);
+    expect(short * WRITES_PER_CLOCK_READ * 0.01).toBeGreaterThanOrEqual(SHORT_SLICES_MS - 1e-6);
+    expect(short * WRITES_PER_CLOCK_READ * 0.01).toBeLessThan(SHORT_SLICES_MS + 1);
+    expect(Math.max(...perTurn)).toBeGreaterThan(4 * WRITES_PER_CLOCK_READ);
   });
 
   test("commands between two rounds do not shorten the next one's slices", async () => {
-    const { feed, pulse } = slowRound(1_000);
-    pulse.giveWay();
-    pulse.wake(feed);
-    pulse.giveWay();
+    const { feed, scheduler } = slowRound(1_000);
+    scheduler.onCommand();
+    scheduler.markDirty(feed);
+    scheduler.onCommand();
     await turn();
-    expect(feed.delivered).toBeGreaterThan(LOOK_EVERY);
-    pulse.stop();
+    expect(feed.delivered).toBeGreaterThan(WRITES_PER_CLOCK_READ);
+    scheduler.stop();
   });
 
   test("a feed that fails while it is handed out costs its own frame alone", async () => {
     const clock = new Clock();
     const faults: unknown[] = [];
-    const pulse = new Pulse((error) => faults.push(error), clock.now);
+    const scheduler = new FrameScheduler((error) => faults.push(error), clock.now);
     const good = new CostlyFeed(clock, 30, 0);
     let steps = 0;
     const next = (): boolean => {
       if (++steps === 3) throw new Error("broken");
       return true;
     };
-    pulse.wake({ collect: () => ({ next }) });
-    pulse.wake(good);
+    scheduler.markDirty({ collect: () => ({ next }) });
+    scheduler.markDirty(good);
     while (good.delivered < 30) await turn();
     expect(faults).toHaveLength(1);
     expect(steps).toBe(3);
-    pulse.wake(good);
+    scheduler.markDirty(good);
     await vi.advanceTimersByTimeAsync(20);
     while (good.delivered < 60) await turn();
-    pulse.stop();
+    scheduler.stop();
   });
 
   test("many feeds with a reader each take no more turns than one with as many readers", async () => {
     const clock = new Clock();
-    const pulse = new Pulse(() => undefined, clock.now);
+    const scheduler = new FrameScheduler(() => undefined, clock.now);
     const feeds = Array.from({ length: 200 }, () => new CostlyFeed(clock, 1, 0.01));
-    for (const feed of feeds) pulse.wake(feed);
+    for (const feed of feeds) scheduler.markDirty(feed);
     const handedOut = () => feeds.reduce((sum, { delivered }) => sum + delivered, 0);
     await turn();
     let turns = 0;
     for (; handedOut() < feeds.length; turns++) {
-      pulse.giveWay();
+      scheduler.onCommand();
       await turn();
     }
-    pulse.stop();
+    scheduler.stop();
     // Two steps a feed: to its reader, and to find that there is no other.
-    expect(turns).toBeLessThanOrEqual((2 * feeds.length) / LOOK_EVERY);
+    expect(turns).toBeLessThanOrEqual((2 * feeds.length) / WRITES_PER_CLOCK_READ);
   });
 
   test("a feed that fails costs its own frame alone", async () => {
     const clock = new Clock();
     const faults: unknown[] = [];
-    const pulse = new Pulse((error) => faults.push(error), clock.now);
+    const scheduler = new FrameScheduler((error) => faults.push(error), clock.now);
     const good = new CostlyFeed(clock, 3, 0);
-    pulse.wake({
+    scheduler.markDirty({
       collect: () => {
         throw new Error("broken");
       },
     });
-    pulse.wake(good);
+    scheduler.markDirty(good);
     while (good.delivered < 3) await turn();
     expect(faults).toHaveLength(1);
     expect(good.delivered).toBe(3);
-    pulse.stop();
+    scheduler.stop();
   });
 });

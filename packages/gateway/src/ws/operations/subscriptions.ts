@@ -1,8 +1,10 @@
 /**
- * Subscribing: each stream of the message is judged alone. Refusals come first, one `error` each, and
- * one for a wrong token unless a private stream was refused for it; then one `ok` with the streams
- * that were taken and the position they start from; then their frames. A stream that the socket holds
- * already begins anew: that is how a client that lost step asks for a fresh snapshot.
+ * Subscribing and unsubscribing; each stream of a message is checked separately.
+ *
+ * `subscribe` sends, in this order: one `error` per refused stream; one `error` for an invalid token
+ * unless a private stream was refused for it; one `ok` with the accepted streams and the seq they start
+ * from; their first frames. A stream that the socket already reads restarts: a client that lost frames
+ * gets a new snapshot this way.
  */
 
 import {
@@ -11,12 +13,13 @@ import {
   parseStreamName,
   type StreamName,
   SubscribeMessage,
+  UnsubscribeMessage,
 } from "@perpgate/protocol";
 import { COST } from "../../limits/costs.js";
 import type { Connection } from "../connection.js";
 import { defineSocketOperation, type SocketContext } from "./operation.js";
 
-interface Wish {
+interface AcceptedStream {
   readonly stream: string;
   readonly name: StreamName;
 }
@@ -26,31 +29,29 @@ export const subscribe = defineSocketOperation({
   handle: (message, call, context) => {
     const { connection } = call;
     const badToken = bindToken(message.token, connection, context);
-    const wishes: Wish[] = [];
-    let isTokenSettled = badToken === undefined;
+    const accepted: AcceptedStream[] = [];
+    let isTokenReported = badToken === undefined;
     const streams = new Set(message.streams);
     connection.charge(COST.subscription * streams.size);
     for (const stream of streams) {
       try {
-        const name = judge(stream, connection, context, badToken, wishes);
-        wishes.push({ stream, name });
+        const name = check(stream, connection, context, badToken, accepted);
+        accepted.push({ stream, name });
       } catch (error) {
-        isTokenSettled ||= error === badToken;
+        isTokenReported ||= error === badToken;
         call.refuse(error, { stream });
       }
     }
-    // No private stream was named that would have said it.
-    if (!isTokenSettled) call.refuse(badToken);
-    if (wishes.length === 0) return undefined;
-    call.ok({ streams: wishes.map(({ stream }) => stream), seq: context.hub.position });
-    for (const wish of wishes) {
-      connection.subscriptions.get(wish.stream)?.end();
-      // A frame of an earlier stream may have been one too many for the socket.
+    if (!isTokenReported) call.refuse(badToken);
+    if (accepted.length === 0) return undefined;
+    call.ok({ streams: accepted.map(({ stream }) => stream), seq: context.hub.seq });
+    for (const entry of accepted) {
+      connection.subscriptions.get(entry.stream)?.end();
+      // The first frame of an earlier stream may have closed the socket as too slow.
       if (!connection.isOpen) break;
       try {
-        open(wish, connection, context, message);
+        open(entry, connection, context, message);
       } catch (error) {
-        // The `ok` has said that its frames follow.
         call.fail(error);
       }
     }
@@ -58,7 +59,25 @@ export const subscribe = defineSocketOperation({
   },
 });
 
-/** A token that does not open a session keeps no public stream from the client. */
+export const unsubscribe = defineSocketOperation({
+  message: UnsubscribeMessage,
+  handle: (message, call) => {
+    const { subscriptions } = call.connection;
+    const streams = [...new Set(message.streams)].filter((stream) => {
+      const subscription = subscriptions.get(stream);
+      if (subscription === undefined) {
+        call.refuse(new ApiError("not_subscribed", { stream }), { stream });
+        return false;
+      }
+      subscription.end();
+      subscriptions.delete(stream);
+      return true;
+    });
+    return streams.length === 0 ? undefined : { streams };
+  },
+});
+
+/** Returns the error of an invalid token: public streams are opened all the same. */
 function bindToken(
   token: string | undefined,
   connection: Connection,
@@ -73,12 +92,13 @@ function bindToken(
   }
 }
 
-function judge(
+/** Throws the reason why the stream is refused. */
+function check(
   stream: string,
   connection: Connection,
   { hub, limits }: SocketContext,
   badToken: unknown,
-  taken: readonly Wish[],
+  accepted: readonly AcceptedStream[],
 ): StreamName {
   const name = parseStreamName(stream);
   if (name === undefined) throw new ApiError("unknown_stream", { stream });
@@ -90,7 +110,7 @@ function judge(
     if (connection.session === undefined) throw new ApiError("token_required", {});
   }
   const { subscriptions } = connection;
-  const added = taken.filter((wish) => !subscriptions.has(wish.stream)).length;
+  const added = accepted.filter((entry) => !subscriptions.has(entry.stream)).length;
   if (!subscriptions.has(stream) && subscriptions.size + added >= limits.streamsPerSocket) {
     throw new ApiError("too_many_streams", { limit: limits.streamsPerSocket });
   }
@@ -98,7 +118,7 @@ function judge(
 }
 
 function open(
-  { stream, name }: Wish,
+  { stream, name }: AcceptedStream,
   connection: Connection,
   { hub }: SocketContext,
   { format, since }: { readonly format?: "packed" | "plain"; readonly since?: number },
