@@ -7,8 +7,7 @@ import {
   publicKeyHex,
   signVote,
 } from "@perpgate/bridge";
-import { EvmNode } from "@perpgate/bridge/test/evm-node";
-import { RpcProxy } from "@perpgate/bridge/test/rpc-proxy";
+import { EvmNode, RpcProxy } from "@perpgate/bridge/testing";
 import { StreamClient } from "@perpgate/gateway/testing";
 import { type AttestedDeposit, type BridgeInfo, voteText } from "@perpgate/protocol";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";

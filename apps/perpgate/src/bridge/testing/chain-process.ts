@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { createKeyFile } from "@perpgate/bridge";
-import type { EvmNode } from "@perpgate/bridge/test/evm-node";
+import type { EvmNode } from "@perpgate/bridge/testing";
 import type { Address } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
 import {

@@ -1,14 +1,12 @@
 /** Two of three attestors with a real engine: one may lie, one may be silent. */
 
-import { privateKeyFromSeed, type SignedVote, signVote } from "@perpgate/bridge";
 import type { Address } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Attestors, SEEDS } from "./attestors.js";
-import { type EngineVenue, VENUE_ID } from "./engine-venue.js";
-import { EvmNode } from "./evm-node.js";
-import { RpcProxy } from "./rpc-proxy.js";
-
-const DOLLAR = 1_000_000n;
+import { privateKeyFromSeed, type SignedVote, signVote } from "../index.js";
+import { Attestors, SEEDS } from "../testing/attestors.js";
+import { type EngineVenue, VENUE_ID } from "../testing/engine-venue.js";
+import { DOLLAR, type EvmNode, startEvmChain } from "../testing/evm-node.js";
+import { RpcProxy } from "../testing/rpc-proxy.js";
 
 let node: EvmNode;
 let usdc: Address;
@@ -20,12 +18,8 @@ let venue: EngineVenue;
 let id: number;
 
 beforeAll(async () => {
-  node = await EvmNode.start(1);
-  alice = node.account(1);
+  ({ node, usdc, alice, vault } = await startEvmChain());
   mallory = node.account(3);
-  vault = node.account(9);
-  usdc = await node.token("USDC", 6);
-  await node.mint(usdc, alice, 1_000_000n * DOLLAR);
 }, 120_000);
 
 afterAll(() => node?.stop());

@@ -1,10 +1,9 @@
 /** Deposits on Tron: its forms of addresses and hashes, against a node of its dialect. */
 
-import { type DepositPort, tronAddressBytes, tronAddressOf } from "@perpgate/bridge";
-import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Attestors } from "./attestors.js";
-import { TronNode } from "./tron-node.js";
+import { type DepositPort, tronAddressOf } from "../index.js";
+import { Attestors } from "../testing/attestors.js";
+import { TronNode } from "../testing/tron-node.js";
 
 /** Tether's contract on Tron, as its issuer publishes it, and its 20 bytes. */
 const USDT = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t";
@@ -144,39 +143,5 @@ describe("attestation", () => {
     await one.poll();
     const statuses = new Set(ids.map((id) => attestors.venue.deposit(id).status));
     expect([...statuses]).toEqual(["credited"]);
-  });
-});
-
-describe("addresses", () => {
-  test("known pairs of both forms", () => {
-    const pairs = [
-      [USDT, USDT_BYTES],
-      ["TQHgMpVzWkhSsRB4BzZgmV8uW4cFL8eaBr", "9d1015e669c2df831003c5c54ceb48da613d9979"],
-    ] as const;
-    for (const [text, hex] of pairs) {
-      expect(Buffer.from(tronAddressBytes(text) ?? []).toString("hex")).toBe(hex);
-      expect(tronAddressOf(Buffer.from(hex, "hex"))).toBe(text);
-    }
-  });
-
-  test("any 20 bytes: there and back; any other letter in the text: refused", () => {
-    const twenty = fc.uint8Array({ minLength: 20, maxLength: 20 });
-    const place = fc.nat({ max: 33 });
-    fc.assert(
-      fc.property(twenty, place, (bytes, at) => {
-        const text = tronAddressOf(bytes);
-        expect(text).toMatch(/^T[1-9A-HJ-NP-Za-km-z]{33}$/);
-        expect(Buffer.from(tronAddressBytes(text) ?? [])).toEqual(Buffer.from(bytes));
-        const other = text[at] === "x" ? "y" : "x";
-        const broken = text.slice(0, at) + other + text.slice(at + 1);
-        expect(tronAddressBytes(broken)).toBeUndefined();
-      }),
-    );
-  });
-
-  test("wrong length, wrong letters, an Ethereum address: refused", () => {
-    for (const text of ["", "T", `${USDT}1`, USDT.replace("8", "0"), `0x${USDT_BYTES}`]) {
-      expect(tronAddressBytes(text)).toBeUndefined();
-    }
   });
 });

@@ -1,5 +1,5 @@
-import { AttestorHealth, VenueUnreachable } from "@perpgate/bridge";
 import { expect, test } from "vitest";
+import { AttestorHealth, VenueUnreachable } from "./index.js";
 
 function healthAt() {
   const time = { nowMs: 1_000_000 };

@@ -1,13 +1,11 @@
 /** Confirmations and reorganisations, before and after crediting, and restarts in the middle. */
 
-import { type DepositPort, observeBridge } from "@perpgate/bridge";
 import { Registry } from "prom-client";
 import type { Address } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Attestors } from "./attestors.js";
-import { EvmNode } from "./evm-node.js";
-
-const DOLLAR = 1_000_000n;
+import { observeBridge } from "../index.js";
+import { Attestors } from "../testing/attestors.js";
+import { DOLLAR, type EvmNode, startEvmChain } from "../testing/evm-node.js";
 
 let node: EvmNode;
 let usdc: Address;
@@ -17,11 +15,7 @@ let attestors: Attestors;
 let alices: number;
 
 beforeAll(async () => {
-  node = await EvmNode.start(1);
-  alice = node.account(1);
-  vault = node.account(9);
-  usdc = await node.token("USDC", 6);
-  await node.mint(usdc, alice, 1_000_000n * DOLLAR);
+  ({ node, usdc, alice, vault } = await startEvmChain());
 }, 120_000);
 
 afterAll(() => node?.stop());
@@ -195,49 +189,5 @@ describe("reorganisation past the confirmations, after crediting", () => {
     expect(attestors.happened("CreditReorged")).toMatchObject([
       { depositId: id, reason: "transaction_gone" },
     ]);
-  });
-});
-
-describe("restart between queue and credit", () => {
-  test("at every point: nothing lost, nothing doubled", async () => {
-    const hash = await node.transfer(usdc, alice, vault, DOLLAR);
-    const id = attestors.venue.register(alices, "ethereum", hash);
-    attestors.venue.restart();
-    expect(attestors.venue.deposit(id).status).toBe("queued");
-    await attestor().poll();
-    attestors.venue.restart();
-    expect(attestors.venue.deposit(id)).toMatchObject({ status: "confirming", confirmations: 1 });
-    await attestor().poll();
-    expect(attestors.venue.votesInLog()).toBe(1);
-    await node.mine(3);
-    attestors.venue.restart();
-    await attestor().poll();
-    attestors.venue.restart();
-    await attestor().poll();
-    expect(attestors.venue.deposit(id).status).toBe("credited");
-    expect(attestors.venue.wallet(alice)).toBe(1_000_000);
-  });
-
-  test("a submission whose outcome is unknown: said again, credited once", async () => {
-    const hash = await node.transfer(usdc, alice, vault, DOLLAR);
-    attestors.venue.register(alices, "ethereum", hash);
-    await node.mine(3);
-    const { venue } = attestors;
-    const lossy: DepositPort = {
-      terms: () => venue.terms(),
-      pending: venue.pending.bind(venue),
-      credited: venue.credited.bind(venue),
-      submit: async (votes: Parameters<typeof venue.submit>[0]) => {
-        await venue.submit(votes);
-        throw new Error("the answer was lost");
-      },
-    };
-    const tokens = { USDC: { contract: usdc } };
-    const chain = attestors.chain("ethereum", { rpc: [node.url], vault, tokens, confirmations: 4 });
-    await attestors.attestor(chain, 0, lossy).poll();
-    expect(attestors.happened("SubmitFailed")).toHaveLength(1);
-    await attestor().poll();
-    expect(venue.wallet(alice)).toBe(1_000_000);
-    expect(venue.votesInLog()).toBe(1);
   });
 });

@@ -4,6 +4,8 @@
  */
 
 import type { KeyObject } from "node:crypto";
+import { audit, type Command, Engine, REFUSALS, type VenueEvent } from "@perpgate/engine";
+import type { Chain, Token, Vote } from "@perpgate/protocol";
 import {
   type ChainTerms,
   type CreditedDeposit,
@@ -14,9 +16,7 @@ import {
   type SignedVote,
   type VenueTerms,
   verifyVote,
-} from "@perpgate/bridge";
-import { audit, type Command, Engine, REFUSALS, type VenueEvent } from "@perpgate/engine";
-import type { Chain, Token, Vote } from "@perpgate/protocol";
+} from "../index.js";
 
 /** The hash of a Genesis. */
 export const VENUE_ID = "5e".repeat(32);

@@ -1,6 +1,6 @@
-import type { PendingDeposit, QueueOrder } from "@perpgate/bridge";
 import { expect, test } from "vitest";
-import { PAGES_PER_POLL, PollPlan } from "../src/attest/poll-plan.js";
+import type { PendingDeposit, QueueOrder } from "../index.js";
+import { PAGES_PER_POLL, PollPlan } from "./poll-plan.js";
 
 const MINUTE_MS = 60_000;
 const NOW_MS = 1_750_000_000_000;

@@ -2,12 +2,10 @@
 
 import type { Address } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { MAX_PAUSE_POLLS } from "../src/attest/poll-plan.js";
-import { Attestors } from "./attestors.js";
-import { EvmNode } from "./evm-node.js";
-import { RpcProxy } from "./rpc-proxy.js";
-
-const DOLLAR = 1_000_000n;
+import { MAX_PAUSE_POLLS } from "../attest/poll-plan.js";
+import { Attestors } from "../testing/attestors.js";
+import { DOLLAR, type EvmNode, startEvmChain } from "../testing/evm-node.js";
+import { RpcProxy } from "../testing/rpc-proxy.js";
 
 let node: EvmNode;
 let usdc: Address;
@@ -18,11 +16,7 @@ let proxies: RpcProxy[];
 let id: number;
 
 beforeAll(async () => {
-  node = await EvmNode.start(1);
-  alice = node.account(1);
-  vault = node.account(9);
-  usdc = await node.token("USDC", 6);
-  await node.mint(usdc, alice, 1_000_000n * DOLLAR);
+  ({ node, usdc, alice, vault } = await startEvmChain());
 }, 120_000);
 
 afterAll(() => node?.stop());
@@ -244,5 +238,105 @@ describe("1,000 queued deposits", () => {
     // 1,001 calls in batches of 100, then one batch for the blocks.
     expect(first!.requests).toBe(12);
     expect(attestors.venue.wallet(alice)).toBe(2_000_000);
+  });
+});
+
+async function deposit(dollars: number): Promise<number> {
+  const hash = await node.transfer(usdc, alice, vault, BigInt(dollars) * DOLLAR);
+  return attestors.venue.register(attestors.venue.signIn(alice), "ethereum", hash);
+}
+
+describe("stuck", () => {
+  test("one of three, before a reorganisation of a credited deposit: the other two suffice", async () => {
+    const snapshot = await node.snapshot();
+    const late = await deposit(5);
+    await node.mine(3);
+    const one = attestor(3, { graceMs: 2_000, recheckIntervalMs: 1 });
+    await one.poll();
+    expect(attestors.venue.deposit(late).status).toBe("credited");
+    // From here on the third repeats its previous responses.
+    const previous = new Map<string, unknown>();
+    const { txHash } = attestors.venue.deposit(late);
+    const third = proxies[2]!;
+    third.lie = ({ method, params }, result) => {
+      previous.set(JSON.stringify([method, params]), result);
+      return result;
+    };
+    attestors.nowMs += 1_000;
+    await one.poll();
+    third.lie = ({ method, params }, result) => {
+      return previous.get(JSON.stringify([method, params])) ?? result;
+    };
+    expect([...previous.keys()].some((call) => call.includes(txHash))).toBe(true);
+    await node.revert(snapshot);
+    await node.mine(8);
+    attestors.nowMs += 1_000;
+    await one.poll();
+    expect(attestors.happened("EndpointsDisagreed")).not.toEqual([]);
+    expect(attestors.venue.marks).toMatchObject([
+      { vote: { depositId: late, verdict: "reorged" } },
+    ]);
+  });
+
+  test("on one transaction: the other deposits are credited", async () => {
+    const [proxy] = proxies;
+    const bad = await deposit(1);
+    const good = [await deposit(2), await deposit(3), await deposit(4)];
+    await node.mine(3);
+    const { txHash } = attestors.venue.deposit(bad);
+    proxy!.hangs = (calls) => JSON.stringify(calls).includes(txHash);
+    const one = attestor(1, { timeoutMs: 200, batchSize: 8 });
+    const isCredited = (id: number) => attestors.venue.deposit(id).status === "credited";
+    for (let poll = 0; poll < 8 && !good.every(isCredited); poll++) {
+      await one.poll();
+      // Past the endpoint's pause after a failure.
+      attestors.nowMs += 60_000;
+    }
+    expect(good.every(isCredited)).toBe(true);
+    expect(attestors.venue.deposit(bad).status).toBe("queued");
+  });
+
+  test("a day behind the others: left out and reported", async () => {
+    proxies[0]!.lie = ({ method, params }, result) => {
+      if (method === "eth_getTransactionReceipt") return null;
+      if (method !== "eth_getBlockByNumber" || params[0] !== "latest") return result;
+      if (typeof result !== "object" || result === null || !("timestamp" in result)) return result;
+      const seconds = Number(result.timestamp) - 86_400;
+      return { ...result, timestamp: `0x${seconds.toString(16)}` };
+    };
+    await attestor(3, { graceMs: 2_000 }).poll();
+    expect(attestors.happened("EndpointStale")).toMatchObject([{ lagMs: 86_400_000 }]);
+    expect(status()).toBe("credited");
+  });
+});
+
+describe("finality by the finalized block", () => {
+  test("credited once its block is finalized, whatever the number of confirmations", async () => {
+    let finalized = 0;
+    proxies[0]!.lie = ({ method, params }, result) => {
+      if (method !== "eth_getBlockByNumber" || params[0] !== "finalized") return result;
+      return typeof result === "object" && result !== null
+        ? { ...result, number: `0x${finalized.toString(16)}` }
+        : result;
+    };
+    const late = await deposit(5);
+    const at = await node.height();
+    finalized = at - 1;
+    await node.mine(20);
+    const one = attestor(1, { finality: "finalized" });
+    await one.poll();
+    expect(attestors.venue.deposit(late)).toMatchObject({ status: "confirming", confirmations: 2 });
+    finalized = at;
+    await one.poll();
+    expect(attestors.venue.deposit(late).status).toBe("credited");
+  });
+
+  test("a node without the finalized tag: the endpoint fails", async () => {
+    proxies[0]!.lie = ({ method, params }, result) =>
+      method === "eth_getBlockByNumber" && params[0] === "finalized" ? null : result;
+    await node.mine(20);
+    await attestor(1, { finality: "finalized" }).poll();
+    expect(attestors.happened("EndpointFailed")).toMatchObject([{ reason: "no finalized block" }]);
+    expect(status()).toBe("queued");
   });
 });

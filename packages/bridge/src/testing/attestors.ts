@@ -1,5 +1,6 @@
 /** For tests: a venue, its attestors' keys, and attestors on given chains. */
 
+import type { Chain } from "@perpgate/protocol";
 import {
   type BridgeEvent,
   ChainAttestor,
@@ -10,8 +11,7 @@ import {
   publicKeyHex,
   resolveBridge,
   termsOf,
-} from "@perpgate/bridge";
-import type { Chain } from "@perpgate/protocol";
+} from "../index.js";
 import { EngineVenue } from "./engine-venue.js";
 
 export const SEEDS = ["a1", "b2", "c3"].map((byte) => byte.repeat(32));

@@ -1,5 +1,6 @@
 /** The bytes of a vote, and what keeps a bad one out. */
 
+import { describe, expect, test } from "vitest";
 import {
   privateKeyFromSeed,
   publicKeyFromHex,
@@ -8,8 +9,7 @@ import {
   type Vote,
   verifyVote,
   voteBytes,
-} from "@perpgate/bridge";
-import { describe, expect, test } from "vitest";
+} from "./index.js";
 
 /** RFC 8032, test 1. */
 const SEED = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";

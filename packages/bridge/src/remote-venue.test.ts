@@ -2,6 +2,8 @@
 
 import { createServer, type RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
+import { MAX_CREDITS_PER_VOTE } from "@perpgate/protocol";
+import { expect, onTestFinished, test } from "vitest";
 import {
   privateKeyFromSeed,
   RemoteVenue,
@@ -9,10 +11,8 @@ import {
   signVote,
   VenueUnreachable,
   type Vote,
-} from "@perpgate/bridge";
-import { MAX_CREDITS_PER_VOTE } from "@perpgate/protocol";
-import { expect, onTestFinished, test } from "vitest";
-import { SEEDS } from "./attestors.js";
+} from "./index.js";
+import { SEEDS } from "./testing/attestors.js";
 
 const KEY = privateKeyFromSeed(SEEDS[0]!);
 

@@ -1,6 +1,7 @@
 /** The running bridge: real timers, a node of Tron's dialect, and an orderly end. */
 
 import { EventEmitter, once } from "node:events";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import {
   Bridge,
   type BridgeEvent,
@@ -11,11 +12,10 @@ import {
   resolveBridge,
   termsOf,
   tronAddressOf,
-} from "@perpgate/bridge";
-import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import { Attestors, SEEDS } from "./attestors.js";
-import { VENUE_ID } from "./engine-venue.js";
-import { TronNode } from "./tron-node.js";
+} from "../index.js";
+import { Attestors, SEEDS } from "../testing/attestors.js";
+import { VENUE_ID } from "../testing/engine-venue.js";
+import { TronNode } from "../testing/tron-node.js";
 
 const CONTRACT = "a614f803b6fd780986a42c78ec9c7f77e6ded13c";
 const VAULT = "41".repeat(20);

@@ -1,8 +1,8 @@
 /** The operator's configuration: defaults, and what is refused. */
 
-import { privateKeyFromSeed, publicKeyHex, resolveBridge } from "@perpgate/bridge";
 import { describe, expect, test } from "vitest";
-import { SEEDS } from "./attestors.js";
+import { privateKeyFromSeed, publicKeyHex, resolveBridge } from "../index.js";
+import { SEEDS } from "../testing/attestors.js";
 
 const USDC = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48";
 const USDT = "0xdAC17F958D2ee523a2206206994597C13D831ec7";

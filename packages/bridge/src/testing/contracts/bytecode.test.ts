@@ -5,6 +5,6 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 test("bytecode.ts: as tokens.sol says", () => {
-  const script = fileURLToPath(new URL("./contracts/compile.mjs", import.meta.url));
+  const script = fileURLToPath(new URL("./compile.mjs", import.meta.url));
   expect(spawnSync(process.execPath, [script, "--check"], { stdio: "inherit" }).status).toBe(0);
 });

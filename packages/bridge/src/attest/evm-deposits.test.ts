@@ -3,10 +3,8 @@
 import type { Token } from "@perpgate/protocol";
 import type { Address } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Attestors } from "./attestors.js";
-import { EvmNode } from "./evm-node.js";
-
-const DOLLAR = 1_000_000n;
+import { Attestors } from "../testing/attestors.js";
+import { DOLLAR, EvmNode, startEvmChain } from "../testing/evm-node.js";
 
 let node: EvmNode;
 let other: EvmNode;
@@ -24,16 +22,14 @@ function settings(at: EvmNode, chainId: number) {
 }
 
 beforeAll(async () => {
-  [node, other] = await Promise.all([EvmNode.start(1), EvmNode.start(42_161)]);
-  alice = node.account(1);
+  [{ node, usdc, alice, vault }, other] = await Promise.all([
+    startEvmChain(),
+    EvmNode.start(42_161),
+  ]);
   bob = node.account(2);
-  vault = node.account(9);
-  usdc = await node.token("USDC", 6);
   usdt = await node.token("USDT", 6);
-  for (const token of [usdc, usdt]) {
-    await node.mint(token, alice, 1_000_000n * DOLLAR);
-    await node.mint(token, bob, 1_000_000n * DOLLAR);
-  }
+  await node.mint(usdt, alice, 1_000_000n * DOLLAR);
+  await node.mint(usdc, bob, 1_000_000n * DOLLAR);
 }, 120_000);
 
 afterAll(() => Promise.all([node?.stop(), other?.stop()]));

@@ -174,3 +174,22 @@ function field(value: unknown, name: string): string {
   if (typeof value !== "object" || value === null) throw new Error(`no ${name}`);
   return String(Reflect.get(value, name));
 }
+
+export const DOLLAR = 1_000_000n;
+
+export interface EvmChain {
+  readonly node: EvmNode;
+  readonly usdc: Address;
+  /** Has a million dollars of USDC. */
+  readonly alice: Address;
+  readonly vault: Address;
+}
+
+/** A node of Ethereum's chain id with one token. */
+export async function startEvmChain(): Promise<EvmChain> {
+  const node = await EvmNode.start(1);
+  const alice = node.account(1);
+  const usdc = await node.token("USDC", 6);
+  await node.mint(usdc, alice, 1_000_000n * DOLLAR);
+  return { node, usdc, alice, vault: node.account(9) };
+}

@@ -1,0 +1,180 @@
+/** One deposit, one vote or one endpoint at fault: nothing else waits for it. Tried on a real node. */
+
+import type { Address } from "viem";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type DepositPort, VenueUnreachable } from "../index.js";
+import { Attestors } from "../testing/attestors.js";
+import { DOLLAR, type EvmNode, startEvmChain } from "../testing/evm-node.js";
+
+let node: EvmNode;
+let usdc: Address;
+let alice: Address;
+let vault: Address;
+let attestors: Attestors;
+let alices: number;
+
+beforeAll(async () => {
+  ({ node, usdc, alice, vault } = await startEvmChain());
+}, 120_000);
+
+afterAll(() => node?.stop());
+
+beforeEach(async () => {
+  attestors = new Attestors(await node.timeMs());
+  alices = attestors.venue.signIn(alice);
+});
+
+async function deposit(dollars: number): Promise<number> {
+  const hash = await node.transfer(usdc, alice, vault, BigInt(dollars) * DOLLAR);
+  return attestors.venue.register(alices, "ethereum", hash);
+}
+
+function chain(changes: object = {}) {
+  const tokens = { USDC: { contract: usdc } };
+  const settings = { rpc: [node.url], vault, tokens, confirmations: 3, recheckIntervalMs: 1 };
+  return attestors.chain("ethereum", { ...settings, ...changes });
+}
+
+function portOf(changes: Partial<DepositPort>): DepositPort {
+  const { venue } = attestors;
+  return {
+    terms: () => venue.terms(),
+    pending: venue.pending.bind(venue),
+    credited: venue.credited.bind(venue),
+    submit: venue.submit.bind(venue),
+    ...changes,
+  };
+}
+
+/** A venue that does not take any request with a vote on that deposit. */
+function refusing(depositId: number): DepositPort {
+  return portOf({
+    submit: async (votes) => {
+      if (votes.some(({ vote }) => vote.depositId === depositId)) {
+        throw new Error("the venue answered 413: body_too_large");
+      }
+      return attestors.venue.submit(votes);
+    },
+  });
+}
+
+test("a vote that the venue does not take: later deposits are credited, it alone waits", async () => {
+  const bad = await deposit(1);
+  const good = [await deposit(2), await deposit(3)];
+  await node.mine(3);
+  const one = attestors.attestor(chain(), 0, refusing(bad));
+  await one.poll();
+  for (const id of good) expect(attestors.venue.deposit(id).status).toBe("credited");
+  expect(attestors.venue.deposit(bad).status).toBe("queued");
+  expect(attestors.happened("SubmitFailed")).toMatchObject([{ depositId: bad }]);
+  // Within its pause it is not tried again.
+  await one.poll();
+  expect(attestors.happened("SubmitFailed")).toHaveLength(1);
+  attestors.nowMs += 10_000;
+  await one.poll();
+  expect(attestors.happened("SubmitFailed")).toHaveLength(2);
+});
+
+test("a vote that the venue does not take: the watch goes on and marks a reorganisation", async () => {
+  const snapshot = await node.snapshot();
+  const credited = await deposit(5);
+  await node.mine(3);
+  await attestors.attestor(chain()).poll();
+  expect(attestors.venue.deposit(credited).status).toBe("credited");
+  await node.revert(snapshot);
+  const bad = await deposit(1);
+  await node.mine(6);
+  attestors.nowMs += 1_000;
+  await attestors.attestor(chain(), 0, refusing(bad)).poll();
+  expect(attestors.venue.marks).toMatchObject([{ vote: { depositId: credited } }]);
+});
+
+test("a pending queue that cannot be read: the watch goes on, and the poll counts as failed", async () => {
+  const snapshot = await node.snapshot();
+  const credited = await deposit(5);
+  await node.mine(3);
+  await attestors.attestor(chain()).poll();
+  await node.revert(snapshot);
+  await node.mine(8);
+  attestors.nowMs += 1_000;
+  const port = portOf({
+    pending: () => {
+      throw new VenueUnreachable("the venue's queue cannot be read");
+    },
+  });
+  await expect(attestors.attestor(chain(), 0, port).poll()).rejects.toThrow("cannot be read");
+  expect(attestors.venue.marks).toMatchObject([{ vote: { depositId: credited } }]);
+});
+
+test("a venue that is down: one request, not one a vote", async () => {
+  for (let i = 1; i <= 5; i++) await deposit(i);
+  await node.mine(3);
+  let requests = 0;
+  const port = portOf({
+    submit: async () => {
+      requests++;
+      throw new VenueUnreachable("the venue cannot be reached: ECONNREFUSED");
+    },
+  });
+  await expect(attestors.attestor(chain(), 0, port).poll()).rejects.toThrow(VenueUnreachable);
+  expect(requests).toBe(1);
+});
+
+test("another vault, contract or smallest deposit than the venue's: no vote at all", async () => {
+  const id = await deposit(5);
+  await node.mine(3);
+  const own = chain();
+  for (const change of [
+    { vault: "99".repeat(20) },
+    { minDepositMicros: 5 },
+    { tokens: [{ token: "USDC" as const, contract: "99".repeat(20), decimals: 6 }] },
+  ]) {
+    const terms = attestors.venue.chains.get("ethereum")!;
+    attestors.venue.chains.set("ethereum", { ...terms, ...change });
+    await attestors.attestor(own).poll();
+    attestors.venue.chains.set("ethereum", terms);
+  }
+  expect(attestors.happened("ConfigurationDiffers")).toHaveLength(3);
+  expect(attestors.venue.votesInLog()).toBe(0);
+  await attestors.attestor(own).poll();
+  expect(attestors.venue.deposit(id).status).toBe("credited");
+});
+
+describe("restart between queue and credit", () => {
+  test("at every point: nothing lost, nothing doubled", async () => {
+    const hash = await node.transfer(usdc, alice, vault, DOLLAR);
+    const id = attestors.venue.register(alices, "ethereum", hash);
+    attestors.venue.restart();
+    expect(attestors.venue.deposit(id).status).toBe("queued");
+    await attestors.attestor(chain()).poll();
+    attestors.venue.restart();
+    expect(attestors.venue.deposit(id)).toMatchObject({ status: "confirming", confirmations: 1 });
+    await attestors.attestor(chain()).poll();
+    expect(attestors.venue.votesInLog()).toBe(1);
+    await node.mine(3);
+    attestors.venue.restart();
+    await attestors.attestor(chain()).poll();
+    attestors.venue.restart();
+    await attestors.attestor(chain()).poll();
+    expect(attestors.venue.deposit(id).status).toBe("credited");
+    expect(attestors.venue.wallet(alice)).toBe(1_000_000);
+  });
+
+  test("a submission whose outcome is unknown: said again, credited once", async () => {
+    const hash = await node.transfer(usdc, alice, vault, DOLLAR);
+    attestors.venue.register(alices, "ethereum", hash);
+    await node.mine(3);
+    const { venue } = attestors;
+    const lossy = portOf({
+      submit: async (votes) => {
+        await venue.submit(votes);
+        throw new Error("the response was lost");
+      },
+    });
+    await attestors.attestor(chain(), 0, lossy).poll();
+    expect(attestors.happened("SubmitFailed")).toHaveLength(1);
+    await attestors.attestor(chain()).poll();
+    expect(venue.wallet(alice)).toBe(1_000_000);
+    expect(venue.votesInLog()).toBe(1);
+  });
+});
