@@ -129,7 +129,7 @@ export class VenueFlow {
       into.push(command);
       engine.apply(command);
       if (command.kind === "PlaceOrder" && command.priceTicks > 0) {
-        live.push({ id: engine.position, session: command.session });
+        live.push({ id: engine.seq, session: command.session });
       }
     };
     this.opening = [];

@@ -50,9 +50,9 @@ import { runTick } from "./tick/tick.js";
 export class Engine {
   constructor(readonly state: VenueState = new VenueState()) {}
 
-  /** Log position of the last command applied. */
-  get position(): number {
-    return this.state.position;
+  /** Log index of the last command applied. */
+  get seq(): number {
+    return this.state.seq;
   }
 
   /** The whole state as canonical bytes. */
@@ -87,7 +87,7 @@ export class Engine {
   /** Applies one command. The answer is valid until the next call. */
   apply(command: Command): EventLog {
     const s = this.state;
-    s.position++;
+    s.seq++;
     s.focus = 0;
     s.events.reset();
     if (s.config === null && command.kind !== "Genesis") {
@@ -266,16 +266,9 @@ function sealBlock(s: VenueState): void {
   const g = s.globals.data;
   if (g[GLOBAL.BLOCK_WORK] === 0) return;
   const first = g[GLOBAL.BLOCK_FIRST]!;
-  s.events.emit(
-    EVENT.BlockSealed,
-    g[GLOBAL.BLOCK]!,
-    first,
-    s.position,
-    g[GLOBAL.BLOCK_ACKS]!,
-    s.timeMs,
-  );
+  s.events.emit(EVENT.BlockSealed, g[GLOBAL.BLOCK]!, first, s.seq, g[GLOBAL.BLOCK_ACKS]!, s.timeMs);
   g[GLOBAL.BLOCK] = g[GLOBAL.BLOCK]! + 1;
-  g[GLOBAL.BLOCK_FIRST] = s.position + 1;
+  g[GLOBAL.BLOCK_FIRST] = s.seq + 1;
   g[GLOBAL.BLOCK_ACKS] = 0;
   g[GLOBAL.BLOCK_WORK] = 0;
 }

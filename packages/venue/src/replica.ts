@@ -49,7 +49,7 @@ export class Replica {
   ) {}
 
   get position(): number {
-    return this.engine.position;
+    return this.engine.seq;
   }
 
   /** Applies a batch unless it is a repetition; answers whether it was applied. */
@@ -71,7 +71,7 @@ export class Replica {
 
   private applyRecord(record: Uint8Array): Applied {
     const { engine } = this;
-    const position = engine.position + 1;
+    const position = engine.seq + 1;
     try {
       const { command, evidence } = decodeRecord(record);
       const events = engine.apply(command);

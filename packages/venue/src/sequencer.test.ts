@@ -65,7 +65,7 @@ describe("the sequencer", () => {
     expect(last).toBe(2_002);
     expect(answers).toEqual(Array.from({ length: 2_000 }, (_, i) => i + 2));
     expect(sequencer.waiting).toBe(0);
-    expect(engine.position).toBe(2_002);
+    expect(engine.seq).toBe(2_002);
     await sequencer.close();
   });
 

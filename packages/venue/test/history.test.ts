@@ -61,7 +61,7 @@ async function run(name: ProfileName, seed: number, count: number, restarts: rea
       const command = flow[at]!;
       const events = state.engine.apply(command);
       const applied: Applied = {
-        position: state.engine.position,
+        position: state.engine.seq,
         timeMs: state.engine.state.timeMs,
         command,
         evidence: NO_EVIDENCE,

@@ -29,7 +29,7 @@ export function registerDeposit(s: VenueState, command: RegisterDeposit): boolea
     return true;
   }
   const deposit: Deposit = {
-    id: s.position,
+    id: s.seq,
     registrant: session.account,
     registeredAtMs: s.timeMs,
     settledAtMs: 0,

@@ -14,10 +14,10 @@ export function cancelOrder(s: VenueState, command: CancelOrder): boolean {
   const session = liveSession(s, command.session);
   if (session === undefined) return false;
   const order = s.orders.index.get(command.orderId);
-  if (order === NONE) return refuse(s, REFUSAL.order_not_open);
+  if (order === NONE) return refuse(s, REFUSAL.order_not_cancelable);
   const data = s.orders.table.data;
   const at = order * ORDER_WORDS;
-  if (data[at + ORDER.ACCOUNT] !== session.account) return refuse(s, REFUSAL.order_not_open);
+  if (data[at + ORDER.ACCOUNT] !== session.account) return refuse(s, REFUSAL.order_not_cancelable);
   s.focus = data[at + ORDER.MARKET]!;
   endOrder(s, s.markets[s.focus]!, order, END.requested);
   return true;

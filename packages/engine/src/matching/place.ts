@@ -27,14 +27,14 @@ const outcome = { status: 0, reason: 0, remainingLots: 0 };
  * `acknowledge`, once the command is known to have kept every invariant.
  */
 export function placeOrder(s: VenueState, session: Session, order: PlaceOrder): boolean {
-  if (order.key !== session.key) return refuse(s, REFUSAL.session_key_mismatch);
+  if (order.key !== session.key) return refuse(s, REFUSAL.session_key_rotated);
   const market = s.markets[order.market];
   if (market === undefined) return refuse(s, REFUSAL.unknown_symbol);
   if (!mayPlace(s, session, market, order, placement)) return false;
   s.focus = order.market;
   const row = market.positions.ensure(session.account);
   emitPlaced(s, session, order, placement.lots);
-  taker.begin(TAKER_ORDER, order.side, row, session.account, s.position);
+  taker.begin(TAKER_ORDER, order.side, row, session.account, s.seq);
   taker.reduceOnly = order.reduceOnly;
   taker.leverage = order.leverage;
   taker.feePpm = market.config.takerFeePpm;
@@ -76,10 +76,10 @@ function executeLimit(
   }
   keepOpen(s, session, market, order, row, outcome.remainingLots);
   settle(s, market, row);
-  if (s.orders.index.get(s.position) >= 0) {
+  if (s.orders.index.get(s.seq) >= 0) {
     outcome.status = STATUS_RESTING;
     const w = s.events.open(EVENT.OrderRested, 2);
-    s.events.words[w] = s.position;
+    s.events.words[w] = s.seq;
     s.events.words[w + 1] = outcome.remainingLots;
   } else {
     outcome.status = STATUS_CANCELED;
@@ -123,7 +123,7 @@ function keepOpen(
   s.orders.table.touch(slot);
   const data = s.orders.table.data;
   const at = slot * ORDER_WORDS;
-  data[at + ORDER.ID] = s.position;
+  data[at + ORDER.ID] = s.seq;
   data[at + ORDER.MARKET] = order.market;
   data[at + ORDER.ACCOUNT] = session.account;
   data[at + ORDER.POSITION] = row;
@@ -147,7 +147,7 @@ function keepOpen(
 function emitPlaced(s: VenueState, session: Session, order: PlaceOrder, lots: number): void {
   const w = s.events.open(EVENT.OrderPlaced, 13);
   const words = s.events.words;
-  words[w] = s.position;
+  words[w] = s.seq;
   words[w + 1] = session.account;
   words[w + 2] = order.market;
   words[w + 3] = order.side;
@@ -172,7 +172,7 @@ export function acknowledge(s: VenueState, session: Session, order: PlaceOrder):
   const cost = data[at + POSITION.COST]!;
   const w = s.events.open(EVENT.OrderAcknowledged, 17);
   const words = s.events.words;
-  words[w] = s.position;
+  words[w] = s.seq;
   words[w + 1] = session.account;
   words[w + 2] = session.number;
   words[w + 3] = order.market;
@@ -190,5 +190,5 @@ export function acknowledge(s: VenueState, session: Session, order: PlaceOrder):
   words[w + 15] = lots * market.mark * market.microsPerTickLot - cost + 0;
   words[w + 16] = s.global(GLOBAL.BLOCK);
   s.add(GLOBAL.BLOCK_ACKS, 1);
-  session.nonces.remember(order.nonce, s.position);
+  session.nonces.remember(order.nonce, s.seq);
 }

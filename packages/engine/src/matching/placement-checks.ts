@@ -31,16 +31,16 @@ export function mayPlace(
 ): boolean {
   if (market.halted) return refuse(s, REFUSAL.market_halted);
   if (session.markets !== null && !session.markets.has(order.market)) {
-    return refuse(s, REFUSAL.symbol_not_in_scope);
+    return refuse(s, REFUSAL.session_symbol_not_allowed);
   }
   if (!isWellFormed(order)) return refuse(s, REFUSAL.invalid_order);
   const maxLeverage = market.config.tiers[0]!.maxLeverage;
-  if (order.leverage > maxLeverage) return refuse(s, REFUSAL.leverage_too_high, maxLeverage);
+  if (order.leverage > maxLeverage) return refuse(s, REFUSAL.leverage_above_maximum, maxLeverage);
   const notional = order.marginMicros * order.leverage;
-  if (notional > MAX_ORDER_NOTIONAL_MICROS) return refuse(s, REFUSAL.notional_too_large);
+  if (notional > MAX_ORDER_NOTIONAL_MICROS) return refuse(s, REFUSAL.notional_limit);
   if (order.type !== MARKET_ORDER && order.priceTicks === 0)
     return refuse(s, REFUSAL.price_required);
-  if (order.postOnly && order.type !== LIMIT_ORDER) return refuse(s, REFUSAL.post_only_not_limit);
+  if (order.postOnly && order.type !== LIMIT_ORDER) return refuse(s, REFUSAL.post_only_needs_limit);
   if (market.get(MARKET.INDEX) === 0) return refuse(s, REFUSAL.stale_index);
   placement.notionalMicros = notional;
   placement.bandTicks = mulDivFloor(market.mark, market.config.bandPpm, PPM);
@@ -72,7 +72,7 @@ function mayPrice(s: VenueState, market: Market, order: PlaceOrder, placement: P
   }
   if (order.type === MARKET_ORDER) return true;
   if (price * PRICE_RANGE_FACTOR < mark || price > mark * PRICE_RANGE_FACTOR) {
-    return refuse(s, REFUSAL.price_out_of_range, mark);
+    return refuse(s, REFUSAL.price_too_far, mark);
   }
   if (order.type === STOP_ORDER && (isLong ? mark >= price : mark <= price)) {
     return refuse(s, REFUSAL.stop_would_trigger, mark);
@@ -89,7 +89,7 @@ function maySize(
 ): boolean {
   const row = market.positions.rowOf(session.account);
   const closes = row === NONE ? 0 : closable(market, row, order.side);
-  if (order.reduceOnly && closes === 0) return refuse(s, REFUSAL.reduce_only_no_position);
+  if (order.reduceOnly && closes === 0) return refuse(s, REFUSAL.reduce_only_without_position);
   const ref = referenceTicks(market, order);
   let lots = divFloor(placement.notionalMicros, ref * market.microsPerTickLot);
   if (order.reduceOnly) lots = Math.min(lots, closes);
@@ -107,12 +107,12 @@ function maySize(
   if (opening > 0 && !mayOpen(s, session, market, order, row, closes > 0, opening)) return false;
   const cap = session.maxOrderNotionalMicros;
   if (cap > 0 && lots * ref * market.microsPerTickLot > cap) {
-    return refuse(s, REFUSAL.order_notional_cap, cap);
+    return refuse(s, REFUSAL.session_order_cap_exceeded, cap);
   }
   if (opening > 0 && session.maxNotionalMicros > 0) {
     const held = exposure(s, session.account);
     if (held + opening * ref * market.microsPerTickLot > session.maxNotionalMicros) {
-      return refuse(s, REFUSAL.session_notional_cap, session.maxNotionalMicros);
+      return refuse(s, REFUSAL.session_notional_cap_exceeded, session.maxNotionalMicros);
     }
   }
   return mayAfford(s, session, market, order, row, closes, placement);
@@ -186,14 +186,14 @@ function mayAfford(
   const openOrders =
     row === NONE ? 0 : market.positions.table.data[row * POSITION_WORDS + POSITION.OPEN_ORDERS]!;
   if (order.type !== MARKET_ORDER && openOrders >= maxOpenOrders) {
-    return refuse(s, REFUSAL.too_many_open_orders, maxOpenOrders);
+    return refuse(s, REFUSAL.open_order_limit, maxOpenOrders);
   }
   if (order.type !== MARKET_ORDER && row !== NONE) {
     const at = row * POSITION_WORDS;
     const { data } = market.positions.table;
     const waiting = data[at + POSITION.RESTING_NOTIONAL]! + data[at + POSITION.PENDING_NOTIONAL]!;
     const added = placement.lots * order.priceTicks * market.microsPerTickLot;
-    if (waiting + added > MAX_ORDER_NOTIONAL_MICROS) return refuse(s, REFUSAL.notional_too_large);
+    if (waiting + added > MAX_ORDER_NOTIONAL_MICROS) return refuse(s, REFUSAL.notional_limit);
   }
   if (order.type === STOP_ORDER || order.reduceOnly || closes > 0) return true;
   const { takerFeePpm } = market.config;

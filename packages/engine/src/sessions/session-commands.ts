@@ -36,9 +36,9 @@ export function openSession(s: VenueState, command: OpenSession): boolean {
   }
   const account = s.accountOf.get(address) ?? announceAccount(s, address);
   grantAtFirstSignIn(s, account);
-  s.events.emit(EVENT.SessionOpened, s.position, account, command.expiresAtMs);
+  s.events.emit(EVENT.SessionOpened, s.seq, account, command.expiresAtMs);
   s.sessions.open({
-    number: s.position,
+    number: s.seq,
     account,
     key: command.key,
     tokenHash: command.tokenHash,
@@ -88,7 +88,7 @@ export function credit(s: VenueState, account: number, micros: number): void {
 export function rotateSession(s: VenueState, command: RotateSession): boolean {
   const session = liveSession(s, command.session);
   if (session === undefined) return false;
-  if (session.key !== command.oldKey) return refuse(s, REFUSAL.session_key_mismatch);
+  if (session.key !== command.oldKey) return refuse(s, REFUSAL.session_key_rotated);
   session.key = command.newKey;
   s.events.emit(EVENT.SessionRotated, session.number);
   return true;

@@ -1,5 +1,5 @@
 /**
- * A hash table from order id (a log position ≥ 1) to row: open addressing with linear probing over
+ * A hash table from order id (a log index ≥ 1) to row: open addressing with linear probing over
  * typed arrays, deletion by shifting back, so it neither allocates per entry nor collects
  * tombstones. JavaScript's Map costs about five times as much per order life.
  */

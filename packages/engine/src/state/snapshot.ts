@@ -26,7 +26,7 @@ export class SnapshotUnreadable extends Error {
 export function writeSnapshot(s: VenueState): Uint8Array {
   const w = new ByteWriter();
   w.number(STATE_FORMAT);
-  w.numbers([s.position, s.timeMs, s.lastTickMs, s.cohort, s.config === null ? 0 : 1]);
+  w.numbers([s.seq, s.timeMs, s.lastTickMs, s.cohort, s.config === null ? 0 : 1]);
   if (s.config !== null) writeConfig(w, s.config);
   w.row(s.globals.data, 0, GLOBAL_WORDS);
   w.row(s.figures.data, 0, s.markets.length * MARKET_WORDS);
@@ -68,8 +68,8 @@ function readState(bytes: Uint8Array): VenueState {
     throw new SnapshotUnreadable(`format ${format}, expected ${STATE_FORMAT}`);
   }
   const s = new VenueState();
-  const [position, timeMs, lastTickMs, cohort, started] = r.numbers();
-  s.position = position!;
+  const [seq, timeMs, lastTickMs, cohort, started] = r.numbers();
+  s.seq = seq!;
   s.timeMs = timeMs!;
   s.lastTickMs = lastTickMs!;
   s.cohort = cohort!;
@@ -125,7 +125,7 @@ function readOrders(r: ByteReader, s: VenueState): void {
     const { data } = s.orders.table;
     const at = row * ORDER_WORDS;
     r.row(data, at, ORDER_WORDS);
-    id = ascending(id, data[at + ORDER.ID]!, s.position + 1);
+    id = ascending(id, data[at + ORDER.ID]!, s.seq + 1);
     const market = s.markets[data[at + ORDER.MARKET]!];
     const account = data[at + ORDER.ACCOUNT]!;
     if (market === undefined || !hasPosition(market, account) || data[at + ORDER.POSITION] !== 0) {

@@ -64,7 +64,8 @@ export class VenueState {
   config: VenueConfig | null = null;
   /** Index into COHORT_STAGES. */
   cohort = 0;
-  position = 0;
+  /** Log index of the last command applied; the first has 1. */
+  seq = 0;
   timeMs = 0;
   lastTickMs = 0;
   /** Pairs market, account: liquidations that did not fit into the last command. */

@@ -30,11 +30,11 @@ function compare(name: ProfileName, seed: number, count: number, checkpoint: num
   for (const command of commands(name, seed, count, reference)) {
     const expected = reference.apply(command);
     const actual = engine.apply(command).decode();
-    const where = `${name}:${seed} position ${engine.position} ${JSON.stringify(command)}`;
+    const where = `${name}:${seed} position ${engine.seq} ${JSON.stringify(command)}`;
     if (JSON.stringify(actual) !== JSON.stringify(expected))
       expect(actual, where).toEqual(expected);
     twin.apply(command);
-    if (engine.position % checkpoint !== 0) continue;
+    if (engine.seq % checkpoint !== 0) continue;
     expect(audit(engine), where).toEqual([]);
     const hash = engine.stateHash(sha256);
     expect(twin.stateHash(sha256), `${where}: full run and snapshot + tail`).toBe(hash);

@@ -27,7 +27,8 @@ export class CancelFlow {
     });
     if (outcome.kind === "refused") {
       // It was filled or ended on the way; what it is now is the answer.
-      if (outcome.refusal === "order_not_open") throw notCancelable(this.order(session, orderId));
+      if (outcome.refusal === "order_not_cancelable")
+        throw notCancelable(this.order(session, orderId));
       throw sessionRefusal("CancelOrder", outcome);
     }
     const { remainingSize } = this.order(session, orderId);

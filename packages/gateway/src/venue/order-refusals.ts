@@ -38,7 +38,7 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
   const price = body.price ?? 0;
   const { detail1, detail2 } = outcome;
   switch (outcome.refusal) {
-    case "session_key_mismatch":
+    case "session_key_rotated":
       return new ApiError("session_key_rotated", {}, { field: "X-Service-Sig" });
     case "nonce_too_old":
       return about("nonce", "nonce_too_old", {
@@ -50,9 +50,9 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
       return about("symbol", "unknown_symbol", { symbol });
     case "market_halted":
       return about("symbol", "market_halted", { symbol });
-    case "symbol_not_in_scope":
+    case "session_symbol_not_allowed":
       return about("symbol", "session_symbol_not_allowed", { symbol, symbols: scopeOf(order) });
-    case "leverage_too_high":
+    case "leverage_above_maximum":
       return about("leverage", "leverage_above_maximum", {
         leverage: body.leverage,
         maxLeverage: detail1,
@@ -62,11 +62,11 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
         notional: resultingNotional(order),
         maxLeverage: detail1,
       });
-    case "notional_too_large":
+    case "notional_limit":
       return about("margin", "notional_limit", { limit: MAX_ORDER_NOTIONAL });
     case "price_required":
       return about("price", "price_required", { type: body.type });
-    case "post_only_not_limit":
+    case "post_only_needs_limit":
       return new ApiError("post_only_needs_limit", {}, { field: "postOnly" });
     case "stale_index":
       return about("symbol", "stale_index", { symbol, maxAgeSeconds: MAX_INDEX_AGE_SECONDS });
@@ -77,14 +77,14 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
         high: priceOf(detail1 + detail2),
         mark: priceOf(detail1),
       });
-    case "price_out_of_range":
+    case "price_too_far":
       return about("price", "price_too_far", {
         low: priceOf(Math.ceil(detail1 / PRICE_RANGE_FACTOR)),
         high: priceOf(detail1 * PRICE_RANGE_FACTOR),
       });
     case "stop_would_trigger":
       return about("price", "stop_would_trigger", { mark: priceOf(detail1), price });
-    case "reduce_only_no_position":
+    case "reduce_only_without_position":
       return about("reduceOnly", "reduce_only_without_position", { symbol });
     case "size_below_lot":
       return about("margin", "size_below_lot", {
@@ -100,17 +100,17 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
         notional: resultingNotional(order),
         limit: order.views.market(symbol)?.tiers.at(-1)?.notionalUpTo ?? 0,
       });
-    case "order_notional_cap":
+    case "session_order_cap_exceeded":
       return about("margin", "session_order_cap_exceeded", {
         notional: orderNotional(body),
         cap: fromMicros(detail1),
       });
-    case "session_notional_cap":
+    case "session_notional_cap_exceeded":
       return about("margin", "session_notional_cap_exceeded", {
         notional: exposureWith(order),
         cap: fromMicros(detail1),
       });
-    case "too_many_open_orders":
+    case "open_order_limit":
       return about("symbol", "open_order_limit", { limit: detail1, symbol });
     case "insufficient_margin":
       return about("margin", "insufficient_margin", { maxMargin: fromMicros(detail1) });

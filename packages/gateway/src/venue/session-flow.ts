@@ -142,7 +142,7 @@ export class SessionFlow {
       { signed: bytes, signature: proof, publicKey: newKey.raw },
     );
     if (outcome.kind === "refused") {
-      if (outcome.refusal === "session_key_mismatch") throw new ApiError("session_key_rotated", {});
+      if (outcome.refusal === "session_key_rotated") throw new ApiError("session_key_rotated", {});
       throw sessionRefusal("RotateSession", outcome);
     }
     this.door.keep(newKey);

@@ -150,7 +150,7 @@ export class Auditor {
   idle(engines: readonly Engine[]): void {
     this.check();
     mustHold(this.#submissions.unanswered() === 0, () => "the venue left a command unanswered");
-    for (const { position } of engines) {
+    for (const { seq: position } of engines) {
       const durable = this.transcript.entries.length;
       mustHold(position === durable, () => `an engine is at ${position}, the log at ${durable}`);
     }

@@ -68,7 +68,7 @@ export class Transcript {
     const events = this.engine.apply(command);
     const position = this.entries.length + 1;
     const { timeMs } = this.engine.state;
-    mustHold(this.engine.position === position, () => `position ${position} is counted otherwise`);
+    mustHold(this.engine.seq === position, () => `position ${position} is counted otherwise`);
     const expectedMs = this.#time.after(command);
     mustHold(timeMs === expectedMs, () => `position ${position} at ${timeMs}, not ${expectedMs}`);
     const entry = { position, record, command, words: Uint8Array.from(events.bytes()), timeMs };

@@ -195,7 +195,7 @@ export class Trader {
 const SESSION_OVER: readonly number[] = [
   REFUSAL.session_unknown,
   REFUSAL.session_expired,
-  REFUSAL.session_key_mismatch,
+  REFUSAL.session_key_rotated,
 ];
 
 function hasRefusal(events: readonly VenueEvent[], refusals: readonly number[]): boolean {

@@ -52,7 +52,7 @@ export class Follower {
     this.checkpoints = new CheckpointFile(folder.checkpoints);
     const newest = newestState(this.snapshots, batch);
     this.state = newest?.state ?? newReplicaState();
-    this.snapshotAt = this.state.engine.position;
+    this.snapshotAt = this.state.engine.seq;
     this.reader = new LogReader(nodeDisk, folder.journal, newest?.from ?? LOG_START);
     this.replica = new Replica(this.state.engine, [
       {

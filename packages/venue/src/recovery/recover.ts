@@ -61,7 +61,7 @@ export async function recover(
   try {
     const { state, from, damaged } = startingState(journal, journal.recovery.first, store);
     history = new History(store, surroundingsOf(state.engine), events);
-    const first = state.engine.position;
+    const first = state.engine.seq;
     const replica = new Replica(state.engine, [historyObserver(state, history), ...observers]);
     const end = journal.end;
     const reader = new LogReader(nodeDisk, journalDirectory, from);

@@ -90,7 +90,7 @@ export class StoredClaims {
     for (const each of this.snapshotBatches) if (each < batch) this.snapshotBatches.delete(each);
     const { store } = this.found;
     if (store === undefined) return;
-    this.history = new HistoryCheck(store, surroundingsOf(engine), engine.position);
+    this.history = new HistoryCheck(store, surroundingsOf(engine), engine.seq);
   }
 
   publicKeyOf(session: number): Uint8Array | undefined {
@@ -172,8 +172,8 @@ function checkpointFault(
   { engine }: ReplicaState,
   lastBlock: SealedBlock | undefined,
 ): string | null {
-  if (checkpoint.position !== engine.position) {
-    return `a checkpoint says position ${checkpoint.position}, the log has ${engine.position}`;
+  if (checkpoint.position !== engine.seq) {
+    return `a checkpoint says position ${checkpoint.position}, the log has ${engine.seq}`;
   }
   // A hash over bytes of another form, written by another version, can be compared with nothing.
   if (checkpoint.format === STATE_FORMAT) {

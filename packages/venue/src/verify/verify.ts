@@ -162,7 +162,7 @@ class Verification {
     private readonly claims: StoredClaims,
     private readonly options: VerifyOptions,
   ) {
-    this.from = state.engine.position;
+    this.from = state.engine.seq;
     const { signatures } = options;
     this.evidence = signatures === undefined ? undefined : new EvidenceCheck(signatures);
   }
@@ -227,12 +227,12 @@ class Verification {
     if (this.fault !== null) return;
     const faults = audit(this.state.engine);
     this.note(faults.length === 0 ? null : `the audit found: ${faults.join("; ")}`);
-    this.note(this.claims.endFault(end, this.state.engine.position));
+    this.note(this.claims.endFault(end, this.state.engine.seq));
   }
 
   private note(reason: string | null): void {
     if (reason === null || this.fault !== null) return;
-    this.fault = { position: this.state.engine.position, reason };
+    this.fault = { position: this.state.engine.seq, reason };
   }
 
   private report(): VerifyReport {
@@ -241,7 +241,7 @@ class Verification {
     return {
       fault: isFirst ? forged : this.fault,
       from: this.from,
-      commands: this.state.engine.position - this.from,
+      commands: this.state.engine.seq - this.from,
       blocks: this.blocks,
       lastBlockHash: this.lastBlock?.hash.toString("hex") ?? null,
       checkpoints: this.claims.checkpoints,

@@ -24,7 +24,7 @@ export function bookLevels(source: VenueSource, { units, market }: ViewedMarket)
   const state = stateOf(source);
   return {
     units,
-    position: state.position,
+    position: state.seq,
     block: state.global(GLOBAL.BLOCK),
     timeMs: state.timeMs,
     bids: market.bids,

@@ -47,7 +47,7 @@ export class BookView {
     const state = stateOf(this.source);
     return {
       symbol: units.symbol,
-      seq: state.position,
+      seq: state.seq,
       block: state.global(GLOBAL.BLOCK),
       time: state.timeMs,
       bids,

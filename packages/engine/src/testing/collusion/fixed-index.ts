@@ -39,7 +39,7 @@ function tryRing(where: World, seed: number, habits: Manners, reached: Reached):
     if (fund >= terms.seedMicros) return;
     const last = self.story.slice(-12).map((each) => JSON.stringify(each));
     expect.fail(
-      `ring ${name}: ${command.kind} at ${self.engine.position} leaves the fund ` +
+      `ring ${name}: ${command.kind} at ${self.engine.seq} leaves the fund ` +
         `${terms.seedMicros - fund} micros below its seed\n${last.join("\n")}`,
     );
   });

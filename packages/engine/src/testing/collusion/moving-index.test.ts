@@ -54,7 +54,7 @@ function tryMovingIndex(where: World, seed: number, isTold: boolean, reached: Re
   const ring = new Ring(terms, (self, _command, events) => {
     reached.observe(events);
     const found = complaint(self.indexTicks, events);
-    if (found !== null) expect.fail(`ring ${name} at ${self.engine.position}: ${found}`);
+    if (found !== null) expect.fail(`ring ${name} at ${self.engine.seq}: ${found}`);
   });
   // Millionths of the index.
   const largest = Math.floor(where.listing.config.tiers[0]!.maintenancePpm * 0.4);

@@ -91,7 +91,7 @@ export class Ring {
       maxNotionalMicros: 0,
       markets: [],
     });
-    this.sessions.push(this.engine.position);
+    this.sessions.push(this.engine.seq);
   }
 
   setsIndex(ticks: number): void {

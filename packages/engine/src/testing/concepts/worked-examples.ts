@@ -59,13 +59,13 @@ export function preconfirm(): Table {
   const sealed = venue.happened("BlockSealed")[0]!;
   rows.push([
     "the tick, at most 200 ms later",
-    figure(venue.engine.position),
+    figure(venue.engine.seq),
     `seals block ${figure(sealed.number)}: positions ${figure(sealed.firstPosition)} to ${figure(sealed.lastPosition)}, ${figure(sealed.ackCount)} acknowledgements`,
   ]);
   const again = alice.buys("market", { margin: 1_000, nonce: 1 });
   rows.push([
     "Alice's order once more, same nonce",
-    figure(venue.engine.position),
+    figure(venue.engine.seq),
     `${again.status}: the acknowledgement of position ${figure(again.orderId)}`,
   ]);
   return [["what arrives", "log position", "what comes of it"], ...rows];

@@ -85,7 +85,7 @@ function check(fault: Fault, tail: readonly Command[]): { halted: number; traded
   for (const command of tail) {
     const events = first.engine.apply(command).decode();
     const same = JSON.stringify(restored.apply(command).decode()) === JSON.stringify(events);
-    expect(same, `${where}: tail, ${command.kind} at ${restored.position}`).toBe(true);
+    expect(same, `${where}: tail, ${command.kind} at ${restored.seq}`).toBe(true);
     for (const event of events) {
       if (event.kind !== "Traded") continue;
       traded++;

@@ -95,7 +95,7 @@ class Stream {
 
   private signIn(trader: number): Command {
     const { rng } = this;
-    this.sessions[trader] = this.engine.position + 1;
+    this.sessions[trader] = this.engine.seq + 1;
     return {
       kind: "OpenSession",
       stampMs: START_MS,
@@ -150,7 +150,7 @@ class Stream {
       attestor: rng.int(0, 4),
       depositId,
       verdict,
-      votedAtMs: Math.max(0, engine.position - (rng.chance(0.1) ? rng.int(0, 50) : 0)),
+      votedAtMs: Math.max(0, engine.seq - (rng.chance(0.1) ? rng.int(0, 50) : 0)),
       confirmations: rng.int(4, 6),
       required: rng.pick([12, 20]),
       credits: verdict === "credit" ? this.credits(depositId) : [],

@@ -26,7 +26,7 @@ function confirming(
     attestor,
     depositId,
     verdict: "confirming",
-    votedAtMs: venue.engine.position,
+    votedAtMs: venue.engine.seq,
     confirmations,
     required,
     credits: [],

@@ -19,7 +19,7 @@ export function cancelOrder(state: State, command: CancelOrder): Refused | null 
   if ("refusal" in session) return session;
   const own = openOrders(accountOf(state, session.account));
   const order = own.find((each) => each.id === command.orderId);
-  if (order === undefined) return refused("order_not_open");
+  if (order === undefined) return refused("order_not_cancelable");
   const before = { fund: state.fund, fees: state.fees };
   endOrder(state, order, END.requested);
   settleEvents(state, before);

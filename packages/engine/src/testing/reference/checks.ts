@@ -44,11 +44,11 @@ export function check(state: State, order: PlaceOrder): Refused | Replayed | Acc
     const lowest = [...session.nonces.keys()].reduce((a, b) => Math.min(a, b));
     if (order.nonce < lowest) return refused("nonce_too_old", lowest);
   }
-  if (order.key !== session.key) return refused("session_key_mismatch");
+  if (order.key !== session.key) return refused("session_key_rotated");
   const market = state.markets[order.market];
   if (market === undefined) return refused("unknown_symbol");
   if (session.markets.length > 0 && !session.markets.includes(order.market)) {
-    return refused("symbol_not_in_scope");
+    return refused("session_symbol_not_allowed");
   }
   return checkForm(order, market) ?? checkTrading(state, order, session, market);
 }
@@ -66,10 +66,10 @@ function checkForm(order: PlaceOrder, market: Market): Refused | null {
     order.priceTicks >= 0;
   if (!whole) return refused("invalid_order");
   const most = market.config.tiers[0]?.maxLeverage ?? 0;
-  if (order.leverage > most) return refused("leverage_too_high", most);
-  if (budgetOf(order) > BigInt(MAX_ORDER_NOTIONAL_MICROS)) return refused("notional_too_large");
+  if (order.leverage > most) return refused("leverage_above_maximum", most);
+  if (budgetOf(order) > BigInt(MAX_ORDER_NOTIONAL_MICROS)) return refused("notional_limit");
   if (order.priceTicks === 0 && order.type !== MARKET_ORDER) return refused("price_required");
-  if (order.postOnly && order.type !== LIMIT_ORDER) return refused("post_only_not_limit");
+  if (order.postOnly && order.type !== LIMIT_ORDER) return refused("post_only_needs_limit");
   if (market.index === null) return refused("stale_index");
 
   const price = BigInt(order.priceTicks);
@@ -81,7 +81,7 @@ function checkForm(order: PlaceOrder, market: Market): Refused | null {
   }
   const factor = BigInt(PRICE_RANGE_FACTOR);
   if (order.type !== MARKET_ORDER && (price < ceilDiv(mark, factor) || price > mark * factor)) {
-    return refused("price_out_of_range", num(mark));
+    return refused("price_too_far", num(mark));
   }
   if (order.type === STOP_ORDER && (long ? mark >= price : mark <= price)) {
     return refused("stop_would_trigger", num(mark));
@@ -111,7 +111,7 @@ function checkTrading(
   const account = accountOf(state, session.account);
   const position = positionOf(state, session.account, market.number);
   const capacity = closable(position, order.side);
-  if (order.reduceOnly && capacity === 0n) return refused("reduce_only_no_position");
+  if (order.reduceOnly && capacity === 0n) return refused("reduce_only_without_position");
 
   const reference = referencePrice(order, market) * unitOf(market);
   let lots = floorDiv(budgetOf(order), reference);
@@ -137,20 +137,20 @@ function checkTrading(
   }
   const orderCap = session.maxOrderNotional;
   if (orderCap > 0n && lots * reference > orderCap) {
-    return refused("order_notional_cap", num(orderCap));
+    return refused("session_order_cap_exceeded", num(orderCap));
   }
   const cap = session.maxNotional;
   if (opening > 0n && cap > 0n && exposure(state, account) + opening * reference > cap) {
-    return refused("session_notional_cap", num(cap));
+    return refused("session_notional_cap_exceeded", num(cap));
   }
   const most = state.config.maxOpenOrders;
   if (order.type !== MARKET_ORDER && position.orders.length >= most) {
-    return refused("too_many_open_orders", most);
+    return refused("open_order_limit", most);
   }
   if (order.type !== MARKET_ORDER) {
     const added = lots * BigInt(order.priceTicks) * unitOf(market);
     if (waiting(market, position) + added > BigInt(MAX_ORDER_NOTIONAL_MICROS))
-      return refused("notional_too_large");
+      return refused("notional_limit");
   }
   if (order.type !== STOP_ORDER && !order.reduceOnly && capacity === 0n) {
     const pays = (margin: bigint): boolean => {

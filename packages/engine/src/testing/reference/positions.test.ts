@@ -47,7 +47,7 @@ describe("a position", () => {
     expect(bench.wallet("ann")).toBe(1_000_045n);
     expect(bench.position("ann")).toMatchObject({ lots: 0n, cost: 0n, margin: 0n, realized: 50n });
     const refused = bench.ask("ann", 101, { margin: 1, reduceOnly: true });
-    expect(only(refused, "CommandRefused").refusal).toBe(REFUSAL.reduce_only_no_position);
+    expect(only(refused, "CommandRefused").refusal).toBe(REFUSAL.reduce_only_without_position);
   });
 
   test("rounds released margin down, and removed cost up for longs and down for shorts", () => {

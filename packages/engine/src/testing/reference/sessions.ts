@@ -101,7 +101,7 @@ function piece(address: string, place: number): number {
 export function rotateSession(state: State, command: RotateSession): Refused | null {
   const session = liveSession(state, command.session);
   if ("refusal" in session) return session;
-  if (session.key !== command.oldKey) return refused("session_key_mismatch");
+  if (session.key !== command.oldKey) return refused("session_key_rotated");
   session.key = command.newKey;
   emit(state, { kind: "SessionRotated", session: session.number });
   return null;

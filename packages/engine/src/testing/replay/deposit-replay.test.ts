@@ -20,7 +20,7 @@ function run(flow: DepositFlow, seed: number, seen: Set<string>): void {
   const live = new Engine();
   let restored = new Engine();
   for (const command of depositCommands(flow, rng, COUNT, live)) {
-    const where = `${flow}:${seed} position ${live.position + 1} ${JSON.stringify(command)}`;
+    const where = `${flow}:${seed} position ${live.seq + 1} ${JSON.stringify(command)}`;
     const wasRejected = isRejected(live, command);
     const expected = live.apply(command);
     const actual = restored.apply(command);

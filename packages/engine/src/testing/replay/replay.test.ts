@@ -53,7 +53,7 @@ describe(`replay of ${COUNT} commands, seed ${SEED}`, () => {
         const expected = live.apply(command);
         const actual = hopping.apply(command);
         if (Buffer.compare(actual.bytes(), expected.bytes()) !== 0) {
-          const where = `position ${live.position} ${JSON.stringify(command)}`;
+          const where = `position ${live.seq} ${JSON.stringify(command)}`;
           expect(actual.decode(), where).toEqual(expected.decode());
         }
         if (i % 97 !== 0) continue;

@@ -44,7 +44,7 @@ export class TinyTrades {
         maxNotionalMicros: 0,
         markets: [],
       });
-      this.sessions.push(this.engine.position);
+      this.sessions.push(this.engine.seq);
     }
   }
 

@@ -35,7 +35,7 @@ class Story {
       attestor,
       depositId: this.id,
       verdict: "credit",
-      votedAtMs: venue.engine.position,
+      votedAtMs: venue.engine.seq,
       confirmations: 12,
       required: 12,
       credits: changes.verdict === undefined ? credits : [],

@@ -45,7 +45,7 @@ describe("blocks", () => {
     venue.tick();
     expect(alice.buys("limit", { margin: 10, price: 49_000, nonce: 1 }).status).toBe("replayed");
     expect(alice.buys("limit", { margin: 1e6, price: 49_000, nonce: 2 }).status).toBe("refused");
-    expect(alice.cancels(12_345)).toBe("order_not_open");
+    expect(alice.cancels(12_345)).toBe("order_not_cancelable");
     venue.tick();
     expect(venue.happened("BlockSealed")).toEqual([]);
   });
@@ -104,7 +104,7 @@ describe("genesis", () => {
       { kind: "VenueStarted", timeMs: START_MS, fundMicros: 1e12 },
     ]);
     expect(engine.apply(genesis).decode()).toEqual(refused(2));
-    expect(engine.position).toBe(4);
+    expect(engine.seq).toBe(4);
   });
 
   test("Configure: seed, attestor kind, symbols and units never change, markets are only added", () => {

@@ -25,7 +25,7 @@ function vote(venue: Venue, attestor: number, depositId: number, says: Partial<A
     attestor,
     depositId,
     verdict: "credit",
-    votedAtMs: venue.engine.position,
+    votedAtMs: venue.engine.seq,
     confirmations: 12,
     required: 12,
     credits: [],

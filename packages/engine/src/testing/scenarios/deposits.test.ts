@@ -70,7 +70,7 @@ function vote(
     depositId,
     verdict: "credit",
     // Each vote is signed later than all that the log holds.
-    votedAtMs: venue.engine.position,
+    votedAtMs: venue.engine.seq,
     confirmations: 12,
     required: 12,
     credits: logs.map(([{ address }, dollars, logIndex]) => {

@@ -82,7 +82,7 @@ describe("open orders", () => {
     alice.buys("limit", bid);
     const stop = alice.buys("stop", { margin: 100, price: 51_000 });
     expect(alice.buys("limit", bid)).toMatchObject({
-      reason: "too_many_open_orders",
+      reason: "open_order_limit",
       details: [3, 0],
     });
     expect(alice.buys("stop", { margin: 100, price: 51_000 }).status).toBe("refused");
@@ -102,7 +102,7 @@ describe("session caps", () => {
     alice.signsIn({ maxOrderNotionalMicros: 100_000e6 });
     const capped = alice.buys("limit", { margin: 10_000.1, price: 50_000 });
     // 100,001 ÷ 50,000 is 2.00002 coins.
-    expect(capped).toMatchObject({ reason: "order_notional_cap", details: [100_000e6, 0] });
+    expect(capped).toMatchObject({ reason: "session_order_cap_exceeded", details: [100_000e6, 0] });
     expect(alice.buys("limit", { margin: 10_000, price: 50_000 }).status).toBe("resting");
     // A ceiling of a million that clamps to the two coins held passes.
     const close = alice.sells("limit", { margin: 100_000, price: 50_000, reduceOnly: true });
@@ -121,7 +121,10 @@ describe("session caps", () => {
     // 59,000 are left.
     const order = { leverage: 1, price: 50_000 };
     const over = alice.buys("limit", { ...order, margin: 59_000.5 });
-    expect(over).toMatchObject({ reason: "session_notional_cap", details: [200_000e6, 0] });
+    expect(over).toMatchObject({
+      reason: "session_notional_cap_exceeded",
+      details: [200_000e6, 0],
+    });
     const last = alice.buys("limit", { ...order, margin: 59_000 });
     expect(last.status).toBe("resting");
     // Reduce-only orders and closing parts add nothing.
@@ -149,9 +152,9 @@ describe("session caps", () => {
       newKey: "new",
     });
     const order = { margin: 101, price: 50_000, key: "new" };
-    expect(alice.buys("limit", order).reason).toBe("order_notional_cap");
+    expect(alice.buys("limit", order).reason).toBe("session_order_cap_exceeded");
     const elsewhere = alice.buys("limit", { ...order, price: 4_000, market: ETH });
-    expect(elsewhere.reason).toBe("symbol_not_in_scope");
+    expect(elsewhere.reason).toBe("session_symbol_not_allowed");
     alice.session = free;
     expect(alice.buys("limit", { margin: 101, price: 50_000 }).status).toBe("resting");
   });

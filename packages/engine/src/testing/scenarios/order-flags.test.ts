@@ -65,8 +65,8 @@ describe("reduce-only at placement", () => {
   test("without an opposite position: refused", () => {
     const { alice, bob } = aliceIsLong();
     const terms = { margin: 10_000, price: 50_000, reduceOnly: true };
-    expect(alice.buys("limit", terms).reason).toBe("reduce_only_no_position");
-    expect(bob.sells("limit", terms).reason).toBe("reduce_only_no_position");
+    expect(alice.buys("limit", terms).reason).toBe("reduce_only_without_position");
+    expect(bob.sells("limit", terms).reason).toBe("reduce_only_without_position");
     expect(alice.sells("limit", terms).status).toBe("resting");
   });
 

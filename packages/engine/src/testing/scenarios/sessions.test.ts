@@ -65,14 +65,14 @@ describe("session key", () => {
     const rotate = { kind: "RotateSession", stampMs: venue.now, session: alice.session } as const;
     venue.apply({ ...rotate, oldKey: alice.key, newKey: "new" });
     expect(venue.events).toMatchObject([{ kind: "SessionRotated", session: alice.session }]);
-    expect(alice.buys("limit", BID).reason).toBe("session_key_mismatch");
+    expect(alice.buys("limit", BID).reason).toBe("session_key_rotated");
     expect(alice.buys("limit", { ...BID, key: "new" }).status).toBe("resting");
     // Nonces survive: the same order again is the same answer, even signed by the old key.
     const again = alice.buys("limit", { ...BID, nonce: 7 });
     expect(again).toMatchObject({ status: "replayed", orderId: before.orderId });
     // A second rotation that still believes in the old key lost the race.
     venue.apply({ ...rotate, oldKey: alice.key, newKey: "other" });
-    expect(venue.refusal).toBe("session_key_mismatch");
+    expect(venue.refusal).toBe("session_key_rotated");
     expect(alice.cancels(before.orderId)).toBeNull();
   });
 
@@ -96,9 +96,9 @@ describe("session key", () => {
     const bob = venue.trader("bob", 1_000);
     const { orderId } = alice.buys("limit", BID);
     alice.signsIn();
-    expect(bob.cancels(orderId)).toBe("order_not_open");
+    expect(bob.cancels(orderId)).toBe("order_not_cancelable");
     expect(alice.cancels(orderId)).toBeNull();
-    expect(alice.cancels(orderId)).toBe("order_not_open");
+    expect(alice.cancels(orderId)).toBe("order_not_cancelable");
   });
 });
 

@@ -130,11 +130,11 @@ describe("limit orders and the price band", () => {
     ["buys", 52_500, "none"],
     ["buys", 52_500.1, "price_outside_band"],
     ["buys", 5_000, "none"],
-    ["buys", 4_999.9, "price_out_of_range"],
+    ["buys", 4_999.9, "price_too_far"],
     ["sells", 47_500, "none"],
     ["sells", 47_499.9, "price_outside_band"],
     ["sells", 500_000, "none"],
-    ["sells", 500_000.1, "price_out_of_range"],
+    ["sells", 500_000.1, "price_too_far"],
   ];
   for (const [verb, price, reason] of rows) {
     test(`${verb} at $${price}: ${reason}`, () => {
@@ -172,11 +172,11 @@ describe("orders of the wrong shape", () => {
     const terms = { margin: 1_000 };
     expect(alice.buys("limit", terms).reason).toBe("price_required");
     expect(alice.buys("stop", terms).reason).toBe("price_required");
-    expect(alice.buys("market", { ...terms, postOnly: true }).reason).toBe("post_only_not_limit");
+    expect(alice.buys("market", { ...terms, postOnly: true }).reason).toBe("post_only_needs_limit");
     const stop = { ...terms, price: 51_000, postOnly: true };
-    expect(alice.buys("stop", stop).reason).toBe("post_only_not_limit");
+    expect(alice.buys("stop", stop).reason).toBe("post_only_needs_limit");
     const steep = alice.buys("market", { ...terms, leverage: 51 });
-    expect(steep).toMatchObject({ reason: "leverage_too_high", details: [50, 0] });
+    expect(steep).toMatchObject({ reason: "leverage_above_maximum", details: [50, 0] });
     expect(alice.buys("market", { ...terms, leverage: 0 }).reason).toBe("invalid_order");
     expect(alice.buys("market", { ...terms, leverage: 1.5 }).reason).toBe("invalid_order");
     expect(alice.buys("market", { margin: 0 }).reason).toBe("invalid_order");
@@ -185,6 +185,6 @@ describe("orders of the wrong shape", () => {
     const large = { margin: 100_000_000, price: 50_000 };
     expect(mara.buys("limit", large).reason).toBe("position_limit");
     const larger = { ...large, margin: 100_000_000.000001 };
-    expect(mara.buys("limit", larger).reason).toBe("notional_too_large");
+    expect(mara.buys("limit", larger).reason).toBe("notional_limit");
   });
 });

@@ -102,7 +102,7 @@ export class Trader {
   deposits(dollars: number): void {
     const { venue } = this;
     const stampMs = venue.now;
-    const txHash = (venue.engine.position + 1).toString(16).padStart(64, "0");
+    const txHash = (venue.engine.seq + 1).toString(16).padStart(64, "0");
     const chain = "ethereum";
     venue.apply({
       kind: "RegisterDeposit",
@@ -116,7 +116,7 @@ export class Trader {
       kind: "AttestDeposit",
       stampMs,
       attestor: 0,
-      depositId: venue.engine.position,
+      depositId: venue.engine.seq,
       verdict: "credit",
       votedAtMs: 1,
       confirmations: 1,
