@@ -1,5 +1,6 @@
 import { Ajv } from "ajv";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { BearerToken } from "./auth/session-token.js";
 import type { Operation } from "./http/operation.js";
 import { OPERATIONS } from "./operations.js";
 import { ask, BEARER, jsonPost, runGateway } from "./testing/running-gateway.js";
@@ -18,7 +19,7 @@ const QUEUE_REQUEST = {
   since: 0,
   time: 1_700_000_000_000,
 };
-const caller = { bearerToken: "test-token", header: expect.any(Function) };
+const caller = { bearerToken: new BearerToken("test-token"), header: expect.any(Function) };
 
 /** For each operation that needs the venue: a path, a body, and what the venue must be asked. */
 const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: unknown[] }>> = {

@@ -1,5 +1,7 @@
 /** What limits, authentication and the venue's operations need to know of a request and its sender. */
 
+import type { BearerToken } from "./auth/session-token.js";
+
 /** Adds a header to the response, whether it succeeds or not. */
 export type HeaderSink = (name: string, value: string) => void;
 
@@ -14,7 +16,7 @@ export interface Client {
 
 /** The sender of a bearer token, which need not belong to a live session. */
 export interface Caller {
-  readonly bearerToken: string;
+  readonly bearerToken: BearerToken;
   readonly header: HeaderSink;
 }
 

@@ -17,6 +17,18 @@ export interface NewToken {
   readonly tokenHash: string;
 }
 
+/** A token as a client sent it. Its hash is computed once, however many look-ups need it. */
+export class BearerToken {
+  private hashed: string | undefined;
+
+  constructor(readonly text: string) {}
+
+  get hash(): string {
+    this.hashed ??= tokenHashOf(this.text);
+    return this.hashed;
+  }
+}
+
 export function newToken(): NewToken {
   const token = randomBytes(TOKEN_BYTES).toString("base64url");
   return { token, tokenHash: tokenHashOf(token) };

@@ -15,6 +15,7 @@ import type { IncomingMessage } from "node:http";
 import { ApiError, SIGNATURE_HEADER } from "@perpgate/protocol";
 import fastJson from "fast-json-stringify";
 import type { FastifyBaseLogger } from "fastify";
+import type { BearerToken } from "../auth/session-token.js";
 import { chargeOperation, type OverBudget } from "../limits/charge-operation.js";
 import { placeOrder } from "../operations/place-order.js";
 import type { ClientAddressOf } from "../ws/client-address.js";
@@ -145,7 +146,7 @@ class LeanExchange implements TimedClient {
     throw new ApiError("body_too_large", { limitBytes });
   }
 
-  private place(bearerToken: string | undefined, bytes: Uint8Array): void {
+  private place(bearerToken: BearerToken | undefined, bytes: Uint8Array): void {
     let body: unknown;
     try {
       if (this.isDraining()) throw new ApiError("stopped", {});

@@ -9,6 +9,7 @@
 
 import { ApiError, type ErrorCode } from "@perpgate/protocol";
 import { type Static, type TObject, type TSchema, Type } from "typebox";
+import type { BearerToken } from "../auth/session-token.js";
 import type { Payer } from "../limits/charge-operation.js";
 import type { Caller, Client, HeaderSink } from "../request.js";
 import type { VenueApi } from "../venue/venue-gateway.js";
@@ -42,7 +43,7 @@ export interface RawCall {
   readonly query: unknown;
   readonly body: unknown;
   readonly bodyBytes: Uint8Array;
-  readonly bearerToken: string | undefined;
+  readonly bearerToken: BearerToken | undefined;
   readonly signature: string | undefined;
   readonly client: TimedClient;
 }
@@ -183,7 +184,7 @@ function decoderOf<P extends TObject, Q extends TObject, B extends TSchema, S ex
  * a hash and two look-ups are the least that a request can cost.
  */
 export function requireLiveSession(
-  bearerToken: string | undefined,
+  bearerToken: BearerToken | undefined,
   header: HeaderSink,
   { venue }: Pick<GatewayContext, "venue">,
 ): number | undefined {

@@ -1,10 +1,10 @@
 /**
- * Token buckets, one a key: so many a second, so many at once.
+ * Token buckets, one per key: a rate per second and a burst.
  *
  * A bucket is one number, the time at which it will be full again (the "theoretical arrival time" of
  * the generic cell rate algorithm). A bucket that is full needs no entry, so idle keys are forgotten
- * without changing any answer: each request looks at two entries that may have run full, and there
- * are no timers. Should live keys still reach the bound, the oldest is forgotten, in its favour.
+ * without changing any answer: sweeps look at two entries per call, and there are no timers. If live
+ * keys still reach the bound, the oldest is forgotten, in its favour.
  * Times are passed in and may come from any clock that does not step back.
  */
 
@@ -29,12 +29,15 @@ export interface BucketState {
 /** Float noise of sums of intervals; far below what anyone could gain by it. */
 const NOISE_MS = 0.001;
 const DEFAULT_MAX_KEYS = 100_000;
-const LOOKED_AT_PER_TAKE = 2;
+/** Calls between two sweeps, and entries that one sweep looks at: two for each call. */
+const CALLS_PER_SWEEP = 16;
+const ENTRIES_PER_SWEEP = 32;
 
 export class TokenBuckets<Key extends string | number> {
   readonly rule: BucketRule;
   /** Key → when its bucket is full again. */
   private readonly fullAt = new Map<Key, number>();
+  private calls = 0;
   private sweep: Iterator<[Key, number]> | undefined;
   private readonly intervalMs: number;
   private readonly capacityMs: number;
@@ -105,7 +108,9 @@ export class TokenBuckets<Key extends string | number> {
   }
 
   private forgetSome(nowMs: number): void {
-    for (let i = 0; i < LOOKED_AT_PER_TAKE; i++) {
+    this.calls = (this.calls + 1) % CALLS_PER_SWEEP;
+    if (this.calls !== 0) return;
+    for (let i = 0; i < ENTRIES_PER_SWEEP; i++) {
       this.sweep ??= this.fullAt.entries();
       const { done, value } = this.sweep.next();
       if (done === true) {

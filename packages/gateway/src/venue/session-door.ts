@@ -8,7 +8,6 @@
 import { ApiError } from "@perpgate/protocol";
 import { type SessionKey, sessionKeyOfRaw } from "../auth/session-key.js";
 import { bindsKey } from "../auth/session-resource.js";
-import { tokenHashOf } from "../auth/session-token.js";
 import type { Caller } from "../request.js";
 import type { LiveSession, VenueLink } from "./venue-link.js";
 
@@ -25,7 +24,7 @@ export class SessionDoor {
 
   /** The live session of the token, or `invalid_token`. */
   enter({ bearerToken }: Caller): LiveSession {
-    const session = this.link.views.session(tokenHashOf(bearerToken));
+    const session = this.link.views.session(bearerToken.hash);
     if (session === undefined) throw new ApiError("invalid_token", {});
     return session;
   }

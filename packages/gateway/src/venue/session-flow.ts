@@ -147,7 +147,7 @@ export class SessionFlow {
     }
     this.door.keep(newKey);
     return {
-      token: caller.bearerToken,
+      token: caller.bearerToken.text,
       expiresAt: session.expiresAtMs,
       sessionKey: hexFromBytes(newKey.raw),
     };

@@ -14,6 +14,7 @@
 import type { Duplex } from "node:stream";
 import type { ServerFrame } from "@perpgate/protocol";
 import { WebSocket } from "ws";
+import type { BearerToken } from "../auth/session-token.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
 import { COST, frameCost } from "../limits/costs.js";
 import { CLOSE, type CloseReason } from "./close-codes.js";
@@ -30,7 +31,7 @@ const CONTROL_HEADER_BYTES = 2;
 
 /** The session that a connection is bound to. */
 export interface ConnectionSession {
-  readonly token: string;
+  readonly token: BearerToken;
   readonly number: number;
   readonly account: number;
 }

@@ -13,7 +13,7 @@
 
 import { ApiError } from "@perpgate/protocol";
 import { NO_EVIDENCE, type Venue, VenueStopped } from "@perpgate/venue";
-import { tokenHashOf } from "../auth/session-token.js";
+import type { BearerToken } from "../auth/session-token.js";
 import { TokenBuckets } from "../limits/token-buckets.js";
 import { CLOSE } from "./close-codes.js";
 import type { Connection, ConnectionSession } from "./connection.js";
@@ -36,8 +36,8 @@ export class SessionSockets {
   ) {}
 
   /** The live session of the token; throws `invalid_token`. `before`: what the socket is bound to now. */
-  sessionOf(token: string, before?: ConnectionSession): ConnectionSession {
-    const session = this.venue.views.session(tokenHashOf(token));
+  sessionOf(token: BearerToken, before?: ConnectionSession): ConnectionSession {
+    const session = this.venue.views.session(token.hash);
     if (session === undefined) throw new ApiError("invalid_token", {});
     const { number, account } = session;
     if (session.cancelOnDisconnect && before?.number !== number) this.countBind(account);

@@ -6,6 +6,7 @@
  */
 
 import { hash, verify } from "node:crypto";
+import { hasSmallOrderR } from "./signature-check.js";
 import type { SignatureVerifier } from "./signature-verifier.js";
 
 export const poolVerifier: SignatureVerifier = {
@@ -16,8 +17,12 @@ export const poolVerifier: SignatureVerifier = {
       return;
     }
     verify(null, hash("sha256", body, "buffer"), keyObject, signature, (error, isValid) => {
-      if (error !== null || isValid) verdict(error, isValid);
-      else verify(null, body, keyObject, signature, verdict);
+      if (error !== null || (isValid && hasSmallOrderR(signature))) verdict(error, false);
+      else if (isValid) verdict(null, true);
+      else
+        verify(null, body, keyObject, signature, (failure, isBody) => {
+          verdict(failure, isBody && !hasSmallOrderR(signature));
+        });
     });
   },
 };

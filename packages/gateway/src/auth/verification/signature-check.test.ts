@@ -1,7 +1,8 @@
+import { createHash, verify } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { verifyWithOpenSsl, verifyWithSodium } from "./signature-check.js";
+import { KeyObjects, openSslCheck, SignatureCheck, sodiumCheck } from "./signature-check.js";
 
 const SECRET = new Uint8Array(32).fill(3);
 const KEY = ed25519.getPublicKey(SECRET);
@@ -17,15 +18,16 @@ const SMALL_ORDER = [
   "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
 ];
 
-describe("libsodium beside OpenSSL", () => {
-  const sodium = verifyWithSodium;
+describe("libsodium and OpenSSL", () => {
+  const openSsl = openSslCheck(new KeyObjects());
+  const sodium = sodiumCheck();
   if (sodium === undefined) {
     test.skip("libsodium has no binary for this machine: OpenSSL checks alone", () => undefined);
     return;
   }
   const verdicts = (signature: Uint8Array, message: Uint8Array, key: Uint8Array) => ({
     sodium: sodium(signature, message, key),
-    openSsl: verifyWithOpenSsl(signature, message, key),
+    openSsl: openSsl(signature, message, key),
   });
 
   test("signatures and forgeries at random: the same verdict", () => {
@@ -51,15 +53,55 @@ describe("libsodium beside OpenSSL", () => {
     expect(verdicts(signature, Uint8Array.of(1), KEY)).toEqual({ sodium: false, openSsl: false });
   });
 
-  test("R and S of nothing: libsodium accepts none that OpenSSL refuses", () => {
+  test("a signature of the key's owner with an R of small order: refused by both", () => {
+    const message = Uint8Array.of(7);
+    for (const hex of SMALL_ORDER) {
+      const r = Buffer.from(hex, "hex");
+      const signature = signatureWithR(r, message);
+      // The equation holds up to the cofactor; with R = 0 it holds exactly.
+      expect(verdicts(signature, message, KEY), hex).toEqual({ sodium: false, openSsl: false });
+    }
+  });
+
+  test("a signature with R = 0 that OpenSSL alone accepts: refused", () => {
+    const message = Uint8Array.of(7);
+    const signature = signatureWithR(Buffer.from(SMALL_ORDER[0]!, "hex"), message);
+    const der = new KeyObjects().of(KEY);
+    expect(verify(null, message, der, signature)).toBe(true);
+    expect(openSsl(signature, message, KEY)).toBe(false);
+  });
+
+  test("a key of small order: refused by both, whatever R is", () => {
     for (const hex of SMALL_ORDER) {
       const signature = new Uint8Array(64);
       signature.set(Buffer.from(hex, "hex"));
-      for (const key of [KEY, Buffer.from(hex, "hex")]) {
-        const { sodium: one, openSsl: other } = verdicts(signature, Uint8Array.of(7), key);
-        expect(one && !other, hex).toBe(false);
-        expect(one, hex).toBe(false);
-      }
+      const key = Buffer.from(hex, "hex");
+      expect(sodium(signature, Uint8Array.of(7), key), hex).toBe(false);
+      expect(openSsl(signature, Uint8Array.of(7), key), hex).toBe(false);
     }
   });
 });
+
+test("SignatureCheck: a signature over the digest or over the body, and a forgery", () => {
+  const check = new SignatureCheck();
+  const body = Buffer.from("{}");
+  const digest = createHash("sha256").update(body).digest();
+  expect(check.isValid(KEY, body, ed25519.sign(digest, SECRET))).toBe(true);
+  expect(check.isValid(KEY, body, ed25519.sign(body, SECRET))).toBe(true);
+  expect(check.isValid(KEY, Buffer.from("[]"), ed25519.sign(body, SECRET))).toBe(false);
+});
+
+/** What the owner of the key can make for a chosen R: S = h·a. */
+function signatureWithR(r: Uint8Array, message: Uint8Array): Uint8Array {
+  const digest = createHash("sha512").update(r).update(KEY).update(message).digest();
+  const { scalar } = ed25519.utils.getExtendedPublicKey(SECRET);
+  let s = (littleEndian(digest) * scalar) % ORDER;
+  const signature = new Uint8Array(64);
+  signature.set(r);
+  for (let i = 32; i < 64; i++, s >>= 8n) signature[i] = Number(s & 255n);
+  return signature;
+}
+
+function littleEndian(bytes: Uint8Array): bigint {
+  return bytes.reduceRight((value, byte) => (value << 8n) | BigInt(byte), 0n);
+}

@@ -1,62 +1,94 @@
 /**
- * One signature over one body, judged at once by the calling thread.
+ * Checks one signature over one body in the calling thread.
  *
  * In: a raw public key (32 bytes of Ed25519, 33 of secp256k1), the body, a signature of 64 bytes.
- * Ed25519 may cover the body's digest, as the documentation tells clients, or the body itself.
+ * An Ed25519 signature may cover the body's digest, as the documentation tells clients, or the body.
  *
- * Ed25519 is libsodium's where its binary loads: half the time of OpenSSL's. It accepts nothing that
- * OpenSSL would refuse, so that whoever verifies the log with the one agrees with the other.
+ * Ed25519 has two implementations. On x86-64 libsodium takes half of OpenSSL's time, on 64-bit ARM
+ * OpenSSL takes two thirds of libsodium's, so a thread measures both when it starts and uses the
+ * faster. They accept the same signatures: the only ones on which they differ have an R of small
+ * order, and `openSslCheck` refuses these as libsodium does.
  */
 
-import { createPublicKey, hash, type KeyObject, verify } from "node:crypto";
+import {
+  createPublicKey,
+  generateKeyPairSync,
+  hash,
+  type KeyObject,
+  sign,
+  verify,
+} from "node:crypto";
 import { createRequire } from "node:module";
 import { derOfPublicKey } from "@perpgate/protocol/session-key";
+import { LRUCache } from "lru-cache";
 
-type VerifyEd25519 = (signature: Uint8Array, message: Uint8Array, rawKey: Uint8Array) => boolean;
+export type Ed25519Check = (
+  signature: Uint8Array,
+  message: Uint8Array,
+  rawKey: Uint8Array,
+) => boolean;
 
 const ED25519_KEY_BYTES = 32;
-/** Beyond it all are dropped and made again as they are needed. */
 const KEPT_KEYS = 50_000;
+/** Checks of each implementation that are timed. The fastest of them counts. */
+const TIMED_CHECKS = 10;
 
-const keys = new Map<string, KeyObject>();
+/** y of the points whose order divides 8, little-endian, without the sign bit of x. */
+const SMALL_ORDER_Y: ReadonlySet<string> = new Set([
+  "0000000000000000000000000000000000000000000000000000000000000000",
+  "0100000000000000000000000000000000000000000000000000000000000000",
+  "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+  "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+  "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+]);
+const SIGN_BYTE = 31;
+const SIGN_BIT = 0x80;
 
-export const verifyWithOpenSsl: VerifyEd25519 = (signature, message, rawKey) =>
-  verify(null, message, keyOf(rawKey), signature);
+export class SignatureCheck {
+  private readonly keys = new KeyObjects();
+  private readonly ed25519: Ed25519Check;
 
-/** libsodium's check, or undefined on a machine that its binary is not made for. */
-export const verifyWithSodium = loadSodium();
-
-const verifyEd25519 = verifyWithSodium ?? verifyWithOpenSsl;
-
-export function isSignatureValid(
-  rawKey: Uint8Array,
-  body: Uint8Array,
-  signature: Uint8Array,
-): boolean {
-  if (rawKey.length !== ED25519_KEY_BYTES) {
-    // OpenSSL hashes the body itself; high and low S are the same signature to it.
-    const key = keyOf(rawKey);
-    return verify("sha256", body, { key, dsaEncoding: "ieee-p1363" }, signature);
+  constructor() {
+    const openSsl = openSslCheck(this.keys);
+    const sodium = sodiumCheck();
+    this.ed25519 = sodium === undefined ? openSsl : fasterOf(openSsl, sodium);
   }
-  return (
-    verifyEd25519(signature, hash("sha256", body, "buffer"), rawKey) ||
-    verifyEd25519(signature, body, rawKey)
-  );
+
+  isValid(rawKey: Uint8Array, body: Uint8Array, signature: Uint8Array): boolean {
+    if (rawKey.length !== ED25519_KEY_BYTES) {
+      // OpenSSL hashes the body itself; high and low S are the same signature to it.
+      const key = this.keys.of(rawKey);
+      return verify("sha256", body, { key, dsaEncoding: "ieee-p1363" }, signature);
+    }
+    return (
+      this.ed25519(signature, hash("sha256", body, "buffer"), rawKey) ||
+      this.ed25519(signature, body, rawKey)
+    );
+  }
 }
 
-/** The key's raw bytes name it: no other key can stand under them. */
-function keyOf(rawKey: Uint8Array): KeyObject {
-  const name = Buffer.from(rawKey).toString("latin1");
-  const known = keys.get(name);
-  if (known !== undefined) return known;
-  const der = Buffer.from(derOfPublicKey(rawKey));
-  const key = createPublicKey({ key: der, format: "der", type: "spki" });
-  if (keys.size >= KEPT_KEYS) keys.clear();
-  keys.set(name, key);
-  return key;
+/** OpenSSL's key objects by the raw bytes of the key. */
+export class KeyObjects {
+  private readonly kept = new LRUCache<string, KeyObject>({ max: KEPT_KEYS });
+
+  of(rawKey: Uint8Array): KeyObject {
+    const name = Buffer.from(rawKey).toString("latin1");
+    const known = this.kept.get(name);
+    if (known !== undefined) return known;
+    const der = Buffer.from(derOfPublicKey(rawKey));
+    const key = createPublicKey({ key: der, format: "der", type: "spki" });
+    this.kept.set(name, key);
+    return key;
+  }
 }
 
-function loadSodium(): VerifyEd25519 | undefined {
+export function openSslCheck(keys: KeyObjects): Ed25519Check {
+  return (signature, message, rawKey) =>
+    verify(null, message, keys.of(rawKey), signature) && !hasSmallOrderR(signature);
+}
+
+/** libsodium's check, or undefined on a machine for which it has no binary. */
+export function sodiumCheck(): Ed25519Check | undefined {
   let check: (signature: Uint8Array, message: Uint8Array, rawKey: Uint8Array) => unknown;
   try {
     check = createRequire(import.meta.url)("sodium-native").crypto_sign_verify_detached;
@@ -65,8 +97,35 @@ function loadSodium(): VerifyEd25519 | undefined {
   }
   return (signature, message, rawKey) => {
     const verdict = check(signature, message, rawKey);
-    // Neither true nor false is what it answers for memory that it cannot read.
+    // The binding returns undefined for memory that it cannot read.
     if (typeof verdict !== "boolean") throw new Error("libsodium did not judge a signature");
     return verdict;
   };
+}
+
+/** Whether R, the first half of an Ed25519 signature, is a point of small order. */
+export function hasSmallOrderR(signature: Uint8Array): boolean {
+  const y = Buffer.from(signature.subarray(0, SIGN_BYTE + 1));
+  y[SIGN_BYTE] = (y[SIGN_BYTE] ?? 0) & ~SIGN_BIT;
+  return SMALL_ORDER_Y.has(y.toString("hex"));
+}
+
+/** Timed in turns, so that a slow moment of the machine slows both. */
+function fasterOf(one: Ed25519Check, other: Ed25519Check): Ed25519Check {
+  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+  const rawKey = publicKey.export({ format: "der", type: "spki" }).subarray(-ED25519_KEY_BYTES);
+  const message = Buffer.alloc(ED25519_KEY_BYTES, 1);
+  const signature = sign(null, message, privateKey);
+  const timeOf = (check: Ed25519Check): number => {
+    const startMs = performance.now();
+    check(signature, message, rawKey);
+    return performance.now() - startMs;
+  };
+  let oneMs = Number.POSITIVE_INFINITY;
+  let otherMs = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < TIMED_CHECKS; i++) {
+    oneMs = Math.min(oneMs, timeOf(one));
+    otherMs = Math.min(otherMs, timeOf(other));
+  }
+  return oneMs <= otherMs ? one : other;
 }

@@ -1,15 +1,17 @@
 /**
- * A thread that checks signatures and does nothing else: takes a job from the ring, judges it at
- * once, takes the next. A fault ends it, and with it the process that relies on it.
+ * A thread that checks signatures: takes a job from the ring, judges it, takes the next. An exception
+ * ends the thread, and the process with it.
  */
 
 import { parentPort, workerData } from "node:worker_threads";
-import { isSignatureValid } from "./signature-check.js";
+import { SignatureCheck } from "./signature-check.js";
 import { type VerifyJob, VerifyRing } from "./verify-ring.js";
+
+const check = new SignatureCheck();
 
 function isValid({ rawKey, signature, body }: VerifyJob): boolean {
   // Copied out of the shared memory: libsodium's binding does not read it there.
-  return isSignatureValid(Buffer.from(rawKey), Buffer.from(body), Buffer.from(signature));
+  return check.isValid(Buffer.from(rawKey), Buffer.from(body), Buffer.from(signature));
 }
 
 const ring = new VerifyRing(workerData);

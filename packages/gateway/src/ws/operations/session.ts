@@ -1,13 +1,14 @@
 /** Messages about the connection and its session: `auth`, `session`, `ping`. */
 
 import { ApiError, AuthMessage, PingMessage, SessionMessage } from "@perpgate/protocol";
+import { BearerToken } from "../../auth/session-token.js";
 import { defineSocketOperation } from "./operation.js";
 
 /** Binds the socket to the token's session. */
 export const auth = defineSocketOperation({
   message: AuthMessage,
   handle: ({ token }, { connection }, { sessions }) => {
-    sessions.bind(connection, sessions.sessionOf(token, connection.session));
+    sessions.bind(connection, sessions.sessionOf(new BearerToken(token), connection.session));
     return {};
   },
 });

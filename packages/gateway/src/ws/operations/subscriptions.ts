@@ -15,6 +15,7 @@ import {
   SubscribeMessage,
   UnsubscribeMessage,
 } from "@perpgate/protocol";
+import { BearerToken } from "../../auth/session-token.js";
 import { COST } from "../../limits/costs.js";
 import type { Connection } from "../connection.js";
 import { defineSocketOperation, type SocketContext } from "./operation.js";
@@ -85,7 +86,7 @@ function bindToken(
 ): unknown {
   if (token === undefined) return undefined;
   try {
-    sessions.bind(connection, sessions.sessionOf(token, connection.session));
+    sessions.bind(connection, sessions.sessionOf(new BearerToken(token), connection.session));
     return undefined;
   } catch (error) {
     return error;
