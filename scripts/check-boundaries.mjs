@@ -49,6 +49,12 @@ const TESTS_MAY_IMPORT = {
   "apps/terminal": ["engine"],
 };
 
+/** Folders with narrower rules: the packages and the sibling folders that they may import. */
+const NARROWER = {
+  "apps/perpgate/src/trader": { packages: ["protocol", "sdk"], folders: ["trader", "cli"] },
+  "apps/perpgate/src/cli": { packages: ["protocol", "sdk"], folders: ["cli"] },
+};
+
 /** Required among a package's `files`: tests are built next to the code that they test. */
 const NO_TESTS = "!dist/**/*.test.*";
 
@@ -117,9 +123,27 @@ function checkFile(root, owner, allowed, file) {
     if (problem !== undefined) violations.push(`${where}: ${problem}`);
   }
   if (isTest(file)) return violations;
+  violations.push(...narrowerProblems(root, where, file, text));
   if (RUNS_IN_BROWSERS.includes(owner)) violations.push(...browserProblems(where, text));
   if (owner === "packages/engine") violations.push(...purityProblems(root, where, text));
   return violations;
+}
+
+function narrowerProblems(root, where, file, text) {
+  const [folder, rule] =
+    Object.entries(NARROWER).find(([path]) => where.startsWith(`${path}/`)) ?? [];
+  if (rule === undefined) return [];
+  const siblings = rule.folders.map((name) => join(root, dirname(folder), name) + sep);
+  const isAllowed = (specifier) => {
+    if (specifier.startsWith(SCOPE)) {
+      return rule.packages.includes(specifier.slice(SCOPE.length).split("/")[0]);
+    }
+    if (!specifier.startsWith(".")) return true;
+    return siblings.some((path) => resolve(dirname(file), specifier).startsWith(path));
+  };
+  return importsOf(text)
+    .filter((specifier) => !isAllowed(specifier))
+    .map((specifier) => `${where}: ${folder} must not import ${specifier}`);
 }
 
 function inTests(owner, allowed) {

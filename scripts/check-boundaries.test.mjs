@@ -101,6 +101,21 @@ describe("import direction", () => {
     expect(violationsOf(manifest("bin"))).toEqual([]);
   });
 
+  test("the trader's commands import the server, directly or through a folder: refused", () => {
+    expect(
+      violationsOf({
+        "apps/perpgate/src/trader/a.ts": 'import "@perpgate/sdk"; import "../cli/b.js";',
+        "apps/perpgate/src/trader/b.ts": 'import "@perpgate/venue";',
+        "apps/perpgate/src/trader/c.ts": 'const { d } = await import("../serve/d.js");',
+        "apps/perpgate/src/trader/c.test.ts": 'import "@perpgate/venue";',
+        "apps/perpgate/src/operator/e.ts": 'import "@perpgate/venue"; import "../trader/a.js";',
+      }),
+    ).toEqual([
+      "apps/perpgate/src/trader/b.ts: apps/perpgate/src/trader must not import @perpgate/venue",
+      "apps/perpgate/src/trader/c.ts: apps/perpgate/src/trader must not import ../serve/d.js",
+    ]);
+  });
+
   test("a package without an entry: refused", () => {
     expect(violationsOf({ "packages/utils/src/a.ts": "" })).toEqual([
       "packages/utils: has no entry in scripts/check-boundaries.mjs",

@@ -1,150 +1,90 @@
 /**
- * Every command beside `serve`, by name. A command is loaded when it is called, so that none pays
- * for what another needs.
+ * The command line: words in, one command run. Every problem with the words is a UsageError, which
+ * names the problem and how the command is called.
  */
 
-import type { Command } from "./cli/command.js";
+import { Command, CommanderError } from "commander";
+import { UsageError } from "./cli/start-error.js";
+import { addOperatorCommands } from "./operator/commands.js";
+import { addTraderCommands } from "./trader/commands.js";
+import { readVersion } from "./version.js";
 
-export interface CommandEntry {
-  readonly group: "trade" | "look" | "operate";
-  readonly summary: string;
-  load(): Promise<Command>;
+const HELP_COLUMNS = 100;
+const DEFAULT_COMMAND = "serve";
+
+const AFTER_HELP = `
+perpgate <command> --help shows the options of a command and examples.
+
+A flag wins over the environment, the environment over the file, the file over the default.
+
+Exit codes: 0 done, 1 refused or failed, 2 written wrongly.`;
+
+/** Commands set the exit code of the process when they are done. */
+export function createProgram(): Command {
+  const program = new Command("perpgate")
+    .usage("<command> [options]")
+    .description("A perpetual-futures testnet: its gateway, and a trader's tools.")
+    .version(readVersion(), "-v, --version", "the version")
+    .helpOption("-h, --help", "this text")
+    .helpCommand(false)
+    .configureHelp({ helpWidth: HELP_COLUMNS })
+    .configureOutput({ writeErr: () => undefined })
+    .exitOverride();
+  addTraderCommands(program);
+  addOperatorCommands(program);
+  program
+    .command("help [command]", { hidden: true })
+    .action((name) => (commandOf(program, name) ?? program).outputHelp());
+  program.addHelpText("after", () => `\n${serveOptions(program)}\n${AFTER_HELP}`);
+  return program;
 }
 
-const TRADE: Readonly<Record<string, CommandEntry>> = {
-  login: {
-    group: "trade",
-    summary: "sign in with a wallet key, or with a new one for the testnet",
-    load: async () => (await import("./trader/login.js")).LOGIN,
-  },
-  logout: {
-    group: "trade",
-    summary: "end the session",
-    load: async () => (await import("./trader/logout.js")).LOGOUT,
-  },
-  buy: {
-    group: "trade",
-    summary: "buy, or close a short: market, limit or stop",
-    load: async () => (await import("./trader/order.js")).BUY,
-  },
-  sell: {
-    group: "trade",
-    summary: "sell, or close a long: market, limit or stop",
-    load: async () => (await import("./trader/order.js")).SELL,
-  },
-  cancel: {
-    group: "trade",
-    summary: "cancel an order, or all",
-    load: async () => (await import("./trader/cancel.js")).CANCEL,
-  },
-  orders: {
-    group: "trade",
-    summary: "your open orders",
-    load: async () => (await import("./trader/orders.js")).ORDERS,
-  },
-  positions: {
-    group: "trade",
-    summary: "your positions",
-    load: async () => (await import("./trader/positions.js")).POSITIONS,
-  },
-  fills: {
-    group: "trade",
-    summary: "your fills",
-    load: async () => (await import("./trader/fills.js")).FILLS,
-  },
-  account: {
-    group: "trade",
-    summary: "your money and your session",
-    load: async () => (await import("./trader/account.js")).ACCOUNT,
-  },
-  deposit: {
-    group: "trade",
-    summary: "get test money, or register a transaction",
-    load: async () => (await import("./trader/deposit.js")).DEPOSIT,
-  },
-};
+export async function runProgram(program: Command, words: readonly string[]): Promise<void> {
+  const [first = ""] = words;
+  if (/^[^-]/.test(first) && commandOf(program, first) === undefined) {
+    throw new UsageError(`unknown command "${first}"; try --help`);
+  }
+  try {
+    await program.parseAsync(words, { from: "user" });
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return;
+    const command = commandOf(program, first) ?? commandOf(program, DEFAULT_COMMAND);
+    if (error instanceof CommanderError) {
+      throw new UsageError(problemOf(program, error, words, command));
+    }
+    if (error instanceof UsageError) throw new UsageError(`${error.message}; ${usageOf(command)}`);
+    throw error;
+  }
+}
 
-const LOOK: Readonly<Record<string, CommandEntry>> = {
-  markets: {
-    group: "look",
-    summary: "every market with its prices and rules",
-    load: async () => (await import("./trader/markets.js")).MARKETS,
-  },
-  book: {
-    group: "look",
-    summary: "an order book, live",
-    load: async () => (await import("./trader/book.js")).BOOK,
-  },
-  watch: {
-    group: "look",
-    summary: "any streams, a line a frame",
-    load: async () => (await import("./trader/watch.js")).WATCH,
-  },
-};
+function problemOf(
+  program: Command,
+  { code, message }: CommanderError,
+  words: readonly string[],
+  command: Command | undefined,
+): string {
+  const problem = message.replace(/^error: /, "").replace(/\.$/, "");
+  // Flags before a command's name are read as those of the default command.
+  const misplaced = words.slice(1).find((word) => commandOf(program, word) !== undefined);
+  if (command?.name() !== DEFAULT_COMMAND || misplaced === undefined) {
+    return `${problem}; ${usageOf(command)}`;
+  }
+  const hint = `flags come after the command: perpgate ${misplaced} …`;
+  return code === "commander.excessArguments" ? hint : `${problem}; ${hint}`;
+}
 
-const OPERATE: Readonly<Record<string, CommandEntry>> = {
-  keygen: {
-    group: "operate",
-    summary: "make a key: of a wallet, a session or an attestor",
-    load: async () => (await import("./operator/keygen.js")).KEYGEN,
-  },
-  attest: {
-    group: "operate",
-    summary: "run attestors beside no venue",
-    load: async () => (await import("./operator/attest.js")).ATTEST,
-  },
-  verify: {
-    group: "operate",
-    summary: "replay a data folder and check everything in it",
-    load: async () => (await import("./operator/verify.js")).VERIFY,
-  },
-  backup: {
-    group: "operate",
-    summary: "copy a data folder, also beside a live venue",
-    load: async () => (await import("./operator/backup.js")).BACKUP,
-  },
-  prune: {
-    group: "operate",
-    summary: "remove the oldest segments of a log, which nobody can verify then",
-    load: async () => (await import("./operator/prune.js")).PRUNE,
-  },
-  bridge: {
-    group: "operate",
-    summary: "pause deposits, judge one again, settle a reorganised one",
-    load: async () => (await import("./operator/bridge.js")).BRIDGE,
-  },
-  cohort: {
-    group: "operate",
-    summary: "change who may open positions",
-    load: async () => (await import("./operator/cohort.js")).COHORT,
-  },
-  bench: {
-    group: "operate",
-    summary: "measure this checkout",
-    load: async () => (await import("./operator/bench.js")).BENCH,
-  },
-};
+function usageOf(command: Command | undefined): string {
+  const [usage = ""] = command?.usage().split("\n") ?? [];
+  return `usage: ${`perpgate ${command?.name()} ${usage}`.trimEnd()} (or --help)`;
+}
 
-export const COMMANDS: ReadonlyMap<string, CommandEntry> = new Map(
-  Object.entries({ ...TRADE, ...LOOK, ...OPERATE }),
-);
+function commandOf(program: Command, name: string | undefined): Command | undefined {
+  return program.commands.find((command) => command.name() === name);
+}
 
-/** Names and summaries, a group at a time, for the help of the whole. */
-export function commandListLines(): string[] {
-  const width = Math.max(...[...COMMANDS.keys()].map(({ length }) => length));
-  const linesOf = (group: CommandEntry["group"]) =>
-    [...COMMANDS]
-      .filter(([, entry]) => entry.group === group)
-      .map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
-  return [
-    "Trade:",
-    ...linesOf("trade"),
-    "",
-    "Look:",
-    ...linesOf("look"),
-    "",
-    "Operate:",
-    `  ${"serve".padEnd(width)}  run the gateway (the default)`,
-    ...linesOf("operate"),
-  ];
+/** The options of the default command, for the help of the program. */
+function serveOptions(program: Command): string {
+  const serve = commandOf(program, DEFAULT_COMMAND);
+  const [, options = ""] = serve?.helpInformation().split("\nOptions:\n") ?? [];
+  return `Options of serve:\n${options.trimEnd()}`;
 }

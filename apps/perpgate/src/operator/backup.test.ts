@@ -114,6 +114,8 @@ describe("perpgate backup", () => {
   test("without a target: one line with the usage, code 2", async () => {
     const { code, stderr } = await perpgate("backup");
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^perpgate: --to is missing; usage: perpgate backup --to DIR.*\n$/);
+    expect(stderr).toMatch(
+      /^perpgate: required option '--to <DIR>' not specified; usage: perpgate backup --to DIR.*\n$/,
+    );
   });
 });

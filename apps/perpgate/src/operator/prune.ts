@@ -1,9 +1,9 @@
 /**
- * `perpgate prune`: removes the oldest segments of a log, next to a live venue or without one.
+ * `perpgate prune`: removes the oldest segments of a log, with its venue running or stopped.
  *
- * What is removed is what no restart needs any more. It can then be verified by nobody, so nothing
- * does this by itself. A live venue removes the segments itself; without one this process does, and
- * holds the folder's lock meanwhile. Exit code 0 if the log is as small as it can be, otherwise 1.
+ * It removes what no restart needs. Nobody can verify that part afterwards, so no venue prunes without
+ * this command. A running venue removes the segments; otherwise this process does, under the folder's
+ * lock. Exit code 0 if the log is as small as it can be, otherwise 1.
  */
 
 import { basename, join, resolve } from "node:path";
@@ -15,45 +15,25 @@ import {
   pruneClosedLog,
 } from "@perpgate/journal";
 import { type PrunePlan, planPrune } from "@perpgate/venue";
-import type { Arguments, Command } from "../cli/command.js";
 import { StartError } from "../cli/start-error.js";
 import { askControl, NotRunning } from "../serve/control-socket.js";
 import { DEFAULT_SETTINGS } from "../serve/settings.js";
 
 const DEFAULT_KEEP = 2;
-const MOST_KEPT = 1_000;
+export interface PruneOptions {
+  readonly data?: string;
+  readonly keepSnapshots?: number;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
 
-export const PRUNE: Command = {
-  usage: ["prune [--data DIR] [--keep-snapshots N] [--dry-run] [--json]"],
-  about: `Removes the segments of the log that no restart needs: those wholly before the oldest of the
-newest N snapshots that are intact and that the history has reached. It may run while the venue
-does. What is removed can no longer be verified by anyone, and a history cannot be rebuilt from
-what is left: back the folder up first. Refuses where a restart could not recover afterwards.`,
-  options: {
-    data: { kind: "text", value: "DIR", help: "the data folder (.data)  [PERPGATE_DATA]" },
-    "keep-snapshots": {
-      kind: "text",
-      value: "N",
-      help: `snapshots that a restart must be able to begin from (${DEFAULT_KEEP})`,
-    },
-    "dry-run": { kind: "flag", help: "say what would be removed, and remove nothing" },
-    json: { kind: "flag", help: "JSON for programs" },
-  },
-  examples: [
-    ["prune --data .data --dry-run", "what could go"],
-    ["prune --data .data", "remove it"],
-  ],
-  run: prune,
-};
-
-async function prune(args: Arguments): Promise<number> {
-  args.atMost(0);
-  const folder = resolve(args.text("data") ?? process.env.PERPGATE_DATA ?? DEFAULT_SETTINGS.data);
-  const plan = await known(() => planPrune(folder, keepOf(args)));
-  const isDry = args.has("dry-run");
+export async function prune(options: PruneOptions): Promise<number> {
+  const { keepSnapshots = DEFAULT_KEEP, dryRun: isDry = false } = options;
+  const folder = resolve(options.data ?? process.env.PERPGATE_DATA ?? DEFAULT_SETTINGS.data);
+  const plan = await withReason(() => planPrune(folder, keepSnapshots));
   if (!isDry && plan.files.length > 0) await remove(folder, plan.below);
   const { files, bytes, keptSegments, below } = plan;
-  if (args.has("json")) {
+  if (options.json === true) {
     const removed = files.map((file) => basename(file));
     const report = { dryRun: isDry, removed, bytes, keptSegments, snapshot: below };
     process.stdout.write(`${JSON.stringify(report)}\n`);
@@ -73,27 +53,18 @@ function reportText({ files, bytes, keptSegments, below }: PrunePlan, isDry: boo
   );
 }
 
-/** By the venue that has the log open, or else by this process. */
+/** By the venue that has the log open, otherwise by this process. */
 async function remove(folder: string, below: LogPosition): Promise<void> {
   try {
     await askControl(folder, { prune: below });
   } catch (error) {
     if (!(error instanceof NotRunning)) throw error;
-    await known(async () => pruneClosedLog(nodeDisk, join(folder, "journal"), below));
+    await withReason(async () => pruneClosedLog(nodeDisk, join(folder, "journal"), below));
   }
 }
 
-function keepOf(args: Arguments): number {
-  const text = args.text("keep-snapshots") ?? String(DEFAULT_KEEP);
-  const count = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0;
-  if (count < 1 || count > MOST_KEPT) {
-    throw args.fail(`--keep-snapshots must be a number from 1 to ${MOST_KEPT}`);
-  }
-  return count;
-}
-
-/** Reasons of the log, in one line. */
-async function known<T>(work: () => Promise<T>): Promise<T> {
+/** Errors of the log become one line for the operator. */
+async function withReason<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

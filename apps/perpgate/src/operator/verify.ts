@@ -1,38 +1,30 @@
 /**
- * `perpgate verify`: replays a data folder's log and says whether everything in it agrees.
+ * `perpgate verify`: replays a data folder's log and reports whether everything in it agrees.
  *
- * One line on standard output, or with `--json` one object; progress and detail go to standard
- * error. Exit code 0 if everything agrees, 1 at the first position that differs. It starts nothing
- * and changes nothing, and may run next to a live venue.
+ * The report goes to standard output, with `--json` as one object; progress goes to standard error.
+ * Exit code 0 if everything agrees, 1 at the first difference. It changes nothing and may run while
+ * the venue does.
  */
 
 import { NothingToVerify, type VerifyProgress, type VerifyReport, verify } from "@perpgate/venue";
-import type { Arguments, Command } from "../cli/command.js";
 import { endSteps, showStep } from "../cli/moving-line.js";
 import { StartError } from "../cli/start-error.js";
 import { recoverWallet } from "./verify-wallet.js";
 
-export const VERIFY: Command = {
-  usage: ["verify [--data DIR] [--signatures] [--json]"],
-  about: `Replays the log of a data folder and compares every record, block, checkpoint, snapshot and
-row of history with it; with --signatures every order, sign-in and vote too. It changes nothing and
-may run next to a live venue. Exit code 1 at the first position that differs, and if anything shows
-that the log has lost its end.`,
-  options: {
-    data: { kind: "text", value: "DIR", help: "the data folder (.data)" },
-    signatures: { kind: "flag", help: "check every signature too" },
-    json: { kind: "flag", help: "JSON for programs" },
-  },
-  examples: [["verify --data .data --signatures", "everything that can be checked"]],
-  run: verifyFolder,
-};
+export interface VerifyOptions {
+  readonly data?: string;
+  readonly signatures?: boolean;
+  readonly json?: boolean;
+}
 
-async function verifyFolder(args: Arguments): Promise<number> {
-  args.atMost(0);
-  const [signatures, json] = [args.has("signatures"), args.has("json")];
+export async function verifyFolder({
+  data = ".data",
+  signatures = false,
+  json = false,
+}: VerifyOptions): Promise<number> {
   let report: VerifyReport;
   try {
-    report = await verify(args.text("data") ?? ".data", {
+    report = await verify(data, {
       ...(signatures ? { signatures: recoverWallet } : {}),
       onProgress: showProgress,
     });

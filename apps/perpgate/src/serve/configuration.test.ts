@@ -3,19 +3,20 @@
  * becomes one line and an exit code is tested with real processes, in process.test.ts.
  */
 
+import { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { StartError } from "../cli/start-error.js";
 import { refuseMissingFeeds } from "../index-source.js";
 import { configurationFile } from "../testing/perpgate-process.js";
 import { readConfiguration } from "./configuration.js";
-import { parseCommandLine } from "./options.js";
+import { addServeOptions, flagSettings, type ServeOptions } from "./options.js";
 import type { Settings } from "./settings.js";
 import { signInRulesOf } from "./sign-in-settings.js";
 
 function settingsOf(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Settings {
-  const command = parseCommandLine(args);
-  if (command.name !== "serve") throw new Error(`read as ${command.name}`);
-  return readConfiguration(command.flags, environment);
+  const command = addServeOptions(new Command()).exitOverride();
+  command.parse(args, { from: "user" });
+  return readConfiguration(flagSettings(command.opts<ServeOptions>()), environment);
 }
 
 /** The text that the operator reads. */

@@ -195,11 +195,11 @@ describe("reasons not to start: one line, exit 1", () => {
   });
 
   test.each<[string, string[], string]>([
-    ["an unknown flag", ["--prot", "1"], "Unknown option '--prot'"],
+    ["an unknown flag", ["--prot", "1"], "unknown option '--prot'"],
     [
       "a command's flag before its name",
       ["--url", "http://127.0.0.1:9000", "markets"],
-      "Unknown option '--url'; flags come after the command: perpgate markets …",
+      "unknown option '--url'; flags come after the command: perpgate markets …",
     ],
     [
       "a flag of serve before another command",
@@ -207,7 +207,7 @@ describe("reasons not to start: one line, exit 1", () => {
       "flags come after the command: perpgate markets …",
     ],
     ["an unknown command", ["dance"], 'unknown command "dance"'],
-    ["one argument too many", ["serve", "now"], 'unexpected argument "now"'],
+    ["one argument too many", ["serve", "now"], "too many arguments for 'serve'"],
   ])("%s: exit 2", async (_, args, expected) => {
     const { code, stderr } = await new PerpgateProcess(args).ended;
     expect(code).toBe(2);

@@ -1,69 +1,53 @@
 /**
- * `perpgate book`: a market's book as a ladder. In a terminal it is drawn over itself as it changes;
- * elsewhere, and with `--once`, it is printed as it is.
+ * `perpgate book`: a market's book as a ladder. In a terminal it is redrawn in place as it changes;
+ * elsewhere, and with `--once`, it is printed.
  *
- * The live book is the SDK's mirror, checked by sequence and checksum; one that lost step is fetched
- * anew, and nothing is drawn meanwhile.
+ * The live book is the SDK's mirror, checked by sequence number and checksum. After a gap the SDK
+ * loads it again, and nothing is drawn until then.
  */
 
 import type { Market, MirroredBook, PerpgateClient, Ticker } from "@perpgate/sdk";
-import type { Arguments, Command } from "../cli/command.js";
 import { type LadderBook, ladderLines } from "../cli/ladder.js";
 import type { Output } from "../cli/output.js";
 import { percent, time } from "../cli/quantities.js";
 import { Screen } from "../cli/screen.js";
 import { StartError } from "../cli/start-error.js";
-import { optionalWhole, symbolOf } from "../cli/values.js";
-import { VENUE_OPTIONS, type Venue, withVenue } from "./connection.js";
+import { type Venue, withVenue } from "./connection.js";
 import { Interruption } from "./interruption.js";
-import { type MarketWords, wordsOf } from "./market-steps.js";
-
-export const BOOK: Command = {
-  usage: ["book <symbol> [--depth N] [--once] [--json]"],
-  about: `The order book of a market, live until Ctrl-C: prices, sizes, their sum, and a bar of it. Where
-the output is no terminal, a plain ladder is printed at most once a second; with --json a
-line of JSON.`,
-  options: {
-    depth: { kind: "text", value: "N", help: "levels a side, up to 1000 (10)" },
-    once: { kind: "flag", help: "as it is now, and done" },
-    ...VENUE_OPTIONS,
-  },
-  examples: [
-    ["book BTCUSD", "live, until Ctrl-C"],
-    ["book BTCUSD --once --depth 5 --json", "a snapshot for a program"],
-  ],
-  run: book,
-};
+import { formatOf, type MarketFormat } from "./market-format.js";
+import type { VenueOptions } from "./venue-command.js";
 
 const DEFAULT_DEPTH = 10;
-const MAX_DEPTH = 1_000;
 const REDRAW_MS = 100;
 const PRINT_MS = 1_000;
 const BAR_COLUMNS = 24;
 /** Title, heading, spread and foot, and a line for the cursor. */
-const LINES_BESIDE_LEVELS = 6;
+const OTHER_LINES = 6;
 
 interface BookView {
   readonly output: Output;
   readonly symbol: string;
   readonly depth: number;
-  readonly words: MarketWords;
+  readonly format: MarketFormat;
 }
 
-async function book(args: Arguments): Promise<number> {
-  const symbol = symbolOf(args, args.positional(0, "symbol", 1));
-  const depth = optionalWhole(args, "depth") ?? DEFAULT_DEPTH;
-  if (depth < 1 || depth > MAX_DEPTH) throw args.fail(`--depth is 1 to ${MAX_DEPTH}`);
-  return withVenue(args, async (venue) => {
-    const view = { output: venue.output, symbol, depth, words: await listed(venue, symbol) };
-    return args.has("once") ? once(venue.client, view) : live(venue.client, view);
+export interface BookOptions extends VenueOptions {
+  readonly depth?: number;
+  readonly once?: boolean;
+}
+
+export function book(symbol: string, options: BookOptions): Promise<number> {
+  const { depth = DEFAULT_DEPTH, once: isOnce = false } = options;
+  return withVenue(options, async (venue) => {
+    const view = { output: venue.output, symbol, depth, format: await listed(venue, symbol) };
+    return isOnce ? once(venue.client, view) : live(venue.client, view);
   });
 }
 
-async function listed({ client }: Venue, symbol: string): Promise<MarketWords> {
+async function listed({ client }: Venue, symbol: string): Promise<MarketFormat> {
   const markets = await client.markets();
   const market = markets.find((candidate: Market) => candidate.symbol === symbol);
-  if (market !== undefined) return wordsOf(market);
+  if (market !== undefined) return formatOf(market);
   const known = markets.map((candidate) => candidate.symbol).join(", ");
   throw new StartError(`no market ${symbol}; there are ${known}`);
 }
@@ -134,7 +118,7 @@ function screenLines(
   ticker: Ticker | undefined,
   { rows }: Screen,
 ): string[] {
-  const fitting = Math.max(1, Math.floor((rows - LINES_BESIDE_LEVELS) / 2));
+  const fitting = Math.max(1, Math.floor((rows - OTHER_LINES) / 2));
   const depth = Math.min(view.depth, fitting);
   const state = mirror.live ? "live" : "not connected, trying again";
   const foot = `${state}  seq ${mirror.seq}  ${time(mirror.time)} UTC  Ctrl-C ends`;
@@ -143,13 +127,13 @@ function screenLines(
 }
 
 function pageLines(
-  { output, symbol, words }: BookView,
+  { output, symbol, format }: BookView,
   book: LadderBook,
   ticker: Ticker | undefined,
   barWidth: number,
 ): string[] {
   const { paint } = output;
-  const { price, size } = words;
+  const { price, size } = format;
   const facts =
     ticker === undefined
       ? ""

@@ -1,39 +1,28 @@
 /** `perpgate cancel`: orders by their ids, or all, or all of one market. */
 
 import type { CanceledOrder } from "@perpgate/sdk";
-import type { Arguments, Command } from "../cli/command.js";
-import { symbolOf } from "../cli/values.js";
-import { type TradingVenue, VENUE_OPTIONS, withSession } from "./connection.js";
+import { UsageError } from "../cli/start-error.js";
+import { type TradingVenue, withSession } from "./connection.js";
+import type { VenueOptions } from "./venue-command.js";
 
-export const CANCEL: Command = {
-  usage: ["cancel <order id…>", "cancel --all [--symbol SYMBOL]"],
-  about: "Cancels orders. What was filled before stays filled.",
-  options: {
-    all: { kind: "flag", help: "every open order" },
-    symbol: { kind: "text", value: "SYMBOL", help: "with --all: of this market only" },
-    ...VENUE_OPTIONS,
-  },
-  examples: [
-    ["cancel 48213", "the order with this id"],
-    ["cancel --all --symbol BTCUSD", "all of one market"],
-  ],
-  run: cancel,
-};
+export interface CancelOptions extends VenueOptions {
+  readonly all?: boolean;
+  readonly symbol?: string;
+}
 
-async function cancel(args: Arguments): Promise<number> {
-  const { positionals: ids } = args;
-  const symbolText = args.text("symbol");
-  if (args.has("all")) {
-    if (ids.length > 0) throw args.fail("give order ids or --all, not both");
-    const symbol = symbolText === undefined ? undefined : symbolOf(args, symbolText);
-    return withSession(args, (venue) => cancelAll(venue, symbol));
+export async function cancel(ids: readonly string[], options: CancelOptions): Promise<number> {
+  const { all = false, symbol } = options;
+  if (all) {
+    if (ids.length > 0) throw new UsageError("give order ids or --all, not both");
+    return withSession(options, (venue) => cancelAll(venue, symbol));
   }
-  if (ids.length === 0) throw args.fail("<order id> is missing");
-  if (symbolText !== undefined) throw args.fail("--symbol goes with --all");
-  const strange = ids.find((id) => !/^\d{1,16}$/.test(id));
-  if (strange !== undefined)
-    throw args.fail(`"${strange}" is no order id; perpgate orders lists them`);
-  return withSession(args, (venue) => cancelEach(venue, ids));
+  if (ids.length === 0) throw new UsageError("<order id> is missing");
+  if (symbol !== undefined) throw new UsageError("--symbol needs --all");
+  const invalid = ids.find((id) => !/^\d{1,16}$/.test(id));
+  if (invalid !== undefined) {
+    throw new UsageError(`"${invalid}" is not an order id; perpgate orders lists them`);
+  }
+  return withSession(options, (venue) => cancelEach(venue, ids));
 }
 
 async function cancelAll(
@@ -46,7 +35,7 @@ async function cancelAll(
   return 0;
 }
 
-/** One after the other: the first that cannot be canceled stops it, and those before are told. */
+/** One after the other; stops at the first failure and still prints those canceled before it. */
 async function cancelEach(
   { session, output }: TradingVenue,
   ids: readonly string[],
@@ -61,8 +50,9 @@ async function cancelEach(
       }
     }
   } finally {
-    if (output.isJson && done.length > 0)
+    if (output.isJson && done.length > 0) {
       output.json({ canceled: done.map(({ orderId }) => orderId) });
+    }
   }
   return 0;
 }

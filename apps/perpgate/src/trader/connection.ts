@@ -1,24 +1,16 @@
 /**
- * From a call's options to a gateway, and to the session of its profile.
+ * From a call's options to a client of the gateway, and to the session of its profile.
  *
  * The address is that of `--url`, else of PERPGATE_URL, else where the profile is logged in, else
  * the one that `npm start` listens on.
  */
 
 import { PerpgateClient, type Session } from "@perpgate/sdk";
-import type { Arguments, OptionRules } from "../cli/command.js";
 import { Output } from "../cli/output.js";
-import { StartError } from "../cli/start-error.js";
+import { StartError, UsageError } from "../cli/start-error.js";
 import { Profile, type ProfileContent } from "./profile.js";
+import { DEFAULT_URL, type VenueOptions } from "./venue-command.js";
 import { failureOf } from "./venue-failure.js";
-
-export const DEFAULT_URL = "http://127.0.0.1:8080";
-
-export const VENUE_OPTIONS: OptionRules = {
-  url: { kind: "text", value: "URL", help: `the gateway (${DEFAULT_URL})  [PERPGATE_URL]` },
-  profile: { kind: "text", value: "NAME", help: "whose session (default)  [PERPGATE_PROFILE]" },
-  json: { kind: "flag", help: "JSON for programs" },
-};
 
 export interface Venue {
   readonly url: string;
@@ -32,15 +24,15 @@ export interface TradingVenue extends Venue {
   readonly session: Session;
 }
 
-/** Someone is waiting in front of a screen: a gateway that is down is told after about a second. */
-const PATIENCE = { timeoutMs: 5_000, retries: 3, budgetMs: 20_000 };
+/** A person waits for the result: after about a second a gateway that is down is reported. */
+const RETRY_RULES = { timeoutMs: 5_000, retries: 3, budgetMs: 20_000 };
 
-/** Runs against the gateway that the call names, and says what to do about whatever it refuses. */
+/** Runs against the gateway that the call names. Errors become failures with advice. */
 export async function withVenue(
-  args: Arguments,
+  options: VenueOptions,
   run: (venue: Venue) => Promise<number>,
 ): Promise<number> {
-  const venue = venueOf(args);
+  const venue = venueOf(options);
   try {
     return await run(venue);
   } catch (error) {
@@ -50,20 +42,20 @@ export async function withVenue(
   }
 }
 
-/** The same with the profile's session; refuses, with the command to run, where there is none. */
+/** The same with the profile's session; throws, with the command to run, if there is none. */
 export function withSession(
-  args: Arguments,
+  options: VenueOptions,
   run: (venue: TradingVenue) => Promise<number>,
 ): Promise<number> {
-  return withVenue(args, (venue) => run({ ...venue, session: sessionOf(venue) }));
+  return withVenue(options, (venue) => run({ ...venue, session: sessionOf(venue) }));
 }
 
-function venueOf(args: Arguments): Venue {
-  const profile = new Profile(args.text("profile") ?? process.env.PERPGATE_PROFILE ?? "default");
+function venueOf(options: VenueOptions): Venue {
+  const profile = new Profile(options.profile ?? process.env.PERPGATE_PROFILE ?? "default");
   const known = profile.read();
-  const url = givenUrl(args) ?? known?.url ?? DEFAULT_URL;
-  const output = new Output(args.has("json"));
-  return { url, client: clientOf(args, url), profile, known, output };
+  const url = givenUrl(options) ?? known?.url ?? DEFAULT_URL;
+  const output = new Output(options.json === true);
+  return { url, client: clientOf(url), profile, known, output };
 }
 
 function sessionOf({ profile, known, url, client }: Venue): Session {
@@ -84,21 +76,21 @@ function sessionOf({ profile, known, url, client }: Venue): Session {
   }
 }
 
-/** In one spelling, so that the same place compares as the same. */
-function givenUrl(args: Arguments): string | undefined {
-  const text = args.text("url") ?? process.env.PERPGATE_URL;
+/** Normalised, so that equal addresses compare as equal. */
+function givenUrl(options: VenueOptions): string | undefined {
+  const text = options.url ?? process.env.PERPGATE_URL;
   if (text === undefined || text === "") return undefined;
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
-    throw args.fail(`"${text}" is no address of a gateway, such as ${DEFAULT_URL}`);
+    throw new UsageError(`"${text}" is not the address of a gateway, such as ${DEFAULT_URL}`);
   }
   const { origin, pathname } = new URL(text);
   return origin + pathname.replace(/\/+$/, "");
 }
 
-function clientOf(args: Arguments, url: string): PerpgateClient {
+function clientOf(url: string): PerpgateClient {
   try {
-    return new PerpgateClient({ url, ...PATIENCE });
+    return new PerpgateClient({ url, ...RETRY_RULES });
   } catch (error) {
-    throw args.fail(error instanceof Error ? error.message : String(error));
+    throw new UsageError(error instanceof Error ? error.message : String(error));
   }
 }

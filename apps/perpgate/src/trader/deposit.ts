@@ -1,97 +1,63 @@
 /**
  * `perpgate deposit`: money into the account.
  *
- * Where the dev attestor runs, one call makes up a transaction and waits until it is credited. Where
- * real chains are configured, a transaction that was sent is registered by its hash and followed to
- * its credit; without a hash the call says where to send tokens.
+ * With the dev attestor, one call registers a random transaction hash and waits until it is credited.
+ * With real chains, a transaction that was sent is registered by its hash and followed until it is
+ * credited; without a hash the call prints where to send tokens.
  */
 
 import { randomBytes } from "node:crypto";
 import type { BridgeInfo, Chain, Deposit, Session, Token } from "@perpgate/sdk";
-import type { Arguments, Command } from "../cli/command.js";
 import type { Output } from "../cli/output.js";
 import { printable } from "../cli/printable.js";
 import { money } from "../cli/quantities.js";
 import { StartError } from "../cli/start-error.js";
 import type { Column } from "../cli/table.js";
-import { type TradingVenue, VENUE_OPTIONS, withSession } from "./connection.js";
+import { type TradingVenue, withSession } from "./connection.js";
 import { Interruption } from "./interruption.js";
+import type { VenueOptions } from "./venue-command.js";
 
-const CHAINS: readonly Chain[] = ["ethereum", "arbitrum", "tron"];
-const TOKENS: readonly Token[] = ["USDC", "USDT"];
+export interface DepositOptions extends VenueOptions {
+  readonly chain?: Chain;
+  readonly tx?: string;
+  readonly token?: Token;
+  readonly wait: boolean;
+  readonly list?: boolean;
+}
 
-export const DEPOSIT: Command = {
-  usage: [
-    "deposit",
-    "deposit --chain CHAIN --tx HASH [--token USDC] [--no-wait]",
-    "deposit --list",
-  ],
-  about: `On a testnet with the dev attestor: gives test money and waits until it is credited. With
-real chains: registers the transaction that sent tokens to the vault, and shows how it is
-confirmed and credited; without --tx it says where to send them.`,
-  options: {
-    chain: { kind: "text", value: "CHAIN", help: `${CHAINS.join(", ")} (ethereum)` },
-    tx: { kind: "text", value: "HASH", help: "the hash of the transaction" },
-    token: { kind: "text", value: "TOKEN", help: `${TOKENS.join(", ")} (USDC)` },
-    "no-wait": { kind: "flag", help: "register and leave" },
-    list: { kind: "flag", help: "your deposits so far" },
-    ...VENUE_OPTIONS,
-  },
-  examples: [
-    ["deposit", "test money, on a testnet"],
-    ["deposit --chain arbitrum --tx 0x9f…", "register a transfer and wait"],
-  ],
-  run: deposit,
-};
-
-async function deposit(args: Arguments): Promise<number> {
-  args.atMost(0);
-  const chain = oneOf(args, "chain", CHAINS) ?? "ethereum";
-  const token = oneOf(args, "token", TOKENS) ?? "USDC";
-  return withSession(args, async (venue) => {
-    if (args.has("list")) return list(venue);
+export function deposit(options: DepositOptions): Promise<number> {
+  const { chain = "ethereum", token = "USDC" } = options;
+  return withSession(options, async (venue) => {
+    if (options.list === true) return list(venue);
     const bridge = await venue.client.bridge();
-    const txHash = args.text("tx") ?? madeUpHash(bridge);
+    const txHash = options.tx ?? randomHash(bridge);
     if (txHash === undefined) return showWhereTo(venue.output, bridge);
     const registered = await venue.session.deposit({ chain, txHash, token });
-    if (args.has("no-wait")) return finish(venue, registered);
-    return finish(venue, await followed(venue, registered));
+    return finish(venue, options.wait ? await followed(venue, registered) : registered);
   });
 }
 
 /** The dev attestor credits any hash that it has not seen. */
-function madeUpHash({ attestor }: BridgeInfo): string | undefined {
+function randomHash({ attestor }: BridgeInfo): string | undefined {
   return attestor === "dev" ? `0x${randomBytes(32).toString("hex")}` : undefined;
 }
 
-function oneOf<T extends string>(
-  args: Arguments,
-  option: string,
-  allowed: readonly T[],
-): T | undefined {
-  const text = args.text(option);
-  if (text === undefined) return undefined;
-  const found = allowed.find((candidate) => candidate.toLowerCase() === text.toLowerCase());
-  if (found === undefined) throw args.fail(`--${option} is one of ${allowed.join(", ")}`);
-  return found;
-}
-
-/** Tells each step as it happens; ends when the deposit is credited or rejected. */
+/** Prints each step; resolves when the deposit is credited or rejected. */
 async function followed({ session, output }: TradingVenue, first: Deposit): Promise<Deposit> {
   const interruption = new Interruption();
-  let told = "";
-  const tell = (deposit: Deposit) => {
+  let printed = "";
+  const print = (deposit: Deposit) => {
     const text = stepText(deposit);
-    if (text !== told && !output.isJson) output.remark(text);
-    told = text;
+    if (text !== printed && !output.isJson) output.remark(text);
+    printed = text;
   };
-  tell(first);
+  print(first);
   try {
     return await Promise.race([
-      ended(session, first, tell),
+      ended(session, first, print),
       interruption.wait().then(() => {
         throw new StartError(
-          `stopped waiting; deposit ${first.depositId} goes on by itself: perpgate deposit --list`,
+          `stopped waiting; deposit ${first.depositId} is still processed: perpgate deposit --list`,
         );
       }),
     ]);
@@ -104,13 +70,13 @@ async function followed({ session, output }: TradingVenue, first: Deposit): Prom
 function ended(
   session: Session,
   { depositId }: Deposit,
-  tell: (deposit: Deposit) => void,
+  onChange: (deposit: Deposit) => void,
 ): Promise<Deposit> {
   return new Promise((resolve, reject) => {
     const watch = session.stream.watchDeposits(({ deposits }) => {
       const found = deposits.find((deposit) => deposit.depositId === depositId);
       if (found === undefined) return;
-      tell(found);
+      onChange(found);
       if (found.status === "credited" || found.status === "rejected") resolve(found);
     });
     watch.ready.catch(reject);

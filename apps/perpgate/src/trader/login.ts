@@ -1,56 +1,32 @@
-/** `perpgate login`: a wallet signs in, and the session with its key is kept in the profile. */
+/**
+ * `perpgate login`: a wallet signs in, and the session with its key is kept in the profile.
+ * `perpgate logout`: ends the session at the venue and forgets it here; the wallet's key stays.
+ */
 
-import { type SessionKey, sessionKeyFromSecret } from "@perpgate/sdk";
-import type { Arguments, Command } from "../cli/command.js";
+import { rmSync } from "node:fs";
+import { PerpgateError, type SessionKey, sessionKeyFromSecret } from "@perpgate/sdk";
 import { duration, money } from "../cli/quantities.js";
 import { StartError } from "../cli/start-error.js";
-import { optionalAmount, optionalDurationMs, symbolOf } from "../cli/values.js";
-import { VENUE_OPTIONS, type Venue, withVenue } from "./connection.js";
+import { type TradingVenue, type Venue, withSession, withVenue } from "./connection.js";
 import { readPrivateFile } from "./private-file.js";
+import type { VenueOptions } from "./venue-command.js";
 import { type ChosenWallet, chooseWallet } from "./wallet-key.js";
 
-export const LOGIN: Command = {
-  usage: ["login [--key-file FILE] [--profile NAME] [options]"],
-  about: `Signs in with a wallet's key: that of --key-file, else of the variable PERPGATE_WALLET_KEY,
-else the one the profile had before, else a new one, good for a testnet. The session and its
-own key, which signs the orders, are kept in $XDG_CONFIG_HOME/perpgate (~/.config/perpgate),
-readable by you alone.`,
-  options: {
-    "key-file": {
-      kind: "text",
-      value: "FILE",
-      help: "the wallet's key; perpgate keygen makes one",
-    },
-    "session-key-file": {
-      kind: "text",
-      value: "FILE",
-      help: "a session key of your own (Ed25519)",
-    },
-    "expires-in": { kind: "text", value: "TIME", help: "such as 90s, 30m or 8h (24h, at most)" },
-    "max-order-notional": { kind: "text", value: "USD", help: "what one order may open" },
-    "max-notional": { kind: "text", value: "USD", help: "what all may hold open together" },
-    symbols: { kind: "text", value: "A,B", help: "the only markets it may trade" },
-    domain: { kind: "text", value: "NAME", help: "the domain to sign in to (the gateway's host)" },
-    ...VENUE_OPTIONS,
-  },
-  examples: [
-    ["login", "with a new testnet wallet, or the one used before"],
-    ["login --key-file ~/wallet.key", "with your own key"],
-    ["login --profile bot --max-notional 5000", "a second account, of limited means"],
-  ],
-  run: login,
-};
+export interface LoginOptions extends VenueOptions {
+  readonly keyFile?: string;
+  readonly sessionKeyFile?: string;
+  /** Milliseconds. */
+  readonly expiresIn?: number;
+  readonly maxOrderNotional?: number;
+  readonly maxNotional?: number;
+  readonly symbols?: readonly string[];
+  readonly domain?: string;
+}
 
-async function login(args: Arguments): Promise<number> {
-  args.atMost(0);
-  const limits = limitsOf(args);
-  const sessionKey = sessionKeyOf(args);
-  return withVenue(args, (venue) =>
-    signIn(venue, args.text("key-file"), {
-      ...limits,
-      ...(sessionKey === undefined ? {} : { sessionKey }),
-    }),
-  );
+export async function login(options: LoginOptions): Promise<number> {
+  const sessionKey = sessionKeyOf(options);
+  const fields = { ...limitsOf(options), ...(sessionKey === undefined ? {} : { sessionKey }) };
+  return withVenue(options, (venue) => signIn(venue, options.keyFile, fields));
 }
 
 async function signIn(
@@ -58,11 +34,11 @@ async function signIn(
   keyFile: string | undefined,
   fields: ReturnType<typeof limitsOf> & { readonly sessionKey?: SessionKey },
 ): Promise<number> {
-  // Before a key is made: nothing is left behind where there is no gateway.
+  // First: without a gateway no key must be created.
   await venue.client.health();
   venue.profile.prepare();
   const wallet = chooseWallet(venue.profile, venue.known, keyFile);
-  refuseStranger(venue, wallet);
+  refuseOtherWallet(venue, wallet);
   const session = await venue.client.signIn({
     ...fields,
     account: wallet.account,
@@ -82,15 +58,7 @@ async function signIn(
   return 0;
 }
 
-function limitsOf(args: Arguments) {
-  const maxOrderNotional = optionalAmount(args, "max-order-notional");
-  const maxNotional = optionalAmount(args, "max-notional");
-  const symbols = args
-    .text("symbols")
-    ?.split(",")
-    .map((text) => symbolOf(args, text.trim()));
-  const expiresInMs = optionalDurationMs(args, "expires-in");
-  const domain = args.text("domain");
+function limitsOf({ maxOrderNotional, maxNotional, symbols, expiresIn, domain }: LoginOptions) {
   const caps = {
     ...(maxOrderNotional === undefined ? {} : { maxOrderNotional }),
     ...(maxNotional === undefined ? {} : { maxNotional }),
@@ -98,13 +66,12 @@ function limitsOf(args: Arguments) {
   };
   return {
     ...(Object.keys(caps).length === 0 ? {} : { caps }),
-    ...(expiresInMs === undefined ? {} : { expiresInMs }),
+    ...(expiresIn === undefined ? {} : { expiresInMs: expiresIn }),
     ...(domain === undefined ? {} : { domain }),
   };
 }
 
-function sessionKeyOf(args: Arguments): SessionKey | undefined {
-  const path = args.text("session-key-file");
+function sessionKeyOf({ sessionKeyFile: path }: LoginOptions): SessionKey | undefined {
   if (path === undefined) return undefined;
   const text = readPrivateFile(path);
   if (text === undefined) {
@@ -117,8 +84,8 @@ function sessionKeyOf(args: Arguments): SessionKey | undefined {
   }
 }
 
-/** A live session of another wallet would be lost without a word. */
-function refuseStranger({ profile, known }: Venue, { account }: ChosenWallet): void {
+/** A live session of another wallet would be overwritten. */
+function refuseOtherWallet({ profile, known }: Venue, { account }: ChosenWallet): void {
   if (known?.session == null || known.session.expiresAt < Date.now()) return;
   if (known.address === account.address) return;
   throw new StartError(
@@ -152,4 +119,33 @@ function show(venue: Venue, { isNew, place }: ChosenWallet, facts: LoginFacts): 
     ["balance", money(balance)],
     ...(cohort ? [] : [["cohort", "not in it yet: you may not open positions"] as const]),
   ]);
+}
+
+export function logout(options: VenueOptions & { readonly cancelAll?: boolean }): Promise<number> {
+  return withSession(options, (venue) => signOut(venue, options.cancelAll === true));
+}
+
+async function signOut(venue: TradingVenue, isCancelingAll: boolean): Promise<number> {
+  const { session, profile, known, output } = venue;
+  let isOver = false;
+  let canceled: readonly string[] = [];
+  try {
+    if (isCancelingAll) ({ canceled } = await session.cancelAll());
+    await session.signOut();
+  } catch (error) {
+    // A session that has already ended is no failure, unless its orders were to be canceled.
+    isOver = error instanceof PerpgateError && error.code === "invalid_token";
+    if (!isOver || isCancelingAll) throw error;
+  }
+  if (known !== undefined) profile.write({ ...known, session: null });
+  rmSync(profile.ledgerPath(session.token), { force: true });
+  const { address } = session;
+  if (output.isJson) output.json({ profile: profile.name, address, canceled });
+  else {
+    if (isCancelingAll) {
+      output.line(`${canceled.length} ${canceled.length === 1 ? "order" : "orders"} canceled`);
+    }
+    output.line(`Logged out ${address}${isOver ? " (the session was over already)" : ""}`);
+  }
+  return 0;
 }

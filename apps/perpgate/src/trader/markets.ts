@@ -1,19 +1,10 @@
 /** `perpgate markets`: every market with its prices and rules. */
 
 import type { Market } from "@perpgate/sdk";
-import type { Arguments, Command } from "../cli/command.js";
 import { decimalsOf, fixed, percent, time } from "../cli/quantities.js";
 import type { Column } from "../cli/table.js";
-import { VENUE_OPTIONS, withVenue } from "./connection.js";
-
-export const MARKETS: Command = {
-  usage: ["markets [--json]"],
-  about: `Every market: its prices, the steps of price and size, the highest leverage, the fees of
-maker and taker, the funding per hour and when it is due.`,
-  options: VENUE_OPTIONS,
-  examples: [["markets --json", "all of it, tiers included"]],
-  run: markets,
-};
+import { withVenue } from "./connection.js";
+import type { VenueOptions } from "./venue-command.js";
 
 const price = (value: number | null, { tickSize }: Market) => fixed(value, decimalsOf(tickSize));
 
@@ -34,9 +25,8 @@ const COLUMNS: readonly Column<Market>[] = [
   },
 ];
 
-async function markets(args: Arguments): Promise<number> {
-  args.atMost(0);
-  return withVenue(args, async ({ client, output }) => {
+export function markets(options: VenueOptions): Promise<number> {
+  return withVenue(options, async ({ client, output }) => {
     output.rows(COLUMNS, await client.markets(), "no markets");
     return 0;
   });

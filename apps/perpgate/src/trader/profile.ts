@@ -41,7 +41,7 @@ export class Profile {
 
   constructor(readonly name: string) {
     if (!NAME.test(name)) {
-      throw new UsageError(`"${name}" is no name for a profile: letters, digits, _ and -`);
+      throw new UsageError(`"${name}" is not a name for a profile: letters, digits, _ and -`);
     }
     this.folder = join(configFolder(process.env), "profiles", name);
   }

@@ -1,4 +1,4 @@
-/** A stream by its name, and each of its frames as data for programs and as a line for people. */
+/** Follows a stream by its name; each frame becomes data for programs and a line for people. */
 
 import { formatStreamName, type StreamName } from "@perpgate/protocol/streams";
 import type {
@@ -18,7 +18,7 @@ import type {
   Trade,
 } from "@perpgate/sdk";
 import { money, percent, signed, time } from "../cli/quantities.js";
-import type { MarketWords } from "./market-steps.js";
+import type { MarketFormat } from "./market-format.js";
 
 export interface StreamLine {
   readonly stream: string;
@@ -30,11 +30,11 @@ export interface StreamReader {
   readonly client: PerpgateClient;
   /** Needed for the account's own streams. */
   readonly session: Session | undefined;
-  readonly wordsFor: (symbol: string) => MarketWords;
-  /** Levels a side of a book. */
+  readonly formatOf: (symbol: string) => MarketFormat;
+  /** Levels per side of a book. */
   readonly depth: number;
-  tell(line: StreamLine): void;
-  problem(problem: StreamProblem): void;
+  onLine(line: StreamLine): void;
+  onProblem(problem: StreamProblem): void;
 }
 
 export function readStream(reader: StreamReader, name: StreamName): Subscription {
@@ -47,73 +47,73 @@ type OtherName = Exclude<StreamName, MarketName>["stream"];
 function readMarket(reader: StreamReader, name: MarketName): Subscription {
   const { symbol } = name;
   const { stream } = reader.client;
-  const words = reader.wordsFor(symbol);
-  const options = { onProblem: reader.problem };
-  const tell = teller(reader, formatStreamName(name));
+  const format = reader.formatOf(symbol);
+  const options = { onProblem: reader.onProblem };
+  const print = printer(reader, formatStreamName(name));
   switch (name.stream) {
     case "book":
       return stream.watchBook(
         symbol,
-        (book) => tell(bookData(book, reader.depth), bookText(book, words)),
+        (book) => print(bookData(book, reader.depth), bookText(book, format)),
         options,
       );
     case "trades":
       return stream.watchTrades(
         symbol,
-        (trades) => tell(trades, trades.map((trade) => tradeText(trade, words)).join("; ")),
+        (trades) => print(trades, trades.map((trade) => tradeText(trade, format)).join("; ")),
         options,
       );
     case "ticker":
       return stream.watchTicker(
         symbol,
-        (ticker) => tell(ticker, tickerText(ticker, words)),
+        (ticker) => print(ticker, tickerText(ticker, format)),
         options,
       );
     case "candles":
       return stream.watchCandles(
         symbol,
         name.resolution,
-        (candles) => tell(candles, candleText(candles.at(-1), words)),
+        (candles) => print(candles, candleText(candles.at(-1), format)),
         options,
       );
   }
 }
 
 function readOther(reader: StreamReader, name: OtherName): Subscription {
-  const { client, session, wordsFor } = reader;
-  const options = { onProblem: reader.problem };
-  const tell = teller(reader, name);
+  const { client, session, formatOf } = reader;
+  const options = { onProblem: reader.onProblem };
+  const print = printer(reader, name);
   if (name === "blocks") {
-    return client.stream.watchBlocks((block) => tell(block, blockText(block)), options);
+    return client.stream.watchBlocks((block) => print(block, blockText(block)), options);
   }
   if (session === undefined) throw new TypeError(`${name} needs a session`);
   const { stream } = session;
   switch (name) {
     case "preconfirms":
       return stream.watchPreconfirms(
-        (ack) => tell(ack, preconfirmText(ack, wordsFor(ack.symbol))),
+        (ack) => print(ack, preconfirmText(ack, formatOf(ack.symbol))),
         options,
       );
     case "orders":
       return stream.watchOrders((frame) => {
-        const texts = frame.orders.map((order) => orderText(order, wordsFor(order.symbol)));
-        tell(frame, listed(frame.type, texts));
+        const texts = frame.orders.map((order) => orderText(order, formatOf(order.symbol)));
+        print(frame, listed(frame.type, texts));
       }, options);
     case "positions":
       return stream.watchPositions((frame) => {
-        const texts = frame.positions.map((held) => positionText(held, wordsFor(held.symbol)));
-        tell(frame, listed(frame.type, texts));
+        const texts = frame.positions.map((held) => positionText(held, formatOf(held.symbol)));
+        print(frame, listed(frame.type, texts));
       }, options);
     case "deposits":
       return stream.watchDeposits(
-        (frame) => tell(frame, listed(frame.type, frame.deposits.map(depositText))),
+        (frame) => print(frame, listed(frame.type, frame.deposits.map(depositText))),
         options,
       );
   }
 }
 
-function teller({ tell }: StreamReader, stream: string) {
-  return (data: unknown, text: string) => tell({ stream, data, text });
+function printer({ onLine }: StreamReader, stream: string) {
+  return (data: unknown, text: string) => onLine({ stream, data, text });
 }
 
 function listed(type: string, texts: readonly string[]): string {
@@ -125,7 +125,7 @@ function bookData(book: MirroredBook, depth: number) {
   return { symbol, seq, time: at, live, bids: book.bids(depth), asks: book.asks(depth) };
 }
 
-function bookText(book: MirroredBook, { price, size }: MarketWords): string {
+function bookText(book: MirroredBook, { price, size }: MarketFormat): string {
   const level = (found: PriceLevel | undefined) =>
     found === undefined ? "none" : `${price(found[0])} × ${size(found[1])}`;
   const levels = `${book.depth("bid")}/${book.depth("ask")} levels`;
@@ -134,13 +134,13 @@ function bookText(book: MirroredBook, { price, size }: MarketWords): string {
 
 function tradeText(
   { side, size: traded, price: at, time: when }: Trade,
-  words: MarketWords,
+  format: MarketFormat,
 ): string {
   const verb = side === "long" ? "bought" : "sold";
-  return `${time(when)}  ${verb} ${words.size(traded)} at ${words.price(at)}`;
+  return `${time(when)}  ${verb} ${format.size(traded)} at ${format.price(at)}`;
 }
 
-function tickerText(ticker: Ticker, { price, size }: MarketWords): string {
+function tickerText(ticker: Ticker, { price, size }: MarketFormat): string {
   const { bid, ask, last, mark, fundingRate, volume24h } = ticker;
   return (
     `bid ${price(bid)}  ask ${price(ask)}  last ${price(last)}  mark ${price(mark)}  ` +
@@ -148,7 +148,7 @@ function tickerText(ticker: Ticker, { price, size }: MarketWords): string {
   );
 }
 
-function candleText(candle: Candle | undefined, { price, size }: MarketWords): string {
+function candleText(candle: Candle | undefined, { price, size }: MarketFormat): string {
   if (candle === undefined) return "none";
   const { time: at, open, high, low, close, volume } = candle;
   return (
@@ -161,13 +161,13 @@ function blockText({ number, ackCount, hash, time: at }: Block): string {
   return `${time(at)}  block ${number}  ${ackCount} acknowledgements  ${hash}`;
 }
 
-function preconfirmText(ack: PreconfirmFrame, { price, size }: MarketWords): string {
+function preconfirmText(ack: PreconfirmFrame, { price, size }: MarketFormat): string {
   const { orderId, symbol, side, status, filledSize, avgFillPrice, expectedBlock } = ack;
   const fill = filledSize > 0 ? `  ${size(filledSize)} at ${price(avgFillPrice)}` : "";
   return `order ${orderId}  ${symbol} ${side}  ${status}${fill}  block ${expectedBlock}`;
 }
 
-function orderText(order: Order, { price, size }: MarketWords): string {
+function orderText(order: Order, { price, size }: MarketFormat): string {
   const { orderId, symbol, side, type, status, filledSize } = order;
   const at = order.price === null ? "" : ` at ${price(order.price)}`;
   return (
@@ -178,7 +178,7 @@ function orderText(order: Order, { price, size }: MarketWords): string {
 
 function positionText(
   held: PositionsFrame["positions"][number],
-  { price, size }: MarketWords,
+  { price, size }: MarketFormat,
 ): string {
   if (!("avgEntry" in held)) return `${held.symbol} flat`;
   const pnl = signed(held.unrealizedPnl, money);

@@ -188,7 +188,7 @@ describe("a trader's day", { timeout: PATIENCE_MS }, () => {
     waiting.signal("SIGINT");
     expect(await waiting.ended).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("goes on by itself"),
+      stderr: expect.stringContaining("is still processed"),
     });
   });
 });

@@ -1,0 +1,184 @@
+/** The operator's commands and their options. */
+
+import type { Command } from "commander";
+import { addCommand, exitWith } from "../cli/command.js";
+import { oneOf, wholeNumberWithin } from "../cli/values.js";
+import { addServeOptions } from "../serve/options.js";
+
+const DATA_HELP = "the data folder (.data)";
+
+export function addOperatorCommands(program: Command): void {
+  program.commandsGroup("Operate:");
+  addServe(program);
+  addKeys(program);
+  addDataFolderCommands(program);
+  addControls(program);
+  addBench(program);
+}
+
+function addServe(program: Command): void {
+  addServeOptions(program.command("serve", { isDefault: true }))
+    .summary("run the gateway (the default)")
+    .description(
+      "Runs the venue and its gateway. Every option but the last two is also an environment variable.",
+    )
+    .action(async (options) => (await import("../serve/run.js")).runServer(options));
+}
+
+function addKeys(program: Command): void {
+  addCommand(program, "keygen", {
+    summary: "make a key: of a wallet, a session or an attestor",
+    usage: ["wallet|session|attestor <file> [--json]"],
+    about: `Makes a key in a file of mode 0600 and prints its public part. A file that exists is
+never overwritten.
+
+  wallet    an Ethereum account for perpgate login --key-file; prints its address
+  session   an Ed25519 key for perpgate login --session-key-file; prints its public key
+  attestor  an Ed25519 key for bridge.keyFiles of the configuration; prints its public key`,
+    examples: [["keygen wallet ~/perpgate-wallet.key", "an account of your own"]],
+  })
+    .argument(
+      "<kind>",
+      "wallet, session or attestor",
+      oneOf("kind", ["wallet", "session", "attestor"]),
+    )
+    .argument("<file>", "must not exist")
+    .option("--json", "JSON for programs")
+    .action(
+      exitWith(async (kind, file, options) =>
+        (await import("./keygen.js")).keygen(kind, file, options),
+      ),
+    );
+  addCommand(program, "attest", {
+    summary: "run attestors without a venue",
+    usage: ["--venue URL --config FILE [--metrics-port PORT]"],
+    about: `Runs the attestors of a configuration without a venue: they watch the chains through their own
+RPC addresses and send their votes to a venue elsewhere. The process stores nothing. Metrics, health
+and readiness are served on the loopback address.`,
+    examples: [["attest --venue https://gateway.example --config attestor.json", "until stopped"]],
+  })
+    .option("--venue <URL>", "the gateway that takes the votes")
+    .option("--config <FILE>", "JSON configuration file with a bridge")
+    .option(
+      "--metrics-port <PORT>",
+      "of /metrics, /healthz and /readyz on 127.0.0.1 (9465, or a free one)",
+      wholeNumberWithin("--metrics-port", 0, 65_535),
+    )
+    .action(exitWith(async (options) => (await import("./attest.js")).attest(options)));
+}
+
+function addDataFolderCommands(program: Command): void {
+  addCommand(program, "verify", {
+    summary: "replay a data folder and check everything in it",
+    usage: ["[--data DIR] [--signatures] [--json]"],
+    about: `Replays the log of a data folder and compares every record, block, checkpoint, snapshot and
+row of history with it; with --signatures every order, sign-in and vote too. It changes nothing and
+may run while the venue does. Exit code 1 at the first difference, and if anything shows that the log
+has lost its end.`,
+    examples: [["verify --data .data --signatures", "everything that can be checked"]],
+  })
+    .option("--data <DIR>", DATA_HELP)
+    .option("--signatures", "check every signature too")
+    .option("--json", "JSON for programs")
+    .action(exitWith(async (options) => (await import("./verify.js")).verifyFolder(options)));
+  addCommand(program, "backup", {
+    summary: "copy a data folder, also while its venue runs",
+    usage: ["--to DIR [--data DIR] [--json]"],
+    about: `Copies a data folder, also while its venue runs, and verifies the copy. Exit code 0 only if
+everything in it agrees.`,
+    examples: [["backup --data .data --to /backup/today", "copy and verify"]],
+  })
+    .requiredOption("--to <DIR>", "the target folder; missing or empty")
+    .option("--data <DIR>", DATA_HELP)
+    .option("--json", "JSON for programs")
+    .action(exitWith(async (options) => (await import("./backup.js")).backup(options)));
+  addCommand(program, "prune", {
+    summary: "remove the oldest segments of a log, which nobody can verify then",
+    usage: ["[--data DIR] [--keep-snapshots N] [--dry-run] [--json]"],
+    about: `Removes the segments of the log that no restart needs: those wholly before the oldest of the
+newest N snapshots that are intact and that the history has reached. It may run while the venue
+does. What is removed can no longer be verified by anyone, and a history cannot be rebuilt from
+what is left: back the folder up first. Fails if a restart could not recover afterwards.`,
+    examples: [
+      ["prune --data .data --dry-run", "what could be removed"],
+      ["prune --data .data", "remove it"],
+    ],
+  })
+    .option("--data <DIR>", `${DATA_HELP}  [PERPGATE_DATA]`)
+    .option(
+      "--keep-snapshots <N>",
+      "snapshots that a restart must be able to begin from (2)",
+      wholeNumberWithin("--keep-snapshots", 1, 1_000),
+    )
+    .option("--dry-run", "print what would be removed, and remove nothing")
+    .option("--json", "JSON for programs")
+    .action(exitWith(async (options) => (await import("./prune.js")).prune(options)));
+}
+
+function addControls(program: Command): void {
+  addCommand(program, "bridge", {
+    summary: "pause deposits, judge one again, settle a reorganised one",
+    usage: ["<pause|resume> <CHAIN|TOKEN> [--data DIR]", "<rejudge|settle> DEPOSIT [--data DIR]"],
+    about: `Pauses or resumes the credits and rejections of a chain or token, lets attestors judge a
+rejected deposit again, or settles a credit whose transaction left its chain. The venue that serves
+the data folder must be running; the change is in its log, and stays.`,
+    examples: [
+      [
+        "bridge pause ethereum",
+        "no deposit on Ethereum is credited or rejected until it is resumed",
+      ],
+      ["bridge rejudge 48213", "after a wrong configuration rejected a valid deposit"],
+    ],
+  })
+    .argument("<action>", "pause, resume, rejudge or settle")
+    .argument("<target>", "a chain, a token or the number of a deposit")
+    .option("--data <DIR>", `${DATA_HELP}  [PERPGATE_DATA]`)
+    .option("--json", "JSON for programs")
+    .action(
+      exitWith(async (action, target, options) =>
+        (await import("./controls.js")).changeBridge(action, target, options),
+      ),
+    );
+  addCommand(program, "cohort", {
+    summary: "change who may open positions",
+    usage: ["<closed|allowlist|open> [--allow ADDRESS]… [--disallow ADDRESS]… [--data DIR]"],
+    about: `Changes who may open positions: nobody, those on the list, everyone. Closing always works. The
+venue that serves the data folder must be running; the change is in its log, and stays.`,
+    examples: [
+      ["cohort open", "everyone may trade"],
+      [
+        "cohort allowlist --allow 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+        "those on the list, and this one",
+      ],
+    ],
+  })
+    .argument("<stage>", "closed, allowlist or open")
+    .option("--allow <ADDRESS>", "put on the list; may be repeated", collect, [])
+    .option("--disallow <ADDRESS>", "take off the list; may be repeated", collect, [])
+    .option("--data <DIR>", `${DATA_HELP}  [PERPGATE_DATA]`)
+    .option("--json", "JSON for programs")
+    .action(
+      exitWith(async (stage, options) =>
+        (await import("./controls.js")).changeCohort(stage, options),
+      ),
+    );
+}
+
+function addBench(program: Command): void {
+  addCommand(program, "bench", {
+    summary: "measure this checkout",
+    usage: ["[--only PARTS] [--full] [--details] [--json]"],
+    about: `Measures this checkout: engine, journal, orders, streams and recovery in one table, each compared
+with a floor or a peer. It is npm run bench, takes about two minutes, and needs an idle machine.`,
+    examples: [["bench --only engine --json", "the engine's figures, for a program"]],
+  })
+    .option("--only <A,B>", "only these parts, such as engine,orders")
+    .option("--full", "full runs instead of short ones, about ten minutes")
+    .option("--details", "every figure of every part")
+    .option("--json", "the figures as JSON")
+    .action(exitWith(async (options) => (await import("./bench.js")).bench(options)));
+}
+
+function collect(text: string, before: readonly string[]): readonly string[] {
+  return [...before, text];
+}

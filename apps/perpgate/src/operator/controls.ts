@@ -1,0 +1,85 @@
+/** `perpgate bridge` and `perpgate cohort`: changes of a running venue, through its control socket. */
+
+import { resolve } from "node:path";
+import { type BridgeChange, PAUSE_SCOPES } from "../bridge/bridge-control.js";
+import { UsageError } from "../cli/start-error.js";
+import { isCohortChange } from "../cohort-control.js";
+import { askControl, type ControlRequest } from "../serve/control-socket.js";
+import { DEFAULT_SETTINGS } from "../serve/settings.js";
+
+interface ControlOptions {
+  readonly data?: string;
+  readonly json?: boolean;
+}
+
+export async function changeBridge(
+  action: string,
+  target: string,
+  options: ControlOptions,
+): Promise<number> {
+  const change = changeOf(action, target);
+  await send(options, { bridge: change });
+  print(options, change, sentenceOf(change));
+  return 0;
+}
+
+export async function changeCohort(
+  stage: string,
+  options: ControlOptions & {
+    readonly allow: readonly string[];
+    readonly disallow: readonly string[];
+  },
+): Promise<number> {
+  const { allow, disallow } = options;
+  const change = { stage, allow, disallow };
+  if (!isCohortChange(change)) {
+    throw new UsageError("a stage is closed, allowlist or open, an address 40 hex digits");
+  }
+  await send(options, { cohort: change });
+  print(options, change, `stage ${change.stage}`);
+  return 0;
+}
+
+async function send({ data }: ControlOptions, request: ControlRequest): Promise<void> {
+  await askControl(resolve(data ?? process.env.PERPGATE_DATA ?? DEFAULT_SETTINGS.data), request);
+}
+
+function print({ json }: ControlOptions, change: object, sentence: string): void {
+  process.stdout.write(json === true ? `${JSON.stringify(change)}\n` : `${sentence}, in the log\n`);
+}
+
+function changeOf(action: string, target: string): BridgeChange {
+  switch (action) {
+    case "pause":
+    case "resume": {
+      const scope = PAUSE_SCOPES.find((name) => name.toLowerCase() === target.toLowerCase());
+      if (scope === undefined) {
+        throw new UsageError(`a chain or token is one of ${PAUSE_SCOPES.join(", ")}`);
+      }
+      return { action, scope };
+    }
+    case "rejudge":
+    case "settle": {
+      const depositId = Number(target);
+      if (!/^[1-9][0-9]*$/.test(target) || !Number.isSafeInteger(depositId)) {
+        throw new UsageError("a deposit is named by its number");
+      }
+      return { action, depositId };
+    }
+    default:
+      throw new UsageError("an action is pause, resume, rejudge or settle");
+  }
+}
+
+function sentenceOf(change: BridgeChange): string {
+  switch (change.action) {
+    case "pause":
+      return `deposits of ${change.scope} paused`;
+    case "resume":
+      return `deposits of ${change.scope} resumed`;
+    case "rejudge":
+      return `deposit ${change.depositId} is judged again`;
+    case "settle":
+      return `deposit ${change.depositId} settled`;
+  }
+}

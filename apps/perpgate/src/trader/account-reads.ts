@@ -1,0 +1,165 @@
+/** `perpgate orders`, `positions`, `fills` and `account`: what the session's account owns and did. */
+
+import type { Account, Fill, Order, Position } from "@perpgate/sdk";
+import { duration, fee, fixed, money, signed, time } from "../cli/quantities.js";
+import { signTone } from "../cli/style.js";
+import type { Cell, Column } from "../cli/table.js";
+import { withSession } from "./connection.js";
+import { type MarketFormat, marketFormats } from "./market-format.js";
+import type { VenueOptions } from "./venue-command.js";
+
+const DEFAULT_FILLS = 20;
+
+type FormatOf = (symbol: string) => MarketFormat;
+
+interface OrdersOptions extends VenueOptions {
+  readonly all?: boolean;
+  readonly nonce?: number;
+}
+
+export function orders(options: OrdersOptions): Promise<number> {
+  const { all = false, nonce } = options;
+  return withSession(options, async ({ client, session, output }) => {
+    const [rows, formatOf] = await Promise.all([
+      session.orders({ status: all ? "all" : "open", ...(nonce === undefined ? {} : { nonce }) }),
+      marketFormats(client),
+    ]);
+    output.rows(orderColumns(formatOf), rows, all ? "no orders" : "no open orders");
+    return 0;
+  });
+}
+
+export function positions(options: VenueOptions): Promise<number> {
+  return withSession(options, async ({ client, session, output }) => {
+    const [rows, formatOf] = await Promise.all([session.positions(), marketFormats(client)]);
+    output.rows(positionColumns(formatOf), rows, "no positions");
+    return 0;
+  });
+}
+
+interface FillsOptions extends VenueOptions {
+  readonly limit?: number;
+  readonly before?: string;
+}
+
+export function fills(options: FillsOptions): Promise<number> {
+  const { limit = DEFAULT_FILLS, before } = options;
+  return withSession(options, async ({ client, session, output }) => {
+    const [rows, formatOf] = await Promise.all([
+      session.fills({ limit, ...(before === undefined ? {} : { before }) }),
+      marketFormats(client),
+    ]);
+    output.rows(fillColumns(formatOf), rows, "no fills");
+    return 0;
+  });
+}
+
+export function account(options: VenueOptions): Promise<number> {
+  return withSession(options, async ({ session, output, profile, url }) => {
+    const facts = await session.account();
+    if (output.isJson) {
+      output.json(facts);
+      return 0;
+    }
+    output.line(facts.address);
+    output.list([
+      ["equity", money(facts.equity)],
+      ["balance", money(facts.balance)],
+      ["available", money(facts.available)],
+      ["reserved", `${money(facts.reserved)} by open orders`],
+      ["margin", `${money(facts.positionMargin)} in positions`],
+      [
+        "cohort",
+        facts.cohort ? "may open positions" : { text: "may not open positions", tone: "bad" },
+      ],
+      ...sessionLines(facts),
+      ["profile", `${profile.name} at ${url}`],
+    ]);
+    return 0;
+  });
+}
+
+function sessionLines({ session }: Account): (readonly [string, Cell])[] {
+  const { expiresAt, kind, scope } = session;
+  const limits = [
+    scope.maxOrderNotional === null ? "" : `${money(scope.maxOrderNotional)} per order`,
+    scope.maxNotional === null ? "" : `${money(scope.maxNotional)} in all`,
+    scope.symbols === null ? "" : `${scope.symbols.join(", ")} only`,
+  ].filter(Boolean);
+  const end = `ends in ${duration(expiresAt - Date.now())} (${time(expiresAt)} UTC)`;
+  return [
+    ["session", `${kind} key, ${end}`],
+    ...(limits.length === 0 ? [] : [["limits", limits.join("; ")] as const]),
+  ];
+}
+
+function sideCell({ side }: { readonly side: "long" | "short" }): Cell {
+  return { text: side, tone: side === "long" ? "good" : "bad" };
+}
+
+function pnlCell(value: number): Cell {
+  return { text: signed(value, money), tone: signTone(value) };
+}
+
+function orderColumns(formatOf: FormatOf): Column<Order>[] {
+  const size = (field: "size" | "filledSize") => (order: Order) =>
+    formatOf(order.symbol).size(order[field]);
+  return [
+    { title: "order", align: "right", cell: ({ orderId }) => orderId },
+    { title: "symbol", cell: ({ symbol }) => symbol },
+    { title: "side", cell: sideCell },
+    {
+      title: "type",
+      cell: ({ type, reduceOnly, postOnly }) =>
+        [type, reduceOnly ? "reduce" : "", postOnly ? "post" : ""].filter(Boolean).join(" "),
+    },
+    { title: "price", align: "right", cell: ({ symbol, price }) => formatOf(symbol).price(price) },
+    { title: "size", align: "right", cell: size("size") },
+    { title: "filled", align: "right", cell: size("filledSize") },
+    { title: "margin", align: "right", cell: ({ margin }) => money(margin) },
+    { title: "leverage", align: "right", cell: ({ leverage }) => `${leverage}x` },
+    { title: "created (UTC)", cell: ({ createdAt }) => time(createdAt) },
+    {
+      title: "status",
+      cell: ({ status, reason }) => (reason === null ? status : `${status}: ${reason}`),
+    },
+  ];
+}
+
+function positionColumns(formatOf: FormatOf): Column<Position>[] {
+  const price = (field: "avgEntry" | "markPrice" | "liquidationPrice") => (position: Position) =>
+    formatOf(position.symbol).price(position[field]);
+  return [
+    { title: "symbol", cell: ({ symbol }) => ({ text: symbol, tone: "strong" }) },
+    { title: "side", cell: sideCell },
+    {
+      title: "size",
+      align: "right",
+      cell: ({ symbol, size }) => formatOf(symbol).size(Math.abs(size)),
+    },
+    { title: "entry", align: "right", cell: price("avgEntry") },
+    { title: "mark", align: "right", cell: price("markPrice") },
+    { title: "liquidation", align: "right", cell: price("liquidationPrice") },
+    { title: "margin", align: "right", cell: ({ margin }) => money(margin) },
+    { title: "leverage", align: "right", cell: ({ leverage }) => `${fixed(leverage, 1)}x` },
+    { title: "unrealised", align: "right", cell: ({ unrealizedPnl }) => pnlCell(unrealizedPnl) },
+    { title: "realised", align: "right", cell: ({ realizedPnl }) => pnlCell(realizedPnl) },
+    { title: "funding paid", align: "right", cell: ({ fundingPaid }) => money(fundingPaid) },
+  ];
+}
+
+function fillColumns(formatOf: FormatOf): Column<Fill>[] {
+  return [
+    { title: "time (UTC)", cell: ({ time: at }) => time(at) },
+    { title: "symbol", cell: ({ symbol }) => symbol },
+    { title: "side", cell: sideCell },
+    { title: "size", align: "right", cell: ({ symbol, size }) => formatOf(symbol).size(size) },
+    { title: "price", align: "right", cell: ({ symbol, price }) => formatOf(symbol).price(price) },
+    { title: "fee", align: "right", cell: ({ fee: paid }) => fee(paid) },
+    { title: "realised", align: "right", cell: ({ realizedPnl }) => pnlCell(realizedPnl) },
+    { title: "as", cell: ({ liquidity, kind }) => (kind === "order" ? liquidity : kind) },
+    { title: "order", align: "right", cell: ({ orderId }) => orderId ?? "-" },
+    { title: "block", align: "right", cell: ({ block }) => String(block) },
+    { title: "id", cell: ({ id }) => id },
+  ];
+}

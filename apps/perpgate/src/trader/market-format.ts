@@ -1,0 +1,34 @@
+/** Prices and sizes of a market as text, with as many decimals as its tick and lot have. */
+
+import type { Market, PerpgateClient } from "@perpgate/sdk";
+import { decimalsOf, fixed } from "../cli/quantities.js";
+
+export interface MarketFormat {
+  readonly base: string;
+  price(value: number | null): string;
+  size(value: number): string;
+}
+
+/** For a market that is not listed: numbers as the venue sent them. */
+const UNLISTED: MarketFormat = {
+  base: "",
+  price: (value) => (value === null ? "-" : String(value)),
+  size: String,
+};
+
+export async function marketFormats(
+  client: PerpgateClient,
+): Promise<(symbol: string) => MarketFormat> {
+  const listed = await client.markets();
+  const formats = new Map(listed.map((market) => [market.symbol, formatOf(market)]));
+  return (symbol) => formats.get(symbol) ?? UNLISTED;
+}
+
+export function formatOf({ base, tickSize, lotSize }: Market): MarketFormat {
+  const [priceDecimals, sizeDecimals] = [decimalsOf(tickSize), decimalsOf(lotSize)];
+  return {
+    base,
+    price: (value) => fixed(value, priceDecimals),
+    size: (value) => fixed(value, sizeDecimals),
+  };
+}
