@@ -5,7 +5,7 @@
  * them fall within the first 6 % of the reach, as real flow does.
  */
 
-import { Chance } from "@perpgate/protocol/testing/chance";
+import { Random } from "@perpgate/protocol/random";
 import type { BareBook } from "./bare-books.js";
 import { LadderBook } from "./bare-books.js";
 
@@ -36,7 +36,7 @@ export class BookOperations {
     this.bids = new Uint8Array(capacity);
     this.ticks = new Float64Array(capacity);
     this.lots = new Float64Array(capacity);
-    const random = new Chance(seed);
+    const random = new Random(seed);
     const book = new LadderBook();
     const live = new LiveOrders();
     const place = (isBid: boolean, depth: number): void => {
@@ -106,7 +106,7 @@ class LiveOrders {
     this.ids.push(id);
   }
 
-  take(random: Chance): number {
+  take(random: Random): number {
     const at = random.below(this.ids.length);
     const id = this.ids[at]!;
     this.ids[at] = this.ids[this.ids.length - 1]!;

@@ -17,7 +17,7 @@ import {
   type Side,
   type VenueConfig,
 } from "@perpgate/engine";
-import { Chance } from "@perpgate/protocol/testing/chance";
+import { Random } from "@perpgate/protocol/random";
 
 const DOLLAR = 1_000_000;
 const START_MS = 1_800_000_000_000;
@@ -109,7 +109,7 @@ export class VenueFlow {
   readonly timed: Command[] = [];
 
   constructor(accounts: number, levels: number, count: number, seed: number) {
-    const random = new Chance(seed);
+    const random = new Random(seed);
     const engine = new Engine();
     const live: { id: number; session: number }[] = [];
     const nonces = new Map<number, number>();

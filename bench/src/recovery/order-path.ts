@@ -3,7 +3,7 @@
  * answers: what a pause costs is seen by every order that was due during it.
  */
 import { LONG, SHORT } from "@perpgate/engine";
-import { Chance } from "@perpgate/protocol/testing/chance";
+import { Random } from "@perpgate/protocol/random";
 import { NO_EVIDENCE, type Venue } from "@perpgate/venue";
 import { order, sessionOf } from "../engine/venue-flow.js";
 
@@ -23,7 +23,7 @@ export async function driveOrders(
   forMs: number,
   seed: number,
 ): Promise<Sample[]> {
-  const random = new Chance(seed);
+  const random = new Random(seed);
   const samples: Sample[] = [];
   const started = performance.now();
   let sent = 0;

@@ -8,9 +8,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inflateRawSync } from "node:zlib";
 import { decodeSide, encodeSide, type Level } from "@perpgate/protocol";
+import { Random } from "@perpgate/protocol/random";
 import { decodeFrame, encodeFrame } from "@perpgate/protocol/stream-frame";
 import { bitstampBooks } from "@perpgate/protocol/testing/bitstamp-book";
-import { Chance } from "@perpgate/protocol/testing/chance";
 import { type SampleBook, sampleBooks, sampleDelta } from "@perpgate/protocol/testing/sample-books";
 import { progress, type Report } from "../report.js";
 import { emptyDelta, packedSnapshot, plainSnapshot } from "./book-frames.js";
@@ -79,9 +79,9 @@ function snapshots(report: Report, books: readonly SampleBook[]): void {
 function deltas(report: Report, books: readonly SampleBook[]): void {
   report.detail("a delta frame without its levels", messagePackBytes(emptyDelta()), "bytes");
   for (const count of [1, 3, 10, 50]) {
-    const chance = new Chance(SEED);
+    const random = new Random(SEED);
     const sides = books.flatMap(({ bids }) =>
-      Array.from({ length: DELTAS }, () => sampleDelta(bids, count, chance)),
+      Array.from({ length: DELTAS }, () => sampleDelta(bids, count, random)),
     );
     const levels = sides.reduce((sum, side) => sum + side.length, 0);
     const perLevel = (bytesOf: (side: readonly Level[]) => number): number =>
@@ -153,7 +153,7 @@ function times(report: Report, book: SampleBook): void {
   report.detail("  JSON", fromJson, "ms");
   const inflate = fastestMs(() => JSON.parse(inflateRawSync(squeezed).toString()));
   report.detail("  JSON + deflate", inflate, "ms");
-  const few = sampleDelta(book.bids, 10, new Chance(SEED));
+  const few = sampleDelta(book.bids, 10, new Random(SEED));
   report.detail("encode a delta of 10 levels", fastestMs(() => encodeSide(few, "bid")) * 1e3, "µs");
 }
 

@@ -1,8 +1,8 @@
+import { Random } from "@perpgate/protocol/random";
 import { expect, test } from "vitest";
 import { batchLength, encodeBatch, encodedBytes } from "./batch-format.js";
 import { CommitRing, newRingMemory, type Run } from "./commit-ring.js";
 import { id, range } from "./testing/contract.js";
-import { SeededRandom } from "./testing/random.js";
 
 /** Puts a batch of one record into the ring if there is room. */
 function put(ring: CommitRing, counter: number, length: number): boolean {
@@ -35,7 +35,7 @@ test.each([
   ["past 2^31", 2 ** 31 - 2 ** 16],
   ["past 2^32", -(2 ** 16)],
 ])("ring: what goes in comes out in order over many rounds, %s", (_, count) => {
-  const random = new SeededRandom(4);
+  const random = new Random(4);
   const ring = ringAt(count);
   const out: number[] = [];
   let next = 0;

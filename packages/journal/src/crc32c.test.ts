@@ -1,6 +1,6 @@
+import { Random } from "@perpgate/protocol/random";
 import { expect, test } from "vitest";
 import { crc32c } from "./crc32c.js";
-import { SeededRandom } from "./testing/random.js";
 
 /** The definition, bit by bit. */
 function bitwise(bytes: Uint8Array, seed = 0): number {
@@ -17,7 +17,7 @@ test("crc32c: the check value of the standard", () => {
 });
 
 test("crc32c: agrees with the definition at every length and from any seed", () => {
-  const random = new SeededRandom(1);
+  const random = new Random(1);
   for (let length = 0; length < 300; length++) {
     const bytes = random.bytes(length);
     const seed = Math.floor(random.next() * 2 ** 32);
@@ -27,7 +27,7 @@ test("crc32c: agrees with the definition at every length and from any seed", () 
 
 test("crc32c: of two parts in turn is that of the whole, also in shared memory", () => {
   const whole = Buffer.from(new SharedArrayBuffer(1000));
-  whole.set(new SeededRandom(2).bytes(1000));
+  whole.set(new Random(2).bytes(1000));
   const parts = crc32c(whole.subarray(333), crc32c(whole.subarray(0, 333)));
   expect(parts).toBe(crc32c(whole));
 });

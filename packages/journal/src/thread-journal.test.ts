@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { MessageChannel, Worker } from "node:worker_threads";
+import { Random } from "@perpgate/protocol/random";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openJournal } from "./open-journal.js";
 import { recordOf } from "./testing/append-child.js";
 import { appendMany, describeJournal, id, readAll } from "./testing/contract.js";
-import { SeededRandom } from "./testing/random.js";
 import type { AllocateThreadData } from "./thread/messages.js";
 
 const SEGMENT_BYTES = 2 ** 21;
@@ -154,7 +154,7 @@ describe("journal in threads and processes", () => {
 
   test(`recover: ${KILLS} times kill -9 under load, every acknowledged batch is there`, async () => {
     const seed = Number(process.env.JOURNAL_SEED ?? 1);
-    const random = new SeededRandom(seed);
+    const random = new Random(seed);
     for (let round = 1; round <= KILLS; round++) {
       const child = startChild(directory);
       const acknowledged = await child.acknowledged(200 + random.below(8_000));

@@ -8,7 +8,7 @@
  * process that slept finds at most one gust, not all that it missed.
  */
 
-import type { UniformSource } from "./random.js";
+import type { Random } from "@perpgate/protocol/random";
 
 const HOUR_MS = 3_600_000;
 /** Height of a gust for each 1 of annual volatility: at 0.8 it is 0.8 to 1.6 %. */
@@ -39,7 +39,7 @@ export class Gusts {
   private gust: Gust | undefined;
 
   constructor(
-    private readonly uniform: UniformSource,
+    private readonly random: Random,
     /** 0 for none. */
     private readonly perHour: number,
     private readonly annualVolatility: number,
@@ -63,7 +63,7 @@ export class Gusts {
   }
 
   private newGust(beganMs: number): Gust {
-    const sign = this.uniform() < 0.5 ? -1 : 1;
+    const sign = this.random.chance(0.5) ? -1 : 1;
     return {
       beganMs,
       riseMs: this.within(RISE_MS),
@@ -73,12 +73,11 @@ export class Gusts {
   }
 
   private calmMs(): number {
-    const meanMs = Math.max(0, HOUR_MS / this.perHour - MEAN_DURATION_MS);
-    return -meanMs * Math.log(1 - this.uniform());
+    return this.random.exponential(Math.max(0, HOUR_MS / this.perHour - MEAN_DURATION_MS));
   }
 
   private within({ least, most }: Range): number {
-    return least + (most - least) * this.uniform();
+    return this.random.between(least, most);
   }
 }
 

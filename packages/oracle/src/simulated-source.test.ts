@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { seededUniform, standardNormal } from "./random.js";
 import { SimulatedIndexSource, type SimulatedMarket } from "./simulated-source.js";
 
 const btc: SimulatedMarket = { symbol: "BTCUSD", startTicks: 650_000, annualVolatility: 0.5 };
@@ -131,27 +130,5 @@ describe("gusts", () => {
     expect(later).toEqual([btc.startTicks]);
     const still = ticksIn([{ ...btc, annualVolatility: 0 }], 1, quarters(10 * MINUTE));
     expect(new Set(still.flat())).toEqual(new Set([btc.startTicks]));
-  });
-});
-
-describe("seeded randomness", () => {
-  test("seededUniform: even over the unit interval", () => {
-    const uniform = seededUniform(42, "even");
-    const bins = new Array<number>(10).fill(0);
-    for (let i = 0; i < 100_000; i++) {
-      const bin = Math.floor(uniform() * 10);
-      bins[bin] = (bins[bin] ?? 0) + 1;
-    }
-    for (const count of bins) expect(Math.abs(count - 10_000)).toBeLessThan(500);
-  });
-
-  test("standardNormal: mean 0, deviation 1, always finite", () => {
-    const uniform = seededUniform(42, "normal");
-    const draws = Array.from({ length: 50_000 }, () => standardNormal(uniform));
-    const mean = draws.reduce((sum, value) => sum + value, 0) / draws.length;
-    const variance = draws.reduce((sum, value) => sum + value ** 2, 0) / draws.length;
-    expect(mean).toBeCloseTo(0, 1);
-    expect(variance).toBeCloseTo(1, 1);
-    expect(draws.every(Number.isFinite)).toBe(true);
   });
 });

@@ -7,9 +7,9 @@
  * million small ones. Volatility 0 holds the price still.
  */
 
+import { Random } from "@perpgate/protocol/random";
 import { Gusts } from "./gusts.js";
 import type { IndexObservation, IndexSource } from "./index-source.js";
-import { seededUniform, standardNormal, type UniformSource } from "./random.js";
 
 export interface SimulatedMarket {
   readonly symbol: string;
@@ -24,7 +24,7 @@ const MAX_DRIFT = Math.log(1_000);
 
 interface Walk {
   readonly market: SimulatedMarket;
-  readonly uniform: UniformSource;
+  readonly random: Random;
   readonly gusts: Gusts;
   /** Log of the price over the start price. */
   drift: number;
@@ -39,11 +39,10 @@ export class SimulatedIndexSource implements IndexSource {
   constructor(markets: readonly SimulatedMarket[], seed: number, gustsPerHour = 0) {
     this.walks = markets.map((market) => {
       const { symbol, annualVolatility } = market;
-      const gustChance = seededUniform(seed, `${symbol}/gusts`);
       return {
         market,
-        uniform: seededUniform(seed, symbol),
-        gusts: new Gusts(gustChance, gustsPerHour, annualVolatility),
+        random: new Random(seed, symbol),
+        gusts: new Gusts(new Random(seed, `${symbol}/gusts`), gustsPerHour, annualVolatility),
         drift: 0,
       };
     });
@@ -74,7 +73,7 @@ function step(walk: Walk, elapsedMs: number): void {
   const variance = walk.market.annualVolatility ** 2 * (elapsedMs / YEAR_MS);
   if (variance === 0) return;
   // Half the variance is taken off so that the expected price stays where it is.
-  const change = Math.sqrt(variance) * standardNormal(walk.uniform) - variance / 2;
+  const change = Math.sqrt(variance) * walk.random.normal() - variance / 2;
   walk.drift = bounded(walk.drift + change);
 }
 

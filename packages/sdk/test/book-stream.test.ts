@@ -1,6 +1,7 @@
 /** The mirrored book: equal to the venue's, and equal again after whatever happens to it. */
 
-import { Chance, OrderFlow, type RunningVenue } from "@perpgate/gateway/testing";
+import { OrderFlow, type RunningVenue } from "@perpgate/gateway/testing";
+import { Random } from "@perpgate/protocol/random";
 import type {
   MirroredBook,
   PerpgateClient,
@@ -16,7 +17,7 @@ import { ASK, BID, eventually, newClient, newSession, startVenue } from "./venue
 const SEED = 20_261_115;
 
 async function startFlow(at: RunningVenue): Promise<OrderFlow> {
-  const flow = new OrderFlow(at.venue, new Chance(SEED), at.nowMs);
+  const flow = new OrderFlow(at.venue, new Random(SEED), at.nowMs);
   await flow.signIn();
   await flow.run(300);
   return flow;
@@ -121,10 +122,10 @@ describe("watchBook", () => {
   test("frames that are lost on the way: healed, and each time said", async () => {
     const at = await startVenue();
     const flow = await startFlow(at);
-    const chance = new Chance(SEED);
+    const random = new Random(SEED);
     let isBad = false;
     const Spoiling = spoiling((data) =>
-      isBad && isDelta(data) && chance.below(10) === 0 ? undefined : data,
+      isBad && isDelta(data) && random.below(10) === 0 ? undefined : data,
     );
     const { seen, problems } = await watching(newClient(at, { WebSocket: Spoiling }));
     isBad = true;

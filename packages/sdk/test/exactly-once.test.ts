@@ -3,7 +3,7 @@
  * once exists once.
  */
 
-import { Chance } from "@perpgate/gateway/testing";
+import { Random } from "@perpgate/protocol/random";
 import type { NewOrder, PlacedOrder, Session } from "@perpgate/sdk";
 import { expect, test } from "vitest";
 import { CuttingProxy, type Fate } from "./cutting-proxy.js";
@@ -45,10 +45,10 @@ async function placeAll(place: Place, count: number): Promise<PlacedOrder[]> {
  * Spoils one chunk in so many. One in ten of those is swallowed, which is only noticed by a time-out
  * and holds up all that a socket carries, so it is the dear one.
  */
-function randomFate(chance: Chance, oneIn: number): () => Fate {
+function randomFate(random: Random, oneIn: number): () => Fate {
   return () => {
-    if (chance.below(oneIn) > 0) return "pass";
-    return chance.below(10) === 0 ? "swallow" : (CUTS[chance.below(CUTS.length)] ?? "pass");
+    if (random.below(oneIn) > 0) return "pass";
+    return random.below(10) === 0 ? "swallow" : (CUTS[random.below(CUTS.length)] ?? "pass");
   };
 }
 
@@ -65,7 +65,7 @@ test(`${ORDERS} orders over connections that are cut at random: each exists exac
       if (outcome.kind === "acknowledged") executed.push(outcome.acknowledgement.ackNonce);
     },
   });
-  const chance = new Chance(SEED);
+  const random = new Random(SEED);
   // A request is a chunk or two each way on a connection of its own; a socket carries 64 at a time.
   const rest = await CuttingProxy.before(at.url);
   const socket = await CuttingProxy.before(at.url);
@@ -74,8 +74,8 @@ test(`${ORDERS} orders over connections that are cut at random: each exists exac
     await newSession(newClient(rest, patient)),
     await newSession(newClient(socket, patient)),
   ];
-  rest.fate = randomFate(chance, 40);
-  socket.fate = randomFate(chance, 100);
+  rest.fate = randomFate(random, 40);
+  socket.fate = randomFate(random, 100);
 
   const [restAcks, socketAcks] = await Promise.all([
     placeAll((order) => overRest.placeOrder(order), OVER_REST),

@@ -5,7 +5,8 @@
 
 import { Engine } from "@perpgate/engine";
 import { type FileJournal, LOG_START } from "@perpgate/journal";
-import type { FakeDisk, SeededRandom } from "@perpgate/journal/testing";
+import type { FakeDisk } from "@perpgate/journal/testing";
+import type { Random } from "@perpgate/protocol/random";
 import { Replica } from "@perpgate/venue";
 import { batchesUpTo } from "./auditor/durable-log.js";
 
@@ -14,7 +15,7 @@ export function takeCheckpoint(
   disk: FakeDisk,
   directory: string,
   journal: FileJournal,
-  random: SeededRandom,
+  random: Random,
 ): void {
   const { snapshot } = journal.snapshots.newest();
   const from = snapshot?.position ?? LOG_START;

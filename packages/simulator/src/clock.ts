@@ -3,16 +3,16 @@
  * then it is set back, stands still, or jumps ahead: a leap of the time server, a sleeping laptop.
  */
 
-import type { SeededRandom } from "@perpgate/journal/testing";
+import type { Random } from "@perpgate/protocol/random";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 export class SimulatedClock {
-  readonly #random: SeededRandom;
+  readonly #random: Random;
   #nowMs: number;
 
-  constructor(random: SeededRandom, startMs: number) {
+  constructor(random: Random, startMs: number) {
     this.#random = random;
     this.#nowMs = startMs;
   }

@@ -10,7 +10,7 @@ import { DIRECTORY } from "./venue-process.js";
 import { World, type WorldOptions } from "./world.js";
 
 /** With several segments, the first of them pruned, and two snapshots. */
-const STORY = 9;
+const STORY = 30;
 const BURSTS = 10;
 const SMALL: Partial<WorldOptions> = { segmentBytes: 4096, gateways: 2, traders: 3 };
 const RESTARTS = ["kill", "power_cut"] as const;

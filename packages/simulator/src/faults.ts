@@ -1,6 +1,7 @@
 /** What can go wrong in one life of a process, drawn from the seed. */
 
-import type { FakeDisk, Fault, SeededRandom } from "@perpgate/journal/testing";
+import type { FakeDisk, Fault } from "@perpgate/journal/testing";
+import type { Random } from "@perpgate/protocol/random";
 
 /** What a process meets in its life. */
 export type Misfortune =
@@ -14,7 +15,7 @@ export type Misfortune =
 /** Operations of a life within which its fault strikes, if it does not end before. */
 const FAULT_WITHIN = 36;
 
-export function drawMisfortune(random: SeededRandom, segmentBytes: number): Misfortune {
+export function drawMisfortune(random: Random, segmentBytes: number): Misfortune {
   if (random.chance(0.1)) return { kind: "none" };
   if (random.chance(0.08)) return { kind: "full_disk", freeBytes: random.below(segmentBytes * 3) };
   const fault = random.pick<Fault>([

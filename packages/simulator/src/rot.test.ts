@@ -40,7 +40,7 @@ async function flipEverywhere(
 
 describe("one changed bit", () => {
   test("at every byte of a log: refused by file and offset, or cut from the last commit", async () => {
-    const world = await pausedWorld(3, { checkpoints: false });
+    const world = await pausedWorld(1, { checkpoints: false });
     const seen = await flipEverywhere(world, ".log");
     expect(seen.refused).toBeGreaterThan(3_000);
     expect(seen.cut).toBeGreaterThan(100);
@@ -48,7 +48,7 @@ describe("one changed bit", () => {
   });
 
   test("at every byte of a snapshot: the log before it is replayed instead", async () => {
-    const world = await pausedWorld(3, { checkpoints: true });
+    const world = await pausedWorld(1, { checkpoints: true });
     const seen = await flipEverywhere(world, ".snapshot");
     expect(seen.snapshot_ignored).toBeGreaterThan(500);
     expect(seen.cut).toBe(0);

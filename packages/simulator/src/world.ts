@@ -8,7 +8,8 @@
  */
 
 import { JournalStopped } from "@perpgate/journal";
-import { FakeDisk, SeededRandom, SimulatedCrash } from "@perpgate/journal/testing";
+import { FakeDisk, SimulatedCrash } from "@perpgate/journal/testing";
+import { Random } from "@perpgate/protocol/random";
 import { Auditor } from "./auditor/auditor.js";
 import { takeCheckpoint } from "./checkpoint.js";
 import { SimulatedClock } from "./clock.js";
@@ -37,13 +38,13 @@ export class World {
   readonly disk: FakeDisk;
   readonly auditor: Auditor;
   readonly options: WorldOptions;
-  readonly #random: SeededRandom;
+  readonly #random: Random;
   readonly #clock: SimulatedClock;
   readonly #operator: Operator;
   readonly #traders: Trader[];
 
   constructor(seed: number, options: Partial<WorldOptions> = {}) {
-    const random = new SeededRandom(seed);
+    const random = new Random(seed);
     this.#random = random;
     this.options = {
       segmentBytes: random.pick([4096, 8192, 16_384]),

@@ -7,6 +7,7 @@ import { spawn } from "node:child_process";
 import { appendFileSync, closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Random } from "@perpgate/protocol/random";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { removeFolder, temporaryFolder } from "./testing/test-venue.js";
 import { verify } from "./verify/verify.js";
@@ -22,15 +23,6 @@ beforeEach(async () => {
   folder = await temporaryFolder();
 });
 afterEach(() => removeFolder(folder));
-
-/** A small seeded generator: 0 ≤ x < 1. */
-function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 interface Life {
   /** How the process ended if it ended before it was killed. */
@@ -88,18 +80,18 @@ function pause(ms: number): Promise<void> {
 test(
   `kill -9, ${KILLS} times, seed ${SEED}: nothing acknowledged is ever lost`,
   async () => {
-    const next = random(SEED);
+    const random = new Random(SEED);
     const past = join(folder, "past");
     writeFileSync(past, "");
     let acknowledged = 0;
     for (let number = 1; number <= KILLS; number++) {
-      const early = next() < 0.15;
+      const early = random.chance(0.15);
       const { code, stderr, said } = await live(
         number,
         past,
         CHECKED_EACH_LIFE,
         early,
-        next() * (early ? 400 : 120),
+        random.next() * (early ? 400 : 120),
       );
       expect(code, `life ${number}: ${stderr}`).toBeNull();
       expect(stderr).toBe("");

@@ -8,7 +8,7 @@
  * should be already, and a crowd that starts again finds its old quotes to be the ones it wants.
  */
 
-import { chanceAt } from "../chance.js";
+import { randomAt } from "@perpgate/protocol/random";
 import { type MarketTerms, SIZE_RANGE } from "../market/market-terms.js";
 
 export type QuoteSide = "bid" | "ask";
@@ -62,29 +62,29 @@ export function cellOf({ cellTicks }: Ladder, ticks: number): number {
 
 /** The tick of the cell's level. */
 export function tickOfCell({ key, cellTicks }: Ladder, cell: number): number {
-  return cell * cellTicks + Math.floor(chanceAt(key ^ 0x1, cell) * cellTicks);
+  return cell * cellTicks + Math.floor(randomAt(key ^ 0x1, cell) * cellTicks);
 }
 
 /** What density a cell needs to have its level. */
 export function rankOfCell({ key }: Ladder, cell: number): number {
-  return chanceAt(key ^ 0x2, cell);
+  return randomAt(key ^ 0x2, cell);
 }
 
 /** Which of so many makers quotes at this tick. */
 export function ownerOf({ key }: Ladder, ticks: number, makers: number): number {
-  return Math.floor(chanceAt(key ^ 0x3, ticks) * makers);
+  return Math.floor(randomAt(key ^ 0x3, ticks) * makers);
 }
 
 /** Dollars of a level: over three orders of magnitude, the largest not next to the fair price. */
 export function dollarsOf(ladder: Ladder, terms: MarketTerms, ticks: number, gap: number): number {
   const nearness = Math.min(1, NEAREST + gap / (ladder.cellTicks * ladder.fullCells));
-  const u = chanceAt(ladder.key ^ 0x4, ticks) ** SMALLNESS * nearness;
+  const u = randomAt(ladder.key ^ 0x4, ticks) ** SMALLNESS * nearness;
   return (terms.largest / SIZE_RANGE) * SIZE_RANGE ** u;
 }
 
 /** Dollars of the best quote: enough that the next trade does not take it all. */
 export function touchDollarsOf(ladder: Ladder, terms: MarketTerms, ticks: number): number {
-  return terms.largest * TOUCH_PART * (0.5 + chanceAt(ladder.key ^ 0x5, ticks));
+  return terms.largest * TOUCH_PART * (0.5 + randomAt(ladder.key ^ 0x5, ticks));
 }
 
 /** Solves full × (1 + ln(reach / full)) = levels, which grows with `full`. */

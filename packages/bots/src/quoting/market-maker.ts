@@ -5,8 +5,8 @@
  * What is left over is planned anew the next time, against the prices of then.
  */
 
+import { randomKey } from "@perpgate/protocol/random";
 import type { BotAccount, Placed } from "../account/bot-account.js";
-import { chanceKey } from "../chance.js";
 import {
   atLeastLots,
   type MarketTerms,
@@ -55,7 +55,7 @@ export class MarketMaker {
   ) {
     this.cellWidth = new CellWidth(actionsPerSecond);
     this.terms = market.terms;
-    this.key = chanceKey(seed, `ladder/${market.terms.symbol}`);
+    this.key = randomKey(seed, `ladder/${market.terms.symbol}`);
     this.restsUntilMs = accounts.map(() => ({ bid: 0, ask: 0 }));
   }
 

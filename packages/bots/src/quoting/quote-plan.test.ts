@@ -1,12 +1,12 @@
 import { DEFAULT_MARKETS, type Market } from "@perpgate/protocol";
+import { randomKey } from "@perpgate/protocol/random";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { chanceKey } from "../chance.js";
 import { marketTerms } from "../market/market-terms.js";
 import { dollarsOf, type Ladder, ladderOf } from "./ladder.js";
 import { type NewQuote, planQuotes, type QuotePlan, type StandingQuote } from "./quote-plan.js";
 
-const KEY = chanceKey(1, "ladder/BTCUSD");
+const KEY = randomKey(1, "ladder/BTCUSD");
 const LEVELS = 300;
 const MAKERS = 3;
 const NOBODY = { bidBelowTicks: Number.POSITIVE_INFINITY, askAboveTicks: 0 };
@@ -136,7 +136,7 @@ describe("quote plan", () => {
 
   test("same key: the same plan; another key: another", () => {
     expect(plan(ladderOf(KEY, fair, LEVELS), fair, [])).toEqual(plan(ladder, fair, []));
-    const other = ladderOf(chanceKey(2, "ladder/BTCUSD"), fair, LEVELS);
+    const other = ladderOf(randomKey(2, "ladder/BTCUSD"), fair, LEVELS);
     expect(plan(other, fair, []).place).not.toEqual(plan(ladder, fair, []).place);
   });
 

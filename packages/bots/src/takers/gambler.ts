@@ -4,8 +4,8 @@
  * from. Wiped out, it is back with other money after a while.
  */
 
+import type { Random } from "@perpgate/protocol/random";
 import type { HeldPosition } from "../account/bot-account.js";
-import type { Chance } from "../chance.js";
 import type { MarketTerms } from "../market/market-terms.js";
 import { closing, type Taking } from "./taker-order.js";
 
@@ -29,7 +29,7 @@ export class Gambler {
   private hope: number | undefined;
 
   constructor(
-    private readonly chance: Chance,
+    private readonly random: Random,
     private readonly terms: MarketTerms,
     /** How much faster than usual everyone trades. */
     private readonly pace = 1,
@@ -38,7 +38,7 @@ export class Gambler {
   observe(index: number, nowMs: number, held: HeldPosition | undefined): Taking | undefined {
     if (held !== undefined) return this.hold(index, held);
     this.hope = undefined;
-    this.betsAtMs ??= nowMs + this.chance.wait(PAUSE_MS / this.pace);
+    this.betsAtMs ??= nowMs + this.random.exponential(PAUSE_MS / this.pace);
     if (nowMs < this.betsAtMs) return undefined;
     this.betsAtMs = nowMs + RETRY_MS;
     return this.bet();
@@ -46,14 +46,14 @@ export class Gambler {
 
   private bet(): Taking {
     const { firstTier, maxLeverage } = this.terms;
-    const stake = this.chance.between(SMALLEST_STAKE, LARGEST_STAKE);
-    const side = this.chance.happens(0.5) ? "long" : "short";
-    const leverage = Math.round(maxLeverage * this.chance.between(LEAST_LEVERAGE, 1));
+    const stake = this.random.between(SMALLEST_STAKE, LARGEST_STAKE);
+    const side = this.random.chance(0.5) ? "long" : "short";
+    const leverage = Math.round(maxLeverage * this.random.between(LEAST_LEVERAGE, 1));
     return { side, dollars: Math.min(stake * leverage, firstTier * TIER_PART), leverage };
   }
 
   private hold(index: number, { size, avgEntry }: HeldPosition): Taking | undefined {
-    this.hope ??= this.chance.between(SMALLEST_HOPE, LARGEST_HOPE);
+    this.hope ??= this.random.between(SMALLEST_HOPE, LARGEST_HOPE);
     const gain = ((index - avgEntry) / avgEntry) * Math.sign(size);
     this.betsAtMs = undefined;
     return gain < this.hope ? undefined : closing(size, index);

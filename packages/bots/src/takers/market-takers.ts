@@ -3,8 +3,8 @@
  * trader, so that no decision is made on a position that is about to change.
  */
 
+import { Random } from "@perpgate/protocol/random";
 import type { BotAccount } from "../account/bot-account.js";
-import { Chance } from "../chance.js";
 import type { MarketWatch, Prices } from "../market/market-watch.js";
 import { Arbitrage } from "./arbitrage.js";
 import { Gambler } from "./gambler.js";
@@ -27,7 +27,7 @@ const HALTED_REST_MS = 30_000;
 const STALE_REST_MS = 2_000;
 
 export class MarketTakers {
-  private readonly noiseChance: Chance;
+  private readonly noiseRandom: Random;
   private readonly noiseClock: NoiseClock;
   private readonly momentum: Momentum;
   private readonly arbitrage = new Arbitrage();
@@ -42,13 +42,13 @@ export class MarketTakers {
     tradesPerMinute: number,
   ) {
     const { symbol } = market.terms;
-    this.noiseChance = new Chance(seed, `noise/${symbol}`);
-    const clockChance = new Chance(seed, `noise clock/${symbol}`);
-    this.noiseClock = new NoiseClock(clockChance, 60_000 / tradesPerMinute);
-    this.momentum = new Momentum(new Chance(seed, `momentum/${symbol}`));
+    this.noiseRandom = new Random(seed, `noise/${symbol}`);
+    const clockRandom = new Random(seed, `noise clock/${symbol}`);
+    this.noiseClock = new NoiseClock(clockRandom, 60_000 / tradesPerMinute);
+    this.momentum = new Momentum(new Random(seed, `momentum/${symbol}`));
     const pace = tradesPerMinute / USUAL_PER_MINUTE;
     this.gamblers = accounts.gamblers.map(
-      ({ name }) => new Gambler(new Chance(seed, `${name}/${symbol}`), market.terms, pace),
+      ({ name }) => new Gambler(new Random(seed, `${name}/${symbol}`), market.terms, pace),
     );
   }
 
@@ -67,13 +67,13 @@ export class MarketTakers {
   private noise({ index }: Prices, nowMs: number): number {
     if (!this.noiseClock.isDue(nowMs)) return 0;
     const { noise } = this.accounts;
-    const trader = noise[Math.floor(this.noiseChance.uniform() * noise.length)];
+    const trader = noise[Math.floor(this.noiseRandom.next() * noise.length)];
     if (trader === undefined) return 0;
     const { scale } = this.market.terms;
     return this.send(
       trader,
       index,
-      noiseTaking(this.noiseChance, this.sizeOf(trader), index, scale),
+      noiseTaking(this.noiseRandom, this.sizeOf(trader), index, scale),
     );
   }
 

@@ -4,7 +4,7 @@
  * Two averages of the index, one quick and one slow; their distance is the signal.
  */
 
-import type { Chance } from "../chance.js";
+import type { Random } from "@perpgate/protocol/random";
 import { closing, type Taking } from "./taker-order.js";
 
 const QUICK_MS = 15_000;
@@ -21,7 +21,7 @@ export class Momentum {
   private slow = 0;
   private seenAtMs = 0;
 
-  constructor(private readonly chance: Chance) {}
+  constructor(private readonly random: Random) {}
 
   /** Answers what to do about it, given the position. */
   observe(index: number, nowMs: number, size: number, scale: number): Taking | undefined {
@@ -31,7 +31,7 @@ export class Momentum {
       return isOver ? closing(size, index) : undefined;
     }
     if (Math.abs(signal) < ENTER) return undefined;
-    const dollars = scale * this.chance.between(SMALLEST, LARGEST);
+    const dollars = scale * this.random.between(SMALLEST, LARGEST);
     return { side: signal > 0 ? "long" : "short", dollars, leverage: LEVERAGE };
   }
 

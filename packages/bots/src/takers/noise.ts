@@ -5,7 +5,7 @@
  * never becomes a bet and the makers get rid of what they took.
  */
 
-import type { Chance } from "../chance.js";
+import type { Random } from "@perpgate/protocol/random";
 import { closing, type Taking } from "./taker-order.js";
 
 const LEVERAGE = 5;
@@ -25,7 +25,7 @@ export class NoiseClock {
   private nextAtMs: number | undefined;
 
   constructor(
-    private readonly chance: Chance,
+    private readonly random: Random,
     private readonly meanMs: number,
   ) {}
 
@@ -33,21 +33,21 @@ export class NoiseClock {
     // The first comes soon: a market that opens has someone waiting for it.
     this.nextAtMs ??= nowMs;
     if (nowMs < this.nextAtMs) return false;
-    const isInCompany = this.chance.happens(COMPANY);
+    const isInCompany = this.random.chance(COMPANY);
     // Lone waits are longer, so that the mean is kept.
     const waitMs = isInCompany
-      ? this.chance.wait(COMPANY_WITHIN_MS)
-      : this.chance.wait((this.meanMs - COMPANY * COMPANY_WITHIN_MS) / (1 - COMPANY));
+      ? this.random.exponential(COMPANY_WITHIN_MS)
+      : this.random.exponential((this.meanMs - COMPANY * COMPANY_WITHIN_MS) / (1 - COMPANY));
     this.nextAtMs = nowMs + Math.max(1, waitMs);
     return true;
   }
 }
 
 /** `size` is the trader's position, `scale` what counts as money in this market. */
-export function noiseTaking(chance: Chance, size: number, index: number, scale: number): Taking {
+export function noiseTaking(random: Random, size: number, index: number, scale: number): Taking {
   const lean = Math.tanh((size * index) / (FULL_POSITION * scale));
-  const isLong = chance.happens(0.5 - 0.5 * lean);
-  const dollars = SMALLEST * scale * RANGE ** (chance.uniform() ** SMALLNESS);
-  if (size !== 0 && chance.happens(CLOSES)) return closing(size, index);
+  const isLong = random.chance(0.5 - 0.5 * lean);
+  const dollars = SMALLEST * scale * RANGE ** (random.next() ** SMALLNESS);
+  if (size !== 0 && random.chance(CLOSES)) return closing(size, index);
   return { side: isLong ? "long" : "short", dollars, leverage: LEVERAGE };
 }

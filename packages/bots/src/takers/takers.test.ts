@@ -1,6 +1,6 @@
 import { DEFAULT_MARKETS } from "@perpgate/protocol";
+import { Random } from "@perpgate/protocol/random";
 import { describe, expect, test } from "vitest";
-import { Chance } from "../chance.js";
 import { type MarketTerms, marketTerms } from "../market/market-terms.js";
 import { Arbitrage } from "./arbitrage.js";
 import { Gambler } from "./gambler.js";
@@ -20,10 +20,10 @@ function btcTerms(): MarketTerms {
 
 /** All that the takers of a market decide in ten minutes of the same prices. */
 function decisions(seed: number) {
-  const momentum = new Momentum(new Chance(seed, "momentum"));
-  const gambler = new Gambler(new Chance(seed, "gambler"), btcTerms());
-  const clock = new NoiseClock(new Chance(seed, "clock"), SECOND);
-  const noise = new Chance(seed, "noise");
+  const momentum = new Momentum(new Random(seed, "momentum"));
+  const gambler = new Gambler(new Random(seed, "gambler"), btcTerms());
+  const clock = new NoiseClock(new Random(seed, "clock"), SECOND);
+  const noise = new Random(seed, "noise");
   const made: object[] = [];
   for (let nowMs = 0; nowMs < 600 * SECOND; nowMs += 100) {
     const index = INDEX * (1 + 0.01 * Math.sin(nowMs / 60_000));
@@ -57,11 +57,11 @@ describe("takers", () => {
   });
 
   test("noise: about as many trades as asked for, over orders of magnitude, both ways", () => {
-    const clock = new NoiseClock(new Chance(3, "clock"), SECOND);
-    const chance = new Chance(3, "noise");
+    const clock = new NoiseClock(new Random(3, "clock"), SECOND);
+    const random = new Random(3, "noise");
     const takings: ReturnType<typeof noiseTaking>[] = [];
     for (let nowMs = 0; nowMs < 3_600 * SECOND; nowMs += 10) {
-      if (clock.isDue(nowMs)) takings.push(noiseTaking(chance, 0, INDEX, 1));
+      if (clock.isDue(nowMs)) takings.push(noiseTaking(random, 0, INDEX, 1));
     }
     expect(takings.length).toBeGreaterThan(0.9 * 3_600);
     expect(takings.length).toBeLessThan(1.1 * 3_600);
@@ -73,13 +73,13 @@ describe("takers", () => {
   });
 
   test("noise with a large position: trades against it", () => {
-    const chance = new Chance(3, "noise");
-    const takings = Array.from({ length: 500 }, () => noiseTaking(chance, 2, INDEX, 1));
+    const random = new Random(3, "noise");
+    const takings = Array.from({ length: 500 }, () => noiseTaking(random, 2, INDEX, 1));
     expect(takings.every(({ side }) => side === "short")).toBe(true);
   });
 
   test("momentum: in with a rise, out when it is over", () => {
-    const momentum = new Momentum(new Chance(1, "momentum"));
+    const momentum = new Momentum(new Random(1, "momentum"));
     let size = 0;
     const sides: string[] = [];
     for (let second = 0; second < 900; second++) {
@@ -93,7 +93,7 @@ describe("takers", () => {
   });
 
   test("gambler: nearly all the leverage, takes a profit, never a loss", () => {
-    const gambler = new Gambler(new Chance(1, "gambler"), btcTerms());
+    const gambler = new Gambler(new Random(1, "gambler"), btcTerms());
     const bet = firstBet(gambler, 0);
     expect(bet.leverage).toBeGreaterThanOrEqual(40);
     expect(bet.leverage).toBeLessThanOrEqual(50);
@@ -109,13 +109,13 @@ describe("takers", () => {
   test("gamblers: not all with the same leverage, so that one move does not end them all", () => {
     const leverages = Array.from(
       { length: 6 },
-      (_, i) => firstBet(new Gambler(new Chance(1, `gambler ${i + 1}`), btcTerms()), 0).leverage,
+      (_, i) => firstBet(new Gambler(new Random(1, `gambler ${i + 1}`), btcTerms()), 0).leverage,
     );
     expect(new Set(leverages).size).toBeGreaterThan(2);
   });
 
   test("a gambler that was liquidated: bets again, after a pause", () => {
-    const gambler = new Gambler(new Chance(1, "gambler"), btcTerms());
+    const gambler = new Gambler(new Random(1, "gambler"), btcTerms());
     const bet = firstBet(gambler, 0);
     const size = bet.side === "long" ? 1 : -1;
     const heldUntilMs = 600 * SECOND;

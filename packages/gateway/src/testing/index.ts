@@ -2,6 +2,6 @@
 
 export { newFolder, PRICES, type RunningVenue, runVenue } from "../venue/testing/running-venue.js";
 export { Trader } from "../venue/testing/trader.js";
-export { Chance, OrderFlow } from "../ws/testing/order-flow.js";
+export { OrderFlow } from "../ws/testing/order-flow.js";
 export { type Frame, fieldsOf, StreamClient } from "../ws/testing/stream-client.js";
 export { type Answer, ask } from "./running-gateway.js";

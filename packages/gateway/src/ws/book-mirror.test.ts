@@ -6,10 +6,11 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { BookMirror } from "@perpgate/protocol";
+import { Random } from "@perpgate/protocol/random";
 import type { Venue } from "@perpgate/venue";
 import { describe, expect, test } from "vitest";
 import { runVenue } from "../venue/testing/running-venue.js";
-import { Chance, OrderFlow } from "./testing/order-flow.js";
+import { OrderFlow } from "./testing/order-flow.js";
 import { type Frame, StreamClient } from "./testing/stream-client.js";
 
 const COMMANDS = Number(process.env.PERPGATE_STREAM_COMMANDS ?? 100_000);
@@ -103,8 +104,8 @@ class MirrorClient {
 describe("the book stream", () => {
   test(`mirrors equal the engine's book through ${COMMANDS} commands (seed ${SEED})`, async () => {
     const at = await runVenue({ parameters: { maxOpenOrders: 500 } });
-    const chance = new Chance(SEED);
-    const flow = new OrderFlow(at.venue, chance, at.nowMs);
+    const random = new Random(SEED);
+    const flow = new OrderFlow(at.venue, random, at.nowMs);
     await flow.signIn();
     const history = new BookHistory(at.venue);
     history.note();
@@ -117,9 +118,9 @@ describe("the book stream", () => {
     let last = 0;
     for (let done = 0; done < COMMANDS; done += BATCH) {
       last = await flow.run(BATCH);
-      if (chance.below(50) === 0) await at.advance(200);
-      const mirror = mirrors[chance.below(mirrors.length)]!;
-      const roll = chance.below(12);
+      if (random.below(50) === 0) await at.advance(200);
+      const mirror = mirrors[random.below(mirrors.length)]!;
+      const roll = random.below(12);
       if (roll === 0) mirror.drop();
       else if (roll === 1) mirror.resubscribe();
       if (roll < 6 && !mirror.isConnected) await mirror.connect();

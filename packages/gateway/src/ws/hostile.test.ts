@@ -1,12 +1,12 @@
 /** Clients that mean harm: none crashes the gateway, costs it memory, or hears more than a code. */
 
 import { randomBytes } from "node:crypto";
+import { Random } from "@perpgate/protocol/random";
 import { describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { ask } from "../testing/running-gateway.js";
 import { type RunningVenue, runVenue } from "../venue/testing/running-venue.js";
 import { Trader } from "../venue/testing/trader.js";
-import { Chance } from "./testing/order-flow.js";
 import { StreamClient } from "./testing/stream-client.js";
 
 const HANDSHAKE =
@@ -168,7 +168,7 @@ describe("hostile messages", () => {
 describe("hostile bytes", () => {
   test("frames cut short, unmasked, with reserved bits, random: closed, nothing else", async () => {
     const at = await runVenue();
-    const chance = new Chance(3);
+    const random = new Random(3);
     const cases: Buffer[] = [
       Buffer.from([0x81]),
       Buffer.from([0x81, 0xfe, 0x00]),
@@ -179,7 +179,7 @@ describe("hostile bytes", () => {
       Buffer.from([0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]),
       Buffer.from([0x80, 0x80, 0, 0, 0, 0]),
       Buffer.from([0x88, 0x81, 0, 0, 0, 0, 0x03]),
-      ...Array.from({ length: 40 }, () => randomBytes(1 + chance.below(300))),
+      ...Array.from({ length: 40 }, () => randomBytes(1 + random.below(300))),
     ];
     for (const bytes of cases) {
       const socket = await at.dial();

@@ -6,11 +6,12 @@
 import { createHash, randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { BookMirror } from "@perpgate/protocol";
+import { Random } from "@perpgate/protocol/random";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type RunningVenue, runVenue } from "../venue/testing/running-venue.js";
 import { Trader } from "../venue/testing/trader.js";
 import type { SocketLimits } from "./socket-limits.js";
-import { Chance, OrderFlow } from "./testing/order-flow.js";
+import { OrderFlow } from "./testing/order-flow.js";
 import { StreamClient } from "./testing/stream-client.js";
 
 const LIMITS = {
@@ -84,7 +85,7 @@ async function runDeepVenue(
   sockets: Partial<SocketLimits> = LIMITS,
 ): Promise<{ at: RunningVenue; flow: OrderFlow }> {
   const at = await runVenue({ sockets });
-  const flow = new OrderFlow(at.venue, new Chance(seed), at.nowMs);
+  const flow = new OrderFlow(at.venue, new Random(seed), at.nowMs);
   await flow.signIn();
   await flow.run(3_000);
   return { at, flow };

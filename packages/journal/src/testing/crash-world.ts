@@ -6,12 +6,12 @@
  * appended since that includes everything acknowledged: whole batches, in order, to the byte.
  */
 
+import { Random } from "@perpgate/protocol/random";
 import type { FileJournal } from "../file-journal.js";
 import type { Batch, LogPosition } from "../journal.js";
 import { openJournal } from "../open-journal.js";
 import { readAll } from "./contract.js";
 import { FakeDisk, type Fault, SimulatedCrash } from "./fake-disk.js";
-import { SeededRandom } from "./random.js";
 
 const DIRECTORY = "/log";
 
@@ -22,7 +22,7 @@ interface Appended {
 
 export class CrashWorld {
   readonly disk: FakeDisk;
-  readonly random: SeededRandom;
+  readonly random: Random;
   readonly #segmentBytes: number;
   /** Seen in the log by a reader; it may never be lost. */
   #shown: Appended[] = [];
@@ -34,7 +34,7 @@ export class CrashWorld {
 
   constructor(seed: number, segmentBytes: number) {
     this.disk = new FakeDisk(seed);
-    this.random = new SeededRandom(seed ^ 0x5eed);
+    this.random = new Random(seed ^ 0x5eed);
     this.#segmentBytes = segmentBytes;
   }
 

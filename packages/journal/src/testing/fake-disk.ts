@@ -8,10 +8,10 @@
  */
 
 import { dirname } from "node:path";
+import { Random } from "@perpgate/protocol/random";
 import type { Disk, DiskFile, DiskLock, LockHolder } from "../disk.js";
 import { FakeInode } from "./fake-inode.js";
 import { applyChange, type NameChange } from "./name-change.js";
-import { SeededRandom } from "./random.js";
 
 export class SimulatedCrash extends Error {
   override readonly name = "SimulatedCrash";
@@ -34,7 +34,7 @@ export class FakeDisk implements Disk {
   operations = 0;
   plan: FaultPlan | undefined;
   capacityBytes = Number.POSITIVE_INFINITY;
-  readonly #random: SeededRandom;
+  readonly #random: Random;
   #crashed = false;
   #names = new Map<string, FakeInode>();
   #durableNames = new Map<string, FakeInode>();
@@ -43,7 +43,7 @@ export class FakeDisk implements Disk {
   #life = 0;
 
   constructor(seed: number) {
-    this.#random = new SeededRandom(seed);
+    this.#random = new Random(seed);
   }
 
   /**

@@ -7,7 +7,7 @@
  * harmed: what the journal assumes of a disk, and no more.
  */
 
-import type { SeededRandom } from "./random.js";
+import type { Random } from "@perpgate/protocol/random";
 
 export const SECTOR_BYTES = 512;
 
@@ -58,14 +58,14 @@ export class FakeInode {
    * A sync that fails as Linux lets it: some sectors reach the medium, the others never will, and
    * all count as clean, so that what is shown is not what is held and a later sync says nothing.
    */
-  failSync(random: SeededRandom): void {
+  failSync(random: Random): void {
     const shown = this.#shown;
     this.losePower(random, 0.5);
     this.#shown = shown;
   }
 
   /** Only the medium remains; each unsynced sector had reached it with the given probability. */
-  losePower(random: SeededRandom, kept: number): void {
+  losePower(random: Random, kept: number): void {
     for (const { offset, bytes } of this.#unsynced) {
       for (let at = 0; at < bytes.length; ) {
         const length = Math.min(bytes.length - at, SECTOR_BYTES - ((offset + at) % SECTOR_BYTES));

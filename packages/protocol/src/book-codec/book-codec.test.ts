@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { Random } from "../random.js";
 import { anySide, shuffledBytes } from "../testing/any-book.js";
-import { Chance } from "../testing/chance.js";
 import { sampleBooks } from "../testing/sample-books.js";
 import { decodeSide } from "./decode-side.js";
 import { encodeSide } from "./encode-side.js";
@@ -160,7 +160,7 @@ describe("decodeSide, hostile bytes", () => {
   });
 
   test("truncated, extended and changed sides: a side or a refusal, hardly a truncated side", () => {
-    const chance = new Chance(20_261_115);
+    const random = new Random(20_261_115);
     let truncated = 0;
     let accepted = 0;
     for (const { bids } of sampleBooks(3)) {
@@ -170,8 +170,8 @@ describe("decodeSide, hostile bytes", () => {
         if (accepts(bytes.subarray(0, cut), "bid")) accepted++;
       }
       for (let i = 0; i < 200; i++) {
-        readsOrRefuses(shuffledBytes(bytes, chance), "bid");
-        readsOrRefuses(Uint8Array.of(...bytes, chance.below(256)), "bid");
+        readsOrRefuses(shuffledBytes(bytes, random), "bid");
+        readsOrRefuses(Uint8Array.of(...bytes, random.below(256)), "bid");
       }
     }
     expect(accepted / truncated).toBeLessThan(0.01);

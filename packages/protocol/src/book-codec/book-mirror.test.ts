@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Chance } from "../testing/chance.js";
+import { Random } from "../random.js";
 import { sampleBooks } from "../testing/sample-books.js";
 import { fromSteps, stepOf } from "../units.js";
 import type { BookSideData } from "./book-messages.js";
@@ -60,14 +60,14 @@ class Publisher {
   }
 }
 
-function randomChanges(chance: Chance): Record<BookSide, Level[]> {
+function randomChanges(random: Random): Record<BookSide, Level[]> {
   const side = (from: number, direction: number): Level[] => {
-    const ticks = new Set(Array.from({ length: chance.below(8) }, () => chance.below(300)));
+    const ticks = new Set(Array.from({ length: random.below(8) }, () => random.below(300)));
     return [...ticks]
       .sort((a, b) => a - b)
       .map((away) => [
         from + direction * away,
-        chance.next() < 0.4 ? 0 : 1 + chance.below(10 ** 6),
+        random.next() < 0.4 ? 0 : 1 + random.below(10 ** 6),
       ]);
   };
   return { bid: side(650_000, -1), ask: side(650_001, 1) };
@@ -83,10 +83,10 @@ function openBook(format: Format): { publisher: Publisher; mirror: BookMirror } 
 
 describe.each<Format>(["packed", "plain"])("BookMirror, %s", (format) => {
   test("a thousand random deltas: every level and checksum equal after each", () => {
-    const chance = new Chance(20_261_115);
+    const random = new Random(20_261_115);
     const { publisher, mirror } = openBook(format);
     for (let i = 0; i < 1_000; i++) {
-      expect(mirror.apply(publisher.delta(randomChanges(chance)))).toEqual({ kind: "applied" });
+      expect(mirror.apply(publisher.delta(randomChanges(random)))).toEqual({ kind: "applied" });
       const { bid, ask } = publisher.all();
       expect(mirror.levels("bid")).toEqual(bid);
       expect(mirror.levels("ask")).toEqual(ask);

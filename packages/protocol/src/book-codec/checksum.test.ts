@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Chance } from "../testing/chance.js";
+import { Random } from "../random.js";
 import { sampleBooks } from "../testing/sample-books.js";
 import { BookChecksum, mix32 } from "./checksum.js";
 import type { BookSide, Level } from "./layout.js";
@@ -57,10 +57,10 @@ describe("mix32", () => {
   });
 
   test("a million levels: as many equal values as chance would have", () => {
-    const chance = new Chance(20_261_115);
+    const random = new Random(20_261_115);
     const values = new Uint32Array(1_000_000);
     for (let i = 0; i < values.length; i++) {
-      const size = 1 + chance.below(2 ** 31);
+      const size = 1 + random.below(2 ** 31);
       values[i] = mix32(i % 2 === 0 ? "bid" : "ask", 600_000 + (i >> 1), size);
     }
     // n² / 2 pairs, each equal with a chance of 2^-32: 116 are expected, with a deviation of 11.
@@ -70,14 +70,14 @@ describe("mix32", () => {
   });
 
   test("avalanche: a flipped input bit flips each output bit about half the time", () => {
-    const chance = new Chance(20_261_115);
+    const random = new Random(20_261_115);
     const samples = 2_000;
     for (const word of ["tick", "lots"] as const) {
       for (let bit = 0; bit < 33; bit++) {
         const flips = new Float64Array(32);
         for (let i = 0; i < samples; i++) {
-          const at = chance.below(2 ** 30);
-          const size = chance.below(2 ** 30);
+          const at = random.below(2 ** 30);
+          const size = random.below(2 ** 30);
           const flipped = (value: number) =>
             Math.floor(value / 2 ** bit) % 2 === 0 ? value + 2 ** bit : value - 2 ** bit;
           const other =
@@ -93,13 +93,13 @@ describe("mix32", () => {
 
 describe("BookChecksum", () => {
   test("kept up through changes: the sum over the levels that are left", () => {
-    const chance = new Chance(7);
+    const random = new Random(7);
     const checksum = new BookChecksum();
     const book = new Map<number, number>();
     for (let i = 0; i < 20_000; i++) {
-      const at = 650_000 + chance.below(500);
+      const at = 650_000 + random.below(500);
       const before = book.get(at) ?? 0;
-      const after = chance.next() < 0.4 ? 0 : 1 + chance.below(1_000_000);
+      const after = random.next() < 0.4 ? 0 : 1 + random.below(1_000_000);
       checksum.set("ask", at, before, after);
       if (after === 0) book.delete(at);
       else book.set(at, after);

@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import type { BookSide, Level } from "../book-codec/index.js";
-import type { Chance } from "./chance.js";
+import type { Random } from "../random.js";
 
 const MAX = Number.MAX_SAFE_INTEGER;
 const lots = fc.oneof(
@@ -31,10 +31,10 @@ export function anySide(side: BookSide): fc.Arbitrary<Level[]> {
   });
 }
 
-export function shuffledBytes(bytes: Uint8Array, chance: Chance): Uint8Array {
+export function shuffledBytes(bytes: Uint8Array, random: Random): Uint8Array {
   const changed = bytes.slice();
-  for (let i = 1 + chance.below(3); i > 0; i--) {
-    changed[chance.below(changed.length)] = chance.below(256);
+  for (let i = 1 + random.below(3); i > 0; i--) {
+    changed[random.below(changed.length)] = random.below(256);
   }
   return changed;
 }

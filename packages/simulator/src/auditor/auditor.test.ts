@@ -51,7 +51,7 @@ describe("the disk lies", () => {
     const between = lying((file) => ({
       write: (bytes, offset) => file.write(bytes.subarray(0, -1), offset) + 1,
     }));
-    const world = new World(1, { ...SMALL, between });
+    const world = new World(6, { ...SMALL, between });
     await expect(world.live({ kind: "none" }, 3)).rejects.toThrow(/was shown and is not durable/);
   });
 

@@ -12,7 +12,7 @@ import { createHash } from "node:crypto";
 import { writeSync } from "node:fs";
 import type { Worker } from "node:worker_threads";
 import { LogBehind } from "@perpgate/journal";
-import { SeededRandom } from "@perpgate/journal/testing";
+import { Random } from "@perpgate/protocol/random";
 import { encodeRecord, systemBootClock, Venue } from "@perpgate/venue";
 import { LISTED, LISTING } from "../listing.js";
 import type { Gateway } from "../traders/gateway.js";
@@ -104,7 +104,7 @@ async function openVenue(): Promise<Venue> {
 async function live(): Promise<void> {
   const venue = await openVenue();
   void venue.failed.then(die);
-  const random = new SeededRandom(plan.seed);
+  const random = new Random(plan.seed);
   const gateway = gatewayOf(venue, new Told());
   const operator = new Operator(random);
   const traders = Array.from({ length: TRADERS }, () => new Trader(random));

@@ -1,6 +1,6 @@
 /** What happens in one life of a real venue process, drawn from a seed. */
 
-import type { SeededRandom } from "@perpgate/journal/testing";
+import type { Random } from "@perpgate/protocol/random";
 
 /** In the order in which a venue starts its threads. */
 export const THREADS = ["commit", "allocate", "history", "checkpoint"] as const;
@@ -22,7 +22,7 @@ const YEAR_MS = 365 * 24 * HOUR_MS;
 /** Ahead by less than a minute: followed. */
 export const FOLLOWED_SHIFT_MS = 30_000;
 
-export function drawLife(random: SeededRandom, directory: string): LifePlan {
+export function drawLife(random: Random, directory: string): LifePlan {
   return {
     directory,
     seed: random.below(2 ** 31),

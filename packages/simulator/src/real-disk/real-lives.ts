@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inspectLog, LOG_START, LogReader, nodeDisk } from "@perpgate/journal";
-import { SeededRandom } from "@perpgate/journal/testing";
+import { Random } from "@perpgate/protocol/random";
 import { shownLoss, verify } from "@perpgate/venue";
 import { Transcript } from "../auditor/transcript.js";
 import { mustHold } from "../auditor/violation.js";
@@ -33,13 +33,13 @@ interface Ended {
 
 export class RealLives {
   readonly counts = { lives: 0, told: 0, losses: 0 };
-  readonly #random: SeededRandom;
+  readonly #random: Random;
   readonly #folder: string;
   /** Record and events, as hashes, by position. */
   readonly #told = new Map<number, string>();
 
   private constructor(seed: number, folder: string) {
-    this.#random = new SeededRandom(seed);
+    this.#random = new Random(seed);
     this.#folder = folder;
   }
 

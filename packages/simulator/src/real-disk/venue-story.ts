@@ -7,7 +7,7 @@
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SeededRandom } from "@perpgate/journal/testing";
+import { Random } from "@perpgate/protocol/random";
 import { type Submitter, Venue, type VenueLogger, type VenueOptions } from "@perpgate/venue";
 import { SimulatedClock } from "../clock.js";
 import { LISTED, LISTING, START_MS } from "../listing.js";
@@ -21,14 +21,14 @@ const ACTIONS = 6;
 
 export class VenueStory {
   readonly folder: string;
-  readonly #random: SeededRandom;
+  readonly #random: Random;
   readonly #clock: SimulatedClock;
   readonly #operator: Operator;
   readonly #traders: Trader[];
   #lives = 0;
 
   private constructor(seed: number, folder: string) {
-    const random = new SeededRandom(seed);
+    const random = new Random(seed);
     this.folder = folder;
     this.#random = random;
     this.#clock = new SimulatedClock(random, START_MS);

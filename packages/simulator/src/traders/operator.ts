@@ -3,7 +3,7 @@
  * index prices that wander and sometimes crash, a change of parameters.
  */
 
-import type { SeededRandom } from "@perpgate/journal/testing";
+import type { Random } from "@perpgate/protocol/random";
 import { NO_EVIDENCE } from "@perpgate/venue";
 import { LISTING, START_TICKS } from "../listing.js";
 import type { Gateway } from "./gateway.js";
@@ -12,11 +12,11 @@ const SLOT_MS = 200;
 const PAUSE_MS = 1_000;
 
 export class Operator {
-  readonly #random: SeededRandom;
+  readonly #random: Random;
   readonly #ticks: number[] = [...START_TICKS];
   #lastTickMs = 0;
 
-  constructor(random: SeededRandom) {
+  constructor(random: Random) {
     this.#random = random;
   }
 

@@ -17,7 +17,7 @@ import {
   STOP_ORDER,
   type VenueEvent,
 } from "@perpgate/engine";
-import type { SeededRandom } from "@perpgate/journal/testing";
+import type { Random } from "@perpgate/protocol/random";
 import { type Evidence, NO_EVIDENCE } from "@perpgate/venue";
 import { START_TICKS } from "../listing.js";
 import type { Gateway } from "./gateway.js";
@@ -37,7 +37,7 @@ interface Session {
 }
 
 export class Trader {
-  readonly #random: SeededRandom;
+  readonly #random: Random;
   readonly #address: string;
   #session: Session | undefined;
   #signingIn = false;
@@ -46,7 +46,7 @@ export class Trader {
   readonly #executed: PlaceOrder[] = [];
   readonly #orderIds: number[] = [];
 
-  constructor(random: SeededRandom) {
+  constructor(random: Random) {
     this.#random = random;
     this.#address = this.#hex(20);
   }

@@ -2,10 +2,11 @@
  * One ring in a venue whose index stands still. Fails, naming the ring, as soon as the fund with the
  * backstop's position at the index is below its seed, or the members end with more than they put in.
  */
+
+import { Random } from "@perpgate/protocol/random";
 import { expect } from "vitest";
 import { audit } from "../../audit.js";
 import { GLOBAL } from "../../state/venue.js";
-import { Rng } from "../flow/random.js";
 import { Reached } from "./reached.js";
 import { Ring, type RingTerms } from "./ring.js";
 import { conspire, type Habits, STILL } from "./schemes.js";
@@ -26,11 +27,11 @@ export function tryRings(where: World, manners: Manners, seeds: number): Reached
 }
 
 function tryRing(where: World, seed: number, habits: Manners, reached: Reached): void {
-  const rng = new Rng(seed, where.name);
+  const random = new Random(seed, where.name);
   const terms: RingTerms = {
     ...where,
-    members: rng.int(2, 4),
-    capMicros: rng.pick([where.capMicros, where.capMicros, 0, Math.floor(where.seedMicros / 3)]),
+    members: random.int(2, 4),
+    capMicros: random.pick([where.capMicros, where.capMicros, 0, Math.floor(where.seedMicros / 3)]),
   };
   const name = `${where.name}:${seed}`;
   const ring = new Ring(terms, (self, command, events) => {
@@ -43,7 +44,7 @@ function tryRing(where: World, seed: number, habits: Manners, reached: Reached):
         `${terms.seedMicros - fund} micros below its seed\n${last.join("\n")}`,
     );
   });
-  conspire(ring, rng, { ...habits, ...STILL }, STEPS);
+  conspire(ring, random, { ...habits, ...STILL }, STEPS);
   const { state } = ring.engine;
   const deposits = terms.members * terms.depositMicros;
   expect(audit(ring.engine), name).toEqual([]);

@@ -14,10 +14,11 @@
  *
  * PERPGATE_RINGS=n tries so many seeds.
  */
+
+import { Random } from "@perpgate/protocol/random";
 import { describe, expect, test } from "vitest";
 import { audit } from "../../audit.js";
 import type { VenueEvent } from "../../events.js";
-import { Rng } from "../flow/random.js";
 import { Reached } from "./reached.js";
 import { Ring, type RingTerms } from "./ring.js";
 import { conspire } from "./schemes.js";
@@ -48,8 +49,8 @@ function complaint(indexTicks: number, events: readonly VenueEvent[]): string | 
 }
 
 function tryMovingIndex(where: World, seed: number, isTold: boolean, reached: Reached): number {
-  const rng = new Rng(seed, `${where.name} moving`);
-  const terms: RingTerms = { ...where, members: rng.int(2, 4) };
+  const random = new Random(seed, `${where.name} moving`);
+  const terms: RingTerms = { ...where, members: random.int(2, 4) };
   const name = `${where.name}:${seed}`;
   const ring = new Ring(terms, (self, _command, events) => {
     reached.observe(events);
@@ -58,7 +59,7 @@ function tryMovingIndex(where: World, seed: number, isTold: boolean, reached: Re
   });
   // Millionths of the index.
   const largest = Math.floor(where.listing.config.tiers[0]!.maintenancePpm * 0.4);
-  const draw = (): number => rng.int(-largest, largest);
+  const draw = (): number => random.int(-largest, largest);
   let next = draw();
   const index = (self: Ring): void => {
     const move = Math.trunc((self.indexTicks * next) / 1e6);
@@ -66,7 +67,7 @@ function tryMovingIndex(where: World, seed: number, isTold: boolean, reached: Re
     self.tick();
     next = draw();
   };
-  conspire(ring, rng, { ...HABITS, index, told: () => (isTold ? next : 0) }, STEPS);
+  conspire(ring, random, { ...HABITS, index, told: () => (isTold ? next : 0) }, STEPS);
   expect(audit(ring.engine), name).toEqual([]);
   return ring.fundAtIndex() - terms.seedMicros;
 }

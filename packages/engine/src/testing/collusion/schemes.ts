@@ -3,9 +3,10 @@
  * longer schemes that combine them the way a thief would: push the mark, open at its edge, push it
  * back, let funding wear one side down, take from the backstop what was left to it.
  */
+
+import type { Random } from "@perpgate/protocol/random";
 import { LIMIT_ORDER, LONG, MARKET_ORDER, SHORT, type Side, STOP_ORDER } from "../../commands.js";
 import { MARKET } from "../../state/market.js";
-import type { Rng } from "../flow/random.js";
 import { Choices } from "./choices.js";
 import type { Ring } from "./ring.js";
 
@@ -25,8 +26,8 @@ export interface Habits {
 /** An index that stands still. */
 export const STILL = { index: () => {}, told: () => 0 };
 
-export function conspire(ring: Ring, rng: Rng, habits: Habits, steps: number): void {
-  const scheming = new Scheming(ring, rng, habits);
+export function conspire(ring: Ring, random: Random, habits: Habits, steps: number): void {
+  const scheming = new Scheming(ring, random, habits);
   for (let i = 0; i < steps; i++) scheming.step();
   scheming.cashIn();
 }
@@ -36,10 +37,10 @@ class Scheming {
 
   constructor(
     private readonly ring: Ring,
-    private readonly rng: Rng,
+    private readonly random: Random,
     private readonly habits: Habits,
   ) {
-    this.choices = new Choices(ring, rng);
+    this.choices = new Choices(ring, random);
   }
 
   step(): void {
@@ -48,7 +49,7 @@ class Scheming {
     const foreseen = this.habits.told() * this.ring.market.get(MARKET.BACKSTOP_LOTS);
     if (foreseen > 0) this.meetBackstop();
     if (foreseen < 0) this.cancelAll();
-    const kind = this.rng.weighted({
+    const kind = this.random.weighted({
       cross: 20,
       push: 10,
       worn: this.habits.hours ? 6 : 0,
@@ -62,12 +63,12 @@ class Scheming {
       squeeze: 8,
     });
     this[kind]();
-    if (this.rng.chance(0.7)) this.habits.index(this.ring);
+    if (this.random.chance(0.7)) this.habits.index(this.ring);
   }
 
   /** Two members open against each other, anywhere within the band. */
   cross(): void {
-    const { ring, rng } = this;
+    const { ring, random } = this;
     const [buyer, seller] = this.choices.two();
     const leverages = [this.choices.leverage(), this.choices.leverage()] as const;
     ring.crosses(
@@ -76,42 +77,42 @@ class Scheming {
       this.choices.price(),
       this.choices.size(),
       leverages,
-      rng.chance(0.5),
+      random.chance(0.5),
     );
   }
 
   /** Quotes that drag mid, touch and premium to one side, for some seconds. */
-  push(direction = this.rng.pick([1, -1])): void {
-    const { ring, rng } = this;
+  push(direction = this.random.pick([1, -1])): void {
+    const { ring, random } = this;
     const [bidder, asker] = this.choices.two();
     this.cancelAll();
     const { bid, ask, lots, leverage } = this.choices.quotes(direction);
     ring.order(bidder, LONG, LIMIT_ORDER, bid, lots, leverage);
     ring.order(asker, SHORT, LIMIT_ORDER, ask, lots, leverage);
-    if (this.habits.pauses && rng.chance(0.5)) ring.sleepsUntil(ring.now + 150_000);
-    const seconds = rng.pick([1, 10, 40]);
+    if (this.habits.pauses && random.chance(0.5)) ring.sleepsUntil(ring.now + 150_000);
+    const seconds = random.pick([1, 10, 40]);
     for (let i = 0; i < seconds; i++) ring.tick(5);
   }
 
   wait(): void {
-    const { ring, rng } = this;
-    const ticks = rng.int(1, 5);
-    for (let i = 0; i < ticks; i++) ring.tick(rng.pick([1, 1, 5]));
+    const { ring, random } = this;
+    const ticks = random.int(1, 5);
+    for (let i = 0; i < ticks; i++) ring.tick(random.pick([1, 1, 5]));
   }
 
   /** To the next whole hour, with or without quotes that set its rate. */
   hour(): void {
-    const { ring, rng } = this;
-    if (rng.chance(0.5)) this.push();
+    const { ring, random } = this;
+    if (random.chance(0.5)) this.push();
     if (this.outage()) ring.passesHour(true);
     ring.passesHour(false);
-    if (rng.chance(0.5)) this.cancelAll();
+    if (random.chance(0.5)) this.cancelAll();
   }
 
   /** One side is opened at the mark's edge and worn down by funding to where it falls. */
   worn(): void {
-    const { ring, rng } = this;
-    const direction = rng.pick([1, -1]);
+    const { ring, random } = this;
+    const direction = random.pick([1, -1]);
     this.push(direction);
     this.cancelAll();
     const payer = this.opensAtEdge(direction);
@@ -127,7 +128,7 @@ class Scheming {
 
   /** Open at one edge of the mark, push it to the other so that somebody is liquidated. */
   squeeze(): void {
-    const direction = this.rng.pick([1, -1]);
+    const direction = this.random.pick([1, -1]);
     this.push(direction);
     this.cancelAll();
     this.opensAtEdge(direction);
@@ -138,68 +139,68 @@ class Scheming {
 
   /** A member opens at the mark with as little margin as allowed, with a solid accomplice. */
   private opensAtEdge(direction: number): number {
-    const { ring, rng } = this;
+    const { ring, random } = this;
     const [victim, other] = this.choices.two();
     const [tier] = ring.market.config.tiers;
     const most = tier!.maxLeverage;
     const richest = Math.min(ring.walletOf(victim) * most, ring.walletOf(other) * 3);
-    const notional = Math.min(richest * 0.6, tier!.upToMicros) * rng.pick([1, 1, rng.float()]);
+    const notional = Math.min(richest * 0.6, tier!.upToMicros) * random.pick([1, 1, random.next()]);
     const lots = Math.max(1, Math.floor(notional / (ring.mark * ring.market.microsPerTickLot)));
-    const steep = rng.pick([most, most, most - 1, Math.ceil(most * 0.8)]);
+    const steep = random.pick([most, most, most - 1, Math.ceil(most * 0.8)]);
     const [buyer, seller] = direction > 0 ? [victim, other] : [other, victim];
     const leverages = direction > 0 ? ([steep, 3] as const) : ([3, steep] as const);
-    ring.crosses(buyer, seller, ring.mark, lots, leverages, rng.chance(0.5));
+    ring.crosses(buyer, seller, ring.mark, lots, leverages, random.chance(0.5));
     return victim;
   }
 
   /** Somebody closes, alone or with an accomplice of the other side. */
   close(): void {
-    const { ring, rng } = this;
-    const member = rng.int(0, ring.terms.members - 1);
+    const { ring, random } = this;
+    const member = random.int(0, ring.terms.members - 1);
     const lots = ring.lotsOf(member);
     if (lots === 0) return;
     const side: Side = lots > 0 ? SHORT : LONG;
-    const part = rng.chance(0.6) ? Math.abs(lots) : rng.int(1, Math.abs(lots));
+    const part = random.chance(0.6) ? Math.abs(lots) : random.int(1, Math.abs(lots));
     const price = this.choices.price();
-    const other = rng.int(0, ring.terms.members - 1);
+    const other = random.int(0, ring.terms.members - 1);
     if (other !== member) {
       const back: Side = side > 0 ? SHORT : LONG;
       ring.order(other, back, LIMIT_ORDER, price, part, this.choices.leverage());
     }
-    ring.order(member, side, LIMIT_ORDER, price, part, 10, rng.chance(0.7));
+    ring.order(member, side, LIMIT_ORDER, price, part, 10, random.chance(0.7));
   }
 
   market(): void {
-    const { ring, rng } = this;
-    const member = rng.int(0, ring.terms.members - 1);
-    const side = rng.pick<Side>([LONG, SHORT]);
+    const { ring, random } = this;
+    const member = random.int(0, ring.terms.members - 1);
+    const side = random.pick<Side>([LONG, SHORT]);
     ring.order(member, side, MARKET_ORDER, 0, this.choices.size(), this.choices.leverage());
   }
 
   stop(): void {
-    const { ring, rng } = this;
-    const member = rng.int(0, ring.terms.members - 1);
-    const side = rng.pick<Side>([LONG, SHORT]);
-    const price = ring.mark + side * Math.max(1, Math.floor(ring.mark * 0.004 * rng.float()));
+    const { ring, random } = this;
+    const member = random.int(0, ring.terms.members - 1);
+    const side = random.pick<Side>([LONG, SHORT]);
+    const price = ring.mark + side * Math.max(1, Math.floor(ring.mark * 0.004 * random.next()));
     ring.order(member, side, STOP_ORDER, price, this.choices.size(), this.choices.leverage());
   }
 
   /** An order exactly where the backstop would still trade, and a few ticks for it to do so. */
   meetBackstop(): void {
-    const { ring, rng } = this;
+    const { ring, random } = this;
     const held = ring.market.get(MARKET.BACKSTOP_LOTS);
     if (held === 0) return;
-    if (rng.chance(0.5)) this.cancelAll();
+    if (random.chance(0.5)) this.cancelAll();
     const side: Side = held > 0 ? LONG : SHORT;
     const entry = Math.abs(ring.market.get(MARKET.BACKSTOP_COST) / held);
     const reach = side * Math.floor(ring.mark * 0.005);
-    const price = rng.pick([
+    const price = random.pick([
       ring.mark - reach,
       ring.indexTicks,
       Math.round(entry),
       this.choices.price(),
     ]);
-    const member = rng.int(0, ring.terms.members - 1);
+    const member = random.int(0, ring.terms.members - 1);
     ring.order(
       member,
       side,
@@ -208,12 +209,12 @@ class Scheming {
       Math.abs(held),
       this.choices.leverage(),
     );
-    const ticks = rng.int(1, 20);
+    const ticks = random.int(1, 20);
     for (let i = 0; i < ticks; i++) ring.tick();
   }
 
   cancel(): void {
-    this.ring.cancels(this.rng.int(0, this.ring.terms.members - 1));
+    this.ring.cancels(this.random.int(0, this.ring.terms.members - 1));
   }
 
   /** Everybody out: pairs close against each other, the backstop is offered what it would take. */
@@ -232,7 +233,7 @@ class Scheming {
 
   /** Whether the index is away when the hour ends. */
   private outage(): boolean {
-    return this.habits.outages && this.rng.chance(0.3);
+    return this.habits.outages && this.random.chance(0.3);
   }
 
   private cancelAll(): void {

@@ -6,6 +6,7 @@
  * PERPGATE_FAULTS=n sets how many faults a profile suffers.
  */
 import { createHash } from "node:crypto";
+import { Random } from "@perpgate/protocol/random";
 import { describe, expect, test } from "vitest";
 import { audit } from "../../audit.js";
 import type { Command } from "../../commands.js";
@@ -14,7 +15,6 @@ import type { VenueEvent } from "../../events.js";
 import { MARKET } from "../../state/market.js";
 import { commands } from "../flow/flow.js";
 import type { ProfileName } from "../flow/profiles.js";
-import { Rng } from "../flow/random.js";
 import { ReferenceVenue } from "../reference/venue.js";
 import { countCalls, SABOTAGES, type Sabotage, strikeAt } from "./sabotage.js";
 
@@ -100,7 +100,7 @@ function check(fault: Fault, tail: readonly Command[]): { halted: number; traded
 describe("a fault half way through a command", () => {
   for (const profile of PROFILES) {
     test(`${profile}, seed ${SEED}, ${FAULTS} faults: the market halts, nothing else happened`, () => {
-      const rng = new Rng(SEED, `faults ${profile}`);
+      const random = new Random(SEED, `faults ${profile}`);
       const list = recorded(profile);
       const live = new Engine();
       const struck = new Map<string, number>();
@@ -110,7 +110,7 @@ describe("a fault half way through a command", () => {
       for (const [i, command] of list.entries()) {
         if (i > list.length * 0.1 && i % every === 0) {
           const snapshot = live.snapshot();
-          const chosen = choose(rng, snapshot, command);
+          const chosen = choose(random, snapshot, command);
           if (chosen !== null) {
             const { sabotage, k } = chosen;
             const what = `${command.kind}, ${sabotage.name}, call ${k}`;
@@ -131,17 +131,17 @@ describe("a fault half way through a command", () => {
 
 /** A part that the command uses, and one of the calls it makes of it. */
 function choose(
-  rng: Rng,
+  random: Random,
   snapshot: Uint8Array,
   command: Command,
 ): { sabotage: Sabotage; k: number } | null {
   // Signing in changes only what has a name, after everything that could fail.
   if (command.kind === "OpenSession" || command.kind === "Genesis") return null;
   for (let tries = 0; tries < 5; tries++) {
-    const sabotage = rng.pick(SABOTAGES);
+    const sabotage = random.pick(SABOTAGES);
     const engine = Engine.restore(snapshot);
     const calls = countCalls(sabotage, () => void engine.apply(command));
-    if (calls > 0) return { sabotage, k: rng.int(1, calls) };
+    if (calls > 0) return { sabotage, k: random.int(1, calls) };
   }
   return null;
 }

@@ -4,11 +4,12 @@
  * trading with the money. The stream looks at an engine, to which every command that it yields must
  * be applied before the next is asked for.
  */
+
+import type { Random } from "@perpgate/protocol/random";
 import type { AttestDeposit, Command, DepositCredit } from "../../commands.js";
 import { MAX_DEPOSITS_MICROS, type VenueConfig } from "../../config.js";
 import type { Engine } from "../../engine.js";
 import { BTC, USD, venueConfig } from "./listing.js";
-import type { Rng } from "./random.js";
 
 const START_MS = 1_750_000_000_123;
 const TRADERS = 5;
@@ -32,11 +33,11 @@ export type DepositFlow = "dev" | "chain";
 
 export function* depositCommands(
   flow: DepositFlow,
-  rng: Rng,
+  random: Random,
   count: number,
   engine: Engine,
 ): Generator<Command> {
-  const stream = new Stream(rng, engine);
+  const stream = new Stream(random, engine);
   yield* stream.opening(flow);
   for (let sent = 0; sent < count; sent++) yield stream.next();
 }
@@ -46,7 +47,7 @@ class Stream {
   private nonce = 0;
 
   constructor(
-    private readonly rng: Rng,
+    private readonly random: Random,
     private readonly engine: Engine,
   ) {}
 
@@ -67,7 +68,7 @@ class Stream {
   }
 
   next(): Command {
-    const kind = this.rng.weighted({
+    const kind = this.random.weighted({
       tick: 20,
       register: 15,
       vote: 45,
@@ -77,34 +78,34 @@ class Stream {
       signIn: 2,
       configure: 2,
     });
-    const stampMs = this.engine.state.timeMs + this.rng.int(0, 50);
+    const stampMs = this.engine.state.timeMs + this.random.int(0, 50);
     if (kind === "tick") return this.tick();
     if (kind === "register") return this.register();
     if (kind === "vote") return this.vote();
     if (kind === "operator") return this.operator();
     if (kind === "order") return this.order();
-    if (kind === "signIn") return this.signIn(this.rng.int(0, TRADERS - 1));
+    if (kind === "signIn") return this.signIn(this.random.int(0, TRADERS - 1));
     if (kind === "configure") return this.configure();
     return { kind: "UpdateIndex", stampMs, market: 0, indexTicks: this.aroundStart(0.03) };
   }
 
   private tick(): Command {
-    const slot = this.engine.state.lastTickMs / 200 + this.rng.int(1, 2);
+    const slot = this.engine.state.lastTickMs / 200 + this.random.int(1, 2);
     return { kind: "Tick", slot };
   }
 
   private signIn(trader: number): Command {
-    const { rng } = this;
+    const { random } = this;
     this.sessions[trader] = this.engine.seq + 1;
     return {
       kind: "OpenSession",
       stampMs: START_MS,
       address: address(trader),
       key: "key",
-      tokenHash: rng.hex(64),
+      tokenHash: random.hex(64),
       expiresAtMs: START_MS + 86_400_000,
-      siweNonce: rng.hex(16),
-      siweNonceUntilMs: START_MS + rng.int(1_000, 60_000),
+      siweNonce: random.hex(16),
+      siweNonceUntilMs: START_MS + random.int(1_000, 60_000),
       maxOrderNotionalMicros: 0,
       maxNotionalMicros: 0,
       markets: [],
@@ -112,49 +113,56 @@ class Stream {
   }
 
   private register(): Command {
-    const { rng } = this;
+    const { random } = this;
     return {
       kind: "RegisterDeposit",
       stampMs: this.engine.state.timeMs,
-      session: rng.pick(this.sessions),
-      chain: rng.pick(CHAINS),
-      txHash: rng.int(1, HASHES).toString(16).padStart(64, "0"),
-      token: rng.pick(TOKENS),
+      session: random.pick(this.sessions),
+      chain: random.pick(CHAINS),
+      txHash: random.int(1, HASHES).toString(16).padStart(64, "0"),
+      token: random.pick(TOKENS),
     };
   }
 
   private operator(): Command {
-    const { rng, engine } = this;
+    const { random, engine } = this;
     const stampMs = engine.state.timeMs;
     const depositId = this.someDeposit();
-    const kind = rng.pick(["pause", "resume", "resume", "rejudge", "rejudge", "settle"] as const);
+    const kind = random.pick([
+      "pause",
+      "resume",
+      "resume",
+      "rejudge",
+      "rejudge",
+      "settle",
+    ] as const);
     if (kind === "rejudge") return { kind: "RejudgeDeposit", stampMs, depositId };
     if (kind === "settle") return { kind: "SettleReorgedDeposit", stampMs, depositId };
-    const scope = rng.pick([...CHAINS, ...TOKENS, "no scope"]);
+    const scope = random.pick([...CHAINS, ...TOKENS, "no scope"]);
     return { kind: "PauseDeposits", stampMs, scope, isPaused: kind === "pause" };
   }
 
   private someDeposit(): number {
     const ids = [...this.engine.state.deposits.byId.keys()].sort((a, b) => a - b);
-    return ids.length === 0 || this.rng.chance(0.02) ? 0 : this.rng.pick(ids);
+    return ids.length === 0 || this.random.chance(0.02) ? 0 : this.random.pick(ids);
   }
 
   /** Few figures to choose from, so that attestors often say the same and often tie. */
   private vote(): Command {
-    const { rng, engine } = this;
+    const { random, engine } = this;
     const depositId = this.someDeposit();
-    const verdict = rng.pick(VERDICTS);
+    const verdict = random.pick(VERDICTS);
     return {
       kind: "AttestDeposit",
       stampMs: engine.state.timeMs,
-      attestor: rng.int(0, 4),
+      attestor: random.int(0, 4),
       depositId,
       verdict,
-      votedAtMs: Math.max(0, engine.seq - (rng.chance(0.1) ? rng.int(0, 50) : 0)),
-      confirmations: rng.int(4, 6),
-      required: rng.pick([12, 20]),
+      votedAtMs: Math.max(0, engine.seq - (random.chance(0.1) ? random.int(0, 50) : 0)),
+      confirmations: random.int(4, 6),
+      required: random.pick([12, 20]),
       credits: verdict === "credit" ? this.credits(depositId) : [],
-      reason: verdict === "reject" || verdict === "reorged" ? rng.pick(REASONS) : "",
+      reason: verdict === "reject" || verdict === "reorged" ? random.pick(REASONS) : "",
       ...(verdict === "credit" ? this.part(depositId) : {}),
     };
   }
@@ -163,59 +171,59 @@ class Stream {
   private part(depositId: number): { part?: number; parts?: number } {
     if (depositId % 4 !== 1) return {};
     const credited = this.engine.state.deposits.byId.get(depositId)?.creditedParts ?? 0;
-    return { part: this.rng.chance(0.1) ? this.rng.int(0, 4) : credited + 1, parts: 3 };
+    return { part: this.random.chance(0.1) ? this.random.int(0, 4) : credited + 1, parts: 3 };
   }
 
   /** Mostly what the others say; one of the senders has never signed in. */
   private credits(depositId: number): DepositCredit[] {
-    const { rng } = this;
+    const { random } = this;
     const sender = depositId % (TRADERS + 1);
-    const amountMicros = CREDIT * rng.pick([1, 1, 1, 2]);
+    const amountMicros = CREDIT * random.pick([1, 1, 1, 2]);
     const first = { address: address(sender), amountMicros, logIndex: 3 };
     const credits = [depositId % 2 === 0 ? first : { ...first, token: "USDT" }];
     if (depositId % 3 !== 0) return credits;
     const second = { address: address(0), amountMicros: 1, logIndex: 1 };
-    return rng.chance(0.5) ? [...credits, second] : [second, ...credits];
+    return random.chance(0.5) ? [...credits, second] : [second, ...credits];
   }
 
   private order(): Command {
-    const { rng } = this;
-    const isLimit = rng.chance(0.7);
+    const { random } = this;
+    const isLimit = random.chance(0.7);
     return {
       kind: "PlaceOrder",
       stampMs: this.engine.state.timeMs,
-      session: rng.pick(this.sessions),
+      session: random.pick(this.sessions),
       key: "key",
       nonce: this.nonce++,
       market: 0,
-      side: rng.chance(0.5) ? 1 : -1,
+      side: random.chance(0.5) ? 1 : -1,
       type: isLimit ? 1 : 0,
-      marginMicros: rng.int(1, 400) * USD,
-      leverage: rng.int(1, 40),
+      marginMicros: random.int(1, 400) * USD,
+      leverage: random.int(1, 40),
       priceTicks: isLimit ? this.aroundStart(0.02) : 0,
-      reduceOnly: rng.chance(0.1),
+      reduceOnly: random.chance(0.1),
       postOnly: false,
     };
   }
 
   private configure(): Command {
-    const { rng, engine } = this;
+    const { random, engine } = this;
     const current = engine.state.config!;
     const stampMs = engine.state.timeMs;
     if (current.attestorKind === "dev") {
-      const devCreditMicros = CREDIT * rng.pick([1, 2, ROOM]);
+      const devCreditMicros = CREDIT * random.pick([1, 2, ROOM]);
       return { kind: "Configure", stampMs, config: { ...current, devCreditMicros } };
     }
-    const attestors = rng.int(2, 5);
-    const attestorQuorum = Math.min(attestors, rng.pick([1, 2, 2, 3]));
+    const attestors = random.int(2, 5);
+    const attestorQuorum = Math.min(attestors, random.pick([1, 2, 2, 3]));
     const config = { ...current, attestors, attestorQuorum };
-    if (rng.chance(0.5)) return { kind: "Configure", stampMs, config };
-    const replacedAttestors = [0, 1, 2, 3, 4].filter(() => rng.chance(0.3));
+    if (random.chance(0.5)) return { kind: "Configure", stampMs, config };
+    const replacedAttestors = [0, 1, 2, 3, 4].filter(() => random.chance(0.3));
     return { kind: "Configure", stampMs, config, replacedAttestors };
   }
 
   private aroundStart(share: number): number {
-    return Math.round(BTC.startIndex * (1 + share * (this.rng.float() - 0.5)));
+    return Math.round(BTC.startIndex * (1 + share * (this.random.next() - 0.5)));
   }
 }
 

@@ -8,16 +8,20 @@
  *       …
  *     }
  */
+
+import { Random } from "@perpgate/protocol/random";
 import type { Command } from "../../commands.js";
 import { openOrders } from "../reference/cancels.js";
 import { type Account, accountOf, type State } from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
 import { Orders } from "./orders.js";
 import { PROFILES, type Profile, type ProfileName } from "./profiles.js";
-import { Rng } from "./random.js";
 import { Scenes } from "./scenes.js";
 import { type Signed, type Trader, Traders } from "./traders.js";
 import { Weather } from "./weather.js";
+
+/** Tests begin with this seed: its flows reach every rule, see coverage.test.ts. */
+export const FIRST_SEED = 7;
 
 const START_MS = 1_750_000_000_123;
 
@@ -28,7 +32,7 @@ export function* commands(
   venue: ReferenceVenue,
 ): Generator<Command, void, void> {
   let sent = 0;
-  for (const command of new Flow(PROFILES[name], new Rng(seed, name), venue).run()) {
+  for (const command of new Flow(PROFILES[name], new Random(seed, name), venue).run()) {
     if (sent === count) return;
     sent += 1;
     yield command;
@@ -43,30 +47,30 @@ class Flow {
 
   constructor(
     private readonly profile: Profile,
-    private readonly rng: Rng,
+    private readonly random: Random,
     venue: ReferenceVenue,
   ) {
     const stamp = (): number => this.stamp();
     this.state = venue.state;
-    this.traders = new Traders(rng, profile, venue, stamp);
-    this.orders = new Orders(rng, venue, stamp, profile.wrong);
-    const scenes = new Scenes(rng, venue, this.traders, this.orders, stamp);
-    this.weather = new Weather(rng, profile, venue, this.traders, scenes, stamp);
+    this.traders = new Traders(random, profile, venue, stamp);
+    this.orders = new Orders(random, venue, stamp, profile.wrong);
+    const scenes = new Scenes(random, venue, this.traders, this.orders, stamp);
+    this.weather = new Weather(random, profile, venue, this.traders, scenes, stamp);
   }
 
   /** Mostly the clock between two ticks, sometimes far off it. */
   private stamp(): number {
-    const { rng } = this;
+    const { random } = this;
     const now = this.state.lastTick;
-    if (rng.chance(0.004)) return now + rng.int(900, 100_000);
-    return now + (rng.chance(0.03) ? -rng.int(0, 5_000) : rng.int(0, 199));
+    if (random.chance(0.004)) return now + random.int(900, 100_000);
+    return now + (random.chance(0.03) ? -random.int(0, 5_000) : random.int(0, 199));
   }
 
   *run(): Generator<Command> {
     yield* this.opening();
     for (;;) {
       yield* this.weather.slot();
-      const busy = this.rng.int(0, this.profile.busy);
+      const busy = this.random.int(0, this.profile.busy);
       for (let at = 0; at < busy; at++) yield* this.action();
       yield this.weather.tick();
     }
@@ -92,8 +96,8 @@ class Flow {
 
   /** What one trader does. */
   private *action(): Generator<Command> {
-    const { rng, profile, traders } = this;
-    const trader = rng.pick(traders.all);
+    const { random, profile, traders } = this;
+    const trader = random.pick(traders.all);
     const session = traders.sessionOf(trader);
     if (session === null) {
       yield* traders.signIn(trader);
@@ -105,7 +109,7 @@ class Flow {
     if (traders.replaceIfBroke(trader, account)) return;
     const crowd = openOrders(account).length;
     const rare = profile.capped;
-    const kind = rng.weighted({
+    const kind = random.weighted({
       trade: 70,
       cancel: 6 + crowd,
       cancelAll: crowd > 25 ? 20 : 1,
@@ -117,42 +121,50 @@ class Flow {
       close: rare * 0.3,
       wrongSignIn: rare,
     });
-    if (rng.chance(0.004)) {
+    if (random.chance(0.004)) {
       yield* this.ghost(stampMs);
       return;
     }
     if (kind === "trade") yield* this.trade(trader);
     if (kind === "cancel") yield this.cancel(number, account);
     if (kind === "cancelAll") {
-      const market = rng.pick([-1, -1, rng.int(0, this.state.markets.length - 1), 50]);
+      const market = random.pick([-1, -1, random.int(0, this.state.markets.length - 1), 50]);
       yield { kind: "CancelAll", stampMs, session: number, market };
     }
     if (kind === "cancelAfter") {
-      const afterMs = rng.pick([0, 1_000, 2_500, rng.int(1_000, 30_000), 999, 3_600_001, 1_500.5]);
+      const afterMs = random.pick([
+        0,
+        1_000,
+        2_500,
+        random.int(1_000, 30_000),
+        999,
+        3_600_001,
+        1_500.5,
+      ]);
       yield { kind: "CancelAfter", stampMs, session: number, afterMs };
     }
     if (kind === "option") {
-      const cancelOnDisconnect = rng.chance(0.7);
+      const cancelOnDisconnect = random.chance(0.7);
       yield { kind: "SetSessionOption", stampMs, session: number, cancelOnDisconnect };
     }
     if (kind === "disconnect") yield { kind: "SessionDisconnected", stampMs, session: number };
     if (kind === "replay" && session.sent.length > 0) {
-      const again = rng.chance(0.3) ? session.sent[0] : rng.pick(session.sent);
+      const again = random.chance(0.3) ? session.sent[0] : random.pick(session.sent);
       if (again !== undefined) yield { ...again, stampMs };
     }
     if (kind === "rotate") yield* traders.rotate(trader);
     if (kind === "wrongSignIn") yield* traders.wrongSignIn(trader);
     if (kind === "close") {
-      const other = rng.chance(0.2) ? number + 1 : number;
+      const other = random.chance(0.2) ? number + 1 : number;
       yield { kind: "CloseSession", stampMs, session: other };
     }
   }
 
   /** Commands for a session that is not there. */
   private *ghost(stampMs: number): Generator<Command> {
-    const session = this.rng.int(1, 5);
+    const session = this.random.int(1, 5);
     const keys = { oldKey: "00", newKey: "01" };
-    yield this.rng.pick<Command>([
+    yield this.random.pick<Command>([
       { kind: "CancelOrder", stampMs, session, orderId: this.state.position },
       { kind: "CancelAll", stampMs, session, market: -1 },
       { kind: "CancelAfter", stampMs, session, afterMs: 1_000 },
@@ -172,16 +184,16 @@ class Flow {
   private *trade(trader: Trader): Generator<Command> {
     const session = this.traders.sessionOf(trader);
     if (session === null) return;
-    const market = this.rng.pick(this.state.markets);
+    const market = this.random.pick(this.state.markets);
     yield this.orders.any(session, market, this.accountOf(session));
   }
 
   /** Its own order, somebody else's, or none. */
   private cancel(session: number, account: Account): Command {
-    const { rng, state } = this;
+    const { random, state } = this;
     const own = openOrders(account);
-    let orderId = rng.int(1, state.position);
-    if (own.length > 0 && rng.chance(0.9)) orderId = rng.pick(own).id;
+    let orderId = random.int(1, state.position);
+    if (own.length > 0 && random.chance(0.9)) orderId = random.pick(own).id;
     return { kind: "CancelOrder", stampMs: this.stamp(), session, orderId };
   }
 }

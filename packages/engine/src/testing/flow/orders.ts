@@ -2,6 +2,8 @@
  * One order of one trader: near the touch, so that trades are frequent, at sizes from one micro to
  * more than the wallet, and now and then wrong on purpose.
  */
+
+import type { Random } from "@perpgate/protocol/random";
 import {
   LIMIT_ORDER,
   LONG,
@@ -15,13 +17,12 @@ import {
 import type { Account, Market, Order, Position } from "../reference/state.js";
 import { positionOf } from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
-import type { Rng } from "./random.js";
 import { spoil } from "./spoil.js";
 import type { Signed } from "./traders.js";
 
 export class Orders {
   constructor(
-    private readonly rng: Rng,
+    private readonly random: Random,
     private readonly venue: ReferenceVenue,
     private readonly stamp: () => number,
     private readonly wrong: number,
@@ -29,9 +30,9 @@ export class Orders {
 
   /** Anything that a trader might send. */
   any(session: Signed, market: Market, account: Account): PlaceOrder {
-    const { rng } = this;
+    const { random } = this;
     const position = positionOf(this.venue.state, account.number, market.number);
-    const type = rng.pick<OrderType>([
+    const type = random.pick<OrderType>([
       LIMIT_ORDER,
       LIMIT_ORDER,
       LIMIT_ORDER,
@@ -40,7 +41,7 @@ export class Orders {
     ]);
     const side = this.side(position);
     const reducing = side > 0 ? position.lots < 0n : position.lots > 0n;
-    const reduceOnly = rng.chance(reducing ? 0.35 : 0.02);
+    const reduceOnly = random.chance(reducing ? 0.35 : 0.02);
     const { leverage, margin } = this.size(market, account, position);
     const order: PlaceOrder = {
       kind: "PlaceOrder",
@@ -55,11 +56,11 @@ export class Orders {
       leverage,
       priceTicks: this.price(market, side, type),
       reduceOnly,
-      postOnly: type === LIMIT_ORDER && rng.chance(0.15),
+      postOnly: type === LIMIT_ORDER && random.chance(0.15),
     };
     return this.remember(
       session,
-      rng.chance(this.wrong) ? spoil(rng, this.venue, order, session) : order,
+      random.chance(this.wrong) ? spoil(random, this.venue, order, session) : order,
     );
   }
 
@@ -90,18 +91,18 @@ export class Orders {
   }
 
   private side(position: Position): Side {
-    if (position.lots === 0n) return this.rng.chance(0.5) ? LONG : SHORT;
+    if (position.lots === 0n) return this.random.chance(0.5) ? LONG : SHORT;
     const toward: Side = position.lots > 0n ? LONG : SHORT;
-    return this.rng.chance(0.5) ? toward : toward === LONG ? SHORT : LONG;
+    return this.random.chance(0.5) ? toward : toward === LONG ? SHORT : LONG;
   }
 
   private nonce(session: Signed): number {
-    const { rng } = this;
+    const { random } = this;
     const next = session.nextNonce;
-    if (rng.chance(0.02)) return Math.max(0, next - rng.int(1, 3_000));
-    if (rng.chance(0.01)) return this.belowWindow(session);
-    if (rng.chance(0.02)) return next + rng.int(1, 50);
-    session.nextNonce += rng.chance(0.05) ? rng.int(2, 9) : 1;
+    if (random.chance(0.02)) return Math.max(0, next - random.int(1, 3_000));
+    if (random.chance(0.01)) return this.belowWindow(session);
+    if (random.chance(0.02)) return next + random.int(1, 50);
+    session.nextNonce += random.chance(0.05) ? random.int(2, 9) : 1;
     return next;
   }
 
@@ -109,12 +110,12 @@ export class Orders {
   private belowWindow(session: Signed): number {
     const known = this.venue.state.sessions.get(session.number)?.nonces.keys() ?? [];
     const lowest = [...known].reduce((a, b) => Math.min(a, b), session.nextNonce);
-    return Math.max(0, lowest - this.rng.int(0, 2));
+    return Math.max(0, lowest - this.random.int(0, 2));
   }
 
   private closing(position: Position): number {
-    if (this.rng.chance(0.5)) return 10 ** 12;
-    return Math.max(1, Math.floor(Math.abs(Number(position.cost)) * this.rng.float()));
+    if (this.random.chance(0.5)) return 10 ** 12;
+    return Math.max(1, Math.floor(Math.abs(Number(position.cost)) * this.random.next()));
   }
 
   /** Leverage and margin, mostly such that the tiers allow them together. */
@@ -123,52 +124,53 @@ export class Orders {
     account: Account,
     position: Position,
   ): { leverage: number; margin: number } {
-    const { rng } = this;
+    const { random } = this;
     const { tiers, microsPerTickLot, takerFeePpm } = market.config;
     const rows = tiers.map((tier) => tier.maxLeverage);
-    const leverage = rng.chance(0.4) ? rng.pick([1, ...rows]) : rng.int(1, rows[0] ?? 1);
+    const leverage = random.chance(0.4) ? random.pick([1, ...rows]) : random.int(1, rows[0] ?? 1);
     const wallet = Math.max(100, Number(account.wallet));
     const lot = Number(market.mark) * microsPerTickLot;
     const top = tiers.at(-1)?.upToMicros ?? 0;
     const usable = Math.min(wallet * leverage, top);
-    const kind = rng.weighted({ part: 50, most: 8, all: 5, lots: 12, micros: 3, over: 2 });
+    const kind = random.weighted({ part: 50, most: 8, all: 5, lots: 12, micros: 3, over: 2 });
     const exact = Math.floor((wallet * 1e6) / (1e6 + leverage * takerFeePpm));
     const notional = {
-      part: usable * rng.float() ** 2 * 0.25,
-      most: usable * (0.2 + 0.8 * rng.float()),
-      all: (exact + rng.int(-1, 1)) * leverage,
-      lots: lot * rng.pick([1, 1, 2, 3, 10, 100]) + leverage * rng.int(-1, 1),
-      micros: rng.int(1, 2_000) * leverage,
-      over: wallet * leverage * (1 + rng.float()),
+      part: usable * random.next() ** 2 * 0.25,
+      most: usable * (0.2 + 0.8 * random.next()),
+      all: (exact + random.int(-1, 1)) * leverage,
+      lots: lot * random.pick([1, 1, 2, 3, 10, 100]) + leverage * random.int(-1, 1),
+      micros: random.int(1, 2_000) * leverage,
+      over: wallet * leverage * (1 + random.next()),
     }[kind];
     const held = Math.abs(Number(position.lots)) * lot;
     const tier = tiers.find((each) => held + notional * 1.01 <= each.upToMicros);
-    const allowed = rng.chance(0.9) ? Math.min(leverage, tier?.maxLeverage ?? 1) : leverage;
+    const allowed = random.chance(0.9) ? Math.min(leverage, tier?.maxLeverage ?? 1) : leverage;
     return { leverage: allowed, margin: Math.max(1, Math.floor(notional / allowed)) };
   }
 
   price(market: Market, side: Side, type: OrderType): number {
-    const { rng } = this;
+    const { random } = this;
     const mark = Number(market.mark);
-    if (mark === 0) return rng.int(0, 100);
+    if (mark === 0) return random.int(0, 100);
     const step = Math.max(1, Math.round(mark / 20_000));
-    const away = (share: number): number => Math.max(1, Math.round(mark * share * rng.float()));
+    const away = (share: number): number => Math.max(1, Math.round(mark * share * random.next()));
     if (type === STOP_ORDER) {
-      if (rng.chance(0.04)) return this.farPrice(mark);
-      return Math.max(1, mark + side * (rng.chance(0.05) ? -away(0.02) : away(0.03)));
+      if (random.chance(0.04)) return this.farPrice(mark);
+      return Math.max(1, mark + side * (random.chance(0.05) ? -away(0.02) : away(0.03)));
     }
-    if (type === MARKET_ORDER) return rng.chance(0.7) ? 0 : Math.max(1, mark + side * away(0.02));
+    if (type === MARKET_ORDER)
+      return random.chance(0.7) ? 0 : Math.max(1, mark + side * away(0.02));
     const bid = this.touch(market.bids, mark, -step);
     const ask = this.touch(market.asks, mark, step);
     const [own, other] = side === LONG ? [bid, ask] : [ask, bid];
     const band = Math.floor((mark * market.config.bandPpm) / 1e6);
-    const kind = rng.weighted({ join: 40, cross: 25, near: 30, wide: 6, edge: 3, far: 1 });
+    const kind = random.weighted({ join: 40, cross: 25, near: 30, wide: 6, edge: 3, far: 1 });
     const price = {
-      join: own + step * rng.int(-3, 3),
-      cross: other + step * rng.int(-1, 3) * side,
+      join: own + step * random.int(-3, 3),
+      cross: other + step * random.int(-1, 3) * side,
       near: mark - side * away(0.006),
-      wide: mark + rng.pick([LONG, SHORT]) * away(0.08),
-      edge: mark + side * (band + rng.int(-1, 1)),
+      wide: mark + random.pick([LONG, SHORT]) * away(0.08),
+      edge: mark + side * (band + random.int(-1, 1)),
       far: this.farPrice(mark),
     }[kind];
     return Math.max(1, price);
@@ -177,12 +179,12 @@ export class Orders {
   /** The best price of a side, unless the mark has left it behind. */
   private touch(orders: readonly Order[], mark: number, step: number): number {
     const best = Number(orders[0]?.price ?? 0n);
-    const usable = Math.abs(best - mark) < mark * 0.04 + 2 || this.rng.chance(0.1);
+    const usable = Math.abs(best - mark) < mark * 0.04 + 2 || this.random.chance(0.1);
     return best > 0 && usable ? best : mark + step;
   }
 
   private farPrice(mark: number): number {
     const low = Math.ceil(mark / 10);
-    return this.rng.pick([low - 1, low, mark * 10, mark * 10 + 1]);
+    return this.random.pick([low - 1, low, mark * 10, mark * 10 + 1]);
   }
 }

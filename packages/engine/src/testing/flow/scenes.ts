@@ -2,6 +2,8 @@
  * Scenes: short runs of commands that lead to what random trading rarely reaches. Each is a story
  * that could happen on a venue.
  */
+
+import type { Random } from "@perpgate/protocol/random";
 import {
   type Command,
   LIMIT_ORDER,
@@ -14,7 +16,6 @@ import {
 import { type Market, positionOf } from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
 import type { Orders } from "./orders.js";
-import type { Rng } from "./random.js";
 import type { Signed, Trader, Traders } from "./traders.js";
 
 interface Actor {
@@ -27,7 +28,7 @@ interface Actor {
 
 export class Scenes {
   constructor(
-    private readonly rng: Rng,
+    private readonly random: Random,
     private readonly venue: ReferenceVenue,
     private readonly traders: Traders,
     private readonly orders: Orders,
@@ -47,7 +48,7 @@ export class Scenes {
       actors.push({ trader, session, account, wallet, lots });
     }
     return actors
-      .map((actor) => ({ actor, place: this.rng.next() }))
+      .map((actor) => ({ actor, place: this.random.next() }))
       .sort((a, b) => a.place - b.place)
       .map(({ actor }) => actor);
   }
@@ -67,22 +68,22 @@ export class Scenes {
    * the winners close against newcomers, who will stand in the way of deleveraging.
    */
   *crash(market: Market): Generator<Command> {
-    const { rng } = this;
-    const down = rng.chance(0.5);
+    const { random } = this;
+    const down = random.chance(0.5);
     const winner: Side = down ? SHORT : LONG;
-    const size = 0.02 + 0.28 * rng.float() ** 2;
-    const pulled = rng.float() * rng.float();
+    const size = 0.02 + 0.28 * random.next() ** 2;
+    const pulled = random.next() * random.next();
     for (const { session } of this.actors(market)) {
-      if (!rng.chance(pulled)) continue;
-      const number = rng.chance(0.5) ? market.number : -1;
+      if (!random.chance(pulled)) continue;
+      const number = random.chance(0.5) ? market.number : -1;
       const stampMs = this.stamp();
       yield { kind: "CancelAll", stampMs, session: session.number, market: number };
     }
     yield this.moveIndex(market, down ? 1 - size : 1 + size);
-    if (rng.chance(0.4)) return;
-    const away = rng.chance(0.5) ? 0 : -winner * 0.002;
-    const price = Math.max(1, Math.round(Number(market.mark) * (1 + away * rng.float())));
-    let budget = rng.int(2, 16);
+    if (random.chance(0.4)) return;
+    const away = random.chance(0.5) ? 0 : -winner * 0.002;
+    const price = Math.max(1, Math.round(Number(market.mark) * (1 + away * random.next())));
+    let budget = random.int(2, 16);
     for (const actor of this.actors(market)) {
       if (budget === 0) break;
       const held = actor.lots > 0n ? LONG : actor.lots < 0n ? SHORT : 0;
@@ -97,16 +98,16 @@ export class Scenes {
           priceTicks: price,
         });
       } else if (held === 0) {
-        const leverage = rng.pick(market.config.tiers).maxLeverage;
+        const leverage = random.pick(market.config.tiers).maxLeverage;
         const most = Math.min(actor.wallet * 0.9, this.topOf(market) / leverage / 2);
         yield this.orders.of(actor.session, market, {
           side: winner,
           type: LIMIT_ORDER,
           priceTicks: price,
           leverage,
-          marginMicros: Math.max(1, Math.floor(most * rng.float())),
+          marginMicros: Math.max(1, Math.floor(most * random.next())),
         });
-      } else if (rng.chance(0.3)) {
+      } else if (random.chance(0.3)) {
         // A loser tries to get out below its bankruptcy price.
         const side: Side = held === LONG ? SHORT : LONG;
         const close = { side, marginMicros: 10 ** 12, reduceOnly: true };
@@ -118,21 +119,21 @@ export class Scenes {
 
   /** Everybody hides behind the same line; then the mark walks through it. */
   *stopCluster(market: Market): Generator<Command> {
-    const { rng } = this;
-    const side = rng.pick<Side>([LONG, SHORT]);
-    const wanted = rng.int(200, 420);
+    const { random } = this;
+    const side = random.pick<Side>([LONG, SHORT]);
+    const wanted = random.int(200, 420);
     const actors = this.actors(market);
     for (let placed = 0; placed < wanted; placed++) {
-      const actor = rng.pick(actors);
-      const offset = Number(market.mark) * (0.001 + 0.012 * rng.float());
+      const actor = random.pick(actors);
+      const offset = Number(market.mark) * (0.001 + 0.012 * random.next());
       const most = Math.min(actor.wallet, this.topOf(market) / 10) / 20;
       yield this.orders.of(actor.session, market, {
         side,
         type: STOP_ORDER,
         priceTicks: Math.max(1, Math.round(Number(market.mark) + side * offset)),
-        leverage: rng.int(1, 8),
-        marginMicros: Math.max(1, Math.floor(most * rng.float())),
-        reduceOnly: rng.chance(0.2),
+        leverage: random.int(1, 8),
+        marginMicros: Math.max(1, Math.floor(most * random.next())),
+        reduceOnly: random.chance(0.2),
       });
     }
     yield this.moveIndex(market, 1 + side * 0.018);
@@ -140,24 +141,24 @@ export class Scenes {
 
   /** Everybody quotes and wants the quotes gone with the connection; then the gateway starts anew. */
   *blackout(market: Market): Generator<Command> {
-    const { rng } = this;
+    const { random } = this;
     for (const { session, wallet } of this.actors(market)) {
-      if (rng.chance(0.05)) continue;
+      if (random.chance(0.05)) continue;
       const number = session.number;
       const stampMs = this.stamp();
       yield { kind: "SetSessionOption", stampMs, session: number, cancelOnDisconnect: true };
       for (let quote = 0; quote < 4; quote++) {
-        const side = rng.pick<Side>([LONG, SHORT]);
-        const away = 1 - side * (0.02 + 0.2 * rng.float());
+        const side = random.pick<Side>([LONG, SHORT]);
+        const away = 1 - side * (0.02 + 0.2 * random.next());
         yield this.orders.of(session, market, {
           side,
           type: LIMIT_ORDER,
           priceTicks: Math.max(1, Math.round(Number(market.mark) * away)),
-          marginMicros: Math.max(1, Math.floor((wallet / 40) * rng.float())),
+          marginMicros: Math.max(1, Math.floor((wallet / 40) * random.next())),
         });
       }
     }
-    yield { kind: "Resume", stampMs: this.venue.state.time + rng.int(0, 5_000) };
+    yield { kind: "Resume", stampMs: this.venue.state.time + random.int(0, 5_000) };
     // Some are back before their turn has come: what they send now is not meant.
     for (const { session, wallet } of this.actors(market).slice(0, 10)) {
       yield this.orders.of(session, market, {
@@ -171,8 +172,8 @@ export class Scenes {
 
   /** A few large accounts sell to hundreds of small ones at full leverage; then the floor drops. */
   *herd(market: Market): Generator<Command> {
-    const { rng } = this;
-    const up = rng.chance(0.3);
+    const { random } = this;
+    const up = random.chance(0.3);
     const small: Side = up ? SHORT : LONG;
     const large: Side = up ? LONG : SHORT;
     const actors = this.actors(market);
@@ -196,14 +197,14 @@ export class Scenes {
         marginMicros: Math.max(1, Math.floor(Math.min(buyer.wallet / 20, top / most / 40))),
       });
     }
-    if (rng.chance(0.5)) {
+    if (random.chance(0.5)) {
       for (const { session } of sellers) {
         const stampMs = this.stamp();
         yield { kind: "CancelAll", stampMs, session: session.number, market: market.number };
       }
     }
     for (const actor of actors.slice(0, 80)) {
-      const offset = Number(market.mark) * 0.01 * rng.float();
+      const offset = Number(market.mark) * 0.01 * random.next();
       yield this.orders.of(actor.session, market, {
         side: large,
         type: STOP_ORDER,
@@ -211,6 +212,6 @@ export class Scenes {
         marginMicros: Math.max(1, Math.floor(actor.wallet / 50)),
       });
     }
-    yield this.moveIndex(market, 1 + large * (0.03 + 0.05 * rng.float()));
+    yield this.moveIndex(market, 1 + large * (0.03 + 0.05 * random.next()));
   }
 }

@@ -1,13 +1,14 @@
 /**
  * What happens to everybody: ticks, indexes, crashes, silent feeds, pauses, and operators.
  */
+
+import type { Random } from "@perpgate/protocol/random";
 import type { Command } from "../../commands.js";
 import { type CohortStage, HOUR_MS, type VenueConfig } from "../../config.js";
 import type { Market } from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
 import { FEW_TICKS } from "./listing.js";
 import type { Profile } from "./profiles.js";
-import type { Rng } from "./random.js";
 import type { Scenes } from "./scenes.js";
 import type { Traders } from "./traders.js";
 
@@ -16,7 +17,7 @@ export class Weather {
   private readonly silentUntil = new Map<number, number>();
 
   constructor(
-    private readonly rng: Rng,
+    private readonly random: Random,
     private readonly profile: Profile,
     private readonly venue: ReferenceVenue,
     private readonly traders: Traders,
@@ -25,51 +26,51 @@ export class Weather {
   ) {}
 
   tick(): Command {
-    const { rng } = this;
+    const { random } = this;
     const last = this.venue.state.lastTick / 200;
-    if (rng.chance(0.01)) return { kind: "Tick", slot: last + rng.pick([-1, 0, 6, 40]) };
-    return { kind: "Tick", slot: last + (rng.chance(0.1) ? rng.int(2, 5) : 1) };
+    if (random.chance(0.01)) return { kind: "Tick", slot: last + random.pick([-1, 0, 6, 40]) };
+    return { kind: "Tick", slot: last + (random.chance(0.1) ? random.int(2, 5) : 1) };
   }
 
   *slot(): Generator<Command> {
-    const { rng, profile, scenes } = this;
+    const { random, profile, scenes } = this;
     const { state } = this.venue;
     for (const market of state.markets) {
-      if (rng.chance(profile.silence)) {
-        this.silentUntil.set(market.number, state.time + rng.int(8_000, 25_000));
+      if (random.chance(profile.silence)) {
+        this.silentUntil.set(market.number, state.time + random.int(8_000, 25_000));
       }
       if (state.time < (this.silentUntil.get(market.number) ?? 0)) continue;
-      if (rng.chance(0.5)) yield this.walkIndex(market);
+      if (random.chance(0.5)) yield this.walkIndex(market);
     }
-    const market = rng.pick(state.markets);
-    if (rng.chance(profile.crash)) yield* scenes.crash(market);
-    if (rng.chance(profile.stopCluster)) yield* scenes.stopCluster(market);
-    if (rng.chance(profile.herd)) yield* scenes.herd(market);
-    if (rng.chance(profile.blackout)) yield* scenes.blackout(market);
-    if (rng.chance(profile.resume)) yield* this.pause();
-    if (rng.chance(profile.cohort) || (state.cohort !== "open" && rng.chance(0.05))) {
+    const market = random.pick(state.markets);
+    if (random.chance(profile.crash)) yield* scenes.crash(market);
+    if (random.chance(profile.stopCluster)) yield* scenes.stopCluster(market);
+    if (random.chance(profile.herd)) yield* scenes.herd(market);
+    if (random.chance(profile.blackout)) yield* scenes.blackout(market);
+    if (random.chance(profile.resume)) yield* this.pause();
+    if (random.chance(profile.cohort) || (state.cohort !== "open" && random.chance(0.05))) {
       yield this.cohort();
     }
-    if (rng.chance(profile.configure)) yield this.configure();
+    if (random.chance(profile.configure)) yield this.configure();
     // A silence ends by itself only when time passes: let it.
-    if (this.silentUntil.size > 0 && rng.chance(profile.silence * 5)) {
+    if (this.silentUntil.size > 0 && random.chance(profile.silence * 5)) {
       for (let at = 0; at < 12; at++) yield { kind: "Tick", slot: state.lastTick / 200 + 5 };
     }
   }
 
   private walkIndex(market: Market): Command {
-    const { rng, profile } = this;
+    const { random, profile } = this;
     const start = profile.startIndex[market.number] ?? 30;
     const index = Number(market.index ?? BigInt(start));
-    const noise = rng.float() + rng.float() + rng.float() - 1.5;
+    const noise = random.next() + random.next() + random.next() - 1.5;
     // A pull back to the start keeps a long run within the range that its tiers were made for.
     const pull = 0.01 * Math.log(start / index);
     const moved = index * (1 + (noise * 2 * profile.stepPpm) / 1e6 + pull);
-    const jitter = index < 1_000 && rng.chance(0.3) ? rng.int(-1, 1) : 0;
+    const jitter = index < 1_000 && random.chance(0.3) ? random.int(-1, 1) : 0;
     const indexTicks = Math.min(2 ** 30, Math.max(1, Math.round(moved) + jitter));
     const stampMs = this.stamp();
-    if (rng.chance(0.002)) {
-      const [number, ticks] = rng.pick([
+    if (random.chance(0.002)) {
+      const [number, ticks] = random.pick([
         [99, 1],
         [market.number, 0],
         [market.number, 1.5],
@@ -82,40 +83,40 @@ export class Weather {
 
   /** The writer was away: seconds, or hours with funding due. */
   private *pause(): Generator<Command> {
-    const { rng } = this;
+    const { random } = this;
     const { state } = this.venue;
-    const away = rng.pick([rng.int(0, 20_000), HOUR_MS, rng.int(0, 4 * HOUR_MS)]);
-    const stampMs = state.time + (rng.chance(0.05) ? -5_000 : away);
-    yield rng.chance(0.3)
+    const away = random.pick([random.int(0, 20_000), HOUR_MS, random.int(0, 4 * HOUR_MS)]);
+    const stampMs = state.time + (random.chance(0.05) ? -5_000 : away);
+    yield random.chance(0.3)
       ? { kind: "Resume", stampMs, afterPause: true }
       : { kind: "Resume", stampMs };
-    for (const market of state.markets) if (rng.chance(0.8)) yield this.walkIndex(market);
+    for (const market of state.markets) if (random.chance(0.8)) yield this.walkIndex(market);
     yield this.tick();
   }
 
   private cohort(): Command {
-    const { rng, traders } = this;
-    const stage: CohortStage = rng.pick(["open", "open", "open", "allowlist", "closed"]);
+    const { random, traders } = this;
+    const stage: CohortStage = random.pick(["open", "open", "open", "allowlist", "closed"]);
     const some = (): string[] =>
-      traders.all.filter(() => rng.chance(0.3)).map((trader) => trader.address);
+      traders.all.filter(() => random.chance(0.3)).map((trader) => trader.address);
     return {
       kind: "SetCohort",
       stampMs: this.stamp(),
       stage,
       allow: some(),
-      disallow: rng.chance(0.3) ? some() : [],
+      disallow: random.chance(0.3) ? some() : [],
     };
   }
 
   /** Other fees, tiers and limits, a new market, or a configuration that cannot be taken. */
   private configure(): Command {
-    const { rng, profile } = this;
+    const { random, profile } = this;
     const { state } = this.venue;
-    const part = rng.pick([1, 1, 1, 2]);
+    const part = random.pick([1, 1, 1, 2]);
     const markets = state.config.markets.map((market, number) => ({
       ...market,
-      takerFeePpm: rng.pick([500, 500, 900, 0]),
-      makerFeePpm: rng.pick([200, 200, 700, 0]),
+      takerFeePpm: random.pick([500, 500, 900, 0]),
+      makerFeePpm: random.pick([200, 200, 700, 0]),
       tiers: (profile.config.markets[number] ?? FEW_TICKS.config).tiers.map((tier) => {
         return { ...tier, upToMicros: tier.upToMicros / part };
       }),
@@ -123,7 +124,7 @@ export class Weather {
     const config: VenueConfig = {
       ...state.config,
       markets,
-      maxOpenOrders: rng.pick([profile.config.maxOpenOrders, 3]),
+      maxOpenOrders: random.pick([profile.config.maxOpenOrders, 3]),
     };
     const added = { ...FEW_TICKS.config, symbol: `NEW${markets.length}USD` };
     const wrong: VenueConfig[] = [
@@ -131,10 +132,10 @@ export class Weather {
       { ...config, markets: markets.slice(1) },
       { ...config, attestorKind: "chain" },
     ];
-    const kind = rng.weighted({ parameters: 6, listing: 2, wrong: 2 });
+    const kind = random.weighted({ parameters: 6, listing: 2, wrong: 2 });
     const full = markets.length > profile.config.markets.length + 1;
     const stampMs = this.stamp();
-    if (kind === "wrong") return { kind: "Configure", stampMs, config: rng.pick(wrong) };
+    if (kind === "wrong") return { kind: "Configure", stampMs, config: random.pick(wrong) };
     if (kind === "parameters" || full) return { kind: "Configure", stampMs, config };
     return { kind: "Configure", stampMs, config: { ...config, markets: [...markets, added] } };
   }

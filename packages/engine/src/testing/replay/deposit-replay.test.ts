@@ -3,23 +3,24 @@
  * own snapshot says and is, after every command, the same as one that runs on.
  * PERPGATE_DEPOSIT_SEEDS=n sets the number of flows.
  */
+
+import { Random } from "@perpgate/protocol/random";
 import { describe, expect, test } from "vitest";
 import { audit } from "../../audit.js";
 import { Engine } from "../../engine.js";
 import { REFUSALS } from "../../reasons.js";
 import { type DepositFlow, depositCommands } from "../flow/deposit-flow.js";
-import { Rng } from "../flow/random.js";
 
 const SEEDS = Number(process.env.PERPGATE_DEPOSIT_SEEDS ?? 20);
 const COUNT = 200;
 
 /** Runs one flow; answers what it came across. */
 function run(flow: DepositFlow, seed: number, seen: Set<string>): void {
-  const rng = new Rng(seed, `deposits ${flow}`);
-  const restarts = new Rng(seed, "restarts");
+  const random = new Random(seed, `deposits ${flow}`);
+  const restarts = new Random(seed, "restarts");
   const live = new Engine();
   let restored = new Engine();
-  for (const command of depositCommands(flow, rng, COUNT, live)) {
+  for (const command of depositCommands(flow, random, COUNT, live)) {
     const where = `${flow}:${seed} position ${live.seq + 1} ${JSON.stringify(command)}`;
     const wasRejected = isRejected(live, command);
     const expected = live.apply(command);

@@ -2,10 +2,11 @@
  * The same commands give the same bytes: of events, of state, on every engine, whole or from any
  * snapshot on. PERPGATE_REPLAY=n sets the number of commands.
  */
+
+import { Random } from "@perpgate/protocol/random";
 import { describe, expect, test } from "vitest";
 import { Engine } from "../../engine.js";
 import { PROFILES, type ProfileName } from "../flow/profiles.js";
-import { Rng } from "../flow/random.js";
 import { recording, replayed, sha256 } from "./recording.js";
 
 const COUNT = Number(process.env.PERPGATE_REPLAY ?? 700);
@@ -20,9 +21,9 @@ describe(`replay of ${COUNT} commands, seed ${SEED}`, () => {
       expect(secondEvents).toBe(events);
       const hash = whole.stateHash(sha256);
       expect(second.stateHash(sha256)).toBe(hash);
-      const rng = new Rng(SEED, `snapshots ${profile}`);
+      const random = new Random(SEED, `snapshots ${profile}`);
       for (let i = 0; i < 4; i++) {
-        const at = rng.int(0, list.length);
+        const at = random.int(0, list.length);
         const [first] = replayed(list.slice(0, at));
         const restored = Engine.restore(first.snapshot());
         expect(restored.snapshot(), `snapshot at ${at}`).toEqual(first.snapshot());

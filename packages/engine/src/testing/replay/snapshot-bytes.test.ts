@@ -1,8 +1,9 @@
 /** Snapshots that were cut off or changed: refused, or at least never taken for the original. */
+
+import { Random } from "@perpgate/protocol/random";
 import { describe, expect, test } from "vitest";
 import { audit } from "../../audit.js";
 import { Engine } from "../../engine.js";
-import { Rng } from "../flow/random.js";
 import { recording, replayed } from "./recording.js";
 
 const SEED = 13;
@@ -28,9 +29,9 @@ function count(fates: Map<string, number>, key: string): void {
 
 describe(`a snapshot of ${original.length} bytes`, () => {
   test("cut off anywhere: refused", () => {
-    const rng = new Rng(SEED, "cuts");
+    const random = new Random(SEED, "cuts");
     const lengths = new Set<number>([0, 1, 7, 8, original.length - 1, original.length - 8]);
-    while (lengths.size < 400) lengths.add(rng.int(0, original.length - 1));
+    while (lengths.size < 400) lengths.add(random.int(0, original.length - 1));
     for (const length of lengths) {
       expect(fate(original.slice(0, length)), `${length} bytes`).toBe("refused");
     }
@@ -52,11 +53,11 @@ describe(`a snapshot of ${original.length} bytes`, () => {
 
   test("one byte changed: never the same state again", () => {
     const fates = new Map<string, number>();
-    const rng = new Rng(SEED, "bytes");
+    const random = new Random(SEED, "bytes");
     for (let i = 0; i < 3_000; i++) {
-      const at = rng.int(0, original.length - 1);
+      const at = random.int(0, original.length - 1);
       const changed = original.slice();
-      changed[at] = changed[at]! ^ (1 << rng.int(0, 7));
+      changed[at] = changed[at]! ^ (1 << random.int(0, 7));
       count(fates, fate(changed));
     }
     console.log(`one bit changed: ${[...fates].map(([key, n]) => `${n} ${key}`).join(", ")}`);

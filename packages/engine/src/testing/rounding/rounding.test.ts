@@ -5,11 +5,12 @@
  *
  * PERPGATE_TINY_TRADES=n sets how many fills the long run makes.
  */
+
+import { Random } from "@perpgate/protocol/random";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { audit } from "../../audit.js";
 import { LIMIT_ORDER, LONG, SHORT, type Side } from "../../commands.js";
-import { Rng } from "../flow/random.js";
 import { DUST, type Listing, SMALL_TIERS } from "../scenarios/listing.js";
 import { Venue } from "../scenarios/venue.js";
 import { TinyTrades } from "./tiny-trades.js";
@@ -25,20 +26,20 @@ describe(`${FILLS} tiny trades, seed ${SEED}: all traders together never gain a 
   ];
   for (const [what, listing, indexTicks, depositMicros] of rows) {
     test(what, () => {
-      const rng = new Rng(SEED, what);
+      const random = new Random(SEED, what);
       const venue = new TinyTrades(listing, TRADERS, depositMicros, indexTicks);
       let owned = venue.owned();
       expect(owned).toBe(TRADERS * depositMicros);
       const width = Math.max(1, Math.floor(indexTicks * 0.02));
       for (let sent = 1; venue.fills < FILLS / rows.length; sent++) {
         if (sent > 20 * FILLS) expect.fail(`only ${venue.fills} fills: they have stopped trading`);
-        if (sent % 1_000 === 0) venue.tick(indexTicks + rng.int(-width, width) / 4);
+        if (sent % 1_000 === 0) venue.tick(indexTicks + random.int(-width, width) / 4);
         if (sent % 50_000 === 0) venue.hour();
-        const member = rng.int(0, TRADERS - 1);
+        const member = random.int(0, TRADERS - 1);
         if (sent % 40 === 0) venue.cancels(member);
-        const side: Side = rng.pick<Side>([LONG, SHORT]);
-        const price = indexTicks + rng.int(-width, width);
-        venue.place(member, side, LIMIT_ORDER, price, rng.int(1, 7), rng.int(1, 5));
+        const side: Side = random.pick<Side>([LONG, SHORT]);
+        const price = indexTicks + random.int(-width, width);
+        venue.place(member, side, LIMIT_ORDER, price, random.int(1, 7), random.int(1, 5));
         const now = venue.owned();
         if (now > owned) expect.fail(`seed ${SEED}, command ${sent}: +${now - owned} micros`);
         owned = now;

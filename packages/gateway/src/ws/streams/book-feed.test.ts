@@ -4,10 +4,11 @@
  */
 
 import { BookMirror } from "@perpgate/protocol";
+import { Random } from "@perpgate/protocol/random";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningVenue, runVenue } from "../../venue/testing/running-venue.js";
 import { type ConnectedPair, SocketPairs } from "../testing/connected-pair.js";
-import { Chance, OrderFlow } from "../testing/order-flow.js";
+import { OrderFlow } from "../testing/order-flow.js";
 import type { Frame } from "../testing/stream-client.js";
 import { BookFeed } from "./book-feed.js";
 import { FrameScheduler } from "./frame-scheduler.js";
@@ -22,7 +23,7 @@ let flow: OrderFlow;
 
 beforeAll(async () => {
   at = await runVenue({}, afterAll);
-  flow = new OrderFlow(at.venue, new Chance(5), at.nowMs);
+  flow = new OrderFlow(at.venue, new Random(5), at.nowMs);
   await flow.signIn();
   await flow.run(200);
 });

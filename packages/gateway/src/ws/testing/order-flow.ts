@@ -4,6 +4,7 @@
  * as the gateway would, without the cost of signatures.
  */
 
+import type { Random } from "@perpgate/protocol/random";
 import { NO_EVIDENCE, type Venue } from "@perpgate/venue";
 import type { VenueCommand } from "../../venue/venue-link.js";
 
@@ -11,19 +12,6 @@ const KEY = "ab".repeat(32);
 const TRADERS = 8;
 const LEVERAGE = 10;
 const HOUR_MS = 3_600_000;
-
-/** A small generator whose whole state is one number, so that a seed replays a run. */
-export class Chance {
-  constructor(private state: number) {}
-
-  /** A whole number from 0 below `bound`. */
-  below(bound: number): number {
-    this.state = (this.state + 0x6d2b79f5) >>> 0;
-    let x = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
-    x = (x + Math.imul(x ^ (x >>> 7), 61 | x)) ^ x;
-    return ((x ^ (x >>> 14)) >>> 0) % bound;
-  }
-}
 
 interface OpenOrder {
   readonly session: number;
@@ -38,7 +26,7 @@ export class OrderFlow {
 
   constructor(
     private readonly venue: Venue,
-    private readonly chance: Chance,
+    private readonly random: Random,
     private readonly nowMs: () => number,
   ) {}
 
@@ -70,14 +58,14 @@ export class OrderFlow {
   }
 
   private step(): Promise<number> {
-    const roll = this.chance.below(100);
+    const roll = this.random.below(100);
     if (roll < 2) return this.moveIndex();
     if (roll < 40 && this.open.length > 0) return this.cancel();
     return this.place(roll >= 90);
   }
 
   private moveIndex(): Promise<number> {
-    this.middle += this.chance.below(41) - 20;
+    this.middle += this.random.below(41) - 20;
     return this.submit({
       kind: "UpdateIndex",
       stampMs: this.nowMs(),
@@ -87,16 +75,16 @@ export class OrderFlow {
   }
 
   private cancel(): Promise<number> {
-    const at = this.chance.below(this.open.length);
+    const at = this.random.below(this.open.length);
     const [{ session, id } = { session: 0, id: 0 }] = this.open.splice(at, 1);
     return this.submit({ kind: "CancelOrder", stampMs: this.nowMs(), session, orderId: id });
   }
 
   private place(isTaking: boolean): Promise<number> {
-    const session = this.sessions[this.chance.below(this.sessions.length)] ?? 0;
-    const side = this.chance.below(2) === 0 ? 1 : -1;
+    const session = this.sessions[this.random.below(this.sessions.length)] ?? 0;
+    const side = this.random.below(2) === 0 ? 1 : -1;
     // Behind the middle it rests; beyond it, it takes.
-    const away = isTaking ? -30 : 1 + this.chance.below(400);
+    const away = isTaking ? -30 : 1 + this.random.below(400);
     this.nonce++;
     const command: VenueCommand = {
       kind: "PlaceOrder",
@@ -107,7 +95,7 @@ export class OrderFlow {
       market: 0,
       side,
       type: 1,
-      marginMicros: (1 + this.chance.below(40)) * 100_000,
+      marginMicros: (1 + this.random.below(40)) * 100_000,
       leverage: LEVERAGE,
       priceTicks: this.middle - side * away,
       reduceOnly: false,
