@@ -1,22 +1,25 @@
 /**
- * The text that a vote signs: ASCII lines, so that anyone can check a published vote with any
- * Ed25519 tool. Every field is restricted to characters that cannot end a line, and a vote has one
- * spelling: `parseVote` returns undefined for every other. Signing and checking need a crypto library
- * and are not here.
+ * The text that a vote signs: ASCII lines, so that anyone can check a published vote with any Ed25519
+ * tool. No field can contain a line break, and each vote has exactly one text: `parseVote` returns
+ * undefined for any other. Signing and verifying need a crypto library and are not here.
  */
 
-import type { Chain, Token } from "./deposit.js";
+import { MAX_CREDITS_PER_VOTE, type Vote, type VoteCredit, type VoteToken } from "./vote.js";
 import {
-  MAX_CREDITS_PER_VOTE,
-  type Vote,
-  type VoteCredit,
-  type VoteToken,
-  type VoteVerdict,
-} from "./vote.js";
+  CHAINS,
+  isAddress,
+  isCount,
+  isHash,
+  isReasoned,
+  linesOf,
+  TOKENS,
+  VERDICTS,
+  wordOf,
+} from "./vote-fields.js";
 import { parseVoteV1, type VoteV1 } from "./vote-v1.js";
 
 export const VOTE_FORMAT = "perpgate deposit vote v2";
-/** Far more than a block's gas allows, at a hundred logs each. */
+/** Far above the number of logs that a block's gas allows, at a hundred logs per part. */
 const MAX_PARTS = 1_000;
 
 /** The lines of a well-formed vote, each ended by a line feed. */
@@ -82,7 +85,7 @@ export function parseVote(text: string): Vote | undefined {
     reason: reason === "-" ? "" : reason,
     votedAtMs: Number(time),
   };
-  // A leading zero, or a figure too large to be exact, is another spelling.
+  // Rejects leading zeros and numbers beyond 2^53.
   return isWellFormedVote(vote) && voteText(vote) === text ? vote : undefined;
 }
 
@@ -90,7 +93,7 @@ export type AnyVote =
   | { readonly format: 1; readonly vote: VoteV1 }
   | { readonly format: 2; readonly vote: Vote };
 
-/** A vote of any format that a log may hold, or undefined. */
+/** A vote of any format that a log can contain, or undefined. */
 export function parseAnyVote(text: string): AnyVote | undefined {
   const vote = parseVote(text);
   if (vote !== undefined) return { format: 2, vote };
@@ -123,20 +126,6 @@ export function isWellFormedVote(vote: Vote): boolean {
   );
 }
 
-const CHAINS: readonly Chain[] = ["ethereum", "arbitrum", "tron"];
-const TOKENS: readonly Token[] = ["USDC", "USDT"];
-const VERDICTS: readonly VoteVerdict[] = ["confirming", "credit", "reject", "reorged"];
-
-function wordOf<T extends string>(words: readonly T[], text: string | undefined): T {
-  const found = words.find((word) => word === text);
-  if (found === undefined) throw new RangeError(`no such word: ${text}`);
-  return found;
-}
-
-function linesOf(text: string): string[] {
-  return text.split("\n").slice(0, -1);
-}
-
 function tokenOfLine(line: string): VoteToken {
   const [, token, contract = ""] = line.split(" ");
   return { token: wordOf(TOKENS, token), contract };
@@ -161,11 +150,6 @@ function isTokens(tokens: readonly VoteToken[]): boolean {
   );
 }
 
-function isReasoned({ verdict, reason }: Vote): boolean {
-  const needsReason = verdict === "reject" || verdict === "reorged";
-  return needsReason ? /^[a-z][a-z0-9_]{0,63}$/.test(reason) : reason === "";
-}
-
 function isPart({ verdict, part, parts }: Vote): boolean {
   if (verdict !== "credit") return part === 1 && parts === 1;
   return isCount(part) && isCount(parts) && part >= 1 && part <= parts && parts <= MAX_PARTS;
@@ -185,16 +169,4 @@ function isCredits({ verdict, credits, tokens }: Vote): boolean {
         amountMicros > 0,
     )
   );
-}
-
-function isHash(text: string): boolean {
-  return /^[0-9a-f]{64}$/.test(text);
-}
-
-function isAddress(text: string): boolean {
-  return /^[0-9a-f]{40}$/.test(text);
-}
-
-function isCount(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0;
 }

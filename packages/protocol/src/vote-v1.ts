@@ -1,11 +1,22 @@
 /**
- * Votes of format 1, which older logs hold. They name the venue and the token of the registration,
- * and bind neither Genesis nor chain id, vault and contract; none is accepted any more. They are
- * read so that old votes can still be shown and verified.
+ * Votes of format 1, found in logs of older versions. They bind the venue's name and the token of the
+ * registration, but not Genesis, chain id, vault or contract. No new ones are accepted; they are read
+ * so that old votes can still be shown and verified (docs/adr/0071-vote-format-2.md).
  */
 
 import type { Chain, Token } from "./deposit.js";
-import type { VoteBlock, VoteVerdict } from "./vote.js";
+import type { VoteBlock, VoteStatement } from "./vote.js";
+import {
+  CHAINS,
+  isAddress,
+  isCount,
+  isHash,
+  isReasoned,
+  linesOf,
+  TOKENS,
+  VERDICTS,
+  wordOf,
+} from "./vote-fields.js";
 
 export interface VoteV1Credit {
   readonly logIndex: number;
@@ -14,12 +25,9 @@ export interface VoteV1Credit {
   readonly amountMicros: number;
 }
 
-export interface VoteV1 {
-  readonly verdict: VoteVerdict;
-  readonly confirmations: number;
-  readonly required: number;
+export interface VoteV1
+  extends Pick<VoteStatement, "verdict" | "confirmations" | "required" | "reason"> {
   readonly credits: readonly VoteV1Credit[];
-  readonly reason: string;
   readonly venue: string;
   readonly attestor: number;
   readonly depositId: number;
@@ -34,7 +42,7 @@ export interface VoteV1 {
 
 const FORMAT = "perpgate deposit vote v1";
 
-/** For checks and tests: nobody signs these any more. */
+/** For verification and tests; no new vote has this text. */
 export function voteV1Text(vote: VoteV1): string {
   if (!isWellFormedVoteV1(vote))
     throw new RangeError(`malformed vote on deposit ${vote.depositId}`);
@@ -83,11 +91,11 @@ export function parseVoteV1(text: string): VoteV1 | undefined {
     confirmations: Number(confirmations),
     required: Number(required),
     block: blockHash === undefined ? null : { number: Number(blockNumber), hash: blockHash },
-    credits: credits.split("\n").slice(0, -1).map(creditOf),
+    credits: linesOf(credits).map(creditOf),
     reason: reason === "-" ? "" : reason,
     votedAtMs: Number(time),
   };
-  // A leading zero, or a figure too large to be exact, is another spelling.
+  // Rejects leading zeros and numbers beyond 2^53.
   return isWellFormedVoteV1(vote) && voteV1Text(vote) === text ? vote : undefined;
 }
 
@@ -115,36 +123,11 @@ export function isWellFormedVoteV1(vote: VoteV1): boolean {
   );
 }
 
-const CHAINS: readonly Chain[] = ["ethereum", "arbitrum", "tron"];
-const TOKENS: readonly Token[] = ["USDC", "USDT"];
-const VERDICTS: readonly VoteVerdict[] = ["confirming", "credit", "reject", "reorged"];
-
-function wordOf<T extends string>(words: readonly T[], text: string | undefined): T {
-  const found = words.find((word) => word === text);
-  if (found === undefined) throw new RangeError(`no such word: ${text}`);
-  return found;
-}
-
 function creditOf(line: string): VoteV1Credit {
   const [, logIndex, address = "", amountMicros] = line.split(" ");
   return { logIndex: Number(logIndex), address, amountMicros: Number(amountMicros) };
 }
 
-function isReasoned({ verdict, reason }: VoteV1): boolean {
-  const needsReason = verdict === "reject" || verdict === "reorged";
-  return needsReason ? /^[a-z][a-z0-9_]{0,63}$/.test(reason) : reason === "";
-}
-
 function isCredit({ logIndex, address, amountMicros }: VoteV1Credit): boolean {
-  return (
-    isCount(logIndex) && isCount(amountMicros) && amountMicros > 0 && /^[0-9a-f]{40}$/.test(address)
-  );
-}
-
-function isHash(text: string): boolean {
-  return /^[0-9a-f]{64}$/.test(text);
-}
-
-function isCount(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0;
+  return isCount(logIndex) && isCount(amountMicros) && amountMicros > 0 && isAddress(address);
 }

@@ -3,10 +3,12 @@ import { describe, expect, test } from "vitest";
 import { MAX_VOTE_TEXT } from "./bridge.js";
 import { isSameScope, MAX_CREDITS_PER_VOTE, type Vote } from "./vote.js";
 import { isWellFormedVote, parseAnyVote, parseVote, voteText } from "./vote-text.js";
+import { isWellFormedVoteV1, parseVoteV1, type VoteV1, voteV1Text } from "./vote-v1.js";
 
 const count = fc.nat({ max: Number.MAX_SAFE_INTEGER });
 const hex = (digits: number) =>
   fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: digits, maxLength: digits });
+const token = fc.constantFrom("USDC" as const, "USDT" as const);
 const reason = fc.stringMatching(/^[a-z][a-z0-9_]{0,63}$/);
 const credits = fc
   .uniqueArray(fc.nat({ max: 1_000_000 }), { minLength: 1, maxLength: 5 })
@@ -17,93 +19,124 @@ const credits = fc
         .map((logIndex) =>
           fc.record({
             logIndex: fc.constant(logIndex),
-            token: fc.constantFrom("USDC" as const, "USDT" as const),
+            token,
             address: hex(40),
             amountMicros: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
           }),
         ),
     ),
   );
-
-const WHOLE = { part: 1, parts: 1 } as const;
+const fieldsOfBoth = fc.record({
+  attestor: fc.nat(),
+  depositId: count,
+  chain: fc.constantFrom("ethereum" as const, "arbitrum" as const, "tron" as const),
+  txHash: hex(64),
+  confirmations: count,
+  required: count,
+  block: fc.option(fc.record({ number: count, hash: hex(64) })),
+  votedAtMs: count,
+});
+const otherVerdicts = fc.oneof(
+  fc.constant({ verdict: "confirming" as const, credits: [], reason: "" }),
+  reason.map((why) => ({ verdict: "reject" as const, credits: [], reason: why })),
+  reason.map((why) => ({ verdict: "reorged" as const, credits: [], reason: why })),
+);
 
 const anyVote: fc.Arbitrary<Vote> = fc
-  .record({
-    venue: hex(64),
-    attestor: fc.nat(),
-    depositId: count,
-    chain: fc.constantFrom("ethereum" as const, "arbitrum" as const, "tron" as const),
-    txHash: hex(64),
-    chainId: count,
-    vault: hex(40),
-    tokens: fc.tuple(hex(40), hex(40)).map(([usdc, usdt]) => [
-      { token: "USDC" as const, contract: usdc },
-      { token: "USDT" as const, contract: usdt },
-    ]),
-    confirmations: count,
-    required: count,
-    block: fc.option(fc.record({ number: count, hash: hex(64) })),
-    votedAtMs: count,
-  })
-  .chain((base) =>
+  .tuple(
+    fieldsOfBoth,
+    fc.record({ venue: hex(64), chainId: count, vault: hex(40) }),
+    fc.tuple(hex(40), hex(40)),
     fc.oneof(
-      fc.tuple(credits, fc.integer({ min: 1, max: 500 }), fc.integer({ min: 0, max: 500 })).map(
-        ([list, part, more]): Vote => ({
-          ...base,
-          verdict: "credit",
-          credits: list,
-          reason: "",
-          part,
-          parts: part + more,
+      fc
+        .tuple(credits, fc.integer({ min: 1, max: 500 }), fc.integer({ min: 0, max: 500 }))
+        .map(([list, part, more]) => {
+          const statement = { verdict: "credit" as const, credits: list, reason: "" };
+          return { ...statement, part, parts: part + more };
         }),
-      ),
-      fc.constant<Vote>({ ...base, ...WHOLE, verdict: "confirming", credits: [], reason: "" }),
-      reason.map(
-        (why): Vote => ({ ...base, ...WHOLE, verdict: "reject", credits: [], reason: why }),
-      ),
-      reason.map(
-        (why): Vote => ({ ...base, ...WHOLE, verdict: "reorged", credits: [], reason: why }),
-      ),
+      otherVerdicts.map((statement) => ({ ...statement, part: 1, parts: 1 })),
     ),
-  );
+  )
+  .map(([both, scope, [usdc, usdt], statement]) => ({
+    ...both,
+    ...scope,
+    ...statement,
+    tokens: [
+      { token: "USDC", contract: usdc },
+      { token: "USDT", contract: usdt },
+    ],
+  }));
 
-describe("a vote's text", () => {
-  test("any vote: there and back", () => {
+const anyVoteV1: fc.Arbitrary<VoteV1> = fc
+  .tuple(
+    fieldsOfBoth,
+    fc.record({ venue: fc.stringMatching(/^[A-Za-z0-9._:-]{1,64}$/), token }),
+    fc.oneof(
+      credits.map((list) => ({
+        verdict: "credit" as const,
+        credits: list.map(({ token: _, ...credit }) => credit),
+        reason: "",
+      })),
+      otherVerdicts,
+    ),
+  )
+  .map(([both, names, statement]) => ({ ...both, ...names, ...statement }));
+
+describe("the text of a vote", () => {
+  test("any vote: parses back to itself", () => {
     fc.assert(
-      fc.property(anyVote, (vote) => {
+      fc.property(anyVote, anyVoteV1, (vote, old) => {
         expect(isWellFormedVote(vote)).toBe(true);
         expect(parseVote(voteText(vote))).toEqual(vote);
+        expect(isWellFormedVoteV1(old)).toBe(true);
+        expect(parseVoteV1(voteV1Text(old))).toEqual(old);
       }),
     );
   });
 
-  test("any other text: no vote, or the one vote that it is the text of", () => {
+  test("any changed text: rejected, or the text of exactly one vote", () => {
     fc.assert(
-      fc.property(anyVote, fc.nat(), fc.string({ maxLength: 3 }), (vote, at, change) => {
-        const text = voteText(vote);
-        const place = at % text.length;
-        const altered = text.slice(0, place) + change + text.slice(place + 1);
-        const read = parseVote(altered);
-        if (read !== undefined) expect(voteText(read)).toBe(altered);
-      }),
+      fc.property(
+        anyVote,
+        anyVoteV1,
+        fc.nat(),
+        fc.string({ maxLength: 3 }),
+        (vote, old, at, change) => {
+          const altered = (text: string): string => {
+            const place = at % text.length;
+            return text.slice(0, place) + change + text.slice(place + 1);
+          };
+          const text = altered(voteText(vote));
+          const read = parseVote(text);
+          if (read !== undefined) expect(voteText(read)).toBe(text);
+          const oldText = altered(voteV1Text(old));
+          const oldRead = parseVoteV1(oldText);
+          if (oldRead !== undefined) expect(voteV1Text(oldRead)).toBe(oldText);
+        },
+      ),
     );
   });
 
-  test("a text that goes on and on: refused in no time", () => {
+  test("ten thousand credits: rejected quickly", () => {
     const credit = `credit 1 USDT ${"ab".repeat(20)} 5\n`;
     const long = voteText(creditOf(1)).replace(credit, credit.repeat(10_000));
     expect(long.length).toBeGreaterThan(500_000);
     expect(parseVote(long)).toBeUndefined();
     expect(parseVote(long.slice(0, -1))).toBeUndefined();
+    const oldCredit = credit.replace(" USDT", "");
+    const longOld = voteV1Text(creditV1()).replace(oldCredit, oldCredit.repeat(10_000));
+    expect(longOld.length).toBeGreaterThan(500_000);
+    expect(parseVoteV1(longOld)).toBeUndefined();
+    expect(parseVoteV1(longOld.slice(0, -1))).toBeUndefined();
   });
 
-  test("the longest vote: fits what a request may hold; a longer one is none", () => {
+  test("the longest vote: fits a request; a longer one is malformed", () => {
     const most = creditOf(MAX_CREDITS_PER_VOTE);
     expect(voteText(most).length).toBeLessThan(MAX_VOTE_TEXT);
     expect(isWellFormedVote(creditOf(MAX_CREDITS_PER_VOTE + 1))).toBe(false);
   });
 
-  test("format 1: read as such, never as a vote of today", () => {
+  test("format 1: parsed as format 1 only", () => {
     const text =
       "perpgate deposit vote v1\nvenue perpgate-testnet\nattestor 0\ndeposit 7\n" +
       `transaction ethereum ${"ab".repeat(32)}\ntoken USDC\nverdict credit\n` +
@@ -118,14 +151,14 @@ test.each<[string, Partial<Vote>]>([
   ["chain id", { chainId: 11_155_111 }],
   ["vault", { vault: "99".repeat(20) }],
   ["contract", { tokens: [{ token: "USDT", contract: "99".repeat(20) }] }],
-])("scope: another %s is another scope, and another text", (_, change) => {
+])("scope: another %s makes another scope and another text", (_, change) => {
   const vote = creditOf(1);
   expect(isSameScope(vote, { ...vote })).toBe(true);
   expect(isSameScope(vote, { ...vote, ...change })).toBe(false);
   expect(voteText({ ...vote, ...change })).not.toBe(voteText(vote));
 });
 
-/** A vote to credit so many logs, with figures as long as they get. */
+/** A vote that credits this number of logs; several have the longest numbers there are. */
 function creditOf(logs: number): Vote {
   return {
     venue: "ab".repeat(32),
@@ -151,4 +184,13 @@ function creditOf(logs: number): Vote {
     parts: 1,
     votedAtMs: 1,
   };
+}
+
+function creditV1(): VoteV1 {
+  const { attestor, depositId, chain, txHash, verdict, confirmations, required, ...rest } =
+    creditOf(1);
+  const credits = rest.credits.map(({ token: _, ...credit }) => credit);
+  const subject = { venue: "v", attestor, depositId, chain, txHash, token: "USDT" as const };
+  const { block, reason, votedAtMs } = rest;
+  return { ...subject, verdict, confirmations, required, block, credits, reason, votedAtMs };
 }

@@ -1,13 +1,13 @@
 /**
- * A vote: what one attestor says about one transaction (format 2; `vote-text.ts` has its text).
+ * A vote: one attestor's verdict on one transaction (format 2; its text is in `vote-text.ts`).
  *
  * It binds everything that it depends on: the venue by the hash of its Genesis, the chain id, the
- * vault and the contracts. A vote for one venue, vault or chain says nothing about another.
+ * vault and the token contracts. A vote for one venue, vault or chain is not valid for another.
  */
 
 import type { Chain, Token } from "./deposit.js";
 
-/** `reorged` is said of credited deposits only; the others before a deposit is settled. */
+/** `reorged` applies to credited deposits; the others apply before a deposit is settled. */
 export type VoteVerdict = "confirming" | "credit" | "reject" | "reorged";
 
 export interface VoteCredit {
@@ -18,7 +18,7 @@ export interface VoteCredit {
   readonly amountMicros: number;
 }
 
-/** The part of a vote on which attestors must agree, and its progress. */
+/** The verdict on which attestors must agree, and its confirmations so far. */
 export interface VoteStatement {
   readonly verdict: VoteVerdict;
   /** Never more than `required`. */
@@ -45,7 +45,7 @@ export interface VoteToken {
   readonly contract: string;
 }
 
-/** Where deposits of a venue go on one chain: what every vote about that chain binds. */
+/** Where deposits of a venue go on one chain; bound by every vote about that chain. */
 export interface VoteScope {
   /** The venue's id: SHA-256 of the record that holds its Genesis, 64 lower-case hex digits. */
   readonly venue: string;
@@ -68,21 +68,21 @@ export interface Vote extends VoteScope, VoteStatement {
   readonly votedAtMs: number;
 }
 
-/** Keeps a vote below 9 KB, so that a request of 64 KiB holds any of them. */
+/** Keeps every vote below 9 KB, so that each fits a request of 64 KiB. */
 export const MAX_CREDITS_PER_VOTE = 100;
 
-/** What two votes on the same deposit are compared by; engines and logs know more and less. */
+/** The fields by which two votes on the same deposit are compared. */
 export interface VoteOutcome {
   readonly verdict: VoteVerdict;
   readonly reason: string;
   /** Without a token in votes of format 1. */
   readonly credits: readonly (Omit<VoteCredit, "token"> & { readonly token?: string })[];
-  /** Missing: 1. */
+  /** Defaults to 1. */
   readonly part?: number;
   readonly parts?: number;
 }
 
-/** Whether two votes say the same about the outcome; progress left out. */
+/** Whether two votes have the same outcome; confirmations are not compared. */
 export function isSameOutcome(a: VoteOutcome, b: VoteOutcome): boolean {
   return (
     a.verdict === b.verdict &&
