@@ -26,7 +26,7 @@ export function watchRisk(venue: Venue, log: VenueLogger, registry: Registry): v
   });
   const symbolOf = (market: number) => venue.listing.markets[market]?.symbol ?? String(market);
 
-  const onCommand = ({ command, events, position }: Applied): void => {
+  const onCommand = ({ command, events, seq: position }: Applied): void => {
     if (command.kind !== "Tick" && command.kind !== "Resume") return;
     for (const event of events.decode()) {
       if (event.kind === "Liquidated") {

@@ -28,10 +28,10 @@ test("the machine's clock is set back by an hour: prices go on, and age by the v
 
   time.wallMs -= 3_600_000;
   for (let round = 0; round < 3; round++) {
-    const { position } = venue;
+    const { seq: position } = venue;
     pass(250);
     await feed.refresh();
-    expect(venue.position, `round ${round}`).toBe(position + 1);
+    expect(venue.seq, `round ${round}`).toBe(position + 1);
   }
   pass(MAX_INDEX_AGE_MS);
   expect(feed.notReadyReason()).toBeUndefined();

@@ -30,7 +30,7 @@ export function measureVenue(
     help: "Position of the last command applied; it rises at least five times a second.",
     registers,
     collect() {
-      this.set(venue.position);
+      this.set(venue.seq);
     },
   });
   new Gauge({

@@ -97,7 +97,7 @@ async function openSession(): Promise<number> {
     maxNotionalMicros: 0,
     markets: [],
   } as const;
-  return venue.submitted(command, NO_EVIDENCE, ({ position }) => position);
+  return venue.submitted(command, NO_EVIDENCE, ({ seq }) => seq);
 }
 
 /** A level comes, or the one that came last goes: one command, one frame. */
@@ -129,7 +129,7 @@ async function change(market: number): Promise<Committed> {
     reduceOnly: false,
     postOnly: false,
   } as const;
-  return venue.submitted(order, NO_EVIDENCE, ({ position }) => {
+  return venue.submitted(order, NO_EVIDENCE, ({ seq: position }) => {
     resting[market] = position;
     return { atNs: String(now()) };
   });

@@ -166,7 +166,7 @@ describe("private streams", () => {
       onProblem: ({ kind }) => problems.push(kind),
     });
     await eventually(() => frames).toMatchObject([{ type: "snapshot", orders: [{ orderId }] }]);
-    expect(gaps).toEqual([{ since: 1e9, seq: at.venue.position }]);
+    expect(gaps).toEqual([{ since: 1e9, seq: at.venue.seq }]);
     expect(problems).toEqual(["gap"]);
     await session.placeOrder(SMALL);
     await eventually(() => frames.length).toBe(2);

@@ -18,7 +18,7 @@ import { Sequencer } from "./sequencer.js";
 import { systemBootClock } from "./time/boot-clock.js";
 import { ClockKeeper } from "./time/clock-keeper.js";
 import { openClock } from "./time/open-clock.js";
-import { Ticker } from "./time/ticker.js";
+import { SlotClock } from "./time/slot-clock.js";
 import type { VenueClock } from "./time/venue-clock.js";
 import { ConfigRefused } from "./venue-errors.js";
 import { DEFAULT_CHECKPOINTS, SILENT, type VenueOptions } from "./venue-options.js";
@@ -32,7 +32,7 @@ export interface VenueParts {
   readonly sequencer: Sequencer;
   readonly clock: VenueClock;
   readonly clockKeeper: ClockKeeper;
-  readonly ticker: Ticker;
+  readonly slotClock: SlotClock;
   readonly checkpointer: Checkpointer | undefined;
   readonly observers: Set<CommandObserver>;
   readonly recovery: RecoveryReport;
@@ -70,7 +70,8 @@ async function openWithin(
   const folder = dataFolder(options.directory);
   const observers = new Set<CommandObserver>();
   const { state, history, replica, report } = recovered;
-  logger.info({ ...report }, "recovered");
+  const { snapshotSeq: snapshotPosition, ...recovery } = report;
+  logger.info({ snapshotPosition, ...recovery }, "recovered");
   try {
     if (state.engine.state.config !== null) {
       const current = { config: state.engine.state.config, listing: state.listing.markets };
@@ -99,7 +100,7 @@ async function openWithin(
     const stampMs = clock.nowMs();
     await begin(options, recovered, sequencer, stampMs);
     await beginList(options, state.engine.state, sequencer, stampMs);
-    const ticker = new Ticker(clock, state.engine.state.lastTickMs, (command) =>
+    const slotClock = new SlotClock(clock, state.engine.state.lastTickMs, (command) =>
       sequencer.submit(command, NO_EVIDENCE),
     );
     const clockKeeper = new ClockKeeper(folder.clock, clock, boot, (error) =>
@@ -120,7 +121,7 @@ async function openWithin(
             exitDeadline: options.exitDeadline?.memory,
           });
     live.onDurable = (held) => checkpointer?.follow(held);
-    if (options.ticks !== false) ticker.start();
+    if (options.ticks !== false) slotClock.start();
     return {
       journal,
       history,
@@ -129,7 +130,7 @@ async function openWithin(
       sequencer,
       clock,
       clockKeeper,
-      ticker,
+      slotClock,
       checkpointer,
       observers,
       recovery: report,

@@ -12,7 +12,7 @@ import { HistoryDamaged } from "./venue-errors.js";
 /** One command as it was executed. The event log is valid only during the call. */
 export interface Applied {
   /** Log position: the command's identity. */
-  readonly position: number;
+  readonly seq: number;
   readonly timeMs: number;
   readonly command: Command;
   readonly evidence: Evidence;
@@ -30,15 +30,12 @@ export interface CommandObserver {
 export class ReplayFailed extends Error {
   override readonly name = "ReplayFailed";
   constructor(
-    readonly position: number,
+    readonly seq: number,
     cause: unknown,
   ) {
-    super(
-      `command ${position} cannot be applied: ${cause instanceof Error ? cause.message : cause}`,
-      {
-        cause,
-      },
-    );
+    super(`command ${seq} cannot be applied: ${cause instanceof Error ? cause.message : cause}`, {
+      cause,
+    });
   }
 }
 
@@ -48,7 +45,7 @@ export class Replica {
     private readonly observers: readonly CommandObserver[] = [],
   ) {}
 
-  get position(): number {
+  get seq(): number {
     return this.engine.seq;
   }
 
@@ -71,12 +68,12 @@ export class Replica {
 
   private applyRecord(record: Uint8Array): Applied {
     const { engine } = this;
-    const position = engine.seq + 1;
+    const seq = engine.seq + 1;
     try {
       const { command, evidence } = decodeRecord(record);
       const events = engine.apply(command);
       const applied = {
-        position,
+        seq,
         timeMs: engine.state.timeMs,
         command,
         evidence,
@@ -87,7 +84,7 @@ export class Replica {
     } catch (cause) {
       // Not the log's fault: the history can be rebuilt from the log.
       if (cause instanceof HistoryDamaged) throw cause;
-      throw new ReplayFailed(position, cause);
+      throw new ReplayFailed(seq, cause);
     }
   }
 }

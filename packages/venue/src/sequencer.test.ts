@@ -51,15 +51,15 @@ describe("the sequencer", () => {
     const { sequencer, engine } = await open();
     const genesis = { kind: "Genesis", stampMs: START_MS, config: CONFIG, cohort: "open" } as const;
     const answers: number[] = [];
-    const first = sequencer.submitted(genesis, NO_EVIDENCE, (applied) => applied.position);
+    const first = sequencer.submitted(genesis, NO_EVIDENCE, (applied) => applied.seq);
     for (let i = 1; i <= 2_000; i++) {
       const command = { kind: "UpdateIndex", stampMs: START_MS, market: 0, indexTicks: i } as const;
-      sequencer.submit(command, NO_EVIDENCE, (applied) => answers.push(applied?.position ?? -1));
+      sequencer.submit(command, NO_EVIDENCE, (applied) => answers.push(applied?.seq ?? -1));
     }
     const last = await sequencer.submitted(
       { kind: "Tick", slot: START_MS / 200 + 1 },
       NO_EVIDENCE,
-      (applied) => applied.position,
+      (applied) => applied.seq,
     );
     expect(await first).toBe(1);
     expect(last).toBe(2_002);
@@ -77,21 +77,19 @@ describe("the sequencer", () => {
     const after = await open();
     expect(Buffer.compare(after.engine.snapshot(), before.engine.snapshot())).toBe(0);
     const index = { kind: "UpdateIndex", stampMs: START_MS, market: 0, indexTicks: 9 } as const;
-    expect(await after.sequencer.submitted(index, NO_EVIDENCE, (applied) => applied.position)).toBe(
-      2,
-    );
+    expect(await after.sequencer.submitted(index, NO_EVIDENCE, (applied) => applied.seq)).toBe(2);
     await after.sequencer.close();
   });
 
   test("close: what was handed in is answered first, what comes later hears that it stopped", async () => {
     const { sequencer, failures } = await open();
     const genesis = { kind: "Genesis", stampMs: START_MS, config: CONFIG, cohort: "open" } as const;
-    let position = 0;
+    let seq = 0;
     sequencer.submit(genesis, NO_EVIDENCE, (applied) => {
-      position = applied?.position ?? -1;
+      seq = applied?.seq ?? -1;
     });
     await sequencer.close();
-    expect(position).toBe(1);
+    expect(seq).toBe(1);
     let later: unknown = "unheard";
     sequencer.submit({ kind: "Tick", slot: 1 }, NO_EVIDENCE, (applied) => {
       later = applied;
@@ -108,7 +106,7 @@ describe("the sequencer", () => {
     const cohort = { kind: "SetCohort", stampMs: START_MS, stage: "open", disallow: [] } as const;
     expect(() => sequencer.submit({ ...cohort, allow: crowd })).toThrow(RecordTooLarge);
     const few = { ...cohort, allow: crowd.slice(0, 5_000) };
-    expect(await sequencer.submitted(few, NO_EVIDENCE, (applied) => applied.position)).toBe(2);
+    expect(await sequencer.submitted(few, NO_EVIDENCE, (applied) => applied.seq)).toBe(2);
     expect(failures).toEqual([]);
     await sequencer.close();
   });
@@ -117,8 +115,8 @@ describe("the sequencer", () => {
     const journal = await openJournal({ directory, segmentBytes: 1 << 20 });
     const failures: Error[] = [];
     const observer = {
-      onCommand({ position }: { position: number }): void {
-        if (position === 3) throw new Error("a projection failed");
+      onCommand({ seq }: { seq: number }): void {
+        if (seq === 3) throw new Error("a projection failed");
       },
     };
     const replica = new Replica(new Engine(), [observer]);
@@ -129,7 +127,7 @@ describe("the sequencer", () => {
     const stopped = new Promise<void>((resolve) => {
       for (let i = 0; i < 4; i++) {
         sequencer.submit(genesis, NO_EVIDENCE, (applied) => {
-          heard[i]!.push(applied?.position ?? null);
+          heard[i]!.push(applied?.seq ?? null);
           if (applied === null) resolve();
         });
       }

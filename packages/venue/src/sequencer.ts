@@ -67,8 +67,8 @@ export class Sequencer {
   }
 
   /** Log position of the last command applied. */
-  get position(): number {
-    return this.replica.position;
+  get seq(): number {
+    return this.replica.seq;
   }
 
   /** Applies what the log holds from there on, then goes on with what it will hold. */

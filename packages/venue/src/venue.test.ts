@@ -40,7 +40,7 @@ describe("a venue", () => {
     const { rested, taken } = await trade(driver);
     const ack = acknowledged(taken.outcome);
     expect(ack).toMatchObject({
-      ackNonce: String(taken.position),
+      ackNonce: String(taken.seq),
       symbol: "BTCUSD",
       side: "long",
       status: "filled",
@@ -51,7 +51,7 @@ describe("a venue", () => {
     });
     expect(venue.views.fills(2, 10)).toMatchObject([
       {
-        orderId: String(taken.position),
+        orderId: String(taken.seq),
         kind: "order",
         liquidity: "taker",
         price: 65001,
@@ -59,7 +59,7 @@ describe("a venue", () => {
       },
     ]);
     expect(venue.views.fills(1, 10)).toMatchObject([
-      { orderId: String(rested.position), liquidity: "maker", side: "short", size: 0.01538 },
+      { orderId: String(rested.seq), liquidity: "maker", side: "short", size: 0.01538 },
     ]);
     expect(venue.views.trades("BTCUSD", 10)).toMatchObject([{ price: 65001, side: "long" }]);
     expect(venue.views.candles("BTCUSD", "1m", 10)).toMatchObject([
@@ -70,10 +70,10 @@ describe("a venue", () => {
       asks: [[65001, 0.01538]],
     });
     expect(venue.views.openOrders(1)).toMatchObject([
-      { orderId: String(rested.position), status: "resting", filledSize: 0.01538 },
+      { orderId: String(rested.seq), status: "resting", filledSize: 0.01538 },
     ]);
-    expect(venue.views.order(1, rested.position)?.avgFillPrice).toBe(65001);
-    expect(venue.views.order(2, rested.position)).toBeUndefined();
+    expect(venue.views.order(1, rested.seq)?.avgFillPrice).toBe(65001);
+    expect(venue.views.order(2, rested.seq)).toBeUndefined();
     expect(venue.views.ordersByNonce(2, 1)).toMatchObject([{ status: "filled", nonce: 1 }]);
     expect(venue.views.positions(2)).toMatchObject([
       { symbol: "BTCUSD", side: "long", size: 0.01538, avgEntry: 65001, updatedAt: START_MS },
@@ -84,7 +84,7 @@ describe("a venue", () => {
       high24h: 65001,
       change24h: 0,
     });
-    const proof = venue.views.preconfirm(2, taken.position);
+    const proof = venue.views.preconfirm(2, taken.seq);
     if (proof === undefined || proof === "not_sealed") throw new Error("no proof");
     expect(proof.ack).toEqual(ack);
     const block = venue.views.block(proof.block);
@@ -92,11 +92,11 @@ describe("a venue", () => {
     // Pinned: whatever changes a byte of the events, the tree or the header changes it.
     expect(block.hash).toBe("0xf8d7b6efead9227d482fdb04ce4dc62f84521ffbf5e44c8d29e998f5b95dff1d");
     const leaf = Buffer.from(proof.leaf.slice(2), "hex");
-    expect(leaf).toEqual(venue.history.ack(taken.position)?.leaf);
+    expect(leaf).toEqual(venue.history.ack(taken.seq)?.leaf);
     const path = proof.path.map((hash) => Buffer.from(hash.slice(2), "hex"));
     const root = rootFromPath(leaf, proof.index, block.ackCount, path);
     expect(`0x${hexFromBytes(root!)}`).toBe(block.acksRoot);
-    expect(venue.views.preconfirm(1, taken.position)).toBeUndefined();
+    expect(venue.views.preconfirm(1, taken.seq)).toBeUndefined();
     await venue.close();
   });
 
@@ -104,10 +104,10 @@ describe("a venue", () => {
     const driver = await TestVenue.open(folder);
     await driver.index();
     const session = await driver.signIn(1);
-    const { position } = await driver.order(session, 1, "long", 640_000);
-    expect(driver.venue.views.preconfirm(1, position)).toBe("not_sealed");
+    const { seq } = await driver.order(session, 1, "long", 640_000);
+    expect(driver.venue.views.preconfirm(1, seq)).toBe("not_sealed");
     await driver.tick();
-    expect(driver.venue.views.preconfirm(1, position)).toMatchObject({
+    expect(driver.venue.views.preconfirm(1, seq)).toMatchObject({
       block: 1,
       index: 0,
       path: [],
@@ -126,10 +126,10 @@ describe("a venue", () => {
     if (session === undefined) throw new Error("the session is gone");
     expect(session.number).toBe(taker);
     const past = after.venue.views.ackOf(session, 1);
-    expect(past?.position).toBe(taken.position);
+    expect(past?.seq).toBe(taken.seq);
     expect(past?.acknowledgement).toEqual(acknowledged(taken.outcome));
     const again = await after.order(taker, 1, "long", 650_010, 100);
-    expect(again.outcome).toEqual({ kind: "replayed", orderId: taken.position });
+    expect(again.outcome).toEqual({ kind: "replayed", orderId: taken.seq });
     await after.venue.close();
   });
 
@@ -149,10 +149,10 @@ describe("a venue", () => {
     await first.venue.close();
     const wider = venueConfigOf(TEST_MARKETS, { ...DEFAULT_PARAMETERS, maxOpenOrders: 7 });
     const second = await TestVenue.open(folder, { config: wider });
-    expect(second.venue.position).toBe(3);
+    expect(second.venue.seq).toBe(3);
     await second.venue.close();
     const third = await TestVenue.open(folder, { config: wider });
-    expect(third.venue.position).toBe(4);
+    expect(third.venue.seq).toBe(4);
     await third.venue.close();
     const seed = venueConfigOf(TEST_MARKETS, { ...DEFAULT_PARAMETERS, fundSeed: 1 });
     const chain = venueConfigOf(TEST_MARKETS, { ...DEFAULT_PARAMETERS, attestorKind: "chain" });
@@ -169,7 +169,7 @@ describe("a venue", () => {
     await expect(Venue.open(options)).rejects.toMatchObject({ rule: "tick_fixed" });
     // Refusing left no lock behind and nothing in the log.
     const fourth = await TestVenue.open(folder, { config: wider });
-    expect(fourth.venue.position).toBe(5);
+    expect(fourth.venue.seq).toBe(5);
     await fourth.venue.close();
   });
 

@@ -8,7 +8,7 @@
  *   4. clock       the time to start at                         time/start-time.ts
  *   5. genesis     on an empty log; otherwise Resume, and Configure if the file has changed; the
  *                  first list of those who may trade, until it is complete
- *   6. ticker      time, every 200 ms                           time/ticker.ts
+ *   6. slotClock      time, every 200 ms                           time/slot-clock.ts
  *   7. checkpoints snapshots and state hashes, another thread   checkpoint/checkpointer.ts
  *
  * Nothing is answered that is not durable. If the log, the engine, the history or the second
@@ -33,7 +33,7 @@ import type { RecoveryReport } from "./recovery/recover.js";
 import type { Applied, CommandObserver } from "./replica.js";
 import { type Sequencer, type Submitter, VenueStopped } from "./sequencer.js";
 import type { ClockKeeper } from "./time/clock-keeper.js";
-import type { Ticker } from "./time/ticker.js";
+import type { SlotClock } from "./time/slot-clock.js";
 import type { JumpKind, VenueClock } from "./time/venue-clock.js";
 import type { VenueOptions } from "./venue-options.js";
 import type { Views } from "./views/views.js";
@@ -49,7 +49,7 @@ export class Venue {
   private readonly sequencer: Sequencer;
   private readonly clock: VenueClock;
   private readonly clockKeeper: ClockKeeper;
-  private readonly ticker: Ticker;
+  private readonly slotClock: SlotClock;
   private readonly checkpointer: Checkpointer | undefined;
   private readonly observers: Set<CommandObserver>;
   private readonly failure: Failure;
@@ -66,7 +66,7 @@ export class Venue {
     this.sequencer = parts.sequencer;
     this.clock = parts.clock;
     this.clockKeeper = parts.clockKeeper;
-    this.ticker = parts.ticker;
+    this.slotClock = parts.slotClock;
     this.checkpointer = parts.checkpointer;
     this.observers = parts.observers;
   }
@@ -95,8 +95,8 @@ export class Venue {
   }
 
   /** Log position of the last command applied. */
-  get position(): number {
-    return this.sequencer.position;
+  get seq(): number {
+    return this.sequencer.seq;
   }
 
   /** The venue's time as this machine sees it: what to stamp a command with. */
@@ -169,14 +169,14 @@ export class Venue {
    * acknowledged is durable.
    */
   async abandon(): Promise<void> {
-    this.ticker.stop();
+    this.slotClock.stop();
     this.failure.ignore();
     this.sequencer.fail(new VenueStopped());
     await this.history.abandon();
   }
 
   private async closeOnce(): Promise<void> {
-    this.ticker.stop();
+    this.slotClock.stop();
     this.clockKeeper.close();
     await this.checkpointer?.close();
     await this.sequencer.close();

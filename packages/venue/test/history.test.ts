@@ -61,7 +61,7 @@ async function run(name: ProfileName, seed: number, count: number, restarts: rea
       const command = flow[at]!;
       const events = state.engine.apply(command);
       const applied: Applied = {
-        position: state.engine.seq,
+        seq: state.engine.seq,
         timeMs: state.engine.state.timeMs,
         command,
         evidence: NO_EVIDENCE,
@@ -69,9 +69,9 @@ async function run(name: ProfileName, seed: number, count: number, restarts: rea
       };
       const sealed = observe(state, applied);
       history.onCommand(applied, state.blocks.currentNumber, sealed);
-      if (applied.position <= furthest) continue;
-      furthest = applied.position;
-      naive.note(applied.position, applied.timeMs, events.decode());
+      if (applied.seq <= furthest) continue;
+      furthest = applied.seq;
+      naive.note(applied.seq, applied.timeMs, events.decode());
     }
   };
   for (const [i, place] of restarts.entries()) {
@@ -167,6 +167,6 @@ function compareMarket(naive: NaiveHistory, history: History, market: number): v
   ).toEqual(naive.funding(market));
 }
 
-function plain({ position, ordinal, row }: ReturnType<History["fills"]>[number]) {
-  return { position, ordinal, row: [...row] };
+function plain({ seq, ordinal, row }: ReturnType<History["fills"]>[number]) {
+  return { seq, ordinal, row: [...row] };
 }

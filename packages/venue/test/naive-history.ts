@@ -5,7 +5,7 @@
 import { END, ORDER_STATUSES, type VenueEvent } from "@perpgate/engine";
 
 export interface Noted {
-  readonly position: number;
+  readonly seq: number;
   readonly timeMs: number;
   readonly event: VenueEvent;
 }
@@ -19,8 +19,8 @@ export class NaiveHistory {
   /** Takes the units by market. */
   constructor(private readonly unitMicros: (market: number) => number) {}
 
-  note(position: number, timeMs: number, events: readonly VenueEvent[]): void {
-    for (const event of events) this.noted.push({ position, timeMs, event });
+  note(seq: number, timeMs: number, events: readonly VenueEvent[]): void {
+    for (const event of events) this.noted.push({ seq, timeMs, event });
   }
 
   /** Every trade with its place in its command and the block that holds it; computed once. */
@@ -33,19 +33,19 @@ export class NaiveHistory {
     let last = 0;
     let index = 0;
     let block = 1;
-    return this.noted.flatMap(({ position, timeMs, event }) => {
+    return this.noted.flatMap(({ seq, timeMs, event }) => {
       if (event.kind === "BlockSealed") block = event.number + 1;
       if (event.kind !== "Traded") return [];
-      index = position === last ? index + 1 : 0;
-      last = position;
-      return [{ position, timeMs, index, block, event }];
+      index = seq === last ? index + 1 : 0;
+      last = seq;
+      return [{ seq, timeMs, index, block, event }];
     });
   }
 
   /** Rows as the history stores them, newest first. */
   fills(account: number) {
     return this.trades()
-      .flatMap(({ position, timeMs, index, block, event: e }) => {
+      .flatMap(({ seq, timeMs, index, block, event: e }) => {
         const isMaker = e.makerAccount === account;
         if (!isMaker && e.takerAccount !== account) return [];
         const order = isMaker ? e.makerOrderId : e.takerOrderId;
@@ -62,7 +62,7 @@ export class NaiveHistory {
           block,
           timeMs,
         ];
-        return [{ position, ordinal: 2 * index + (isMaker ? 0 : 1), row }];
+        return [{ seq, ordinal: 2 * index + (isMaker ? 0 : 1), row }];
       })
       .reverse();
   }

@@ -10,11 +10,11 @@ describe("what the operator decides", () => {
     expect((await trader.get("/v1/bridge")).body).toMatchObject({ paused: ["ethereum"] });
     const votes = [];
     for (const attestor of [0, 1]) votes.push(await venue.vote({ depositId, attestor, credits }));
-    const before = venue.at.venue.position;
+    const before = venue.at.venue.seq;
     expect((await venue.submit(...votes)).body).toEqual({
       refusals: ["deposits_paused", "deposits_paused"],
     });
-    expect(venue.at.venue.position).toBe(before);
+    expect(venue.at.venue.seq).toBe(before);
     await control.change({ action: "resume", scope: "ethereum" });
     await venue.submit(...votes);
     expect(await balance()).toBe(40);

@@ -61,7 +61,7 @@ describe("the attestors' queue", () => {
         txHash: i.toString(16).padStart(64, "0"),
         token: "USDC",
       } as const;
-      return venue.at.venue.submitted(registration, NO_EVIDENCE, ({ position }) => position);
+      return venue.at.venue.submitted(registration, NO_EVIDENCE, ({ seq }) => seq);
     });
     const ids = [depositId, ...(await Promise.all(positions))];
     for (const order of ["ascending", "descending"]) {

@@ -13,7 +13,7 @@ export function watchReorgs(venue: Venue, log: VenueLogger, registry: Registry):
     registers: [registry],
   });
   venue.observe({
-    onCommand: ({ command, events, position }) => {
+    onCommand: ({ command, events, seq: position }) => {
       if (command.kind !== "AttestDeposit" || command.verdict !== "reorged") return;
       const isMarked = events.decode().some(({ kind }) => kind === "DepositReorged");
       if (!isMarked) return;

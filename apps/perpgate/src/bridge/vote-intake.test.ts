@@ -79,9 +79,9 @@ describe("two of three", () => {
     ]);
     expect(await checkPublishedDeposit(deposit, trustedBy(venue))).toBeNull();
     expect(await balance()).toBe(40);
-    const before = venue.at.venue.position;
+    const before = venue.at.venue.seq;
     expect((await venue.submit(early)).body).toEqual({ refusals: [null] });
-    expect(venue.at.venue.position).toBe(before);
+    expect(venue.at.venue.seq).toBe(before);
   });
 });
 
@@ -121,7 +121,7 @@ describe("turned away before the log", () => {
   ];
   test("each for its reason, and the log stays as it was", async () => {
     const { venue, depositId } = await registered();
-    const before = venue.at.venue.position;
+    const before = venue.at.venue.seq;
     for (const [name, changes, seed, status, body] of cases) {
       const vote = await venue.vote(
         { depositId, ...changes },
@@ -131,7 +131,7 @@ describe("turned away before the log", () => {
       expect([name, answer.status], answer.text).toEqual([name, status]);
       expect(answer.body, name).toMatchObject(body);
     }
-    expect(venue.at.venue.position).toBe(before);
+    expect(venue.at.venue.seq).toBe(before);
   });
 
   test("text that is no vote, or is one in another spelling", async () => {
@@ -163,7 +163,7 @@ describe("turned away before the log", () => {
   test("a vote handed in again and again, together and one after the other: once in the log", async () => {
     const { venue, depositId, credits } = await registered();
     const vote = await venue.vote({ depositId, credits });
-    const before = venue.at.venue.position;
+    const before = venue.at.venue.seq;
     const answers = await Promise.all([
       venue.submit(vote),
       venue.submit(vote, vote),
@@ -171,7 +171,7 @@ describe("turned away before the log", () => {
     ]);
     for (const { status } of answers) expect(status).toBe(200);
     await venue.submit(vote);
-    expect(venue.at.venue.position).toBe(before + 1);
+    expect(venue.at.venue.seq).toBe(before + 1);
     const contradiction = await venue.vote({ depositId, votedAtMs: vote.vote.votedAtMs });
     expect((await venue.submit(contradiction)).body).toEqual({ refusals: ["vote_outdated"] });
   });
@@ -295,7 +295,7 @@ describe("what is published", () => {
         signature: Buffer.from(signature, "hex"),
         publicKey: Buffer.from(MEMBERS[0]!, "hex"),
       },
-      ({ position }) => position,
+      ({ seq }) => seq,
     );
     const found = await verify(directory, { signatures: recoverWallet });
     expect(found.fault).toEqual({

@@ -22,7 +22,7 @@ async function signedFolder(leverage: number): Promise<string> {
   });
   const stampMs = venue.nowMs();
   const submit = (command: Parameters<Venue["submit"]>[0], evidence: Evidence = NO_EVIDENCE) =>
-    venue.submitted(command, evidence, (applied) => applied.position);
+    venue.submitted(command, evidence, (applied) => applied.seq);
   await submit({ kind: "UpdateIndex", stampMs, market: 0, indexTicks: 650_000 });
   const wallet = privateKeyToAccount(`0x${"11".repeat(32)}`);
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");

@@ -40,7 +40,7 @@ export async function verifyFolder({
 
 export function reportText(report: VerifyReport, signatures: boolean): string {
   const { fault } = report;
-  if (fault !== null) return `position ${fault.position} differs: ${fault.reason}`;
+  if (fault !== null) return `position ${fault.seq} differs: ${fault.reason}`;
   const lines = [`verified ${report.commands} commands, ${report.blocks} blocks`];
   if (report.from > 0) lines.push(`  the log was pruned: from position ${report.from + 1} on`);
   lines.push(
@@ -63,7 +63,7 @@ export function reportText(report: VerifyReport, signatures: boolean): string {
   return lines.join("\n");
 }
 
-export function showProgress({ position, record, records }: VerifyProgress): void {
+export function showProgress({ seq: position, record, records }: VerifyProgress): void {
   const percent = Number.isFinite(records) ? `${Math.floor((100 * record) / records)} %, ` : "";
   showStep(`${percent}position ${position}`);
 }

@@ -130,7 +130,7 @@ test("/v1/orders: a thousand signed bodies reach the engine, give no 5xx, do wha
   const at = await runVenue();
   const trader = await Trader.enter(at);
   const before = (await trader.get("/v1/account")).body;
-  const positionBefore = at.venue.position;
+  const positionBefore = at.venue.seq;
   const seed = Math.floor(Math.random() * 2 ** 31);
   // A nonce each, or most would only meet the first.
   const orders = fc.sample(nearlyOrder, { numRuns: BODIES_PER_ENDPOINT / 2, seed });
@@ -157,7 +157,7 @@ test("/v1/orders: a thousand signed bodies reach the engine, give no 5xx, do wha
   expect(deep.length, `seed ${seed}: ${[...codes]}`).toBeGreaterThanOrEqual(5);
   const refusedDeep = deep.reduce((sum, [, count]) => sum + count, 0);
   expect(refusedDeep, `seed ${seed}: ${[...codes]}`).toBeGreaterThanOrEqual(100);
-  const executed = at.venue.position - positionBefore;
+  const executed = at.venue.seq - positionBefore;
   expect(executed - acknowledged.size, `seed ${seed}`).toBeGreaterThanOrEqual(20);
   expect(codes.get("signature_required")).toBeUndefined();
   expect(codes.get("invalid_signature")).toBeUndefined();

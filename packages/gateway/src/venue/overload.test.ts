@@ -22,7 +22,7 @@ test("as many orders as fit under way: the next are shed, cancels pass, those le
   signatures.hold();
   const letIn = Array.from({ length: PENDING }, () => trader.place(trader.limit("long", 61_000)));
   await vi.waitUntil(() => signatures.waiting === PENDING, WAIT);
-  const before = at.venue.position;
+  const before = at.venue.seq;
   const shedBody = JSON.stringify(other.limit("long", 62_000));
   for (let i = 0; i < 3; i++) {
     const shed = await other.placeText(shedBody);
@@ -33,7 +33,7 @@ test("as many orders as fit under way: the next are shed, cancels pass, those le
   const otherSocket = await StreamClient.connect(at.url, other.token);
   const shed = await otherSocket.ask({ op: "order", body: shedBody, sig });
   expect(shed.d).toMatchObject({ code: "overloaded" });
-  expect(at.venue.position).toBe(before);
+  expect(at.venue.seq).toBe(before);
 
   // Getting out does not wait for those who want in, and neither does looking.
   expect((await trader.cancel(resting[0]!.body.orderId)).status).toBe(200);

@@ -60,15 +60,15 @@ test.each(Object.keys(WAYS))(
     const at = await runVenue();
     const trader = await Trader.enter(at);
     const place = await WAYS[name]!(at, trader);
-    const before = at.venue.position;
+    const before = at.venue.seq;
     for (const bytes of [8_192, 4_097]) {
       const { status, body } = await place(padded(trader.limit("long", 60_000), bytes));
       if (name !== "socket") expect(status).toBe(413);
       expect(body).toMatchObject(TOO_LONG);
     }
-    expect(at.venue.position).toBe(before);
+    expect(at.venue.seq).toBe(before);
     expect((await place(padded(trader.limit("long", 60_000), 4_096))).status).toBe(200);
-    expect(at.venue.position).toBe(before + 1);
+    expect(at.venue.seq).toBe(before + 1);
   },
 );
 
@@ -99,7 +99,7 @@ test("an order longer than a limit that was lowered since: its outcome is found 
 test("a rotation of 8 KiB: refused, and not in the log", async () => {
   const at = await runVenue();
   const trader = await Trader.enter(at);
-  const before = at.venue.position;
+  const before = at.venue.seq;
   const rotate = (body: string) => {
     const headers = { "content-type": "application/json", ...trader.bearer() };
     return ask(`${at.url}/v1/auth/rotate`, { method: "POST", headers, body });
@@ -107,6 +107,6 @@ test("a rotation of 8 KiB: refused, and not in the log", async () => {
   const change = { newSessionKey: newSessionKey().publicHex };
   expect(await rotate(padded(change, 8_192))).toMatchObject({ status: 413, body: TOO_LONG });
   expect(await rotate(padded({ ...change, more: "x" }, 8_192))).toMatchObject({ status: 413 });
-  expect(at.venue.position).toBe(before);
+  expect(at.venue.seq).toBe(before);
   expect((await rotate(padded(change, 4_096))).status).toBe(200);
 });

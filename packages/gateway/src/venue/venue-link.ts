@@ -49,7 +49,7 @@ export class VenueLink {
    */
   execute(command: VenueCommand, evidence: Evidence = NO_EVIDENCE): Promise<Executed> {
     return this.executeTaking(command, evidence, (applied) => ({
-      position: applied.position,
+      position: applied.seq,
       timeMs: applied.timeMs,
       outcome: this.views.outcome(applied),
     }));

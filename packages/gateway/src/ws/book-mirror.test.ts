@@ -30,12 +30,12 @@ class BookHistory {
   /** To be called before anything is applied after the round of frames. */
   note(): void {
     const levels = this.venue.views.levels("BTCUSD");
-    if (levels === undefined || levels.position === this.latest) return;
-    this.latest = levels.position;
+    if (levels === undefined || levels.seq === this.latest) return;
+    this.latest = levels.seq;
     const sides = [levels.bids, levels.asks].map((side) =>
       Array.from({ length: side.count }, (_, i) => [side.ticksAt(i), side.lotsAt(i)]),
     );
-    this.at.set(levels.position, [sides[0] ?? [], sides[1] ?? []]);
+    this.at.set(levels.seq, [sides[0] ?? [], sides[1] ?? []]);
   }
 
   of(position: number): Sides {
@@ -127,7 +127,7 @@ describe("the book stream", () => {
     }
     // The last frame is due within a round; a new reader then shows the present itself.
     for (const mirror of mirrors) if (!mirror.isConnected) await mirror.connect();
-    const present = history.of(at.venue.position);
+    const present = history.of(at.venue.seq);
     expect(present[0].length + present[1].length).toBeGreaterThan(100);
     const witness = await StreamClient.connect(at.url);
     await witness.ask({ op: "subscribe", streams: [STREAM] });

@@ -81,8 +81,8 @@ describe("the option", () => {
     expect(off.d).toMatchObject({ cancelOnDisconnect: false });
     await client.close();
     await until(() => at.streams.size === 0);
-    const { position } = at.venue;
-    expect([await openOrders(trader), at.venue.position]).toEqual([1, position]);
+    const { seq: position } = at.venue;
+    expect([await openOrders(trader), at.venue.seq]).toEqual([1, position]);
     expect(at.streamFaults).toEqual([]);
   });
 
@@ -173,11 +173,11 @@ describe("the last socket goes", () => {
     const { at, trader, client } = await begin();
     const second = await StreamClient.connect(at.url, trader.token);
     await second.settled();
-    const before = at.venue.position;
+    const before = at.venue.seq;
     await client.close();
     await until(() => at.streams.size === 1);
     await second.settled();
-    expect([await openOrders(trader), at.venue.position]).toEqual([2, before]);
+    expect([await openOrders(trader), at.venue.seq]).toEqual([2, before]);
     trader.sessionKey = newSessionKey();
     expect((await trader.rotate(trader.sessionKey.publicHex)).status).toBe(200);
     second.socket.terminate();
@@ -243,12 +243,12 @@ describe("what races with the loss", () => {
     const { at, trader, client, second, signatures } = await beginWithOrderUnderWay();
     client.socket.terminate();
     await until(() => at.streams.size === 1);
-    const before = at.venue.position;
+    const before = at.venue.seq;
     signatures.release();
     await until(async () => (await openOrders(trader)) === 3);
     await second.settled();
     // The order, and no word of a loss.
-    expect(at.venue.position).toBe(before + 1);
+    expect(at.venue.seq).toBe(before + 1);
   });
 
   test("the option itself was sent last: it counts", async () => {
@@ -290,7 +290,7 @@ describe("what races with the loss", () => {
   test("coming and going all the time: limited before it can fill the log", async () => {
     const { at, trader, client } = await begin();
     const other = await Trader.enter(at);
-    const before = at.venue.position;
+    const before = at.venue.seq;
     // Far more at once than any slow machine could make room for meanwhile.
     for (let i = 0; i < 2_000; i++) {
       client.send({ op: "auth", token: other.token });
@@ -299,7 +299,7 @@ describe("what races with the loss", () => {
     const { d } = await client.next("error");
     expect(d).toMatchObject({ code: "rate_limited", details: { limit: "sockets" } });
     await client.settled();
-    expect(at.venue.position - before).toBeLessThan(1_000);
+    expect(at.venue.seq - before).toBeLessThan(1_000);
     expect(at.streamFaults).toEqual([]);
   });
 });
@@ -308,11 +308,11 @@ describe("the gateway goes", () => {
   test("an orderly stop: the orders are canceled before the venue lets go", async () => {
     const { at, trader, client } = await begin(await runVenue());
     expect(at.venue.views.openOrders(1)).toHaveLength(2);
-    const { position } = at.venue;
+    const { seq: position } = at.venue;
     await at.gateway.drain(5_000);
     expect((await client.closed).code).toBe(1001);
     expect(at.venue.views.openOrders(1)).toEqual([]);
-    expect(at.venue.position).toBe(position + 1);
+    expect(at.venue.seq).toBe(position + 1);
     await at.stop();
     const after = await runVenue({ directory: at.directory });
     expect(await fates(movedTo(after, trader))).toEqual(["disconnected", "disconnected"]);

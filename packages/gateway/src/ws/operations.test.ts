@@ -25,7 +25,7 @@ describe("operations of a socket", () => {
       id: "s1",
       op: "subscribe",
       streams: ["trades.BTCUSD", "ticker.ETHUSD"],
-      seq: at.venue.position,
+      seq: at.venue.seq,
     });
     const refused = client.frames.filter(({ t }) => t === "error").map(({ d }) => d);
     expect(refused).toMatchObject([

@@ -37,13 +37,13 @@ const FRAMES_PER_TRADE = 5;
 
 /** A resting order, one that takes half of it, a cancel, a deposit with its credit. */
 async function trade(at: RunningVenue, maker: Trader, taker: Trader): Promise<void> {
-  const nonce = 1_000 + at.venue.position;
+  const nonce = 1_000 + at.venue.seq;
   const { body } = await maker.place(maker.limit("short", 65_010, { margin: 1_000, nonce }));
   await taker.place(taker.order({ margin: 130.02, leverage: 5, nonce }));
   await maker.cancel(body.orderId);
   await taker.send("/v1/bridge/deposit", {
     chain: "ethereum",
-    txHash: `0x${String(at.venue.position).padStart(64, "0")}`,
+    txHash: `0x${String(at.venue.seq).padStart(64, "0")}`,
     token: "USDC",
   });
   await at.advance(600);
@@ -147,7 +147,7 @@ describe("private streams", () => {
     const at = await runVenue();
     const trader = await Trader.enter(at);
     const witness = await follow(at, trader.token, undefined, ["preconfirms", "orders"]);
-    const start = at.venue.position;
+    const start = at.venue.seq;
     const ROUNDS = 150;
     const joined: StreamClient[] = [];
     for (let i = 0; i < ROUNDS; i++) {
@@ -171,7 +171,7 @@ describe("private streams", () => {
   test("resume: more than a page of history arrives whole and in order", async () => {
     const at = await runVenue({ parameters: { maxOpenOrders: 500 } });
     const trader = await Trader.enter(at);
-    const start = at.venue.position;
+    const start = at.venue.seq;
     const COUNT = 400;
     for (let placed = 0; placed < COUNT; placed += 50) {
       const some = Array.from({ length: 50 }, (_, i) =>
@@ -194,7 +194,7 @@ describe("private streams", () => {
     const trader = await Trader.enter(at);
     await trader.place(trader.limit("long", 60_000));
     const client = await follow(at, trader.token, 1_000_000, ["orders"]);
-    const { position } = at.venue;
+    const { seq: position } = at.venue;
     expect((await client.next("orders")).d).toEqual({
       type: "gap",
       since: 1_000_000,

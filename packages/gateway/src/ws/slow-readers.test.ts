@@ -118,7 +118,7 @@ describe("a reader that stops reading", () => {
     expect(at.streams.bufferedBytes).toBeGreaterThan(deaf.length * LIMITS.roomBytes);
     const reader = new Watching(await StreamClient.connect(at.url));
     reader.client.send({ op: "subscribe", streams: STREAMS });
-    const start = at.venue.position;
+    const start = at.venue.seq;
     let filled = 0;
     for (let i = 0; i < 50; i++) {
       const position = await flow.run(100);
@@ -127,7 +127,7 @@ describe("a reader that stops reading", () => {
       // Nobody waits for the deaf: the round after the commands reaches the reader.
       if (i % 10 === 9) while (reader.mirror.seq < position - 100) await turn();
     }
-    expect(at.venue.position).toBe(start + 5_000);
+    expect(at.venue.seq).toBe(start + 5_000);
     expect(at.streams.size).toBe(deaf.length + 1);
     // Not one byte more for those who do not read.
     expect(at.streams.bufferedBytes).toBeLessThanOrEqual(filled + LIMITS.roomBytes);
@@ -143,7 +143,7 @@ describe("a reader that stops reading", () => {
     await fillPipe(at, (message) => back.client.send(message));
     await flow.run(500);
     await until(() => at.streams.bufferedBytes > LIMITS.roomBytes);
-    const { position } = at.venue;
+    const { seq: position } = at.venue;
     back.client.socket.resume();
     await until(() => at.streams.bufferedBytes === 0);
     await flow.run(500);
@@ -156,7 +156,7 @@ describe("a reader that stops reading", () => {
     const cap = { maxBufferedBytes: 524_288, closeTimeoutMs: 60_000 };
     const { at } = await runDeepVenue(9, { ...LIMITS, ...cap });
     const trader = await Trader.enter(at);
-    const start = at.venue.position;
+    const start = at.venue.seq;
     const witness = await StreamClient.connect(at.url, trader.token);
     await witness.ask({ op: "subscribe", streams: ["orders"], since: start });
     const slow = await StreamClient.connect(at.url, trader.token);

@@ -84,10 +84,10 @@ export class Auditor {
     this.#guard(() => {
       const last = this.#shown.get(observer);
       mustHold(
-        last === undefined || applied.position === last + 1,
-        () => `position ${applied.position} was shown after ${last}`,
+        last === undefined || applied.seq === last + 1,
+        () => `position ${applied.seq} was shown after ${last}`,
       );
-      this.#shown.set(observer, applied.position);
+      this.#shown.set(observer, applied.seq);
       this.#durableEntry(applied, "shown");
       this.counts.deliveries += 1;
     });
@@ -181,7 +181,7 @@ export class Auditor {
   }
 
   #durableEntry(applied: Applied, verb: string): Entry {
-    const { position } = applied;
+    const { seq: position } = applied;
     if (position > this.transcript.entries.length) this.#lookAtDisk();
     const entry = this.transcript.entries[position - 1];
     mustHold(entry !== undefined, () => `position ${position} was ${verb} and is not durable`);

@@ -13,7 +13,7 @@ test("an exception in the middle of a batch: everyone is answered once", async (
   const journal = await openJournal({ directory: "/venue", disk, segmentBytes: 1 << 21 });
   const replica = new Replica(undefined, [
     {
-      onCommand({ position }: Applied): void {
+      onCommand({ seq: position }: Applied): void {
         if (position === 3) throw new Error("an observer fails");
       },
     },
@@ -24,7 +24,7 @@ test("an exception in the middle of a batch: everyone is answered once", async (
   const answers = [1, 2, 3, 4, 5].map((slot) => {
     const heard: (number | null)[] = [];
     sequencer.submit({ kind: "Tick", slot }, NO_EVIDENCE, (applied) => {
-      heard.push(applied === null ? null : applied.position);
+      heard.push(applied === null ? null : applied.seq);
     });
     return heard;
   });

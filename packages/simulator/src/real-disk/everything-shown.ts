@@ -15,17 +15,17 @@ const ALL = 10_000;
 export function everythingShown(venue: Venue, accounts: number): object {
   const { views, history } = venue;
   return {
-    position: venue.position,
+    position: venue.seq,
     timeMs: views.timeMs,
     markets: views.markets().map((market) => ({ market, ...marketShown(venue, market.symbol) })),
     accounts: Array.from({ length: accounts }, (_, index) => accountShown(venue, index + 1)),
-    acknowledgements: history.acksBetween(1, venue.position).map(({ position, leaf, digest }) => ({
+    acknowledgements: history.acksBetween(1, venue.seq).map(({ seq: position, leaf, digest }) => ({
       position,
       leaf: leaf.toString("hex"),
       digest: digest.toString("hex"),
     })),
     blocks: chain(venue),
-    sessions: Array.from({ length: venue.position }, (_, index) => views.sessionKey(index + 1)),
+    sessions: Array.from({ length: venue.seq }, (_, index) => views.sessionKey(index + 1)),
   };
 }
 
@@ -66,7 +66,7 @@ function chain({ views, history }: Venue): object[] {
     parent = block.hash;
     const acks = history.acksBetween(block.firstPosition, block.lastPosition);
     mustHold(acks.length === block.ackCount, () => `block ${number} counts otherwise`);
-    for (const [index, { leaf, position }] of acks.entries()) {
+    for (const [index, { leaf, seq: position }] of acks.entries()) {
       const account = accountOf(leaf);
       const proof = views.preconfirm(account, position);
       mustHold(

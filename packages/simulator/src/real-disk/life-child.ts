@@ -74,7 +74,7 @@ function gatewayOf(venue: Venue, told: Told): Gateway {
       const record = hashOf(encodeRecord(command, evidence));
       venue.submit(command, evidence, (applied) => {
         if (applied === null) return hear(null);
-        told.onAnswer(`${applied.position} ${record} ${hashOf(applied.events.bytes())}`);
+        told.onAnswer(`${applied.seq} ${record} ${hashOf(applied.events.bytes())}`);
         hear(applied.events.decode());
       });
     },

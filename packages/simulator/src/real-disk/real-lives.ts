@@ -57,7 +57,7 @@ export class RealLives {
       if (losesItsEnd) await this.#loseTheEnd();
     }
     const { fault } = await verify(this.#data);
-    mustHold(fault === null, () => `verify: position ${fault?.position}: ${fault?.reason}`);
+    mustHold(fault === null, () => `verify: position ${fault?.seq}: ${fault?.reason}`);
   }
 
   end(): Promise<void> {

@@ -57,11 +57,11 @@ export class BlockBuilder {
   }
 
   /** Takes a command's events; answers the block if it sealed one. */
-  onCommand(position: number, events: EventLog): SealedBlock | null {
+  onCommand(seq: number, events: EventLog): SealedBlock | null {
     this.currentNumber = this.number;
     this.append(events.bytes());
     const sealedAt = this.take(events.words, events.length);
-    return sealedAt < 0 ? null : this.seal(position, events.words, sealedAt);
+    return sealedAt < 0 ? null : this.seal(seq, events.words, sealedAt);
   }
 
   open(): OpenBlock {
@@ -92,23 +92,23 @@ export class BlockBuilder {
     return sealedAt;
   }
 
-  private seal(position: number, words: Float64Array, at: number): SealedBlock {
+  private seal(seq: number, words: Float64Array, at: number): SealedBlock {
     this.agree("number", words[at + SEALED.number]!, this.number);
     this.agree("first position", words[at + SEALED.firstPosition]!, this.firstPosition);
-    this.agree("last position", words[at + SEALED.lastPosition]!, position);
+    this.agree("last position", words[at + SEALED.lastPosition]!, seq);
     this.agree("acknowledgements", words[at + SEALED.ackCount]!, this.acks.count);
     const block = seal({
       number: this.number,
       parentHash: this.parentHash,
       firstPosition: this.firstPosition,
-      lastPosition: position,
+      lastPosition: seq,
       ackCount: this.acks.count,
       acksRoot: this.acks.root(),
       eventsHash: this.hash.update(this.bytes.subarray(this.hashed, this.length)).digest(),
       timeMs: words[at + SEALED.timeMs]!,
     });
     this.number++;
-    this.firstPosition = position + 1;
+    this.firstPosition = seq + 1;
     this.parentHash = block.hash;
     this.length = 0;
     this.hashed = 0;

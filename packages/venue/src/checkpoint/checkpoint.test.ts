@@ -48,14 +48,14 @@ describe("the checkpoint thread", () => {
     const before = await TestVenue.open(folder, { checkpoints: EVERY });
     await trade(before, 1, 200);
     await checkpointed(5);
-    const { position } = before.venue;
+    const { seq } = before.venue;
     const orders = before.venue.views.orders(1);
     const block = before.venue.views.block(20);
     await before.venue.close();
     expect(await snapshots()).toHaveLength(2);
     const after = await TestVenue.open(folder, { checkpoints: EVERY });
-    expect(after.venue.recovery.snapshotPosition).toBeGreaterThanOrEqual(200);
-    expect(after.venue.recovery.applied).toBe(position - after.venue.recovery.snapshotPosition);
+    expect(after.venue.recovery.snapshotSeq).toBeGreaterThanOrEqual(200);
+    expect(after.venue.recovery.applied).toBe(seq - after.venue.recovery.snapshotSeq);
     expect(after.venue.views.orders(1)).toEqual(orders);
     expect(after.venue.views.block(20)).toEqual(block);
     await trade(after, 1_001, 100);
@@ -95,11 +95,11 @@ describe("the checkpoint thread", () => {
   test("a snapshot that another version wrote: passed over by the venue and by the thread", async () => {
     const before = await TestVenue.open(folder);
     await trade(before, 1, 30);
-    const { position } = before.venue;
+    const { seq } = before.venue;
     await before.venue.close();
     writeForeignSnapshot(folder);
     const after = await TestVenue.open(folder, { checkpoints: EVERY });
-    expect(after.venue.recovery).toMatchObject({ snapshotPosition: 0, applied: position });
+    expect(after.venue.recovery).toMatchObject({ snapshotSeq: 0, applied: seq });
     expect(after.venue.recovery.damagedSnapshots).toHaveLength(1);
     await trade(after, 1_001, 100);
     await checkpointed(2);

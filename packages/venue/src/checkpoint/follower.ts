@@ -30,8 +30,8 @@ export interface Taken {
 /** The replica's figures do not agree with each other. */
 export class AuditFailed extends Error {
   override readonly name = "AuditFailed";
-  constructor(position: number, faults: readonly string[]) {
-    super(`the audit at position ${position} found: ${faults.join("; ")}`);
+  constructor(seq: number, faults: readonly string[]) {
+    super(`the audit at position ${seq} found: ${faults.join("; ")}`);
   }
 }
 
@@ -65,7 +65,7 @@ export class Follower {
 
   /** Commands applied since the last snapshot. */
   get commandsSince(): number {
-    return this.replica.position - this.snapshotAt;
+    return this.replica.seq - this.snapshotAt;
   }
 
   /** How many batches are left up to that one. */
@@ -87,16 +87,16 @@ export class Follower {
 
   /** Audits, writes a snapshot and its checkpoint, and removes old snapshots. */
   take(keep: number): Taken {
-    const { position } = this.replica;
+    const { seq } = this.replica;
     const faults = audit(this.state.engine);
-    if (faults.length > 0) throw new AuditFailed(position, faults);
+    if (faults.length > 0) throw new AuditFailed(seq, faults);
     const engineBytes = this.state.engine.snapshot();
     const stateHash = createHash("sha256").update(engineBytes).digest("hex");
     const place = this.reader.position;
     const body = encodeReplicaState(this.state, engineBytes);
     const { bytes } = this.snapshots.write(place, body);
     const checkpoint = {
-      position,
+      position: seq,
       batch: place.batch,
       record: place.record,
       stateHash,
@@ -106,13 +106,13 @@ export class Follower {
     };
     this.checkpoints.append(checkpoint);
     this.snapshots.keepNewest(keep);
-    this.snapshotAt = position;
+    this.snapshotAt = seq;
     return { checkpoint, bytes };
   }
 
   /** Counts anew towards the next snapshot, because this one could not be written. */
   postpone(): void {
-    this.snapshotAt = this.replica.position;
+    this.snapshotAt = this.replica.seq;
   }
 
   close(): void {

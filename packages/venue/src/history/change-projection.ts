@@ -99,14 +99,14 @@ export class ChangeProjection {
     row.set(state, CHANGED_DEPOSIT);
   }
 
-  endCommand(position: number): void {
+  endCommand(seq: number): void {
     if (!this.isUnderWay) {
       this.count = 0;
       return;
     }
     for (let ordinal = 0; ordinal < this.count; ordinal++) {
       const { account, words, length } = this.drafts[ordinal]!;
-      this.queue.putWords(this.changes, account, position, ordinal, words, length);
+      this.queue.putWords(this.changes, account, seq, ordinal, words, length);
     }
     this.isUnderWay = false;
     this.draftOfPosition.clear();

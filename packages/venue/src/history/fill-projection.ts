@@ -38,7 +38,7 @@ export class FillProjection {
   onTraded(
     words: Float64Array,
     at: number,
-    position: number,
+    seq: number,
     index: number,
     block: number,
     timeMs: number,
@@ -56,7 +56,7 @@ export class FillProjection {
       // Whose resting order was taken has an ordinary fill, whoever took it.
       const own = makerOrder === 0 ? kind : TRADE_ORDER;
       const row = [makerOrder, own, market, -side, price, lots, fee, 0, pnl, block, timeMs];
-      this.queue.putWords(this.fills, maker, position, 2 * index, row);
+      this.queue.putWords(this.fills, maker, seq, 2 * index, row);
     }
     const taker = words[at + TRADED.takerAccount]!;
     const takerOrder = words[at + TRADED.takerOrderId]!;
@@ -65,9 +65,9 @@ export class FillProjection {
       const pnl = words[at + TRADED.takerPnlMicros]!;
       const own = takerOrder === 0 ? kind : TRADE_ORDER;
       const row = [takerOrder, own, market, side, price, lots, fee, 1, pnl, block, timeMs];
-      this.queue.putWords(this.fills, taker, position, 2 * index + 1, row);
+      this.queue.putWords(this.fills, taker, seq, 2 * index + 1, row);
     }
     if (makerOrder === 0) return;
-    this.queue.putWords(this.trades, market, position, index, [price, lots, side, timeMs]);
+    this.queue.putWords(this.trades, market, seq, index, [price, lots, side, timeMs]);
   }
 }

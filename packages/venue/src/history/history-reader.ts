@@ -15,7 +15,7 @@ import { storedRow } from "./words.js";
 
 /** A row together with its place in the total order. */
 export interface PlacedRow {
-  readonly position: number;
+  readonly seq: number;
   readonly ordinal: number;
   readonly row: Float64Array;
 }
@@ -26,7 +26,7 @@ export interface TimedRow {
 }
 
 export interface AckRow {
-  readonly position: number;
+  readonly seq: number;
   /** The canonical bytes of the OrderAcknowledged event: the leaf of the block's tree. */
   readonly leaf: Buffer;
   /** SHA-256 of the body that was signed. */
@@ -44,9 +44,9 @@ export class HistoryReader {
 
   constructor(private readonly tables: Tables) {}
 
-  ack(position: number): AckRow | undefined {
-    const bytes = this.tables.acks.get(keyOf(position));
-    return bytes === undefined ? undefined : ackRow(position, bytes);
+  ack(seq: number): AckRow | undefined {
+    const bytes = this.tables.acks.get(keyOf(seq));
+    return bytes === undefined ? undefined : ackRow(seq, bytes);
   }
 
   /** The acknowledgements of a range of the log, in order. */
@@ -71,9 +71,9 @@ export class HistoryReader {
   }
 
   /** Fills of an account below a place (by default all), newest first. */
-  fills(account: number, limit: number, before?: { position: number; ordinal: number }) {
+  fills(account: number, limit: number, before?: { seq: number; ordinal: number }) {
     const to =
-      before === undefined ? keyOf(account + 1) : keyOf(account, before.position, before.ordinal);
+      before === undefined ? keyOf(account + 1) : keyOf(account, before.seq, before.ordinal);
     return this.tables.fills
       .descending(keyOf(account), to, limit)
       .map((entry) => placedRow(entry, "fills", FILL_WORDS));
@@ -110,9 +110,9 @@ export class HistoryReader {
   }
 
   /** What changed for an account after a position, oldest first. */
-  changesSince(account: number, position: number, limit: number): PlacedRow[] {
+  changesSince(account: number, seq: number, limit: number): PlacedRow[] {
     return this.tables.changes
-      .ascending(keyOf(account, position + 1), keyOf(account + 1), limit)
+      .ascending(keyOf(account, seq + 1), keyOf(account + 1), limit)
       .map((entry) => placedRow(entry, "changes"));
   }
 
@@ -164,14 +164,14 @@ export class HistoryReader {
   }
 }
 
-function ackRow(position: number, bytes: Buffer): AckRow {
+function ackRow(seq: number, bytes: Buffer): AckRow {
   const split = bytes.length - HASH_BYTES;
-  if (split <= 0) throw new HistoryDamaged(`the acknowledgement at ${position} is cut short`);
-  return { position, leaf: bytes.subarray(0, split), digest: bytes.subarray(split) };
+  if (split <= 0) throw new HistoryDamaged(`the acknowledgement at ${seq} is cut short`);
+  return { seq, leaf: bytes.subarray(0, split), digest: bytes.subarray(split) };
 }
 
 function placedRow({ key, value }: Entry, table: TableName, words?: number): PlacedRow {
-  return { position: placeOf(key), ordinal: ordinalOf(key), row: storedRow(value, table, words) };
+  return { seq: placeOf(key), ordinal: ordinalOf(key), row: storedRow(value, table, words) };
 }
 
 function timedRow({ key, value }: Entry, table: TableName, words: number): TimedRow {

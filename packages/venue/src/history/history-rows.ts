@@ -59,7 +59,7 @@ export class HistoryRows {
 
   /** `block` is the one that holds the command; `sealed` the block that the command sealed. */
   onCommand(applied: Applied, block: number, sealed: SealedBlock | null): void {
-    const { position, timeMs, events } = applied;
+    const { seq, timeMs, events } = applied;
     const { words, length } = events;
     if (length > 0) this.sessions.onCommand(applied, words[0]!);
     this.deposits.onVote(applied);
@@ -69,14 +69,14 @@ export class HistoryRows {
       let unit = 0;
       if (kind === EVENT.Traded) {
         unit = this.around.unitMicros(words[at + TRADED.market]!);
-        this.fills.onTraded(words, at, position, trades++, block, timeMs);
+        this.fills.onTraded(words, at, seq, trades++, block, timeMs);
         this.onTraded(words, at, timeMs);
       } else if (kind === EVENT.PositionSettled) {
         this.positions.onSettled(words, at, timeMs);
         continue;
       } else if (kind === EVENT.OrderAcknowledged) {
         const leaf = Buffer.concat([leafAt(words, at), sha256(applied.evidence.signed)]);
-        this.sink.put(this.tables.acks, keyOf(position), leaf);
+        this.sink.put(this.tables.acks, keyOf(seq), leaf);
         this.changes.onAcknowledged(words[at + ACKNOWLEDGED.account]!);
       } else if (kind === EVENT.FundingApplied) {
         this.onFunding(words, at);
@@ -88,7 +88,7 @@ export class HistoryRows {
       this.orders.onEvent(kind, words, at, unit);
     }
     this.orders.endCommand(timeMs);
-    this.changes.endCommand(position);
+    this.changes.endCommand(seq);
     if (sealed !== null) {
       this.sink.put(this.tables.blocks, keyOf(sealed.number), encodeHeader(sealed));
     }

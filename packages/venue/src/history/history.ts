@@ -49,7 +49,7 @@ export class History extends HistoryReader {
   }
 
   /** The last command that it holds, on disk or on the way there. */
-  get position(): number {
+  get seq(): number {
     return this.held.position;
   }
 
@@ -87,11 +87,11 @@ export class History extends HistoryReader {
 
   /** `block` is the one that holds the command; `sealed` the block that the command sealed. */
   onCommand(applied: Applied, block: number, sealed: SealedBlock | null): void {
-    const { position } = applied;
-    if (position <= this.held.position) return;
+    const { seq } = applied;
+    if (seq <= this.held.position) return;
     this.rows.onCommand(applied, block, sealed);
     const { batch, record } = this.held;
-    this.held = { position, batch, record };
+    this.held = { position: seq, batch, record };
     this.queue.endCommand(this.held);
   }
 

@@ -27,9 +27,9 @@ export class SessionProjection {
     private readonly queue: RowSink,
   ) {}
 
-  onCommand({ command, evidence, position }: Applied, firstEvent: number): void {
+  onCommand({ command, evidence, seq }: Applied, firstEvent: number): void {
     if (command.kind === "OpenSession" && firstEvent !== EVENT.CommandRefused) {
-      this.keep(position, {
+      this.keep(seq, {
         publicKey: Buffer.from(evidence.publicKey),
         message: Buffer.from(evidence.signed),
       });

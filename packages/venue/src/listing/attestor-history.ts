@@ -25,7 +25,7 @@ export interface AttestorHistory {
 /** What the history is after a `Genesis` or `Configure` that was taken. */
 export function historyAfter(
   before: AttestorHistory | null,
-  { command, evidence, position }: Applied,
+  { command, evidence, seq }: Applied,
   attestors: AttestorKeys | null,
 ): AttestorHistory | null {
   if (command.kind !== "Genesis" && command.kind !== "Configure") return before;
@@ -40,7 +40,7 @@ export function historyAfter(
   const quorum = command.config.attestorQuorum;
   const last = entries.at(-1);
   const isSame = last?.quorum === quorum && last.members.join() === members.join();
-  return { venueId, entries: isSame ? entries : [...entries, { position, members, quorum }] };
+  return { venueId, entries: isSame ? entries : [...entries, { position: seq, members, quorum }] };
 }
 
 export function isAttestorHistory(value: unknown): value is AttestorHistory {

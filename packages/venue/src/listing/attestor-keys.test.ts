@@ -41,23 +41,23 @@ describe("attestors' keys", () => {
   test("stand in the log from the beginning, and survive a restart without a word", async () => {
     const first = await TestVenue.open(folder, attested());
     expect(first.venue.listing.attestors).toEqual(KEYS);
-    const before = first.venue.position;
+    const before = first.venue.seq;
     await first.venue.close();
     const second = await TestVenue.open(folder, attested());
     expect(second.venue.listing.attestors).toEqual(KEYS);
     // One Resume and no Configure.
-    expect(second.venue.position).toBe(before + 1);
+    expect(second.venue.seq).toBe(before + 1);
     await second.venue.close();
   });
 
   test("changed: a Configure tells, and the log holds both", async () => {
     const first = await TestVenue.open(folder, attested());
-    const before = first.venue.position;
+    const before = first.venue.seq;
     await first.venue.close();
     const others = { ...KEYS, members: ["ab".repeat(32), "ef".repeat(32)] };
     const second = await TestVenue.open(folder, attested(others));
     expect(second.venue.listing.attestors).toEqual(others);
-    expect(second.venue.position).toBe(before + 2);
+    expect(second.venue.seq).toBe(before + 2);
     await second.venue.close();
   });
 
@@ -149,9 +149,9 @@ describe("votes when the attestors change", () => {
     const session = await driver.signIn(1);
     const registration = { session, chain: "ethereum", txHash: "1".repeat(64), token: "USDC" };
     const register = { kind: "RegisterDeposit", stampMs, ...registration } as const;
-    const { position } = await driver.submit(register);
-    for (const attestor of voters) await vote(driver, position, attestor);
-    return position;
+    const { seq } = await driver.submit(register);
+    for (const attestor of voters) await vote(driver, seq, attestor);
+    return seq;
   }
 
   function vote(driver: TestVenue, depositId: number, attestor: number) {
@@ -224,14 +224,11 @@ describe("votes when the attestors change", () => {
     const replaced = { ...THREE, members: [first, second, "12".repeat(32)] };
     const stampMs = driver.venue.views.timeMs;
     const evidence = listingEvidence(TEST_MARKETS, replaced);
-    const { position } = await driver.submit(
-      { kind: "Configure", stampMs, config: config! },
-      evidence,
-    );
+    const { seq } = await driver.submit({ kind: "Configure", stampMs, config: config! }, evidence);
     await driver.venue.close();
     const { fault } = await verify(folder);
     expect(fault).toEqual({
-      position,
+      seq,
       reason: "the keys of attestors change: 2; the command names nobody",
     });
   });

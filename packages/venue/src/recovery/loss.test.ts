@@ -37,13 +37,13 @@ async function shortenedLog(snapshots: "with snapshots" | "without" = "without")
   await driver.index();
   const session = await driver.signIn(1);
   for (let nonce = 1; nonce <= 5; nonce++) await driver.order(session, nonce, "long", 640_000);
-  const { position: early } = driver.venue;
+  const { seq: early } = driver.venue;
   const earlyOrders = driver.venue.views.orders(1);
   await driver.venue.history.flush();
   if (snapshots !== "without") await taken.wait(1);
   cpSync(journal(), join(folder, "early"), { recursive: true });
   for (let nonce = 6; nonce <= 20; nonce++) await driver.order(session, nonce, "long", 640_000);
-  const { position: late } = driver.venue;
+  const { seq: late } = driver.venue;
   await driver.venue.history.flush();
   if (snapshots !== "without") await taken.wait(3);
   await driver.venue.close();
@@ -137,7 +137,7 @@ describe("a log that has lost its end", () => {
   test("verify: a fault with both positions", async () => {
     const { early, late } = await shortenedLog();
     expect((await verify(data())).fault).toEqual({
-      position: early,
+      seq: early,
       reason: expect.stringMatching(
         new RegExp(`^the log ends at position ${early} .* the history shows position ${late} `),
       ),
@@ -169,7 +169,7 @@ describe("a loss that is accepted", () => {
     const driver = await open({ acceptLoss: true, logger });
     expect(driver.venue.views.orders(1)).toEqual(earlyOrders);
     // A start has one command of its own.
-    expect(driver.venue.position).toBe(early + 1);
+    expect(driver.venue.seq).toBe(early + 1);
     await driver.venue.close();
     const [kept = ""] = readdirSync(data()).filter((name) => name.startsWith("given-up-"));
     expect(errors).toMatchObject([

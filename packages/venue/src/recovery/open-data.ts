@@ -54,8 +54,8 @@ export async function openData(
     });
     warnOfRebuild(options, opened);
     const replay = (store: HistoryStore) =>
-      recover(journal, folder.journal, store, events, observers, (position, record, records) =>
-        logger.info({ position, record, records }, "recovering"),
+      recover(journal, folder.journal, store, events, observers, (seq, record, records) =>
+        logger.info({ position: seq, record, records }, "recovering"),
       );
     const recovered = await replay(opened.store).catch((error: unknown) => {
       if (!(error instanceof HistoryDamaged)) throw error;

@@ -27,7 +27,7 @@ import { newReplicaState, observe, type ReplicaState } from "./replica-state.js"
 
 export interface RecoveryReport {
   /** Position of the snapshot it started from; 0 if it started from nothing. */
-  readonly snapshotPosition: number;
+  readonly snapshotSeq: number;
   /** Commands applied after it. */
   readonly applied: number;
   readonly elapsedMs: number;
@@ -54,7 +54,7 @@ export async function recover(
   store: HistoryStore,
   events: HistoryEvents,
   observers: readonly CommandObserver[],
-  onProgress: (position: number, record: number, records: number) => void = () => undefined,
+  onProgress: (seq: number, record: number, records: number) => void = () => undefined,
 ): Promise<Recovered> {
   const started = performance.now();
   let history: History | undefined;
@@ -70,10 +70,10 @@ export async function recover(
     } finally {
       reader.close();
     }
-    refuseLoss(journalDirectory, end, replica.position, store.held);
+    refuseLoss(journalDirectory, end, replica.seq, store.held);
     const report = {
-      snapshotPosition: first,
-      applied: replica.position - first,
+      snapshotSeq: first,
+      applied: replica.seq - first,
       elapsedMs: performance.now() - started,
       damagedSnapshots: damaged,
     };
@@ -90,7 +90,7 @@ async function replay(
   end: LogPosition,
   replica: Replica,
   history: History,
-  onProgress: (position: number, record: number, records: number) => void,
+  onProgress: (seq: number, record: number, records: number) => void,
 ): Promise<void> {
   history.isReplaying = true;
   try {
@@ -101,7 +101,7 @@ async function replay(
       if (count % LOOK_EVERY !== 0) continue;
       if (history.backlog > MAX_BACKLOG) await history.settle(MAX_BACKLOG / 2);
       if (count % (64 * LOOK_EVERY) === 0) {
-        onProgress(replica.position, reader.position.record, end.record);
+        onProgress(replica.seq, reader.position.record, end.record);
       }
     }
   } finally {
@@ -132,10 +132,10 @@ function startingState(
  * Where batches were repeated the log has more records than commands, so that only the replay can
  * tell that the history holds a command which the log no longer has.
  */
-function refuseLoss(directory: string, end: LogPosition, position: number, held: Held): void {
-  if (position >= held.position) return;
+function refuseLoss(directory: string, end: LogPosition, seq: number, held: Held): void {
+  if (seq >= held.position) return;
   const proof = { source: "the history", batch: held.batch, record: held.position };
-  throw new LogBehind(directory, { batch: end.batch, record: position }, [proof]);
+  throw new LogBehind(directory, { batch: end.batch, record: seq }, [proof]);
 }
 
 /** Blocks before history: its rows name the block, and hold the one that the command sealed. */
@@ -144,12 +144,12 @@ function historyObserver(state: ReplicaState, history: History): CommandObserver
     onCommand(applied: Applied): void {
       const sealed = observe(state, applied);
       try {
-        if (sealed !== null && applied.position <= history.position) compare(history, sealed);
+        if (sealed !== null && applied.seq <= history.seq) compare(history, sealed);
         history.onCommand(applied, state.blocks.currentNumber, sealed);
       } catch (error) {
         if (error instanceof HistoryDamaged) throw error;
         const reason = error instanceof Error ? error.message : String(error);
-        throw new HistoryDamaged(`at position ${applied.position}: ${reason}`, { cause: error });
+        throw new HistoryDamaged(`at position ${applied.seq}: ${reason}`, { cause: error });
       }
     },
     onBatchEnd: (end) => history.onBatchEnd(end),

@@ -84,7 +84,7 @@ export function decodeReplicaState(body: Uint8Array): ReplicaState {
 /** What every replica does with a command, whatever else watches; answers the block it sealed. */
 export function observe({ blocks, listing }: ReplicaState, applied: Applied) {
   listing.onCommand(applied);
-  return blocks.onCommand(applied.position, applied.events);
+  return blocks.onCommand(applied.seq, applied.events);
 }
 
 interface Meta {

@@ -35,24 +35,24 @@ async function lose(message: string): Promise<never> {
 async function checkPast(venue: Venue): Promise<void> {
   const lines = readFileSync(past, "utf8").split("\n").slice(0, -1).slice(-Number(newest));
   for (const line of lines) {
-    const [session = 0, nonce = 0, position = 0] = line.split(" ").map(Number);
-    const ack = venue.views.acknowledgement(position);
+    const [session = 0, nonce = 0, seq = 0] = line.split(" ").map(Number);
+    const ack = venue.views.acknowledgement(seq);
     if (ack?.acknowledgement.nonce !== nonce) await lose(`lost: ${line}`);
-    const leaf = wordsOfBytes(venue.history.ack(position)?.leaf ?? nothing);
-    const order = venue.views.order(leaf[ACKNOWLEDGED.account] ?? 0, position);
+    const leaf = wordsOfBytes(venue.history.ack(seq)?.leaf ?? nothing);
+    const order = venue.views.order(leaf[ACKNOWLEDGED.account] ?? 0, seq);
     if (order?.nonce !== nonce || leaf[ACKNOWLEDGED.session] !== session) {
       await lose(`no order: ${line}`);
     }
   }
   // The newest are within their sessions' windows: sent again, they must be answered as before.
   for (const line of lines.slice(-20)) {
-    const [session = 0, nonce = 0, position = 0] = line.split(" ").map(Number);
+    const [session = 0, nonce = 0, seq = 0] = line.split(" ").map(Number);
     const outcome = await venue.submitted(
       orderOf(session, nonce),
       { signed: bodyOf(session, nonce), signature: nothing, publicKey: nothing },
       (applied) => venue.views.outcome(applied),
     );
-    if (outcome.kind !== "replayed" || outcome.orderId !== position) {
+    if (outcome.kind !== "replayed" || outcome.orderId !== seq) {
       await lose(`sent again ${line}: ${JSON.stringify(outcome)}`);
     }
   }
@@ -70,7 +70,7 @@ async function trade(venue: Venue): Promise<void> {
   const sessions: number[] = [];
   for (let trader = 1; trader <= TRADERS; trader++) {
     const { command, evidence } = signInCommand(trader, `life${life}`, stampMs);
-    sessions.push(await venue.submitted(command, evidence, ({ position }) => position));
+    sessions.push(await venue.submitted(command, evidence, ({ seq }) => seq));
   }
   writeSync(1, "trading\n");
   let nonce = 0;
@@ -83,7 +83,7 @@ async function trade(venue: Venue): Promise<void> {
       if (applied === null) return;
       const outcome = venue.views.outcome(applied);
       if (outcome.kind === "acknowledged") {
-        writeSync(1, `${session} ${own} ${applied.position}\n`);
+        writeSync(1, `${session} ${own} ${applied.seq}\n`);
       }
       setImmediate(next);
     });

@@ -97,7 +97,7 @@ export class TestVenue {
 
   submit(command: Parameters<Venue["submit"]>[0], evidence: Evidence = NO_EVIDENCE) {
     return this.venue.submitted(command, evidence, (applied) => ({
-      position: applied.position,
+      seq: applied.seq,
       outcome: this.venue.views.outcome(applied),
     }));
   }
@@ -109,7 +109,7 @@ export class TestVenue {
 
   async signIn(name: number): Promise<number> {
     const { command, evidence } = signInCommand(name, "first", this.venue.views.timeMs);
-    return (await this.submit(command, evidence)).position;
+    return (await this.submit(command, evidence)).seq;
   }
 
   order(session: number, nonce: number, side: "long" | "short", price: number, margin = 100) {
@@ -124,8 +124,8 @@ export class TestVenue {
 
   async tick(): Promise<number> {
     this.slot++;
-    const { position } = await this.submit({ kind: "Tick", slot: this.slot });
-    return position;
+    const { seq } = await this.submit({ kind: "Tick", slot: this.slot });
+    return seq;
   }
 }
 

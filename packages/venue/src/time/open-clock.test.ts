@@ -85,7 +85,7 @@ test("a start two years ahead after a boot: refused, nothing is appended; accept
   await expect(open(otherBoot)).rejects.toMatchObject({ name: "ClockRefused" });
   const { venue } = await open({ ...otherBoot, acceptClock: true });
   // Genesis and one Resume.
-  expect(venue.position).toBe(2);
+  expect(venue.seq).toBe(2);
   expect(venue.nowMs()).toBe(wall);
   await venue.close();
 });

@@ -27,7 +27,7 @@ import { voteFault } from "./vote-check.js";
 export type RecoverWallet = (message: Uint8Array, signature: Uint8Array) => Promise<string | null>;
 
 export interface Fault {
-  readonly position: number;
+  readonly seq: number;
   readonly reason: string;
 }
 
@@ -60,23 +60,23 @@ export class EvidenceCheck {
 
   /** Begins the checks of a command. The evidence's bytes stay valid. */
   onCommand(
-    { command, evidence, position }: Applied,
+    { command, evidence, seq }: Applied,
     { listing, engine }: Pick<ReplicaState, "listing" | "engine">,
   ): void {
     switch (command.kind) {
       case "PlaceOrder":
-        this.onOrder(position, command, evidence, listing);
+        this.onOrder(seq, command, evidence, listing);
         return;
       case "OpenSession":
-        this.onSignIn(position, command, evidence);
+        this.onSignIn(seq, command, evidence);
         return;
       case "RotateSession":
-        this.onRotation(position, command, evidence);
+        this.onRotation(seq, command, evidence);
         return;
       case "AttestDeposit": {
         const deposit = engine.state.deposits.byId.get(command.depositId);
         const difference = voteFault(command, evidence, listing, deposit);
-        this.onVote(position, difference, evidence);
+        this.onVote(seq, difference, evidence);
         return;
       }
     }
@@ -87,80 +87,80 @@ export class EvidenceCheck {
     while (this.underWay.size > atMost) await Promise.race(this.underWay);
   }
 
-  private onOrder(position: number, order: PlaceOrder, evidence: Evidence, listing: Listing): void {
+  private onOrder(seq: number, order: PlaceOrder, evidence: Evidence, listing: Listing): void {
     this.orders++;
     const difference = bodyFault(evidence.signed, order, listing);
     if (difference !== null) {
-      this.report(position, difference);
+      this.report(seq, difference);
       return;
     }
     const key = this.keys.get(order.key);
     if (key === undefined) {
-      this.report(position, `no session ever had the key ${order.key}`);
+      this.report(seq, `no session ever had the key ${order.key}`);
       return;
     }
-    this.run(position, async () => {
+    this.run(seq, async () => {
       const holds = await isSignedBy(key, evidence.signed, evidence.signature);
       return holds ? null : `the signature does not verify for the key ${order.key}`;
     });
   }
 
-  private onSignIn(position: number, command: OpenSession, evidence: Evidence): void {
+  private onSignIn(seq: number, command: OpenSession, evidence: Evidence): void {
     this.sessions++;
     const problem = this.adopt(evidence.publicKey, command.key);
     if (problem !== null) {
-      this.report(position, problem);
+      this.report(seq, problem);
       return;
     }
     const message = Buffer.from(evidence.signed).toString("utf8");
     const address = message.split("\n")[1]?.toLowerCase();
     if (address !== `0x${command.address}`) {
-      this.report(position, `the message is of ${address}, the account is 0x${command.address}`);
+      this.report(seq, `the message is of ${address}, the account is 0x${command.address}`);
       return;
     }
     const boundKey = BOUND_KEY.exec(message)?.[1];
     if (boundKey !== undefined) {
-      this.bound.add(position);
+      this.bound.add(seq);
       if (fingerprintOfHex(boundKey) !== command.key) {
-        this.report(position, "the message binds another session key");
+        this.report(seq, "the message binds another session key");
         return;
       }
     }
-    this.run(position, async () => {
+    this.run(seq, async () => {
       const signer = await this.recover(evidence.signed, evidence.signature);
-      if (signer !== command.address) this.notRecheckable.push(position);
+      if (signer !== command.address) this.notRecheckable.push(seq);
       return null;
     });
   }
 
-  private onRotation(position: number, command: RotateSession, evidence: Evidence): void {
+  private onRotation(seq: number, command: RotateSession, evidence: Evidence): void {
     const problem =
       this.adopt(evidence.publicKey, command.newKey) ?? rotationFault(command, evidence);
     if (problem !== null) {
-      this.report(position, problem);
+      this.report(seq, problem);
       return;
     }
     if (evidence.signature.length === 0) {
       if (this.bound.has(command.session)) {
-        this.report(position, "a session whose message binds its key was rotated unsigned");
+        this.report(seq, "a session whose message binds its key was rotated unsigned");
       }
       return;
     }
     const old = this.keys.get(command.oldKey);
-    this.run(position, async () => {
+    this.run(seq, async () => {
       if (old === undefined) return `no session ever had the key ${command.oldKey}`;
       const holds = await isSignedBy(old, evidence.signed, evidence.signature);
       return holds ? null : "the rotation is not signed by the old key";
     });
   }
 
-  private onVote(position: number, difference: string | null, evidence: Evidence): void {
+  private onVote(seq: number, difference: string | null, evidence: Evidence): void {
     this.votes++;
     if (difference !== null) {
-      this.report(position, difference);
+      this.report(seq, difference);
       return;
     }
-    this.run(position, async () => {
+    this.run(seq, async () => {
       const key = verifyingKey(evidence.publicKey);
       const holds = await isSignedExactly(key, evidence.signed, evidence.signature);
       return holds ? null : "the vote's signature does not verify";
@@ -178,21 +178,21 @@ export class EvidenceCheck {
     }
   }
 
-  private run(position: number, check: () => Promise<string | null>): void {
+  private run(seq: number, check: () => Promise<string | null>): void {
     const done = check()
       .then((problem) => {
-        if (problem !== null) this.report(position, problem);
+        if (problem !== null) this.report(seq, problem);
       })
       .catch((error: unknown) => {
-        this.report(position, error instanceof Error ? error.message : String(error));
+        this.report(seq, error instanceof Error ? error.message : String(error));
       })
       .finally(() => this.underWay.delete(done));
     this.underWay.add(done);
   }
 
-  private report(position: number, reason: string): void {
-    if (this.fault === undefined || position < this.fault.position) {
-      this.fault = { position, reason };
+  private report(seq: number, reason: string): void {
+    if (this.fault === undefined || seq < this.fault.seq) {
+      this.fault = { seq, reason };
     }
   }
 }

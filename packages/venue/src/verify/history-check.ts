@@ -25,7 +25,7 @@ type Nature =
   /** Written once, from a command and from rows before it. */
   | "derived"
   /** Written again and again; begun by the command whose position its key holds. */
-  | "by_position"
+  | "by_seq"
   /** Written again and again. */
   | "changing";
 
@@ -38,8 +38,8 @@ const NATURE: Readonly<Record<TableName, Nature>> = {
   nonces: "once",
   changes: "derived",
   deposits: "derived",
-  orders: "by_position",
-  sessions: "by_position",
+  orders: "by_seq",
+  sessions: "by_seq",
   positions: "changing",
   candles: "changing",
   watchers: "changing",
@@ -54,8 +54,8 @@ export class HistoryCheck implements RowSink {
   readonly agreeing = eachTable(() => ({ rows: 0 }));
   private readonly rows: HistoryRows;
   private readonly tables: readonly ComparedTable[];
-  private readonly heldPosition: number;
-  private position = 0;
+  private readonly heldSeq: number;
+  private seq = 0;
   private fault: string | null = null;
   private sweepAbove = SWEEP_ABOVE;
   private kept = 0;
@@ -66,7 +66,7 @@ export class HistoryCheck implements RowSink {
     /** The position that the replay begins after. */
     private readonly from: number,
   ) {
-    this.heldPosition = store.held.position;
+    this.heldSeq = store.held.position;
     const tables = eachTable((name) => new ComparedTable(name, store.tables[name], from === 0));
     this.tables = TABLES.map((name) => tables[name]);
     this.rows = new HistoryRows(tables, this, around);
@@ -78,8 +78,8 @@ export class HistoryCheck implements RowSink {
 
   /** What differs first at this command, or null. */
   onCommand(applied: Applied, block: number, sealed: SealedBlock | null): string | null {
-    if (applied.position > this.heldPosition) return null;
-    this.position = applied.position;
+    if (applied.seq > this.heldSeq) return null;
+    this.seq = applied.seq;
     this.rows.onCommand(applied, block, sealed);
     if (this.kept > this.sweepAbove) this.sweep();
     return this.fault;
@@ -138,13 +138,13 @@ export class HistoryCheck implements RowSink {
       this.agreeing[table.name].rows++;
       return;
     }
-    if (table.keep(key, value, this.position)) this.kept++;
+    if (table.keep(key, value, this.seq)) this.kept++;
   }
 
   /** Whether a replay that began at a snapshot knows the whole row. */
   private isComputable(name: TableName, nature: Nature, key: Buffer): boolean {
     if (nature === "once") return true;
-    return nature === "by_position" && positionOf(name, key) > this.from;
+    return nature === "by_seq" && seqOf(name, key) > this.from;
   }
 
   /** Drops rows that are what the store holds: if one changes later, it comes again. */
@@ -187,10 +187,10 @@ class ComparedTable implements RowTable {
   }
 
   /** Returns whether one more row is kept. */
-  keep(key: Buffer, value: Buffer, position: number): boolean {
+  keep(key: Buffer, value: Buffer, seq: number): boolean {
     const text = key.toString("latin1");
-    if (NATURE[this.name] === "by_position") {
-      if (positionOf(this.name, key) === position && !this.kept.has(text)) this.begun++;
+    if (NATURE[this.name] === "by_seq") {
+      if (seqOf(this.name, key) === seq && !this.kept.has(text)) this.begun++;
     } else if (!this.seen.has(text)) {
       this.seen.add(text);
       this.begun++;
@@ -221,6 +221,6 @@ class ComparedTable implements RowTable {
 }
 
 /** The command that began a row: an order's key holds its id second, a session's its number first. */
-function positionOf(name: TableName, key: Buffer): number {
+function seqOf(name: TableName, key: Buffer): number {
   return name === "orders" ? placeOf(key) : groupOf(key);
 }

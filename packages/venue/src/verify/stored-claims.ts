@@ -119,10 +119,10 @@ export class StoredClaims {
   }
 
   /** After the last batch: a claim about a place that the log never reached, or about too much. */
-  endFault(end: LogPosition, position: number): string | null {
-    const ends = `the log ends at position ${position} (batch ${end.batch}), but`;
+  endFault(end: LogPosition, seq: number): string | null {
+    const ends = `the log ends at position ${seq} (batch ${end.batch}), but`;
     const held = this.found.store?.held;
-    if (held !== undefined && held.position > position) {
+    if (held !== undefined && held.position > seq) {
       return `${ends} the history shows position ${held.position} (batch ${held.batch})`;
     }
     const next = this.pending.at(-1);

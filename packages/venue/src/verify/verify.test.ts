@@ -76,12 +76,12 @@ async function signIn(driver: TestVenue, name: number, signer: Signer, wallet?: 
     maxNotionalMicros: 0,
     markets: [],
   };
-  const { position } = await driver.submit(command, {
+  const { seq } = await driver.submit(command, {
     signed: Buffer.from(message),
     signature: Buffer.from(wallet ?? address),
     publicKey: signer.raw,
   });
-  return { session: position, key };
+  return { session: seq, key };
 }
 
 /** Places an order as a gateway would; `change` lies about one of the two. */
@@ -178,12 +178,12 @@ describe("verify", () => {
 
   test("an order whose command is not what was signed: its position", async () => {
     const { driver, signer, session } = await someVenue();
-    const { position } = await place(driver, signer, session, 50, { command: { leverage: 20 } });
+    const { seq } = await place(driver, signer, session, 50, { command: { leverage: 20 } });
     await place(driver, signer, session, 51);
     await driver.venue.close();
     expect((await verify(folder)).fault).toBeNull();
     expect((await verify(folder, { signatures: recover })).fault).toEqual({
-      position,
+      seq,
       reason: "leverage: signed 10, logged 20",
     });
   });
@@ -191,10 +191,10 @@ describe("verify", () => {
   test("an order that nobody signed: its position", async () => {
     const { driver, signer, session } = await someVenue();
     const forged = new Signer("ed25519").sign(Buffer.from("another body"));
-    const { position } = await place(driver, signer, session, 50, { signature: forged });
+    const { seq } = await place(driver, signer, session, 50, { signature: forged });
     await driver.venue.close();
     const { fault } = await verify(folder, { signatures: recover });
-    expect(fault).toMatchObject({ position, reason: expect.stringContaining("does not verify") });
+    expect(fault).toMatchObject({ seq, reason: expect.stringContaining("does not verify") });
   });
 
   test("a sign-in by a contract wallet: reported, not condemned", async () => {
@@ -215,41 +215,48 @@ describe("verify", () => {
     await file.write(Buffer.of(0xff), 0, 1, 2_000);
     await file.close();
     const { fault } = await verify(folder);
-    expect(fault?.position).toBeGreaterThan(0);
+    expect(fault?.seq).toBeGreaterThan(0);
     expect(fault?.reason).toContain("damaged");
   });
 
   test("a checkpoint with another hash: its position", async () => {
     const { driver } = await someVenue();
-    const { position } = driver.venue;
+    const { seq } = driver.venue;
     const { batch, record } = driver.venue.history.durable;
     await driver.venue.close();
     const line = {
-      position,
-      batch: position,
-      record: position,
+      position: seq,
+      batch: seq,
+      record: seq,
       stateHash: "00".repeat(32),
       format: STATE_FORMAT,
     };
-    expect([batch, record].every((value) => value <= position)).toBe(true);
+    expect([batch, record].every((value) => value <= seq)).toBe(true);
     await writeFile(
       join(folder, "checkpoints.jsonl"),
       `${JSON.stringify({ ...line, block: 0, blockHash: "" })}\n{"position":`,
     );
     const { fault } = await verify(folder);
     expect(fault).toMatchObject({
-      position,
+      seq,
       reason: expect.stringContaining("the state's hash is"),
     });
   });
 
   test("a checkpoint and a snapshot of another form: they claim nothing, blocks are compared", async () => {
     const { driver } = await someVenue();
-    const { position } = driver.venue;
+    const { seq } = driver.venue;
     await driver.venue.close();
     const { batch, record } = writeForeignSnapshot(folder);
     // As they were written before they named their form.
-    const line = { position, batch, record, stateHash: "00".repeat(32), block: 0, blockHash: "" };
+    const line = {
+      position: seq,
+      batch,
+      record,
+      stateHash: "00".repeat(32),
+      block: 0,
+      blockHash: "",
+    };
     await writeFile(join(folder, "checkpoints.jsonl"), `${JSON.stringify(line)}\n`);
     expect(await verify(folder)).toMatchObject({ fault: null, checkpoints: 0, snapshots: 0 });
     const lie = { ...line, block: 4, blockHash: "00".repeat(32) };

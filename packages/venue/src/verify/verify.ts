@@ -34,7 +34,7 @@ export interface VerifyOptions {
 }
 
 export interface VerifyProgress {
-  readonly position: number;
+  readonly seq: number;
   readonly record: number;
   readonly records: number;
 }
@@ -184,13 +184,13 @@ class Verification {
         if (performance.now() - said < PROGRESS_EVERY_MS) continue;
         said = performance.now();
         const { record } = reader.position;
-        this.options.onProgress?.({ position: replica.position, record, records: end.record });
+        this.options.onProgress?.({ seq: replica.seq, record, records: end.record });
         // Lets whoever shows the progress do so.
         await new Promise((resolve) => setImmediate(resolve));
       }
       this.atEnd(end);
     } catch (error) {
-      this.fault ??= faultOf(error, replica.position, damage);
+      this.fault ??= faultOf(error, replica.seq, damage);
     } finally {
       reader.close();
     }
@@ -232,12 +232,12 @@ class Verification {
 
   private note(reason: string | null): void {
     if (reason === null || this.fault !== null) return;
-    this.fault = { position: this.state.engine.seq, reason };
+    this.fault = { seq: this.state.engine.seq, reason };
   }
 
   private report(): VerifyReport {
     const forged = this.evidence?.firstFault;
-    const isFirst = forged !== undefined && forged.position <= (this.fault?.position ?? Infinity);
+    const isFirst = forged !== undefined && forged.seq <= (this.fault?.seq ?? Infinity);
     return {
       fault: isFirst ? forged : this.fault,
       from: this.from,
@@ -258,13 +258,13 @@ class Verification {
 }
 
 /** A record that cannot be read or applied, a batch or a row that is not what was written. */
-function faultOf(error: unknown, position: number, damage?: JournalDamaged): Fault {
-  if (error instanceof ReplayFailed) return { position: error.position, reason: error.message };
-  if (error instanceof HistoryDamaged) return { position, reason: error.message };
+function faultOf(error: unknown, seq: number, damage?: JournalDamaged): Fault {
+  if (error instanceof ReplayFailed) return { seq: error.seq, reason: error.message };
+  if (error instanceof HistoryDamaged) return { seq, reason: error.message };
   // The reader knows only where it had to stop; the look at the whole log knows why.
   if (error instanceof JournalError) {
     const isElsewhere = error instanceof JournalDamaged && error.file !== damage?.file;
-    return { position: position + 1, reason: (isElsewhere ? error : (damage ?? error)).message };
+    return { seq: seq + 1, reason: (isElsewhere ? error : (damage ?? error)).message };
   }
   throw error;
 }

@@ -13,7 +13,7 @@ export interface Levels {
 export interface BookLevels {
   readonly units: MarketUnits;
   /** Log position that the levels reflect. */
-  readonly position: number;
+  readonly seq: number;
   readonly block: number;
   readonly timeMs: number;
   readonly bids: Levels;
@@ -24,7 +24,7 @@ export function bookLevels(source: VenueSource, { units, market }: ViewedMarket)
   const state = stateOf(source);
   return {
     units,
-    position: state.seq,
+    seq: state.seq,
     block: state.global(GLOBAL.BLOCK),
     timeMs: state.timeMs,
     bids: market.bids,

@@ -33,12 +33,12 @@ export class BookView {
     return this.changedAt.get(market) ?? 0;
   }
 
-  onCommand({ position, events: { words, length } }: Applied): void {
+  onCommand({ seq, events: { words, length } }: Applied): void {
     for (let at = 0; at < length; at += eventWords(words[at]!)) {
       const kind = words[at]!;
-      if (kind === EVENT.OrderPlaced) this.changed(words[at + PLACED.market]!, position);
-      else if (kind === EVENT.Traded) this.changed(words[at + TRADED.market]!, position);
-      else if (kind === EVENT.OrderEnded) this.changed(words[at + ENDED.market]!, position);
+      if (kind === EVENT.OrderPlaced) this.changed(words[at + PLACED.market]!, seq);
+      else if (kind === EVENT.Traded) this.changed(words[at + TRADED.market]!, seq);
+      else if (kind === EVENT.OrderEnded) this.changed(words[at + ENDED.market]!, seq);
     }
   }
 
@@ -77,8 +77,8 @@ export class BookView {
     return depths;
   }
 
-  private changed(market: number, position: number): void {
-    this.changedAt.set(market, position);
+  private changed(market: number, seq: number): void {
+    this.changedAt.set(market, seq);
     this.kept.delete(market);
   }
 }

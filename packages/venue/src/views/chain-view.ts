@@ -34,16 +34,16 @@ export function blockOf(block: SealedBlock): Block {
 export function preconfirmView(
   { history, listing }: VenueSource,
   account: number,
-  position: number,
+  seq: number,
 ): PreconfirmProof | "not_sealed" | undefined {
-  const ack = history.ack(position);
+  const ack = history.ack(seq);
   if (ack === undefined) return undefined;
   const words = wordsOfBytes(ack.leaf);
   if (words[ACKNOWLEDGED.account] !== account) return undefined;
   const block = history.block(words[ACKNOWLEDGED.block]!);
   if (block === undefined) return "not_sealed";
   const acks = history.acksBetween(block.firstPosition, block.lastPosition);
-  const index = acks.findIndex((other) => other.position === position);
+  const index = acks.findIndex((other) => other.seq === seq);
   const leaves = acks.map((other) => other.leaf);
   return {
     ack: acknowledgementOfLeaf(ack.leaf, listing),

@@ -44,16 +44,12 @@ export function changeKind(row: Float64Array): AccountChange["kind"] {
 }
 
 /** As it was right after the position. */
-export function changeView(
-  source: VenueSource,
-  position: number,
-  row: Float64Array,
-): AccountChange {
+export function changeView(source: VenueSource, seq: number, row: Float64Array): AccountChange {
   const kind = changeKind(row);
   switch (kind) {
     case "preconfirm": {
-      const ack = source.history.ack(position);
-      if (ack === undefined) throw new Error(`the history has no acknowledgement ${position}`);
+      const ack = source.history.ack(seq);
+      if (ack === undefined) throw new Error(`the history has no acknowledgement ${seq}`);
       return { kind, acknowledgement: acknowledgementOfLeaf(ack.leaf, source.listing) };
     }
     case "order":

@@ -16,7 +16,7 @@ export interface PublicEventSink {
 /** To be called while the event log is valid. */
 export function tellPublicEvents(
   source: VenueSource,
-  { position, timeMs, events: { words, length } }: Applied,
+  { seq, timeMs, events: { words, length } }: Applied,
   sink: PublicEventSink,
 ): void {
   let trades = 0;
@@ -28,7 +28,7 @@ export function tellPublicEvents(
       if (words[at + TRADED.makerOrderId] === 0) continue;
       const units = unitsOf(source, words[at + TRADED.market]!);
       sink.onTrade(units.symbol, {
-        id: `${position}-${ordinal}`,
+        id: `${seq}-${ordinal}`,
         price: priceOf(units, words[at + TRADED.priceTicks]!),
         size: sizeOf(units, words[at + TRADED.lots]!),
         side: sideOf(words[at + TRADED.takerSide]!),

@@ -18,11 +18,11 @@ export function fillsView(
     limit,
     before === undefined ? before : placeOf(before),
   );
-  return rows.map(({ position, ordinal, row }) => {
+  return rows.map(({ seq, ordinal, row }) => {
     const market = unitsOf(source, row[FILL_ROW.MARKET]!);
     const order = row[FILL_ROW.ORDER]!;
     return {
-      id: `${position}-${ordinal}`,
+      id: `${seq}-${ordinal}`,
       orderId: order === 0 ? null : String(order),
       kind: TRADE_KINDS[row[FILL_ROW.KIND]!] ?? "order",
       symbol: market.symbol,
@@ -39,17 +39,17 @@ export function fillsView(
 }
 
 /** A place in the order of fills. Ids past the exact numbers lie after everything. */
-function placeOf(id: string): { position: number; ordinal: number } {
-  const [position = "0", ordinal = "0"] = id.split("-");
+function placeOf(id: string): { seq: number; ordinal: number } {
+  const [seq = "0", ordinal = "0"] = id.split("-");
   return {
-    position: Math.min(Number(position), Number.MAX_SAFE_INTEGER),
+    seq: Math.min(Number(seq), Number.MAX_SAFE_INTEGER),
     ordinal: Math.min(Number(ordinal), 2 ** 32 - 1),
   };
 }
 
 export function tradesView(source: VenueSource, { units }: ViewedMarket, limit: number): Trade[] {
-  return source.history.trades(units.number, limit).map(({ position, ordinal, row }) => ({
-    id: `${position}-${ordinal}`,
+  return source.history.trades(units.number, limit).map(({ seq, ordinal, row }) => ({
+    id: `${seq}-${ordinal}`,
     price: priceOf(units, row[TRADE_ROW.PRICE]!),
     size: sizeOf(units, row[TRADE_ROW.LOTS]!),
     side: sideOf(row[TRADE_ROW.SIDE]!),

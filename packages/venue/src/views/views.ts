@@ -47,7 +47,7 @@ import { stateOf, type VenueSource, type ViewedMarket, viewedMarket } from "./ve
 
 /** What an order's repetition is answered from. */
 export interface PastAcknowledgement {
-  readonly position: number;
+  readonly seq: number;
   /** SHA-256 of the body that was signed: another digest is another order. */
   readonly digest: Buffer;
   readonly acknowledgement: Acknowledgement;
@@ -201,8 +201,8 @@ export class Views {
     return blockView(this.source, number);
   }
 
-  preconfirm(account: number, position: number): PreconfirmProof | "not_sealed" | undefined {
-    return preconfirmView(this.source, account, position);
+  preconfirm(account: number, seq: number): PreconfirmProof | "not_sealed" | undefined {
+    return preconfirmView(this.source, account, seq);
   }
 
   /** The live session of a token, by the lower-case hex SHA-256 of the token. */
@@ -234,15 +234,15 @@ export class Views {
 
   /** The acknowledgement of the order that used the nonce in that session, if one did. */
   ackOf(session: Session, nonce: number): PastAcknowledgement | undefined {
-    const position = session.nonces.orderOf(nonce);
-    return position === 0 ? undefined : this.acknowledgement(position);
+    const seq = session.nonces.orderOf(nonce);
+    return seq === 0 ? undefined : this.acknowledgement(seq);
   }
 
-  acknowledgement(position: number): PastAcknowledgement | undefined {
-    const ack = this.source.history.ack(position);
+  acknowledgement(seq: number): PastAcknowledgement | undefined {
+    const ack = this.source.history.ack(seq);
     if (ack === undefined) return undefined;
     return {
-      position,
+      seq,
       digest: ack.digest,
       acknowledgement: acknowledgementOfLeaf(ack.leaf, this.source.listing),
     };
@@ -258,12 +258,12 @@ export class Views {
   }
 
   /** Rows of what changed for an account after a position, oldest first. */
-  changesSince(account: number, position: number, limit: number): PlacedRow[] {
-    return this.source.history.changesSince(account, position, limit);
+  changesSince(account: number, seq: number, limit: number): PlacedRow[] {
+    return this.source.history.changesSince(account, seq, limit);
   }
 
-  change(position: number, row: Float64Array): AccountChange {
-    return changeView(this.source, position, row);
+  change(seq: number, row: Float64Array): AccountChange {
+    return changeView(this.source, seq, row);
   }
 
   private within<T>(symbol: string, view: (viewed: ViewedMarket) => T): T | undefined {

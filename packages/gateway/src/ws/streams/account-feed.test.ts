@@ -34,7 +34,7 @@ describe("resume: a reader that stops and goes on", () => {
   test("over pages that have nothing for it, with little waiting before them", async () => {
     const at = await runVenue();
     const trader = await Trader.enter(at);
-    const since = at.venue.position;
+    const since = at.venue.seq;
     await placeMany(trader);
     const deposit = { chain: "ethereum", txHash: `0x${"1".padStart(64, "0")}`, token: "USDC" };
     await trader.send("/v1/bridge/deposit", deposit);
@@ -52,7 +52,7 @@ describe("resume: a reader that stops and goes on", () => {
   test("over pages for which there is no room: whole, in order, and never past the cap", async () => {
     const at = await runVenue();
     const trader = await Trader.enter(at);
-    const since = at.venue.position;
+    const since = at.venue.seq;
     await placeMany(trader);
     const maxBufferedBytes = NODE_BUFFER_BYTES + 8_192;
     const limits = { roomBytes, maxBufferedBytes };
@@ -136,7 +136,7 @@ describe("a frame that cannot be made", () => {
   test("resume: a history that cannot be read closes the socket", async () => {
     const at = await runVenue();
     const trader = await Trader.enter(at);
-    const since = at.venue.position;
+    const since = at.venue.seq;
     const seqs = [await rest(trader), await rest(trader)];
     failOnce(at, "changesSince");
     expect(await (await follow(at, trader, since)).closed).toEqual(INTERNAL_ERROR);
@@ -162,7 +162,7 @@ describe("a frame that cannot be made", () => {
     vi.spyOn(at.venue.views, "lastChanges", "get").mockImplementationOnce(() => {
       throw new Error("the disk is on fire");
     });
-    const since = at.venue.position;
+    const since = at.venue.seq;
     const order = await rest(trader);
     for (const client of clients) expect(await client.closed).toEqual(INTERNAL_ERROR);
     expect(await orderSeqs(await follow(at, trader, since), 1)).toEqual([order]);

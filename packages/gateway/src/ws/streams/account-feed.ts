@@ -62,7 +62,7 @@ export class AccountFeed {
     account: number,
     since: number | undefined,
   ): () => void {
-    const { views, position: seq } = this.venue;
+    const { views, seq } = this.venue;
     const reader: AccountReader = { connection, stream, account, seq, isEnded: false };
     if (since !== undefined && since <= seq) {
       reader.seq = since;

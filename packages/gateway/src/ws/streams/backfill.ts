@@ -27,7 +27,7 @@ export async function backfill(
     const page = venue.views.changesSince(reader.account, reader.seq, limit);
     reader.connection.charge(COST.historyRow * (page.length + 1));
     const isLast = page.length < limit;
-    const end = isLast ? venue.position : lastCompleteSeq(page);
+    const end = isLast ? venue.seq : lastCompleteSeq(page);
     if (end === undefined) {
       // One command fills the page: a command's rows are sent in one frame or not at all.
       limit *= 2;
@@ -44,14 +44,14 @@ export async function backfill(
 }
 
 interface PageRow {
-  readonly position: number;
+  readonly seq: number;
   readonly row: Float64Array;
 }
 
 /** The last seq of a full page whose rows are certain to be complete. */
 function lastCompleteSeq(page: readonly PageRow[]): number | undefined {
-  const cut = page.at(-1)?.position;
-  return page.findLast(({ position }) => position !== cut)?.position;
+  const cut = page.at(-1)?.seq;
+  return page.findLast(({ seq }) => seq !== cut)?.seq;
 }
 
 /** Returns the seq up to which everything is sent: `end`, or less for want of room. */
@@ -61,14 +61,14 @@ function sendPage(
   page: readonly PageRow[],
   end: number,
 ): number {
-  const own = page.filter(({ position, row }) => position <= end && streamOfRow(row) === stream);
+  const own = page.filter(({ seq, row }) => seq <= end && streamOfRow(row) === stream);
   for (let from = 0; from < own.length; ) {
-    const { position } = own[from]!;
-    if (!connection.hasRoom) return position - 1;
+    const { seq } = own[from]!;
+    if (!connection.hasRoom) return seq - 1;
     let to = from;
-    while (to < own.length && own[to]!.position === position) to++;
+    while (to < own.length && own[to]!.seq === seq) to++;
     const rows = own.slice(from, to).map(({ row }) => row);
-    connection.send(updateFrame(views, stream, position, rows));
+    connection.send(updateFrame(views, stream, seq, rows));
     from = to;
   }
   return end;

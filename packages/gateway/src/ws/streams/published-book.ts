@@ -54,7 +54,7 @@ export class PublishedBook {
 
   constructor(now: BookLevels) {
     this.units = now.units;
-    this.seq = now.position;
+    this.seq = now.seq;
     this.block = now.block;
     this.time = now.timeMs;
     this.bids.update(now.bids);
@@ -71,7 +71,7 @@ export class PublishedBook {
     const asks = this.asks.update(now.asks);
     if (bids.length === 0 && asks.length === 0) return undefined;
     const prev = this.seq;
-    this.seq = now.position;
+    this.seq = now.seq;
     this.block = now.block;
     this.time = now.timeMs;
     this.snapshotFrames = undefined;

@@ -49,7 +49,7 @@ export class StreamHub implements PublicEventSink {
 
   /** Log seq of the last command that streams may show. */
   get seq(): number {
-    return this.venue.position;
+    return this.venue.seq;
   }
 
   /** Open subscriptions of all feeds. */
@@ -111,7 +111,7 @@ export class StreamHub implements PublicEventSink {
 
   private onCommand(applied: Applied): void {
     // First and outside the try block: a fault of a public stream must not lose a private frame.
-    this.accounts.onCommand(applied.position);
+    this.accounts.onCommand(applied.seq);
     // An exception here would stop the venue.
     try {
       this.scheduler.onCommand();

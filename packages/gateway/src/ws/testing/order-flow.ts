@@ -109,8 +109,8 @@ export class OrderFlow {
       const outcome = this.venue.views.outcome(applied);
       const isResting =
         outcome.kind === "acknowledged" && outcome.acknowledgement.status === "resting";
-      if (isResting) rested?.(applied.position);
-      return applied.position;
+      if (isResting) rested?.(applied.seq);
+      return applied.seq;
     });
   }
 }

@@ -7,7 +7,7 @@
 import { type Command, MAX_LEAD_MS, TICK_MS } from "@perpgate/engine";
 import type { VenueClock } from "./venue-clock.js";
 
-export class Ticker {
+export class SlotClock {
   private timer: NodeJS.Timeout | undefined;
   private stopped = false;
 

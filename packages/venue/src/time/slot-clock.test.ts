@@ -1,6 +1,6 @@
 import type { Command } from "@perpgate/engine";
 import { beforeEach, describe, expect, test } from "vitest";
-import { Ticker } from "./ticker.js";
+import { SlotClock } from "./slot-clock.js";
 import { VenueClock } from "./venue-clock.js";
 
 const START = 1_800_000_000_000;
@@ -14,9 +14,9 @@ beforeEach(() => {
   submitted = [];
 });
 
-function ticker(startMs = START, lastTickMs = START): Ticker {
+function slotClock(startMs = START, lastTickMs = START): SlotClock {
   const clocks = { wall: () => wall, monotonic: () => monotonic, boot: () => undefined };
-  return new Ticker(new VenueClock(clocks, startMs), lastTickMs, (command) => {
+  return new SlotClock(new VenueClock(clocks, startMs), lastTickMs, (command) => {
     submitted.push(command);
   });
 }
@@ -29,9 +29,9 @@ function pass(ms: number): void {
 
 const slotOf = (timeMs: number): number => timeMs / 200;
 
-describe("the ticker", () => {
+describe("the slotClock", () => {
   test("tick: one per slot, however often it is asked", () => {
-    const clock = ticker();
+    const clock = slotClock();
     clock.tick();
     expect(submitted).toEqual([]);
     pass(200);
@@ -43,14 +43,14 @@ describe("the ticker", () => {
   });
 
   test("tick: a late one takes the present slot, within what the engine bridges", () => {
-    const clock = ticker();
+    const clock = slotClock();
     pass(1_000);
     clock.tick();
     expect(submitted).toEqual([{ kind: "Tick", slot: slotOf(START + 1_000) }]);
   });
 
   test("pause: longer than a second is resumed, and ticks go on from there", () => {
-    const clock = ticker();
+    const clock = slotClock();
     pass(1_001);
     clock.tick();
     pass(200);
@@ -62,14 +62,14 @@ describe("the ticker", () => {
   });
 
   test("clock ahead by a minute: resumed", () => {
-    const clock = ticker();
+    const clock = slotClock();
     wall += 60_000;
     clock.tick();
     expect(submitted).toEqual([{ kind: "Resume", stampMs: START + 60_000, afterPause: true }]);
   });
 
   test("clock back: the venue's time goes on at its pace, and never back", () => {
-    const clock = ticker();
+    const clock = slotClock();
     pass(200);
     clock.tick();
     wall -= 3_600_000;
@@ -83,7 +83,7 @@ describe("the ticker", () => {
   });
 
   test("clock behind the log at start: time goes on from the log", () => {
-    const clock = ticker(START + 60_000, START + 60_000);
+    const clock = slotClock(START + 60_000, START + 60_000);
     pass(200);
     clock.tick();
     expect(submitted).toEqual([{ kind: "Tick", slot: slotOf(START + 60_200) }]);
