@@ -8,9 +8,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { OverBudget } from "../limits/charge-operation.js";
+import type { TimedClient } from "../operations/handler.js";
 import type { HeaderSink } from "../request.js";
 import type { Exchange } from "./http-connection.js";
-import type { TimedClient } from "./operation.js";
 
 declare module "fastify" {
   interface FastifyRequest {

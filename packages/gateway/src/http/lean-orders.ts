@@ -13,11 +13,13 @@
 
 import type { IncomingMessage } from "node:http";
 import { ApiError, SIGNATURE_HEADER } from "@perpgate/protocol";
+import { type Operation, placeOrder } from "@perpgate/protocol/operations";
 import fastJson from "fast-json-stringify";
 import type { FastifyBaseLogger } from "fastify";
 import type { BearerToken } from "../auth/session-token.js";
 import { chargeOperation, type OverBudget } from "../limits/charge-operation.js";
-import { placeOrder } from "../operations/place-order.js";
+import { requireLiveSession, type TimedClient } from "../operations/handler.js";
+import { placeOrderHandler } from "../operations/orders.js";
 import type { ClientAddressOf } from "../ws/client-address.js";
 import { bearerTokenOf } from "./bearer-token.js";
 import { isForwarded, roundedMs } from "./client.js";
@@ -26,7 +28,6 @@ import type { AllowedOrigins } from "./cors.js";
 import type { Exchange } from "./http-connection.js";
 import { jsonBodyOf } from "./json-body.js";
 import type { RequestMetrics } from "./metrics.js";
-import { requireLiveSession, type TimedClient } from "./operation.js";
 import { saneRequestId } from "./request-id.js";
 import type { RequestLog } from "./request-log.js";
 
@@ -39,7 +40,7 @@ export interface LeanOrderOptions {
   readonly origins: AllowedOrigins;
 }
 
-const { path: PATH, method: METHOD, success } = placeOrder;
+const { path: PATH, method: METHOD, success }: Operation = placeOrder;
 /** By the schema, as the framework does it: what the schema does not name never leaves. */
 const stringify = fastJson(success.schema);
 const NOTHING: Readonly<Record<string, never>> = {};
@@ -165,7 +166,7 @@ class LeanExchange implements TimedClient {
       signature: this.headerOf(SIGNATURE_HEADER),
       client: this,
     };
-    placeOrder.answer(call, this.options.context).then(
+    placeOrderHandler.run(call, this.options.context).then(
       (answer) => this.succeed(answer),
       (error: unknown) => this.refuse(error),
     );

@@ -1,9 +1,9 @@
 import { ERROR_TABLE } from "@perpgate/protocol";
+import { errorCodesOf, OPERATIONS } from "@perpgate/protocol/operations";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, test } from "vitest";
-import { OPERATIONS } from "../operations.js";
 import { ask, readUntilClose, runGateway } from "../testing/running-gateway.js";
-import { errorCodesOf, openApiDocument } from "./openapi.js";
+import { openApiDocument } from "./openapi.js";
 
 const GIVEN = [
   "POST /v1/auth/siwe",

@@ -1,13 +1,13 @@
 /**
- * The OpenAPI 3.1 document, written from the same operations that answer requests.
+ * The OpenAPI 3.1 document of the contract's operations.
  *
- * TypeBox schemas are JSON Schema already. Those with a title become components and are referred
- * to; the rest stays where it is used. Nothing here is typed in twice.
+ * TypeBox schemas are JSON Schema already. A schema with a title becomes a component that is referred
+ * to; any other is written where it is used.
  */
 
 import { ERROR_TABLE, ErrorBody, type ErrorCode } from "@perpgate/protocol";
+import { errorCodesOf, noBody, type Operation } from "@perpgate/protocol/operations";
 import type { TObject, TSchema } from "typebox";
-import { noBody, type Operation } from "./operation.js";
 
 type Json = Record<string, unknown>;
 
@@ -101,29 +101,10 @@ function describeParameters(schema: TObject, place: "path" | "query", components
   return Object.entries(schema.properties).map(([name, property]) => ({
     name,
     in: place,
-    // A parameter with a default may be left out, whatever the type of the decoded value says.
+    // A parameter with a default is optional, although the decoded value always has it.
     required: place === "path" || (required.has(name) && !("default" in property)),
     schema: components.refer(property),
   }));
-}
-
-/** Every code this operation may answer with: its own, and those of its kind. */
-export function errorCodesOf(operation: Operation): readonly ErrorCode[] {
-  const codes: ErrorCode[] = ["internal_error", "stopped"];
-  if (operation.limit !== undefined) codes.push("rate_limited");
-  if (operation.access === "signed") codes.push("overloaded");
-  const hasInput =
-    operation.body !== noBody ||
-    Object.keys(operation.params.properties).length > 0 ||
-    Object.keys(operation.query.properties).length > 0;
-  if (hasInput) codes.push("invalid_request");
-  if (operation.method !== "GET") {
-    codes.push("malformed_json", "duplicate_key", "forbidden_key", "number_not_exact");
-    codes.push("body_too_large", "unsupported_media_type");
-  }
-  if (operation.access !== "public") codes.push("token_required", "invalid_token");
-  if (operation.needsVenue) codes.push("venue_unavailable");
-  return [...new Set([...operation.errors, ...codes])];
 }
 
 function describeErrors(codes: readonly ErrorCode[], components: Components): Json {
@@ -150,7 +131,7 @@ function jsonContent(schema: TSchema, components: Components): Json {
   return { "application/json": { schema: components.refer(schema) } };
 }
 
-/** Schemas with a title, hoisted out of wherever they are used. */
+/** Schemas with a title, each written once. */
 class Components {
   readonly schemas: Json = {};
 

@@ -4,9 +4,9 @@
  */
 
 import type { IncomingMessage } from "node:http";
+import { requireLiveSession } from "../operations/handler.js";
 import { bearerTokenOf } from "./bearer-token.js";
 import type { GatewayContext } from "./context.js";
-import { requireLiveSession } from "./operation.js";
 
 const EXITS = /^\/v1\/orders(?:$|\/(?:cancel-all|cancel-after|[0-9]{1,16}\/cancel)$)/;
 

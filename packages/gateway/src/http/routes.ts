@@ -1,24 +1,25 @@
-/** Operations to Fastify routes: raw parts of the request in, the operation's answer out. */
+/** A Fastify route for each handler. */
 
 import { SIGNATURE_HEADER } from "@perpgate/protocol";
+import type { Operation } from "@perpgate/protocol/operations";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { chargeOperation } from "../limits/charge-operation.js";
+import { type Handler, JsonText, type RawCall, requireLiveSession } from "../operations/handler.js";
 import { bearerTokenOf } from "./bearer-token.js";
 import { RequestClient } from "./client.js";
 import type { GatewayContext } from "./context.js";
 import { EMPTY_BODY, JsonBody } from "./json-body.js";
-import { JsonText, type Operation, type RawCall, requireLiveSession } from "./operation.js";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
-export function routeOperations(
+export function routeHandlers(
   app: FastifyInstance,
-  operations: readonly Operation[],
+  handlers: readonly Handler[],
   context: GatewayContext,
 ): void {
-  for (const operation of operations) {
+  for (const { operation, run } of handlers) {
     const { status, schema } = operation.success;
-    // Other limits need to know the account, or how a sign-in ends: they are counted further in.
+    // The other limits need the account, or the outcome of a sign-in; they are counted later.
     const isLimitedRead = operation.limit === "reads";
     const isPublic = operation.access === "public";
     app.route({
@@ -46,11 +47,11 @@ export function routeOperations(
       handler: (request, reply) => {
         const call = rawCallOf(request, reply);
         if (isLimitedRead) context.addressLimits.takeRead(call.client.address, call.client.header);
-        operation.answer(call, context).then(
-          (answer) => {
+        run(call, context).then(
+          (result) => {
             void reply.code(status);
-            if (answer instanceof JsonText) void reply.type(JSON_TYPE).send(answer.text);
-            else void reply.send(answer);
+            if (result instanceof JsonText) void reply.type(JSON_TYPE).send(result.text);
+            else void reply.send(result);
           },
           (error: unknown) => reply.send(error),
         );
@@ -59,13 +60,12 @@ export function routeOperations(
   }
 }
 
-/** What is signed goes into the log whole, so it has the bound of the log. */
-function bodyLimitOf({ id, bodyBytes }: Operation, signedBytes: number): { bodyLimit?: number } {
-  if (id === "placeOrder" || id === "rotateSession") return { bodyLimit: signedBytes };
-  return bodyBytes === undefined ? {} : { bodyLimit: bodyBytes };
+function bodyLimitOf({ bodyBytes }: Operation, signedBytes: number): { bodyLimit?: number } {
+  if (bodyBytes === undefined) return {};
+  return { bodyLimit: bodyBytes === "signed" ? signedBytes : bodyBytes };
 }
 
-/** The operation's path as Fastify writes it. */
+/** The path in Fastify's notation: `/v1/orders/:id`. */
 export function routePathOf({ path }: Pick<Operation, "path">): string {
   return path.replaceAll(/\{(\w+)\}/g, ":$1");
 }

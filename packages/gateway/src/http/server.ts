@@ -15,12 +15,13 @@ import {
 } from "node:http";
 import { setImmediate } from "node:timers/promises";
 import { ApiError } from "@perpgate/protocol";
+import { OPERATIONS } from "@perpgate/protocol/operations";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { Registry } from "prom-client";
 import { clientKeyOf } from "../limits/client-key.js";
 import { CostBudgets } from "../limits/cost-budget.js";
 import type { LimitSettings } from "../limits/limit-settings.js";
-import { OPERATIONS } from "../operations.js";
+import { HANDLERS } from "../operations/index.js";
 import {
   type ClientAddressOf,
   clientAddressOf,
@@ -49,7 +50,7 @@ import { refuseDirectly } from "./refuse-directly.js";
 import { requestIdOf } from "./request-id.js";
 import { RequestLog } from "./request-log.js";
 import { mayUseReserve } from "./reserve.js";
-import { routeOperations } from "./routes.js";
+import { routeHandlers } from "./routes.js";
 
 export interface GatewayOptions
   extends Omit<GatewayContext, "openApi" | "budgets" | "signedBytes"> {
@@ -115,7 +116,7 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   const metricsText = options.metricsText ?? new MetricsText(options.metrics);
   serveMetrics(app, metrics, metricsText, options.addressLimits);
   await serveDocs(app, document, options.addressLimits);
-  routeOperations(app, OPERATIONS, context);
+  routeHandlers(app, HANDLERS, context);
   if (options.page !== undefined) await servePage(app, options.page);
   options.streams?.attach(app.server, context, addressOf, options.origins, (request) =>
     connections.mayUpgrade(request),

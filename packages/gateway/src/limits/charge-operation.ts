@@ -4,12 +4,12 @@
  * cancels and reductions are not.
  */
 
-import type { OperationDescription } from "../http/operation.js";
+import type { Operation } from "@perpgate/protocol/operations";
 import type { HeaderSink } from "../request.js";
 import type { CostBudgets } from "./cost-budget.js";
 import { overBudget } from "./over-budget.js";
 
-type Charged = Pick<OperationDescription, "costMicros" | "limit">;
+type Charged = Pick<Operation, "costMicros" | "limit">;
 
 /** Whose budgets a request or a message counts against. */
 export interface Payer {

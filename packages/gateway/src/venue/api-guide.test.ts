@@ -4,8 +4,8 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { ACKNOWLEDGED_FIELDS, END_REASONS, ORDER_STATUSES, ORDER_TYPES } from "@perpgate/protocol";
+import { OPERATIONS } from "@perpgate/protocol/operations";
 import { expect, test } from "vitest";
-import { OPERATIONS } from "../operations.js";
 import { walk } from "./testing/api-examples.js";
 
 const PAGE = new URL("../../../../docs/api.md", import.meta.url);

@@ -1,7 +1,7 @@
 import { ERROR_CODES } from "@perpgate/protocol";
+import { placeOrder } from "@perpgate/protocol/operations";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { placeOrder } from "../operations/place-order.js";
 import { type Answer, ask } from "../testing/running-gateway.js";
 import { runVenue } from "./testing/running-venue.js";
 import { Trader } from "./testing/trader.js";
@@ -117,9 +117,10 @@ function mostly<T, U>(usual: fc.Arbitrary<T>, other: fc.Arbitrary<U>): fc.Arbitr
   return fc.oneof({ weight: 8, arbitrary: usual }, { weight: 1, arbitrary: other });
 }
 
+const ORDER_RULES = new Set<string>(placeOrder.errors);
 /** What a body is refused for before anything knows of prices, money or positions. */
 const OF_THE_DOOR: ReadonlySet<unknown> = new Set(
-  ERROR_CODES.filter((code) => !placeOrder.errors.includes(code)).concat([
+  ERROR_CODES.filter((code) => !ORDER_RULES.has(code)).concat([
     "signature_required",
     "invalid_signature",
     "unknown_symbol",

@@ -1,9 +1,9 @@
 /** No read is free: public ones count by address, those with a token by account. */
 
+import { OPERATIONS } from "@perpgate/protocol/operations";
 import { expect, test } from "vitest";
 import { DEFAULT_LIMITS } from "../limits/limit-settings.js";
 import { AddressLimits } from "../limits/limits.js";
-import { OPERATIONS } from "../operations.js";
 import { type Answer, ask, runGateway } from "../testing/running-gateway.js";
 import { runVenue } from "./testing/running-venue.js";
 import { Trader } from "./testing/trader.js";

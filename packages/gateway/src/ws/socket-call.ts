@@ -7,9 +7,9 @@
 
 import { ApiError } from "@perpgate/protocol";
 import { roundedMs } from "../http/client.js";
-import type { TimedClient } from "../http/operation.js";
 import type { OverBudget } from "../limits/charge-operation.js";
 import { COST } from "../limits/costs.js";
+import type { TimedClient } from "../operations/handler.js";
 import { CLOSE } from "./close-codes.js";
 import type { Connection } from "./connection.js";
 

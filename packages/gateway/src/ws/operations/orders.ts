@@ -4,10 +4,10 @@
  */
 
 import { ApiError, CancelMessage, OrderMessage, parseStrictJson } from "@perpgate/protocol";
-import type { RawCall } from "../../http/operation.js";
+import { cancelOrder, placeOrder } from "@perpgate/protocol/operations";
 import { chargeOperation } from "../../limits/charge-operation.js";
-import { cancelOrder } from "../../operations/cancel-order.js";
-import { placeOrder } from "../../operations/place-order.js";
+import type { RawCall } from "../../operations/handler.js";
+import { cancelOrderHandler, placeOrderHandler } from "../../operations/orders.js";
 import type { SocketCall } from "../socket-call.js";
 import { defineSocketOperation } from "./operation.js";
 
@@ -34,7 +34,7 @@ export const order = defineSocketOperation({
       bearerToken: call.connection.session?.token,
       client: call,
     };
-    call.answerWith(placeOrder.answer(rawCall, gateway), acknowledged);
+    call.answerWith(placeOrderHandler.run(rawCall, gateway), acknowledged);
     return undefined;
   },
 });
@@ -53,7 +53,7 @@ export const cancel = defineSocketOperation({
       bearerToken: call.connection.session?.token,
       client: call,
     };
-    call.answerWith(cancelOrder.answer(rawCall, gateway), (canceled) => ({ canceled }));
+    call.answerWith(cancelOrderHandler.run(rawCall, gateway), (canceled) => ({ canceled }));
     return undefined;
   },
 });

@@ -1,0 +1,29 @@
+import {
+  getBridge,
+  getDeposit,
+  getDepositQueue,
+  getDeposits,
+  registerDeposit,
+  submitDepositVotes,
+} from "@perpgate/protocol/operations";
+import { handleByVenue } from "./handler.js";
+
+export const BRIDGE_HANDLERS = [
+  handleByVenue(registerDeposit, ({ caller, client, body }, venue) =>
+    venue.registerDeposit(caller(), client, body),
+  ),
+  handleByVenue(getDeposits, ({ caller }, venue) => venue.deposits(caller())),
+  handleByVenue(getDeposit, ({ caller, params }, venue) => venue.deposit(caller(), params.id)),
+  handleByVenue(getBridge, (_, venue) => venue.bridge()),
+  handleByVenue(submitDepositVotes, async ({ body, client }, venue, { addressLimits }) => {
+    addressLimits.takeAttestor(client.address, client.header);
+    return venue.submitVotes(body);
+  }),
+  handleByVenue(
+    getDepositQueue,
+    async ({ body, bodyBytes, signature, client }, venue, { addressLimits }) => {
+      addressLimits.takeAttestor(client.address, client.header);
+      return venue.depositQueue({ body, bytes: bodyBytes, signature });
+    },
+  ),
+];

@@ -1,0 +1,120 @@
+/**
+ * A handler: the code that answers one operation of the contract. The operation's schemas decode the
+ * request, type the handler and serialise its result.
+ */
+
+import { ApiError } from "@perpgate/protocol";
+import type { BodyOf, Operation, ParamsOf, QueryOf, ResultOf } from "@perpgate/protocol/operations";
+import type { BearerToken } from "../auth/session-token.js";
+import type { GatewayContext } from "../http/context.js";
+import { guardOf, refuseInvalid } from "../http/guard.js";
+import { queryDecoderOf } from "../http/query.js";
+import type { Payer } from "../limits/charge-operation.js";
+import type { Caller, Client, HeaderSink } from "../request.js";
+import type { VenueApi } from "../venue/venue-gateway.js";
+
+/** A result that is already JSON text and bypasses the schema's serialiser. */
+export class JsonText {
+  constructor(readonly text: string) {}
+}
+
+/** The request as parsed, before any schema has been checked. */
+export interface RawCall {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly bodyBytes: Uint8Array;
+  readonly bearerToken: BearerToken | undefined;
+  readonly signature: string | undefined;
+  readonly client: TimedClient;
+}
+
+export interface TimedClient extends Client, Readonly<Payer> {
+  /** Milliseconds since the first byte of the request was read. */
+  elapsedMs(): number;
+}
+
+export interface Call<O extends Operation> {
+  readonly params: ParamsOf<O>;
+  readonly query: QueryOf<O>;
+  readonly body: BodyOf<O>;
+  readonly bodyBytes: Uint8Array;
+  readonly signature: string | undefined;
+  readonly client: TimedClient;
+  /** The sender of the token; throws `token_required` if there is none. */
+  caller(): Caller;
+}
+
+export interface Handler {
+  readonly operation: Operation;
+  /** Resolves with the result, or with `JsonText`. */
+  run(raw: RawCall, context: GatewayContext): Promise<unknown>;
+}
+
+type Result<O extends Operation> = ResultOf<O> | JsonText;
+
+/** Binds an operation that the gateway serves without a venue. */
+export function handle<O extends Operation & { readonly needsVenue: false }>(
+  operation: O,
+  run: (call: Call<O>, context: GatewayContext) => Result<O> | Promise<Result<O>>,
+): Handler {
+  const decode = decoderOf(operation);
+  return { operation, run: async (raw, context) => run(decode(raw), context) };
+}
+
+/** Binds an operation of the venue; it fails with `venue_unavailable` while none is attached. */
+export function handleByVenue<O extends Operation & { readonly needsVenue: true }>(
+  operation: O,
+  run: (call: Call<O>, venue: VenueApi, context: GatewayContext) => Promise<Result<O>>,
+): Handler {
+  const decode = decoderOf(operation);
+  return {
+    operation,
+    run: async (raw, context) => {
+      const call = decode(raw);
+      if (context.venue === undefined) {
+        throw new ApiError("venue_unavailable", { operation: operation.id });
+      }
+      return run(call, context.venue, context);
+    },
+  };
+}
+
+function decoderOf<O extends Operation>(operation: O): (raw: RawCall) => Call<O> {
+  const isParams = guardOf<O["params"]>(operation.params);
+  const isQuery = guardOf<O["query"]>(operation.query);
+  const isBody = guardOf<O["body"]>(operation.body);
+  const decodeQuery = queryDecoderOf(operation.query);
+  return (raw) => {
+    const { params, bodyBytes, signature, client } = raw;
+    // A missing body counts as an empty one: the error then names the first missing field.
+    const body = raw.body === undefined ? {} : raw.body;
+    const caller = callerOf(raw);
+    if (operation.access !== "public") caller();
+    if (!isParams(params)) throw refuseInvalid(isParams.errors);
+    const query = decodeQuery(raw.query);
+    if (!isQuery(query)) throw refuseInvalid(isQuery.errors);
+    if (!isBody(body)) throw refuseInvalid(isBody.errors);
+    return { params, query, body, bodyBytes, signature, client, caller };
+  };
+}
+
+/**
+ * The account of the token's session; throws `token_required` or `invalid_token`. Runs before the body
+ * is read, because a hash and two look-ups are the least that a request can cost.
+ */
+export function requireLiveSession(
+  bearerToken: BearerToken | undefined,
+  header: HeaderSink,
+  { venue }: Pick<GatewayContext, "venue">,
+): number | undefined {
+  if (bearerToken === undefined) throw new ApiError("token_required", {});
+  return venue?.accountOf({ bearerToken, header });
+}
+
+function callerOf({ bearerToken, client }: RawCall): () => Caller {
+  return () => {
+    if (bearerToken === undefined) throw new ApiError("token_required", {});
+    return { bearerToken, header: client.header };
+  };
+}

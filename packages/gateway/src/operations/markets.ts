@@ -1,0 +1,27 @@
+import {
+  getBlock,
+  getBook,
+  getCandles,
+  getFunding,
+  getMarkets,
+  getTicker,
+  getTrades,
+} from "@perpgate/protocol/operations";
+import { bookText } from "./book-text.js";
+import { handle, handleByVenue, JsonText } from "./handler.js";
+
+export const MARKET_HANDLERS = [
+  handle(getMarkets, (_, { markets }) => [...markets()]),
+  handleByVenue(
+    getBook,
+    async ({ params, query }, venue) =>
+      new JsonText(bookText(await venue.book(params.symbol, query.depth))),
+  ),
+  handleByVenue(getTicker, ({ params }, venue) => venue.ticker(params.symbol)),
+  handleByVenue(getTrades, ({ params, query }, venue) => venue.trades(params.symbol, query.limit)),
+  handleByVenue(getCandles, ({ params, query }, venue) => venue.candles(params.symbol, query)),
+  handleByVenue(getFunding, ({ params, query }, venue) =>
+    venue.funding(params.symbol, query.limit),
+  ),
+  handleByVenue(getBlock, ({ params }, venue) => venue.block(Number(params.number))),
+];

@@ -1,0 +1,232 @@
+import { OPERATIONS, type Operation } from "@perpgate/protocol/operations";
+import { Ajv } from "ajv";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { BearerToken } from "../auth/session-token.js";
+import { ask, BEARER, jsonPost, runGateway } from "../testing/running-gateway.js";
+import { SAMPLE_ACK, sampleVenue } from "../testing/sample-venue.js";
+import { HANDLERS } from "./index.js";
+
+const HASH = `0x${"ab".repeat(32)}`;
+const KEY = "ab".repeat(32);
+const ORDER = { symbol: "BTCUSD", side: "long", type: "limit", margin: 5, leverage: 5, nonce: 1 };
+const QUEUE_REQUEST = {
+  venue: "perpgate-testnet",
+  attestor: 1,
+  chain: "ethereum",
+  queue: "pending",
+  order: "ascending",
+  after: "0",
+  since: 0,
+  time: 1_700_000_000_000,
+};
+const caller = { bearerToken: new BearerToken("test-token"), header: expect.any(Function) };
+
+/** For each operation that needs the venue: a path, a body, and what the venue must be asked. */
+const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: unknown[] }>> = {
+  signIn: {
+    body: { message: "m", signature: "0x", sessionKey: KEY },
+    asked: ["signIn", expect.anything(), { message: "m", signature: "0x", sessionKey: KEY }],
+  },
+  rotateSession: {
+    body: { newSessionKey: KEY },
+    asked: [
+      "rotateSession",
+      caller,
+      expect.objectContaining({ body: { newSessionKey: KEY }, signature: undefined }),
+    ],
+  },
+  endSession: { asked: ["endSession", caller] },
+  getAccount: { asked: ["account", caller] },
+  placeOrder: {
+    body: ORDER,
+    asked: [
+      "placeOrder",
+      caller,
+      {
+        body: { ...ORDER, reduceOnly: false, postOnly: false },
+        bytes: Buffer.from(JSON.stringify(ORDER)),
+        signature: undefined,
+      },
+    ],
+  },
+  cancelOrder: { path: "/v1/orders/42/cancel", asked: ["cancelOrder", caller, "42"] },
+  cancelAllOrders: { body: { symbol: "BTCUSD" }, asked: ["cancelAllOrders", caller, "BTCUSD"] },
+  cancelOrdersAfter: { body: { afterMs: 5000 }, asked: ["cancelOrdersAfter", caller, 5000] },
+  getOrders: {
+    path: "/v1/orders?status=all&nonce=7",
+    asked: ["orders", caller, { status: "all", nonce: 7 }],
+  },
+  getOrder: { path: "/v1/orders/42", asked: ["order", caller, "42"] },
+  getPositions: { asked: ["positions", caller] },
+  getFills: {
+    path: "/v1/fills?before=42-0",
+    asked: ["fills", caller, { limit: 100, before: "42-0" }],
+  },
+  getPreconfirm: { path: "/v1/preconfirms/42", asked: ["preconfirm", caller, "42"] },
+  getBook: { path: "/v1/markets/BTCUSD/book", asked: ["book", "BTCUSD", 50] },
+  getTicker: { path: "/v1/markets/BTCUSD/ticker", asked: ["ticker", "BTCUSD"] },
+  getTrades: { path: "/v1/markets/BTCUSD/trades?limit=3", asked: ["trades", "BTCUSD", 3] },
+  getCandles: {
+    path: "/v1/markets/BTCUSD/candles?resolution=4h&before=99",
+    asked: ["candles", "BTCUSD", { resolution: "4h", limit: 100, before: 99 }],
+  },
+  getFunding: { path: "/v1/markets/BTCUSD/funding", asked: ["funding", "BTCUSD", 100] },
+  getBlock: { path: "/v1/blocks/7", asked: ["block", 7] },
+  registerDeposit: {
+    body: { chain: "tron", txHash: HASH, token: "USDT" },
+    asked: [
+      "registerDeposit",
+      caller,
+      expect.anything(),
+      { chain: "tron", txHash: HASH, token: "USDT" },
+    ],
+  },
+  getDeposits: { asked: ["deposits", caller] },
+  getDeposit: { path: "/v1/bridge/deposits/43", asked: ["deposit", caller, "43"] },
+  getBridge: { asked: ["bridge"] },
+  submitDepositVotes: {
+    body: { votes: [{ text: "v", signature: "00" }] },
+    asked: ["submitVotes", { votes: [{ text: "v", signature: "00" }] }],
+  },
+  getDepositQueue: {
+    body: QUEUE_REQUEST,
+    asked: [
+      "depositQueue",
+      {
+        body: QUEUE_REQUEST,
+        bytes: Buffer.from(JSON.stringify(QUEUE_REQUEST)),
+        signature: undefined,
+      },
+    ],
+  },
+};
+
+const venueOperations = OPERATIONS.filter((operation) => operation.needsVenue);
+
+function requestOf(operation: Operation): { path: string; init: RequestInit } {
+  const { path = operation.path, body } = REQUESTS[operation.id] ?? {};
+  if (body !== undefined) return { path, init: jsonPost(JSON.stringify(body)) };
+  return { path, init: { method: operation.method, headers: BEARER } };
+}
+
+const { venue, calls } = sampleVenue();
+const attached = await runGateway({ venue }, afterAll);
+const detached = await runGateway({}, afterAll);
+beforeEach(() => {
+  calls.length = 0;
+});
+
+describe("operations", () => {
+  test("ids, methods on a path and handlers: each once", () => {
+    expect(new Set(OPERATIONS.map(({ id }) => id)).size).toBe(OPERATIONS.length);
+    const routes = OPERATIONS.map(({ method, path }) => `${method} ${path}`);
+    expect(new Set(routes).size).toBe(OPERATIONS.length);
+    expect(HANDLERS.map(({ operation }) => operation.id).sort()).toEqual(
+      OPERATIONS.map(({ id }) => id).sort(),
+    );
+    expect(Object.keys(REQUESTS).sort()).toEqual(venueOperations.map(({ id }) => id).sort());
+  });
+
+  test.each(venueOperations)(
+    "$id: decodes, calls the venue, responds by its schema",
+    async (op) => {
+      const { url } = attached;
+      const { path, init } = requestOf(op);
+      const answer = await ask(url + path, init);
+      expect(answer.body).not.toHaveProperty("code");
+      expect(answer.status).toBe(op.success.status);
+      expect(calls).toEqual([REQUESTS[op.id]?.asked]);
+      const ajv = new Ajv({ allErrors: true });
+      expect(ajv.validate(op.success.schema, answer.body), ajv.errorsText()).toBe(true);
+    },
+  );
+
+  test.each(venueOperations)("$id: no venue, 503 venue_unavailable", async (op) => {
+    const { url } = detached;
+    const { path, init } = requestOf(op);
+    const { status, body } = await ask(url + path, init);
+    expect({ status, code: body.code }).toEqual({ status: 503, code: "venue_unavailable" });
+  });
+
+  test.each(venueOperations.filter(({ access }) => access !== "public"))(
+    "$id: no token or a malformed one, 401 before anything else",
+    async (op) => {
+      const { url } = attached;
+      const { path } = requestOf(op);
+      for (const authorization of ["", "Bearer", "Bearer  ", "Basic abc", "Bearer a b", "abc"]) {
+        const headers = authorization === "" ? {} : { authorization };
+        const { status, body } = await ask(url + path, { method: op.method, headers });
+        expect({ status, code: body.code }).toEqual({ status: 401, code: "token_required" });
+      }
+      expect(calls).toEqual([]);
+    },
+  );
+
+  test("placeOrder: the venue sees the exact bytes and the signature header", async () => {
+    const { url } = attached;
+    const text = ` {"nonce":1, "symbol" : "BTCUSD","side":"long","type":"market","margin":5.0,"leverage":5.0}\n`;
+    const answer = await ask(`${url}/v1/orders`, jsonPost(text, { "x-service-sig": "c2ln" }));
+    expect(answer.body).toEqual({ ...SAMPLE_ACK, elapsedMs: expect.any(Number) });
+    expect(calls[0]?.[2]).toMatchObject({ bytes: Buffer.from(text), signature: "c2ln" });
+  });
+
+  test("an answer that breaks its schema: extra fields do not leave the process", async () => {
+    const leaky = { ...SAMPLE_ACK, internalSecret: "x" };
+    const { url } = await runGateway({ venue: { ...venue, placeOrder: async () => leaky } });
+    const answer = await ask(`${url}/v1/orders`, jsonPost(JSON.stringify(ORDER)));
+    expect(answer.status).toBe(200);
+    expect(answer.text).not.toContain("internalSecret");
+  });
+
+  test.each([
+    ["depth=1", 200, 1],
+    ["depth=5000", 200, 5000],
+    ["depth=5001", 200, 5000],
+    ["depth=99999999999999999999999", 200, 5000],
+    ["depth=50&unknown=1&__proto__=2", 200, 50],
+    ["depth=0", 400, undefined],
+    ["depth=-1", 400, undefined],
+    ["depth=1.5", 400, undefined],
+    ["depth=1e3", 400, undefined],
+    ["depth=", 400, undefined],
+    ["depth=abc", 400, undefined],
+    ["depth=%2B5", 400, undefined],
+    ["depth=1&depth=2", 400, undefined],
+    ["depth[]=1", 200, 50],
+  ])("getBook?%s: %d", async (query, status, depth) => {
+    const { url } = attached;
+    const answer = await ask(`${url}/v1/markets/BTCUSD/book?${query}`);
+    expect(answer.status).toBe(status);
+    if (status === 200) expect(calls).toEqual([["book", "BTCUSD", depth]]);
+    else expect(answer.body).toMatchObject({ code: "invalid_request", field: "depth" });
+  });
+
+  test.each([
+    "/v1/markets/btcusd/book",
+    "/v1/markets/BTC%2FUSD/book",
+    "/v1/orders/-1",
+    "/v1/orders/01",
+    "/v1/orders/1e3",
+    "/v1/orders/99999999999999999",
+    "/v1/blocks/latest",
+    "/v1/orders?nonce=9007199254740992",
+    "/v1/orders?status=closed",
+    "/v1/markets/BTCUSD/candles?resolution=2m",
+  ])("%s: 400 invalid_request names the field", async (path) => {
+    const { url } = detached;
+    const { status, body } = await ask(url + path, { headers: BEARER });
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: "invalid_request", field: expect.any(String) });
+  });
+
+  test("cancel: an empty body is fine, with and without a JSON content type", async () => {
+    const { url } = attached;
+    const json = { ...BEARER, "content-type": "application/json" };
+    for (const headers of [BEARER, json]) {
+      const { status } = await ask(`${url}/v1/orders/42/cancel`, { method: "POST", headers });
+      expect(status).toBe(200);
+    }
+    const all = await ask(`${url}/v1/orders/cancel-all`, { method: "POST", headers: BEARER });
+    expect(all.status).toBe(200);
+  });
+});

@@ -1,0 +1,17 @@
+import { ApiError } from "@perpgate/protocol";
+import { getHealth, getOpenApi, getReadiness } from "@perpgate/protocol/operations";
+import { handle, JsonText } from "./handler.js";
+
+export const SERVICE_HANDLERS = [
+  handle(getOpenApi, (_, { openApi }) => new JsonText(openApi)),
+  handle(getHealth, (_, { version }) => ({ status: "ok" as const, version })),
+  handle(getReadiness, (_, { readiness }) => {
+    for (const probe of readiness) {
+      const reason = probe.notReadyReason();
+      if (reason !== undefined) {
+        throw new ApiError("not_ready", { reason }, { details: { probe: probe.name } });
+      }
+    }
+    return { status: "ready" as const };
+  }),
+];

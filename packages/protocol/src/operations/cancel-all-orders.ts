@@ -1,0 +1,20 @@
+import { CancelAllBody, CanceledOrders } from "../order.js";
+import { noParams, noQuery, type Operation } from "./operation.js";
+
+export const cancelAllOrders = {
+  id: "cancelAllOrders",
+  method: "POST",
+  path: "/v1/orders/cancel-all",
+  tag: "orders",
+  summary: "Cancel all open orders, of one market or of all",
+  access: "bearer",
+  needsVenue: true,
+  limit: "cancels",
+  costMicros: 150,
+  bodyBytes: 1_024,
+  params: noParams,
+  query: noQuery,
+  body: CancelAllBody,
+  success: { status: 200, description: "The ids that were canceled", schema: CanceledOrders },
+  errors: ["unknown_symbol"],
+} satisfies Operation;

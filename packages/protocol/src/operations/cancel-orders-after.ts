@@ -1,0 +1,20 @@
+import { CancelAfterBody, CancelTimer } from "../order.js";
+import { noParams, noQuery, type Operation } from "./operation.js";
+
+export const cancelOrdersAfter = {
+  id: "cancelOrdersAfter",
+  method: "POST",
+  path: "/v1/orders/cancel-after",
+  tag: "orders",
+  summary: "Dead-man's switch: cancel all orders unless armed again in time",
+  access: "bearer",
+  needsVenue: true,
+  limit: "cancels",
+  costMicros: 60,
+  bodyBytes: 1_024,
+  params: noParams,
+  query: noQuery,
+  body: CancelAfterBody,
+  success: { status: 200, description: "When the switch acts; null when off", schema: CancelTimer },
+  errors: [],
+} satisfies Operation;

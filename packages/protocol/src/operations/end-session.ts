@@ -1,0 +1,19 @@
+import { EndedSession } from "../sign-in.js";
+import { noBody, noParams, noQuery, type Operation } from "./operation.js";
+
+export const endSession = {
+  id: "endSession",
+  method: "DELETE",
+  path: "/v1/auth/session",
+  tag: "auth",
+  summary: "Sign out: the token stops working",
+  access: "bearer",
+  needsVenue: true,
+  costMicros: 60,
+  bodyBytes: 1_024,
+  params: noParams,
+  query: noQuery,
+  body: noBody,
+  success: { status: 200, description: "When the session ended", schema: EndedSession },
+  errors: [],
+} satisfies Operation;

@@ -1,0 +1,19 @@
+import { Block, BlockNumberPath } from "../block.js";
+import { noBody, noQuery, type Operation } from "./operation.js";
+
+export const getBlock = {
+  id: "getBlock",
+  method: "GET",
+  path: "/v1/blocks/{number}",
+  tag: "blocks",
+  summary: "A sealed block",
+  access: "public",
+  needsVenue: true,
+  limit: "reads",
+  costMicros: 40,
+  params: BlockNumberPath,
+  query: noQuery,
+  body: noBody,
+  success: { status: 200, description: "The block", schema: Block },
+  errors: ["block_not_found"],
+} satisfies Operation;

@@ -1,0 +1,20 @@
+import { SymbolPath } from "../market.js";
+import { Candles, CandlesQuery } from "../market-data.js";
+import { noBody, type Operation } from "./operation.js";
+
+export const getCandles = {
+  id: "getCandles",
+  method: "GET",
+  path: "/v1/markets/{symbol}/candles",
+  tag: "markets",
+  summary: "Candles of one resolution",
+  access: "public",
+  needsVenue: true,
+  limit: "reads",
+  costMicros: 60,
+  params: SymbolPath,
+  query: CandlesQuery,
+  body: noBody,
+  success: { status: 200, description: "Candles", schema: Candles },
+  errors: ["market_not_found"],
+} satisfies Operation;

@@ -1,0 +1,19 @@
+import { Orders, OrdersQuery } from "../order.js";
+import { noBody, noParams, type Operation } from "./operation.js";
+
+export const getOrders = {
+  id: "getOrders",
+  method: "GET",
+  path: "/v1/orders",
+  tag: "orders",
+  summary: "Own orders: the open ones, or the newest 1,000 of all",
+  access: "bearer",
+  needsVenue: true,
+  limit: "account-reads",
+  costMicros: 60,
+  params: noParams,
+  query: OrdersQuery,
+  body: noBody,
+  success: { status: 200, description: "Orders", schema: Orders },
+  errors: [],
+} satisfies Operation;

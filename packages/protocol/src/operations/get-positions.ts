@@ -1,0 +1,19 @@
+import { Positions } from "../position.js";
+import { noBody, noParams, noQuery, type Operation } from "./operation.js";
+
+export const getPositions = {
+  id: "getPositions",
+  method: "GET",
+  path: "/v1/positions",
+  tag: "account",
+  summary: "Own positions",
+  access: "bearer",
+  needsVenue: true,
+  limit: "account-reads",
+  costMicros: 40,
+  params: noParams,
+  query: noQuery,
+  body: noBody,
+  success: { status: 200, description: "Positions", schema: Positions },
+  errors: [],
+} satisfies Operation;

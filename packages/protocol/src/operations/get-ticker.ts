@@ -1,0 +1,20 @@
+import { SymbolPath } from "../market.js";
+import { Ticker } from "../market-data.js";
+import { noBody, noQuery, type Operation } from "./operation.js";
+
+export const getTicker = {
+  id: "getTicker",
+  method: "GET",
+  path: "/v1/markets/{symbol}/ticker",
+  tag: "markets",
+  summary: "Prices and the last 24 hours at a glance",
+  access: "public",
+  needsVenue: true,
+  limit: "reads",
+  costMicros: 40,
+  params: SymbolPath,
+  query: noQuery,
+  body: noBody,
+  success: { status: 200, description: "The ticker", schema: Ticker },
+  errors: ["market_not_found"],
+} satisfies Operation;

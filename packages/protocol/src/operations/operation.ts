@@ -1,0 +1,87 @@
+/**
+ * The contract of one REST operation: how it is called, what it takes and returns, what it costs.
+ *
+ * The gateway binds a handler to each (routes, validation, limits, OpenAPI); the SDK and the attestor
+ * build requests from it. Each operation is a module without side effects, so a bundle holds only the
+ * ones it calls.
+ */
+
+import { type Static, type TObject, type TSchema, Type } from "typebox";
+import type { ErrorCode } from "../error-table.js";
+
+export const noParams = Type.Object({});
+export const noQuery = Type.Object({});
+/** An operation without a body ignores the body of a request. */
+export const noBody = Type.Unknown();
+
+export type LimitName =
+  | "reads"
+  | "account-reads"
+  | "orders"
+  | "cancels"
+  | "sign-ins"
+  | "deposits"
+  | "attestors";
+
+/** `bearer` needs a session token, `signed` also the session key's signature over the body. */
+export type Access = "public" | "bearer" | "signed";
+
+export interface Operation {
+  readonly id: string;
+  readonly method: "GET" | "POST" | "DELETE";
+  /** OpenAPI style: `/v1/orders/{id}/cancel`. */
+  readonly path: string;
+  readonly tag: "auth" | "markets" | "orders" | "account" | "bridge" | "blocks" | "service";
+  readonly summary: string;
+  readonly access: Access;
+  /** Whether it fails with `venue_unavailable` while no venue is attached to the gateway. */
+  readonly needsVenue: boolean;
+  /** The limit that requests count against, by its name in the headers. */
+  readonly limit?: LimitName;
+  /** Microseconds of processor time beyond those of any request and of the response's bytes. */
+  readonly costMicros: number;
+  /** Maximum bytes of the body if below the server's maximum; `signed` is the log's maximum. */
+  readonly bodyBytes?: number | "signed";
+  readonly params: TObject;
+  readonly query: TObject;
+  readonly body: TSchema;
+  readonly success: {
+    readonly status: 200 | 202;
+    readonly description: string;
+    readonly schema: TSchema;
+  };
+  /** The codes of this operation's own rules; `errorCodesOf` adds those of its kind. */
+  readonly errors: readonly ErrorCode[];
+}
+
+export type ParamsOf<O extends Operation> = Static<O["params"]>;
+export type QueryOf<O extends Operation> = Static<O["query"]>;
+export type BodyOf<O extends Operation> = Static<O["body"]>;
+export type ResultOf<O extends Operation> = Static<O["success"]["schema"]>;
+
+/** The path with its parameters filled in: `/v1/orders/48213/cancel`. */
+export function pathOf<O extends Operation>(operation: O, params: ParamsOf<O>): string {
+  const values = new Map<string, unknown>(Object.entries(Object(params)));
+  return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String(values.get(name))),
+  );
+}
+
+/** Every code that the operation may fail with: those of its own rules, then those of its kind. */
+export function errorCodesOf(operation: Operation): readonly ErrorCode[] {
+  const codes: ErrorCode[] = ["internal_error", "stopped"];
+  if (operation.limit !== undefined) codes.push("rate_limited");
+  if (operation.access === "signed") codes.push("overloaded");
+  const hasInput =
+    operation.body !== noBody ||
+    Object.keys(operation.params.properties).length > 0 ||
+    Object.keys(operation.query.properties).length > 0;
+  if (hasInput) codes.push("invalid_request");
+  if (operation.method !== "GET") {
+    codes.push("malformed_json", "duplicate_key", "forbidden_key", "number_not_exact");
+    codes.push("body_too_large", "unsupported_media_type");
+  }
+  if (operation.access !== "public") codes.push("token_required", "invalid_token");
+  if (operation.needsVenue) codes.push("venue_unavailable");
+  return [...new Set([...operation.errors, ...codes])];
+}

@@ -1,0 +1,66 @@
+/** Every REST operation, in the order of the OpenAPI document. */
+
+import { cancelAllOrders } from "./cancel-all-orders.js";
+import { cancelOrder } from "./cancel-order.js";
+import { cancelOrdersAfter } from "./cancel-orders-after.js";
+import { endSession } from "./end-session.js";
+import { getAccount } from "./get-account.js";
+import { getBlock } from "./get-block.js";
+import { getBook } from "./get-book.js";
+import { getBridge } from "./get-bridge.js";
+import { getCandles } from "./get-candles.js";
+import { getDeposit } from "./get-deposit.js";
+import { getDepositQueue } from "./get-deposit-queue.js";
+import { getDeposits } from "./get-deposits.js";
+import { getFills } from "./get-fills.js";
+import { getFunding } from "./get-funding.js";
+import { getHealth } from "./get-health.js";
+import { getMarkets } from "./get-markets.js";
+import { getNonce } from "./get-nonce.js";
+import { getOpenApi } from "./get-openapi.js";
+import { getOrder } from "./get-order.js";
+import { getOrders } from "./get-orders.js";
+import { getPositions } from "./get-positions.js";
+import { getPreconfirm } from "./get-preconfirm.js";
+import { getReadiness } from "./get-readiness.js";
+import { getTicker } from "./get-ticker.js";
+import { getTrades } from "./get-trades.js";
+import type { Operation } from "./operation.js";
+import { placeOrder } from "./place-order.js";
+import { registerDeposit } from "./register-deposit.js";
+import { rotateSession } from "./rotate-session.js";
+import { signIn } from "./sign-in.js";
+import { submitDepositVotes } from "./submit-deposit-votes.js";
+
+export const OPERATIONS: readonly Operation[] = [
+  getNonce,
+  signIn,
+  rotateSession,
+  endSession,
+  getMarkets,
+  getBook,
+  getTicker,
+  getTrades,
+  getCandles,
+  getFunding,
+  placeOrder,
+  getOrders,
+  getOrder,
+  cancelOrder,
+  cancelAllOrders,
+  cancelOrdersAfter,
+  getAccount,
+  getPositions,
+  getFills,
+  registerDeposit,
+  getDeposits,
+  getDeposit,
+  getBridge,
+  submitDepositVotes,
+  getDepositQueue,
+  getBlock,
+  getPreconfirm,
+  getOpenApi,
+  getHealth,
+  getReadiness,
+];

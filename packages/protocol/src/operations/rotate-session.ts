@@ -1,0 +1,30 @@
+import { RotateBody, RotatedSession } from "../sign-in.js";
+import { noParams, noQuery, type Operation } from "./operation.js";
+
+export const rotateSession = {
+  id: "rotateSession",
+  method: "POST",
+  path: "/v1/auth/rotate",
+  tag: "auth",
+  summary: "Tie the token to a new session key",
+  access: "bearer",
+  needsVenue: true,
+  limit: "cancels",
+  costMicros: 200,
+  bodyBytes: "signed",
+  params: noParams,
+  query: noQuery,
+  body: RotateBody,
+  success: {
+    status: 200,
+    description: "The same token, now tied to the new key",
+    schema: RotatedSession,
+  },
+  errors: [
+    "invalid_session_key",
+    "signature_required",
+    "invalid_signature",
+    "session_key_rotated",
+    "overloaded",
+  ],
+} satisfies Operation;

@@ -1,0 +1,38 @@
+import { SessionToken, SignInBody } from "../sign-in.js";
+import { noParams, noQuery, type Operation } from "./operation.js";
+
+export const signIn = {
+  id: "signIn",
+  method: "POST",
+  path: "/v1/auth/siwe",
+  tag: "auth",
+  summary: "Sign in with Ethereum: trade a signed message for a token",
+  access: "public",
+  needsVenue: true,
+  limit: "sign-ins",
+  costMicros: 5_000,
+  bodyBytes: 40_960,
+  params: noParams,
+  query: noQuery,
+  body: SignInBody,
+  success: { status: 200, description: "A token for this session", schema: SessionToken },
+  errors: [
+    "invalid_session_key",
+    "invalid_siwe_message",
+    "siwe_domain_not_allowed",
+    "siwe_domain_mismatch",
+    "siwe_chain_not_allowed",
+    "siwe_message_too_old",
+    "siwe_message_from_future",
+    "siwe_message_expired",
+    "siwe_message_not_yet_valid",
+    "siwe_nonce_used",
+    "siwe_nonce_not_issued",
+    "session_key_mismatch",
+    "session_key_not_bound",
+    "chain_rpc_not_configured",
+    "invalid_signature",
+    "not_ready",
+    "overloaded",
+  ],
+} satisfies Operation;
