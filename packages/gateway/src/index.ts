@@ -1,8 +1,8 @@
 /** The gateway: what a process needs to serve the contract in front of a venue. */
 
 export { MIN_NONCE_KEY_BYTES, NonceIssuer } from "./auth/nonce-issuer.js";
+export type { SignInProofs } from "./auth/proofs/proof-job.js";
 export { ProofThread } from "./auth/proofs/proof-thread.js";
-export type { SignInProofs } from "./auth/proofs/sign-in-proofs.js";
 export type { SignInRules, SignInServices } from "./auth/sign-in.js";
 export { ThreadVerifier } from "./auth/verification/thread-verifier.js";
 export type { ReadinessProbe } from "./http/context.js";

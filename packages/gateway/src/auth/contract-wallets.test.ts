@@ -13,11 +13,10 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { hardhat } from "viem/chains";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { RpcContractWallets } from "./contract-wallets.js";
-import { parseSiweMessage } from "./siwe-grammar.js";
 import type { SiweMessage } from "./siwe-message.js";
 import { FACTORY_ABI, FACTORY_CODE } from "./testing/contract-wallet-factory.js";
 import { LOCAL_CHAIN_ID, type LocalChain, startLocalChain } from "./testing/local-chain.js";
-import { checkWalletSignature } from "./testing/proven.js";
+import { checkWalletSignature, parseSiweMessage } from "./testing/proofs.js";
 import { siweText } from "./testing/siwe-text.js";
 
 let chain: LocalChain;

@@ -1,15 +1,14 @@
 /**
- * Contract wallets: asks a chain whether a contract vouches for a signature (EIP-1271), also one
- * that is not deployed yet (EIP-6492).
+ * Contract wallets: asks a chain whether a contract accepts a signature (EIP-1271), including contracts
+ * that are not deployed yet (EIP-6492).
  *
- * Each configured chain has one RPC address. An RPC that answers for another chain would let a
- * contract of that chain sign in, so its chain id is compared before it is believed. An RPC that
- * does not answer is our failure and not the client's: `ChainUnavailable`, which becomes 503.
+ * Each configured chain has one RPC address. An RPC of another chain would let a contract of that chain
+ * sign in, so its chain id is checked first. An RPC that does not respond is the operator's failure, not
+ * the client's: `ChainUnavailable`, which becomes 503.
  */
 
 import type { Hex, PublicClient } from "viem";
 
-/** What a contract is asked to vouch for. */
 export interface ContractClaim {
   readonly chainId: number;
   readonly address: `0x${string}`;
@@ -18,7 +17,7 @@ export interface ContractClaim {
 }
 
 export interface ContractWallets {
-  /** Whether contracts of the chain can be asked. */
+  /** Whether an RPC is configured for the chain. */
   servesChain(chainId: number): boolean;
   /** @throws {ChainUnavailable} */
   isSignedByContract(claim: ContractClaim): Promise<boolean>;
@@ -33,7 +32,7 @@ const RPC_TIMEOUT_MS = 5_000;
 interface Chain {
   readonly url: string;
   client: PublicClient | undefined;
-  isProven: boolean;
+  isIdChecked: boolean;
 }
 
 export class RpcContractWallets implements ContractWallets {
@@ -45,7 +44,7 @@ export class RpcContractWallets implements ContractWallets {
     private readonly timeoutMs = RPC_TIMEOUT_MS,
   ) {
     for (const [chainId, url] of rpcAddresses) {
-      this.chains.set(chainId, { url, client: undefined, isProven: false });
+      this.chains.set(chainId, { url, client: undefined, isIdChecked: false });
     }
   }
 
@@ -57,22 +56,22 @@ export class RpcContractWallets implements ContractWallets {
     const { chainId, address, hash, signature } = claim;
     const chain = this.chains.get(chainId);
     if (chain === undefined) return false;
-    if (!chain.isProven) {
-      await this.askChainId(chainId, chain);
-      chain.isProven = true;
+    if (!chain.isIdChecked) {
+      await this.checkChainId(chainId, chain);
+      chain.isIdChecked = true;
     }
     try {
       const client = await this.clientOf(chain);
       if (await client.verifyHash({ address, hash, signature })) return true;
     } catch {
-      // Told apart below, as the library's own "false" must be.
+      // Handled below, like `false`.
     }
-    // The library also says no where the call did not arrive; a chain that still answers meant it.
-    await this.askChainId(chainId, chain);
+    // viem also returns false if the call failed. If the RPC responds now, the signature is invalid.
+    await this.checkChainId(chainId, chain);
     return false;
   }
 
-  /** Loaded with the first contract that signs in: it takes half a second. */
+  /** viem takes half a second to load, so it is loaded with the first contract wallet. */
   private async clientOf(chain: Chain): Promise<PublicClient> {
     if (chain.client === undefined) {
       const { createPublicClient, http } = await import("viem");
@@ -82,18 +81,16 @@ export class RpcContractWallets implements ContractWallets {
     return chain.client;
   }
 
-  private async askChainId(chainId: number, chain: Chain): Promise<void> {
+  private async checkChainId(chainId: number, chain: Chain): Promise<void> {
     const client = await this.clientOf(chain);
-    let answered: number;
+    let actual: number;
     try {
-      answered = await client.getChainId();
+      actual = await client.getChainId();
     } catch {
       throw new ChainUnavailable(`the RPC of chain ${chainId} does not answer`);
     }
-    if (answered !== chainId) {
-      throw new ChainUnavailable(
-        `the RPC configured for chain ${chainId} serves chain ${answered}`,
-      );
+    if (actual !== chainId) {
+      throw new ChainUnavailable(`the RPC configured for chain ${chainId} serves chain ${actual}`);
     }
   }
 }

@@ -1,9 +1,7 @@
 /**
- * Sign-in nonces that prove themselves.
- *
- * A nonce is random bytes, its expiry and an HMAC over both, in letters and digits as EIP-4361
- * asks. Any gateway that shares the key recognises it without having stored it. Being recognised
- * says nothing about being unused: that is for the venue's log to decide.
+ * Stateless sign-in nonces: random bytes, the expiry and an HMAC over both, in hex, which EIP-4361
+ * allows. Any gateway with the same key recognises a nonce without having stored it. Whether it was used
+ * before is decided by the venue's log.
  */
 
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
@@ -15,7 +13,7 @@ const TAG_BYTES = 16;
 const BODY_HEX_DIGITS = 2 * RANDOM_BYTES + EXPIRY_HEX_DIGITS;
 const NONCE = new RegExp(`^[0-9a-f]{${BODY_HEX_DIGITS + 2 * TAG_BYTES}}$`);
 
-/** As long as a message signed with the nonce may be accepted after it was issued. */
+/** Equal to the maximum age of a message. */
 export const NONCE_LIFETIME_MS = 600_000;
 export const MIN_NONCE_KEY_BYTES = 32;
 

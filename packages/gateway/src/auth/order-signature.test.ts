@@ -5,7 +5,7 @@ import { type ApiError, hexFromBytes } from "@perpgate/protocol";
 import { afterAll, describe, expect, test } from "vitest";
 import { checkSignature, digestOf, readSignature } from "./order-signature.js";
 import type { SessionKey } from "./session-key.js";
-import { readSessionKey } from "./session-key-point.js";
+import { readSessionKey } from "./testing/proofs.js";
 import { withVectors } from "./testing/vectors.js";
 import { poolVerifier } from "./verification/pool-verifier.js";
 import { ThreadVerifier } from "./verification/thread-verifier.js";

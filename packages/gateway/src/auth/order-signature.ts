@@ -1,21 +1,16 @@
-/**
- * Signatures over request bodies: from the `X-Service-Sig` header to a verdict or a refusal.
- *
- * In: a session key, the exact bytes of the body, the header. The check itself is another thread's
- * work. A refusal tells a client what it needs to find its mistake.
- */
+/** Signatures over request bodies: decodes the `X-Service-Sig` header and has it verified. */
 
 import { hash } from "node:crypto";
 import { ApiError, compactSignature, decodeSignature, hexFromBytes } from "@perpgate/protocol";
 import type { SessionKey } from "./session-key.js";
 import type { SignatureVerifier } from "./verification/signature-verifier.js";
 
-/** SHA-256 of the body: what most signatures cover, and what names a body whose nonce is repeated. */
+/** SHA-256 of the body: what most signatures cover, and how a repeated body is recognised. */
 export function digestOf(body: Uint8Array): Uint8Array {
   return hash("sha256", body, "buffer");
 }
 
-/** Reads the header, or refuses: a signature that cannot be one is told apart from none at all. */
+/** @throws {ApiError} `signature_required` without a header, `invalid_signature` for a wrong format */
 export function readSignature(
   header: string | undefined,
   key: SessionKey,
@@ -32,7 +27,7 @@ export function readSignature(
   return compact;
 }
 
-/** Resolves if the signature of 64 bytes holds, refuses if not. */
+/** Resolves if the signature of 64 bytes is valid; rejects with `invalid_signature` if not. */
 export function checkSignature(
   verifier: SignatureVerifier,
   key: SessionKey,
@@ -52,7 +47,7 @@ export function doesNotVerify(key: SessionKey, body: Uint8Array): ApiError {
   return invalidSignature(key, body, "it does not verify");
 }
 
-/** What a client needs to find its mistake: the digest we computed and the key we expected. */
+/** Carries what a client needs to find its mistake: the computed digest and the expected key. */
 function invalidSignature(key: SessionKey, body: Uint8Array, problem: string): ApiError {
   const { kind, fingerprint } = key;
   return new ApiError(

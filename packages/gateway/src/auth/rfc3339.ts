@@ -1,9 +1,9 @@
 /**
  * RFC 3339 date-times to Unix milliseconds, strictly.
  *
- * `Date.parse` takes forms that RFC 3339 does not have and rolls the 31st of February over into
- * March; two servers that read a time differently would disagree on whether a message is valid.
- * Digits below a millisecond are dropped. A second 60 is taken only where a leap second can be.
+ * `Date.parse` accepts other formats too and turns the 31st of February into March; two servers that
+ * parse a time differently would disagree on whether a message is valid. Digits below a millisecond are
+ * dropped. A second of 60 is accepted only at the end of a UTC day.
  */
 
 const DATE_TIME =
@@ -18,7 +18,7 @@ export function millisecondsOf(text: string): number | undefined {
   if (year === undefined || month === undefined || day === undefined) return undefined;
   if (hour === undefined || minute === undefined || second === undefined) return undefined;
   const date = new Date(0);
-  // Unlike Date.UTC, this does not take the years 0 to 99 for 1900 to 1999.
+  // Unlike Date.UTC, this does not map the years 0 to 99 to 1900 to 1999.
   date.setUTCFullYear(year, month - 1, day);
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
   if (hour > 23 || minute > 59 || second > 60) return undefined;
@@ -28,7 +28,7 @@ export function millisecondsOf(text: string): number | undefined {
   const offset = (match[8] === "-" ? -1 : 1) * (offsetHours * 60 + offsetMinutes) * MINUTE_MS;
   const fraction = Number((match[7] ?? "").padEnd(3, "0").slice(0, 3));
   const time = date.getTime() + (hour * 60 + minute) * MINUTE_MS + second * 1_000 - offset;
-  // A leap second ends a day of UTC; the sum already is the first moment of the next one.
+  // A leap second ends a UTC day; the sum is the first moment of the next day.
   if (second === 60 && time % DAY_MS !== 0) return undefined;
   return time + fraction;
 }

@@ -1,30 +1,21 @@
 /**
- * Whether a session key's bytes encode a point to be trusted.
+ * Whether a session key's bytes encode a valid point.
  *
- * OpenSSL takes Ed25519 keys under which anyone can sign (small order) and encodings that are not
- * the only one of their point, so the point itself is judged, once, before a key is used. It costs
- * 0.2 to 0.7 ms of curve arithmetic and runs in the thread of `proofs/`.
+ * OpenSSL accepts Ed25519 points of small order, for which anyone can forge signatures, and non-canonical
+ * encodings, so the point is checked once before a key is used. This takes 0.2 to 0.7 ms and runs in the
+ * thread of `proofs/`.
  */
 
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import type { SessionKeyBytes } from "@perpgate/protocol";
-import { keyOfBytes, readKeyBytes, refuseKey, type SessionKey } from "./session-key.js";
 
 const COORDINATES_BYTES = 64;
 const UNCOMPRESSED = Uint8Array.of(4);
 
-/** What is wrong with the point that the bytes encode, or undefined for one to be trusted. */
+/** What is wrong with the encoded point; undefined if it is valid. */
 export function keyProblem({ kind, bytes }: SessionKeyBytes): string | undefined {
   return kind === "ed25519" ? ed25519Problem(bytes) : secp256k1Problem(bytes);
-}
-
-/** Reads and judges a key in the calling thread. */
-export function readSessionKey(text: string, field: string): SessionKey {
-  const bytes = readKeyBytes(text, field);
-  const problem = keyProblem(bytes);
-  if (problem !== undefined) throw refuseKey(problem, field);
-  return keyOfBytes(bytes);
 }
 
 function ed25519Problem(bytes: Uint8Array): string | undefined {

@@ -4,7 +4,7 @@ import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { ApiError, hexFromBytes } from "@perpgate/protocol";
 import { describe, expect, test } from "vitest";
 import { sessionKeyOfRaw } from "./session-key.js";
-import { readSessionKey } from "./session-key-point.js";
+import { readSessionKey } from "./testing/proofs.js";
 
 const SECRET = new Uint8Array(32).fill(7);
 const ED25519 = ed25519.getPublicKey(SECRET);

@@ -1,9 +1,8 @@
 /**
- * Session keys: hex in, a key that signatures can be checked with out.
+ * Session keys, parsed from hex.
  *
- * Whether the bytes encode a point to be trusted is judged by `session-key-point.ts`, in another
- * thread. A secp256k1 key has three spellings; its raw bytes are always the compressed one, so that
- * one key has one fingerprint.
+ * `session-key-point.ts` checks the point in another thread. A secp256k1 key has three encodings; `raw`
+ * is always the compressed one, so that one key has one fingerprint.
  */
 
 import { createPublicKey, hash, type KeyObject } from "node:crypto";
@@ -19,25 +18,25 @@ export interface SessionKey {
   readonly kind: KeyKind;
   /** 32 bytes of Ed25519, or 33 of secp256k1. */
   readonly raw: Uint8Array;
-  /** SHA-256 of the raw bytes, lower-case hex: how log and engine name the key. */
+  /** SHA-256 of `raw` in lower-case hex: the key's id in log and engine. */
   readonly fingerprint: string;
-  /** For `node:crypto`; made when it is first asked for. */
+  /** For `node:crypto`; created when first read. */
   readonly keyObject: KeyObject;
 }
 
-/** The bytes of a key that a client sent, not yet judged; `field` is where it stood. */
+/** Parses a key that a client sent in `field`; its point is not checked yet. */
 export function readKeyBytes(text: string, field: string): SessionKeyBytes {
   const parsed = parseSessionKey(text);
   if (parsed === undefined) throw refuseKey("The session key has the wrong length", field);
   return parsed;
 }
 
-/** The key of bytes, without judging their point. */
+/** Does not check the point. */
 export function keyOfBytes({ kind, bytes }: SessionKeyBytes): SessionKey {
   return new LazyKey(kind, kind === "ed25519" ? bytes : compressed(bytes));
 }
 
-/** A key from its raw bytes, as the log keeps them: only judged keys are there. */
+/** A key from its raw bytes in the log, which holds only checked keys. */
 export function sessionKeyOfRaw(raw: Uint8Array): SessionKey {
   return new LazyKey(raw.length === ED25519_BYTES ? "ed25519" : "secp256k1", raw);
 }
@@ -71,7 +70,7 @@ const ED25519_BYTES = 32;
 const COMPRESSED_BYTES = 33;
 const COORDINATES_BYTES = 64;
 
-/** Of a point's x and y: x behind a byte that holds the parity of y. */
+/** The compressed encoding: the parity of y in the first byte, then x. */
 function compressed(bytes: Uint8Array): Uint8Array {
   if (bytes.length === COMPRESSED_BYTES) return bytes;
   const coordinates = bytes.subarray(-COORDINATES_BYTES);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { sessionResourceOf } from "./session-resource.js";
-import { parseSiweMessage } from "./siwe-grammar.js";
+import { parseSiweMessage } from "./testing/proofs.js";
 import { siweText } from "./testing/siwe-text.js";
 
 const KEY = "ab".repeat(32);

@@ -1,17 +1,17 @@
 /**
- * The resource by which a wallet binds a session key and caps what it may do:
+ * The resource of a sign-in message that binds a session key and limits it:
  *
  *   urn:perpgate:session?key=<hex>&maxOrderNotional=<dollars>&maxNotional=<dollars>&symbols=A,B
  *
- * A person signs this text, so it must mean one thing: every part at most once, nothing unknown, no
- * percent-encoding, no empty value. Caps are decimal dollars to the micro-dollar and more than zero.
+ * A person signs this text, so it must be unambiguous: every part at most once, no unknown part, no
+ * percent-encoding, no empty value. Caps are decimal dollars above 0 with at most six decimals.
  */
 
 import { ApiError, MICROS_PER_DOLLAR, parseSessionKey, SYMBOL_PATTERN } from "@perpgate/protocol";
 import type { SiweMessage } from "./siwe-message.js";
 
 export interface SessionResource {
-  /** Where it stands in the message, counted from 1. */
+  /** Its line in the message, from 1. */
   readonly line: number;
   /** As written; compare keys by their fingerprints. */
   readonly key: string;
@@ -30,7 +30,7 @@ const DOLLARS = /^(0|[1-9][0-9]{0,8})(?:\.([0-9]{1,6}))?$/;
 const PARTS = ["key", "maxOrderNotional", "maxNotional", "symbols"] as const;
 type Part = (typeof PARTS)[number];
 
-/** The one session resource of the message, or undefined where there is none. */
+/** The session resource of the message; undefined if there is none. Several are refused. */
 export function sessionResourceOf(message: SiweMessage): SessionResource | undefined {
   const [resource, second] = message.resources.filter((uri) => isSessionResource(uri));
   if (resource === undefined) return undefined;
@@ -39,8 +39,8 @@ export function sessionResourceOf(message: SiweMessage): SessionResource | undef
 }
 
 /**
- * Whether a message of the log binds its key. Only lines after the last `Resources:` are resources,
- * because the grammar has accepted every message there.
+ * Whether a message in the log binds its key. The grammar has accepted it, so the lines after the last
+ * `Resources:` are its resources.
  */
 export function bindsKey(text: string): boolean {
   const lines = text.split("\n");
@@ -49,7 +49,6 @@ export function bindsKey(text: string): boolean {
     .some((line) => line.startsWith("- ") && isSessionResource(line.slice(2)));
 }
 
-/** Says what a session resource should have been, naming its line. */
 export function refuseResource(line: number, expected: string): ApiError {
   const inWords = `in the session resource, ${expected}`;
   return new ApiError(

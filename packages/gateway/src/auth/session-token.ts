@@ -1,9 +1,9 @@
 /**
- * Bearer tokens: 256 random bits in base64url, known to the client alone.
+ * Bearer tokens: 256 random bits in base64url, stored by the client only.
  *
- * Log and engine hold only the SHA-256, so neither a copy of the disk nor a dump of the memory
- * signs anyone in. A token is found by that hash: how long a lookup takes tells about the hash of a
- * guess, from which nothing about a real token follows.
+ * Log and engine store the SHA-256 of a token, so neither a copy of the disk nor a memory dump contains
+ * one. Look-up by hash is safe against timing attacks: its duration depends on the hash of a guess, which
+ * reveals nothing about a real token.
  */
 
 import { hash, randomBytes } from "node:crypto";
@@ -34,7 +34,7 @@ export function newToken(): NewToken {
   return { token, tokenHash: tokenHashOf(token) };
 }
 
-/** Of a text longer than a token only so much is hashed that it stays longer than any token. */
+/** Hashes at most one character more than a token has: a longer text matches no token either. */
 export function tokenHashOf(token: string): string {
   return hash("sha256", token.slice(0, TOKEN_CHARACTERS + 1), "hex");
 }

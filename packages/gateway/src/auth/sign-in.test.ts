@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { RpcContractWallets } from "./contract-wallets.js";
 import { NonceIssuer } from "./nonce-issuer.js";
 import type { SignInRules } from "./sign-in.js";
-import { verifySignIn } from "./testing/proven.js";
+import { verifySignIn } from "./testing/proofs.js";
 import { type SiweFields, siweText } from "./testing/siwe-text.js";
 
 const NOW = Date.parse("2026-06-01T12:00:00Z");

@@ -1,16 +1,13 @@
 /**
- * A sign-in, judged: body in, everything that opens a session out.
- *
- * Two halves. `judgeSignIn` reads key, message and signature and applies the rules; it is cheap and
- * refuses everything that can be refused without cryptography. `proveSignIn` has the point of the
- * key, the grammar and the signature checked elsewhere. Nothing here changes anything: a refused
- * sign-in burns no nonce. That the nonce is unused is the log's to decide, where parallel submissions
- * meet.
+ * Checks a sign-in, in two steps. `checkSignIn` parses key, message and signature and applies the rules;
+ * it is cheap and needs no cryptography. `proveSignIn` has the key's point, the grammar and the signature
+ * checked in another thread. Neither changes state: a refused sign-in does not use up its nonce. Whether
+ * the nonce is unused is decided in the log, which orders concurrent sign-ins.
  */
 
 import { ApiError, type SessionKeyBytes, type SignInBody } from "@perpgate/protocol";
 import type { NonceIssuer } from "./nonce-issuer.js";
-import type { SignInProofs } from "./proofs/sign-in-proofs.js";
+import type { SignInProofs } from "./proofs/proof-job.js";
 import { keyOfBytes, readKeyBytes, refuseKey, type SessionKey } from "./session-key.js";
 import { type SessionResource, sessionResourceOf } from "./session-resource.js";
 import { readSiweMessage, type SiweMessage } from "./siwe-message.js";
@@ -33,7 +30,7 @@ export interface SignInRules {
   readonly domains: AllowedDomains;
   /** Undefined: every chain. */
   readonly chainIds: ReadonlySet<number> | undefined;
-  /** `issued`: only nonces of this gateway or one that shares its key. */
+  /** `issued`: only nonces of a gateway with the same nonce key. */
   readonly nonce: "any" | "issued";
   readonly requireKeyBinding: boolean;
 }
@@ -43,14 +40,14 @@ export interface SignInServices {
   readonly proofs: SignInProofs;
 }
 
-export interface JudgedSignIn {
+export interface CheckedSignIn {
   readonly message: SiweMessage;
-  /** Lower-case hex, 40 digits: how the log names accounts. */
+  /** The address as 40 lower-case hex digits, as in the log. */
   readonly account: string;
-  /** As the body spells it; `proveSignIn` judges its point. */
+  /** As encoded in the body; `proveSignIn` checks its point. */
   readonly keyBytes: SessionKeyBytes;
   readonly key: SessionKey;
-  /** Undefined: the message binds no key and caps nothing. */
+  /** Undefined: the message has no session resource. */
   readonly resource: SessionResource | undefined;
   readonly walletSignature: Uint8Array;
   readonly expiresAtMs: number;
@@ -58,12 +55,12 @@ export interface JudgedSignIn {
 }
 
 /** Everything but the proofs, cheapest first. */
-export function judgeSignIn(
+export function checkSignIn(
   body: SignInBody,
   nowMs: number,
   rules: SignInRules,
   nonces: NonceIssuer,
-): JudgedSignIn {
+): CheckedSignIn {
   const keyBytes = readKeyBytes(body.sessionKey, "sessionKey");
   const message = readSiweMessage(body.message);
   checkDomain(message, rules.domains);
@@ -86,9 +83,9 @@ export function judgeSignIn(
   };
 }
 
-/** Resolves once key, grammar and signature are proven; the key is answered for first. */
+/** Resolves once key, grammar and signature are proven, in this order. */
 export async function proveSignIn(
-  { message, keyBytes, walletSignature }: JudgedSignIn,
+  { message, keyBytes, walletSignature }: CheckedSignIn,
   proofs: SignInProofs,
   gate: ContractGate,
 ): Promise<void> {
@@ -96,15 +93,15 @@ export async function proveSignIn(
   await proveWalletSignature(message, walletSignature, proofs, gate);
 }
 
-/** Resolves once the bytes are known to encode a key to be trusted. */
+/** Resolves if the bytes encode a valid key; rejects with `invalid_session_key` if not. */
 export async function proveKey(
   key: SessionKeyBytes,
   field: string,
   proofs: SignInProofs,
 ): Promise<void> {
-  const answer = await proofs.prove({ kind: "key", key });
-  if (answer.kind !== "key") throw new Error(`a key was answered by "${answer.kind}"`);
-  if (answer.problem !== undefined) throw refuseKey(answer.problem, field);
+  const result = await proofs.prove({ kind: "key", key });
+  if (result.kind !== "key") throw new Error(`proof of a key returned "${result.kind}"`);
+  if (result.problem !== undefined) throw refuseKey(result.problem, field);
 }
 
 function boundResource(
@@ -119,7 +116,7 @@ function boundResource(
     }
     return undefined;
   }
-  // By fingerprint: a key has several spellings, and the message may use another than the body.
+  // By fingerprint: message and body may use different encodings of one key.
   const bound = keyOfBytes(readKeyBytes(resource.key, "message"));
   if (bound.fingerprint !== key.fingerprint) {
     throw new ApiError("session_key_mismatch", { bound: resource.key }, { field: "sessionKey" });

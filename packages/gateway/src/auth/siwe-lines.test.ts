@@ -1,9 +1,9 @@
 import { ParsedMessage } from "@spruceid/siwe-parser";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseSiweMessage } from "./siwe-grammar.js";
 import { isFaulty, MAX_MESSAGE_CHARACTERS, MAX_RESOURCES, siweLinesOf } from "./siwe-lines.js";
 import { readSiweMessage } from "./siwe-message.js";
+import { parseSiweMessage } from "./testing/proofs.js";
 import { type SiweFields, siweText } from "./testing/siwe-text.js";
 
 const FIELDS: SiweFields = {

@@ -1,10 +1,9 @@
 /**
- * A sign-in message (EIP-4361) by its lines: text in, the values of its lines out, or the first line
- * that is not as the standard has it, in words for its author.
+ * Parses a sign-in message (EIP-4361) line by line: returns the values of its lines, or the first line
+ * that violates the standard and what was expected there.
  *
- * Every step is linear in the text and uses no grammar, so a message of any content is read within
- * tens of microseconds. It accepts more than the standard does in one place: a URI needs a scheme and
- * the right characters only. `siwe-grammar.ts` has the last word on those, in another thread.
+ * Every step is linear in the text, so any message takes tens of microseconds at most. URIs are checked
+ * for scheme and characters only; `siwe-grammar.ts` checks them completely, in another thread.
  */
 
 import { checksumAddress } from "@perpgate/protocol/ethereum-address";
@@ -22,14 +21,14 @@ export interface SiweLines {
   readonly domain: string;
   readonly address: string;
   readonly statement: string | undefined;
-  /** The values of titled lines by their titles, such as `URI`. */
+  /** Values by line title, such as `URI`. */
   readonly values: ReadonlyMap<LineTitle, string>;
   readonly resources: readonly string[];
 }
 
 export type LineTitle = (typeof TITLED)[number]["title"];
 
-/** A used nonce is remembered for minutes, so it must not be as long as a body may be. */
+/** Used nonces stay in memory for minutes, so their length is bounded. */
 export const MAX_NONCE_CHARACTERS = 128;
 /** A message of the SDK has about 500 characters and one resource. */
 export const MAX_MESSAGE_CHARACTERS = 2_048;
@@ -71,7 +70,7 @@ const TITLED = [
   },
 ] as const;
 
-/** Thrown inside this file only; the caller gets its content. */
+/** Thrown and caught in this file only. */
 class LineFault extends Error {
   constructor(readonly fault: FaultyLine) {
     super(fault.expected);
@@ -91,13 +90,13 @@ export function isFaulty(read: SiweLines | FaultyLine): read is FaultyLine {
   return "expected" in read;
 }
 
-/** Where the lines with URIs stand, counted from 1: the message is known to be read without fault. */
+/** The lines with URIs, from 1, of a message that `siweLinesOf` accepts. */
 export function uriLinesOf(
   text: string,
 ): readonly { readonly line: number; readonly uri: string }[] {
   return text.split("\n").flatMap((content, at) => {
     const title = content.startsWith("URI: ") ? "URI: " : "- ";
-    // The fourth line is the statement, which may say anything.
+    // The fourth line may be a statement that looks like a URI line.
     return at > 3 && content.startsWith(title)
       ? [{ line: at + 1, uri: content.slice(title.length) }]
       : [];
@@ -133,11 +132,11 @@ function readHead(lines: readonly string[]): Pick<SiweLines, "scheme" | "domain"
   return { scheme, domain, address };
 }
 
-/** The statement and how many lines it takes with the empty one after it. */
+/** The statement, and the number of lines it takes including the empty line after it. */
 function readStatement(lines: readonly string[]): { text: string | undefined; lines: number } {
   const [fourth = "", fifth] = lines.slice(3);
   if (fourth === "") return fifth === "" ? { text: "", lines: 2 } : { text: undefined, lines: 1 };
-  // "URI: …" may also be what a statement says; then an empty line follows.
+  // A statement may begin with "URI: "; then an empty line follows.
   if (fourth.startsWith("URI: ") && fifth !== "") {
     throw fault(4, "a statement or a second empty line");
   }
@@ -146,7 +145,7 @@ function readStatement(lines: readonly string[]): { text: string | undefined; li
   return { text: fourth, lines: 2 };
 }
 
-/** Fills the values in; returns the index of the line after the last of them. */
+/** Fills `values`; returns the index of the line after the last title. */
 function readTitled(
   lines: readonly string[],
   from: number,

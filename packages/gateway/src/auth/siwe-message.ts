@@ -1,9 +1,8 @@
 /**
- * A sign-in message (EIP-4361): text in, its fields out, or a refusal that names the line.
+ * Parses a sign-in message (EIP-4361) into its fields, or throws an error that names the line.
  *
- * Reading is cheap and not yet the whole grammar: `siwe-grammar.ts` confirms what was read, where it
- * costs orders nothing. Nothing is judged against the clock, the domain or the chain here: those are
- * the gateway's rules, in `siwe-rules.ts`.
+ * Parsing is cheap and does not cover the whole grammar; `siwe-grammar.ts` does, in another thread. Clock,
+ * domain and chain are checked in `siwe-rules.ts`.
  */
 
 import { ApiError } from "@perpgate/protocol";
@@ -16,7 +15,7 @@ export interface SiweMessage {
   readonly scheme: string | undefined;
   /** The whole authority, userinfo and port included. */
   readonly domain: string;
-  /** With the capitals of EIP-55. */
+  /** With the EIP-55 checksum. */
   readonly address: `0x${string}`;
   readonly statement: string | undefined;
   readonly uri: string;
@@ -36,7 +35,7 @@ export function readSiweMessage(text: string): SiweMessage {
   const time = (title: LineTitle) => millisecondsOf(values.get(title) ?? "");
   const issuedAtMs = time("Issued At");
   if (issuedAtMs === undefined || !isPrefixed(address)) {
-    throw new Error("a line was read as what it is not");
+    throw new Error("siweLinesOf accepted an invalid line");
   }
   return {
     text,

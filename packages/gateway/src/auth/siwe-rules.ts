@@ -1,9 +1,8 @@
 /**
- * The gateway's own rules for a well-formed sign-in message: when, for which domain, on which chain.
+ * The gateway's rules for the time, domain and chain of a well-formed sign-in message.
  *
- * Each rule is a function that refuses or returns; the time comes in as an argument. The domain is
- * compared with the URI and with the configured list, never with the `Host` header, which whoever
- * relays a stolen message chooses freely.
+ * Each rule throws an `ApiError` or returns. The domain is compared with the URI and the configured list,
+ * never with the `Host` header, which an attacker who relays a stolen message can set freely.
  */
 
 import { ApiError } from "@perpgate/protocol";
@@ -15,7 +14,7 @@ export const MAX_SESSION_MS = 24 * 3_600_000;
 
 const FIELD = { field: "message" } as const;
 
-/** `"any"` is for a local testnet alone, which no stranger can reach. */
+/** `"any"` is only for a local testnet that cannot be reached from outside. */
 export type AllowedDomains = "any" | ReadonlySet<string>;
 
 /** Signed within the last ten minutes, and at most a minute ahead. */
@@ -29,7 +28,7 @@ export function checkIssuedAt({ issuedAtMs }: SiweMessage, nowMs: number): void 
   }
 }
 
-/** Within what the message itself says about its validity. */
+/** Checks the message's own Expiration Time and Not Before. */
 export function checkValidity({ expiresAtMs, notBeforeMs }: SiweMessage, nowMs: number): void {
   if (expiresAtMs !== undefined && nowMs >= expiresAtMs) {
     throw new ApiError("siwe_message_expired", { expirationTime: isoOf(expiresAtMs) }, FIELD);
@@ -54,7 +53,7 @@ export function checkDomain(message: SiweMessage, allowed: AllowedDomains): void
   }
 }
 
-/** An undefined set accepts every chain. */
+/** `allowed` undefined: every chain. */
 export function checkChain(
   { chainId }: SiweMessage,
   allowed: ReadonlySet<number> | undefined,
@@ -70,8 +69,8 @@ export function sessionEndOf({ expiresAtMs }: SiweMessage, nowMs: number): numbe
 }
 
 /**
- * When the message can no longer be accepted by any gateway, so that its nonce may be forgotten.
- * The allowance is for clocks of gateways and log that differ, twice what one may be ahead.
+ * When no gateway accepts the message any longer, so that its nonce may be forgotten. The clocks of the
+ * gateway and of the log may each differ by the permitted lead, hence twice that.
  */
 export function nonceForgottenAt({ issuedAtMs }: SiweMessage): number {
   return issuedAtMs + MAX_MESSAGE_AGE_MS + 2 * MAX_CLOCK_LEAD_MS;

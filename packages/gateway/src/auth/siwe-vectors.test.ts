@@ -2,10 +2,9 @@ import { ApiError } from "@perpgate/protocol";
 import { describe, expect, test } from "vitest";
 import { RpcContractWallets } from "./contract-wallets.js";
 import { millisecondsOf } from "./rfc3339.js";
-import { parseSiweMessage } from "./siwe-grammar.js";
 import type { SiweMessage } from "./siwe-message.js";
 import { checkDomain, checkValidity } from "./siwe-rules.js";
-import { checkWalletSignature } from "./testing/proven.js";
+import { checkWalletSignature, parseSiweMessage } from "./testing/proofs.js";
 import { type SiweFields, siweText } from "./testing/siwe-text.js";
 import { withVectors } from "./testing/vectors.js";
 

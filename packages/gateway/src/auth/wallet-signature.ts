@@ -1,27 +1,27 @@
 /**
- * Whether a wallet signed a sign-in message: by its own key, or as a contract.
+ * Whether a wallet signed a sign-in message: with its key, or as a contract.
  *
- * A wallet with a key signs as EIP-191 says: 65 bytes with v 0, 1, 27 or 28, or the 64 bytes of
- * EIP-2098, in hex, `0x` optional. A high S is taken: EIP-2 forbids it in transactions only, viem
- * and the ecrecover precompile take it, and a second spelling of a signature gains nothing where the
- * nonce works once. What does not recover to the message's address may still be a contract's word
- * (EIP-1271, EIP-6492), which only its chain can tell; without an RPC for it the answer is no.
+ * A key signs as in EIP-191: 65 bytes with v 0, 1, 27 or 28, or the 64 bytes of EIP-2098, in hex, `0x`
+ * optional. A high S is accepted: EIP-2 forbids it in transactions only, viem and the ecrecover precompile
+ * accept it, and a second encoding of a signature is useless where a nonce works once. A signature that
+ * does not recover to the message's address may be a contract's (EIP-1271, EIP-6492), which only its chain
+ * can confirm; without an RPC for the chain it is refused.
  */
 
 import { ApiError, bytesFromHex, hexFromBytes } from "@perpgate/protocol";
 import type { KeySignature } from "./eip191.js";
-import type { SignInProofs } from "./proofs/sign-in-proofs.js";
+import type { SignInProofs } from "./proofs/proof-job.js";
 import { refuseLine, type SiweMessage } from "./siwe-message.js";
 
-/** A contract's signature may hold many owners' and, before deployment, the way to deploy it. */
+/** A contract's signature may contain those of many owners and, before deployment, its deployment. */
 const MAX_SIGNATURE_BYTES = 16_384;
 /** `0x` and two digits a byte. */
 const MAX_SIGNATURE_CHARACTERS = 2 + 2 * MAX_SIGNATURE_BYTES;
 
-/** Runs a contract check within the bounds of the client that asked for it. */
+/** Runs a contract check within the client's limits. */
 export type ContractGate = <T>(check: () => Promise<T>) => Promise<T>;
 
-/** The signature's bytes; refuses what cannot be a signature. */
+/** The signature's bytes; throws `invalid_signature` if they cannot be a signature. */
 export function readWalletSignature(message: SiweMessage, signature: string): Uint8Array {
   const isShort = signature.length <= MAX_SIGNATURE_CHARACTERS;
   const bytes = isShort ? bytesFromHex(signature) : undefined;
@@ -31,7 +31,7 @@ export function readWalletSignature(message: SiweMessage, signature: string): Ui
   return bytes;
 }
 
-/** Resolves once the message is known to be one, and the signature to be its wallet's. */
+/** Resolves if the grammar accepts the message and its wallet signed it. */
 export async function proveWalletSignature(
   message: SiweMessage,
   signature: Uint8Array,
@@ -40,7 +40,7 @@ export async function proveWalletSignature(
 ): Promise<void> {
   const proof = await proofs.prove({ kind: "message", message, signature });
   if (proof.kind === "message") throw refuseLine(proof.fault);
-  if (proof.kind !== "signer") throw new Error(`a message was answered by "${proof.kind}"`);
+  if (proof.kind !== "signer") throw new Error(`proof of a message returned "${proof.kind}"`);
   if (proof.signer === message.address.toLowerCase()) return;
   const { address, chainId } = message;
   if (!proofs.servesChain(chainId)) {
@@ -48,17 +48,17 @@ export async function proveWalletSignature(
   }
   const [hashHex, signatureHex] = [proof.hash, signature].map(hexFromBytes);
   const claim = { chainId, address, hash: `0x${hashHex}`, signature: `0x${signatureHex}` } as const;
-  const answer = await gate(() => proofs.prove({ kind: "contract", claim }));
-  if (answer.kind === "unavailable") throw new ApiError("not_ready", { reason: answer.reason });
-  if (answer.kind === "contract" && answer.isSigned) return;
+  const result = await gate(() => proofs.prove({ kind: "contract", claim }));
+  if (result.kind === "unavailable") throw new ApiError("not_ready", { reason: result.reason });
+  if (result.kind === "contract" && result.isSigned) return;
   throw invalidWalletSignature(message, "neither the key nor a contract of that address signed it");
 }
 
-/** The two forms of a key's signature, or undefined for what only a contract could read. */
+/** Parses the two encodings of a key's signature; undefined for any other, which may be a contract's. */
 export function keySignatureOf(bytes: Uint8Array): KeySignature | undefined {
   const compact = bytes.slice(0, 64);
   if (bytes.length === 64) {
-    // EIP-2098 keeps the parity in the top bit of s, which a low S leaves free.
+    // EIP-2098 stores the parity in the top bit of s, which is 0 in a low S.
     const yParity = (compact[32] ?? 0) >= 0x80 ? 1 : 0;
     compact[32] = (compact[32] ?? 0) & 0x7f;
     return { compact, yParity };

@@ -1,12 +1,12 @@
 /**
- * Admission: how many orders may be under way at once.
+ * Admission control: a bound on the orders in flight.
  *
- * Past what the venue keeps up with, each further order only makes all wait longer, so it is refused
- * at the door, before its signature is checked. An order that was let in is always answered with what
- * became of it. Cancels do not pass this door: under overload they are what helps.
+ * Above it an order is refused with `overloaded` before its signature is checked, since more orders in
+ * flight would only make all of them wait longer. An admitted order is always answered with its outcome.
+ * Cancels are not counted: they reduce the load.
  *
- * Orders are answered before their history is on disk. Where it does not keep up, what waits for it
- * would fill the memory, so that too closes the door.
+ * Orders are acknowledged before their history is on disk. While the history writer is behind, orders
+ * are refused too, since its queue would fill the memory.
  */
 
 import { ApiError } from "@perpgate/protocol";
@@ -20,11 +20,11 @@ export class Admission {
     private readonly isBehind: () => boolean = () => false,
   ) {}
 
-  get underWay(): number {
+  get inFlight(): number {
     return this.pending;
   }
 
-  /** Lets one in or refuses with `overloaded`; who was let in calls `leave` once. */
+  /** Counts an order in, or throws `overloaded`. Each call that returns needs one call of `leave`. */
   enter(header: HeaderSink): void {
     if (this.pending >= this.maxPending || this.isBehind()) {
       header("retry-after", "1");

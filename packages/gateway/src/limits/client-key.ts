@@ -1,14 +1,13 @@
 /**
- * Which bucket a network address counts in.
- *
- * An IPv4 address counts alone, also where it comes mapped into IPv6. An IPv6 customer holds a whole
- * /64 and could take a new address for each request, so the /64 counts as one.
+ * The key under which a network address is counted: an IPv4 address itself, also if it is mapped into
+ * IPv6; the /64 of an IPv6 address, since a customer owns a whole /64 and could use a new address for
+ * each request.
  */
 
 import { isIPv4, isIPv6 } from "node:net";
 
 export function clientKeyOf(address: string): string {
-  // Without a colon it is no IPv6 address, which costs more to find out in full.
+  // Fast path: no IPv6 address is without a colon.
   if (!address.includes(":")) return address;
   const plain = address.replace(/%.*$/, "");
   if (!isIPv6(plain)) return plain;
@@ -22,7 +21,7 @@ function firstGroups(address: string): string[] {
   const [head = "", tail] = address.split("::");
   const before = head === "" ? [] : head.split(":");
   const after = tail === undefined || tail === "" ? [] : tail.split(":");
-  // A dotted quad at the end stands for two groups.
+  // A dotted quad at the end is two groups.
   const afterGroups = after.length + (after.at(-1)?.includes(".") === true ? 1 : 0);
   const zeros = tail === undefined ? 0 : 8 - before.length - afterGroups;
   const groups = [...before, ...Array<string>(Math.max(0, zeros)).fill("0"), ...after];

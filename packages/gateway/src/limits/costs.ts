@@ -1,49 +1,48 @@
 /**
- * What serving a client costs, in microseconds of processor time.
+ * The cost of serving a client, in microseconds of processor time.
  *
- * The figures are measured (`npm run bench:costs` prints each next to what it charges) and rounded
- * up. They are constants, not clocks: a charge must not depend on how busy the machine is. They cover
- * the event loop and the threads that work for it, such as the signature check of an order.
+ * The figures are measured (`npm run bench:costs` prints measured and charged cost) and rounded up. They
+ * are constants: a charge must not depend on how busy the machine is. They include the work of other
+ * threads, such as the signature check of an order.
  *
- * The cost of one operation beyond its request is a field of that operation (`costMicros`).
+ * The cost of an operation in addition to its request is its field `costMicros`.
  */
 
 export const COST = {
   /** Accepting a connection and closing it. */
   connection: 100,
   /**
-   * A connection of an address that has many, or that had to wait: what one read of it may cost is
-   * paid in advance, so that they are not all read in the same turn of the event loop.
+   * A connection of an address that has many, or that had to wait: charges the possible cost of its first
+   * read in advance, so that not all of them are read in one turn of the event loop.
    */
   connectionOfMany: 5_000,
-  /** Parsing a request, routing it and writing an answer, whatever the answer is. */
+  /** Parsing a request, routing it and writing its response. */
   request: 90,
-  /** A request that is parsed and then dropped, because its connection is to be closed. */
+  /** A request that is parsed and dropped, because its connection is closing. */
   droppedRequest: 15,
-  /** The handshake of a WebSocket, its objects and its end. */
+  /** The handshake of a WebSocket, its objects and its close. */
   upgrade: 1_000,
-  /** A message of a WebSocket: unmasking, parsing, an answer. */
+  /** A message of a WebSocket: unmasking, parsing, the answer. */
   message: 15,
-  /** An error frame: a refusal is made, encoded and written. */
   errorFrame: 30,
   /** A ping, a pong, or a close frame. */
   controlFrame: 4,
-  /** Opening one stream, its first frame not counted. */
+  /** Opening one stream, without its first frame. */
   subscription: 25,
-  /** Writing one frame, whatever its length. */
+  /** Writing one frame, without its bytes. */
   frame: 3,
-  /** Reading one row of the history and making a frame of it. */
+  /** Reading one row of the history and encoding it. */
   historyRow: 8,
-  /** Collecting a book for its first reader, before any level of it is encoded. */
+  /** Reading a book for its first reader, without the encoding of its levels. */
   snapshot: 250,
-  /** Collecting the state of an account for a private stream. */
+  /** Reading the state of an account for a private stream. */
   privateSnapshot: 200,
 } as const;
 
 const MICROS_PER_KIB_READ = 6;
-/** A body may come in chunks of one byte, each of which is an event of its own. */
+/** A body may arrive in chunks of one byte, with an event each. */
 const MICROS_PER_KIB_CHUNKED = 340;
-/** Answers are built row by row and serialised, which costs far more than copying them. */
+/** Responses are built row by row and serialised, which costs far more than copying. */
 const MICROS_PER_KIB_COMPUTED = 12;
 const MICROS_PER_KIB_STORED = 2;
 /** Frames are encoded once and copied to each reader. */
@@ -65,7 +64,7 @@ export function frameCost(bytes: number): number {
   return COST.frame + (bytes / KIB) * MICROS_PER_KIB_FRAMED;
 }
 
-/** Of a book's snapshot, over what any frame costs; every reader pays as if it were made for it. */
+/** Of a book's snapshot, in addition to `frameCost`; charged to every reader as if encoded for it. */
 export function snapshotCost(bytes: number, isPlain: boolean): number {
   return COST.snapshot + (bytes / KIB) * (isPlain ? MICROS_PER_KIB_PLAIN : MICROS_PER_KIB_PACKED);
 }

@@ -1,25 +1,25 @@
-/** How much of everything: the numbers behind the limits, and their defaults. */
+/** Settings of the limits, with defaults. */
 
 export interface LimitSettings {
   /** Per account. */
   readonly ordersPerSecond: number;
   readonly ordersBurst: number;
-  /** Per account, counted apart from orders: getting out must not wait for getting in. */
+  /** Per account, separate from orders, so that orders cannot use up the cancels. */
   readonly cancelsPerSecond: number;
   readonly cancelsBurst: number;
-  /** Per account: what is read with a token. */
+  /** Per account: reads with a token. */
   readonly accountReadsPerSecond: number;
   readonly accountReadsBurst: number;
   /** Per account. */
   readonly depositsPerMinute: number;
-  /** Open deposits of an account that no attestor has seen on their chain. */
+  /** Open deposits per account that no attestor has seen on their chain. */
   readonly unseenDeposits: number;
-  /** Registrations of deposits per client address, whatever their accounts. */
+  /** Registrations of deposits per client address, of all accounts. */
   readonly addressDepositsPerMinute: number;
-  /** First sign-ins per client address, where the `dev` attestor grants each some money. */
+  /** First sign-ins per client address, while the `dev` attestor credits new accounts. */
   readonly newAccountsPerMinute: number;
   readonly newAccountsBurst: number;
-  /** Requests of attestors that run elsewhere, per client address. */
+  /** Requests of remote attestors per client address. */
   readonly attestorRequestsPerSecond: number;
   readonly attestorRequestsBurst: number;
   /** Per client address. */
@@ -27,18 +27,18 @@ export interface LimitSettings {
   readonly failedSignInsPerMinute: number;
   readonly readsPerSecond: number;
   readonly readsBurst: number;
-  /** Per client address: milliseconds of processor time a second, and how many at once. */
+  /** Per client address: milliseconds of processor time per second, and the burst. */
   readonly costMsPerSecond: number;
   readonly costBurstMs: number;
-  /** Per client address, for cancels and reductions of live sessions alone. */
+  /** Per client address, for cancels and reductions of live sessions only. */
   readonly reserveMsPerSecond: number;
   readonly reserveBurstMs: number;
-  /** Per account, from whatever addresses it comes. */
+  /** Per account, over all its addresses. */
   readonly accountCostMsPerSecond: number;
   readonly accountCostBurstMs: number;
-  /** Bytes of an order or a rotation, which the log keeps whole; a plain order has some 150. */
+  /** Bytes of an order or a rotation, which the log stores completely; a plain order has about 150. */
   readonly signedBytes: number;
-  /** Orders under way in this process, above which new ones are refused. */
+  /** Orders in flight in this process, above which new ones are refused. */
   readonly pendingOrders: number;
 }
 

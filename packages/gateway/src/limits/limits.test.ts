@@ -2,7 +2,7 @@ import { ApiError } from "@perpgate/protocol";
 import { describe, expect, test } from "vitest";
 import { Admission } from "./admission.js";
 import { DEFAULT_LIMITS, type LimitSettings } from "./limit-settings.js";
-import { AccountLimits, AddressLimits } from "./limits.js";
+import { AccountLimits, AddressLimits, DepositLimits } from "./limits.js";
 
 function sink() {
   const headers = new Map<string, string>();
@@ -19,6 +19,7 @@ function limitsWith(changes: Partial<LimitSettings> = {}) {
 }
 
 const LIMITED = expect.objectContaining({ code: "rate_limited", status: 429 });
+const nowhere = (): void => undefined;
 
 describe("account limits", () => {
   test("orders: a burst of 200, then 100 a second, with the headers of the draft", () => {
@@ -134,10 +135,10 @@ describe("admission", () => {
       expect.objectContaining({ code: "overloaded", status: 503 }),
     );
     expect(headers.get("retry-after")).toBe("1");
-    expect(admission.underWay).toBe(2);
+    expect(admission.inFlight).toBe(2);
     admission.leave();
     admission.enter(header);
-    expect(admission.underWay).toBe(2);
+    expect(admission.inFlight).toBe(2);
   });
 
   test("a history that does not keep up: refused until it has caught up", () => {
@@ -148,9 +149,38 @@ describe("admission", () => {
       expect.objectContaining({ code: "overloaded", status: 503 }),
     );
     expect(headers.get("retry-after")).toBe("1");
-    expect(admission.underWay).toBe(0);
+    expect(admission.inFlight).toBe(0);
     isBehind = false;
     admission.enter(header);
-    expect(admission.underWay).toBe(1);
+    expect(admission.inFlight).toBe(1);
   });
+});
+test("registrations: counted by address, whatever the accounts; a /64 of IPv6 is one", () => {
+  let nowMs = 0;
+  const limits = new DepositLimits({ ...DEFAULT_LIMITS, addressDepositsPerMinute: 3 }, () => nowMs);
+  for (const address of ["2001:db8::1", "2001:db8::2", "2001:db8::3"]) {
+    limits.takeRegistration(address, nowhere);
+  }
+  expect(() => limits.takeRegistration("2001:db8::4", nowhere)).toThrow(LIMITED);
+  limits.takeRegistration("192.0.2.1", nowhere);
+  nowMs = 20_000;
+  limits.takeRegistration("2001:db8::4", nowhere);
+});
+
+test("new accounts by the defaults: one address needs weeks to use up what all may hold", () => {
+  let nowMs = 0;
+  const limits = new DepositLimits(DEFAULT_LIMITS, () => nowMs);
+  let granted = 0;
+  const DAY_MS = 86_400_000;
+  for (; nowMs < DAY_MS; nowMs += 1_000) {
+    try {
+      limits.takeNewAccount("192.0.2.1", nowhere);
+      granted++;
+    } catch (error) {
+      expect(error).toEqual(LIMITED);
+    }
+  }
+  const DOLLARS_EACH = 10_000;
+  const BOUND_DOLLARS = 2 ** 52 / 1e6;
+  expect(BOUND_DOLLARS / (granted * DOLLARS_EACH)).toBeGreaterThan(28);
 });

@@ -1,22 +1,31 @@
 /**
- * Every limit of the gateway in one place: what counts, by whom, and how much of it.
+ * The rate limits of the gateway, by account or by client address, and their headers, as the IETF draft
+ * "RateLimit header fields for HTTP" defines them:
  *
- * Account limits are asked by whoever knows the account, address limits before anything is known.
- * A sign-in counts twice over: each attempt against the rate of good ones, and each that failed
- * against a much lower one, so that guessing is slow while a busy office signs in undisturbed.
+ *   RateLimit-Policy: "orders";q=200;w=2     the quota, and the seconds in which it refills
+ *   RateLimit: "orders";r=187;t=1            what remains, and the seconds until it is full
+ *   Retry-After: 1                           on a 429
  */
 
 import { ApiError } from "@perpgate/protocol";
 import type { HeaderSink } from "../request.js";
 import { clientKeyOf } from "./client-key.js";
-import { announceLimit, policyOf } from "./limit-headers.js";
 import type { LimitSettings } from "./limit-settings.js";
-import { type BucketRule, TokenBuckets } from "./token-buckets.js";
+import { type BucketRule, type BucketState, TokenBuckets } from "./token-buckets.js";
 
-/** Milliseconds that never go back: a wall clock set back would lock everyone out. */
+/** Milliseconds of a clock that never steps back: a wall clock set back would lock clients out. */
 export type Monotonic = () => number;
 
-/** One limit: its buckets and what its headers say. */
+const defaultMonotonic: Monotonic = () => performance.now();
+
+/** The error of an exceeded limit; sets `Retry-After` if there is a header sink. */
+export function rateLimited(limit: string, retryAfterMs: number, header?: HeaderSink): ApiError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
+  header?.("retry-after", String(retryAfterSeconds));
+  const details = { limit, retryAfterMs: Math.ceil(retryAfterMs) };
+  return new ApiError("rate_limited", { retryAfterSeconds }, { details });
+}
+
 export class Limit<Key extends string | number> {
   private readonly buckets: TokenBuckets<Key>;
   private readonly policy: string;
@@ -25,80 +34,79 @@ export class Limit<Key extends string | number> {
     private readonly rule: BucketRule,
     private readonly monotonic: Monotonic,
   ) {
+    const { name, perSecond, burst } = rule;
     this.buckets = new TokenBuckets(rule);
-    this.policy = policyOf(rule);
+    this.policy = `"${name}";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`;
   }
 
-  /** Counts one and writes the headers, or refuses. */
+  /** Counts one and sets the headers; throws `rate_limited` above the limit. */
   take(key: Key, header: HeaderSink): void {
-    announceLimit(this.rule, this.policy, this.buckets.take(key, this.monotonic()), header);
+    this.enforce(this.buckets.take(key, this.monotonic()), header);
   }
 
-  /** Refuses if the next one would be, counting nothing; silent otherwise. */
+  /** Throws if `take` would, without counting; sets no headers otherwise. */
   refuseIfSpent(key: Key, header: HeaderSink): void {
     const state = this.buckets.peek(key, this.monotonic());
-    if (!state.isAllowed) announceLimit(this.rule, this.policy, state, header);
+    if (!state.isAllowed) this.enforce(state, header);
   }
 
-  /** Counts one that has happened already. */
+  /** Counts one that has already happened. */
   count(key: Key): void {
     this.buckets.take(key, this.monotonic());
   }
+
+  private enforce(state: BucketState, header: HeaderSink): void {
+    const { name } = this.rule;
+    header("ratelimit-policy", this.policy);
+    header("ratelimit", `"${name}";r=${state.remaining};t=${Math.ceil(state.fullInMs / 1_000)}`);
+    if (!state.isAllowed) throw rateLimited(name, state.retryAfterMs, header);
+  }
 }
 
-/** What is counted by account number. */
+/** Limits per account number. */
 export class AccountLimits {
   readonly orders: Limit<number>;
   readonly cancels: Limit<number>;
   readonly deposits: Limit<number>;
-  /** What is read with a token. */
+  /** Reads with a token. */
   readonly reads: Limit<number>;
 
-  constructor(settings: LimitSettings, monotonic: Monotonic = () => performance.now()) {
+  constructor(settings: LimitSettings, monotonic = defaultMonotonic) {
     const { ordersPerSecond, ordersBurst, cancelsPerSecond, cancelsBurst } = settings;
-    this.orders = new Limit(
-      { name: "orders", perSecond: ordersPerSecond, burst: ordersBurst },
-      monotonic,
-    );
-    this.cancels = new Limit(
-      { name: "cancels", perSecond: cancelsPerSecond, burst: cancelsBurst },
-      monotonic,
-    );
-    this.deposits = new Limit(perMinute("deposits", settings.depositsPerMinute), monotonic);
-    const { accountReadsPerSecond, accountReadsBurst } = settings;
-    this.reads = new Limit(
-      { name: "account-reads", perSecond: accountReadsPerSecond, burst: accountReadsBurst },
-      monotonic,
-    );
+    const { accountReadsPerSecond, accountReadsBurst, depositsPerMinute } = settings;
+    const limit = (name: string, perSecond: number, burst: number) =>
+      new Limit<number>({ name, perSecond, burst }, monotonic);
+    this.orders = limit("orders", ordersPerSecond, ordersBurst);
+    this.cancels = limit("cancels", cancelsPerSecond, cancelsBurst);
+    this.deposits = limit("deposits", depositsPerMinute / 60, depositsPerMinute);
+    this.reads = limit("account-reads", accountReadsPerSecond, accountReadsBurst);
   }
 }
 
-/** What is counted by client address. */
+/**
+ * Limits per client address. A sign-in counts twice: each attempt against `sign-ins`, and each failed
+ * attempt against the much lower `failed-sign-ins`, so that guessing is slow while many users behind one
+ * address can sign in.
+ */
 export class AddressLimits {
   private readonly reads: Limit<string>;
   private readonly signIns: Limit<string>;
   private readonly failedSignIns: Limit<string>;
   private readonly attestors: Limit<string>;
 
-  constructor(settings: LimitSettings, monotonic: Monotonic = () => performance.now()) {
+  constructor(settings: LimitSettings, monotonic = defaultMonotonic) {
     const { readsPerSecond, readsBurst, signInsPerSecond, failedSignInsPerMinute } = settings;
-    this.reads = new Limit(
-      { name: "reads", perSecond: readsPerSecond, burst: readsBurst },
-      monotonic,
-    );
-    this.signIns = new Limit(
-      { name: "sign-ins", perSecond: signInsPerSecond, burst: signInsPerSecond },
-      monotonic,
-    );
-    this.failedSignIns = new Limit(perMinute("failed-sign-ins", failedSignInsPerMinute), monotonic);
     const { attestorRequestsPerSecond, attestorRequestsBurst } = settings;
-    this.attestors = new Limit(
-      { name: "attestors", perSecond: attestorRequestsPerSecond, burst: attestorRequestsBurst },
-      monotonic,
-    );
+    const limit = (name: string, perSecond: number, burst: number) =>
+      new Limit<string>({ name, perSecond, burst }, monotonic);
+    this.reads = limit("reads", readsPerSecond, readsBurst);
+    this.signIns = limit("sign-ins", signInsPerSecond, signInsPerSecond);
+    const failedPerSecond = failedSignInsPerMinute / 60;
+    this.failedSignIns = limit("failed-sign-ins", failedPerSecond, failedSignInsPerMinute);
+    this.attestors = limit("attestors", attestorRequestsPerSecond, attestorRequestsBurst);
   }
 
-  /** A request of an attestor: readers of the same address must not use up what it needs. */
+  /** A request of an attestor, counted apart from the reads of its address. */
   takeAttestor(address: string, header: HeaderSink): void {
     this.attestors.take(clientKeyOf(address), header);
   }
@@ -107,7 +115,7 @@ export class AddressLimits {
     this.reads.take(clientKeyOf(address), header);
   }
 
-  /** Runs a sign-in if the address may try one; a refusal of it counts as a failed one. */
+  /** Runs a sign-in within the limits; an `ApiError` of the client's making counts as failed. */
   async signIn<T>(address: string, header: HeaderSink, attempt: () => Promise<T>): Promise<T> {
     const key = clientKeyOf(address);
     this.failedSignIns.refuseIfSpent(key, header);
@@ -115,8 +123,7 @@ export class AddressLimits {
     try {
       return await attempt();
     } catch (error) {
-      // What failed on this side is not held against whoever tried.
-      // Nor is another limit: the sign-in itself was good.
+      // Neither a server error nor another limit says that the sign-in was invalid.
       const isFailed = error instanceof ApiError && error.status < 500;
       if (isFailed && error.code !== "rate_limited") this.failedSignIns.count(key);
       throw error;
@@ -124,6 +131,29 @@ export class AddressLimits {
   }
 }
 
-function perMinute(name: string, count: number): BucketRule {
-  return { name, perSecond: count / 60, burst: count };
+/**
+ * Limits per client address on what adds work or money to the bridge: accounts are free, so limits per
+ * account alone would let one client use up a bound that all clients share.
+ */
+export class DepositLimits {
+  private readonly registrations: Limit<string>;
+  private readonly newAccounts: Limit<string>;
+
+  constructor(settings: LimitSettings, monotonic = defaultMonotonic) {
+    const { addressDepositsPerMinute: burst, newAccountsPerMinute, newAccountsBurst } = settings;
+    const registrations = { name: "address-deposits", perSecond: burst / 60, burst };
+    this.registrations = new Limit(registrations, monotonic);
+    const perSecond = newAccountsPerMinute / 60;
+    const newAccounts = { name: "new-accounts", perSecond, burst: newAccountsBurst };
+    this.newAccounts = new Limit(newAccounts, monotonic);
+  }
+
+  takeRegistration(address: string, header: HeaderSink): void {
+    this.registrations.take(clientKeyOf(address), header);
+  }
+
+  /** A first sign-in that the `dev` attestor credits. */
+  takeNewAccount(address: string, header: HeaderSink): void {
+    this.newAccounts.take(clientKeyOf(address), header);
+  }
 }

@@ -1,4 +1,4 @@
-/** Cancels: one order, all of them, or all of them unless the client keeps calling. */
+/** Cancels: one order, all orders, or all orders after a time-out that the client keeps extending. */
 
 import {
   ApiError,
@@ -18,7 +18,7 @@ export class CancelFlow {
   constructor(private readonly link: VenueLink) {}
 
   async cancel(session: LiveSession, orderId: string): Promise<CanceledOrder> {
-    this.openOrder(session, orderId);
+    this.requireOpen(session, orderId);
     const { outcome } = await this.link.execute({
       kind: "CancelOrder",
       stampMs: this.link.nowMs(),
@@ -26,7 +26,7 @@ export class CancelFlow {
       orderId: Number(orderId),
     });
     if (outcome.kind === "refused") {
-      // It was filled or ended on the way; what it is now is the answer.
+      // It was filled or canceled before this command.
       if (outcome.refusal === "order_not_cancelable")
         throw notCancelable(this.order(session, orderId));
       throw sessionRefusal("CancelOrder", outcome);
@@ -47,7 +47,7 @@ export class CancelFlow {
       session: session.number,
       market,
     } as const;
-    // From the command's own events: what others cancel at the same time is theirs to report.
+    // From the command's own events: orders that end for another reason are not part of the answer.
     const { outcome, ended } = await this.link.executeTaking(command, NO_EVIDENCE, (applied) => ({
       outcome: views.outcome(applied),
       ended: views.endedOrders(applied, session.account),
@@ -67,8 +67,8 @@ export class CancelFlow {
     return { cancelAt: afterMs === 0 ? null : timeMs + afterMs };
   }
 
-  /** Refuses what cannot be canceled before it reaches the log. */
-  private openOrder(session: LiveSession, orderId: string): void {
+  /** Refuses an order that is not open, before the command reaches the log. */
+  private requireOpen(session: LiveSession, orderId: string): void {
     const order = this.order(session, orderId);
     if (order.status !== "resting" && order.status !== "pending") throw notCancelable(order);
   }
@@ -78,7 +78,7 @@ export class CancelFlow {
   }
 }
 
-/** An order of the account; another's is as unknown as one that never was. */
+/** An order of the account; throws `order_not_found`, also for another account's order. */
 export function ownOrder({ views }: VenueLink, account: number, orderId: string): Order {
   const order = views.order(account, Number(orderId));
   if (order === undefined) throw new ApiError("order_not_found", { orderId });

@@ -1,4 +1,4 @@
-/** Deposits: registered by hash, read back until they are credited. */
+/** Registers deposits by transaction hash, and reads them. */
 
 import {
   ApiError,
@@ -19,7 +19,7 @@ const TX_HASH = /^[0-9a-f]{64}$/;
 export class DepositFlow {
   constructor(
     private readonly link: VenueLink,
-    /** Undefined where the `dev` attestor takes any hash. */
+    /** Undefined under the `dev` attestor, which accepts any hash. */
     private readonly attestation: Attestation | undefined,
     private readonly maxUnseen: number,
   ) {}
@@ -50,17 +50,17 @@ export class DepositFlow {
     return watched?.tokens.some((entry) => entry.token === token) === true;
   }
 
-  /** Hashes that no chain holds cost their sender nothing; one account may not fill the queue. */
+  /** Invented hashes cost nothing, so the unseen deposits per account are bounded. */
   private refuseTooManyUnseen(account: number, chain: Chain, txHash: string): void {
     const { views } = this.link;
     if (views.attestation.unseenBy(account) < this.maxUnseen) return;
-    // What is there already costs nothing more.
+    // Registering a known hash again adds nothing.
     if (views.registeredDeposit(account, chain, txHash) !== undefined) return;
     throw new ApiError("too_many_unseen_deposits", { limit: this.maxUnseen });
   }
 
   list({ account }: LiveSession): Deposit[] {
-    // A checksum is a hash of 25 µs, and a list of a thousand deposits names few accounts.
+    // A checksum takes 25 µs, and a thousand deposits contain few distinct accounts.
     const checksums = new Map<string, string>();
     return this.link.views.deposits(account).map((deposit) => withChecksums(deposit, checksums));
   }
@@ -72,7 +72,7 @@ export class DepositFlow {
   }
 }
 
-/** With the capitals of EIP-55 in every address; `checksums` keeps those that are known already. */
+/** With EIP-55 checksums in every address; `checksums` caches them across calls. */
 export function withChecksums<D extends Deposit>(
   deposit: D,
   checksums: Map<string, string> = new Map(),
@@ -90,7 +90,7 @@ export function withChecksums<D extends Deposit>(
   };
 }
 
-/** The capitals of EIP-55; the venue keeps addresses in small letters. */
+/** The EIP-55 checksum; the venue stores addresses in lower case. */
 export function checksummed(address: string): string {
   return isChecksummedAddress(address) ? checksumAddress(address) : address;
 }

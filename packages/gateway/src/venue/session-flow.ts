@@ -1,4 +1,4 @@
-/** Signing in, rotating the key, signing out. */
+/** Sign-in, key rotation, session options, sign-out. */
 
 import {
   ApiError,
@@ -14,15 +14,15 @@ import { keyOfBytes, readKeyBytes } from "../auth/session-key.js";
 import { refuseResource } from "../auth/session-resource.js";
 import { newToken } from "../auth/session-token.js";
 import {
-  type JudgedSignIn,
-  judgeSignIn,
+  type CheckedSignIn,
+  checkSignIn,
   proveKey,
   proveSignIn,
   type SignInRules,
   type SignInServices,
 } from "../auth/sign-in.js";
 import type { SignatureVerifier } from "../auth/verification/signature-verifier.js";
-import type { DepositLimits } from "../limits/deposit-limits.js";
+import type { DepositLimits } from "../limits/limits.js";
 import type { Caller, Client, SessionOptions, Signed } from "../request.js";
 import type { SessionDoor } from "./session-door.js";
 import {
@@ -48,14 +48,14 @@ export class SessionFlow {
 
   async signIn(client: Client, body: SignInBody): Promise<SessionToken> {
     const { nonces, proofs } = this.services;
-    const signIn = judgeSignIn(body, this.link.wallMs(), this.rules, nonces);
+    const signIn = checkSignIn(body, this.link.wallMs(), this.rules, nonces);
     const { domain, nonce } = signIn.message;
     if (this.rules.domains === "any" && client.isForwarded) {
-      // Any domain is for this machine alone; a proxy in front brings in the rest of the world.
+      // "any" is for local use only; a proxy in front means that the gateway is public.
       throw new ApiError("siwe_domain_not_allowed", { domain }, { field: "message" });
     }
     const markets = this.marketsOf(signIn);
-    // The log decides again, where parallel sign-ins meet; this spares a replay its proofs.
+    // The engine checks again, in log order; this check saves the proofs of a replayed message.
     if (this.link.views.isSignInNonceUsed(signIn.account, nonce)) throw nonceUsed();
     await proveSignIn(signIn, proofs, (check) => this.contractChecks.run(client, check));
     if (this.link.views.grantsAtSignIn(signIn.account)) {
@@ -66,7 +66,7 @@ export class SessionFlow {
     return { token, expiresAt: signIn.expiresAtMs };
   }
 
-  private async open(signIn: JudgedSignIn, markets: number[], tokenHash: string): Promise<void> {
+  private async open(signIn: CheckedSignIn, markets: number[], tokenHash: string): Promise<void> {
     const { key, message, resource } = signIn;
     const stampMs = this.link.nowMs();
     const { expiresAtMs, nonceUntilMs } = logTimesOf(signIn, stampMs - this.link.wallMs());
@@ -108,7 +108,7 @@ export class SessionFlow {
     }
   }
 
-  private marketsOf({ resource }: JudgedSignIn): number[] {
+  private marketsOf({ resource }: CheckedSignIn): number[] {
     return (resource?.symbols ?? []).map((symbol) => {
       const market = this.link.views.marketNumber(symbol);
       if (market === undefined) {
@@ -153,7 +153,7 @@ export class SessionFlow {
     };
   }
 
-  /** The old key's signature over the body, checked. */
+  /** The old key's verified signature over the body. */
   private async proofOf(
     session: LiveSession,
     bytes: Uint8Array,
@@ -191,18 +191,18 @@ function nonceUsed(): ApiError {
 }
 
 /**
- * The log ends sessions and forgets nonces by its own time, which differs from the wall clock after
- * one of them was wrong. A session lasts as long as its message allows, whatever the log's time is.
- * A nonce is kept until no wall clock accepts its message: longer where the log's time is ahead.
+ * The engine expires sessions and nonces by log time, which differs from the wall clock if one of them
+ * was wrong. A session's duration is the one its message allows, whatever the log time is. A nonce is
+ * kept until no wall clock accepts its message: longer if log time is ahead.
  */
-function logTimesOf(signIn: JudgedSignIn, aheadMs: number) {
+function logTimesOf(signIn: CheckedSignIn, aheadMs: number) {
   return {
     expiresAtMs: signIn.expiresAtMs + aheadMs,
     nonceUntilMs: signIn.nonceForgottenAtMs + Math.max(0, aheadMs),
   };
 }
 
-/** A session that ended between the door and the log is an invalid token, like any other. */
+/** A session that ended after the token was checked gives `invalid_token`. */
 export function sessionRefusal(command: string, outcome: RefusedOutcome): Error {
   const isGone = outcome.refusal === "session_unknown" || outcome.refusal === "session_expired";
   return isGone ? new ApiError("invalid_token", {}) : unexpectedRefusal(command, outcome);

@@ -3,9 +3,9 @@
 import { hash } from "node:crypto";
 import { expect, test } from "vitest";
 import { RpcContractWallets } from "../auth/contract-wallets.js";
-import type { ProofJob } from "../auth/proofs/proof-job.js";
-import { proofsInThisThread, type SignInProofs } from "../auth/proofs/sign-in-proofs.js";
+import type { ProofJob, SignInProofs } from "../auth/proofs/proof-job.js";
 import { newToken } from "../auth/session-token.js";
+import { proofsInThisThread } from "../auth/testing/proofs.js";
 import { type RunningVenue, runVenue, type VenueChanges } from "./testing/running-venue.js";
 import { newSessionKey, Trader } from "./testing/trader.js";
 

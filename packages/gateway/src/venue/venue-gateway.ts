@@ -47,9 +47,8 @@ import type { SignInRules, SignInServices } from "../auth/sign-in.js";
 import { poolVerifier } from "../auth/verification/pool-verifier.js";
 import type { SignatureVerifier } from "../auth/verification/signature-verifier.js";
 import { Admission } from "../limits/admission.js";
-import { DepositLimits } from "../limits/deposit-limits.js";
 import type { LimitSettings } from "../limits/limit-settings.js";
-import { AccountLimits } from "../limits/limits.js";
+import { AccountLimits, DepositLimits } from "../limits/limits.js";
 import { refuseOverlong } from "../limits/signed-bytes.js";
 import type { Caller, Client, SessionOptions, Signed } from "../request.js";
 import type { Attestation } from "./attestation.js";
@@ -65,9 +64,9 @@ export interface VenueGatewayOptions {
   readonly limits: LimitSettings;
   readonly signIn: SignInRules;
   readonly services: SignInServices;
-  /** Where attestors' votes come in; none under the `dev` attestor. */
+  /** Undefined under the `dev` attestor. */
   readonly attestation?: Attestation;
-  /** Who checks signatures; libuv's pool unless told otherwise. */
+  /** Verifies signatures; by default libuv's thread pool does. */
   readonly signatures?: SignatureVerifier | undefined;
 }
 
@@ -250,14 +249,14 @@ export class VenueGateway {
     return this.link.views;
   }
 
-  /** Enters for a read, which takes the thread's time that orders need. */
+  /** The live session, counted against the read limit. */
   private enterReading(caller: Caller): LiveSession {
     const session = this.door.enter(caller);
     this.limits.reads.take(session.account, caller.header);
     return session;
   }
 
-  /** Enters for a command that is no order: cancels, and what else may not crowd the log. */
+  /** The live session, counted against the limit of cancels and other commands that are not orders. */
   private enterCounted(caller: Caller): LiveSession {
     const session = this.door.enter(caller);
     this.limits.cancels.take(session.account, caller.header);

@@ -1,8 +1,8 @@
 /**
- * The gateway's hold on the venue: hands commands in, and waits for what became of them.
+ * Submits commands to the venue and awaits their outcome.
  *
- * What the venue calls back runs inside its own order of things, where an exception would stop it;
- * so only the outcome is taken there, and all that may refuse or throw happens afterwards.
+ * `take` runs inside the venue's apply callback, where an exception would stop the venue, so it only
+ * reads the outcome; code that may throw runs after the promise has resolved.
  */
 
 import { ApiError } from "@perpgate/protocol";
@@ -21,7 +21,6 @@ export type LiveSession = NonNullable<ReturnType<Venue["views"]["session"]>>;
 export type RefusedOutcome = Extract<Outcome, { kind: "refused" }>;
 
 export interface Executed {
-  readonly position: number;
   /** The venue's time at the command. */
   readonly timeMs: number;
   readonly outcome: Outcome;
@@ -38,24 +37,23 @@ export class VenueLink {
     return this.venue.nowMs();
   }
 
-  /** The gateway's wall clock: what times in sign-in messages are judged by. */
+  /** The wall clock, which the times in sign-in messages are compared with. */
   wallMs(): number {
     return this.venue.wallMs();
   }
 
   /**
-   * Resolves once the command is durable and applied. Refuses with `stopped` if this process will not
-   * see that: the log may have the command all the same, and then the next start applies it.
+   * Resolves once the command is durable and applied. Rejects with `stopped` if the venue stops first:
+   * the log may contain the command, and then the next start applies it.
    */
   execute(command: VenueCommand, evidence: Evidence = NO_EVIDENCE): Promise<Executed> {
     return this.executeTaking(command, evidence, (applied) => ({
-      position: applied.seq,
       timeMs: applied.timeMs,
       outcome: this.views.outcome(applied),
     }));
   }
 
-  /** The same with what `take` reads from the command's own events; it must not throw. */
+  /** Resolves with the result of `take`, which runs inside the apply callback and must not throw. */
   async executeTaking<T>(
     command: VenueCommand,
     evidence: Evidence,
@@ -69,7 +67,7 @@ export class VenueLink {
   }
 }
 
-/** A refusal that no client can cause: the program is wrong, and says where. */
+/** For a refusal that no client can cause: a bug. */
 export function unexpectedRefusal(command: string, { refusal }: RefusedOutcome): Error {
   return new Error(`${command} was refused: ${refusal}`);
 }

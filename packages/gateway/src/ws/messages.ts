@@ -10,6 +10,7 @@
 
 import { ApiError, parseStrictJson } from "@perpgate/protocol";
 import { COST, readCost } from "../limits/costs.js";
+import { rateLimited } from "../limits/limits.js";
 import { TokenBuckets } from "../limits/token-buckets.js";
 import { CLOSE } from "./close-codes.js";
 import type { Connection } from "./connection.js";
@@ -169,9 +170,7 @@ export class Messages {
       this.connection.closeUnread(CLOSE.rateLimited);
       return false;
     }
-    const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
-    const details = { limit: "messages", retryAfterMs: Math.ceil(retryAfterMs) };
-    call.refuse(new ApiError("rate_limited", { retryAfterSeconds }, { details }));
+    call.refuse(rateLimited(this.rate.rule.name, retryAfterMs));
     return false;
   }
 }

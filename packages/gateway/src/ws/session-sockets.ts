@@ -14,6 +14,7 @@
 import { ApiError } from "@perpgate/protocol";
 import { NO_EVIDENCE, type Venue, VenueStopped } from "@perpgate/venue";
 import type { BearerToken } from "../auth/session-token.js";
+import { rateLimited } from "../limits/limits.js";
 import { TokenBuckets } from "../limits/token-buckets.js";
 import { CLOSE } from "./close-codes.js";
 import type { Connection, ConnectionSession } from "./connection.js";
@@ -106,10 +107,7 @@ export class SessionSockets {
 
   private countBind(account: number): void {
     const { isAllowed, retryAfterMs } = this.binds.take(account, performance.now());
-    if (isAllowed) return;
-    const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
-    const details = { limit: BIND_RATE.name, retryAfterMs: Math.ceil(retryAfterMs) };
-    throw new ApiError("rate_limited", { retryAfterSeconds }, { details });
+    if (!isAllowed) throw rateLimited(BIND_RATE.name, retryAfterMs);
   }
 }
 

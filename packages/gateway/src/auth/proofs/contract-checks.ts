@@ -1,6 +1,6 @@
 /**
- * Bounds on contract checks: each one is up to three calls to a chain's RPC, which the operator pays
- * for and which may take seconds. So many a minute for one client address, so many at once in all.
+ * Limits on contract checks, per minute and client address and on the number in flight: each is up to
+ * three calls to a chain's RPC, which the operator pays for and which may take seconds.
  */
 
 import { ApiError } from "@perpgate/protocol";
@@ -24,7 +24,7 @@ export class ContractChecks {
     this.perAddress = new Limit(rule, monotonic);
   }
 
-  /** Runs the check if the client may have one; refuses with `rate_limited` or `overloaded`. */
+  /** @throws {ApiError} `rate_limited` or `overloaded` */
   async run<T>({ address, header }: Pick<Client, "address" | "header">, check: () => Promise<T>) {
     if (this.inFlight >= MAX_CONTRACT_CHECKS_IN_FLIGHT) throw new ApiError("overloaded", {});
     this.perAddress.take(clientKeyOf(address), header);

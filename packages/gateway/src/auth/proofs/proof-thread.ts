@@ -1,12 +1,11 @@
 /**
- * Sign-in proofs in a thread of their own: the grammar of a message, the recovery of its signer and
- * the judging of a key take 3 to 20 ms together, in which the thread of orders would stand still.
+ * Runs sign-in proofs in a worker thread: the grammar of a message, the recovery of its signer and the
+ * check of a key take 3 to 20 ms together, which would block the event loop that serves orders.
  */
 
 import { Worker } from "node:worker_threads";
 import { ApiError } from "@perpgate/protocol";
-import type { ProofAnswer, ProofJob } from "./proof-job.js";
-import type { SignInProofs } from "./sign-in-proofs.js";
+import type { ProofJob, ProofResult, SignInProofs } from "./proof-job.js";
 
 export interface ProofRequest {
   readonly id: number;
@@ -15,18 +14,18 @@ export interface ProofRequest {
 
 interface ProofReply {
   readonly id: number;
-  readonly answer: ProofAnswer;
+  readonly result: ProofResult;
 }
 
-/** Some seconds of work; a client that would wait longer is better told to come again. */
+/** A few seconds of work; beyond it a client gets `overloaded`. */
 export const MAX_WAITING_PROOFS = 128;
 
 export class ProofThread implements SignInProofs {
-  /** Resolves, with the reason, if the thread ends by itself. */
+  /** Resolves with the reason if the thread ends before `close`. */
   readonly failed: Promise<Error>;
-  private readonly waiting = new Map<number, (answer: ProofAnswer) => void>();
+  private readonly waiting = new Map<number, (result: ProofResult) => void>();
   private lastId = 0;
-  private isOver = false;
+  private isClosed = false;
 
   private constructor(
     private readonly worker: Worker,
@@ -35,18 +34,18 @@ export class ProofThread implements SignInProofs {
     this.failed = new Promise((resolve) => {
       worker.on("error", resolve);
       worker.on("exit", () => {
-        if (!this.isOver) resolve(new Error("the thread that proves sign-ins ended"));
+        if (!this.isClosed) resolve(new Error("the sign-in proof thread ended"));
       });
     });
-    worker.on("message", ({ id, answer }: ProofReply) => {
-      this.waiting.get(id)?.(answer);
+    worker.on("message", ({ id, result }: ProofReply) => {
+      this.waiting.get(id)?.(result);
       this.waiting.delete(id);
     });
   }
 
   /** `rpcAddresses`: chain id → RPC address, for contract wallets. */
   static async start(rpcAddresses: ReadonlyMap<number, string>): Promise<ProofThread> {
-    // Without the flags of the process: a condition that leads to sources would lead it there too.
+    // Not the flags of the process: `--conditions=perpgate-source` would make the thread load sources.
     const worker = new Worker(threadFile(), { workerData: rpcAddresses, execArgv: [] });
     await new Promise<void>((resolve, reject) => {
       worker.once("message", () => resolve());
@@ -59,8 +58,8 @@ export class ProofThread implements SignInProofs {
     return this.chainIds.has(chainId);
   }
 
-  async prove(job: ProofJob): Promise<ProofAnswer> {
-    if (this.isOver) throw new ApiError("stopped", {});
+  async prove(job: ProofJob): Promise<ProofResult> {
+    if (this.isClosed) throw new ApiError("stopped", {});
     if (this.waiting.size >= MAX_WAITING_PROOFS) throw new ApiError("overloaded", {});
     const id = ++this.lastId;
     return new Promise((resolve) => {
@@ -70,12 +69,12 @@ export class ProofThread implements SignInProofs {
   }
 
   async close(): Promise<void> {
-    this.isOver = true;
+    this.isClosed = true;
     await this.worker.terminate();
   }
 }
 
-/** Threads run built code, also when this module is run from its sources by a test. */
+/** The built file, even if a test runs this module from source. */
 function threadFile(): URL {
   const folder = import.meta.url.endsWith(".ts") ? "../../../dist/auth/proofs" : ".";
   return new URL(`${folder}/proof-worker.js`, import.meta.url);

@@ -1,15 +1,12 @@
-/**
- * The thread that runs the expensive steps of sign-ins. A job that throws is a fault of the program:
- * it ends the thread, and with it the process that relies on it.
- */
+/** The worker of `ProofThread`. A job that throws is a bug: it ends the thread, and the process exits. */
 
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { RpcContractWallets } from "../contract-wallets.js";
-import { answerProofJob } from "./proof-job.js";
+import { runProofJob } from "./proof-job.js";
 import type { ProofRequest } from "./proof-thread.js";
 
-/** Orders go first where cores are few: a sign-in may take longer, an order may not. */
+/** Lower than that of the threads that serve orders. */
 const NICENESS = 10;
 
 // On Linux this is the priority of the calling thread, elsewhere of the whole process.
@@ -17,6 +14,6 @@ if (process.platform === "linux") setPriority(NICENESS);
 
 const contracts = new RpcContractWallets(workerData);
 parentPort?.on("message", ({ id, job }: ProofRequest) => {
-  void answerProofJob(job, contracts).then((answer) => parentPort?.postMessage({ id, answer }));
+  void runProofJob(job, contracts).then((result) => parentPort?.postMessage({ id, result }));
 });
 parentPort?.postMessage("ready");

@@ -2,7 +2,7 @@ import { generateKeyPairSync, sign } from "node:crypto";
 import { hexFromBytes } from "@perpgate/protocol";
 import { expect, onTestFinished, test } from "vitest";
 import { digestOf } from "../order-signature.js";
-import { readSessionKey } from "../session-key-point.js";
+import { readSessionKey } from "../testing/proofs.js";
 import { ThreadVerifier } from "./thread-verifier.js";
 import { MAX_RING_BODY_BYTES, newVerifyMemory, VerifyRing } from "./verify-ring.js";
 

@@ -20,8 +20,9 @@ import {
 import { onTestFinished } from "vitest";
 import { RpcContractWallets } from "../../auth/contract-wallets.js";
 import { NonceIssuer } from "../../auth/nonce-issuer.js";
-import { proofsInThisThread, type SignInProofs } from "../../auth/proofs/sign-in-proofs.js";
+import type { SignInProofs } from "../../auth/proofs/proof-job.js";
 import type { SignInRules } from "../../auth/sign-in.js";
+import { proofsInThisThread } from "../../auth/testing/proofs.js";
 import type { SignatureVerifier } from "../../auth/verification/signature-verifier.js";
 import type { LimitSettings } from "../../limits/limit-settings.js";
 import { AddressLimits } from "../../limits/limits.js";

@@ -1,0 +1,59 @@
+/** Sign-in proofs in the calling thread, without limits on contract checks. */
+
+import type { SignInBody } from "@perpgate/protocol";
+import type { ContractWallets } from "../contract-wallets.js";
+import type { NonceIssuer } from "../nonce-issuer.js";
+import { runProofJob, type SignInProofs } from "../proofs/proof-job.js";
+import { keyOfBytes, readKeyBytes, refuseKey, type SessionKey } from "../session-key.js";
+import { keyProblem } from "../session-key-point.js";
+import { type CheckedSignIn, checkSignIn, proveSignIn, type SignInRules } from "../sign-in.js";
+import { grammarFault } from "../siwe-grammar.js";
+import { readSiweMessage, refuseLine, type SiweMessage } from "../siwe-message.js";
+import { proveWalletSignature, readWalletSignature } from "../wallet-signature.js";
+
+interface Services {
+  readonly nonces: NonceIssuer;
+  readonly contracts: ContractWallets;
+}
+
+export function proofsInThisThread(contracts: ContractWallets): SignInProofs {
+  return {
+    servesChain: (chainId) => contracts.servesChain(chainId),
+    prove: (job) => runProofJob(job, contracts),
+  };
+}
+
+export function readSessionKey(text: string, field: string): SessionKey {
+  const bytes = readKeyBytes(text, field);
+  const problem = keyProblem(bytes);
+  if (problem !== undefined) throw refuseKey(problem, field);
+  return keyOfBytes(bytes);
+}
+
+export function parseSiweMessage(text: string): SiweMessage {
+  const message = readSiweMessage(text);
+  const fault = grammarFault(message);
+  if (fault !== undefined) throw refuseLine(fault);
+  return message;
+}
+
+export async function verifySignIn(
+  body: SignInBody,
+  nowMs: number,
+  rules: SignInRules,
+  { nonces, contracts }: Services,
+): Promise<CheckedSignIn> {
+  const signIn = checkSignIn(body, nowMs, rules, nonces);
+  await proveSignIn(signIn, proofsInThisThread(contracts), (check) => check());
+  return signIn;
+}
+
+export async function checkWalletSignature(
+  message: SiweMessage,
+  signature: string,
+  contracts: ContractWallets,
+): Promise<Uint8Array> {
+  const bytes = readWalletSignature(message, signature);
+  await proveWalletSignature(message, bytes, proofsInThisThread(contracts), (check) => check());
+  return bytes;
+}
