@@ -22,6 +22,12 @@ import {
   VotesAnswer,
   voteText,
 } from "@perpgate/protocol";
+import {
+  getBridge,
+  getDepositQueue,
+  type Operation,
+  submitDepositVotes,
+} from "@perpgate/protocol/operations";
 import { Ajv, type ValidateFunction } from "ajv";
 import { dialectOf } from "./config/chain-config.js";
 import {
@@ -67,7 +73,7 @@ export class RemoteVenue implements DepositPort {
   }
 
   async terms(): Promise<VenueTerms> {
-    const { status, answer } = await this.request("GET", "/v1/bridge");
+    const { status, answer } = await this.request(getBridge);
     if (status !== 200) throw new VenueUnreachable(refusalIn(status, answer));
     if (!this.isBridge(answer) || answer.venueId === null) {
       throw new VenueUnreachable("the venue has no chain attestors, or is of another version");
@@ -127,7 +133,7 @@ export class RemoteVenue implements DepositPort {
   async submit(votes: readonly SignedVote[]): Promise<readonly (string | null)[]> {
     const refusals: (string | null)[] = [];
     for (const portion of portionsOf(votes)) {
-      const { status, answer } = await this.request("POST", "/v1/bridge/votes", {
+      const { status, answer } = await this.request(submitDepositVotes, {
         body: JSON.stringify({ votes: portion }),
       });
       if (status !== 200) {
@@ -154,7 +160,7 @@ export class RemoteVenue implements DepositPort {
     const time = this.options.clock();
     const body = JSON.stringify({ venue, ...asked, after: String(after), time });
     const signature = hexFromBytes(sign(null, Buffer.from(body), key));
-    const { status, answer } = await this.request("POST", "/v1/bridge/queue", {
+    const { status, answer } = await this.request(getDepositQueue, {
       body,
       headers: { [SIGNATURE_HEADER]: signature },
     });
@@ -164,8 +170,7 @@ export class RemoteVenue implements DepositPort {
   }
 
   private async request(
-    method: "GET" | "POST",
-    path: string,
+    { method, path }: Operation,
     { body, headers = {} }: { body?: string; headers?: Readonly<Record<string, string>> } = {},
   ): Promise<{ readonly status: number; readonly answer: unknown }> {
     const { url, timeoutMs } = this.options;

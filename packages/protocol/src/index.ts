@@ -32,7 +32,6 @@ export * from "./session-key.js";
 export * from "./shown-text.js";
 export * from "./sign-in.js";
 export * from "./signing.js";
-export * from "./stream-messages.js";
 export * from "./streams.js";
 export * from "./strict-json.js";
 export * from "./symbol.js";

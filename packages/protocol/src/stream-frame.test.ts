@@ -4,7 +4,7 @@ import { Packr } from "msgpackr";
 import { describe, expect, test } from "vitest";
 import { encodeSide } from "./book-codec/index.js";
 import { decodeFrame, encodeFrame, FrameError } from "./stream-frame.js";
-import type { ServerFrame } from "./stream-messages.js";
+import type { ServerFrame } from "./streams.js";
 
 const MAX = Number.MAX_SAFE_INTEGER;
 const FRAMES: readonly ServerFrame[] = [

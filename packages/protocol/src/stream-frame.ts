@@ -10,7 +10,7 @@
  */
 
 import { Packr } from "msgpackr";
-import type { ServerFrame } from "./stream-messages.js";
+import type { ServerFrame } from "./streams.js";
 
 const packr = new Packr({
   useRecords: false,

@@ -1,11 +1,20 @@
 /**
- * Stream names: `book.BTCUSD`, `candles.BTCUSD.1m`, `preconfirms`, …
+ * Frames of the socket and the names of streams: `book.BTCUSD`, `candles.BTCUSD.1m`, `preconfirms`.
  *
- * A name is parsed once into its parts and formatted from them; nothing else takes one apart. An
- * unknown name gives undefined. Whether the symbol exists is not known here.
+ * A name is parsed into its parts and formatted from them only here. An unknown name gives undefined.
+ * Whether the symbol exists is not checked.
  */
 
+import { type Static, Type } from "typebox";
 import { RESOLUTIONS, type Resolution, SYMBOL_PATTERN } from "./symbol.js";
+
+/** Every answer and update of the server. */
+export const ServerFrame = Type.Object({
+  t: Type.String({ description: "The stream's first word, or ok, error, pong." }),
+  s: Type.Optional(Type.String({ description: "The rest of the stream's name." })),
+  d: Type.Unknown(),
+});
+export type ServerFrame = Static<typeof ServerFrame>;
 
 const MARKET_STREAMS = ["book", "trades", "ticker"] as const;
 const PRIVATE_STREAMS = ["preconfirms", "orders", "positions", "deposits"] as const;

@@ -1,5 +1,12 @@
 /** What an operator sees first: where to look, what is made up, who trades, and who may sign in. */
 
+import {
+  getHealth,
+  getMarkets,
+  getOpenApi,
+  getReadiness,
+  SOCKET_PATH,
+} from "@perpgate/protocol/operations";
 import type { RunningPerpgate } from "./serve.js";
 
 export function bannerText(perpgate: RunningPerpgate, version: string): string {
@@ -8,11 +15,11 @@ export function bannerText(perpgate: RunningPerpgate, version: string): string {
   return [
     `Perpgate ${version} — TESTNET: balances are not money, ${prices}.`,
     ...(hasPage ? [`  trade      ${url}/`] : []),
-    `  interface  ${url}/v1/markets`,
-    `  stream     ${url.replace(/^http/, "ws")}/ws/v1`,
+    `  interface  ${url}${getMarkets.path}`,
+    `  stream     ${url.replace(/^http/, "ws")}${SOCKET_PATH}`,
     `  docs       ${url}/docs`,
-    `  OpenAPI    ${url}/v1/openapi.json`,
-    `  health     ${url}/healthz  ${url}/readyz`,
+    `  OpenAPI    ${url}${getOpenApi.path}`,
+    `  health     ${url}${getHealth.path}  ${url}${getReadiness.path}`,
     ...(metricsUrl === undefined ? [] : [`  metrics    ${metricsUrl}`]),
     `  data       ${dataFolder}`,
     `  index      ${indexText(index)}`,

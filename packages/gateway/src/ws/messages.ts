@@ -14,22 +14,19 @@ import { rateLimited } from "../limits/limits.js";
 import { TokenBuckets } from "../limits/token-buckets.js";
 import { CLOSE } from "./close-codes.js";
 import type { Connection } from "./connection.js";
-import type { SocketContext, SocketOperation } from "./operations/operation.js";
+import type { SocketContext, SocketHandler } from "./operations/operation.js";
 import { cancel, order } from "./operations/orders.js";
 import { auth, ping, session } from "./operations/session.js";
 import { subscribe, unsubscribe } from "./operations/subscriptions.js";
 import { type FaultSink, type MessageId, SocketCall } from "./socket-call.js";
 import { messageRule } from "./socket-limits.js";
 
-const OPERATIONS: ReadonlyMap<string, SocketOperation> = new Map([
-  ["subscribe", subscribe],
-  ["unsubscribe", unsubscribe],
-  ["auth", auth],
-  ["ping", ping],
-  ["order", order],
-  ["cancel", cancel],
-  ["session", session],
-]);
+const HANDLERS: ReadonlyMap<string, SocketHandler> = new Map(
+  [subscribe, unsubscribe, auth, ping, order, cancel, session].map((handler) => [
+    handler.operation.op,
+    handler,
+  ]),
+);
 const MAX_ID_LENGTH = 64;
 const MAX_SHOWN = 32;
 /** Keys of the two buckets of a connection: a client at its message limit may still answer pings. */
@@ -83,7 +80,7 @@ export class Messages {
       this.context.gateway.budgets.noteParsed(data.length);
       const message = parseStrictJson(data.toString("utf8"));
       readEcho(message, call);
-      const operation = OPERATIONS.get(call.op ?? "");
+      const operation = HANDLERS.get(call.op ?? "");
       if (operation === undefined) throw unknownOperation(message, call.op);
       operation.run(message, call, this.context);
     } catch (error) {

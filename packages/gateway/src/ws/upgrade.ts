@@ -12,10 +12,11 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError } from "@perpgate/protocol";
+import { SOCKET_PATH } from "@perpgate/protocol/operations";
 import type { AllowedOrigins } from "../http/cors.js";
 import { newRequestId } from "../http/request-id.js";
 
-const STREAM_PATH = /^\/ws\/v1\/?(?:\?|$)/;
+const STREAM_PATH = new RegExp(`^${SOCKET_PATH}/?(?:\\?|$)`);
 const UPGRADE_HEADERS: ReadonlySet<string> = new Set(["upgrade", "connection", "http2-settings"]);
 
 export function isStreamPath(url: string | undefined): boolean {

@@ -1,6 +1,6 @@
-/** An operation of the socket: a schema that decodes the message, and a handler. */
+/** A handler of one socket operation of the contract, which decodes the message. */
 
-import type { Static, TSchema } from "typebox";
+import type { MessageOf, SocketOperation } from "@perpgate/protocol/operations";
 import type { GatewayContext } from "../../http/context.js";
 import { guardOf, refuseInvalid } from "../../http/guard.js";
 import type { SessionSockets } from "../session-sockets.js";
@@ -15,21 +15,23 @@ export interface SocketContext {
   readonly limits: SocketLimits;
 }
 
-export interface SocketOperation {
+export interface SocketHandler {
+  readonly operation: SocketOperation;
   /** Answers the message now or later; throws an `ApiError` to refuse it. */
   run(message: unknown, call: SocketCall, context: SocketContext): void;
 }
 
-export function defineSocketOperation<Schema extends TSchema>(spec: {
-  readonly message: Schema;
-  /** Returns the fields of the `ok` frame; undefined if it answers through `call`, now or later. */
-  handle(message: Static<Schema>, call: SocketCall, context: SocketContext): object | undefined;
-}): SocketOperation {
-  const isMessage = guardOf(spec.message);
+/** `handle` returns the fields of the `ok` frame; undefined if it answers through `call`, now or later. */
+export function handleMessage<O extends SocketOperation>(
+  operation: O,
+  handle: (message: MessageOf<O>, call: SocketCall, context: SocketContext) => object | undefined,
+): SocketHandler {
+  const isMessage = guardOf<O["message"]>(operation.message);
   return {
+    operation,
     run: (message, call, context) => {
       if (!isMessage(message)) throw refuseInvalid(isMessage.errors);
-      const fields = spec.handle(message, call, context);
+      const fields = handle(message, call, context);
       if (fields !== undefined) call.ok(fields);
     },
   };

@@ -7,75 +7,63 @@
  * gets a new snapshot this way.
  */
 
-import {
-  ApiError,
-  isPrivateStream,
-  parseStreamName,
-  type StreamName,
-  SubscribeMessage,
-  UnsubscribeMessage,
-} from "@perpgate/protocol";
+import { ApiError, isPrivateStream, parseStreamName, type StreamName } from "@perpgate/protocol";
+import { socketSubscribe, socketUnsubscribe } from "@perpgate/protocol/operations";
 import { BearerToken } from "../../auth/session-token.js";
 import { COST } from "../../limits/costs.js";
 import type { Connection } from "../connection.js";
-import { defineSocketOperation, type SocketContext } from "./operation.js";
+import { handleMessage, type SocketContext } from "./operation.js";
 
 interface AcceptedStream {
   readonly stream: string;
   readonly name: StreamName;
 }
 
-export const subscribe = defineSocketOperation({
-  message: SubscribeMessage,
-  handle: (message, call, context) => {
-    const { connection } = call;
-    const badToken = bindToken(message.token, connection, context);
-    const accepted: AcceptedStream[] = [];
-    let isTokenReported = badToken === undefined;
-    const streams = new Set(message.streams);
-    connection.charge(COST.subscription * streams.size);
-    for (const stream of streams) {
-      try {
-        const name = check(stream, connection, context, badToken, accepted);
-        accepted.push({ stream, name });
-      } catch (error) {
-        isTokenReported ||= error === badToken;
-        call.refuse(error, { stream });
-      }
+export const subscribe = handleMessage(socketSubscribe, (message, call, context) => {
+  const { connection } = call;
+  const badToken = bindToken(message.token, connection, context);
+  const accepted: AcceptedStream[] = [];
+  let isTokenReported = badToken === undefined;
+  const streams = new Set(message.streams);
+  connection.charge(COST.subscription * streams.size);
+  for (const stream of streams) {
+    try {
+      const name = check(stream, connection, context, badToken, accepted);
+      accepted.push({ stream, name });
+    } catch (error) {
+      isTokenReported ||= error === badToken;
+      call.refuse(error, { stream });
     }
-    if (!isTokenReported) call.refuse(badToken);
-    if (accepted.length === 0) return undefined;
-    call.ok({ streams: accepted.map(({ stream }) => stream), seq: context.hub.seq });
-    for (const entry of accepted) {
-      connection.subscriptions.get(entry.stream)?.end();
-      // The first frame of an earlier stream may have closed the socket as too slow.
-      if (!connection.isOpen) break;
-      try {
-        open(entry, connection, context, message);
-      } catch (error) {
-        call.fail(error);
-      }
+  }
+  if (!isTokenReported) call.refuse(badToken);
+  if (accepted.length === 0) return undefined;
+  call.ok({ streams: accepted.map(({ stream }) => stream), seq: context.hub.seq });
+  for (const entry of accepted) {
+    connection.subscriptions.get(entry.stream)?.end();
+    // The first frame of an earlier stream may have closed the socket as too slow.
+    if (!connection.isOpen) break;
+    try {
+      open(entry, connection, context, message);
+    } catch (error) {
+      call.fail(error);
     }
-    return undefined;
-  },
+  }
+  return undefined;
 });
 
-export const unsubscribe = defineSocketOperation({
-  message: UnsubscribeMessage,
-  handle: (message, call) => {
-    const { subscriptions } = call.connection;
-    const streams = [...new Set(message.streams)].filter((stream) => {
-      const subscription = subscriptions.get(stream);
-      if (subscription === undefined) {
-        call.refuse(new ApiError("not_subscribed", { stream }), { stream });
-        return false;
-      }
-      subscription.end();
-      subscriptions.delete(stream);
-      return true;
-    });
-    return streams.length === 0 ? undefined : { streams };
-  },
+export const unsubscribe = handleMessage(socketUnsubscribe, (message, call) => {
+  const { subscriptions } = call.connection;
+  const streams = [...new Set(message.streams)].filter((stream) => {
+    const subscription = subscriptions.get(stream);
+    if (subscription === undefined) {
+      call.refuse(new ApiError("not_subscribed", { stream }), { stream });
+      return false;
+    }
+    subscription.end();
+    subscriptions.delete(stream);
+    return true;
+  });
+  return streams.length === 0 ? undefined : { streams };
 });
 
 /** Returns the error of an invalid token: public streams are opened all the same. */

@@ -1,0 +1,39 @@
+/**
+ * The contract of one operation of the socket: a JSON message that is answered with `ok`, `pong` or
+ * `error`. An operation that has a REST equivalent shares its schemas, limit, cost and error codes.
+ */
+
+import { type Static, type TObject, Type } from "typebox";
+import type { ErrorCode } from "../../error-table.js";
+import type { Operation } from "../operation.js";
+
+/** Where a gateway accepts WebSockets. */
+export const SOCKET_PATH = "/ws/v1";
+
+export const MessageId = Type.Optional(
+  Type.Union([Type.String({ maxLength: 64 }), Type.Integer()], {
+    description: "Echoed by the answer.",
+  }),
+);
+
+export interface SocketOperation {
+  readonly op: string;
+  readonly summary: string;
+  /** `bearer` needs a socket that is bound to a session. */
+  readonly access: "public" | "bearer";
+  readonly message: TObject;
+  /** The REST operation of the same meaning. */
+  readonly rest?: Operation;
+  /** The codes of this operation's own rules; those of `rest` come in addition. */
+  readonly errors: readonly ErrorCode[];
+}
+
+export type MessageOf<O extends SocketOperation> = Static<O["message"]>;
+
+/** The message of an operation, without its id. */
+export function messageOf<O extends SocketOperation>(
+  { op }: O,
+  fields: Omit<MessageOf<O>, "op" | "id">,
+): object {
+  return { op, ...fields };
+}
