@@ -5,6 +5,7 @@ export type { SignInProofs } from "./auth/proofs/proof-job.js";
 export { ProofThread } from "./auth/proofs/proof-thread.js";
 export type { SignInRules, SignInServices } from "./auth/sign-in.js";
 export { ThreadVerifier } from "./auth/verification/thread-verifier.js";
+export type { TrustedProxies } from "./http/client-address.js";
 export type { ReadinessProbe } from "./http/context.js";
 export type { AllowedOrigins } from "./http/cors.js";
 export { type MetricsAddress, MetricsServer } from "./http/metrics-server.js";
@@ -13,7 +14,6 @@ export {
   buildGateway,
   type Gateway,
   type GatewayOptions,
-  type TrustedProxies,
 } from "./http/server.js";
 export { CostBudgets, type CostMetrics } from "./limits/cost-budget.js";
 export { DEFAULT_LIMITS, type LimitSettings } from "./limits/limit-settings.js";

@@ -1,8 +1,6 @@
 /**
- * The client of one request, as Fastify knows it.
- *
- * `request.ip` is the socket's address unless a proxy is trusted; only then do forwarding headers
- * decide. That such headers are there at all is told in any case: it betrays a proxy in front.
+ * The client of one request. `request.ip` is the socket's address unless a trusted proxy forwards
+ * another. `isForwarded` reports forwarding headers of any sender: they reveal a proxy in front.
  */
 
 import type { IncomingHttpHeaders } from "node:http";
@@ -14,7 +12,7 @@ import type { Exchange } from "./http-connection.js";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** What the connection knows of the request; set before any other hook runs. */
+    /** Set before any other hook runs. */
     exchange: Exchange | null;
   }
 }
@@ -28,12 +26,12 @@ const FORWARDING_HEADERS = [
   "via",
 ];
 
-/** Whether some proxy says that it passed the request on. */
+/** Whether the request carries headers of a proxy. */
 export function isForwarded(headers: IncomingHttpHeaders): boolean {
   return FORWARDING_HEADERS.some((name) => headers[name] !== undefined);
 }
 
-/** To the microsecond: more digits than a clock has only cost bytes. */
+/** Rounded to the microsecond, the resolution of the clock. */
 export function roundedMs(elapsedMs: number): number {
   return Math.round(elapsedMs * 1_000) / 1_000;
 }
@@ -73,7 +71,7 @@ export class RequestClient implements TimedClient {
 
   private get exchange(): Exchange {
     const { exchange } = this.request;
-    if (exchange === null) throw new Error("the request came without its exchange");
+    if (exchange === null) throw new Error("request.exchange is not set");
     return exchange;
   }
 }

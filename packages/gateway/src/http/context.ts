@@ -1,4 +1,4 @@
-/** What an operation may use besides the request: clock, catalog, nonces, readiness, the venue. */
+/** What handlers may use in addition to the request. */
 
 import type { Market } from "@perpgate/protocol";
 import type { NonceIssuer } from "../auth/nonce-issuer.js";
@@ -6,7 +6,7 @@ import type { CostBudgets } from "../limits/cost-budget.js";
 import type { AddressLimits } from "../limits/limits.js";
 import type { VenueApi } from "../venue/venue-gateway.js";
 
-/** One condition of readiness, by a clock of its own; a reason says what is still missing. */
+/** One condition of readiness; a reason says what is missing. */
 export interface ReadinessProbe {
   readonly name: string;
   notReadyReason(): string | undefined;
@@ -14,17 +14,17 @@ export interface ReadinessProbe {
 
 export interface GatewayContext {
   readonly version: string;
-  /** Unix milliseconds. Passed in, so that tests decide what time it is. */
+  /** Unix milliseconds. */
   readonly clock: () => number;
   readonly markets: () => readonly Market[];
   readonly nonces: NonceIssuer;
   readonly addressLimits: AddressLimits;
   readonly budgets: CostBudgets;
-  /** Bytes that a signed body may have. */
+  /** Maximum bytes of a signed body. */
   readonly signedBytes: number;
   readonly readiness: readonly ReadinessProbe[];
-  /** Undefined until a venue is attached; the operations that need one then refuse. */
+  /** Undefined: operations that need a venue refuse with `venue_unavailable`. */
   readonly venue: VenueApi | undefined;
-  /** The OpenAPI document, written out once: it is the same for everyone who asks. */
+  /** The OpenAPI document as JSON. */
   readonly openApi: string;
 }

@@ -1,9 +1,8 @@
 /**
- * Cross-origin requests: which pages may call this gateway from a browser.
+ * Cross-origin requests from browsers.
  *
- * Open by default, since a token travels in a header that no browser adds by itself and there are no
- * cookies; a list closes it to others. A preflight is answered here, before routing, because the
- * paths themselves offer no OPTIONS.
+ * All origins are allowed by default: tokens are in a header that browsers do not add automatically, and
+ * there are no cookies. Preflights are answered before routing, since no route has OPTIONS.
  */
 
 import type { FastifyInstance, FastifyReply } from "fastify";

@@ -1,8 +1,6 @@
 /**
- * `/docs`: the OpenAPI document as a page, served from this process alone.
- *
- * The content security policy allows no other host, so the page works without a network and tells
- * nobody that it was opened. Page and document count as reads of the client's address.
+ * `/docs`: the OpenAPI document as a page. The content security policy allows no other host, so the page
+ * works offline and contacts no third party. Page and document count as reads of the client's address.
  */
 
 import swagger from "@fastify/swagger";
@@ -21,9 +19,9 @@ export async function serveDocs(
   addressLimits: AddressLimits,
 ): Promise<void> {
   const frame = { openapi: "3.1.0", info: { title: "Perpgate", version: "" }, paths: {} };
-  // The plugin's own types stop at OpenAPI 3.0: what it is given is filled in behind their back.
+  // The plugin's types stop at OpenAPI 3.0, so the document is copied into an object of that type.
   Object.assign(frame, document);
-  // Without a transformation it keeps what it has written; as YAML that is tens of milliseconds.
+  // No transformation: the plugin then caches its output, whose YAML form takes tens of milliseconds.
   await app.register(swagger, { mode: "static", specification: { document: frame } });
   await app.register(swaggerUi, {
     routePrefix: "/docs",

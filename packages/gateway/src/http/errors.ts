@@ -1,30 +1,28 @@
 /**
- * The error exit: whatever goes wrong leaves in the one shape.
+ * Error responses. An `ApiError` is sent as it is; errors of Fastify and Node are mapped to codes of the
+ * error table; anything else is logged in full and sent as `internal_error` without details.
  *
- * A `ApiError` is written as it is. What Fastify or Node refuses by itself is translated to a code
- * of the same table. Anything else is a fault: logged whole, answered as `internal_error` with
- * nothing of it shown. Errors are rare and small, so they are serialised plainly; compiling a
- * serialiser for them on every route doubled the time to start.
+ * Errors are serialised with `JSON.stringify`: compiled serialisers on every route doubled the start time.
  */
 
 import { ApiError } from "@perpgate/protocol";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const refusal = refusalOf(error, request);
-  if (refusal.code === "internal_error") request.log.error({ err: error }, "unexpected failure");
+  const apiError = apiErrorOf(error, request);
+  if (apiError.code === "internal_error") request.log.error({ err: error }, "unexpected failure");
   void reply
-    .code(refusal.status)
+    .code(apiError.status)
     .header("x-request-id", request.id)
     .header("content-type", "application/json; charset=utf-8")
-    .send(JSON.stringify(refusal.toBody(request.id)));
+    .send(JSON.stringify(apiError.toBody(request.id)));
 }
 
 export function pathOf({ url }: FastifyRequest): string {
   return (url.split("?", 1)[0] ?? url).slice(0, 200);
 }
 
-function refusalOf(error: unknown, request: FastifyRequest): ApiError {
+function apiErrorOf(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
   switch (codeOf(error)) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
@@ -34,7 +32,7 @@ function refusalOf(error: unknown, request: FastifyRequest): ApiError {
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
       return new ApiError("malformed_request", { problem: "content-length does not match" });
     case "FST_ERR_MAX_PARAM_LENGTH":
-      // Longer than any symbol or id there is.
+      // No symbol or id is as long.
       return new ApiError("not_found", { path: pathOf(request) });
     case "FST_ERR_BAD_URL":
     case "FST_ERR_ASYNC_CONSTRAINT":
@@ -43,7 +41,7 @@ function refusalOf(error: unknown, request: FastifyRequest): ApiError {
     case "ERR_STREAM_PREMATURE_CLOSE":
       return new ApiError("malformed_request", { problem: "the body ended early" });
     default:
-      // Serving a file that is not there, or not to be had, is the client's mistake.
+      // A file that does not exist or must not be served.
       return isMissingFile(error)
         ? new ApiError("not_found", { path: pathOf(request) })
         : new ApiError("internal_error", {});

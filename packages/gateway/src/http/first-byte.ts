@@ -1,19 +1,19 @@
 /**
- * How long ago the first byte of a request was read. Node raises a request once its headers are
- * whole; of one that came in pieces the first is older than that.
+ * How long ago the first byte of a request was read. Node emits a request once its headers are complete,
+ * which is later if they arrived in pieces.
  *
- * Node's parser knows, under a name that no documentation promises: where it is missing, a request
- * began when it was raised, which for one that came in one piece is the same read.
+ * Node's parser has this in an undocumented method; without it the request counts from its event, which
+ * is the same read for a request in one piece.
  */
 
 import type { IncomingMessage } from "node:http";
 
 interface MessageParser {
-  /** Milliseconds since the first byte of the message under way. */
+  /** Milliseconds since the first byte of the current message. */
   duration(): number;
 }
 
-/** To be asked when the request is raised: later the parser may be at the next one. */
+/** Must be called in the request event: afterwards the parser may be at the next request. */
 export function firstByteAgoMs({ socket }: IncomingMessage): number {
   const parser: unknown = Reflect.get(socket, "parser");
   if (!isParser(parser)) return 0;

@@ -1,10 +1,9 @@
 /**
- * Schema guards: Ajv compiled from a TypeBox schema, as a type guard for the inferred type. Compiled
- * when it is first asked, or soon after the start: a hundred schemas at once are half a second that
- * nobody should wait for.
+ * Type guards compiled by Ajv from TypeBox schemas, at first use or one by one after the start: compiling
+ * a hundred schemas before the start takes half a second.
  *
- * Nothing is coerced ("5" is not 5) and nothing is removed; the defaults that the contract states
- * are filled in. The first broken rule becomes one refusal that names the field.
+ * Nothing is coerced ("5" is not 5) and nothing is removed; defaults are filled in. The first violation
+ * becomes an error that names the field.
  */
 
 import { ApiError, CLAMPED_TO, shownText } from "@perpgate/protocol";
@@ -16,14 +15,14 @@ const ajv = new Ajv({
   coerceTypes: false,
   removeAdditional: false,
   useDefaults: true,
-  // A key that every object inherits is missing unless the client sent it.
+  // Inherited keys such as `constructor` do not count as present.
   ownProperties: true,
 });
 ajv.addKeyword(CLAMPED_TO);
 
 export interface Guard<T> {
   (value: unknown): value is T;
-  /** What the last value broke. */
+  /** The violations of the last value. */
   errors?: ValidateFunction["errors"];
 }
 
@@ -45,7 +44,7 @@ export function guardOf<T extends TSchema>(schema: T): Guard<Static<T>> {
   return guard;
 }
 
-/** Compiles what is left, one guard a turn, so that no request pays for it and none waits long. */
+/** Compiles the remaining guards, one per turn of the event loop. */
 export function compileGuardsSoon(): void {
   const compile = uncompiled.shift();
   if (compile === undefined) return;
@@ -54,7 +53,7 @@ export function compileGuardsSoon(): void {
 }
 
 export function refuseInvalid(errors: readonly ErrorObject[] | null | undefined): ApiError {
-  // A union reports its branches before itself; the first branch is the one a client means.
+  // A union reports its branches first; the first branch is the most common one.
   const error = errors?.[0];
   if (error === undefined) return new ApiError("invalid_request", { problem: "Wrong shape" });
   const parent = error.instancePath.slice(1).replaceAll("/", ".");

@@ -1,10 +1,9 @@
 /**
- * How many headers a request may have.
+ * A bound on the number of headers.
  *
- * Node drops headers beyond a count without a word, so a client could hide those that a proxy in
- * front of this process has added, and with them that there is a proxy at all. Node is set to keep
- * one more than is allowed: a request that shows it had too many, and is refused before anything is
- * read from its headers. Bytes are bounded apart from this, by Node's 16 KiB.
+ * Node silently drops headers beyond `maxHeadersCount`, so a client could push out those that a proxy
+ * adds. Node is set to keep one more than allowed; a request with that many is refused before any header
+ * is used. Node bounds their bytes to 16 KiB.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -16,7 +15,7 @@ export const MAX_HEADERS = 100;
 export const KEPT_HEADERS = MAX_HEADERS + 1;
 
 export function hasTooManyHeaders({ rawHeaders }: IncomingMessage): boolean {
-  // Names and values take turns.
+  // Alternating names and values.
   return rawHeaders.length > 2 * MAX_HEADERS;
 }
 

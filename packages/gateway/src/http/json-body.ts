@@ -1,8 +1,6 @@
 /**
- * Request bodies: bytes in, the bytes and their one meaning out.
- *
- * The exact bytes are kept beside the value, because an order's signature covers them. Only
- * `application/json` in valid UTF-8 is read; an empty body is no body.
+ * JSON request bodies: the parsed value and its exact bytes, which an order's signature covers. Only
+ * `application/json` in valid UTF-8 is accepted; an empty body counts as none.
  */
 
 import { ApiError, parseStrictJson } from "@perpgate/protocol";
@@ -35,7 +33,7 @@ export function readJsonBodies(app: FastifyInstance, budgets: CostBudgets): void
         done(error instanceof Error ? error : new Error(String(error)));
         return;
       }
-      // Outside the try: what follows the parser runs within this call.
+      // Outside the try block: the rest of the request runs inside this call.
       done(null, body);
     },
   );

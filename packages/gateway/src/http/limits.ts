@@ -1,9 +1,6 @@
 /**
- * Bounds on what one connection may cost.
- *
- * A client that sends its headers or body a byte at a time is cut off by the time-outs, one that
- * opens sockets and says nothing by the idle time-out, a crowd by the connection count. Node looks
- * for overdue requests only every so often, so that interval is a bound as well.
+ * Limits per connection. Slow headers and bodies end at the time-outs, silent connections at the idle
+ * time-out. Node checks for overdue requests every `timeoutCheckIntervalMs`.
  */
 
 export { DEFAULT_LIMITS, type LimitSettings } from "../limits/limit-settings.js";
@@ -21,9 +18,9 @@ export interface HttpLimits {
   readonly keepAliveTimeoutMs: number;
   readonly timeoutCheckIntervalMs: number;
   readonly maxConnections: number;
-  /** Connections that one client address may hold; a trusted proxy may hold more. */
+  /** Open connections per client address; a trusted proxy may have more. */
   readonly connectionsPerAddress: number;
-  /** Requests that may wait on one connection behind the one that is served. */
+  /** Requests that may wait on one connection behind the current one. */
   readonly pipelinedRequests: number;
 }
 

@@ -1,9 +1,8 @@
 /**
- * `/metrics` on a listener of its own, so that Prometheus needs no way to the port of traders, and
- * strangers none to this one: it has no access control and listens on loopback by default.
+ * `/metrics` on a separate listener, without access control; on loopback by default.
  *
- * A connection gets one answer and is closed, and few may be open: neither pipelined requests nor
- * clients that do not read can make this process hold more than some copies of one text.
+ * A connection gets one response and is closed, and at most `MAX_CONNECTIONS` are open, so that slow
+ * clients cannot make the process buffer more than as many copies of the text.
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -26,7 +25,7 @@ const MAX_HEADER_BYTES = 8_192;
 export class MetricsServer {
   private constructor(
     private readonly server: Server,
-    /** Where the metrics are, path included. */
+    /** Including the path. */
     readonly url: string,
   ) {}
 
@@ -75,9 +74,9 @@ async function answer(
     response.setHeader("content-length", body.length);
     response.end(method === "HEAD" ? undefined : body);
   } catch (error) {
-    const refusal = error instanceof ApiError ? error : new ApiError("internal_error", {});
-    const body: ErrorBody = refusal.toBody(newRequestId());
-    response.statusCode = refusal.status;
+    const apiError = error instanceof ApiError ? error : new ApiError("internal_error", {});
+    const body: ErrorBody = apiError.toBody(newRequestId());
+    response.statusCode = apiError.status;
     response.setHeader("content-type", "application/json; charset=utf-8");
     response.end(JSON.stringify(body));
   }

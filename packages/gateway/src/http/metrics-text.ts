@@ -1,8 +1,8 @@
 /**
  * The text of the metrics, collected at most once a second.
  *
- * Collecting takes about 2 ms of the thread that orders run on, so its rate must not be up to
- * the caller. Requests that come while a collection is in flight share it.
+ * Collecting blocks the event loop for about 2 ms, so clients must not decide its rate. Requests during
+ * a collection share it.
  */
 
 import type { Registry } from "prom-client";
@@ -28,7 +28,7 @@ export class MetricsText {
     if (this.text === undefined || nowMs - this.collectedAtMs >= KEPT_MS) {
       this.collectedAtMs = nowMs;
       this.text = this.registry.metrics().then((text) => Buffer.from(text));
-      // A collection that failed is not kept; its waiters get the error.
+      // A failed collection is not cached.
       this.text.catch(() => {
         this.text = undefined;
       });

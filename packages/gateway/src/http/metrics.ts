@@ -1,4 +1,4 @@
-/** What Prometheus reads from this gateway; labels are operations and statuses, never clients. */
+/** Prometheus metrics of requests; labels are routes and statuses, never clients. */
 
 import { ApiError } from "@perpgate/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -7,7 +7,6 @@ import type { AddressLimits } from "../limits/limits.js";
 import { isForwarded, RequestClient } from "./client.js";
 import type { MetricsText } from "./metrics-text.js";
 
-/** What is counted of every request, by whichever way it is answered. */
 export class RequestMetrics {
   private readonly durations;
   private readonly aborted;
@@ -29,7 +28,7 @@ export class RequestMetrics {
       help: "Requests whose client went away before the answer.",
       registers: [registry],
     });
-    // Sums that every request adds to several times are kept here and copied when asked for.
+    // Updated several times per request, so kept as numbers and copied when collected.
     this.summed(
       "perpgate_cost_seconds_total",
       "Processor time charged to clients, by the table of costs.",
@@ -42,12 +41,12 @@ export class RequestMetrics {
     );
     this.held = new Counter({
       name: "perpgate_cost_held_total",
-      help: "Requests, connections and messages that waited until their address owed nothing.",
+      help: "Requests, connections and messages that waited for the budget of their address.",
       registers: [registry],
     });
     this.refusedConnections = new Counter({
       name: "perpgate_http_connections_refused_total",
-      help: "Connections closed at once because their address held too many.",
+      help: "Connections closed because their address had too many.",
       registers: [registry],
     });
   }
@@ -64,7 +63,7 @@ export class RequestMetrics {
     });
   }
 
-  /** `route` is the pattern and not the path: a value per symbol or id would never stop growing. */
+  /** `route` is the pattern, not the path: a label per symbol or id would grow without bound. */
   onAnswered(route: string, method: string, status: number, elapsedMs: number): void {
     this.durations.observe({ route, method, status }, elapsedMs / 1_000);
   }
@@ -91,8 +90,8 @@ export class RequestMetrics {
 }
 
 /**
- * Counts what the framework answers, and serves `/metrics` on the main port to this machine alone:
- * the listener of `metrics-server.ts` is for everybody else who may read it.
+ * Counts Fastify's responses, and serves `/metrics` on the main port to loopback clients only;
+ * `metrics-server.ts` serves all others.
  */
 export function serveMetrics(
   app: FastifyInstance,
@@ -116,7 +115,7 @@ export function serveMetrics(
   });
 }
 
-/** A peer on loopback for whom no proxy speaks. */
+/** A loopback peer without forwarding headers. */
 function isThisMachine({ headers, socket }: FastifyRequest): boolean {
   return LOOPBACK.test(socket.remoteAddress ?? "") && !isForwarded(headers);
 }

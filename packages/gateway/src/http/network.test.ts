@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { DEFAULT_LIMITS } from "../limits/limit-settings.js";
 import { AddressLimits } from "../limits/limits.js";
 import { ask, runGateway } from "../testing/running-gateway.js";
-import type { TrustedProxies } from "./server.js";
+import type { TrustedProxies } from "./client-address.js";
 
 const ORIGIN = { origin: "https://app.example" };
 const PREFLIGHT = {

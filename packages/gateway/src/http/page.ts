@@ -1,10 +1,8 @@
 /**
- * The trading page at `/`: a folder of built files, read once, answered from memory.
+ * The trading page at `/`: a folder of built files, read once and served from memory.
  *
- * In: a folder. Out: one exact route per file in it, and `/` for its index.html. Nothing of a
- * request ever becomes a path on disk, so there is nothing to traverse, and a folder that is built
- * anew while this process runs does not pull files away from under an open page. Any other path is
- * answered as before, in the shape of an error.
+ * Each file has one exact route, and index.html is at `/`. No part of a request becomes a path on disk,
+ * so path traversal is impossible, and rebuilding the folder does not affect a running process.
  */
 
 import { createHash } from "node:crypto";
@@ -18,9 +16,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 const compress = promisify(gzip);
 
 /**
- * The page's own files and this origin, nothing else: no inline script or style, no other host, no
- * frame around it. `connect-src 'self'` covers the streams too: by CSP 3 it takes in `ws` and `wss`
- * of the same host and port.
+ * Allows the page's own files and this origin only: no inline script or style, no other host, no frame.
+ * By CSP 3, `connect-src 'self'` includes `ws` and `wss` of the same host and port.
  */
 const POLICY = [
   "default-src 'none'",
@@ -33,7 +30,7 @@ const POLICY = [
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
-  // Text never becomes markup or script: the page uses none of the calls that would do it.
+  // The page does not turn text into markup or script.
   "require-trusted-types-for 'script'",
   "trusted-types 'none'",
 ].join("; ");
@@ -60,10 +57,10 @@ const TYPES: Readonly<Record<string, string>> = {
   woff2: "font/woff2",
 };
 
-/** A name that carries a hash of its content, as the build gives to everything but index.html. */
+/** A name with a content hash, as the build gives to every file but index.html. */
 const HASHED = /-[A-Za-z0-9_-]{8,}\.\w+$/;
 const FOREVER = "public, max-age=31536000, immutable";
-/** Below it the headers weigh more than what compression saves. */
+/** Below it compression saves less than its headers cost. */
 const MIN_COMPRESSED_BYTES = 1_024;
 
 interface PageFile {
@@ -81,11 +78,11 @@ interface Variant {
 export async function servePage(app: FastifyInstance, folder: string): Promise<void> {
   for (const path of await filesIn(folder)) {
     const type = TYPES[path.slice(path.lastIndexOf(".") + 1)];
-    // What no browser would be told the type of is not part of a page.
+    // A file without a known type is not part of the page.
     if (type === undefined) continue;
     const file = await loadFile(join(folder, path), path, type);
     const url = path === "index.html" ? "/" : `/${path}`;
-    app.get(url, (request, reply) => answer(file, request, reply));
+    app.get(url, (request, reply) => sendFile(file, request, reply));
   }
 }
 
@@ -101,7 +98,7 @@ async function filesIn(folder: string, parent = ""): Promise<string[]> {
   return paths;
 }
 
-/** A link could lead out of the folder, and a name with `:` or `*` would be a pattern. */
+/** A link could point outside the folder, and a name with `:` or `*` would be a route pattern. */
 function isPlainName(entry: Dirent): boolean {
   return entry.isFile() && /^[\w.-]+$/.test(entry.name);
 }
@@ -119,7 +116,7 @@ async function loadFile(location: string, path: string, type: string): Promise<P
   };
 }
 
-function answer(file: PageFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendFile(file: PageFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const takesGzip = acceptsGzip(request.headers["accept-encoding"]);
   const variant = takesGzip && file.gzip !== undefined ? file.gzip : file.plain;
   reply.headers(SECURITY_HEADERS);

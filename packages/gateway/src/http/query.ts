@@ -1,10 +1,6 @@
 /**
- * Query strings to values.
- *
- * A query holds text only, so a property whose schema is an integer is read from a plain decimal
- * here; this is the one place where text becomes a number, and only for text that is exactly one.
- * What is above a clamping ceiling becomes the ceiling. Anything else stays as it came, for the
- * schema to refuse by name.
+ * Decodes query strings: the text of a property with an integer schema becomes a number if it is a plain
+ * decimal, and is clamped where the schema says so. Any other text is left for the schema to reject.
  */
 
 import { CLAMPED_TO } from "@perpgate/protocol";
@@ -20,7 +16,7 @@ export function queryDecoderOf(schema: TObject): QueryDecoder {
     const query: Record<string, unknown> = {};
     if (known.size === 0 || typeof raw !== "object" || raw === null) return query;
     for (const [name, text] of Object.entries(raw)) {
-      // Keys the operation does not know are left out: they must not reach a handler.
+      // Unknown keys must not reach a handler.
       const property = known.get(name);
       if (property !== undefined) query[name] = decodeValue(property, text);
     }

@@ -1,4 +1,4 @@
-/** Request ids: the client's own if it is a plain short word, so that logs stay one line each. */
+/** Request ids: the client's own if it is short and plain, which keeps log lines readable. */
 
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -14,7 +14,7 @@ export function requestIdOf(request: IncomingMessage): string {
   return saneRequestId(typeof offered === "string" ? offered : undefined);
 }
 
-/** The id that a client offers, or a new one in its place. */
+/** The client's id, or a new one if it is not acceptable. */
 export function saneRequestId(offered: string | undefined): string {
   return offered !== undefined && SANE_ID.test(offered) ? offered : newRequestId();
 }

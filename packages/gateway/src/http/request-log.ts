@@ -1,9 +1,8 @@
 /**
- * Log lines whose rate a client decides, sampled.
+ * Log lines whose rate clients decide, sampled.
  *
- * An answered request is one line. What succeeded is logged at `debug`: a running testnet answers its
- * own bots several times a second. What was refused is logged at `info`, but only the first few lines
- * of a second are written out; the rest are counted, and one line says how many there were. The
+ * Each request is one line: at `debug` if it succeeded, at `info` if it was refused. Of the lines at
+ * `info`, the first `LINES_PER_SECOND` of each second are written and the rest counted in one line. The
  * metrics count all of them.
  */
 
@@ -22,7 +21,6 @@ interface InfoLogger {
 }
 
 const SECOND_MS = 1_000;
-/** Lines that one second may write out in full. */
 const LINES_PER_SECOND = 10;
 
 export class SampledLog {
@@ -33,7 +31,7 @@ export class SampledLog {
 
   constructor(
     private readonly log: InfoLogger,
-    /** What the lines are about, for the line that counts the rest. */
+    /** Used in the line that counts the rest. */
     private readonly subject: string,
     private readonly monotonic: () => number = () => performance.now(),
   ) {}

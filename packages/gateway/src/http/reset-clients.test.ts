@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { ask, runGateway } from "../testing/running-gateway.js";
-import type { TrustedProxies } from "./server.js";
+import type { TrustedProxies } from "./client-address.js";
 
 /** Connects, writes and resets; argv: port, text. The kernel completes all of it by itself. */
 const CLIENT = `

@@ -17,6 +17,7 @@ import { bearerTokenOf } from "../http/bearer-token.js";
 import type { GatewayContext } from "../http/context.js";
 import type { AllowedOrigins } from "../http/cors.js";
 import { hasTooManyHeaders, tooManyHeaders } from "../http/header-count.js";
+import { refuseUpgrade } from "../http/refuse-directly.js";
 import { SampledLog } from "../http/request-log.js";
 import { clientKeyOf } from "../limits/client-key.js";
 import { COST } from "../limits/costs.js";
@@ -27,7 +28,7 @@ import { Messages } from "./messages.js";
 import { SessionSockets } from "./session-sockets.js";
 import { DEFAULT_SOCKET_LIMITS, type SocketLimits, socketLimitsProblem } from "./socket-limits.js";
 import { StreamHub } from "./streams/stream-hub.js";
-import { isStreamPath, refuseForeignPage, refuseUpgrade, serveWithoutUpgrade } from "./upgrade.js";
+import { isStreamPath, refuseForeignPage, serveWithoutUpgrade } from "./upgrade.js";
 
 export interface StreamLogger {
   info(fields: object, message: string): void;

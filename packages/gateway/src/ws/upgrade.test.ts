@@ -4,11 +4,11 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { ApiError } from "@perpgate/protocol";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { refuseUpgrade } from "../http/refuse-directly.js";
 import { readUntilClose } from "../testing/running-gateway.js";
 import { type RunningVenue, runVenue, type VenueChanges } from "../venue/testing/running-venue.js";
 import { Trader } from "../venue/testing/trader.js";
 import { fieldsOf, type Payload, StreamClient } from "./testing/stream-client.js";
-import { refuseUpgrade } from "./upgrade.js";
 
 interface UpgradeAnswer {
   readonly status: number;

@@ -9,41 +9,17 @@
  * RFC 9110 allows a server to ignore the offer.
  */
 
-import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError } from "@perpgate/protocol";
 import { SOCKET_PATH } from "@perpgate/protocol/operations";
 import type { AllowedOrigins } from "../http/cors.js";
-import { newRequestId } from "../http/request-id.js";
 
 const STREAM_PATH = new RegExp(`^${SOCKET_PATH}/?(?:\\?|$)`);
 const UPGRADE_HEADERS: ReadonlySet<string> = new Set(["upgrade", "connection", "http2-settings"]);
 
 export function isStreamPath(url: string | undefined): boolean {
   return url !== undefined && STREAM_PATH.test(url);
-}
-
-/** Writes an error response in the usual shape and closes. */
-export function refuseUpgrade(socket: Duplex, refusal: ApiError): void {
-  const requestId = newRequestId();
-  const body = JSON.stringify(refusal.toBody(requestId));
-  // Node no longer handles errors of the socket: a reset would end the process.
-  socket.on("error", () => socket.destroy());
-  socket.once("finish", () => socket.destroy());
-  socket.end(
-    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? "Error"}\r\n` +
-      "content-type: application/json; charset=utf-8\r\n" +
-      `content-length: ${Buffer.byteLength(body)}\r\n` +
-      `x-request-id: ${requestId}\r\n${retryAfterOf(refusal)}` +
-      `connection: close\r\n\r\n${body}`,
-  );
-}
-
-/** The header line; empty unless the error has `retryAfterMs`, as every 429 has. */
-function retryAfterOf({ details }: ApiError): string {
-  const retryAfterMs = details?.retryAfterMs;
-  if (typeof retryAfterMs !== "number") return "";
-  return `retry-after: ${Math.max(1, Math.ceil(retryAfterMs / 1_000))}\r\n`;
 }
 
 /** Puts the request back into the socket without its upgrade headers and passes it to HTTP. */

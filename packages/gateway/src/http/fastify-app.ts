@@ -1,0 +1,138 @@
+/** The Fastify instance and the Node server under it: limits, request ids, log lines, draining. */
+
+import { createServer, type Server as HttpServer, type RequestListener } from "node:http";
+import { ApiError } from "@perpgate/protocol";
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
+import { clientKeyOf } from "../limits/client-key.js";
+import { roundedMs } from "./client.js";
+import { type ClientAddressOf, proxyTrustOf, type TrustedProxies } from "./client-address.js";
+import { pathOf, sendError } from "./errors.js";
+import { hasTooManyHeaders, KEPT_HEADERS, tooManyHeaders } from "./header-count.js";
+import { type ConnectionsOptions, HttpConnections } from "./http-connections.js";
+import type { LeanOrders } from "./lean-orders.js";
+import type { HttpLimits } from "./limits.js";
+import { answerClientError, refuseDirectly } from "./refuse-directly.js";
+import { requestIdOf } from "./request-id.js";
+import type { RequestLog } from "./request-log.js";
+
+interface AppOptions
+  extends Pick<ConnectionsOptions, "budgets" | "isTrustedProxy" | "mayUseReserve" | "onRefused"> {
+  readonly log: FastifyBaseLogger;
+  readonly limits: HttpLimits;
+  readonly trustProxy: TrustedProxies;
+  readonly requestLog: RequestLog;
+  readonly addressOf: ClientAddressOf;
+  readonly lean: LeanOrders;
+}
+
+export function createApp(options: AppOptions): {
+  app: FastifyInstance;
+  connections: HttpConnections;
+} {
+  const { log, limits, trustProxy, requestLog, addressOf, lean } = options;
+  let toFastify: RequestListener = () => undefined;
+  const connections = new HttpConnections({
+    ...options,
+    ...limits,
+    keyOf: (request) => clientKeyOf(addressOf(request)),
+    serve: (exchange) => {
+      const { request, response } = exchange;
+      if (hasTooManyHeaders(request)) refuseDirectly(exchange, tooManyHeaders());
+      else if (!lean.serve(exchange)) toFastify(request, response);
+    },
+  });
+  const app: FastifyInstance = Fastify({
+    loggerInstance: log,
+    // The hook below writes one line per request, instead of Fastify's two.
+    logController: new LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: "requestId",
+    }),
+    genReqId: requestIdOf,
+    trustProxy: proxyTrustOf(trustProxy),
+    bodyLimit: limits.bodyBytes,
+    serverFactory: (handler) => {
+      toFastify = handler;
+      return createHttpServer(limits, connections);
+    },
+    // Fastify's response while closing has another shape than `stopped`.
+    return503OnClosing: false,
+    clientErrorHandler: answerClientError,
+    frameworkErrors: sendError,
+  });
+  app.server.maxConnections = limits.maxConnections;
+  // An unknown expectation is ignored, as HTTP allows; Node's own response has no body.
+  app.server.on("checkExpectation", (request, reply) => {
+    app.server.emit("request", request, reply);
+  });
+  app.setErrorHandler(sendError);
+  app.decorateRequest("exchange", null);
+  addRequestHooks(app, connections, requestLog);
+  return { app, connections };
+}
+
+/** Hooks use callbacks: promises were visible in the profile of an order. */
+function addRequestHooks(
+  app: FastifyInstance,
+  connections: HttpConnections,
+  requestLog: RequestLog,
+): void {
+  app.addHook("onRequest", (request, reply, done) => {
+    request.exchange = connections.exchangeOf(request.raw);
+    void reply.header("x-request-id", request.id);
+    void reply.header("x-content-type-options", "nosniff");
+    if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
+      done(new ApiError("malformed_request", { problem: "the Host header is missing" }));
+    } else {
+      done();
+    }
+  });
+  app.addHook("onResponse", (request, reply, done) => {
+    requestLog.write({
+      requestId: request.id,
+      method: request.method,
+      path: pathOf(request),
+      status: reply.statusCode,
+      elapsedMs: roundedMs(reply.elapsedTime),
+    });
+    done();
+  });
+}
+
+function createHttpServer(limits: HttpLimits, connections: HttpConnections): HttpServer {
+  const options = {
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionsCheckingInterval: limits.timeoutCheckIntervalMs,
+    // Node would send 400 without a body; the onRequest hook sends an error body.
+    requireHostHeader: false,
+  };
+  const server = createServer(options, (request, response) => {
+    connections.receive(request, response);
+  });
+  server.maxHeadersCount = KEPT_HEADERS;
+  connections.attach(server);
+  // Without it a client that ends its side after a request gets no response. Node reads this property,
+  // but has neither an option nor a type for it.
+  Object.assign(server, { httpAllowHalfOpen: true });
+  return server.setTimeout(limits.idleTimeoutMs);
+}
+
+/** After `begin`, requests on open connections get `stopped`, and every response closes its connection. */
+export function refuseWhileStopping(app: FastifyInstance): { begin(): void } {
+  let isStopping = false;
+  app.addHook("onRequest", (_request, _reply, done) => {
+    if (isStopping) done(new ApiError("stopped", {}));
+    else done();
+  });
+  app.addHook("onSend", (_request, reply, payload, done) => {
+    if (isStopping) void reply.header("connection", "close");
+    done(null, payload);
+  });
+  return {
+    begin: () => {
+      isStopping = true;
+    },
+  };
+}

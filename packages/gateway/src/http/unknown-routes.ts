@@ -1,0 +1,43 @@
+/** Unknown paths get 404, known paths with another method 405 with `Allow`, before a body is read. */
+
+import { ApiError } from "@perpgate/protocol";
+import type { FastifyInstance } from "fastify";
+import { pathOf } from "./errors.js";
+
+/** Must be called before any route is registered. */
+export function answerUnknownRoutes(app: FastifyInstance): void {
+  const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];
+  app.addHook("onRoute", ({ url, method }) => {
+    routes.push({ pattern: patternOf(url), methods: Array.isArray(method) ? method : [method] });
+  });
+  // For a route that calls `callNotFound`, such as that of a missing static file.
+  app.setNotFoundHandler((request) => {
+    throw new ApiError("not_found", { path: pathOf(request) });
+  });
+  app.addHook("onRequest", (request, reply, done) => {
+    if (!request.is404) {
+      done();
+      return;
+    }
+    const path = pathOf(request);
+    const methods = routes.flatMap((route) => (route.pattern.test(path) ? route.methods : []));
+    if (methods.length === 0) {
+      done(new ApiError("not_found", { path }));
+      return;
+    }
+    const allowed = [...new Set(methods)].sort().join(", ");
+    void reply.header("allow", allowed);
+    done(new ApiError("method_not_allowed", { method: request.method, allowed }));
+  });
+}
+
+function patternOf(url: string): RegExp {
+  const source = url
+    .split("/")
+    .map((part) => {
+      if (part.startsWith(":")) return "[^/]+";
+      return part === "*" ? ".*" : part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    })
+    .join("/");
+  return new RegExp(`^${source}$`);
+}
