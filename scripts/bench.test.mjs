@@ -1,9 +1,9 @@
-/** The bench as a command: what it prints, and that a part that fails does not take the others along. */
+/** The bench as a command: what it prints, and that a part that fails does not stop the others. */
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { docsTable, withTable } from "../bench/dist/main/docs-table.js";
+import { withTable } from "../bench/dist/docs-table.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -37,7 +37,7 @@ describe("npm run bench", { timeout: 180_000 }, () => {
     expect(await bench("journal", ["--records", "1e6"])).toMatchObject({ code: 2, out: "" });
   });
 
-  it("a part: one object with figures beside the bare loop", async () => {
+  it("a part: one object with figures and the bare loop they are compared with", async () => {
     const amounts = ["--records", "1000", "--milliseconds", "20", "--rounds", "1"];
     const { code, out } = await bench("journal", ["--json", ...amounts]);
     expect(code).toBe(0);
@@ -71,12 +71,12 @@ describe("docs/performance.md", () => {
       isDetail: false,
     };
     const detail = { ...row, metric: "hidden", isDetail: true };
-    const table = docsTable([{ bench: "journal", rows: [row, detail] }], "A machine");
-    const filled = withTable(page, table);
+    const results = [{ bench: "journal", rows: [row, detail] }];
+    const filled = withTable(page, results, "A machine");
     expect(filled).toContain("A machine.\n\n| part | metric |");
     expect(filled).toContain("| journal | append | 1,234.5 | commands/s | bare | 2× |");
     expect(filled).not.toContain("hidden");
-    expect(withTable(filled, table)).toBe(filled);
+    expect(withTable(filled, results, "A machine")).toBe(filled);
     const [before = ""] = page.split("<!-- the last table");
     expect(filled.startsWith(before)).toBe(true);
   });

@@ -3,111 +3,72 @@
  *
  *   npm run test:attacks [-- --help]
  *
- * Each attack runs against the venue in its default configuration; the same bytes then go to a
- * server that discards them. The venue passes if the trader's median stays below 5 times that of the
+ * Each attack runs against the venue in its default configuration; the same bytes then go to a server
+ * that discards them. The venue passes if the trader's median stays below 5 times that of the
  * discarded run and below 40 ms, and no order waits a second or is refused.
  */
-import { parseArgs } from "node:util";
 import { ATTACK_KINDS, type Attack } from "./attacks/attack.js";
-import { ATTACKS } from "./attacks/kinds/combined.js";
-import { rowLine, tableOf } from "./attacks/report.js";
+import { ATTACKS } from "./attacks/table.js";
 import { SeededVenue } from "./attacks/trial/seeded-venue.js";
 import { Trials } from "./attacks/trial/trial.js";
-import type { Row } from "./attacks/trial/verdict.js";
-import { refuse } from "./options.js";
-import { machine, median, progress } from "./report.js";
+import { type Row, rowLine, tableOf } from "./attacks/trial/verdict.js";
+import { exitWithUsageError, parseOptions } from "./harness/options.js";
+import { machine, messageOf, progress } from "./harness/report.js";
 
-const HELP = `Usage: npm run test:attacks -- [options]
+const options = parseOptions({
+  command: "test:attacks",
+  about: "Attacks from one client address while an honest trader is measured.",
+  numbers: {
+    seconds: ["length of each run", 2],
+    megabytes: ["most that one attack sends", 512],
+  },
+  texts: { only: "these attacks or kinds, separated by commas" },
+  switches: { list: "print names and descriptions, run nothing" },
+});
 
-Attacks from one client address while an honest trader is measured.
-
-  --only NAMES    these attacks or kinds, separated by commas
-  --seconds N     length of each run (2)
-  --megabytes N   most that one attack sends (512)
-  --list          names and descriptions, and nothing is run
-  --json          one JSON object instead of the table
-  --help, -h      this text
-`;
-
-// Ended by a signal, it leaves no process and no folder.
+// On a signal the exit handlers end all processes and remove the folder.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 
-const flags = flagsOf();
-if (flags.help === true) {
-  process.stdout.write(HELP);
-} else if (flags.list === true) {
-  for (const { name, kind, shows } of chosen()) {
-    process.stdout.write(`${kind.padEnd(12)}${name.padEnd(38)}${shows}\n`);
-  }
-} else {
-  await runTable();
-}
-
-function flagsOf() {
-  try {
-    return parseArgs({
-      options: {
-        only: { type: "string" },
-        seconds: { type: "string", default: "2" },
-        megabytes: { type: "string", default: "512" },
-        list: { type: "boolean" },
-        json: { type: "boolean" },
-        help: { type: "boolean", short: "h" },
-      },
-    }).values;
-  } catch (error) {
-    return refuse(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function amount(name: "seconds" | "megabytes"): number {
-  const text = flags[name];
-  if (/^[1-9][0-9]{0,4}$/.test(text)) return Number(text);
-  return refuse(`--${name}: "${text}" is not a whole number above 0`);
-}
-
-function chosen(): readonly Attack[] {
-  if (flags.only === undefined) return ATTACKS;
-  const names = flags.only.split(",");
-  const kinds: readonly string[] = ATTACK_KINDS;
-  const unknown = names.find(
-    (name) => !kinds.includes(name) && !ATTACKS.some((attack) => attack.name === name),
-  );
-  if (unknown !== undefined) refuse(`there is no attack "${unknown}"`);
+function chosenAttacks(): readonly Attack[] {
+  const names = options.text("only")?.split(",");
+  if (names === undefined) return ATTACKS;
+  const known: readonly string[] = [...ATTACK_KINDS, ...ATTACKS.map(({ name }) => name)];
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) exitWithUsageError(`there is no attack "${unknown}"`);
   return ATTACKS.filter(({ name, kind }) => names.includes(name) || names.includes(kind));
 }
 
-async function runTable(): Promise<void> {
-  const attacks = chosen();
-  const options = { milliseconds: amount("seconds") * 1_000, maxBytes: amount("megabytes") * 1e6 };
+async function runAll(trials: Trials, attacks: readonly Attack[]): Promise<void> {
   const rows: Row[] = [];
   /** Attacks that could not be run, which is a failure of the table. */
   const broken: string[] = [];
-  const venue = await SeededVenue.start();
-  try {
-    const trials = await Trials.start(venue, options);
+  for (const path of ["rest", "socket"] as const) {
+    const { medianMs } = await trials.quiet(path);
+    progress(`attacks: no attack, ${path}: median ${medianMs.toFixed(2)} ms`);
+  }
+  for (const [i, attack] of attacks.entries()) {
+    const place = `[${i + 1}/${attacks.length}]`;
     try {
-      for (const path of ["rest", "socket"] as const) {
-        const { latenciesMs } = await trials.quiet(path);
-        progress(`attacks: no attack, ${path}: median ${median(latenciesMs).toFixed(2)} ms`);
-      }
-      for (const [i, attack] of attacks.entries()) {
-        try {
-          const row = await trials.run(attack);
-          rows.push(row);
-          progress(`[${i + 1}/${attacks.length}] ${rowLine(row)}`);
-        } catch (error) {
-          broken.push(`${attack.name}: ${error instanceof Error ? error.message : String(error)}`);
-          progress(`[${i + 1}/${attacks.length}] did not run: ${broken.at(-1)}`);
-        }
-      }
-    } finally {
-      await trials.close();
+      const row = await trials.attack(attack);
+      rows.push(row);
+      progress(`${place} ${rowLine(row)}`);
+    } catch (error) {
+      broken.push(`${attack.name}: ${messageOf(error)}`);
+      progress(`${place} did not run: ${broken.at(-1)}`);
     }
-  } finally {
-    await venue.close();
   }
   if (broken.length > 0 || rows.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
-  if (flags.json === true) console.log(JSON.stringify({ machine: machine(), rows, broken }));
+  if (options.has("json")) console.log(JSON.stringify({ machine: machine(), rows, broken }));
   else console.log([tableOf(rows), ...broken.map((why) => `DID NOT RUN ${why}`)].join("\n"));
+}
+
+const attacks = chosenAttacks();
+if (options.has("list")) {
+  for (const { name, kind, shows } of attacks) {
+    process.stdout.write(`${kind.padEnd(12)}${name.padEnd(38)}${shows}\n`);
+  }
+} else {
+  const milliseconds = options.number("seconds") * 1_000;
+  const limits = { milliseconds, maxBytes: options.number("megabytes") * 1e6 };
+  await SeededVenue.run((venue) => Trials.run(venue, limits, (trials) => runAll(trials, attacks)));
 }

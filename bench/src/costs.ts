@@ -1,154 +1,120 @@
 /**
- * What serving a client takes, next to what it is charged: processor time of the whole process per
- * request, and the cost that the gateway's table has for it. A ratio below 1 is work that a client
- * gets for less than it costs.
+ * Processor time of the gateway per request, and the cost that its budget charges for it. A ratio
+ * below 1 is work that a client gets for less than it costs.
  *
  *   npm run bench:costs [-- --help]
  */
-import { readdirSync, readFileSync } from "node:fs";
-import { benchOptions } from "./options.js";
-import { Connection } from "./orders/connection.js";
-import { type Gateway, withGateway } from "./orders/gateway.js";
-import { type SignedIn, signIn } from "./orders/sign-in.js";
-import { orderBody, orderRequest, readRequest } from "./orders/wire.js";
-import { Report } from "./report.js";
+import { createPrivateKey } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Connection } from "./harness/connection.js";
+import { type Gateway, withGateway } from "./harness/gateway.js";
+import { type Account, metric, signInMany } from "./harness/http.js";
+import { parseOptions } from "./harness/options.js";
+import { Report } from "./harness/report.js";
+import { cancelRequest, orderBody, orderRequest, request, signatureOf } from "./harness/wire.js";
 
-const options = benchOptions({
+const options = parseOptions({
   command: "bench:costs",
-  about: "Processor time of each kind of request, next to what the cost budget charges for it.",
-  amounts: {
-    seconds: { about: "seconds of each kind", full: 3, short: 1 },
-    rows: { about: "orders and trades that lists have to show", full: 1_000, short: 1_000 },
+  about: "Processor time of each kind of request, compared with what the cost budget charges.",
+  numbers: {
+    seconds: ["seconds of each kind", 3, 1],
+    rows: ["orders and trades in the history", 1_000, 1_000],
   },
 });
 const report = new Report("costs", [
-  "work that is not for a client: ticks, snapshots, which is measured and taken off",
+  "work that is not for a client (ticks, snapshots), which is measured and subtracted",
   "the kernel's time for sockets, which counts for the process that it interrupts",
 ]);
 const CONNECTIONS = 4;
-const NS_PER_MICRO = 1_000;
+const WRONG_SIGNATURE = Buffer.alloc(64, 7).toString("base64");
 
-/** Processor time of all threads of a process, in microseconds. */
-function processorMicros(pid: number): number {
-  let sum = 0;
-  for (const task of readdirSync(`/proc/${pid}/task`)) {
-    const [onProcessor = "0"] = readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8").split(
-      " ",
-    );
-    sum += Number(onProcessor) / NS_PER_MICRO;
-  }
-  return sum;
-}
-
-async function chargedMicros({ origin }: Gateway): Promise<number> {
-  // Collected once a second.
-  await new Promise((resolve) => setTimeout(resolve, 1_100));
-  const text = await (await fetch(`${origin}/metrics`)).text();
-  return 1e6 * Number(/^perpgate_cost_seconds_total (\S+)$/m.exec(text)?.[1] ?? Number.NaN);
-}
-
-interface Spent {
-  readonly requests: number;
-  readonly micros: number;
-  readonly charged: number;
-}
-
-/** Sends one request after the other on each connection for so many seconds. */
-async function spend(gateway: Gateway, next: () => Buffer): Promise<Spent> {
-  const pid = gateway.child.pid ?? 0;
-  const connections = await Promise.all(
-    Array.from({ length: CONNECTIONS }, () => Connection.open(gateway.port)),
-  );
-  const charged = await chargedMicros(gateway);
-  const before = processorMicros(pid);
-  const until = performance.now() + options.amounts.seconds * 1_000;
+/** Sends one request after the other on each connection; returns how many were answered. */
+async function repeat(port: number, untilMs: number, next: () => Buffer): Promise<number> {
   let requests = 0;
-  await Promise.all(
-    connections.map(
-      (connection) =>
-        new Promise<void>((resolve) => {
-          const send = (): void => {
-            if (performance.now() >= until) {
-              resolve();
-              return;
-            }
-            connection.send(next(), () => {
-              requests++;
-              setImmediate(send);
-            });
-          };
-          send();
-        }),
-    ),
-  );
-  const micros = processorMicros(pid) - before;
-  for (const connection of connections) connection.close();
-  return { requests, micros, charged: (await chargedMicros(gateway)) - charged };
+  const one = async (): Promise<void> => {
+    const connection = await Connection.open({ port });
+    while (performance.now() < untilMs) {
+      await answered(connection, next());
+      requests++;
+    }
+    connection.close();
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, one));
+  return requests;
 }
 
-/** Of a process that nobody asks anything, by the second. */
-async function idleMicros(gateway: Gateway): Promise<number> {
-  const pid = gateway.child.pid ?? 0;
-  const before = processorMicros(pid);
-  await new Promise((resolve) => setTimeout(resolve, 2_000));
-  return (processorMicros(pid) - before) / 2;
+function answered(connection: Connection, bytes: Buffer): Promise<void> {
+  return new Promise((resolve) => {
+    // A handler that resolves on a later turn lets the connection finish its read.
+    connection.onAnswer = () => void setImmediate(resolve);
+    connection.send(bytes);
+  });
 }
 
-function authorized(path: string, { token }: SignedIn, method = "GET"): Buffer {
-  return Buffer.from(
-    `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\ncontent-length: 0\r\n\r\n`,
-  );
-}
-
-await withGateway(async (gateway) => {
-  const trader = await signIn(gateway.origin);
-  const { createPrivateKey } = await import("node:crypto");
-  const signer = { token: trader.token, key: createPrivateKey(trader.privateKeyPem) };
-  const other = await signIn(gateway.origin);
-  const otherSigner = { token: other.token, key: createPrivateKey(other.privateKeyPem) };
+function signedOrders({ token, privateKeyPem }: Account): () => Buffer {
+  const key = createPrivateKey(privateKeyPem);
   let nonce = 0;
-  const order = (): Buffer => orderRequest(signer, orderBody(++nonce, 65_000));
-  await report.step("a past", async () => {
-    const connection = await Connection.open(gateway.port);
-    const ask = (request: Buffer) =>
-      new Promise<void>((resolve) => connection.send(request, () => resolve()));
-    for (let i = 0; i < options.amounts.rows; i++) {
-      await ask(order());
-      await ask(orderRequest(otherSigner, orderBody(i * 2 + 1, 65_000)));
+  return () => {
+    const body = orderBody(++nonce);
+    return orderRequest(token, body, signatureOf(key, body));
+  };
+}
+
+async function measure(gateway: Gateway): Promise<void> {
+  const { port } = gateway;
+  const [trader, other] = await signInMany({ port }, 2);
+  const { token } = trader!;
+  const [order, otherOrder] = [signedOrders(trader!), signedOrders(other!)];
+  await report.step("history", async () => {
+    const connection = await Connection.open({ port });
+    for (let i = 0; i < options.number("rows"); i++) {
+      await answered(connection, order());
+      await answered(connection, otherOrder());
     }
     connection.close();
   });
-  const idle = await idleMicros(gateway);
+  const idleFrom = gateway.processorMs;
+  await sleep(2_000);
+  const idleMsPerSecond = (gateway.processorMs - idleFrom) / 2;
+  const post = (path: string): Buffer =>
+    request({ method: "POST", path, token, headers: { "content-length": "0" } });
   const kinds: readonly (readonly [string, () => Buffer])[] = [
-    ["GET /healthz", () => readRequest("/healthz")],
-    ["a path that does not exist", () => readRequest("/nope")],
-    ["an order without a token", () => orderRequest({ ...signer, token: "" }, "{}")],
-    [
-      "an order with a wrong signature",
-      () => orderRequest(signer, orderBody(1e9, 65_000)).fill("A", 220, 230),
-    ],
+    ["GET /healthz", () => request({ path: "/healthz" })],
+    ["a path that does not exist", () => request({ path: "/nope" })],
+    ["an order without a token", () => orderRequest("", "{}", WRONG_SIGNATURE)],
+    ["an order with a wrong signature", () => orderRequest(token, orderBody(1e9), WRONG_SIGNATURE)],
     ["an order", order],
-    ["cancel of an unknown order", () => authorized("/v1/orders/999999999/cancel", trader, "POST")],
-    ["cancel-all of nothing", () => authorized("/v1/orders/cancel-all", trader, "POST")],
-    ["GET /v1/auth/nonce", () => readRequest("/v1/auth/nonce")],
-    ["GET /v1/markets", () => readRequest("/v1/markets")],
-    ["GET book, depth 5000", () => readRequest("/v1/markets/BTCUSD/book?depth=5000")],
-    ["GET ticker", () => readRequest("/v1/markets/BTCUSD/ticker")],
-    ["GET trades, 1000", () => readRequest("/v1/markets/BTCUSD/trades?limit=1000")],
-    ["GET candles, 1000", () => readRequest("/v1/markets/BTCUSD/candles?resolution=1m&limit=1000")],
-    ["GET account", () => authorized("/v1/account", trader)],
-    ["GET positions", () => authorized("/v1/positions", trader)],
-    ["GET fills, 1000", () => authorized("/v1/fills?limit=1000", trader)],
-    ["GET orders, all", () => authorized("/v1/orders?status=all", trader)],
-    ["GET openapi.json", () => readRequest("/v1/openapi.json")],
+    ["cancel of an unknown order", () => cancelRequest(token, "999999999")],
+    ["cancel-all of nothing", () => post("/v1/orders/cancel-all")],
+    ["GET /v1/auth/nonce", () => request({ path: "/v1/auth/nonce" })],
+    ["GET /v1/markets", () => request({ path: "/v1/markets" })],
+    ["GET book, depth 5000", () => request({ path: "/v1/markets/BTCUSD/book?depth=5000" })],
+    ["GET ticker", () => request({ path: "/v1/markets/BTCUSD/ticker" })],
+    ["GET trades, 1000", () => request({ path: "/v1/markets/BTCUSD/trades?limit=1000" })],
+    [
+      "GET candles, 1000",
+      () => request({ path: "/v1/markets/BTCUSD/candles?resolution=1m&limit=1000" }),
+    ],
+    ["GET account", () => request({ path: "/v1/account", token })],
+    ["GET positions", () => request({ path: "/v1/positions", token })],
+    ["GET fills, 1000", () => request({ path: "/v1/fills?limit=1000", token })],
+    ["GET orders, all", () => request({ path: "/v1/orders?status=all", token })],
+    ["GET openapi.json", () => request({ path: "/v1/openapi.json" })],
   ];
   for (const [name, next] of kinds) {
     await report.step(name, async () => {
-      const { requests, micros, charged } = await spend(gateway, next);
-      const each = (micros - idle * options.amounts.seconds) / requests;
-      const paid = charged / requests;
-      report.add(name, each, "µs", `charged ${Math.round(paid)} µs`, paid / each);
+      const chargedBefore = await metric({ port }, "perpgate_cost_seconds_total");
+      const before = gateway.processorMs;
+      const startedMs = performance.now();
+      const count = await repeat(port, startedMs + options.number("seconds") * 1_000, next);
+      const idleMs = (idleMsPerSecond * (performance.now() - startedMs)) / 1_000;
+      const micros = (1_000 * (gateway.processorMs - before - idleMs)) / count;
+      const charged = (await metric({ port }, "perpgate_cost_seconds_total")) - chargedBefore;
+      const paid = (1e6 * charged) / count;
+      report.add(name, micros, "µs", `charged ${Math.round(paid)} µs`, paid / micros);
     });
   }
-});
-report.print(options.json);
+}
+
+await report.step("gateway", () => withGateway(measure));
+report.print(options.has("json"));

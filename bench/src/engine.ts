@@ -1,5 +1,5 @@
 /**
- * The engine's speed, beside peers on the same operations in the same run.
+ * The engine's speed, compared with peers on the same operations in the same run.
  *
  *   npm run bench:engine [-- --help]
  */
@@ -8,30 +8,32 @@ import { accountsDue } from "@perpgate/engine/parts";
 import { type BareBook, LadderBook, NodejsOrderBook, PlainBook } from "./engine/bare-books.js";
 import { BookOperations } from "./engine/book-operations.js";
 import { openingCommands, order, sessionOf, VenueFlow } from "./engine/venue-flow.js";
-import { benchOptions } from "./options.js";
-import { Report } from "./report.js";
+import { parseOptions } from "./harness/options.js";
+import { Report } from "./harness/report.js";
 
 const SEED = 20_261_115;
 const LEVELS = 3_000;
 const ACCOUNTS = 10_000;
 
-const options = benchOptions({
+const options = parseOptions({
   command: "bench:engine",
-  about: "The bare book and the whole apply path, beside peers on the same operations.",
-  amounts: {
-    operations: { about: "operations on the bare book", full: 1_000_000, short: 300_000 },
-    commands: { about: "commands through the whole engine", full: 400_000, short: 200_000 },
-    positions: { about: "positions to mark", full: 100_000, short: 100_000 },
-    turns: { about: "turns, of which the fastest counts", full: 4, short: 2 },
+  about: "The bare book and the whole apply path, compared with peers on the same operations.",
+  numbers: {
+    operations: ["operations on the bare book", 1_000_000, 300_000],
+    commands: ["commands through the whole engine", 400_000, 200_000],
+    positions: ["positions to mark", 100_000, 100_000],
+    turns: ["turns, of which the fastest counts", 4, 2],
   },
 });
-const { operations: OPERATIONS, commands: COMMANDS, positions: POSITIONS, turns } = options.amounts;
+const OPERATIONS = options.number("operations");
+const POSITIONS = options.number("positions");
+const turns = options.number("turns");
 
 const report = new Report("engine", [
   "decoding and signatures",
   "the journal and the network",
   "turning events into objects",
-  "time to make the commands (they exist before the clock starts)",
+  "making the commands (done before the clock starts)",
 ]);
 
 function fastest(runs: number, measure: () => number): number {
@@ -42,7 +44,7 @@ function fastest(runs: number, measure: () => number): number {
 
 function bareBook(): void {
   const operations = new BookOperations(OPERATIONS, LEVELS, LEVELS / 2, SEED);
-  // The package is so much slower that the same count would take most of the bench.
+  // The package is some thirty times slower: the same count would take most of the bench.
   const few = new BookOperations(OPERATIONS / 10, LEVELS, LEVELS / 2, SEED);
   const perSecond = (stream: BookOperations, runs: number, make: () => BareBook): number =>
     1e9 / fastest(runs, () => stream.time(make()));
@@ -64,13 +66,8 @@ function growth(): void {
   for (const levels of [1_000, 5_000]) {
     const deep = cost(levels);
     const metric = `near the touch, ${levels} levels (100 × u⁴ ticks behind it)`;
-    report.add(
-      metric,
-      deep,
-      "ns/operation",
-      `100 levels: ${shallow.toFixed(0)} ns`,
-      deep / shallow,
-    );
+    const against = `100 levels: ${shallow.toFixed(0)} ns`;
+    report.add(metric, deep, "ns/operation", against, deep / shallow);
   }
 }
 
@@ -81,7 +78,7 @@ function applyAll(engine: Engine, commands: readonly Command[]): number {
 }
 
 function wholePath(): void {
-  const flow = new VenueFlow(ACCOUNTS, LEVELS, COMMANDS, SEED);
+  const flow = new VenueFlow(ACCOUNTS, LEVELS, options.number("commands"), SEED);
   const ms = fastest(turns, () => applyAll(flow.prepare(), flow.timed));
   const perSecond = (flow.timed.length * 1000) / ms;
   const metric = `apply, ${ACCOUNTS} accounts, ${LEVELS} levels`;
@@ -128,7 +125,7 @@ function marking(): void {
     found += accountsDue(market).length;
     return performance.now() - started;
   });
-  report.add(`finding those to liquidate of ${POSITIONS}`, scan, "ms", "bar 2 ms", scan / 2);
+  report.add(`finding accounts to liquidate among ${POSITIONS}`, scan, "ms", "bar 2 ms", scan / 2);
   let slot = Math.floor(engine.state.lastTickMs / 200);
   const tick = fastest(50, () => {
     slot++;
@@ -145,4 +142,4 @@ await report.step("bare book", bareBook);
 await report.step("cost near the touch", growth);
 await report.step("whole apply path", wholePath);
 await report.step(`marking ${POSITIONS} positions`, marking);
-report.print(options.json);
+report.print(options.has("json"));

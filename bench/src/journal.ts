@@ -1,34 +1,36 @@
 /**
- * The journal beside a bare loop of write + fdatasync on the same disk in the same run.
+ * The journal, compared with a bare loop of write + fdatasync on the same disk in the same run.
  *
  *   npm run bench:journal [-- --help]
  *
- * Every command is a batch of its own with its own promise, the dearest way to append. The bare
- * loop writes the same record into a preallocated file and syncs it, one after another. Recovery
- * opens a log of many records (each in a batch of its own, and in batches of 32) and delivers all of
- * it to a reader that does nothing. The folder is made below TMPDIR.
+ * Every command is appended as a batch with its own promise, the most expensive form. The bare loop
+ * writes the same record into a preallocated file and syncs it. Reading opens a log and delivers all
+ * of it to a reader that does nothing. The files are below TMPDIR.
  */
-import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { LOG_START, openJournal } from "@perpgate/journal";
-import { benchOptions } from "./options.js";
-import { median, percentile, Report } from "./report.js";
+import { inFolder } from "./harness/gateway.js";
+import { parseOptions } from "./harness/options.js";
+import { Latencies, median, Report } from "./harness/report.js";
 
 const RECORD = new Uint8Array(400).fill(7);
 const IN_FLIGHT = [1, 16, 256];
 const ADDED_BAR_MS = 0.2;
+const FILE_MIB = 64;
+const WARM_UP_MS = 300;
 
-const options = benchOptions({
+const options = parseOptions({
   command: "bench:journal",
-  about: "Append to durable, and reading back, beside a bare write + fdatasync loop.",
-  amounts: {
-    records: { about: "records to read back", full: 1_000_000, short: 200_000 },
-    milliseconds: { about: "length of a turn of appends", full: 1_500, short: 700 },
-    rounds: { about: "turns of each, of which the middle one counts", full: 3, short: 3 },
+  about: "Append to durable, and reading back, compared with a bare write + fdatasync loop.",
+  numbers: {
+    records: ["records to read back", 1_000_000, 200_000],
+    milliseconds: ["length of a turn of appends", 1_500, 700],
+    rounds: ["turns of each, of which the middle one counts", 3, 3],
   },
 });
-const { records: RECORDS, milliseconds: TURN_MS, rounds: ROUNDS } = options.amounts;
+const RECORDS = options.number("records");
+const TURN_MS = options.number("milliseconds");
 const report = new Report("journal", ["signatures, engine and network"]);
 
 interface Turn {
@@ -37,29 +39,26 @@ interface Turn {
   readonly p99: number;
 }
 
-function summarise(latencies: readonly number[], elapsedMs: number): Turn {
-  return {
-    perSecond: (latencies.length / elapsedMs) * 1_000,
-    p50: percentile(latencies, 0.5),
-    p99: percentile(latencies, 0.99),
-  };
+function turnOf(latencies: Latencies, startedMs: number): Turn {
+  const { count, p50, p99 } = latencies.summary();
+  return { perSecond: (count / (performance.now() - startedMs)) * 1_000, p50, p99 };
 }
 
 function bareLoop(directory: string): Turn {
   const file = openSync(join(directory, "bare"), "w+");
   const zeros = new Uint8Array(1 << 20);
-  for (let at = 0; at < 64; at++) writeSync(file, zeros, 0, zeros.length, at << 20);
+  for (let at = 0; at < FILE_MIB; at++) writeSync(file, zeros, 0, zeros.length, at << 20);
   fdatasyncSync(file);
-  const latencies: number[] = [];
+  const latencies = new Latencies();
   const started = performance.now();
   for (let now = started, at = 0; now - started < TURN_MS; at += RECORD.length) {
     writeSync(file, RECORD, 0, RECORD.length, at);
     fdatasyncSync(file);
     const done = performance.now();
-    latencies.push(done - now);
+    latencies.record(done - now);
     now = done;
   }
-  const turn = summarise(latencies, performance.now() - started);
+  const turn = turnOf(latencies, started);
   closeSync(file);
   return turn;
 }
@@ -67,49 +66,57 @@ function bareLoop(directory: string): Turn {
 async function appendLoop(directory: string, inFlight: number): Promise<Turn> {
   const journal = await openJournal({ directory });
   await journal.read(journal.end, () => undefined).live;
-  const latencies: number[] = [];
   let counter = 0;
-  const lane = async (until: number): Promise<void> => {
-    for (let now = performance.now(); now < until; ) {
-      await journal.append({ writer: 1, counter: counter++ }, [RECORD]);
-      const done = performance.now();
-      latencies.push(done - now);
-      now = done;
-    }
+  const appendUntil = async (until: number): Promise<Latencies> => {
+    const latencies = new Latencies();
+    const one = async (): Promise<void> => {
+      for (let now = performance.now(); now < until; ) {
+        await journal.append({ writer: 1, counter: counter++ }, [RECORD]);
+        const done = performance.now();
+        latencies.record(done - now);
+        now = done;
+      }
+    };
+    await Promise.all(Array.from({ length: inFlight }, one));
+    return latencies;
   };
-  const lanes = (until: number) => Promise.all(Array.from({ length: inFlight }, () => lane(until)));
-  await lanes(performance.now() + 300);
-  latencies.length = 0;
+  await appendUntil(performance.now() + WARM_UP_MS);
   const started = performance.now();
-  await lanes(started + TURN_MS);
-  const turn = summarise(latencies, performance.now() - started);
+  const turn = turnOf(await appendUntil(started + TURN_MS), started);
   await journal.close();
   return turn;
 }
 
 async function appends(): Promise<void> {
   const bareTurns: Turn[] = [];
-  const turns = new Map<number, Turn[]>(IN_FLIGHT.map((inFlight) => [inFlight, []]));
-  // The machine is not equally fast all the time, so the contestants take turns.
-  for (let round = 0; round < ROUNDS; round++) {
-    bareTurns.push(await inFresh(bareLoop));
-    for (const [inFlight, done] of turns) {
-      done.push(await inFresh((directory) => appendLoop(directory, inFlight)));
+  const turns = IN_FLIGHT.map((): Turn[] => []);
+  for (let round = 0; round < options.number("rounds"); round++) {
+    bareTurns.push(await inFolder("journal", bareLoop));
+    for (const [i, inFlight] of IN_FLIGHT.entries()) {
+      turns[i]!.push(await inFolder("journal", (folder) => appendLoop(folder, inFlight)));
     }
   }
-  const bare = middle(bareTurns);
-  report.add("bare write + fdatasync", bare.perSecond, "commands/s");
-  report.add("  p50", bare.p50, "ms");
-  report.detail("  p99", bare.p99, "ms");
-  for (const [inFlight, done] of turns) {
-    const { perSecond, p50, p99 } = middle(done);
-    const beside = inFlight === 256 ? "bare, bar 20×" : "bare";
-    const name = `append to durable, ${inFlight} in flight`;
-    report.add(name, perSecond, "commands/s", beside, perSecond / bare.perSecond);
-    report.detail("  p50", p50, "ms", "bare", p50 / bare.p50);
-    report.detail("  p99", p99, "ms", "bare", p99 / bare.p99);
+  const middle = (of: readonly Turn[], key: keyof Turn): number => median(of.map((t) => t[key]));
+  const bare = middle(bareTurns, "perSecond");
+  const [bareP50, bareP99] = [middle(bareTurns, "p50"), middle(bareTurns, "p99")];
+  report.add("bare write + fdatasync", bare, "commands/s");
+  report.add("  p50", bareP50, "ms");
+  report.detail("  p99", bareP99, "ms");
+  for (const [i, inFlight] of IN_FLIGHT.entries()) {
+    const [rate, p50] = [middle(turns[i]!, "perSecond"), middle(turns[i]!, "p50")];
+    const p99 = middle(turns[i]!, "p99");
+    const against = inFlight === 256 ? "bare, bar 20×" : "bare";
+    report.add(
+      `append to durable, ${inFlight} in flight`,
+      rate,
+      "commands/s",
+      against,
+      rate / bare,
+    );
+    report.detail("  p50", p50, "ms", "bare", p50 / bareP50);
+    report.detail("  p99", p99, "ms", "bare", p99 / bareP99);
     if (inFlight !== 1) continue;
-    const added = p50 - bare.p50;
+    const added = p50 - bareP50;
     const bar = `bar ${ADDED_BAR_MS} ms`;
     report.add("  added to the bare loop's p50", added, "ms", bar, added / ADDED_BAR_MS);
   }
@@ -117,14 +124,15 @@ async function appends(): Promise<void> {
 
 async function writeLog(directory: string, perBatch: number): Promise<void> {
   const writer = await openJournal({ directory });
-  const batch = Array.from({ length: perBatch }, () => RECORD);
-  for (let counter = 0; counter * perBatch < RECORDS; ) {
-    const group: Promise<void>[] = [];
-    for (; group.length < 512 && counter * perBatch < RECORDS; counter++) {
-      group.push(writer.append({ writer: 1, counter }, batch));
-    }
-    await Promise.all(group);
+  const batch = Array<Uint8Array>(perBatch).fill(RECORD);
+  let pending: Promise<void>[] = [];
+  for (let counter = 0; counter * perBatch < RECORDS; counter++) {
+    pending.push(writer.append({ writer: 1, counter }, batch));
+    if (pending.length < 512) continue;
+    await Promise.all(pending);
+    pending = [];
   }
+  await Promise.all(pending);
   await writer.close();
 }
 
@@ -146,29 +154,10 @@ async function readBack(directory: string, perBatch: number): Promise<void> {
   report.detail("  read", read - opened, "ms");
 }
 
-/** Runs in a new directory and removes it. */
-async function inFresh<T>(run: (directory: string) => T | Promise<T>): Promise<T> {
-  const directory = mkdtempSync(join(tmpdir(), "perpgate-bench-journal-"));
-  try {
-    return await run(directory);
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
-}
-
-/** The middle one of each figure. */
-function middle(turns: readonly Turn[]): Turn {
-  return {
-    perSecond: median(turns.map(({ perSecond }) => perSecond)),
-    p50: median(turns.map(({ p50 }) => p50)),
-    p99: median(turns.map(({ p99 }) => p99)),
-  };
-}
-
 await report.step("appends", appends);
 for (const perBatch of [1, 32]) {
   await report.step(`reading back, ${perBatch} a batch`, () =>
-    inFresh((directory) => readBack(directory, perBatch)),
+    inFolder("journal", (folder) => readBack(folder, perBatch)),
   );
 }
-report.print(options.json);
+report.print(options.has("json"));

@@ -1,114 +1,136 @@
 /**
- * Every bench in one command, one table: engine, journal, orders, reads, streams, recovery.
+ * Every bench in one table.
  *
  *   npm run bench [-- --help]
  *
- * Each part is a process of its own, so that none inherits another's heap. A part that fails, or
- * does not end in time, is named below the table and the others still run; the command then ends
- * with code 1.
+ * Each part is a process, so that none inherits another's heap. A part that fails or does not end in
+ * time is named below the table, the others still run, and the command ends with code 1.
  */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
-import { docsTable, withTable } from "./main/docs-table.js";
-import { PARTS, type Part, runPart } from "./main/parts.js";
-import { refuse } from "./options.js";
-import { alignedTable, type BenchResult, cellsOf, HEADINGS, machine, progress } from "./report.js";
+import { withTable } from "./docs-table.js";
+import { exitWithUsageError, parseOptions } from "./harness/options.js";
+import {
+  alignedTable,
+  type BenchResult,
+  cellsOf,
+  HEADINGS,
+  machine,
+  progress,
+} from "./harness/report.js";
 
 const PAGE = fileURLToPath(new URL("../../docs/performance.md", import.meta.url));
-const NAMES = PARTS.map(({ name }) => name);
+/** A large young generation, and garbage collection on demand. */
+const LARGE_HEAP = ["--expose-gc", "--max-semi-space-size=128"];
+const PARTS = ["engine", "journal", "orders", "reads", "streams", "recovery"];
+const NODE_FLAGS: Readonly<Record<string, readonly string[]>> = {
+  engine: LARGE_HEAP,
+  recovery: LARGE_HEAP,
+};
+/** Far beyond what a part takes: a part that hangs must not stop the others. */
+const LIMIT_MS = { short: 180_000, full: 900_000 };
 
-const HELP = `Usage: npm run bench -- [options]
+const options = parseOptions({
+  command: "bench",
+  about:
+    "Measures every part of the venue next to a floor or a peer of the same run: one table, about\n" +
+    "two minutes. The figures depend on an otherwise idle machine.",
+  texts: { only: `only these parts, separated by commas: ${PARTS.join(", ")}` },
+  switches: {
+    full: "full turns instead of short ones, about ten minutes",
+    details: "every figure of every part",
+    "write-docs": "also write the table to docs/performance.md",
+  },
+});
 
-Measures every part of the venue beside a floor or a peer of the same run: one table, about two
-minutes. The figures depend on an otherwise idle machine.
+function chosenParts(): readonly string[] {
+  const wanted = (options.text("only") ?? PARTS.join(",")).split(",").map((name) => name.trim());
+  const unknown = wanted.find((name) => !PARTS.includes(name));
+  if (unknown !== undefined) {
+    exitWithUsageError(`no part "${unknown}"; known are ${PARTS.join(", ")}`);
+  }
+  return PARTS.filter((name) => wanted.includes(name));
+}
 
-  --only A,B          only these parts: ${NAMES.join(", ")}
-  --full              full turns instead of short ones, about ten minutes
-  --details           every figure of every part
-  --json              one JSON object instead of the table
-  --write-docs        also put the table into docs/performance.md
-  --help, -h          this text
-`;
-
-function optionsOf() {
+async function runPart(name: string): Promise<BenchResult> {
+  const script = fileURLToPath(new URL(`./${name}.js`, import.meta.url));
+  const length = options.has("full") ? "full" : "short";
+  const args = [...(NODE_FLAGS[name] ?? []), script, "--json"];
+  // A process group, so that the part's servers and loads end with it.
+  const child = spawn(process.execPath, length === "full" ? args : [...args, "--short"], {
+    stdio: ["ignore", "pipe", "inherit"],
+    detached: true,
+  });
+  const endGroup = (): void => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // The group is empty.
+    }
+  };
+  const onInterrupt = (): void => {
+    endGroup();
+    process.exit(130);
+  };
+  process.on("SIGINT", onInterrupt).on("SIGTERM", onInterrupt);
+  const timer = setTimeout(endGroup, LIMIT_MS[length]);
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+  });
+  const [code, signal] = await once(child, "close");
+  clearTimeout(timer);
+  process.off("SIGINT", onInterrupt).off("SIGTERM", onInterrupt);
+  endGroup();
   try {
-    return parseArgs({
-      options: {
-        only: { type: "string", default: NAMES.join(",") },
-        full: { type: "boolean", default: false },
-        details: { type: "boolean", default: false },
-        json: { type: "boolean", default: false },
-        "write-docs": { type: "boolean", default: false },
-        help: { type: "boolean", short: "h", default: false },
-      },
-    }).values;
-  } catch (error) {
-    return refuse(error instanceof Error ? error.message : String(error));
+    const result: BenchResult = JSON.parse(output.trim().split("\n").at(-1) ?? "");
+    return result;
+  } catch {
+    const why = signal === null ? `ended with code ${code}` : `was ended by ${signal}`;
+    return { bench: name, machine: machine(), rows: [], failures: [why], leavesOut: [] };
   }
 }
 
-function chosen(only: string): readonly Part[] {
-  const wanted = only.split(",").map((name) => name.trim());
-  const unknown = wanted.find((name) => !NAMES.includes(name));
-  if (unknown !== undefined) refuse(`no part "${unknown}"; known are ${NAMES.join(", ")}`);
-  return PARTS.filter(({ name }) => wanted.includes(name));
-}
-
-function printTable(results: readonly BenchResult[], withDetails: boolean): void {
-  const lines = results.flatMap(({ bench, rows }) =>
-    rows.filter(({ isDetail }) => withDetails || !isDetail).map((row) => [bench, ...cellsOf(row)]),
-  );
-  console.log(`${machine()}\n`);
-  console.log(alignedTable(["part", ...HEADINGS], lines));
-  console.log("");
-  for (const { bench, leavesOut } of results) {
-    if (leavesOut.length > 0) console.log(`Left out of ${bench}: ${leavesOut.join("; ")}.`);
-  }
-}
-
-async function main(): Promise<void> {
-  const options = optionsOf();
-  if (options.help) {
-    process.stdout.write(HELP);
-    return;
-  }
-  const parts = chosen(options.only);
-  const started = performance.now();
-  const results: BenchResult[] = [];
-  for (const [i, part] of parts.entries()) {
-    progress(`[${i + 1}/${parts.length}] ${part.name}: ${part.about}`);
-    results.push(await runPart(part, options.full));
-  }
-  const seconds = Math.round((performance.now() - started) / 1_000);
-  const failures = results.flatMap(({ bench, failures: own }) =>
-    own.map((failure) => `${bench}: ${failure}`),
-  );
-  if (options.json) {
-    console.log(JSON.stringify({ machine: machine(), seconds, failures, parts: results }));
-  } else {
-    printTable(results, options.details);
-    for (const failure of failures) console.log(`FAILED ${failure}`);
-  }
-  progress(`${seconds} s`);
-  if (options["write-docs"]) writeDocs(results, failures, options.full);
-  if (failures.length > 0) process.exitCode = 1;
-}
-
-/** A run with a hole in it does not replace a whole one. */
-function writeDocs(
-  results: readonly BenchResult[],
-  failures: readonly string[],
-  isFull: boolean,
-): void {
-  if (failures.length > 0 || results.length < PARTS.length) {
-    progress("docs/performance.md is left as it was: not every part has run through");
+/** A run with a failure or a part left out does not replace a complete table. */
+function writeDocs(results: readonly BenchResult[], isComplete: boolean): void {
+  if (!isComplete) {
+    progress("docs/performance.md is not changed: not every part has run");
     return;
   }
   const day = new Date().toISOString().slice(0, 10);
-  const table = docsTable(results, `${machine()}, ${day}, ${isFull ? "full" : "short"} turns`);
-  writeFileSync(PAGE, withTable(readFileSync(PAGE, "utf8"), table));
+  const turns = options.has("full") ? "full" : "short";
+  const page = readFileSync(PAGE, "utf8");
+  writeFileSync(PAGE, withTable(page, results, `${machine()}, ${day}, ${turns} turns`));
   progress("docs/performance.md has the new table");
 }
 
-await main();
+const parts = chosenParts();
+const started = performance.now();
+const results: BenchResult[] = [];
+for (const [i, name] of parts.entries()) {
+  progress(`[${i + 1}/${parts.length}] ${name}`);
+  results.push(await runPart(name));
+}
+const seconds = Math.round((performance.now() - started) / 1_000);
+const failures = results.flatMap((part) => part.failures.map((why) => `${part.bench}: ${why}`));
+if (options.has("json")) {
+  console.log(JSON.stringify({ machine: machine(), seconds, failures, parts: results }));
+} else {
+  const lines = results.flatMap(({ bench, rows }) =>
+    rows
+      .filter(({ isDetail }) => options.has("details") || !isDetail)
+      .map((row) => [bench, ...cellsOf(row)]),
+  );
+  console.log(`${machine()}\n\n${alignedTable(["part", ...HEADINGS], lines)}\n`);
+  for (const { bench, leavesOut } of results) {
+    if (leavesOut.length > 0) console.log(`Left out of ${bench}: ${leavesOut.join("; ")}.`);
+  }
+  for (const failure of failures) console.log(`FAILED ${failure}`);
+}
+progress(`${seconds} s`);
+if (options.has("write-docs")) {
+  writeDocs(results, failures.length === 0 && parts.length === PARTS.length);
+}
+if (failures.length > 0) process.exitCode = 1;

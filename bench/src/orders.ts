@@ -1,185 +1,202 @@
 /**
- * Signed, durable orders end to end, beside the floor in the same run.
+ * Signed, durable orders end to end, compared with a floor in the same run.
  *
  *   npm run bench:orders [-- --help]
  *
- * Every order has its own nonce and signature and trades or rests in a real venue, which meanwhile
- * ticks, takes snapshots and streams its book to a reader; load and reader are processes of their
- * own. The servers take turns, so that a noisy moment hits both.
+ * Every order has its own nonce and signature and trades or rests in a real venue, which ticks, takes
+ * snapshots and streams its book to a reader. What is compared alternates in short turns over open
+ * connections, because the speed of a shared machine changes within seconds.
  */
 import { generateKeyPairSync } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { benchOptions } from "./options.js";
-import { type Gateway, snapshotsTaken, withGateway } from "./orders/gateway.js";
-import { measureMemory } from "./orders/memory.js";
-import { CONNECTIONS, OrderPath, type PacedResult, undisturbedMs } from "./orders/order-path.js";
-import { firstMessage, forkScript, perSecond, stop } from "./orders/processes.js";
-import { median, percentile, progress, Report } from "./report.js";
-import { startReadersElsewhere } from "./streams/fan-out.js";
+import { withPeer } from "./harness/child.js";
+import { type Gateway, inFolder, WITH_PROBE, withGateway } from "./harness/gateway.js";
+import { type Account, type Address, signInMany } from "./harness/http.js";
+import { type LoadLane, type LoadResult, withLoad } from "./harness/load.js";
+import { parseOptions } from "./harness/options.js";
+import { median, progress, Report } from "./harness/report.js";
+import { startReaders } from "./streams/start-readers.js";
 
-const options = benchOptions({
+const options = parseOptions({
   command: "bench:orders",
-  about: "Signed, durable orders over REST and over sockets, beside the least a gateway must do.",
-  amounts: {
-    count: { about: "orders of a turn at saturation", full: 7_000, short: 3_000 },
-    turns: { about: "turns of each at saturation", full: 9, short: 5 },
-    paced: { about: "orders of a turn at half of saturation", full: 15_000, short: 6_000 },
-    rounds: { about: "turns of each at half of saturation", full: 3, short: 2 },
-    readers: { about: "sockets that read the book meanwhile", full: 1, short: 1 },
-    "memory-orders": { about: "orders of --memory", full: 200_000, short: 50_000 },
+  about: "Signed, durable orders over REST and sockets, compared with the least a gateway must do.",
+  numbers: {
+    count: ["orders of a turn at saturation", 1_000, 1_000],
+    turns: ["turns of each at saturation", 40, 12],
+    paced: ["orders of a turn at half of saturation", 15_000, 6_000],
+    rounds: ["turns of each at half of saturation", 5, 2],
+    readers: ["sockets that read the book meanwhile", 1, 1],
+    "memory-orders": ["orders of --memory", 200_000, 50_000],
   },
   switches: { memory: "measure the growth of memory instead" },
 });
-const {
-  count: COUNT,
-  turns: TURNS,
-  paced: PACED,
-  rounds: ROUNDS,
-  readers: READERS,
-} = options.amounts;
+const CONNECTIONS = 16;
+/** Enough that a paced order seldom queues behind another on its connection. */
+const PACED_CONNECTIONS = 64;
+const WARM_UP_ORDERS = 4_000;
+/** Orders in flight on a socket that has several. */
+const SEVERAL = 4;
+const MEMORY_SAMPLES = 10;
 
 const report = new Report("orders", [
   "signing (done before the clock starts)",
   "TLS and the network: everything is on this machine, the load included",
 ]);
 
-/** The floor, in a process of its own. */
-async function withFloor(run: (path: OrderPath) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "perpgate-floor-"));
+type OpenLane = Parameters<Parameters<typeof withLoad>[0]>[0];
+
+interface Server {
+  readonly address: Address;
+  readonly send: readonly Pick<Account, "token" | "privateKeyPem">[];
+}
+
+/** The floor, with the one key that it knows. */
+function withFloor(run: (floor: Server) => Promise<void>): Promise<void> {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
-  const pem = publicKey.export({ type: "spki", format: "pem" }).toString();
-  const script = new URL("./orders/floor-server.js", import.meta.url);
-  const child = forkScript(script, [join(folder, "floor"), Buffer.from(pem).toString("base64")]);
-  try {
-    const port = Number(await firstMessage(child));
-    const privateKeyPem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
-    await run(new OrderPath(port, [{ token: "t".repeat(43), privateKeyPem }]));
-  } finally {
-    await stop(child);
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const publicKeyPem = publicKey.export({ type: "spki", format: "pem" }).toString();
+  const privateKeyPem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  const send = [{ token: "t".repeat(43), privateKeyPem }];
+  return inFolder("floor", (folder) =>
+    withPeer(["floor", publicKeyPem, folder], ({ port }) => run({ address: { port }, send })),
+  );
 }
 
-/**
- * Orders a second of the gateway over REST. Turns are short and follow each other, and a ratio is the
- * middle one of all pairs of neighbours: the machine's own speed changes by half within a minute.
- */
-async function saturation(floor: OrderPath, gateway: OrderPath): Promise<number> {
-  const floorRates: number[] = [];
-  const restRates: number[] = [];
-  const socketRates: number[] = [];
-  for (let turn = 1; turn <= TURNS; turn++) {
-    progress(`orders: saturation, turn ${turn} of ${TURNS} …`);
-    floorRates.push(perSecond(await floor.saturate(COUNT)));
-    restRates.push(perSecond(await gateway.saturate(COUNT)));
-    socketRates.push(perSecond(await gateway.overSockets(COUNT)));
-  }
-  const besideRest = (rates: readonly number[]): number =>
-    median(rates.map((rate, i) => rate / restRates[i]!));
-  const rest = median(restRates);
-  const name = `${CONNECTIONS} connections`;
-  report.add(`floor, ${name}`, median(floorRates), "orders/s");
-  report.add(
-    `gateway, REST, ${name}`,
-    rest,
-    "orders/s",
-    "floor, bar 0.80",
-    1 / besideRest(floorRates),
-  );
-  report.add(
-    `gateway, sockets, ${name}`,
-    median(socketRates),
-    "orders/s",
-    "REST, bar 1.1",
-    besideRest(socketRates),
-  );
-  const all = restRates.map((rate, i) => (rate / floorRates[i]!).toFixed(2)).sort();
-  progress(`orders: REST beside the floor, each pair of turns: ${all.join(" ")}`);
-  return rest;
-}
-
-async function halfOfIt(floor: OrderPath, gateway: OrderPath, rate: number): Promise<void> {
-  const floorTurns: PacedResult[] = [];
-  const turns: PacedResult[] = [];
-  for (let round = 1; round <= ROUNDS; round++) {
-    progress(`orders: ${rate}/s, round ${round} of ${ROUNDS} …`);
-    floorTurns.push(await floor.paced(PACED, rate));
-    turns.push(await gateway.paced(PACED, rate));
-  }
-  for (const [share, barMs] of [
-    [0.5, 1],
-    [0.99, 5],
-  ] as const) {
-    for (const [from, part] of [
-      ["sent", "sentLatenciesMs"],
-      ["due", "dueLatenciesMs"],
-    ] as const) {
-      const name = `gateway at ${rate}/s, p${share * 100} since ${from}`;
-      const middle = (of: readonly PacedResult[]): number =>
-        median(of.map((turn) => percentile(turn[part], share)));
-      addBesideFloor(name, middle(turns), middle(floorTurns), barMs);
-      const leftAlone = (of: readonly PacedResult[]): number =>
-        percentile(undisturbedMs(of, part), share);
-      addBesideFloor(`  ${UNDISTURBED}`, leftAlone(turns), leftAlone(floorTurns), barMs);
+/** Returns the orders per second of the gateway over REST. */
+async function saturation(floor: Server, gateway: Server, open: OpenLane): Promise<number> {
+  const sockets = { ...gateway, isSocket: true, connections: CONNECTIONS };
+  const lanes = {
+    floor: await open({ ...floor, connections: CONNECTIONS }),
+    rest: await open({ ...gateway, connections: CONNECTIONS }),
+    sockets: await open(sockets),
+    several: await open({ ...sockets, inFlight: SEVERAL }),
+    wideRest: await open({ ...gateway, connections: SEVERAL * CONNECTIONS }),
+  };
+  const names = ["floor", "rest", "sockets", "several", "wideRest"] as const;
+  const rates: Record<(typeof names)[number], number[]> = {
+    ...{ floor: [], rest: [], sockets: [], several: [], wideRest: [] },
+  };
+  for (const name of names) await lanes[name].saturate(WARM_UP_ORDERS);
+  const turns = options.number("turns");
+  for (let turn = 1; turn <= turns; turn++) {
+    if (turn % 10 === 1) progress(`orders: saturation, turn ${turn} of ${turns} …`);
+    for (const name of names) {
+      rates[name].push((await lanes[name].saturate(options.number("count"))).perSecond);
     }
   }
-  addOfMachine(floorTurns, turns);
+  const ratio = (name: (typeof names)[number], other: (typeof names)[number]): number =>
+    median(rates[name].map((rate, i) => rate / rates[other][i]!));
+  const add = (metric: string, name: (typeof names)[number], against?: string, value?: number) =>
+    report.add(`${metric}`, median(rates[name]), "orders/s", against, value);
+  add(`floor, ${CONNECTIONS} connections`, "floor");
+  add(`REST, ${CONNECTIONS} connections`, "rest", "floor, bar 0.80", ratio("rest", "floor"));
+  const name = `${CONNECTIONS} sockets`;
+  add(`${name}, 1 order in flight on each`, "sockets", "REST", ratio("sockets", "rest"));
+  const severalRatio = ratio("several", "rest");
+  add(`${name}, ${SEVERAL} orders in flight on each`, "several", "REST, bar 1.25", severalRatio);
+  const wide = `REST, ${SEVERAL * CONNECTIONS} connections`;
+  const wideRatio = ratio("several", "wideRest");
+  report.detail(wide, median(rates.wideRest), "orders/s", "the sockets are", wideRatio);
+  const pairs = rates.rest.map((rate, i) => (rate / rates.floor[i]!).toFixed(2)).sort();
+  progress(`orders: REST / floor in each turn: ${pairs.join(" ")}`);
+  return median(rates.rest);
 }
 
-const UNDISTURBED = "of these, orders that the machine did not slow down";
-
-function addBesideFloor(name: string, ours: number, least: number, barMs: number): void {
-  const beside = `floor ${least.toFixed(2)} ms; bars ${barMs} ms and 1.5×`;
-  report.add(name, ours, "ms", beside, ours / least);
+/** Latency at a fixed rate, half of what the gateway can take. */
+async function halfOfSaturation(floor: LoadLane, gateway: LoadLane, rate: number): Promise<void> {
+  const floorTurns: LoadResult[] = [];
+  const turns: LoadResult[] = [];
+  const rounds = options.number("rounds");
+  for (let round = 1; round <= rounds; round++) {
+    progress(`orders: ${rate}/s, round ${round} of ${rounds} …`);
+    floorTurns.push(await floor.paced(options.number("paced"), rate));
+    turns.push(await gateway.paced(options.number("paced"), rate));
+  }
+  const middle = (of: readonly LoadResult[], since: "sent" | "due" | "late", at: "p50" | "p99") =>
+    median(of.map((turn) => turn[since][at]));
+  for (const [at, barMs] of [["p50", 1] as const, ["p99", 5] as const]) {
+    for (const since of ["sent", "due"] as const) {
+      const ours = middle(turns, since, at);
+      const least = middle(floorTurns, since, at);
+      const against = `floor ${least.toFixed(2)} ms; bars ${barMs} ms and 1.5×`;
+      report.add(`REST at ${rate}/s, ${at} since ${since}`, ours, "ms", against, ours / least);
+    }
+  }
+  const against = `${middle(floorTurns, "late", "p99").toFixed(2)} ms with the floor`;
+  report.add("  lateness of the load, p99", middle(turns, "late", "p99"), "ms", against);
 }
 
-/** What the machine and the load had to do with it. */
-function addOfMachine(floorTurns: readonly PacedResult[], turns: readonly PacedResult[]): void {
-  const lateness = (of: readonly PacedResult[]): number =>
-    median(of.map(({ latenessMs }) => percentile(latenessMs, 0.99)));
-  const late = `${lateness(floorTurns).toFixed(2)} ms with the floor`;
-  report.add("  the load's own lateness, p99", lateness(turns), "ms", late);
-  const slow = (of: readonly PacedResult[]): number =>
-    100 * median(of.map(({ slowShare }) => slowShare));
-  const slowBeside = `${slow(floorTurns).toFixed(1)} % with the floor`;
-  report.add("  time in which the machine itself was slow", slow(turns), "%", slowBeside);
-  const left = (of: readonly PacedResult[]): number =>
-    (100 * undisturbedMs(of, "dueLatenciesMs").length) / (of.length * of[0]!.answered);
-  const leftBeside = `${left(floorTurns).toFixed(0)} % with the floor`;
-  report.add("  orders that it did not slow down", left(turns), "%", leftBeside);
-}
-
-async function orders(floor: OrderPath, gateway: Gateway): Promise<void> {
-  const { port, origin } = gateway;
-  const path = await OrderPath.signedIn(origin);
-  const stream = { port, sockets: READERS, subscribe: "book.BTCUSD" };
-  const readers = await startReadersElsewhere(stream);
+async function orders(floor: Server, { port, dataFolder }: Gateway): Promise<void> {
+  const address = { port };
+  const gateway: Server = { address, send: await signInMany(address, CONNECTIONS) };
+  const readers = await startReaders(address, options.number("readers"), "book.BTCUSD");
   try {
-    let rate = 0;
-    await report.step("warming up", async () => {
-      for (const each of [floor, path]) await each.saturate(4_000);
+    await withLoad(async (open) => {
+      let rate = 0;
+      await report.step("saturation", async () => {
+        rate = await saturation(floor, gateway, open);
+      });
+      await report.step("half of saturation", async () => {
+        if (rate === 0) throw new Error("the rate at saturation is not known");
+        const connections = PACED_CONNECTIONS;
+        const lanes = [
+          await open({ ...floor, connections }),
+          await open({ ...gateway, connections }),
+        ];
+        await halfOfSaturation(lanes[0]!, lanes[1]!, Math.floor(rate / 2));
+      });
     });
-    await report.step("saturation", async () => {
-      rate = await saturation(floor, path);
-    });
-    await report.step("half of saturation", async () => {
-      if (rate === 0) throw new Error("the rate at saturation is not known");
-      await halfOfIt(floor, path, Math.floor(rate / 2));
-    });
-    report.detail("snapshots taken meanwhile", snapshotsTaken(gateway), "");
+    const snapshots = readFileSync(join(dataFolder, "checkpoints.jsonl"), "utf8").split("\n");
+    report.detail("snapshots taken meanwhile", snapshots.length - 1, "");
   } finally {
     await readers.stop();
   }
 }
 
-if (options.switches.has("memory")) {
-  const count = options.amounts["memory-orders"];
-  await report.step("memory", () => measureMemory(report, count));
+/** Memory in use after a garbage collection along many orders, after a warm-up that fills buffers. */
+async function memory(gateway: Gateway): Promise<void> {
+  const count = options.number("memory-orders");
+  const perSample = Math.ceil(count / MEMORY_SAMPLES);
+  const address = { port: gateway.port };
+  const heap: number[] = [];
+  const anonymous: number[] = [];
+  await withLoad(async (open) => {
+    const send = await signInMany(address, CONNECTIONS);
+    const lane = await open({ address, send, connections: CONNECTIONS });
+    await lane.saturate(2 * perSample);
+    for (let i = 0; i <= MEMORY_SAMPLES; i++) {
+      if (i > 0) await lane.saturate(perSample);
+      heap.push(await gateway.heapBytes(true));
+      anonymous.push(gateway.figures.anonymousBytes);
+      progress(`orders: memory, ${i * perSample} of ${count} orders …`);
+    }
+  });
+  for (const [name, bytes] of [
+    ["heap", heap],
+    ["process without mapped files", anonymous],
+  ] as const) {
+    const [first = 0, last = 0] = [bytes[0], bytes.at(-1)];
+    const change = `${(first / 1e6).toFixed(1)} MB → ${(last / 1e6).toFixed(1)} MB`;
+    const perThousand = slope(bytes) / perSample;
+    const metric = `${name}, growth over ${count.toLocaleString("en-US")} orders`;
+    report.add(metric, perThousand, "KB per 1,000 orders", change, last / first);
+  }
+}
+
+/** Of the least-squares line through the samples, per sample. */
+function slope(values: readonly number[]): number {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const middle = (values.length - 1) / 2;
+  const sum = (term: (value: number, i: number) => number): number =>
+    values.reduce((total, value, i) => total + term(value, i), 0);
+  return sum((value, i) => (i - middle) * (value - mean)) / sum((_, i) => (i - middle) ** 2);
+}
+
+if (options.has("memory")) {
+  await report.step("memory", () => withGateway(memory, {}, ["--expose-gc", ...WITH_PROBE]));
 } else {
   await report.step("servers", () =>
     withFloor((floor) => withGateway((gateway) => orders(floor, gateway))),
   );
 }
-report.print(options.json);
+report.print(options.has("json"));

@@ -1,23 +1,24 @@
 /**
- * Public reads: the book with 50 levels a side, beside a bare Fastify server that answers the same
+ * Public reads: the book with 50 levels a side, compared with a Fastify server that returns the same
  * bytes from memory.
  *
  *   npm run bench:reads [-- --help]
  */
-import { benchOptions } from "./options.js";
-import { type Gateway, withGateway } from "./orders/gateway.js";
-import type { LoadPlan } from "./orders/load.js";
-import { firstMessage, forkScript, perSecond, runLoad, stop } from "./orders/processes.js";
-import { type SignedIn, signIn } from "./orders/sign-in.js";
-import { signature } from "./orders/wire.js";
-import { median, progress, Report } from "./report.js";
+import { createPrivateKey } from "node:crypto";
+import { withPeer } from "./harness/child.js";
+import { withGateway } from "./harness/gateway.js";
+import { type Address, ask, signIn } from "./harness/http.js";
+import { withLoad } from "./harness/load.js";
+import { parseOptions } from "./harness/options.js";
+import { median, progress, Report } from "./harness/report.js";
+import { signatureOf } from "./harness/wire.js";
 
-const options = benchOptions({
+const options = parseOptions({
   command: "bench:reads",
-  about: "GET book with 50 levels a side, beside a constant Fastify server of the same answer.",
-  amounts: {
-    count: { about: "reads of a turn", full: 40_000, short: 10_000 },
-    rounds: { about: "turns of each, of which the middle one counts", full: 3, short: 3 },
+  about: "GET book with 50 levels a side, compared with a constant Fastify answer.",
+  numbers: {
+    count: ["reads of a turn", 10_000, 10_000],
+    rounds: ["turns of each, of which the middle one counts", 15, 5],
   },
 });
 const CONNECTIONS = 16;
@@ -29,75 +30,49 @@ const report = new Report("reads", [
   "changes of the book between two reads",
 ]);
 
-/** One order on each of 50 prices a side, from one tick beside the mark outward. */
-async function fillBook({ origin }: Gateway, trader: SignedIn): Promise<void> {
+/** One order on each of 50 prices a side, from one tick off the mark outward. */
+async function fillBook(address: Address): Promise<void> {
+  const { token, privateKeyPem } = await signIn(address);
+  const key = createPrivateKey(privateKeyPem);
   for (let nonce = 1; nonce <= 2 * DEPTH; nonce++) {
     const isBid = nonce % 2 === 0;
-    const ticks = 650_000 + (isBid ? -1 : 1) * Math.ceil(nonce / 2);
+    const price = 65_000 + ((isBid ? -1 : 1) * Math.ceil(nonce / 2)) / 10;
     const side = isBid ? "long" : "short";
-    const body = JSON.stringify({
-      symbol: "BTCUSD",
-      side,
-      type: "limit",
-      margin: 10 + nonce,
-      leverage: 10,
-      price: ticks / 10,
-      nonce,
-    });
-    const response = await fetch(`${origin}/v1/orders`, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        authorization: `Bearer ${trader.token}`,
-        "x-service-sig": signature(trader.privateKeyPem, body),
-      },
-      body,
-    });
-    if (!response.ok) throw new Error(`an order for the book: ${await response.text()}`);
-    await response.arrayBuffer();
+    const size = { margin: 10 + nonce, leverage: 10 };
+    const order = { symbol: "BTCUSD", side, type: "limit", ...size, price, nonce };
+    const body = JSON.stringify(order);
+    const signature = signatureOf(key, body);
+    const { status, text } = await ask(address, "/v1/orders", { body, token, signature });
+    if (status !== 200) throw new Error(`an order for the book: ${text}`);
   }
 }
 
-async function reads(gateway: Gateway): Promise<void> {
-  await fillBook(gateway, await signIn(gateway.origin));
-  const answer = await (await fetch(`${gateway.origin}${PATH}`)).text();
-  const script = new URL("./reads/constant-server.js", import.meta.url);
-  const peer = forkScript(script, [Buffer.from(answer).toString("base64")]);
-  try {
-    await compare(gateway.port, Number(await firstMessage(peer)), answer.length);
-  } finally {
-    await stop(peer);
-  }
+async function compare(address: Address, peerAddress: Address): Promise<[number[], number[]]> {
+  return withLoad(async (open) => {
+    const plan = { connections: CONNECTIONS, send: PATH };
+    const peer = await open({ ...plan, address: peerAddress });
+    const gateway = await open({ ...plan, address });
+    const rates: [number[], number[]] = [[], []];
+    const [count, rounds] = [options.number("count"), options.number("rounds")];
+    for (let round = 0; round <= rounds; round++) {
+      progress(`reads: round ${round} of ${rounds} …`);
+      const pair = [await peer.saturate(count), await gateway.saturate(count)] as const;
+      // The first round is warm-up.
+      if (round > 0) for (const [i, { perSecond }] of pair.entries()) rates[i]!.push(perSecond);
+    }
+    return rates;
+  });
 }
 
-async function compare(port: number, peerPort: number, bytes: number): Promise<void> {
-  const { count, rounds } = options.amounts;
-  const rateOf = async (to: number): Promise<number> => {
-    const warmUp = Math.floor(count / 5);
-    const plan: LoadPlan = {
-      port: to,
-      connections: CONNECTIONS,
-      count,
-      rate: 0,
-      warmUp,
-      send: PATH,
-    };
-    return perSecond(await runLoad(plan));
-  };
-  const ours: number[] = [];
-  const peers: number[] = [];
-  await rateOf(port);
-  await rateOf(peerPort);
-  for (let round = 1; round <= rounds; round++) {
-    progress(`reads: round ${round} of ${rounds} …`);
-    peers.push(await rateOf(peerPort));
-    ours.push(await rateOf(port));
-  }
-  const peer = median(peers);
-  const rate = median(ours);
-  report.add(`constant Fastify answer of ${bytes} bytes`, peer, "reads/s");
-  report.add(`GET book, ${DEPTH} levels a side`, rate, "reads/s", "Fastify, bar 0.8", rate / peer);
+async function reads(address: Address): Promise<void> {
+  await fillBook(address);
+  const { text } = await ask(address, PATH);
+  const [peer, ours] = await withPeer(["constant", text], ({ port }) => compare(address, { port }));
+  const ratio = median(ours.map((rate, i) => rate / peer[i]!));
+  report.add(`constant Fastify answer of ${text.length} bytes`, median(peer), "reads/s");
+  const metric = `GET book, ${DEPTH} levels a side`;
+  report.add(metric, median(ours), "reads/s", "Fastify, bar 0.8", ratio);
 }
 
-await report.step("the book", () => withGateway(reads));
-report.print(options.json);
+await report.step("the book", () => withGateway(({ port }) => reads({ port })));
+report.print(options.has("json"));

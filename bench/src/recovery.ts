@@ -1,10 +1,8 @@
 /**
- * How long a venue takes to come back, and what its snapshots cost the order path.
+ * How long a venue takes to restart, and what its snapshots cost the order path.
  *
  *   npm run bench:recovery [-- --help]
  */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   FileSnapshots,
@@ -25,10 +23,10 @@ import {
   type ReplicaState,
 } from "@perpgate/venue/testing";
 import { CONFIG } from "./engine/venue-flow.js";
-import { benchOptions } from "./options.js";
-import { driveOrders, type Sample } from "./recovery/order-path.js";
-import { recordLog } from "./recovery/recorded-log.js";
-import { percentile, progress, Report } from "./report.js";
+import { inFolder } from "./harness/gateway.js";
+import { parseOptions } from "./harness/options.js";
+import { Latencies, median, progress, Report } from "./harness/report.js";
+import { driveOrders, recordLog, type Sample } from "./recovery/venue-load.js";
 
 const SEED = 20_261_115;
 const LEVELS = 3_000;
@@ -42,28 +40,30 @@ const report = new Report("recovery", [
   "signatures: a restart trusts its own log, an auditor uses verify --signatures",
 ]);
 
-const settings = benchOptions({
+const settings = parseOptions({
   command: "bench:recovery",
   about: "Replay, snapshot and tail, and the order path while snapshots are taken.",
-  amounts: {
-    commands: { about: "commands in the log", full: 1_000_000, short: 100_000 },
-    accounts: { about: "accounts that trade", full: 10_000, short: 2_000 },
-    milliseconds: { about: "time the order path is watched", full: 10_000, short: 3_000 },
+  numbers: {
+    commands: ["commands in the log", 1_000_000, 100_000],
+    accounts: ["accounts that trade", 10_000, 2_000],
+    milliseconds: ["time the order path is watched", 10_000, 3_000],
   },
 });
-const { commands: COMMANDS, accounts: ACCOUNTS, milliseconds: WATCH_MS } = settings.amounts;
+const COMMANDS = settings.number("commands");
+const ACCOUNTS = settings.number("accounts");
+const WATCH_MS = settings.number("milliseconds");
 /** A million commands in eight seconds. */
 const REPLAY_BAR = 125_000;
 
 interface Timed {
   readonly state: ReplicaState;
   readonly ms: number;
-  /** Processor time, which a busy machine does not stretch. */
+  /** Processor time, which other processes do not lengthen. */
   readonly processorMs: number;
   readonly end: LogPosition;
 }
 
-/** Applies the log from a place on; `isBare` leaves out the hashing of blocks. */
+/** Applies the log from a position on; `isBare` leaves out blocks and their hashes. */
 function replay(
   journal: string,
   from: LogPosition,
@@ -104,7 +104,7 @@ async function logId(journal: string): Promise<Uint8Array> {
   return id;
 }
 
-/** From a snapshot shortly before the end, and the tail behind it. */
+/** From a snapshot shortly before the end, and the tail after it. */
 async function fromSnapshot(journal: string, end: LogPosition): Promise<void> {
   const before = replay(journal, LOG_START, end.batch - TAIL_BATCHES, newReplicaState(), false);
   const bytes = before.state.engine.snapshot();
@@ -121,13 +121,9 @@ async function fromSnapshot(journal: string, end: LogPosition): Promise<void> {
     `${(bytes.length / 1e6).toFixed(1)} MB: ${addresses.length - 1} accounts, ` +
     `${sessions.byNumber.size} sessions, ${orders.open} open orders`;
   report.add(`snapshot of ${size}, loaded`, loaded, "ms");
-  report.add(
-    `  and a tail of ${end.record - snapshot.position.record} commands`,
-    loaded + tail.ms,
-    "ms",
-    "bar 1,000 ms",
-    (loaded + tail.ms) / 1_000,
-  );
+  const metric = `  and a tail of ${end.record - snapshot.position.record} commands`;
+  const totalMs = loaded + tail.ms;
+  report.add(metric, totalMs, "ms", "bar 1,000 ms", totalMs / 1_000);
 }
 
 function fullRecovery(journal: string, end: LogPosition, commands: number): void {
@@ -148,7 +144,7 @@ async function openings(directory: string): Promise<void> {
   let venue = await Venue.open(options(directory, null));
   const { recovery } = venue;
   await venue.close();
-  report.detail("Venue.open with the history made anew", recovery.elapsedMs / 1_000, "s");
+  report.detail("Venue.open, history rebuilt", recovery.elapsedMs / 1_000, "s");
   progress("Venue.open, everything in place …");
   const started = performance.now();
   venue = await Venue.open(options(directory, null));
@@ -186,41 +182,29 @@ async function pauses(directory: string): Promise<void> {
     taken.some(({ from, to }) => dueMs + latencyMs >= from && dueMs <= to),
   );
   const lengths = taken.map(({ from, to }) => to - from);
-  report.detail(`snapshots taken meanwhile: ${taken.length}, each`, percentile(lengths, 0.5), "ms");
+  report.detail(`snapshots taken meanwhile: ${taken.length}, each`, median(lengths), "ms");
   const name = `order path at ${ORDERS_PER_SECOND}/s during ${taken.length} snapshots`;
-  for (const share of [0.5, 0.99, 0.999]) {
-    const calm = latencyAt(quiet, share);
-    const busyAt = latencyAt(during, share);
-    report.add(
-      `${name}, p${share * 100}`,
-      busyAt,
-      "ms",
-      `without ${calm.toFixed(2)} ms`,
-      busyAt / calm,
-    );
+  const [calm, busyAt] = [latencyOf(quiet), latencyOf(during)];
+  for (const at of ["p50", "p99", "p999"] as const) {
+    const against = `without ${calm[at].toFixed(2)} ms`;
+    report.add(`${name}, ${at}`, busyAt[at], "ms", against, busyAt[at] / calm[at]);
   }
 }
 
-function latencyAt(samples: readonly Sample[], share: number): number {
-  return percentile(
-    samples.map(({ latencyMs }) => latencyMs),
-    share,
-  );
+function latencyOf(samples: readonly Sample[]) {
+  return Latencies.of(samples.map(({ latencyMs }) => latencyMs));
 }
 
-const directory = join(await mkdtemp(join(tmpdir(), "perpgate-recovery-")), "data");
-const { journal } = dataFolder(directory);
-try {
+await inFolder("recovery", async (folder) => {
+  const directory = join(folder, "data");
+  const { journal } = dataFolder(directory);
   const isRecorded = await report.step(`recording ${COMMANDS} commands and replaying`, async () => {
     const { end, commands } = await recordLog(directory, ACCOUNTS, LEVELS, COMMANDS, SEED);
     fullRecovery(journal, end, commands);
     await fromSnapshot(journal, end);
   });
-  if (isRecorded) {
-    await report.step("opening", () => openings(directory));
-    await report.step("order path", () => pauses(directory));
-  }
-} finally {
-  await rm(join(directory, ".."), { recursive: true, force: true });
-}
-report.print(settings.json);
+  if (!isRecorded) return;
+  await report.step("opening", () => openings(directory));
+  await report.step("order path", () => pauses(directory));
+});
+report.print(settings.has("json"));

@@ -4,56 +4,29 @@
  *   npm run soak -- --minutes N [--write FILE]
  */
 import { writeFileSync } from "node:fs";
-import { parseArgs } from "node:util";
-import { refuse } from "./options.js";
+import { parseOptions } from "./harness/options.js";
 import { isFault } from "./soak/judgement.js";
 import { soakPage } from "./soak/report.js";
-import { Soak } from "./soak/soak.js";
+import { runSoak } from "./soak/soak.js";
 
-const HELP = `Usage: npm run soak -- --minutes N [options]
+const options = parseOptions({
+  command: "soak",
+  about:
+    "Traders at a third of saturation, bots, short-lived and slow readers, attacks, snapshots and\n" +
+    "restarts by SIGTERM and SIGKILL. Fails when memory, handles, bytes an order or p99 grow, when\n" +
+    "an acknowledged order is missing after a restart, or when verify does not agree.",
+  numbers: { minutes: ["length", 60] },
+  texts: { write: "also write the table to this file, as Markdown" },
+  switches: { "without-attacks": "load, readers and restarts alone" },
+});
 
-Traders at a third of saturation, bots, readers that come and go, slow readers, attacks, snapshots
-and restarts, by signal and by kill -9. Fails when memory, handles, bytes an order or p99 grow, when
-an acknowledged order is missing after a restart, or when verify does not agree.
-
-  --minutes N         length (60)
-  --write FILE        the table as Markdown, too
-  --without-attacks   the load, readers and restarts alone
-  --json              samples and findings as one JSON object
-  --help, -h          this text
-`;
-
-// Ended by a signal, it leaves no process and no folder.
+// On a signal the exit handlers end all processes and remove the folder.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 
-const flags = flagsOf();
-if (flags.help === true) process.stdout.write(HELP);
-else await main();
-
-function flagsOf() {
-  try {
-    return parseArgs({
-      options: {
-        minutes: { type: "string", default: "60" },
-        write: { type: "string" },
-        "without-attacks": { type: "boolean" },
-        json: { type: "boolean" },
-        help: { type: "boolean", short: "h" },
-      },
-    }).values;
-  } catch (error) {
-    return refuse(error instanceof Error ? error.message : String(error));
-  }
-}
-
-async function main(): Promise<void> {
-  if (!/^[1-9][0-9]{0,4}$/.test(flags.minutes)) {
-    refuse(`--minutes: "${flags.minutes}" is not a whole number above 0`);
-  }
-  const withAttacks = flags["without-attacks"] !== true;
-  const result = await Soak.run({ minutes: Number(flags.minutes), withAttacks });
-  const page = soakPage(result);
-  if (flags.write !== undefined) writeFileSync(flags.write, page);
-  console.log(flags.json === true ? JSON.stringify(result) : page);
-  if (result.findings.some(isFault) || result.faults.length > 0) process.exitCode = 1;
-}
+const withAttacks = !options.has("without-attacks");
+const result = await runSoak({ minutes: options.number("minutes"), withAttacks });
+const page = soakPage(result);
+const file = options.text("write");
+if (file !== undefined) writeFileSync(file, page);
+console.log(options.has("json") ? JSON.stringify(result) : page);
+if (result.findings.some(isFault) || result.faults.length > 0) process.exitCode = 1;

@@ -1,36 +1,30 @@
 /**
- * The streams: their size, their fan-out, orders over sockets, and what a thousand readers cost the
- * order path.
+ * The streams: their size, their fan-out, and what a thousand readers cost the order path.
  *
  *   npm run bench:streams [-- --help]
- *
- * Servers, readers and load are processes of their own on this machine. What is compared takes turns
- * within one run, so that a noisy moment hits both.
  */
-import { benchOptions } from "./options.js";
-import { withGateway } from "./orders/gateway.js";
-import { OrderPath, type PacedResult, undisturbedMs } from "./orders/order-path.js";
-import { perSecond } from "./orders/processes.js";
-import { median, percentile, progress, Report } from "./report.js";
-import { measureEntry } from "./streams/entry.js";
-import { measureFanOut, startReadersElsewhere } from "./streams/fan-out.js";
+import { type Gateway, withGateway } from "./harness/gateway.js";
+import { signInMany } from "./harness/http.js";
+import { type LoadResult, withLoad } from "./harness/load.js";
+import { parseOptions } from "./harness/options.js";
+import { median, progress, Report } from "./harness/report.js";
+import { measureFanOut } from "./streams/fan-out.js";
 import { measureSizes, SIZES_LEAVE_OUT } from "./streams/sizes.js";
+import { startReaders } from "./streams/start-readers.js";
 
-const options = benchOptions({
+const options = parseOptions({
   command: "bench:streams",
-  about: "Bytes of the book stream, its fan-out, orders over sockets and beside its readers.",
-  amounts: {
-    sockets: { about: "readers of the book", full: 1_000, short: 1_000 },
-    fanouts: { about: "frames sent to all of them", full: 100, short: 40 },
-    count: { about: "orders of a turn with or without the readers", full: 2_500, short: 1_500 },
-    rounds: { about: "turns of each, of which the middle one counts", full: 11, short: 5 },
-    entries: { about: "turns of 400 orders over REST and over sockets", full: 60, short: 15 },
+  about: "Bytes of the book stream, its fan-out, and orders with and without readers.",
+  numbers: {
+    sockets: ["readers of the book", 1_000, 1_000],
+    fanouts: ["frames sent to all of them", 100, 40],
+    count: ["orders of a turn with or without the readers", 2_500, 1_500],
+    rounds: ["turns of each, of which the middle one counts", 11, 5],
   },
 });
-const { sockets: SOCKETS, fanouts: FANOUTS, count: COUNT, rounds: ROUNDS } = options.amounts;
-const { entries: ENTRIES } = options.amounts;
-
-/** From which the rate is taken. */
+const SOCKETS = options.number("sockets");
+const CONNECTIONS = 16;
+const PACED_CONNECTIONS = 64;
 const SATURATING_ORDERS = 6_000;
 
 const report = new Report("streams", [
@@ -39,110 +33,49 @@ const report = new Report("streams", [
   ...SIZES_LEAVE_OUT,
 ]);
 
-type Readers = Awaited<ReturnType<typeof startReadersElsewhere>>;
-
-/** Turns of paced orders, and what became of them. */
-class Turns {
-  private readonly turns: PacedResult[] = [];
-  private readonly framesASecond: number[] = [];
-
-  constructor(private readonly readers: Readers) {}
-
-  async take(path: OrderPath, rate: number): Promise<void> {
-    const before = await this.framesRead();
-    this.turns.push(await path.paced(COUNT, rate));
-    this.framesASecond.push(((await this.framesRead()) - before) / SOCKETS / (COUNT / rate));
-  }
-
-  /** That each reader got, in the middle turn. */
-  get frameRate(): number {
-    return median(this.framesASecond);
-  }
-
-  /** Since due, of the middle turn. */
-  middle(share: number): number {
-    return median(this.eachTurn(share));
-  }
-
-  /** Since due, of all orders that the machine did not slow down. */
-  leftAlone(share: number): number {
-    return percentile(undisturbedMs(this.turns, "dueLatenciesMs"), share);
-  }
-
-  get late(): number {
-    return median(this.turns.map(({ latenessMs }) => percentile(latenessMs, 0.99)));
-  }
-
-  /** The p99 of every turn, so that nobody has to take the middle one's word. */
-  toString(): string {
-    return this.eachTurn(0.99)
-      .map((ms) => ms.toFixed(1))
-      .join(" ");
-  }
-
-  private async framesRead(): Promise<number> {
-    return Number((await this.readers.ask("count")).frames);
-  }
-
-  private eachTurn(share: number): number[] {
-    return this.turns.map(({ dueLatenciesMs }) => percentile(dueLatenciesMs, share));
-  }
-}
-
 /**
- * At a third of saturation: readers take their share of the processor, not of the orders' time. The
- * sockets stay open throughout; they join the stream and leave it again from turn to turn, many
- * times and in the order a-b-b-a, so that a drift of the machine or one bad moment hits both.
+ * At a third of saturation. The sockets stay open; they leave the stream and join it again from turn
+ * to turn in the order a-b-b-a, so that a drift of the machine affects both.
  */
-async function measureReaders(path: OrderPath): Promise<void> {
-  await path.saturate(4_000);
-  const rate = Math.floor(perSecond(await path.saturate(SATURATING_ORDERS)) / 3);
-  const { port } = path;
-  const stream = { port, sockets: SOCKETS, subscribe: "book.BTCUSD" };
-  const readers = await startReadersElsewhere(stream);
-  const beside = new Turns(readers);
-  const without = new Turns(readers);
-  try {
-    await path.paced(COUNT, rate);
-    await readers.ask("leave");
-    await path.paced(COUNT, rate);
-    for (let round = 1; round <= ROUNDS; round++) {
-      progress(`streams: orders beside ${SOCKETS} readers, round ${round} of ${ROUNDS} …`);
-      const isBesideFirst = round % 2 === 0;
-      if (isBesideFirst) await beside.take(path, rate);
-      else await without.take(path, rate);
-      await readers.ask(isBesideFirst ? "leave" : "join");
-      if (isBesideFirst) await without.take(path, rate);
-      else await beside.take(path, rate);
+async function ordersWithReaders({ port }: Gateway): Promise<void> {
+  const address = { port };
+  const [count, rounds] = [options.number("count"), options.number("rounds")];
+  const turns: Record<"with" | "without", LoadResult[]> = { with: [], without: [] };
+  const framesPerSecond: number[] = [];
+  const rate = await withLoad(async (open) => {
+    const send = await signInMany(address, CONNECTIONS);
+    const closed = await open({ address, send, connections: CONNECTIONS });
+    const paced = await open({ address, send, connections: PACED_CONNECTIONS });
+    await closed.saturate(SATURATING_ORDERS);
+    const third = Math.floor((await closed.saturate(SATURATING_ORDERS)).perSecond / 3);
+    const readers = await startReaders(address, SOCKETS, "book.BTCUSD");
+    for (let turn = 0; turn < 2 * rounds; turn++) {
+      if (turn % 2 === 0) progress(`streams: readers, round ${turn / 2 + 1} of ${rounds} …`);
+      const isRead = turn % 4 === 0 || turn % 4 === 3;
+      if (turn % 2 === 1) await readers.call("send", isRead ? "subscribe" : "unsubscribe");
+      if (turn === 0) await paced.paced(count, third);
+      const before = await readers.call("count");
+      turns[isRead ? "with" : "without"].push(await paced.paced(count, third));
+      const frames = (await readers.call("count")) - before;
+      if (isRead) framesPerSecond.push(frames / SOCKETS / (count / third));
     }
-  } finally {
     await readers.stop();
+    return third;
+  });
+  const middle = (of: readonly LoadResult[], since: "due" | "late", at: "p50" | "p99"): number =>
+    median(of.map((turn) => turn[since][at]));
+  for (const at of ["p99", "p50"] as const) {
+    const [read, unread] = [middle(turns.with, "due", at), middle(turns.without, "due", at)];
+    const metric = `orders at ${rate}/s with ${SOCKETS} readers, ${at} since due`;
+    const against = `without ${unread.toFixed(2)} ms${at === "p99" ? ", bar 1.5×" : ""}`;
+    report.add(metric, read, "ms", against, read / unread);
   }
-  progress(`p99 of each turn without readers: ${without} ms`);
-  progress(`p99 of each turn beside readers:  ${beside} ms`);
-  const name = `orders at ${rate}/s beside ${SOCKETS} readers`;
-  for (const [share, bar] of [
-    [0.99, ", bar 1.5×"],
-    [0.5, ""],
-  ] as const) {
-    const percent = `p${share * 100} since due`;
-    const add = (metric: string, busy: number, calm: number): void =>
-      report.add(metric, busy, "ms", `without ${calm.toFixed(2)} ms${bar}`, busy / calm);
-    add(`${name}, ${percent}`, beside.middle(share), without.middle(share));
-    const undisturbed = "  of these, orders that the machine did not slow down";
-    add(undisturbed, beside.leftAlone(share), without.leftAlone(share));
-  }
-  report.detail("  book frames that each reader got", beside.frameRate, "frames/s");
-  const late = `without ${without.late.toFixed(2)} ms`;
-  report.detail("  the load's own lateness, p99", beside.late, "ms", late);
+  report.detail("  book frames of each reader", median(framesPerSecond), "frames/s");
+  const against = `without ${middle(turns.without, "late", "p99").toFixed(2)} ms`;
+  report.detail("  lateness of the load, p99", middle(turns.with, "late", "p99"), "ms", against);
 }
 
 await report.step("sizes", () => measureSizes(report));
-await report.step("fan-out", () => measureFanOut(report, SOCKETS, FANOUTS));
-await report.step("order entry", () =>
-  withGateway(({ origin }) => measureEntry(report, origin, ENTRIES)),
-);
-await report.step("orders beside readers", () =>
-  withGateway(async ({ origin }) => measureReaders(await OrderPath.signedIn(origin))),
-);
-report.print(options.json);
+await report.step("fan-out", () => measureFanOut(report, SOCKETS, options.number("fanouts")));
+await report.step("orders with readers", () => withGateway(ordersWithReaders));
+report.print(options.has("json"));

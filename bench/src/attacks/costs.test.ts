@@ -6,40 +6,42 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Gateway, startGateway } from "../orders/gateway.js";
-import { stop } from "../orders/processes.js";
-import { type SignedIn, signIn } from "../orders/sign-in.js";
+import { Gateway } from "../harness/gateway.js";
+import { type Account, signInMany } from "../harness/http.js";
 import { ATTACK_KINDS, type Attack } from "./attack.js";
-import { type BoundedResult, sendBounded } from "./bounded.js";
-import { ATTACKS } from "./kinds/combined.js";
+import { ATTACKS, attackNamed } from "./table.js";
+import type { Tally } from "./wire/line.js";
+import { Network } from "./wire/network.js";
 
-/** Of one attack: enough for every defence to show, little enough for all of them in a minute. */
+/** Per attack: enough for every defence to take effect, little enough for all in a minute. */
 const BOUNDS = { bytes: 524_288, writes: 400, connections: 40, milliseconds: 120 };
 const VETERANS = 8;
-/** The least that the table of costs has for a connection, and for a request whatever its answer. */
+/** Between the last byte and the end of the last connection. */
+const DRAIN_MS = 10_000;
+/** The lowest cost of a connection, and of a request whatever its answer. */
 const LEAST_PER_CONNECTION = 100e-6;
 const LEAST_PER_ANSWER = 90e-6;
 /** Collected at most once a second. */
 const METRICS_AGE_MS = 1_100;
-/** Their bodies are refused for want of a live token or for their length. */
+/** Their bodies are refused because the token is not valid or the body too long. */
 const NEVER_PARSED = ["orders-without-token", "orders-wrong-token", "json-fraction-of-zeros"];
 
 let folder = "";
 let log = 0;
 let gateway: Gateway;
-const veterans: SignedIn[] = [];
+let veterans: readonly Account[] = [];
 let addresses = 1;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "perpgate-costs-"));
   log = openSync(join(folder, "venue.log"), "a");
   const configuration = { metrics: { port: false } };
-  gateway = await startGateway({ folder, log, configuration, flags: ["--no-bots"] });
-  for (let i = 0; i < VETERANS; i++) veterans.push(await signIn(gateway.origin));
+  gateway = await Gateway.start({ folder, log, configuration, flags: ["--no-bots"] });
+  veterans = await signInMany({ port: gateway.port }, VETERANS);
 });
 
 afterAll(async () => {
-  await stop(gateway.child);
+  await gateway.stop();
   closeSync(log);
   rmSync(folder, { recursive: true, force: true });
 });
@@ -50,11 +52,22 @@ async function metrics(): Promise<(name: string) => number> {
   return (name) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1] ?? Number.NaN);
 }
 
-/** From an address of its own, so that no attack finds its budget used up by another. */
-function send(attack: Attack): Promise<BoundedResult> {
+interface BoundedResult {
+  readonly tally: Tally;
+  /** Connections that the server had not closed after the client's FIN. */
+  readonly leftOpen: number;
+}
+
+/** From a new client address, so that no attack finds its budget used up by another. */
+async function send({ prepare }: Attack): Promise<BoundedResult> {
   addresses++;
   const localAddress = `127.0.${addresses >> 8}.${addresses & 255}`;
-  return sendBounded(attack, { port: gateway.port, localAddress }, BOUNDS, veterans);
+  const address = { port: gateway.port, localAddress };
+  const traffic = await prepare({ address, veterans });
+  const network = new Network(address, BOUNDS);
+  await traffic(network);
+  const leftOpen = await network.drain(DRAIN_MS);
+  return { tally: network.tally, leftOpen };
 }
 
 function httpAnswers({ tally }: BoundedResult): number {
@@ -74,7 +87,7 @@ test.each(ATTACK_KINDS)(
       expect(result.leftOpen, `${attack.name}: connections left open`).toBe(0);
       least += (connections - notConnected) * LEAST_PER_CONNECTION;
       least += httpAnswers(result) * LEAST_PER_ANSWER;
-      expect(gateway.child.exitCode, attack.name).toBeNull();
+      expect(gateway.isAlive, attack.name).toBe(true);
     }
     const after = await metrics();
     const charged = "perpgate_cost_seconds_total";
@@ -87,9 +100,7 @@ test.each(ATTACK_KINDS)(
 test("bodies of strangers, and bodies that are too long: none of their bytes reaches the parser", async () => {
   const before = await metrics();
   for (const name of NEVER_PARSED) {
-    const attack = ATTACKS.find((one) => one.name === name);
-    if (attack === undefined) throw new Error(`there is no attack ${name}`);
-    const { tally } = await send(attack);
+    const { tally } = await send(attackNamed(name));
     expect(tally.bytesSent, name).toBeGreaterThan(0);
   }
   const parsed = "perpgate_parsed_bytes_total";
@@ -98,9 +109,7 @@ test("bodies of strangers, and bodies that are too long: none of their bytes rea
 
 test("a flood of refusals: a few lines of the log, not one each", async () => {
   const bytesBefore = readFileSync(join(folder, "venue.log")).length;
-  const attack = ATTACKS.find(({ name }) => name === "orders-without-token");
-  if (attack === undefined) throw new Error("the attack is gone");
-  const answers = httpAnswers(await send(attack));
+  const answers = httpAnswers(await send(attackNamed("orders-without-token")));
   const lines = readFileSync(join(folder, "venue.log")).subarray(bytesBefore).toString();
   const refusals = lines.split("\n").filter((line) => line.includes('"status":401')).length;
   expect(answers).toBeGreaterThan(100);

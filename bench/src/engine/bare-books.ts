@@ -1,24 +1,15 @@
 /**
- * Books without margin, sessions or events, all behind one interface: the engine's own ladders, the
- * npm package nodejs-order-book, and a book of sorted plain objects as most people would write it.
+ * Books without margin, sessions or events behind one interface: the engine's ladders, the npm package
+ * nodejs-order-book, and a straightforward book of sorted plain objects.
  */
-import {
-  Ladder,
-  LEVEL_NEXT,
-  LINKS,
-  NONE,
-  ORDER,
-  ORDER_WORDS,
-  OrderStore,
-  UndoLog,
-} from "@perpgate/engine/parts";
+import { Ladder, ORDER, ORDER_WORDS, OrderStore, UndoLog } from "@perpgate/engine/parts";
 import { OrderBook } from "nodejs-order-book";
 
 export interface BareBook {
   /** Rests an order that does not cross. */
   place(id: number, isBid: boolean, ticks: number, lots: number): void;
   cancel(id: number): void;
-  /** Takes lots from the other side; answers what it got. */
+  /** Takes lots from the other side; returns how many it got. */
   cross(isBid: boolean, lots: number): number;
 }
 
@@ -100,7 +91,7 @@ interface PlainLevel {
   readonly orders: { id: number; lots: number }[];
 }
 
-/** Arrays of level objects kept sorted by splicing, a Map from id to its place. */
+/** Arrays of levels kept sorted by splicing, and a Map from order id to side and price. */
 export class PlainBook implements BareBook {
   private readonly bids: PlainLevel[] = [];
   private readonly asks: PlainLevel[] = [];
@@ -159,19 +150,4 @@ export class PlainBook implements BareBook {
     }
     return low;
   }
-}
-
-/** Live order ids of a ladder book, for choosing what to cancel. */
-export function liveIds(book: LadderBook): number[] {
-  const ids: number[] = [];
-  for (const ladder of [book.bids, book.asks]) {
-    for (let i = 0; i < ladder.count; i++) {
-      let row = ladder.firstOrderAt(i);
-      while (row !== NONE) {
-        ids.push(book.orders.table.data[row * ORDER_WORDS + ORDER.ID]!);
-        row = book.orders.links[row * LINKS + LEVEL_NEXT]!;
-      }
-    }
-  }
-  return ids;
 }

@@ -1,10 +1,9 @@
 /**
- * A stream of operations on a bare book, made once and given to every contestant. The book starts
- * with one order on each of `levels` prices. Then 48 % places, 40 % cancels (of a random live
- * order), 12 % crosses, which keeps its size; a place lies `reach × u⁴` ticks behind the touch (u uniform), so half of
- * them fall within the first 6 % of the reach, as real flow does.
+ * A stream of operations on a bare book, made once and applied to every contestant. The book starts
+ * with one order on each of `levels` prices. Then 48 % places, 40 % cancels of a random live order and
+ * 12 % crosses, which keeps its size. A place is `reach × u⁴` ticks behind the touch (u uniform), so
+ * half of them fall within the first 6 % of the reach, as in real flow.
  */
-
 import { Random } from "@perpgate/protocol/random";
 import type { BareBook } from "./bare-books.js";
 import { LadderBook } from "./bare-books.js";
@@ -38,24 +37,24 @@ export class BookOperations {
     this.lots = new Float64Array(capacity);
     const random = new Random(seed);
     const book = new LadderBook();
-    const live = new LiveOrders();
+    const live: number[] = [];
     const place = (isBid: boolean, depth: number): void => {
       const ticks = isBid ? MIDDLE - 1 - depth : MIDDLE + 1 + depth;
       const id = this.length + 1;
       const lots = 1 + random.below(20);
       this.push(PLACE, id, isBid, ticks, lots);
       book.place(id, isBid, ticks, lots);
-      live.add(id);
+      live.push(id);
     };
     for (let i = 0; i < levels; i++) place(i % 2 === 0, i >> 1);
     this.opening = this.length;
     while (this.length < capacity) {
       const dice = random.next();
       const isBid = random.next() < 0.5;
-      if (dice < 0.48 || live.count < 100) {
+      if (dice < 0.48 || live.length < 100) {
         place(isBid, Math.floor(reach * random.next() ** 4));
       } else if (dice < 0.88) {
-        const id = live.take(random);
+        const id = takeRandom(live, random);
         this.push(CANCEL, id, false, 0, 0);
         book.cancel(id);
       } else {
@@ -94,23 +93,11 @@ export class BookOperations {
   }
 }
 
-/** Ids to draw from. Some have filled meanwhile: canceling those is part of every real flow. */
-class LiveOrders {
-  private readonly ids: number[] = [];
-
-  get count(): number {
-    return this.ids.length;
-  }
-
-  add(id: number): void {
-    this.ids.push(id);
-  }
-
-  take(random: Random): number {
-    const at = random.below(this.ids.length);
-    const id = this.ids[at]!;
-    this.ids[at] = this.ids[this.ids.length - 1]!;
-    this.ids.pop();
-    return id;
-  }
+/** Removes a random id. Some have filled meanwhile: canceling those is part of real flow. */
+function takeRandom(ids: number[], random: Random): number {
+  const at = random.below(ids.length);
+  const id = ids[at]!;
+  ids[at] = ids[ids.length - 1]!;
+  ids.pop();
+  return id;
 }

@@ -1,10 +1,29 @@
 /**
- * Whether something grew. Each quantity has a slope, a stated bound and the reason for the bound:
- * a base that no healthy venue reaches, plus what the noise of so short a run may look like.
+ * Whether something grew. Each quantity has a slope and a bound: a base that no healthy venue reaches,
+ * plus the noise of a run of this length.
  */
-import { median } from "../report.js";
-import type { Restart, Sample } from "./samples.js";
-import { lowest, type Point, slopeOf } from "./slope.js";
+import type { ProcessFigures } from "../harness/gateway.js";
+import { median } from "../harness/report.js";
+import type { Found, LoadWindow } from "./load.js";
+
+export interface Sample {
+  /** Since the soak began. */
+  readonly atMs: number;
+  /** Which process of the venue, from 0, and for how long it has run. */
+  readonly life: number;
+  readonly ageMs: number;
+  readonly venue: ProcessFigures & { readonly heapBytes: number; readonly folderBytes: number };
+  readonly load: LoadWindow;
+  /** Attacked within this window or the one before. */
+  readonly isAttacked: boolean;
+}
+
+/** The end of one process and the start of the next. */
+export interface Restart extends Found {
+  readonly signal: "SIGTERM" | "SIGKILL";
+  readonly code: number | null;
+  readonly readyMs: number;
+}
 
 export interface Finding {
   readonly what: string;
@@ -12,17 +31,17 @@ export interface Finding {
   readonly slope: string;
   readonly bound: string;
   readonly isGrowing: boolean;
-  /** False where no process lived long enough to say. */
+  /** False if no process ran long enough. */
   readonly isJudged: boolean;
 }
 
 const HOUR_MS = 3_600_000;
 const MB = 1e6;
 const SEGMENT_BYTES = 64 * 2 ** 20;
-/** A process fills its caches and rings first: this share of its life, at least a minute, does not count. */
+/** A process first fills its caches and rings: this share of its life, at least a minute, is left out. */
 const WARM_UP_SHARE = 0.4;
 const WARM_UP_MS = 60_000;
-/** Under load the venue collects all of its garbage about twice a minute: less shows the teeth alone. */
+/** Under load there is a full garbage collection about twice a minute; a shorter window may have none. */
 const WINDOW_MS = 60_000;
 /** Windows of a life that make a slope. */
 const LEAST_WINDOWS = 4;
@@ -32,39 +51,28 @@ interface Judged {
   readonly unit: string;
   readonly scale: number;
   readonly of: (sample: Sample) => number;
-  /** Per hour, and what one life's slope may be wrong by over its whole span. */
   readonly basePerHour: number;
+  /** The error of one life's slope over its whole span. */
   readonly noise: number;
 }
 
+const MEMORY = { unit: "MB", scale: MB };
 const WITHIN_A_LIFE: readonly Judged[] = [
   {
-    what: "memory without mapped files",
-    unit: "MB",
-    scale: MB,
+    ...{ what: "memory without mapped files", ...MEMORY, basePerHour: 48 * MB, noise: 12 * MB },
     of: ({ venue }) => venue.anonymousBytes,
-    basePerHour: 48 * MB,
-    noise: 12 * MB,
   },
   {
-    what: "heap in use",
-    unit: "MB",
-    scale: MB,
+    ...{ what: "heap in use", ...MEMORY, basePerHour: 24 * MB, noise: 8 * MB },
     of: ({ venue }) => venue.heapBytes,
-    basePerHour: 24 * MB,
-    noise: 8 * MB,
   },
   {
-    what: "open handles",
-    unit: "",
-    scale: 1,
+    ...{ what: "open handles", unit: "", scale: 1, basePerHour: 12, noise: 6 },
     of: ({ venue }) => venue.openFiles,
-    basePerHour: 12,
-    noise: 6,
   },
 ];
 
-/** What the soak fails by. */
+/** Whether the soak fails because of it. */
 export function isFault({ isGrowing, isJudged }: Finding): boolean {
   return isGrowing && isJudged;
 }
@@ -189,4 +197,32 @@ function ofRestart({ signal, code, readyMs, looked, missing }: Restart, i: numbe
 
 function spanOf(points: readonly Point[]): number {
   return (points.at(-1)?.x ?? 0) - (points[0]?.x ?? 0);
+}
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/**
+ * Change of y per unit of x, as the median of the slopes of all pairs of points (Theil–Sen), which
+ * single outliers do not decide; 0 of fewer than two points.
+ */
+export function slopeOf(points: readonly Point[]): number {
+  const slopes: number[] = [];
+  for (const [i, a] of points.entries()) {
+    for (const b of points.slice(i + 1)) if (b.x !== a.x) slopes.push((b.y - a.y) / (b.x - a.x));
+  }
+  return median(slopes);
+}
+
+/** The lowest point of each window of `width`: garbage that is not collected yet is no growth. */
+export function lowest(points: readonly Point[], width: number): Point[] {
+  const windows = new Map<number, Point>();
+  for (const point of points) {
+    const window = Math.floor(point.x / width);
+    const held = windows.get(window);
+    if (held === undefined || point.y < held.y) windows.set(window, point);
+  }
+  return [...windows.values()];
 }

@@ -1,22 +1,12 @@
 /**
- * The load of the soak, a process of its own: traders from as many client addresses, at saturation
- * first, then at a fixed rate. Told that the venue is down it sends nothing; told that it is up again
- * it looks for what was acknowledged before, and goes on.
+ * The load of the soak, a process: traders from as many client addresses, first at saturation, then at
+ * a fixed rate. `down` stops the sending; `up` looks for what was acknowledged before and resumes.
  */
-import { setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { attackerAccount as accountFrom } from "../attacks/kinds/accounts.js";
-import { remoteTarget } from "../attacks/trial/remote-target.js";
-import { percentile } from "../report.js";
+import { raisePriority, serve } from "../harness/child.js";
+import { ask, signIn } from "../harness/http.js";
+import { Latencies } from "../harness/report.js";
 import { field, SoakTrader } from "./trader.js";
-
-export type LoadRequest =
-  | { readonly do: "start"; readonly port: number; readonly traders: number }
-  | { readonly do: "saturate"; readonly milliseconds: number }
-  | { readonly do: "pace"; readonly perSecond: number }
-  | { readonly do: "window" }
-  | { readonly do: "down" }
-  | { readonly do: "up"; readonly port: number };
 
 export interface LoadWindow {
   readonly answered: number;
@@ -37,14 +27,13 @@ export interface Found {
 
 const TICK_MS = 2;
 const RECONNECT_MS = 20;
-const HIGH_PRIORITY = -10;
 /** Reads a second of one account are limited; all accounts look at the same time. */
 const LOOK_PAUSE_MS = 25;
 
 class Load {
   private readonly traders: SoakTrader[] = [];
   private readonly idle: SoakTrader[] = [];
-  private latenciesMs: number[] = [];
+  private latencies = new Latencies();
   private refused: Record<string, number> = {};
   private port = 0;
   private perSecond = 0;
@@ -56,9 +45,8 @@ class Load {
   async start(port: number, count: number): Promise<void> {
     this.port = port;
     for (let i = 0; i < count; i++) {
-      const localAddress = addressOf(i);
-      const account = await accountFrom(remoteTarget({ port, localAddress }, []));
-      const trader = new SoakTrader(account, localAddress);
+      const localAddress = `127.1.${Math.floor(i / 250)}.${1 + (i % 250)}`;
+      const trader = new SoakTrader(await signIn({ port, localAddress }), localAddress);
       trader.connect(port);
       this.traders.push(trader);
       this.idle.push(trader);
@@ -66,20 +54,18 @@ class Load {
     setInterval(() => this.tick(), TICK_MS);
   }
 
-  /** All traders busy; accepted operations a second. */
+  /** All traders busy; returns the accepted operations a second. */
   async saturate(milliseconds: number): Promise<number> {
     const startedMs = performance.now();
-    const busy = async (trader: SoakTrader): Promise<number> => {
-      let done = 0;
+    let accepted = 0;
+    const keepBusy = async (trader: SoakTrader): Promise<void> => {
       while (performance.now() - startedMs < milliseconds) {
         const status = await new Promise<number>((resolve) => trader.operate(resolve));
-        if (status === 200) done++;
+        if (status === 200) accepted++;
       }
-      return done;
     };
-    const done = await Promise.all(this.traders.map(busy));
-    const seconds = (performance.now() - startedMs) / 1_000;
-    return done.reduce((sum, each) => sum + each, 0) / seconds;
+    await Promise.all(this.traders.map(keepBusy));
+    return (1_000 * accepted) / (performance.now() - startedMs);
   }
 
   pace(perSecond: number): void {
@@ -88,19 +74,13 @@ class Load {
   }
 
   window(): LoadWindow {
-    const { latenciesMs } = this;
+    const { count, p50, p99, max } = this.latencies.summary();
     const lost = this.traders.reduce((sum, trader) => sum + trader.takeLosses(), 0);
     const refused = { ...this.refused, ...(lost > 0 ? { "connections lost": lost } : {}) };
-    this.latenciesMs = [];
+    this.latencies = new Latencies();
     this.refused = {};
-    return {
-      answered: latenciesMs.length,
-      p50Ms: percentile(latenciesMs, 0.5),
-      p99Ms: percentile(latenciesMs, 0.99),
-      maxMs: Math.max(0, ...latenciesMs),
-      orders: this.traders.reduce((sum, { orders }) => sum + orders, 0),
-      refused,
-    };
+    const orders = this.traders.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
+    return { answered: count, p50Ms: p50, p99Ms: p99, maxMs: max, orders, refused };
   }
 
   down(): void {
@@ -110,27 +90,25 @@ class Load {
 
   async up(port: number): Promise<Found> {
     this.port = port;
-    const found = await Promise.all(this.traders.map((trader, i) => this.lookFor(trader, i)));
+    const missing = await Promise.all(this.traders.map((trader) => this.missingOf(trader)));
     for (const trader of this.traders) trader.connect(port);
     this.nextDueMs = performance.now();
     this.isDown = false;
-    return {
-      looked: found.reduce((sum, { looked }) => sum + looked, 0),
-      missing: found.flatMap(({ missing }) => missing),
-    };
+    const looked = this.traders.reduce((sum, { sample }) => sum + sample.length, 0);
+    return { looked, missing: missing.flat() };
   }
 
-  private async lookFor(trader: SoakTrader, i: number): Promise<Found> {
-    const target = remoteTarget({ port: this.port, localAddress: addressOf(i) }, []);
+  private async missingOf({ sample, token, localAddress }: SoakTrader): Promise<string[]> {
     const missing: string[] = [];
-    for (const { orderId, nonce } of trader.sample) {
-      const { status, text } = await target.get(`/v1/orders/${orderId}`, trader.token);
+    for (const { orderId, nonce } of sample) {
+      const address = { port: this.port, localAddress };
+      const { status, text } = await ask(address, `/v1/orders/${orderId}`, { token });
       const isFound = status === 200 && field(JSON.parse(text), "nonce") === nonce;
       if (!isFound)
         missing.push(`order ${orderId}, nonce ${nonce}: ${status} ${text.slice(0, 80)}`);
       await sleep(LOOK_PAUSE_MS);
     }
-    return { looked: trader.sample.length, missing };
+    return missing;
   }
 
   private tick(): void {
@@ -152,7 +130,7 @@ class Load {
   private send(trader: SoakTrader, dueMs: number): void {
     trader.operate((status, code) => {
       this.idle.push(trader);
-      this.latenciesMs.push(performance.now() - dueMs);
+      this.latencies.record(performance.now() - dueMs);
       if (status === 200) return;
       const kind = `${status} ${code}`;
       this.refused[kind] = (this.refused[kind] ?? 0) + 1;
@@ -160,43 +138,16 @@ class Load {
   }
 }
 
-function addressOf(trader: number): string {
-  return `127.1.${Math.floor(trader / 250)}.${1 + (trader % 250)}`;
-}
-
-function preferThisProcess(): void {
-  try {
-    setPriority(HIGH_PRIORITY);
-  } catch {
-    // Only some users may; the load then waits for a core like everybody else.
-  }
-}
-
-preferThisProcess();
 const load = new Load();
+const handlers = {
+  start: (port: number, traders: number) => load.start(port, traders),
+  saturate: (milliseconds: number) => load.saturate(milliseconds),
+  pace: (perSecond: number) => load.pace(perSecond),
+  window: () => load.window(),
+  down: () => load.down(),
+  up: (port: number) => load.up(port),
+};
+export type SoakLoadHandlers = typeof handlers;
 
-async function answer(request: LoadRequest): Promise<unknown> {
-  switch (request.do) {
-    case "start":
-      await load.start(request.port, request.traders);
-      return "done";
-    case "saturate":
-      return load.saturate(request.milliseconds);
-    case "pace":
-      load.pace(request.perSecond);
-      return "done";
-    case "window":
-      return load.window();
-    case "down":
-      load.down();
-      return "done";
-    case "up":
-      return load.up(request.port);
-  }
-}
-
-process.on("message", (request: LoadRequest) => {
-  void answer(request).then((result) => process.send?.(result));
-});
-// The process that started this one is gone.
-process.once("disconnect", () => process.exit());
+raisePriority();
+serve(handlers);

@@ -1,51 +1,43 @@
 /**
- * Readers of the soak, a process of their own: sockets that come, read the streams of a market for
- * some seconds and leave, and a few that subscribe and never read. Told a port, they leave the one
- * before.
+ * Readers of the soak, a process: sockets that connect, read the streams of a market for some seconds
+ * and leave, and a few that subscribe and never read.
  */
-import { message, upgrade } from "../attacks/wire/frames.js";
 import type { Line } from "../attacks/wire/line.js";
 import { Network } from "../attacks/wire/network.js";
+import { serve } from "../harness/child.js";
+import { message, upgrade } from "../harness/wire.js";
 
-export interface ReadersPlan {
-  readonly port: number;
-}
-
-const COMING_AND_GOING = 24;
+const SHORT_LIVED = 24;
 const SLOW = 4;
 const STAY_MS = 8_000;
-const AGAIN_MS = 300;
-const LOCAL_ADDRESS = "127.0.0.1";
-const SLOW_ADDRESS = "127.3.0.1";
-const STREAMS = ["BTCUSD", "ETHUSD", "SOLUSD"].map((symbol) => [
-  `book.${symbol}`,
-  `trades.${symbol}`,
-  `ticker.${symbol}`,
-  `candles.${symbol}.1m`,
-]);
+const RECONNECT_MS = 300;
+const STREAMS = ["BTCUSD", "ETHUSD", "SOLUSD"].map((symbol) =>
+  ["book", "trades", "ticker"].map((kind) => `${kind}.${symbol}`).concat(`candles.${symbol}.1m`),
+);
 const UNBOUNDED = { bytes: Number.POSITIVE_INFINITY };
 
 /** Reads for a while, then leaves; another takes its place. */
-function comeAndGo(network: Network, number: number): void {
-  const again = (): void => void setTimeout(() => comeAndGo(network, number + 1), AGAIN_MS);
+function readForAWhile(network: Network, number: number): void {
+  const again = (): void => {
+    setTimeout(() => readForAWhile(network, number + 1), RECONNECT_MS);
+  };
+  const leave = (line: Line): void => {
+    if (!line.isOpen) return;
+    line.destroy();
+    again();
+  };
   network.open({
     onConnect: (line) => line.write(upgrade()),
     onStatus: (line, status) => {
       if (status !== "101") return;
       line.write(message({ op: "subscribe", streams: STREAMS[number % STREAMS.length] }));
-      setTimeout(() => leave(line, again), STAY_MS * Math.random());
+      setTimeout(() => leave(line), STAY_MS * Math.random());
     },
     onLost: again,
   });
 }
 
-function leave(line: Line, again: () => void): void {
-  if (!line.isOpen) return;
-  line.destroy();
-  again();
-}
-
-/** Never reads; the venue closes it once too much waits, or finds it silent. */
+/** Never reads; the venue closes it when too much is buffered, or because it is silent. */
 function readNothing(network: Network): void {
   const line = network.open({
     isUnread: true,
@@ -53,9 +45,9 @@ function readNothing(network: Network): void {
       opened.write(upgrade());
       opened.write(message({ op: "subscribe", streams: STREAMS.flat(), format: "plain" }));
     },
-    onLost: () => void setTimeout(() => readNothing(network), AGAIN_MS),
+    onLost: () => void setTimeout(() => readNothing(network), RECONNECT_MS),
   });
-  // A line that is not read does not learn that it was closed.
+  // A line that is not read does not notice that it was closed.
   setTimeout(() => {
     if (line === undefined || network.isOver) return;
     line.destroy();
@@ -63,23 +55,18 @@ function readNothing(network: Network): void {
   }, 4 * STAY_MS);
 }
 
-class Readers {
-  private networks: readonly Network[] = [];
-
-  moveTo({ port }: ReadersPlan): void {
-    for (const network of this.networks) network.close();
-    const readers = new Network({ port, localAddress: LOCAL_ADDRESS }, UNBOUNDED);
-    const slow = new Network({ port, localAddress: SLOW_ADDRESS }, UNBOUNDED);
-    this.networks = [readers, slow];
-    for (let i = 0; i < COMING_AND_GOING; i++) comeAndGo(readers, i);
+const networks: Network[] = [];
+const handlers = {
+  /** Leaves the server before, if any. */
+  connect: (port: number): void => {
+    for (const network of networks.splice(0)) network.close();
+    const readers = new Network({ port, localAddress: "127.0.0.1" }, UNBOUNDED);
+    const slow = new Network({ port, localAddress: "127.3.0.1" }, UNBOUNDED);
+    networks.push(readers, slow);
+    for (let i = 0; i < SHORT_LIVED; i++) readForAWhile(readers, i);
     for (let i = 0; i < SLOW; i++) readNothing(slow);
-  }
-}
+  },
+};
+export type SoakReadersHandlers = typeof handlers;
 
-const readers = new Readers();
-process.on("message", (plan: ReadersPlan) => {
-  readers.moveTo(plan);
-  process.send?.("done");
-});
-// The process that started this one is gone.
-process.once("disconnect", () => process.exit());
+serve(handlers);

@@ -1,7 +1,6 @@
 /** The table of a soak, in Markdown. */
-import { machine } from "../report.js";
-import { type Finding, isFault } from "./judgement.js";
-import type { Sample } from "./samples.js";
+import { machine, markdownRow } from "../harness/report.js";
+import { type Finding, isFault, type Sample } from "./judgement.js";
 
 export interface SoakResult {
   readonly minutes: number;
@@ -21,15 +20,15 @@ export function soakPage(result: SoakResult): string {
   const orders = samples.at(-1)?.load.orders ?? 0;
   const rows = findings.map((finding) => {
     const { what, level, slope, bound } = finding;
-    return row([what, level, slope, bound, verdictOf(finding)]);
+    return markdownRow([what, level, slope, bound, verdictOf(finding)]);
   });
   return [
     `${machine()}. ${minutes} minutes at ${rate.toFixed(0)} operations a second, a third of ` +
       `${saturation.toFixed(0)} at saturation; ${orders.toLocaleString("en-US")} orders ` +
       `acknowledged, ${attacks.length} attacks.`,
     "",
-    row(["quantity", "level", "change", "bound", "verdict"]),
-    row(["---", "---", "---", "---", "---"]),
+    markdownRow(["quantity", "level", "change", "bound", "verdict"]),
+    markdownRow(["---", "---", "---", "---", "---"]),
     ...rows,
     "",
     ...refusals(samples),
@@ -68,8 +67,4 @@ function refusals(samples: readonly Sample[]): string[] {
   if (counts.size === 0) return [];
   const listed = [...counts].map(([kind, count]) => `${count} × ${kind}`).join(", ");
   return [`Refused to the load, restarts included: ${listed}.`, ""];
-}
-
-function row(cells: readonly string[]): string {
-  return `| ${cells.join(" | ")} |`;
 }

@@ -1,73 +1,89 @@
 /**
- * One soak: the load, readers and attacks against a venue that is restarted again and again, and a
- * sample every few seconds.
+ * One soak: load, readers and attacks on a venue that is restarted repeatedly, and a sample every few
+ * seconds.
  */
-import type { ChildProcess } from "node:child_process";
+import { spawnSync } from "node:child_process";
+import { closeSync, lstatSync, openSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { firstMessage, forkScript, stop } from "../orders/processes.js";
-import { progress } from "../report.js";
-import { SoakAttacks } from "./attacks.js";
-import { judge } from "./judgement.js";
-import type { Found, LoadRequest, LoadWindow } from "./load.js";
+import { ATTACKS } from "../attacks/table.js";
+import type { AttackerHandlers } from "../attacks/trial/attacker.js";
+import { Child } from "../harness/child.js";
+import { Gateway, inFolder, MAIN, WITH_PROBE } from "../harness/gateway.js";
+import { type Account, signInMany } from "../harness/http.js";
+import { messageOf, progress } from "../harness/report.js";
+import { judge, type Restart, type Sample } from "./judgement.js";
+import type { SoakLoadHandlers } from "./load.js";
+import type { SoakReadersHandlers } from "./readers.js";
 import { progressLine, type SoakResult } from "./report.js";
-import type { Restart, Sample } from "./samples.js";
-import { SoakVenue } from "./venue.js";
 
-const LOAD = new URL("./load.js", import.meta.url);
-const READERS = new URL("./readers.js", import.meta.url);
+const ATTACKER = new URL("../attacks/trial/attacker.js", import.meta.url);
 const TRADERS = 64;
 const SATURATION_MS = 4_000;
 const SAMPLE_MS = 5_000;
-const ATTACK_EVERY_MS = 30_000;
 const PROGRESS_EVERY_MS = 60_000;
-/** A process lives for so long, at least two of them a soak. */
+/** Each process runs for about this time; a soak has at least two. */
 const LIFE_MINUTES = 10;
 const SIGNALS = ["SIGKILL", "SIGTERM"] as const;
+/** The defaults, with snapshots so often that every process takes some. */
+const CONFIGURATION = { snapshots: { everyMs: 20_000 } };
+const ATTACK_EVERY_MS = 30_000;
+const ATTACK_LIMITS = { milliseconds: 4_000, maxBytes: 128e6 };
+/** Coprime with the number of attacks, so that neighbours of the table do not follow each other. */
+const ATTACK_STRIDE = 37;
+const BLOCK_BYTES = 512;
 
 export interface SoakOptions {
   readonly minutes: number;
   readonly withAttacks: boolean;
 }
 
-export class Soak {
+export function runSoak(options: SoakOptions): Promise<SoakResult> {
+  return inFolder("soak", async (folder) => {
+    const log = openSync(join(folder, "venue.log"), "a", 0o600);
+    const start = { folder, log, configuration: CONFIGURATION, nodeFlags: WITH_PROBE };
+    const soak = new Soak(options, await Gateway.start(start));
+    try {
+      return await soak.run();
+    } finally {
+      await soak.close();
+      closeSync(log);
+    }
+  });
+}
+
+class Soak {
+  private readonly load = Child.start<SoakLoadHandlers>(new URL("./load.js", import.meta.url));
+  private readonly readers = Child.start<SoakReadersHandlers>(
+    new URL("./readers.js", import.meta.url),
+  );
   private readonly samples: Sample[] = [];
   private readonly restarts: Restart[] = [];
-  private readonly attacked: string[] = [];
+  private readonly attacks: string[] = [];
   private readonly faults: string[] = [];
   private readonly startedMs = performance.now();
+  /** Accounts of the attacker. */
+  private veterans: readonly Account[] = [];
+  private attacksBegun = 0;
   private attack: Promise<void> | undefined;
   private attackEndedMs = Number.NEGATIVE_INFINITY;
 
-  private constructor(
+  constructor(
     private readonly options: SoakOptions,
-    private readonly venue: SoakVenue,
-    private readonly load: ChildProcess,
-    private readonly readers: ChildProcess,
-    private readonly attacks: SoakAttacks,
+    private venue: Gateway,
   ) {}
 
-  static async run(options: SoakOptions): Promise<SoakResult> {
-    const venue = await SoakVenue.start();
-    const load = forkScript(LOAD, []);
-    const readers = forkScript(READERS, []);
-    try {
-      const attacks = await SoakAttacks.start(venue.port);
-      return await new Soak(options, venue, load, readers, attacks).run();
-    } finally {
-      await Promise.all([stop(load), stop(readers)]);
-      await venue.close();
-    }
-  }
-
-  private async run(): Promise<SoakResult> {
+  async run(): Promise<SoakResult> {
     const { minutes } = this.options;
+    const { load } = this;
+    this.veterans = await signInMany({ port: this.venue.port, localAddress: "127.4.0.1" }, 2);
     progress(`soak: ${TRADERS} traders sign in …`);
-    await this.ask({ do: "start", port: this.venue.port, traders: TRADERS });
-    const saturation = Number(await this.ask({ do: "saturate", milliseconds: SATURATION_MS }));
+    await load.call("start", this.venue.port, TRADERS);
+    const saturation = await load.call("saturate", SATURATION_MS);
     const rate = saturation / 3;
-    progress(`soak: ${saturation.toFixed(0)}/s at saturation, goes on with ${rate.toFixed(0)}/s`);
-    await this.ask({ do: "pace", perSecond: rate });
-    await this.ask({ do: "window" });
+    progress(`soak: ${saturation.toFixed(0)}/s at saturation, continues with ${rate.toFixed(0)}/s`);
+    await load.call("pace", rate);
+    await load.call("window");
     const lives = Math.max(2, Math.round(minutes / LIFE_MINUTES));
     for (let life = 0; life < lives; life++) {
       await this.live(life, (minutes * 60_000) / lives);
@@ -76,9 +92,14 @@ export class Soak {
     return this.end(saturation, rate);
   }
 
+  async close(): Promise<void> {
+    await Promise.all([this.load.stop(), this.readers.stop()]);
+    await this.venue.end("SIGKILL");
+  }
+
   /** One process, from its start to shortly before its end. */
   private async live(life: number, lifeMs: number): Promise<void> {
-    await this.startReaders();
+    await this.readers.call("connect", this.venue.port);
     const bornMs = performance.now();
     let nextAttackMs = bornMs + ATTACK_EVERY_MS;
     let nextProgressMs = bornMs;
@@ -88,46 +109,65 @@ export class Soak {
         this.beginAttack();
       }
       await sleep(Math.max(0, due - performance.now()));
-      if (!this.venue.isAlive) throw new Error("the venue ended by itself");
+      if (!this.venue.isAlive) throw new Error("the venue ended without a signal");
       const sample = await this.sample(life, performance.now() - bornMs);
       this.samples.push(sample);
       if (performance.now() < nextProgressMs) continue;
       nextProgressMs += PROGRESS_EVERY_MS;
-      progress(`soak: ${progressLine(sample, this.attacked.at(-1) ?? "")}`);
+      progress(`soak: ${progressLine(sample, this.attacks.at(-1) ?? "")}`);
     }
     await this.attack;
   }
 
   private async sample(life: number, ageMs: number): Promise<Sample> {
-    const load = await this.ask({ do: "window" });
-    if (!isWindow(load)) throw new Error(`the load said ${JSON.stringify(load)}`);
-    const venue = await this.venue.figures();
+    const load = await this.load.call("window");
+    const heapBytes = await this.venue.heapBytes(false);
+    const folderBytes = bytesIn(this.venue.dataFolder);
     const nowMs = performance.now();
-    const isAttacked = this.attack !== undefined || nowMs - this.attackEndedMs < 2 * SAMPLE_MS;
-    return { atMs: nowMs - this.startedMs, life, ageMs, venue, load, isAttacked };
+    return {
+      atMs: nowMs - this.startedMs,
+      life,
+      ageMs,
+      load,
+      venue: { ...this.venue.figures, heapBytes, folderBytes },
+      isAttacked: this.attack !== undefined || nowMs - this.attackEndedMs < 2 * SAMPLE_MS,
+    };
   }
 
-  /** At most one at a time; the samples go on meanwhile. */
+  /** At most one at a time; the samples continue meanwhile. */
   private beginAttack(): void {
     if (!this.options.withAttacks || this.attack !== undefined) return;
-    this.attack = this.attacks
-      .run(this.venue.port)
-      .then(
-        (name) => void this.attacked.push(name),
-        (reason: Error) => void this.faults.push(`an attack did not run: ${reason.message}`),
-      )
-      .then(() => {
+    this.attack = this.runAttack(this.attacksBegun++)
+      .catch((error) => void this.faults.push(`an attack did not run: ${messageOf(error)}`))
+      .finally(() => {
         this.attack = undefined;
         this.attackEndedMs = performance.now();
       });
   }
 
+  /** Each from its own client address. */
+  private async runAttack(number: number): Promise<void> {
+    const { name: attack } = ATTACKS[(number * ATTACK_STRIDE) % ATTACKS.length]!;
+    const attacker = Child.start<AttackerHandlers>(ATTACKER);
+    const localAddress = `127.5.${Math.floor(number / 250)}.${1 + (number % 250)}`;
+    const { veterans } = this;
+    const { port } = this.venue;
+    try {
+      await attacker.call("prepare", { attack, port, localAddress, veterans, ...ATTACK_LIMITS });
+      await attacker.call("attack");
+      this.attacks.push(attack);
+    } finally {
+      await attacker.stop();
+    }
+  }
+
   /** While orders are in flight: their answers may be lost, and the load sends them again. */
   private async restart(signal: "SIGTERM" | "SIGKILL"): Promise<void> {
-    const [code] = await Promise.all([this.venue.end(signal), this.ask({ do: "down" })]);
-    const readyMs = await this.venue.startAgain();
-    const found = await this.ask({ do: "up", port: this.venue.port });
-    if (!isFound(found)) throw new Error(`the load said ${JSON.stringify(found)}`);
+    const [code] = await Promise.all([this.venue.end(signal), this.load.call("down")]);
+    const startedMs = performance.now();
+    this.venue = await this.venue.startAgain();
+    const readyMs = performance.now() - startedMs;
+    const found = await this.load.call("up", this.venue.port);
     for (const order of found.missing) this.faults.push(`lost after ${signal}: ${order}`);
     this.restarts.push({ signal, code, readyMs, ...found });
     progress(
@@ -137,34 +177,34 @@ export class Soak {
   }
 
   private async end(saturation: number, rate: number): Promise<SoakResult> {
-    await this.ask({ do: "down" });
+    await this.load.call("down");
     const code = await this.venue.end("SIGTERM");
     if (code !== 0) this.faults.push(`the last SIGTERM ended with code ${code}`);
-    const { isVerified, said } = this.venue.verify();
-    if (!isVerified) this.faults.push("perpgate verify does not agree");
-    const { samples, restarts, attacked: attacks, faults, options } = this;
+    const args = [MAIN, "verify", "--data", this.venue.dataFolder];
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+    if (status !== 0) this.faults.push("perpgate verify does not agree");
+    // Progress goes to standard error; it matters only if something failed.
+    const verified = (status === 0 ? stdout : stdout + stderr).trim();
+    const { samples, restarts, attacks, faults, options } = this;
     const findings = judge(samples, restarts);
-    const { minutes } = options;
-    return { minutes, saturation, rate, samples, findings, attacks, faults, verified: said };
-  }
-
-  private async startReaders(): Promise<void> {
-    const answer = firstMessage(this.readers);
-    this.readers.send({ port: this.venue.port });
-    await answer;
-  }
-
-  private ask(request: LoadRequest): Promise<unknown> {
-    const answer = firstMessage(this.load);
-    this.load.send(request);
-    return answer;
+    return {
+      minutes: options.minutes,
+      saturation,
+      rate,
+      samples,
+      findings,
+      attacks,
+      faults,
+      verified,
+    };
   }
 }
 
-function isWindow(value: unknown): value is LoadWindow {
-  return typeof value === "object" && value !== null && "p99Ms" in value;
-}
-
-function isFound(value: unknown): value is Found {
-  return typeof value === "object" && value !== null && "missing" in value;
+/** What the files take on the disk. Files appear and disappear meanwhile. */
+function bytesIn(folder: string): number {
+  let bytes = 0;
+  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+    bytes += (lstatSync(join(folder, name), { throwIfNoEntry: false })?.blocks ?? 0) * BLOCK_BYTES;
+  }
+  return bytes;
 }

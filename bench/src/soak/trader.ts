@@ -1,12 +1,12 @@
 /**
- * One trader of the soak: its own account, client address, connection and nonces; one operation in
- * flight. It remembers which orders were acknowledged, and sends an order whose answer was lost again
- * with the same nonce, as a client that trusts the venue's promise does.
+ * One trader of the soak: an account, a client address, a connection; one operation in flight. It
+ * remembers which orders were acknowledged, and sends an order whose answer was lost again with the
+ * same nonce, as a client does that relies on idempotency.
  */
 import { createPrivateKey, type KeyObject } from "node:crypto";
-import { Connection } from "../orders/connection.js";
-import type { SignedIn } from "../orders/sign-in.js";
-import { orderRequest } from "../orders/wire.js";
+import { Connection } from "../harness/connection.js";
+import type { Account } from "../harness/http.js";
+import { cancelRequest, orderRequest, signatureOf } from "../harness/wire.js";
 
 export interface Acknowledged {
   readonly orderId: string;
@@ -15,34 +15,34 @@ export interface Acknowledged {
 
 export type OnDone = (status: number, code: string) => void;
 
-interface InFlight {
+interface Operation {
   readonly request: Buffer;
-  readonly nonce: number | undefined;
-  readonly onDone: OnDone;
+  /** Of an order. */
+  readonly nonce?: number;
 }
 
 /** Far below the market: rests until it is canceled. */
 const RESTING_PRICE = 40_000;
-/** Acknowledgements that are looked for after a restart: the newest, and some of all the others. */
+/** Acknowledgements that are looked for after a restart: the newest, and a sample of the others. */
 const NEWEST = 12;
 const OLDER = 12;
 
 export class SoakTrader {
+  acknowledged = 0;
   /** Newest last. */
-  private newest: Acknowledged[] = [];
+  private readonly newest: Acknowledged[] = [];
   private readonly older: Acknowledged[] = [];
-  private acknowledged = 0;
   private readonly key: KeyObject;
   private connection: Connection | undefined;
-  private inFlight: InFlight | undefined;
+  private inFlight: (Operation & { readonly onDone: OnDone }) | undefined;
   private resting: string | undefined;
   private nonce = 1;
   private operations = 0;
   private losses = 0;
 
   constructor(
-    private readonly account: SignedIn,
-    private readonly localAddress: string,
+    private readonly account: Account,
+    readonly localAddress: string,
   ) {
     this.key = createPrivateKey(account.privateKeyPem);
   }
@@ -55,8 +55,9 @@ export class SoakTrader {
     return this.account.token;
   }
 
-  get orders(): number {
-    return this.acknowledged;
+  /** What must be found after a restart. */
+  get sample(): readonly Acknowledged[] {
+    return [...this.older, ...this.newest];
   }
 
   /** Connections lost since the last call. */
@@ -66,85 +67,58 @@ export class SoakTrader {
     return losses;
   }
 
-  /** What must be found after a restart. */
-  get sample(): readonly Acknowledged[] {
-    return [...this.older, ...this.newest];
-  }
-
   /** Connects, and sends again what was not answered. */
   connect(port: number): void {
     this.connection?.close();
-    const connection = Connection.connecting(
-      port,
-      () => this.onLost(connection),
-      this.localAddress,
-    );
+    const connection = new Connection({ port, localAddress: this.localAddress }, () => {
+      if (this.connection !== connection) return;
+      this.losses++;
+      this.connection = undefined;
+    });
+    connection.onAnswer = (status, body) => this.onAnswer(status, JSON.parse(body.toString()));
     this.connection = connection;
-    if (this.inFlight !== undefined) this.send(connection, this.inFlight);
+    if (this.inFlight !== undefined) connection.send(this.inFlight.request);
   }
 
-  /** In turn: a resting order, its cancel, and two market orders that cancel each other out. */
+  /** In rotation: a resting order, its cancel, and two market orders that offset each other. */
   operate(onDone: OnDone): void {
     const turn = this.operations++ % 4;
     const canceled = turn === 1 ? this.resting : undefined;
-    this.resting = turn === 1 ? undefined : this.resting;
-    const operation =
-      canceled === undefined
-        ? this.order(turn)
-        : { request: this.cancel(canceled), nonce: undefined };
+    if (turn === 1) this.resting = undefined;
+    const operation: Operation =
+      canceled === undefined ? this.order(turn) : { request: cancelRequest(this.token, canceled) };
     this.inFlight = { ...operation, onDone };
-    if (this.connection !== undefined) this.send(this.connection, this.inFlight);
+    this.connection?.send(operation.request);
   }
 
-  close(): void {
-    this.connection?.close();
-    this.connection = undefined;
-  }
-
-  private order(turn: number): { readonly request: Buffer; readonly nonce: number } {
+  private order(turn: number): Operation {
     const nonce = this.nonce++;
     const side = turn === 3 ? "short" : "long";
     const type = turn === 0 ? `"limit","price":${RESTING_PRICE}` : '"market"';
     const body = `{"symbol":"BTCUSD","side":"${side}","type":${type},"margin":2,"leverage":5,"nonce":${nonce}}`;
-    return { nonce, request: orderRequest({ token: this.token, key: this.key }, body) };
+    return { nonce, request: orderRequest(this.token, body, signatureOf(this.key, body)) };
   }
 
-  private cancel(orderId: string): Buffer {
-    return Buffer.from(
-      `POST /v1/orders/${orderId}/cancel HTTP/1.1\r\nhost: 127.0.0.1\r\n` +
-        `authorization: Bearer ${this.token}\r\ncontent-length: 0\r\n\r\n`,
-    );
+  private onAnswer(status: number, answer: unknown): void {
+    const { inFlight } = this;
+    if (inFlight === undefined) return;
+    this.inFlight = undefined;
+    if (status === 200 && inFlight.nonce !== undefined) this.remember(inFlight.nonce, answer);
+    inFlight.onDone(status, status === 200 ? "" : String(field(answer, "code")));
   }
 
-  private send(connection: Connection, operation: InFlight): void {
-    connection.send(operation.request, (status, body) => {
-      if (this.inFlight !== operation) return;
-      this.inFlight = undefined;
-      const answer: unknown = JSON.parse(body.toString());
-      if (status === 200) this.remember(operation.nonce, answer);
-      operation.onDone(status, status === 200 ? "" : String(field(answer, "code")));
-    });
-  }
-
-  private remember(nonce: number | undefined, answer: unknown): void {
+  private remember(nonce: number, answer: unknown): void {
     const orderId = field(answer, "orderId");
-    if (nonce === undefined || typeof orderId !== "string") return;
+    if (typeof orderId !== "string") return;
     if (field(answer, "status") === "resting") this.resting = orderId;
     this.acknowledged++;
     this.newest.push({ orderId, nonce });
     const old = this.newest.length > NEWEST ? this.newest.shift() : undefined;
     if (old === undefined) return;
-    // Each of all older ones is kept with the same chance.
+    // Reservoir sampling: each older one is kept with the same probability.
     const place = Math.floor(Math.random() * this.acknowledged);
     if (this.older.length < OLDER) this.older.push(old);
     else if (place < OLDER) this.older[place] = old;
-  }
-
-  private onLost(connection: Connection): void {
-    if (this.connection !== connection) return;
-    this.losses++;
-    connection.close();
-    this.connection = undefined;
   }
 }
 

@@ -1,171 +1,126 @@
 /**
- * One book stream to a thousand sockets beside a bare `ws` loop, in turns: the processor time of a
- * send, and how long the last socket waits after the commit.
+ * One book stream to a thousand sockets, compared with a bare `ws` loop in alternating rounds:
+ * processor time of a send, and how long the last socket waits.
  */
-import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { setTimeout } from "node:timers/promises";
-import { forkOnIdleCores, forkScript } from "../orders/processes.js";
-import { median, percentile, progress, type Report } from "../report.js";
-import type { Request } from "./fan-out-server.js";
-import type { ReadersPlan, ReadersRequest } from "./readers.js";
+import { createPrivateKey } from "node:crypto";
+import { Agent } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Child, withPeer } from "../harness/child.js";
+import { type Gateway, processorMs, withGateway } from "../harness/gateway.js";
+import { askOnce, signIn } from "../harness/http.js";
+import { Latencies, median, progress, type Report } from "../harness/report.js";
+import { signatureOf } from "../harness/wire.js";
+import type { ReadersHandlers } from "./readers.js";
+import { startReaders } from "./start-readers.js";
 
 const WARM_UP_ROUNDS = 10;
-const READ_MARKET = 0;
-const UNREAD_MARKET = 1;
+/** No snapshots during the measurement. */
+const SETTINGS = { snapshots: { everyMs: 3_600_000 } };
 
-/** A child's messages in order, however many came before anyone asked. */
-class Conversation {
-  private readonly said: unknown[] = [];
-  private onSaid: () => void = () => undefined;
+/** Places an order far below the mark, or cancels the one before: one level, one frame. */
+async function levelChanger({ port }: Gateway): Promise<(symbol: string) => Promise<void>> {
+  const { token, privateKeyPem } = await signIn({ port });
+  const key = createPrivateKey(privateKeyPem);
+  const agent = new Agent({ keepAlive: true });
+  const resting = new Map<string, string>();
+  let nonce = 0;
+  return async (symbol) => {
+    const orderId = resting.get(symbol);
+    resting.delete(symbol);
+    const price = symbol === "BTCUSD" ? 64_900 : 31_900;
+    const order = { symbol, side: "long", type: "limit", margin: 11, leverage: 10, price };
+    const body = orderId === undefined ? JSON.stringify({ ...order, nonce: ++nonce }) : "{}";
+    const path = orderId === undefined ? "/v1/orders" : `/v1/orders/${orderId}/cancel`;
+    const signature = signatureOf(key, body);
+    const { status, text } = await askOnce({ port }, path, { body, token, signature, agent });
+    if (status !== 200) throw new Error(`a change of the book: ${text}`);
+    const placed = /"orderId":"(\d+)"/.exec(text)?.[1];
+    if (orderId === undefined && placed !== undefined) resting.set(symbol, placed);
+  };
+}
 
-  constructor(readonly child: ChildProcess) {
-    child.on("message", (message) => {
-      this.said.push(message);
-      this.onSaid();
-    });
+/** By round. */
+class Measured {
+  readonly waitsMs: number[] = [];
+  readonly cpuMs: number[] = [];
+  frameBytes = 0;
+
+  async round(
+    readers: Child<ReadersHandlers>,
+    cpu: () => number,
+    send: () => Promise<void>,
+  ): Promise<void> {
+    await readers.call("arm");
+    const before = cpu();
+    const sentMs = Number(process.hrtime.bigint()) / 1e6;
+    await send();
+    const { lastAtMs, frameBytes } = await readers.call("arrived");
+    this.cpuMs.push(cpu() - before);
+    this.waitsMs.push(lastAtMs - sentMs);
+    this.frameBytes = frameBytes;
   }
 
-  send(message: Request | ReadersRequest): void {
-    this.child.send(message);
-  }
-
-  async next(): Promise<Readonly<Record<string, unknown>>> {
-    while (this.said.length === 0) {
-      await new Promise<void>((resolve) => {
-        this.onSaid = resolve;
-      });
-    }
-    const message = this.said.shift();
-    return typeof message === "object" && message !== null ? { ...message } : {};
-  }
-
-  ask(message: Request | ReadersRequest): Promise<Readonly<Record<string, unknown>>> {
-    this.send(message);
-    return this.next();
-  }
-
-  async stop(): Promise<void> {
-    const gone = once(this.child, "exit");
-    this.child.kill();
-    await gone;
+  forget(): void {
+    this.waitsMs.length = 0;
+    this.cpuMs.length = 0;
   }
 }
 
-const READERS = new URL("./readers.js", import.meta.url);
-
-export async function startReaders(plan: ReadersPlan): Promise<Conversation> {
-  const readers = new Conversation(forkScript(READERS, []));
-  await readers.ask(plan);
-  return readers;
+export function measureFanOut(report: Report, sockets: number, rounds: number): Promise<void> {
+  return withGateway(
+    (gateway) =>
+      withPeer(["broadcast"], async (peer) => {
+        const change = await levelChanger(gateway);
+        progress(`streams: connecting twice ${sockets} readers …`);
+        const readers = await startReaders({ port: gateway.port }, sockets, "book.BTCUSD", false);
+        const bareReaders = await startReaders({ port: peer.port }, sockets, null, false);
+        const [ours, bare] = [new Measured(), new Measured()];
+        const controlsMs: number[] = [];
+        const peerCpu = (): number => processorMs(peer.child.process.pid ?? 0);
+        for (let i = 1 - WARM_UP_ROUNDS; i <= rounds; i++) {
+          await ours.round(
+            readers,
+            () => gateway.processorMs,
+            () => change("BTCUSD"),
+          );
+          await bare.round(bareReaders, peerCpu, () =>
+            peer.child.call("broadcast", ours.frameBytes),
+          );
+          // The same change in a market without readers, over as long a time: what is not fan-out.
+          const before = gateway.processorMs;
+          await change("ETHUSD");
+          await sleep(ours.waitsMs.at(-1) ?? 0);
+          controlsMs.push(gateway.processorMs - before);
+          if (i % 20 === 0) progress(`streams: fan-out, round ${i} of ${rounds} …`);
+          if (i !== 0) continue;
+          for (const measured of [ours, bare]) measured.forget();
+          controlsMs.length = 0;
+        }
+        await Promise.all([readers.stop(), bareReaders.stop()]);
+        addRows(report, sockets, ours, bare, median(controlsMs));
+      }),
+    SETTINGS,
+  );
 }
 
-/**
- * Readers elsewhere would read with cores of their own, so these only have what everybody else
- * leaves of this machine's.
- */
-export async function startReadersElsewhere(plan: ReadersPlan): Promise<Conversation> {
-  const readers = new Conversation(forkOnIdleCores(READERS));
-  await readers.ask(plan);
-  return readers;
-}
-
-/** Round by round. */
-interface Measured {
-  readonly waitsMs: number[];
-  readonly cpuMicros: number[];
-  frameBytes: number;
-}
-
-class Contest {
-  constructor(private readonly server: Conversation) {}
-
-  async round(readers: Conversation, request: Request, into: Measured): Promise<void> {
-    await readers.ask("expect");
-    const before = await this.cpuMicros();
-    const committed = await this.server.ask(request);
-    const arrival = await readers.next();
-    into.cpuMicros.push((await this.cpuMicros()) - before);
-    const waitNs = BigInt(String(arrival.lastAtNs)) - BigInt(String(committed.atNs));
-    into.waitsMs.push(Number(waitNs) / 1e6);
-    into.frameBytes = Number(arrival.frameBytes);
-  }
-
-  /** The same command in a market that nobody reads, over as long a time: what is not fan-out. */
-  async control(request: Request, lastingMs: number): Promise<number> {
-    const before = await this.cpuMicros();
-    await this.server.ask(request);
-    await setTimeout(lastingMs);
-    return (await this.cpuMicros()) - before;
-  }
-
-  /** Of all threads of the server, in both modes. */
-  private async cpuMicros(): Promise<number> {
-    const { user, system } = await this.server.ask({ kind: "cpu" });
-    return Number(user) + Number(system);
-  }
-}
-
-function nothingMeasured(): Measured {
-  return { waitsMs: [], cpuMicros: [], frameBytes: 0 };
-}
-
-export async function measureFanOut(
+function addRows(
   report: Report,
   sockets: number,
-  rounds: number,
-): Promise<void> {
-  const server = new Conversation(forkScript(new URL("./fan-out-server.js", import.meta.url), []));
-  const { streams, bare: barePort } = await server.next();
-  const contest = new Contest(server);
-  progress(`connecting twice ${sockets} readers …`);
-  const readers = await startReaders({ port: Number(streams), sockets, subscribe: "book.BTCUSD" });
-  const bareReaders = await startReaders({ port: Number(barePort), sockets, subscribe: null });
-  try {
-    const ours = nothingMeasured();
-    const bare = nothingMeasured();
-    let controls: number[] = [];
-    for (let i = 1 - WARM_UP_ROUNDS; i <= rounds; i++) {
-      // One after the other, so that all meet the same machine and sockets that are as quiet.
-      await contest.round(readers, { kind: "change", market: READ_MARKET }, ours);
-      await contest.round(bareReaders, { kind: "broadcast", bytes: ours.frameBytes }, bare);
-      const lasting = ours.waitsMs.at(-1) ?? 0;
-      controls.push(await contest.control({ kind: "change", market: UNREAD_MARKET }, lasting));
-      if (i === 0) {
-        for (const measured of [ours, bare]) Object.assign(measured, nothingMeasured());
-        controls = [];
-      }
-      if (i % 20 === 0) progress(`fan-out, round ${i} of ${rounds} …`);
-    }
-    // The middle of all rounds, each beside the bare round that followed it: one that the machine
-    // disturbed counts for no more than any other.
-    const control = median(controls);
-    const ourMicros = ours.cpuMicros.map((micros) => micros - control);
-    report.add("bare ws loop, processor time of a send", median(bare.cpuMicros) / sockets, "µs");
-    report.add(
-      `book stream to ${sockets} sockets, processor time of a send`,
-      median(ourMicros) / sockets,
-      "µs",
-      "speed beside the bare loop, bar 0.9",
-      median(ourMicros.map((micros, i) => (bare.cpuMicros[i] ?? 0) / micros)),
-    );
-    report.detail("frame of that stream, one level", ours.frameBytes, "bytes");
-    for (const share of [0.5, 0.99]) {
-      const ourWait = percentile(ours.waitsMs, share);
-      const bareWait = percentile(bare.waitsMs, share);
-      report.add(
-        `book stream, commit to the last socket, p${share * 100}`,
-        ourWait,
-        "ms",
-        `bare loop ${bareWait.toFixed(1)} ms`,
-        ourWait / bareWait,
-      );
-    }
-  } finally {
-    await readers.stop();
-    await bareReaders.stop();
-    const gone = once(server.child, "exit");
-    server.send({ kind: "stop" });
-    await gone;
+  ours: Measured,
+  bare: Measured,
+  controlMs: number,
+) {
+  const cpuMs = ours.cpuMs.map((ms) => ms - controlMs);
+  const micros = (ms: readonly number[]): number => (1_000 * median(ms)) / sockets;
+  const speed = median(cpuMs.map((ms, i) => (bare.cpuMs[i] ?? 0) / ms));
+  report.add("bare ws loop, processor time of a send", micros(bare.cpuMs), "µs");
+  const name = `book stream to ${sockets} sockets`;
+  report.add(`${name}, processor time of a send`, micros(cpuMs), "µs", "bare loop, bar 0.9", speed);
+  report.detail("frame of that stream, one level", ours.frameBytes, "bytes");
+  const [wait, bareWait] = [Latencies.of(ours.waitsMs), Latencies.of(bare.waitsMs)];
+  for (const at of ["p50", "p99"] as const) {
+    const metric = `${name}, order sent to the last socket, ${at}`;
+    const against = `bare loop ${bareWait[at].toFixed(1)} ms`;
+    report.add(metric, wait[at], "ms", against, wait[at] / bareWait[at]);
   }
 }

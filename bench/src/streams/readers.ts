@@ -1,124 +1,95 @@
-/**
- * Readers in a process of their own: so many sockets that subscribe and count frames. Told to expect
- * a frame, they say when the last of them has it; told to, they leave the stream and join it again
- * over the same sockets.
- */
-import type { Socket } from "node:net";
-import { FrameCounter, type FrameSink } from "./frame-counter.js";
-import { isOk, openSocket, textMessage } from "./plain-socket.js";
+/** A process of sockets that subscribe to a stream, count frames, and report when all have one. */
+import { serve } from "../harness/child.js";
+import { Connection } from "../harness/connection.js";
+import type { Address } from "../harness/http.js";
+import { message } from "../harness/wire.js";
 
-export interface ReadersPlan {
-  readonly port: number;
-  readonly sockets: number;
-  /** null: the server sends by itself. */
-  readonly subscribe: string | null;
-}
-
-export type ReadersRequest = ReadersPlan | "expect" | "join" | "leave" | "count";
-
-/** Frames that all sockets have read so far. */
-export interface Counted {
-  readonly frames: number;
-}
-
-export interface Arrival {
-  /** Of the clock that all processes of a machine share. */
-  readonly lastAtNs: string;
-  readonly frameBytes: number;
-}
-
-class Reader {
-  readonly counter = new FrameCounter();
-  /** Operations that were answered. */
-  answers = 0;
-  private socket: Socket | undefined;
-  private readonly onFrame: FrameSink = (chunk, at) => {
-    if (isOk(chunk, at)) this.answers++;
-  };
-
-  constructor(private readonly onFrames: (reader: Reader, before: number) => void) {}
-
-  async open(port: number): Promise<void> {
-    this.socket = await openSocket(port, undefined, (chunk) => {
-      const before = this.counter.frames;
-      this.counter.push(chunk, this.onFrame);
-      this.onFrames(this, before);
-    });
-  }
-
-  say(op: "subscribe" | "unsubscribe", stream: string): void {
-    this.socket?.write(textMessage(JSON.stringify({ op, streams: [stream] })));
-  }
-}
-
-/** The answer to the subscription, and the snapshot. */
+/** The reply to the subscription, and the snapshot. */
 const FIRST_FRAMES = 2;
 
-const readers: Reader[] = [];
-let stream: string | null = null;
-let expected = Number.POSITIVE_INFINITY;
-let missing = 0;
-let onProgress: () => void = () => undefined;
+class Readers {
+  private readonly connections: Connection[] = [];
+  /** By connection: frames, and replies to operations. */
+  private readonly frames: number[] = [];
+  private readonly replies: number[] = [];
+  private stream: string | null = null;
+  private onFrame: () => void = () => undefined;
+  private arrival: Promise<number> = Promise.resolve(0);
 
-function onFrames({ counter }: Reader, before: number): void {
-  onProgress();
-  if (before >= expected || counter.frames < expected) return;
-  missing--;
-  if (missing > 0) return;
-  const lastAtNs = String(process.hrtime.bigint());
-  process.send?.({ lastAtNs, frameBytes: counter.lastBytes } satisfies Arrival);
-}
+  /** `stream` null: the server sends without a subscription. */
+  async open(address: Address, sockets: number, stream: string | null): Promise<void> {
+    this.stream = stream;
+    for (let i = 0; i < sockets; i++) {
+      const connection = await Connection.open(address, {});
+      this.connections.push(connection);
+      this.frames.push(0);
+      this.replies.push(0);
+      connection.onAnswer = (status) => {
+        this.frames[i]!++;
+        if (status === 200) this.replies[i]!++;
+        this.onFrame();
+      };
+      if (stream !== null) connection.send(message({ op: "subscribe", streams: [stream] }));
+    }
+    if (stream !== null) await this.until(this.frames, FIRST_FRAMES);
+  }
 
-async function until(isReached: (reader: Reader) => boolean): Promise<void> {
-  while (!readers.every(isReached)) {
-    await new Promise<void>((resolve) => {
-      onProgress = resolve;
+  /** Leaves the stream, or joins it again over the same sockets. */
+  async send(op: "subscribe" | "unsubscribe"): Promise<void> {
+    this.replies.fill(0);
+    const bytes = message({ op, streams: [this.stream] });
+    for (const connection of this.connections) connection.send(bytes);
+    await this.until(this.replies, 1);
+  }
+
+  /** From now on each socket's next frame is awaited. */
+  arm(): void {
+    this.frames.fill(0);
+    let missing = this.connections.length;
+    this.arrival = new Promise((resolve) => {
+      for (const [i, connection] of this.connections.entries()) {
+        const { onAnswer } = connection;
+        connection.onAnswer = (status, body) => {
+          connection.onAnswer = onAnswer;
+          onAnswer(status, body);
+          this.frames[i] = 1;
+          missing--;
+          if (missing === 0) resolve(Number(process.hrtime.bigint()) / 1e6);
+        };
+      }
     });
   }
-  onProgress = () => undefined;
-}
 
-async function open({ port, sockets, subscribe }: ReadersPlan): Promise<void> {
-  stream = subscribe;
-  for (let i = 0; i < sockets; i++) {
-    const reader = new Reader(onFrames);
-    readers.push(reader);
-    await reader.open(port);
-    if (stream !== null) reader.say("subscribe", stream);
+  /** When the last socket had the frame that `arm` announced, and its size. */
+  async arrived(): Promise<{ readonly lastAtMs: number; readonly frameBytes: number }> {
+    const lastAtMs = await this.arrival;
+    return { lastAtMs, frameBytes: this.connections[0]!.frames.lastBytes };
   }
-  if (stream !== null) await until(({ counter }) => counter.frames >= FIRST_FRAMES);
-}
 
-async function say(op: "subscribe" | "unsubscribe"): Promise<void> {
-  for (const reader of readers) {
-    reader.answers = 0;
-    if (stream !== null) reader.say(op, stream);
+  /** Of all sockets. */
+  get frameCount(): number {
+    return this.frames.reduce((sum, frames) => sum + frames, 0);
   }
-  await until(({ answers }) => answers > 0);
+
+  private async until(counts: readonly number[], least: number): Promise<void> {
+    while (counts.some((count) => count < least)) {
+      await new Promise<void>((resolve) => {
+        this.onFrame = resolve;
+      });
+    }
+    this.onFrame = () => undefined;
+  }
 }
 
-/** Each socket's next frame counts, wherever its count stands. */
-function expectOneMore(): void {
-  const most = Math.max(...readers.map(({ counter }) => counter.frames));
-  for (const { counter } of readers) counter.frames = most;
-  expected = most + 1;
-  missing = readers.length;
-  process.send?.("expecting");
-}
+const readers = new Readers();
+const handlers = {
+  open: (address: Address, sockets: number, stream: string | null) =>
+    readers.open(address, sockets, stream),
+  send: (op: "subscribe" | "unsubscribe") => readers.send(op),
+  arm: () => readers.arm(),
+  arrived: () => readers.arrived(),
+  count: () => readers.frameCount,
+};
+export type ReadersHandlers = typeof handlers;
 
-function framesRead(): number {
-  return readers.reduce((sum, { counter }) => sum + counter.frames, 0);
-}
-
-async function answer(request: ReadersRequest): Promise<string | Counted> {
-  if (request === "count") return { frames: framesRead() };
-  if (request === "join") await say("subscribe");
-  else if (request === "leave") await say("unsubscribe");
-  else if (request !== "expect") await open(request);
-  return "done";
-}
-
-process.on("message", (request: ReadersRequest) => {
-  if (request === "expect") expectOneMore();
-  else void answer(request).then((word) => process.send?.(word));
-});
+serve(handlers);

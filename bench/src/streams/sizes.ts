@@ -1,83 +1,136 @@
 /**
- * The size of the book's stream, beside the same book in other forms, and what packing it costs.
+ * The size of the book stream, compared with the same book in other forms, and what packing costs.
  *
- * The books are those of packages/protocol/src/testing/sample-books.ts; where PERPGATE_VECTORS names
- * the folder with Bitstamp's order flow, two real ones beside them.
+ * The books are generated; where PERPGATE_VECTORS names the folder with Bitstamp's order flow, two
+ * real ones are added.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { inflateRawSync } from "node:zlib";
-import { decodeSide, encodeSide, type Level } from "@perpgate/protocol";
+import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { BookChecksum, decodeSide, encodeSide, type Level } from "@perpgate/protocol";
 import { Random } from "@perpgate/protocol/random";
 import { decodeFrame, encodeFrame } from "@perpgate/protocol/stream-frame";
 import { bitstampBooks } from "@perpgate/protocol/testing/bitstamp-book";
 import { type SampleBook, sampleBooks, sampleDelta } from "@perpgate/protocol/testing/sample-books";
-import { progress, type Report } from "../report.js";
-import { emptyDelta, packedSnapshot, plainSnapshot } from "./book-frames.js";
-import {
-  deflated,
-  expGolombBytes,
-  jsonOf,
-  leb128Bytes,
-  messagePackBytes,
-  plainSide,
-} from "./other-packings.js";
+import { fromSteps, stepOf } from "@perpgate/protocol/units";
+import { progress, type Report } from "../harness/report.js";
 
 const SEED = 20_261_115;
-/** A KB of 1,000 bytes, the stricter one; the whole frame counts, not the levels alone. */
+/** A KB of 1,000 bytes; the whole frame counts, not the levels alone. */
 const BAR_BYTES = 8_000;
 const LEVELS = 3_000;
 const DELTAS = 200;
+/** All books are shown in BTCUSD's units. */
+const TICK = 0.1;
+const LOT = 0.00001;
+/** As large as after years of trading, so that no number is short for being new. */
+const SEQ = 5_000_000_000;
+const TIME_MS = 1_794_716_404_074;
 
 export const SIZES_LEAVE_OUT = [
   "WebSocket and TCP headers (8 and 40 bytes a frame)",
   "a deflate window kept between frames, which costs a server 100 KB or more a socket",
 ];
 
+function plainSide(levels: readonly Level[]): number[][] {
+  const [tick, lot] = [stepOf(TICK), stepOf(LOT)];
+  return levels.map(([ticks, lots]) => [fromSteps(ticks, tick), fromSteps(lots, lot)]);
+}
+
+function frameOf(d: unknown): Uint8Array {
+  return encodeFrame({ t: "book", s: "BTCUSD", d });
+}
+
+function jsonOf(d: unknown): string {
+  return JSON.stringify({ t: "book", s: "BTCUSD", d });
+}
+
+/** The payload of a snapshot, with packed sides or plain arrays. */
+function snapshotOf({ bids, asks }: SampleBook, isPacked: boolean): object {
+  const checksum = new BookChecksum();
+  for (const [tick, lots] of bids) checksum.set("bid", tick, 0, lots);
+  for (const [tick, lots] of asks) checksum.set("ask", tick, 0, lots);
+  return {
+    ...{ type: "snapshot", seq: SEQ, block: 40_000_000, time: TIME_MS, tick: TICK, lot: LOT },
+    bids: isPacked ? encodeSide(bids, "bid") : plainSide(bids),
+    asks: isPacked ? encodeSide(asks, "ask") : plainSide(asks),
+    sum: checksum.value,
+  };
+}
+
+function columnsOf(levels: readonly Level[]): number[][] {
+  const gaps = levels.map(([at], i) => (i === 0 ? at : Math.abs(at - levels[i - 1]![0]) - 1));
+  return [gaps, levels.map(([, lots]) => lots)];
+}
+
+/** Pairs of gap and lots, seven bits a byte. */
+function leb128Bytes(levels: readonly Level[]): number {
+  const length = (value: number): number => Math.floor(Math.log2(Math.max(1, value)) / 7) + 1;
+  return columnsOf(levels)
+    .flat()
+    .reduce((sum, value) => sum + length(value), 0);
+}
+
+/** Two columns of Exp-Golomb codes, each with the parameter that suits it best. */
+function expGolombBytes(levels: readonly Level[]): number {
+  const bits = (value: number, k: number): number =>
+    k + 1 + 2 * Math.floor(Math.log2(value / 2 ** k + 1));
+  const best = (column: readonly number[]): number => {
+    const parameters = Array.from({ length: 40 }, (_, k) => k);
+    return Math.min(
+      ...parameters.map((k) => column.reduce((sum, value) => sum + bits(value, k), 0)),
+    );
+  };
+  return Math.ceil(columnsOf(levels).reduce((sum, column) => sum + best(column), 0) / 8) + 2;
+}
+
 function realBooks(): SampleBook[] {
   const vectors = process.env.PERPGATE_VECTORS;
   if (vectors === undefined) {
-    progress("Bitstamp's books left out: PERPGATE_VECTORS names no folder.");
+    progress("streams: Bitstamp's books left out: PERPGATE_VECTORS names no folder");
     return [];
   }
-  const csv = join(vectors, "orderflow-bitstamp-2015-05-01/orders.csv");
-  return bitstampBooks(readFileSync(csv, "utf8"));
+  return bitstampBooks(
+    readFileSync(join(vectors, "orderflow-bitstamp-2015-05-01/orders.csv"), "utf8"),
+  );
 }
 
 function snapshots(report: Report, books: readonly SampleBook[]): void {
-  let largest = 0;
-  let largestJson = 0;
-  const envelope = messagePackBytes(packedSnapshot({ name: "", bids: [], asks: [] }));
+  let [largest, largestJson] = [0, 0];
+  const envelope = frameOf(snapshotOf({ name: "", bids: [], asks: [] }, true)).length;
   for (const book of books) {
-    const { bids, asks } = book;
+    const { bids, asks, name } = book;
     const levels = bids.length + asks.length;
-    // A book of another depth is scaled to 3,000 levels, to stand beside the others.
-    const scaled = (frame: number): number => ((frame - envelope) * LEVELS) / levels + envelope;
-    const packed = scaled(messagePackBytes(packedSnapshot(book)));
+    // A book of another depth is scaled to 3,000 levels.
+    const scaled = (bytes: number): number => ((bytes - envelope) * LEVELS) / levels + envelope;
+    const packed = scaled(frameOf(snapshotOf(book, true)).length);
+    const plain = snapshotOf(book, false);
+    const json = jsonOf(plain);
     if (levels === LEVELS) {
-      report.detail(book.name, packed, "bytes", "bar 8,000", packed / BAR_BYTES);
+      report.detail(name, packed, "bytes", "bar 8,000", packed / BAR_BYTES);
       largest = Math.max(largest, packed);
-      largestJson = Math.max(largestJson, jsonOf(plainSnapshot(book)).length);
-    } else report.detail(`${book.name}, from ${levels} levels`, packed, "bytes", "no bar: thin");
-    const plain = plainSnapshot(book);
-    const others: [string, number][] = [
+      largestJson = Math.max(largestJson, json.length);
+    } else report.detail(`${name}, from ${levels} levels`, packed, "bytes", "no bar: thin");
+    for (const [form, bytes] of [
       ["LEB128 pairs", envelope + leb128Bytes(bids) + leb128Bytes(asks)],
       ["Exp-Golomb, fitted", envelope + expGolombBytes(bids) + expGolombBytes(asks)],
-      ["plain MessagePack", messagePackBytes(plain)],
-      ["JSON", jsonOf(plain).length],
-      ["JSON + deflate", deflated(jsonOf(plain)).length],
-    ];
-    for (const [name, bytes] of others) {
-      report.detail(`  ${name}`, scaled(bytes), "bytes", "packed is", packed / scaled(bytes));
+      ["plain MessagePack", frameOf(plain).length],
+      ["JSON", json.length],
+      ["JSON + deflate", deflateRawSync(json).length],
+    ] as const) {
+      report.detail(`  ${form}`, scaled(bytes), "bytes", "packed is", packed / scaled(bytes));
     }
   }
-  const name = `snapshot of ${LEVELS} levels, largest of the generated books`;
-  report.add(name, largest, "bytes", "bar 8,000", largest / BAR_BYTES);
+  const metric = `snapshot of ${LEVELS} levels, largest of the generated books`;
+  report.add(metric, largest, "bytes", "bar 8,000", largest / BAR_BYTES);
   report.add("  as JSON", largestJson, "bytes", "packed is", largest / largestJson);
 }
 
 function deltas(report: Report, books: readonly SampleBook[]): void {
-  report.detail("a delta frame without its levels", messagePackBytes(emptyDelta()), "bytes");
+  const none = new Uint8Array(0);
+  const empty = { type: "delta", seq: SEQ, prev: SEQ, time: TIME_MS, bids: none, asks: none };
+  report.detail("a delta without levels", frameOf({ ...empty, sum: 2 ** 31 }).length, "bytes");
+  const frameless = encodeFrame({ t: "x", d: null }).length - 1;
   for (const count of [1, 3, 10, 50]) {
     const random = new Random(SEED);
     const sides = books.flatMap(({ bids }) =>
@@ -86,74 +139,56 @@ function deltas(report: Report, books: readonly SampleBook[]): void {
     const levels = sides.reduce((sum, side) => sum + side.length, 0);
     const perLevel = (bytesOf: (side: readonly Level[]) => number): number =>
       sides.reduce((sum, side) => sum + bytesOf(side), 0) / levels;
+    const json = (side: readonly Level[]): string => JSON.stringify(plainSide(side));
     const packed = perLevel((side) => encodeSide(side, "bid").length);
     report.detail(`delta of ${count} a side`, packed, "bytes/level");
-    const frameless = encodeFrame({ t: "x", d: null }).length - 1;
-    const others: [string, number][] = [
-      ["LEB128 pairs and a count", perLevel((side) => leb128Bytes(side) + 1)],
+    for (const [form, bytesOf] of [
+      ["LEB128 pairs and a count", (side) => leb128Bytes(side) + 1],
       [
         "plain MessagePack",
-        perLevel((side) => encodeFrame({ t: "x", d: plainSide(side) }).length - frameless),
+        (side) => encodeFrame({ t: "x", d: plainSide(side) }).length - frameless,
       ],
-      ["JSON", perLevel((side) => JSON.stringify(plainSide(side)).length)],
-      ["JSON + deflate", perLevel((side) => deflated(JSON.stringify(plainSide(side))).length)],
-    ];
-    for (const [name, bytes] of others) {
-      report.detail(`  ${name}`, bytes, "bytes/level", "packed is", packed / bytes);
+      ["JSON", (side) => json(side).length],
+      ["JSON + deflate", (side) => deflateRawSync(json(side)).length],
+    ] satisfies [string, (side: readonly Level[]) => number][]) {
+      const bytes = perLevel(bytesOf);
+      report.detail(`  ${form}`, bytes, "bytes/level", "packed is", packed / bytes);
     }
   }
 }
 
+/** The fastest of 300 runs. */
 function fastestMs(work: () => unknown): number {
-  let best = Number.POSITIVE_INFINITY;
-  for (let run = 0; run < 300; run++) {
+  const times = Array.from({ length: 300 }, () => {
     const started = performance.now();
     work();
-    best = Math.min(best, performance.now() - started);
-  }
-  return best;
+    return performance.now() - started;
+  });
+  return Math.min(...times);
 }
 
-function times(report: Report, book: SampleBook): void {
-  const bids = encodeSide(book.bids, "bid");
-  const asks = encodeSide(book.asks, "ask");
-  const plain = plainSnapshot(book);
-  const plainFrame = encodeFrame({ t: "book", d: plain });
-  const json = jsonOf(plain);
-  const squeezed = deflated(json);
-  const encode = fastestMs(() => {
-    encodeSide(book.bids, "bid");
-    encodeSide(book.asks, "ask");
-  });
-  const asJson = fastestMs(() => jsonOf(plain));
-  report.add(`encode ${LEVELS} levels`, encode, "ms", "JSON", encode / asJson);
-  report.detail("  100 a second take, of a core", encode * 10, "%");
-  report.detail(
-    "  plain MessagePack",
-    fastestMs(() => encodeFrame({ t: "book", d: plain })),
-    "ms",
+function times(report: Report, { bids, asks, name }: SampleBook): void {
+  const plain = snapshotOf({ name, bids, asks }, false);
+  const [packedBids, packedAsks] = [encodeSide(bids, "bid"), encodeSide(asks, "ask")];
+  const [plainFrame, json] = [frameOf(plain), jsonOf(plain)];
+  const squeezed = deflateRawSync(json);
+  const both = <T>(a: T, b: T): readonly T[] => [a, b];
+  const encode = fastestMs(() => both(encodeSide(bids, "bid"), encodeSide(asks, "ask")));
+  const decode = fastestMs(() =>
+    both(decodeSide(packedBids, "bid"), decodeSide(packedAsks, "ask")),
   );
-  report.detail("  JSON", asJson, "ms");
-  report.detail(
-    "  JSON + deflate",
-    fastestMs(() => deflated(jsonOf(plain))),
-    "ms",
-  );
-  const decode = fastestMs(() => {
-    decodeSide(bids, "bid");
-    decodeSide(asks, "ask");
-  });
+  const toJson = fastestMs(() => jsonOf(plain));
   const fromJson = fastestMs(() => JSON.parse(json));
+  const detail = (form: string, work: () => unknown): void =>
+    report.detail(`  ${form}`, fastestMs(work), "ms");
+  report.add(`encode ${LEVELS} levels`, encode, "ms", "JSON", encode / toJson);
+  report.detail("  100 a second, share of a core", encode * 10, "%");
+  detail("plain MessagePack", () => frameOf(plain));
+  detail("JSON + deflate", () => deflateRawSync(jsonOf(plain)));
   report.add(`decode ${LEVELS} levels`, decode, "ms", "JSON", decode / fromJson);
-  report.detail(
-    "  plain MessagePack",
-    fastestMs(() => decodeFrame(plainFrame)),
-    "ms",
-  );
-  report.detail("  JSON", fromJson, "ms");
-  const inflate = fastestMs(() => JSON.parse(inflateRawSync(squeezed).toString()));
-  report.detail("  JSON + deflate", inflate, "ms");
-  const few = sampleDelta(book.bids, 10, new Random(SEED));
+  detail("plain MessagePack", () => decodeFrame(plainFrame));
+  detail("JSON + deflate", () => JSON.parse(inflateRawSync(squeezed).toString()));
+  const few = sampleDelta(bids, 10, new Random(SEED));
   report.detail("encode a delta of 10 levels", fastestMs(() => encodeSide(few, "bid")) * 1e3, "µs");
 }
 

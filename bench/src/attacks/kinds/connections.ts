@@ -1,19 +1,17 @@
 /** Connections that are opened and dropped, held, or fed one byte at a time. */
-import { attacksOf, type Traffic } from "../attack.js";
-import { upgrade } from "../wire/frames.js";
+import { request, upgrade } from "../../harness/wire.js";
+import { attacksOf, type Prepare } from "../attack.js";
 import type { Line } from "../wire/line.js";
 import { openMany } from "../wire/patterns.js";
-import { request } from "../wire/requests.js";
+import { ORDER } from "./accounts.js";
 
-const ORDER = '{"symbol":"BTCUSD","side":"long","type":"market","margin":2,"leverage":5,"nonce":1}';
 /** More than the venue accepts in all. */
 const HELD = 11_000;
-const SLOW = 1_000;
 const CLIENT_HELLO = Buffer.concat([Buffer.from("16030102000100", "hex"), Buffer.alloc(505, 3)]);
 
-/** Each connection sends one unit of `bytes` every few milliseconds, so that it never ends. */
-function dripping(connections: number, opening: Buffer, drop: Buffer, everyMs: number): Traffic {
-  return async (network) => {
+/** Each connection sends `opening`, then `drop` every few milliseconds, so that it never ends. */
+function dripping(connections: number, opening: Buffer, drop: Buffer, everyMs: number): Prepare {
+  return () => async (network) => {
     const lines = new Set<Line>();
     const traffic = openMany(connections, { onLost: (line) => lines.delete(line) }, (line) => {
       line.write(opening);
@@ -27,99 +25,65 @@ function dripping(connections: number, opening: Buffer, drop: Buffer, everyMs: n
   };
 }
 
-const unfinished = request({ path: "/v1/orders", body: ORDER }).subarray(0, 60);
-const bodyless = Buffer.from(
-  "POST /v1/orders HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n" +
-    "content-length: 60000\r\n\r\n",
-);
-const chunked = Buffer.from(
-  "POST /v1/orders HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n" +
-    "transfer-encoding: chunked\r\n\r\n",
-);
+function orderHead(header: string): Buffer {
+  return Buffer.from(
+    "POST /v1/orders HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n" +
+      `${header}\r\n\r\n`,
+  );
+}
 
-export const CONNECTION_ATTACKS = attacksOf("connections", [
-  {
-    name: "connections-open-and-drop",
-    shows: "Connections are opened and closed without a byte, as fast as possible.",
-    prepare: () => openMany(64, {}, (line) => line.destroy()),
-  },
-  {
-    name: "connections-open-and-reset",
-    shows: "The same with a reset, which may arrive before the connection is accepted.",
-    prepare: () => openMany(64, {}, (line) => line.reset()),
-  },
-  {
-    name: "connections-held",
-    shows: "One address holds every connection that the venue has; a new trader finds none.",
-    prepare: () => openMany(HELD, {}, () => undefined),
-  },
-  {
-    name: "connections-held-after-a-request",
-    shows: "The same, each connection kept alive by one answered request.",
-    prepare: () => openMany(HELD, {}, (line) => line.write(request({ path: "/healthz" }))),
-  },
-  {
-    name: "requests-reset",
-    shows: "A client that resets before the handler runs causes an internal error.",
-    prepare: () =>
-      openMany(64, {}, (line) => {
-        line.write(request({ path: "/v1/orders", body: ORDER }));
-        setImmediate(() => line.reset());
-      }),
-  },
-  {
-    name: "requests-half-closed",
-    shows: "A request followed at once by a FIN, on a new connection each.",
-    prepare: () =>
-      openMany(64, { isHalfOpen: true, onStatus: (line) => line.destroy() }, (line) => {
-        line.write(request({ path: "/v1/markets" }));
-        line.end();
-      }),
-  },
-  {
-    name: "slow-headers",
-    shows: "A thousand requests whose headers arrive one byte at a time.",
-    prepare: () => dripping(SLOW, unfinished, Buffer.from("a"), 20),
-  },
-  {
-    name: "slow-bodies",
-    shows: "A thousand bodies that arrive one byte at a time.",
-    prepare: () => dripping(SLOW, bodyless, Buffer.from(" "), 20),
-  },
-  {
-    name: "bodies-byte-by-byte",
-    shows: "Sixteen bodies that arrive one byte a packet, as fast as packets can be sent.",
-    prepare: () => dripping(16, bodyless, Buffer.from(" "), 0),
-  },
-  {
-    name: "chunks-of-one-byte",
-    shows: "Chunked bodies of one-byte chunks: 64 KB on the wire make 11 KB of body.",
-    prepare: () => {
-      const chunks = Buffer.from("1\r\n \r\n".repeat(10_000));
-      return dripping(16, chunked, chunks, 0);
-    },
-  },
-  {
-    name: "chunk-extensions",
-    shows: "Chunk extensions are bytes that no body limit counts.",
-    prepare: () => {
-      const chunks = Buffer.from(`1;${"x".repeat(4_000)}\r\n \r\n`.repeat(16));
-      return dripping(16, chunked, chunks, 0);
-    },
-  },
-  {
-    name: "upgrades-and-fin",
-    shows: "Two pipelined upgrades and a FIN leave connections that are never closed.",
-    prepare: () =>
-      openMany(64, { isHalfOpen: true }, (line) => {
-        line.write(Buffer.concat([upgrade(), upgrade()]));
-        line.end();
-        setTimeout(() => line.destroy(), 50);
-      }),
-  },
-  {
-    name: "tls-on-the-plain-port",
-    shows: "A TLS hello on the plain port is answered and logged as a malformed request.",
-    prepare: () => openMany(64, {}, (line) => line.write(CLIENT_HELLO)),
-  },
-]);
+const headers = request({ path: "/v1/orders", body: ORDER }).subarray(0, 60);
+const body = orderHead("content-length: 60000");
+const chunked = orderHead("transfer-encoding: chunked");
+const space = Buffer.from(" ");
+
+const TABLE = `
+connections-open-and-drop: Connections are opened and closed without a byte, as fast as possible.
+connections-open-and-reset: The same with a reset, which may arrive before the connection is accepted.
+connections-held: One address holds every connection that the venue has; a new trader finds none.
+connections-held-after-a-request: The same, each connection kept alive by one answered request.
+requests-reset: A client that resets before the handler runs causes an internal error.
+requests-half-closed: A request followed immediately by a FIN, on a new connection each.
+slow-headers: A thousand requests whose headers arrive one byte at a time.
+slow-bodies: A thousand bodies that arrive one byte at a time.
+bodies-byte-by-byte: Sixteen bodies that arrive one byte a packet, as fast as packets can be sent.
+chunks-of-one-byte: Chunked bodies of one-byte chunks: 64 KB on the wire make 11 KB of body.
+chunk-extensions: Chunk extensions are bytes that no body limit counts.
+upgrades-and-fin: Two pipelined upgrades and a FIN leave connections that are never closed.
+tls-on-the-plain-port: A TLS hello on the plain port is answered and logged as a malformed request.
+`;
+
+export const CONNECTION_ATTACKS = attacksOf("connections", TABLE, {
+  "connections-open-and-drop": () => openMany(64, {}, (line) => line.destroy()),
+  "connections-open-and-reset": () => openMany(64, {}, (line) => line.reset()),
+  "connections-held": () => openMany(HELD, {}, () => undefined),
+  "connections-held-after-a-request": () =>
+    openMany(HELD, {}, (line) => line.write(request({ path: "/healthz" }))),
+  "requests-reset": () =>
+    openMany(64, {}, (line) => {
+      line.write(request({ path: "/v1/orders", body: ORDER }));
+      setImmediate(() => line.reset());
+    }),
+  "requests-half-closed": () =>
+    openMany(64, { isHalfOpen: true, onStatus: (line) => line.destroy() }, (line) => {
+      line.write(request({ path: "/v1/markets" }));
+      line.end();
+    }),
+  "slow-headers": dripping(1_000, headers, Buffer.from("a"), 20),
+  "slow-bodies": dripping(1_000, body, space, 20),
+  "bodies-byte-by-byte": dripping(16, body, space, 0),
+  "chunks-of-one-byte": dripping(16, chunked, Buffer.from("1\r\n \r\n".repeat(10_000)), 0),
+  "chunk-extensions": dripping(
+    16,
+    chunked,
+    Buffer.from(`1;${"x".repeat(4_000)}\r\n \r\n`.repeat(16)),
+    0,
+  ),
+  "upgrades-and-fin": () =>
+    openMany(64, { isHalfOpen: true }, (line) => {
+      line.write(Buffer.concat([upgrade(), upgrade()]));
+      line.end();
+      setTimeout(() => line.destroy(), 50);
+    }),
+  "tls-on-the-plain-port": () => openMany(64, {}, (line) => line.write(CLIENT_HELLO)),
+});

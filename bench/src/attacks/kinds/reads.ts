@@ -1,169 +1,103 @@
-/** Reads whose answers are larger or dearer than their requests. */
-import { type AttackEntry, attacksOf, type Target } from "../attack.js";
-import { flood, inTurn, paced } from "../wire/patterns.js";
-import { pipeline, request } from "../wire/requests.js";
+/** Reads whose answers are larger or more expensive than their requests. */
+import { ask } from "../../harness/http.js";
+import { pipeline, request } from "../../harness/wire.js";
+import { attacksOf, type Prepare } from "../attack.js";
+import { flood, paced, rotating } from "../wire/patterns.js";
 
 const FEW = { connections: 4 };
-/** Connections that never read: what the server answers fills its own buffers. */
+const MANY = { connections: 16 };
+/** Connections that never read: the answers fill the server's buffers. */
 const UNREAD = { connections: 20, isUnread: true };
-/** Reads a second of one address without a token. */
+/** Reads a second of one address without a token, and of one account. */
 const READS_PER_SECOND = 100;
-/** Reads a second of one account. */
 const ACCOUNT_READS_PER_SECOND = 50;
+const BOOK = "/v1/markets/BTCUSD/book?depth=5000";
 
-interface PublicRead {
-  readonly name: string;
-  readonly shows: string;
-  readonly path: string;
-  readonly isUnread?: boolean;
-  readonly isPaced?: boolean;
-}
+const read =
+  (path: string): Prepare =>
+  () =>
+    flood(pipeline(request({ path })), FEW);
+const unread =
+  (path: string): Prepare =>
+  () =>
+    flood(pipeline(request({ path })), UNREAD);
+const atTheLimit =
+  (path: string): Prepare =>
+  () =>
+    paced(request({ path }), READS_PER_SECOND, FEW);
 
-const PUBLIC: readonly PublicRead[] = [
-  {
-    name: "metrics-unread",
-    shows: "Every pipelined request for metrics is answered, 1.9 ms each, although nobody reads.",
-    path: "/metrics",
-    isUnread: true,
-  },
-  {
-    name: "metrics-read",
-    shows: "Metrics have no limit.",
-    path: "/metrics",
-  },
-  {
-    name: "openapi-unread",
-    shows: "The schema, hundreds of kilobytes, is written for a client that does not read.",
-    path: "/v1/openapi.json",
-    isUnread: true,
-  },
-  {
-    name: "openapi-read",
-    shows: "The schema is sent as often as limits allow, with refusals in between.",
-    path: "/v1/openapi.json",
-  },
-  { name: "docs-read", shows: "The documentation page is served from memory.", path: "/docs" },
-  {
-    name: "health-unread",
-    shows: "Health checks have no limit and their answers may pile up.",
-    path: "/healthz",
-    isUnread: true,
-  },
-  {
-    name: "readiness-read",
-    shows: "Readiness has no limit and asks the venue each time.",
-    path: "/readyz",
-  },
-  {
-    name: "book-full-read",
-    shows: "A whole book as text, with pipelined refusals behind.",
-    path: "/v1/markets/BTCUSD/book?depth=5000",
-  },
-  {
-    name: "book-full-unread",
-    shows: "Whole books pile up for a client that does not read.",
-    path: "/v1/markets/BTCUSD/book?depth=5000",
-    isUnread: true,
-  },
-  {
-    name: "book-full-at-the-limit",
-    shows: "A whole book 100 times a second, which limits allow.",
-    path: "/v1/markets/BTCUSD/book?depth=5000",
-    isPaced: true,
-  },
-  {
-    name: "candles-at-the-limit",
-    shows: "A thousand candles 100 times a second are read from the history.",
-    path: "/v1/markets/BTCUSD/candles?resolution=1m&limit=1000",
-    isPaced: true,
-  },
-  {
-    name: "trades-at-the-limit",
-    shows: "A thousand trades 100 times a second are read from the history and encoded.",
-    path: "/v1/markets/BTCUSD/trades?limit=1000",
-    isPaced: true,
-  },
-  {
-    name: "blocks-at-the-limit",
-    shows: "Blocks are looked up 100 times a second.",
-    path: "/v1/blocks/2",
-    isPaced: true,
-  },
-  {
-    name: "long-queries",
-    shows: "Queries of 8 KB with hundreds of parameters are parsed before they are refused.",
-    path: `/v1/markets/BTCUSD/book?${"a=%41&".repeat(1_300)}depth=5`,
-  },
-];
+/** Reads of every veteran at the limit of its account. */
+const ofAccounts =
+  (path: string): Prepare =>
+  ({ veterans }) => {
+    const reads = veterans.map(({ token }) => request({ path, token }));
+    return paced(rotating(reads), reads.length * ACCOUNT_READS_PER_SECOND, MANY);
+  };
 
-const publicReads: readonly AttackEntry[] = PUBLIC.map(
-  ({ name, shows, path, isUnread = false, isPaced = false }) => ({
-    name,
-    shows,
-    prepare: () => {
-      const read = request({ path });
-      if (isPaced) return paced(read, READS_PER_SECOND, FEW);
-      return flood(pipeline(read), isUnread ? UNREAD : FEW);
-    },
-  }),
-);
+const TABLE = `
+metrics-unread: Every pipelined request for metrics is answered, 1.9 ms each, although nobody reads.
+metrics-read: Metrics have no limit.
+openapi-unread: The schema, hundreds of kilobytes, is written for a client that does not read.
+openapi-read: The schema is sent as often as limits allow, with refusals in between.
+docs-read: The documentation page is served from memory.
+health-unread: Health checks have no limit and their answers may pile up.
+readiness-read: Readiness has no limit and asks the venue each time.
+book-full-read: A whole book as text, with pipelined refusals behind.
+book-full-unread: Whole books pile up for a client that does not read.
+book-full-at-the-limit: A whole book 100 times a second, which limits allow.
+candles-at-the-limit: A thousand candles 100 times a second are read from the history.
+trades-at-the-limit: A thousand trades 100 times a second are read from the history and encoded.
+blocks-at-the-limit: Blocks are looked up 100 times a second.
+long-queries: Queries of 8 KB with hundreds of parameters are parsed before they are refused.
+fills-at-the-limit: A thousand fills for each of eight accounts are read as often as limits allow.
+orders-all-at-the-limit: A thousand past orders for each of eight accounts are read as often as limits allow.
+deposits-list-at-the-limit: A thousand deposits are read as often as limits allow.
+account-at-the-limit: Account and open orders are read as often as limits allow.
+order-by-nonce-at-the-limit: Past orders by nonce are read as often as limits allow.
+fills-unread: Lists of a thousand fills pile up for a client that does not read.
+preconfirms-at-the-limit: Merkle paths are computed for every request.
+page-assets-unread: The trading page's script is read from disk for a client that does not read.
+`;
 
-const PRIVATE: readonly (readonly [name: string, shows: string, path: string])[] = [
-  ["fills-at-the-limit", "A thousand fills for each of eight accounts", "/v1/fills?limit=1000"],
-  [
-    "orders-all-at-the-limit",
-    "A thousand past orders for each of eight accounts",
-    "/v1/orders?status=all&limit=1000",
-  ],
-  ["deposits-list-at-the-limit", "A thousand deposits", "/v1/bridge/deposits"],
-  ["account-at-the-limit", "Account and open orders", "/v1/account"],
-  ["order-by-nonce-at-the-limit", "Past orders by nonce", "/v1/orders?status=all&nonce=999999"],
-];
-
-const privateReads: readonly AttackEntry[] = PRIVATE.map(([name, what, path]) => ({
-  name,
-  shows: `${what} are read as often as limits allow.`,
-  prepare: (target: Target) => {
-    const reads = target.veterans.map(({ token }) => request({ path, token }));
-    return paced(inTurn(reads), reads.length * ACCOUNT_READS_PER_SECOND, { connections: 16 });
+export const READ_ATTACKS = attacksOf("reads", TABLE, {
+  "metrics-unread": unread("/metrics"),
+  "metrics-read": read("/metrics"),
+  "openapi-unread": unread("/v1/openapi.json"),
+  "openapi-read": read("/v1/openapi.json"),
+  "docs-read": read("/docs"),
+  "health-unread": unread("/healthz"),
+  "readiness-read": read("/readyz"),
+  "book-full-read": read(BOOK),
+  "book-full-unread": unread(BOOK),
+  "book-full-at-the-limit": atTheLimit(BOOK),
+  "candles-at-the-limit": atTheLimit("/v1/markets/BTCUSD/candles?resolution=1m&limit=1000"),
+  "trades-at-the-limit": atTheLimit("/v1/markets/BTCUSD/trades?limit=1000"),
+  "blocks-at-the-limit": atTheLimit("/v1/blocks/2"),
+  "long-queries": read(`/v1/markets/BTCUSD/book?${"a=%41&".repeat(1_300)}depth=5`),
+  "fills-at-the-limit": ofAccounts("/v1/fills?limit=1000"),
+  "orders-all-at-the-limit": ofAccounts("/v1/orders?status=all&limit=1000"),
+  "deposits-list-at-the-limit": ofAccounts("/v1/bridge/deposits"),
+  "account-at-the-limit": ofAccounts("/v1/account"),
+  "order-by-nonce-at-the-limit": ofAccounts("/v1/orders?status=all&nonce=999999"),
+  "fills-unread": ({ veterans }) => {
+    const path = "/v1/fills?limit=1000";
+    return flood(pipeline(...veterans.map(({ token }) => request({ path, token }))), UNREAD);
   },
-}));
-
-export const READ_ATTACKS = attacksOf("reads", [
-  ...publicReads,
-  ...privateReads,
-  {
-    name: "fills-unread",
-    shows: "Lists of a thousand fills pile up for a client that does not read.",
-    prepare: ({ veterans }) => {
-      const path = "/v1/fills?limit=1000";
-      return flood(pipeline(...veterans.map(({ token }) => request({ path, token }))), UNREAD);
-    },
-  },
-  {
-    name: "preconfirms-at-the-limit",
-    shows: "Merkle paths are computed for every request.",
-    prepare: async (target) => {
-      const reads: Buffer[] = [];
-      for (const { token } of target.veterans) {
-        const { text } = await target.get("/v1/orders?status=all&limit=50", token);
-        const ids = [...text.matchAll(/"orderId":"(\d+)"/g)].map(([, id]) => id);
-        // An account without orders asks for one that is not its own.
-        for (const id of ids.length > 0 ? ids : ["1"]) {
-          reads.push(request({ path: `/v1/preconfirms/${id}`, token }));
-        }
+  "preconfirms-at-the-limit": async ({ address, veterans }) => {
+    const reads: Buffer[] = [];
+    for (const { token } of veterans) {
+      const { text } = await ask(address, "/v1/orders?status=all&limit=50", { token });
+      const ids = [...text.matchAll(/"orderId":"(\d+)"/g)].map(([, id]) => id);
+      // An account without orders requests another account's.
+      for (const id of ids.length > 0 ? ids : ["1"]) {
+        reads.push(request({ path: `/v1/preconfirms/${id}`, token }));
       }
-      const rate = target.veterans.length * ACCOUNT_READS_PER_SECOND;
-      return paced(inTurn(reads), rate, { connections: 16 });
-    },
+    }
+    return paced(rotating(reads), veterans.length * ACCOUNT_READS_PER_SECOND, MANY);
   },
-  {
-    name: "page-assets-unread",
-    shows: "The trading page's script is read from disk for a client that does not read.",
-    prepare: async (target) => {
-      const { text } = await target.get("/");
-      const assets = [...text.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path ?? "/");
-      return flood(pipeline(...["/", ...assets].map((path) => request({ path }))), UNREAD);
-    },
+  "page-assets-unread": async ({ address }) => {
+    const { text } = await ask(address, "/");
+    const assets = [...text.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path ?? "/");
+    return flood(pipeline(...["/", ...assets].map((path) => request({ path }))), UNREAD);
   },
-]);
+});

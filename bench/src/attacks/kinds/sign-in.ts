@@ -1,10 +1,10 @@
-/** Sign-ins, rotations and nonces: what strangers may ask for without a session. */
+/** Sign-ins, rotations and nonces: what a client may request without a session. */
 import { generateKeyPairSync } from "node:crypto";
-import { type SignedIn, signInRequest, tokenIn } from "../../orders/sign-in.js";
-import { attacksOf, type Target } from "../attack.js";
-import { flood, inTurn, paced } from "../wire/patterns.js";
-import { pipeline, request } from "../wire/requests.js";
-import { attackerAccount, WRONG_TOKEN } from "./accounts.js";
+import { type Account, ask, signIn, signInRequest } from "../../harness/http.js";
+import { pipeline, request } from "../../harness/wire.js";
+import { attacksOf, type Prepare, type Target } from "../attack.js";
+import { flood, paced, rotating } from "../wire/patterns.js";
+import { times, WRONG_TOKEN } from "./accounts.js";
 
 const FEW = { connections: 4 };
 /** Fills a message of 4,096 characters. */
@@ -18,114 +18,33 @@ function manyResources(count = MANY_RESOURCES): string[] {
 }
 
 /** A session with the longest list of resources that the venue accepts. */
-async function accountWithResources(target: Target): Promise<SignedIn> {
+async function accountWithResources({ address }: Target): Promise<Account> {
   for (const count of [MANY_RESOURCES, 250, 100, 32, 16, 8]) {
     const resources = manyResources(count);
-    const { address, privateKeyPem, body } = await signInRequest(target.origin, { resources });
-    const { status, text } = await target.post("/v1/auth/siwe", body);
-    if (status === 200) return { address, privateKeyPem, token: tokenIn(JSON.parse(text)) };
+    const { body, ...account } = await signInRequest(address, { resources });
+    const { status, text } = await ask(address, "/v1/auth/siwe", { body });
+    const token = /"token":"([^"]+)"/.exec(text)?.[1];
+    if (status === 200 && token !== undefined) return { ...account, token };
   }
-  return attackerAccount(target, { resources: manyResources(1) });
+  return signIn(address, { resources: manyResources(1) });
 }
 
-async function withChangedSignature(target: Target, resources: readonly string[]): Promise<Buffer> {
-  const { body } = await signInRequest(target.origin, { resources });
+/** A sign-in whose signature has one byte changed. */
+async function withChangedSignature({ address }: Target, resources: string[]): Promise<Buffer> {
+  const { body } = await signInRequest(address, { resources });
   const wrong = body.replace(/("signature":"0x)../, "$111");
   return request({ path: "/v1/auth/siwe", body: wrong });
 }
 
-export const SIGN_IN_ATTACKS = attacksOf("sign-in", [
-  {
-    name: "sign-in-many-resources",
-    shows: "A message of 4 KB with hundreds of resources takes 70 ms to parse.",
-    prepare: async (target) =>
-      flood(pipeline(await withChangedSignature(target, manyResources())), FEW),
-  },
-  {
-    name: "sign-in-many-resources-paced",
-    shows: "The same at ten a second, which limits allow until ten have failed.",
-    prepare: async (target) =>
-      paced(await withChangedSignature(target, manyResources()), SIGN_INS_PER_SECOND, FEW),
-  },
-  {
-    name: "sign-in-valid-many-resources",
-    shows: "Valid messages with hundreds of resources, from fresh wallets, at the limit.",
-    prepare: async (target) => {
-      const resources = manyResources();
-      const requests: Buffer[] = [];
-      for (let i = 0; i < 60; i++) {
-        const { body } = await signInRequest(target.origin, { resources });
-        requests.push(request({ path: "/v1/auth/siwe", body }));
-      }
-      return paced(inTurn(requests), SIGN_INS_PER_SECOND, FEW);
-    },
-  },
-  {
-    name: "sign-in-wrong-signature",
-    shows: "Recovering an address from a wrong signature costs a millisecond each.",
-    prepare: async (target) => flood(pipeline(await withChangedSignature(target, [])), FEW),
-  },
-  {
-    name: "sign-in-fresh-wallets",
-    shows: "Valid sign-ins from ever new wallets, each a session and a grant in the log.",
-    prepare: async (target) => {
-      const requests: Buffer[] = [];
-      for (let i = 0; i < 150; i++) {
-        const { body } = await signInRequest(target.origin);
-        requests.push(request({ path: "/v1/auth/siwe", body }));
-      }
-      return flood(inTurn(requests), FEW);
-    },
-  },
-  {
-    name: "sign-in-malformed",
-    shows: "4 KB of text that is almost a message is parsed line by line.",
-    prepare: async (target) => {
-      const { body } = await signInRequest(target.origin, { resources: manyResources() });
-      const malformed = body.replace("Version: 1", "Version: 2");
-      return flood(pipeline(request({ path: "/v1/auth/siwe", body: malformed })), FEW);
-    },
-  },
-  {
-    name: "rotate-unsigned",
-    shows: "A rotation without a signature parses the stored sign-in message again, 55 ms each.",
-    prepare: async (target) => {
-      const { token } = await accountWithResources(target);
-      return flood(pipeline(rotation(token)), FEW);
-    },
-  },
-  {
-    name: "rotate-unsigned-paced",
-    shows: "The same at the 100 a second that limits allow.",
-    trader: "socket",
-    prepare: async (target) => {
-      const { token } = await accountWithResources(target);
-      return paced(rotation(token), 100, FEW);
-    },
-  },
-  {
-    name: "rotate-in-a-loop",
-    shows: "Every accepted rotation is a command of the log.",
-    prepare: async (target) => {
-      const { token } = await attackerAccount(target);
-      const rotations = Array.from({ length: 400 }, () => rotation(token));
-      return flood(pipeline(...rotations), FEW);
-    },
-  },
-  {
-    name: "nonces",
-    shows: "Nonces are made and authenticated for everyone who asks.",
-    prepare: () => flood(pipeline(request({ path: "/v1/auth/nonce" })), FEW),
-  },
-  {
-    name: "sign-out-wrong-token",
-    shows: "Ends of sessions that do not exist are answered one by one.",
-    prepare: () => {
-      const path = "/v1/auth/session";
-      return flood(pipeline(request({ method: "DELETE", path, token: WRONG_TOKEN })), FEW);
-    },
-  },
-]);
+/** Valid sign-ins of new wallets. */
+async function signIns({ address }: Target, count: number, resources: string[]): Promise<Buffer[]> {
+  const requests: Buffer[] = [];
+  for (let i = 0; i < count; i++) {
+    const { body } = await signInRequest(address, { resources });
+    requests.push(request({ path: "/v1/auth/siwe", body }));
+  }
+  return requests;
+}
 
 /** To a new valid key, which an unbound session may use without a signature. */
 function rotation(token: string): Buffer {
@@ -134,3 +53,50 @@ function rotation(token: string): Buffer {
   const body = JSON.stringify({ newSessionKey: newSessionKey.toString("hex") });
   return request({ path: "/v1/auth/rotate", token, body });
 }
+
+const rotateUnsigned =
+  (send: (rotation: Buffer) => ReturnType<typeof flood>): Prepare =>
+  async (target) =>
+    send(rotation((await accountWithResources(target)).token));
+
+const TABLE = `
+sign-in-many-resources: A message of 4 KB with hundreds of resources takes 70 ms to parse.
+sign-in-many-resources-paced: The same at ten a second, which limits allow until ten have failed.
+sign-in-valid-many-resources: Valid messages with hundreds of resources, from fresh wallets, at the limit.
+sign-in-wrong-signature: Recovering an address from a wrong signature costs a millisecond each.
+sign-in-fresh-wallets: Valid sign-ins from ever new wallets, each a session and a grant in the log.
+sign-in-malformed: 4 KB of text that is almost a message is parsed line by line.
+rotate-unsigned: A rotation without a signature parses the stored sign-in message again, 55 ms each.
+rotate-unsigned-paced*: The same at the 100 a second that limits allow.
+rotate-in-a-loop: Every accepted rotation is a command of the log.
+nonces: Nonces are made and authenticated for every client that asks.
+sign-out-wrong-token: Ends of sessions that do not exist are answered one by one.
+`;
+
+export const SIGN_IN_ATTACKS = attacksOf("sign-in", TABLE, {
+  "sign-in-many-resources": async (target) =>
+    flood(pipeline(await withChangedSignature(target, manyResources())), FEW),
+  "sign-in-many-resources-paced": async (target) =>
+    paced(await withChangedSignature(target, manyResources()), SIGN_INS_PER_SECOND, FEW),
+  "sign-in-valid-many-resources": async (target) =>
+    paced(rotating(await signIns(target, 60, manyResources())), SIGN_INS_PER_SECOND, FEW),
+  "sign-in-wrong-signature": async (target) =>
+    flood(pipeline(await withChangedSignature(target, [])), FEW),
+  "sign-in-fresh-wallets": async (target) => flood(rotating(await signIns(target, 150, [])), FEW),
+  "sign-in-malformed": async ({ address }) => {
+    const { body } = await signInRequest(address, { resources: manyResources() });
+    const malformed = body.replace("Version: 1", "Version: 2");
+    return flood(pipeline(request({ path: "/v1/auth/siwe", body: malformed })), FEW);
+  },
+  "rotate-unsigned": rotateUnsigned((bytes) => flood(pipeline(bytes), FEW)),
+  "rotate-unsigned-paced": rotateUnsigned((bytes) => paced(bytes, 100, FEW)),
+  "rotate-in-a-loop": async ({ address }) => {
+    const { token } = await signIn(address);
+    return flood(pipeline(...times(400, () => rotation(token))), FEW);
+  },
+  nonces: () => flood(pipeline(request({ path: "/v1/auth/nonce" })), FEW),
+  "sign-out-wrong-token": () => {
+    const path = "/v1/auth/session";
+    return flood(pipeline(request({ method: "DELETE", path, token: WRONG_TOKEN })), FEW);
+  },
+});

@@ -1,58 +1,58 @@
-/**
- * One attacker, a process at normal priority. Told a plan, it prepares and says "ready"; told
- * "attack", it attacks the venue; told "discard", it sends the bytes of that attack, at the times of
- * that attack, to the server that discards them. It answers both with a tally.
- */
-
-import type { SignedIn } from "../../orders/sign-in.js";
-import { attackNamed } from "../kinds/combined.js";
-import { Network } from "../wire/network.js";
-import { Recording } from "../wire/recording.js";
-import { replay } from "../wire/replay.js";
-import { remoteTarget } from "./remote-target.js";
+/** One attacker, a process at normal priority. */
+import { serve } from "../../harness/child.js";
+import type { Account } from "../../harness/http.js";
+import type { Traffic } from "../attack.js";
+import { attackNamed } from "../table.js";
+import type { Tally } from "../wire/line.js";
+import { Network, replay, type WireStep } from "../wire/network.js";
 
 export interface AttackPlan {
   readonly attack: string;
-  readonly venuePort: number;
-  readonly discardPort: number;
+  readonly port: number;
   /** The client address that the venue sees. */
   readonly localAddress: string;
   readonly milliseconds: number;
   readonly maxBytes: number;
-  readonly veterans: readonly SignedIn[];
+  readonly veterans: readonly Account[];
 }
 
-type Request = "attack" | "discard";
+class Attacker {
+  private plan: AttackPlan | undefined;
+  private steps: WireStep[] = [];
+  private traffic: Traffic = () => Promise.resolve();
 
-async function prepared(plan: AttackPlan): Promise<(request: Request) => Promise<unknown>> {
-  const { venuePort, discardPort, localAddress, milliseconds, maxBytes, veterans } = plan;
-  const attack = attackNamed(plan.attack);
-  const target = remoteTarget({ port: venuePort, localAddress }, veterans);
-  const traffic = await attack.prepare(target);
-  let recording: Recording | undefined;
-  return async (request) => {
-    if (request === "attack") {
-      const limits = { milliseconds, bytes: maxBytes };
-      recording = new Recording();
-      const network = new Network({ port: venuePort, localAddress }, limits, recording);
-      const ended = new Promise((resolve) => setTimeout(resolve, milliseconds));
-      await traffic(network);
-      // An attack that has used up its bytes keeps its connections for the rest of the time.
-      await ended;
-      network.close();
-      return network.tally;
-    }
-    if (recording === undefined) throw new Error("nothing was recorded");
-    return replay(recording, { port: discardPort, localAddress }, milliseconds);
-  };
+  async prepare(plan: AttackPlan): Promise<void> {
+    const { attack, port, localAddress, veterans } = plan;
+    this.plan = plan;
+    this.traffic = await attackNamed(attack).prepare({ address: { port, localAddress }, veterans });
+  }
+
+  async attack(): Promise<Tally> {
+    const { port = 0, localAddress = "", milliseconds = 0, maxBytes = 0 } = this.plan ?? {};
+    this.steps = [];
+    const limits = { milliseconds, bytes: maxBytes };
+    const network = new Network({ port, localAddress }, limits, this.steps);
+    const ended = new Promise((resolve) => setTimeout(resolve, milliseconds));
+    await this.traffic(network);
+    // An attack that has used up its bytes keeps its connections for the rest of the time.
+    await ended;
+    network.close();
+    return network.tally;
+  }
+
+  /** Sends the bytes of the attack, at its times, to a server that discards them. */
+  discard(port: number): Promise<Tally> {
+    const { localAddress = "", milliseconds = 0 } = this.plan ?? {};
+    return replay(this.steps, { port, localAddress }, milliseconds);
+  }
 }
 
-// The process that started this one is gone.
-process.once("disconnect", () => process.exit());
-process.once("message", async (plan: AttackPlan) => {
-  const answer = await prepared(plan);
-  process.on("message", async (request: Request) => {
-    process.send?.(await answer(request));
-  });
-  process.send?.("ready");
-});
+const attacker = new Attacker();
+const handlers = {
+  prepare: (plan: AttackPlan) => attacker.prepare(plan),
+  attack: () => attacker.attack(),
+  discard: (port: number) => attacker.discard(port),
+};
+export type AttackerHandlers = typeof handlers;
+
+serve(handlers);

@@ -1,65 +1,49 @@
 /**
- * The honest trader, a process that runs for the whole table: 50 operations a second, in turn a
- * resting limit order, its cancel and a small market order, over keep-alive REST or over a socket.
- * Each is measured from the moment it was due, answered or not, so that a stall counts for all that
- * were due in it. Every tenth REST operation opens a connection of its own, as a trader who has just
- * arrived does.
+ * The honest trader, a process that runs for the whole table: 50 operations a second (a resting limit
+ * order, its cancel, a small market order, and so on) over keep-alive REST or over a socket. Each is
+ * measured from the moment it was due, answered or not, so that a stall counts for all operations
+ * that were due in it.
  */
-import { createPrivateKey } from "node:crypto";
-import { setPriority } from "node:os";
+import { createPrivateKey, type KeyObject } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type SignedIn, signIn } from "../../orders/sign-in.js";
-import { orderRequest, signature } from "../../orders/wire.js";
+import { raisePriority, serve } from "../../harness/child.js";
+import { type Account, type Address, signIn } from "../../harness/http.js";
+import { median } from "../../harness/report.js";
+import { signatureOf } from "../../harness/wire.js";
 import type { TraderPath } from "../attack.js";
 import { RestPath, SocketPath, type TradingPath } from "./trading-path.js";
+import type { Measured } from "./verdict.js";
 
-export type TraderRequest =
-  | { readonly do: "sign-in"; readonly origin: string }
-  | { readonly do: "begin"; readonly path: TraderPath }
-  | { readonly do: "end" };
-
-export interface Measured {
-  /** From due to answered, in milliseconds; of one without an answer, until the trader gave up. */
-  readonly latenciesMs: readonly number[];
-  readonly unanswered: number;
-  /** Operations refused or lost, by reason. */
-  readonly refused: Readonly<Record<string, number>>;
-}
-
-const PER_SECOND = 50;
-const GAP_MS = 1_000 / PER_SECOND;
-/** How long the last operations are waited for. */
+const GAP_MS = 20;
+/** How long the last operations are awaited. */
 const PATIENCE_MS = 5_000;
 /** Far below the market: rests until it is canceled. */
 const RESTING_PRICE = 40_000;
-const HIGH_PRIORITY = -10;
 
 class Trader {
   private nonce = 1;
   private readonly resting: string[] = [];
-  private readonly key;
+  private readonly key: KeyObject;
 
   constructor(
-    readonly origin: string,
-    private readonly account: SignedIn,
+    private readonly address: Address,
+    private readonly account: Account,
   ) {
     this.key = createPrivateKey(account.privateKeyPem);
   }
 
-  open(path: TraderPath): Promise<TradingPath> {
-    const port = Number(new URL(this.origin).port);
+  async open(path: TraderPath): Promise<TradingPath> {
     const { token } = this.account;
-    return path === "rest" ? RestPath.start(port, token) : SocketPath.start(port, token);
+    if (path === "rest") return new RestPath(this.address, token);
+    return SocketPath.open(this.address, token);
   }
 
-  /** The next operation; resolves with its status. */
+  /** Resolves with the status. */
   async operate(path: TradingPath, turn: number): Promise<string> {
     const orderId = turn % 3 === 1 ? this.resting.shift() : undefined;
     if (orderId !== undefined) return (await path.cancel(orderId)).status;
     const body = this.order(turn % 3 === 0);
-    const { status, orderId: placed } = await path.order(body, signature(this.key, body), () =>
-      orderRequest({ token: this.account.token, key: this.key }, body),
-    );
+    const { status, orderId: placed } = await path.order(body, signatureOf(this.key, body));
     if (placed !== undefined && turn % 3 === 0) this.resting.push(placed);
     return status;
   }
@@ -77,6 +61,7 @@ class Turn {
   private readonly startedMs = performance.now();
   private readonly latenciesMs: number[] = [];
   private readonly refused: Record<string, number> = {};
+  /** By operation, when it was due. */
   private readonly inFlight = new Map<number, number>();
   private isEnding = false;
   private readonly done: Promise<void>;
@@ -94,10 +79,13 @@ class Turn {
     const untilMs = performance.now() + PATIENCE_MS;
     while (this.inFlight.size > 0 && performance.now() < untilMs) await sleep(2);
     const nowMs = performance.now();
-    for (const dueMs of this.inFlight.values()) this.latenciesMs.push(nowMs - dueMs);
     const unanswered = this.inFlight.size;
+    const latenciesMs = [...this.latenciesMs];
+    for (const dueMs of this.inFlight.values()) latenciesMs.push(nowMs - dueMs);
+    this.inFlight.clear();
     this.path.close();
-    return { latenciesMs: this.latenciesMs, unanswered, refused: this.refused };
+    const [medianMs, maxMs] = [median(latenciesMs), Math.max(0, ...latenciesMs)];
+    return { medianMs, maxMs, operations: latenciesMs.length, unanswered, refused: this.refused };
   }
 
   private async run(): Promise<void> {
@@ -117,35 +105,24 @@ class Turn {
   }
 }
 
-/** A trader elsewhere would not wait for this machine's cores. */
-function preferThisProcess(): void {
-  try {
-    setPriority(HIGH_PRIORITY);
-  } catch {
-    // Only some users may; the trader then waits for a core like everybody else, in both runs.
-  }
+function newHandlers() {
+  let trader: Trader | undefined;
+  let turn: Turn | undefined;
+  return {
+    signIn: async (port: number): Promise<void> => {
+      trader = new Trader({ port }, await signIn({ port }));
+    },
+    begin: async (path: TraderPath): Promise<void> => {
+      if (trader === undefined) throw new Error("the trader has not signed in");
+      turn = new Turn(trader, await trader.open(path));
+    },
+    end: (): Promise<Measured> => {
+      if (turn === undefined) throw new Error("no measurement was begun");
+      return turn.end();
+    },
+  };
 }
+export type TraderHandlers = ReturnType<typeof newHandlers>;
 
-class TraderProcess {
-  private trader: Trader | undefined;
-  private turn: Turn | undefined;
-
-  async answer(request: TraderRequest): Promise<unknown> {
-    if (request.do === "end") return this.turn?.end();
-    if (request.do === "sign-in") {
-      this.trader = new Trader(request.origin, await signIn(request.origin));
-      return "done";
-    }
-    if (this.trader === undefined) throw new Error("the trader has not signed in");
-    this.turn = new Turn(this.trader, await this.trader.open(request.path));
-    return "done";
-  }
-}
-
-preferThisProcess();
-const trader = new TraderProcess();
-// The process that started this one is gone.
-process.once("disconnect", () => process.exit());
-process.on("message", (request: TraderRequest) => {
-  void trader.answer(request).then((result) => process.send?.(result));
-});
+raisePriority();
+serve(newHandlers());

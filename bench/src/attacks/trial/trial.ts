@@ -1,32 +1,23 @@
 /**
- * One row of the table: the attack against the venue, then the same bytes at the same times against
- * a server that discards them, and each time the honest trader on the same venue.
+ * One row of the table: the attack against the venue, then the same bytes at the same times against a
+ * server that discards them, both times with the honest trader on the same venue.
  */
-import type { ChildProcess } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { firstMessage, forkScript, stop } from "../../orders/processes.js";
-import { median } from "../../report.js";
+import { Child, withPeer } from "../../harness/child.js";
 import type { Attack, TraderPath } from "../attack.js";
-import type { Tally } from "../wire/tally.js";
-import type { AttackPlan } from "./attacker.js";
+import type { AttackerHandlers, AttackPlan } from "./attacker.js";
 import type { SeededVenue } from "./seeded-venue.js";
-import type { Measured, TraderRequest } from "./trader.js";
-import { faultsOf, type Row, runOf } from "./verdict.js";
-
-const ATTACKER = new URL("./attacker.js", import.meta.url);
-const TRADER = new URL("./trader.js", import.meta.url);
-const DISCARD = new URL("./discard-server.js", import.meta.url);
+import type { TraderHandlers } from "./trader.js";
+import { faultsOf, type Measured, type Row } from "./verdict.js";
 
 /** The trader's connections are open and warm before an attack begins. */
 const LEAD_MS = 300;
 /** A venue that is still busy after this time is started again. */
 const SETTLE_MS = 4_000;
-/** A venue is warm once the median of a round is below this, or after so many rounds. */
+/** A venue is warm once the median of a round is below this, at the latest after these rounds. */
 const WARM_MS = 10;
 const WARM_UP_MS = 1_500;
-const MOST_ROUNDS = 6;
-/** One attack uses one client address, so that no limit of one row reaches another. */
-const FIRST_ADDRESS = 2;
+const MAX_ROUNDS = 6;
 
 export interface TrialOptions {
   readonly milliseconds: number;
@@ -34,135 +25,97 @@ export interface TrialOptions {
 }
 
 export class Trials {
-  private nextAddress = FIRST_ADDRESS;
+  /** Each attack has its own client address, so that no limit of one row reaches another. */
+  private nextAddress = 2;
 
   private constructor(
     private readonly venue: SeededVenue,
-    private readonly trader: ChildProcess,
-    private readonly discard: ChildProcess,
+    private readonly trader: Child<TraderHandlers>,
     private readonly discardPort: number,
     private readonly options: TrialOptions,
   ) {}
 
-  static async start(venue: SeededVenue, options: TrialOptions): Promise<Trials> {
-    const discard = forkScript(DISCARD, []);
-    const discardPort = Number(await firstMessage(discard));
-    const trials = new Trials(venue, forkScript(TRADER, []), discard, discardPort, options);
-    await trials.warmUp();
-    return trials;
+  static run<T>(
+    venue: SeededVenue,
+    options: TrialOptions,
+    run: (trials: Trials) => Promise<T>,
+  ): Promise<T> {
+    return withPeer(["discard"], async ({ port }) => {
+      const trader = Child.start<TraderHandlers>(new URL("./trader.js", import.meta.url));
+      try {
+        const trials = new Trials(venue, trader, port, options);
+        await trials.warmUp();
+        return await run(trials);
+      } finally {
+        await trader.stop();
+      }
+    });
   }
 
-  /** The trader alone, as a figure to compare with. */
-  async quiet(path: TraderPath): Promise<Measured> {
-    const { measured } = await this.measure(path, () => sleep(this.options.milliseconds));
-    return measured;
+  /** The trader alone. */
+  quiet(path: TraderPath): Promise<Measured> {
+    return this.measure(path, () => sleep(this.options.milliseconds));
   }
 
-  async run(attack: Attack): Promise<Row> {
+  async attack(attack: Attack): Promise<Row> {
     const { venue } = this;
-    const attacker = await this.prepared(attack);
+    const attacker = Child.start<AttackerHandlers>(new URL("./attacker.js", import.meta.url));
     try {
-      const before = venue.figures;
+      await attacker.call("prepare", this.planOf(attack));
+      const before = venue.gateway.figures;
       const logBefore = venue.logBytes;
-      const attacked = await this.measure(attack.trader, () => tallyOf(attacker, "attack"));
-      const cpuAfter = venue.isAlive ? venue.figures.cpuSeconds : Number.NaN;
+      const attacked = await this.measure(attack.trader, async () => ({
+        tally: await attacker.call("attack"),
+      }));
+      const { isAlive } = venue.gateway;
+      const cpuAfter = isAlive ? venue.gateway.figures.cpuSeconds : Number.NaN;
       const busyAfterMs = await venue.settle(SETTLE_MS);
-      const { isAlive } = venue;
-      const after = isAlive ? venue.figures : before;
+      const after = venue.gateway.isAlive ? venue.gateway.figures : before;
       const cost = {
         cpuSeconds: cpuAfter - before.cpuSeconds,
         logBytes: venue.logBytes - logBefore,
         busyAfterMs,
         residentGrowthBytes: after.residentBytes - before.residentBytes,
         filesLeftOpen: after.openFiles - before.openFiles,
-        isAlive,
+        isAlive: venue.gateway.isAlive,
       };
-      if (!isAlive || busyAfterMs >= SETTLE_MS) await this.restart();
-      const discarded = await this.measure(attack.trader, () => tallyOf(attacker, "discard"));
-      const runs = {
-        attacked: runOf(attacked.result, attacked.measured),
-        discarded: runOf(discarded.result, discarded.measured),
-      };
+      if (!cost.isAlive || busyAfterMs >= SETTLE_MS) {
+        await venue.restart();
+        await this.warmUp();
+      }
+      const discarded = await this.measure(attack.trader, async () => ({
+        tally: await attacker.call("discard", this.discardPort),
+      }));
       const { name, kind, trader, shows } = attack;
-      const ratio = runs.attacked.medianMs / runs.discarded.medianMs;
-      const faults = faultsOf(runs.attacked, runs.discarded, cost);
-      return { attack: name, kind, trader, shows, ...runs, ratio, venue: cost, faults };
+      const ratio = attacked.medianMs / discarded.medianMs;
+      const faults = faultsOf(attacked, discarded, cost);
+      return { attack: name, kind, trader, shows, attacked, discarded, ratio, venue: cost, faults };
     } finally {
-      await stop(attacker);
+      await attacker.stop();
     }
   }
 
-  async restart(): Promise<void> {
-    await this.venue.restart();
-    await this.warmUp();
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([stop(this.trader), stop(this.discard)]);
-  }
-
-  /** A process that has just started compiles its code, and its bots place their orders. */
+  /** A new process compiles its code, and its bots place their orders. */
   private async warmUp(): Promise<void> {
-    await this.ask({ do: "sign-in", origin: this.venue.origin });
-    for (let round = 1; round <= MOST_ROUNDS; round++) {
-      const { measured } = await this.measure("rest", () => sleep(WARM_UP_MS));
-      if (median(measured.latenciesMs) < WARM_MS) return;
+    await this.trader.call("signIn", this.venue.port);
+    for (let round = 1; round <= MAX_ROUNDS; round++) {
+      const { medianMs } = await this.measure("rest", () => sleep(WARM_UP_MS));
+      if (medianMs < WARM_MS) return;
     }
   }
 
-  private async prepared(attack: Attack): Promise<ChildProcess> {
-    const attacker = forkScript(ATTACKER, []);
-    const { venue, discardPort, options } = this;
-    const plan: AttackPlan = {
-      attack: attack.name,
-      venuePort: venue.port,
-      discardPort,
-      localAddress: this.takeAddress(),
-      veterans: venue.veterans,
-      ...options,
-    };
-    attacker.send(plan);
-    await firstMessage(attacker);
-    return attacker;
-  }
-
-  /** 127.0.0.2, 127.0.0.3, …: all are loopback. */
-  private takeAddress(): string {
+  private planOf({ name }: Attack): AttackPlan {
     const number = this.nextAddress++;
-    return `127.0.${Math.floor(number / 250)}.${number % 250}`;
+    const localAddress = `127.0.${Math.floor(number / 250)}.${number % 250}`;
+    const { port, veterans } = this.venue;
+    return { attack: name, port, localAddress, veterans, ...this.options };
   }
 
-  private async measure<T>(
-    path: TraderPath,
-    work: () => Promise<T>,
-  ): Promise<{ readonly result: T; readonly measured: Measured }> {
-    await this.ask({ do: "begin", path });
+  /** What the trader measures while `work` runs, and what `work` returns. */
+  private async measure<T>(path: TraderPath, work: () => Promise<T>): Promise<Measured & T> {
+    await this.trader.call("begin", path);
     await sleep(LEAD_MS);
     const result = await work();
-    const measured = await this.ask({ do: "end" });
-    if (!isMeasured(measured)) throw new Error(`the trader said ${JSON.stringify(measured)}`);
-    return { result, measured };
+    return { ...(await this.trader.call("end")), ...result };
   }
-
-  private ask(request: TraderRequest): Promise<unknown> {
-    const answer = firstMessage(this.trader);
-    this.trader.send(request);
-    return answer;
-  }
-}
-
-async function tallyOf(attacker: ChildProcess, request: "attack" | "discard"): Promise<Tally> {
-  const answer = firstMessage(attacker);
-  attacker.send(request);
-  const tally = await answer;
-  if (!isTally(tally)) throw new Error(`the attacker said ${JSON.stringify(tally)}`);
-  return tally;
-}
-
-function isTally(value: unknown): value is Tally {
-  return typeof value === "object" && value !== null && "bytesSent" in value;
-}
-
-function isMeasured(value: unknown): value is Measured {
-  return typeof value === "object" && value !== null && "latenciesMs" in value;
 }

@@ -1,16 +1,20 @@
-/** What an attack did to the honest trader, and whether the venue passes. */
+/** What an attack did to the honest trader, whether the venue passes, and the table of all rows. */
+import { alignedTable, machine } from "../../harness/report.js";
+import type { Tally } from "../wire/line.js";
 
-import { median } from "../../report.js";
-import type { Tally } from "../wire/tally.js";
-import type { Measured } from "./trader.js";
-
-export interface Run {
-  readonly tally: Tally;
+/** The honest trader's operations during one run. */
+export interface Measured {
+  /** From due to answered; of an operation without an answer, until the trader gave up. */
   readonly medianMs: number;
   readonly maxMs: number;
   readonly operations: number;
   readonly unanswered: number;
+  /** Operations refused or lost, by reason. */
   readonly refused: Readonly<Record<string, number>>;
+}
+
+export interface Run extends Measured {
+  readonly tally: Tally;
 }
 
 export interface VenueCost {
@@ -37,37 +41,63 @@ export interface Row {
   readonly faults: readonly string[];
 }
 
-/** The bars: against the discarded run, and absolute. */
-export const MOST_TIMES = 5;
-export const MOST_MEDIAN_MS = 40;
-export const MOST_WAIT_MS = 1_000;
-
-export function runOf(tally: Tally, { latenciesMs, unanswered, refused }: Measured): Run {
-  return {
-    tally,
-    medianMs: median(latenciesMs),
-    maxMs: Math.max(0, ...latenciesMs),
-    operations: latenciesMs.length,
-    unanswered,
-    refused,
-  };
-}
+/** The bars: relative to the discarded run, and absolute. */
+export const MAX_RATIO = 5;
+export const MAX_MEDIAN_MS = 40;
+export const MAX_WAIT_MS = 1_000;
 
 export function faultsOf(attacked: Run, discarded: Run, venue: VenueCost): string[] {
-  const faults: string[] = [];
-  if (!venue.isAlive) faults.push("the venue ended");
-  if (attacked.medianMs >= MOST_TIMES * discarded.medianMs) {
-    faults.push(
-      `median ${(attacked.medianMs / discarded.medianMs).toFixed(1)} times the discarded`,
-    );
-  }
-  if (attacked.medianMs >= MOST_MEDIAN_MS) faults.push(`median ${attacked.medianMs.toFixed(0)} ms`);
-  if (attacked.maxMs >= MOST_WAIT_MS)
-    faults.push(`an order waited ${attacked.maxMs.toFixed(0)} ms`);
-  if (attacked.unanswered > 0) faults.push(`${attacked.unanswered} orders without an answer`);
-  const refused = Object.entries(attacked.refused);
-  if (refused.length > 0) {
-    faults.push(`honest orders refused: ${refused.map(([why, n]) => `${n} × ${why}`).join(", ")}`);
-  }
-  return faults;
+  const { medianMs, maxMs, unanswered } = attacked;
+  const ratio = medianMs / discarded.medianMs;
+  const refused = Object.entries(attacked.refused).map(([why, count]) => `${count} × ${why}`);
+  const checks: readonly (readonly [isFault: boolean, fault: string])[] = [
+    [!venue.isAlive, "the venue ended"],
+    [ratio >= MAX_RATIO, `median ${ratio.toFixed(1)} times the discarded`],
+    [medianMs >= MAX_MEDIAN_MS, `median ${medianMs.toFixed(0)} ms`],
+    [maxMs >= MAX_WAIT_MS, `an order waited ${maxMs.toFixed(0)} ms`],
+    [unanswered > 0, `${unanswered} orders without an answer`],
+    [refused.length > 0, `honest orders refused: ${refused.join(", ")}`],
+  ];
+  return checks.filter(([isFault]) => isFault).map(([, fault]) => fault);
+}
+
+/** By column: its heading and its cell. */
+const COLUMNS: readonly (readonly [string, (row: Row) => string | number])[] = [
+  ["attack", ({ attack }) => attack],
+  ["trader", ({ trader }) => trader],
+  ["discarded ms", ({ discarded }) => discarded.medianMs.toFixed(2)],
+  ["attacked ms", ({ attacked }) => attacked.medianMs.toFixed(2)],
+  ["ratio", ({ ratio }) => `${ratio.toFixed(1)}×`],
+  ["max ms", ({ attacked }) => attacked.maxMs.toFixed(0)],
+  ["sent MB", ({ attacked }) => (attacked.tally.bytesSent / 1e6).toFixed(1)],
+  ["conns", ({ attacked }) => attacked.tally.connections],
+  ["closed", ({ attacked: { tally } }) => tally.closedByServer + tally.notConnected],
+  ["venue CPU s", ({ venue }) => venue.cpuSeconds.toFixed(1)],
+  ["busy after s", ({ venue }) => (venue.busyAfterMs / 1_000).toFixed(1)],
+  ["log MB", ({ venue }) => (venue.logBytes / 1e6).toFixed(1)],
+  ["RSS +MB", ({ venue }) => (venue.residentGrowthBytes / 1e6).toFixed(0)],
+  ["fds left", ({ venue }) => venue.filesLeftOpen],
+  ["verdict", ({ faults }) => (faults.length === 0 ? "PASS" : "FAIL")],
+];
+
+export function tableOf(rows: readonly Row[]): string {
+  const failed = rows.filter(({ faults }) => faults.length > 0);
+  const headings = COLUMNS.map(([heading]) => heading);
+  const cells = rows.map((row) => COLUMNS.map(([, cell]) => String(cell(row))));
+  return [
+    `attacks on ${machine()}\n\n${alignedTable(headings, cells)}\n`,
+    ...failed.map(({ attack, faults }) => `FAILED ${attack}: ${faults.join("; ")}`),
+    `${rows.length - failed.length} passed, ${failed.length} failed`,
+  ].join("\n");
+}
+
+/** One attack as a line of progress, with the answers it got. */
+export function rowLine({ attack, attacked, discarded, ratio, faults }: Row): string {
+  const answers = Object.entries(attacked.tally.answers).map(([kind, n]) => `${kind}: ${n}`);
+  const verdict = faults.length === 0 ? "pass" : `FAIL ${faults.join("; ")}`;
+  return (
+    `${attack}: ${discarded.medianMs.toFixed(2)} → ${attacked.medianMs.toFixed(2)} ms ` +
+    `(${ratio.toFixed(1)}×), max ${attacked.maxMs.toFixed(0)} ms, ${verdict}; ` +
+    `answers ${answers.join(", ") || "none"}`
+  );
 }

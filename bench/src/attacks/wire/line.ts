@@ -1,32 +1,41 @@
 /** One connection of an attack: raw bytes out, counted answers in. */
 import { connect, type Socket } from "node:net";
-import { AnswerCounter } from "./answers.js";
-import type { TallyCounter } from "./tally.js";
+import type { Address } from "../../harness/http.js";
+import { FrameCounter, isOk } from "../../harness/wire.js";
 
-export interface LineEvents {
-  /** Connected; writes before it wait for the connection. */
+/** What an attack sent and what came back. */
+export interface Tally {
+  bytesSent: number;
+  bytesRead: number;
+  writes: number;
+  connections: number;
+  /** Connections that were not established. */
+  notConnected: number;
+  closedByServer: number;
+  /** By HTTP status; `ws ok`, `ws error`, `ws frame` and `ws close <code>` for socket frames. */
+  readonly answers: Record<string, number>;
+}
+
+export function newTally(): Tally {
+  const counts = { bytesSent: 0, bytesRead: 0, writes: 0, connections: 0 };
+  return { ...counts, notConnected: 0, closedByServer: 0, answers: {} };
+}
+
+export interface LineOptions {
+  /** Never reads: what the server sends fills its buffers. */
+  readonly isUnread?: boolean;
+  /** Keeps the sending side open after the server has closed its own. */
+  readonly isHalfOpen?: boolean;
   readonly onConnect?: (line: Line) => void;
   /** All that was written has left this process, after a `write` that returned false. */
   readonly onDrain?: (line: Line) => void;
-  /** The status of each HTTP answer; 101 once, after which frames are counted. */
+  /** The status of each HTTP answer; after a 101, frames are counted instead. */
   readonly onStatus?: (line: Line, status: string) => void;
   /** The server closed or reset it, or it was never established. */
   readonly onLost?: (line: Line) => void;
 }
 
-export interface LineOptions extends LineEvents {
-  /** Never reads: what the server sends fills its buffers. */
-  readonly isUnread?: boolean;
-  /** Keeps the sending side open after the server has closed its own. */
-  readonly isHalfOpen?: boolean;
-}
-
-export interface LineAddress {
-  readonly port: number;
-  readonly localAddress: string;
-}
-
-/** Told of each step, for the recording and the bounds of the network. */
+/** Called at each step of a line. */
 export interface LineWatcher {
   onWrite(line: number, bytes: Buffer): void;
   onEnd(line: number): void;
@@ -41,17 +50,16 @@ export class Line {
 
   constructor(
     readonly number: number,
-    { port, localAddress }: LineAddress,
+    address: Address,
     private readonly options: LineOptions,
-    private readonly tally: TallyCounter,
+    private readonly tally: Tally,
     private readonly watcher: LineWatcher,
     readBuffer: Buffer,
   ) {
-    const answers = new AnswerCounter(tally, (status) => options.onStatus?.(this, status));
+    const answers = new AnswerCounter(tally.answers, (status) => options.onStatus?.(this, status));
     this.socket = connect({
-      port,
+      ...address,
       host: "127.0.0.1",
-      localAddress,
       noDelay: true,
       allowHalfOpen: options.isHalfOpen === true,
       onread: {
@@ -69,7 +77,7 @@ export class Line {
       options.onConnect?.(this);
     });
     this.socket.on("drain", () => options.onDrain?.(this));
-    // A reset is what many attacks ask for; `close` follows and counts it.
+    // Many attacks provoke a reset; `close` follows and counts it.
     this.socket.on("error", () => undefined);
     this.socket.on("close", () => this.onClose());
   }
@@ -90,27 +98,28 @@ export class Line {
     this.socket.end();
   }
 
-  /** Sends a FIN and reads to the end; resolves once the line is gone. */
+  /** Sends a FIN and reads to the end; resolves once the line is closed. */
   finish(): Promise<void> {
-    const gone = new Promise<void>((resolve) => this.socket.once("close", () => resolve()));
+    const closed = new Promise<void>((resolve) => this.socket.once("close", () => resolve()));
     this.isFinishing = true;
     this.socket.resume();
     this.socket.end();
-    return gone;
+    return closed;
   }
 
   destroy(): void {
-    if (!this.isOpen) return;
-    this.isOpen = false;
-    this.socket.destroy();
-    this.watcher.onGone(this);
+    this.close(() => this.socket.destroy());
   }
 
-  /** Closes with a reset in place of a FIN. */
+  /** Closes with a reset instead of a FIN. */
   reset(): void {
+    this.close(() => this.socket.resetAndDestroy());
+  }
+
+  private close(how: () => void): void {
     if (!this.isOpen) return;
     this.isOpen = false;
-    this.socket.resetAndDestroy();
+    how();
     this.watcher.onGone(this);
   }
 
@@ -122,4 +131,67 @@ export class Line {
     this.watcher.onGone(this);
     this.options.onLost?.(this);
   }
+}
+
+const STATUS_LINE = Buffer.from("HTTP/1.1 ");
+const STATUS_END = STATUS_LINE.length + 3;
+const HEADERS_END = Buffer.from("\r\n\r\n");
+/** The beginning of `{t: "error", …}` in MessagePack. */
+const ERROR = Buffer.from([0x82, 0xa1, 0x74, 0xa5, 0x65, 0x72, 0x72]);
+const SWITCHED = "101";
+/** First byte of a close frame: final fragment, opcode 8. */
+const CLOSE_FRAME = 0x88;
+const EMPTY = Buffer.alloc(0);
+
+/** Counts status lines of HTTP and, after a switch of protocols, WebSocket frames. */
+class AnswerCounter {
+  /** A status line that the end of a chunk may have cut. */
+  private rest: Buffer = EMPTY;
+  private frames: FrameCounter | undefined;
+
+  constructor(
+    private readonly answers: Record<string, number>,
+    private readonly onStatus: (status: string) => void,
+  ) {}
+
+  push(chunk: Buffer): void {
+    if (this.frames === undefined) this.pushHttp(chunk);
+    else this.frames.push(chunk, (bytes, at) => this.count(kindOf(bytes, at)));
+  }
+
+  private pushHttp(chunk: Buffer): void {
+    const all = this.rest.length === 0 ? chunk : Buffer.concat([this.rest, chunk]);
+    let from = 0;
+    for (;;) {
+      const at = all.indexOf(STATUS_LINE, from);
+      if (at < 0) from = Math.max(from, all.length - STATUS_LINE.length + 1);
+      if (at < 0 || at + STATUS_END > all.length) {
+        this.rest = Buffer.from(all.subarray(at < 0 ? from : at));
+        return;
+      }
+      const status = all.toString("latin1", at + STATUS_LINE.length, at + STATUS_END);
+      this.count(status);
+      from = at + STATUS_END;
+      if (status === SWITCHED) {
+        // The answer to an upgrade is short and arrives whole, possibly with the first frames.
+        this.frames = new FrameCounter();
+        const end = all.indexOf(HEADERS_END, from);
+        if (end >= 0) this.push(all.subarray(end + HEADERS_END.length));
+      }
+      this.onStatus(status);
+      if (status === SWITCHED) return;
+    }
+  }
+
+  private count(kind: string): void {
+    this.answers[kind] = (this.answers[kind] ?? 0) + 1;
+  }
+}
+
+function kindOf(chunk: Buffer, at: number): string {
+  if (chunk[at - 2] === CLOSE_FRAME && at + 2 <= chunk.length) {
+    return `ws close ${chunk.readUInt16BE(at)}`;
+  }
+  if (isOk(chunk, at)) return "ws ok";
+  return ERROR.equals(chunk.subarray(at, at + ERROR.length)) ? "ws error" : "ws frame";
 }

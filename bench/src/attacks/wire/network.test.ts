@@ -1,11 +1,9 @@
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { Network } from "./network.js";
+import { pipeline, request } from "../../harness/wire.js";
+import { Network, replay, type WireStep } from "./network.js";
 import { flood, openMany, paced } from "./patterns.js";
-import { Recording } from "./recording.js";
-import { replay } from "./replay.js";
-import { pipeline, request } from "./requests.js";
 
 const LOCAL = "127.0.0.7";
 const LONG_MS = 60_000;
@@ -107,13 +105,13 @@ test("answers: pipelined statuses are counted wherever the server cuts its bytes
 test("replay: the same bytes over the same connections reach another server", async () => {
   const venue = await listen((socket) => socket.once("data", () => socket.destroy()));
   const discard = await listen();
-  const recording = new Recording();
+  const steps: WireStep[] = [];
   const limits = { bytes: 200_000, milliseconds: LONG_MS };
-  const network = new Network({ port: venue.port, localAddress: LOCAL }, limits, recording);
+  const network = new Network({ port: venue.port, localAddress: LOCAL }, limits, steps);
   await flood(pipeline(request({ path: "/" })), { connections: 3 })(network);
   network.close();
   const { bytesSent, connections } = network.tally;
-  const lastMs = recording.steps.at(-1)?.atMs ?? 0;
-  const tally = await replay(recording, { port: discard.port, localAddress: LOCAL }, lastMs + 50);
+  const lastMs = steps.at(-1)?.atMs ?? 0;
+  const tally = await replay(steps, { port: discard.port, localAddress: LOCAL }, lastMs + 50);
   expect(tally).toMatchObject({ bytesSent, connections });
 });

@@ -1,11 +1,11 @@
 /**
  * The attacker's network: opens connections from one client address, counts what goes out and comes
- * back, and is over when its time, bytes, writes or connections are used up. Nothing is sent after
- * that, whatever the attack still tries.
+ * back, and is over when its time, bytes, writes or connections are used up. After that it sends
+ * nothing, whatever the attack still tries.
  */
-import { Line, type LineAddress, type LineOptions, type LineWatcher } from "./line.js";
-import type { Recording } from "./recording.js";
-import { type Tally, TallyCounter } from "./tally.js";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import type { Address } from "../../harness/http.js";
+import { Line, type LineOptions, type LineWatcher, newTally, type Tally } from "./line.js";
 
 export interface NetworkLimits {
   readonly bytes: number;
@@ -14,23 +14,33 @@ export interface NetworkLimits {
   readonly connections?: number;
 }
 
+/** What a line did, and when. Buffers are kept by reference: attacks build them once. */
+export interface WireStep {
+  readonly atMs: number;
+  readonly line: number;
+  readonly act: "open" | "write" | "end" | "destroy";
+  readonly bytes?: Buffer;
+}
+
 const READ_BYTES = 65_536;
+const UNLIMITED = Number.POSITIVE_INFINITY;
 
 export class Network implements LineWatcher {
   /** Resolves when a limit is reached or `stop` is called. */
   readonly over: Promise<void>;
-  private readonly counter = new TallyCounter();
+  readonly tally = newTally();
   private readonly lines = new Set<Line>();
   private readonly readBuffer = Buffer.allocUnsafe(READ_BYTES);
+  private readonly startedMs = performance.now();
   private readonly timer: NodeJS.Timeout | undefined;
   private isStopped = false;
   private onOver: () => void = () => undefined;
 
   constructor(
-    private readonly address: LineAddress,
+    private readonly address: Address,
     private readonly limits: NetworkLimits,
-    /** Gets every step; without one nothing is kept. */
-    private readonly recording?: Recording,
+    /** Receives every step. */
+    private readonly steps?: WireStep[],
   ) {
     this.over = new Promise((resolve) => {
       this.onOver = resolve;
@@ -38,7 +48,6 @@ export class Network implements LineWatcher {
     if (limits.milliseconds !== undefined) {
       this.timer = setTimeout(() => this.stop(), limits.milliseconds);
     }
-    recording?.start();
   }
 
   get isOver(): boolean {
@@ -50,26 +59,19 @@ export class Network implements LineWatcher {
     return this.lines.size;
   }
 
-  get tally(): Tally {
-    return this.counter.result();
-  }
-
-  /** Undefined once the network is over, which the first connection too many also causes. */
+  /** Undefined once the network is over; opening one line too many ends it. */
   open(options: LineOptions): Line | undefined {
-    if (this.counter.connections >= (this.limits.connections ?? Number.POSITIVE_INFINITY)) {
-      this.stop();
-    }
+    if (this.tally.connections >= (this.limits.connections ?? UNLIMITED)) this.stop();
     if (this.isStopped) return undefined;
-    const number = this.counter.connections++;
-    this.recording?.note(number, "open");
-    const line = new Line(number, this.address, options, this.counter, this, this.readBuffer);
+    const number = this.tally.connections++;
+    this.record({ line: number, act: "open" });
+    const line = new Line(number, this.address, options, this.tally, this, this.readBuffer);
     this.lines.add(line);
     return line;
   }
 
   /** Ends the sending; lines stay open until `close`. */
   stop(): void {
-    if (this.isStopped) return;
     this.isStopped = true;
     clearTimeout(this.timer);
     this.onOver();
@@ -79,14 +81,14 @@ export class Network implements LineWatcher {
    * Ends every line with a FIN and reads what the server still sends. Resolves with the number of
    * lines that the server had not closed in time; these are destroyed.
    */
-  async drain(mostMs: number): Promise<number> {
+  async drain(withinMs: number): Promise<number> {
     this.stop();
     let timer: NodeJS.Timeout | undefined;
     const deadline = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, mostMs);
+      timer = setTimeout(resolve, withinMs);
     });
-    const gone = Array.from(this.lines, (line) => line.finish());
-    await Promise.race([Promise.all(gone), deadline]);
+    const closed = Array.from(this.lines, (line) => line.finish());
+    await Promise.race([Promise.all(closed), deadline]);
     clearTimeout(timer);
     const left = this.lines.size;
     this.close();
@@ -100,20 +102,65 @@ export class Network implements LineWatcher {
   }
 
   onWrite(line: number, bytes: Buffer): void {
-    this.recording?.noteWrite(line, bytes);
-    const { limits, counter } = this;
-    const isUsedUp =
-      counter.bytesSent >= limits.bytes ||
-      counter.writes >= (limits.writes ?? Number.POSITIVE_INFINITY);
-    if (isUsedUp) this.stop();
+    this.record({ line, act: "write", bytes });
+    const { limits, tally } = this;
+    if (tally.bytesSent >= limits.bytes || tally.writes >= (limits.writes ?? UNLIMITED))
+      this.stop();
   }
 
   onEnd(line: number): void {
-    this.recording?.note(line, "end");
+    this.record({ line, act: "end" });
   }
 
   onGone(line: Line): void {
     this.lines.delete(line);
-    this.recording?.note(line.number, "destroy");
+    this.record({ line: line.number, act: "destroy" });
   }
+
+  private record(step: Omit<WireStep, "atMs">): void {
+    this.steps?.push({ ...step, atMs: performance.now() - this.startedMs });
+  }
+}
+
+const UNWATCHED: LineWatcher = {
+  onWrite: () => undefined,
+  onEnd: () => undefined,
+  onGone: () => undefined,
+};
+const STEPS_PER_TURN = 64;
+
+/** Sends recorded bytes over the same number of connections at the same times. */
+export async function replay(
+  steps: readonly WireStep[],
+  address: Address,
+  lastsMs: number,
+): Promise<Tally> {
+  const tally = newTally();
+  const lines = new Map<number, Line>();
+  const readBuffer = Buffer.allocUnsafe(READ_BYTES);
+  const take = ({ line: number, act, bytes }: WireStep): void => {
+    const line = lines.get(number);
+    if (act === "open") {
+      tally.connections++;
+      lines.set(number, new Line(number, address, {}, tally, UNWATCHED, readBuffer));
+    } else if (bytes !== undefined) line?.write(bytes);
+    else if (act === "end") line?.end();
+    else {
+      line?.destroy();
+      lines.delete(number);
+    }
+  };
+  const startedMs = performance.now();
+  for (let at = 0; at < steps.length; ) {
+    const elapsedMs = performance.now() - startedMs;
+    // A few steps per event-loop turn, so that sockets make progress when the schedule is late.
+    const end = Math.min(at + STEPS_PER_TURN, steps.length);
+    while (at < end && Math.min(steps[at]!.atMs, lastsMs) <= elapsedMs) take(steps[at++]!);
+    const nextMs = Math.min(steps[at]?.atMs ?? 0, lastsMs) - elapsedMs;
+    if (nextMs > 2) await sleep(nextMs - 1);
+    else await nextTurn();
+  }
+  await sleep(Math.max(0, startedMs + lastsMs - performance.now()));
+  for (const line of lines.values()) line.destroy();
+  return tally;
 }

@@ -1,37 +1,38 @@
 /**
- * The ways in which attacks send. Each runs until the network is over. A connection that the server
- * closes is opened again: an attacker that is shut out insists.
+ * How attacks send. Each pattern runs until the network is over. A connection that the server closes
+ * is opened again.
  */
+import { upgrade } from "../../harness/wire.js";
 import type { Traffic } from "../attack.js";
-import { upgrade } from "./frames.js";
 import type { Line, LineOptions } from "./line.js";
 import type { Network } from "./network.js";
 
-/** The next bytes of a connection; called for each write. */
-export type Source = () => Buffer;
+/** The bytes of every write, or a function that returns the next. */
+export type Source = Buffer | (() => Buffer);
 
 export interface FloodOptions {
   readonly connections: number;
   readonly isUnread?: boolean;
   readonly isHalfOpen?: boolean;
-  /** Makes each connection a socket first, with this token if any. */
+  /** Makes each connection a WebSocket first, with this token if any. */
   readonly socket?: { readonly token?: string };
   /** Sent once, first, on each connection. */
   readonly opening?: Buffer;
 }
 
-/** A server that refuses connections is asked again after this time, as fast as a loop can. */
 const REFUSED_PAUSE_MS = 5;
+const OPENED_PER_TURN = 32;
+const FULL_PAUSE_MS = 1;
+const PACING_MS = 5;
 
-/** Writes as fast as the server reads, on all connections in turn. */
-export function flood(source: Source | Buffer, options: FloodOptions): Traffic {
-  const next = typeof source === "function" ? source : () => source;
+/** Writes as fast as the server reads, on all connections. */
+export function flood(source: Source, options: FloodOptions): Traffic {
   return async (network) => {
     keepOpen(network, options, (line) => {
       const pump = (): void => {
         if (network.isOver || !line.isOpen) return;
-        // One write a turn: otherwise one connection would have the process to itself.
-        if (line.write(next())) setImmediate(pump);
+        // One write per event-loop turn, so that all connections progress.
+        if (line.write(nextOf(source))) setImmediate(pump);
       };
       pump();
       return pump;
@@ -40,9 +41,8 @@ export function flood(source: Source | Buffer, options: FloodOptions): Traffic {
   };
 }
 
-/** So many writes a second over all connections together, whatever the answers. */
-export function paced(source: Source | Buffer, perSecond: number, options: FloodOptions): Traffic {
-  const next = typeof source === "function" ? source : () => source;
+/** A fixed number of writes a second over all connections together, whatever the answers. */
+export function paced(source: Source, perSecond: number, options: FloodOptions): Traffic {
   return async (network) => {
     const ready: Line[] = [];
     keepOpen(network, options, (line) => {
@@ -56,25 +56,25 @@ export function paced(source: Source | Buffer, perSecond: number, options: Flood
       for (; sent < due && ready.length > 0 && !network.isOver; sent++) {
         const line = ready.shift()!;
         if (!line.isOpen) continue;
-        line.write(next());
+        line.write(nextOf(source));
         ready.push(line);
       }
-    }, 5);
+    }, PACING_MS);
     await network.over;
     clearInterval(timer);
   };
 }
 
-/** Opens connections as fast as it can; `onOpen` does what it wants with each. */
+/** Keeps `count` connections open, as fast as it can; `onOpen` is called for each. */
 export function openMany(
-  atOnce: number,
+  count: number,
   options: LineOptions,
   onOpen: (line: Line) => void,
 ): Traffic {
   return async (network) => {
     const fill = (): void => {
       let opened = 0;
-      while (!network.isOver && opened < OPENED_PER_TURN && network.size < atOnce) {
+      while (!network.isOver && opened < OPENED_PER_TURN && network.size < count) {
         network.open({ ...options, onConnect: onOpen });
         opened++;
       }
@@ -87,23 +87,23 @@ export function openMany(
   };
 }
 
-const OPENED_PER_TURN = 32;
-/** With all connections open, how often it is looked whether one is gone. */
-const FULL_PAUSE_MS = 1;
-
 export function together(...traffics: readonly Traffic[]): Traffic {
   return async (network) => {
     await Promise.all(traffics.map((traffic) => traffic(network)));
   };
 }
 
-/** In turn, each of the given buffers. */
-export function inTurn(buffers: readonly Buffer[]): Source {
+/** Each of the buffers in rotation. */
+export function rotating(buffers: readonly Buffer[]): () => Buffer {
   let next = 0;
   return () => buffers[next++ % buffers.length]!;
 }
 
-/** Keeps connections open; `onReady` is called for each and returns what to do when it has drained. */
+function nextOf(source: Source): Buffer {
+  return typeof source === "function" ? source() : source;
+}
+
+/** `onReady` is called for each connection and returns what to do when it has drained. */
 function keepOpen(
   network: Network,
   options: FloodOptions,
@@ -122,10 +122,9 @@ function keepOpen(
       isHalfOpen,
       onConnect: (line) => {
         wasConnected = true;
-        if (socket === undefined) begin(line);
-        else line.write(upgrade(socket.token));
+        if (socket !== undefined) line.write(upgrade(socket.token));
         // An unread socket never sees the answer to its upgrade.
-        if (socket !== undefined && isUnread) begin(line);
+        if (socket === undefined || isUnread) begin(line);
       },
       onStatus: (line, status) => {
         if (socket !== undefined && !isUnread && status === "101") begin(line);

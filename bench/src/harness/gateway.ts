@@ -1,0 +1,243 @@
+/** The gateway under test: the built process, started as `npm start` starts it. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Child, stopProcess, THREADS } from "./child.js";
+import type { MemoryProbe } from "./memory-probe.js";
+
+export const MAIN = fileURLToPath(new URL("../../../apps/perpgate/dist/main.js", import.meta.url));
+/** Flags of Node that make `heapBytes` work. */
+export const WITH_PROBE = ["--import", new URL("./memory-probe.js", import.meta.url).href];
+const READY_WITHIN_MS = 10_000;
+const STOPPED_WITHIN_MS = 20_000;
+
+const MILLION = 1_000_000;
+/** Limits that no load here reaches; all of it comes from one address. */
+export const UNLIMITED = {
+  ordersPerSecond: MILLION,
+  ordersBurst: MILLION,
+  cancelsPerSecond: MILLION,
+  cancelsBurst: MILLION,
+  signInsPerSecond: 1_000,
+  accountReadsPerSecond: MILLION,
+  accountReadsBurst: MILLION,
+  readsPerSecond: MILLION,
+  readsBurst: MILLION,
+  costMsPerSecond: MILLION,
+  costBurstMs: MILLION,
+  accountCostMsPerSecond: MILLION,
+  accountCostBurstMs: MILLION,
+  depositsPerMinute: MILLION,
+  addressDepositsPerMinute: MILLION,
+  unseenDeposits: MILLION,
+  newAccountsPerMinute: MILLION,
+  newAccountsBurst: MILLION,
+};
+
+/** A constant index keeps every order of the load within the price band. */
+function marketOf(base: string, startPrice: number): object {
+  return {
+    symbol: `${base}USD`,
+    base,
+    quote: "USD",
+    tickSize: 0.1,
+    lotSize: 0.00001,
+    makerFee: 0.0002,
+    takerFee: 0.0005,
+    tiers: [{ notionalUpTo: 1_000_000, maxLeverage: 50, maintenanceRate: 0.01 }],
+    index: { startPrice, annualVolatility: 0 },
+  };
+}
+
+const CONFIGURATION = {
+  markets: [marketOf("BTC", 65_000), marketOf("ETH", 32_000)],
+  // By default every five minutes; here so often that every turn of a bench has some.
+  snapshots: { everyMs: 2_000 },
+  limits: UNLIMITED,
+  http: { connectionsPerAddress: 100_000 },
+  sockets: {
+    socketsPerAddress: 100_000,
+    messagesPerSecond: MILLION,
+    messagesBurst: MILLION,
+    pingIntervalMs: 3_600_000,
+  },
+};
+
+export interface GatewayOptions {
+  /** Holds the configuration and the data; a second start continues with the data. */
+  readonly folder: string;
+  readonly configuration: object;
+  /** Flags of Node, and of the process itself. */
+  readonly nodeFlags?: readonly string[];
+  readonly flags?: readonly string[];
+  /** Where its log goes: a file descriptor, or this process's standard error. */
+  readonly log?: number | "inherit";
+}
+
+/** From /proc, so on Linux only. */
+export interface ProcessFigures {
+  readonly cpuSeconds: number;
+  readonly residentBytes: number;
+  /** Resident memory without mapped files. */
+  readonly anonymousBytes: number;
+  readonly openFiles: number;
+}
+
+export class Gateway {
+  readonly port: number;
+  readonly dataFolder: string;
+  private readonly probe: Child<MemoryProbe>;
+
+  private constructor(
+    private readonly options: GatewayOptions,
+    readonly origin: string,
+    private readonly child: ChildProcess,
+  ) {
+    this.port = Number(new URL(origin).port);
+    this.dataFolder = join(options.folder, "data");
+    this.probe = new Child(child);
+  }
+
+  /** Resolves once the process is ready; the caller ends it. */
+  static async start(options: GatewayOptions): Promise<Gateway> {
+    const { folder, configuration, nodeFlags = [], flags = [], log = "inherit" } = options;
+    const config = join(folder, "bench.json");
+    writeFileSync(config, JSON.stringify(configuration));
+    const args = [
+      ...["--max-semi-space-size=64", ...nodeFlags, MAIN],
+      ...["--port", "0", "--data", join(folder, "data"), "--config", config],
+      ...flags,
+    ];
+    const child = spawn(process.execPath, args, {
+      stdio: ["ignore", "pipe", log, "ipc"],
+      env: { ...process.env, ...THREADS },
+    });
+    const killWithThisProcess = (): void => void child.kill("SIGKILL");
+    process.once("exit", killWithThisProcess);
+    child.once("exit", () => process.off("exit", killWithThisProcess));
+    const gateway = new Gateway(options, await originOf(child), child);
+    await untilReady(gateway.origin);
+    return gateway;
+  }
+
+  /** A new process on the same data. */
+  startAgain(): Promise<Gateway> {
+    return Gateway.start(this.options);
+  }
+
+  get isAlive(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  /** Ends the process; the exit code, or null where a signal ended it. */
+  async end(signal: "SIGTERM" | "SIGKILL"): Promise<number | null> {
+    if (!this.isAlive) return this.child.exitCode;
+    const exited = once(this.child, "exit", { signal: AbortSignal.timeout(STOPPED_WITHIN_MS) });
+    this.child.kill(signal);
+    try {
+      await exited;
+    } catch {
+      throw new Error(`the venue still runs ${STOPPED_WITHIN_MS} ms after ${signal}`);
+    }
+    return this.child.exitCode;
+  }
+
+  stop(): Promise<void> {
+    return stopProcess(this.child);
+  }
+
+  /** Of the main thread, needs `WITH_PROBE`; `collect` collects garbage first (`--expose-gc`). */
+  heapBytes(collect: boolean): Promise<number> {
+    return this.probe.call("heapBytes", collect);
+  }
+
+  get figures(): ProcessFigures {
+    const { pid } = this.child;
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    const bytes = (name: string): number =>
+      1_024 * Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0);
+    return {
+      cpuSeconds: this.processorMs / 1_000,
+      residentBytes: bytes("VmRSS"),
+      anonymousBytes: bytes("RssAnon"),
+      openFiles: readdirSync(`/proc/${pid}/fd`).length,
+    };
+  }
+
+  /** Processor time of all threads so far. */
+  get processorMs(): number {
+    return processorMs(this.child.pid ?? 0);
+  }
+}
+
+/** Processor time of all threads of a process, in milliseconds. */
+export function processorMs(pid: number): number {
+  let ns = 0;
+  for (const task of readdirSync(`/proc/${pid}/task`)) {
+    ns += Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8").split(" ")[0]);
+  }
+  return ns / 1e6;
+}
+
+/** Runs with a gateway of the bench's configuration; ends it and removes its folder. */
+export function withGateway<T>(
+  run: (gateway: Gateway) => Promise<T>,
+  settings: object = {},
+  nodeFlags: readonly string[] = [],
+): Promise<T> {
+  return inFolder("bench", async (folder) => {
+    const gateway = await Gateway.start({
+      folder,
+      nodeFlags,
+      configuration: { ...CONFIGURATION, ...settings },
+      flags: ["--no-bots", "--log-level", "error"],
+    });
+    try {
+      return await run(gateway);
+    } finally {
+      await gateway.stop();
+    }
+  });
+}
+
+/** Runs in a new folder and removes it, also when this process is ended by a signal. */
+export async function inFolder<T>(
+  name: string,
+  run: (folder: string) => T | Promise<T>,
+): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), `perpgate-${name}-`));
+  // A process that was just killed may still create files.
+  const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  process.once("exit", remove);
+  try {
+    return await run(folder);
+  } finally {
+    process.off("exit", remove);
+    remove();
+  }
+}
+
+function originOf(child: ChildProcess): Promise<string> {
+  let output = "";
+  return new Promise((resolve, reject) => {
+    child.stdout?.on("data", (chunk: Buffer) => {
+      output += chunk.toString();
+      const origin = /interface {2}(http:\S+)\/v1\/markets/.exec(output)?.[1];
+      if (origin !== undefined) resolve(origin);
+    });
+    child.once("exit", (code) => reject(new Error(`the gateway ended with ${code}: ${output}`)));
+  });
+}
+
+async function untilReady(origin: string): Promise<void> {
+  const deadline = performance.now() + READY_WITHIN_MS;
+  while (performance.now() < deadline) {
+    const response = await fetch(`${origin}/readyz`);
+    await response.arrayBuffer();
+    if (response.ok) return;
+  }
+  throw new Error(`the gateway is not ready after ${READY_WITHIN_MS} ms`);
+}

@@ -1,0 +1,167 @@
+/**
+ * The report of a bench: a table, or with `--json` one object. Progress goes to standard error, so
+ * that standard output has the result alone.
+ *
+ * A bench is made of steps. A step that fails is named in the report, the others still run, and the
+ * process ends with code 1.
+ */
+import { cpus, totalmem } from "node:os";
+import { build } from "hdr-histogram-js";
+
+export interface Row {
+  readonly metric: string;
+  readonly value: number;
+  readonly unit: string;
+  /** A floor, a peer or a bar that the value is compared with. */
+  readonly against: string | null;
+  readonly ratio: number | null;
+  /** Printed by the bench itself, left out of the table of `npm run bench`. */
+  readonly isDetail: boolean;
+}
+
+/** The output of a bench with `--json`. */
+export interface BenchResult {
+  readonly bench: string;
+  readonly machine: string;
+  readonly rows: readonly Row[];
+  readonly failures: readonly string[];
+  readonly leavesOut: readonly string[];
+}
+
+export class Report {
+  private readonly rows: Row[] = [];
+  private readonly failures: string[] = [];
+
+  constructor(
+    private readonly bench: string,
+    private readonly leavesOut: readonly string[],
+  ) {}
+
+  add(metric: string, value: number, unit: string, against?: string, ratio?: number): void {
+    this.rows.push(rowOf(false, metric, value, unit, against, ratio));
+  }
+
+  detail(metric: string, value: number, unit: string, against?: string, ratio?: number): void {
+    this.rows.push(rowOf(true, metric, value, unit, against, ratio));
+  }
+
+  /** Runs one step; returns whether it succeeded. */
+  async step(name: string, work: () => void | Promise<void>): Promise<boolean> {
+    progress(`${this.bench}: ${name} …`);
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      this.failures.push(`${name}: ${messageOf(error)}`);
+      progress(`${this.bench}: ${name} failed: ${messageOf(error)}`);
+      return false;
+    }
+  }
+
+  print(asJson: boolean): void {
+    const { bench, rows, failures, leavesOut } = this;
+    if (failures.length > 0) process.exitCode = 1;
+    if (asJson) {
+      const result: BenchResult = { bench, machine: machine(), rows, failures, leavesOut };
+      console.log(JSON.stringify(result));
+      return;
+    }
+    console.log(`${bench} on ${machine()}\n\n${alignedTable(HEADINGS, rows.map(cellsOf))}`);
+    for (const failure of failures) console.log(`\nFAILED: ${failure}`);
+    console.log(`\nLeft out: ${leavesOut.join("; ")}.`);
+  }
+}
+
+export const HEADINGS = ["metric", "value", "unit", "compared with", "ratio"] as const;
+
+export function cellsOf({ metric, value, unit, against, ratio }: Row): string[] {
+  const times = ratio === null ? "" : `${ratio}×`;
+  return [metric, value.toLocaleString("en-US"), unit, against ?? "", times];
+}
+
+/** Columns of numbers are right-aligned. */
+export function alignedTable(
+  headings: readonly string[],
+  lines: readonly (readonly string[])[],
+): string {
+  const table = [headings, ...lines];
+  const widths = headings.map((_, i) => Math.max(...table.map((line) => line[i]?.length ?? 0)));
+  const isNumber = headings.map((heading) => heading === "value" || heading === "ratio");
+  const pad = (cell: string, i: number): string =>
+    isNumber[i] ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!);
+  return table.map((line) => line.map(pad).join("  ").trimEnd()).join("\n");
+}
+
+export function markdownRow(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.trim().replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+export function machine(): string {
+  const memory = Math.round(totalmem() / 2 ** 30);
+  const model = cpus()[0]?.model.trim() ?? process.arch;
+  return `${model} × ${cpus().length}, ${memory} GiB, Node ${process.versions.node}`;
+}
+
+export function progress(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The upper one of two middle values; 0 of none. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+export interface LatencySummary {
+  readonly count: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly p999: number;
+  readonly max: number;
+}
+
+const NS_PER_MS = 1e6;
+
+/** A histogram of milliseconds, exact to three digits. */
+export class Latencies {
+  private readonly histogram = build({
+    highestTrackableValue: 1e12,
+    numberOfSignificantValueDigits: 3,
+  });
+
+  static of(values: readonly number[]): LatencySummary {
+    const latencies = new Latencies();
+    for (const ms of values) latencies.record(ms);
+    return latencies.summary();
+  }
+
+  record(ms: number): void {
+    this.histogram.recordValue(Math.max(0, Math.round(ms * NS_PER_MS)));
+  }
+
+  summary(): LatencySummary {
+    const { histogram } = this;
+    const at = (percent: number): number => histogram.getValueAtPercentile(percent) / NS_PER_MS;
+    const max = histogram.totalCount === 0 ? 0 : histogram.maxValue / NS_PER_MS;
+    return { count: histogram.totalCount, p50: at(50), p99: at(99), p999: at(99.9), max };
+  }
+}
+
+function rowOf(
+  isDetail: boolean,
+  metric: string,
+  value: number,
+  unit: string,
+  against: string | null = null,
+  ratio: number | null = null,
+): Row {
+  const shownRatio = ratio === null ? null : rounded(ratio);
+  return { metric, value: rounded(value), unit, against, ratio: shownRatio, isDetail };
+}
+
+function rounded(value: number): number {
+  return Number(value.toPrecision(value < 1_000 ? 3 : 4));
+}
