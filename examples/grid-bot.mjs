@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 /**
  * A grid: buys rest below the price, sells above it, a step apart. When one is filled, its opposite
- * is placed a step away, so every way there and back earns the step.
+ * is placed a step away, so every round trip earns the step.
  *
  *   npm start                                    # in another terminal
  *   node examples/grid-bot.mjs [http://127.0.0.1:8080] [10 fills] [60 seconds]
  *
- * It ends after so many fills or seconds, or by Ctrl-C, and cancels what it has in the book. If it
- * should die instead, the dead-man's switch does that for it.
+ * It ends after this number of fills or seconds, or by Ctrl-C, and cancels its orders. If it crashes,
+ * the dead-man's switch cancels them.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { PerpgateClient, PerpgateError } from "@perpgate/sdk";
@@ -43,7 +43,7 @@ async function place(level, slot) {
   try {
     slot.orderId = (await session.placeOrder({ ...order, postOnly: true })).orderId;
   } catch (error) {
-    // The price stands beyond this level just now; it is tried again in the next round.
+    // The price is beyond this level now; the next round tries again.
     if (!(error instanceof PerpgateError) || error.code !== "post_only_would_cross") throw error;
   }
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * Follows a book: a snapshot, then only what changes, each frame checked against the one before and
- * against a checksum of the whole book. A copy that lost step is fetched anew by itself.
+ * against a checksum of the whole book. A copy that missed a frame is fetched again automatically.
  *
  *   npm start                                    # in another terminal
  *   node examples/mirrored-book.mjs [http://127.0.0.1:8080] [BTCUSD] [20 changes]

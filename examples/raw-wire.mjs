@@ -5,9 +5,8 @@
  *   npm start                                    # in another terminal
  *   node examples/raw-wire.mjs [http://127.0.0.1:8080]
  *
- * For whoever writes a client in another language, everything one needs is here: an EIP-4361
- * message that binds an Ed25519 session key, and orders signed over the exact bytes of their body.
- * No money is needed: a testnet grants some at the first sign-in.
+ * All that a client in another language needs: an EIP-4361 message that binds an Ed25519 session key,
+ * and orders signed over the exact bytes of their body. A testnet grants money at the first sign-in.
  */
 import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";

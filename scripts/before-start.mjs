@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * What `npm start` looks at before it builds anything: whether it can, and whether npm has kept flags
- * for itself that were meant for the venue. Says what to do in one line, where the tools would say
- * `tsc: not found` or start another venue than was asked for. It imports nothing that is installed.
+ * Checks before `npm start` builds anything: the version of Node, the dependencies, and whether npm
+ * took flags that were meant for the venue. Prints one line with what to do, instead of
+ * `tsc: not found` or a venue with other settings. Imports nothing that has to be installed.
  */
 
 import { existsSync, readFileSync } from "node:fs";
@@ -32,7 +32,7 @@ export function problemBeforeStart(root, nodeVersion, environment) {
   }
   const kept = Object.keys(FLAGS).find((flag) => environment[`npm_config_${flag}`] !== undefined);
   if (kept === undefined) return undefined;
-  return `npm keeps flags for itself that are not behind two dashes; write: npm start -- ${FLAGS[kept]}`;
+  return `npm takes flags that are not behind two dashes; write: npm start -- ${FLAGS[kept]}`;
 }
 
 function isOlder(version, needed) {

@@ -8,7 +8,7 @@ import { problemBeforeStart } from "./before-start.mjs";
 const ROOT = resolve(fileURLToPath(new URL("..", import.meta.url)));
 const NODE = process.versions.node;
 
-test("this repository as it is tested: nothing is in the way", () => {
+test("this repository: no problem", () => {
   expect(problemBeforeStart(ROOT, NODE, {})).toBeUndefined();
 });
 
@@ -35,6 +35,6 @@ test("a clone without dependencies: what to run", () => {
 test.each([
   [{ npm_config_port: "true" }, "npm start -- --port"],
   [{ npm_config_bots: "" }, "npm start -- --no-bots"],
-])("flags that npm kept, %o: not another venue than was asked for", (environment, advice) => {
+])("flags that npm took, %o: refused with the right command", (environment, advice) => {
   expect(problemBeforeStart(ROOT, NODE, environment)).toContain(advice);
 });

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 /**
- * Builds the trading page into a folder, `apps/terminal/dist` unless told otherwise.
+ * Builds the trading page into a folder, by default `apps/terminal/dist`.
  *
- * A folder that was built from the same sources is left alone, so that starting again costs nothing.
- * The new page is built beside it and then put in its place whole: two starts at once, or a gateway
- * that is just reading the folder, never meet half a page.
+ * A folder that was built from the same sources is left unchanged. A new page is built in another
+ * folder and then renamed into place: two concurrent starts, or a gateway that reads the folder, never
+ * see half a page.
  */
 
 import { createHash } from "node:crypto";
@@ -74,7 +74,7 @@ function renameOrCopy(from, to) {
   try {
     renameSync(from, to);
   } catch (error) {
-    // Another file system; or another start has just put its own page there.
+    // Another file system; or another start has just renamed its page into place.
     if (error.code !== "EXDEV" && error.code !== "ENOTEMPTY" && error.code !== "EEXIST")
       throw error;
     rmSync(to, { recursive: true, force: true });
@@ -86,7 +86,7 @@ function renameOrCopy(from, to) {
 const folder = resolve(process.argv[2] ?? join(terminal, "dist"));
 const stamp = stampOf();
 if (!isBuiltFrom(folder, stamp)) {
-  // Whatever the surroundings say, a page that is served is a production build.
+  // A page that is served is a production build, whatever the environment says.
   process.env.NODE_ENV = "production";
   const { build } = await import("vite");
   const built = join(terminal, "node_modules", `.page-${process.pid}`);
@@ -97,7 +97,7 @@ if (!isBuiltFrom(folder, stamp)) {
       build: { outDir: built, emptyOutDir: true },
     });
     writeFileSync(join(built, STAMP), stamp);
-    // Another start may have been faster with the same sources; its gateway reads that page now.
+    // Another start may have finished first with the same sources; its gateway reads that page.
     if (!isBuiltFrom(folder, stamp)) putInPlace(built, folder);
   } finally {
     rmSync(built, { recursive: true, force: true });

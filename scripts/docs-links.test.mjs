@@ -1,4 +1,4 @@
-/** Every link between the pages, and from them into the repository, leads somewhere. */
+/** Every link between the pages, and from them into the repository, has a target. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const LINK = /\]\(([^)\s]+)\)/g;
 
 function pages() {
-  return [".", "docs", "docs/adr"].flatMap((folder) =>
+  return [".", "docs", "docs/adr", "docs/lab"].flatMap((folder) =>
     readdirSync(join(root, folder))
       .filter((name) => name.endsWith(".md"))
       .map((name) => join(folder, name)),

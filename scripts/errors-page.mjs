@@ -1,9 +1,9 @@
 /**
  * docs/errors.md from the error table of packages/protocol: one section a status, one row a code.
  *
- * In: the table (code → status and message). Out: the page. What to do about a code is written here,
- * beside the page and not in the table, which also goes into browsers; a code without a line of its
- * own gets that of its status.
+ * Takes the table (code → status and message), returns the page. The advice on each code is written
+ * here and not in the table, which is also bundled for browsers; a code without advice gets that of
+ * its status.
  */
 
 const BY_STATUS = {

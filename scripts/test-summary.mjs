@@ -1,4 +1,4 @@
-/** Vitest's JSON report to the closing line; a run that broke is never counted as a clean one. */
+/** The closing line from Vitest's JSON report; a run that crashed is never counted as clean. */
 
 export function countResults(report, succeeded) {
   const passed = report?.numPassedTests ?? 0;

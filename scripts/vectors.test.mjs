@@ -1,4 +1,4 @@
-/** Tests over vectors that are not there: skipped and said so, or failed where they are required. */
+/** Tests over vectors that are missing: skipped with the reason, or failed where they are required. */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
