@@ -11,6 +11,7 @@ export * from "./bridge.js";
 export * from "./deposit.js";
 export * from "./error.js";
 export * from "./error-table.js";
+export * from "./ethereum-address.js";
 export * from "./fetch-within.js";
 export * from "./fill.js";
 export * from "./hex.js";

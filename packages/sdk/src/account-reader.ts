@@ -1,64 +1,70 @@
-/** Everything that a session may read about its own account. */
+/** What a session can read about its account. */
 
-import {
+import type {
   Account,
   AttestedDeposit,
-  type Deposit,
-  Deposits,
-  type Fill,
-  Fills,
+  Deposit,
+  Fill,
   Order,
-  Orders,
-  type Position,
-  Positions,
+  Position,
   PreconfirmProof,
 } from "@perpgate/protocol";
-import type { Static, TSchema } from "typebox";
-import type { HttpClient, Request } from "./http/http-client.js";
-import type { CallOptions } from "./http/retry.js";
+import {
+  getAccount,
+  getDeposit,
+  getDeposits,
+  getFills,
+  getOrder,
+  getOrders,
+  getPositions,
+  getPreconfirm,
+  type Operation,
+  type ResultOf,
+} from "@perpgate/protocol/operations";
+import type { HttpClient, Input, SessionIdentity } from "./http/http-client.js";
+import type { CallOptions } from "./retry.js";
 
 export interface OrdersOptions extends CallOptions {
-  /** `open` unless told otherwise. */
+  /** Default: `open`. */
   readonly status?: "open" | "all";
   /** Only the order with this nonce. */
   readonly nonce?: number;
 }
 
 export interface FillsOptions extends CallOptions {
-  /** Entries at most, 1 to 1,000. */
+  /** Maximum number of entries, 1 to 1,000. */
   readonly limit?: number;
   /** Only fills before this one, for the next page. */
   readonly before?: string;
 }
 
-/** What the two halves of a session share. */
-export interface SessionContext {
-  readonly http: HttpClient;
-  readonly address: string;
-  readonly token: string;
-}
-
 export class AccountReader {
+  /** The account, as an EIP-55 address. */
+  readonly address: string;
+  /** The bearer token of the session; keep it like a password. */
+  readonly token: string;
   /** @internal */
-  protected readonly context: SessionContext;
+  protected readonly http: HttpClient;
 
-  protected constructor(context: SessionContext) {
-    this.context = context;
+  protected constructor(http: HttpClient, { address, token }: SessionIdentity) {
+    this.http = http;
+    this.address = address;
+    this.token = token;
   }
 
   /**
-   * Money, cohort and what this session may do.
+   * Balances, cohort and the caps of this session.
    *
    * @example
    * const { balance, available, equity } = await session.account();
    * console.log(balance, available, equity);
    */
   account(options?: CallOptions): Promise<Account> {
-    return this.read("/v1/account", Account, {}, options);
+    return this.call(getAccount, { options });
   }
 
   /**
-   * Orders that rest in a book or wait for their trigger.
+   * Orders that rest in a book or wait for their trigger price.
    *
    * @example
    * for (const { orderId, symbol, price } of await session.openOrders()) {
@@ -70,14 +76,14 @@ export class AccountReader {
   }
 
   /**
-   * Own orders, newest first; by nonce, to learn what became of one whose answer was lost.
+   * Own orders, newest first. With `nonce`: the order whose response was lost.
    *
    * @example
    * const [order] = await session.orders({ status: "all", nonce: 41 });
    * console.log(order === undefined ? "never placed" : order.status);
    */
   orders({ status, nonce, ...options }: OrdersOptions = {}): Promise<Order[]> {
-    return this.read("/v1/orders", Orders, { status, nonce }, options);
+    return this.call(getOrders, { query: { status, nonce }, options });
   }
 
   /**
@@ -88,7 +94,7 @@ export class AccountReader {
    * console.log(status, filledSize);
    */
   order(orderId: string, options?: CallOptions): Promise<Order> {
-    return this.read(`/v1/orders/${encodeURIComponent(orderId)}`, Order, {}, options);
+    return this.call(getOrder, { params: { id: orderId }, options });
   }
 
   /**
@@ -100,7 +106,7 @@ export class AccountReader {
    * }
    */
   positions(options?: CallOptions): Promise<Position[]> {
-    return this.read("/v1/positions", Positions, {}, options);
+    return this.call(getPositions, { options });
   }
 
   /**
@@ -112,7 +118,7 @@ export class AccountReader {
    * if (last !== undefined) console.log(await session.fills({ before: last.id }));
    */
   fills({ limit, before, ...options }: FillsOptions = {}): Promise<Fill[]> {
-    return this.read("/v1/fills", Fills, { limit, before }, options);
+    return this.call(getFills, { query: { limit, before }, options });
   }
 
   /**
@@ -124,7 +130,7 @@ export class AccountReader {
    * }
    */
   deposits(options?: CallOptions): Promise<Deposit[]> {
-    return this.read("/v1/bridge/deposits", Deposits, {}, options);
+    return this.call(getDeposits, { options });
   }
 
   /**
@@ -135,12 +141,11 @@ export class AccountReader {
    * console.log(status, `${confirmations}/${required}`);
    */
   depositById(depositId: string, options?: CallOptions): Promise<AttestedDeposit> {
-    const path = `/v1/bridge/deposits/${encodeURIComponent(depositId)}`;
-    return this.read(path, AttestedDeposit, {}, options);
+    return this.call(getDeposit, { params: { id: depositId }, options });
   }
 
   /**
-   * An acknowledgement with the proof that its block holds it; `not_sealed` until it does.
+   * An acknowledgement with the proof that its block contains it; `not_sealed` until it does.
    * `checkPreconfirm` checks it.
    *
    * @example
@@ -148,23 +153,12 @@ export class AccountReader {
    * console.log(ack.status, block, index, leaf, path.length);
    */
   preconfirm(ackNonce: string, options?: CallOptions): Promise<PreconfirmProof> {
-    const path = `/v1/preconfirms/${encodeURIComponent(ackNonce)}`;
-    return this.read(path, PreconfirmProof, {}, options);
+    return this.call(getPreconfirm, { params: { ackNonce }, options });
   }
 
-  private read<T extends TSchema>(
-    path: string,
-    answer: T,
-    query: NonNullable<Request<T>["query"]>,
-    options: CallOptions | undefined,
-  ): Promise<Static<T>> {
-    const { http, token } = this.context;
-    const lane = this.lane("reads");
-    return http.ask({ method: "GET", path, query, token, answer, lane, options });
-  }
-
-  /** The venue counts these by account. */
-  protected lane(limit: string): string {
-    return `${limit} of ${this.context.address}`;
+  /** @internal */
+  protected call<O extends Operation>(operation: O, input: Input<O>): Promise<ResultOf<O>> {
+    const { address, token } = this;
+    return this.http.call(operation, { ...input, session: { address, token } });
   }
 }

@@ -1,24 +1,28 @@
 /**
- * What a session does with its account: places and cancels orders, registers deposits. Each says
- * what happens if the answer is lost.
+ * What a session does with its account: places and cancels orders, registers deposits. Each method
+ * documents what happens if the response is lost.
  */
 
-import {
+import type {
   CanceledOrder,
   CanceledOrders,
   CancelTimer,
-  type Chain,
+  Chain,
   Deposit,
-  PreconfirmAck,
-  type Token,
+  Token,
 } from "@perpgate/protocol";
-import type { Static, TSchema } from "typebox";
+import {
+  cancelAllOrders,
+  cancelOrder,
+  cancelOrdersAfter,
+  placeOrder,
+  registerDeposit,
+} from "@perpgate/protocol/operations";
 import { AccountReader } from "./account-reader.js";
 import { PerpgateError } from "./errors.js";
-import type { HttpClient } from "./http/http-client.js";
-import type { CallOptions } from "./http/retry.js";
 import type { NewOrder } from "./orders/order-body.js";
-import type { OrderCarrier, OrderDesk, PlacedOrder } from "./orders/order-desk.js";
+import type { OrderClient, OrderTransport, PlacedOrder } from "./orders/order-client.js";
+import type { CallOptions } from "./retry.js";
 
 export interface DepositRequest {
   readonly chain: Chain;
@@ -32,26 +36,13 @@ export interface CancelAllOptions extends CallOptions {
 }
 
 export abstract class AccountTrader extends AccountReader {
-  /** The account, as an EIP-55 address. */
-  readonly address: string;
-  /** What authorises reads and cancels; keep it like a password. */
-  readonly token: string;
   /** @internal */
-  protected readonly http: HttpClient;
-  /** @internal */
-  protected abstract readonly desk: OrderDesk;
-
-  protected constructor(http: HttpClient, address: string, token: string) {
-    super({ http, address, token });
-    this.http = http;
-    this.address = address;
-    this.token = token;
-  }
+  protected abstract readonly orderClient: OrderClient;
 
   /**
-   * Places an order; the answer is its preconfirmation, durable and in a block soon. If no answer
-   * comes, the very same bytes are sent again, and the venue executes them at most once:
-   * `replayed` tells that the answer is that of an earlier try.
+   * Places an order and returns its preconfirmation: durable, and in a block within 200 ms. If no
+   * response comes, the same bytes are sent again, and the venue executes them at most once;
+   * `replayed` is true if an earlier try was executed.
    *
    * @example
    * const ack = await session.placeOrder({
@@ -60,53 +51,51 @@ export abstract class AccountTrader extends AccountReader {
    * console.log(ack.orderId, ack.status, ack.filledSize, ack.replayed);
    */
   placeOrder(order: NewOrder, options: CallOptions = {}): Promise<PlacedOrder> {
-    return this.desk.place(order, options, this.carryOrder);
+    return this.orderClient.place(order, options, this.sendOrder);
   }
 
   /**
-   * Cancels an order. If the answer was lost and the order turns out to be canceled, that counts as
-   * done; `order_not_cancelable` means that it was filled or canceled before.
+   * Cancels an order. An order that an earlier try of this call canceled counts as success;
+   * `order_not_cancelable` means that it was filled or canceled before the call.
    *
    * @example
    * const { orderId, remainingSize } = await session.cancelOrder("48213");
    * console.log(orderId, remainingSize);
    */
   async cancelOrder(orderId: string, options: CallOptions = {}): Promise<CanceledOrder> {
-    const path = `/v1/orders/${encodeURIComponent(orderId)}/cancel`;
     try {
-      return await this.post(path, undefined, CanceledOrder, "cancels", options);
+      return await this.call(cancelOrder, { params: { id: orderId }, options });
     } catch (error) {
       return this.settleCancel(orderId, error);
     }
   }
 
   /**
-   * Cancels all orders, or all of one market. If an answer was lost on the way, the list holds what
-   * the last try found open, which may be less than was canceled in all.
+   * Cancels all orders, or all of one market. If a response was lost, the list has only the orders
+   * that the last try found open.
    *
    * @example
    * const { canceled } = await session.cancelAll({ symbol: "BTCUSD" });
    * console.log(`${canceled.length} orders canceled`);
    */
   cancelAll({ symbol, ...options }: CancelAllOptions = {}): Promise<CanceledOrders> {
-    const body = JSON.stringify(symbol === undefined ? {} : { symbol });
-    return this.post("/v1/orders/cancel-all", body, CanceledOrders, "cancels", options);
+    const body = symbol === undefined ? {} : { symbol };
+    return this.call(cancelAllOrders, { body, options });
   }
 
   /**
-   * The dead-man's switch: cancels everything unless called again in time; 0 switches it off.
+   * The dead-man's switch: cancels all orders unless called again in time; 0 disarms it.
    *
    * @example
    * const { cancelAt } = await session.cancelAfter(30_000);
    * console.log(cancelAt === null ? "off" : new Date(cancelAt));
    */
   cancelAfter(afterMs: number, options: CallOptions = {}): Promise<CancelTimer> {
-    const body = JSON.stringify({ afterMs });
-    return this.post("/v1/orders/cancel-after", body, CancelTimer, "cancels", options);
+    return this.call(cancelOrdersAfter, { body: { afterMs }, options });
   }
 
   /**
-   * Registers a deposit by its transaction. Registering again answers the same deposit.
+   * Registers a deposit by its transaction. Registering it again returns the same deposit.
    *
    * @example
    * const { depositId, status } = await session.deposit({
@@ -115,28 +104,18 @@ export abstract class AccountTrader extends AccountReader {
    * console.log(depositId, status);
    */
   deposit({ chain, txHash, token }: DepositRequest, options: CallOptions = {}): Promise<Deposit> {
-    const body = JSON.stringify({ chain, txHash, token });
-    return this.post("/v1/bridge/deposit", body, Deposit, "deposits", options);
+    return this.call(registerDeposit, { body: { chain, txHash, token }, options });
   }
 
-  private readonly carryOrder: OrderCarrier = async ({ body, signature }, attempt, signal) => {
-    const { value, headers } = await this.http.sendOnce(
-      {
-        method: "POST",
-        path: "/v1/orders",
-        token: this.token,
-        body,
-        signature,
-        answer: PreconfirmAck,
-        lane: this.lane("orders"),
-        ...(signal === undefined ? {} : { options: { signal } }),
-      },
-      attempt,
-    );
+  private readonly sendOrder: OrderTransport = async (signed, attempt, signal) => {
+    const { address, token } = this;
+    const options = signal === undefined ? {} : { signal };
+    const input = { signed, session: { address, token }, options };
+    const { value, headers } = await this.http.sendOnce(placeOrder, input, attempt);
     return { ...value, replayed: headers.get("idempotent-replay") === "true" };
   };
 
-  /** After an earlier try, an order that is canceled is what was asked for. */
+  /** If this is not the first try, a canceled order is the requested result. */
   protected async settleCancel(orderId: string, error: unknown): Promise<CanceledOrder> {
     const isRepeat =
       error instanceof PerpgateError &&
@@ -146,25 +125,5 @@ export abstract class AccountTrader extends AccountReader {
     if (!isRepeat) throw error;
     const { remainingSize } = await this.order(orderId);
     return { orderId, status: "canceled", remainingSize };
-  }
-
-  protected post<T extends TSchema>(
-    path: string,
-    body: string | undefined,
-    answer: T,
-    limit: string,
-    options: CallOptions,
-    signature?: string,
-  ): Promise<Static<T>> {
-    return this.http.ask({
-      method: "POST",
-      path,
-      token: this.token,
-      answer,
-      lane: this.lane(limit),
-      options,
-      ...(body === undefined ? {} : { body }),
-      ...(signature === undefined ? {} : { signature }),
-    });
   }
 }

@@ -1,15 +1,16 @@
 /**
- * The client of one gateway: public reads, streams, and the way to a session.
+ * The client of one gateway: public reads, streams, sign-in.
  *
- * It holds no state of the venue's; two clients of one gateway do not disturb each other.
+ * It keeps no state of the venue, so clients of one gateway are independent.
  */
 
 import type { SessionKeyKind } from "@perpgate/protocol";
+import { SOCKET_PATH } from "@perpgate/protocol/operations";
 import { KEYS_ARE_SAVEABLE, platformWebSocket } from "#platform";
 import { type FetchLike, HttpClient } from "./http/http-client.js";
-import type { CallOptions } from "./http/retry.js";
 import { MarketReader } from "./market-reader.js";
 import type { WebSocketConstructor } from "./platform/platform.js";
+import type { CallOptions } from "./retry.js";
 import { restoredKey, type SavedSession, type StoredSession } from "./saved-session.js";
 import { Session } from "./session.js";
 import { createSessionKey, type SessionKey } from "./session-key/session-key.js";
@@ -20,39 +21,39 @@ import type { LinkSettings } from "./streams/socket-link.js";
 import { StreamSocket } from "./streams/stream-socket.js";
 
 export interface ClientOptions {
-  /** Where the gateway is, such as `http://127.0.0.1:8080`. */
+  /** The gateway's address, such as `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** In place of the platform's `fetch`. */
+  /** Default: the platform's `fetch`. */
   readonly fetch?: FetchLike;
-  /** In place of the platform's WebSocket; in Node that is the package `ws`. */
+  /** Default: the platform's WebSocket; in Node the package `ws`. */
   readonly WebSocket?: WebSocketConstructor;
-  /** How long one try may take; 5 seconds unless told otherwise. */
+  /** Milliseconds that one try may take. Default: 5,000. */
   readonly timeoutMs?: number;
-  /** How often a request is sent again; 5 times unless told otherwise. */
+  /** How often a request is sent again. Default: 5. */
   readonly retries?: number;
-  /** How long after the first try no other begins; 30 seconds unless told otherwise. */
+  /** Milliseconds after the start of the first try from which no other starts. Default: 30,000. */
   readonly budgetMs?: number;
-  /** Whether to keep within the limits that the gateway announces; yes unless told otherwise. */
+  /** Whether to stay within the limits that the gateway announces. Default: true. */
   readonly pacing?: boolean;
-  /** Messages a second on a socket; 180, just below the gateway's default of 200. */
+  /** Messages per second on a socket. Default: 180, just below the gateway's default of 200. */
   readonly messagesPerSecond?: number;
-  /** How often a silent socket is asked whether it is still there; 10 seconds. */
+  /** Milliseconds of silence after which a socket is pinged. Default: 10,000. */
   readonly heartbeatMs?: number;
 }
 
 export type SignInOptions = SignerChoice &
   SignInFields & {
     readonly sessionKeyKind?: SessionKeyKind;
-    /** A key of your own in place of a new one. */
+    /** Your own key in place of a new one. */
     readonly sessionKey?: SessionKey;
-    /** Whether `session.save()` will work: the secret can then be read. In Node it can, by default. */
+    /** Whether the secret can be read, which `session.save()` needs. Default: true in Node only. */
     readonly saveable?: boolean;
   };
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * Everything begins here.
+ * The client of one gateway.
  *
  * @example
  * const client = new PerpgateClient({ url: "http://127.0.0.1:8080" });
@@ -61,7 +62,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
  * client.close();
  */
 export class PerpgateClient extends MarketReader {
-  /** Where the gateway is. */
+  /** The gateway's address. */
   readonly url: string;
   private readonly options: ClientOptions;
   private readonly sockets = new Set<StreamSocket>();
@@ -87,8 +88,8 @@ export class PerpgateClient extends MarketReader {
   }
 
   /**
-   * Signs in with a local account or a wallet. A session key is made and bound by the signature;
-   * from then on it signs the orders, and the wallet is not asked again.
+   * Signs in with a local account or a wallet. The signature binds a new session key, which signs all
+   * orders; the wallet signs only once.
    *
    * @example
    * // In Node, with viem:
@@ -96,7 +97,7 @@ export class PerpgateClient extends MarketReader {
    * console.log(session.address, new Date(session.expiresAt));
    *
    * @example
-   * // In a page, with a wallet, and a key that may do little:
+   * // In a page, with a wallet, and a key with tight caps:
    * const session = await client.signIn({ wallet, caps: { maxOrderNotional: 10_000, symbols: ["BTCUSD"] } });
    * console.log(session.sessionKey);
    */
@@ -110,7 +111,7 @@ export class PerpgateClient extends MarketReader {
   }
 
   /**
-   * Goes on with a session that was saved or stored; no request is made.
+   * Restores a saved or stored session; sends no request.
    *
    * @example
    * const saved = session.save();
@@ -164,7 +165,7 @@ export class PerpgateClient extends MarketReader {
     if (WebSocket === undefined) {
       throw new TypeError("this platform has no WebSocket; pass one as an option of the client");
     }
-    const url = `${this.url.replace(/^http/, "ws")}/ws/v1`;
+    const url = `${this.url.replace(/^http/, "ws")}${SOCKET_PATH}`;
     return { url, WebSocket, connectTimeoutMs: CONNECT_TIMEOUT_MS, heartbeatMs, messagesPerSecond };
   }
 }

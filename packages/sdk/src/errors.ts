@@ -1,28 +1,28 @@
 /**
- * What can go wrong, in two kinds: the venue answered and said no (`PerpgateError`), or there was no
- * answer (`ConnectionError`, and `TimeoutError` among them). A mistake in calling the client, such as
- * an option that makes no sense, is a plain `TypeError` or `RangeError`.
+ * The errors of the client: the venue refused (`PerpgateError`), or there was no response
+ * (`ConnectionError` and its subclass `TimeoutError`). An invalid argument is a `TypeError` or a
+ * `RangeError`.
  */
 
 import type { ErrorBody, ErrorCode } from "@perpgate/protocol";
 
-/** A code of the error table; a newer server may know more. */
+/** A code of the error table; a newer server may send others. */
 export type AnyErrorCode = ErrorCode | (string & {});
 
 /**
- * `refused`: nothing was done. `not_sent`: it never left. `unknown`: it may have been carried out,
- * because an earlier try, or this one, ended without a word on it.
+ * `refused`: nothing was done. `not_sent`: the request was not sent. `unknown`: it may have been
+ * executed, because this or an earlier try ended without a response.
  */
 export type Outcome = "refused" | "not_sent" | "unknown";
 
-export interface RefusalFacts {
+export interface ErrorFacts {
   readonly status: number;
   readonly retryAfterMs?: number | undefined;
   readonly outcome?: Outcome;
 }
 
 /**
- * The venue refused. `code` is a stable word that states the rule, `message` says what to do.
+ * The venue refused. `code` is stable and names the rule, `message` says what to do.
  *
  * @example
  * try {
@@ -36,22 +36,22 @@ export interface RefusalFacts {
 export class PerpgateError extends Error {
   override readonly name = "PerpgateError";
   readonly code: AnyErrorCode;
-  /** The HTTP status; on a socket the one that the code has over HTTP, or 0 where it is unknown. */
+  /** The HTTP status; on a socket the status of the code over HTTP, or 0 if the code is unknown. */
   readonly status: number;
   readonly field: string | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;
   /** Quote it when you report a fault. */
   readonly requestId: string;
-  /** How long the server asks to wait. */
+  /** How long the server requests to wait. */
   readonly retryAfterMs: number | undefined;
-  /** Whether the request may have been carried out all the same, by this or an earlier try. */
+  /** Whether this or an earlier try may have been executed. */
   outcome: Outcome;
   /** How often the request was sent. */
   attempts = 1;
-  /** The nonce of the order that this is about. */
+  /** The nonce of the order. */
   nonce: number | undefined;
 
-  constructor(body: ErrorBody, { status, retryAfterMs, outcome = "refused" }: RefusalFacts) {
+  constructor(body: ErrorBody, { status, retryAfterMs, outcome = "refused" }: ErrorFacts) {
     super(body.message);
     this.code = body.code;
     this.status = status;
@@ -63,14 +63,14 @@ export class PerpgateError extends Error {
   }
 }
 
-export interface SilenceFacts {
+export interface ConnectionFacts {
   readonly cause?: unknown;
   readonly outcome?: Outcome;
   readonly isFinal?: boolean;
 }
 
 /**
- * There was no answer. If `outcome` is `"unknown"`, the request may have been carried out. For an
+ * There was no response. If `outcome` is `"unknown"`, the request may have been executed. For an
  * order, send it again with the same fields and `nonce`: it is placed at most once.
  *
  * @example
@@ -89,13 +89,13 @@ export class ConnectionError extends Error {
   outcome: Outcome;
   /** How often the request was sent. */
   attempts = 1;
-  /** The nonce of the order that this is about. */
+  /** The nonce of the order. */
   nonce: number | undefined;
 
-  /** Whether the connection was closed on purpose, so that trying again is of no use. */
+  /** Whether the connection was closed on purpose, so that a retry is useless. */
   readonly isFinal: boolean;
 
-  constructor(message: string, facts: SilenceFacts = {}) {
+  constructor(message: string, facts: ConnectionFacts = {}) {
     const { cause, outcome = "unknown", isFinal = false } = facts;
     super(message, cause === undefined ? undefined : { cause });
     this.outcome = outcome;
@@ -104,7 +104,7 @@ export class ConnectionError extends Error {
 }
 
 /**
- * No answer came in time.
+ * There was no response in time.
  *
  * @example
  * try {

@@ -1,4 +1,4 @@
-/** The public surface of the client. */
+/** The public interface of the client. */
 
 export type {
   Account,
@@ -42,7 +42,6 @@ export {
   TimeoutError,
 } from "./errors.js";
 export type { FetchLike, RequestLike, ResponseLike } from "./http/http-client.js";
-export type { CallOptions, RetryRules } from "./http/retry.js";
 export type {
   BookSnapshot,
   CandlesOptions,
@@ -53,7 +52,7 @@ export type {
   Readiness,
 } from "./market-reader.js";
 export type { NewOrder } from "./orders/order-body.js";
-export type { PlacedOrder } from "./orders/order-desk.js";
+export type { PlacedOrder } from "./orders/order-client.js";
 export type { WebSocketConstructor, WebSocketLike } from "./platform/platform.js";
 export {
   checkPreconfirm,
@@ -62,6 +61,7 @@ export {
   type PreconfirmProblem,
   type PreconfirmProblemCode,
 } from "./preconfirm-check.js";
+export type { CallOptions, RetryRules } from "./retry.js";
 export type { SavedSession, StoredSession } from "./saved-session.js";
 export type { RotateOptions, Session } from "./session.js";
 export {

@@ -1,30 +1,33 @@
-/** Everything that can be read without signing in. */
+/** What can be read without a session. */
 
-import {
+import type {
   Block,
-  type Book,
-  Book as BookSchema,
+  Book,
   BridgeInfo,
-  type Candle,
-  Candles,
-  FundingHistory,
-  type FundingPoint,
-  type Market,
-  Markets,
-  type Nonce,
-  Nonce as NonceSchema,
-  type Resolution,
+  Candle,
+  FundingPoint,
+  Market,
+  Nonce,
+  Resolution,
   Ticker,
-  type Trade,
-  Trades,
+  Trade,
 } from "@perpgate/protocol";
-import { type Static, type TSchema, Type } from "typebox";
-import type { HttpClient, Request } from "./http/http-client.js";
-import type { CallOptions } from "./http/retry.js";
-
-const HealthSchema = Type.Object({ status: Type.String(), version: Type.String() });
-const ReadinessSchema = Type.Object({ status: Type.String() });
-const Anything = Type.Record(Type.String(), Type.Unknown());
+import {
+  getBlock,
+  getBook,
+  getBridge,
+  getCandles,
+  getFunding,
+  getHealth,
+  getMarkets,
+  getNonce,
+  getOpenApi,
+  getReadiness,
+  getTicker,
+  getTrades,
+} from "@perpgate/protocol/operations";
+import type { HttpClient } from "./http/http-client.js";
+import type { CallOptions } from "./retry.js";
 
 /** A price in dollars and a size in units of base. */
 export type PriceLevel = readonly [price: number, size: number];
@@ -45,7 +48,7 @@ export interface Readiness {
 }
 
 export interface LimitOption extends CallOptions {
-  /** Entries at most, 1 to 1,000. */
+  /** Maximum number of entries, 1 to 1,000. */
   readonly limit?: number;
 }
 
@@ -77,11 +80,11 @@ export class MarketReader {
    * }
    */
   markets(options?: CallOptions): Promise<Market[]> {
-    return this.read("/v1/markets", Markets, {}, options);
+    return this.http.call(getMarkets, { options });
   }
 
   /**
-   * The order book as it is now. To follow it, `client.stream.watchBook` costs far less.
+   * A snapshot of the order book. To follow it, `client.stream.watchBook` costs far less.
    *
    * @example
    * const { bids, asks } = await client.book("BTCUSD", { depth: 5 });
@@ -89,7 +92,7 @@ export class MarketReader {
    * if (bestBid !== undefined) console.log(`bid ${bestBid[0]} for ${bestBid[1]}`, asks.length);
    */
   async book(symbol: string, { depth, ...options }: DepthOption = {}): Promise<BookSnapshot> {
-    const book = await this.read(pathOf(symbol, "book"), BookSchema, { depth }, options);
+    const book = await this.http.call(getBook, { params: { symbol }, query: { depth }, options });
     return { ...book, bids: book.bids.map(levelOf), asks: book.asks.map(levelOf) };
   }
 
@@ -101,7 +104,7 @@ export class MarketReader {
    * console.log(bid, ask, mark, fundingRate);
    */
   ticker(symbol: string, options?: CallOptions): Promise<Ticker> {
-    return this.read(pathOf(symbol, "ticker"), Ticker, {}, options);
+    return this.http.call(getTicker, { params: { symbol }, options });
   }
 
   /**
@@ -112,7 +115,7 @@ export class MarketReader {
    * console.log(last?.price, last?.size, last?.side);
    */
   trades(symbol: string, { limit, ...options }: LimitOption = {}): Promise<Trade[]> {
-    return this.read(pathOf(symbol, "trades"), Trades, { limit }, options);
+    return this.http.call(getTrades, { params: { symbol }, query: { limit }, options });
   }
 
   /**
@@ -122,9 +125,12 @@ export class MarketReader {
    * const hours = await client.candles("BTCUSD", { resolution: "1h", limit: 24 });
    * console.log(hours.map(({ close }) => close));
    */
-  candles(symbol: string, options: CandlesOptions = {}): Promise<Candle[]> {
-    const { resolution, limit, before, ...call } = options;
-    return this.read(pathOf(symbol, "candles"), Candles, { resolution, limit, before }, call);
+  candles(
+    symbol: string,
+    { resolution, limit, before, ...options }: CandlesOptions = {},
+  ): Promise<Candle[]> {
+    const query = { resolution, limit, before };
+    return this.http.call(getCandles, { params: { symbol }, query, options });
   }
 
   /**
@@ -135,7 +141,7 @@ export class MarketReader {
    * console.log(latest?.rate, latest?.markPrice);
    */
   funding(symbol: string, { limit, ...options }: LimitOption = {}): Promise<FundingPoint[]> {
-    return this.read(pathOf(symbol, "funding"), FundingHistory, { limit }, options);
+    return this.http.call(getFunding, { params: { symbol }, query: { limit }, options });
   }
 
   /**
@@ -145,7 +151,7 @@ export class MarketReader {
    * console.log(await client.bridge());
    */
   bridge(options?: CallOptions): Promise<BridgeInfo> {
-    return this.read("/v1/bridge", BridgeInfo, {}, options);
+    return this.http.call(getBridge, { options });
   }
 
   /**
@@ -156,29 +162,29 @@ export class MarketReader {
    * console.log(block.hash, block.ackCount, block.acksRoot);
    */
   block(number: number, options?: CallOptions): Promise<Block> {
-    return this.read(`/v1/blocks/${number}`, Block, {}, options);
+    return this.http.call(getBlock, { params: { number: String(number) }, options });
   }
 
   /**
-   * A nonce for a sign-in message; `signIn` asks for one by itself.
+   * A nonce for a sign-in message; `signIn` requests its own.
    *
    * @example
    * const { nonce, expiresAt } = await client.nonce();
    * console.log(nonce, new Date(expiresAt));
    */
   nonce(options?: CallOptions): Promise<Nonce> {
-    return this.read("/v1/auth/nonce", NonceSchema, {}, options);
+    return this.http.call(getNonce, { options });
   }
 
   /**
-   * Whether the gateway answers, and which version it is.
+   * Whether the gateway responds, and its version.
    *
    * @example
    * const { status, version } = await client.health();
    * console.log(status, version);
    */
   health(options?: CallOptions): Promise<Health> {
-    return this.read("/healthz", HealthSchema, {}, options);
+    return this.http.call(getHealth, { options });
   }
 
   /**
@@ -189,7 +195,7 @@ export class MarketReader {
    * console.log(status);
    */
   readiness(options?: CallOptions): Promise<Readiness> {
-    return this.read("/readyz", ReadinessSchema, {}, options);
+    return this.http.call(getReadiness, { options });
   }
 
   /**
@@ -200,21 +206,8 @@ export class MarketReader {
    * console.log(info);
    */
   openapi(options?: CallOptions): Promise<Record<string, unknown>> {
-    return this.read("/v1/openapi.json", Anything, {}, options);
+    return this.http.call(getOpenApi, { options });
   }
-
-  private read<T extends TSchema>(
-    path: string,
-    answer: T,
-    query: NonNullable<Request<T>["query"]>,
-    options: CallOptions | undefined,
-  ): Promise<Static<T>> {
-    return this.http.ask({ method: "GET", path, query, answer, lane: "reads", options });
-  }
-}
-
-function pathOf(symbol: string, what: string): string {
-  return `/v1/markets/${encodeURIComponent(symbol)}/${what}`;
 }
 
 function levelOf([price = 0, size = 0]: readonly number[]): PriceLevel {

@@ -1,71 +1,79 @@
 /**
- * Whether a preconfirm is what its venue sealed, checked by the client itself. In come the proof, its
- * block and the venue's markets, as the interface gives them; out come the reasons why not, all of
- * them. Nothing is asked of anyone and no answer is taken on trust: the leaf's fields must be those
- * of the acknowledgement, the leaf must lead to the block's root, and the root to the block's hash.
+ * Verifies a preconfirm on the client: from the proof, its block and the venue's markets to a list of
+ * all problems. Sends no request and trusts no response: the leaf's fields must equal those of the
+ * acknowledgement, leaf and path must give the block's root, and the block's fields its hash.
  *
- * What it cannot tell: that everybody else is shown the same block. Compare hashes for that.
+ * It cannot show that other clients get the same block; compare hashes for that.
  */
 
 import { sha256 } from "@noble/hashes/sha2.js";
-import type { Acknowledgement, Block, Market, PreconfirmProof } from "@perpgate/protocol";
-import { type AcknowledgementLeaf, readLeaf } from "@perpgate/protocol/acknowledgement-leaf";
-import { encodeBlockHeader } from "@perpgate/protocol/block-header";
-import { bytesFromHex, hexFromBytes } from "@perpgate/protocol/hex";
-import { pathLength, rootFromPath } from "@perpgate/protocol/merkle-path";
-import { acknowledgementOfLeaf } from "@perpgate/protocol/sealed-acknowledgement";
-import { microsPerTickLot, NotInUnits, stepOf } from "@perpgate/protocol/units";
+import {
+  type Acknowledgement,
+  type AcknowledgementLeaf,
+  acknowledgementOfLeaf,
+  type Block,
+  bytesFromHex,
+  encodeBlockHeader,
+  hexFromBytes,
+  type Market,
+  microsPerTickLot,
+  NotInUnits,
+  type PreconfirmProof,
+  pathLength,
+  readLeaf,
+  rootFromPath,
+  stepOf,
+} from "@perpgate/protocol";
 
 export type PreconfirmProblemCode =
-  /** The leaf is not the bytes of an acknowledgement, or has a word that this version lacks. */
+  /** The leaf is not an acknowledgement, or has an enumeration value that this version lacks. */
   | "leaf_unreadable"
-  /** The leaf names a market that is not in the list, or has figures that its units cannot say. */
+  /** The leaf names a market that is not in the list, or its numbers do not fit the market's units. */
   | "market_mismatch"
-  /** A field of the proof's acknowledgement is not the leaf's. */
+  /** A field of the proof's acknowledgement differs from the leaf. */
   | "ack_differs"
-  /** A field of what was answered at first is not the leaf's. */
+  /** A field of the original response differs from the leaf. */
   | "answer_differs"
-  /** The proof, the leaf and the block do not speak of one block, or the order is not of its range. */
+  /** Proof, leaf and block name different blocks, or the order is outside the block's range. */
   | "other_block"
   | "index_outside_block"
   | "path_too_short"
   | "path_too_long"
   | "path_unreadable"
-  /** Leaf and path lead to another root than the block's. */
+  /** Leaf and path give another root than the block's. */
   | "root_differs"
   | "block_unreadable"
-  /** The block's hash is not that of its other fields. */
+  /** The block's hash is not the hash of its other fields. */
   | "block_hash_differs";
 
 export interface PreconfirmProblem {
   readonly code: PreconfirmProblemCode;
   readonly message: string;
-  /** Such as `positionAfter.size`, where one field is at fault. */
+  /** The field that differs, such as `positionAfter.size`. */
   readonly field?: string;
 }
 
 export interface PreconfirmCheck {
-  /** True if there is no problem at all. */
+  /** True if there is no problem. */
   readonly isProven: boolean;
   readonly problems: readonly PreconfirmProblem[];
-  /** The fields as they are sealed, account number and session included; undefined if unreadable. */
+  /** The sealed fields, with account number and session; undefined if unreadable. */
   readonly leaf: AcknowledgementLeaf | undefined;
 }
 
-/** What a check is made of. */
 export interface PreconfirmEvidence {
-  /** As `session.preconfirm` gives it. */
+  /** From `session.preconfirm`. */
   readonly proof: PreconfirmProof;
-  /** The block that the proof names, as `client.block` gives it. */
+  /** The block that the proof names, from `client.block`. */
   readonly block: Block;
-  /** All of them, as `client.markets` gives them: a leaf names a market by its place in the list. */
+  /** All markets, from `client.markets`: a leaf names a market by its index in that list. */
   readonly markets: readonly Pick<Market, "symbol" | "tickSize" | "lotSize">[];
-  /** The acknowledgement that was answered when the order was placed, to compare it as well. */
+  /** The acknowledgement of the original response, to compare it too. */
   readonly answered?: Acknowledgement;
 }
 
 /**
- * Checks a preconfirm without trusting who gave it, and says everything that is wrong with it.
+ * Verifies a preconfirm without trusting its sender, and lists every problem.
  *
  * @example
  * const answered = await session.placeOrder({ symbol: "BTCUSD", side: "long", type: "market", margin: 100, leverage: 5 });
@@ -81,7 +89,7 @@ export function checkPreconfirm(evidence: PreconfirmEvidence): PreconfirmCheck {
   const leaf = bytes === undefined ? undefined : readLeaf(bytes);
   const problems: PreconfirmProblem[] = [
     ...(leaf === undefined
-      ? [problem("leaf_unreadable", "the leaf is not that of an acknowledgement")]
+      ? [problem("leaf_unreadable", "the leaf is not an acknowledgement")]
       : [...fieldProblems(leaf, evidence), ...blockProblems(leaf, evidence)]),
     ...(bytes === undefined ? [] : pathProblems(bytes, proof, block)),
     ...hashProblems(block),
@@ -93,7 +101,7 @@ function problem(code: PreconfirmProblemCode, message: string, field?: string): 
   return field === undefined ? { code, message } : { code, message, field };
 }
 
-/** The acknowledgement is made anew from the leaf, as the venue made it, and then compared. */
+/** Rebuilds the acknowledgement from the leaf, as the venue does, and compares it. */
 function fieldProblems(
   leaf: AcknowledgementLeaf,
   { proof, markets, answered }: PreconfirmEvidence,
@@ -106,7 +114,7 @@ function fieldProblems(
   ];
 }
 
-/** The acknowledgement, or why there is none. */
+/** The acknowledgement, or the reason why there is none. */
 function sealedAcknowledgement(
   leaf: AcknowledgementLeaf,
   markets: PreconfirmEvidence["markets"],
@@ -126,11 +134,11 @@ function sealedAcknowledgement(
 function differences(
   code: "ack_differs" | "answer_differs",
   { positionAfter, ...sealed }: Acknowledgement,
-  { positionAfter: toldPosition, ...told }: Acknowledgement,
+  { positionAfter: givenPosition, ...given }: Acknowledgement,
 ): PreconfirmProblem[] {
   return [
-    ...unequal(code, "", sealed, told),
-    ...unequal(code, "positionAfter.", positionAfter, toldPosition),
+    ...unequal(code, "", sealed, given),
+    ...unequal(code, "positionAfter.", positionAfter, givenPosition),
   ];
 }
 
@@ -138,13 +146,15 @@ function unequal(
   code: PreconfirmProblemCode,
   prefix: string,
   sealed: object,
-  told: object,
+  given: object,
 ): PreconfirmProblem[] {
   return Object.entries(sealed).flatMap(([name, value]) => {
-    const said: unknown = Reflect.get(told, name);
-    if (said === value) return [];
+    const actual: unknown = Reflect.get(given, name);
+    if (actual === value) return [];
     const field = prefix + name;
-    return [problem(code, `${field} is ${String(value)} in the leaf, ${String(said)} here`, field)];
+    return [
+      problem(code, `${field} is ${String(value)} in the leaf, ${String(actual)} here`, field),
+    ];
   });
 }
 
@@ -174,25 +184,25 @@ function pathProblems(leaf: Uint8Array, proof: PreconfirmProof, block: Block): P
   const length = pathLength(index, ackCount);
   if (path.length !== length) {
     const code = path.length < length ? "path_too_short" : "path_too_long";
-    return [problem(code, `the path has ${path.length} hashes, its place asks for ${length}`)];
+    return [problem(code, `the path has ${path.length} hashes, its index needs ${length}`)];
   }
   const hashes = path.map(hashBytes);
   if (!hashes.every((hash) => hash !== undefined)) {
-    return [problem("path_unreadable", "the path has something else than 32 bytes of hex")];
+    return [problem("path_unreadable", "the path has an entry that is not 32 bytes of hex")];
   }
   const root = rootFromPath(leaf, index, ackCount, hashes);
   if (root !== undefined && hexText(root) === block.acksRoot) return [];
-  return [problem("root_differs", "leaf and path lead to another root than the block's")];
+  return [problem("root_differs", "leaf and path give another root than the block's")];
 }
 
 function hashProblems(block: Block): PreconfirmProblem[] {
   const header = headerBytes(block);
   if (header === undefined) {
-    return [problem("block_unreadable", "the block has fields that no block has")];
+    return [problem("block_unreadable", "the block has an invalid field")];
   }
   const hash = hexText(sha256(header));
   if (hash === block.hash) return [];
-  return [problem("block_hash_differs", `the block's fields have the hash ${hash}`)];
+  return [problem("block_hash_differs", `the hash of the block's fields is ${hash}`)];
 }
 
 function headerBytes(block: Block): Uint8Array | undefined {

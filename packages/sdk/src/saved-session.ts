@@ -1,7 +1,7 @@
 /**
- * A session at rest. `SavedSession` is plain JSON and holds the secret of the session key: keep it
- * like a password. `StoredSession` holds the platform's handle of a secret instead, which IndexedDB
- * can store and nobody can read.
+ * A saved session. `SavedSession` is plain JSON with the secret of the session key: keep it like a
+ * password. `StoredSession` has the platform's handle of the secret instead, which IndexedDB can store
+ * and no script can read.
  */
 
 import type { SessionKeyKind } from "@perpgate/protocol";
@@ -10,7 +10,7 @@ import { hasShape } from "./http/answer-shape.js";
 import { type SessionKey, sessionKeyFromSecret } from "./session-key/session-key.js";
 import { keyFromHandle } from "./session-key/web-crypto-key.js";
 
-interface RestingSession {
+interface SavedFields {
   readonly version: 1;
   readonly address: string;
   readonly token: string;
@@ -20,7 +20,7 @@ interface RestingSession {
   readonly lastNonce: number;
 }
 
-export interface SavedSession extends RestingSession {
+export interface SavedSession extends SavedFields {
   readonly sessionKey: {
     readonly kind: SessionKeyKind;
     readonly publicKey: string;
@@ -29,7 +29,7 @@ export interface SavedSession extends RestingSession {
   };
 }
 
-export interface StoredSession extends RestingSession {
+export interface StoredSession extends SavedFields {
   readonly sessionKey: {
     readonly kind: SessionKeyKind;
     readonly publicKey: string;
@@ -37,7 +37,7 @@ export interface StoredSession extends RestingSession {
   };
 }
 
-const Resting = Type.Object({
+const SavedShape = Type.Object({
   version: Type.Integer(),
   address: Type.String(),
   token: Type.String(),
@@ -46,9 +46,9 @@ const Resting = Type.Object({
   sessionKey: Type.Object({ kind: Type.String(), publicKey: Type.String() }),
 });
 
-/** The key of a session at rest; throws where the whole does not make sense. */
+/** The key of a saved session. @throws TypeError if this is not a saved session. */
 export function restoredKey(saved: SavedSession | StoredSession): SessionKey {
-  if (!hasShape(Resting, saved) || saved.version !== 1) {
+  if (!hasShape(SavedShape, saved) || saved.version !== 1) {
     throw new TypeError("not a session that session.save() made");
   }
   const { sessionKey } = saved;

@@ -1,15 +1,16 @@
 /**
- * A session: one sign-in, its token and its key. What it does with the account it inherits; here is
- * what concerns the session itself: its stream, a new key, its end, and how to keep it.
+ * A session: one sign-in, its token and its key. Trading and reading are inherited; this class has the
+ * stream, key rotation, sign-out and saving.
  */
 
-import { EndedSession, RotatedSession, type SessionKeyKind } from "@perpgate/protocol";
+import type { SessionKeyKind } from "@perpgate/protocol";
+import { endSession, rotateSession } from "@perpgate/protocol/operations";
 import { AccountTrader } from "./account-trader.js";
 import { PerpgateError } from "./errors.js";
 import type { HttpClient } from "./http/http-client.js";
-import type { CallOptions } from "./http/retry.js";
 import { Nonces } from "./orders/nonces.js";
-import { OrderDesk } from "./orders/order-desk.js";
+import { OrderClient } from "./orders/order-client.js";
+import type { CallOptions } from "./retry.js";
 import type { SavedSession, StoredSession } from "./saved-session.js";
 import { SessionKeyRing } from "./session-key/key-ring.js";
 import { createSessionKey, type SessionKey } from "./session-key/session-key.js";
@@ -28,7 +29,7 @@ export interface SessionParts {
 
 export interface RotateOptions extends CallOptions {
   readonly sessionKeyKind?: SessionKeyKind;
-  /** The new key; one is made if there is none. */
+  /** The new key; created if left out. */
   readonly sessionKey?: SessionKey;
 }
 
@@ -36,7 +37,7 @@ export class Session extends AccountTrader {
   /** Unix milliseconds, by the server's clock. */
   readonly expiresAt: number;
   /** @internal */
-  protected readonly desk: OrderDesk;
+  protected readonly orderClient: OrderClient;
   private readonly nonces: Nonces;
   private readonly keys: SessionKeyRing;
   private readonly newSocket: () => StreamSocket;
@@ -45,11 +46,11 @@ export class Session extends AccountTrader {
 
   /** @internal */
   constructor({ http, address, token, expiresAt, key, lastNonce, newSocket }: SessionParts) {
-    super(http, address, token);
+    super(http, { address, token });
     this.expiresAt = expiresAt;
     this.nonces = new Nonces(lastNonce);
     this.keys = new SessionKeyRing(key, async () => (await this.account()).session.sessionKey);
-    this.desk = new OrderDesk(this.nonces, http.settings.rules, () => this.keys.current());
+    this.orderClient = new OrderClient(this.nonces, http.settings.rules, () => this.keys.current());
     this.newSocket = () => newSocket(token);
   }
 
@@ -58,14 +59,14 @@ export class Session extends AccountTrader {
     return this.keys.known.publicKey;
   }
 
-  /** The account, live; the connection is opened with the first watch or order. */
+  /** The account's streams; the connection is opened with the first watch or order. */
   get stream(): SessionStream {
     this.opened ??= new SessionStream({
       socket: this.newSocket(),
-      desk: this.desk,
+      orderClient: this.orderClient,
       rules: this.http.settings.rules,
-      orders: this.http.lane(this.lane("orders")),
-      cancels: this.http.lane(this.lane("cancels")),
+      orderPacer: this.http.pacer("orders", this),
+      cancelPacer: this.http.pacer("cancels", this),
       settleCancel: (orderId, error) => this.settleCancel(orderId, error),
     });
     if (this.isEnded) this.opened.close();
@@ -73,7 +74,7 @@ export class Session extends AccountTrader {
   }
 
   /**
-   * Replaces the session key; the token stays. Orders under way are waited for, new ones wait.
+   * Replaces the session key; the token stays. Waits for orders in flight; new orders wait.
    *
    * @example
    * const { sessionKey } = await session.rotate();
@@ -84,15 +85,15 @@ export class Session extends AccountTrader {
     sessionKeyKind,
     ...options
   }: RotateOptions = {}): Promise<{ readonly sessionKey: string }> {
-    return this.desk.alone(async () => {
+    return this.orderClient.exclusive(async () => {
       const { kind, secret } = this.keys.known;
       const saveable = secret !== undefined;
       const next =
         sessionKey ?? (await createSessionKey({ kind: sessionKeyKind ?? kind, saveable }));
       const body = JSON.stringify({ newSessionKey: next.publicKey });
-      const signature = await this.desk.sign(body);
+      const signature = await this.orderClient.sign(body);
       await this.keys.replace(next, () =>
-        this.post("/v1/auth/rotate", body, RotatedSession, "cancels", options, signature),
+        this.call(rotateSession, { signed: { body, signature }, options }),
       );
       return { sessionKey: next.publicKey };
     });
@@ -106,13 +107,10 @@ export class Session extends AccountTrader {
    * await session.signOut();
    */
   async signOut(options: CallOptions = {}): Promise<void> {
-    const { token, http } = this;
-    const lane = this.lane("cancels");
     try {
-      const path = "/v1/auth/session";
-      await http.ask({ method: "DELETE", path, token, answer: EndedSession, lane, options });
+      await this.call(endSession, { options });
     } catch (error) {
-      // Ended by an earlier try whose answer was lost.
+      // An earlier try ended it, and its response was lost.
       const isEnded = error instanceof PerpgateError && error.code === "invalid_token";
       if (!isEnded || error.attempts === 1) throw error;
     }
@@ -121,8 +119,8 @@ export class Session extends AccountTrader {
   }
 
   /**
-   * The session as JSON, secret included: keep it like a password. A key that cannot be read, which
-   * is the default in browsers, cannot be saved; see `store`.
+   * The session as JSON with the secret of its key: keep it like a password. A key that cannot be
+   * read, the default in browsers, cannot be saved; see `store`.
    *
    * @example
    * const text = JSON.stringify(session.save());
@@ -136,11 +134,11 @@ export class Session extends AccountTrader {
         "this session key cannot be read; sign in with saveable: true to save it",
       );
     }
-    return { ...this.atRest(), sessionKey: { kind, publicKey, secret } };
+    return { ...this.savedFields(), sessionKey: { kind, publicKey, secret } };
   }
 
   /**
-   * The session for IndexedDB, which keeps the key without anyone being able to read it.
+   * The session for IndexedDB, which stores a key that no script can read.
    *
    * @example
    * const stored = session.store();
@@ -151,10 +149,10 @@ export class Session extends AccountTrader {
   store(): StoredSession {
     const { kind, publicKey, handle } = this.keys.known;
     if (handle === undefined) throw new TypeError("this session key has no handle; use save()");
-    return { ...this.atRest(), sessionKey: { kind, publicKey, handle } };
+    return { ...this.savedFields(), sessionKey: { kind, publicKey, handle } };
   }
 
-  private atRest(): Omit<SavedSession, "sessionKey"> {
+  private savedFields(): Omit<SavedSession, "sessionKey"> {
     const { address, token, expiresAt } = this;
     return { version: 1, address, token, expiresAt, lastNonce: this.nonces.last };
   }

@@ -59,12 +59,18 @@ export type QueryOf<O extends Operation> = Static<O["query"]>;
 export type BodyOf<O extends Operation> = Static<O["body"]>;
 export type ResultOf<O extends Operation> = Static<O["success"]["schema"]>;
 
-/** The path with its parameters filled in: `/v1/orders/48213/cancel`. */
-export function pathOf<O extends Operation>(operation: O, params: ParamsOf<O>): string {
-  const values = new Map<string, unknown>(Object.entries(Object(params)));
-  return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(String(values.get(name))),
-  );
+/**
+ * The path with its parameters filled in: `/v1/orders/48213/cancel`.
+ *
+ * @throws TypeError if a parameter is missing.
+ */
+export function pathOf({ id, path }: Operation, params: object = {}): string {
+  const values = new Map<string, unknown>(Object.entries(params));
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values.get(name);
+    if (value === undefined) throw new TypeError(`${id} needs the parameter ${name}`);
+    return encodeURIComponent(String(value));
+  });
 }
 
 /** Every code that the operation may fail with: those of its own rules, then those of its kind. */

@@ -1,9 +1,8 @@
 /**
- * Whether an answer has the shape of its schema: the types of all values and every required key.
+ * Whether a response has the shape of its schema: the types of all values and every required key.
  *
- * Patterns, bounds and the words of an enumeration are left out on purpose. They are the server's to
- * keep, and a client that insisted on them would stop working on the day a newer server adds a word.
- * Keys that are not in the schema are fine for the same reason.
+ * Patterns, bounds and the values of an enumeration are not checked: a newer server may add a value,
+ * and this client must keep working. Unknown keys are allowed for the same reason.
  */
 
 import type { Static, TSchema } from "typebox";
@@ -48,7 +47,7 @@ function matches(schema: SchemaFacts, value: unknown): boolean {
   }
 }
 
-/** Words without a type of their own have the type of the first. */
+/** An enumeration or constant without a type has the type of its first value. */
 function typeOf(schema: SchemaFacts): unknown {
   if (schema.type !== undefined) return schema.type;
   const example: unknown = Array.isArray(schema.enum) ? schema.enum[0] : schema.const;

@@ -1,24 +1,38 @@
 /**
- * REST: one request in, its typed answer or a typed error out.
+ * REST calls: an operation of the contract and its input in, its typed result or a typed error out.
  *
- * A request is built once and every try sends the very same bytes. Each has a lane, named after the
- * server's limit that it counts against, so that reads never hold up cancels. Every request of the
- * interface may be sent twice: what that means for its outcome is for the caller to know.
+ * A request is built once and every try sends the same bytes. Requests that count against the same
+ * limit of the server share a `Pacer`, so that reads never delay cancels. Every operation may be sent
+ * twice; the caller knows what that means for its outcome.
  */
 
-import { connectionErrorCode, ErrorBody, fetchWithin, TimeLimitError } from "@perpgate/protocol";
-import type { Static, TSchema } from "typebox";
+import {
+  connectionErrorCode,
+  ErrorBody,
+  fetchWithin,
+  SIGNATURE_HEADER,
+  TimeLimitError,
+} from "@perpgate/protocol";
+import {
+  type BodyOf,
+  type LimitName,
+  type Operation,
+  type ParamsOf,
+  pathOf,
+  type QueryOf,
+  type ResultOf,
+} from "@perpgate/protocol/operations";
 import { ConnectionError, type Outcome, PerpgateError, TimeoutError } from "../errors.js";
-import { hasShape } from "./answer-shape.js";
-import { type HeadersLike, limitStateOf, retryAfterMsOf } from "./limit-headers.js";
-import { Pacer } from "./pacer.js";
 import {
   type Attempt,
   type CallOptions,
   type RetryRules,
   rulesWith,
   withRetries,
-} from "./retry.js";
+} from "../retry.js";
+import { hasShape } from "./answer-shape.js";
+import { type HeadersLike, limitStateOf, retryAfterMsOf } from "./limit-headers.js";
+import { Pacer } from "./pacer.js";
 
 export interface ResponseLike {
   readonly status: number;
@@ -28,14 +42,14 @@ export interface ResponseLike {
 
 export interface RequestLike {
   readonly method: string;
-  /** What was true a moment ago is of no use. */
+  /** Responses are state at one moment and must not be cached. */
   readonly cache: "no-store";
   readonly headers: Record<string, string>;
   readonly body?: string;
   readonly signal: AbortSignal;
 }
 
-/** As much of `fetch` as the client uses. */
+/** The part of `fetch` that the client uses. */
 export type FetchLike = (url: string, init: RequestLike) => Promise<ResponseLike>;
 
 export interface HttpSettings {
@@ -46,35 +60,33 @@ export interface HttpSettings {
   readonly isPaced: boolean;
 }
 
-export interface Request<T extends TSchema> {
-  readonly method: "GET" | "POST" | "DELETE";
-  readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
-  readonly token?: string;
-  /** JSON text, sent as it is. */
-  readonly body?: string;
-  readonly signature?: string;
-  readonly answer: T;
-  /** The requests that it shares a lane and a limit with. */
-  readonly lane: string;
+/** The account that a request is made for. */
+export interface SessionIdentity {
+  readonly address: string;
+  readonly token: string;
+}
+
+export interface Input<O extends Operation> {
+  readonly params?: ParamsOf<O>;
+  readonly query?: { readonly [Name in keyof QueryOf<O>]?: QueryOf<O>[Name] | undefined };
+  readonly body?: BodyOf<O>;
+  /** In place of `body`: its JSON text and the session key's signature over that text. */
+  readonly signed?: { readonly body: string; readonly signature: string };
+  readonly session?: SessionIdentity;
   readonly options?: CallOptions | undefined;
 }
 
 export interface Answer<T> {
   readonly value: T;
   readonly headers: HeadersLike;
-  readonly attempt: Attempt;
 }
 
 /**
- * Failures of the server at its door: nothing was done. All others leave it open, `stopped` too: it
- * is also the answer to what the log already has, and the next start executes that.
+ * Failures of the server (5xx) after which nothing was done. `stopped` is not one of them: it is also
+ * the response to a request that is already in the log, which the next start executes.
  */
-const AT_THE_DOOR: ReadonlySet<string> = new Set(["overloaded"]);
-const MAX_AT_ONCE = 64;
-/** Larger than any response of a gateway. */
-const MAX_BODY_BYTES = 64 * 1_024 * 1_024;
-/** Node says why there was no connection; a browser does not, and then the outcome is unknown. */
+const NOT_EXECUTED: ReadonlySet<string> = new Set(["overloaded"]);
+const MAX_IN_FLIGHT = 64;
 const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -85,116 +97,128 @@ const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
 ]);
 
 export class HttpClient {
-  private readonly lanes = new Map<string, Pacer>();
+  private readonly pacers = new Map<string, Pacer>();
 
   constructor(readonly settings: HttpSettings) {}
 
-  async ask<T extends TSchema>(request: Request<T>): Promise<Static<T>> {
-    return (await this.send(request)).value;
-  }
-
-  send<T extends TSchema>(request: Request<T>): Promise<Answer<Static<T>>> {
-    const { options = {} } = request;
+  async call<O extends Operation>(operation: O, input: Input<O>): Promise<ResultOf<O>> {
+    const { options = {} } = input;
     const rules = rulesWith(options, this.settings.rules);
-    return withRetries(rules, options.signal, (attempt) => this.sendOnce(request, attempt));
+    const { value } = await withRetries(rules, options.signal, (attempt) =>
+      this.sendOnce(operation, input, attempt),
+    );
+    return value;
   }
 
-  /** One try, in its lane. */
-  sendOnce<T extends TSchema>(request: Request<T>, attempt: Attempt): Promise<Answer<Static<T>>> {
-    const lane = this.lane(request.lane);
-    return lane.run(request.options?.signal, () => this.exchange(request, attempt, lane));
-  }
-
-  lane(name: string): Pacer {
-    let lane = this.lanes.get(name);
-    if (lane === undefined) {
-      lane = new Pacer(MAX_AT_ONCE);
-      this.lanes.set(name, lane);
-    }
-    return lane;
-  }
-
-  private async exchange<T extends TSchema>(
-    request: Request<T>,
+  /** One try, when its limit permits. */
+  sendOnce<O extends Operation>(
+    operation: O,
+    input: Input<O>,
     attempt: Attempt,
-    lane: Pacer,
-  ): Promise<Answer<Static<T>>> {
+  ): Promise<Answer<ResultOf<O>>> {
+    const { session, options } = input;
+    const limit = operation.limit ?? (session === undefined ? "reads" : "cancels");
+    const pacer = this.pacer(limit, session);
+    return pacer.run(options?.signal, () => this.exchange(operation, input, attempt, pacer));
+  }
+
+  /** The server counts by account if there is a session, else by client address. */
+  pacer(limit: LimitName, session?: SessionIdentity): Pacer {
+    const key = session === undefined ? limit : `${limit} of ${session.address}`;
+    let pacer = this.pacers.get(key);
+    if (pacer === undefined) {
+      pacer = new Pacer(MAX_IN_FLIGHT);
+      this.pacers.set(key, pacer);
+    }
+    return pacer;
+  }
+
+  private async exchange<O extends Operation>(
+    operation: O,
+    input: Input<O>,
+    attempt: Attempt,
+    pacer: Pacer,
+  ): Promise<Answer<ResultOf<O>>> {
     attempt.begin();
-    const { status, headers, text } = await this.fetchText(request, attempt);
+    const path = pathOf(operation, input.params);
+    const name = `${operation.method} ${path}`;
+    const url = this.settings.url + path + queryText(input.query);
+    const send = (signal: AbortSignal) =>
+      this.settings.fetch(url, requestOf(operation, input, signal));
+    const { timeoutMs } = attempt;
+    const { status, headers, text } = await fetchNamed(name, timeoutMs, input.options, send);
     if (this.settings.isPaced) {
       const state = limitStateOf(headers);
-      if (state !== undefined) lane.learn(state);
+      if (state !== undefined) pacer.learn(state);
     }
     if (status >= 200 && status < 300) {
       const value = jsonOf(text);
-      if (value === undefined)
-        throw new ConnectionError(`the answer to ${nameOf(request)} was cut`);
-      if (!hasShape(request.answer, value)) throw unexpected(request, status, "another shape");
-      return { value, headers, attempt };
+      if (value === undefined) throw new ConnectionError(`the response to ${name} was cut`);
+      if (!hasShape<O["success"]["schema"]>(operation.success.schema, value)) {
+        throw unexpected(name, status, "another shape");
+      }
+      return { value, headers };
     }
-    const error = errorOf(request, status, headers, text);
-    if (this.settings.isPaced && status === 429) lane.holdFor(error.retryAfterMs ?? 0);
+    const error = errorOf(name, status, headers, text);
+    if (this.settings.isPaced && status === 429) pacer.holdFor(error.retryAfterMs ?? 0);
     throw error;
   }
+}
 
-  private async fetchText(
-    request: Request<TSchema>,
-    { timeoutMs }: Attempt,
-  ): Promise<{ status: number; headers: HeadersLike; text: string }> {
-    const { signal } = request.options ?? {};
-    const url = this.settings.url + request.path + queryOf(request.query);
-    try {
-      return await fetchWithin({ timeoutMs, maxBytes: MAX_BODY_BYTES, signal }, (signal) =>
-        this.settings.fetch(url, initOf(request, signal)),
-      );
-    } catch (cause) {
-      if (signal?.aborted === true) throw signal.reason;
-      if (cause instanceof TimeLimitError) {
-        throw new TimeoutError(`${nameOf(request)}: no answer within ${timeoutMs} ms`, { cause });
-      }
-      const outcome = NEVER_CONNECTED.has(connectionErrorCode(cause)) ? "not_sent" : "unknown";
-      throw new ConnectionError(`${nameOf(request)}: ${reasonOf(cause)}`, { cause, outcome });
+async function fetchNamed(
+  name: string,
+  timeoutMs: number,
+  { signal }: CallOptions = {},
+  send: (signal: AbortSignal) => Promise<ResponseLike>,
+): Promise<{ status: number; headers: HeadersLike; text: string }> {
+  try {
+    return await fetchWithin({ timeoutMs, signal, maxBytes: Number.POSITIVE_INFINITY }, send);
+  } catch (cause) {
+    if (signal?.aborted === true) throw signal.reason;
+    if (cause instanceof TimeLimitError) {
+      throw new TimeoutError(`${name}: no response within ${timeoutMs} ms`, { cause });
     }
+    // Node names the reason of a failed connection; a browser does not, so the outcome is unknown.
+    const outcome = NEVER_CONNECTED.has(connectionErrorCode(cause)) ? "not_sent" : "unknown";
+    throw new ConnectionError(`${name}: ${reasonOf(cause)}`, { cause, outcome });
   }
 }
 
-function initOf(request: Request<TSchema>, signal: AbortSignal): RequestLike {
-  const { method, token, body, signature } = request;
+function requestOf<O extends Operation>(
+  { method }: O,
+  { session, signed, body }: Input<O>,
+  signal: AbortSignal,
+): RequestLike {
   const headers: Record<string, string> = {};
-  const cache = "no-store";
-  if (token !== undefined) headers.authorization = `Bearer ${token}`;
-  if (signature !== undefined) headers["x-service-sig"] = signature;
-  if (body === undefined) return { method, cache, headers, signal };
+  if (session !== undefined) headers.authorization = `Bearer ${session.token}`;
+  if (signed !== undefined) headers[SIGNATURE_HEADER] = signed.signature;
+  const text = signed?.body ?? (body === undefined ? undefined : JSON.stringify(body));
+  if (text === undefined) return { method, cache: "no-store", headers, signal };
   headers["content-type"] = "application/json";
-  return { method, cache, headers, body, signal };
+  return { method, cache: "no-store", headers, body: text, signal };
 }
 
-function queryOf(query: Request<TSchema>["query"] = {}): string {
+function queryText(query: object = {}): string {
   const pairs = Object.entries(query).flatMap(([key, value]) =>
-    value === undefined ? [] : [`${key}=${encodeURIComponent(value)}`],
+    value === undefined ? [] : [`${key}=${encodeURIComponent(String(value))}`],
   );
   return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
 }
 
-function errorOf(
-  request: Request<TSchema>,
-  status: number,
-  headers: HeadersLike,
-  text: string,
-): PerpgateError {
+function errorOf(name: string, status: number, headers: HeadersLike, text: string): PerpgateError {
   const body = jsonOf(text);
-  if (!hasShape(ErrorBody, body)) return unexpected(request, status, "no error body");
+  if (!hasShape(ErrorBody, body)) return unexpected(name, status, "no error body");
   return refusalOf(body, status, retryAfterMsOf(headers));
 }
 
-/** The error for a body of the error shape; the body knows the wait more exactly than the header. */
+/** The error for a body of the error shape; `details.retryAfterMs` is more exact than the header. */
 export function refusalOf(
   body: ErrorBody,
   status: number,
   retryAfterMs?: number | undefined,
 ): PerpgateError {
   const exactMs = body.details?.retryAfterMs;
-  const isRefused = isClientError(status) || AT_THE_DOOR.has(body.code);
+  const isRefused = isClientError(status) || NOT_EXECUTED.has(body.code);
   const outcome: Outcome = isRefused ? "refused" : "unknown";
   return new PerpgateError(body, {
     status,
@@ -203,9 +227,9 @@ export function refusalOf(
   });
 }
 
-/** An answer that no gateway gives: of a proxy in between, or of something else altogether. */
-function unexpected(request: Request<TSchema>, status: number, problem: string): PerpgateError {
-  const message = `${nameOf(request)} was answered by status ${status} with ${problem}; is this the address of a gateway?`;
+/** A response that no gateway sends: a proxy's, or that of another service. */
+function unexpected(name: string, status: number, problem: string): PerpgateError {
+  const message = `${name} returned status ${status} with ${problem}; is this the address of a gateway?`;
   const body = { code: "unexpected_answer", message, requestId: "" };
   return new PerpgateError(body, {
     status,
@@ -217,10 +241,6 @@ function isClientError(status: number): boolean {
   return status >= 400 && status < 500;
 }
 
-function nameOf({ method, path }: Request<TSchema>): string {
-  return `${method} ${path}`;
-}
-
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -229,7 +249,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** `fetch` hides why it failed one level down. */
+/** `fetch` puts the reason of its failure one level down. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;

@@ -1,17 +1,17 @@
 /**
- * What a gateway says about its limits, read from the headers of an answer:
+ * The limits of a gateway, from the headers of a response:
  *
- *   RateLimit-Policy: "orders";q=200;w=2     so many within so many seconds
- *   RateLimit: "orders";r=187;t=1            what is left, and the seconds until all of it is back
- *   Retry-After: 1                           when to come again
+ *   RateLimit-Policy: "orders";q=200;w=2     quota and its window in seconds
+ *   RateLimit: "orders";r=187;t=1            remaining quota, and seconds until it is full again
+ *   Retry-After: 1                           seconds to wait
  */
 
 export interface LimitState {
   readonly name: string;
-  /** How many pass at once. */
+  /** Requests that may be sent in one burst. */
   readonly burst: number;
   readonly perSecond: number;
-  /** How many more passed when the answer was made. */
+  /** Requests left when the response was made. */
   readonly remaining: number;
 }
 
@@ -19,7 +19,7 @@ export interface HeadersLike {
   get(name: string): string | null;
 }
 
-/** The limit that the request counted against, or undefined where there is none. */
+/** The limit that the request counted against, if any. */
 export function limitStateOf(headers: HeadersLike): LimitState | undefined {
   const policy = itemOf(headers.get("ratelimit-policy"));
   const state = itemOf(headers.get("ratelimit"));
@@ -31,7 +31,7 @@ export function limitStateOf(headers: HeadersLike): LimitState | undefined {
   return { name: policy.name, burst, perSecond: burst / seconds, remaining };
 }
 
-/** Milliseconds to wait: seconds, or a date by this machine's clock. */
+/** Milliseconds to wait; the header has seconds or a date. */
 export function retryAfterMsOf(headers: HeadersLike, nowMs = Date.now()): number | undefined {
   const text = headers.get("retry-after")?.trim();
   if (text === undefined || text === "") return undefined;

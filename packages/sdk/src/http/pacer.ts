@@ -1,11 +1,11 @@
 /**
- * A lane of requests that keeps within one limit of the server: first come, first sent, so many at
- * once, and no faster than the server lets pass.
+ * A FIFO queue of requests that stays within one limit of the server: a maximum in flight, and the
+ * server's rate.
  *
- * Until the server has told its limit, few are sent at once. From then on the lane holds a bucket
- * like the server's. The two differ by what is under way: an answer may have been
- * made before or after requests that were sent around it. The bucket therefore stays between what
- * the server had left and that less what is under way.
+ * Until the server has announced its limit, few requests are in flight. After that the pacer mirrors
+ * the server's token bucket. The mirror is inexact by the requests in flight: the server may have
+ * counted them before or after it made the response. Its tokens therefore stay between `remaining` of
+ * the last response and `remaining` minus the requests in flight.
  */
 
 import type { LimitState } from "./limit-headers.js";
@@ -17,43 +17,43 @@ interface Bucket {
   filledAt: number;
 }
 
-/** Before anything is known: few enough for any limit, and plenty for what has none. */
-const UNTOLD_AT_ONCE = 16;
-/** A server that asks for more is asked again before. */
+/** Maximum in flight while the limit is unknown: within any limit of a gateway. */
+const IN_FLIGHT_UNKNOWN_LIMIT = 16;
+/** A longer Retry-After is cut to this. */
 const LONGEST_HOLD_MS = 30_000;
 
 export class Pacer {
   private readonly waiting: (() => void)[] = [];
-  private underWay = 0;
+  private inFlight = 0;
   private bucket: Bucket | undefined;
   private blockedUntil = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly maxAtOnce: number) {}
+  constructor(private readonly maxInFlight: number) {}
 
-  /** Sends when it is this one's turn. Leaves the queue with the signal's reason if aborted. */
+  /** Runs `send` when it is first in the queue and the limit permits. Rejects if aborted before. */
   async run<T>(signal: AbortSignal | undefined, send: () => Promise<T>): Promise<T> {
     await this.turn(signal);
     try {
       return await send();
     } finally {
-      this.underWay--;
-      this.letGo();
+      this.inFlight--;
+      this.sendWaiting();
     }
   }
 
-  /** The server has told what is left. */
+  /** Updates the bucket from a response. */
   learn({ burst, perSecond, remaining }: LimitState): void {
     const now = performance.now();
     const perMs = perSecond / 1_000;
-    // The answer's own request is still counted as under way.
-    const atLeast = Math.max(0, remaining - (this.underWay - 1));
+    // The request of this response is still counted as in flight.
+    const atLeast = Math.max(0, remaining - (this.inFlight - 1));
     const known = this.bucket === undefined ? remaining : this.tokensAt(this.bucket, now);
     const tokens = Math.min(remaining, Math.max(known, atLeast));
     this.bucket = { tokens, burst, perMs, filledAt: now };
   }
 
-  /** The server asks to wait; everyone in this lane does. */
+  /** Sends nothing for `ms`: the server requested it. */
   holdFor(ms: number): void {
     const until = performance.now() + Math.min(ms, LONGEST_HOLD_MS);
     this.blockedUntil = Math.max(this.blockedUntil, until);
@@ -76,27 +76,29 @@ export class Pacer {
       };
       signal?.addEventListener("abort", leave, { once: true });
       this.waiting.push(go);
-      this.letGo();
+      this.sendWaiting();
     });
   }
 
-  private letGo(): void {
-    while (this.waiting.length > 0 && this.underWay < this.roomFor) {
+  private sendWaiting(): void {
+    while (this.waiting.length > 0 && this.inFlight < this.limitInFlight) {
       const waitMs = this.takeOne(performance.now());
       if (waitMs > 0) {
-        this.wakeIn(waitMs);
+        this.wakeAfter(waitMs);
         return;
       }
-      this.underWay++;
+      this.inFlight++;
       this.waiting.shift()?.();
     }
   }
 
-  private get roomFor(): number {
-    return this.bucket === undefined ? Math.min(UNTOLD_AT_ONCE, this.maxAtOnce) : this.maxAtOnce;
+  private get limitInFlight(): number {
+    return this.bucket === undefined
+      ? Math.min(IN_FLIGHT_UNKNOWN_LIMIT, this.maxInFlight)
+      : this.maxInFlight;
   }
 
-  /** Takes one and answers 0, or how long there is none. */
+  /** Takes a token and returns 0, or returns the milliseconds until there is one. */
   private takeOne(now: number): number {
     if (now < this.blockedUntil) return this.blockedUntil - now;
     const { bucket } = this;
@@ -112,10 +114,10 @@ export class Pacer {
     return Math.min(burst, tokens + (now - filledAt) * perMs);
   }
 
-  private wakeIn(ms: number): void {
+  private wakeAfter(ms: number): void {
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
-      this.letGo();
+      this.sendWaiting();
     }, Math.ceil(ms));
   }
 }

@@ -1,29 +1,31 @@
 /**
- * The nonces of a session's orders: unique, rising, and never so far apart that one is forgotten.
+ * The nonces of a session's orders: unique and rising.
  *
- * The server remembers the highest 1,024 nonces and refuses an unknown one below all of them. So an
- * order that is being retried must not be overtaken by a thousand others: no new nonce is handed out
- * while the oldest unsettled one lies `SPAN` orders back. The order that asks waits.
+ * The server remembers a session's highest 1,024 nonces and rejects an unknown one below all of them.
+ * An order that is being retried must therefore not be overtaken by a thousand others: while the
+ * oldest unsettled nonce is `SPAN` orders back, new orders wait.
  *
- * A nonce follows the clock: milliseconds, then a few bits of chance. A session that was saved and
- * restored, even by two programs at a time, thus goes on above what was used, without asking anyone,
- * and two programs that share a session stay side by side instead of one outrunning the other's
- * nonces. Within a program each is above the last, also where the clock steps back.
+ * A nonce is the clock's milliseconds followed by random bits. A restored session thus continues above
+ * every nonce it has used without a request, and two programs that share a session use nonces of the
+ * same range instead of one pushing the other's out of the window. Within a program each nonce is
+ * above the last one, even if the clock steps back.
  */
 
-/** 2024-01-01. With 13 bits of chance the numbers stay below 2^53 until 2058. */
+import { NONCE_WINDOW } from "@perpgate/protocol";
+
+/** 2024-01-01. With 13 random bits the numbers stay below 2^53 until 2058. */
 const EPOCH_MS = 1_704_067_200_000;
-const CHANCE = 8_192;
-/** Orders above the oldest unsettled one; half of what the server remembers. */
-const SPAN = 512;
+const RANDOM_RANGE = 8_192;
+/** Orders above the oldest unsettled one. */
+const SPAN = NONCE_WINDOW / 2;
 
 interface Issued {
-  readonly place: number;
+  readonly index: number;
 }
 
 export class Nonces {
   private lastNonce: number;
-  /** How many have been handed out. */
+  /** Number of nonces issued. */
   private issued = 0;
   /** Unsettled ones, oldest first. */
   private readonly unsettled = new Set<Issued>();
@@ -37,18 +39,18 @@ export class Nonces {
     this.lastNonce = last;
   }
 
-  /** The highest that was used. */
+  /** The highest nonce used. */
   get last(): number {
     return this.lastNonce;
   }
 
   /**
-   * Runs an order with a nonce of its own, or with the one it brings; it counts as settled when the
-   * promise is, whatever became of it.
+   * Runs `send` with a new nonce, or with the given one. The nonce is settled when the promise is,
+   * fulfilled or rejected.
    */
   async use<T>(given: number | undefined, send: (nonce: number) => Promise<T>): Promise<T> {
     while (this.isFull) await new Promise<void>((resolve) => this.waiting.push(resolve));
-    const mark: Issued = { place: this.issued++ };
+    const mark: Issued = { index: this.issued++ };
     this.unsettled.add(mark);
     try {
       return await send(given === undefined ? this.next() : this.note(given));
@@ -60,11 +62,12 @@ export class Nonces {
 
   private get isFull(): boolean {
     const [oldest] = this.unsettled;
-    return oldest !== undefined && this.issued - oldest.place >= SPAN;
+    return oldest !== undefined && this.issued - oldest.index >= SPAN;
   }
 
   private next(): number {
-    const byClock = (this.nowMs() - EPOCH_MS) * CHANCE + Math.floor(this.random() * CHANCE);
+    const byClock =
+      (this.nowMs() - EPOCH_MS) * RANDOM_RANGE + Math.floor(this.random() * RANDOM_RANGE);
     if (this.lastNonce >= Number.MAX_SAFE_INTEGER) {
       throw new RangeError("this session's nonces are used up; sign in again");
     }

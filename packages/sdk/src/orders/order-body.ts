@@ -1,6 +1,6 @@
 /**
- * An order and its bytes. The same fields always make the same bytes, whatever order they came in,
- * so that an order repeated by hand with its nonce is recognised as the same one.
+ * An order and its bytes. Equal fields give equal bytes, in whatever order they are passed, so an order
+ * that the caller repeats with its nonce is recognised as the same order.
  */
 
 import type { OrderType, PlaceOrderBody, Side } from "@perpgate/protocol";
@@ -16,7 +16,7 @@ export interface NewOrder {
   readonly price?: number | null | undefined;
   readonly reduceOnly?: boolean | undefined;
   readonly postOnly?: boolean | undefined;
-  /** Leave it out; give it only to repeat an order whose outcome is unknown. */
+  /** Only to repeat an order whose outcome is unknown. */
   readonly nonce?: number | undefined;
 }
 

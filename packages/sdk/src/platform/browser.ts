@@ -1,4 +1,4 @@
-/** A browser, or a runtime that is like one: its own WebSocket, and keys that cannot be read out. */
+/** A browser or a similar runtime: its own WebSocket, and keys that scripts cannot read. */
 
 import type { WebSocketConstructor } from "./platform.js";
 
@@ -6,5 +6,5 @@ export function platformWebSocket(): WebSocketConstructor | undefined {
   return globalThis.WebSocket;
 }
 
-/** A script that was injected into the page must not be able to carry the key away. */
+/** An injected script must not be able to copy the key. */
 export const KEYS_ARE_SAVEABLE = false;

@@ -1,17 +1,17 @@
-/** Node: version 20 has no WebSocket of its own, and a program keeps its keys where it sees fit. */
+/** Node: the `ws` package, since version 20 has no WebSocket; keys can be saved. */
 
 import { type ClientOptions, WebSocket } from "ws";
 import type { WebSocketConstructor, WebSocketLike } from "./platform.js";
 
-/** An option of `ws` that its types do not know yet. */
+/** An option of `ws` that is missing in its types. */
 interface CloseOptions {
   readonly closeTimeout: number;
 }
 
-/** A peer that does not answer a goodbye is not waited for longer. */
+/** How long to wait for the peer's close frame. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
-/** Without compression, which the gateway does not negotiate either. */
+/** Without compression; the gateway does not negotiate it. */
 class PlainWebSocket extends WebSocket implements WebSocketLike {
   constructor(url: string) {
     const options: ClientOptions & CloseOptions = {

@@ -1,9 +1,9 @@
 /**
- * What differs between a browser and Node. The package's import map leads `#platform` to one of the
- * two files beside this one, so a bundle for browsers never sees the other.
+ * What differs between a browser and Node. The import map of the package resolves `#platform` to
+ * browser.ts or node.ts, so a bundle for browsers does not include the other.
  */
 
-/** As much of a WebSocket as the client uses: the one of browsers, of `ws`, or another like them. */
+/** The part of a WebSocket that the client uses: a browser's, that of `ws`, or another. */
 export interface WebSocketLike {
   binaryType: string;
   onopen: ((event: never) => void) | null;

@@ -1,14 +1,14 @@
 /**
- * The key in force, also while it is not known which of two that is.
+ * The session's current key, even while a rotation is unconfirmed.
  *
- * A rotation whose answer was lost leaves two candidates. The venue knows; it is asked before the
- * next signature, so that no order is signed by a guess.
+ * A rotation whose response was lost leaves two candidates. The venue's key is read before the next
+ * signature, so no order is signed with the wrong one.
  */
 
 import { ConnectionError, PerpgateError } from "../errors.js";
 import type { SessionKey } from "./session-key.js";
 
-/** What a repeated rotation is answered by if the first has happened. */
+/** Codes of a repeated rotation if the first one was executed. */
 const ALREADY_ROTATED: ReadonlySet<string> = new Set(["invalid_signature", "session_key_rotated"]);
 
 export class SessionKeyRing {
@@ -21,12 +21,12 @@ export class SessionKeyRing {
     private readonly keyAtVenue: () => Promise<string>,
   ) {}
 
-  /** The last one known to be in force. */
+  /** The last key that was confirmed. */
   get known(): SessionKey {
     return this.key;
   }
 
-  /** The one in force; asks the venue if a rotation has left that open. */
+  /** The current key; reads it from the venue if a rotation is unconfirmed. */
   async current(): Promise<SessionKey> {
     while (this.candidate !== undefined) {
       this.settling ??= this.settle(this.candidate).finally(() => {
@@ -37,13 +37,13 @@ export class SessionKeyRing {
     return this.key;
   }
 
-  /** Runs a rotation to `next`, and finds out what became of it if it fails without a clear answer. */
+  /** Runs a rotation to `next`; if its outcome is unknown, reads the key from the venue. */
   async replace(next: SessionKey, rotate: () => Promise<unknown>): Promise<void> {
     try {
       await rotate();
       this.key = next;
     } catch (error) {
-      if (!mayHaveHappened(error)) throw error;
+      if (!mayHaveBeenExecuted(error)) throw error;
       this.candidate = next;
       const now = await this.current().catch(() => undefined);
       if (now !== next) throw error;
@@ -57,7 +57,7 @@ export class SessionKeyRing {
   }
 }
 
-function mayHaveHappened(error: unknown): boolean {
+function mayHaveBeenExecuted(error: unknown): boolean {
   if (error instanceof ConnectionError) return error.outcome === "unknown";
   if (!(error instanceof PerpgateError)) return false;
   if (error.outcome === "unknown") return true;

@@ -16,7 +16,7 @@ export function newSecp256k1Key(): SessionKey {
   return secp256k1Key(secp256k1.utils.randomSecretKey());
 }
 
-/** Throws a RangeError where the text is no secret of that kind. */
+/** @throws RangeError if the text is not a secret of that kind. */
 export function secretKeyOf(kind: SessionKeyKind, hex: string): SessionKey {
   const secret = bytesFromHex(hex);
   if (secret?.length !== SECRET_BYTES) {

@@ -1,26 +1,26 @@
 /**
- * The session key: made here, bound to the session by the wallet's signature, and then the one thing
- * that signs orders. The wallet is asked once and never again.
+ * The session key: created here, bound to the session by the wallet's signature. It signs all orders;
+ * the wallet signs only once.
  *
- * Ed25519 uses the platform's WebCrypto where it can: it is faster, does not block, and can hold a
- * secret that not even this program can read. Elsewhere, and for secp256k1, which WebCrypto does not
- * know, the secret is bytes in memory.
+ * Ed25519 uses the platform's WebCrypto if available: it is faster, does not block, and can keep a
+ * secret that this program cannot read. Otherwise, and for secp256k1, which WebCrypto lacks, the secret
+ * is bytes in memory.
  */
 
 import type { SessionKeyKind } from "@perpgate/protocol";
 import { newEd25519Key, newSecp256k1Key, secretKeyOf } from "./secret-keys.js";
 import { importedKey, newWebCryptoKey } from "./web-crypto-key.js";
 
-/** Whatever signs for a session; your own, for instance in front of a hardware module, fits too. */
+/** Signs for a session. May be your own implementation, for instance of a hardware module. */
 export interface SessionKey {
   readonly kind: SessionKeyKind;
   /** Hex, without `0x`: 32 bytes for Ed25519, 33 for secp256k1. */
   readonly publicKey: string;
   /** The signature over SHA-256 of the bytes: 64 bytes, for secp256k1 r and s. */
   sign(bytes: Uint8Array): Promise<Uint8Array>;
-  /** The secret as hex; absent where it cannot be read. */
+  /** The secret as hex; absent if it cannot be read. */
   readonly secret?: string;
-  /** The platform's handle of the secret, which IndexedDB can store; absent where there is none. */
+  /** The platform's handle of the secret, which IndexedDB can store. */
   readonly handle?: object;
 }
 
@@ -31,7 +31,7 @@ export interface SessionKeyOptions {
 }
 
 /**
- * A new session key. `signIn` makes one by itself; this is for a program that wants it beforehand.
+ * A new session key, for a program that needs it before `signIn`, which creates one otherwise.
  *
  * @example
  * const sessionKey = await createSessionKey({ kind: "ed25519", saveable: true });

@@ -1,4 +1,4 @@
-/** Ed25519 keys of the platform's WebCrypto, where it has them; an insecure page has none. */
+/** Ed25519 keys of the platform's WebCrypto, if it supports them; an insecure page has no WebCrypto. */
 
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesFromHex, hexFromBytes } from "@perpgate/protocol";
@@ -6,7 +6,7 @@ import type { SessionKey } from "./session-key.js";
 
 const ED25519 = { name: "Ed25519" };
 
-/** A new key, or undefined where the platform makes none. */
+/** A new key; undefined if the platform does not support it. */
 export async function newWebCryptoKey(isSaveable: boolean): Promise<SessionKey | undefined> {
   const subtle = platformSubtle();
   if (subtle === undefined) return undefined;
@@ -21,7 +21,7 @@ export async function newWebCryptoKey(isSaveable: boolean): Promise<SessionKey |
   });
 }
 
-/** The same key, signing through the platform once it has taken the secret in, if it does. */
+/** The same key, signing through the platform once the secret is imported, if that is supported. */
 export function importedKey(key: SessionKey, secret: string): SessionKey {
   const imported = importSecret(secret, key.publicKey);
   return { ...key, sign: async (bytes) => ((await imported) ?? key).sign(bytes) };
@@ -37,7 +37,7 @@ async function importSecret(secret: string, publicKey: string): Promise<SessionK
   });
 }
 
-/** The key of a handle that was kept in a database. */
+/** The key of a stored handle. */
 export function keyFromHandle(handle: object, publicKey: string): SessionKey {
   const subtle = platformSubtle();
   if (subtle === undefined || !(handle instanceof CryptoKey)) {
@@ -58,13 +58,13 @@ function handleKey(subtle: SubtleCrypto, handle: CryptoKey, publicKey: string): 
   };
 }
 
-/** Pages that were not loaded securely have no WebCrypto, whatever the types say. */
+/** A page that was not loaded securely has no WebCrypto, contrary to the types. */
 function platformSubtle(): SubtleCrypto | undefined {
   const { crypto }: { readonly crypto?: Partial<Crypto> } = globalThis;
   return crypto?.subtle;
 }
 
-/** An unknown algorithm is an answer; platforms word it differently, so any failure counts as one. */
+/** Platforms reject an unknown algorithm with different errors, so any failure counts as unsupported. */
 async function unlessUnsupported<T>(make: () => Promise<T>): Promise<T | undefined> {
   try {
     return await make();

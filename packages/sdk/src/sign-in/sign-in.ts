@@ -1,28 +1,27 @@
 /**
  * Signing in: a nonce, a message that binds the session key, the wallet's signature, a token.
  *
- * A sign-in whose answer was lost cannot be repeated, since its nonce is spent and its token was
- * shown to nobody. It is then begun anew, once, with a fresh nonce and signature; the lost session
- * expires by itself.
+ * A sign-in whose response was lost cannot be repeated: its nonce is used and its token was received by
+ * nobody. It is restarted once with a new nonce and signature; the lost session expires.
  */
 
-import { SessionToken } from "@perpgate/protocol";
+import { signIn as signInOperation } from "@perpgate/protocol/operations";
 import { PerpgateError } from "../errors.js";
 import type { HttpClient } from "../http/http-client.js";
-import type { CallOptions } from "../http/retry.js";
+import type { CallOptions } from "../retry.js";
 import type { SessionKey } from "../session-key/session-key.js";
 import { type SessionCaps, siweText } from "./siwe-message.js";
 import { chainIdOf, type MessageSigner, type SignerChoice, signerOf } from "./wallet.js";
 
 export interface SignInFields extends CallOptions {
-  /** The host that the wallet shows; that of the page, or of the gateway. */
+  /** The host that the wallet shows. Default: that of the page, or of the gateway. */
   readonly domain?: string;
   readonly uri?: string;
   readonly chainId?: number;
   /** One line that the wallet shows. */
   readonly statement?: string;
   readonly caps?: SessionCaps;
-  /** How long the session lives; a day unless told otherwise, and at most. */
+  /** Milliseconds that the session lives. Default and maximum: a day. */
   readonly expiresInMs?: number;
 }
 
@@ -56,7 +55,7 @@ export async function signIn(
   } catch (error) {
     const isLost =
       error instanceof PerpgateError && error.code === "siwe_nonce_used" && error.attempts > 1;
-    if (!isLost) throw explained(error);
+    if (!isLost) throw withClockDifference(error);
     return submit(services, signer, chainId, fields, key);
   }
 }
@@ -78,7 +77,7 @@ async function submit(
   const { nonce } = await newNonce(options);
   const issuedAt = new Date();
   const message = siweText({
-    ...placeOf(fields, http.settings.url),
+    ...originOf(fields, http.settings.url),
     address: signer.address,
     statement: fields.statement ?? STATEMENT,
     chainId,
@@ -89,20 +88,13 @@ async function submit(
     caps,
   });
   const signature = await signer.signMessage({ message });
-  const body = JSON.stringify({ message, signature, sessionKey: key.publicKey });
-  const { token, expiresAt } = await http.ask({
-    method: "POST",
-    path: "/v1/auth/siwe",
-    body,
-    answer: SessionToken,
-    lane: "sign-ins",
-    options,
-  });
+  const body = { message, signature, sessionKey: key.publicKey };
+  const { token, expiresAt } = await http.call(signInOperation, { body, options });
   return { address: signer.address, token, expiresAt };
 }
 
-/** Domain and URI must agree: those of the page in a browser, of the gateway elsewhere. */
-function placeOf(
+/** Domain and URI must match: in a browser those of the page, elsewhere those of the gateway. */
+function originOf(
   { domain, uri }: SignInFields,
   gatewayUrl: string,
 ): { readonly domain: string; readonly uri: string } {
@@ -114,8 +106,8 @@ function placeOf(
   return { domain: url.host, uri: url.origin };
 }
 
-/** Says by how much the clocks differ, which the bare code leaves to be guessed. */
-function explained(error: unknown): unknown {
+/** Adds by how much the clocks differ. */
+function withClockDifference(error: unknown): unknown {
   if (!(error instanceof PerpgateError) || !CLOCK_PROBLEMS.has(error.code)) return error;
   const { issuedAt, serverTime } = error.details ?? {};
   if (typeof issuedAt !== "number" || typeof serverTime !== "number") return error;

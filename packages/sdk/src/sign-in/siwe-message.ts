@@ -1,15 +1,15 @@
 /**
- * The text that a wallet shows and signs: EIP-4361, with the one resource that ties the session key,
- * and what it may do, to this signature.
+ * The text that a wallet shows and signs: EIP-4361, with one resource that binds the session key and
+ * its caps to the signature.
  */
 
 import { toMicrosFloor } from "@perpgate/protocol";
 
-/** What the session key may do at most; what is left out is not limited. */
+/** Limits of the session key; a cap that is left out does not apply. */
 export interface SessionCaps {
-  /** Dollars of notional that one order may open. */
+  /** Dollars of notional that one order may open, at most. */
   readonly maxOrderNotional?: number;
-  /** Dollars of notional of all positions and opening orders together. */
+  /** Dollars of notional of all positions and opening orders together, at most. */
   readonly maxNotional?: number;
   /** The markets it may trade. */
   readonly symbols?: readonly string[];
@@ -49,7 +49,7 @@ export function siweText(fields: SiweFields): string {
 
 function sessionResource(key: string, caps: SessionCaps = {}): string {
   const { maxOrderNotional, maxNotional, symbols } = caps;
-  if (symbols?.length === 0) throw new RangeError("caps.symbols: name a market, or leave it out");
+  if (symbols?.length === 0) throw new RangeError("caps.symbols: list a market or leave it out");
   return [
     `urn:perpgate:session?key=${key}`,
     ...(maxOrderNotional === undefined ? [] : [`maxOrderNotional=${dollars(maxOrderNotional)}`]),

@@ -1,9 +1,9 @@
 /**
- * Who signs the sign-in message: a local account (viem's, or anything with an address and
- * `signMessage`), or a wallet of a browser, which speaks EIP-1193.
+ * The signer of the sign-in message: a local account (viem's, or any object with `address` and
+ * `signMessage`), or a browser wallet (EIP-1193).
  */
 
-import { checksumAddress } from "@perpgate/protocol/ethereum-address";
+import { checksumAddress, hexFromBytes } from "@perpgate/protocol";
 
 /** A viem local account fits. */
 export interface MessageSigner {
@@ -21,7 +21,7 @@ export type SignerChoice =
   | { readonly account: MessageSigner; readonly wallet?: undefined; readonly address?: undefined }
   | { readonly wallet: WalletProvider; readonly address?: string; readonly account?: undefined };
 
-/** The signer with its address in EIP-55 form. A wallet is asked for an address if none is given. */
+/** The signer with its EIP-55 address; a wallet's first account if no address is given. */
 export async function signerOf(choice: SignerChoice): Promise<MessageSigner> {
   const { account, wallet, address } = choice;
   if (account !== undefined) {
@@ -37,7 +37,7 @@ export async function signerOf(choice: SignerChoice): Promise<MessageSigner> {
   };
 }
 
-/** The chain that a wallet is on; an account has none, and some wallets do not tell: mainnet. */
+/** The chain of a wallet. Mainnet for a local account and for a wallet that does not report one. */
 export async function chainIdOf({ wallet }: SignerChoice): Promise<number> {
   if (wallet === undefined) return 1;
   const answer = await wallet.request({ method: "eth_chainId" }).catch(() => undefined);
@@ -57,8 +57,7 @@ async function personalSign(
   address: string,
   message: string,
 ): Promise<string> {
-  let hex = "0x";
-  for (const byte of new TextEncoder().encode(message)) hex += byte.toString(16).padStart(2, "0");
+  const hex = `0x${hexFromBytes(new TextEncoder().encode(message))}`;
   const signature = await wallet.request({ method: "personal_sign", params: [hex, address] });
   if (typeof signature !== "string") throw new TypeError("the wallet returned no signature");
   return signature;

@@ -1,34 +1,34 @@
 /**
- * The streams that are wanted, kept subscribed: on every new connection, and again when asked.
+ * Keeps streams subscribed, on every new connection and after a restart.
  *
- * Frames of a stream are passed on only once its latest subscription has been confirmed, so what was
- * still on the way of an earlier one is never taken for the new. A refusal that says "later" is
- * tried again; any other ends the channel.
+ * Frames of a stream are passed on only after its latest subscription is confirmed, so frames of an
+ * earlier subscription are dropped. A subscription that fails with a retryable error is tried again;
+ * any other error ends the channel.
  */
 
 import type { ServerFrame } from "@perpgate/protocol";
-import { backoffMs } from "../http/backoff.js";
-import { isRetryable } from "../http/retry.js";
+import { messageOf, socketSubscribe, socketUnsubscribe } from "@perpgate/protocol/operations";
+import { backoffMs, isRetryable, RESUBSCRIBE_BACKOFF } from "../retry.js";
 import { closedError, fieldsOf, type SocketRequests, socketError } from "./requests.js";
 import type { SocketLink } from "./socket-link.js";
 
 export interface Channel {
   /** Its name, such as `book.BTCUSD`. */
   readonly stream: string;
-  /** The position to go on from; undefined begins anew. */
+  /** The seq to resume after; undefined starts with a snapshot. */
   since(): number | undefined;
-  /** Confirmed; `isResumed` if a position was given. */
+  /** The subscription is confirmed; `isResumed` if `since` was sent. */
   onBegin(seq: number, isResumed: boolean): void;
   onPayload(payload: unknown): void;
-  /** It will not be subscribed again. */
+  /** The channel is over. */
   onRefused(error: Error): void;
-  /** The connection is gone for now. */
+  /** The connection was lost and will be opened again. */
   onDown(): void;
 }
 
 interface Entry {
   readonly channel: Channel;
-  /** The id of the subscription that is not confirmed yet. */
+  /** The id of the unconfirmed subscription; 0 before it is sent. */
   awaiting: number | undefined;
   isResumed: boolean;
   failures: number;
@@ -37,7 +37,6 @@ interface Entry {
 
 const CONFIRM_WITHIN_MS = 10_000;
 const MAX_STREAMS_PER_MESSAGE = 64;
-const RETRY = { firstMs: 500, longestMs: 15_000 };
 
 export class Channels {
   private readonly entries = new Map<string, Entry>();
@@ -70,11 +69,13 @@ export class Channels {
     if (entry?.channel !== channel) return;
     this.forget(entry);
     if (this.link.state !== "open") return;
-    const message = { op: "unsubscribe", id: this.requests.nextId(), streams: [channel.stream] };
-    this.link.send(JSON.stringify(message)).catch(() => undefined);
+    const message = messageOf(socketUnsubscribe, { streams: [channel.stream] });
+    this.link
+      .send(JSON.stringify({ id: this.requests.nextId(), ...message }))
+      .catch(() => undefined);
   }
 
-  /** Asks for the stream anew. */
+  /** Subscribes again, for a new snapshot. */
   restart(channel: Channel): void {
     const entry = this.entries.get(channel.stream);
     if (entry?.channel === channel) this.subscribe(entry);
@@ -90,7 +91,7 @@ export class Channels {
     entry.channel.onPayload(d);
   }
 
-  /** An `ok` or `error` that answers a subscription. */
+  /** The `ok` or `error` of a subscription. */
   onAnswer({ t, d }: ServerFrame): void {
     const fields = fieldsOf(d);
     if (t === "ok") this.confirm(fields);
@@ -116,13 +117,12 @@ export class Channels {
   private subscribe(entry: Entry): void {
     if (this.link.state !== "open") return;
     clearTimeout(entry.timer);
-    // Until it is confirmed, nothing that comes is meant for it.
     entry.awaiting = 0;
     if (this.unsent.size === 0) queueMicrotask(() => this.flush());
     this.unsent.add(entry);
   }
 
-  /** What was asked for in one go is sent in as few messages as possible. */
+  /** Sends the subscriptions of one turn of the event loop in as few messages as possible. */
   private flush(): void {
     const groups = new Map<number | undefined, Entry[]>();
     for (const entry of this.unsent) {
@@ -150,9 +150,11 @@ export class Channels {
       );
     }
     const streams = entries.map(({ channel }) => channel.stream);
-    const message = { op: "subscribe", id, streams, ...(since === undefined ? {} : { since }) };
-    // If the connection goes first, all begins anew on the next one.
-    this.link.send(JSON.stringify(message)).catch(() => undefined);
+    const resumed = since === undefined ? { streams } : { streams, since };
+    // If the connection is lost first, `onOpen` of the next one subscribes again.
+    this.link
+      .send(JSON.stringify({ id, ...messageOf(socketSubscribe, resumed) }))
+      .catch(() => undefined);
   }
 
   private confirm({ id, streams, seq }: Readonly<Record<string, unknown>>): void {
@@ -167,7 +169,7 @@ export class Channels {
     }
   }
 
-  /** Refused by name, or, if the message itself was wrong, all that it asked for. */
+  /** An error with `stream` refuses that stream, one without refuses all streams of the message. */
   private refuse(fields: Readonly<Record<string, unknown>>): void {
     const error = socketError(fields);
     for (const entry of [...this.entries.values()]) {
@@ -175,7 +177,7 @@ export class Channels {
       if (fields.stream !== undefined && fields.stream !== entry.channel.stream) continue;
       clearTimeout(entry.timer);
       if (isRetryable(error)) {
-        const waitMs = backoffMs(entry.failures++, RETRY);
+        const waitMs = backoffMs(entry.failures++, RESUBSCRIBE_BACKOFF);
         entry.timer = setTimeout(() => this.subscribe(entry), waitMs);
       } else {
         this.forget(entry);

@@ -1,4 +1,4 @@
-/** A market's book as it is now, kept by a stream. The same object is handed out every time. */
+/** A market's current book, kept by a stream. Callbacks get the same object every time. */
 
 import type { BookMirror } from "@perpgate/protocol";
 import type { PriceLevel } from "../market-reader.js";
@@ -15,12 +15,12 @@ export class MirroredBook {
     private readonly mirror: BookMirror,
   ) {}
 
-  /** Whether the book is proven to be the venue's, and followed. If not, it may be old or empty. */
+  /** Whether the book is connected and its checksum verified. If not, it may be old or empty. */
   get live(): boolean {
     return this.isConnected && this.mirror.live;
   }
 
-  /** The log position that the book reflects. */
+  /** The seq of the log that the book reflects. */
   get seq(): number {
     return this.mirror.seq;
   }
@@ -30,12 +30,12 @@ export class MirroredBook {
     return this.mirror.time;
   }
 
-  /** What a tick is worth: price = ticks × tick. */
+  /** Price of one tick: price = ticks × tick. */
   get tick(): number {
     return this.mirror.tick;
   }
 
-  /** What a lot is worth: size = lots × lot. */
+  /** Size of one lot: size = lots × lot. */
   get lot(): number {
     return this.mirror.lot;
   }
@@ -49,7 +49,7 @@ export class MirroredBook {
   }
 
   /**
-   * The best bids as prices and sizes, best first; all of them without a number.
+   * The best bids as prices and sizes, best first. Default: all.
    *
    * @example
    * client.stream.watchBook("BTCUSD", (book) => {
@@ -61,7 +61,7 @@ export class MirroredBook {
   }
 
   /**
-   * The best asks as prices and sizes, best first; all of them without a number.
+   * The best asks as prices and sizes, best first. Default: all.
    *
    * @example
    * client.stream.watchBook("BTCUSD", (book) => {
@@ -74,7 +74,7 @@ export class MirroredBook {
   }
 
   /**
-   * How many levels a side has.
+   * Number of levels of a side.
    *
    * @example
    * client.stream.watchBook("BTCUSD", (book) => console.log(book.depth("bid"), book.depth("ask")));
@@ -84,7 +84,7 @@ export class MirroredBook {
   }
 
   /**
-   * The lots at a price, in ticks; 0 where there is no level.
+   * The lots at a price in ticks; 0 if there is no level.
    *
    * @example
    * client.stream.watchBook("BTCUSD", (book) => console.log(book.lotsAt("bid", 650_000) * book.lot));
@@ -94,8 +94,8 @@ export class MirroredBook {
   }
 
   /**
-   * Writes the best levels, in ticks and lots, into your arrays, as many as fit, and answers how
-   * many: for a page that draws sixty times a second and would rather not make garbage.
+   * Writes the best levels, in ticks and lots, into your arrays, as many as fit, and returns the
+   * count. Allocates nothing: meant for a page that draws sixty times per second.
    *
    * @example
    * const [ticks, lots] = [new Float64Array(20), new Float64Array(20)];

@@ -1,51 +1,50 @@
 /**
- * A private stream: what one account's commands changed, each once, in order, whatever happens to
- * the connection.
+ * A private stream: every change of one account, each once and in order, across lost connections.
  *
- * The channel remembers the last position it has passed on and goes on from there after a lost
- * connection; the server sends what was missed. Only if the server's log does not have that position
- * is there a gap, and then it is said.
+ * The channel remembers the seq of the last frame that it passed on and resumes after it when the
+ * connection is back; the server sends the missed frames. If the server no longer has them, watchers
+ * are notified of a gap.
  */
 
 import type { Channel } from "./channels.js";
 import { fieldsOf } from "./requests.js";
 import {
-  Audience,
-  call,
+  callSafely,
   type Subscription,
   type Watcher,
+  Watchers,
   type WatchOptions,
 } from "./subscription.js";
 
-/** What happened between the two positions cannot be told; a snapshot follows, if the stream has one. */
+/** Changes between the two seqs are lost; a snapshot follows, if the stream has one. */
 export interface StreamGap {
   readonly since: number;
   readonly seq: number;
 }
 
 export interface PrivateWatchOptions extends WatchOptions {
-  /** Goes on after this position, which an earlier watch has passed on as `seq`. */
+  /** Resume after this seq, from a frame of an earlier watch. */
   readonly since?: number;
   readonly onGap?: (gap: StreamGap) => void;
 }
 
-/** Reads a payload, `seq` aside; undefined for one that has another shape. */
+/** Decodes a payload; undefined if it has another shape. */
 export type FrameReader<T> = (payload: unknown) => T | undefined;
 
-interface Positioned {
+interface Sequenced {
   readonly seq: number;
 }
 
-/** Keeps what a latecomer has to be shown: a snapshot with all updates since. */
+/** Keeps the state for later watches: a snapshot with all updates since. */
 export interface StateKeeper<T> {
   apply(frame: T): void;
   snapshot(): T | undefined;
 }
 
-export class PrivateChannel<T extends Positioned> implements Channel {
-  private readonly audience: Audience<T>;
+export class PrivateChannel<T extends Sequenced> implements Channel {
+  private readonly watchers: Watchers<T>;
   private readonly gapWatchers = new Set<(gap: StreamGap) => void>();
-  private position: number | undefined;
+  private lastSeq: number | undefined;
   private isConnected = false;
   private readonly isResumed: boolean;
 
@@ -56,18 +55,18 @@ export class PrivateChannel<T extends Positioned> implements Channel {
     since: number | undefined,
     onEmpty: () => void,
   ) {
-    this.position = since;
+    this.lastSeq = since;
     this.isResumed = since !== undefined;
-    this.audience = new Audience(stream, onEmpty);
+    this.watchers = new Watchers(stream, onEmpty);
   }
 
-  /** Whether a latecomer can be shown what is open: one that went on from `since` never knew. */
+  /** Whether a later watch can get the state: a stream resumed from `since` had no snapshot. */
   get canBeJoined(): boolean {
     return !this.isResumed || this.state === undefined || this.state.snapshot() !== undefined;
   }
 
   watch(watcher: Watcher<T>, onGap: ((gap: StreamGap) => void) | undefined): Subscription {
-    const subscription = this.audience.join(watcher, () => this.state?.snapshot());
+    const subscription = this.watchers.join(watcher, () => this.state?.snapshot());
     if (onGap === undefined) return subscription;
     this.gapWatchers.add(onGap);
     return {
@@ -80,48 +79,48 @@ export class PrivateChannel<T extends Positioned> implements Channel {
   }
 
   since(): number | undefined {
-    return this.position;
+    return this.lastSeq;
   }
 
-  /** A resumed stream has its past still to come, so only a new one stands at `seq` already. */
+  /** The missed frames of a resumed stream are still to come, so only a new one is at `seq` already. */
   onBegin(seq: number, isResumed: boolean): void {
     this.isConnected = true;
-    if (!isResumed) this.position = seq;
-    this.audience.begin();
+    if (!isResumed) this.lastSeq = seq;
+    this.watchers.begin();
   }
 
   onPayload(payload: unknown): void {
     const { type, since, seq } = fieldsOf(payload);
     if (typeof seq !== "number") {
-      this.audience.report("malformed");
+      this.watchers.report("malformed");
       return;
     }
     if (type === "gap") {
-      this.position = seq;
+      this.lastSeq = seq;
       const gap = { since: typeof since === "number" ? since : 0, seq };
-      for (const tell of [...this.gapWatchers]) call(() => tell(gap));
-      this.audience.report("gap");
+      for (const onGap of [...this.gapWatchers]) callSafely(() => onGap(gap));
+      this.watchers.report("gap");
       return;
     }
-    // A snapshot stands at the position that the stream begins with; nothing else repeats one.
-    if (type !== "snapshot" && this.position !== undefined && seq <= this.position) return;
+    // A snapshot has the seq that the stream starts with; any other frame with a known seq is a repeat.
+    if (type !== "snapshot" && this.lastSeq !== undefined && seq <= this.lastSeq) return;
     const frame = this.read(payload);
     if (frame === undefined) {
-      this.audience.report("malformed");
+      this.watchers.report("malformed");
       return;
     }
-    this.position = seq;
+    this.lastSeq = seq;
     this.state?.apply(frame);
-    this.audience.tell(frame);
+    this.watchers.notify(frame);
   }
 
   onRefused(error: Error): void {
-    this.audience.refuse(error);
+    this.watchers.refuse(error);
   }
 
   onDown(): void {
     if (!this.isConnected) return;
     this.isConnected = false;
-    this.audience.report("disconnected");
+    this.watchers.report("disconnected");
   }
 }

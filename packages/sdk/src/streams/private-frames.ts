@@ -1,4 +1,4 @@
-/** The frames of the private streams, read and typed, and what is open after them. */
+/** Decoders of the private streams' frames, and the state that results from them. */
 
 import { Acknowledgement, Deposit, Order, Position } from "@perpgate/protocol";
 import { type Static, type TSchema, Type } from "typebox";
@@ -12,19 +12,19 @@ const ClosedPositionSchema = Type.Object({
   updatedAt: Type.Integer(),
 });
 
-/** An acknowledgement on the stream: as answered, without `elapsedMs`, which belongs to an answer. */
+/** An acknowledgement on the stream: that of the response, without `elapsedMs`. */
 export type PreconfirmFrame = Acknowledgement & { readonly seq: number };
 
-/** `snapshot`: all that is open. `update`: what one command changed. */
+/** `snapshot`: everything open. `update`: the changes of one command. */
 interface Frame {
   readonly type: "snapshot" | "update";
-  /** The log position of the command. */
+  /** The seq of the command. */
   readonly seq: number;
 }
 export interface OrdersFrame extends Frame {
   readonly orders: readonly Order[];
 }
-/** A position that was closed. */
+/** A closed position. */
 export interface ClosedPosition {
   readonly symbol: string;
   readonly size: number;
@@ -72,7 +72,7 @@ function frameOf<S extends TSchema>(
   return { head: { type, seq }, items: read };
 }
 
-/** Keeps the items that are open, by key, once a snapshot has been seen. */
+/** The open items by key, from the first snapshot on. */
 export class OpenItems<F extends Frame, Item> implements StateKeeper<F> {
   private items: Map<string, Item> | undefined;
   private seq = 0;
@@ -94,7 +94,7 @@ export class OpenItems<F extends Frame, Item> implements StateKeeper<F> {
     }
   }
 
-  /** Undefined while it is not known: a stream that was resumed began without one. */
+  /** Undefined before the first snapshot: a resumed stream starts without one. */
   snapshot(): F | undefined {
     return this.items === undefined ? undefined : this.frameOf(this.seq, [...this.items.values()]);
   }

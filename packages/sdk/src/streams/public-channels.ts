@@ -1,17 +1,16 @@
-/** The public streams: the book, which heals itself; the latest state of something; events. */
+/** Channels of the public streams: the book, which repairs itself; states and events. */
 
 import { BookMirror } from "@perpgate/protocol";
-import { backoffMs } from "../http/backoff.js";
+import { backoffMs, RESUBSCRIBE_BACKOFF } from "../retry.js";
 import type { Channel, Channels } from "./channels.js";
 import { MirroredBook } from "./mirrored-book.js";
-import { Audience, type Subscription, type Watcher } from "./subscription.js";
+import { type Subscription, type Watcher, Watchers } from "./subscription.js";
 
-const HEAL = { firstMs: 500, longestMs: 15_000 };
-/** So many good frames after healing, and the next problem is a new one. */
-const TRUSTED_AFTER = 20;
+/** Valid frames after which the next problem counts as the first. */
+const VALID_FRAMES_TO_RESET = 20;
 
 export class BookChannel implements Channel {
-  readonly audience: Audience<MirroredBook>;
+  readonly watchers: Watchers<MirroredBook>;
   private readonly mirror = new BookMirror();
   private readonly book: MirroredBook;
   private problems = 0;
@@ -25,14 +24,14 @@ export class BookChannel implements Channel {
     onEmpty: () => void,
   ) {
     this.book = new MirroredBook(symbol, this.mirror);
-    this.audience = new Audience(stream, () => {
+    this.watchers = new Watchers(stream, () => {
       this.stop();
       onEmpty();
     });
   }
 
   watch(watcher: Watcher<MirroredBook>): Subscription {
-    return this.audience.join(watcher, () => (this.book.live ? this.book : undefined));
+    return this.watchers.join(watcher, () => (this.book.live ? this.book : undefined));
   }
 
   since(): undefined {
@@ -41,37 +40,37 @@ export class BookChannel implements Channel {
 
   onBegin(): void {
     this.book.isConnected = true;
-    this.audience.begin();
+    this.watchers.begin();
   }
 
   onPayload(payload: unknown): void {
     const verdict = this.mirror.apply(payload);
     if (verdict.kind === "applied") {
       this.goodFrames++;
-      if (this.goodFrames >= TRUSTED_AFTER) this.problems = 0;
-      this.audience.tell(this.book);
+      if (this.goodFrames >= VALID_FRAMES_TO_RESET) this.problems = 0;
+      this.watchers.notify(this.book);
     } else if (verdict.kind === "resubscribe") {
-      this.heal();
-      this.audience.report(verdict.reason);
+      this.repair();
+      this.watchers.report(verdict.reason);
     }
   }
 
   onRefused(error: Error): void {
     this.stop();
-    this.audience.refuse(error);
+    this.watchers.refuse(error);
   }
 
   onDown(): void {
     clearTimeout(this.timer);
     if (!this.book.isConnected) return;
     this.book.isConnected = false;
-    this.audience.report("disconnected");
+    this.watchers.report("disconnected");
   }
 
-  /** At once the first time; a stream that goes wrong again and again is not asked in a loop. */
-  private heal(): void {
+  /** Immediately the first time; after that with backoff. */
+  private repair(): void {
     this.goodFrames = 0;
-    const waitMs = this.problems === 0 ? 0 : backoffMs(this.problems, HEAL);
+    const waitMs = this.problems === 0 ? 0 : backoffMs(this.problems, RESUBSCRIBE_BACKOFF);
     this.problems++;
     clearTimeout(this.timer);
     if (waitMs === 0) this.channels.restart(this);
@@ -84,12 +83,12 @@ export class BookChannel implements Channel {
   }
 }
 
-/** Reads a payload; undefined for one that has another shape. */
+/** Decodes a payload; undefined if it has another shape. */
 export type PayloadReader<T> = (payload: unknown) => T | undefined;
 
-/** Passes payloads on; of a state, a latecomer is shown the latest. */
+/** Passes payloads on; if they are states, a later watch gets the latest one first. */
 export class SimpleChannel<T> implements Channel {
-  readonly audience: Audience<T>;
+  readonly watchers: Watchers<T>;
   private latest: T | undefined;
   private isConnected = false;
 
@@ -99,11 +98,11 @@ export class SimpleChannel<T> implements Channel {
     private readonly isState: boolean,
     onEmpty: () => void,
   ) {
-    this.audience = new Audience(stream, onEmpty);
+    this.watchers = new Watchers(stream, onEmpty);
   }
 
   watch(watcher: Watcher<T>): Subscription {
-    return this.audience.join(watcher, () => this.latest);
+    return this.watchers.join(watcher, () => this.latest);
   }
 
   since(): undefined {
@@ -112,27 +111,27 @@ export class SimpleChannel<T> implements Channel {
 
   onBegin(): void {
     this.isConnected = true;
-    this.audience.begin();
+    this.watchers.begin();
   }
 
   onPayload(payload: unknown): void {
     const value = this.read(payload);
     if (value === undefined) {
-      this.audience.report("malformed");
+      this.watchers.report("malformed");
       return;
     }
     if (this.isState) this.latest = value;
-    this.audience.tell(value);
+    this.watchers.notify(value);
   }
 
   onRefused(error: Error): void {
-    this.audience.refuse(error);
+    this.watchers.refuse(error);
   }
 
   onDown(): void {
     if (!this.isConnected) return;
     this.isConnected = false;
     this.latest = undefined;
-    this.audience.report("disconnected");
+    this.watchers.report("disconnected");
   }
 }

@@ -1,4 +1,4 @@
-/** What `client.stream` offers: everything public, live, over one socket that heals itself. */
+/** `client.stream`: the public streams, over one socket that reconnects. */
 
 import {
   Block,
@@ -11,37 +11,37 @@ import {
 } from "@perpgate/protocol";
 import type { Static, TSchema } from "typebox";
 import { hasShape } from "../http/answer-shape.js";
+import { ChannelRegistry } from "./channel-registry.js";
 import type { MirroredBook } from "./mirrored-book.js";
 import { BookChannel, SimpleChannel } from "./public-channels.js";
-import { Shelf } from "./shelf.js";
 import type { StreamState } from "./socket-link.js";
 import type { StreamSocket } from "./stream-socket.js";
 import type { Subscription, WatchOptions } from "./subscription.js";
 
 export class PublicStream {
-  private readonly books: Shelf<BookChannel>;
-  private readonly tickers: Shelf<SimpleChannel<Ticker>>;
-  private readonly candles: Shelf<SimpleChannel<Candle[]>>;
-  private readonly trades: Shelf<SimpleChannel<Trade[]>>;
-  private readonly blocks: Shelf<SimpleChannel<Block>>;
+  private readonly books: ChannelRegistry<BookChannel>;
+  private readonly tickers: ChannelRegistry<SimpleChannel<Ticker>>;
+  private readonly candles: ChannelRegistry<SimpleChannel<Candle[]>>;
+  private readonly trades: ChannelRegistry<SimpleChannel<Trade[]>>;
+  private readonly blocks: ChannelRegistry<SimpleChannel<Block>>;
 
   /** @internal */
   constructor(private readonly socket: StreamSocket) {
     const { channels } = socket;
-    this.books = new Shelf(channels);
-    this.tickers = new Shelf(channels);
-    this.candles = new Shelf(channels);
-    this.trades = new Shelf(channels);
-    this.blocks = new Shelf(channels);
+    this.books = new ChannelRegistry(channels);
+    this.tickers = new ChannelRegistry(channels);
+    this.candles = new ChannelRegistry(channels);
+    this.trades = new ChannelRegistry(channels);
+    this.blocks = new ChannelRegistry(channels);
   }
 
-  /** How the connection is. */
+  /** State of the connection. */
   get state(): StreamState {
     return this.socket.state;
   }
 
   /**
-   * Calls back whenever the connection changes; answers how to stop that.
+   * Calls back whenever the state changes; returns a function that stops it.
    *
    * @example
    * const stop = client.stream.onState((state) => console.log(`stream ${state}`));
@@ -52,8 +52,8 @@ export class PublicStream {
   }
 
   /**
-   * Mirrors a book and calls back after each change. Every frame is checked against the one before
-   * and against the book's checksum; a copy that lost step is thrown away and fetched anew.
+   * Mirrors a book and calls back after each change. Every frame is checked for gaps and against the
+   * book's checksum; an incorrect copy is discarded and fetched again.
    *
    * @example
    * const watch = client.stream.watchBook("BTCUSD", (book) => {
@@ -68,7 +68,7 @@ export class PublicStream {
     options: WatchOptions = {},
   ): Subscription {
     const stream = `book.${symbol}`;
-    const channel = this.books.take(
+    const channel = this.books.getOrCreate(
       stream,
       (onEmpty) => new BookChannel(stream, symbol, this.socket.channels, onEmpty),
     );
@@ -76,7 +76,7 @@ export class PublicStream {
   }
 
   /**
-   * Calls back with the trades as they happen, oldest first.
+   * Calls back with new trades, oldest first.
    *
    * @example
    * client.stream.watchTrades("BTCUSD", (trades) => {
@@ -92,7 +92,7 @@ export class PublicStream {
   }
 
   /**
-   * Calls back with the ticker now and whenever it changes.
+   * Calls back with the current ticker and with each change.
    *
    * @example
    * client.stream.watchTicker("BTCUSD", ({ mark, last }) => console.log(mark, last));
@@ -106,7 +106,7 @@ export class PublicStream {
   }
 
   /**
-   * Calls back with the candle before and the one under way, now and with each trade.
+   * Calls back with the previous and the current candle, first immediately and then with each trade.
    *
    * @example
    * client.stream.watchCandles("BTCUSD", "1m", (candles) => console.log(candles.at(-1)?.close));
@@ -143,11 +143,14 @@ export class PublicStream {
 }
 
 function simple<S extends TSchema>(
-  shelf: Shelf<SimpleChannel<Static<S>>>,
+  registry: ChannelRegistry<SimpleChannel<Static<S>>>,
   stream: string,
   schema: S,
   isState: boolean,
 ): SimpleChannel<Static<S>> {
   const read = (payload: unknown) => (hasShape(schema, payload) ? payload : undefined);
-  return shelf.take(stream, (onEmpty) => new SimpleChannel(stream, read, isState, onEmpty));
+  return registry.getOrCreate(
+    stream,
+    (onEmpty) => new SimpleChannel(stream, read, isState, onEmpty),
+  );
 }

@@ -1,24 +1,24 @@
 /**
- * Operations on the socket that have one answer: a message with an id goes out, and the `ok` or
- * `error` with that id comes back, or the connection ends first.
+ * Requests over the socket: a message with an id is sent, and settles with the `ok` or `error` of that
+ * id, or when the connection is lost.
  */
 
 import { ERROR_TABLE, ErrorBody, isErrorCode, type ServerFrame } from "@perpgate/protocol";
 import { ConnectionError, type PerpgateError, TimeoutError } from "../errors.js";
 import { hasShape } from "../http/answer-shape.js";
 import { refusalOf } from "../http/http-client.js";
-import { startTimer } from "../http/timer.js";
+import { startTimer } from "../retry.js";
 import type { SocketLink } from "./socket-link.js";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** One under way; each failure gets an error of its own, which whoever retries writes to. */
+/** A request in flight. Each failure is a new error object: the retry loop writes to it. */
 interface Pending {
-  /** The connection is there: time to send. */
+  /** The connection is open. */
   send(): void;
   answer(fields: Fields): void;
   refuse(error: Error): void;
-  /** The connection is gone; `isFinal` if for good. */
+  /** The connection was lost; `isFinal` if it will not be opened again. */
   lose(reason: Error, isFinal: boolean): void;
 }
 
@@ -39,7 +39,7 @@ export class SocketRequests {
     return this.ids;
   }
 
-  /** Opens the connection if need be; the time-out covers that too. */
+  /** Opens the connection if necessary; the time-out includes that. */
   request(message: object, options: RequestOptions): Promise<Fields> {
     return new Promise<Fields>((resolve, reject) => {
       const pending = this.begin(message, options, resolve, reject);
@@ -61,8 +61,8 @@ export class SocketRequests {
   ): Pending {
     const id = this.nextId();
     let sentAt: number | undefined;
-    // What was given up while it waited for its turn must not be sent after all.
-    const leaving = new AbortController();
+    // Removes the message from the send queue when the request settles first.
+    const dequeue = new AbortController();
     const outcome = () => (sentAt === undefined ? "not_sent" : "unknown");
     const fail = (error: unknown) => {
       settle();
@@ -71,7 +71,7 @@ export class SocketRequests {
     const pending: Pending = {
       send: () => {
         this.pending.set(id, pending);
-        this.link.send(JSON.stringify({ id, ...message }), leaving.signal).then(() => {
+        this.link.send(JSON.stringify({ id, ...message }), dequeue.signal).then(() => {
           sentAt = performance.now();
         }, fail);
       },
@@ -85,12 +85,12 @@ export class SocketRequests {
     };
     const abort = () => fail(signal?.reason);
     const timer = startTimer(timeoutMs, () => {
-      fail(new TimeoutError(`no answer within ${timeoutMs} ms`, { outcome: outcome() }));
-      // Otherwise the next try would wait on the same dead connection.
-      if (sentAt !== undefined) this.link.suspect(sentAt);
+      fail(new TimeoutError(`no response within ${timeoutMs} ms`, { outcome: outcome() }));
+      // Otherwise the next try would use the same dead connection.
+      if (sentAt !== undefined) this.link.dropIfSilent(sentAt);
     });
     const settle = () => {
-      leaving.abort();
+      dequeue.abort();
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
       this.pending.delete(id);
@@ -106,7 +106,7 @@ export class SocketRequests {
     for (const pending of waiting) pending.send();
   }
 
-  /** Whether the frame was the answer to something asked here. */
+  /** Whether the frame belongs to a request of this class. */
   onAnswer({ t, d }: ServerFrame): boolean {
     const fields = fieldsOf(d);
     const pending = typeof fields.id === "number" ? this.pending.get(fields.id) : undefined;
@@ -135,7 +135,7 @@ export function fieldsOf(value: unknown): Fields {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
-/** An `error` frame as the error that REST would have thrown. */
+/** The error of an `error` frame, as REST throws it. */
 export function socketError(fields: Fields): PerpgateError {
   const body: unknown = fields;
   if (!hasShape(ErrorBody, body)) {

@@ -1,18 +1,20 @@
-/** What `session.stream` offers: the account, live, and orders over the same socket. */
+/** `session.stream`: the account's streams, and orders over the same socket. */
 
 import { CanceledOrder, PreconfirmAck } from "@perpgate/protocol";
+import { messageOf, socketCancel, socketOrder, socketSession } from "@perpgate/protocol/operations";
 import { PerpgateError } from "../errors.js";
 import { hasShape } from "../http/answer-shape.js";
 import type { Pacer } from "../http/pacer.js";
+import type { NewOrder } from "../orders/order-body.js";
+import type { OrderClient, OrderTransport, PlacedOrder } from "../orders/order-client.js";
 import {
   type Attempt,
   type CallOptions,
   type RetryRules,
   rulesWith,
   withRetries,
-} from "../http/retry.js";
-import type { NewOrder } from "../orders/order-body.js";
-import type { OrderCarrier, OrderDesk, PlacedOrder } from "../orders/order-desk.js";
+} from "../retry.js";
+import { ChannelRegistry } from "./channel-registry.js";
 import {
   type FrameReader,
   PrivateChannel,
@@ -32,44 +34,43 @@ import {
   readPositions,
   readPreconfirm,
 } from "./private-frames.js";
-import { Shelf } from "./shelf.js";
 import type { StreamState } from "./socket-link.js";
 import type { StreamSocket } from "./stream-socket.js";
 import type { Subscription } from "./subscription.js";
 
-/** What a session lends its stream. */
+/** What the stream uses of its session. */
 export interface StreamContext {
   readonly socket: StreamSocket;
-  readonly desk: OrderDesk;
+  readonly orderClient: OrderClient;
   readonly rules: RetryRules;
-  readonly orders: Pacer;
-  readonly cancels: Pacer;
-  /** What a cancel means that was refused after an earlier try. */
+  readonly orderPacer: Pacer;
+  readonly cancelPacer: Pacer;
+  /** The result of a cancel that failed after an earlier try. */
   settleCancel(orderId: string, error: unknown): Promise<CanceledOrder>;
 }
 
 export class SessionStream {
-  private readonly preconfirms: Shelf<PrivateChannel<PreconfirmFrame>>;
-  private readonly orders: Shelf<PrivateChannel<OrdersFrame>>;
-  private readonly positions: Shelf<PrivateChannel<PositionsFrame>>;
-  private readonly deposits: Shelf<PrivateChannel<DepositsFrame>>;
+  private readonly preconfirms: ChannelRegistry<PrivateChannel<PreconfirmFrame>>;
+  private readonly orders: ChannelRegistry<PrivateChannel<OrdersFrame>>;
+  private readonly positions: ChannelRegistry<PrivateChannel<PositionsFrame>>;
+  private readonly deposits: ChannelRegistry<PrivateChannel<DepositsFrame>>;
 
   /** @internal */
   constructor(private readonly context: StreamContext) {
     const { channels } = context.socket;
-    this.preconfirms = new Shelf(channels);
-    this.orders = new Shelf(channels);
-    this.positions = new Shelf(channels);
-    this.deposits = new Shelf(channels);
+    this.preconfirms = new ChannelRegistry(channels);
+    this.orders = new ChannelRegistry(channels);
+    this.positions = new ChannelRegistry(channels);
+    this.deposits = new ChannelRegistry(channels);
   }
 
-  /** How the connection is. */
+  /** State of the connection. */
   get state(): StreamState {
     return this.context.socket.state;
   }
 
   /**
-   * Calls back whenever the connection changes; answers how to stop that.
+   * Calls back whenever the state changes; returns a function that stops it.
    *
    * @example
    * const stop = session.stream.onState((state) => console.log(`account stream ${state}`));
@@ -80,12 +81,12 @@ export class SessionStream {
   }
 
   /**
-   * Calls back with every acknowledgement of this account, each once, also over lost connections.
+   * Calls back with every acknowledgement of this account, each once, across lost connections.
    *
    * @example
    * session.stream.watchPreconfirms(({ seq, orderId, status }) => console.log(seq, orderId, status), {
    *   since: 48_213,
-   *   onGap: ({ since, seq }) => console.log(`nothing is known from ${since} to ${seq}`),
+   *   onGap: ({ since, seq }) => console.log(`lost: ${since} to ${seq}`),
    * });
    */
   watchPreconfirms(
@@ -148,7 +149,7 @@ export class SessionStream {
   }
 
   /**
-   * Places an order over the socket. It means what `session.placeOrder` means, retries included.
+   * Like `session.placeOrder`, retries included, over the socket.
    *
    * @example
    * const ack = await session.stream.placeOrder({
@@ -157,11 +158,11 @@ export class SessionStream {
    * console.log(ack.orderId, ack.status, ack.replayed);
    */
   placeOrder(order: NewOrder, options: CallOptions = {}): Promise<PlacedOrder> {
-    return this.context.desk.place(order, options, this.carryOrder);
+    return this.context.orderClient.place(order, options, this.sendOrder);
   }
 
   /**
-   * Cancels an order over the socket. It means what `session.cancelOrder` means.
+   * Like `session.cancelOrder`, over the socket.
    *
    * @example
    * const { remainingSize } = await session.stream.cancelOrder("48213");
@@ -179,23 +180,23 @@ export class SessionStream {
   }
 
   /**
-   * Whether the session's open orders are to go with its last socket, this one or another. The
-   * venue remembers it until the session ends. A connection that is lost and made again counts as
-   * lost, so the orders are gone; `watchOrders` tells of it, with the reason `disconnected`.
+   * Whether the venue cancels the session's open orders when its last socket closes. The venue
+   * remembers it until the session ends. A reconnection counts as a close, so the orders are
+   * canceled; `watchOrders` shows it with the reason `disconnected`.
    *
    * @example
    * await session.stream.cancelOnDisconnect(true);
    */
   async cancelOnDisconnect(isOn: boolean, options: CallOptions = {}): Promise<void> {
-    const message = { op: "session", cancelOnDisconnect: isOn };
+    const message = messageOf(socketSession, { cancelOnDisconnect: isOn });
     const rules = rulesWith(options, this.context.rules);
     await withRetries(rules, options.signal, (attempt) =>
-      this.ask(message, attempt, options.signal),
+      this.request(message, attempt, options.signal),
     );
   }
 
   /**
-   * Ends all watches and the connection, not the session.
+   * Ends all watches and the connection; the session stays.
    *
    * @example
    * session.stream.close();
@@ -204,10 +205,10 @@ export class SessionStream {
     this.context.socket.close();
   }
 
-  private readonly carryOrder: OrderCarrier = ({ body, signature }, attempt, signal) =>
-    inLane(this.context.orders, signal, async () => {
-      const answer = await this.ask({ op: "order", body, sig: signature }, attempt, signal);
-      const { ack, replayed } = answer;
+  private readonly sendOrder: OrderTransport = ({ body, signature }, attempt, signal) =>
+    paced(this.context.orderPacer, signal, async () => {
+      const message = messageOf(socketOrder, { body, sig: signature });
+      const { ack, replayed } = await this.request(message, attempt, signal);
       if (!hasShape(PreconfirmAck, ack)) throw unexpectedAnswer("order");
       return { ...ack, replayed: replayed === true };
     });
@@ -217,31 +218,35 @@ export class SessionStream {
     attempt: Attempt,
     signal: AbortSignal | undefined,
   ): Promise<CanceledOrder> {
-    return inLane(this.context.cancels, signal, async () => {
-      const { canceled } = await this.ask({ op: "cancel", orderId }, attempt, signal);
+    return paced(this.context.cancelPacer, signal, async () => {
+      const { canceled } = await this.request(
+        messageOf(socketCancel, { orderId }),
+        attempt,
+        signal,
+      );
       if (!hasShape(CanceledOrder, canceled)) throw unexpectedAnswer("cancel");
       return canceled;
     });
   }
 
-  private ask(message: object, { timeoutMs, begin }: Attempt, signal: AbortSignal | undefined) {
+  private request(message: object, { timeoutMs, begin }: Attempt, signal: AbortSignal | undefined) {
     begin();
     return this.context.socket.request(message, { timeoutMs, signal });
   }
 }
 
-/** A lane that learns from this answer too: a refusal for being too fast holds it up. */
-function inLane<T>(
-  lane: Pacer,
+/** Like `pacer.run`; a `rate_limited` error delays the next requests. */
+function paced<T>(
+  pacer: Pacer,
   signal: AbortSignal | undefined,
   send: () => Promise<T>,
 ): Promise<T> {
-  return lane.run(signal, async () => {
+  return pacer.run(signal, async () => {
     try {
       return await send();
     } catch (error) {
       if (error instanceof PerpgateError && error.code === "rate_limited") {
-        lane.holdFor(error.retryAfterMs ?? 0);
+        pacer.holdFor(error.retryAfterMs ?? 0);
       }
       throw error;
     }
@@ -249,14 +254,14 @@ function inLane<T>(
 }
 
 function unexpectedAnswer(operation: string): PerpgateError {
-  const message = `the answer to ${operation} has another shape; is this a newer gateway?`;
+  const message = `the response to ${operation} has another shape; is this a newer gateway?`;
   const body = { code: "unexpected_answer", message, requestId: "" };
   return new PerpgateError(body, { status: 0, outcome: "unknown" });
 }
 
-/** A second watch shares the first one's stream, so it cannot begin somewhere else. */
+/** A second watch shares the stream of the first, so it cannot start at another seq. */
 function watch<T extends { readonly seq: number }>(
-  shelf: Shelf<PrivateChannel<T>>,
+  registry: ChannelRegistry<PrivateChannel<T>>,
   stream: string,
   read: FrameReader<T>,
   newState: () => StateKeeper<T> | undefined,
@@ -264,11 +269,11 @@ function watch<T extends { readonly seq: number }>(
   options: PrivateWatchOptions,
 ): Subscription {
   const { since, onGap } = options;
-  const known = shelf.get(stream);
+  const known = registry.get(stream);
   if (known !== undefined && (since !== undefined || !known.canBeJoined)) {
     throw new TypeError(`${stream} is watched already; close that watch before resuming another`);
   }
-  const channel = shelf.take(
+  const channel = registry.getOrCreate(
     stream,
     (onEmpty) => new PrivateChannel(stream, read, newState(), since, onEmpty),
   );

@@ -1,21 +1,21 @@
 /**
- * One WebSocket that comes back: opened when first needed, watched for silence, and connected again
- * with backoff whenever it is lost, until it is closed for good.
+ * A WebSocket that reconnects: opened when first needed, pinged when silent, opened again with backoff
+ * when lost, until it is closed.
  *
- * In: texts to send. Out: frames, and what happens to the connection. Nothing is kept over a lost
- * connection; whoever had something under way is told and decides.
+ * No message is kept across a lost connection; the listener decides what to send again.
  */
 
 import type { ServerFrame } from "@perpgate/protocol";
+import { messageOf, socketPing } from "@perpgate/protocol/operations";
 import { decodeFrame } from "@perpgate/protocol/stream-frame";
 import { ConnectionError } from "../errors.js";
-import { backoffMs } from "../http/backoff.js";
 import { Pacer } from "../http/pacer.js";
 import type { WebSocketConstructor, WebSocketLike } from "../platform/platform.js";
-import { call } from "./subscription.js";
+import { backoffMs, RECONNECT_BACKOFF } from "../retry.js";
+import { callSafely } from "./subscription.js";
 
 /**
- * `idle` until first used; `connecting`; `open`; `waiting` to connect again; `closed` for good.
+ * `idle` until first used; `connecting`; `open`; `waiting` to connect again; `closed` finally.
  */
 export type StreamState = "idle" | "connecting" | "open" | "waiting" | "closed";
 
@@ -23,31 +23,30 @@ export interface LinkSettings {
   readonly url: string;
   readonly WebSocket: WebSocketConstructor;
   readonly connectTimeoutMs: number;
-  /** A connection that was silent for two of these is given up. */
+  /** A connection that is silent for two of these intervals is dropped. */
   readonly heartbeatMs: number;
-  /** Below what the server takes, which refuses more without saying which message it was. */
+  /** Must be below the server's limit: its `rate_limited` error does not name the message. */
   readonly messagesPerSecond: number;
 }
 
-/** What is said first on every connection, which is open once that has been answered well. */
+/** The first message of every connection, which counts as open once it is accepted. */
 export interface Greeting {
   readonly text: string;
-  /** Whether the frame is the answer; an error is one that will not change. */
-  judge(answer: ServerFrame): "welcome" | "later" | Error;
+  /** `later` for an error that may pass; any other error closes the link. */
+  check(answer: ServerFrame): "accepted" | "later" | Error;
 }
 
 export interface LinkListener {
   onOpen(): void;
   onFrame(frame: ServerFrame): void;
-  /** The connection was lost, or could not be made. */
+  /** The connection was lost or could not be opened. */
   onDown(error: ConnectionError): void;
-  /** A close code after which there is no point in connecting again; undefined where there is. */
+  /** The error of a close code after which reconnecting is useless. */
   finalError(code: number): Error | undefined;
-  /** It will not be opened again. */
+  /** The link is closed and will not be opened again. */
   onEnd(error: Error): void;
 }
 
-const RECONNECT = { firstMs: 200, longestMs: 10_000 };
 const BURST_SECONDS = 1.5;
 
 export class SocketLink {
@@ -55,10 +54,10 @@ export class SocketLink {
   private socket: WebSocketLike | undefined;
   private outbox: Pacer;
   private failures = 0;
-  /** When anything last came, by `performance.now()`. */
-  private heardAt = 0;
-  private hasHeard = false;
-  private isAsked = false;
+  /** When the last message was received, by `performance.now()`. */
+  private receivedAt = 0;
+  private hasReceived = false;
+  private isPinged = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private heartbeat: ReturnType<typeof setInterval> | undefined;
   private readonly watchers = new Set<(state: StreamState) => void>();
@@ -80,14 +79,14 @@ export class SocketLink {
     return () => this.watchers.delete(callback);
   }
 
-  /** Connects, unless it has been asked to before. */
+  /** Connects if it is idle. */
   open(): void {
     if (this.current === "idle") this.connect();
   }
 
   /**
-   * Sends in turn; resolves when it has been handed over, rejects if the connection went first or
-   * the signal took it out of the queue.
+   * Queues the message. Resolves when it was passed to the socket; rejects if the connection was
+   * lost before, or if aborted while queued.
    */
   async send(text: string, signal?: AbortSignal): Promise<void> {
     const { socket } = this;
@@ -98,41 +97,41 @@ export class SocketLink {
     });
   }
 
-  /** The server says that messages come too fast. */
+  /** Sends nothing for `ms`: the server reported too many messages. */
   slowDown(ms: number): void {
     this.outbox.holdFor(ms);
   }
 
-  /** Gives the connection up if nothing has come over it since then. */
-  suspect(silentSince: number): void {
-    if (this.heardAt < silentSince) this.reconnect("the connection is silent");
+  /** Drops the connection if nothing was received since then. */
+  dropIfSilent(silentSince: number): void {
+    if (this.receivedAt < silentSince) this.reconnect("the connection is silent");
   }
 
-  /** Gives the connection up and makes another. */
+  /** Drops the connection and opens another. */
   reconnect(reason: string): void {
     if (this.socket !== undefined) this.lose(this.socket, new ConnectionError(reason));
   }
 
-  /** Ends for good. */
+  /** Closes the link finally. */
   close(error: Error = new ConnectionError("closed by this side", { outcome: "not_sent" })): void {
     if (this.current === "closed") return;
     const { socket } = this;
-    this.letGo();
-    this.become("closed");
+    this.release();
+    this.setState("closed");
     socket?.close(1000);
     this.listener.onEnd(error);
   }
 
   private connect(): void {
-    this.become("connecting");
-    // A watcher may have closed it.
+    this.setState("connecting");
+    // A state watcher may have closed it.
     if (this.current !== "connecting") return;
     const { WebSocket, url, connectTimeoutMs } = this.settings;
     let socket: WebSocketLike;
     try {
       socket = new WebSocket(url);
     } catch (cause) {
-      // A bad address will not get better.
+      // An invalid address: retrying is useless.
       this.close(new ConnectionError(`cannot connect to ${url}`, { cause, outcome: "not_sent" }));
       return;
     }
@@ -141,11 +140,11 @@ export class SocketLink {
     socket.binaryType = "arraybuffer";
     socket.onopen = () => this.greet(socket);
     socket.onmessage = ({ data }: { readonly data: unknown }) => this.received(socket, data);
-    // The close event that follows tells all there is.
+    // A close event follows.
     socket.onerror = () => undefined;
     socket.onclose = ({ code = 1006 }: { readonly code?: number }) => this.closed(socket, code);
     this.timer = setTimeout(
-      () => this.lose(socket, new ConnectionError("the connection was not made in time")),
+      () => this.lose(socket, new ConnectionError("the connection was not opened in time")),
       connectTimeoutMs,
     );
   }
@@ -157,32 +156,32 @@ export class SocketLink {
   }
 
   private greeted(socket: WebSocketLike, frame: ServerFrame): void {
-    const verdict = this.greeting?.judge(frame) ?? "welcome";
-    if (verdict === "welcome") this.opened(socket);
-    else if (verdict === "later") this.lose(socket, new ConnectionError("not let in for now"));
+    const verdict = this.greeting?.check(frame) ?? "accepted";
+    if (verdict === "accepted") this.opened(socket);
+    else if (verdict === "later") this.lose(socket, new ConnectionError("not accepted for now"));
     else this.close(verdict);
   }
 
   private opened(socket: WebSocketLike): void {
     clearTimeout(this.timer);
-    this.hasHeard = true;
-    this.isAsked = false;
+    this.hasReceived = true;
+    this.isPinged = false;
     this.heartbeat = setInterval(() => this.beat(socket), this.settings.heartbeatMs);
-    this.become("open");
+    this.setState("open");
     if (this.current === "open") this.listener.onOpen();
   }
 
   private received(socket: WebSocketLike, data: unknown): void {
     if (socket !== this.socket) return;
-    this.hasHeard = true;
-    this.heardAt = performance.now();
+    this.hasReceived = true;
+    this.receivedAt = performance.now();
     let frame: ServerFrame;
     try {
       frame = decodeFrame(bytesOf(data));
     } catch (cause) {
       this.lose(
         socket,
-        new ConnectionError("the server sent something else than frames", { cause }),
+        new ConnectionError("the server sent a message that is not a frame", { cause }),
       );
       return;
     }
@@ -190,7 +189,7 @@ export class SocketLink {
       this.greeted(socket, frame);
       return;
     }
-    // Not before: a server that turns clients away at the door does say something.
+    // Not earlier: a server that rejects the connection may send a frame before it closes.
     this.failures = 0;
     this.listener.onFrame(frame);
   }
@@ -204,41 +203,41 @@ export class SocketLink {
 
   private lose(socket: WebSocketLike, error: ConnectionError): void {
     if (socket !== this.socket) return;
-    this.letGo();
-    this.become("waiting");
+    this.release();
+    this.setState("waiting");
     closeQuietly(socket);
     this.listener.onDown(error);
     if (this.current !== "waiting") return;
-    this.timer = setTimeout(() => this.connect(), backoffMs(this.failures++, RECONNECT));
+    this.timer = setTimeout(() => this.connect(), backoffMs(this.failures++, RECONNECT_BACKOFF));
   }
 
-  private letGo(): void {
+  private release(): void {
     clearTimeout(this.timer);
     clearInterval(this.heartbeat);
     this.socket = undefined;
   }
 
-  /** Asks after a silence, and gives up after a second one. */
+  /** Pings after one silent interval, drops the connection after two. */
   private beat(socket: WebSocketLike): void {
-    if (this.hasHeard) {
-      this.hasHeard = false;
-      this.isAsked = false;
-    } else if (this.isAsked) {
+    if (this.hasReceived) {
+      this.hasReceived = false;
+      this.isPinged = false;
+    } else if (this.isPinged) {
       this.lose(socket, new ConnectionError("the connection is dead"));
     } else {
-      this.isAsked = true;
-      this.send('{"op":"ping"}').catch(() => undefined);
+      this.isPinged = true;
+      this.send(JSON.stringify(messageOf(socketPing, {}))).catch(() => undefined);
     }
   }
 
-  private become(state: StreamState): void {
+  private setState(state: StreamState): void {
     if (this.current === state) return;
     this.current = state;
-    for (const watcher of [...this.watchers]) call(() => watcher(state));
+    for (const watcher of [...this.watchers]) callSafely(() => watcher(state));
   }
 }
 
-/** The server counts per connection, so each begins with a full bucket. */
+/** The server counts per connection, so each starts with a full bucket. */
 function newOutbox(perSecond: number): Pacer {
   const burst = Math.max(1, Math.floor(BURST_SECONDS * perSecond));
   const outbox = new Pacer(Number.POSITIVE_INFINITY);
@@ -262,7 +261,7 @@ function bytesOf(data: unknown): Uint8Array {
   throw new TypeError("not a binary message");
 }
 
-/** By its tag: a buffer may come from another realm than this code. */
+/** By its tag, because a buffer may come from another realm. */
 function isArrayBuffer(data: unknown): data is ArrayBuffer {
   return Object.prototype.toString.call(data) === "[object ArrayBuffer]";
 }

@@ -1,12 +1,12 @@
 /**
- * A connection to `/ws/v1` with all that runs over it: operations that are answered, and streams
- * that are kept. One for everything public of a client, and one for each session, because a socket
- * speaks for one account.
+ * A socket with the requests and the streams that use it. A client has one for public streams and one
+ * per session, because a socket is bound to one account.
  */
 
 import type { ServerFrame } from "@perpgate/protocol";
+import { messageOf, socketAuth } from "@perpgate/protocol/operations";
 import { type ConnectionError, PerpgateError } from "../errors.js";
-import { isRetryable } from "../http/retry.js";
+import { isRetryable } from "../retry.js";
 import { Channels } from "./channels.js";
 import {
   type Fields,
@@ -30,7 +30,7 @@ export class StreamSocket {
   private readonly link: SocketLink;
   private readonly requests: SocketRequests;
 
-  /** Without a token the socket reads public streams alone. */
+  /** Without a token the socket can read public streams only. */
   constructor(settings: LinkSettings, token?: string) {
     const greeting = token === undefined ? undefined : greetingOf(token);
     this.link = new SocketLink(settings, this.listener(), greeting);
@@ -81,24 +81,24 @@ export class StreamSocket {
     }
     const { id } = fieldsOf(frame.d);
     if (frame.t === "error" && id === undefined) {
-      this.onUnreadMessage(socketError(fieldsOf(frame.d)));
+      this.onUnparsedMessage(socketError(fieldsOf(frame.d)));
     } else if (!this.requests.onAnswer(frame)) {
       this.channels.onAnswer(frame);
     }
   }
 
-  /** A message that came too fast was not even read: which one it was shows when it is overdue. */
-  private onUnreadMessage(error: PerpgateError): void {
+  /** A message above the rate limit is not parsed, so its error has no id; the request times out. */
+  private onUnparsedMessage(error: PerpgateError): void {
     if (error.code === "rate_limited") this.link.slowDown(error.retryAfterMs ?? 1_000);
   }
 }
 
-/** The token comes first: what follows would be refused for want of it. */
+/** The token is sent first, because later messages need it. */
 function greetingOf(token: string): Greeting {
   return {
-    text: JSON.stringify({ op: "auth", token }),
-    judge: ({ t, d }) => {
-      if (t === "ok") return "welcome";
+    text: JSON.stringify(messageOf(socketAuth, { token })),
+    check: ({ t, d }) => {
+      if (t === "ok") return "accepted";
       const error = socketError(fieldsOf(d));
       return isRetryable(error) ? "later" : error;
     },

@@ -1,23 +1,23 @@
-/** What `watch…` returns, and how several watches share one stream. */
+/** The result of `watch…`, and the watches that share one stream. */
 
-/** A watch that runs until it is closed. */
+/** A watch; it runs until it is closed. */
 export interface Subscription {
   /** The stream's name, such as `book.BTCUSD`. */
   readonly stream: string;
-  /** Resolves with the first confirmation; rejects if the stream is refused. */
+  /** Resolves when the subscription is confirmed; rejects if the stream is refused. */
   readonly ready: Promise<void>;
-  /** Ends it; nothing is called any more. */
+  /** Ends the watch; no callback runs after this. */
   close(): void;
 }
 
 export type ProblemKind =
-  /** A frame was missed; the stream heals itself. */
+  /** A frame was missed; the stream is repaired. */
   | "gap"
-  /** All frames came, and yet the copy differs; the stream heals itself. */
+  /** No frame was missed, and the copy still differs; the stream is repaired. */
   | "checksum_mismatch"
-  /** A frame that cannot be read. */
+  /** A frame that cannot be decoded. */
   | "malformed"
-  /** The connection is lost; it is made again by itself. */
+  /** The connection was lost; it is opened again. */
   | "disconnected"
   /** The stream is over: it does not exist, or the session has ended. */
   | "refused";
@@ -25,12 +25,12 @@ export type ProblemKind =
 export interface StreamProblem {
   readonly kind: ProblemKind;
   readonly stream: string;
-  /** Why, where it was refused. */
+  /** Why it was refused. */
   readonly error?: Error;
 }
 
 export interface WatchOptions {
-  /** Called when something is wrong with the stream; most of it heals by itself. */
+  /** Called on a problem of the stream; most are repaired without your help. */
   readonly onProblem?: (problem: StreamProblem) => void;
 }
 
@@ -39,14 +39,14 @@ export interface Watcher<T> {
   readonly options: WatchOptions;
 }
 
-interface Seat<T> extends Watcher<T> {
+interface Entry<T> extends Watcher<T> {
   begin(): void;
   refuse(error: Error): void;
 }
 
 /** The watches of one stream. */
-export class Audience<T> {
-  private readonly seats = new Set<Seat<T>>();
+export class Watchers<T> {
+  private readonly entries = new Set<Entry<T>>();
   private isBegun = false;
 
   constructor(
@@ -54,7 +54,7 @@ export class Audience<T> {
     private readonly onEmpty: () => void,
   ) {}
 
-  /** `first` is what a latecomer is shown, if there is anything to show. */
+  /** `first` is the state that a later watch gets first, if any. */
   join(watcher: Watcher<T>, first: () => T | undefined = () => undefined): Subscription {
     let begin: () => void = () => undefined;
     let refuse: (error: Error) => void = () => undefined;
@@ -62,48 +62,48 @@ export class Audience<T> {
       begin = resolve;
       refuse = reject;
     });
-    // Who does not look at it has chosen not to know.
+    // A caller that does not use `ready` must not get an unhandled rejection.
     ready.catch(() => undefined);
-    const seat: Seat<T> = { ...watcher, begin, refuse };
-    this.seats.add(seat);
+    const entry: Entry<T> = { ...watcher, begin, refuse };
+    this.entries.add(entry);
     if (this.isBegun) begin();
     const value = first();
     if (value !== undefined) {
       queueMicrotask(() => {
-        if (this.seats.has(seat)) call(() => watcher.callback(value));
+        if (this.entries.has(entry)) callSafely(() => watcher.callback(value));
       });
     }
-    return { stream: this.stream, ready, close: () => this.leave(seat) };
+    return { stream: this.stream, ready, close: () => this.leave(entry) };
   }
 
   begin(): void {
     this.isBegun = true;
-    for (const seat of this.seats) seat.begin();
+    for (const entry of this.entries) entry.begin();
   }
 
-  tell(value: T): void {
-    for (const { callback } of [...this.seats]) call(() => callback(value));
+  notify(value: T): void {
+    for (const { callback } of [...this.entries]) callSafely(() => callback(value));
   }
 
   report(kind: ProblemKind, error?: Error): void {
     const problem = { kind, stream: this.stream, ...(error === undefined ? {} : { error }) };
-    for (const { options } of [...this.seats]) call(() => options.onProblem?.(problem));
+    for (const { options } of [...this.entries]) callSafely(() => options.onProblem?.(problem));
   }
 
   refuse(error: Error): void {
     this.report("refused", error);
-    for (const seat of this.seats) seat.refuse(error);
-    this.seats.clear();
+    for (const entry of this.entries) entry.refuse(error);
+    this.entries.clear();
     this.onEmpty();
   }
 
-  private leave(seat: Seat<T>): void {
-    if (this.seats.delete(seat) && this.seats.size === 0) this.onEmpty();
+  private leave(entry: Entry<T>): void {
+    if (this.entries.delete(entry) && this.entries.size === 0) this.onEmpty();
   }
 }
 
-/** A callback that throws does so where its owner sees it, and not into the stream. */
-export function call(run: () => void): void {
+/** An error of a callback becomes an unhandled error, and does not stop the stream. */
+export function callSafely(run: () => void): void {
   try {
     run();
   } catch (error) {

@@ -1,0 +1,78 @@
+/**
+ * Places orders, over REST or the socket: nonce, bytes, signature, retries with the same bytes.
+ *
+ * Each nonce belongs to one body, and the server executes it at most once, so there is one order
+ * however often its bytes are sent. A change of the session key waits for the orders in flight: a
+ * retry that was signed with the old key would be rejected.
+ */
+
+import { hexFromBytes, orderSigningBytes, type PreconfirmAck } from "@perpgate/protocol";
+import { ConnectionError, PerpgateError } from "../errors.js";
+import {
+  type Attempt,
+  type CallOptions,
+  type RetryRules,
+  rulesWith,
+  withRetries,
+} from "../retry.js";
+import type { SessionKey } from "../session-key/session-key.js";
+import type { Nonces } from "./nonces.js";
+import { type NewOrder, orderText } from "./order-body.js";
+import { SharedLock } from "./shared-lock.js";
+
+/** The acknowledgement, and whether it is that of an earlier try. */
+export type PlacedOrder = PreconfirmAck & { readonly replayed: boolean };
+
+/** Sends an order once, over REST or over the socket. */
+export type OrderTransport = (
+  order: SignedOrder,
+  attempt: Attempt,
+  signal: AbortSignal | undefined,
+) => Promise<PlacedOrder>;
+
+export interface SignedOrder {
+  readonly body: string;
+  /** Hex. */
+  readonly signature: string;
+}
+
+export class OrderClient {
+  private readonly lock = new SharedLock();
+
+  constructor(
+    private readonly nonces: Nonces,
+    private readonly rules: RetryRules,
+    private readonly key: () => Promise<SessionKey>,
+  ) {}
+
+  place(order: NewOrder, options: CallOptions, send: OrderTransport): Promise<PlacedOrder> {
+    const rules = rulesWith(options, this.rules);
+    return this.lock.shared(() =>
+      this.nonces.use(order.nonce, async (nonce) => {
+        const body = orderText(order, nonce);
+        const signature = await this.sign(body);
+        try {
+          return await withRetries(rules, options.signal, (attempt) =>
+            send({ body, signature }, attempt, options.signal),
+          );
+        } catch (error) {
+          if (error instanceof ConnectionError || error instanceof PerpgateError) {
+            error.nonce = nonce;
+          }
+          throw error;
+        }
+      }),
+    );
+  }
+
+  /** Hex of the session key's signature over the text's bytes. */
+  async sign(text: string): Promise<string> {
+    const key = await this.key();
+    return hexFromBytes(await key.sign(orderSigningBytes(text)));
+  }
+
+  /** Runs while no order is in flight; new orders wait. */
+  exclusive<T>(run: () => Promise<T>): Promise<T> {
+    return this.lock.exclusive(run);
+  }
+}

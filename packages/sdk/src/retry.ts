@@ -1,0 +1,170 @@
+/**
+ * The retry policy: which failures are retried, after how long, how often.
+ *
+ *   no response, 408, 500, 502, 503, 504   wait for the backoff or for Retry-After, then send again
+ *   429                                    wait for Retry-After; not counted as a try
+ *   anything else                          final
+ *
+ * A request is sent again unchanged, so every request must be safe to repeat. The time budget starts
+ * with the first try; time in a queue before that is not counted.
+ */
+
+import { isErrorCode } from "@perpgate/protocol";
+import { ConnectionError, PerpgateError } from "./errors.js";
+
+export interface RetryRules {
+  /** Milliseconds that one try may take. */
+  readonly timeoutMs: number;
+  /** How often a request is sent again. */
+  readonly retries: number;
+  /** Milliseconds after the start of the first try from which no other try starts. */
+  readonly budgetMs: number;
+}
+
+/** What a call may change about the client's rules. */
+export interface CallOptions extends Partial<RetryRules> {
+  /** Ends the call when aborted; a request that was sent may still be executed. */
+  readonly signal?: AbortSignal;
+}
+
+/** The rules of one call; an option that is undefined does not replace the default. */
+export function rulesWith(options: CallOptions, rules: RetryRules): RetryRules {
+  const {
+    timeoutMs = rules.timeoutMs,
+    retries = rules.retries,
+    budgetMs = rules.budgetMs,
+  } = options;
+  return { timeoutMs, retries, budgetMs };
+}
+
+interface Backoff {
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+export const REQUEST_BACKOFF: Backoff = { firstMs: 100, longestMs: 5_000 };
+export const RECONNECT_BACKOFF: Backoff = { firstMs: 200, longestMs: 10_000 };
+export const RESUBSCRIBE_BACKOFF: Backoff = { firstMs: 500, longestMs: 15_000 };
+
+/** Doubles with each failure. The upper half is random, so that clients do not retry in step. */
+export function backoffMs(
+  failures: number,
+  { firstMs, longestMs }: Backoff = REQUEST_BACKOFF,
+): number {
+  const full = Math.min(longestMs, firstMs * 2 ** Math.min(failures, 20));
+  return full / 2 + (full / 2) * Math.random();
+}
+
+export interface Attempt {
+  /** 0 for the first. */
+  readonly number: number;
+  readonly timeoutMs: number;
+  /** Must be called when the request leaves its queue; the first call starts the time budget. */
+  begin(): void;
+}
+
+const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
+
+export async function withRetries<T>(
+  rules: RetryRules,
+  signal: AbortSignal | undefined,
+  send: (attempt: Attempt) => Promise<T>,
+): Promise<T> {
+  const { timeoutMs, retries, budgetMs } = rules;
+  let endsAt: number | undefined;
+  let failures = 0;
+  let isAfterUnknown = false;
+  const begin = () => {
+    endsAt ??= performance.now() + budgetMs;
+  };
+  for (let number = 0; ; number++) {
+    signal?.throwIfAborted();
+    try {
+      return await send({ number, timeoutMs, begin });
+    } catch (error) {
+      if (signal?.aborted === true) throw signal.reason;
+      if (!(error instanceof PerpgateError) && !(error instanceof ConnectionError)) throw error;
+      error.attempts = number + 1;
+      isAfterUnknown ||= error.outcome === "unknown";
+      const waitMs = waitBefore(error, failures);
+      if (!isRateLimited(error)) failures++;
+      const isTooLate = performance.now() + waitMs > (endsAt ?? Number.POSITIVE_INFINITY);
+      if (!isRetryable(error) || failures > retries || isTooLate) {
+        if (isAfterUnknown && !settlesEarlierTries(error)) error.outcome = "unknown";
+        throw error;
+      }
+      await pause(waitMs, signal);
+    }
+  }
+}
+
+/** Codes below 500 that say nothing about earlier tries. */
+const BLIND_CODES: ReadonlySet<string> = new Set([
+  // The request was not understood, or was received by a server without this operation.
+  "malformed_request",
+  "malformed_uri",
+  "headers_too_large",
+  "not_found",
+  "method_not_allowed",
+  // An earlier try may have been executed and its nonce forgotten since.
+  "nonce_too_old",
+]);
+
+/**
+ * Whether an error proves that no earlier try was executed. The venue looks up the nonce before it
+ * checks an order, so an order rejected after that look-up was not executed before; an error in the
+ * bytes themselves was the same the first time. These prove nothing:
+ *
+ *   no response, 408, 429, 5xx   sent before the nonce is looked up, or not by the venue
+ *   401                          token and session are checked before the nonce, and both expire; a
+ *                                changed session key does not show that nothing was executed
+ *   an unknown code              a proxy's page, or a rule that is newer than this client
+ *   `BLIND_CODES`                as explained there
+ */
+function settlesEarlierTries(error: PerpgateError | ConnectionError): boolean {
+  if (!(error instanceof PerpgateError) || isRetryable(error)) return false;
+  const { code, status } = error;
+  return status !== 401 && isErrorCode(code) && !BLIND_CODES.has(code);
+}
+
+export function isRetryable(error: unknown): error is PerpgateError | ConnectionError {
+  if (error instanceof ConnectionError) return !error.isFinal;
+  return error instanceof PerpgateError && RETRYABLE_STATUSES.has(error.status);
+}
+
+function isRateLimited(error: PerpgateError | ConnectionError): boolean {
+  return error instanceof PerpgateError && error.code === "rate_limited";
+}
+
+function waitBefore(error: PerpgateError | ConnectionError, failures: number): number {
+  const requestedMs = error instanceof PerpgateError ? (error.retryAfterMs ?? 0) : 0;
+  return requestedMs + backoffMs(requestedMs > 0 ? 0 : failures);
+}
+
+/** Timers of the platform fire immediately beyond this. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Calls back after `ms`, or after 24 days if that is sooner. */
+export function startTimer(ms: number, callback: () => void): ReturnType<typeof setTimeout> {
+  return setTimeout(callback, Math.min(ms, MAX_TIMER_MS));
+}
+
+/** Rejects with the signal's reason as soon as it is aborted. */
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) {
+      reject(signal.reason);
+      return;
+    }
+    const finish = () => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    };
+    const timer = startTimer(ms, finish);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}
