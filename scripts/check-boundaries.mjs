@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * The boundary check: import direction between packages, purity of the engine and of what runs in
- * browsers, and packages that are published without their tests.
+ * browsers, paths of the interface, and packages that are published without their tests.
  *
  * Prints one line per violation and ends with code 1, or prints nothing and ends with 0. The allowed
  * imports are those of docs/architecture.md; every package needs an entry here.
@@ -60,6 +60,10 @@ const NARROWER = {
 const NO_TESTS = "!dist/**/*.test.*";
 
 const RUNS_IN_BROWSERS = ["packages/protocol", "packages/sdk", "apps/terminal"];
+
+/** Paths of the interface are written in the contract only; benchmarks send raw requests and may. */
+const CONTRACT = "packages/protocol/src/operations/";
+const INTERFACE_PATH = /["'`}]\/(?:v1\/[a-z]|ws\/v1)/;
 
 /** What could make two replicas differ: clocks, randomness, scheduling, the environment. */
 const IMPURE = [
@@ -124,6 +128,7 @@ function checkFile(root, owner, allowed, file) {
     if (problem !== undefined) violations.push(`${where}: ${problem}`);
   }
   if (isTest(file)) return violations;
+  violations.push(...pathProblems(where, text));
   violations.push(...narrowerProblems(root, where, file, text));
   if (RUNS_IN_BROWSERS.includes(owner)) violations.push(...browserProblems(where, text));
   if (owner === "packages/engine") violations.push(...purityProblems(root, where, text));
@@ -145,6 +150,14 @@ function narrowerProblems(root, where, file, text) {
   return importsOf(text)
     .filter((specifier) => !isAllowed(specifier))
     .map((specifier) => `${where}: ${folder} must not import ${specifier}`);
+}
+
+function pathProblems(where, text) {
+  if (where.startsWith(CONTRACT)) return [];
+  return text
+    .split("\n")
+    .filter((line) => INTERFACE_PATH.test(line) && !/^\s*(?:\/?\*|\/\/)/.test(line))
+    .map((line) => `${where}: writes a path of the interface: ${line.trim()}`);
 }
 
 function inTests(owner, allowed) {

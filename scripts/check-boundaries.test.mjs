@@ -135,6 +135,18 @@ describe("import direction", () => {
     ).toEqual([]);
   });
 
+  test("a path of the interface: refused outside the contract, except in comments and tests", () => {
+    const file = (name, text) => ({ [name]: text });
+    const path = 'const path = "/v1/orders";';
+    expect(violationsOf(file("packages/sdk/src/a.ts", path))).toHaveLength(1);
+    expect(violationsOf(file("packages/sdk/src/a.ts", 'const u = url + "/ws/v1";'))).toHaveLength(
+      1,
+    );
+    expect(violationsOf(file("packages/sdk/src/a.ts", "/** `/v1/orders` */"))).toEqual([]);
+    expect(violationsOf(file("packages/sdk/src/a.test.ts", path))).toEqual([]);
+    expect(violationsOf(file("packages/protocol/src/operations/a.ts", path))).toEqual([]);
+  });
+
   test("protocol imports node: refused, except in tests", () => {
     expect(violationsOf({ "packages/protocol/src/a.ts": 'import "node:fs";' })).toHaveLength(1);
     expect(violationsOf({ "packages/protocol/src/a.test.ts": 'import "node:fs";' })).toEqual([]);

@@ -1,6 +1,6 @@
 /** docs/errors.md says what the code says. */
 import { readFileSync } from "node:fs";
-import { ERROR_TABLE } from "@perpgate/protocol/error-table";
+import { ERROR_TABLE } from "@perpgate/protocol/core";
 import { describe, expect, it } from "vitest";
 import { errorsPage } from "./errors-page.mjs";
 

@@ -2,7 +2,7 @@
 
 import type { Tier } from "@perpgate/engine";
 import { BTC, DUST, type Listing, SOL, type Trader, Venue } from "@perpgate/engine/testing";
-import type { Holding } from "@perpgate/protocol/liquidation-mark";
+import type { Holding } from "@perpgate/protocol/core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { largestMargin } from "../src/maths/largest-margin.js";

@@ -7,12 +7,22 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { BookChecksum, decodeSide, encodeSide, type Level } from "@perpgate/protocol";
+import {
+  BookChecksum,
+  decodeSide,
+  encodeSide,
+  fromSteps,
+  type Level,
+  stepOf,
+} from "@perpgate/protocol";
 import { Random } from "@perpgate/protocol/random";
 import { decodeFrame, encodeFrame } from "@perpgate/protocol/stream-frame";
-import { bitstampBooks } from "@perpgate/protocol/testing/bitstamp-book";
-import { type SampleBook, sampleBooks, sampleDelta } from "@perpgate/protocol/testing/sample-books";
-import { fromSteps, stepOf } from "@perpgate/protocol/units";
+import {
+  bitstampBooks,
+  type SampleBook,
+  sampleBooks,
+  sampleDelta,
+} from "@perpgate/protocol/testing";
 import { progress, type Report } from "../harness/report.js";
 
 const SEED = 20_261_115;

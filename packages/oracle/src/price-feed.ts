@@ -7,7 +7,7 @@
  * price is a number or a decimal in text, above zero, or it is not a price.
  */
 
-import { fetchWithin } from "@perpgate/protocol/fetch-within";
+import { fetchWithin } from "@perpgate/protocol/core";
 import { valueAt } from "./json-pointer.js";
 
 export interface FeedMarket {

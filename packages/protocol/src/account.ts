@@ -1,4 +1,4 @@
-/** The caller's account: money, cohort and the session that asks. */
+/** The caller's account: balances, cohort and the session of the request. */
 
 import { type Static, Type } from "typebox";
 import { Address, Dollars, MarketSymbol, Nullable, TimeMs } from "./scalar.js";

@@ -35,20 +35,20 @@ function withWord(place: number, value: number): Uint8Array {
 }
 
 describe("the leaf of an acknowledgement", () => {
-  test("layout: kind and fields where every block so far has them", () => {
+  test("layout: kind and fields as in every block so far", () => {
     expect(LEAF_BYTES).toBe(144);
     expect(["kind", ...ACKNOWLEDGED_FIELDS]).toEqual(WORDS.map(([, name]) => name));
     const fields = WORDS.slice(1).map(([, name, value]) => [name, value]);
     expect(readLeaf(leafBytes())).toEqual(Object.fromEntries(fields));
   });
 
-  test("bytes in the middle of others are read as they are", () => {
+  test("bytes within a larger buffer: read", () => {
     const room = new Uint8Array(200);
     room.set(leafBytes(), 13);
     expect(readLeaf(room.subarray(13, 13 + LEAF_BYTES))).toEqual(readLeaf(leafBytes()));
   });
 
-  test("no leaf: other lengths, kinds, fractions, and words that have no meaning", () => {
+  test("not a leaf: other lengths, kinds, fractions, unknown enumeration values", () => {
     expect(readLeaf(new Uint8Array())).toBeUndefined();
     expect(readLeaf(leafBytes().subarray(8))).toBeUndefined();
     expect(readLeaf(Uint8Array.of(...leafBytes(), 0))).toBeUndefined();

@@ -1,31 +1,31 @@
 /**
- * The leaf of a block's tree: an acknowledgement as it is sealed. It is the engine's
- * `OrderAcknowledged` event, the number of its kind and its fields in this order, every one a
- * little-endian double that holds a safe integer.
+ * The leaf of a block's tree: a sealed acknowledgement. It is the engine's `OrderAcknowledged` event:
+ * the number of its kind and then its fields in this order, each a little-endian double with a safe
+ * integer.
  *
- * The engine writes it and a client reads it, so its one description stands here. Block hashes
- * depend on every byte: kind, order of fields and numbers of words never change; words are appended.
+ * The engine writes it and clients read it. Block hashes depend on every byte: kind, order of fields
+ * and numbers of enumeration values never change; new values are appended.
  */
 
 export const ACKNOWLEDGED_KIND = 18;
 
 export const ACKNOWLEDGED_FIELDS = [
-  /** The order's position in the log, which is its `ackNonce` too. */
+  /** The seq of the order, which is also its `ackNonce`. */
   "orderId",
   /** The account's number in order of opening. */
   "account",
-  /** The log position of the sign-in. */
+  /** The seq of the sign-in. */
   "session",
-  /** The market's place in the listing, which is its place in `GET /v1/markets`. */
+  /** The market's index in the listing, as in `GET /v1/markets`. */
   "market",
   /** 1 for long, −1 for short. */
   "side",
-  /** A place in `ORDER_TYPES`. */
+  /** An index into `ORDER_TYPES`. */
   "type",
   "nonce",
-  /** A place in `ORDER_STATUSES`. */
+  /** An index into `ORDER_STATUSES`. */
   "status",
-  /** A place in `END_REASONS`. */
+  /** An index into `END_REASONS`. */
   "reason",
   "filledLots",
   "filledMicros",
@@ -44,7 +44,7 @@ export type AcknowledgementLeaf = { readonly [F in AcknowledgedField]: number };
 export const ORDER_TYPES = ["market", "limit", "stop"] as const;
 export const ORDER_STATUSES = ["filled", "resting", "pending", "canceled"] as const;
 
-/** Why an order (or what was left of it) ended without filling; 0 is null on the wire. */
+/** Why an order, or its rest, ended without filling; 0 is null on the wire. */
 export const END_REASONS = [
   "none",
   "requested",
@@ -66,7 +66,7 @@ export const END_REASONS = [
 const WORD_BYTES = 8;
 export const LEAF_BYTES = WORD_BYTES * (1 + ACKNOWLEDGED_FIELDS.length);
 
-/** The fields that these bytes hold; undefined if they are not a leaf. */
+/** The fields of a leaf; undefined if the bytes are not one. */
 export function readLeaf(bytes: Uint8Array): AcknowledgementLeaf | undefined {
   if (bytes.length !== LEAF_BYTES) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -77,7 +77,7 @@ export function readLeaf(bytes: Uint8Array): AcknowledgementLeaf | undefined {
     if (!Number.isSafeInteger(value)) return undefined;
     fields[name] = value;
   }
-  return isComplete(fields) && hasKnownWords(fields) ? fields : undefined;
+  return isComplete(fields) && hasKnownValues(fields) ? fields : undefined;
 }
 
 function isComplete(
@@ -86,7 +86,7 @@ function isComplete(
   return ACKNOWLEDGED_FIELDS.every((name) => name in fields);
 }
 
-function hasKnownWords({ side, type, status, reason }: AcknowledgementLeaf): boolean {
+function hasKnownValues({ side, type, status, reason }: AcknowledgementLeaf): boolean {
   return (
     (side === 1 || side === -1) &&
     ORDER_TYPES[type] !== undefined &&

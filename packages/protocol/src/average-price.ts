@@ -1,8 +1,8 @@
-/** The average price of a fill or a position, to the digits that the wire gives. */
+/** The average price of a fill or a position, rounded as on the wire. */
 
 import { fromSteps, type Step } from "./units.js";
 
-/** What turns a market's integers into numbers of the wire. */
+/** Converts a market's integers into numbers of the wire. */
 export interface UnitsOfMarket {
   readonly symbol: string;
   readonly tick: Step;
@@ -13,7 +13,7 @@ export interface UnitsOfMarket {
 /** Digits of an average that is not a whole tick. */
 export const AVERAGE_DIGITS = 12;
 
-/** The average price of lots that came to so many micros; 0 for no lots. Both may be negative. */
+/** The average price of `lots` that cost `micros`; 0 for no lots. Both may be negative. */
 export function averagePrice(market: UnitsOfMarket, micros: number, lots: number): number {
   if (lots === 0) return 0;
   const ticks = micros / (lots * market.microsPerTickLot);

@@ -14,7 +14,7 @@ const HEADER: BlockHeader = {
   timeMs: 1_780_318_800_000,
 };
 
-test("block header: the bytes, and so the hash, that every block so far was sealed with", () => {
+test("block header: the bytes of every block so far", () => {
   const bytes = encodeBlockHeader(HEADER);
   expect(bytes.length).toBe(BLOCK_HEADER_BYTES);
   expect(hexFromBytes(bytes)).toBe(
@@ -35,7 +35,7 @@ test("block header: the bytes, and so the hash, that every block so far was seal
   );
 });
 
-test("block header: what no block can have is refused", () => {
+test("block header: invalid values are rejected", () => {
   for (const wrong of [
     { number: -1 },
     { ackCount: 1.5 },

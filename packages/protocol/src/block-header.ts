@@ -1,14 +1,14 @@
 /**
- * A sealed block's header and its one canonical encoding, whose SHA-256 is the block's hash:
+ * A sealed block's header and its canonical encoding, whose SHA-256 is the block's hash:
  *
  *      0  8 bytes   ASCII "PGBLOCK1"        64  u64  number of acknowledgements
  *      8  u64       number                  72  32 bytes  root over them (merkle-path.ts)
  *     16  32 bytes  hash of the parent     104  32 bytes  hash of the events
- *     48  u64       first position         136  u64  time, Unix milliseconds
- *     56  u64       last position
+ *     48  u64       first seq              136  u64  time, Unix milliseconds
+ *     56  u64       last seq
  *
  * Little-endian, 144 bytes. Block 1's parent is 32 zero bytes. The hash of the events is SHA-256
- * over the canonical event bytes of the commands from first to last position, in order.
+ * over the canonical event bytes of the commands from the first to the last seq, in order.
  */
 
 export interface BlockHeader {
@@ -26,7 +26,7 @@ export const BLOCK_HASH_BYTES = 32;
 export const BLOCK_HEADER_BYTES = 144;
 export const BLOCK_MAGIC: Uint8Array = new TextEncoder().encode("PGBLOCK1");
 
-/** Throws a `RangeError` for a count that is no safe integer, or a hash of another length. */
+/** @throws RangeError for a count that is not a safe integer, or a hash of another length. */
 export function encodeBlockHeader(header: BlockHeader): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(BLOCK_HEADER_BYTES);
   const view = new DataView(bytes.buffer);

@@ -1,7 +1,6 @@
 /**
- * The bridge on the wire: where deposits go and who attests them, and what attestors that run
- * elsewhere say and ask. A vote travels as the text that was signed, so nothing can be lost between
- * the signature and the log.
+ * The bridge on the wire: vaults, attestors, and the requests of attestors that run elsewhere. A vote is
+ * sent as the signed text, so nothing can change between the signature and the log.
  */
 
 import { type Static, Type } from "typebox";
@@ -28,7 +27,7 @@ export const BridgeChain = Type.Object({
   tokens: Type.Array(BridgeToken),
 });
 
-/** Attestors from a log position on, until the next entry. */
+/** The attestors from a seq on, until the next entry. */
 export const BridgeKeys = Type.Object({
   position: LogPosition,
   members: Type.Array(PublicKey),
@@ -87,7 +86,7 @@ export const VotesAnswer = Type.Object(
 );
 export type VotesAnswer = Static<typeof VotesAnswer>;
 
-/** What an attestor asks for, signed as a body by its key in `X-Service-Sig`. */
+/** An attestor's request, signed with its key in `X-Service-Sig`. */
 export const DepositQueueBody = Type.Object(
   {
     /** The venue's id. */
@@ -97,18 +96,18 @@ export const DepositQueueBody = Type.Object(
     queue: Type.Enum(["pending", "credited"]),
     /** For `pending`: oldest first or newest first. */
     order: Type.Enum(["ascending", "descending"]),
-    /** `next` of the page before; 0 for the first page. */
+    /** `next` of the previous page; 0 for the first page. */
     after: LogPosition,
     /** For `credited`: no earlier than this. */
     since: TimeMs,
-    /** By the attestor's clock: a request is good for a minute. */
+    /** By the attestor's clock; a request is valid for a minute. */
     time: TimeMs,
   },
   { title: "DepositQueueBody", additionalProperties: false },
 );
 export type DepositQueueBody = Static<typeof DepositQueueBody>;
 
-/** As votes write them: 40 hex digits, and micro-dollars. */
+/** As in votes: 40 hex digits, and micro-dollars. */
 const QueuedCredit = Type.Object({
   logIndex: Count,
   /** Left out where a vote of format 1 credited it. */
@@ -139,7 +138,7 @@ export const QueuedDeposit = Type.Object({
   creditedAt: Nullable(TimeMs),
   credits: Type.Array(QueuedCredit),
   isMarked: Type.Boolean({ description: "Nothing more to say: told as reorganised already." }),
-  /** What the asker said last. */
+  /** The last vote of the requesting attestor. */
   ownVote: Nullable(QueuedStatement),
 });
 export type QueuedDeposit = Static<typeof QueuedDeposit>;

@@ -12,7 +12,7 @@ test("decimalOf: reads back as the same double", () => {
   );
 });
 
-test("decimalOf: keeps what was written, in exponents too", () => {
+test("decimalOf: keeps the written decimal, with exponents too", () => {
   expect(decimalOf(0.1)).toEqual({ digits: 1n, scale: 1 });
   expect(decimalOf(1200)).toEqual({ digits: 12n, scale: -2 });
   expect(decimalOf(1.5e-9)).toEqual({ digits: 15n, scale: 10 });

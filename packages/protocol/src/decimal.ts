@@ -1,9 +1,9 @@
 /**
  * Exact decimals behind JSON numbers.
  *
- * In: a finite double. Out: the decimal a person wrote for it, as an integer and a power of ten,
- * taken from the shortest text that reads back as the same double. It never rounds: 0.1 is one
- * tenth here, not the binary fraction next to it.
+ * A finite double becomes the decimal that was written for it, as an integer and a power of ten, taken
+ * from the shortest text that reads back as the same double. 0.1 is one tenth, not the binary fraction
+ * next to it.
  */
 
 /** `digits × 10^-scale`, with no trailing zero in `digits` unless the value is zero. */

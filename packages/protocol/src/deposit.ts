@@ -1,4 +1,4 @@
-/** Deposits: registered by hash, attested, then credited to whoever the chain's log names. */
+/** Deposits: registered by hash, attested, then credited to the sender in the chain's log. */
 
 import { type Static, Type } from "typebox";
 import { Address, Count, Dollars, LogPosition, Nullable, TimeMs } from "./scalar.js";
@@ -11,7 +11,7 @@ export type Token = Static<typeof Token>;
 export const DepositBody = Type.Object(
   {
     chain: Chain,
-    // Judged by the venue, which refuses by a code of its own: `invalid_tx_hash`.
+    // The venue checks it, because the error has a separate code: `invalid_tx_hash`.
     txHash: Type.String({
       description: "32 bytes of hex, 0x optional, case ignored.",
     }),
@@ -59,7 +59,7 @@ export const DepositVote = Type.Object({
 });
 export type DepositVote = Static<typeof DepositVote>;
 
-/** A deposit with the latest vote of each attestor, and its vote that the credit was reorganised. */
+/** A deposit with the latest vote of each attestor, and the votes that its credit was reorganised. */
 export const AttestedDeposit = Type.Object(
   { ...Deposit.properties, votes: Type.Array(DepositVote) },
   { title: "AttestedDeposit" },

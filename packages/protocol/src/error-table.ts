@@ -1,9 +1,9 @@
 /**
- * The one error table: code → HTTP status and what to tell the client.
+ * The error table: code → HTTP status and message.
  *
- * Every refusal of the REST interface and of the streams carries one of these codes. A code is a
- * stable word that states the rule; the message says what to do about it, with the numbers in
- * braces filled in. Nothing else in the code base may write a status or a message for a client.
+ * Every error of the REST interface and of the socket has one of these codes, and the engine uses the
+ * same words as refusals. A code is stable and names the rule; the message says what to do, with the
+ * values in braces filled in. No other file has a status or a message for clients.
  */
 
 interface ErrorRule {
@@ -143,7 +143,7 @@ const ORDER = {
   },
   stop_would_trigger: {
     status: 400,
-    message: "The mark {mark} has already reached {price}; the stop would trigger at once.",
+    message: "The mark {mark} has already reached {price}; the stop would trigger immediately.",
   },
   size_below_lot: {
     status: 400,

@@ -43,7 +43,7 @@ describe("error table", () => {
 });
 
 describe("ApiError", () => {
-  test("a value or field of 64 KB: repeated by its first 300 characters", () => {
+  test("a value or field of 64 KB: cut to 300 characters", () => {
     const long = "x".repeat(65_536);
     const refusal = new ApiError("unknown_stream", { stream: long }, { field: long });
     expect(refusal.message).toBe(`No stream "${"x".repeat(300)}…".`);
@@ -64,7 +64,7 @@ describe("ApiError", () => {
     });
   });
 
-  test("leaves out field and details where there are none", () => {
+  test("without field and details: leaves them out", () => {
     expect(Object.keys(new ApiError("token_required", {}).toBody("r2"))).toEqual([
       "code",
       "message",

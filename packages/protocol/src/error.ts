@@ -1,9 +1,8 @@
 /**
- * A refusal and its wire shape.
+ * An error with a code of the error table, and its wire shape: the body of every non-2xx response.
  *
- * In: a code of the error table and the numbers its message asks for; the compiler refuses a
- * missing or misspelt one. Out: the body that every non-2xx answer carries. A refusal is an
- * expected answer, never a fault of the program.
+ * The constructor takes the values that the code's message needs; a missing or misspelt one does not
+ * compile. An `ApiError` is an expected outcome, never a fault of the program.
  */
 
 import { type Static, Type } from "typebox";
@@ -34,7 +33,7 @@ type Placeholder<Message extends string> = Message extends `${string}{${infer Na
 
 type FieldsOf<Code extends ErrorCode> = Placeholder<(typeof ERROR_TABLE)[Code]["message"]>;
 
-/** The values a code's message needs; none for a message without braces. */
+/** The values that a code's message needs; none for a message without braces. */
 export type ErrorValues<Code extends ErrorCode> = Readonly<Record<FieldsOf<Code>, string | number>>;
 
 export interface ApiErrorContext {
@@ -47,8 +46,8 @@ type Values<Code extends ErrorCode> = [FieldsOf<Code>] extends [never]
   : ErrorValues<Code>;
 
 /**
- * Characters of one value in a message, and of a field's name. Values may repeat what a client sent,
- * so the bound holds for every code, whatever the caller passes.
+ * Maximum characters of one value in a message, and of a field's name. Values may repeat what a client
+ * sent, so every code has this bound.
  */
 const SHOWN_CHARACTERS = 300;
 

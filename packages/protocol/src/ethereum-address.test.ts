@@ -13,14 +13,14 @@ const KNOWN = [
   "0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb",
 ];
 
-test.each(KNOWN)("%s: found from its small letters, and accepted as it is", (address) => {
+test.each(KNOWN)("%s: computed from lower case, and accepted", (address) => {
   expect(checksumAddress(address.toLowerCase())).toBe(address);
   expect(checksumAddress(address)).toBe(address);
   expect(isChecksummedAddress(address)).toBe(true);
   expect(isChecksummedAddress(address.toLowerCase())).toBe(true);
 });
 
-test("one letter in the other case: refused", () => {
+test("one letter in the other case: rejected", () => {
   const wrong = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD";
   expect(isChecksummedAddress(wrong)).toBe(false);
   expect(() => checksumAddress(wrong)).toThrow(/checksum/);

@@ -7,14 +7,14 @@ export type EthereumAddress = `0x${string}`;
 
 const ADDRESS = /^0x([0-9a-fA-F]{40})$/;
 
-/** Whether it is an address: in small letters, or with capitals that are the right checksum. */
+/** Whether it is an address in lower case or with a valid checksum. */
 export function isChecksummedAddress(text: string): text is EthereumAddress {
   const [, digits] = ADDRESS.exec(text) ?? [];
   if (digits === undefined) return false;
   return digits === digits.toLowerCase() || text === withChecksum(digits);
 }
 
-/** The address with its checksum; a mixed-case one that is wrong is refused, not mended. */
+/** The address with its checksum; throws for a mixed-case one with a wrong checksum. */
 export function checksumAddress(address: string): EthereumAddress {
   const [, digits] = ADDRESS.exec(address) ?? [];
   if (digits === undefined) {

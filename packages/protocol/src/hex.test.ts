@@ -11,7 +11,7 @@ test("bytesFromHex: every byte in either case, 0x optional", () => {
   expect(bytesFromHex("")).toEqual(new Uint8Array(0));
 });
 
-test("bytesFromHex: every character that is no hex digit is refused", () => {
+test("bytesFromHex: every other character is rejected", () => {
   for (let code = 0; code < 0x180; code++) {
     const character = String.fromCharCode(code);
     const isDigit = /[0-9a-fA-F]/.test(character);

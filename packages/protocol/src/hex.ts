@@ -1,4 +1,4 @@
-/** Hex text to bytes and back, `0x` optional on the way in. Runs in a browser too. */
+/** Hex text to bytes and back; `0x` is optional in the input. */
 
 export function isHex(text: string): boolean {
   return /^(?:[0-9a-fA-F]{2})*$/.test(text);
@@ -8,7 +8,7 @@ export function withoutHexPrefix(text: string): string {
   return text.startsWith("0x") || text.startsWith("0X") ? text.slice(2) : text;
 }
 
-/** The bytes, or undefined where the text is not an even run of hex digits. */
+/** The bytes; undefined if the text is not an even number of hex digits. */
 export function bytesFromHex(text: string): Uint8Array | undefined {
   const digits = withoutHexPrefix(text);
   if (digits.length % 2 !== 0) return undefined;

@@ -29,7 +29,7 @@ function agrees(actual: () => number, exact: bigint): void {
 }
 
 describe("mulDiv", () => {
-  test("mulDivFloor: equals BigInt for every magnitude, or refuses", () => {
+  test("mulDivFloor: equals BigInt for every magnitude, or throws", () => {
     fc.assert(
       fc.property(magnitude, magnitude, positive, (a, b, c) => {
         agrees(() => mulDivFloor(a, b, c), exactFloor(a, b, c));
@@ -37,7 +37,7 @@ describe("mulDiv", () => {
       { numRuns: 20_000 },
     );
   });
-  test("mulDivCeil: equals BigInt for every magnitude, or refuses", () => {
+  test("mulDivCeil: equals BigInt for every magnitude, or throws", () => {
     fc.assert(
       fc.property(magnitude, magnitude, positive, (a, b, c) => {
         agrees(() => mulDivCeil(a, b, c), exactCeil(a, b, c));
@@ -49,7 +49,7 @@ describe("mulDiv", () => {
     fc.assert(
       fc.property(positive, positive, fc.integer({ min: -1, max: 1 }), (q, c, off) => {
         const product = BigInt(q) * BigInt(c) + BigInt(off);
-        // Any factorisation will do; powers of two keep both factors exact.
+        // Any factorisation works; powers of two keep both factors exact.
         let a = product;
         let b = 1n;
         while (a % 2n === 0n && a > BigInt(MAX)) {
@@ -79,7 +79,7 @@ describe("division and product", () => {
       { numRuns: 20_000 },
     );
   });
-  test("mulExact: refuses a product beyond the safe integers", () => {
+  test("mulExact: throws for a product beyond the safe integers", () => {
     expect(mulExact(2 ** 26, 2 ** 26)).toBe(2 ** 52);
     expect(() => mulExact(2 ** 27, 2 ** 27)).toThrow(IntegerOverflow);
   });

@@ -3,9 +3,8 @@
  *
  * Money is micro-dollars, prices are ticks, sizes are lots: every one a safe integer (below 2^53).
  * Products of two of them do not fit a double, so `mulDiv…` carries the product in two doubles
- * (Dekker's exact product) and divides without ever touching BigInt on the path that orders take.
- * Rounding is part of the verb. A result that is not a safe integer throws `IntegerOverflow`; it is
- * never rounded.
+ * (Dekker's exact product) and divides without BigInt for the values of orders. The function's name
+ * says how it rounds. A result that is not a safe integer throws `IntegerOverflow`.
  */
 
 export class IntegerOverflow extends RangeError {
@@ -25,7 +24,7 @@ export function assertSafe(value: number): number {
   return value;
 }
 
-/** a × b, both safe integers; throws where the product is not one. */
+/** a × b, both safe integers; throws if the product is not one. */
 export function mulExact(a: number, b: number): number {
   const product = a * b;
   if (!(product <= MAX_SAFE && product >= -MAX_SAFE)) {
@@ -37,7 +36,7 @@ export function mulExact(a: number, b: number): number {
 /** floor(x / divisor) for safe integers x ≥ 0, divisor > 0. */
 export function divFloor(x: number, divisor: number): number {
   const quotient = Math.floor(x / divisor);
-  // The division may have rounded up onto the next integer; the product tells.
+  // The division may have rounded up to the next integer; the product shows it.
   return quotient * divisor > x ? quotient - 1 : quotient;
 }
 
@@ -85,7 +84,7 @@ function wideDivide(a: number, b: number, divisor: number, up: boolean): number 
   return up && remainder > 0 ? quotient + 1 : quotient;
 }
 
-/** What the rounded product `high` of a and b misses, exactly. */
+/** The exact difference between a × b and its rounded product `high`. */
 function productError(a: number, b: number, high: number): number {
   const aBig = a * SPLITTER;
   const aHigh = aBig - (aBig - a);

@@ -1,18 +1,17 @@
 /**
  * Bounds on JSON text, checked before any parser reads it.
  *
- * In: text that may be anything. Out: nothing, or a refusal. One loop over the characters, without
- * recursion or allocation, so the cost is one step per character. What passes holds so few keys and
- * values that later steps cannot be made expensive by their number, by nesting, or by keys chosen to
- * collide in a hash table. The grammar is not judged here.
+ * One loop over the characters of untrusted text, without recursion or allocation. Text that passes has
+ * so few keys and values that later steps cannot be made expensive by their number, by nesting, or by
+ * keys that collide in a hash table. The grammar is not checked.
  */
 
 import { ApiError } from "./error.js";
 
 export interface JsonBounds {
-  /** Objects and arrays inside each other. */
+  /** Depth of nested objects and arrays. */
   readonly depth: number;
-  /** Keys and values in all, each counted once. */
+  /** Total number of keys and values. */
   readonly parts: number;
   /** Characters of one number. */
   readonly numberCharacters: number;
@@ -21,7 +20,7 @@ export interface JsonBounds {
 /** For text of clients. The largest request, 64 votes, has about 200 parts. */
 export const REQUEST_BOUNDS: JsonBounds = { depth: 32, parts: 4_096, numberCharacters: 64 };
 
-/** For text from this machine, such as a configuration file or a body that the log holds. */
+/** For text from this machine, such as a configuration file or a body from the log. */
 export const LOCAL_BOUNDS: JsonBounds = {
   depth: 32,
   parts: Number.POSITIVE_INFINITY,
@@ -40,7 +39,7 @@ const CLOSE_BRACE = 0x7d;
 export function checkJsonBounds(text: string, bounds: JsonBounds): void {
   const { length } = text;
   let depth = 0;
-  // One of `[ { , :` stands before every key and every value except the outermost.
+  // One of `[ { , :` precedes every key and every value except the outermost.
   let parts = 1;
   for (let position = 0; position < length; position++) {
     switch (text.charCodeAt(position)) {
@@ -66,7 +65,7 @@ export function checkJsonBounds(text: string, bounds: JsonBounds): void {
   }
 }
 
-/** Position of the closing quote, or the length of the text where there is none. */
+/** Index of the closing quote, or the length of the text if there is none. */
 function endOfString(text: string, open: number): number {
   const { length } = text;
   for (let position = open + 1; position < length; position++) {

@@ -1,11 +1,10 @@
 /**
- * The mark at which a position becomes due for liquidation: the first whole tick, from the safe
- * side, at which margin + unrealised PnL ≤ maintenance. It is what `liquidationPrice` of a position
- * means, wherever it is computed.
+ * The mark at which a position becomes due for liquidation, in ticks: the first whole tick, from the
+ * safe side, at which margin + unrealised PnL ≤ maintenance. `liquidationPrice` of a position is this.
  *
- * In: the position in integers, and what a notional must keep. Out: ticks. Exact, because equity less
- * maintenance never falls as the mark moves to the safe side: a tick moves equity by lots × unit
- * micros, and maintenance, at rates below one and rounded up, by no more.
+ * A binary search is exact, because equity less maintenance never falls as the mark moves to the safe
+ * side: a tick moves equity by lots × unit micros, and maintenance, at rates below one and rounded up,
+ * by no more.
  */
 
 /** A position in integers; lots and cost are negative for shorts. */
@@ -15,7 +14,7 @@ export interface Holding {
   readonly marginMicros: number;
 }
 
-/** In ticks, or null where no mark of at least one tick would do it. */
+/** In ticks; null if no mark of at least one tick makes it due. */
 export function liquidationMark(
   { lots, costMicros, marginMicros }: Holding,
   microsPerTickLot: number,
@@ -29,7 +28,7 @@ export function liquidationMark(
   return lots > 0 ? highestDue(isDue, costMicros / (lots * microsPerTickLot)) : lowestDue(isDue);
 }
 
-/** Longs: due at every mark up to the answer. Above the entry price plus margin none is. */
+/** Longs: due at every mark up to the result. None is due above the entry price plus margin. */
 function highestDue(isDue: (ticks: number) => boolean, entryTicks: number): number | null {
   if (!isDue(1)) return null;
   let due = 1;
@@ -41,14 +40,14 @@ function highestDue(isDue: (ticks: number) => boolean, entryTicks: number): numb
   return between(due, safe, isDue);
 }
 
-/** Shorts: due from the answer on. */
+/** Shorts: due at every mark from the result on. */
 function lowestDue(isDue: (ticks: number) => boolean): number {
   let due = 1;
   while (!isDue(due)) due *= 2;
   return between(due, Math.floor(due / 2), isDue);
 }
 
-/** The due mark next to the safe ones, between one of each. */
+/** The due mark next to the safe marks, between one of each. */
 function between(due: number, safe: number, isDue: (ticks: number) => boolean): number {
   let [dueTicks, safeTicks] = [due, safe];
   while (Math.abs(safeTicks - dueTicks) > 1) {

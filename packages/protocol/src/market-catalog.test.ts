@@ -9,7 +9,7 @@ function altered(change: Partial<MarketDefinition>): MarketDefinition[] {
   return [{ ...btc, ...change }];
 }
 
-test("default catalog: sound, and one lot at one tick is one micro-dollar", () => {
+test("default catalog: valid, and one lot at one tick is one micro-dollar", () => {
   expect(catalogProblem(DEFAULT_MARKETS)).toBeUndefined();
   expect(DEFAULT_MARKETS.map((market) => market.symbol)).toEqual(["BTCUSD", "ETHUSD", "SOLUSD"]);
   for (const { tickSize, lotSize } of DEFAULT_MARKETS) {

@@ -1,7 +1,7 @@
 /**
  * The market catalog: what an operator configures, and the three markets of the local testnet.
  *
- * A definition is judged as a whole before anything trades on it: steps that give whole micros,
+ * A definition is checked as a whole before anything trades on it: steps that give whole micros,
  * tiers that tighten, a start index on the tick. `catalogProblem` names the first broken rule.
  */
 
@@ -51,7 +51,7 @@ export const MarketDefinition = Type.Object(
 );
 export type MarketDefinition = Static<typeof MarketDefinition>;
 
-/** A broken rule of the catalog, with the place it is broken at; undefined for a sound one. */
+/** The first broken rule of the catalog and where it is broken; undefined for a valid catalog. */
 export function catalogProblem(markets: readonly MarketDefinition[]): string | undefined {
   const seen = new Set<string>();
   for (const [index, market] of markets.entries()) {
@@ -116,7 +116,7 @@ const MINOR_TIERS = [
 
 const FEES = { makerFee: 0.0002, takerFee: 0.0005 };
 
-/** The volatilities are those of a busy week, so that a minute's candle has something to show. */
+/** The volatilities of a busy week, so that one-minute candles move visibly. */
 export const DEFAULT_MARKETS: readonly MarketDefinition[] = [
   {
     symbol: "BTCUSD",

@@ -1,4 +1,4 @@
-/** A market as the interface shows it. Prices are null until the first index price arrives. */
+/** A market on the wire. Prices are null until the first index price. */
 
 import { type Static, Type } from "typebox";
 import { Dollars, MarketSymbol, Nullable, Price, Rate, Size, TimeMs } from "./scalar.js";

@@ -14,7 +14,7 @@ class Tree {
 
   hash(from = 0, to = this.leaves.length): Uint8Array {
     const key = `${from} ${to}`;
-    const hash = this.known.get(key) ?? this.hashAnew(from, to);
+    const hash = this.known.get(key) ?? this.computeHash(from, to);
     this.known.set(key, hash);
     return hash;
   }
@@ -27,7 +27,7 @@ class Tree {
       : [...this.path(m, k, to), this.hash(from, k)];
   }
 
-  private hashAnew(from: number, to: number): Uint8Array {
+  private computeHash(from: number, to: number): Uint8Array {
     if (to - from === 1) return sha256(Uint8Array.of(0), this.leaves[from] ?? new Uint8Array());
     const k = from + splitOf(to - from);
     return sha256(Uint8Array.of(1), this.hash(from, k), this.hash(k, to));
@@ -44,7 +44,7 @@ const leavesOf = (count: number): Uint8Array[] =>
   Array.from({ length: count }, (_, i) => Uint8Array.from(Buffer.from(`leaf ${i} of ${count}`)));
 
 describe("rootFromPath: RFC 6962's audit path", () => {
-  test("every leaf of every tree to 70 leads to the root, and to no other with another place", () => {
+  test("every leaf of every tree up to 70: gives the root, and not with another index", () => {
     for (let count = 1; count <= 70; count++) {
       const leaves = leavesOf(count);
       const tree = new Tree(leaves);
@@ -63,7 +63,7 @@ describe("rootFromPath: RFC 6962's audit path", () => {
     }
   });
 
-  test("a path that is too short or too long leads nowhere, for every place to 70", () => {
+  test("a path that is too short or too long: undefined, for every index up to 70", () => {
     for (let count = 1; count <= 70; count++) {
       const leaves = leavesOf(count);
       leaves.forEach((leaf, index) => {
@@ -74,13 +74,13 @@ describe("rootFromPath: RFC 6962's audit path", () => {
     }
   });
 
-  test("an inner node cannot pass for a leaf", () => {
+  test("an inner node: not accepted as a leaf", () => {
     const [left, right] = leavesOf(2).map((leaf) => sha256(Uint8Array.of(0), leaf));
     const inner = Uint8Array.of(...(left ?? []), ...(right ?? []));
     expect(rootFromPath(inner, 0, 1, [])).not.toEqual(new Tree(leavesOf(2)).hash());
   });
 
-  test("no place outside the tree, and no end of it that is not there", () => {
+  test("an index outside the tree: undefined", () => {
     const leaf = Uint8Array.of(1);
     for (const [index, count] of [
       [0, 0],

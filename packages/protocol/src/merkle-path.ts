@@ -1,8 +1,8 @@
 /**
- * From a leaf up to the root of its block's tree, RFC 6962's with SHA-256: a leaf is hashed behind
- * the byte 0, an inner node behind the byte 1, so that neither can pass for the other; a tree of n
- * leaves splits at the largest power of two below n. Runs in a browser too, and needs no WebCrypto,
- * which pages without TLS lack.
+ * The root of a block's tree from a leaf and its path: RFC 6962 with SHA-256. A leaf is hashed after the
+ * byte 0, an inner node after the byte 1, so that neither can be mistaken for the other; a tree of n
+ * leaves splits at the largest power of two below n. Does not need WebCrypto, which pages without TLS
+ * lack.
  */
 
 import { sha256 } from "@noble/hashes/sha2.js";
@@ -10,7 +10,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 const LEAF_PREFIX = Uint8Array.of(0);
 const NODE_PREFIX = Uint8Array.of(1);
 
-/** How many hashes the path of that leaf has, in a tree of `count` leaves. */
+/** Number of hashes in the path of that leaf, in a tree of `count` leaves. */
 export function pathLength(index: number, count: number): number {
   let length = 0;
   for (let place = index, last = count - 1; last > 0; place = half(place), last = half(last)) {
@@ -20,8 +20,8 @@ export function pathLength(index: number, count: number): number {
 }
 
 /**
- * The root that a leaf and its path lead to, in a tree of `count` leaves; undefined if there is no
- * such leaf or its path must be longer or shorter. Whoever holds a block's `acksRoot` compares.
+ * The root that follows from a leaf and its path, in a tree of `count` leaves, to compare with a block's
+ * `acksRoot`. Undefined if there is no such leaf or its path has another length.
  */
 export function rootFromPath(
   leaf: Uint8Array,
@@ -34,7 +34,7 @@ export function rootFromPath(
   let place = index;
   let last = count - 1;
   for (const sibling of path) {
-    // The last node of a level without a sibling is passed up as it is.
+    // The last node of a level without a sibling moves up unchanged.
     while (!hasSibling(place, last)) [place, last] = [half(place), half(last)];
     hash = isRight(place) ? hashOf(NODE_PREFIX, sibling, hash) : hashOf(NODE_PREFIX, hash, sibling);
     [place, last] = [half(place), half(last)];

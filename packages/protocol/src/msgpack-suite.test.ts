@@ -1,6 +1,6 @@
 /**
  * The MessagePack test suite (kawanet/msgpack-test-suite) against both ends of the stream: msgpackr,
- * which the server uses, and @msgpack/msgpack, which stands for any client. Each case lists every
+ * which the server uses, and @msgpack/msgpack, as an example of a client. Each case lists every
  * encoding of a value; a decoder must accept them all.
  */
 
@@ -54,7 +54,7 @@ function meaningOf(entry: Case): unknown {
   return value === undefined ? Number(bignum) : value;
 }
 
-/** A Date holds milliseconds, a timestamp nanoseconds; decoders cut or round. To 10 ms they agree. */
+/** A Date has milliseconds, a timestamp nanoseconds; decoders cut or round. To 10 ms they agree. */
 function toHundredths(value: unknown): unknown {
   return value instanceof Date ? Math.round(value.getTime() / 10) * 10 : value;
 }
@@ -64,7 +64,7 @@ function bytesOf(dashed: string): Uint8Array {
   return Uint8Array.from(dashed.split("-"), (hex) => Number.parseInt(hex, 16));
 }
 
-/** Extensions mean nothing to either decoder before somebody says what: here, their bytes. */
+/** Decodes an extension as its bytes; both decoders need a handler. */
 function decodeAsServer(encoding: string): unknown {
   const bytes = bytesOf(encoding);
   const value: unknown = server.unpack(bytes);

@@ -1,6 +1,7 @@
-/** Orders: what a client sends, what it reads back, and how it cancels. */
+/** Orders: placing, reading, canceling. */
 
 import { type Static, Type } from "typebox";
+import { MAX_CANCEL_AFTER_MS, MIN_CANCEL_AFTER_MS } from "./rules.js";
 import { Dollars, LogPosition, MarketSymbol, Nullable, Price, Size, TimeMs } from "./scalar.js";
 
 export const Side = Type.Enum(["long", "short"]);
@@ -95,9 +96,15 @@ export type CanceledOrders = Static<typeof CanceledOrders>;
 
 export const CancelAfterBody = Type.Object(
   {
-    afterMs: Type.Union([Type.Integer({ minimum: 1000, maximum: 3_600_000 }), Type.Literal(0)], {
-      description: "0 switches off; 1000 to 3600000 arms.",
-    }),
+    afterMs: Type.Union(
+      [
+        Type.Integer({ minimum: MIN_CANCEL_AFTER_MS, maximum: MAX_CANCEL_AFTER_MS }),
+        Type.Literal(0),
+      ],
+      {
+        description: "0 switches off; 1000 to 3600000 arms.",
+      },
+    ),
   },
   { title: "CancelAfterBody" },
 );

@@ -1,14 +1,14 @@
 /**
  * Query integers that page through lists.
  *
- * The contract clamps what is above the maximum and refuses what is below one or not an integer,
- * so the schema has a minimum and no maximum; `clampedTo` carries the ceiling to the decoder and
- * into the OpenAPI document.
+ * A value above the maximum is clamped to it; one below 1 or not an integer is rejected. So the schema
+ * has a minimum and no maximum; `clampedTo` passes the maximum to the decoder and to the OpenAPI
+ * document.
  */
 
 import { Type } from "typebox";
 
-/** The keyword under which a schema carries the ceiling it clamps to. */
+/** The schema keyword with the maximum. */
 export const CLAMPED_TO = "x-clamped-to";
 
 export function ClampedInteger(defaultValue: number, ceiling: number, description: string) {

@@ -1,4 +1,4 @@
-/** The acknowledgement of an order, and the proof that its block holds it. */
+/** The acknowledgement of an order, and the proof that its block contains it. */
 
 import { type Static, Type } from "typebox";
 import { LEAF_BYTES } from "./acknowledgement-leaf.js";
@@ -36,7 +36,7 @@ const acknowledgement = {
   reason: OrderReason,
 };
 
-/** What is stored, hashed and proven: everything but the time this gateway took. */
+/** What is stored, hashed and proven: everything except the gateway's time. */
 export const Acknowledgement = Type.Object(acknowledgement, { title: "Acknowledgement" });
 export type Acknowledgement = Static<typeof Acknowledgement>;
 

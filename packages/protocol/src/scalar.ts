@@ -1,8 +1,7 @@
 /**
- * The scalars that every schema is made of, each with its unit and its bounds.
+ * The scalars of all schemas, each with its unit and its bounds.
  *
- * They describe JSON numbers and strings on the wire; `units.ts` turns them into the integers the
- * venue works with.
+ * They describe JSON numbers and strings on the wire; `units.ts` converts them to the venue's integers.
  */
 
 import { type TSchema, Type } from "typebox";
@@ -23,7 +22,7 @@ export const Dollars = Type.Number({ description: "Dollars, to the micro-dollar.
 export const Rate = Type.Number({ description: "A fraction: 0.0005 is 0.05 %." });
 export const TimeMs = Type.Integer({ description: "Unix milliseconds." });
 export const Count = Type.Integer({ minimum: 0 });
-/** A position in the venue's log, in decimal; it fits 2^53 and has no leading zero. */
+/** A seq of the log, in decimal; below 2^53, without leading zeros. */
 export const LogPosition = Type.String({
   pattern: "^(0|[1-9][0-9]{0,15})$",
   description: "A position in the venue's log, in decimal.",

@@ -1,6 +1,6 @@
 /**
- * An acknowledgement from the fields of its leaf. The venue makes what it answers with this, and a
- * client makes the same from the leaf that it was given, so that the two can be compared exactly.
+ * An acknowledgement from the fields of its leaf. The venue builds its responses with this, and a client
+ * rebuilds them from the leaf, so that the two can be compared exactly.
  */
 
 import {
@@ -13,7 +13,7 @@ import { averagePrice, type UnitsOfMarket } from "./average-price.js";
 import type { Acknowledgement } from "./preconfirm.js";
 import { fromMicros, fromSteps } from "./units.js";
 
-/** Throws a `RangeError` where a number has no meaning in that market, or none at all. */
+/** @throws RangeError if a number has no meaning in that market, or none at all. */
 export function acknowledgementOf(
   field: (name: AcknowledgedField) => number,
   market: UnitsOfMarket,

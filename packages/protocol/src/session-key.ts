@@ -1,8 +1,8 @@
 /**
  * Session keys: the bytes and, by their number, the kind.
  *
- * Only the shape is judged here. Whether the bytes are a valid point is for whoever holds the
- * curves; a key that passed this file alone must never be trusted with an order.
+ * Only the shape is checked here. The caller must check that the bytes are a valid point before it
+ * trusts the key with an order.
  */
 
 import { bytesFromHex } from "./hex.js";

@@ -1,9 +1,9 @@
 /**
- * Text of a client as a message may repeat it. Without a bound one request could make the answer,
- * the log line and the frame carry its own 64 KB several times over.
+ * Text of a client, cut so that a message may repeat it. Without a bound one request could put its
+ * 64 KB into the response, the log line and the frame, several times.
  */
 
-/** Longer than any key, symbol, path or address that means something here. */
+/** Longer than any valid key, symbol, path or address. */
 const SHOWN_CHARACTERS = 64;
 
 export function shownText(text: string, characters = SHOWN_CHARACTERS): string {

@@ -41,7 +41,7 @@ describe("signature header", () => {
     },
   );
 
-  test("decodeSignature: an endless header is refused before it is decoded", () => {
+  test("decodeSignature: a long header is rejected before it is decoded", () => {
     expect(decodeSignature("A".repeat(60_000))).toBeUndefined();
   });
 });
@@ -75,11 +75,11 @@ describe("compactSignature", () => {
     ["a missing second integer", "3003020101"],
     ["an integer past the end", "30060201010205ff"],
     ["another tag", "3106020101020101"],
-  ])("secp256k1: DER with %s is refused", (_, hex) => {
+  ])("secp256k1: DER with %s is rejected", (_, hex) => {
     expect(compactSignature("secp256k1", new Uint8Array(Buffer.from(hex, "hex")))).toBeUndefined();
   });
 
-  test("ed25519: 64 bytes and nothing else", () => {
+  test("ed25519: 64 bytes only", () => {
     expect(compactSignature("ed25519", new Uint8Array(64))).toHaveLength(64);
     expect(compactSignature("ed25519", new Uint8Array(65))).toBeUndefined();
     expect(compactSignature("ed25519", new Uint8Array(63))).toBeUndefined();
@@ -87,7 +87,7 @@ describe("compactSignature", () => {
 });
 
 describe("signed messages", () => {
-  test("ed25519 covers digest or body, secp256k1 the digest alone", () => {
+  test("ed25519 covers digest or body, secp256k1 the digest only", () => {
     const body = orderSigningBytes('{"symbol":"BTCUSD","note":"é"}');
     expect(body).toEqual(new Uint8Array(Buffer.from('{"symbol":"BTCUSD","note":"é"}', "utf8")));
     const digest = new Uint8Array(createHash("sha256").update(body).digest());
@@ -108,7 +108,7 @@ describe("session keys", () => {
     expect(parseSessionKey(`0x${text}`)?.bytes).toHaveLength(length);
   });
 
-  test("as DER: what OpenSSL writes of the same keys", () => {
+  test("as DER: equal to OpenSSL's", () => {
     const edwards = generateKeyPairSync("ed25519").publicKey;
     const { x = "" } = edwards.export({ format: "jwk" });
     const raw = Buffer.from(x, "base64url");
@@ -129,7 +129,7 @@ describe("session keys", () => {
     });
   });
 
-  test("any other text: refused, and the schema's pattern agrees", () => {
+  test("any other text: rejected, also by the schema's pattern", () => {
     const pattern = new RegExp(SESSION_KEY_PATTERN);
     const hexish = fc.string({
       unit: fc.constantFrom(..."0123456789abcdefABCDEFxXg"),

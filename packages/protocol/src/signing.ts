@@ -1,9 +1,9 @@
 /**
  * Order signatures: which bytes are signed, and how a signature is written down.
  *
- * In: the exact body of a request and the `X-Service-Sig` header. Out: the byte strings a
- * signature may cover, and the signature in one form per kind of key. Verifying is not done here,
- * and nothing here re-serialises a body: what was sent is what was signed.
+ * From the exact body of a request and its `X-Service-Sig` header to the byte strings that the signature
+ * may cover, and to the signature in one form per kind of key. A body is never serialised again: the
+ * bytes that were sent are the bytes that were signed. Verification is not here.
  */
 
 import { bytesFromHex, isHex, withoutHexPrefix } from "./hex.js";
@@ -22,7 +22,7 @@ export function orderSigningBytes(body: string): Uint8Array {
   return new TextEncoder().encode(body);
 }
 
-/** What a signature may cover: Ed25519 the digest or the body itself, secp256k1 the digest. */
+/** What a signature may cover: Ed25519 the digest or the body, secp256k1 the digest. */
 export function signedMessages(
   kind: KeyKind,
   body: Uint8Array,
@@ -31,7 +31,7 @@ export function signedMessages(
   return kind === "ed25519" ? [sha256OfBody, body] : [sha256OfBody];
 }
 
-/** The bytes of the header: hex by the rule above, otherwise base64 or base64url. */
+/** The bytes of the header: hex from `MIN_HEX_DIGITS` on, otherwise base64 or base64url. */
 export function decodeSignature(header: string): Uint8Array | undefined {
   if (header.length > MAX_HEADER_CHARACTERS) return undefined;
   const digits = withoutHexPrefix(header);
@@ -51,11 +51,11 @@ function bytesFromBase64(text: string): Uint8Array | undefined {
   return bytes;
 }
 
-/** A signature as 64 bytes for its kind of key, or undefined where it cannot be one. */
+/** A signature as 64 bytes for its kind of key; undefined if it cannot be one. */
 export function compactSignature(kind: KeyKind, signature: Uint8Array): Uint8Array | undefined {
   if (signature.length === 64) return signature;
   if (kind === "ed25519") return undefined;
-  // The recovery byte says nothing that the session's known key does not.
+  // The recovery byte adds nothing, because the session's key is known.
   if (signature.length === 65 && signature[0] !== 0x30) return signature.subarray(0, 64);
   return (
     compactFromDer(signature) ?? (signature.length === 65 ? signature.subarray(0, 64) : undefined)

@@ -20,13 +20,13 @@ const FRAMES: readonly ServerFrame[] = [
   },
 ];
 
-/** What a browser would hand to its decoder: an array of bytes, not a Buffer. */
+/** A Uint8Array, as in a browser, not a Buffer. */
 function decodeElsewhere(bytes: Uint8Array): unknown {
   return decode(new Uint8Array(bytes));
 }
 
 describe("frames", () => {
-  test.each(FRAMES)("$t: the same from @msgpack/msgpack and from here", (frame) => {
+  test.each(FRAMES)("$t: the same from both decoders", (frame) => {
     const bytes = encodeFrame(frame);
     expect(decodeElsewhere(bytes)).toEqual(frame);
     expect(decodeFrame(bytes)).toEqual(frame);
@@ -35,7 +35,7 @@ describe("frames", () => {
   test("any JSON payload: the same from @msgpack/msgpack", () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
-        // Decoders refuse or rename this key, rightly; no payload of ours has it.
+        // Decoders reject or rename this key; no payload has it.
         fc.pre(!text.includes("__proto__"));
         const frame: ServerFrame = { t: "x", d: JSON.parse(text) };
         expect(decodeElsewhere(encodeFrame(frame))).toEqual(frame);
@@ -44,7 +44,7 @@ describe("frames", () => {
     );
   });
 
-  test("packed sides: bin, byte for byte", () => {
+  test("packed sides: bin with the same bytes", () => {
     const bids = encodeSide([[650_000, 1_538]], "bid");
     const bytes = encodeFrame({ t: "book", s: "BTCUSD", d: { bids, asks: new Uint8Array(0) } });
     expect(decodeElsewhere(bytes)).toEqual({
@@ -85,7 +85,7 @@ describe("frames", () => {
     expect(first).toEqual(copy);
   });
 
-  test("what is no frame: refused", () => {
+  test("anything but a frame: rejected", () => {
     const packr = new Packr({ useRecords: false });
     for (const value of [1, "t", null, [], {}, { t: 1 }, { t: "a", s: 2 }]) {
       expect(() => decodeFrame(packr.pack(value)), JSON.stringify(value)).toThrow(FrameError);
@@ -97,7 +97,7 @@ describe("frames", () => {
     expect(() => decodeFrame(Uint8Array.of(...whole, 0))).toThrow(FrameError);
   });
 
-  test("any bytes: a frame or a refusal", () => {
+  test("any bytes: a frame or an error", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
         try {

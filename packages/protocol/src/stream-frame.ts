@@ -1,12 +1,12 @@
 /**
- * Server frames as MessagePack, so plain that any decoder reads them.
+ * Server frames as MessagePack that any decoder can read.
  *
- * Maps are maps (msgpackr's record extension would need msgpackr on the other end) and packed book
- * sides are `bin`. Numbers: whole ones of up to 32 bits as integers, all others, times and large
- * positions among them, as 64-bit floats, which hold every safe integer exactly. A 64-bit integer
- * would come out of some decoders as a BigInt. No extension type is ever written.
+ * Maps are maps (msgpackr's record extension needs msgpackr on the other end) and packed book sides are
+ * `bin`. Whole numbers of up to 32 bits are integers; all others, such as times and large seqs, are
+ * 64-bit floats, which represent every safe integer exactly. Some decoders return a BigInt for a 64-bit
+ * integer. No extension type is written.
  *
- * This module is a subpath of its own, so that whoever needs only schemas does not load msgpackr.
+ * This module is a separate entry of the package, so that the others do not load msgpackr.
  */
 
 import { Packr } from "msgpackr";
@@ -24,15 +24,15 @@ export class FrameError extends RangeError {
   override readonly name = "FrameError";
 }
 
-/** The bytes are the caller's to keep: they are not overwritten by the next frame. */
+/** The bytes belong to the caller; the next frame does not overwrite them. */
 export function encodeFrame(frame: ServerFrame): Uint8Array {
-  // Built anew, so that an absent subject is absent on the wire, not nil.
+  // A new object, so that an undefined subject is absent on the wire, not nil.
   return packr.pack(
     frame.s === undefined ? { t: frame.t, d: frame.d } : { t: frame.t, s: frame.s, d: frame.d },
   );
 }
 
-/** Refuses bytes that are not exactly one frame. */
+/** @throws FrameError for bytes that are not exactly one frame. */
 export function decodeFrame(bytes: Uint8Array): ServerFrame {
   const value: unknown = unpack(bytes);
   if (typeof value !== "object" || value === null) throw new FrameError("not a map");

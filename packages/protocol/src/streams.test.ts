@@ -12,7 +12,7 @@ describe("stream names", () => {
     ["orders", true, undefined],
     ["positions", true, undefined],
     ["deposits", true, undefined],
-  ])("%s: parses, formats back, and knows whether it is private", (text, isPrivate, subject) => {
+  ])("%s: parsed, formatted, private or not", (text, isPrivate, subject) => {
     const name = parseStreamName(text);
     if (name === undefined) throw new Error(`${text} was not parsed`);
     expect(formatStreamName(name)).toBe(text);
@@ -34,7 +34,7 @@ describe("stream names", () => {
     "constructor",
     "blocks.",
     " book.BTCUSD",
-  ])("%j: no such stream", (text) => {
+  ])("%j: not a stream", (text) => {
     expect(parseStreamName(text)).toBeUndefined();
   });
 });

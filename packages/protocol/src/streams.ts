@@ -5,16 +5,16 @@
  * Whether the symbol exists is not checked.
  */
 
-import { type Static, Type } from "typebox";
 import { RESOLUTIONS, type Resolution, SYMBOL_PATTERN } from "./symbol.js";
 
 /** Every answer and update of the server. */
-export const ServerFrame = Type.Object({
-  t: Type.String({ description: "The stream's first word, or ok, error, pong." }),
-  s: Type.Optional(Type.String({ description: "The rest of the stream's name." })),
-  d: Type.Unknown(),
-});
-export type ServerFrame = Static<typeof ServerFrame>;
+export interface ServerFrame {
+  /** The stream's first word, or `ok`, `error`, `pong`. */
+  readonly t: string;
+  /** The rest of the stream's name. */
+  readonly s?: string;
+  readonly d: unknown;
+}
 
 const MARKET_STREAMS = ["book", "trades", "ticker"] as const;
 const PRIVATE_STREAMS = ["preconfirms", "orders", "positions", "deposits"] as const;

@@ -25,7 +25,7 @@ describe("parseStrictJson", () => {
         try {
           strict = parseStrictJson(text);
         } catch (error) {
-          // The one thing a serialised value may break: an integer no double tells apart.
+          // The only rule that a serialised value may break: an integer beyond 2^53.
           expect(error).toMatchObject({ code: "number_not_exact" });
           return;
         }
@@ -35,7 +35,7 @@ describe("parseStrictJson", () => {
     );
   });
 
-  test("arbitrary text: a value or a refusal, never another error", () => {
+  test("arbitrary text: a value or an ApiError", () => {
     const characters = fc.constantFrom(...'{}[]",:\\ue+-.0159truefalsn \n_');
     fc.assert(
       fc.property(fc.string({ unit: characters, maxLength: 40 }), (text) => {
@@ -82,7 +82,7 @@ describe("parseStrictJson", () => {
     },
   );
 
-  test("a 64 KiB body of brackets: refused without exhausting the stack", () => {
+  test("a 64 KiB body of brackets: rejected without exhausting the stack", () => {
     expect(refusal("[".repeat(65_536)).code).toBe("malformed_json");
     expect(refusal("[".repeat(32_768) + "]".repeat(32_768)).code).toBe("malformed_json");
   });
@@ -149,7 +149,7 @@ describe("parseStrictJson: cost", () => {
     expect(parseStrictJson(text)).toEqual(JSON.parse(text));
   });
 
-  test("a refusal of a long key: repeats neither key nor path at length", () => {
+  test("an error about a long key: cuts key and path", () => {
     const key = "k".repeat(2_000);
     const open = `{"${key}":`;
     for (const text of [

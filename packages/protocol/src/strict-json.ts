@@ -1,12 +1,11 @@
 /**
- * JSON that means one thing only.
+ * JSON with one meaning for every parser.
  *
- * In: text from a client. Out: its value, or a refusal. `JSON.parse` keeps the last of two equal
- * keys, lets `__proto__` through and rounds 9007199254740993 to a neighbour; a signed order must
- * not depend on which parser read it. So three passes, each linear in the text: the bounds of
- * `json-bounds.ts`, the native parser, which proves the grammar, and a scan that refuses repeated
- * keys, keys that reach for a prototype, and numbers that a double would turn into another integer.
- * Values are never changed here.
+ * `JSON.parse` keeps the last of two equal keys, accepts `__proto__` and rounds 9007199254740993 to a
+ * neighbour; a signed order must not depend on the parser. So there are three passes, each linear in
+ * the text: the bounds of `json-bounds.ts`; the native parser, which checks the grammar; and a scan that
+ * rejects repeated keys, keys that reach a prototype, and numbers that a double would turn into another
+ * integer. Values are not changed.
  */
 
 import { ApiError } from "./error.js";
@@ -14,9 +13,9 @@ import { checkJsonBounds, type JsonBounds, REQUEST_BOUNDS } from "./json-bounds.
 import { shownText } from "./shown-text.js";
 
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
-/** Characters of a field's path in a refusal. */
+/** Maximum characters of a field's path in an error. */
 const SHOWN_PATH = 200;
-/** Every decimal of so many digits is a double that reads back as the same decimal. */
+/** Every decimal of this many digits reads back from a double as the same decimal. */
 const DISTINCT_DIGITS = 15;
 
 const TAB = 0x09;
@@ -54,8 +53,8 @@ export function parseStrictJson(text: string, bounds: JsonBounds = REQUEST_BOUND
 }
 
 /**
- * Walks text that is known to be valid JSON; only the rules above can fail. It stands on the way of
- * every order, so it looks at character codes and cuts out only what it compares.
+ * Scans text that is valid JSON; only the rules above can fail. It runs for every order, so it reads
+ * character codes and slices only what it compares.
  */
 class StrictScan {
   private position = 0;
@@ -139,7 +138,7 @@ class StrictScan {
       else if (code === LETTER_E || code === LETTER_SMALL_E) isPlain = false;
       else if (code !== POINT && code !== MINUS && code !== PLUS) break;
     }
-    // So few digits name one double each, so none of them can be read as another's integer.
+    // Literals with this few digits are distinct doubles, so none can be read as another integer.
     if (isPlain && digits <= DISTINCT_DIGITS) return;
     const literal = this.text.slice(start, this.position);
     if (literal.length <= this.numberCharacters && isExactlyReadable(literal)) return;
@@ -160,17 +159,17 @@ class StrictScan {
   }
 }
 
-/** False where reading the literal gives an integer, infinity or zero that it does not say. */
+/** False if reading the literal gives an integer, infinity or zero that it does not spell. */
 function isExactlyReadable(literal: string): boolean {
   const value = Number(literal);
   if (!Number.isInteger(value)) return Number.isFinite(value);
-  // A literal that says an integer below 2^53 is read as that integer; a fraction was rounded to it.
+  // An integer literal below 2^53 is read exactly; a fraction was rounded to the integer.
   return Number.isSafeInteger(value) && saysInteger(literal);
 }
 
-/** Whether the decimal has no digit but zeros behind its point, once the exponent has moved it. */
+/** Whether the decimal has only zeros after its point, with the exponent applied. */
 function saysInteger(literal: string): boolean {
-  /** Digits from the point to the last digit that is not zero; negative in front of the point. */
+  /** Digits from the point to the last digit that is not zero; negative before the point. */
   let places = Number.NEGATIVE_INFINITY;
   let fraction = 0;
   let isFraction = false;

@@ -43,7 +43,7 @@ describe("steps", () => {
     expect(fromSteps(-3, stepOf(0.1))).toBe(-0.3);
   });
 
-  test("toSteps: accepts exactly what lies less than a billionth of a step away", () => {
+  test("toSteps: accepts exactly what is less than a billionth of a step away", () => {
     fc.assert(
       fc.property(
         steps,
@@ -63,7 +63,7 @@ describe("steps", () => {
     );
   });
 
-  test("toSteps: float noise of honest arithmetic is forgiven", () => {
+  test("toSteps: accepts float noise", () => {
     expect(toSteps(0.1 + 0.2, stepOf(0.1))).toBe(3);
     expect(toSteps(0.1 * 650001, stepOf(0.1))).toBe(650001);
     expect(toSteps(1.1 * 3, stepOf(0.1))).toBe(33);
@@ -80,17 +80,17 @@ describe("steps", () => {
     [Number.POSITIVE_INFINITY, 0.1, "not_finite"],
     [Number.MAX_VALUE, 0.1, "out_of_range"],
     [1e16, 0.1, "out_of_range"],
-  ])("toSteps: %d on a step of %d is refused as %s", (value, size, rule) => {
+  ])("toSteps: %d on a step of %d is rejected as %s", (value, size, rule) => {
     expect(() => toSteps(value, stepOf(size))).toThrow(expect.objectContaining({ rule }));
   });
 
-  test("stepOf: refuses what is not a usable step", () => {
+  test("stepOf: rejects an unusable step", () => {
     for (const size of [0, -0.1, Number.NaN, Number.POSITIVE_INFINITY, 1e-30, 1e300]) {
       expect(() => stepOf(size)).toThrow(NotInUnits);
     }
   });
 
-  test("fromSteps: refuses a product that no double holds exactly", () => {
+  test("fromSteps: rejects a product that is not an exact double", () => {
     expect(() => fromSteps(MAX, stepOf(25))).toThrow(NotInUnits);
     expect(() => fromSteps(0.5, stepOf(1))).toThrow(NotInUnits);
   });
@@ -130,7 +130,7 @@ describe("micros", () => {
     expect(() => toMicrosFloor(Number.NaN)).toThrow(NotInUnits);
   });
 
-  test("microsPerTickLot: one micro for the default markets, a refusal below one", () => {
+  test("microsPerTickLot: one micro for the default markets, an error below one", () => {
     expect(microsPerTickLot(stepOf(0.1), stepOf(0.00001))).toBe(1);
     expect(microsPerTickLot(stepOf(0.01), stepOf(0.0001))).toBe(1);
     expect(microsPerTickLot(stepOf(0.5), stepOf(0.001))).toBe(500);

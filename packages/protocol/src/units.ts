@@ -2,10 +2,10 @@
  * Units: JSON numbers on the wire, safe integers inside.
  *
  * A price becomes ticks, a size lots, money micro-dollars (millionths of a dollar), and back.
- * Every conversion is exact or refuses by throwing `NotInUnits`; none rounds in silence. The one
- * tolerance is float noise: a price less than a billionth of a tick away from a tick is that tick,
- * because 3 × 0.1 is what an honest client may send. Margin is floored to a micro, as the contract
- * states. The way back gives the shortest decimal: 650001 ticks of 0.1 read 65000.1.
+ * Every conversion is exact or throws `NotInUnits`. The only tolerance is float noise: a price less than
+ * a billionth of a tick away from a tick is that tick, because a client may send 3 × 0.1. Margin is
+ * floored to a micro, as the contract states. The conversion back gives the shortest decimal: 650001
+ * ticks of 0.1 are 65000.1.
  */
 
 import { alignDecimals, decimalOf, powerOfTen } from "./decimal.js";
@@ -46,13 +46,13 @@ export function stepOf(size: number): Step {
   return { size, multiplier: Number(multiplier), divisor: Number(powerOfTen(places)) };
 }
 
-/** Price or size to whole steps; refuses what lies a billionth of a step or more off. */
+/** Price or size to whole steps; throws if it is a billionth of a step or more off. */
 export function toSteps(value: number, step: Step): number {
   if (!Number.isFinite(value)) throw new NotInUnits("not_finite", `${value} is not a number`);
   if (value <= 0) throw new NotInUnits("not_positive", `${value} must be above zero`);
   const guess = Math.round(value / step.size);
   const product = guess * step.multiplier;
-  // The common case: the number is exactly the double that prints as this many steps.
+  // The common case: the number is exactly the double of this many steps.
   if (guess > 0 && Number.isSafeInteger(product) && product / step.divisor === value) return guess;
   return toStepsThroughNoise(value, step);
 }
@@ -97,7 +97,7 @@ export function fromMicros(micros: number): number {
   return micros / MICROS_PER_DOLLAR;
 }
 
-/** What one lot at one tick costs: tick × lot must be a whole number of micros. */
+/** The cost of one lot at one tick; tick × lot must be a whole number of micros. */
 export function microsPerTickLot(tick: Step, lot: Step): number {
   const numerator = BigInt(tick.multiplier) * BigInt(lot.multiplier) * BigInt(MICROS_PER_DOLLAR);
   const denominator = BigInt(tick.divisor) * BigInt(lot.divisor);

@@ -1,7 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { hexFromBytes } from "@perpgate/protocol/hex";
-import { rootFromPath } from "@perpgate/protocol/merkle-path";
+import { hexFromBytes, rootFromPath } from "@perpgate/protocol/core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { DEFAULT_PARAMETERS, venueConfigOf } from "./listing/venue-config.js";
 import {

@@ -7,8 +7,13 @@ import {
   termsOf,
   tronAddressOf,
 } from "@perpgate/bridge";
-import { type BridgeInfo, bytesFromHex, type Chain, type VoteScope } from "@perpgate/protocol";
-import { checksumAddress } from "@perpgate/protocol/ethereum-address";
+import {
+  type BridgeInfo,
+  bytesFromHex,
+  type Chain,
+  checksumAddress,
+  type VoteScope,
+} from "@perpgate/protocol";
 import type { AttestorHistory } from "@perpgate/venue";
 
 /** What the venue adds to its configuration as it runs. */

@@ -1,6 +1,6 @@
 /** Parsers of option values and arguments. `name` is how the caller knows the value: `--price`. */
 
-import { SYMBOL_PATTERN } from "@perpgate/protocol/symbol";
+import { SYMBOL_PATTERN } from "@perpgate/protocol/core";
 import { UsageError } from "./start-error.js";
 
 const SYMBOL = new RegExp(SYMBOL_PATTERN);

@@ -1,6 +1,6 @@
 /** Follows a stream by its name; each frame becomes data for programs and a line for people. */
 
-import { formatStreamName, type StreamName } from "@perpgate/protocol/streams";
+import { formatStreamName, type StreamName } from "@perpgate/protocol/core";
 import type {
   Block,
   Candle,

@@ -1,6 +1,6 @@
 /** `perpgate watch`: any streams, one line per frame, until Ctrl-C or `--count` frames. */
 
-import { isPrivateStream, parseStreamName, type StreamName } from "@perpgate/protocol/streams";
+import { isPrivateStream, parseStreamName, type StreamName } from "@perpgate/protocol/core";
 import type { StreamProblem } from "@perpgate/sdk";
 import { printable } from "../cli/printable.js";
 import { UsageError } from "../cli/start-error.js";

@@ -1,6 +1,6 @@
 /** Own fills, newest first, by pages. */
 
-import type { Fill } from "@perpgate/protocol/fill";
+import type { Fill } from "@perpgate/protocol";
 import { formatFee, formatSigned } from "../format/numbers.js";
 import { formatDayAndClock } from "../format/times.js";
 import { useStore } from "../state/store.js";

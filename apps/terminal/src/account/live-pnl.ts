@@ -1,6 +1,6 @@
 /** PnL that moves with the mark between two frames of the positions stream. */
 
-import type { Position } from "@perpgate/protocol/position";
+import type { Position } from "@perpgate/protocol";
 import { useEffect, useState } from "react";
 import { useStore } from "../state/store.js";
 import { type Terminal, useTerminal } from "../terminal.js";

@@ -1,6 +1,6 @@
 /** Orders that rest in the book or wait for their trigger, newest first. */
 
-import type { Order } from "@perpgate/protocol/order";
+import type { Order } from "@perpgate/protocol";
 import { formatDollars } from "../format/numbers.js";
 import { formatDayAndClock } from "../format/times.js";
 import { useStore } from "../state/store.js";

@@ -1,6 +1,6 @@
 /** Open positions with live PnL, and a button that closes each at the market. */
 
-import type { Position } from "@perpgate/protocol/position";
+import type { Position } from "@perpgate/protocol";
 import { formatDollars, formatFixed, formatPercent, formatSigned } from "../format/numbers.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";

@@ -1,7 +1,6 @@
 /** A transfer by its hash and, where the venue watches chains, where to send it and from whom. */
 
-import type { BridgeInfo } from "@perpgate/protocol/bridge";
-import type { Chain, Token } from "@perpgate/protocol/deposit";
+import type { BridgeInfo, Chain, Token } from "@perpgate/protocol";
 import { type FormEvent, useState } from "react";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";

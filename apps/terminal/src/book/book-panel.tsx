@@ -1,6 +1,6 @@
 /** The order book: ladder with depth bars, spread between the sides, a step of price to choose. */
 
-import { fromSteps, toSteps } from "@perpgate/protocol/units";
+import { fromSteps, toSteps } from "@perpgate/protocol/core";
 import { useEffect, useRef, useState } from "react";
 import { digitsOfStep, formatFixed, NONE } from "../format/numbers.js";
 import { pickPrice } from "../order/order-form-state.js";

@@ -5,7 +5,7 @@
  * text beside it says the same to whoever cannot see it.
  */
 
-import { fromSteps } from "@perpgate/protocol/units";
+import { fromSteps } from "@perpgate/protocol/core";
 import { useEffect, useRef, useState } from "react";
 import { formatCompact, formatFixed } from "../format/numbers.js";
 import { useStore } from "../state/store.js";

@@ -6,7 +6,7 @@
  * stands in the page's foot instead.
  */
 
-import type { Candle } from "@perpgate/protocol/market-data";
+import type { Candle } from "@perpgate/protocol";
 import {
   CandlestickSeries,
   ColorType,

@@ -1,8 +1,7 @@
 /** The chart: candles with volume and the trader's own lines, or the depth of the book. */
 
-import type { Order } from "@perpgate/protocol/order";
-import type { Position } from "@perpgate/protocol/position";
-import { RESOLUTIONS, type Resolution } from "@perpgate/protocol/symbol";
+import type { Order, Position } from "@perpgate/protocol";
+import { RESOLUTIONS, type Resolution } from "@perpgate/protocol/core";
 import { useEffect, useRef, useState } from "react";
 import { DepthChart } from "../book/depth-chart.js";
 import { forgetFrame, onNextFrame } from "../state/frame.js";

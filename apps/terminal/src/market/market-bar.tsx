@@ -1,6 +1,6 @@
 /** The market that is shown: switcher, mark, index, change of the day, funding and its countdown. */
 
-import type { Ticker } from "@perpgate/protocol/market-data";
+import type { Ticker } from "@perpgate/protocol";
 import { type ReactNode, useEffect, useState } from "react";
 import { formatCompact, formatPercent, NONE } from "../format/numbers.js";
 import { formatCountdown } from "../format/times.js";

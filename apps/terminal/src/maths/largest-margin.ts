@@ -1,6 +1,6 @@
 /** The largest margin, in micros, that a wallet carries together with the taker fee on it. */
 
-import { mulDivCeil, mulDivFloor } from "@perpgate/protocol/integers";
+import { mulDivCeil, mulDivFloor } from "@perpgate/protocol/core";
 import { PPM } from "./market-units.js";
 import { MAX_NOTIONAL_MICROS } from "./order-preview.js";
 

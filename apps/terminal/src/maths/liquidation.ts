@@ -3,8 +3,7 @@
  * (docs/engine.md, "Account, position, order").
  */
 
-import { mulDivCeil } from "@perpgate/protocol/integers";
-import { type Holding, liquidationMark } from "@perpgate/protocol/liquidation-mark";
+import { type Holding, liquidationMark, mulDivCeil } from "@perpgate/protocol/core";
 import { type MarketUnits, PPM } from "./market-units.js";
 
 /** What a position of that notional must keep, in micros, rounded up once. */

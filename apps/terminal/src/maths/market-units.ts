@@ -5,8 +5,8 @@
  * is what the order does, to the micro where nothing moves in between.
  */
 
-import type { Market } from "@perpgate/protocol/market";
-import { microsPerTickLot, type Step, stepOf, toMicrosFloor } from "@perpgate/protocol/units";
+import type { Market } from "@perpgate/protocol";
+import { microsPerTickLot, type Step, stepOf, toMicrosFloor } from "@perpgate/protocol/core";
 
 export const PPM = 1_000_000;
 

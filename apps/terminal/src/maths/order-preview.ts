@@ -7,9 +7,8 @@
  * the mark there too. It knows neither the wallet nor the band: those refusals are the venue's.
  */
 
-import { divFloor } from "@perpgate/protocol/integers";
-import type { Holding } from "@perpgate/protocol/liquidation-mark";
-import type { OrderType } from "@perpgate/protocol/order";
+import type { OrderType } from "@perpgate/protocol";
+import { divFloor, type Holding } from "@perpgate/protocol/core";
 import { liquidationTicks } from "./liquidation.js";
 import type { MarketUnits } from "./market-units.js";
 import { applyFill, closableLots, type Direction } from "./position-maths.js";

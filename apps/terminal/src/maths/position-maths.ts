@@ -4,8 +4,7 @@
  * the wallet carries an order is another question.
  */
 
-import { divCeil, mulDivCeil, mulDivFloor } from "@perpgate/protocol/integers";
-import type { Holding } from "@perpgate/protocol/liquidation-mark";
+import { divCeil, type Holding, mulDivCeil, mulDivFloor } from "@perpgate/protocol/core";
 import { type MarketUnits, PPM } from "./market-units.js";
 
 export const NO_HOLDING: Holding = { lots: 0, costMicros: 0, marginMicros: 0 };

@@ -1,6 +1,6 @@
 /** The fields of the order form. */
 
-import { fromMicros, NotInUnits, toMicrosFloor, toSteps } from "@perpgate/protocol/units";
+import { fromMicros, NotInUnits, toMicrosFloor, toSteps } from "@perpgate/protocol/core";
 import { type CSSProperties, useEffect } from "react";
 import { formatAvailable } from "../format/numbers.js";
 import { largestMargin } from "../maths/largest-margin.js";

@@ -1,6 +1,6 @@
 /** What stands in the order form: text as it was typed, numbers only where a control gives one. */
 
-import type { OrderType, Side } from "@perpgate/protocol/order";
+import type { OrderType, Side } from "@perpgate/protocol";
 import { Store } from "../state/store.js";
 
 export interface OrderForm {

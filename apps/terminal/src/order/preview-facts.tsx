@@ -1,6 +1,6 @@
 /** What the order in the form would do, before it is sent. */
 
-import { fromMicros, fromSteps } from "@perpgate/protocol/units";
+import { fromMicros, fromSteps } from "@perpgate/protocol/core";
 import { formatDollars, formatFee, formatFixed, NONE } from "../format/numbers.js";
 import type { OrderPreview } from "../maths/order-preview.js";
 import type { MarketView } from "../venue/market-view.js";

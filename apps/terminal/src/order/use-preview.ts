@@ -3,9 +3,8 @@
  * changes, and for the book a few times a second: a number that flickers cannot be read.
  */
 
-import type { Holding } from "@perpgate/protocol/liquidation-mark";
-import type { Position } from "@perpgate/protocol/position";
-import { toMicrosFloor, toSteps } from "@perpgate/protocol/units";
+import type { Position } from "@perpgate/protocol";
+import { type Holding, toMicrosFloor, toSteps } from "@perpgate/protocol/core";
 import { useEffect, useState } from "react";
 import { Levels } from "../book/levels.js";
 import { type OrderPreview, previewOrder } from "../maths/order-preview.js";

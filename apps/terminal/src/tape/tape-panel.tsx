@@ -1,6 +1,6 @@
 /** The tape: trades as they happen, newest on top, coloured by the taker's side. */
 
-import type { Trade } from "@perpgate/protocol/market-data";
+import type { Trade } from "@perpgate/protocol";
 import { useEffect, useRef } from "react";
 import { formatFixed } from "../format/numbers.js";
 import { formatClock } from "../format/times.js";

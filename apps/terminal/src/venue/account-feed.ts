@@ -6,11 +6,7 @@
  * the streams says that something changed, at most a few times a second, and until they are there.
  */
 
-import type { Account } from "@perpgate/protocol/account";
-import type { Deposit } from "@perpgate/protocol/deposit";
-import type { Fill } from "@perpgate/protocol/fill";
-import type { Order } from "@perpgate/protocol/order";
-import type { Position } from "@perpgate/protocol/position";
+import type { Account, Deposit, Fill, Order, Position } from "@perpgate/protocol";
 import {
   type ClosedPosition,
   PerpgateError,

@@ -4,7 +4,7 @@
  * may be another by then.
  */
 
-import type { BridgeInfo } from "@perpgate/protocol/bridge";
+import type { BridgeInfo } from "@perpgate/protocol";
 import type { PerpgateClient } from "@perpgate/sdk";
 import { Store } from "../state/store.js";
 import { Refresher } from "./refresher.js";

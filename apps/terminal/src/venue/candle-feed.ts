@@ -5,8 +5,8 @@
  * never redraws a thousand old ones.
  */
 
-import type { Candle } from "@perpgate/protocol/market-data";
-import type { Resolution } from "@perpgate/protocol/symbol";
+import type { Candle } from "@perpgate/protocol";
+import type { Resolution } from "@perpgate/protocol/core";
 import type { PerpgateClient, Subscription } from "@perpgate/sdk";
 import { CandleList } from "./candle-list.js";
 

@@ -3,7 +3,7 @@
  * may come in any order and overlap.
  */
 
-import type { Candle } from "@perpgate/protocol/market-data";
+import type { Candle } from "@perpgate/protocol";
 
 export class CandleList {
   private candles: readonly Candle[] = [];

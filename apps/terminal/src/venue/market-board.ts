@@ -5,8 +5,7 @@
  * venue may have listed more.
  */
 
-import type { Market } from "@perpgate/protocol/market";
-import type { Ticker } from "@perpgate/protocol/market-data";
+import type { Market, Ticker } from "@perpgate/protocol";
 import type { PerpgateClient, Subscription } from "@perpgate/sdk";
 import { readPreference, writePreference } from "../state/preferences.js";
 import { Store } from "../state/store.js";

@@ -1,6 +1,6 @@
 /** A listed market with what the page derives from it once: integers and digits. */
 
-import type { Market } from "@perpgate/protocol/market";
+import type { Market } from "@perpgate/protocol";
 import { digitsOfStep, formatFixed } from "../format/numbers.js";
 import { type MarketUnits, unitsOfMarket } from "../maths/market-units.js";
 

@@ -6,8 +6,7 @@
  * answered, and they are under the block's hash.
  */
 
-import type { OrderType, Side } from "@perpgate/protocol/order";
-import type { PreconfirmAck } from "@perpgate/protocol/preconfirm";
+import type { OrderType, PreconfirmAck, Side } from "@perpgate/protocol";
 import {
   checkPreconfirm,
   type Market,

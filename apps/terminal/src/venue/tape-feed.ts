@@ -1,6 +1,6 @@
 /** The last trades of the shown market, newest first: history once, then the stream. */
 
-import type { Trade } from "@perpgate/protocol/market-data";
+import type { Trade } from "@perpgate/protocol";
 import type { PerpgateClient, Subscription } from "@perpgate/sdk";
 import { Store } from "../state/store.js";
 

@@ -3,8 +3,12 @@
  * Inside, an address is 40 lower-case hex digits and a hash 64, on every chain.
  */
 
-import { bytesFromHex, hexFromBytes, withoutHexPrefix } from "@perpgate/protocol";
-import { isChecksummedAddress } from "@perpgate/protocol/ethereum-address";
+import {
+  bytesFromHex,
+  hexFromBytes,
+  isChecksummedAddress,
+  withoutHexPrefix,
+} from "@perpgate/protocol";
 import { tronAddressBytes } from "./tron-address.js";
 
 export interface Dialect {

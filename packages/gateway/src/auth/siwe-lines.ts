@@ -6,7 +6,7 @@
  * for scheme and characters only; `siwe-grammar.ts` checks them completely, in another thread.
  */
 
-import { checksumAddress } from "@perpgate/protocol/ethereum-address";
+import { checksumAddress } from "@perpgate/protocol/core";
 import { millisecondsOf } from "./rfc3339.js";
 
 export interface FaultyLine {

@@ -4,12 +4,13 @@ import {
   ApiError,
   type AttestedDeposit,
   type Chain,
+  checksumAddress,
   type Deposit,
   type DepositBody,
+  isChecksummedAddress,
   type Token,
   withoutHexPrefix,
 } from "@perpgate/protocol";
-import { checksumAddress, isChecksummedAddress } from "@perpgate/protocol/ethereum-address";
 import type { Attestation } from "./attestation.js";
 import { sessionRefusal } from "./session-flow.js";
 import type { LiveSession, VenueLink } from "./venue-link.js";

@@ -1,13 +1,13 @@
 /**
- * An order's body to the venue's integers: prices in ticks, money in micro-dollars.
- *
- * What can be refused without looking at the venue's state is refused here, by the field it is about.
+ * Converts an order's body to the venue's integers: prices in ticks, money in micro-dollars. Rejects what
+ * is invalid in any state of the venue.
  */
 
 import {
   ApiError,
   fromMicros,
   fromSteps,
+  MAX_ORDER_NOTIONAL_MICROS,
   NotInUnits,
   type OrderType,
   type PlaceOrderBody,
@@ -20,8 +20,8 @@ import type { CommandOf } from "./venue-link.js";
 type PlaceOrder = CommandOf<"PlaceOrder">;
 
 const TYPES: Readonly<Record<OrderType, PlaceOrder["type"]>> = { market: 0, limit: 1, stop: 2 };
-/** margin × leverage at most, in dollars. */
-export const MAX_ORDER_NOTIONAL = 1_000_000_000;
+/** Maximum of margin × leverage, in dollars. */
+export const MAX_ORDER_NOTIONAL = fromMicros(MAX_ORDER_NOTIONAL_MICROS);
 
 export interface OrderOrigin {
   readonly stampMs: number;

@@ -1,8 +1,8 @@
 /**
- * What the engine refuses about an order, in the words and units of the wire.
+ * The API error of an order that the engine refused.
  *
- * The engine gives a reason and up to two integers; the rest of what a message needs (the mark, the
- * tiers, what the account holds) is read from the views at the same position of the log.
+ * The engine gives the code and up to two integers; the other values of the message (the mark, the
+ * tiers, the account's position) are read from the views at the same seq.
  */
 
 import {
@@ -11,18 +11,15 @@ import {
   type ErrorValues,
   fromMicros,
   fromSteps,
+  INDEX_STALE_MS,
+  NONCE_WINDOW,
   type PlaceOrderBody,
+  PRICE_RANGE_FACTOR,
 } from "@perpgate/protocol";
 import type { MarketUnits, Views } from "@perpgate/venue";
 import { MAX_ORDER_NOTIONAL } from "./order-command.js";
 import { sessionRefusal } from "./session-flow.js";
 import type { LiveSession, RefusedOutcome } from "./venue-link.js";
-
-/** Nonces that a session remembers. */
-const NONCES_REMEMBERED = 1_024;
-const MAX_INDEX_AGE_SECONDS = 10;
-/** A resting price stays within the mark divided and multiplied by this. */
-const PRICE_RANGE_FACTOR = 10;
 
 export interface RefusedOrder {
   readonly body: PlaceOrderBody;
@@ -43,7 +40,7 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
     case "nonce_too_old":
       return about("nonce", "nonce_too_old", {
         nonce: body.nonce,
-        remembered: NONCES_REMEMBERED,
+        remembered: NONCE_WINDOW,
         lowest: detail1,
       });
     case "unknown_symbol":
@@ -69,7 +66,7 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
     case "post_only_needs_limit":
       return new ApiError("post_only_needs_limit", {}, { field: "postOnly" });
     case "stale_index":
-      return about("symbol", "stale_index", { symbol, maxAgeSeconds: MAX_INDEX_AGE_SECONDS });
+      return about("symbol", "stale_index", { symbol, maxAgeSeconds: INDEX_STALE_MS / 1_000 });
     case "price_outside_band":
       return about("price", "price_outside_band", {
         price,

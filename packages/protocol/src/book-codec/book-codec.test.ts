@@ -17,7 +17,7 @@ function roundTrip(levels: readonly Level[], side: BookSide): void {
 }
 
 describe("encodeSide and decodeSide", () => {
-  test("any side: comes back as it was", () => {
+  test("any side: decodes to the same levels", () => {
     fc.assert(
       fc.property(fc.constantFrom<BookSide>("bid", "ask"), fc.gen(), (side, generate) => {
         roundTrip(generate(anySide, side), side);
@@ -81,7 +81,7 @@ describe("encodeSide and decodeSide", () => {
     expect(decodeSide(first, "bid")).toEqual(levels);
   });
 
-  test("levels out of order, off the integers or below zero: refused", () => {
+  test("levels out of order, not integers or below zero: rejected", () => {
     const wrong: [BookSide, Level[]][] = [
       [
         "ask",
@@ -129,7 +129,7 @@ describe("size", () => {
     });
   }
 
-  test("a delta of one level: no header to speak of", () => {
+  test("a delta of one level: hardly any header", () => {
     expect(encodeSide([[650_000, 0]], "bid").length).toBeLessThanOrEqual(5);
     expect(encodeSide([[650_000, 4_321]], "bid").length).toBeLessThanOrEqual(7);
   });
@@ -146,7 +146,7 @@ describe("decodeSide, hostile bytes", () => {
     }
   }
 
-  test("any bytes: a side or a refusal", () => {
+  test("any bytes: a side or an error", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.constantFrom("bid", "ask"), readsOrRefuses),
       { numRuns: 5_000 },
@@ -159,7 +159,7 @@ describe("decodeSide, hostile bytes", () => {
     }
   });
 
-  test("truncated, extended and changed sides: a side or a refusal, hardly a truncated side", () => {
+  test("truncated, extended and changed sides: a side or an error, rarely a truncated side", () => {
     const random = new Random(20_261_115);
     let truncated = 0;
     let accepted = 0;
@@ -177,7 +177,7 @@ describe("decodeSide, hostile bytes", () => {
     expect(accepted / truncated).toBeLessThan(0.01);
   });
 
-  test("a byte for no level: refused, an empty side has none", () => {
+  test("a byte without a level: rejected, an empty side has no bytes", () => {
     expect(() => decodeSide(Uint8Array.of(31), "ask")).toThrow(BookCodecError);
   });
 

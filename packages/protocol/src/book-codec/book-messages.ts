@@ -1,14 +1,14 @@
 /**
  * The payloads of `book.<symbol>`: a snapshot, then deltas. `bids` and `asks` are packed bytes, or
- * `[[price, size]…]` if the subscription asked for `plain`. What a socket delivers is unknown until
- * `readBookMessage` has looked at every field.
+ * `[[price, size]…]` if the subscription has the format `plain`. `readBookMessage` checks every field of
+ * an untrusted payload.
  */
 
 export type PlainLevel = readonly [price: number, size: number];
 export type BookSideData = Uint8Array | readonly PlainLevel[];
 
 interface BookChange {
-  /** The log position that the book reflects after this frame. */
+  /** The seq that the book reflects after this frame. */
   readonly seq: number;
   readonly time: number;
   readonly bids: BookSideData;
@@ -20,20 +20,20 @@ interface BookChange {
 export interface BookSnapshotMessage extends BookChange {
   readonly type: "snapshot";
   readonly block: number;
-  /** What a tick and a lot are worth: price = ticks × tick. */
+  /** price = ticks × tick, size = lots × lot. */
   readonly tick: number;
   readonly lot: number;
 }
 
 export interface BookDeltaMessage extends BookChange {
   readonly type: "delta";
-  /** The `seq` of the frame before this one. */
+  /** The `seq` of the previous frame. */
   readonly prev: number;
 }
 
 export type BookMessage = BookSnapshotMessage | BookDeltaMessage;
 
-/** The message if it has the shape of one; unknown fields are ignored, so that more may be added. */
+/** The message, or undefined if the payload is not one; unknown fields are ignored. */
 export function readBookMessage(payload: unknown): BookMessage | undefined {
   if (typeof payload !== "object" || payload === null) return undefined;
   const { type, seq, time, bids, asks, sum, prev, block, tick, lot } = fieldsOf(payload);

@@ -12,7 +12,7 @@ const TICK = stepOf(0.1);
 const LOT = stepOf(0.00001);
 type Format = "packed" | "plain";
 
-/** A venue's side of the stream, as plainly as can be: a map per side, sorted when asked. */
+/** The venue's end of the stream: a map per side, sorted when read. */
 class Publisher {
   private readonly lots = { bid: new Map<number, number>(), ask: new Map<number, number>() };
   private readonly checksum = new BookChecksum();
@@ -113,7 +113,7 @@ describe.each<Format>(["packed", "plain"])("BookMirror, %s", (format) => {
     expect(mirror.apply(delta)).toEqual({ kind: "resubscribe", reason: "gap" });
   });
 
-  test("a level that differs from the venue's: found by the sum", () => {
+  test("a level that differs from the venue's: detected by the sum", () => {
     const { publisher, mirror } = openBook(format);
     const delta = publisher.delta({ bid: [[649_999, 5]], ask: [] });
     const other = new Publisher(format).delta({ bid: [[649_999, 6]], ask: [] });
@@ -121,7 +121,7 @@ describe.each<Format>(["packed", "plain"])("BookMirror, %s", (format) => {
     expect(verdict).toEqual({ kind: "resubscribe", reason: "checksum_mismatch" });
   });
 
-  test("a snapshot in the middle: replaces the book and goes on from there", () => {
+  test("a snapshot in the middle: replaces the book and continues from there", () => {
     const { publisher, mirror } = openBook(format);
     publisher.delta({ bid: [[650_000, 0]], ask: [[650_001, 1]] });
     expect(mirror.apply(publisher.snapshot())).toEqual({ kind: "applied" });
@@ -133,7 +133,7 @@ describe.each<Format>(["packed", "plain"])("BookMirror, %s", (format) => {
 });
 
 describe("BookMirror", () => {
-  test("levels and prices: best first, as deep as asked", () => {
+  test("levels and prices: best first, to the given depth", () => {
     const { mirror, publisher } = openBook("packed");
     mirror.apply(publisher.delta({ bid: [[649_990, 7]], ask: [[650_011, 100_000]] }));
     expect(mirror.prices("bid")).toEqual([
@@ -149,7 +149,7 @@ describe("BookMirror", () => {
     expect(mirror.lotsAt("bid", 649_991)).toBe(0);
   });
 
-  test("copyLevels: fills what the arrays hold, best first, and says how much", () => {
+  test("copyLevels: fills the arrays, best first, and returns the count", () => {
     const { mirror, publisher } = openBook("packed");
     expect([mirror.tick, mirror.lot]).toEqual([0.1, 0.00001]);
     mirror.apply(publisher.delta({ bid: [[649_990, 7]], ask: [] }));
@@ -182,7 +182,7 @@ describe("BookMirror", () => {
     expect(new BookMirror().apply(delta)).toEqual({ kind: "awaiting_snapshot" });
   });
 
-  test("what is no book message: malformed, whatever it is", () => {
+  test("anything but a book message: malformed", () => {
     const { publisher } = openBook("packed");
     const good = publisher.snapshot();
     const wrong: unknown[] = [

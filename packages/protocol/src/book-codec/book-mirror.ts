@@ -1,10 +1,9 @@
 /**
- * A client's copy of a book, kept in step with its stream.
+ * A client's copy of a book, updated from its stream.
  *
- * In: the payloads of `book.<symbol>`, packed or plain, as they came off the socket. Out: after each
- * one either a book equal to the venue's, proven by its checksum, or the reason to subscribe again.
- * After such a reason the mirror shows nothing and waits for a snapshot: a trader is better off with
- * no book than with a wrong one.
+ * `apply` takes the payloads of `book.<symbol>`, packed or plain. After each one the copy either equals
+ * the venue's book, verified by its checksum, or is empty until the next snapshot, and the verdict has
+ * the reason to subscribe again. No book is better for a trader than a wrong one.
  */
 
 import { fromSteps, NotInUnits, type Step, stepOf, toSteps } from "../units.js";
@@ -15,16 +14,16 @@ import { BookCodecError, type BookSide, type Level } from "./layout.js";
 import { SortedSide } from "./sorted-side.js";
 
 export type ResubscribeReason =
-  /** Not a book message, or sides that cannot be read. */
+  /** Not a book message, or sides that cannot be decoded. */
   | "malformed"
-  /** A delta that does not follow the last frame: something was missed. */
+  /** A delta that does not follow the last frame: one was missed. */
   | "gap"
-  /** All frames came, and yet the books differ. */
+  /** No frame was missed, and the books still differ. */
   | "checksum_mismatch";
 
 export type MirrorVerdict =
   | { readonly kind: "applied" }
-  /** A delta before the first snapshot, or after a reason was given: to be passed over. */
+  /** A delta before a snapshot: to be ignored. */
   | { readonly kind: "awaiting_snapshot" }
   | { readonly kind: "resubscribe"; readonly reason: ResubscribeReason };
 
@@ -40,17 +39,17 @@ export class BookMirror {
   private readonly sides = { bid: new SortedSide("bid"), ask: new SortedSide("ask") };
   private readonly checksum = new BookChecksum();
   private units: Units | undefined;
-  private position = 0;
+  private lastSeq = 0;
   private updatedAt = 0;
 
-  /** Whether there is a book to look at. */
+  /** Whether there is a verified book. */
   get live(): boolean {
     return this.units !== undefined;
   }
 
-  /** The log position the book reflects; 0 without one. */
+  /** The seq that the book reflects; 0 without a book. */
   get seq(): number {
-    return this.position;
+    return this.lastSeq;
   }
 
   /** When the venue made the last frame that was applied. */
@@ -62,32 +61,32 @@ export class BookMirror {
     return this.checksum.value;
   }
 
-  /** What a tick is worth in dollars; 0 without a book. */
+  /** Dollars per tick; 0 without a book. */
   get tick(): number {
     return this.units?.tick.size ?? 0;
   }
 
-  /** What a lot is in units of base; 0 without a book. */
+  /** Units of base per lot; 0 without a book. */
   get lot(): number {
     return this.units?.lot.size ?? 0;
   }
 
-  /** How many levels a side has. */
+  /** Number of levels of a side. */
   depth(side: BookSide): number {
     return this.sides[side].size;
   }
 
   apply(payload: unknown): MirrorVerdict {
     const message = readBookMessage(payload);
-    if (message === undefined) return this.giveUp("malformed");
+    if (message === undefined) return this.reject("malformed");
     if (message.type === "delta") {
       if (this.units === undefined) return AWAITING_SNAPSHOT;
-      if (message.prev !== this.position || message.seq <= message.prev) return this.giveUp("gap");
+      if (message.prev !== this.lastSeq || message.seq <= message.prev) return this.reject("gap");
       return this.change(message, this.units);
     }
-    this.forget();
+    this.clear();
     const units = unitsOf(message.tick, message.lot);
-    return units === undefined ? this.giveUp("malformed") : this.change(message, units);
+    return units === undefined ? this.reject("malformed") : this.change(message, units);
   }
 
   /** Levels in ticks and lots, best first. */
@@ -106,8 +105,8 @@ export class BookMirror {
   }
 
   /**
-   * Writes the best levels in ticks and lots into the caller's arrays, as many as fit, and answers
-   * how many: for a page that draws sixty times a second and would rather not make garbage.
+   * Writes the best levels in ticks and lots into the caller's arrays, as many as fit, and returns
+   * the count. Allocates nothing: meant for a page that draws sixty times per second.
    */
   copyLevels(side: BookSide, ticks: Float64Array, lots: Float64Array): number {
     return this.sides[side].copyTo(ticks, lots);
@@ -117,49 +116,49 @@ export class BookMirror {
     return this.sides[side].lotsAt(tick);
   }
 
-  /** Both sides are read before either changes, so that a frame is applied whole or not at all. */
+  /** Decodes both sides before it changes either, so a frame is applied entirely or not at all. */
   private change(message: BookMessage, units: Units): MirrorVerdict {
     const bids = readSide(message.bids, "bid", units);
     const asks = readSide(message.asks, "ask", units);
-    if (bids === undefined || asks === undefined) return this.giveUp("malformed");
+    if (bids === undefined || asks === undefined) return this.reject("malformed");
     this.setAll("bid", bids);
     this.setAll("ask", asks);
-    if (this.checksum.value !== message.sum) return this.giveUp("checksum_mismatch");
+    if (this.checksum.value !== message.sum) return this.reject("checksum_mismatch");
     this.units = units;
-    this.position = message.seq;
+    this.lastSeq = message.seq;
     this.updatedAt = message.time;
     return APPLIED;
   }
 
   private setAll(side: BookSide, levels: readonly Level[]): void {
-    // From the outside in, so that a snapshot only ever appends.
+    // From the worst price to the best, so that a snapshot only appends.
     for (let i = levels.length - 1; i >= 0; i--) {
       const [tick, lots] = levels[i]!;
       this.checksum.set(side, tick, this.sides[side].set(tick, lots), lots);
     }
   }
 
-  private giveUp(reason: ResubscribeReason): MirrorVerdict {
-    this.forget();
+  private reject(reason: ResubscribeReason): MirrorVerdict {
+    this.clear();
     return { kind: "resubscribe", reason };
   }
 
-  private forget(): void {
+  private clear(): void {
     this.sides.bid.clear();
     this.sides.ask.clear();
     this.checksum.clear();
     this.units = undefined;
-    this.position = 0;
+    this.lastSeq = 0;
     this.updatedAt = 0;
   }
 }
 
 function unitsOf(tick: number, lot: number): Units | undefined {
-  return unlessRefused(() => ({ tick: stepOf(tick), lot: stepOf(lot) }));
+  return unlessInvalid(() => ({ tick: stepOf(tick), lot: stepOf(lot) }));
 }
 
 function readSide(data: BookSideData, side: BookSide, units: Units): readonly Level[] | undefined {
-  return unlessRefused(() => {
+  return unlessInvalid(() => {
     if (data instanceof Uint8Array) return decodeSide(data, side);
     return data.map(([price, size]): Level => {
       return [toSteps(price, units.tick), size === 0 ? 0 : toSteps(size, units.lot)];
@@ -167,8 +166,8 @@ function readSide(data: BookSideData, side: BookSide, units: Units): readonly Le
   });
 }
 
-/** Numbers that are no ticks or lots, and bytes that are no side, are answers here; bugs are not. */
-function unlessRefused<T>(read: () => T): T | undefined {
+/** Undefined for numbers that are not ticks or lots and bytes that are not a side. */
+function unlessInvalid<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {

@@ -50,7 +50,7 @@ describe("mix32", () => {
     );
   });
 
-  test("what lies above 2^32: counts, in ticks and in lots", () => {
+  test("bits above 2^32: count, in ticks and in lots", () => {
     expect(mix32("bid", 5, 7)).not.toBe(mix32("bid", 5 + 2 ** 32, 7));
     expect(mix32("bid", 5, 7)).not.toBe(mix32("bid", 5, 7 + 2 ** 32));
     expect(mix32("bid", 5 + 2 ** 32, 7)).not.toBe(mix32("bid", 5, 7 + 2 ** 32));
@@ -92,7 +92,7 @@ describe("mix32", () => {
 });
 
 describe("BookChecksum", () => {
-  test("kept up through changes: the sum over the levels that are left", () => {
+  test("after changes: the sum over the remaining levels", () => {
     const random = new Random(7);
     const checksum = new BookChecksum();
     const book = new Map<number, number>();

@@ -1,10 +1,9 @@
 /**
  * The checksum of a whole book: Σ mix32(side, tick, lots) mod 2^32 over its levels.
  *
- * A sum does not care for order, so it is kept up by what changes: the old level's term leaves, the
- * new one's enters, and both ends of a stream compare one number. It finds a book that went out of
- * step by accident (missed, repeated or misapplied levels); it is no proof against someone who
- * chooses levels to deceive.
+ * A sum does not depend on order, so a change of a level subtracts the old term and adds the new one,
+ * and both ends of a stream compare one number. It detects accidents (missed, repeated or misapplied
+ * levels), not an attacker who chooses levels to collide.
  *
  * `mix32` takes four 32-bit words, each xored into the hash and scrambled by a bijection of 32 bits
  * (two multiplications and three xor-shifts, constants of the `lowbias32` family). So two sizes below
@@ -18,7 +17,7 @@ const BID_SEED = 0x9e37_79b9;
 const ASK_SEED = 0x85eb_ca6b;
 const TWO_TO_32 = 2 ** 32;
 
-/** Ticks and lots are safe integers; above 32 bits, the rest is a word of its own. */
+/** Ticks and lots are safe integers; the bits above 32 are a separate word. */
 export function mix32(side: BookSide, tick: number, lots: number): number {
   let hash = side === "bid" ? BID_SEED : ASK_SEED;
   hash = scramble(hash ^ Math.floor(tick / TWO_TO_32));

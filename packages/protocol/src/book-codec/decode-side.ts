@@ -1,11 +1,10 @@
 /**
- * Packed bytes to one side of a book, best price first: the strict reader.
+ * Packed bytes to one side of a book, best price first.
  *
- * Whatever the bytes, it ends and reads none beyond them: a level takes at least a 132nd part off
- * the state, which only bytes refill. What it gives is a side that a book can hold, ticks in order
- * and sizes exact, and the bytes were used up to the last; anything else throws `BookCodecError`.
- * There is no checksum in the bytes: a changed bit may well read as another size. The frame's `sum`
- * covers the whole book, and finds that.
+ * Terminates for any bytes and reads none beyond them: a level reduces the state by at least 1/132, and
+ * only bytes refill it. The result has ticks in order and exact sizes, and uses all bytes; anything
+ * else throws `BookCodecError`. The bytes have no checksum, so a changed bit may decode as another
+ * size; the frame's `sum` over the whole book detects that.
  */
 
 import {
@@ -113,7 +112,7 @@ class SideDecoder {
   }
 }
 
-/** Decoding is synchronous and keeps nothing between calls, so one set of tables serves all. */
+/** Decoding is synchronous and keeps no state between calls, so all calls share the tables. */
 const decoder = new SideDecoder();
 
 export function decodeSide(bytes: Uint8Array, side: BookSide): Level[] {

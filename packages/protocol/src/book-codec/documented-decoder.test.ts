@@ -1,6 +1,6 @@
 /**
- * docs/streams.md promises a decoder to paste and a checksum to compute. What is tested here is that
- * very text: it is cut out of the page, run, and compared with the package on thousands of books.
+ * Runs the decoder and the checksum that docs/streams.md prints, cut out of the page, and compares them
+ * with the package on thousands of books.
  */
 
 import { readFileSync } from "node:fs";

@@ -1,10 +1,10 @@
 /**
  * One side of a book, best price first, to packed bytes.
  *
- * In: levels with strictly worsening ticks. Out: bytes that `decodeSide` and the decoder in
- * docs/streams.md turn back into the same levels; no level gives no byte. Two passes: the first
- * walks the levels in order, as the decoder will, and notes each bit with the odds it had; the
- * second feeds the notes backwards into the coder (rANS), because what goes in last comes out first.
+ * Takes levels with strictly worsening ticks; `decodeSide` and the decoder in docs/streams.md restore
+ * them. No levels give no bytes. The first pass walks the levels in the decoder's order and notes each
+ * bit with its odds; the second feeds the notes backwards into the coder (rANS), whose output is
+ * last in, first out.
  */
 
 import {
@@ -30,7 +30,7 @@ import {
 import { Odds } from "./odds.js";
 import { chooseForm, fewestZeros, type SizeForm } from "./size-form.js";
 
-/** The most notes one level makes: 3 flags, a form, two numbers of 6 + 3 bits and 4 raw chunks. */
+/** Maximum number of notes per level: 3 flags, a form, two numbers of 6 + 3 bits and 4 raw chunks. */
 const NOTES_PER_LEVEL = 34;
 /** A note is start and width of the bit's share of the odds, 12 bits each, or a raw chunk. */
 const RAW_NOTE = 1 << 24;
@@ -166,7 +166,7 @@ function isLevel(tick: number, lots: number): boolean {
   return Number.isSafeInteger(tick) && tick > 0 && Number.isSafeInteger(lots) && lots >= 0;
 }
 
-/** Encoding is synchronous and keeps nothing between calls, so one set of tables serves all. */
+/** Encoding is synchronous and keeps no state between calls, so all calls share the tables. */
 const encoder = new SideEncoder();
 
 export function encodeSide(levels: readonly Level[], side: BookSide): Uint8Array {

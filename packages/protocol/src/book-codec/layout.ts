@@ -1,7 +1,7 @@
 /**
  * What the encoder and the decoder of a book side must agree on: the coder's constants and which
- * context each bit belongs to. docs/streams.md states the same for whoever writes a decoder, and
- * docs/adr/0030-book-packing.md says why it is this and not something else.
+ * context each bit belongs to. docs/streams.md specifies the format for other decoders, and
+ * docs/adr/0030-book-packing.md has the reasons.
  */
 
 export type BookSide = "bid" | "ask";
@@ -15,8 +15,8 @@ export const ODDS_ONE = 1 << ODDS_BITS;
 export const EVEN_ODDS = ODDS_ONE / 2;
 
 /**
- * The n-th visit moves a context's odds by 1/(n + 1) of the way to the bit it saw, from the 31st on
- * by 1/32. That keeps them within 31…4065 without a clamp: from 2048, even a run of equal bits only
+ * The n-th visit moves a context's odds by 1/(n + 1) of the distance to the bit that it saw, from the
+ * 31st on by 1/32. That keeps them within 31…4065 without a clamp: from 2048, even a run of equal bits only
  * reaches 2048/(n + 1), and a step of 1/32 rounds to nothing below 32.
  */
 export const FIRST_PACE = 2;
@@ -26,12 +26,12 @@ export const LAST_PACE = 1 << LAST_PACE_BITS;
 /** The state stays in [2^23, 2^31) while there are bytes: it fits 32 bits in any language. */
 export const STATE_FLOOR = 2 ** 23;
 /**
- * What the state is before the first symbol is put in, and must be after the last is taken out. Of
+ * The state before the first symbol is encoded and after the last is decoded. Of
  * truncated sides, 1 in 300 ends in this one by accident, where 1 in 20 would end in 1; and since no
  * odds are below 31, it lengthens a side by little more: 0.4 % of real deltas' bytes.
  */
 export const EMPTY_STATE = 31;
-/** Bits that nobody can predict pass through in chunks of up to this many. */
+/** Unpredictable bits are encoded in chunks of up to this many. */
 export const RAW_CHUNK = 16;
 
 /** A number is its width in a tree of 6 bits, then 3 predicted bits, then raw ones. */
@@ -39,7 +39,7 @@ export const WIDTHS = 64;
 /** Below this, the value so far says which context predicts the next bit. */
 export const PREDICTED = 8;
 
-/** 31 shapes of a size beside plain lots: 2 × decimal zeros, + 1 if it is an amount of money. */
+/** Plain lots and 31 other forms of a size: 2 × decimal zeros, + 1 if it is an amount of money. */
 export const FORMS = 32;
 export const MAX_ZEROS = FORMS / 2 - 1;
 
@@ -48,12 +48,12 @@ export const CONTEXT_SHAPED = 1;
 export const CONTEXT_FORM = 32;
 export const CONTEXT_FIRST_TICK = 512;
 export const CONTEXT_GAP = 1024;
-/** The first of `FORMS` blocks of 512: numbers of different shapes are unlike each other. */
+/** The first of `FORMS` blocks of 512: numbers of different forms have different distributions. */
 export const CONTEXT_SIZE = 1536;
 export const CONTEXTS_PER_NUMBER = 512;
 export const CONTEXTS = CONTEXT_SIZE + FORMS * CONTEXTS_PER_NUMBER;
 
-/** A side with more levels than this is refused by both ends: no book comes near it. */
+/** Both ends reject a side with more levels; no book comes near it. */
 export const MAX_LEVELS = 2 ** 20;
 
 /** 10^0 … 10^15, all exact. */

@@ -1,18 +1,18 @@
 /**
- * The shape in which a size takes the fewest bits.
+ * The form in which a size takes the fewest bits.
  *
- * Traders like round numbers, and a size is round in one of two ways: in lots (2.5 coins), or in
- * money, since an order's size is its margin × leverage divided by the price. So a size is sent as
+ * Traders prefer round numbers, and a size is round in lots (2.5 coins) or in money, since an order's
+ * size is its margin × leverage divided by the price. So a size is sent as
  * `mantissa × 10^zeros`, either of lots, or of tick × lot, to be divided by the level's tick and
- * rounded down. Which shape is used is the encoder's choice alone; the decoder follows any.
+ * rounded down. The encoder chooses the form; the decoder accepts any.
  */
 
 import { type Level, MAX_ZEROS, POWERS_OF_TEN } from "./layout.js";
 
-/** Money is worth naming only where it shortens the number by at least this factor (six bits). */
+/** The money form is used only if it shortens the number by at least this factor (six bits). */
 const MONEY_WORTHWHILE = 64;
-/** One number in ten ends in 0 by chance; above this share, a single zero is a habit. */
-const HABIT_OF_TENS = 0.25;
+/** One number in ten ends in 0 by chance; above this share, a single zero is split off too. */
+const TENS_SHARE = 0.25;
 
 export interface SizeForm {
   mantissa: number;
@@ -20,11 +20,11 @@ export interface SizeForm {
   money: boolean;
 }
 
-/** How many decimal zeros a size needs at least before they are split off, in this side. */
+/** Minimum number of decimal zeros that are split off in this side. */
 export function fewestZeros(levels: readonly Level[]): number {
   let tens = 0;
   for (const level of levels) if (level[1] % 10 === 0 && level[1] > 0) tens++;
-  return tens > levels.length * HABIT_OF_TENS ? 1 : 2;
+  return tens > levels.length * TENS_SHARE ? 1 : 2;
 }
 
 /** Fills `form`, which the caller reuses: this runs for every level of every snapshot. */

@@ -1,6 +1,6 @@
 /**
- * One side of a mirrored book in order of price. The best level stands last: most changes are near
- * the best price, and there an insertion moves the fewest others.
+ * One side of a mirrored book in order of price. The best level is last: most changes are near the best
+ * price, and an insertion there moves the fewest others.
  */
 
 import type { BookSide, Level } from "./layout.js";
@@ -8,7 +8,7 @@ import type { BookSide, Level } from "./layout.js";
 export class SortedSide {
   private ticks: number[] = [];
   private lots: number[] = [];
-  /** Multiplied with it, ticks rise toward the best price on either side. */
+  /** Multiplied by it, ticks rise toward the best price on either side. */
   private readonly direction: 1 | -1;
 
   constructor(side: BookSide) {
@@ -19,7 +19,7 @@ export class SortedSide {
     return this.ticks.length;
   }
 
-  /** Sets a level, 0 lots removing it, and gives the lots that were there before. */
+  /** Sets a level, or removes it for 0 lots; returns the lots before. */
   set(tick: number, lots: number): number {
     const at = this.find(tick);
     const known = this.ticks[at] === tick;
@@ -45,7 +45,7 @@ export class SortedSide {
     return result;
   }
 
-  /** Writes the best levels into the two arrays, best first, and answers how many. */
+  /** Writes the best levels into the two arrays, best first; returns the count. */
   copyTo(ticks: Float64Array, lots: Float64Array): number {
     const count = Math.min(this.ticks.length, ticks.length, lots.length);
     for (let i = 0, at = this.ticks.length - 1; i < count; i++, at--) {
@@ -60,7 +60,7 @@ export class SortedSide {
     this.lots = [];
   }
 
-  /** The first place whose level is not worse than `tick`. */
+  /** The first index whose level is not worse than `tick`. */
   private find(tick: number): number {
     let low = 0;
     let high = this.ticks.length;

@@ -1,8 +1,8 @@
 /**
  * A real book, rebuilt from order-by-order events: Bitstamp BTC/USD of 2015-05-01, in ticks of 0.01
- * and lots of 0.00001 BTC. In: the text of `orders.csv` (see the vectors' SOURCE.md; it is not part
- * of this repository). Out: the book at the end of the capture; and all orders of the five hours as
- * if none had left, because a capture that begins with an empty book never grows deep.
+ * and lots of 0.00001 BTC, from the text of `orders.csv` (see the vectors' SOURCE.md; it is not part of
+ * this repository). Gives the book at the end of the capture, and a deeper one of all orders of the five
+ * hours as if none had ended, because a capture that starts with an empty book stays shallow.
  */
 
 import type { BookSide, Level } from "../book-codec/index.js";

@@ -1,10 +1,10 @@
 /**
- * Books to measure the packing on: what real order books look like, one habit of the market each.
+ * Books to measure the packing on, each with one property of real order books.
  *
- * All are seeded and give 1,500 levels a side in ticks and lots, best price first. Sizes reach over
- * at least three orders of magnitude, log-normally unless said otherwise; gaps between held prices
- * are exponential and widen away from the touch. The units are those of the venue's own markets
- * (BTCUSD: tick 0.1, lot 0.00001) unless said otherwise.
+ * All are seeded and have 1,500 levels per side in ticks and lots, best price first. Sizes cover at
+ * least three orders of magnitude, log-normally unless stated otherwise; gaps between prices are
+ * exponential and widen away from the touch. The units are those of the venue's own markets
+ * (BTCUSD: tick 0.1, lot 0.00001) unless stated otherwise.
  */
 
 import type { BookSide, Level } from "../book-codec/index.js";
@@ -133,8 +133,8 @@ function sampleSide(random: Random, market: Market, side: BookSide): Level[] {
 }
 
 /**
- * What changes in a book within one frame's time: `count` levels of a side, mostly near the touch, a
- * third of them gone and the others with a size that another level of the book has.
+ * The changes of a book within one frame: `count` levels of a side, mostly near the touch, a third of
+ * them removed and the others with the size of another level of the book.
  */
 export function sampleDelta(levels: readonly Level[], count: number, random: Random): Level[] {
   const chosen = new Set<number>();

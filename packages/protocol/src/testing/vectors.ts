@@ -1,12 +1,12 @@
 /**
  * Public test vectors, from the folder that `PERPGATE_VECTORS` names; they are not committed. Without
- * it a suite is skipped and says so; `REQUIRE_VECTORS=1`, which continuous integration sets where it
- * has them, makes that a failure instead.
+ * it a suite is reported as skipped, or fails if `REQUIRE_VECTORS=1` is set, as in continuous
+ * integration.
  */
 
 import { test } from "vitest";
 
-/** Runs the suite with the path of the vectors of that name; whoever has a disk reads them. */
+/** Runs the suite with the folder of the vectors of that name. */
 export function withVectors(name: string, suite: (folder: string) => void): void {
   const { PERPGATE_VECTORS: all, REQUIRE_VECTORS: required } = process.env;
   if (all !== undefined) {

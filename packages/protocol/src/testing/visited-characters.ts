@@ -1,6 +1,6 @@
 /**
- * What a function costs, counted in characters: each call of `charCodeAt` is one, and every regular
- * expression counts the whole text that it was given, because its engine may visit it many times.
+ * The cost of a function in characters: each call of `charCodeAt` counts one, and a regular expression
+ * counts the whole text that it is applied to, because its engine may visit it many times.
  */
 
 import { vi } from "vitest";

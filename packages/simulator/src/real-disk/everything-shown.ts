@@ -4,8 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { RESOLUTIONS } from "@perpgate/protocol";
-import { rootFromPath } from "@perpgate/protocol/merkle-path";
+import { RESOLUTIONS, rootFromPath } from "@perpgate/protocol";
 import type { Venue } from "@perpgate/venue";
 import { mustHold } from "../auditor/violation.js";
 

@@ -7,7 +7,7 @@ import {
   BLOCK_HEADER_BYTES,
   BLOCK_MAGIC,
   encodeBlockHeader,
-} from "@perpgate/protocol/block-header";
+} from "@perpgate/protocol/core";
 import { sha256 } from "./merkle.js";
 
 export interface BlockHeader {

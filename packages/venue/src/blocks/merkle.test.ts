@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { rootFromPath } from "@perpgate/protocol/merkle-path";
+import { rootFromPath } from "@perpgate/protocol/core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { inclusionPath, leafHash, MerkleAccumulator } from "./merkle.js";

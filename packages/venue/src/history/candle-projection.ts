@@ -2,7 +2,7 @@
  * Candles of every resolution, from the public tape. The candle under way is kept in memory and
  * put again with each trade; one that a restart interrupted is read back and goes on.
  */
-import { RESOLUTIONS, type Resolution } from "@perpgate/protocol/symbol";
+import { RESOLUTIONS, type Resolution } from "@perpgate/protocol/core";
 import { keyOf } from "./keys.js";
 import { noSpot, type RowSink, type RowTable, type Spot } from "./rows.js";
 import { storedRow } from "./words.js";

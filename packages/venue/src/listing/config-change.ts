@@ -4,7 +4,7 @@
  * their ticks and lots) is fixed for good: a data folder belongs to one venue.
  */
 import { configFault, type VenueConfig } from "@perpgate/engine";
-import { microsPerTickLot, stepOf } from "@perpgate/protocol/units";
+import { microsPerTickLot, stepOf } from "@perpgate/protocol/core";
 import { ConfigRefused } from "../venue-errors.js";
 import { type AttestorKeys, attestorKeysFault } from "./attestor-keys.js";
 import { encodeListing, type ListedMarket, type Listing } from "./listing.js";

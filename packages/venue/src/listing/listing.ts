@@ -6,7 +6,7 @@
  * beside it where there are any.
  */
 import { EVENT, type EventLog } from "@perpgate/engine";
-import { microsPerTickLot, type Step, stepOf } from "@perpgate/protocol/units";
+import { microsPerTickLot, type Step, stepOf } from "@perpgate/protocol/core";
 import { eventWords } from "../events/event-fields.js";
 import type { Evidence } from "../record/evidence.js";
 import type { Applied } from "../replica.js";

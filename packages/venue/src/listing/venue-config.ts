@@ -5,8 +5,13 @@
  * its unit throws.
  */
 import type { AttestorKind, MarketConfig, VenueConfig } from "@perpgate/engine";
-import type { MarketDefinition } from "@perpgate/protocol";
-import { microsPerTickLot, NotInUnits, stepOf, toMicrosFloor } from "@perpgate/protocol/units";
+import {
+  type MarketDefinition,
+  microsPerTickLot,
+  NotInUnits,
+  stepOf,
+  toMicrosFloor,
+} from "@perpgate/protocol";
 
 /** Parameters that all markets share, in dollars and fractions. */
 export interface VenueParameters {

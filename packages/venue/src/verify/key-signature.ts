@@ -3,7 +3,7 @@
  * the body or the body itself, secp256k1 over the digest. The work is done by the thread pool.
  */
 import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto";
-import { derOfPublicKey } from "@perpgate/protocol/session-key";
+import { derOfPublicKey } from "@perpgate/protocol/core";
 
 const ED25519_BYTES = 32;
 

@@ -3,8 +3,7 @@
  * words, as bytes, are the leaf that a block's root covers: what a client is told is what is proven.
  */
 import { EVENT, type EventLog } from "@perpgate/engine";
-import type { Acknowledgement } from "@perpgate/protocol";
-import { acknowledgementOf } from "@perpgate/protocol/sealed-acknowledgement";
+import { type Acknowledgement, acknowledgementOf } from "@perpgate/protocol";
 import { ACKNOWLEDGED, eventWords } from "../events/event-fields.js";
 import { wordsOfBytes } from "../history/words.js";
 import type { Listing } from "../listing/listing.js";

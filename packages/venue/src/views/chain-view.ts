@@ -1,6 +1,5 @@
 /** Blocks, and the proof that one holds an acknowledgement. */
-import type { Block, PreconfirmProof } from "@perpgate/protocol";
-import { hexFromBytes } from "@perpgate/protocol/hex";
+import { type Block, hexFromBytes, type PreconfirmProof } from "@perpgate/protocol";
 import type { SealedBlock } from "../blocks/block-header.js";
 import { inclusionPath } from "../blocks/merkle.js";
 import { ACKNOWLEDGED } from "../events/event-fields.js";

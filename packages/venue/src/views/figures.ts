@@ -1,6 +1,5 @@
 /** Integers of the engine as the numbers of the wire: the shortest decimal that says the same. */
-import { AVERAGE_DIGITS, averagePrice } from "@perpgate/protocol/average-price";
-import { fromMicros, fromSteps } from "@perpgate/protocol/units";
+import { AVERAGE_DIGITS, averagePrice, fromMicros, fromSteps } from "@perpgate/protocol/core";
 import type { MarketUnits } from "../listing/listing.js";
 
 const PPM = 1_000_000;

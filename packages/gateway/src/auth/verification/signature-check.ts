@@ -19,7 +19,7 @@ import {
   verify,
 } from "node:crypto";
 import { createRequire } from "node:module";
-import { derOfPublicKey } from "@perpgate/protocol/session-key";
+import { derOfPublicKey } from "@perpgate/protocol/core";
 import { LRUCache } from "lru-cache";
 
 export type Ed25519Check = (

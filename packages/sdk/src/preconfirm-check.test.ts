@@ -1,6 +1,5 @@
 /**
- * A client checks what it was told: proofs of a real gateway hold, and whatever is changed on the way
- * is found and named.
+ * Proofs of a real gateway hold, and every change of a proof is detected and named.
  */
 
 import { createHash } from "node:crypto";
@@ -14,7 +13,7 @@ import {
   type Session,
 } from "@perpgate/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ASK, BID, BUY, newClient, newSession, startVenue } from "./venue.js";
+import { ASK, BID, BUY, newClient, newSession, startVenue } from "./testing/venue.js";
 
 interface Checked {
   readonly name: string;
@@ -24,7 +23,7 @@ interface Checked {
 const SELL = { ...BUY, side: "short" } as const;
 const ETH = { symbol: "ETHUSD" } as const;
 
-/** What each order ends as, and the reason. One after the other, all of them in one block. */
+/** Status and reason of each order, in sequence, all in one block. */
 const ORDERS: readonly [who: "maker" | "taker", order: NewOrder, ending: string][] = [
   ["maker", { ...ASK, price: 65_010 }, "resting"],
   ["maker", { ...ASK, price: 65_020.3, margin: 33.33 }, "resting"],
@@ -33,7 +32,7 @@ const ORDERS: readonly [who: "maker" | "taker", order: NewOrder, ending: string]
   ["taker", { ...BUY, price: 65_020.3, margin: 500 }, "canceled worst_price"],
   ["taker", { ...BUY, margin: 500 }, "canceled book_empty"],
   ["maker", { ...BID, price: 64_000 }, "resting"],
-  // It meets its own bid, which gives way, and then nothing.
+  // It meets its own bid, which is canceled, and then nothing.
   ["maker", { ...SELL, margin: 500 }, "canceled book_empty"],
   ["maker", { ...BID, price: 64_000, margin: 500 }, "resting"],
   ["maker", { ...BID, price: 60_000 }, "resting"],
@@ -51,7 +50,7 @@ beforeAll(async () => {
   const at = await startVenue({}, afterAll);
   const client = newClient(at, {}, afterAll);
   const sessions = { maker: await newSession(client), taker: await newSession(client) };
-  // Sign-ins and the index belong to an earlier block.
+  // Sign-ins and the index are in an earlier block.
   await at.advance(200);
   const placed: { session: Session; answered: Acknowledgement; name: string }[] = [];
   for (const [who, order, ending] of ORDERS) {
@@ -116,14 +115,14 @@ function bent(hex: string, byte = 5, mask = 1): string {
   return hexOf(bytes);
 }
 
-/** The leaf with one word changed by `step`. */
+/** The leaf with one field changed by `step`. */
 function leafWith(word: number, step: number): string {
   const bytes = bytesOf(sample().proof.leaf);
   bytes.writeDoubleLE(bytes.readDoubleLE(8 * word) + step, 8 * word);
   return hexOf(bytes);
 }
 
-describe("checkPreconfirm: what a gateway proves", () => {
+describe("checkPreconfirm: valid proofs", () => {
   test("filled, resting, pending and canceled orders of two accounts and two markets all hold", () => {
     expect(checked.length).toBe(ORDERS.length);
     for (const { name, evidence } of [...checked, later]) {
@@ -138,7 +137,7 @@ describe("checkPreconfirm: what a gateway proves", () => {
     }
     expect(sample().block.ackCount).toBe(ORDERS.length);
     expect(later.evidence.block.ackCount).toBe(1);
-    // Otherwise the averages would not be tried.
+    // Otherwise the averages would not be tested.
     expect(String(sample().proof.ack.avgFillPrice)).toMatch(/\.\d{4}/);
   });
 
@@ -152,8 +151,8 @@ describe("checkPreconfirm: what a gateway proves", () => {
   });
 });
 
-describe("checkPreconfirm: what was changed on the way", () => {
-  test("leaf: every single bit of it", () => {
+describe("checkPreconfirm: changed proofs", () => {
+  test("leaf: every bit", () => {
     const { leaf } = sample().proof;
     for (let bit = 0; bit < 8 * 144; bit++) {
       const changed = bent(leaf, bit >> 3, 1 << (bit & 7));
@@ -161,7 +160,7 @@ describe("checkPreconfirm: what was changed on the way", () => {
     }
   });
 
-  test("leaf: a field that is on the wire is found by its name as well", () => {
+  test("leaf: a field of the acknowledgement is named", () => {
     const fields: [word: number, field: string][] = [
       [1, "orderId"],
       [7, "nonce"],
@@ -192,7 +191,7 @@ describe("checkPreconfirm: what was changed on the way", () => {
     }
   });
 
-  test("leaf: text that is none", () => {
+  test("leaf: text that is not a leaf", () => {
     const { leaf } = sample().proof;
     for (const wrong of ["", "0x", leaf.slice(2), `${leaf}00`, leaf.slice(0, -2), `${leaf}0`]) {
       expect(codesOf(withProof({ leaf: wrong }))).toContain("leaf_unreadable");
@@ -202,7 +201,7 @@ describe("checkPreconfirm: what was changed on the way", () => {
     expect(codesOf(withProof({ leaf: leafWith(10, 0.5) }))).toContain("leaf_unreadable");
   });
 
-  test("acknowledgement: each of its fields, in the proof and in the first answer", () => {
+  test("acknowledgement: each field, in the proof and in the original response", () => {
     const { ack } = sample().proof;
     const changes: Partial<Acknowledgement>[] = [
       { ackNonce: "1" },
@@ -252,7 +251,7 @@ describe("checkPreconfirm: what was changed on the way", () => {
     }
   });
 
-  test("path: an element changed, taken out, added, exchanged or not a hash", () => {
+  test("path: an element changed, removed, added, swapped or not a hash", () => {
     const { path } = sample().proof;
     expect(path.length).toBeGreaterThan(2);
     path.forEach((hash, place) => {
@@ -269,11 +268,11 @@ describe("checkPreconfirm: what was changed on the way", () => {
     expect(codesOf(withProof({ path: path.toReversed() }))).toEqual(["root_differs"]);
   });
 
-  test("index: every other one, and such as no block has", () => {
+  test("index: every other one, and invalid ones", () => {
     const { index } = sample().proof;
     for (let other = 0; other < sample().block.ackCount; other++) {
       if (other === index) continue;
-      // The last ones have another height.
+      // The last leaves have another height.
       expect(codesOf(withProof({ index: other }))).toEqual([
         expect.stringMatching(/^(root_differs|path_too_long)$/),
       ]);
@@ -283,7 +282,7 @@ describe("checkPreconfirm: what was changed on the way", () => {
     }
   });
 
-  test("block: each of its fields, and values that none can have", () => {
+  test("block: each field, and invalid values", () => {
     const { block } = sample();
     const changes: Record<keyof Block, [Partial<Block>, string[]]> = {
       number: [{ number: block.number + 1 }, ["other_block", "block_hash_differs"]],
@@ -316,7 +315,7 @@ describe("checkPreconfirm: what was changed on the way", () => {
     expect(codesOf(withProof({ leaf: leafWith(17, 1) }))).toContain("other_block");
   });
 
-  test("another order: its proof, its leaf, its place or its block in place of the right one", () => {
+  test("another order: its proof, leaf, index or block in place of the right one", () => {
     const mine = sample();
     for (const { name, evidence: other } of checked) {
       if (other === mine) continue;
@@ -348,7 +347,7 @@ describe("checkPreconfirm: what was changed on the way", () => {
     expect(codesOf({ ...sample(), markets: coarse })).toContain("ack_differs");
   });
 
-  test("a forger who makes acknowledgement, leaf and root anew is left with the block's hash", () => {
+  test("a forged acknowledgement, leaf and root: the block's hash differs", () => {
     const { block, proof } = later.evidence;
     const leaf = bytesOf(proof.leaf);
     const nonce = proof.ack.nonce + 1;

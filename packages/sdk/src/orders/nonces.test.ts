@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { Nonces } from "../src/orders/nonces.js";
+import { Nonces } from "./nonces.js";
 
 describe("Nonces", () => {
   const never = () => new Promise<void>(() => undefined);
 
-  test("rise by the clock, and by one where it stands still or steps back", async () => {
+  test("rise with the clock, and by one if it stops or steps back", async () => {
     let nowMs = Date.parse("2026-06-01T00:00:00Z");
     const nonces = new Nonces(
       0,
@@ -31,7 +31,7 @@ describe("Nonces", () => {
     expect(await nonces.use(undefined, async (nonce) => Number.isSafeInteger(nonce))).toBe(true);
   });
 
-  test("go on above the last one of a saved session", async () => {
+  test("continue above the last one of a saved session", async () => {
     const nonces = new Nonces(2 ** 52);
     expect(await nonces.use(undefined, async (nonce) => nonce)).toBe(2 ** 52 + 1);
     expect(await nonces.use(2 ** 52 + 10, async (nonce) => nonce)).toBe(2 ** 52 + 10);

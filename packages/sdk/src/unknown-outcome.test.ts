@@ -1,12 +1,12 @@
 /**
- * What is said of an order that may have been placed: "unknown", as long as no answer was given in
- * sight of the try that may have placed it.
+ * The outcome of an order that may have been placed: "unknown" until a response proves what the try
+ * that may have placed it did.
  */
 
 import { ERROR_TABLE, type ErrorCode } from "@perpgate/protocol";
 import { type FetchLike, PerpgateClient, type SavedSession, type Session } from "@perpgate/sdk";
 import { afterAll, describe, expect, test } from "vitest";
-import { BID, newClient, newSession, startVenue } from "./venue.js";
+import { BID, newClient, newSession, startVenue } from "./testing/venue.js";
 
 const at = await startVenue({}, afterAll);
 const saved = (
@@ -22,7 +22,7 @@ const refusal =
   (code: string, status: number): Step =>
   async () =>
     new Response(JSON.stringify({ code, message: "so it is", requestId: "r" }), { status });
-/** What a gateway itself would answer. */
+/** A response of a gateway. */
 const given = (code: ErrorCode): Step => refusal(code, ERROR_TABLE[code].status);
 const page =
   (status: number): Step =>
@@ -36,7 +36,7 @@ const nobodyListens: Step = async () => {
   throw new TypeError("fetch failed", { cause });
 };
 
-/** A session whose requests meet one step each; the last one stays. */
+/** A session whose requests take one step each; the last step repeats. */
 function meeting(steps: readonly Step[], session: SavedSession = saved): Session {
   let number = 0;
   const step: FetchLike = () => {
@@ -48,7 +48,7 @@ function meeting(steps: readonly Step[], session: SavedSession = saved): Session
 }
 
 describe("stopped: the log may have the order, and the next start may execute it", () => {
-  test("503 stopped, then nobody listens until the budget ends: not known", async () => {
+  test("503 stopped, then no listener until the budget ends: unknown", async () => {
     const session = meeting([given("stopped"), nobodyListens]);
     await expect(session.placeOrder(BID, { budgetMs: 1_500, retries: 1e6 })).rejects.toMatchObject({
       name: "ConnectionError",
@@ -57,7 +57,7 @@ describe("stopped: the log may have the order, and the next start may execute it
     });
   });
 
-  test("503 stopped and no more tries: not known, over REST and over the socket", async () => {
+  test("503 stopped and no more tries: unknown, over REST and over the socket", async () => {
     const stopping = await startVenue();
     const session = await newSession(newClient(stopping, { retries: 1 }));
     await session.stream.watchPreconfirms(() => undefined).ready;
@@ -72,7 +72,7 @@ describe("stopped: the log may have the order, and the next start may execute it
     }
   });
 
-  test("503 stopped for a rotation: the venue is asked which key it has", async () => {
+  test("503 stopped for a rotation: the key is read from the venue", async () => {
     const asked: string[] = [];
     const stopping: FetchLike = (url, init) => {
       if (!url.endsWith("/rotate")) asked.push(url);
@@ -85,7 +85,7 @@ describe("stopped: the log may have the order, and the next start may execute it
     expect(session.sessionKey).toBe(saved.sessionKey.publicKey);
   });
 
-  test("503 overloaded: refused at the door, nothing was done", async () => {
+  test("503 overloaded: refused, nothing was done", async () => {
     await expect(meeting([given("overloaded")]).placeOrder(BID)).rejects.toMatchObject({
       outcome: "refused",
       attempts: 4,
@@ -93,7 +93,7 @@ describe("stopped: the log may have the order, and the next start may execute it
   });
 });
 
-describe("an answer after a try that had none", () => {
+describe("a response after a try without one", () => {
   test.each<[string, Step]>([
     [
       "401 invalid_token: the session ended meanwhile, judged before the nonce",
@@ -114,7 +114,7 @@ describe("an answer after a try that had none", () => {
     });
   });
 
-  test("429 until the budget ends: judged before the nonce, does not settle it", async () => {
+  test("429 until the budget ends: sent before the nonce is looked up, does not settle it", async () => {
     const session = meeting([cut, given("rate_limited")]);
     await expect(session.placeOrder(BID, { budgetMs: 500 })).rejects.toMatchObject({
       code: "rate_limited",
@@ -138,7 +138,7 @@ describe("an answer after a try that had none", () => {
     });
   });
 
-  test("the same answers to the only try: refused", async () => {
+  test("the same responses to the only try: refused", async () => {
     for (const answer of [given("invalid_token"), page(403), given("nonce_too_old")]) {
       await expect(meeting([answer]).placeOrder(BID)).rejects.toMatchObject({
         outcome: "refused",

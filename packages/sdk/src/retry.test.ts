@@ -1,18 +1,18 @@
-/** What the client makes of a bad network, one failure at a time. */
+/** Retries on a bad network, one failure at a time. */
 
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ConnectionError, TimeoutError } from "@perpgate/sdk";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
-import { CuttingProxy, type Direction, type Fate } from "./cutting-proxy.js";
-import { BID, BUY, eventually, newClient, newSession, startVenue } from "./venue.js";
+import { CuttingProxy, type Direction, type Fate } from "./testing/cutting-proxy.js";
+import { BID, BUY, eventually, newClient, newSession, startVenue } from "./testing/venue.js";
 
 const at = await startVenue({}, afterAll);
-/** What is answered at all is answered within this, on a loaded machine too. */
+/** Long enough for any response, on a loaded machine too. */
 const PATIENT = { timeoutMs: 50_000 };
 
-/** Spoils the next chunk in a direction, and no other. */
+/** Spoils the next chunk in one direction only. */
 function once(direction: Direction, fate: Fate): (of: Direction) => Fate {
   let isDone = false;
   return (of) => {
@@ -22,7 +22,7 @@ function once(direction: Direction, fate: Fate): (of: Direction) => Fate {
   };
 }
 
-describe("an order whose answer does not come", () => {
+describe("an order without a response", () => {
   test.each<[string, Direction, Fate, boolean]>([
     ["cut before the request arrives", "up", "cut before", false],
     ["cut before the answer", "down", "cut before", true],
@@ -30,13 +30,13 @@ describe("an order whose answer does not come", () => {
     ["the answer is swallowed", "down", "swallow", true],
   ])("%s: sent again, placed once", async (_, direction, fate, replayed) => {
     const proxy = await CuttingProxy.before(at.url);
-    // What was swallowed is only ever noticed by waiting; the answer is a replay either way.
+    // A swallowed chunk is detected by the time-out only; the result is a replay in any case.
     const client = newClient(proxy, fate === "swallow" ? { timeoutMs: 1_500 } : PATIENT);
     const session = await newSession(client);
     for (const isByStream of [false, true]) {
       await session.cancelAll();
-      // The socket is opened for its own order only: it would be told of the other one as well, and
-      // that might be the chunk that is spoiled.
+      // The socket is opened for its own order only: a frame about the other order might be the
+      // spoiled chunk.
       if (isByStream) await session.stream.watchPreconfirms(() => undefined).ready;
       const place = () => (isByStream ? session.stream.placeOrder(BID) : session.placeOrder(BID));
       proxy.fate = once(direction, fate);
@@ -47,7 +47,7 @@ describe("an order whose answer does not come", () => {
     }
   });
 
-  test("the network stays down: an error with the nonce, and by it the same order later", async () => {
+  test("the network stays down: an error with the nonce, which places the same order later", async () => {
     const proxy = await CuttingProxy.before(at.url);
     const session = await newSession(newClient(proxy, { retries: 2, ...PATIENT }));
     proxy.fate = (direction) => (direction === "down" ? "cut before" : "pass");
@@ -63,7 +63,7 @@ describe("an order whose answer does not come", () => {
     expect(await session.openOrders()).toHaveLength(1);
   });
 
-  test("nothing listens: not sent, and said so", async () => {
+  test("no listener: outcome not_sent", async () => {
     const server = createServer();
     const url = await listen(server);
     await new Promise((resolve) => server.close(resolve));
@@ -76,7 +76,7 @@ describe("an order whose answer does not come", () => {
     });
   });
 
-  test("a time-out: TimeoutError, after as many tries as were allowed", async () => {
+  test("a time-out: TimeoutError after the allowed tries", async () => {
     const proxy = await CuttingProxy.before(at.url);
     proxy.fate = (direction) => (direction === "down" ? "swallow" : "pass");
     const client = newClient(proxy);
@@ -86,7 +86,7 @@ describe("an order whose answer does not come", () => {
     expect(error).toMatchObject({ name: "TimeoutError", attempts: 2, outcome: "unknown" });
   });
 
-  test("a budget that is spent: no further try, however many are left", async () => {
+  test("a budget that is used up: no further try", async () => {
     const proxy = await CuttingProxy.before(at.url);
     proxy.isDown = true;
     const client = newClient(proxy);
@@ -95,7 +95,7 @@ describe("an order whose answer does not come", () => {
     expect(error.attempts).toBeLessThan(20);
   });
 
-  test("aborted: gives up at once, with the signal's reason", async () => {
+  test("aborted: ends immediately with the signal's reason", async () => {
     const proxy = await CuttingProxy.before(at.url);
     const session = await newSession(newClient(proxy, { timeoutMs: 3_600_000 }));
     proxy.fate = (direction) => (direction === "down" ? "swallow" : "pass");
@@ -120,7 +120,7 @@ describe("an order whose answer does not come", () => {
   });
 });
 
-/** A socket that remembers the orders it was given to send. */
+/** A socket that records the orders it sends. */
 function countingSocket() {
   const sent: string[] = [];
   class Counting extends WebSocket {
@@ -132,8 +132,8 @@ function countingSocket() {
   return { Counting, sent };
 }
 
-describe("orders on a socket that goes away", () => {
-  test("several at once: each error tells of its own order", async () => {
+describe("orders on a socket that is lost", () => {
+  test("several in flight: each error has the nonce of its own order", async () => {
     const proxy = await CuttingProxy.before(at.url);
     const { Counting, sent } = countingSocket();
     const client = newClient(proxy, { retries: 0, ...PATIENT, WebSocket: Counting });
@@ -158,7 +158,7 @@ describe("orders on a socket that goes away", () => {
     expect(await session.openOrders()).toHaveLength(3);
   });
 
-  test("closed on purpose: no retry, and the outcome is not known", async () => {
+  test("closed on purpose: no retry, outcome unknown", async () => {
     const proxy = await CuttingProxy.before(at.url);
     const client = newClient(proxy, { timeoutMs: 3_600_000, retries: 1e6, budgetMs: 3_600_000 });
     const session = await newSession(client);
@@ -180,12 +180,12 @@ describe("orders on a socket that goes away", () => {
     });
   });
 
-  test("given up while it waits to be sent: never sent", async () => {
+  test("aborted in the send queue: never sent", async () => {
     const { Counting, sent } = countingSocket();
     const session = await newSession(newClient(at, { messagesPerSecond: 2, WebSocket: Counting }));
     const controller = new AbortController();
     const { signal } = controller;
-    // At two a second: far more than could be sent until the first is answered, on a busy machine too.
+    // At two per second, more than can be sent before the first response, on a busy machine too.
     const count = 100;
     const placing = Array.from({ length: count }, () => session.stream.placeOrder(BID, { signal }));
     const settled = Promise.allSettled(placing);
@@ -194,14 +194,14 @@ describe("orders on a socket that goes away", () => {
     await settled;
     const before = sent.length;
     expect(before).toBeLessThan(count);
-    // It stands behind whatever is still in the queue.
+    // It comes after everything in the queue.
     await session.stream.placeOrder(BID);
     expect(sent.length).toBe(before + 1);
   });
 });
 
-describe("other requests whose answer does not come", () => {
-  test("cancel: done once, and that is what is said", async () => {
+describe("other requests without a response", () => {
+  test("cancel: done once, reported as success", async () => {
     const proxy = await CuttingProxy.before(at.url);
     const session = await newSession(newClient(proxy, PATIENT));
     await session.stream.watchPreconfirms(() => undefined).ready;
@@ -212,7 +212,7 @@ describe("other requests whose answer does not come", () => {
       const { orderId, remainingSize } = await session.placeOrder(BID);
       proxy.fate = once("down", "cut before");
       expect(await cancel(orderId)).toEqual({ orderId, status: "canceled", remainingSize });
-      // One that was canceled before is another matter.
+      // An order that was canceled before the call is an error.
       await expect(cancel(orderId)).rejects.toMatchObject({
         code: "order_not_cancelable",
         details: { status: "canceled" },
@@ -220,7 +220,7 @@ describe("other requests whose answer does not come", () => {
     }
   });
 
-  test("cancel of an order that was filled meanwhile: refused, whatever was lost", async () => {
+  test("cancel of an order that was filled meanwhile: refused", async () => {
     const proxy = await CuttingProxy.before(at.url);
     const maker = await newSession(newClient(proxy, PATIENT));
     const taker = await newSession(newClient(at));
@@ -234,7 +234,7 @@ describe("other requests whose answer does not come", () => {
     });
   });
 
-  test("rotate: the key that the venue has is the one that signs", async () => {
+  test("rotate: the venue's key signs", async () => {
     const proxy = await CuttingProxy.before(at.url);
     const session = await newSession(newClient(proxy, PATIENT));
     const before = session.sessionKey;
@@ -260,7 +260,7 @@ describe("other requests whose answer does not come", () => {
     expect((await session.account()).session.sessionKey).toBe(session.sessionKey);
   });
 
-  test("rotate while orders are under way: none is refused", async () => {
+  test("rotate while orders are in flight: none is refused", async () => {
     const session = await newSession(newClient(at));
     const placing = Array.from({ length: 20 }, () => session.placeOrder(BID));
     const rotating = session.rotate();
@@ -272,7 +272,7 @@ describe("other requests whose answer does not come", () => {
     expect(await session.placeOrder(BID)).toMatchObject({ status: "resting" });
   });
 
-  test("signOut: ended, and a repetition does not complain", async () => {
+  test("signOut: ended, a repeat succeeds", async () => {
     const proxy = await CuttingProxy.before(at.url);
     const session = await newSession(newClient(proxy, PATIENT));
     proxy.fate = once("down", "cut before");

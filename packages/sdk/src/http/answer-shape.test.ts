@@ -1,10 +1,10 @@
 import { Market, Order } from "@perpgate/protocol";
 import { describe, expect, test } from "vitest";
-import { hasShape } from "../src/http/answer-shape.js";
-import { newClient, startVenue } from "./venue.js";
+import { newClient, startVenue } from "../testing/venue.js";
+import { hasShape } from "./answer-shape.js";
 
 describe("hasShape", () => {
-  test("the fields of an answer: types and presence count, new words and keys do not", async () => {
+  test("the fields of a response: types and presence count, new values and keys do not", async () => {
     const at = await startVenue();
     const [market] = await newClient(at).markets();
     expect(hasShape(Market, market)).toBe(true);

@@ -1,6 +1,6 @@
 /**
- * A bad network: a TCP proxy that cuts, stalls and swallows as it is told. It knows nothing of HTTP
- * or WebSocket, so what it does can happen at any byte.
+ * A bad network: a TCP proxy that cuts, stalls and swallows chunks as a test decides. It does not parse
+ * HTTP or WebSocket, so a failure can happen at any byte.
  */
 
 import { connect, createServer, type Server, type Socket } from "node:net";
@@ -8,29 +8,29 @@ import { onTestFinished } from "vitest";
 
 export type Direction = "up" | "down";
 /**
- * What becomes of a chunk: it passes; the connection is cut before, within (4 KiB at most still
- * pass) or after it; or nothing passes toward the client any more.
+ * The fate of a chunk: it passes; the connection is cut before, within (at most 4 KiB still pass) or
+ * after it; or nothing passes to the client any more.
  */
 export type Fate = "pass" | "cut before" | "cut within" | "cut after" | "swallow";
 
 interface Pair {
   readonly client: Socket;
   readonly upstream: Socket;
-  /** Nothing more comes through toward the client. */
+  /** Nothing more passes to the client. */
   isSwallowed: boolean;
   readonly totalBytes: Record<Direction, number>;
 }
 
 export class CuttingProxy {
-  /** Decides over each chunk; it is told how much has come on that way, the chunk included. */
+  /** Decides the fate of each chunk, given the bytes so far in its direction, the chunk included. */
   fate: (direction: Direction, totalBytes: number) => Fate = () => "pass";
-  /** Whether new connections are cut at once. */
+  /** Whether new connections are cut immediately. */
   isDown = false;
-  /** Connections that were cut, for whatever reason. */
+  /** Connections cut so far. */
   cuts = 0;
-  /** Connections that were made. */
+  /** Connections accepted so far. */
   connections = 0;
-  /** Chunks that have come from either side. */
+  /** Chunks received from either side. */
   chunks = 0;
   private readonly pairs = new Set<Pair>();
 
@@ -58,7 +58,7 @@ export class CuttingProxy {
     return `http://127.0.0.1:${address.port}`;
   }
 
-  /** From now on, new connections lead elsewhere: a server that came back on another port. */
+  /** New connections go to another port, as of a restarted server. */
   leadTo(url: string): void {
     this.target = targetOf(url);
   }
@@ -87,7 +87,7 @@ export class CuttingProxy {
     client.on("data", (chunk: Buffer) => this.pass(pair, "up", upstream, chunk));
     upstream.on("data", (chunk: Buffer) => this.pass(pair, "down", client, chunk));
     for (const socket of [client, upstream]) {
-      // A reset is one of the ways a connection ends; the end is what counts.
+      // A reset ends the connection like any other close.
       socket.on("error", () => undefined);
       socket.on("close", () => this.end(pair));
     }

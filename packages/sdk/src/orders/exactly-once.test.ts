@@ -1,16 +1,15 @@
 /**
- * The promise that everything else is built for: whatever the network does, an order that was placed
- * once exists once.
+ * Whatever the network does, an order that is placed once exists once.
  */
 
 import { Random } from "@perpgate/protocol/random";
 import type { NewOrder, PlacedOrder, Session } from "@perpgate/sdk";
 import { expect, test } from "vitest";
-import { CuttingProxy, type Fate } from "./cutting-proxy.js";
-import { newClient, newSession, startVenue } from "./venue.js";
+import { CuttingProxy, type Fate } from "../testing/cutting-proxy.js";
+import { newClient, newSession, startVenue } from "../testing/venue.js";
 
 const ORDERS = 10_000;
-/** The others go over sockets, which carry more at a time and lose more with each cut. */
+/** The others use sockets, which have more in flight and lose more with each cut. */
 const OVER_REST = 2_500;
 const CONCURRENCY = 64;
 const SEED = 20_261_115;
@@ -18,7 +17,7 @@ const CUTS: readonly Fate[] = ["cut before", "cut within", "cut after"];
 
 type Place = (order: NewOrder) => Promise<PlacedOrder>;
 
-/** Half of them rest, each at one lot or a few; the others find an empty book and are canceled. */
+/** Half of them rest, each with one or a few lots; the others find an empty book and are canceled. */
 function orderOf(number: number): NewOrder {
   const order = { symbol: "BTCUSD", side: "long", leverage: 1 } as const;
   if (number % 2 === 1) return { ...order, type: "market", margin: 1 };
@@ -30,7 +29,7 @@ function orderOf(number: number): NewOrder {
   };
 }
 
-/** Places so many orders, `CONCURRENCY` at a time. */
+/** Places `count` orders, `CONCURRENCY` at a time. */
 async function placeAll(place: Place, count: number): Promise<PlacedOrder[]> {
   const acks: PlacedOrder[] = [];
   let next = 0;
@@ -42,8 +41,8 @@ async function placeAll(place: Place, count: number): Promise<PlacedOrder[]> {
 }
 
 /**
- * Spoils one chunk in so many. One in ten of those is swallowed, which is only noticed by a time-out
- * and holds up all that a socket carries, so it is the dear one.
+ * Spoils one of `oneIn` chunks. One in ten of those is swallowed, which is slow: only a time-out
+ * detects it, and it delays everything in flight on a socket.
  */
 function randomFate(random: Random, oneIn: number): () => Fate {
   return () => {
@@ -66,7 +65,7 @@ test(`${ORDERS} orders over connections that are cut at random: each exists exac
     },
   });
   const random = new Random(SEED);
-  // A request is a chunk or two each way on a connection of its own; a socket carries 64 at a time.
+  // A request is one or two chunks each way on its own connection; a socket has 64 in flight.
   const rest = await CuttingProxy.before(at.url);
   const socket = await CuttingProxy.before(at.url);
   const patient = { timeoutMs: 1_500, retries: 100, budgetMs: 120_000, messagesPerSecond: 1e6 };
@@ -101,7 +100,7 @@ test(`${ORDERS} orders over connections that are cut at random: each exists exac
     expect(new Set(own.map(({ nonce }) => nonce)).size).toBe(own.length);
     await expectOpen(session, own);
   }
-  // Nothing rests twice: the book holds the sum of what was acknowledged.
+  // Nothing rests twice: the book has the sum of the acknowledged sizes.
   const { bids } = await newClient(at).book("BTCUSD", { depth: 5_000 });
   expect(lotsOf(bids.map(([, size]) => size))).toBe(
     lotsOf(acks.filter(({ status }) => status === "resting").map((ack) => ack.remainingSize)),

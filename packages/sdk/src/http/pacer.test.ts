@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { limitStateOf, retryAfterMsOf } from "../src/http/limit-headers.js";
-import { Pacer } from "../src/http/pacer.js";
-import { BID, eventually, newClient, newSession, startVenue } from "./venue.js";
+import { BID, eventually, newClient, newSession, startVenue } from "../testing/venue.js";
+import { limitStateOf, retryAfterMsOf } from "./limit-headers.js";
+import { Pacer } from "./pacer.js";
 
 const SMALL = { ...BID, margin: 10 };
 
 describe("limits", () => {
-  test("more orders than the limit at once: all placed, the server has to refuse hardly any", async () => {
+  test("more concurrent orders than the limit: all placed, hardly any refused by the server", async () => {
     const at = await startVenue({ limits: { ordersPerSecond: 100, ordersBurst: 20 } });
     const session = await newSession(newClient(at));
     const acks = await Promise.all(Array.from({ length: 120 }, () => session.placeOrder(SMALL)));
@@ -15,7 +15,7 @@ describe("limits", () => {
     expect(refused).toBeLessThan(20);
   });
 
-  test("without pacing: refused, told when to come again, and placed all the same", async () => {
+  test("without pacing: refused with Retry-After, then placed", async () => {
     const at = await startVenue({ limits: { ordersPerSecond: 4, ordersBurst: 1 } });
     const session = await newSession(newClient(at, { pacing: false }));
     const acks = await Promise.all(Array.from({ length: 6 }, () => session.placeOrder(SMALL)));
@@ -23,7 +23,7 @@ describe("limits", () => {
     expect(at.logLines.some((line) => line.includes('"status":429'))).toBe(true);
   });
 
-  test("over the socket: the same limit, the same patience", async () => {
+  test("over the socket: the same limit, the same waiting", async () => {
     const at = await startVenue({ limits: { ordersPerSecond: 50, ordersBurst: 5 } });
     const session = await newSession(newClient(at));
     const acks = await Promise.all(
@@ -48,7 +48,7 @@ describe("limits", () => {
     await expect(second).rejects.toThrow("enough");
   });
 
-  test("a limit that is another's: 429 is reported once the budget is spent", async () => {
+  test("a limit that others use up: 429 is reported when the budget ends", async () => {
     const at = await startVenue({ limits: { ordersPerSecond: 0.1, ordersBurst: 1 } });
     const session = await newSession(newClient(at, { budgetMs: 500 }));
     await session.placeOrder(SMALL);
@@ -62,7 +62,7 @@ describe("limits", () => {
     });
   });
 
-  test("messages faster than the socket allows: slowed down, answered all the same", async () => {
+  test("messages faster than the socket allows: slowed down, all answered", async () => {
     const at = await startVenue({ sockets: { messagesPerSecond: 50, messagesBurst: 40 } });
     const client = newClient(at, {
       messagesPerSecond: 1e6,
@@ -81,7 +81,7 @@ describe("limits", () => {
 describe("limit headers", () => {
   const headersOf = (fields: Record<string, string>) => new Headers(fields);
 
-  test("limitStateOf: what the gateway writes", () => {
+  test("limitStateOf: the gateway's headers", () => {
     const headers = headersOf({
       "ratelimit-policy": '"orders";q=200;w=2',
       ratelimit: '"orders";r=187;t=1',
@@ -137,7 +137,7 @@ describe("Pacer", () => {
     return { started, release, send };
   }
 
-  test("few at once until the limit is known, then as many as there are", async () => {
+  test("few in flight until the limit is known, then all", async () => {
     const pacer = new Pacer(30);
     const { started, release, send } = gated();
     const all = Array.from({ length: 40 }, (_, name) => pacer.run(undefined, send(name)));
@@ -169,7 +169,7 @@ describe("Pacer", () => {
     await third;
   });
 
-  test("a send that throws: gives its place back", async () => {
+  test("a send that throws: frees its slot", async () => {
     const pacer = new Pacer(1);
     await expect(pacer.run(undefined, () => Promise.reject(new Error("x")))).rejects.toThrow("x");
     expect(await pacer.run(undefined, async () => 7)).toBe(7);

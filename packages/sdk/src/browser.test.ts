@@ -1,6 +1,6 @@
 /**
- * The package as a page gets it: bundled for browsers, run where there is nothing of Node, and where
- * text cannot be made into code, as under a strict content security policy.
+ * The package bundled for browsers, run without Node's globals and without `eval`, as under a strict
+ * content security policy.
  */
 
 import { fileURLToPath } from "node:url";
@@ -9,11 +9,11 @@ import type { checkPreconfirm, MirroredBook, PerpgateClient } from "@perpgate/sd
 import { build, createLogger } from "vite";
 import { expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { BID, eventually, newAccount, startVenue } from "./venue.js";
+import { BID, eventually, newAccount, startVenue } from "./testing/venue.js";
 
-const ENTRY = fileURLToPath(new URL("../src/index.ts", import.meta.url));
+const ENTRY = fileURLToPath(new URL("./index.ts", import.meta.url));
 
-/** The bundle as one script, and what the bundler had to say. */
+/** The bundle as one script, and the bundler's warnings. */
 async function bundle(): Promise<{ code: string; warnings: string[] }> {
   const warnings: string[] = [];
   const logger = createLogger("silent");
@@ -22,7 +22,7 @@ async function bundle(): Promise<{ code: string; warnings: string[] }> {
   const built = await build({
     configFile: false,
     customLogger: logger,
-    // What Vite uses for pages, and the sources in place of what may not have been built yet.
+    // Vite's conditions for pages, and sources instead of the build.
     resolve: { conditions: ["perpgate-source", "module", "browser", "production"] },
     build: { write: false, lib: { entry: ENTRY, name: "sdk", formats: ["iife"] } },
   });
@@ -31,7 +31,7 @@ async function bundle(): Promise<{ code: string; warnings: string[] }> {
   return { code: chunk?.type === "chunk" ? chunk.code : "", warnings };
 }
 
-/** What a page has, and nothing else. */
+/** The globals of a page. */
 const PAGE = {
   AbortController,
   atob,
@@ -86,7 +86,7 @@ test("bundled for a page: no Node, no warning, no eval; signs in, trades, mirror
       },
     },
   });
-  // The page's own host is what a wallet should show, and its key is not to be had.
+  // The wallet shows the page's host, and the session key cannot be read.
   expect(texts[0]).toMatch(/^trade\.example wants you[\s\S]*URI: https:\/\/trade\.example\n/);
   expect(() => session.save()).toThrow(/saveable/);
   expect(session.store().sessionKey.handle).toMatchObject({ extractable: false, type: "private" });

@@ -1,27 +1,27 @@
-/** What the client makes of answers: of the gateway's refusals, and of things in between. */
+/** Responses of a gateway and of proxies. */
 
 import { type FetchLike, type NewOrder, PerpgateError } from "@perpgate/sdk";
 import { afterAll, describe, expect, test } from "vitest";
-import { BID, newClient, newSession, startVenue } from "./venue.js";
+import { BID, newClient, newSession, startVenue } from "../testing/venue.js";
 
 const at = await startVenue({}, afterAll);
 
-describe("answers of something in between", () => {
-  /** Answers as told, then passes on to the gateway. */
-  function answering(answers: readonly (() => Promise<Response>)[]): FetchLike {
+describe("responses of a proxy", () => {
+  /** Returns the given responses, then those of the gateway. */
+  function respondingWith(responses: readonly (() => Promise<Response>)[]): FetchLike {
     let number = 0;
-    return (url, init) => answers[number++]?.() ?? fetch(url, init);
+    return (url, init) => responses[number++]?.() ?? fetch(url, init);
   }
   const html = (status: number) => async () =>
     new Response("<h1>Bad gateway</h1>", { status, headers: { "content-type": "text/html" } });
 
-  test("502, 503, 504 without a body of ours: sent again", async () => {
-    const client = newClient(at, { fetch: answering([html(502), html(503), html(504)]) });
+  test("502, 503, 504 without an error body: sent again", async () => {
+    const client = newClient(at, { fetch: respondingWith([html(502), html(503), html(504)]) });
     expect(await client.markets()).toHaveLength(3);
   });
 
-  test("404 without a body of ours: says that this is no gateway", async () => {
-    const client = newClient(at, { fetch: answering([html(404)]) });
+  test("404 without an error body: the error says that this is not a gateway", async () => {
+    const client = newClient(at, { fetch: respondingWith([html(404)]) });
     await expect(client.markets()).rejects.toMatchObject({
       name: "PerpgateError",
       code: "unexpected_answer",
@@ -30,25 +30,25 @@ describe("answers of something in between", () => {
     });
   });
 
-  test("200 with something else: an error, not a surprise later", async () => {
+  test("200 with another body: an error", async () => {
     const json = (text: string) => async () => new Response(text);
-    const client = newClient(at, { fetch: answering([json('{"hello":1}')]) });
+    const client = newClient(at, { fetch: respondingWith([json('{"hello":1}')]) });
     await expect(client.markets()).rejects.toMatchObject({ code: "unexpected_answer" });
-    const cut = newClient(at, { fetch: answering([json('[{"symbol":"BTC')]) });
+    const cut = newClient(at, { fetch: respondingWith([json('[{"symbol":"BTC')]) });
     expect(await cut.markets()).toHaveLength(3);
   });
 
-  test("Retry-After: waited for, and beyond the budget reported", async () => {
+  test("Retry-After: waited for, reported if beyond the budget", async () => {
     const busy = (seconds: string) => async () =>
       new Response(JSON.stringify({ code: "overloaded", message: "busy", requestId: "r" }), {
         status: 503,
         headers: { "retry-after": seconds },
       });
-    const client = newClient(at, { fetch: answering([busy("1")]) });
+    const client = newClient(at, { fetch: respondingWith([busy("1")]) });
     const startedAt = performance.now();
     expect(await client.markets()).toHaveLength(3);
     expect(performance.now() - startedAt).toBeGreaterThan(990);
-    const late = newClient(at, { fetch: answering([busy("3600")]) });
+    const late = newClient(at, { fetch: respondingWith([busy("3600")]) });
     await expect(late.markets()).rejects.toMatchObject({
       code: "overloaded",
       retryAfterMs: 3_600_000,
@@ -56,7 +56,7 @@ describe("answers of something in between", () => {
     });
   });
 
-  test("refused for good after a try without an answer: a 503 does not hide that", async () => {
+  test("refused after a try without a response: a 503 does not hide that", async () => {
     const lost = async () => {
       throw new TypeError("fetch failed");
     };
@@ -66,7 +66,7 @@ describe("answers of something in between", () => {
       new Response(JSON.stringify({ code: "overloaded", message: "busy", requestId: "r" }), {
         status: 503,
       });
-    const client = newClient(at, { fetch: answering([lost, busy]), retries: 1 });
+    const client = newClient(at, { fetch: respondingWith([lost, busy]), retries: 1 });
     await expect(client.markets()).rejects.toMatchObject({
       code: "overloaded",
       outcome: "unknown",

@@ -1,4 +1,4 @@
-/** The account's streams: each thing once, in order, over cuts and restarts. */
+/** The account's streams: every change once and in order, across cuts and restarts. */
 
 import { newFolder, type RunningVenue } from "@perpgate/gateway/testing";
 import type {
@@ -9,12 +9,12 @@ import type {
   StreamProblem,
 } from "@perpgate/sdk";
 import { describe, expect, test } from "vitest";
-import { CuttingProxy } from "./cutting-proxy.js";
-import { ASK, BID, BUY, eventually, newClient, newSession, startVenue } from "./venue.js";
+import { CuttingProxy } from "../testing/cutting-proxy.js";
+import { ASK, BID, BUY, eventually, newClient, newSession, startVenue } from "../testing/venue.js";
 
 const SMALL = { ...BID, margin: 10 };
 
-/** Places so many orders around the proxy, so that only the stream suffers. */
+/** Places `count` orders without the proxy, so that only the stream is cut. */
 async function place(at: RunningVenue, session: Session, count: number): Promise<string[]> {
   const direct = newClient(at).restore(session.save());
   const ids: string[] = [];
@@ -55,7 +55,7 @@ describe("private streams", () => {
     const { filledSize } = await taker.placeOrder({ ...BUY, margin: 200 });
     await maker.deposit({ chain: "ethereum", txHash: "1".repeat(64), token: "USDC" });
     await eventually(() => seen.length).toBeGreaterThanOrEqual(5);
-    // Within a stream the order is the log's; of one command, which stream comes first is open.
+    // A stream has the order of the log; the order of streams within one command is undefined.
     expect(new Set(seen)).toEqual(
       new Set([
         `ack ${ask.ackNonce} ${ask.ackNonce} resting`,
@@ -68,7 +68,7 @@ describe("private streams", () => {
     expect(seen).toHaveLength(5);
     const ofOrders = seen.filter((line) => line.startsWith(`update ${ask.orderId}`));
     expect(ofOrders.map((line) => line.split(" ")[2])).toEqual(["resting", "filled"]);
-    // A latecomer is shown what is open now.
+    // A later watch gets what is open now.
     const late: OrdersFrame[] = [];
     stream.watchOrders((frame) => late.push(frame));
     await eventually(() => late).toMatchObject([
@@ -77,7 +77,7 @@ describe("private streams", () => {
     for (const watch of watches) watch.close();
   });
 
-  test("cut again and again while orders come: no gap, no repeat", async () => {
+  test("cut repeatedly while orders are placed: no gap, no repeat", async () => {
     const at = await startVenue();
     const proxy = await CuttingProxy.before(at.url);
     const session = await newSession(newClient(proxy));
@@ -97,7 +97,7 @@ describe("private streams", () => {
     expect(gaps).toEqual([]);
   });
 
-  test("cut within the past that is being told: goes on from the last frame, not from the present", async () => {
+  test("cut while past frames are sent: resumes after the last frame", async () => {
     const at = await startVenue();
     const proxy = await CuttingProxy.before(at.url);
     const session = await newSession(newClient(proxy));
@@ -110,7 +110,7 @@ describe("private streams", () => {
     expect(proxy.cuts).toBe(5);
   });
 
-  test("the server restarts: the streams go on where they were", async () => {
+  test("the server restarts: the streams resume", async () => {
     const directory = newFolder();
     const before = await startVenue({ directory });
     const proxy = await CuttingProxy.before(before.url);
@@ -136,7 +136,7 @@ describe("private streams", () => {
     expect(await session.stream.placeOrder(SMALL)).toMatchObject({ status: "resting" });
   });
 
-  test("since: resumed by another client, from the position it is given", async () => {
+  test("since: another client resumes from the given seq", async () => {
     const at = await startVenue();
     const session = await newSession(newClient(at));
     const placed = await place(at, session, 6);
@@ -145,7 +145,7 @@ describe("private streams", () => {
     other.stream.watchPreconfirms((ack) => seen.push(ack), { since: Number(placed[2]) });
     await eventually(() => seen.map(({ ackNonce }) => ackNonce)).toEqual(placed.slice(3));
     expect(seen[0]).toMatchObject({ symbol: "BTCUSD", status: "resting", seq: Number(placed[3]) });
-    // One stream is read from one place.
+    // A stream has one seq.
     expect(() => other.stream.watchPreconfirms(() => undefined, { since: 1 })).toThrow(TypeError);
     const orders: OrdersFrame[] = [];
     other.stream.watchOrders((frame) => orders.push(frame), { since: Number(placed[4]) });
@@ -153,7 +153,7 @@ describe("private streams", () => {
     expect(() => other.stream.watchOrders(() => undefined)).toThrow(TypeError);
   });
 
-  test("a position of another log: onGap, then a snapshot", async () => {
+  test("a seq of another log: onGap, then a snapshot", async () => {
     const at = await startVenue();
     const session = await newSession(newClient(at));
     const { orderId } = await session.placeOrder(SMALL);
@@ -172,7 +172,7 @@ describe("private streams", () => {
     await eventually(() => frames.length).toBe(2);
   });
 
-  test("signed out: the stream is refused and closed, and does not come back", async () => {
+  test("signed out: the stream is refused and closed, without reconnection", async () => {
     const at = await startVenue();
     const client = newClient(at);
     const session = await newSession(client);
@@ -195,7 +195,7 @@ describe("private streams", () => {
     expect(late.stream.state).toBe("closed");
   });
 
-  test("cancelOnDisconnect: a lost connection takes the orders along, and it is said", async () => {
+  test("cancelOnDisconnect: a lost connection cancels the orders, and the stream reports it", async () => {
     const at = await startVenue();
     const proxy = await CuttingProxy.before(at.url);
     const session = await newSession(newClient(proxy));

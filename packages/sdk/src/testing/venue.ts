@@ -1,4 +1,4 @@
-/** A real venue behind a real gateway, and clients of it that end with their test. */
+/** A real venue behind a real gateway, and clients that are closed with their test. */
 
 import { type RunningVenue, runVenue } from "@perpgate/gateway/testing";
 import {
@@ -15,9 +15,9 @@ const CLOCK_LEAD_MS = 240_000;
 type Changes = NonNullable<Parameters<typeof runVenue>[0]>;
 
 /**
- * The venue's clock stands still unless a test moves it, and the client signs with this machine's. A
- * message may be ten minutes old but only one ahead, so the venue's is put ahead: then a test may
- * take its time.
+ * The venue's clock is stopped unless a test moves it, and the client signs with this machine's. A
+ * message may be ten minutes old but only one ahead, so the venue's clock is set ahead: then a test
+ * may take minutes.
  */
 export function startVenue(
   changes: Changes = {},
@@ -36,7 +36,7 @@ export function newClient(
   return client;
 }
 
-/** Waits until something is so, however busy the machine is. */
+/** Waits for a condition, however busy the machine is. */
 export function eventually<T>(read: () => T): ReturnType<typeof expect.poll<T>> {
   return expect.poll(read, { timeout: 120_000, interval: 10 });
 }

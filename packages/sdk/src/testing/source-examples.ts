@@ -1,6 +1,5 @@
 /**
- * The examples of the documentation, found in the sources: which public functions and methods there
- * are, and what each one's `@example` says.
+ * The public functions and methods of the sources, and the `@example` of each.
  */
 
 import { readdirSync, readFileSync } from "node:fs";
@@ -8,7 +7,7 @@ import { join, relative } from "node:path";
 import { parseSync } from "vite";
 
 export interface Example {
-  /** Where it stands: file and line. */
+  /** File and line. */
   readonly at: string;
   readonly code: string;
 }
@@ -26,13 +25,13 @@ interface Source {
   readonly file: string;
   readonly text: string;
   readonly program: Program;
-  /** Doc comments by where they end. */
+  /** Doc comments, in order. */
   readonly docs: readonly { readonly start: number; readonly end: number; readonly text: string }[];
 }
 
 export function readSources(folder: string): Source[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => /^(?!testing).*(?<!\.test)\.ts$/.test(name))
     .sort()
     .map((name) => {
       const text = readFileSync(join(folder, name), "utf8");
@@ -58,7 +57,7 @@ export function examplesOf(sources: readonly Source[]): Example[] {
   );
 }
 
-/** What a user can call: exported functions, and public methods of exported classes and their bases. */
+/** Exported functions, and public methods of exported classes and their bases. */
 export function publicFunctionsOf(sources: readonly Source[]): PublicFunction[] {
   const names = exportedNames(sources);
   const classes = new Map<string, { readonly source: Source; readonly node: Class }>();

@@ -7,15 +7,20 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type Example, examplesOf, publicFunctionsOf, readSources } from "./source-examples.js";
-import { startVenue } from "./venue.js";
+import {
+  type Example,
+  examplesOf,
+  publicFunctionsOf,
+  readSources,
+} from "./testing/source-examples.js";
+import { startVenue } from "./testing/venue.js";
 
 const PACKAGE = fileURLToPath(new URL("..", import.meta.url));
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const TSC = join(ROOT, "node_modules/typescript/lib/tsc.js");
 const run = promisify(execFile);
 
-/** What every example may take for granted. */
+/** Declarations that every example may use. */
 const GIVEN = `
 import * as sdk from "@perpgate/sdk";
 import { checkPreconfirm, createSessionKey, ConnectionError, PerpgateClient, PerpgateError, sessionKeyFromSecret, TimeoutError } from "@perpgate/sdk";
@@ -33,13 +38,13 @@ function readmeBlocks(): Example[] {
   }));
 }
 
-/** A whole program stands for itself; a fragment is a function body in the given surroundings. */
+/** A whole program is compiled as it is; a fragment becomes a function body after the declarations. */
 function programOf({ code }: Example): string {
   if (/^import /m.test(code)) return code;
   return `${GIVEN}\nexport async function example() {\n${code}\n}\n`;
 }
 
-/** The compiler's complaints, by the place of the example. */
+/** The compiler's errors, by file and line of the example. */
 async function compile(examples: readonly Example[]): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), "perpgate-examples-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -110,14 +115,14 @@ describe("documentation", () => {
       at: "wrong",
       code: 'await session.placeOrder({ symbol: "BTCUSD", side: "up" });',
     };
-    const complaints = await compile([...examples, wrong]);
-    expect(
-      complaints.filter((line) => !line.startsWith("wrong(") && !line.startsWith(" ")),
-    ).toEqual([]);
-    expect(complaints.join("\n")).toContain("wrong(");
+    const errors = await compile([...examples, wrong]);
+    expect(errors.filter((line) => !line.startsWith("wrong(") && !line.startsWith(" "))).toEqual(
+      [],
+    );
+    expect(errors.join("\n")).toContain("wrong(");
   }, 180_000);
 
-  test("the README's programs run, in plain Node, with the package as it is built", async () => {
+  test("the README's programs run, in plain Node, with the built package", async () => {
     const at = await startVenue();
     const programs = readmeBlocks().filter(({ code }) => code.startsWith("import "));
     expect(programs.length).toBeGreaterThan(0);

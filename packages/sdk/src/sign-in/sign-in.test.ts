@@ -6,12 +6,12 @@ import {
 } from "@perpgate/sdk";
 import type { EIP1193Provider } from "viem";
 import { afterAll, describe, expect, expectTypeOf, test, vi } from "vitest";
-import { CuttingProxy } from "./cutting-proxy.js";
-import { BID, newAccount, newClient, newSession, startVenue } from "./venue.js";
+import { CuttingProxy } from "../testing/cutting-proxy.js";
+import { BID, newAccount, newClient, newSession, startVenue } from "../testing/venue.js";
 
 const at = await startVenue({ signIn: { nonce: "issued", requireKeyBinding: true } }, afterAll);
 
-/** A wallet as browsers have it: hex in, hex out, one account, every request remembered. */
+/** A browser wallet: hex in, hex out, one account; it records every request. */
 function newWallet(
   chainId = "0xa4b1",
 ): WalletProvider & { asked: string[]; address: string; text: string } {
@@ -35,7 +35,7 @@ function newWallet(
 }
 
 describe("sign-in", () => {
-  test("a viem account: an Ed25519 key, bound, on a gateway that insists on everything", async () => {
+  test("a viem account: an Ed25519 key, bound, on a gateway with all checks on", async () => {
     const client = newClient(at);
     const account = newAccount();
     const session = await client.signIn({ account });
@@ -61,7 +61,7 @@ describe("sign-in", () => {
     expect(await session.placeOrder(BID)).toMatchObject({ status: "resting" });
   });
 
-  test("a wallet: asked for account, chain and one signature, never again", async () => {
+  test("a wallet: one request each for account, chain and signature", async () => {
     const wallet = newWallet();
     const session = await newClient(at).signIn({ wallet, statement: "Trade here." });
     expect(session.address).toBe(wallet.address);
@@ -73,13 +73,13 @@ describe("sign-in", () => {
     expect(wallet.asked).toHaveLength(3);
   });
 
-  test("a wallet with its address given: is not asked for one", async () => {
+  test("a wallet with a given address: no account request", async () => {
     const wallet = newWallet();
     const { address } = await newClient(at).signIn({ wallet, address: wallet.address, chainId: 1 });
     expect([address, wallet.asked]).toEqual([wallet.address, ["personal_sign"]]);
   });
 
-  test("a wallet that refuses: its own error, and no session", async () => {
+  test("a wallet that refuses: its error, no session", async () => {
     const refusal = Object.assign(new Error("User rejected the request."), { code: 4001 });
     const wallet = { request: () => Promise.reject(refusal) };
     await expect(newClient(at).signIn({ wallet })).rejects.toBe(refusal);
@@ -89,7 +89,7 @@ describe("sign-in", () => {
     expectTypeOf<EIP1193Provider>().toExtend<WalletProvider>();
   });
 
-  test("caps: bind what the key may do", async () => {
+  test("caps: limit the key", async () => {
     const caps = { maxOrderNotional: 1_000, maxNotional: 1_500.25, symbols: ["BTCUSD"] };
     const session = await newSession(newClient(at), { caps });
     expect((await session.account()).session.scope).toEqual(caps);
@@ -104,7 +104,7 @@ describe("sign-in", () => {
     }
   });
 
-  test("expiresInMs, domain and uri: as given", async () => {
+  test("expiresInMs, domain and uri: used", async () => {
     const wallet = newWallet();
     const fields = { domain: "app.example", uri: "https://app.example", expiresInMs: 3_600_000 };
     const { expiresAt } = await newClient(at).signIn({ wallet, ...fields });
@@ -117,7 +117,7 @@ describe("sign-in", () => {
     expect(other.text).toMatch(/^page\.example wants you/);
   });
 
-  test("a clock that is wrong: the error says by how much", async () => {
+  test("a wrong clock: the error has the difference", async () => {
     const early = await startVenue({ startMs: Date.now() - 3_600_000 });
     await expect(newSession(newClient(early))).rejects.toMatchObject({
       code: "siwe_message_from_future",
@@ -131,10 +131,10 @@ describe("sign-in", () => {
     });
   });
 
-  test("the answer is lost: a fresh message is signed, once", async () => {
+  test("a lost response: a new message is signed, once", async () => {
     const proxy = await CuttingProxy.before(at.url);
     let answers = 0;
-    // The nonce's answer passes; that of the sign-in, which is the second, does not.
+    // The response with the nonce passes; the second one, of the sign-in, does not.
     proxy.fate = (direction) => (direction === "down" && ++answers === 2 ? "cut before" : "pass");
     const account = newAccount();
     const signMessage = vi.fn(account.signMessage);
@@ -143,7 +143,7 @@ describe("sign-in", () => {
     expect(await session.account()).toMatchObject({ address: account.address });
   });
 
-  test("an address that is mistyped: refused here", async () => {
+  test("a mistyped address: refused by the client", async () => {
     const account = { ...newAccount(), address: "0x52908400098527886E0F7030069857D2E4169Ee7" };
     await expect(newClient(at).signIn({ account })).rejects.toThrow(/checksum/);
     await expect(
@@ -153,7 +153,7 @@ describe("sign-in", () => {
 });
 
 describe("save and restore", () => {
-  test("through JSON: the same session, and nonces go on above", async () => {
+  test("through JSON: the same session, nonces continue above", async () => {
     const client = newClient(at);
     for (const sessionKeyKind of ["ed25519", "secp256k1"] as const) {
       const session = await newSession(client, { sessionKeyKind });
@@ -173,7 +173,7 @@ describe("save and restore", () => {
     }
   });
 
-  test("after a rotation: the new key is saved, and can be again", async () => {
+  test("after a rotation: the new key is saved", async () => {
     const client = newClient(at);
     const session = await newSession(client);
     await session.rotate();
@@ -181,7 +181,7 @@ describe("save and restore", () => {
     expect(await again.placeOrder(BID)).toMatchObject({ status: "resting" });
   });
 
-  test("a key that cannot be read: not saved, but stored by its handle", async () => {
+  test("a key that cannot be read: not saved, stored by its handle", async () => {
     const client = newClient(at);
     const session = await newSession(client, { saveable: false });
     expect(() => session.save()).toThrow(/saveable/);
@@ -193,7 +193,7 @@ describe("save and restore", () => {
     expect(() => session.save()).toThrow(/saveable/);
   });
 
-  test("what was not saved by this package: refused", async () => {
+  test("a value that save() did not return: refused", async () => {
     const client = newClient(at);
     const saved = (await newSession(client)).save();
     const { secret } = await createSessionKey({ saveable: true });
@@ -223,7 +223,7 @@ describe("session keys", () => {
     }
   });
 
-  test("a platform without Ed25519 in WebCrypto: signs all the same", async () => {
+  test("a platform without Ed25519 in WebCrypto: signs in memory", async () => {
     vi.stubGlobal("crypto", { getRandomValues: crypto.getRandomValues.bind(crypto) });
     try {
       const session = await newSession(newClient(at));
@@ -236,7 +236,7 @@ describe("session keys", () => {
     }
   });
 
-  test("a key of one's own: used as it is", async () => {
+  test("a given key: used", async () => {
     const made = await createSessionKey();
     const sign = vi.fn(made.sign);
     const { kind, publicKey } = made;

@@ -1,8 +1,8 @@
 import type { Block, Candle, Ticker, Trade } from "@perpgate/sdk";
 import { expect, test } from "vitest";
-import { ASK, BUY, eventually, newClient, newSession, startVenue } from "./venue.js";
+import { ASK, BUY, eventually, newClient, newSession, startVenue } from "../testing/venue.js";
 
-test("trades, ticker, candles and blocks: what REST shows, as it happens", async () => {
+test("trades, ticker, candles and blocks: the same as REST", async () => {
   const at = await startVenue();
   const client = newClient(at);
   const [maker, taker] = [await newSession(client), await newSession(client)];
@@ -32,7 +32,7 @@ test("trades, ticker, candles and blocks: what REST shows, as it happens", async
   await at.advance(400);
   await eventually(() => blocks.length).toBeGreaterThan(0);
   expect(await client.block(blocks[0]!.number)).toEqual(blocks[0]);
-  // A latecomer is shown the state, not past events.
+  // A later watch gets the state, not past events.
   const late: unknown[] = [];
   client.stream.watchTicker("BTCUSD", (ticker) => late.push(ticker));
   client.stream.watchTrades("BTCUSD", (some) => late.push(some));
@@ -40,7 +40,7 @@ test("trades, ticker, candles and blocks: what REST shows, as it happens", async
   for (const watch of watches) watch.close();
 });
 
-test("a callback that throws: its owner's problem, the stream goes on", async () => {
+test("a callback that throws: an unhandled error, the stream continues", async () => {
   const at = await startVenue();
   const client = newClient(at);
   const thrown: unknown[] = [];

@@ -1,4 +1,4 @@
-/** The mirrored book: equal to the venue's, and equal again after whatever happens to it. */
+/** The mirrored book equals the venue's, and equals it again after every failure. */
 
 import { OrderFlow, type RunningVenue } from "@perpgate/gateway/testing";
 import { Random } from "@perpgate/protocol/random";
@@ -11,8 +11,8 @@ import type {
 } from "@perpgate/sdk";
 import { describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { CuttingProxy } from "./cutting-proxy.js";
-import { ASK, BID, eventually, newClient, newSession, startVenue } from "./venue.js";
+import { CuttingProxy } from "../testing/cutting-proxy.js";
+import { ASK, BID, eventually, newClient, newSession, startVenue } from "../testing/venue.js";
 
 const SEED = 20_261_115;
 
@@ -23,7 +23,7 @@ async function startFlow(at: RunningVenue): Promise<OrderFlow> {
   return flow;
 }
 
-/** The book of BTCUSD as a client sees it, and what it is told about it. */
+/** A client's book of BTCUSD, and the problems that were reported. */
 async function watching(client: PerpgateClient) {
   const problems: StreamProblem[] = [];
   const seen: { book: MirroredBook | undefined; calls: number } = { book: undefined, calls: 0 };
@@ -39,7 +39,7 @@ async function watching(client: PerpgateClient) {
   return { seen, problems, watch };
 }
 
-/** Waits until the mirror has reached the position, and compares every level. */
+/** Waits until the mirror has reached the seq, and compares every level. */
 async function expectEqual(
   at: RunningVenue,
   seen: { readonly book: MirroredBook | undefined },
@@ -52,7 +52,7 @@ async function expectEqual(
   ]);
 }
 
-/** A socket that loses or spoils some of what it receives, as told. */
+/** A socket that drops or changes some of the messages it receives. */
 function spoiling(spoil: (data: Uint8Array) => Uint8Array | undefined): WebSocketConstructor {
   return class Spoiling implements WebSocketLike {
     binaryType = "arraybuffer";
@@ -83,7 +83,7 @@ function spoiling(spoil: (data: Uint8Array) => Uint8Array | undefined): WebSocke
   };
 }
 
-/** The event's type is the listener's own business, as it is with any WebSocket. */
+/** The listener decides the event's type, as with any WebSocket. */
 function call(listener: ((event: never) => void) | null, event: object): void {
   if (listener !== null) Reflect.apply(listener, undefined, [event]);
 }
@@ -119,7 +119,7 @@ describe("watchBook", () => {
     expect(seen.calls).toBe(before);
   });
 
-  test("frames that are lost on the way: healed, and each time said", async () => {
+  test("lost frames: repaired, each reported", async () => {
     const at = await startVenue();
     const flow = await startFlow(at);
     const random = new Random(SEED);
@@ -141,13 +141,13 @@ describe("watchBook", () => {
     await expectEqual(at, seen);
   });
 
-  test("bytes that change on the way: found by the checksum or unreadable, and healed", async () => {
+  test("changed bytes: detected by the checksum or unreadable, and repaired", async () => {
     const at = await startVenue();
     const session = await newSession(newClient(at));
     await session.placeOrder(BID);
     await session.placeOrder(ASK);
     let spoiled = 0;
-    // Any byte of a delta, wherever it stands, one after the other.
+    // Every byte of a delta in sequence.
     const Spoiling = spoiling((data) => {
       if (!isDelta(data) || spoiled >= 40) return data;
       const at = new TextDecoder("latin1").decode(data).indexOf("bids") + 4 + (spoiled % 8);
@@ -163,7 +163,7 @@ describe("watchBook", () => {
     await expectEqual(at, seen);
   });
 
-  test("the connection is cut: not live, said so, and equal again by itself", async () => {
+  test("the connection is cut: not live, reported, and equal again after the reconnection", async () => {
     const at = await startVenue();
     const proxy = await CuttingProxy.before(at.url);
     const flow = await startFlow(at);
@@ -177,7 +177,7 @@ describe("watchBook", () => {
     proxy.cutAll();
     await eventually(() => seen.book?.live).toBe(false);
     expect(problems).toEqual([{ kind: "disconnected", stream: "book.BTCUSD" }]);
-    // What was known last is still there to look at.
+    // The last known book is still readable.
     expect(seen.book?.bids().length).toBeGreaterThan(10);
     await flow.run(100);
     await eventually(() => proxy.cuts).toBeGreaterThan(2);
@@ -189,7 +189,7 @@ describe("watchBook", () => {
     expect([client.stream.state, states.at(-1)]).toEqual(["closed", "closed"]);
   });
 
-  test("a connection that falls silent: noticed, given up and made anew", async () => {
+  test("a silent connection: detected, dropped and opened again", async () => {
     const at = await startVenue();
     const proxy = await CuttingProxy.before(at.url);
     const client = newClient(proxy, { heartbeatMs: 500 });
@@ -202,7 +202,7 @@ describe("watchBook", () => {
     await expectEqual(at, seen);
   });
 
-  test("two watches of one market: one subscription, the second sees the book at once", async () => {
+  test("two watches of one market: one subscription, the second gets the book immediately", async () => {
     const at = await startVenue();
     const session = await newSession(newClient(at));
     await session.placeOrder(BID);
@@ -234,7 +234,7 @@ describe("watchBook", () => {
     });
     await expect(watch.ready).rejects.toMatchObject({ code: "market_not_found", status: 404 });
     expect(problems).toMatchObject([{ kind: "refused", error: { code: "market_not_found" } }]);
-    // The others on the same socket are well.
+    // The other streams of the socket continue.
     await client.stream.watchBook("BTCUSD", () => undefined).ready;
     client.close();
     const late = client.stream.watchBook("BTCUSD", () => undefined);

@@ -1,10 +1,10 @@
-/** Every operation of the interface, once, against a real gateway; none is left out. */
+/** Every operation of the interface once, against a real gateway. */
 
 import { type FetchLike, PerpgateClient } from "@perpgate/sdk";
 import { expect, test } from "vitest";
-import { ASK, BID, BUY, newClient, newSession, startVenue } from "./venue.js";
+import { ASK, BID, BUY, newClient, newSession, startVenue } from "./testing/venue.js";
 
-/** `fetch` that remembers which operations were called. */
+/** `fetch` that records the operations called. */
 function recordingFetch(called: Set<string>): FetchLike {
   return (url, init) => {
     const path = new URL(url).pathname
@@ -18,10 +18,10 @@ function recordingFetch(called: Set<string>): FetchLike {
   };
 }
 
-/** Attestors, not traders, call these, and have a client of their own. */
+/** Attestors call these, with another client. */
 const FOR_ATTESTORS = ["post /v1/bridge/queue", "post /v1/bridge/votes"];
 
-test("every operation of the OpenAPI document: has a method, and its answer is read", async () => {
+test("every operation of the OpenAPI document: has a method that decodes its response", async () => {
   const at = await startVenue();
   const called = new Set<string>();
   const client = newClient(at, { fetch: recordingFetch(called) });
@@ -102,7 +102,7 @@ test("every operation of the OpenAPI document: has a method, and its answer is r
   expect(offered.filter((name) => !called.has(name) && !FOR_ATTESTORS.includes(name))).toEqual([]);
 });
 
-test("options: what makes no sense is refused, and no time-out at all is fine", async () => {
+test("options: invalid ones are refused, an infinite time-out is accepted", async () => {
   const url = "http://127.0.0.1:8080";
   for (const wrong of [{ timeoutMs: Number.NaN }, { retries: -1 }, { budgetMs: -5 }]) {
     expect(() => new PerpgateClient({ url, ...wrong })).toThrow(RangeError);
@@ -114,7 +114,7 @@ test("options: what makes no sense is refused, and no time-out at all is fine", 
   expect(await session.stream.placeOrder(BID)).toMatchObject({ status: "resting" });
 });
 
-test("url: a path in front of the interface is kept, a slash at the end is not", () => {
+test("url: a base path is kept, a trailing slash is not", () => {
   const urlOf = (url: string) => new PerpgateClient({ url }).url;
   expect(urlOf("http://127.0.0.1:8080/")).toBe("http://127.0.0.1:8080");
   expect(urlOf("https://edge.example/perpgate/")).toBe("https://edge.example/perpgate");

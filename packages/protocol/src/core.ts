@@ -1,0 +1,23 @@
+/**
+ * The part of the contract without schemas: units, arithmetic, keys, hashes, rules, the error table.
+ * It does not load TypeBox, which takes a hundred times as long as all of this.
+ */
+
+export * from "./acknowledgement-leaf.js";
+export * from "./average-price.js";
+export * from "./block-header.js";
+export * from "./error-table.js";
+export * from "./ethereum-address.js";
+export * from "./fetch-within.js";
+export * from "./hex.js";
+export * from "./integers.js";
+export * from "./liquidation-mark.js";
+export * from "./merkle-path.js";
+export * from "./rules.js";
+export * from "./sealed-acknowledgement.js";
+export * from "./session-key.js";
+export * from "./shown-text.js";
+export * from "./signing.js";
+export * from "./streams.js";
+export * from "./symbol.js";
+export * from "./units.js";

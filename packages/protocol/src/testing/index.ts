@@ -1,0 +1,4 @@
+/** Sample data for tests and benchmarks of other packages. */
+
+export * from "./bitstamp-book.js";
+export * from "./sample-books.js";
