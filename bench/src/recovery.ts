@@ -7,7 +7,7 @@ import { join } from "node:path";
 import {
   FileSnapshots,
   LOG_START,
-  type LogPosition,
+  type LogSeq,
   LogReader,
   nodeDisk,
   openJournal,
@@ -60,13 +60,13 @@ interface Timed {
   readonly ms: number;
   /** Processor time, which other processes do not lengthen. */
   readonly processorMs: number;
-  readonly end: LogPosition;
+  readonly end: LogSeq;
 }
 
 /** Applies the log from a position on; `isBare` leaves out blocks and their hashes. */
 function replay(
   journal: string,
-  from: LogPosition,
+  from: LogSeq,
   until: number,
   state: ReplicaState,
   isBare: boolean,
@@ -81,7 +81,7 @@ function replay(
   for (let batch = reader.next(until); batch !== undefined; batch = reader.next(until)) {
     replica.applyBatch(batch);
   }
-  const end = reader.position;
+  const end = reader.seq;
   reader.close();
   const { user, system } = process.cpuUsage(spent);
   return { state, ms: performance.now() - started, processorMs: (user + system) / 1_000, end };
@@ -105,7 +105,7 @@ async function logId(journal: string): Promise<Uint8Array> {
 }
 
 /** From a snapshot shortly before the end, and the tail after it. */
-async function fromSnapshot(journal: string, end: LogPosition): Promise<void> {
+async function fromSnapshot(journal: string, end: LogSeq): Promise<void> {
   const before = replay(journal, LOG_START, end.batch - TAIL_BATCHES, newReplicaState(), false);
   const bytes = before.state.engine.snapshot();
   const files = new FileSnapshots(nodeDisk, journal, await logId(journal));
@@ -116,17 +116,17 @@ async function fromSnapshot(journal: string, end: LogPosition): Promise<void> {
   if (snapshot === undefined) throw new Error("the snapshot is not there");
   const state = decodeReplicaState(snapshot.body);
   const loaded = performance.now() - started;
-  const tail = replay(journal, snapshot.position, end.batch, state, false);
+  const tail = replay(journal, snapshot.seq, end.batch, state, false);
   const size =
     `${(bytes.length / 1e6).toFixed(1)} MB: ${addresses.length - 1} accounts, ` +
     `${sessions.byNumber.size} sessions, ${orders.open} open orders`;
   report.add(`snapshot of ${size}, loaded`, loaded, "ms");
-  const metric = `  and a tail of ${end.record - snapshot.position.record} commands`;
+  const metric = `  and a tail of ${end.record - snapshot.seq.record} commands`;
   const totalMs = loaded + tail.ms;
   report.add(metric, totalMs, "ms", "bar 1,000 ms", totalMs / 1_000);
 }
 
-function fullRecovery(journal: string, end: LogPosition, commands: number): void {
+function fullRecovery(journal: string, end: LogSeq, commands: number): void {
   const count = commands.toLocaleString("en-US");
   for (const [name, isBare] of [
     [`replay of ${count} commands, engine alone`, true],

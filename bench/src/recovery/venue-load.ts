@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { type Command, LONG, SHORT } from "@perpgate/engine";
-import { type LogPosition, openJournal } from "@perpgate/journal";
+import { type LogSeq, openJournal } from "@perpgate/journal";
 import { DEFAULT_MARKETS } from "@perpgate/protocol";
 import { Random } from "@perpgate/protocol/random";
 import {
@@ -34,7 +34,7 @@ export async function recordLog(
   levels: number,
   count: number,
   seed: number,
-): Promise<{ readonly commands: number; readonly end: LogPosition }> {
+): Promise<{ readonly commands: number; readonly end: LogSeq }> {
   const flow = new VenueFlow(accounts, levels, count, seed);
   const journal = await openJournal({ directory: dataFolder(directory).journal });
   const nothing = new Uint8Array(0);

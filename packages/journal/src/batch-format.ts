@@ -19,7 +19,7 @@
  */
 
 import { crc32c } from "./crc32c.js";
-import type { Batch, BatchId, LogPosition } from "./journal.js";
+import type { Batch, BatchId, LogSeq } from "./journal.js";
 
 export const BATCH_HEADER_BYTES = 40;
 export const BATCH_MAGIC = 0x31424750;
@@ -106,7 +106,7 @@ export function isBatchLength(length: number, limit: number): boolean {
  * The batch at `at`, whose checksum has passed; its records are views, not copies. Undefined if
  * its records do not fill it exactly, which a checksum that passed all but excludes.
  */
-export function decodeBatch(view: DataView, at: number, position: LogPosition): Batch | undefined {
+export function decodeBatch(view: DataView, at: number, seq: LogSeq): Batch | undefined {
   const end = at + batchLength(view, at);
   const count = batchRecordCount(view, at);
   const counter = view.getUint32(at + 28, true) * 2 ** 32 + view.getUint32(at + 24, true);
@@ -121,5 +121,5 @@ export function decodeBatch(view: DataView, at: number, position: LogPosition): 
     records.push(new Uint8Array(view.buffer, view.byteOffset + next, length));
     next += length;
   }
-  return end - next < 8 ? { id, position, records } : undefined;
+  return end - next < 8 ? { id, seq, records } : undefined;
 }

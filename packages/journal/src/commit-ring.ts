@@ -39,105 +39,103 @@ export interface Run {
 }
 
 export class CommitRing {
-  readonly memory: RingMemory;
   readonly view: DataView;
-  readonly #control: Int32Array<SharedArrayBuffer>;
-  readonly #mask: number;
+  private readonly control: Int32Array<SharedArrayBuffer>;
+  private readonly mask: number;
   /** Where the next batch goes; runs ahead of HEAD until `publish`. */
-  #reserved: number;
+  private reserved: number;
 
-  constructor(memory: RingMemory) {
-    this.memory = memory;
+  constructor(readonly memory: RingMemory) {
     this.view = new DataView(memory.data);
-    this.#control = new Int32Array(memory.control);
-    this.#mask = memory.data.byteLength - 1;
-    this.#reserved = Atomics.load(this.#control, HEAD);
+    this.control = new Int32Array(memory.control);
+    this.mask = memory.data.byteLength - 1;
+    this.reserved = Atomics.load(this.control, HEAD);
   }
 
   /** Room for a batch: its offset in `view`, or undefined until something is freed. */
   reserve(length: number): number | undefined {
-    const capacity = this.#mask + 1;
-    const free = capacity - ((this.#reserved - Atomics.load(this.#control, TAIL)) | 0);
-    const at = this.#reserved & this.#mask;
+    const capacity = this.mask + 1;
+    const free = capacity - ((this.reserved - Atomics.load(this.control, TAIL)) | 0);
+    const at = this.reserved & this.mask;
     const untilEnd = capacity - at;
     if (length <= untilEnd) {
       if (length > free) return undefined;
-      this.#reserved = (this.#reserved + length) | 0;
+      this.reserved = (this.reserved + length) | 0;
       return at;
     }
     if (untilEnd + length > free) return undefined;
     this.view.setUint32(at, 0, true);
-    this.#reserved = (this.#reserved + untilEnd + length) | 0;
+    this.reserved = (this.reserved + untilEnd + length) | 0;
     return 0;
   }
 
   /** Shows everything reserved so far to the committing side, and wakes it. */
   publish(): void {
-    Atomics.store(this.#control, HEAD, this.#reserved);
-    this.#call();
+    Atomics.store(this.control, HEAD, this.reserved);
+    this.call();
   }
 
   /** The durable count; the appending side compares it with the last one it saw. */
   durable(): number {
-    return Atomics.load(this.#control, DURABLE);
+    return Atomics.load(this.control, DURABLE);
   }
 
   /** Resolves when the durable count is no longer `seen`, or on `wakeWatcher`. */
   async durableBeyond(seen: number): Promise<void> {
-    const wait = Atomics.waitAsync(this.#control, DURABLE, seen);
+    const wait = Atomics.waitAsync(this.control, DURABLE, seen);
     if (wait.async) await wait.value;
   }
 
   /** Ends a wait of `durableBeyond` that nothing else would end. */
   wakeWatcher(): void {
-    Atomics.notify(this.#control, DURABLE);
+    Atomics.notify(this.control, DURABLE);
   }
 
   /** Asks the committing side to end once it has committed all that is published. */
   requestClose(): void {
-    Atomics.store(this.#control, CLOSING, 1);
-    this.#call();
+    Atomics.store(this.control, CLOSING, 1);
+    this.call();
   }
 
   /** Blocks until there is something to take; false once the ring is empty and closing. */
   waitForRun(): boolean {
     for (;;) {
-      const calls = Atomics.load(this.#control, CALLS);
-      const closing = Atomics.load(this.#control, CLOSING) !== 0;
-      const empty = Atomics.load(this.#control, HEAD) === Atomics.load(this.#control, TAIL);
+      const calls = Atomics.load(this.control, CALLS);
+      const closing = Atomics.load(this.control, CLOSING) !== 0;
+      const empty = Atomics.load(this.control, HEAD) === Atomics.load(this.control, TAIL);
       if (!empty) return true;
       if (closing) return false;
       // Said before the wait looks at CALLS: who still saw it awake has moved CALLS before that.
-      Atomics.store(this.#control, ASLEEP, 1);
-      Atomics.wait(this.#control, CALLS, calls);
-      Atomics.store(this.#control, ASLEEP, 0);
+      Atomics.store(this.control, ASLEEP, 1);
+      Atomics.wait(this.control, CALLS, calls);
+      Atomics.store(this.control, ASLEEP, 0);
     }
   }
 
   /** All that is published, up to the end of the ring. */
   take(): Run | undefined {
-    const head = Atomics.load(this.#control, HEAD);
-    const tail = Atomics.load(this.#control, TAIL);
+    const head = Atomics.load(this.control, HEAD);
+    const tail = Atomics.load(this.control, TAIL);
     if (head === tail) return undefined;
-    const start = tail & this.#mask;
-    const limit = Math.min(start + ((head - tail) | 0), this.#mask + 1);
+    const start = tail & this.mask;
+    const limit = Math.min(start + ((head - tail) | 0), this.mask + 1);
     let end = start;
     while (end < limit && batchMagic(this.view, end) !== 0) end += batchLength(this.view, end);
     if (end > start) return { view: this.view, start, end };
-    Atomics.store(this.#control, TAIL, (tail + this.#mask + 1 - start) | 0);
+    Atomics.store(this.control, TAIL, (tail + this.mask + 1 - start) | 0);
     return this.take();
   }
 
   /** Frees the oldest bytes and tells the appending side that their batches are durable. */
   release(bytes: number, batches: number): void {
-    Atomics.add(this.#control, TAIL, bytes);
-    Atomics.add(this.#control, DURABLE, batches);
-    Atomics.notify(this.#control, DURABLE);
+    Atomics.add(this.control, TAIL, bytes);
+    Atomics.add(this.control, DURABLE, batches);
+    Atomics.notify(this.control, DURABLE);
   }
 
-  #call(): void {
-    Atomics.add(this.#control, CALLS, 1);
-    if (Atomics.load(this.#control, ASLEEP) !== 0) Atomics.notify(this.#control, CALLS);
+  private call(): void {
+    Atomics.add(this.control, CALLS, 1);
+    if (Atomics.load(this.control, ASLEEP) !== 0) Atomics.notify(this.control, CALLS);
   }
 }
 

@@ -26,44 +26,40 @@ export interface Committer {
 }
 
 export class InlineCommitter implements Committer {
-  readonly #ring: CommitRing;
-  readonly #events: CommitEvents;
-  readonly #writer: SegmentWriter;
-  #failed = false;
+  private readonly writer: SegmentWriter;
+  private failed = false;
 
   constructor(
     disk: Disk,
     state: WriterState,
     segmentBytes: number,
-    ring: CommitRing,
-    events: CommitEvents,
+    private readonly ring: CommitRing,
+    private readonly events: CommitEvents,
   ) {
-    this.#ring = ring;
-    this.#events = events;
     const spares = new InlineSpareSegments(disk, state.directory, segmentBytes);
-    this.#writer = new SegmentWriter(disk, state, spares, (bytes, batches) => {
+    this.writer = new SegmentWriter(disk, state, spares, (bytes, batches) => {
       ring.release(bytes, batches);
     });
   }
 
   wake(): void {
-    if (this.#failed) return;
-    const before = this.#ring.durable();
+    if (this.failed) return;
+    const before = this.ring.durable();
     let failure: { readonly cause: unknown } | undefined;
     try {
-      for (let run = this.#ring.take(); run !== undefined; run = this.#ring.take()) {
-        this.#writer.commit(run);
+      for (let run = this.ring.take(); run !== undefined; run = this.ring.take()) {
+        this.writer.commit(run);
       }
     } catch (cause) {
-      this.#failed = true;
+      this.failed = true;
       failure = { cause };
     }
-    const batches = (this.#ring.durable() - before) >>> 0;
-    if (batches > 0) this.#events.durable(batches);
-    if (failure !== undefined) this.#events.failed(failure.cause);
+    const batches = (this.ring.durable() - before) >>> 0;
+    if (batches > 0) this.events.durable(batches);
+    if (failure !== undefined) this.events.failed(failure.cause);
   }
 
   async close(): Promise<void> {
-    this.#writer.close();
+    this.writer.close();
   }
 }

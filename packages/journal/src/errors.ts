@@ -3,7 +3,7 @@
  * the facts a program may want.
  */
 
-import type { LogPosition } from "./journal.js";
+import type { LogSeq } from "./journal.js";
 
 export class JournalError extends Error {
   readonly code: string;
@@ -54,17 +54,17 @@ export class JournalDamaged extends JournalError {
 }
 
 /** A place that the log had reached, and what shows it. */
-export interface LogProof extends LogPosition {
+export interface LogProof extends LogSeq {
   /** Such as "the history" or a file's path. */
   readonly source: string;
 }
 
 /** The log ends before a place that something else on disk shows it had reached, durable. */
 export class LogBehind extends JournalError {
-  readonly end: LogPosition;
+  readonly end: LogSeq;
   readonly proofs: readonly LogProof[];
 
-  constructor(directory: string, end: LogPosition, proofs: readonly LogProof[]) {
+  constructor(directory: string, end: LogSeq, proofs: readonly LogProof[]) {
     const shown = proofs.map(({ source, batch, record }) => {
       return `${source} shows position ${record} (batch ${batch})`;
     });
@@ -93,13 +93,13 @@ export class BatchRefused extends JournalError {
 }
 
 /** No batch of this log begins at the place asked for. */
-export class PositionUnavailable extends JournalError {
-  readonly position: LogPosition;
+export class SeqUnavailable extends JournalError {
+  readonly seq: LogSeq;
 
-  constructor(position: LogPosition, reason: string) {
-    const place = `batch ${position.batch}, record ${position.record}`;
+  constructor(seq: LogSeq, reason: string) {
+    const place = `batch ${seq.batch}, record ${seq.record}`;
     super("position_unavailable", `cannot read from ${place}: ${reason}`);
-    this.position = position;
+    this.seq = seq;
   }
 }
 

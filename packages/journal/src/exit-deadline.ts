@@ -25,24 +25,24 @@ export const FAILURE_EXIT_MS = 3_000;
 
 export class ExitDeadline {
   readonly memory: SharedArrayBuffer;
-  readonly #deadline: BigInt64Array<SharedArrayBuffer>;
-  readonly #words: Int32Array<SharedArrayBuffer>;
-  readonly #text: Uint8Array<SharedArrayBuffer>;
+  private readonly deadline: BigInt64Array<SharedArrayBuffer>;
+  private readonly words: Int32Array<SharedArrayBuffer>;
+  private readonly text: Uint8Array<SharedArrayBuffer>;
 
   constructor(memory = new SharedArrayBuffer(TEXT_AT + TEXT_BYTES)) {
     this.memory = memory;
-    this.#deadline = new BigInt64Array(memory, 0, 1);
-    this.#words = new Int32Array(memory, STATE_AT, 2);
-    this.#text = new Uint8Array(memory, TEXT_AT, TEXT_BYTES);
+    this.deadline = new BigInt64Array(memory, 0, 1);
+    this.words = new Int32Array(memory, STATE_AT, 2);
+    this.text = new Uint8Array(memory, TEXT_AT, TEXT_BYTES);
   }
 
   /** The process has failed. The first reason is kept. */
   fail(reason: string): void {
-    if (Atomics.compareExchange(this.#words, 0, EMPTY, WRITING) === EMPTY) {
+    if (Atomics.compareExchange(this.words, 0, EMPTY, WRITING) === EMPTY) {
       const bytes = Buffer.from(reason).subarray(0, TEXT_BYTES);
-      this.#text.set(bytes);
-      Atomics.store(this.#words, 1, bytes.length);
-      Atomics.store(this.#words, 0, WRITTEN);
+      this.text.set(bytes);
+      Atomics.store(this.words, 1, bytes.length);
+      Atomics.store(this.words, 0, WRITTEN);
     }
     this.endWithin(FAILURE_EXIT_MS);
   }
@@ -50,31 +50,31 @@ export class ExitDeadline {
   /** The process must be gone after that long; a sooner deadline stays. */
   endWithin(ms: number): void {
     const wanted = process.hrtime.bigint() + BigInt(Math.round(ms * 1e6));
-    for (let set = Atomics.load(this.#deadline, 0); set === 0n || wanted < set; ) {
-      const found = Atomics.compareExchange(this.#deadline, 0, set, wanted);
+    for (let set = Atomics.load(this.deadline, 0); set === 0n || wanted < set; ) {
+      const found = Atomics.compareExchange(this.deadline, 0, set, wanted);
       if (found === set) break;
       set = found;
     }
-    Atomics.notify(this.#deadline, 0);
+    Atomics.notify(this.deadline, 0);
   }
 
   /** Why the process failed, if it has. */
   get reason(): string | undefined {
-    if (Atomics.load(this.#words, 0) !== WRITTEN) return undefined;
-    return Buffer.from(this.#text.slice(0, Atomics.load(this.#words, 1))).toString();
+    if (Atomics.load(this.words, 0) !== WRITTEN) return undefined;
+    return Buffer.from(this.text.slice(0, Atomics.load(this.words, 1))).toString();
   }
 
   /** Blocks the calling thread until a deadline is set and has passed. */
   waitUntilPassed(): void {
     for (;;) {
-      const deadline = Atomics.load(this.#deadline, 0);
+      const deadline = Atomics.load(this.deadline, 0);
       const leftMs =
         deadline === 0n
           ? Number.POSITIVE_INFINITY
           : Number(deadline - process.hrtime.bigint()) / 1e6;
       if (leftMs <= 0) return;
       // Returns at once if the deadline was moved after it was read.
-      Atomics.wait(this.#deadline, 0, deadline, leftMs);
+      Atomics.wait(this.deadline, 0, deadline, leftMs);
     }
   }
 }

@@ -13,7 +13,7 @@ import type { CommitEvents, Committer } from "./committer.js";
 import type { Disk, DiskLock } from "./disk.js";
 import { BatchRefused, JournalClosed, JournalStopped } from "./errors.js";
 import { FileReading } from "./file-reading.js";
-import type { Batch, BatchId, Journal, LogPosition, Reading } from "./journal.js";
+import type { Batch, BatchId, Journal, LogSeq, Reading } from "./journal.js";
 import { pruneLog } from "./log-prune.js";
 import type { Recovery } from "./open-journal.js";
 import { type PendingAppend, PendingAppends } from "./pending.js";
@@ -30,158 +30,148 @@ export interface SpareStatus {
 }
 
 export class FileJournal implements Journal, CommitEvents {
-  readonly recovery: Recovery;
   readonly snapshots: Snapshots;
   readonly stopped: Promise<Error>;
   readonly ring: CommitRing;
   spare: SpareStatus = { failures: 0, problem: undefined };
-  readonly #disk: Disk;
-  readonly #directory: string;
-  readonly #lock: DiskLock;
-  readonly #maxBatchBytes: number;
-  readonly #pending = new PendingAppends();
-  readonly #readings = new Set<FileReading>();
-  readonly #onSpare: (status: SpareStatus) => void;
-  #end: LogPosition;
-  #committer: Committer | undefined;
-  #publishing = false;
-  #failure: JournalStopped | undefined;
-  #closing: Promise<void> | undefined;
-  #announceStop: (error: Error) => void = () => undefined;
-  #announceIdle: (() => void) | undefined;
+  private readonly pending = new PendingAppends();
+  private readonly readings = new Set<FileReading>();
+  private readonly onSpare: (status: SpareStatus) => void;
+  private durableEnd: LogSeq;
+  private committer: Committer | undefined;
+  private publishing = false;
+  private failure: JournalStopped | undefined;
+  private closing: Promise<void> | undefined;
+  private announceStop: (error: Error) => void = () => undefined;
+  private announceIdle: (() => void) | undefined;
 
   constructor(
-    disk: Disk,
-    directory: string,
-    lock: DiskLock,
-    recovery: Recovery,
-    maxBatchBytes: number,
+    private readonly disk: Disk,
+    private readonly directory: string,
+    private readonly lock: DiskLock,
+    readonly recovery: Recovery,
+    private readonly maxBatchBytes: number,
     onSpare: (status: SpareStatus) => void = () => undefined,
   ) {
-    this.#onSpare = onSpare;
-    this.#maxBatchBytes = maxBatchBytes;
+    this.onSpare = onSpare;
     this.ring = new CommitRing(newRingMemory(maxBatchBytes));
-    this.#disk = disk;
-    this.#directory = directory;
-    this.#lock = lock;
-    this.recovery = recovery;
     this.snapshots = new FileSnapshots(disk, directory, recovery.logId);
-    this.#end = recovery.end;
+    this.durableEnd = recovery.end;
     this.stopped = new Promise((resolve) => {
-      this.#announceStop = resolve;
+      this.announceStop = resolve;
     });
   }
 
   /** Called once, before the journal is handed out. */
   useCommitter(committer: Committer): void {
-    this.#committer = committer;
+    this.committer = committer;
   }
 
-  get end(): LogPosition {
-    return this.#end;
+  get end(): LogSeq {
+    return this.durableEnd;
   }
 
   append(id: BatchId, records: readonly Uint8Array[]): Promise<void> {
     const length = encodedBytes(records);
     const refusal =
-      this.#failure ?? this.#closedError() ?? refuse(id, records, length, this.#maxBatchBytes);
+      this.failure ?? this.closedError() ?? refuse(id, records, length, this.maxBatchBytes);
     if (refusal !== undefined) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
-      this.#pending.push({ id, records, length, resolve, reject });
-      this.#publishSoon();
+      this.pending.push({ id, records, length, resolve, reject });
+      this.publishSoon();
     });
   }
 
-  read(from: LogPosition, onBatch: (batch: Batch) => void): Reading {
+  read(from: LogSeq, onBatch: (batch: Batch) => void): Reading {
     const reading = new FileReading(
-      this.#disk,
-      this.#directory,
+      this.disk,
+      this.directory,
       from,
-      () => this.#end,
+      () => this.durableEnd,
       onBatch,
-      (closed) => this.#readings.delete(closed),
+      (closed) => this.readings.delete(closed),
     );
-    this.#readings.add(reading);
+    this.readings.add(reading);
     return reading;
   }
 
-  prune(below: LogPosition): number {
-    const readers = Array.from(this.#readings, (reading) => reading.position);
-    const guards = { snapshots: this.snapshots, readers, end: this.#end };
-    return pruneLog(this.#disk, this.#directory, below, guards);
+  prune(below: LogSeq): number {
+    const readers = Array.from(this.readings, (reading) => reading.seq);
+    const guards = { snapshots: this.snapshots, readers, end: this.durableEnd };
+    return pruneLog(this.disk, this.directory, below, guards);
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
+    this.closing ??= this.finish();
+    return this.closing;
   }
 
   durable(batches: number): void {
     for (let count = 0; count < batches; count++) {
-      const { id, records, resolve } = this.#pending.shift();
-      const position = this.#end;
-      this.#end = { batch: position.batch + 1, record: position.record + records.length };
-      if (this.#readings.size > 0) this.#deliver({ id, position, records });
+      const { id, records, resolve } = this.pending.shift();
+      const seq = this.durableEnd;
+      this.durableEnd = { batch: seq.batch + 1, record: seq.record + records.length };
+      if (this.readings.size > 0) this.deliver({ id, seq, records });
       resolve();
     }
-    if (this.#pending.size === 0) this.#announceIdle?.();
-    else this.#publishSoon();
+    if (this.pending.size === 0) this.announceIdle?.();
+    else this.publishSoon();
   }
 
   failed(cause: unknown): void {
     const failure = new JournalStopped(cause);
-    this.#failure = failure;
-    for (const { reject } of this.#pending.drain()) reject(failure);
-    this.#announceStop(failure);
-    this.#announceIdle?.();
+    this.failure = failure;
+    for (const { reject } of this.pending.drain()) reject(failure);
+    this.announceStop(failure);
+    this.announceIdle?.();
   }
 
   spareAttempted(problem: Error | undefined): void {
     const { failures } = this.spare;
     this.spare = { failures: problem === undefined ? failures : failures + 1, problem };
-    this.#onSpare(this.spare);
+    this.onSpare(this.spare);
   }
 
-  #deliver(batch: Batch): void {
-    for (const reading of this.#readings) reading.deliver(batch, this.#end);
+  private deliver(batch: Batch): void {
+    for (const reading of this.readings) reading.deliver(batch, this.durableEnd);
   }
 
   /**
    * Encodes when the microtasks queued so far have run, so that appends made in one turn share one
    * commit instead of the first of them going alone.
    */
-  #publishSoon(): void {
-    if (this.#publishing) return;
-    this.#publishing = true;
+  private publishSoon(): void {
+    if (this.publishing) return;
+    this.publishing = true;
     queueMicrotask(() => {
-      this.#publishing = false;
-      if (this.#failure !== undefined) return;
-      this.#pending.placeWith((append) => this.#place(append));
+      this.publishing = false;
+      if (this.failure !== undefined) return;
+      this.pending.placeWith((append) => this.place(append));
       this.ring.publish();
-      this.#committer?.wake();
+      this.committer?.wake();
     });
   }
 
-  #place({ id, records, length }: PendingAppend): boolean {
+  private place({ id, records, length }: PendingAppend): boolean {
     const at = this.ring.reserve(length);
     if (at === undefined) return false;
     encodeBatch(this.ring.view, at, length, id, records);
     return true;
   }
 
-  #closedError(): JournalClosed | undefined {
-    return this.#closing === undefined ? undefined : new JournalClosed();
+  private closedError(): JournalClosed | undefined {
+    return this.closing === undefined ? undefined : new JournalClosed();
   }
 
-  async #close(): Promise<void> {
-    if (this.#pending.size > 0) {
+  private async finish(): Promise<void> {
+    if (this.pending.size > 0) {
       await new Promise<void>((resolve) => {
-        this.#announceIdle = resolve;
+        this.announceIdle = resolve;
       });
     }
-    for (const reading of this.#readings) reading.close();
-    await this.#committer?.close();
-    this.#lock.release();
+    for (const reading of this.readings) reading.close();
+    await this.committer?.close();
+    this.lock.release();
   }
 }
 

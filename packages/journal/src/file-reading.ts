@@ -8,8 +8,8 @@
  */
 
 import type { Disk } from "./disk.js";
-import { PositionUnavailable } from "./errors.js";
-import type { Batch, LogPosition, Reading } from "./journal.js";
+import { SeqUnavailable } from "./errors.js";
+import type { Batch, LogSeq, Reading } from "./journal.js";
 import { LogReader } from "./log-reader.js";
 
 const SLICE_MS = 5;
@@ -18,39 +18,39 @@ const CLOCK_EVERY = 64;
 
 export class FileReading implements Reading {
   readonly live: Promise<void>;
-  readonly #onBatch: (batch: Batch) => void;
-  readonly #end: () => LogPosition;
-  readonly #onClose: (reading: FileReading) => void;
-  #position: LogPosition;
-  #state: "behind" | "live" | "closed" = "behind";
+  private readonly onBatch: (batch: Batch) => void;
+  private readonly end: () => LogSeq;
+  private readonly onClose: (reading: FileReading) => void;
+  private next: LogSeq;
+  private state: "behind" | "live" | "closed" = "behind";
 
   constructor(
     disk: Disk,
     directory: string,
-    from: LogPosition,
-    end: () => LogPosition,
+    from: LogSeq,
+    end: () => LogSeq,
     onBatch: (batch: Batch) => void,
     onClose: (reading: FileReading) => void,
   ) {
-    this.#onBatch = onBatch;
-    this.#end = end;
-    this.#onClose = onClose;
-    this.#position = from;
-    this.live = this.#catchUp(new LogReader(disk, directory, from));
+    this.onBatch = onBatch;
+    this.end = end;
+    this.onClose = onClose;
+    this.next = from;
+    this.live = this.catchUp(new LogReader(disk, directory, from));
     // Whoever does not wait for it learns of a failure by its absence, not by a crash.
     this.live.catch(() => undefined);
   }
 
-  get position(): LogPosition {
-    return this.#position;
+  get seq(): LogSeq {
+    return this.next;
   }
 
   /** Takes a batch that has just become durable. */
-  deliver(batch: Batch, next: LogPosition): void {
-    if (this.#state !== "live") return;
-    this.#position = next;
+  deliver(batch: Batch, end: LogSeq): void {
+    if (this.state !== "live") return;
+    this.next = end;
     try {
-      this.#onBatch(batch);
+      this.onBatch(batch);
     } catch (error) {
       this.close();
       // The journal's own work must not end half done; the error still ends the process.
@@ -61,18 +61,18 @@ export class FileReading implements Reading {
   }
 
   close(): void {
-    if (this.#state === "closed") return;
-    this.#state = "closed";
-    this.#onClose(this);
+    if (this.state === "closed") return;
+    this.state = "closed";
+    this.onClose(this);
   }
 
-  async #catchUp(reader: LogReader): Promise<void> {
+  private async catchUp(reader: LogReader): Promise<void> {
     // Never in the caller's turn: `read` returns before its first batch is delivered.
     await nextTurn();
     try {
-      this.#checkStart(reader.position);
-      while (this.#state === "behind" && !this.#readSlice(reader)) await nextTurn();
-      if (this.#state === "behind") this.#state = "live";
+      this.checkStart(reader.seq);
+      while (this.state === "behind" && !this.readSlice(reader)) await nextTurn();
+      if (this.state === "behind") this.state = "live";
     } catch (error) {
       this.close();
       throw error;
@@ -82,25 +82,22 @@ export class FileReading implements Reading {
   }
 
   /** True once everything durable has been delivered. */
-  #readSlice(reader: LogReader): boolean {
+  private readSlice(reader: LogReader): boolean {
     const started = performance.now();
-    for (let count = 1; this.#state === "behind"; count++) {
-      const batch = reader.next(this.#end().batch);
+    for (let count = 1; this.state === "behind"; count++) {
+      const batch = reader.next(this.end().batch);
       if (batch === undefined) return true;
-      this.#position = reader.position;
-      this.#onBatch(batch);
+      this.next = reader.seq;
+      this.onBatch(batch);
       if (count % CLOCK_EVERY === 0 && performance.now() - started > SLICE_MS) return false;
     }
     return true;
   }
 
-  #checkStart(from: LogPosition): void {
-    const end = this.#end();
+  private checkStart(from: LogSeq): void {
+    const end = this.end();
     if (from.batch > end.batch || (from.batch === end.batch && from.record !== end.record)) {
-      throw new PositionUnavailable(
-        from,
-        `the log ends at batch ${end.batch}, record ${end.record}`,
-      );
+      throw new SeqUnavailable(from, `the log ends at batch ${end.batch}, record ${end.record}`);
     }
   }
 }

@@ -13,22 +13,20 @@ export class FileWindow {
   readonly size: number;
   /** The piece last read; `locate` returns offsets into it. */
   view: DataView = NOTHING;
-  readonly #file: DiskFile;
-  #start = 0;
+  private start = 0;
 
-  constructor(file: DiskFile) {
-    this.#file = file;
+  constructor(private readonly file: DiskFile) {
     this.size = file.size();
   }
 
   /** Where in `bytes` the file's [offset, offset + length) lies; undefined past the end of file. */
   locate(offset: number, length: number): number | undefined {
-    const at = offset - this.#start;
+    const at = offset - this.start;
     if (at >= 0 && at + length <= this.view.byteLength) return at;
     if (offset + length > this.size) return undefined;
-    const piece = readUpTo(this.#file, offset, Math.min(this.size - offset, PIECE_BYTES + length));
+    const piece = readUpTo(this.file, offset, Math.min(this.size - offset, PIECE_BYTES + length));
     this.view = new DataView(piece.buffer, piece.byteOffset, piece.length);
-    this.#start = offset;
+    this.start = offset;
     return piece.length >= length ? 0 : undefined;
   }
 

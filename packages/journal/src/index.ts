@@ -9,8 +9,8 @@ export {
   JournalStopped,
   LogBehind,
   type LogProof,
-  PositionUnavailable,
   PruneRefused,
+  SeqUnavailable,
 } from "./errors.js";
 export { ExitDeadline, FAILURE_EXIT_MS } from "./exit-deadline.js";
 export type { FileJournal, SpareStatus } from "./file-journal.js";
@@ -19,7 +19,7 @@ export {
   type BatchId,
   type Journal,
   LOG_START,
-  type LogPosition,
+  type LogSeq,
   MAX_BATCH_BYTES,
   type Reading,
 } from "./journal.js";

@@ -28,17 +28,17 @@ export interface BatchId {
  * A place between two batches: how many batches and how many records precede it. Readers derive
  * it by counting; no writer stamps it, since in a replicated log no writer knows it.
  */
-export interface LogPosition {
+export interface LogSeq {
   readonly batch: number;
   readonly record: number;
 }
 
-export const LOG_START: LogPosition = { batch: 0, record: 0 };
+export const LOG_START: LogSeq = { batch: 0, record: 0 };
 
 export interface Batch {
   readonly id: BatchId;
   /** The place of its first record. */
-  readonly position: LogPosition;
+  readonly seq: LogSeq;
   /** Valid for as long as the reader keeps them; never to be written to. */
   readonly records: readonly Uint8Array[];
 }
@@ -63,10 +63,10 @@ export interface Journal {
    * becomes durable, without gap or repeat. Delivery is a plain call, so that the order path pays
    * no promise and no copy for it. A callback that throws ends its own reading.
    */
-  read(from: LogPosition, onBatch: (batch: Batch) => void): Reading;
+  read(from: LogSeq, onBatch: (batch: Batch) => void): Reading;
 
   /** The place after the last durable batch. */
-  readonly end: LogPosition;
+  readonly end: LogSeq;
 
   readonly snapshots: Snapshots;
 
@@ -74,7 +74,7 @@ export interface Journal {
    * Gives up the log below a place, in whole segments, and returns how many went. Refused with
    * `PruneRefused` unless a valid snapshot stands at or after that place and no reading is below.
    */
-  prune(below: LogPosition): number;
+  prune(below: LogSeq): number;
 
   /** Resolves if the log fails. The process should then answer nothing more, and exit. */
   readonly stopped: Promise<Error>;

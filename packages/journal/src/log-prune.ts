@@ -5,25 +5,25 @@
 
 import type { Disk } from "./disk.js";
 import { JournalLocked, PruneRefused } from "./errors.js";
-import type { LogPosition } from "./journal.js";
+import type { LogSeq } from "./journal.js";
 import { inspectLog, listSegments, type SegmentFile } from "./log-state.js";
 import { FileSnapshots, type Snapshots } from "./snapshots.js";
 
 export interface PruneGuards {
   readonly snapshots: Snapshots;
-  readonly readers: Iterable<LogPosition>;
+  readonly readers: Iterable<LogSeq>;
   /** The durable end. */
-  readonly end: LogPosition;
+  readonly end: LogSeq;
 }
 
 /** Removes the segments that lie wholly below a place; returns how many. */
 export function pruneLog(
   disk: Disk,
   directory: string,
-  below: LogPosition,
+  below: LogSeq,
   { snapshots, readers, end }: PruneGuards,
 ): number {
-  const standing = snapshots.newest().snapshot?.position;
+  const standing = snapshots.newest().snapshot?.seq;
   if (standing === undefined) throw new PruneRefused("there is no valid snapshot");
   if (standing.batch < below.batch) {
     throw new PruneRefused(`the newest valid snapshot stands at batch ${standing.batch}`);
@@ -46,8 +46,8 @@ export function pruneLog(
 export function segmentsBelow(
   disk: Disk,
   directory: string,
-  below: LogPosition,
-  end: LogPosition,
+  below: LogSeq,
+  end: LogSeq,
 ): SegmentFile[] {
   const segments = listSegments(disk, directory);
   const kept = segments.findIndex((_, index) => {
@@ -59,7 +59,7 @@ export function segmentsBelow(
 }
 
 /** The same for a log that no process has open; throws `JournalLocked` if one has. */
-export function pruneClosedLog(disk: Disk, directory: string, below: LogPosition): number {
+export function pruneClosedLog(disk: Disk, directory: string, below: LogSeq): number {
   const lock = disk.lock(directory);
   if (!lock.held) throw new JournalLocked(directory, lock.holder);
   try {

@@ -7,105 +7,102 @@
  */
 
 import { type Disk, type DiskFile, isNotThere } from "./disk.js";
-import { JournalDamaged, PositionUnavailable } from "./errors.js";
-import type { Batch, LogPosition } from "./journal.js";
+import { JournalDamaged, SeqUnavailable } from "./errors.js";
+import type { Batch, LogSeq } from "./journal.js";
 import { listSegments, readSegment, type SegmentFile } from "./log-state.js";
 import { SegmentCursor } from "./segment-cursor.js";
 
 export class LogReader {
-  readonly #disk: Disk;
-  readonly #directory: string;
-  #from: LogPosition;
-  #file: DiskFile | undefined;
-  #path = "";
-  #cursor: SegmentCursor | undefined;
+  private file: DiskFile | undefined;
+  private path = "";
+  private cursor: SegmentCursor | undefined;
 
-  constructor(disk: Disk, directory: string, from: LogPosition) {
-    this.#disk = disk;
-    this.#directory = directory;
-    this.#from = from;
-  }
+  constructor(
+    private readonly disk: Disk,
+    private readonly directory: string,
+    private from: LogSeq,
+  ) {}
 
   /** The place of the batch that `next` gives next. */
-  get position(): LogPosition {
-    return this.#from;
+  get seq(): LogSeq {
+    return this.from;
   }
 
   /** The next batch below batch number `until`, the durable end; undefined when there is none. */
   next(until: number): Batch | undefined {
-    if (this.#from.batch >= until) return undefined;
-    const cursor = this.#advance();
+    if (this.from.batch >= until) return undefined;
+    const cursor = this.advance();
     const batch = cursor.decode();
     if (batch === undefined) {
-      throw new JournalDamaged(this.#path, cursor.offset, "the records do not fill the batch");
+      throw new JournalDamaged(this.path, cursor.offset, "the records do not fill the batch");
     }
-    this.#from = { batch: cursor.batch, record: cursor.record };
+    this.from = { batch: cursor.batch, record: cursor.record };
     return batch;
   }
 
   close(): void {
-    this.#file?.close();
-    this.#file = undefined;
-    this.#cursor = undefined;
+    this.file?.close();
+    this.file = undefined;
+    this.cursor = undefined;
   }
 
   /** Past the next batch, which is known to be in the log. */
-  #advance(): SegmentCursor {
-    let cursor = this.#cursor ?? this.#seek();
+  private advance(): SegmentCursor {
+    let cursor = this.cursor ?? this.seek();
     if (cursor.advance()) return cursor;
     cursor.refresh();
     if (cursor.advance()) return cursor;
-    cursor = this.#openNext(cursor);
+    cursor = this.openNext(cursor);
     if (cursor.advance()) return cursor;
-    throw new JournalDamaged(this.#path, cursor.offset, "a durable batch is missing");
+    throw new JournalDamaged(this.path, cursor.offset, "a durable batch is missing");
   }
 
   /** Opens the segment that holds the place and goes through it up to there. */
-  #seek(): SegmentCursor {
-    const from = this.#from;
-    const segments = listSegments(this.#disk, this.#directory);
+  private seek(): SegmentCursor {
+    const from = this.from;
+    const segments = listSegments(this.disk, this.directory);
     const segment = segments.findLast(
       ({ header }) => (header?.first.batch ?? Infinity) <= from.batch,
     );
-    if (segment === undefined) throw new PositionUnavailable(from, "the log begins later");
-    const cursor = this.#open(segment);
+    if (segment === undefined) throw new SeqUnavailable(from, "the log begins later");
+    const cursor = this.open(segment);
     while (cursor.batch < from.batch) {
       if (!cursor.advance()) {
         throw new JournalDamaged(segment.path, cursor.offset, "a durable batch is missing");
       }
     }
     if (cursor.record !== from.record) {
-      throw new PositionUnavailable(from, `${cursor.record} records precede that batch`);
+      throw new SeqUnavailable(from, `${cursor.record} records precede that batch`);
     }
     return cursor;
   }
 
   /** Goes on in the next segment, which must be there and continue this one. */
-  #openNext(ended: SegmentCursor): SegmentCursor {
-    const next = this.#readNext(ended.header.number + 1);
+  private openNext(ended: SegmentCursor): SegmentCursor {
+    const next = this.readNext(ended.header.number + 1);
     const continues =
       next?.header?.previous === ended.previous && next.header.first.batch === ended.batch;
     if (next === undefined || !continues) {
-      throw new JournalDamaged(this.#path, ended.offset, "a durable batch is missing");
+      throw new JournalDamaged(this.path, ended.offset, "a durable batch is missing");
     }
-    return this.#open(next);
+    return this.open(next);
   }
 
-  #readNext(number: number): SegmentFile | undefined {
+  private readNext(number: number): SegmentFile | undefined {
     try {
-      return readSegment(this.#disk, this.#directory, number);
+      return readSegment(this.disk, this.directory, number);
     } catch (error) {
       if (isNotThere(error)) return undefined;
       throw error;
     }
   }
 
-  #open({ path, header }: SegmentFile): SegmentCursor {
+  private open({ path, header }: SegmentFile): SegmentCursor {
     if (header === undefined) throw new JournalDamaged(path, 0, "the segment header is not valid");
     this.close();
-    this.#path = path;
-    this.#file = this.#disk.open(path, "read");
-    this.#cursor = new SegmentCursor(this.#file, header);
-    return this.#cursor;
+    this.path = path;
+    this.file = this.disk.open(path, "read");
+    this.cursor = new SegmentCursor(this.file, header);
+    return this.cursor;
   }
 }

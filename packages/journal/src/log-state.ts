@@ -10,7 +10,7 @@ import { basename } from "node:path";
 import { type Disk, type DiskFile, isNotThere, readUpTo } from "./disk.js";
 import { JournalDamaged } from "./errors.js";
 import { firstNonZero } from "./file-window.js";
-import type { LogPosition } from "./journal.js";
+import type { LogSeq } from "./journal.js";
 import { judgeTail } from "./log-tail.js";
 import { SegmentCursor } from "./segment-cursor.js";
 import {
@@ -31,8 +31,8 @@ export interface TornTail {
 
 export interface LogState {
   readonly logId: Uint8Array;
-  readonly first: LogPosition;
-  readonly end: LogPosition;
+  readonly first: LogSeq;
+  readonly end: LogSeq;
   /** The segment that the next batch goes to, where in it, and the link it must carry. */
   readonly segment: number;
   readonly offset: number;

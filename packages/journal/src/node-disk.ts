@@ -21,30 +21,26 @@ export const nodeDisk: Disk = {
 };
 
 class NodeFile implements DiskFile {
-  readonly #descriptor: number;
-
-  constructor(descriptor: number) {
-    this.#descriptor = descriptor;
-  }
+  constructor(private readonly descriptor: number) {}
 
   size(): number {
-    return fs.fstatSync(this.#descriptor).size;
+    return fs.fstatSync(this.descriptor).size;
   }
 
   read(into: Uint8Array, offset: number): number {
-    return fs.readSync(this.#descriptor, into, 0, into.length, offset);
+    return fs.readSync(this.descriptor, into, 0, into.length, offset);
   }
 
   write(bytes: Uint8Array, offset: number): number {
-    return fs.writeSync(this.#descriptor, bytes, 0, bytes.length, offset);
+    return fs.writeSync(this.descriptor, bytes, 0, bytes.length, offset);
   }
 
   sync(): void {
-    fs.fdatasyncSync(this.#descriptor);
+    fs.fdatasyncSync(this.descriptor);
   }
 
   close(): void {
-    fs.closeSync(this.#descriptor);
+    fs.closeSync(this.descriptor);
   }
 }
 

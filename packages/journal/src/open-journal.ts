@@ -13,7 +13,7 @@ import { type Committer, InlineCommitter } from "./committer.js";
 import { type Disk, type DiskLock, isNoRoom } from "./disk.js";
 import { JournalDamaged, JournalError, JournalLocked, LogBehind, type LogProof } from "./errors.js";
 import { FileJournal, type SpareStatus } from "./file-journal.js";
-import { LOG_START, type LogPosition, MAX_BATCH_BYTES } from "./journal.js";
+import { LOG_START, type LogSeq, MAX_BATCH_BYTES } from "./journal.js";
 import { type CutTail, removeUnfinished, repairLog } from "./log-repair.js";
 import { inspectLog, type LogState } from "./log-state.js";
 import { nodeDisk } from "./node-disk.js";
@@ -63,8 +63,8 @@ export interface JournalOptions {
 /** What is missing from a log. */
 export interface Loss {
   readonly logId: Uint8Array;
-  readonly first: LogPosition;
-  readonly end: LogPosition;
+  readonly first: LogSeq;
+  readonly end: LogSeq;
   /** Those past the end. */
   readonly proofs: readonly LogProof[];
   /** The last segment, and the one after it where a torn commit reached into it. */
@@ -73,8 +73,8 @@ export interface Loss {
 
 export interface Recovery {
   readonly logId: Uint8Array;
-  readonly first: LogPosition;
-  readonly end: LogPosition;
+  readonly first: LogSeq;
+  readonly end: LogSeq;
   /** What a crash had left in part. None of it was acknowledged. */
   readonly cut: readonly CutTail[];
 }
@@ -165,7 +165,7 @@ async function compareWithProofs(
 /** A snapshot stands for durable batches only. */
 function snapshotProofs(disk: Disk, directory: string, logId: Uint8Array): LogProof[] {
   const snapshots = new FileSnapshots(disk, directory, logId).list();
-  return snapshots.map(({ file, position }) => ({ source: file, ...position }));
+  return snapshots.map(({ file, seq }) => ({ source: file, ...seq }));
 }
 
 async function startCommitter(
@@ -175,7 +175,7 @@ async function startCommitter(
   state: LogState,
   journal: FileJournal,
 ): Promise<Committer> {
-  const { logId, segment, offset, previous, end: position, spareReady } = state;
+  const { logId, segment, offset, previous, end: seq, spareReady } = state;
   const { directory } = options;
   const start: WriterState = {
     directory,
@@ -183,7 +183,7 @@ async function startCommitter(
     segment,
     offset,
     previous,
-    position,
+    seq,
     spareReady,
   };
   if (options.commit === "inline" || disk !== nodeDisk) {

@@ -24,56 +24,52 @@ const GONE: PendingAppend = {
 };
 
 export class PendingAppends {
-  #queue: PendingAppend[] = [];
-  #oldest = 0;
-  #placed = 0;
+  private queue: PendingAppend[] = [];
+  private oldest = 0;
+  private placed = 0;
 
   get size(): number {
-    return this.#queue.length - this.#oldest;
+    return this.queue.length - this.oldest;
   }
 
   push(append: PendingAppend): void {
-    this.#queue.push(append);
+    this.queue.push(append);
   }
 
   /** Hands those not in the ring to `place`, in order, until it has no room for one. */
   placeWith(place: (append: PendingAppend) => boolean): void {
-    for (
-      let next = this.#queue[this.#placed];
-      next !== undefined;
-      next = this.#queue[this.#placed]
-    ) {
+    for (let next = this.queue[this.placed]; next !== undefined; next = this.queue[this.placed]) {
       if (!place(next)) return;
-      this.#placed += 1;
+      this.placed += 1;
     }
   }
 
   /** Removes the oldest, which is in the ring. */
   shift(): PendingAppend {
-    const oldest = this.#queue[this.#oldest];
-    if (oldest === undefined || this.#oldest === this.#placed) {
+    const oldest = this.queue[this.oldest];
+    if (oldest === undefined || this.oldest === this.placed) {
       throw new Error("a batch became durable that was not appended");
     }
-    this.#queue[this.#oldest] = GONE;
-    this.#oldest += 1;
-    if (this.#oldest === this.#queue.length) {
-      this.#queue = [];
-      this.#oldest = 0;
-      this.#placed = 0;
-    } else if (this.#oldest >= CUT_AT) {
-      this.#queue.splice(0, this.#oldest);
-      this.#placed -= this.#oldest;
-      this.#oldest = 0;
+    this.queue[this.oldest] = GONE;
+    this.oldest += 1;
+    if (this.oldest === this.queue.length) {
+      this.queue = [];
+      this.oldest = 0;
+      this.placed = 0;
+    } else if (this.oldest >= CUT_AT) {
+      this.queue.splice(0, this.oldest);
+      this.placed -= this.oldest;
+      this.oldest = 0;
     }
     return oldest;
   }
 
   /** Removes all. */
   drain(): PendingAppend[] {
-    const rest = this.#queue.slice(this.#oldest);
-    this.#queue = [];
-    this.#oldest = 0;
-    this.#placed = 0;
+    const rest = this.queue.slice(this.oldest);
+    this.queue = [];
+    this.oldest = 0;
+    this.placed = 0;
     return rest;
   }
 }

@@ -26,12 +26,11 @@ import { type Batch, MAX_BATCH_BYTES } from "./journal.js";
 import { SEGMENT_HEADER_BYTES, type SegmentHeader, segmentSeed } from "./segment-format.js";
 
 export class SegmentCursor {
-  readonly header: SegmentHeader;
-  readonly #window: FileWindow;
-  readonly #seed: number;
-  #view: DataView = new DataView(new ArrayBuffer(0));
-  #at = 0;
-  #records = 0;
+  private readonly window: FileWindow;
+  private readonly seed: number;
+  private view: DataView = new DataView(new ArrayBuffer(0));
+  private at = 0;
+  private records = 0;
 
   /** The end of the last batch that passed. */
   offset = SEGMENT_HEADER_BYTES;
@@ -43,10 +42,12 @@ export class SegmentCursor {
   batch: number;
   record: number;
 
-  constructor(file: DiskFile, header: SegmentHeader) {
-    this.header = header;
-    this.#window = new FileWindow(file);
-    this.#seed = segmentSeed(header.logId, header.number);
+  constructor(
+    file: DiskFile,
+    readonly header: SegmentHeader,
+  ) {
+    this.window = new FileWindow(file);
+    this.seed = segmentSeed(header.logId, header.number);
     this.previous = header.previous;
     this.batch = header.first.batch;
     this.record = header.first.record;
@@ -55,32 +56,32 @@ export class SegmentCursor {
   /** Goes past the next batch if there is one. */
   advance(): boolean {
     const { offset } = this;
-    const length = selfValidLength(this.#window, offset, this.header.number, this.#seed);
+    const length = selfValidLength(this.window, offset, this.header.number, this.seed);
     if (length === undefined) return false;
-    const at = this.#window.locate(offset, length);
+    const at = this.window.locate(offset, length);
     if (at === undefined) return false;
-    const { view } = this.#window;
+    const { view } = this.window;
     if (batchPrevious(view, at) !== this.previous) return false;
-    this.#view = view;
-    this.#at = at;
-    this.#records = batchRecordCount(view, at);
+    this.view = view;
+    this.at = at;
+    this.records = batchRecordCount(view, at);
     this.offset = offset + length;
     this.previous = batchStoredChecksum(view, at);
     this.commitStart = batchCommitStart(view, at);
     this.batch += 1;
-    this.record += this.#records;
+    this.record += this.records;
     return true;
   }
 
   /** The batch that `advance` went past. */
   decode(): Batch | undefined {
-    const position = { batch: this.batch - 1, record: this.record - this.#records };
-    return decodeBatch(this.#view, this.#at, position);
+    const seq = { batch: this.batch - 1, record: this.record - this.records };
+    return decodeBatch(this.view, this.at, seq);
   }
 
   /** More may have been written behind the last batch: read that part afresh. */
   refresh(): void {
-    this.#window.refresh();
+    this.window.refresh();
   }
 }
 

@@ -19,7 +19,7 @@
 
 import { join } from "node:path";
 import { crc32c } from "./crc32c.js";
-import type { LogPosition } from "./journal.js";
+import type { LogSeq } from "./journal.js";
 import { readU53, writeU53 } from "./u53.js";
 
 export const SEGMENT_HEADER_BYTES = 64;
@@ -32,7 +32,7 @@ const NAME = /^(\d{10})\.log$/;
 export interface SegmentHeader {
   readonly logId: Uint8Array;
   readonly number: number;
-  readonly first: LogPosition;
+  readonly first: LogSeq;
   readonly previous: number;
 }
 

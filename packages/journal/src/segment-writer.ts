@@ -15,7 +15,7 @@ import { batchLength, batchRecordCount, stampBatch } from "./batch-format.js";
 import type { Run } from "./commit-ring.js";
 import type { Disk, DiskFile } from "./disk.js";
 import { writeFully } from "./disk.js";
-import type { LogPosition } from "./journal.js";
+import type { LogSeq } from "./journal.js";
 import {
   encodeSegmentHeader,
   SEGMENT_HEADER_BYTES,
@@ -32,47 +32,43 @@ export interface WriterState {
   readonly offset: number;
   /** Checksum of the last batch. */
   readonly previous: number;
-  readonly position: LogPosition;
+  readonly seq: LogSeq;
   /** Whether the segment after this one is in place. */
   readonly spareReady: boolean;
 }
 
 export class SegmentWriter {
-  readonly #disk: Disk;
-  readonly #directory: string;
-  readonly #logId: Uint8Array;
-  readonly #spares: SpareSegments;
-  readonly #onDurable: (bytes: number, batches: number) => void;
-  #file: DiskFile;
-  #size: number;
-  #segment: number;
-  #seed: number;
-  #offset: number;
-  #previous: number;
-  #batch: number;
-  #record: number;
+  private readonly directory: string;
+  private readonly logId: Uint8Array;
+  private readonly onDurable: (bytes: number, batches: number) => void;
+  private file: DiskFile;
+  private size: number;
+  private segment: number;
+  private seed: number;
+  private offset: number;
+  private previous: number;
+  private batch: number;
+  private record: number;
   /** The header that the next commit writes along, if it is the first of its segment. */
-  #header: Buffer | undefined;
+  private header: Buffer | undefined;
 
   constructor(
-    disk: Disk,
+    private readonly disk: Disk,
     state: WriterState,
-    spares: SpareSegments,
+    private readonly spares: SpareSegments,
     onDurable: (bytes: number, batches: number) => void,
   ) {
-    this.#disk = disk;
-    this.#directory = state.directory;
-    this.#logId = state.logId;
-    this.#spares = spares;
-    this.#onDurable = onDurable;
-    this.#segment = state.segment;
-    this.#seed = segmentSeed(state.logId, state.segment);
-    this.#offset = state.offset;
-    this.#previous = state.previous;
-    this.#batch = state.position.batch;
-    this.#record = state.position.record;
-    this.#file = disk.open(segmentPath(state.directory, state.segment), "write");
-    this.#size = this.#file.size();
+    this.directory = state.directory;
+    this.logId = state.logId;
+    this.onDurable = onDurable;
+    this.segment = state.segment;
+    this.seed = segmentSeed(state.logId, state.segment);
+    this.offset = state.offset;
+    this.previous = state.previous;
+    this.batch = state.seq.batch;
+    this.record = state.seq.record;
+    this.file = disk.open(segmentPath(state.directory, state.segment), "write");
+    this.size = this.file.size();
     if (!state.spareReady) spares.prepare(state.segment + 1);
   }
 
@@ -81,67 +77,67 @@ export class SegmentWriter {
     let from = start;
     while (from < end) {
       const length = batchLength(view, from);
-      if (this.#offset + length > this.#size) this.#rotate();
-      if (this.#offset + length > this.#size) {
-        throw new Error(`a batch of ${length} bytes does not fit a segment of ${this.#size}`);
+      if (this.offset + length > this.size) this.rotate();
+      if (this.offset + length > this.size) {
+        throw new Error(`a batch of ${length} bytes does not fit a segment of ${this.size}`);
       }
-      from = this.#commitWhatFits(view, from, end);
+      from = this.commitWhatFits(view, from, end);
     }
   }
 
   close(): void {
-    this.#file.close();
+    this.file.close();
   }
 
-  #commitWhatFits(view: DataView, from: number, end: number): number {
-    const header = this.#header;
-    const commitStart = header === undefined ? this.#offset : 0;
+  private commitWhatFits(view: DataView, from: number, end: number): number {
+    const header = this.header;
+    const commitStart = header === undefined ? this.offset : 0;
     const place = {
-      previous: this.#previous,
-      segment: this.#segment,
+      previous: this.previous,
+      segment: this.segment,
       commitStart,
-      seed: this.#seed,
+      seed: this.seed,
     };
     let to = from;
     let batches = 0;
     let records = 0;
     while (to < end) {
       const length = batchLength(view, to);
-      if (this.#offset + (to - from) + length > this.#size) break;
+      if (this.offset + (to - from) + length > this.size) break;
       place.previous = stampBatch(view, to, place);
       records += batchRecordCount(view, to);
       batches += 1;
       to += length;
     }
-    if (header !== undefined) writeFully(this.#file, header, 0);
+    if (header !== undefined) writeFully(this.file, header, 0);
     const bytes = new Uint8Array(view.buffer, view.byteOffset + from, to - from);
-    writeFully(this.#file, bytes, this.#offset);
-    this.#file.sync();
-    this.#offset += to - from;
-    this.#previous = place.previous;
-    this.#batch += batches;
-    this.#record += records;
-    this.#header = undefined;
-    this.#onDurable(to - from, batches);
-    if (header !== undefined) this.#spares.prepare(this.#segment + 1);
+    writeFully(this.file, bytes, this.offset);
+    this.file.sync();
+    this.offset += to - from;
+    this.previous = place.previous;
+    this.batch += batches;
+    this.record += records;
+    this.header = undefined;
+    this.onDurable(to - from, batches);
+    if (header !== undefined) this.spares.prepare(this.segment + 1);
     return to;
   }
 
-  #rotate(): void {
-    const next = this.#segment + 1;
-    this.#spares.take(next);
-    const file = this.#disk.open(segmentPath(this.#directory, next), "write");
-    this.#file.close();
-    this.#file = file;
-    this.#size = file.size();
-    this.#segment = next;
-    this.#seed = segmentSeed(this.#logId, next);
-    this.#offset = SEGMENT_HEADER_BYTES;
-    this.#header = encodeSegmentHeader({
-      logId: this.#logId,
+  private rotate(): void {
+    const next = this.segment + 1;
+    this.spares.take(next);
+    const file = this.disk.open(segmentPath(this.directory, next), "write");
+    this.file.close();
+    this.file = file;
+    this.size = file.size();
+    this.segment = next;
+    this.seed = segmentSeed(this.logId, next);
+    this.offset = SEGMENT_HEADER_BYTES;
+    this.header = encodeSegmentHeader({
+      logId: this.logId,
       number: next,
-      first: { batch: this.#batch, record: this.#record },
-      previous: this.#previous,
+      first: { batch: this.batch, record: this.record },
+      previous: this.previous,
     });
   }
 }

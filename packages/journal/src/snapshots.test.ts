@@ -71,7 +71,7 @@ describe("snapshots", () => {
     expect(disk.paths()).toEqual([file]);
     expect(bodyOf(snapshots)).toBe("old");
     snapshots.write(at(3), [new Uint8Array(1_400)]);
-    expect(snapshots.list().map((one) => one.position.batch)).toEqual([3, 1]);
+    expect(snapshots.list().map((one) => one.seq.batch)).toEqual([3, 1]);
   });
 
   test.each(["list", "newest"] as const)("%s: while another thread removes the oldest", (call) => {
@@ -95,7 +95,7 @@ describe("snapshots", () => {
       },
     });
     const reader = new FileSnapshots(raced, "/log", LOG_ID);
-    if (call === "list") expect(reader.list().map((one) => one.position.batch)).toEqual([9]);
+    if (call === "list") expect(reader.list().map((one) => one.seq.batch)).toEqual([9]);
     else expect(bodyOf(reader)).toBe("9");
   });
 
@@ -112,7 +112,7 @@ describe("snapshots", () => {
     const snapshots = new FileSnapshots(new FakeDisk(1), "/log", LOG_ID);
     for (const batch of [1, 2, 3, 4]) snapshots.write(at(batch), [text(String(batch))]);
     expect(snapshots.keepNewest(2)).toBe(2);
-    expect(snapshots.list().map((one) => one.position.batch)).toEqual([4, 3]);
+    expect(snapshots.list().map((one) => one.seq.batch)).toEqual([4, 3]);
   });
 });
 

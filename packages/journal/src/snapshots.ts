@@ -17,7 +17,7 @@
 import { basename, join } from "node:path";
 import { crc32c } from "./crc32c.js";
 import { type Disk, isNotThere, makeWhole, readUpTo, writeFully } from "./disk.js";
-import type { LogPosition } from "./journal.js";
+import type { LogSeq } from "./journal.js";
 import { UNFINISHED_SUFFIX } from "./spare-segments.js";
 import { readU53, writeU53 } from "./u53.js";
 
@@ -33,7 +33,7 @@ const batchOfName = (file: string): number => Number.parseInt(basename(file), 10
 
 export interface SnapshotInfo {
   readonly file: string;
-  readonly position: LogPosition;
+  readonly seq: LogSeq;
   readonly bytes: number;
 }
 
@@ -49,7 +49,7 @@ export interface NewestSnapshot {
 
 export interface Snapshots {
   /** Durable on return. The state may come in pieces. */
-  write(position: LogPosition, body: Iterable<Uint8Array>): SnapshotInfo;
+  write(seq: LogSeq, body: Iterable<Uint8Array>): SnapshotInfo;
   /** Those whose header is intact, newest first. */
   list(): SnapshotInfo[];
   /** The newest that is intact to the last byte, of those at or before that batch. */
@@ -59,45 +59,41 @@ export interface Snapshots {
 }
 
 export class FileSnapshots implements Snapshots {
-  readonly #disk: Disk;
-  readonly #directory: string;
-  readonly #logId: Uint8Array;
+  constructor(
+    private readonly disk: Disk,
+    private readonly directory: string,
+    private readonly logId: Uint8Array,
+  ) {}
 
-  constructor(disk: Disk, directory: string, logId: Uint8Array) {
-    this.#disk = disk;
-    this.#directory = directory;
-    this.#logId = logId;
-  }
-
-  write(position: LogPosition, body: Iterable<Uint8Array>): SnapshotInfo {
-    const name = `${String(position.batch).padStart(16, "0")}.snapshot`;
-    const file = join(this.#directory, name);
+  write(seq: LogSeq, body: Iterable<Uint8Array>): SnapshotInfo {
+    const name = `${String(seq.batch).padStart(16, "0")}.snapshot`;
+    const file = join(this.directory, name);
     const unfinished = file + UNFINISHED_SUFFIX;
-    if (this.#disk.list(this.#directory).includes(name + UNFINISHED_SUFFIX)) {
-      this.#disk.remove(unfinished);
+    if (this.disk.list(this.directory).includes(name + UNFINISHED_SUFFIX)) {
+      this.disk.remove(unfinished);
     }
-    const bytes = makeWhole(this.#disk, unfinished, file, () =>
-      this.#writeFile(unfinished, position, body),
+    const bytes = makeWhole(this.disk, unfinished, file, () =>
+      this.writeFile(unfinished, seq, body),
     );
-    this.#disk.syncDirectory(this.#directory);
-    return { file, position, bytes };
+    this.disk.syncDirectory(this.directory);
+    return { file, seq, bytes };
   }
 
   list(): SnapshotInfo[] {
-    return this.#look((files) => files.flatMap((file) => this.#readHeader(file) ?? []));
+    return this.look((files) => files.flatMap((file) => this.readHeader(file) ?? []));
   }
 
   /** The batches that files stand for by their names, intact or not, newest first. */
   batches(): number[] {
-    return this.#files().map(batchOfName);
+    return this.files().map(batchOfName);
   }
 
   newest(atOrBefore = Number.MAX_SAFE_INTEGER): NewestSnapshot {
-    return this.#look((files) => {
+    return this.look((files) => {
       const damaged: string[] = [];
       for (const file of files) {
         if (batchOfName(file) > atOrBefore) continue;
-        const snapshot = this.#read(file);
+        const snapshot = this.read(file);
         if (snapshot !== undefined) return { snapshot, damaged };
         damaged.push(file);
       }
@@ -106,9 +102,9 @@ export class FileSnapshots implements Snapshots {
   }
 
   keepNewest(count: number): number {
-    const old = this.#files().slice(Math.max(1, count));
-    for (const file of old) this.#disk.remove(file);
-    if (old.length > 0) this.#disk.syncDirectory(this.#directory);
+    const old = this.files().slice(Math.max(1, count));
+    for (const file of old) this.disk.remove(file);
+    if (old.length > 0) this.disk.syncDirectory(this.directory);
     return old.length;
   }
 
@@ -117,12 +113,12 @@ export class FileSnapshots implements Snapshots {
    * listing of the names and our opening of the files. A name that went means that a newer one
    * came: look again.
    */
-  #look<T>(at: (files: readonly string[]) => T): T {
-    for (let files = this.#files(); ; ) {
+  private look<T>(at: (files: readonly string[]) => T): T {
+    for (let files = this.files(); ; ) {
       try {
         return at(files);
       } catch (error) {
-        const now = this.#files();
+        const now = this.files();
         if (!isNotThere(error) || now.join() === files.join()) throw error;
         files = now;
       }
@@ -130,16 +126,16 @@ export class FileSnapshots implements Snapshots {
   }
 
   /** Newest first. */
-  #files(): string[] {
-    const names = this.#disk.list(this.#directory).filter(isSnapshotName);
+  private files(): string[] {
+    const names = this.disk.list(this.directory).filter(isSnapshotName);
     return names
       .sort()
       .reverse()
-      .map((name) => join(this.#directory, name));
+      .map((name) => join(this.directory, name));
   }
 
-  #writeFile(path: string, position: LogPosition, body: Iterable<Uint8Array>): number {
-    const file = this.#disk.open(path, "create");
+  private writeFile(path: string, seq: LogSeq, body: Iterable<Uint8Array>): number {
+    const file = this.disk.open(path, "create");
     try {
       let bytes = 0;
       let checksum = 0;
@@ -148,7 +144,7 @@ export class FileSnapshots implements Snapshots {
         checksum = crc32c(piece, checksum);
         bytes += piece.length;
       }
-      writeFully(file, this.#encodeHeader(position, bytes, checksum), 0);
+      writeFully(file, this.encodeHeader(seq, bytes, checksum), 0);
       file.sync();
       return bytes;
     } finally {
@@ -156,44 +152,44 @@ export class FileSnapshots implements Snapshots {
     }
   }
 
-  #encodeHeader(position: LogPosition, bytes: number, checksum: number): Buffer {
+  private encodeHeader(seq: LogSeq, bytes: number, checksum: number): Buffer {
     const header = Buffer.alloc(HEADER_BYTES);
     header.writeUInt32LE(MAGIC, 0);
     header.writeUInt32LE(VERSION, 4);
-    header.set(this.#logId, 8);
-    writeU53(header, 24, position.batch);
-    writeU53(header, 32, position.record);
+    header.set(this.logId, 8);
+    writeU53(header, 24, seq.batch);
+    writeU53(header, 32, seq.record);
     writeU53(header, 40, bytes);
     header.writeUInt32LE(checksum, 48);
     header.writeUInt32LE(crc32c(header.subarray(0, 60)), 60);
     return header;
   }
 
-  #readHeader(path: string): (SnapshotInfo & { readonly checksum: number }) | undefined {
-    const file = this.#disk.open(path, "read");
+  private readHeader(path: string): (SnapshotInfo & { readonly checksum: number }) | undefined {
+    const file = this.disk.open(path, "read");
     try {
       const header = readUpTo(file, 0, HEADER_BYTES);
       if (header.length < HEADER_BYTES || header.readUInt32LE(0) !== MAGIC) return undefined;
       if (header.readUInt32LE(60) !== crc32c(header.subarray(0, 60))) return undefined;
       if (header.readUInt32LE(4) !== VERSION) return undefined;
-      if (Buffer.compare(header.subarray(8, 24), this.#logId) !== 0) return undefined;
+      if (Buffer.compare(header.subarray(8, 24), this.logId) !== 0) return undefined;
       const bytes = readU53(header, 40);
       if (file.size() !== HEADER_BYTES + bytes) return undefined;
-      const position = { batch: readU53(header, 24), record: readU53(header, 32) };
-      return { file: path, position, bytes, checksum: header.readUInt32LE(48) };
+      const seq = { batch: readU53(header, 24), record: readU53(header, 32) };
+      return { file: path, seq, bytes, checksum: header.readUInt32LE(48) };
     } finally {
       file.close();
     }
   }
 
-  #read(path: string): Snapshot | undefined {
-    const info = this.#readHeader(path);
+  private read(path: string): Snapshot | undefined {
+    const info = this.readHeader(path);
     if (info === undefined) return undefined;
-    const file = this.#disk.open(path, "read");
+    const file = this.disk.open(path, "read");
     try {
       const body = readUpTo(file, HEADER_BYTES, info.bytes);
       if (body.length !== info.bytes || crc32c(body) !== info.checksum) return undefined;
-      return { file: path, position: info.position, bytes: info.bytes, body };
+      return { file: path, seq: info.seq, bytes: info.bytes, body };
     } finally {
       file.close();
     }

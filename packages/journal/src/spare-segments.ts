@@ -49,35 +49,32 @@ export function allocateSegment(
 
 /** Makes each segment on the spot, in the thread that commits. */
 export class InlineSpareSegments implements SpareSegments {
-  readonly #disk: Disk;
-  readonly #directory: string;
-  readonly #segmentBytes: number;
-  #failure: { readonly reason: unknown } | undefined;
+  private failure: { readonly reason: unknown } | undefined;
 
-  constructor(disk: Disk, directory: string, segmentBytes: number) {
-    this.#disk = disk;
-    this.#directory = directory;
-    this.#segmentBytes = segmentBytes;
-  }
+  constructor(
+    private readonly disk: Disk,
+    private readonly directory: string,
+    private readonly segmentBytes: number,
+  ) {}
 
   /** A failure is kept for `take`: the segment in use has room of its own until then. */
   prepare(number: number): void {
     try {
-      this.#allocate(number);
+      this.allocate(number);
     } catch (reason) {
-      this.#failure = { reason };
+      this.failure = { reason };
     }
   }
 
   take(number: number): void {
-    const failure = this.#failure;
+    const failure = this.failure;
     if (failure === undefined) return;
     if (!isNoRoom(failure.reason)) throw failure.reason;
-    this.#failure = undefined;
-    this.#allocate(number);
+    this.failure = undefined;
+    this.allocate(number);
   }
 
-  #allocate(number: number): void {
-    allocateSegment(this.#disk, this.#directory, number, this.#segmentBytes);
+  private allocate(number: number): void {
+    allocateSegment(this.disk, this.directory, number, this.segmentBytes);
   }
 }

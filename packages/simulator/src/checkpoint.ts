@@ -18,7 +18,7 @@ export function takeCheckpoint(
   random: Random,
 ): void {
   const { snapshot } = journal.snapshots.newest();
-  const from = snapshot?.position ?? LOG_START;
+  const from = snapshot?.seq ?? LOG_START;
   const behind = random.below(journal.end.batch - from.batch + 1);
   const batches = batchesUpTo(disk, directory, from, journal.end.batch - behind);
   const last = batches.at(-1);
@@ -27,7 +27,7 @@ export function takeCheckpoint(
     snapshot === undefined ? new Engine() : Engine.restore(snapshot.body),
   );
   for (const batch of batches) follower.applyBatch(batch);
-  const { batch, record } = last.position;
-  const position = { batch: batch + 1, record: record + last.records.length };
-  journal.snapshots.write(position, [follower.engine.snapshot()]);
+  const { batch, record } = last.seq;
+  const end = { batch: batch + 1, record: record + last.records.length };
+  journal.snapshots.write(end, [follower.engine.snapshot()]);
 }

@@ -9,24 +9,25 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 export class SimulatedClock {
-  readonly #random: Random;
-  #nowMs: number;
+  private timeMs: number;
 
-  constructor(random: Random, startMs: number) {
-    this.#random = random;
-    this.#nowMs = startMs;
+  constructor(
+    private readonly random: Random,
+    startMs: number,
+  ) {
+    this.timeMs = startMs;
   }
 
   get nowMs(): number {
-    return this.#nowMs;
+    return this.timeMs;
   }
 
   /** Lets some time pass, if time is what passes. */
   step(): void {
-    const random = this.#random;
-    if (random.chance(0.03)) this.#nowMs -= 1 + random.below(random.pick([300, 5_000, HOUR_MS]));
+    const random = this.random;
+    if (random.chance(0.03)) this.timeMs -= 1 + random.below(random.pick([300, 5_000, HOUR_MS]));
     else if (random.chance(0.02))
-      this.#nowMs += random.below(random.pick([MINUTE_MS, 3 * HOUR_MS]));
-    else this.#nowMs += random.below(300);
+      this.timeMs += random.below(random.pick([MINUTE_MS, 3 * HOUR_MS]));
+    else this.timeMs += random.below(300);
   }
 }

@@ -61,7 +61,7 @@ async function openDamaged(
   const { snapshot } = journal.snapshots.newest();
   const engine = snapshot === undefined ? new Engine() : Engine.restore(snapshot.body);
   const replica = new Replica(engine);
-  const reading = journal.read(snapshot?.position ?? LOG_START, (batch) => {
+  const reading = journal.read(snapshot?.seq ?? LOG_START, (batch) => {
     replica.applyBatch(batch);
   });
   await reading.live;

@@ -34,17 +34,15 @@ interface Member {
 }
 
 export class VenueProcess {
-  readonly journal: FileJournal;
   /** Why it stopped, once it has. */
   failure: Error | undefined;
-  readonly #auditor: Auditor;
-  readonly #members: Member[] = [];
-  #burst = 0;
+  private readonly members: Member[] = [];
+  private bursts = 0;
 
-  private constructor(journal: FileJournal, auditor: Auditor) {
-    this.journal = journal;
-    this.#auditor = auditor;
-  }
+  private constructor(
+    readonly journal: FileJournal,
+    private readonly auditor: Auditor,
+  ) {}
 
   /** Recovers, has it audited, and is ready for commands. Throws what the disk throws. */
   static async start(
@@ -61,7 +59,7 @@ export class VenueProcess {
       newLogId: LOG_ID,
     });
     const venue = new VenueProcess(journal, auditor);
-    for (let writer = 1; writer <= gateways; writer++) await venue.#join(writer);
+    for (let writer = 1; writer <= gateways; writer++) await venue.join(writer);
     const { engines } = venue;
     const { first, cut } = journal.recovery;
     auditor.recovered({ engines, first, end: journal.end, cut });
@@ -69,7 +67,7 @@ export class VenueProcess {
   }
 
   get engines(): readonly Engine[] {
-    return this.#members.map(({ engine }) => engine);
+    return this.members.map(({ engine }) => engine);
   }
 
   get isBegun(): boolean {
@@ -81,54 +79,54 @@ export class VenueProcess {
    * stopped, for whatever reason.
    */
   async burst(handIn: (gateways: Gateways) => void): Promise<boolean> {
-    this.#burst += 1;
-    const burst = this.#burst;
-    const [first, ...others] = this.#members.map((member) => this.#gateway(member, burst));
+    this.bursts += 1;
+    const burst = this.bursts;
+    const [first, ...others] = this.members.map((member) => this.gateway(member, burst));
     if (first !== undefined) handIn([first, ...others]);
-    return this.#settle();
+    return this.settle();
   }
 
   /** Sends a batch a second time, as a writer does that did not learn how its append ended. */
   async repeatLastBatch(): Promise<void> {
-    const last = this.#auditor.transcript.batches.at(-1);
+    const last = this.auditor.transcript.batches.at(-1);
     if (last === undefined) return;
     // How it ends is seen in the log: a failure stops the journal, which tells everyone.
     this.journal.append(last.id, last.records).catch(() => undefined);
-    await this.#settle();
+    await this.settle();
   }
 
   async close(): Promise<void> {
-    for (const { sequencer } of this.#members) await sequencer.close();
+    for (const { sequencer } of this.members) await sequencer.close();
   }
 
   /** All that a turn sets off happens in its microtasks: the journal commits in this thread. */
-  async #settle(): Promise<boolean> {
+  private async settle(): Promise<boolean> {
     await nextTurn();
-    this.#auditor.check();
+    this.auditor.check();
     if (this.failure !== undefined) return false;
-    this.#auditor.idle(this.engines);
+    this.auditor.idle(this.engines);
     return true;
   }
 
-  async #join(writer: number): Promise<void> {
+  private async join(writer: number): Promise<void> {
     const { journal } = this;
     const { snapshot } = journal.snapshots.newest();
     const engine = snapshot === undefined ? new Engine() : Engine.restore(snapshot.body);
-    const onCommand = this.#auditor.shown.bind(this.#auditor, writer);
+    const onCommand = this.auditor.shown.bind(this.auditor, writer);
     const replica = new Replica(engine, [{ onCommand }]);
     const sequencer = new Sequencer(journal, replica, writer, (error) => {
       this.failure ??= error;
     });
-    await sequencer.start(snapshot?.position ?? LOG_START);
-    this.#members.push({ writer, engine, sequencer });
+    await sequencer.start(snapshot?.seq ?? LOG_START);
+    this.members.push({ writer, engine, sequencer });
   }
 
-  #gateway({ writer, sequencer }: Member, burst: number): Gateway {
+  private gateway({ writer, sequencer }: Member, burst: number): Gateway {
     return {
       submit: (command, evidence, hear) => {
-        const submission = this.#auditor.submitted(writer, burst, command, evidence);
+        const submission = this.auditor.submitted(writer, burst, command, evidence);
         sequencer.submit(command, evidence, (applied) => {
-          this.#auditor.answered(submission, applied);
+          this.auditor.answered(submission, applied);
           hear(applied === null ? null : applied.events.decode());
         });
       },

@@ -10,58 +10,59 @@ import type { Disk, DiskFile, DiskLock, LockHolder } from "@perpgate/journal";
 const SEGMENT = /\.log$/;
 
 export class WatchedDisk implements Disk {
-  readonly #disk: Disk;
-  readonly #onLogFailure: () => void;
+  private readonly onLogFailure: () => void;
 
-  constructor(disk: Disk, onLogFailure: () => void) {
-    this.#disk = disk;
-    this.#onLogFailure = onLogFailure;
+  constructor(
+    private readonly disk: Disk,
+    onLogFailure: () => void,
+  ) {
+    this.onLogFailure = onLogFailure;
   }
 
   open(path: string, mode: "read" | "write" | "create"): DiskFile {
-    const file = this.#disk.open(path, mode);
-    return SEGMENT.test(path) ? this.#watch(file) : file;
+    const file = this.disk.open(path, mode);
+    return SEGMENT.test(path) ? this.watch(file) : file;
   }
 
   rename(from: string, to: string): void {
-    this.#disk.rename(from, to);
+    this.disk.rename(from, to);
   }
 
   remove(path: string): void {
-    this.#disk.remove(path);
+    this.disk.remove(path);
   }
 
   list(directory: string): string[] {
-    return this.#disk.list(directory);
+    return this.disk.list(directory);
   }
 
   makeDirectory(directory: string): void {
-    this.#disk.makeDirectory(directory);
+    this.disk.makeDirectory(directory);
   }
 
   syncDirectory(directory: string): void {
-    this.#disk.syncDirectory(directory);
+    this.disk.syncDirectory(directory);
   }
 
   lock(path: string): DiskLock | LockHolder {
-    return this.#disk.lock(path);
+    return this.disk.lock(path);
   }
 
-  #watch(file: DiskFile): DiskFile {
+  private watch(file: DiskFile): DiskFile {
     return {
       size: () => file.size(),
       read: (into, offset) => file.read(into, offset),
-      write: (bytes, offset) => this.#attempt(() => file.write(bytes, offset)),
-      sync: () => this.#attempt(() => file.sync()),
+      write: (bytes, offset) => this.attempt(() => file.write(bytes, offset)),
+      sync: () => this.attempt(() => file.sync()),
       close: () => file.close(),
     };
   }
 
-  #attempt<T>(call: () => T): T {
+  private attempt<T>(call: () => T): T {
     try {
       return call();
     } catch (error) {
-      this.#onLogFailure();
+      this.onLogFailure();
       throw error;
     }
   }

@@ -38,14 +38,14 @@ export class World {
   readonly disk: FakeDisk;
   readonly auditor: Auditor;
   readonly options: WorldOptions;
-  readonly #random: Random;
-  readonly #clock: SimulatedClock;
-  readonly #operator: Operator;
-  readonly #traders: Trader[];
+  private readonly random: Random;
+  private readonly clock: SimulatedClock;
+  private readonly operator: Operator;
+  private readonly traders: Trader[];
 
   constructor(seed: number, options: Partial<WorldOptions> = {}) {
     const random = new Random(seed);
-    this.#random = random;
+    this.random = random;
     this.options = {
       segmentBytes: random.pick([4096, 8192, 16_384]),
       gateways: random.pick([1, 1, 2]),
@@ -56,14 +56,14 @@ export class World {
     };
     this.disk = new FakeDisk(this.options.diskSeed);
     this.auditor = new Auditor(this.disk, DIRECTORY);
-    this.#clock = new SimulatedClock(random, START_MS);
-    this.#operator = new Operator(random);
-    this.#traders = Array.from({ length: this.options.traders }, () => new Trader(random));
+    this.clock = new SimulatedClock(random, START_MS);
+    this.operator = new Operator(random);
+    this.traders = Array.from({ length: this.options.traders }, () => new Trader(random));
   }
 
   /** Some lives, each with what the seed has in store, and an end at which everything adds up. */
   async run(lives: number): Promise<void> {
-    const random = this.#random;
+    const random = this.random;
     for (let life = 0; life < lives; life++) {
       const misfortune = drawMisfortune(random, this.options.segmentBytes);
       await this.live(misfortune, random.below(MOST_BURSTS));
@@ -76,11 +76,11 @@ export class World {
   /** One life of so many bursts. Answers whether the venue was still up at its end. */
   async live(misfortune: Misfortune, bursts: number): Promise<boolean> {
     prepare(this.disk, misfortune);
-    const venue = await this.#open();
-    if (venue === undefined || !(await this.#reconnect(venue))) return false;
+    const venue = await this.open();
+    if (venue === undefined || !(await this.reconnect(venue))) return false;
     for (let burst = 0; burst < bursts; burst++) {
       if (burst === bursts - 1) prepareLastWrite(this.disk, misfortune);
-      if (!(await this.#burst(venue))) return false;
+      if (!(await this.burst(venue))) return false;
     }
     this.auditor.checkEngines(venue.engines);
     return true;
@@ -99,22 +99,17 @@ export class World {
    */
   async finish(): Promise<void> {
     const venue = await VenueProcess.start(this.disk, this.auditor, this.options);
-    await this.#reconnect(venue);
-    for (const trader of this.#traders) {
+    await this.reconnect(venue);
+    for (const trader of this.traders) {
       let more = true;
       for (let from = 0; more; from += RESENT_AT_ONCE) {
         await venue.burst((gateways) => {
-          more = trader.repeat(
-            this.#random.pick(gateways),
-            this.#clock.nowMs,
-            from,
-            RESENT_AT_ONCE,
-          );
+          more = trader.repeat(this.random.pick(gateways), this.clock.nowMs, from, RESENT_AT_ONCE);
         });
       }
     }
     this.auditor.settled();
-    if (this.#random.chance(0.5)) await venue.close();
+    if (this.random.chance(0.5)) await venue.close();
     this.restart("power_cut");
     await VenueProcess.start(this.disk, this.auditor, this.options);
     this.restart("kill");
@@ -122,7 +117,7 @@ export class World {
 
   /** Flips one bit of a copy of the disk, between two lives. */
   rot(): Promise<DamageOutcome> {
-    const random = this.#random;
+    const random = this.random;
     const paths = this.disk.paths();
     const path = paths[random.below(paths.length)] ?? "";
     const offset = random.below(this.disk.contents(path).length);
@@ -134,7 +129,7 @@ export class World {
   }
 
   /** Undefined if the misfortune struck while opening. */
-  async #open(): Promise<VenueProcess | undefined> {
+  private async open(): Promise<VenueProcess | undefined> {
     try {
       return await VenueProcess.start(this.disk, this.auditor, this.options);
     } catch (error) {
@@ -143,39 +138,39 @@ export class World {
     }
   }
 
-  async #reconnect(venue: VenueProcess): Promise<boolean> {
-    const random = this.#random;
+  private async reconnect(venue: VenueProcess): Promise<boolean> {
+    const random = this.random;
     if (random.chance(0.1)) await venue.repeatLastBatch();
-    let up = await this.#hand(venue, (gateways) => {
-      this.#operator.start(random.pick(gateways), this.#clock.nowMs, venue.isBegun);
+    let up = await this.hand(venue, (gateways) => {
+      this.operator.start(random.pick(gateways), this.clock.nowMs, venue.isBegun);
     });
-    for (const trader of this.#traders) {
+    for (const trader of this.traders) {
       let more = true;
       while (up && more) {
-        up = await this.#hand(venue, (gateways) => {
-          more = trader.resend(random.pick(gateways), this.#clock.nowMs, RESENT_AT_ONCE);
+        up = await this.hand(venue, (gateways) => {
+          more = trader.resend(random.pick(gateways), this.clock.nowMs, RESENT_AT_ONCE);
         });
       }
     }
     return up;
   }
 
-  async #burst(venue: VenueProcess): Promise<boolean> {
-    const random = this.#random;
-    this.#clock.step();
-    const up = await this.#hand(venue, (gateways) => {
-      const { nowMs } = this.#clock;
-      if (random.chance(0.7)) this.#operator.act(random.pick(gateways), nowMs);
+  private async burst(venue: VenueProcess): Promise<boolean> {
+    const random = this.random;
+    this.clock.step();
+    const up = await this.hand(venue, (gateways) => {
+      const { nowMs } = this.clock;
+      if (random.chance(0.7)) this.operator.act(random.pick(gateways), nowMs);
       const actions = 1 + random.below(MOST_ACTIONS);
       for (let action = 0; action < actions; action++) {
-        this.#traders[random.below(this.#traders.length)]?.act(random.pick(gateways), nowMs);
+        this.traders[random.below(this.traders.length)]?.act(random.pick(gateways), nowMs);
       }
     });
-    if (up && this.options.checkpoints && random.chance(0.12)) this.#checkpoint(venue);
+    if (up && this.options.checkpoints && random.chance(0.12)) this.checkpoint(venue);
     return up;
   }
 
-  async #hand(venue: VenueProcess, handIn: (gateways: Gateways) => void): Promise<boolean> {
+  private async hand(venue: VenueProcess, handIn: (gateways: Gateways) => void): Promise<boolean> {
     const up = await venue.burst(handIn);
     const { failure } = venue;
     const expected = failure instanceof JournalStopped && isOfTheDisk(failure.cause);
@@ -183,13 +178,13 @@ export class World {
     return up;
   }
 
-  #checkpoint(venue: VenueProcess): void {
+  private checkpoint(venue: VenueProcess): void {
     const { journal } = venue;
     try {
-      takeCheckpoint(this.disk, DIRECTORY, journal, this.#random);
-      const at = journal.snapshots.newest().snapshot?.position;
-      if (at !== undefined && this.#random.chance(0.4)) journal.prune(at);
-      if (this.#random.chance(0.2)) journal.snapshots.keepNewest(1);
+      takeCheckpoint(this.disk, DIRECTORY, journal, this.random);
+      const at = journal.snapshots.newest().snapshot?.seq;
+      if (at !== undefined && this.random.chance(0.4)) journal.prune(at);
+      if (this.random.chance(0.2)) journal.snapshots.keepNewest(1);
     } catch (error) {
       if (!isOfTheDisk(error)) throw error;
     }

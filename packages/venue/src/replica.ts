@@ -4,7 +4,7 @@
  * to the log. The venue's own, the checkpoint worker's and the verifier's are this same class.
  */
 import { type Command, Engine, type EventLog } from "@perpgate/engine";
-import type { Batch, LogPosition } from "@perpgate/journal";
+import type { Batch, LogSeq } from "@perpgate/journal";
 import type { Evidence } from "./record/evidence.js";
 import { decodeRecord } from "./record/record.js";
 import { HistoryDamaged } from "./venue-errors.js";
@@ -23,7 +23,7 @@ export interface CommandObserver {
   /** Called for every command, in order, before the next one is applied. */
   onCommand(applied: Applied): void;
   /** Called after every batch, a repeated one included, with the log's place behind it. */
-  onBatchEnd?(end: LogPosition): void;
+  onBatchEnd?(end: LogSeq): void;
 }
 
 /** A command that could not be applied: a fault of the program, or a log from the future. */
@@ -59,8 +59,8 @@ export class Replica {
       }
     }
     const end = {
-      batch: batch.position.batch + 1,
-      record: batch.position.record + batch.records.length,
+      batch: batch.seq.batch + 1,
+      record: batch.seq.record + batch.records.length,
     };
     for (const observer of this.observers) observer.onBatchEnd?.(end);
     return isNew;

@@ -6,7 +6,7 @@
  * every waiting submitter hears `stopped`, and so does everyone who comes later.
  */
 import type { Command } from "@perpgate/engine";
-import type { Batch, Journal, LogPosition, Reading } from "@perpgate/journal";
+import type { Batch, Journal, LogSeq, Reading } from "@perpgate/journal";
 import { type Evidence, NO_EVIDENCE } from "./record/evidence.js";
 import { encodeRecord } from "./record/record.js";
 import type { Applied, Replica } from "./replica.js";
@@ -72,7 +72,7 @@ export class Sequencer {
   }
 
   /** Applies what the log holds from there on, then goes on with what it will hold. */
-  async start(from: LogPosition): Promise<void> {
+  async start(from: LogSeq): Promise<void> {
     this.reading = this.journal.read(from, (batch) => this.onBatch(batch));
     await this.reading.live;
     this.counter = Math.max(this.counter, this.replica.engine.state.writers.get(this.writer) ?? -1);

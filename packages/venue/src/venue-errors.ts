@@ -1,6 +1,6 @@
 /** Why a venue does not open. Each says what to do about it. */
 
-import type { LogPosition } from "@perpgate/journal";
+import type { LogSeq } from "@perpgate/journal";
 
 export type ConfigRule =
   | "configuration_invalid"
@@ -25,7 +25,7 @@ export class ConfigRefused extends Error {
 /** The log was pruned, and what it no longer holds cannot be had from the history either. */
 export class HistoryLost extends Error {
   override readonly name = "HistoryLost";
-  constructor(first: LogPosition, reason: string, advice = "") {
+  constructor(first: LogSeq, reason: string, advice = "") {
     super(
       `the log begins at batch ${first.batch}, so the history cannot be rebuilt: ${reason}; ` +
         `nothing was removed; restore the history folder from a backup${advice}`,

@@ -17,12 +17,7 @@
  * it. A crash at any step is met by the next open.
  */
 import type { Command } from "@perpgate/engine";
-import {
-  type FileJournal,
-  type LogPosition,
-  PruneRefused,
-  type SpareStatus,
-} from "@perpgate/journal";
+import { type FileJournal, type LogSeq, PruneRefused, type SpareStatus } from "@perpgate/journal";
 import type { Checkpointer } from "./checkpoint/checkpointer.js";
 import type { Failure } from "./failure.js";
 import type { History } from "./history/history.js";
@@ -141,7 +136,7 @@ export class Venue {
    * reads the newest snapshot on the calling thread.
    */
   prune(): number {
-    const newest = this.journal.snapshots.list()[0]?.position;
+    const newest = this.journal.snapshots.list()[0]?.seq;
     if (newest === undefined) return 0;
     const { batch, record } = this.history.durable;
     return this.journal.prune(newest.batch <= batch ? newest : { batch, record });
@@ -151,7 +146,7 @@ export class Venue {
    * Gives up the log below a place that `planPrune` has found; returns how many segments went. Throws
    * `PruneRefused` if the history on disk has not reached it.
    */
-  pruneBelow(below: LogPosition): number {
+  pruneBelow(below: LogSeq): number {
     const { batch } = this.history.durable;
     if (batch < below.batch) throw new PruneRefused(`the history on disk ends at batch ${batch}`);
     return this.journal.prune(below);

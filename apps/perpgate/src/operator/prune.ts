@@ -7,13 +7,7 @@
  */
 
 import { basename, join, resolve } from "node:path";
-import {
-  isNotThere,
-  JournalError,
-  type LogPosition,
-  nodeDisk,
-  pruneClosedLog,
-} from "@perpgate/journal";
+import { isNotThere, JournalError, type LogSeq, nodeDisk, pruneClosedLog } from "@perpgate/journal";
 import { type PrunePlan, planPrune } from "@perpgate/venue";
 import { StartError } from "../cli/start-error.js";
 import { askControl, NotRunning } from "../serve/control-socket.js";
@@ -54,7 +48,7 @@ function reportText({ files, bytes, keptSegments, below }: PrunePlan, isDry: boo
 }
 
 /** By the venue that has the log open, otherwise by this process. */
-async function remove(folder: string, below: LogPosition): Promise<void> {
+async function remove(folder: string, below: LogSeq): Promise<void> {
   try {
     await askControl(folder, { prune: below });
   } catch (error) {

@@ -9,7 +9,7 @@
 import { rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import type { LogPosition } from "@perpgate/journal";
+import type { LogSeq } from "@perpgate/journal";
 import type { Logger } from "pino";
 import type { BridgeChange, BridgeControl } from "../bridge/bridge-control.js";
 import { StartError } from "../cli/start-error.js";
@@ -25,14 +25,14 @@ export type ControlRequest =
   | { readonly cohort: CohortChange }
   | { readonly bridge: BridgeChange }
   /** The log is given up below this place. */
-  | { readonly prune: LogPosition };
+  | { readonly prune: LogSeq };
 
 /** What an operator can change. */
 export interface Controls {
   readonly cohort: CohortControl;
   readonly bridge: BridgeControl;
   /** Gives up the log below a place; returns how many segments went. */
-  prune(below: LogPosition): number;
+  prune(below: LogSeq): number;
 }
 
 export class ControlSocket {
@@ -127,7 +127,7 @@ export class ControlSocket {
   }
 }
 
-function isPosition(value: unknown): value is LogPosition {
+function isPosition(value: unknown): value is LogSeq {
   return (
     typeof value === "object" &&
     value !== null &&

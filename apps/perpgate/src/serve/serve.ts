@@ -23,7 +23,7 @@ import {
   ThreadVerifier,
   VenueGateway,
 } from "@perpgate/gateway";
-import type { LogPosition } from "@perpgate/journal";
+import type { LogSeq } from "@perpgate/journal";
 import type { Venue } from "@perpgate/venue";
 import { destination, type Logger, pino } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
@@ -108,7 +108,7 @@ export async function serve(
   const controls = {
     cohort: new CohortControl(venue),
     bridge: new BridgeControl(venue),
-    prune: (below: LogPosition) => venue.pruneBelow(below),
+    prune: (below: LogSeq) => venue.pruneBelow(below),
   };
   const control = new ControlSocket(dataFolder, controls, log);
   const { source, feed } = createVenueIndex(settings, venue, clock, {

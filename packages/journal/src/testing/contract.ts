@@ -9,7 +9,7 @@ import {
   type BatchId,
   type Journal,
   LOG_START,
-  type LogPosition,
+  type LogSeq,
   MAX_BATCH_BYTES,
 } from "../journal.js";
 
@@ -42,7 +42,7 @@ export function describeJournal(name: string, createWorld: () => Promise<Journal
     test("append: resolves, and the batch is read back with its id, place and bytes", async () => {
       await journal.append(id(7), [text("a"), text(""), text("ccc")]);
       expect(await readAll(journal)).toEqual([
-        { id: id(7), position: LOG_START, records: [text("a"), text(""), text("ccc")] },
+        { id: id(7), seq: LOG_START, records: [text("a"), text(""), text("ccc")] },
       ]);
       expect(journal.end).toEqual({ batch: 1, record: 3 });
     });
@@ -51,7 +51,7 @@ export function describeJournal(name: string, createWorld: () => Promise<Journal
       await appendMany(journal, 0, 500);
       const batches = await readAll(journal);
       expect(batches.map((batch) => batch.id.counter)).toEqual(range(0, 500));
-      expect(batches.map((batch) => batch.position.record)).toEqual(range(0, 500));
+      expect(batches.map((batch) => batch.seq.record)).toEqual(range(0, 500));
     });
 
     test("append: more than the journal buffers at once goes through in order", async () => {
@@ -117,9 +117,9 @@ export function describeJournal(name: string, createWorld: () => Promise<Journal
     });
 
     test("read: two readers see the same", async () => {
-      const seen: [LogPosition[], LogPosition[]] = [[], []];
+      const seen: [LogSeq[], LogSeq[]] = [[], []];
       for (const list of seen) {
-        await journal.read(LOG_START, (batch) => list.push(batch.position)).live;
+        await journal.read(LOG_START, (batch) => list.push(batch.seq)).live;
       }
       await appendMany(journal, 0, 10);
       expect(seen[0]).toHaveLength(10);
@@ -136,7 +136,7 @@ export function describeJournal(name: string, createWorld: () => Promise<Journal
       expect(seen).toEqual([0, 1, 2]);
     });
 
-    test.each<[string, LogPosition]>([
+    test.each<[string, LogSeq]>([
       ["beyond the end", { batch: 4, record: 4 }],
       ["with another count of records at the end", { batch: 3, record: 7 }],
       ["with another count of records in the middle", { batch: 1, record: 2 }],
@@ -172,10 +172,10 @@ export function describeJournal(name: string, createWorld: () => Promise<Journal
       journal.snapshots.write({ batch: 4, record: 4 }, [text("ne"), text("w")]);
       await reopen();
       const { snapshot, damaged } = journal.snapshots.newest();
-      expect(snapshot?.position).toEqual({ batch: 4, record: 4 });
+      expect(snapshot?.seq).toEqual({ batch: 4, record: 4 });
       expect(Buffer.from(snapshot?.body ?? []).toString()).toBe("new");
       expect(damaged).toEqual([]);
-      expect(journal.snapshots.list().map((one) => one.position.batch)).toEqual([4, 2]);
+      expect(journal.snapshots.list().map((one) => one.seq.batch)).toEqual([4, 2]);
     });
 
     test("prune: refused without a snapshot at or after the place", async () => {
@@ -190,8 +190,8 @@ export function describeJournal(name: string, createWorld: () => Promise<Journal
 /** Everything durable from a place on. */
 export async function readAll(journal: Journal, from = LOG_START): Promise<Batch[]> {
   const batches: Batch[] = [];
-  const reading = journal.read(from, ({ id, position, records }) => {
-    batches.push({ id, position, records: records.map((record) => Uint8Array.from(record)) });
+  const reading = journal.read(from, ({ id, seq, records }) => {
+    batches.push({ id, seq, records: records.map((record) => Uint8Array.from(record)) });
   });
   await reading.live;
   reading.close();

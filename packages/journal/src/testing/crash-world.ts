@@ -8,7 +8,7 @@
 
 import { Random } from "@perpgate/protocol/random";
 import type { FileJournal } from "../file-journal.js";
-import type { Batch, LogPosition } from "../journal.js";
+import type { Batch, LogSeq } from "../journal.js";
 import { openJournal } from "../open-journal.js";
 import { readAll } from "./contract.js";
 import { FakeDisk, type Fault, SimulatedCrash } from "./fake-disk.js";
@@ -23,19 +23,20 @@ interface Appended {
 export class CrashWorld {
   readonly disk: FakeDisk;
   readonly random: Random;
-  readonly #segmentBytes: number;
   /** Seen in the log by a reader; it may never be lost. */
-  #shown: Appended[] = [];
+  private shown: Appended[] = [];
   /** Appended since; the first `#acknowledged` of them may never be lost. */
-  #inFlight: Appended[] = [];
-  #acknowledged = 0;
-  #counter = 0;
-  #snapshotAt = -1;
+  private inFlight: Appended[] = [];
+  private acknowledged = 0;
+  private counter = 0;
+  private snapshotAt = -1;
 
-  constructor(seed: number, segmentBytes: number) {
+  constructor(
+    seed: number,
+    private readonly segmentBytes: number,
+  ) {
     this.disk = new FakeDisk(seed);
     this.random = new Random(seed ^ 0x5eed);
-    this.#segmentBytes = segmentBytes;
   }
 
   /** Opens and audits. Undefined if the planned fault struck while opening. */
@@ -45,10 +46,10 @@ export class CrashWorld {
       const journal = await openJournal({
         directory: DIRECTORY,
         disk,
-        segmentBytes: this.#segmentBytes,
+        segmentBytes: this.segmentBytes,
         newLogId: Buffer.alloc(16, 7),
       });
-      await this.#audit(journal);
+      await this.audit(journal);
       return journal;
     } catch (error) {
       if (error instanceof SimulatedCrash || isPlanned(error)) return undefined;
@@ -58,14 +59,14 @@ export class CrashWorld {
 
   /** Appends a burst, which is one commit as long as it fits one segment. */
   async append(journal: FileJournal, batches: number): Promise<void> {
-    await Promise.all(Array.from({ length: batches }, () => this.#appendOne(journal)));
+    await Promise.all(Array.from({ length: batches }, () => this.appendOne(journal)));
   }
 
   snapshot(journal: FileJournal): void {
-    const position = journal.end;
+    const seq = journal.end;
     try {
-      journal.snapshots.write(position, [this.random.bytes(this.random.below(900))]);
-      this.#snapshotAt = position.batch;
+      journal.snapshots.write(seq, [this.random.bytes(this.random.below(900))]);
+      this.snapshotAt = seq.batch;
     } catch (error) {
       if (!(error instanceof SimulatedCrash) && !isPlanned(error)) throw error;
     }
@@ -74,7 +75,7 @@ export class CrashWorld {
   /** Prunes to the newest snapshot if there is one. */
   prune(journal: FileJournal): void {
     try {
-      const at = journal.snapshots.newest().snapshot?.position;
+      const at = journal.snapshots.newest().snapshot?.seq;
       if (at !== undefined) journal.prune(at);
     } catch (error) {
       if (!(error instanceof SimulatedCrash) && !isPlanned(error)) throw error;
@@ -86,26 +87,26 @@ export class CrashWorld {
     this.disk.plan = { operation: this.disk.operations + 1 + this.random.below(within), fault };
   }
 
-  async #appendOne(journal: FileJournal): Promise<void> {
+  private async appendOne(journal: FileJournal): Promise<void> {
     const { random } = this;
-    const counter = this.#counter++;
+    const counter = this.counter++;
     const records = Array.from({ length: 1 + random.below(3) }, () =>
       random.bytes(random.chance(0.1) ? 700 : random.below(120)),
     );
-    this.#inFlight.push({ counter, records });
+    this.inFlight.push({ counter, records });
     try {
       await journal.append({ writer: 3, counter }, records);
-      this.#acknowledged += 1;
+      this.acknowledged += 1;
     } catch {
       // Not acknowledged: the log may hold it or not.
     }
   }
 
-  async #audit(journal: FileJournal): Promise<void> {
+  private async audit(journal: FileJournal): Promise<void> {
     const { first } = journal.recovery;
     const found = await readAll(journal, first);
-    const expected = [...this.#shown, ...this.#inFlight];
-    const promised = this.#shown.length + this.#acknowledged;
+    const expected = [...this.shown, ...this.inFlight];
+    const promised = this.shown.length + this.acknowledged;
     const total = first.batch + found.length;
     assert(total >= promised, `${promised} batches were promised and ${total} are there`);
     assert(total <= expected.length, `${total} batches are there, ${expected.length} appended`);
@@ -113,18 +114,18 @@ export class CrashWorld {
       const wanted = expected[first.batch + index];
       assert(wanted !== undefined && same(batch, wanted), `batch ${first.batch + index} differs`);
     }
-    this.#auditSnapshot(journal, first);
-    this.#shown = expected.slice(0, total);
-    this.#inFlight = [];
-    this.#acknowledged = 0;
-    this.#counter = (this.#shown.at(-1)?.counter ?? -1) + 1;
+    this.auditSnapshot(journal, first);
+    this.shown = expected.slice(0, total);
+    this.inFlight = [];
+    this.acknowledged = 0;
+    this.counter = (this.shown.at(-1)?.counter ?? -1) + 1;
   }
 
-  #auditSnapshot(journal: FileJournal, first: LogPosition): void {
+  private auditSnapshot(journal: FileJournal, first: LogSeq): void {
     const { snapshot, damaged } = journal.snapshots.newest();
-    const at = snapshot?.position.batch ?? -1;
+    const at = snapshot?.seq.batch ?? -1;
     assert(damaged.length === 0, `${damaged.join()} was left half written`);
-    assert(at >= this.#snapshotAt, `the snapshot at ${this.#snapshotAt} is gone`);
+    assert(at >= this.snapshotAt, `the snapshot at ${this.snapshotAt} is gone`);
     assert(first.batch <= Math.max(0, at), `the log begins at ${first.batch}, after its snapshot`);
   }
 }

@@ -34,16 +34,16 @@ export class FakeDisk implements Disk {
   operations = 0;
   plan: FaultPlan | undefined;
   capacityBytes = Number.POSITIVE_INFINITY;
-  readonly #random: Random;
-  #crashed = false;
-  #names = new Map<string, FakeInode>();
-  #durableNames = new Map<string, FakeInode>();
-  #changes: NameChange[] = [];
-  #locks = new Set<string>();
-  #life = 0;
+  private readonly random: Random;
+  private crashed = false;
+  private names = new Map<string, FakeInode>();
+  private durableNames = new Map<string, FakeInode>();
+  private changes: NameChange[] = [];
+  private locks = new Set<string>();
+  private life = 0;
 
   constructor(seed: number) {
-    this.#random = new Random(seed);
+    this.random = new Random(seed);
   }
 
   /**
@@ -51,24 +51,24 @@ export class FakeDisk implements Disk {
    * the rest the disk keeps some, as the seed has it, or nothing.
    */
   restart(after: "kill" | "power_cut", unsynced: "some" | "none" = "some"): void {
-    this.#crashed = false;
+    this.crashed = false;
     this.plan = undefined;
-    this.#locks.clear();
-    this.#life += 1;
-    if (after === "power_cut") this.#losePower(unsynced);
+    this.locks.clear();
+    this.life += 1;
+    if (after === "power_cut") this.losePower(unsynced);
   }
 
   /** The bytes of a file, as they are shown. */
   contents(path: string): Uint8Array {
-    return Uint8Array.from(this.#inode(path).shown);
+    return Uint8Array.from(this.inode(path).shown);
   }
 
   paths(): string[] {
-    return [...this.#names.keys()].sort();
+    return [...this.names.keys()].sort();
   }
 
   flipBit(path: string, offset: number, bit: number): void {
-    this.#inode(path).flipBit(offset, bit);
+    this.inode(path).flipBit(offset, bit);
   }
 
   /** The same disk, as it is now, to be treated differently. */
@@ -80,9 +80,9 @@ export class FakeDisk implements Disk {
       inodes.set(inode, known);
       return known;
     };
-    for (const [path, inode] of this.#names) copy.#names.set(path, twin(inode));
-    for (const [path, inode] of this.#durableNames) copy.#durableNames.set(path, twin(inode));
-    copy.#changes = this.#changes.map(({ directory, names }) => ({
+    for (const [path, inode] of this.names) copy.names.set(path, twin(inode));
+    for (const [path, inode] of this.durableNames) copy.durableNames.set(path, twin(inode));
+    copy.changes = this.changes.map(({ directory, names }) => ({
       directory,
       names: names.map(([path, inode]) => [path, inode && twin(inode)] as const),
     }));
@@ -91,69 +91,69 @@ export class FakeDisk implements Disk {
   }
 
   open(path: string, mode: "read" | "write" | "create"): DiskFile {
-    this.#checkAlive();
+    this.checkAlive();
     if (mode === "create") {
-      if (this.#names.has(path)) throw systemError("EEXIST", path);
+      if (this.names.has(path)) throw systemError("EEXIST", path);
       const created = new FakeInode();
-      this.#operation();
-      this.#change(path, [[path, created]]);
+      this.operation();
+      this.change(path, [[path, created]]);
     }
-    return this.#handle(this.#inode(path));
+    return this.handle(this.inode(path));
   }
 
   rename(from: string, to: string): void {
-    const inode = this.#inode(from);
-    this.#operation();
-    this.#change(to, [
+    const inode = this.inode(from);
+    this.operation();
+    this.change(to, [
       [from, undefined],
       [to, inode],
     ]);
   }
 
   remove(path: string): void {
-    this.#inode(path);
-    this.#operation();
-    this.#change(path, [[path, undefined]]);
+    this.inode(path);
+    this.operation();
+    this.change(path, [[path, undefined]]);
   }
 
   list(directory: string): string[] {
-    this.#checkAlive();
-    const paths = [...this.#names.keys()].filter((path) => dirname(path) === directory);
+    this.checkAlive();
+    const paths = [...this.names.keys()].filter((path) => dirname(path) === directory);
     return paths.map((path) => path.slice(directory.length + 1));
   }
 
   makeDirectory(): void {
-    this.#checkAlive();
+    this.checkAlive();
   }
 
   syncDirectory(directory: string): void {
-    const fault = this.#operation();
+    const fault = this.operation();
     if (fault?.kind === "failed_sync") throw systemError("EIO", directory);
-    for (const change of this.#changes) {
-      if (change.directory === directory) applyChange(change, this.#durableNames);
+    for (const change of this.changes) {
+      if (change.directory === directory) applyChange(change, this.durableNames);
     }
-    this.#changes = this.#changes.filter((change) => change.directory !== directory);
+    this.changes = this.changes.filter((change) => change.directory !== directory);
   }
 
   lock(directory: string): DiskLock | LockHolder {
-    this.#checkAlive();
-    if (this.#locks.has(directory)) return { held: false, holder: "" };
-    this.#locks.add(directory);
-    const life = this.#life;
+    this.checkAlive();
+    if (this.locks.has(directory)) return { held: false, holder: "" };
+    this.locks.add(directory);
+    const life = this.life;
     return {
       held: true,
       release: () => {
-        if (life === this.#life) this.#locks.delete(directory);
+        if (life === this.life) this.locks.delete(directory);
       },
     };
   }
 
   /** A file opened before a restart belongs to a dead process and can do nothing. */
-  #handle(inode: FakeInode): DiskFile {
-    const life = this.#life;
+  private handle(inode: FakeInode): DiskFile {
+    const life = this.life;
     const alive = (): void => {
-      if (life !== this.#life) throw new SimulatedCrash("the file was open in a dead process");
-      this.#checkAlive();
+      if (life !== this.life) throw new SimulatedCrash("the file was open in a dead process");
+      this.checkAlive();
     };
     return {
       size: () => inode.size,
@@ -163,78 +163,78 @@ export class FakeDisk implements Disk {
       },
       write: (bytes, offset) => {
         alive();
-        return this.#write(inode, bytes, offset);
+        return this.write(inode, bytes, offset);
       },
       sync: () => {
         alive();
-        const fault = this.#operation();
+        const fault = this.operation();
         if (fault?.kind !== "failed_sync") return inode.sync();
-        inode.failSync(this.#random);
+        inode.failSync(this.random);
         throw systemError("EIO", "fdatasync");
       },
       close: () => undefined,
     };
   }
 
-  #write(inode: FakeInode, bytes: Uint8Array, offset: number): number {
+  private write(inode: FakeInode, bytes: Uint8Array, offset: number): number {
     const planned = this.plan?.operation === this.operations + 1 ? this.plan.fault : undefined;
     const limit =
       planned !== undefined && "bytesWritten" in planned ? planned.bytesWritten : undefined;
-    const room = this.capacityBytes - this.#usedBytes() + Math.max(0, inode.size - offset);
+    const room = this.capacityBytes - this.usedBytes() + Math.max(0, inode.size - offset);
     const length = Math.max(0, Math.min(bytes.length, room, limit ?? bytes.length));
     // A planned fault without a limit strikes before the write, one with a limit after that part.
     if (length > 0 && limit !== undefined) inode.write(bytes.subarray(0, length), offset);
-    this.#operation();
+    this.operation();
     if (length === 0) throw systemError("ENOSPC", "write");
     if (limit === undefined) inode.write(bytes.subarray(0, length), offset);
     return length;
   }
 
   /** Counts the operation; crashes or fails if it is the planned one. */
-  #operation(): Fault | undefined {
-    this.#checkAlive();
+  private operation(): Fault | undefined {
+    this.checkAlive();
     this.operations += 1;
     if (this.plan?.operation !== this.operations) return undefined;
     const { fault } = this.plan;
     if (fault.kind === "crash") {
-      this.#crashed = true;
+      this.crashed = true;
       throw new SimulatedCrash(`at operation ${this.operations}`);
     }
     if (fault.kind === "error") throw systemError(fault.code, `operation ${this.operations}`);
     return fault;
   }
 
-  #change(path: string, names: NameChange["names"]): void {
+  private change(path: string, names: NameChange["names"]): void {
     const change = { directory: dirname(path), names };
-    applyChange(change, this.#names);
-    this.#changes.push(change);
+    applyChange(change, this.names);
+    this.changes.push(change);
   }
 
-  #losePower(unsynced: "some" | "none"): void {
+  private losePower(unsynced: "some" | "none"): void {
     const keepsSome = unsynced === "some";
-    const kept = keepsSome ? this.#random.pick([0, 0.5, 0.9, 1]) : 0;
-    const changes = keepsSome ? this.#random.below(this.#changes.length + 1) : 0;
-    for (const change of this.#changes.slice(0, changes)) applyChange(change, this.#durableNames);
-    this.#changes = [];
-    for (const inode of new Set(this.#durableNames.values())) inode.losePower(this.#random, kept);
-    this.#names = new Map(this.#durableNames);
+    const kept = keepsSome ? this.random.pick([0, 0.5, 0.9, 1]) : 0;
+    const changes = keepsSome ? this.random.below(this.changes.length + 1) : 0;
+    for (const change of this.changes.slice(0, changes)) applyChange(change, this.durableNames);
+    this.changes = [];
+    for (const inode of new Set(this.durableNames.values())) inode.losePower(this.random, kept);
+    this.names = new Map(this.durableNames);
   }
 
-  #usedBytes(): number {
+  private usedBytes(): number {
     let bytes = 0;
-    for (const inode of this.#names.values()) bytes += inode.size;
+    for (const inode of this.names.values()) bytes += inode.size;
     return bytes;
   }
 
-  #inode(path: string): FakeInode {
-    this.#checkAlive();
-    const inode = this.#names.get(path);
+  private inode(path: string): FakeInode {
+    this.checkAlive();
+    const inode = this.names.get(path);
     if (inode === undefined) throw systemError("ENOENT", path);
     return inode;
   }
 
-  #checkAlive(): void {
-    if (this.#crashed) throw new SimulatedCrash("the process is dead");
+  private checkAlive(): void {
+    if (this.crashed) throw new SimulatedCrash("the process is dead");
   }
 }
 

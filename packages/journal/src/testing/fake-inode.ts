@@ -23,35 +23,35 @@ interface Image {
 }
 
 export class FakeInode {
-  #shown: Image = { bytes: Buffer.alloc(0), shared: false };
-  #held: Image = { bytes: Buffer.alloc(0), shared: false };
-  #unsynced: Unsynced[] = [];
+  private visible: Image = { bytes: Buffer.alloc(0), shared: false };
+  private medium: Image = { bytes: Buffer.alloc(0), shared: false };
+  private unsynced: Unsynced[] = [];
 
   get size(): number {
-    return this.#shown.bytes.length;
+    return this.visible.bytes.length;
   }
 
   get shown(): Buffer {
-    return this.#shown.bytes;
+    return this.visible.bytes;
   }
 
   read(into: Uint8Array, offset: number): number {
-    const piece = this.#shown.bytes.subarray(offset, offset + into.length);
+    const piece = this.visible.bytes.subarray(offset, offset + into.length);
     into.set(piece);
     return piece.length;
   }
 
   write(bytes: Uint8Array, offset: number): void {
     const copy = Uint8Array.from(bytes);
-    this.#shown = patched(this.#shown, copy, offset);
-    this.#unsynced.push({ offset, bytes: copy });
+    this.visible = patched(this.visible, copy, offset);
+    this.unsynced.push({ offset, bytes: copy });
   }
 
   sync(): void {
-    for (const { offset, bytes } of this.#unsynced) {
-      this.#held = patched(this.#held, bytes, offset);
+    for (const { offset, bytes } of this.unsynced) {
+      this.medium = patched(this.medium, bytes, offset);
     }
-    this.#unsynced = [];
+    this.unsynced = [];
   }
 
   /**
@@ -59,37 +59,37 @@ export class FakeInode {
    * all count as clean, so that what is shown is not what is held and a later sync says nothing.
    */
   failSync(random: Random): void {
-    const shown = this.#shown;
+    const shown = this.visible;
     this.losePower(random, 0.5);
-    this.#shown = shown;
+    this.visible = shown;
   }
 
   /** Only the medium remains; each unsynced sector had reached it with the given probability. */
   losePower(random: Random, kept: number): void {
-    for (const { offset, bytes } of this.#unsynced) {
+    for (const { offset, bytes } of this.unsynced) {
       for (let at = 0; at < bytes.length; ) {
         const length = Math.min(bytes.length - at, SECTOR_BYTES - ((offset + at) % SECTOR_BYTES));
         if (random.chance(kept)) {
-          this.#held = patched(this.#held, bytes.subarray(at, at + length), offset + at);
+          this.medium = patched(this.medium, bytes.subarray(at, at + length), offset + at);
         }
         at += length;
       }
     }
-    this.#unsynced = [];
-    this.#shown = share(this.#held);
+    this.unsynced = [];
+    this.visible = share(this.medium);
   }
 
   /** Rot: a bit of the medium changes. */
   flipBit(offset: number, bit: number): void {
-    this.#shown = flipped(this.#shown, offset, bit);
-    this.#held = flipped(this.#held, offset, bit);
+    this.visible = flipped(this.visible, offset, bit);
+    this.medium = flipped(this.medium, offset, bit);
   }
 
   clone(): FakeInode {
     const copy = new FakeInode();
-    copy.#shown = share(this.#shown);
-    copy.#held = share(this.#held);
-    copy.#unsynced = [...this.#unsynced];
+    copy.visible = share(this.visible);
+    copy.medium = share(this.medium);
+    copy.unsynced = [...this.unsynced];
     return copy;
   }
 }

@@ -19,25 +19,26 @@ import {
 } from "./messages.js";
 
 export class ThreadCommitter implements Committer {
-  readonly #ring: CommitRing;
-  readonly #events: CommitEvents;
-  readonly #threads: readonly Worker[];
-  readonly #exited: Promise<unknown>;
-  #seen: number;
-  #over = false;
+  private readonly threads: readonly Worker[];
+  private readonly exited: Promise<unknown>;
+  private seen: number;
+  private over = false;
 
-  private constructor(ring: CommitRing, events: CommitEvents, commit: Worker, allocate: Worker) {
-    this.#ring = ring;
-    this.#events = events;
-    this.#threads = [commit, allocate];
-    this.#seen = ring.durable();
-    this.#exited = new Promise((resolve) => commit.once("exit", resolve));
+  private constructor(
+    private readonly ring: CommitRing,
+    private readonly events: CommitEvents,
+    commit: Worker,
+    allocate: Worker,
+  ) {
+    this.threads = [commit, allocate];
+    this.seen = ring.durable();
+    this.exited = new Promise((resolve) => commit.once("exit", resolve));
     commit.on("message", (message: CommitThreadMessage) => {
-      if (message.kind === "failed") this.#fail(fromFailure(message.failure));
+      if (message.kind === "failed") this.fail(fromFailure(message.failure));
     });
-    for (const thread of this.#threads) {
-      thread.on("error", (error) => this.#fail(error));
-      thread.on("exit", () => this.#fail(new Error("a thread of the journal ended")));
+    for (const thread of this.threads) {
+      thread.on("error", (error) => this.fail(error));
+      thread.on("exit", () => this.fail(new Error("a thread of the journal ended")));
     }
   }
 
@@ -81,7 +82,7 @@ export class ThreadCommitter implements Committer {
       throw error;
     });
     const committer = new ThreadCommitter(ring, events, commit, allocate);
-    void committer.#watch();
+    void committer.watch();
     return committer;
   }
 
@@ -89,35 +90,35 @@ export class ThreadCommitter implements Committer {
   wake(): void {}
 
   async close(): Promise<void> {
-    this.#over = true;
-    this.#ring.requestClose();
-    this.#ring.wakeWatcher();
-    await this.#exited;
-    await Promise.all(this.#threads.map((thread) => thread.terminate()));
+    this.over = true;
+    this.ring.requestClose();
+    this.ring.wakeWatcher();
+    await this.exited;
+    await Promise.all(this.threads.map((thread) => thread.terminate()));
   }
 
-  async #watch(): Promise<void> {
-    while (!this.#over) {
-      this.#report();
-      await this.#ring.durableBeyond(this.#seen);
+  private async watch(): Promise<void> {
+    while (!this.over) {
+      this.report();
+      await this.ring.durableBeyond(this.seen);
     }
   }
 
-  #report(): void {
-    const durable = this.#ring.durable();
-    const batches = (durable - this.#seen) >>> 0;
-    this.#seen = durable;
-    if (batches > 0) this.#events.durable(batches);
+  private report(): void {
+    const durable = this.ring.durable();
+    const batches = (durable - this.seen) >>> 0;
+    this.seen = durable;
+    if (batches > 0) this.events.durable(batches);
   }
 
   /** What became durable before the failure is still reported first; then nothing is written. */
-  #fail(cause: Error): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#report();
-    this.#events.failed(cause);
-    this.#ring.wakeWatcher();
-    for (const thread of this.#threads) void thread.terminate();
+  private fail(cause: Error): void {
+    if (this.over) return;
+    this.over = true;
+    this.report();
+    this.events.failed(cause);
+    this.ring.wakeWatcher();
+    for (const thread of this.threads) void thread.terminate();
   }
 }
 

@@ -120,7 +120,7 @@ describe("a hand in the venue", () => {
   test("a batch that holds half of a burst: refused, at either end", () => {
     const submissions = new Submissions();
     const records = [1, 2, 3].map(() => submissions.add(1, 1, TICK, NO_EVIDENCE).record);
-    const batch = { id: { writer: 1, counter: 0 }, position: { batch: 0, record: 0 } };
+    const batch = { id: { writer: 1, counter: 0 }, seq: { batch: 0, record: 0 } };
     const half = { ...batch, records: records.slice(0, 2) };
     expect(() => submissions.match(half, 1)).toThrow(/ends in the middle of a burst/);
     submissions.rewind();
@@ -133,8 +133,8 @@ function appliedTick(): Applied {
   const replica = new Replica(undefined, [{ onCommand: (applied) => seen.push(applied) }]);
   const submissions = new Submissions();
   const { record } = submissions.add(1, 1, TICK, NO_EVIDENCE);
-  const position = { batch: 0, record: 0 };
-  replica.applyBatch({ id: { writer: 1, counter: 0 }, position, records: [record] });
+  const seq = { batch: 0, record: 0 };
+  replica.applyBatch({ id: { writer: 1, counter: 0 }, seq, records: [record] });
   const [applied] = seen;
   if (applied === undefined) throw new Error("nothing was applied");
   return applied;

@@ -12,7 +12,7 @@
  */
 
 import { audit, type Command, decodeEvents, type Engine } from "@perpgate/engine";
-import type { Batch, CutTail, LogPosition } from "@perpgate/journal";
+import type { Batch, CutTail, LogSeq } from "@perpgate/journal";
 import type { FakeDisk } from "@perpgate/journal/testing";
 import type { Applied, Evidence } from "@perpgate/venue";
 import { batchesUpTo, durableBatches } from "./durable-log.js";
@@ -24,8 +24,8 @@ import { mustHold, sameBytes } from "./violation.js";
 /** A venue that has just recovered, before it takes anything. */
 export interface Recovered {
   readonly engines: readonly Engine[];
-  readonly first: LogPosition;
-  readonly end: LogPosition;
+  readonly first: LogSeq;
+  readonly end: LogSeq;
   /** What recovery says that a crash had left in part. */
   readonly cut: readonly CutTail[];
 }
@@ -35,41 +35,39 @@ export class Auditor {
   transcript = new Transcript();
   readonly orders = new OrderLedger();
   readonly counts = { recoveries: 0, deliveries: 0, acknowledged: 0, lost: 0 };
-  readonly #disk: FakeDisk;
-  readonly #directory: string;
-  #submissions = new Submissions();
+  private submissions = new Submissions();
   /** The highest position that anybody was told or shown. */
-  #promised = 0;
+  private promised = 0;
   /** Batches in the log when the present process began. */
-  #batchesBefore = 0;
+  private batchesBefore = 0;
   /** Whether a write of the log was cut short since the last recovery. */
-  #mayBeTorn = false;
+  private mayBeTorn = false;
   /** How much was durable when the log failed under the present process. */
-  #durableAtFailure: number | undefined;
+  private durableAtFailure: number | undefined;
   /** Position last shown, by observer. */
-  readonly #shown = new Map<number, number>();
+  private readonly lastShown = new Map<number, number>();
   /** Batches that began a commit, as far as is known; see `lastCommitBefore`. */
-  readonly #commits: number[] = [0];
-  #violation: { readonly reason: unknown } | undefined;
+  private readonly commits: number[] = [0];
+  private violation: { readonly reason: unknown } | undefined;
 
-  constructor(disk: FakeDisk, directory: string) {
-    this.#disk = disk;
-    this.#directory = directory;
-  }
+  constructor(
+    private readonly disk: FakeDisk,
+    private readonly directory: string,
+  ) {}
 
   submitted(writer: number, burst: number, command: Command, evidence: Evidence): Submission {
     this.orders.sent(command);
-    return this.#submissions.add(writer, burst, command, evidence);
+    return this.submissions.add(writer, burst, command, evidence);
   }
 
   /** A submitter hears: its command as applied, or null because the venue has stopped. */
   answered(submission: Submission, applied: Applied | null): void {
-    this.#guard(() => {
+    this.guard(() => {
       const { command } = submission;
       mustHold(!submission.answered, () => `${command.kind} was answered twice`);
       submission.answered = true;
       if (applied === null) return;
-      const entry = this.#durableEntry(applied, "acknowledged");
+      const entry = this.durableEntry(applied, "acknowledged");
       mustHold(submission.position === entry.position, () => {
         return `${command.kind} is at ${submission.position}, acknowledged at ${entry.position}`;
       });
@@ -81,31 +79,31 @@ export class Auditor {
 
   /** An observer is shown a command, in a replay as well as live. */
   shown(observer: number, applied: Applied): void {
-    this.#guard(() => {
-      const last = this.#shown.get(observer);
+    this.guard(() => {
+      const last = this.lastShown.get(observer);
       mustHold(
         last === undefined || applied.seq === last + 1,
         () => `position ${applied.seq} was shown after ${last}`,
       );
-      this.#shown.set(observer, applied.seq);
-      this.#durableEntry(applied, "shown");
+      this.lastShown.set(observer, applied.seq);
+      this.durableEntry(applied, "shown");
       this.counts.deliveries += 1;
     });
   }
 
   /** A write or sync of the log has just failed. */
   logFailed(): void {
-    this.#mayBeTorn = true;
-    this.#guard(() => {
-      this.#lookAtDisk();
-      this.#durableAtFailure ??= this.transcript.entries.length;
+    this.mayBeTorn = true;
+    this.guard(() => {
+      this.lookAtDisk();
+      this.durableAtFailure ??= this.transcript.entries.length;
     });
   }
 
   /** The process is gone. What it did not answer, it will never answer. */
   processEnded(): void {
-    this.#shown.clear();
-    this.#durableAtFailure = undefined;
+    this.lastShown.clear();
+    this.durableAtFailure = undefined;
   }
 
   /** The whole log against what was promised and handed in, and the engines against the log. */
@@ -114,42 +112,42 @@ export class Auditor {
     const { first, end, cut } = venue;
     const found = new Transcript();
     const kept = this.transcript;
-    this.#submissions.rewind();
+    this.submissions.rewind();
     // What was pruned is taken from memory.
-    for (const batch of kept.batches.slice(0, first.batch)) this.#take(found, batch);
-    for (const batch of batchesUpTo(this.#disk, this.#directory, first, end.batch)) {
-      this.#take(found, batch);
+    for (const batch of kept.batches.slice(0, first.batch)) this.take(found, batch);
+    for (const batch of batchesUpTo(this.disk, this.directory, first, end.batch)) {
+      this.take(found, batch);
     }
     const positions = found.entries.length;
-    mustHold(positions >= this.#promised, () => `${this.#promised} promised, ${positions} found`);
-    for (const entry of kept.entries.slice(0, this.#promised)) {
+    mustHold(positions >= this.promised, () => `${this.promised} promised, ${positions} found`);
+    for (const entry of kept.entries.slice(0, this.promised)) {
       mustBeSame(entry, found.entries[entry.position - 1]);
     }
-    mustHold(cut.length === 0 || this.#mayBeTorn, () => `cut from an intact log: ${cut[0]?.file}`);
-    this.#submissions.checkAcknowledged();
+    mustHold(cut.length === 0 || this.mayBeTorn, () => `cut from an intact log: ${cut[0]?.file}`);
+    this.submissions.checkAcknowledged();
     this.checkEngines(venue.engines, found);
-    this.counts.lost += this.#submissions.unmatched();
+    this.counts.lost += this.submissions.unmatched();
     this.counts.recoveries += 1;
     this.transcript = found;
-    this.#submissions = new Submissions();
-    this.#batchesBefore = found.end.batch;
-    this.#mayBeTorn = false;
+    this.submissions = new Submissions();
+    this.batchesBefore = found.end.batch;
+    this.mayBeTorn = false;
     // Found is shown: recovery made it durable before anybody could read it.
-    this.#promised = positions;
-    this.#commits.push(found.end.batch);
+    this.promised = positions;
+    this.commits.push(found.end.batch);
     this.check();
   }
 
   /** Every order was executed once or refused, now that every client has its answers. */
   settled(): void {
     this.orders.checkSettled(this.transcript.executions);
-    mustHold(this.#submissions.unanswered() === 0, () => "a command never got an answer");
+    mustHold(this.submissions.unanswered() === 0, () => "a command never got an answer");
   }
 
   /** Nothing is under way in a running venue: everybody was answered, nothing is left over. */
   idle(engines: readonly Engine[]): void {
     this.check();
-    mustHold(this.#submissions.unanswered() === 0, () => "the venue left a command unanswered");
+    mustHold(this.submissions.unanswered() === 0, () => "the venue left a command unanswered");
     for (const { seq: position } of engines) {
       const durable = this.transcript.entries.length;
       mustHold(position === durable, () => `an engine is at ${position}, the log at ${durable}`);
@@ -172,51 +170,51 @@ export class Auditor {
    * be told from a torn write, so it is the bound on what damage may cut unnoticed.
    */
   lastCommitBefore(batch: number): number {
-    return this.#commits.reduce((best, each) => (each < batch && each > best ? each : best), 0);
+    return this.commits.reduce((best, each) => (each < batch && each > best ? each : best), 0);
   }
 
   /** Throws the first violation, if there was one. */
   check(): void {
-    if (this.#violation !== undefined) throw this.#violation.reason;
+    if (this.violation !== undefined) throw this.violation.reason;
   }
 
-  #durableEntry(applied: Applied, verb: string): Entry {
+  private durableEntry(applied: Applied, verb: string): Entry {
     const { seq: position } = applied;
-    if (position > this.transcript.entries.length) this.#lookAtDisk();
+    if (position > this.transcript.entries.length) this.lookAtDisk();
     const entry = this.transcript.entries[position - 1];
     mustHold(entry !== undefined, () => `position ${position} was ${verb} and is not durable`);
-    const bound = this.#durableAtFailure ?? position;
+    const bound = this.durableAtFailure ?? position;
     mustHold(position <= bound, () => `position ${position} was ${verb} after the log failed`);
     mustHold(
       applied.timeMs === entry.timeMs && sameBytes(applied.events.bytes(), entry.words),
       () => `position ${position} was ${verb} otherwise than the log has it`,
     );
-    this.#promised = Math.max(this.#promised, position);
+    this.promised = Math.max(this.promised, position);
     return entry;
   }
 
-  #lookAtDisk(): void {
+  private lookAtDisk(): void {
     const { transcript } = this;
     const { end } = transcript;
-    const batches = durableBatches(this.#disk, this.#directory, end);
-    for (const batch of batches) this.#take(transcript, batch);
-    if (batches.length > 0) this.#commits.push(end.batch);
+    const batches = durableBatches(this.disk, this.directory, end);
+    for (const batch of batches) this.take(transcript, batch);
+    if (batches.length > 0) this.commits.push(end.batch);
   }
 
   /** Of the batches that the present process wrote, each is what it was given. */
-  #take(transcript: Transcript, batch: Batch): void {
+  private take(transcript: Transcript, batch: Batch): void {
     const firstPosition = transcript.entries.length + 1;
     const isNew = transcript.append(batch).length > 0;
-    if (isNew && batch.position.batch >= this.#batchesBefore) {
-      this.#submissions.match(batch, firstPosition);
+    if (isNew && batch.seq.batch >= this.batchesBefore) {
+      this.submissions.match(batch, firstPosition);
     }
   }
 
-  #guard(checks: () => void): void {
+  private guard(checks: () => void): void {
     try {
       checks();
     } catch (reason) {
-      this.#violation ??= { reason };
+      this.violation ??= { reason };
     }
   }
 }

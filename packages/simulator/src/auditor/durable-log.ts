@@ -3,11 +3,11 @@
  * that was not synced: read from a copy, which the process under test never sees.
  */
 
-import { type Batch, inspectLog, type LogPosition, LogReader } from "@perpgate/journal";
+import { type Batch, inspectLog, LogReader, type LogSeq } from "@perpgate/journal";
 import type { FakeDisk } from "@perpgate/journal/testing";
 
 /** The batches that are durable from a place on. */
-export function durableBatches(disk: FakeDisk, directory: string, from: LogPosition): Batch[] {
+export function durableBatches(disk: FakeDisk, directory: string, from: LogSeq): Batch[] {
   const copy = disk.clone(0);
   copy.restart("power_cut", "none");
   const state = inspectLog(copy, directory, "tail");
@@ -18,7 +18,7 @@ export function durableBatches(disk: FakeDisk, directory: string, from: LogPosit
 export function batchesUpTo(
   disk: FakeDisk,
   directory: string,
-  from: LogPosition,
+  from: LogSeq,
   until: number,
 ): Batch[] {
   const reader = new LogReader(disk, directory, from);

@@ -17,24 +17,24 @@ interface OrderStory {
 const SESSION_OVER: readonly number[] = [REFUSAL.session_unknown, REFUSAL.session_expired];
 
 export class OrderLedger {
-  readonly #stories = new Map<string, OrderStory>();
+  private readonly stories = new Map<string, OrderStory>();
 
   get size(): number {
-    return this.#stories.size;
+    return this.stories.size;
   }
 
   sent(command: Command): void {
     if (command.kind !== "PlaceOrder") return;
     const key = orderKey(command.session, command.nonce);
-    const story = this.#stories.get(key);
-    if (story === undefined) this.#stories.set(key, { orderId: undefined, open: true });
+    const story = this.stories.get(key);
+    if (story === undefined) this.stories.set(key, { orderId: undefined, open: true });
     else story.open = true;
   }
 
   answered(command: Command, events: readonly VenueEvent[]): void {
     if (command.kind !== "PlaceOrder") return;
     const key = orderKey(command.session, command.nonce);
-    const story = this.#stories.get(key);
+    const story = this.stories.get(key);
     mustHold(story !== undefined, () => `${key} was answered and never sent`);
     story.open = false;
     const orderId = answeredOrderId(events);
@@ -53,14 +53,14 @@ export class OrderLedger {
 
   /** When every client has had its answers: each order was executed once, or was refused. */
   checkSettled(executions: ReadonlyMap<string, number>): void {
-    for (const [key, { orderId, open }] of this.#stories) {
+    for (const [key, { orderId, open }] of this.stories) {
       mustHold(!open, () => `${key} never got an answer`);
       if (orderId === undefined) continue;
       const executed = executions.get(key);
       mustHold(executed === orderId, () => `${key} is order ${orderId}, the log has ${executed}`);
     }
     for (const key of executions.keys()) {
-      mustHold(this.#stories.has(key), () => `${key} was executed and never sent`);
+      mustHold(this.stories.has(key), () => `${key} was executed and never sent`);
     }
   }
 }

@@ -29,7 +29,7 @@ interface Queue {
 }
 
 export class Submissions {
-  readonly #queues = new Map<number, Queue>();
+  private readonly queues = new Map<number, Queue>();
 
   add(writer: number, burst: number, command: Command, evidence: Evidence): Submission {
     const record = encodeRecord(command, evidence);
@@ -43,13 +43,13 @@ export class Submissions {
       acknowledgedAt: undefined,
       answered: false,
     };
-    this.#queue(writer).submissions.push(submission);
+    this.queue(writer).submissions.push(submission);
     return submission;
   }
 
   /** Finds a batch of the log among what its writer was given, whole and in order. */
   match({ id, records }: Batch, firstPosition: number): void {
-    const queue = this.#queue(id.writer);
+    const queue = this.queue(id.writer);
     const { submissions } = queue;
     const name = `batch ${id.writer}/${id.counter}`;
     for (const [index, record] of records.entries()) {
@@ -75,7 +75,7 @@ export class Submissions {
 
   /** Forgets what was found in the log, so that the log can be gone through again. */
   rewind(): void {
-    for (const queue of this.#queues.values()) {
+    for (const queue of this.queues.values()) {
       queue.matched = 0;
       for (const submission of queue.submissions) submission.position = undefined;
     }
@@ -83,7 +83,7 @@ export class Submissions {
 
   /** What was acknowledged is in the log, each where it was said to be. */
   checkAcknowledged(): void {
-    for (const { submissions } of this.#queues.values()) {
+    for (const { submissions } of this.queues.values()) {
       for (const { acknowledgedAt, position, command } of submissions) {
         mustHold(
           acknowledgedAt === undefined || acknowledgedAt === position,
@@ -96,7 +96,7 @@ export class Submissions {
   /** Handed in and not in the log. */
   unmatched(): number {
     let count = 0;
-    for (const { submissions, matched } of this.#queues.values()) {
+    for (const { submissions, matched } of this.queues.values()) {
       count += submissions.length - matched;
     }
     return count;
@@ -104,15 +104,15 @@ export class Submissions {
 
   unanswered(): number {
     let count = 0;
-    for (const { submissions } of this.#queues.values()) {
+    for (const { submissions } of this.queues.values()) {
       for (const { answered } of submissions) if (!answered) count += 1;
     }
     return count;
   }
 
-  #queue(writer: number): Queue {
-    const known = this.#queues.get(writer) ?? { submissions: [], matched: 0 };
-    this.#queues.set(writer, known);
+  private queue(writer: number): Queue {
+    const known = this.queues.get(writer) ?? { submissions: [], matched: 0 };
+    this.queues.set(writer, known);
     return known;
   }
 }

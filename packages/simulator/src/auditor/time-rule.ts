@@ -12,32 +12,32 @@ const SLOT_MS = 200;
 const LEAD_MS = 1_000;
 
 export class TimeRule {
-  #timeMs = 0;
-  #lastTickMs = 0;
-  #begun = false;
+  private timeMs = 0;
+  private lastTickMs = 0;
+  private begun = false;
 
   /** The venue's time after the command. */
   after(command: Command): number {
-    if (!this.#begun && command.kind !== "Genesis") return this.#timeMs;
-    if (command.kind === "Tick") this.#tick(command.slot * SLOT_MS);
-    else if (command.kind === "Resume" || !this.#begun) this.#jump(command.stampMs);
-    else this.#pass(Math.min(command.stampMs, this.#lastTickMs + LEAD_MS));
-    this.#begun = true;
-    return this.#timeMs;
+    if (!this.begun && command.kind !== "Genesis") return this.timeMs;
+    if (command.kind === "Tick") this.tick(command.slot * SLOT_MS);
+    else if (command.kind === "Resume" || !this.begun) this.jump(command.stampMs);
+    else this.pass(Math.min(command.stampMs, this.lastTickMs + LEAD_MS));
+    this.begun = true;
+    return this.timeMs;
   }
 
-  #tick(toMs: number): void {
-    if (toMs <= this.#lastTickMs || toMs > this.#lastTickMs + LEAD_MS) return;
-    this.#lastTickMs = toMs;
-    this.#pass(toMs);
+  private tick(toMs: number): void {
+    if (toMs <= this.lastTickMs || toMs > this.lastTickMs + LEAD_MS) return;
+    this.lastTickMs = toMs;
+    this.pass(toMs);
   }
 
-  #jump(toMs: number): void {
-    this.#pass(toMs);
-    this.#lastTickMs = Math.max(this.#lastTickMs, this.#timeMs - (this.#timeMs % SLOT_MS));
+  private jump(toMs: number): void {
+    this.pass(toMs);
+    this.lastTickMs = Math.max(this.lastTickMs, this.timeMs - (this.timeMs % SLOT_MS));
   }
 
-  #pass(toMs: number): void {
-    this.#timeMs = Math.max(this.#timeMs, toMs);
+  private pass(toMs: number): void {
+    this.timeMs = Math.max(this.timeMs, toMs);
   }
 }

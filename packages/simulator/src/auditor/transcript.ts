@@ -9,7 +9,7 @@
 
 import { createHash } from "node:crypto";
 import { type Command, decodeEvents, Engine, type VenueEvent } from "@perpgate/engine";
-import { type Batch, LOG_START, type LogPosition } from "@perpgate/journal";
+import { type Batch, LOG_START, type LogSeq } from "@perpgate/journal";
 import { decodeRecord } from "@perpgate/venue";
 import { TimeRule } from "./time-rule.js";
 import { mustHold, sameBytes } from "./violation.js";
@@ -31,53 +31,53 @@ export class Transcript {
   readonly batches: Batch[] = [];
   /** Order id by session and nonce. */
   readonly executions = new Map<string, number>();
-  end: LogPosition = LOG_START;
-  readonly #time = new TimeRule();
-  readonly #originals = new Map<string, Batch>();
-  readonly #counters = new Map<number, number>();
+  end: LogSeq = LOG_START;
+  private readonly time = new TimeRule();
+  private readonly originals = new Map<string, Batch>();
+  private readonly counters = new Map<number, number>();
 
   /** Takes the next batch; answers its entries, or none if it repeats one that was taken. */
   append(batch: Batch): Entry[] {
-    const { id, position, records } = batch;
+    const { id, seq, records } = batch;
     mustHold(
-      position.batch === this.end.batch && position.record === this.end.record,
-      () => `batch ${position.batch} of the log follows batch ${this.end.batch}`,
+      seq.batch === this.end.batch && seq.record === this.end.record,
+      () => `batch ${seq.batch} of the log follows batch ${this.end.batch}`,
     );
-    this.end = { batch: position.batch + 1, record: position.record + records.length };
+    this.end = { batch: seq.batch + 1, record: seq.record + records.length };
     this.batches.push(batch);
-    const isNew = id.counter > (this.#counters.get(id.writer) ?? -1);
+    const isNew = id.counter > (this.counters.get(id.writer) ?? -1);
     mustHold(
       this.engine.acceptBatch(id.writer, id.counter) === isNew,
       () => `the engine mistakes batch ${id.writer}/${id.counter} for ${isNew ? "old" : "new"}`,
     );
     if (!isNew) {
-      this.#checkRepetition(batch);
+      this.checkRepetition(batch);
       return [];
     }
-    this.#counters.set(id.writer, id.counter);
-    this.#originals.set(`${id.writer}/${id.counter}`, batch);
-    return records.map((record) => this.#apply(record));
+    this.counters.set(id.writer, id.counter);
+    this.originals.set(`${id.writer}/${id.counter}`, batch);
+    return records.map((record) => this.apply(record));
   }
 
   stateHash(): string {
     return stateHashOf(this.engine);
   }
 
-  #apply(record: Uint8Array): Entry {
+  private apply(record: Uint8Array): Entry {
     const { command } = decodeRecord(record);
     const events = this.engine.apply(command);
     const position = this.entries.length + 1;
     const { timeMs } = this.engine.state;
     mustHold(this.engine.seq === position, () => `position ${position} is counted otherwise`);
-    const expectedMs = this.#time.after(command);
+    const expectedMs = this.time.after(command);
     mustHold(timeMs === expectedMs, () => `position ${position} at ${timeMs}, not ${expectedMs}`);
     const entry = { position, record, command, words: Uint8Array.from(events.bytes()), timeMs };
     this.entries.push(entry);
-    for (const event of eventsOf(entry)) this.#observe(event, position);
+    for (const event of eventsOf(entry)) this.observe(event, position);
     return entry;
   }
 
-  #observe(event: VenueEvent, position: number): void {
+  private observe(event: VenueEvent, position: number): void {
     if (event.kind === "OrderAcknowledged") {
       const key = orderKey(event.session, event.nonce);
       const earlier = this.executions.get(key);
@@ -93,8 +93,8 @@ export class Transcript {
     mustHold(event.kind !== "MarketHalted", () => `a market halted at position ${position}`);
   }
 
-  #checkRepetition({ id, records }: Batch): void {
-    const original = this.#originals.get(`${id.writer}/${id.counter}`);
+  private checkRepetition({ id, records }: Batch): void {
+    const original = this.originals.get(`${id.writer}/${id.counter}`);
     mustHold(
       original !== undefined &&
         original.records.length === records.length &&

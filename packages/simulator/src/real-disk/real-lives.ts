@@ -33,14 +33,15 @@ interface Ended {
 
 export class RealLives {
   readonly counts = { lives: 0, told: 0, losses: 0 };
-  readonly #random: Random;
-  readonly #folder: string;
+  private readonly random: Random;
   /** Record and events, as hashes, by position. */
-  readonly #told = new Map<number, string>();
+  private readonly told = new Map<number, string>();
 
-  private constructor(seed: number, folder: string) {
-    this.#random = new Random(seed);
-    this.#folder = folder;
+  private constructor(
+    seed: number,
+    private readonly folder: string,
+  ) {
+    this.random = new Random(seed);
   }
 
   static async begin(seed: number): Promise<RealLives> {
@@ -49,58 +50,58 @@ export class RealLives {
 
   async run(lives: number): Promise<void> {
     for (let life = 0; life < lives; life++) {
-      const losesItsEnd = life > 0 && this.#random.chance(0.3);
-      if (losesItsEnd) await cp(this.#journal, this.#copy, { recursive: true });
-      const plan = drawLife(this.#random, this.#data);
+      const losesItsEnd = life > 0 && this.random.chance(0.3);
+      if (losesItsEnd) await cp(this.journal, this.copy, { recursive: true });
+      const plan = drawLife(this.random, this.data);
       // Nothing can tell whether the clock is right that a log begins with.
-      await this.#live(life === 0 ? { ...plan, clockShiftMs: 0 } : plan);
-      if (losesItsEnd) await this.#loseTheEnd();
+      await this.live(life === 0 ? { ...plan, clockShiftMs: 0 } : plan);
+      if (losesItsEnd) await this.loseTheEnd();
     }
-    const { fault } = await verify(this.#data);
+    const { fault } = await verify(this.data);
     mustHold(fault === null, () => `verify: position ${fault?.seq}: ${fault?.reason}`);
   }
 
   end(): Promise<void> {
-    return rm(this.#folder, { recursive: true, force: true });
+    return rm(this.folder, { recursive: true, force: true });
   }
 
-  get #data(): string {
-    return join(this.#folder, "data");
+  private get data(): string {
+    return join(this.folder, "data");
   }
 
-  get #journal(): string {
-    return join(this.#data, "journal");
+  private get journal(): string {
+    return join(this.data, "journal");
   }
 
-  get #copy(): string {
-    return join(this.#folder, "earlier");
+  private get copy(): string {
+    return join(this.folder, "earlier");
   }
 
-  async #live(plan: LifePlan): Promise<void> {
-    const { code, stdout, stderr } = await this.#spawn(plan);
+  private async live(plan: LifePlan): Promise<void> {
+    const { code, stdout, stderr } = await this.spawn(plan);
     const what = JSON.stringify({ ...plan, directory: "" });
     mustHold(code === null, () => `life ${what} ended with code ${code}: ${stderr}`);
     for (const line of stdout.split("\n").slice(0, -1)) {
       const [, position = "", record = "", events = ""] = TOLD.exec(line) ?? [];
       mustHold(position !== "", () => `life ${what} said ${line}`);
-      this.#told.set(Number(position), `${record} ${events}`);
+      this.told.set(Number(position), `${record} ${events}`);
     }
     this.counts.lives += 1;
-    this.counts.told = this.#told.size;
-    this.#audit(what);
+    this.counts.told = this.told.size;
+    this.audit(what);
   }
 
   /** The log as it lies on the disk, read by somebody who was not there. */
-  #audit(what: string): void {
+  private audit(what: string): void {
     const found = new Transcript();
-    const state = inspectLog(nodeDisk, this.#journal, "all");
-    const reader = new LogReader(nodeDisk, this.#journal, LOG_START);
+    const state = inspectLog(nodeDisk, this.journal, "all");
+    const reader = new LogReader(nodeDisk, this.journal, LOG_START);
     const until = state?.end.batch ?? 0;
     for (let batch = reader.next(until); batch !== undefined; batch = reader.next(until)) {
       found.append(batch);
     }
     reader.close();
-    for (const [position, told] of this.#told) {
+    for (const [position, told] of this.told) {
       const entry = found.entries[position - 1];
       mustHold(entry !== undefined, () => `after ${what}: position ${position} is lost`);
       mustHold(
@@ -116,22 +117,22 @@ export class RealLives {
   }
 
   /** Puts the log of an earlier moment in the place of the present one. */
-  async #loseTheEnd(): Promise<void> {
-    const before = inspectLog(nodeDisk, this.#copy, "all")?.end.record ?? 0;
-    for (const name of readdirSync(this.#journal)) {
-      if (name.endsWith(".log")) await rm(join(this.#journal, name));
+  private async loseTheEnd(): Promise<void> {
+    const before = inspectLog(nodeDisk, this.copy, "all")?.end.record ?? 0;
+    for (const name of readdirSync(this.journal)) {
+      if (name.endsWith(".log")) await rm(join(this.journal, name));
     }
-    for (const name of readdirSync(this.#copy).filter((each) => each.endsWith(".log"))) {
-      await cp(join(this.#copy, name), join(this.#journal, name));
+    for (const name of readdirSync(this.copy).filter((each) => each.endsWith(".log"))) {
+      await cp(join(this.copy, name), join(this.journal, name));
     }
-    await rm(this.#copy, { recursive: true });
+    await rm(this.copy, { recursive: true });
     // A life that ended before its history had anything leaves nothing that shows the loss.
-    const isShown = (await shownLoss(this.#data)) !== undefined;
-    const files = everything(this.#data);
-    const start = { ...drawLife(this.#random, this.#data), clockShiftMs: 0 };
-    const refused = await this.#spawn(start);
+    const isShown = (await shownLoss(this.data)) !== undefined;
+    const files = everything(this.data);
+    const start = { ...drawLife(this.random, this.data), clockShiftMs: 0 };
+    const refused = await this.spawn(start);
     if (!isShown) {
-      this.#forgetAfter(before);
+      this.forgetAfter(before);
       return;
     }
     mustHold(refused.code === 3, () => `not refused, code ${refused.code}: ${refused.stderr}`);
@@ -140,24 +141,24 @@ export class RealLives {
       () => `refused otherwise: ${refused.stderr}`,
     );
     mustHold(
-      JSON.stringify(everything(this.#data)) === JSON.stringify(files),
+      JSON.stringify(everything(this.data)) === JSON.stringify(files),
       () => "a refused start has changed the folder",
     );
-    this.#forgetAfter(before);
+    this.forgetAfter(before);
     this.counts.losses += 1;
-    await this.#live({ ...start, acceptLoss: true });
-    const kept = readdirSync(this.#data).filter((name) => name.startsWith("given-up-"));
+    await this.live({ ...start, acceptLoss: true });
+    const kept = readdirSync(this.data).filter((name) => name.startsWith("given-up-"));
     mustHold(kept.length === this.counts.losses, () => "what was given up was not kept");
   }
 
   /** The operator has accepted that these are gone. */
-  #forgetAfter(position: number): void {
-    for (const each of this.#told.keys()) if (each > position) this.#told.delete(each);
+  private forgetAfter(position: number): void {
+    for (const each of this.told.keys()) if (each > position) this.told.delete(each);
   }
 
-  async #spawn(plan: LifePlan): Promise<Ended> {
+  private async spawn(plan: LifePlan): Promise<Ended> {
     // A file: what was written before a kill is in it.
-    const path = join(this.#folder, "told");
+    const path = join(this.folder, "told");
     const out = openSync(path, "w");
     const child = spawn(process.execPath, [CHILD, JSON.stringify(plan)], {
       stdio: ["ignore", out, "pipe"],

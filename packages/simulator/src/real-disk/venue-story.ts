@@ -20,20 +20,21 @@ const BURSTS = 12;
 const ACTIONS = 6;
 
 export class VenueStory {
-  readonly folder: string;
-  readonly #random: Random;
-  readonly #clock: SimulatedClock;
-  readonly #operator: Operator;
-  readonly #traders: Trader[];
-  #lives = 0;
+  private readonly random: Random;
+  private readonly clock: SimulatedClock;
+  private readonly operator: Operator;
+  private readonly traders: Trader[];
+  private lives = 0;
 
-  private constructor(seed: number, folder: string) {
+  private constructor(
+    seed: number,
+    readonly folder: string,
+  ) {
     const random = new Random(seed);
-    this.folder = folder;
-    this.#random = random;
-    this.#clock = new SimulatedClock(random, START_MS);
-    this.#operator = new Operator(random);
-    this.#traders = Array.from({ length: TRADERS }, () => new Trader(random));
+    this.random = random;
+    this.clock = new SimulatedClock(random, START_MS);
+    this.operator = new Operator(random);
+    this.traders = Array.from({ length: TRADERS }, () => new Trader(random));
   }
 
   static async begin(seed: number): Promise<VenueStory> {
@@ -45,24 +46,24 @@ export class VenueStory {
     const directory = join(this.folder, "data");
     const snapshot = new SnapshotTaken();
     const venue = await openVenue(directory, {
-      clock: () => this.#clock.nowMs,
+      clock: () => this.clock.nowMs,
       checkpoints: { everyCommands: 20, everyMs: 1e9, keep: 3 },
       logger: snapshot,
     });
     const gateway = gatewayOf(venue);
-    this.#operator.start(gateway, this.#clock.nowMs, true);
+    this.operator.start(gateway, this.clock.nowMs, true);
     for (let burst = 0; burst < BURSTS; burst++) {
-      this.#clock.step();
-      this.#operator.act(gateway, this.#clock.nowMs);
+      this.clock.step();
+      this.operator.act(gateway, this.clock.nowMs);
       for (let action = 0; action < ACTIONS; action++) {
-        this.#traders[this.#random.below(TRADERS)]?.act(gateway, this.#clock.nowMs);
+        this.traders[this.random.below(TRADERS)]?.act(gateway, this.clock.nowMs);
       }
       await allAnswered(venue);
     }
     await snapshot.taken;
     await venue.close();
-    this.#lives += 1;
-    const kept = join(this.folder, `life-${this.#lives}`);
+    this.lives += 1;
+    const kept = join(this.folder, `life-${this.lives}`);
     await cp(directory, kept, { recursive: true });
     return kept;
   }
@@ -85,16 +86,16 @@ export class VenueStory {
 /** Hears of the first snapshot of a life: the checkpoint thread has a pace of its own. */
 class SnapshotTaken implements VenueLogger {
   readonly taken: Promise<void>;
-  #resolve: () => void = () => undefined;
+  private resolve: () => void = () => undefined;
 
   constructor() {
     this.taken = new Promise((resolve) => {
-      this.#resolve = resolve;
+      this.resolve = resolve;
     });
   }
 
   info(_fields: object, message: string): void {
-    if (message === "snapshot taken") this.#resolve();
+    if (message === "snapshot taken") this.resolve();
   }
 
   warn(): void {}

@@ -37,26 +37,24 @@ interface Session {
 }
 
 export class Trader {
-  readonly #random: Random;
-  readonly #address: string;
-  #session: Session | undefined;
-  #signingIn = false;
+  private readonly address: string;
+  private session: Session | undefined;
+  private signingIn = false;
   /** Sent, and not heard of. */
-  #unanswered: PlaceOrder[] = [];
-  readonly #executed: PlaceOrder[] = [];
-  readonly #orderIds: number[] = [];
+  private unanswered: PlaceOrder[] = [];
+  private readonly executed: PlaceOrder[] = [];
+  private readonly orderIds: number[] = [];
 
-  constructor(random: Random) {
-    this.#random = random;
-    this.#address = this.#hex(20);
+  constructor(private readonly random: Random) {
+    this.address = this.hex(20);
   }
 
   /** Does one thing. */
   act(gateway: Gateway, nowMs: number): void {
-    const session = this.#session;
-    if (session === undefined) this.#signIn(gateway, nowMs);
-    else if (this.#random.chance(0.72)) this.#send(gateway, this.#order(session, nowMs));
-    else this.#manage(gateway, session, nowMs);
+    const session = this.session;
+    if (session === undefined) this.signIn(gateway, nowMs);
+    else if (this.random.chance(0.72)) this.send(gateway, this.order(session, nowMs));
+    else this.manage(gateway, session, nowMs);
   }
 
   /**
@@ -64,73 +62,73 @@ export class Trader {
    * whether there are more.
    */
   resend(gateway: Gateway, nowMs: number, most: number): boolean {
-    const again = this.#unanswered.splice(0, most);
-    for (const order of again) this.#send(gateway, { ...order, stampMs: nowMs });
-    return this.#unanswered.length > 0;
+    const again = this.unanswered.splice(0, most);
+    for (const order of again) this.send(gateway, { ...order, stampMs: nowMs });
+    return this.unanswered.length > 0;
   }
 
   /** Sends some of the orders once more that it knows to be executed, the latest first. */
   repeat(gateway: Gateway, nowMs: number, from: number, most: number): boolean {
-    const known = this.#executed.toReversed().slice(from, from + most);
-    for (const order of known) this.#send(gateway, { ...order, stampMs: nowMs });
-    return from + most < this.#executed.length;
+    const known = this.executed.toReversed().slice(from, from + most);
+    for (const order of known) this.send(gateway, { ...order, stampMs: nowMs });
+    return from + most < this.executed.length;
   }
 
-  #signIn(gateway: Gateway, nowMs: number): void {
-    if (this.#signingIn) return;
-    this.#signingIn = true;
-    const random = this.#random;
+  private signIn(gateway: Gateway, nowMs: number): void {
+    if (this.signingIn) return;
+    this.signingIn = true;
+    const random = this.random;
     const command: OpenSession = {
       kind: "OpenSession",
       stampMs: nowMs,
-      address: this.#address,
-      key: this.#hex(32),
-      tokenHash: this.#hex(32),
+      address: this.address,
+      key: this.hex(32),
+      tokenHash: this.hex(32),
       expiresAtMs: nowMs + (random.chance(0.1) ? 2_000 : DAY_MS),
-      siweNonce: this.#hex(8),
+      siweNonce: this.hex(8),
       siweNonceUntilMs: nowMs + 600_000,
       maxOrderNotionalMicros: 0,
       maxNotionalMicros: 0,
       markets: [],
     };
-    gateway.submit(command, this.#evidence(), (events) => {
-      this.#signingIn = false;
+    gateway.submit(command, this.evidence(), (events) => {
+      this.signingIn = false;
       const opened = events?.find((event) => event.kind === "SessionOpened");
       if (opened === undefined) return;
-      this.#session = { number: opened.session, key: command.key, nonce: 0 };
+      this.session = { number: opened.session, key: command.key, nonce: 0 };
     });
   }
 
   /** Everything but placing orders. */
-  #manage(gateway: Gateway, session: Session, nowMs: number): void {
-    const command = this.#lesserCommand(session, nowMs);
-    gateway.submit(command, this.#evidence(), (events) => {
-      if (events === null || hasRefusal(events, SESSION_OVER)) this.#forget(session);
+  private manage(gateway: Gateway, session: Session, nowMs: number): void {
+    const command = this.lesserCommand(session, nowMs);
+    gateway.submit(command, this.evidence(), (events) => {
+      if (events === null || hasRefusal(events, SESSION_OVER)) this.forget(session);
       if (command.kind === "RotateSession" && events?.some(({ kind }) => kind === "SessionRotated"))
         session.key = command.newKey;
     });
   }
 
-  #send(gateway: Gateway, order: PlaceOrder): void {
-    gateway.submit(order, this.#evidence(), (events) => this.#hear(order, events));
+  private send(gateway: Gateway, order: PlaceOrder): void {
+    gateway.submit(order, this.evidence(), (events) => this.hear(order, events));
   }
 
-  #hear(order: PlaceOrder, events: Heard): void {
+  private hear(order: PlaceOrder, events: Heard): void {
     if (events === null) {
-      this.#unanswered.push(order);
+      this.unanswered.push(order);
       return;
     }
-    if (hasRefusal(events, SESSION_OVER) && this.#session?.number === order.session) {
-      this.#session = undefined;
+    if (hasRefusal(events, SESSION_OVER) && this.session?.number === order.session) {
+      this.session = undefined;
     }
     const executed = events.find((event) => event.kind === "OrderAcknowledged");
     if (executed === undefined) return;
-    this.#executed.push(order);
-    this.#orderIds.push(executed.orderId);
+    this.executed.push(order);
+    this.orderIds.push(executed.orderId);
   }
 
-  #order(session: Session, nowMs: number): PlaceOrder {
-    const random = this.#random;
+  private order(session: Session, nowMs: number): PlaceOrder {
+    const random = this.random;
     const market = random.below(START_TICKS.length);
     const near = START_TICKS[market] ?? START_TICKS[0];
     const type = ORDER_TYPES[random.below(ORDER_TYPES.length)] ?? LIMIT_ORDER;
@@ -152,13 +150,13 @@ export class Trader {
     };
   }
 
-  #lesserCommand({ number: session, key }: Session, stampMs: number): Command {
-    const random = this.#random;
-    const orderId = this.#orderIds[random.below(this.#orderIds.length)];
+  private lesserCommand({ number: session, key }: Session, stampMs: number): Command {
+    const random = this.random;
+    const orderId = this.orderIds[random.below(this.orderIds.length)];
     if (orderId !== undefined && random.chance(0.6)) {
       return { kind: "CancelOrder", stampMs, session, orderId };
     }
-    const newKey = this.#hex(32);
+    const newKey = this.hex(32);
     return random.pick<Command>([
       { kind: "CancelAll", stampMs, session, market: random.pick([-1, 0, 1]) },
       { kind: "CancelAfter", stampMs, session, afterMs: random.pick([0, 1_000, 5_000]) },
@@ -176,19 +174,19 @@ export class Trader {
   }
 
   /** A new sign-in will follow; orders of the old session keep its number and nonces. */
-  #forget(session: Session): void {
-    if (this.#session === session) this.#session = undefined;
+  private forget(session: Session): void {
+    if (this.session === session) this.session = undefined;
   }
 
-  #evidence(): Evidence {
-    const random = this.#random;
+  private evidence(): Evidence {
+    const random = this.random;
     if (random.chance(0.3)) return NO_EVIDENCE;
     const signed = random.bytes(random.below(180));
     return { signed, signature: random.bytes(64), publicKey: random.bytes(random.pick([0, 33])) };
   }
 
-  #hex(bytes: number): string {
-    return Buffer.from(this.#random.bytes(bytes)).toString("hex");
+  private hex(bytes: number): string {
+    return Buffer.from(this.random.bytes(bytes)).toString("hex");
   }
 }
 

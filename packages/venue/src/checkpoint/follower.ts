@@ -70,7 +70,7 @@ export class Follower {
 
   /** How many batches are left up to that one. */
   batchesBefore(batch: number): number {
-    return batch - this.reader.position.batch;
+    return batch - this.reader.seq.batch;
   }
 
   /** Applies up to the batch, for about that long, and at most so many commands past a snapshot. */
@@ -92,7 +92,7 @@ export class Follower {
     if (faults.length > 0) throw new AuditFailed(seq, faults);
     const engineBytes = this.state.engine.snapshot();
     const stateHash = createHash("sha256").update(engineBytes).digest("hex");
-    const place = this.reader.position;
+    const place = this.reader.seq;
     const body = encodeReplicaState(this.state, engineBytes);
     const { bytes } = this.snapshots.write(place, body);
     const checkpoint = {

@@ -6,7 +6,7 @@
  */
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { LOG_START, type LogPosition } from "@perpgate/journal";
+import { LOG_START, type LogSeq } from "@perpgate/journal";
 import type { GetOptions } from "lmdb";
 import { HistoryLost } from "../venue-errors.js";
 import { FoundHistory } from "./found-history.js";
@@ -61,7 +61,7 @@ const NOTHING_HELD: Held = { position: 0, batch: 0, record: 0 };
 export async function openHistoryStore(
   directory: string,
   logId: Uint8Array,
-  first: LogPosition = LOG_START,
+  first: LogSeq = LOG_START,
 ): Promise<OpenedStore> {
   const found = await FoundHistory.find(directory);
   const opened = await adoptHistory(found, logId, first, Date.now());
@@ -73,7 +73,7 @@ export async function openHistoryStore(
 export async function adoptHistory(
   found: FoundHistory,
   logId: Uint8Array,
-  first: LogPosition,
+  first: LogSeq,
   nowMs: number,
 ): Promise<OpenedStore> {
   const { directory, environment, row } = found;

@@ -14,7 +14,7 @@ import { statSync } from "node:fs";
 import {
   FileSnapshots,
   inspectLog,
-  type LogPosition,
+  type LogSeq,
   listSegments,
   nodeDisk,
   PruneRefused,
@@ -26,7 +26,7 @@ import { newestState } from "../recovery/newest-state.js";
 
 export interface PrunePlan {
   /** Where the oldest of the kept snapshots stands. */
-  readonly below: LogPosition;
+  readonly below: LogSeq;
   /** Files that go, oldest first. */
   readonly files: readonly string[];
   readonly bytes: number;
@@ -46,7 +46,7 @@ export async function planPrune(directory: string, keepSnapshots: number): Promi
   const { batch: held } = history.held;
   await history.close();
   const snapshots = new FileSnapshots(nodeDisk, folder.journal, log.logId);
-  const usable: LogPosition[] = [];
+  const usable: LogSeq[] = [];
   for (let bound = held; usable.length < keepSnapshots; ) {
     const from = newestState(snapshots, bound)?.from;
     if (from === undefined) {

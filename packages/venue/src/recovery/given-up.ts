@@ -40,8 +40,8 @@ export function giveUp(folder: DataFolder, loss: Loss, nowMs: number): string {
     copy(folder.checkpoints, join(target, basename(folder.checkpoints)));
   }
   for (const directory of [journal, target, data]) sync(directory);
-  for (const { file, position } of new FileSnapshots(nodeDisk, folder.journal, logId).list()) {
-    if (position.batch > end.batch) renameSync(file, join(journal, basename(file)));
+  for (const { file, seq } of new FileSnapshots(nodeDisk, folder.journal, logId).list()) {
+    if (seq.batch > end.batch) renameSync(file, join(journal, basename(file)));
   }
   keepCheckpointsUpTo(folder.checkpoints, end.batch);
   if (existsSync(folder.history)) renameSync(folder.history, join(target, "history"));

@@ -47,7 +47,7 @@ export async function shownLoss(directory: string): Promise<LogBehind | undefine
   const store = opened === undefined || "kind" in opened ? undefined : opened;
   const snapshots = new FileSnapshots(nodeDisk, folder.journal, log.logId).list();
   const proofs = [
-    ...snapshots.map(({ file, position }) => ({ source: file, ...position })),
+    ...snapshots.map(({ file, seq }) => ({ source: file, ...seq })),
     ...historyProofs(store?.held),
     ...checkpointProofs(folder),
   ];

@@ -4,7 +4,7 @@
  * before it is read instead.
  */
 import { SnapshotUnreadable } from "@perpgate/engine";
-import type { LogPosition, Snapshots } from "@perpgate/journal";
+import type { LogSeq, Snapshots } from "@perpgate/journal";
 import {
   decodeReplicaState,
   ReplicaSnapshotUnreadable,
@@ -14,7 +14,7 @@ import {
 export interface NewestState {
   readonly state: ReplicaState;
   /** The log's place behind what the state holds. */
-  readonly from: LogPosition;
+  readonly from: LogSeq;
 }
 
 /** The newest state at or before that batch, if any; `passedOver` gets the files that were not it. */
@@ -28,11 +28,11 @@ export function newestState(
     passedOver.push(...damaged);
     if (snapshot === undefined) return undefined;
     try {
-      return { state: decodeReplicaState(snapshot.body), from: snapshot.position };
+      return { state: decodeReplicaState(snapshot.body), from: snapshot.seq };
     } catch (error) {
       if (!isUnreadable(error)) throw error;
       passedOver.push(snapshot.file);
-      bound = snapshot.position.batch - 1;
+      bound = snapshot.seq.batch - 1;
     }
   }
 }

@@ -11,8 +11,8 @@ import {
   type Journal,
   LOG_START,
   LogBehind,
-  type LogPosition,
   LogReader,
+  type LogSeq,
   nodeDisk,
 } from "@perpgate/journal";
 import type { SealedBlock } from "../blocks/block-header.js";
@@ -39,7 +39,7 @@ export interface Recovered {
   readonly state: ReplicaState;
   readonly history: History;
   readonly replica: Replica;
-  readonly end: LogPosition;
+  readonly end: LogSeq;
   readonly report: RecoveryReport;
 }
 
@@ -87,7 +87,7 @@ export async function recover(
 
 async function replay(
   reader: LogReader,
-  end: LogPosition,
+  end: LogSeq,
   replica: Replica,
   history: History,
   onProgress: (seq: number, record: number, records: number) => void,
@@ -101,7 +101,7 @@ async function replay(
       if (count % LOOK_EVERY !== 0) continue;
       if (history.backlog > MAX_BACKLOG) await history.settle(MAX_BACKLOG / 2);
       if (count % (64 * LOOK_EVERY) === 0) {
-        onProgress(replica.seq, reader.position.record, end.record);
+        onProgress(replica.seq, reader.seq.record, end.record);
       }
     }
   } finally {
@@ -111,16 +111,12 @@ async function replay(
 
 interface StartingState {
   readonly state: ReplicaState;
-  readonly from: LogPosition;
+  readonly from: LogSeq;
   readonly damaged: readonly string[];
 }
 
 /** The newest snapshot that can be read and that the history has reached, or the beginning. */
-function startingState(
-  journal: Journal,
-  first: LogPosition,
-  { held }: HistoryStore,
-): StartingState {
+function startingState(journal: Journal, first: LogSeq, { held }: HistoryStore): StartingState {
   const passedOver: string[] = [];
   const newest = newestState(journal.snapshots, held.batch, passedOver);
   if (newest !== undefined) return { ...newest, damaged: passedOver };
@@ -132,7 +128,7 @@ function startingState(
  * Where batches were repeated the log has more records than commands, so that only the replay can
  * tell that the history holds a command which the log no longer has.
  */
-function refuseLoss(directory: string, end: LogPosition, seq: number, held: Held): void {
+function refuseLoss(directory: string, end: LogSeq, seq: number, held: Held): void {
   if (seq >= held.position) return;
   const proof = { source: "the history", batch: held.batch, record: held.position };
   throw new LogBehind(directory, { batch: end.batch, record: seq }, [proof]);

@@ -11,7 +11,7 @@ import {
   type PlaceOrder,
   SHORT,
 } from "@perpgate/engine";
-import { FileSnapshots, inspectLog, type LogPosition, nodeDisk } from "@perpgate/journal";
+import { FileSnapshots, inspectLog, type LogSeq, nodeDisk } from "@perpgate/journal";
 import type { MarketDefinition } from "@perpgate/protocol";
 import { venueConfigOf } from "../listing/venue-config.js";
 import { type Evidence, NO_EVIDENCE } from "../record/evidence.js";
@@ -49,7 +49,7 @@ export function removeFolder(folder: string): Promise<void> {
 }
 
 /** Puts a snapshot at the log's end that no version here can read; answers where that is. */
-export function writeForeignSnapshot(directory: string): LogPosition {
+export function writeForeignSnapshot(directory: string): LogSeq {
   const journal = join(directory, "journal");
   const log = inspectLog(nodeDisk, journal);
   if (log === undefined) throw new Error("there is no log");

@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { STATE_FORMAT } from "@perpgate/engine";
-import { FileSnapshots, type LogPosition, nodeDisk } from "@perpgate/journal";
+import { FileSnapshots, type LogSeq, nodeDisk } from "@perpgate/journal";
 import type { SealedBlock } from "../blocks/block-header.js";
 import { type Checkpoint, readCheckpointLines } from "../checkpoint/checkpoint-file.js";
 import { openForReading, type ReadStore } from "../history/history-store.js";
@@ -105,7 +105,7 @@ export class StoredClaims {
 
   /** At the end of a batch, with the block sealed last. */
   placeFault(
-    place: LogPosition,
+    place: LogSeq,
     state: ReplicaState,
     lastBlock: SealedBlock | undefined,
   ): string | null {
@@ -119,7 +119,7 @@ export class StoredClaims {
   }
 
   /** After the last batch: a claim about a place that the log never reached, or about too much. */
-  endFault(end: LogPosition, seq: number): string | null {
+  endFault(end: LogSeq, seq: number): string | null {
     const ends = `the log ends at position ${seq} (batch ${end.batch}), but`;
     const held = this.found.store?.held;
     if (held !== undefined && held.position > seq) {
@@ -129,9 +129,9 @@ export class StoredClaims {
     if (next !== undefined) {
       return `${ends} checkpoints.jsonl shows position ${next.position} (batch ${next.batch})`;
     }
-    const later = this.found.files.list().find(({ position: at }) => at.batch > end.batch);
-    if (later !== undefined && this.snapshotBatches.has(later.position.batch)) {
-      const { batch, record } = later.position;
+    const later = this.found.files.list().find(({ seq: at }) => at.batch > end.batch);
+    if (later !== undefined && this.snapshotBatches.has(later.seq.batch)) {
+      const { batch, record } = later.seq;
       return `${ends} ${later.file} shows position ${record} (batch ${batch})`;
     }
     return this.found.historyFault ?? this.history?.endFault() ?? null;
@@ -146,7 +146,7 @@ export class StoredClaims {
     const file = damaged.find((path) => Number.parseInt(basename(path), 10) === batch);
     if (file !== undefined) return `the snapshot ${file} is damaged`;
     // A live venue may have removed it since.
-    if (snapshot === undefined || snapshot.position.batch !== batch) return null;
+    if (snapshot === undefined || snapshot.seq.batch !== batch) return null;
     const own = Buffer.concat(encodeReplicaState(state, state.engine.snapshot()));
     if (own.equals(snapshot.body)) {
       this.snapshots++;

@@ -12,8 +12,8 @@ import {
   JournalDamaged,
   JournalError,
   LOG_START,
-  type LogPosition,
   LogReader,
+  type LogSeq,
   type LogState,
   nodeDisk,
 } from "@perpgate/journal";
@@ -113,7 +113,7 @@ async function verifyLog(
   }
 }
 
-const ENDLESS: LogPosition = { batch: Number.POSITIVE_INFINITY, record: Number.POSITIVE_INFINITY };
+const ENDLESS: LogSeq = { batch: Number.POSITIVE_INFINITY, record: Number.POSITIVE_INFINITY };
 
 function lookAt(journal: string): LogState | JournalDamaged {
   try {
@@ -135,17 +135,17 @@ function hasLaterBeginning(journal: string, log: LogState | JournalDamaged): boo
 
 interface StartingPoint {
   readonly state: ReplicaState;
-  readonly from: LogPosition;
+  readonly from: LogSeq;
 }
 
 /** The beginning; for a pruned log the oldest snapshot from which it is whole. */
-function startingPoint(journal: string, logId: Uint8Array, first: LogPosition): StartingPoint {
+function startingPoint(journal: string, logId: Uint8Array, first: LogSeq): StartingPoint {
   if (first.batch === 0) return { state: newReplicaState(), from: LOG_START };
   const files = new FileSnapshots(nodeDisk, journal, logId);
-  for (const { position } of files.list().reverse()) {
-    if (position.batch < first.batch) continue;
-    const start = newestState(files, position.batch);
-    if (start?.from.batch === position.batch) return start;
+  for (const { seq } of files.list().reverse()) {
+    if (seq.batch < first.batch) continue;
+    const start = newestState(files, seq.batch);
+    if (start?.from.batch === seq.batch) return start;
   }
   throw new NothingToVerify(`the log begins at batch ${first.batch}, and no snapshot leads there`);
 }
@@ -168,22 +168,22 @@ class Verification {
   }
 
   /** `damage` is what a look at the whole log has found already. */
-  async run(reader: LogReader, end: LogPosition, damage?: JournalDamaged): Promise<VerifyReport> {
+  async run(reader: LogReader, end: LogSeq, damage?: JournalDamaged): Promise<VerifyReport> {
     const replica = new Replica(this.state.engine, [
       { onCommand: (applied) => this.onCommand(applied) },
     ]);
     let said = performance.now();
     try {
-      this.beginFromSnapshot(reader.position);
+      this.beginFromSnapshot(reader.seq);
       while (this.fault === null) {
         const batch = reader.next(end.batch);
         if (batch === undefined) break;
         replica.applyBatch(batch);
-        this.note(this.claims.placeFault(reader.position, this.state, this.lastBlock));
+        this.note(this.claims.placeFault(reader.seq, this.state, this.lastBlock));
         await this.evidence?.settle();
         if (performance.now() - said < PROGRESS_EVERY_MS) continue;
         said = performance.now();
-        const { record } = reader.position;
+        const { record } = reader.seq;
         this.options.onProgress?.({ seq: replica.seq, record, records: end.record });
         // Lets whoever shows the progress do so.
         await new Promise((resolve) => setImmediate(resolve));
@@ -199,7 +199,7 @@ class Verification {
   }
 
   /** A pruned log: the state to begin with is itself compared, and its sessions' keys are known. */
-  private beginFromSnapshot(place: LogPosition): void {
+  private beginFromSnapshot(place: LogSeq): void {
     if (this.from === 0) return;
     this.note(this.claims.placeFault(place, this.state, undefined));
     for (const session of this.state.engine.state.sessions.byNumber.values()) {
@@ -223,7 +223,7 @@ class Verification {
     this.evidence?.onCommand(applied, this.state);
   }
 
-  private atEnd(end: LogPosition): void {
+  private atEnd(end: LogSeq): void {
     if (this.fault !== null) return;
     const faults = audit(this.state.engine);
     this.note(faults.length === 0 ? null : `the audit found: ${faults.join("; ")}`);
