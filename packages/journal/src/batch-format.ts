@@ -1,5 +1,5 @@
 /**
- * How a batch lies in a segment. Little-endian, a multiple of eight bytes:
+ * Format of a batch in a segment. Little-endian, a multiple of eight bytes:
  *
  *      0  u32  magic "PGB1"
  *      4  u32  length of the whole batch, header and padding included
@@ -12,10 +12,10 @@
  *     36  u32  number of records
  *     40  per record: u32 length, then its bytes; zeros up to the multiple of eight
  *
- * The appending side fills in all but bytes 8 … 24, which the committing side stamps when it knows
- * the place. A batch can be checked alone (its checksum) and in its place (the chain), and that is
- * what tells a torn tail from damage: see log-tail.ts. The seed is secret to whoever writes the
- * records, so a record cannot pass itself off as a batch.
+ * The appending thread writes all but bytes 8 … 24; the committing thread writes those when it knows
+ * the batch's place. A batch can be checked alone (its checksum) and in its place (the chain), which
+ * is how log-tail.ts tells a torn tail from damage. The authors of records do not know the seed, so
+ * they cannot make a record that passes for a batch.
  */
 
 import { crc32c } from "./crc32c.js";
@@ -63,7 +63,7 @@ export interface BatchPlace {
   readonly seed: number;
 }
 
-/** Gives an encoded batch its place in the log; returns its checksum, the next batch's link. */
+/** Writes an encoded batch's place and checksum; returns the checksum, which the next batch chains to. */
 export function stampBatch(view: DataView, at: number, place: BatchPlace): number {
   view.setUint32(at + 12, place.previous, true);
   view.setUint32(at + 16, place.segment, true);
@@ -74,10 +74,11 @@ export function stampBatch(view: DataView, at: number, place: BatchPlace): numbe
 }
 
 export const batchMagic = (view: DataView, at: number): number => view.getUint32(at, true);
-/** What is wrong if these bytes begin a batch of a format that this release does not know. */
+
+/** A message if these bytes begin a batch of an unknown format. */
 export function batchVersionFault(bytes: Buffer): string | undefined {
   const isOurs = bytes.length >= 4 && bytes.toString("latin1", 0, 3) === "PGB";
-  // A zero is what a write that was cut short leaves.
+  // A zero byte is left by a write that was cut short.
   if (!isOurs || bytes[3] === 0 || bytes.readUInt32LE(0) === BATCH_MAGIC) return undefined;
   return `a batch of format ${bytes.toString("latin1", 0, 4)}; this release reads PGB1`;
 }
@@ -97,14 +98,14 @@ export function batchChecksum(view: DataView, at: number, length: number, seed: 
   return crc32c(new Uint8Array(view.buffer, from, length - CHECKSUM_FROM), seed);
 }
 
-/** A length that a batch may claim; only then is its checksum worth computing. */
+/** Whether a batch may have this length; checked before its checksum is computed. */
 export function isBatchLength(length: number, limit: number): boolean {
   return length >= BATCH_HEADER_BYTES && length <= limit && (length & 7) === 0;
 }
 
 /**
- * The batch at `at`, whose checksum has passed; its records are views, not copies. Undefined if
- * its records do not fill it exactly, which a checksum that passed all but excludes.
+ * Decodes the batch at `at`, whose checksum is valid; its records are views, not copies. Undefined
+ * if its records do not fill it exactly, which a valid checksum makes very unlikely.
  */
 export function decodeBatch(view: DataView, at: number, seq: LogSeq): Batch | undefined {
   const end = at + batchLength(view, at);

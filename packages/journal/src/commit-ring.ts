@@ -1,13 +1,14 @@
 /**
- * The ring between the appending side and the committing side, in memory that two threads share.
+ * The ring buffer between the appending thread and the committing thread, in shared memory.
  *
- * Encoded batches go in at the head, contiguous and in order; the committing side takes all that
- * is published as one run of bytes, writes it straight from here, and frees it once it is durable.
- * So whatever arrives while a sync runs is the next commit, and no byte is copied on the way. A
- * batch that would cross the end of the ring starts over at its beginning, behind a zero word.
+ * The appending thread encodes batches at the head, contiguous and in order. The committing thread
+ * takes everything published as one run of bytes, writes it to disk directly from the ring, and
+ * frees it once it is durable. So all batches that arrive during a sync form the next commit, and
+ * no byte is copied. A batch that would cross the end of the ring starts at offset 0 instead, and a
+ * zero word marks the unused end.
  *
- * Head and tail are running byte counts, modulo 2^32. Each has one writer. A crash loses the ring,
- * and nothing in it was acknowledged.
+ * HEAD and TAIL are running byte counts modulo 2^32. Only the appending thread writes HEAD, only the
+ * committing thread writes TAIL and DURABLE. A crash loses the ring; nothing in it was acknowledged.
  */
 
 import { batchLength, batchMagic } from "./batch-format.js";
@@ -18,11 +19,11 @@ const HEAD = 0;
 const TAIL = 1;
 /** Batches made durable since the ring was made, modulo 2^32. */
 const DURABLE = 2;
-/** Non-zero once the appending side wants the committing side to end. */
+/** Non-zero once the appending thread wants the committing thread to end. */
 const CLOSING = 3;
-/** Moves with every publish and with the close request; the committing side sleeps on it. */
+/** Incremented by every publish and by the close request; the committing thread waits on it. */
 const CALLS = 4;
-/** 1 while the committing side sleeps, or is about to; else a wake-up would be a wasted call. */
+/** 1 while the committing thread waits or is about to; at 0 the publisher skips the notify call. */
 const ASLEEP = 5;
 const CONTROL_WORDS = 6;
 
@@ -42,7 +43,7 @@ export class CommitRing {
   readonly view: DataView;
   private readonly control: Int32Array<SharedArrayBuffer>;
   private readonly mask: number;
-  /** Where the next batch goes; runs ahead of HEAD until `publish`. */
+  /** Where the next batch goes; ahead of HEAD until `publish`. */
   private reserved: number;
 
   constructor(readonly memory: RingMemory) {
@@ -52,7 +53,7 @@ export class CommitRing {
     this.reserved = Atomics.load(this.control, HEAD);
   }
 
-  /** Room for a batch: its offset in `view`, or undefined until something is freed. */
+  /** Reserves room for a batch: its offset in `view`, or undefined while the ring is too full. */
   reserve(length: number): number | undefined {
     const capacity = this.mask + 1;
     const free = capacity - ((this.reserved - Atomics.load(this.control, TAIL)) | 0);
@@ -69,13 +70,13 @@ export class CommitRing {
     return 0;
   }
 
-  /** Shows everything reserved so far to the committing side, and wakes it. */
+  /** Moves HEAD past everything reserved so far, and wakes the committing thread. */
   publish(): void {
     Atomics.store(this.control, HEAD, this.reserved);
     this.call();
   }
 
-  /** The durable count; the appending side compares it with the last one it saw. */
+  /** The durable count; the appending thread compares it with the last one it saw. */
   durable(): number {
     return Atomics.load(this.control, DURABLE);
   }
@@ -86,12 +87,12 @@ export class CommitRing {
     if (wait.async) await wait.value;
   }
 
-  /** Ends a wait of `durableBeyond` that nothing else would end. */
+  /** Ends a wait in `durableBeyond` although the count did not change. */
   wakeWatcher(): void {
     Atomics.notify(this.control, DURABLE);
   }
 
-  /** Asks the committing side to end once it has committed all that is published. */
+  /** Asks the committing thread to end once it has committed everything published. */
   requestClose(): void {
     Atomics.store(this.control, CLOSING, 1);
     this.call();
@@ -105,14 +106,15 @@ export class CommitRing {
       const empty = Atomics.load(this.control, HEAD) === Atomics.load(this.control, TAIL);
       if (!empty) return true;
       if (closing) return false;
-      // Said before the wait looks at CALLS: who still saw it awake has moved CALLS before that.
+      // ASLEEP is set before the wait compares CALLS. A publisher that read ASLEEP = 0 has already
+      // incremented CALLS, so the wait returns immediately.
       Atomics.store(this.control, ASLEEP, 1);
       Atomics.wait(this.control, CALLS, calls);
       Atomics.store(this.control, ASLEEP, 0);
     }
   }
 
-  /** All that is published, up to the end of the ring. */
+  /** Everything published, up to the end of the ring. */
   take(): Run | undefined {
     const head = Atomics.load(this.control, HEAD);
     const tail = Atomics.load(this.control, TAIL);
@@ -126,7 +128,7 @@ export class CommitRing {
     return this.take();
   }
 
-  /** Frees the oldest bytes and tells the appending side that their batches are durable. */
+  /** Frees the oldest bytes, then adds their batches to DURABLE and wakes the appending thread. */
   release(bytes: number, batches: number): void {
     Atomics.add(this.control, TAIL, bytes);
     Atomics.add(this.control, DURABLE, batches);
@@ -140,8 +142,8 @@ export class CommitRing {
 }
 
 /**
- * Memory for a ring that holds four of the largest batches: with two, a batch always fits once the
- * ring is empty; the rest lets appends go on while a commit runs.
+ * Memory for four of the largest batches. Two suffice for a batch to fit into the empty ring
+ * wherever its head is; the rest is for appends during a commit.
  */
 export function newRingMemory(maxBatchBytes: number): RingMemory {
   return {
@@ -154,5 +156,5 @@ function ringBytes(maxBatchBytes: number): number {
   return 2 ** Math.ceil(Math.log2(4 * maxBatchBytes));
 }
 
-/** No commit is longer, since each is one run of the ring, with a segment header at most. */
+/** The longest commit: one run of the ring and a segment header. */
 export const MAX_COMMIT_BYTES = ringBytes(MAX_BATCH_BYTES) + SEGMENT_HEADER_BYTES;

@@ -1,7 +1,7 @@
 /**
- * Who commits the ring. The journal publishes batches and calls `wake`; the committer makes them
- * durable in order and says so. There are two: this one, in the calling thread, for tests on a
- * simulated disk and for tools; and the one in thread/, which serves a venue.
+ * The journal publishes batches in the ring and calls `wake`; a committer makes them durable in
+ * order and reports it. `InlineCommitter` runs in the calling thread, for tests on a simulated disk
+ * and for tools; thread/thread-committer.ts runs in its own thread, for a venue.
  */
 
 import type { CommitRing } from "./commit-ring.js";
@@ -12,9 +12,9 @@ import { InlineSpareSegments } from "./spare-segments.js";
 export interface CommitEvents {
   /** This many more batches are durable. */
   durable(batches: number): void;
-  /** The log failed. Called once; nothing becomes durable afterwards. */
+  /** The log failed. Called at most once; nothing becomes durable afterwards. */
   failed(cause: unknown): void;
-  /** The next segment was made ahead of need; or not, and why. The log goes on until it needs it. */
+  /** An attempt to create the next segment ended. A failure matters only once that segment is needed. */
   spareAttempted(failure: Error | undefined): void;
 }
 

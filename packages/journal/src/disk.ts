@@ -1,25 +1,26 @@
 /**
- * The few things that the journal asks of a disk, so that a test can hand it one that fails.
+ * The file operations that the journal needs, as an interface, so that tests can use a disk that
+ * fails.
  *
- * All calls are synchronous: the committing thread has nothing else to do while it waits, and a
- * crash can then be placed exactly between two calls. A call that fails throws the system's error
- * with its `code`.
+ * All calls are synchronous: the committing thread has nothing else to do while it waits, and tests
+ * can place a crash between any two calls. A call that fails throws the system's error with its
+ * `code`.
  */
 
 export interface Disk {
-  /** `create` makes a new file and fails if the name is taken. */
+  /** `create` creates a new file and fails if the name exists. */
   open(path: string, mode: "read" | "write" | "create"): DiskFile;
   rename(from: string, to: string): void;
   remove(path: string): void;
   /** Names in a directory, in no particular order. */
   list(directory: string): string[];
-  /** Makes the directory and those above it, durably; only its owner may look into it. */
+  /** Creates the directory and its parents, durably, readable by the owner only. */
   makeDirectory(directory: string): void;
   /** Makes the names in a directory durable: without it a synced file may have no name. */
   syncDirectory(directory: string): void;
   /**
-   * Takes an exclusive lock on a directory that ends with the process however it ends, or tells who
-   * holds it.
+   * Takes an exclusive lock on a directory, or returns its holder. The kernel releases the lock when
+   * the process ends, also after kill -9.
    */
   lock(directory: string): DiskLock | LockHolder;
 }
@@ -42,16 +43,16 @@ export interface DiskLock {
 
 export interface LockHolder {
   readonly held: false;
-  /** The process id that took the lock, or "" if it did not say. */
+  /** The holder's process id, or "" if unknown. */
   readonly holder: string;
 }
 
-/** Whether a call failed because nothing has that name. */
+/** Whether a call failed because the file does not exist. */
 export function isNotThere(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
-/** Whether a call failed because the disk, or whoever may use it, has no room left. */
+/** Whether a call failed because the disk is full or the user's quota is used up. */
 export function isNoRoom(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -61,8 +62,8 @@ export function isNoRoom(error: unknown): boolean {
 }
 
 /**
- * Makes a file under a name of its own and gives it its final name when it is whole. If that fails,
- * what was made goes again: on a full disk it would hold the last room there is.
+ * Creates a file under a temporary name and renames it when it is complete. If that fails, removes
+ * the temporary file, which would otherwise occupy the last room of a full disk.
  */
 export function makeWhole<T>(disk: Disk, unfinished: string, path: string, make: () => T): T {
   try {
@@ -73,13 +74,13 @@ export function makeWhole<T>(disk: Disk, unfinished: string, path: string, make:
     try {
       disk.remove(unfinished);
     } catch {
-      // Not there, or not to be removed: the next open of the log does it.
+      // It does not exist or cannot be removed: the next open of the log removes it.
     }
     throw error;
   }
 }
 
-/** Writes all of `bytes`, however short the single writes are. */
+/** Writes all of `bytes`, in several writes if they are short. */
 export function writeFully(file: DiskFile, bytes: Uint8Array, offset: number): void {
   let written = 0;
   while (written < bytes.length) {
@@ -89,7 +90,7 @@ export function writeFully(file: DiskFile, bytes: Uint8Array, offset: number): v
   }
 }
 
-/** Reads `length` bytes, or what the file has. */
+/** Reads `length` bytes, or fewer at the end of the file. */
 export function readUpTo(file: DiskFile, offset: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafeSlow(length);
   let read = 0;
@@ -103,7 +104,7 @@ export function readUpTo(file: DiskFile, offset: number, length: number): Buffer
 
 const ZEROS = Buffer.alloc(1024 * 1024);
 
-/** Writes zeros over [from, to), syncing as it goes so that no single sync is a long one. */
+/** Writes zeros over [from, to), with a sync per piece so that no single sync takes long. */
 export function writeZeros(file: DiskFile, from: number, to: number): void {
   for (let at = from; at < to; at += ZEROS.length) {
     writeFully(file, ZEROS.subarray(0, Math.min(ZEROS.length, to - at)), at);

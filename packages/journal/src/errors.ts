@@ -1,6 +1,6 @@
 /**
- * What can go wrong with a journal, each with a stable code, a message that says what to do, and
- * the facts a program may want.
+ * The journal's errors. Each has a stable code, a message that says what to do, and its facts as
+ * fields.
  */
 
 import type { LogSeq } from "./journal.js";
@@ -15,7 +15,7 @@ export class JournalError extends Error {
   }
 }
 
-/** A write or sync failed. What was pending may or may not survive; nothing more is taken. */
+/** A write or sync failed. Pending batches may or may not survive; every later append rejects. */
 export class JournalStopped extends JournalError {
   constructor(cause: unknown) {
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -53,13 +53,13 @@ export class JournalDamaged extends JournalError {
   }
 }
 
-/** A place that the log had reached, and what shows it. */
+/** An index that the log had reached, and the file or store that proves it. */
 export interface LogProof extends LogSeq {
   /** Such as "the history" or a file's path. */
   readonly source: string;
 }
 
-/** The log ends before a place that something else on disk shows it had reached, durable. */
+/** The log ends before an index that another file on disk proves to have been durable. */
 export class LogBehind extends JournalError {
   readonly end: LogSeq;
   readonly proofs: readonly LogProof[];
@@ -85,14 +85,14 @@ export type BatchRule =
   | "writer_out_of_range"
   | "counter_out_of_range";
 
-/** The batch could never be taken. */
+/** The batch is invalid and would be refused every time. */
 export class BatchRefused extends JournalError {
   constructor(rule: BatchRule, message: string) {
     super(rule, message);
   }
 }
 
-/** No batch of this log begins at the place asked for. */
+/** No batch of this log begins at the requested index. */
 export class SeqUnavailable extends JournalError {
   readonly seq: LogSeq;
 

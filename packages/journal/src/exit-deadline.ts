@@ -1,13 +1,13 @@
 /**
- * The time by which the process must be gone, in memory that all threads share.
+ * The time by which the process must have exited, in memory shared by all threads.
  *
- * Whichever thread meets a failure sets it, without waiting for any other thread; a watchdog thread
- * sleeps on it and kills the process when it passes. So the process ends also when the main thread
- * is too busy, or too stuck, to hear of the failure.
+ * A thread that fails sets it without waiting for any other thread; a watchdog thread waits for it
+ * and kills the process when it passes. So the process ends even if the main thread is busy or
+ * blocked and does not process the failure.
  *
- * DEADLINE is in nanoseconds of the monotonic clock, which is the same in every thread; 0 while none
- * is set. It only ever moves to an earlier time. REASON is written once, by the thread that moves its
- * state from EMPTY to WRITING; a reader uses it only in the state WRITTEN.
+ * The deadline is in nanoseconds of the monotonic clock, which all threads share; 0 means not set. It
+ * only ever moves to an earlier time. The reason is written once, by the thread that changes its
+ * state from EMPTY to WRITING; readers use it only in the state WRITTEN.
  */
 
 const EMPTY = 0;
@@ -20,7 +20,7 @@ const LENGTH_AT = STATE_AT + 4;
 const TEXT_AT = LENGTH_AT + 4;
 const TEXT_BYTES = 1_024;
 
-/** What a failed process has to answer its clients, end its threads and exit. */
+/** Time that a failed process has to answer its clients, end its threads and exit. */
 export const FAILURE_EXIT_MS = 3_000;
 
 export class ExitDeadline {
@@ -47,7 +47,7 @@ export class ExitDeadline {
     this.endWithin(FAILURE_EXIT_MS);
   }
 
-  /** The process must be gone after that long; a sooner deadline stays. */
+  /** The process must have exited after that time; an earlier deadline stays. */
   endWithin(ms: number): void {
     const wanted = process.hrtime.bigint() + BigInt(Math.round(ms * 1e6));
     for (let set = Atomics.load(this.deadline, 0); set === 0n || wanted < set; ) {
@@ -73,7 +73,7 @@ export class ExitDeadline {
           ? Number.POSITIVE_INFINITY
           : Number(deadline - process.hrtime.bigint()) / 1e6;
       if (leftMs <= 0) return;
-      // Returns at once if the deadline was moved after it was read.
+      // Returns immediately if the deadline changed after it was read.
       Atomics.wait(this.deadline, 0, deadline, leftMs);
     }
   }

@@ -1,10 +1,10 @@
 /**
  * The journal in files of one directory.
  *
- * Appends come in, are encoded into the ring at the end of the current microtask queue, and go to
- * the committer; when it reports them durable they go to the readings, in order, and then their
- * appends resolve. Nothing is delivered or resolved before that report. After the committer's one
- * failure report everything pending and everything later is rejected, for good.
+ * The path of a batch: `append` queues it; at the end of the current microtask queue it is encoded
+ * into the ring; the committer writes and syncs it; `durable` delivers it to the readings, in order,
+ * and then resolves its append. Nothing is delivered or resolved before `durable`. The committer
+ * calls `failed` at most once; after that every pending and every later append rejects.
  */
 
 import { encodeBatch, encodedBytes } from "./batch-format.js";
@@ -21,9 +21,9 @@ import { FileSnapshots, type Snapshots } from "./snapshots.js";
 
 const U32_MAX = 2 ** 32 - 1;
 
-/** Whether the next segment is in place; a venue whose spare is missing stops when it needs it. */
+/** Whether the next segment exists. Without it the journal fails when the current one is full. */
 export interface SpareStatus {
-  /** Failed attempts to make one, since the journal was opened. */
+  /** Failed attempts to create it since the journal was opened. */
   readonly failures: number;
   /** Why the last attempt failed; undefined if it did not. */
   readonly problem: Error | undefined;
@@ -62,7 +62,7 @@ export class FileJournal implements Journal, CommitEvents {
     });
   }
 
-  /** Called once, before the journal is handed out. */
+  /** Called once, before the journal is returned to its user. */
   useCommitter(committer: Committer): void {
     this.committer = committer;
   }
@@ -137,8 +137,7 @@ export class FileJournal implements Journal, CommitEvents {
   }
 
   /**
-   * Encodes when the microtasks queued so far have run, so that appends made in one turn share one
-   * commit instead of the first of them going alone.
+   * Encodes after the microtasks queued so far, so that all appends of one turn share one commit.
    */
   private publishSoon(): void {
     if (this.publishing) return;

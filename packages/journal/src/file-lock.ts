@@ -1,22 +1,23 @@
 /**
- * An exclusive lock on a directory, held by the kernel and gone with the process, even after kill -9.
+ * An exclusive lock on a directory, held by the kernel and released when the process ends, also after
+ * kill -9.
  *
- * The lock is on the directory itself, not on a file in it: removing or replacing a file must
- * not let a second process in. The kernel knows the directory by device and inode, so a
- * symbolic link or a bind mount to it leads to the same lock.
+ * The lock is on the directory itself, not on a file in it: removing or replacing a file must not
+ * let a second process in. The kernel identifies the directory by device and inode, so a symbolic
+ * link or a bind mount leads to the same lock.
  *
- * Node has no flock. A file that names a process id cannot take its place: the id may have been
- * given to another process, and in a container every venue is process 1. Nor can a socket in the
- * abstract namespace: two containers that share a volume do not share that namespace. But a flock
- * belongs to an open file description, and a child that inherits the descriptor shares it. So the
- * `flock` program (util-linux, busybox) locks the descriptor that we pass it and exits, and the lock
- * stays with us until our descriptor closes. Node opens files close-on-exec, so no other child keeps
- * it alive. On macOS open(2) takes the lock itself. Where neither exists the journal refuses to open:
- * a lock that might not hold is worse than none.
+ * Node has no flock. A file with a process id is no substitute: the id may belong to another process
+ * by now, and in a container every venue is process 1. Nor is a socket in the abstract namespace:
+ * two containers that share a volume do not share that namespace. But a flock belongs to an open
+ * file description, and a child that inherits the descriptor shares it. So the `flock` program
+ * (util-linux, busybox) locks the descriptor that we pass it and exits, and the lock remains until
+ * our descriptor closes. Node opens files close-on-exec, so no other child keeps it. On macOS open(2)
+ * takes the lock itself. Where neither exists the journal refuses to open: an unreliable lock is
+ * worse than none.
  *
  * The file `lock` is locked too: older versions lock nothing else, and some network file systems
- * cannot lock a directory. There the file is all there is, and must not be removed. What it says (a
- * process id) is only for the message to the one who is refused.
+ * cannot lock a directory. There only the file protects, and it must not be removed. Its content, a
+ * process id, is used only in the error message of a second process.
  */
 
 import { spawnSync } from "node:child_process";
@@ -31,7 +32,7 @@ const DARWIN_O_EXLOCK = 0x20;
 const HELD_ELSEWHERE = 1;
 const PRIVATE_FILE = 0o600;
 
-/** An open descriptor that has the lock; or that another has it; or why there can be none. */
+/** A descriptor with the lock; or no problem: another process holds it; or why locking is impossible. */
 type Attempt =
   | { readonly descriptor: number }
   | { readonly descriptor: undefined; readonly problem: string | undefined };
@@ -75,7 +76,7 @@ function openThenLock(path: string, flags: number): Attempt {
   });
   if (status === 0) return { descriptor };
   fs.closeSync(descriptor);
-  // Busybox ends with the same status when the file system has no such lock, but then says so.
+  // Busybox exits with the same status, and a message, when the file system does not support locks.
   if (status === HELD_ELSEWHERE && stderr === "")
     return { descriptor: undefined, problem: undefined };
   const reason = error?.message ?? `ended with status ${status}: ${stderr.trim()}`;

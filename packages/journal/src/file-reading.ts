@@ -1,10 +1,11 @@
 /**
- * One reading of a file journal: from the files until it has caught up, then live.
+ * One reading of a file journal, in three steps:
  *
- * The cutover has no gap because both halves run in one thread: the moment the files are read up
- * to the durable end, nothing can have become durable that the next call will not deliver. The
- * files are read in slices with a turn of the event loop between, so that a late reader does not
- * hold up the order path for longer than one slice.
+ * 1. Backfill: reads batches from the files, in slices of SLICE_MS with a turn of the event loop
+ *    between them, so that a late reader delays the order path by one slice at most.
+ * 2. Cutover: when the files are read up to the durable end, the state becomes "live" in the same
+ *    turn. Durability is reported in this thread too, so no batch can fall between.
+ * 3. Live: `deliver` passes each batch on as it becomes durable.
  */
 
 import type { Disk } from "./disk.js";
@@ -13,14 +14,11 @@ import type { Batch, LogSeq, Reading } from "./journal.js";
 import { LogReader } from "./log-reader.js";
 
 const SLICE_MS = 5;
-/** Batches between two looks at the clock. */
+/** Batches between two reads of the clock. */
 const CLOCK_EVERY = 64;
 
 export class FileReading implements Reading {
   readonly live: Promise<void>;
-  private readonly onBatch: (batch: Batch) => void;
-  private readonly end: () => LogSeq;
-  private readonly onClose: (reading: FileReading) => void;
   private next: LogSeq;
   private state: "behind" | "live" | "closed" = "behind";
 
@@ -28,16 +26,13 @@ export class FileReading implements Reading {
     disk: Disk,
     directory: string,
     from: LogSeq,
-    end: () => LogSeq,
-    onBatch: (batch: Batch) => void,
-    onClose: (reading: FileReading) => void,
+    private readonly end: () => LogSeq,
+    private readonly onBatch: (batch: Batch) => void,
+    private readonly onClose: (reading: FileReading) => void,
   ) {
-    this.onBatch = onBatch;
-    this.end = end;
-    this.onClose = onClose;
     this.next = from;
     this.live = this.catchUp(new LogReader(disk, directory, from));
-    // Whoever does not wait for it learns of a failure by its absence, not by a crash.
+    // A caller that does not await `live` must not cause an unhandled rejection.
     this.live.catch(() => undefined);
   }
 
@@ -53,7 +48,8 @@ export class FileReading implements Reading {
       this.onBatch(batch);
     } catch (error) {
       this.close();
-      // The journal's own work must not end half done; the error still ends the process.
+      // The journal must still serve the other readings and resolve the append. The error is thrown
+      // later, outside its call stack, and ends the process.
       queueMicrotask(() => {
         throw error;
       });
@@ -67,7 +63,7 @@ export class FileReading implements Reading {
   }
 
   private async catchUp(reader: LogReader): Promise<void> {
-    // Never in the caller's turn: `read` returns before its first batch is delivered.
+    // `read` must return before its first batch is delivered.
     await nextTurn();
     try {
       this.checkStart(reader.seq);

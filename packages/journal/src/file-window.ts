@@ -1,6 +1,6 @@
 /**
- * A forward view of a file: `locate` finds some bytes of it, reading ahead in large pieces.
- * Each piece is memory of its own, so views into it stay valid for whoever keeps them.
+ * A window that moves forward over a file: `locate` finds bytes of it and reads ahead in large
+ * pieces. Each piece is newly allocated, so views into earlier pieces stay valid.
  */
 
 import type { DiskFile } from "./disk.js";
@@ -19,7 +19,7 @@ export class FileWindow {
     this.size = file.size();
   }
 
-  /** Where in `bytes` the file's [offset, offset + length) lies; undefined past the end of file. */
+  /** Where in `view` the file's [offset, offset + length) begins; undefined past the end of file. */
   locate(offset: number, length: number): number | undefined {
     const at = offset - this.start;
     if (at >= 0 && at + length <= this.view.byteLength) return at;
@@ -30,7 +30,7 @@ export class FileWindow {
     return piece.length >= length ? 0 : undefined;
   }
 
-  /** Forgets what was read: the file may have grown in meaning since. */
+  /** Drops the cached piece: a writer may have changed the file since. */
   refresh(): void {
     this.view = NOTHING;
   }

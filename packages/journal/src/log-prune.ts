@@ -1,6 +1,6 @@
 /**
- * Gives up old segments. The oldest goes first and the directory is synced after, so a crash
- * leaves a shorter log without a gap.
+ * Removes old segments, the oldest first, with a sync of the directory after each, so a crash leaves
+ * a shorter log without a gap.
  */
 
 import type { Disk } from "./disk.js";
@@ -16,17 +16,17 @@ export interface PruneGuards {
   readonly end: LogSeq;
 }
 
-/** Removes the segments that lie wholly below a place; returns how many. */
+/** Removes the segments that are wholly below `below`; returns their number. */
 export function pruneLog(
   disk: Disk,
   directory: string,
   below: LogSeq,
   { snapshots, readers, end }: PruneGuards,
 ): number {
-  const standing = snapshots.newest().snapshot?.seq;
-  if (standing === undefined) throw new PruneRefused("there is no valid snapshot");
-  if (standing.batch < below.batch) {
-    throw new PruneRefused(`the newest valid snapshot stands at batch ${standing.batch}`);
+  const newest = snapshots.newest().snapshot?.seq;
+  if (newest === undefined) throw new PruneRefused("there is no valid snapshot");
+  if (newest.batch < below.batch) {
+    throw new PruneRefused(`the newest valid snapshot is at batch ${newest.batch}`);
   }
   for (const reader of readers) {
     if (reader.batch < below.batch) {
@@ -36,13 +36,13 @@ export function pruneLog(
   const removed = segmentsBelow(disk, directory, below, end);
   for (const { path } of removed) {
     disk.remove(path);
-    // One at a time: were two removals to reach the disk out of order, the log would have a gap.
+    // One sync per removal: if two removals reached the disk out of order, the log would have a gap.
     disk.syncDirectory(directory);
   }
   return removed.length;
 }
 
-/** The segments that lie wholly below a place, oldest first. */
+/** The segments that are wholly below `below`, oldest first. */
 export function segmentsBelow(
   disk: Disk,
   directory: string,
@@ -52,13 +52,14 @@ export function segmentsBelow(
   const segments = listSegments(disk, directory);
   const kept = segments.findIndex((_, index) => {
     const next = segments[index + 1]?.header;
-    // The next segment becomes the oldest, so its header must be durable, as its first batch is.
+    // The next segment becomes the oldest, so its header must be durable, which it is once its first
+    // batch is.
     return next === undefined || next.first.batch > below.batch || next.first.batch >= end.batch;
   });
   return segments.slice(0, Math.max(0, kept));
 }
 
-/** The same for a log that no process has open; throws `JournalLocked` if one has. */
+/** `pruneLog` for a log that no process has open; throws `JournalLocked` otherwise. */
 export function pruneClosedLog(disk: Disk, directory: string, below: LogSeq): number {
   const lock = disk.lock(directory);
   if (!lock.held) throw new JournalLocked(directory, lock.holder);

@@ -1,9 +1,9 @@
 /**
- * Reads batches from the segment files, from a place on, up to a bound that the caller knows to be
- * durable. The files may hold more: written, not yet synced, not to be shown.
+ * Reads batches from the segment files up to a bound that the caller knows to be durable. The files
+ * may contain later batches that are written but not synced, and must not be shown.
  *
  * For recovery, for readers that start late, for a replica in another thread, and for auditors.
- * Every batch is checked on the way out; one that should be there and is not is damage.
+ * Checks every batch; a missing batch below the bound is damage.
  */
 
 import { type Disk, type DiskFile, isNotThere } from "./disk.js";
@@ -23,7 +23,7 @@ export class LogReader {
     private from: LogSeq,
   ) {}
 
-  /** The place of the batch that `next` gives next. */
+  /** Index of the batch that `next` returns next. */
   get seq(): LogSeq {
     return this.from;
   }
@@ -46,7 +46,7 @@ export class LogReader {
     this.cursor = undefined;
   }
 
-  /** Past the next batch, which is known to be in the log. */
+  /** Moves past the next batch, which is known to be in the log. */
   private advance(): SegmentCursor {
     let cursor = this.cursor ?? this.seek();
     if (cursor.advance()) return cursor;
@@ -57,7 +57,7 @@ export class LogReader {
     throw new JournalDamaged(this.path, cursor.offset, "a durable batch is missing");
   }
 
-  /** Opens the segment that holds the place and goes through it up to there. */
+  /** Opens the segment that contains `from` and moves to it. */
   private seek(): SegmentCursor {
     const from = this.from;
     const segments = listSegments(this.disk, this.directory);
@@ -77,7 +77,7 @@ export class LogReader {
     return cursor;
   }
 
-  /** Goes on in the next segment, which must be there and continue this one. */
+  /** Opens the next segment, which must exist and continue this one. */
   private openNext(ended: SegmentCursor): SegmentCursor {
     const next = this.readNext(ended.header.number + 1);
     const continues =

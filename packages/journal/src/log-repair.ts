@@ -1,16 +1,16 @@
 /**
- * Makes an inspected log safe to continue: what it was found to hold becomes durable, and what a
- * torn commit left becomes zeros, so that it can neither come back nor be mistaken later. A copy of
- * the torn bytes is made first (torn-files.ts).
+ * Makes an inspected log safe to append to: every batch found becomes durable, and the bytes of a
+ * torn commit become zeros, so that they can neither reappear nor be misread later. The torn bytes
+ * are copied first (torn-files.ts).
  *
- * The last commit is written again, byte for byte, before it is synced. A process that died may
- * have left it in the page cache only; and if its sync had failed, the kernel may hold pages that
- * it calls clean and never wrote, so that a sync alone would succeed without writing them. The
- * commits before it are durable, because each was synced before the next was begun. For the same
- * reason zeros are written behind it even where zeros are seen: an earlier repair whose sync failed
- * may have left them in the page cache alone, and the torn commit on the medium.
+ * The last commit is rewritten, byte for byte, and then synced. A process that died may have left it
+ * in the page cache only; and if its sync had failed, the kernel may have pages marked clean that it
+ * never wrote, so that a sync alone would succeed without writing them. Earlier commits are durable,
+ * because each was synced before the next write. For the same reason zeros are written after the
+ * last commit even where zeros are read: an earlier repair whose sync failed may have left them in
+ * the page cache only, and the torn commit on the medium.
  *
- * A crash in here leaves a log that the next open finds in the same state or repairs the same way.
+ * A crash during the repair leaves a log that the next open finds unchanged or repairs the same way.
  */
 
 import { type Disk, readUpTo, writeFully, writeZeros } from "./disk.js";
@@ -20,12 +20,12 @@ import { segmentPath } from "./segment-format.js";
 import { UNFINISHED_SUFFIX } from "./spare-segments.js";
 import { keepTornTail } from "./torn-files.js";
 
-/** More than any one commit: the ring that commits are taken from holds four of the largest batches. */
+/** Longer than any commit: a commit is one run of the ring, which holds four of the largest batches. */
 const ZEROED_BYTES = 8 * MAX_BATCH_BYTES;
 
 /** What was cut from the end of the log. It was never acknowledged. */
 export interface CutTail extends TornTail {
-  /** The file that keeps the bytes. */
+  /** The file with a copy of the bytes. */
   readonly copy: string;
 }
 
@@ -45,7 +45,7 @@ export function repairLog(disk: Disk, directory: string, state: LogState): CutTa
   return cut;
 }
 
-/** The start of a segment that is not begun: a commit that was torn may have reached into it. */
+/** Zeros the start of an unused segment: a torn commit may have written to it. */
 function zeroSpare(disk: Disk, path: string): void {
   const file = disk.open(path, "write");
   try {
@@ -56,7 +56,7 @@ function zeroSpare(disk: Disk, path: string): void {
   }
 }
 
-/** Removes files that were being made when the process died. */
+/** Removes files that were incomplete when the process died. */
 export function removeUnfinished(disk: Disk, directory: string): void {
   for (const name of disk.list(directory)) {
     if (name.endsWith(UNFINISHED_SUFFIX)) disk.remove(`${directory}/${name}`);

@@ -1,9 +1,7 @@
 /**
- * Looks through a log on disk and says what it holds and how it ends, changing nothing.
- *
- * Comes in: a directory. Goes out: the log's id, its bounds, where the next batch would go, and
- * what a torn commit left. Throws `JournalDamaged` for anything that no crash of ours can leave.
- * It needs no lock; while a writer is at work the answer is a moment's truth.
+ * Inspects a log on disk without changing it: its id, its bounds, where the next batch goes, and
+ * what a torn commit left. Throws `JournalDamaged` for anything that a crash of the writer cannot
+ * leave. Needs no lock; while a writer is active the result may be outdated when it returns.
  */
 
 import { basename } from "node:path";
@@ -33,22 +31,22 @@ export interface LogState {
   readonly logId: Uint8Array;
   readonly first: LogSeq;
   readonly end: LogSeq;
-  /** The segment that the next batch goes to, where in it, and the link it must carry. */
+  /** Where the next batch goes: segment, offset in it, and the checksum to chain to. */
   readonly segment: number;
   readonly offset: number;
   readonly previous: number;
   /** Where the last commit in that segment began: the only one that may not be durable yet. */
   readonly lastCommitStart: number;
-  /** Whether a further segment, not yet begun, is in place. */
+  /** Whether the next segment exists already, unused. */
   readonly spareReady: boolean;
-  /** What was written in part. */
+  /** Incomplete commits. */
   readonly torn: readonly TornTail[];
 }
 
 export interface SegmentFile {
   readonly number: number;
   readonly path: string;
-  /** Undefined if the segment is not begun. */
+  /** Undefined if nothing was committed to the segment yet. */
   readonly header: SegmentHeader | undefined;
 }
 
@@ -76,8 +74,8 @@ export function listSegments(disk: Disk, directory: string): SegmentFile[] {
 }
 
 /**
- * `tail` looks at the batches of the last segment only, and at the headers of the others; whoever
- * reads the log later has the rest checked on the way.
+ * `tail` checks the batches of the last segment only, and the headers of the others; readers check
+ * the other batches when they read them.
  */
 export function inspectLog(
   disk: Disk,
@@ -89,8 +87,9 @@ export function inspectLog(
     try {
       return look(disk, directory, extent);
     } catch (error) {
-      // Beside a live venue a segment may have been begun, and written to, after its header was
-      // asked for: it then seems to hold batches that nothing leads to. Or the oldest was given up.
+      // While a venue runs, a segment may have been started after its header was read here, and then
+      // seems to contain batches without a header. Or the oldest segment was pruned. If the bounds
+      // changed meanwhile, inspect again.
       const mayHaveMoved = error instanceof JournalDamaged || isNotThere(error);
       if (!mayHaveMoved || boundsOf(disk, directory) === bounds) throw error;
     }
@@ -120,7 +119,7 @@ function look(disk: Disk, directory: string, extent: "all" | "tail"): LogState |
     );
   }
   const spares = segments.slice(begun.length);
-  // A spare is made only after the first commit of the segment before it is synced.
+  // The writer creates a spare only after the first commit of the previous segment is synced.
   if (spares[0] !== undefined && spares.length > 1) {
     throw new JournalDamaged(spares[0].path, 0, "a later segment is in place; this one was begun");
   }
@@ -128,7 +127,7 @@ function look(disk: Disk, directory: string, extent: "all" | "tail"): LogState |
   for (const { path, number } of spares) {
     withFile(disk, path, (file) => checkUnbegun(file, path, oldest.header.logId, number, torn));
   }
-  // A segment is begun only when the one before it is synced to its end.
+  // The writer starts a segment only after every commit of the previous one is synced.
   if (tornHere !== undefined && torn.length > 1) {
     throw new JournalDamaged(tornHere.file, tornHere.offset, "the next segment was written to");
   }
@@ -152,7 +151,7 @@ function isBegun(segment: SegmentFile): segment is BegunSegment {
   return segment.header !== undefined;
 }
 
-/** Goes through a segment's batches and judges what follows the last. */
+/** Reads a segment's batches and classifies the bytes after the last. */
 function walkSegment(
   file: DiskFile,
   { path, header }: BegunSegment,
@@ -164,7 +163,7 @@ function walkSegment(
   if (next === undefined) {
     let tail = judgeTail(file, header.logId, header.number, cursor.offset);
     while (tail.kind === "damaged") {
-      // A live venue may have appended between the two looks: then the chain goes on.
+      // A running venue may have appended since the cursor stopped: then the chain continues.
       cursor.refresh();
       if (!cursor.advance()) throw new JournalDamaged(path, cursor.offset, tail.reason);
       while (cursor.advance());
@@ -188,7 +187,7 @@ function walkSegment(
   return cursor;
 }
 
-/** A segment without a header may hold part of its first commit, and nothing of a later one. */
+/** A segment without a header may contain part of its first commit, and nothing of a later one. */
 function checkUnbegun(
   file: DiskFile,
   path: string,

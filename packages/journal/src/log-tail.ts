@@ -1,17 +1,17 @@
 /**
- * What stands behind the last batch of the chain: nothing, a torn commit, or damage.
+ * Classifies the bytes after the last batch of the chain: nothing, a torn commit, or damage.
  *
- * A commit is one write and one sync, and the next is not begun before the sync has returned. So if
- * the chain stops at an offset and some later commit left even one valid batch, the commit at that
- * offset had been synced, perhaps acknowledged: damage. A valid batch of the same commit proves
- * nothing, since a disk that loses power keeps the sectors of an unsynced write in any order. That
- * is why each batch says where its commit began.
+ * A commit is one write and one sync, and the next write starts only after the sync has returned. So
+ * if the chain stops at an offset and a later commit left even one valid batch, the commit at that
+ * offset had been synced and may have been acknowledged: damage. A valid batch of the same commit
+ * proves nothing, since after a power loss any subset of an unsynced write's sectors may be on disk.
+ * That is why each batch stores where its commit began.
  *
- * Two more things are never a torn commit: bytes that reach further than the largest commit, and
- * bytes that name a format this release does not know.
+ * Two more cases are never a torn commit: bytes that extend further than the largest commit, and
+ * bytes with the magic of an unknown format.
  *
- * The reverse is a limit: damage within the last commit of all looks like a torn one. It is
- * reported as such, with its extent, and its bytes are kept (torn-files.ts).
+ * A limit: damage within the very last commit looks like a torn one. It is reported as such, with
+ * its extent, and its bytes are copied (torn-files.ts).
  */
 
 import { BATCH_MAGIC, batchCommitStart, batchVersionFault } from "./batch-format.js";
@@ -31,7 +31,7 @@ const MAGIC_BYTES = Buffer.alloc(4);
 MAGIC_BYTES.writeUInt32LE(BATCH_MAGIC);
 const PIECE_BYTES = 1024 * 1024;
 
-/** Judges the bytes of a segment from `offset` on, where no batch of the chain stands. */
+/** Classifies the bytes of a segment from `offset` on, where the chain ends. */
 export function judgeTail(
   file: DiskFile,
   logId: Uint8Array,
@@ -45,7 +45,7 @@ export function judgeTail(
     if (selfValidLength(window, candidate, segment, seed) === undefined) continue;
     const at = window.locate(candidate, 24);
     if (at === undefined) continue;
-    // A whole batch exactly here that does not continue the chain was never written here by us.
+    // A valid batch exactly at `offset` that does not continue the chain was not written there by us.
     if (candidate === offset || batchCommitStart(window.view, at) > offset) {
       return { kind: "damaged", reason: "later batches are intact" };
     }
@@ -58,10 +58,10 @@ export function judgeTail(
   return { kind: "damaged", reason };
 }
 
-/** Wherever a batch might begin. */
+/** Every offset where a batch might begin. */
 function* magicOffsets(file: DiskFile, from: number): Generator<number> {
   const size = file.size();
-  // Pieces overlap by three bytes, so that a magic across their border is seen once.
+  // Pieces overlap by three bytes, so that a magic number across their border is found once.
   for (let start = from; start < size; start += PIECE_BYTES) {
     const piece = readUpTo(file, start, Math.min(PIECE_BYTES + 3, size - start));
     let at = piece.indexOf(MAGIC_BYTES);

@@ -1,11 +1,11 @@
-/** The real disk: `node:fs`, synchronous, with nothing between the journal and the system call. */
+/** The real disk: synchronous `node:fs` calls. */
 
 import * as fs from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Disk, DiskFile } from "./disk.js";
 import { lockDirectory } from "./file-lock.js";
 
-/** The log holds who traded what; nobody but the process's user has a use for it. */
+/** The log contains who traded what: only the process's user may read it. */
 const PRIVATE_FILE = 0o600;
 const PRIVATE_DIRECTORY = 0o700;
 const OPEN_FLAGS = { read: "r", write: "r+", create: "wx+" } as const;
@@ -53,7 +53,7 @@ function syncDirectory(directory: string): void {
   }
 }
 
-/** A new directory is durable once its parent is synced, and so on up to one that was there. */
+/** A new directory is durable once its parent is synced: syncs upwards to the first that existed. */
 function makeDirectory(directory: string): void {
   const first = fs.mkdirSync(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
   if (first === undefined) return;

@@ -1,11 +1,12 @@
 /**
- * Opens a journal: lock, look, compare with what else is on disk, repair, start the committer, in
- * that order.
+ * Opens a journal, in this order: lock the directory, inspect the log, compare its end with proofs,
+ * repair the tail, start the committer.
  *
- * Refuses with `JournalLocked` while another process has it, with `JournalDamaged` when the log is
- * not what was written, and with `LogBehind` when something else shows that its end is missing; in
- * all three cases it has changed nothing. A torn tail is copied, cut and reported. Nothing found here is shown to a reader
- * before it is durable. A crash at any step is met by the next open.
+ * Throws `JournalLocked` while another process has the journal open, `JournalDamaged` when the log is
+ * not what was written, and `LogBehind` when a proof shows that its end is missing; in all three
+ * cases nothing on disk has changed. A torn tail is copied, cut and reported. Readers see a batch
+ * found here only after the repair has made it durable. A crash at any step leaves a state that the
+ * next open handles.
  */
 
 import { randomBytes } from "node:crypto";
@@ -30,32 +31,32 @@ import { ThreadCommitter } from "./thread/thread-committer.js";
 
 export interface JournalOptions {
   readonly directory: string;
-  /** Size of the segments made from now on. A batch must fit into one. */
+  /** Size of new segments. A batch must fit into one. */
   readonly segmentBytes?: number;
   /**
-   * What an open checks: the whole log (the default), or only its last segment. Reading checks
-   * every batch again, so a replica that reads on from a snapshot needs only the tail; what lies
-   * before the snapshot is then for an auditor to check.
+   * What an open checks: the whole log (the default), or only its last segment. Readers check every
+   * batch again, so "tail" suffices for a replica that reads on from a snapshot; the part before the
+   * snapshot then remains unchecked until `verify`.
    */
   readonly verify?: "all" | "tail";
-  /** Where commits run: in a thread of their own (the default), or in the caller's. */
+  /** Where commits run: in a separate thread (the default), or in the caller's. */
   readonly commit?: "thread" | "inline";
   /** A simulated disk, which only `commit: "inline"` can use. */
   readonly disk?: Disk;
-  /** Called after every attempt to make the next segment ahead of need. */
+  /** Called after every attempt to create the next segment in advance. */
   readonly onSpare?: (status: SpareStatus) => void;
-  /** Memory of an `ExitDeadline`, which the committing thread sets when the log fails. */
+  /** Memory of an `ExitDeadline`; the committing thread sets it when the log fails. */
   readonly exitDeadline?: SharedArrayBuffer;
-  /** The id of a log that does not exist yet; random unless a test needs it fixed. */
+  /** Id of a log that is created; random by default, fixed in tests. */
   readonly newLogId?: Uint8Array;
   /**
-   * Places that the log must have reached, besides those of its snapshots. Called under the lock and
-   * before anything is changed, with the log's id, or undefined where there is no log.
+   * Indexes that the log must have reached, in addition to those of its snapshots. Called with the
+   * lock held, before anything is changed; `logId` is undefined if there is no log.
    */
   readonly proofs?: (logId: Uint8Array | undefined) => Promise<readonly LogProof[]>;
   /**
-   * Called instead of a refusal with `LogBehind`, before anything is changed. On return everything
-   * that showed the loss, snapshots included, must lie elsewhere.
+   * Called instead of throwing `LogBehind`, before anything is changed. When it resolves, every file
+   * that proved the loss, snapshots included, must have been moved away.
    */
   readonly giveUp?: (loss: Loss) => Promise<void>;
 }
@@ -65,9 +66,9 @@ export interface Loss {
   readonly logId: Uint8Array;
   readonly first: LogSeq;
   readonly end: LogSeq;
-  /** Those past the end. */
+  /** Those after `end`. */
   readonly proofs: readonly LogProof[];
-  /** The last segment, and the one after it where a torn commit reached into it. */
+  /** The last segment, and the one after it if a torn commit wrote to it. */
   readonly tailFiles: readonly string[];
 }
 
@@ -75,7 +76,7 @@ export interface Recovery {
   readonly logId: Uint8Array;
   readonly first: LogSeq;
   readonly end: LogSeq;
-  /** What a crash had left in part. None of it was acknowledged. */
+  /** Incomplete commits that a crash had left. None of them was acknowledged. */
   readonly cut: readonly CutTail[];
 }
 
@@ -119,7 +120,7 @@ async function openLocked(
   return journal;
 }
 
-/** Where snapshots lie there was a log, and a new one in its place would hide the loss. */
+/** Refuses if there are snapshots: then there was a log, and a new one would hide its loss. */
 function createLog(disk: Disk, directory: string, segmentBytes: number, logId: Uint8Array): void {
   if (disk.list(directory).some(isSnapshotName)) {
     throw new JournalDamaged(segmentPath(directory, 1), 0, "there are snapshots but no log");
@@ -129,7 +130,7 @@ function createLog(disk: Disk, directory: string, segmentBytes: number, logId: U
     allocateSegment(disk, directory, 1, segmentBytes, header);
   } catch (error) {
     if (!isNoRoom(error)) throw error;
-    // Under the system's own code: to a caller that tells disk errors apart it is one.
+    // Keeps the system's code for callers that handle disk errors by code.
     throw new JournalError(
       "ENOSPC",
       `there is no room in ${directory} for a log: each of its segments takes ${segmentBytes} bytes`,
@@ -138,7 +139,7 @@ function createLog(disk: Disk, directory: string, segmentBytes: number, logId: U
   }
 }
 
-/** A log that ends before a place it had reached has lost what was acknowledged. */
+/** A log that ends before an index it had reached has lost acknowledged batches. */
 async function compareWithProofs(
   { directory, proofs, giveUp }: JournalOptions,
   disk: Disk,
@@ -162,7 +163,7 @@ async function compareWithProofs(
   await giveUp({ logId, first, end, proofs: past, tailFiles: [...tailFiles] });
 }
 
-/** A snapshot stands for durable batches only. */
+/** Snapshots are proofs: they are made of durable batches only. */
 function snapshotProofs(disk: Disk, directory: string, logId: Uint8Array): LogProof[] {
   const snapshots = new FileSnapshots(disk, directory, logId).list();
   return snapshots.map(({ file, seq }) => ({ source: file, ...seq }));

@@ -1,6 +1,6 @@
 /**
- * Appends that are not durable yet, oldest first: the ones in the ring, then those that wait for
- * room in it. A queue in an array that is cut now and then, so that neither end costs a copy.
+ * Appends that are not durable yet, oldest first: those in the ring, then those that wait for room
+ * in it. The queue is an array with a moving start, cut every `CUT_AT` entries.
  */
 
 import type { BatchId } from "./journal.js";
@@ -14,7 +14,7 @@ export interface PendingAppend {
 }
 
 const CUT_AT = 4096;
-/** Stands where one was: a place that is not cut yet must not keep alive what waited there. */
+/** Replaces a removed entry, so that the part not cut yet keeps no records alive. */
 const GONE: PendingAppend = {
   id: { writer: 0, counter: 0 },
   records: [],
@@ -36,7 +36,7 @@ export class PendingAppends {
     this.queue.push(append);
   }
 
-  /** Hands those not in the ring to `place`, in order, until it has no room for one. */
+  /** Calls `place` for those not in the ring yet, in order, until it returns false. */
   placeWith(place: (append: PendingAppend) => boolean): void {
     for (let next = this.queue[this.placed]; next !== undefined; next = this.queue[this.placed]) {
       if (!place(next)) return;

@@ -1,9 +1,9 @@
 /**
- * Walks the batches of one segment in order and lets none pass that is not the one written there:
- * each must have its checksum, the segment's number, and the checksum of the one before.
+ * Iterates over the batches of one segment and accepts a batch only if its checksum is valid, it has
+ * the segment's number, and it contains the checksum of the batch before it.
  *
- * It stops where the chain stops. What that means (the end of the log, a torn tail, damage) is for
- * others to say.
+ * It stops where this chain ends. The caller decides whether that is the end of the log, a torn tail
+ * or damage.
  */
 
 import {
@@ -32,13 +32,13 @@ export class SegmentCursor {
   private at = 0;
   private records = 0;
 
-  /** The end of the last batch that passed. */
+  /** The end of the last accepted batch. */
   offset = SEGMENT_HEADER_BYTES;
   /** Its checksum. */
   previous: number;
   /** Where its commit began. */
   commitStart = 0;
-  /** How many batches and records precede the end of the last batch that passed. */
+  /** How many batches and records precede `offset`. */
   batch: number;
   record: number;
 
@@ -53,7 +53,7 @@ export class SegmentCursor {
     this.record = header.first.record;
   }
 
-  /** Goes past the next batch if there is one. */
+  /** Moves past the next batch; false if there is none. */
   advance(): boolean {
     const { offset } = this;
     const length = selfValidLength(this.window, offset, this.header.number, this.seed);
@@ -73,19 +73,19 @@ export class SegmentCursor {
     return true;
   }
 
-  /** The batch that `advance` went past. */
+  /** The batch that `advance` moved past. */
   decode(): Batch | undefined {
     const seq = { batch: this.batch - 1, record: this.record - this.records };
     return decodeBatch(this.view, this.at, seq);
   }
 
-  /** More may have been written behind the last batch: read that part afresh. */
+  /** Reads the file again after the last batch: more may have been written. */
   refresh(): void {
     this.window.refresh();
   }
 }
 
-/** The length of the batch at `offset` if it passes on its own, whatever stands before it. */
+/** The length of the batch at `offset` if it is valid alone, without regard to the chain. */
 export function selfValidLength(
   window: FileWindow,
   offset: number,

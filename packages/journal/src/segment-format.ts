@@ -1,5 +1,5 @@
 /**
- * How a segment file begins, and how it is named. Little-endian, 64 bytes:
+ * Header and file name of a segment. Little-endian, 64 bytes:
  *
  *      0  u32  magic "PGJ1"
  *      4  u32  version, 1
@@ -12,9 +12,9 @@
  *     52  8 bytes  zero
  *     60  u32  CRC32C of bytes 0 … 60
  *
- * A segment is a file of zeros, made ahead of need under its final name, until the first commit
- * writes header and batches together. Only the first segment of a log gets its header when it is
- * made, so the oldest segment always has one.
+ * A segment is created in advance as a file of zeros under its final name; its first commit writes
+ * header and batches together. Only the first segment of a log gets its header when it is created,
+ * so the oldest segment always has one.
  */
 
 import { join } from "node:path";
@@ -63,8 +63,8 @@ export function decodeSegmentHeader(bytes: Buffer): SegmentHeader | undefined {
 }
 
 /**
- * What is wrong if these bytes begin a segment of a format that this release does not know. A part
- * of a header of our own, as a write that was cut short leaves it, names no other format.
+ * A message if these bytes begin a segment of an unknown format. A partial header of the known
+ * format, left by a write that was cut short, is not one.
  */
 export function segmentVersionFault(bytes: Buffer): { at: number; reason: string } | undefined {
   if (bytes.length < 8 || bytes.toString("latin1", 0, 3) !== "PGJ") return undefined;
@@ -79,7 +79,7 @@ export function segmentVersionFault(bytes: Buffer): { at: number; reason: string
   return { at: 4, reason };
 }
 
-/** What the checksums of a segment's batches start from. */
+/** Seed of the checksums of a segment's batches. */
 export function segmentSeed(logId: Uint8Array, number: number): number {
   const bytes = Buffer.alloc(LOG_ID_BYTES + 4);
   bytes.set(logId, 0);
@@ -91,7 +91,7 @@ export function segmentPath(directory: string, number: number): string {
   return join(directory, `${String(number).padStart(10, "0")}.log`);
 }
 
-/** The number in a segment's file name, or undefined if it is another file's. */
+/** The number in a segment's file name, or undefined for other files. */
 export function segmentNumber(name: string): number | undefined {
   const match = NAME.exec(name);
   return match?.[1] === undefined ? undefined : Number(match[1]);

@@ -1,14 +1,12 @@
 /**
- * The committing side of the log: runs of encoded batches in, durable batches out.
+ * Commits runs of encoded batches, in this order: write each batch's place and checksum into it,
+ * write the run to the segment with one write, make it durable with one fdatasync, report it. When a
+ * segment is full it continues in the next, which exists already. It never overwrites a synced byte
+ * and never starts a write before the previous sync has returned; recovery relies on both.
  *
- * It stamps each batch with its place, writes the run with one write and makes it durable with one
- * fdatasync, and only then reports it. When a segment is full it goes on in the next, which is
- * already there. It never writes over a synced byte and never begins a write before the sync of
- * the one before has returned; recovery relies on both.
- *
- * Whatever throws here ends the journal: after a failed sync the kernel may have dropped the pages
- * and call them clean, so a second sync would succeed and mean nothing. A crash anywhere leaves at
- * most one commit in part, the last.
+ * Any exception here ends the journal: after a failed sync the kernel may have dropped the pages and
+ * marked them clean, so a second sync would succeed without writing them. A crash at any point leaves
+ * at most one incomplete commit, the last.
  */
 
 import { batchLength, batchRecordCount, stampBatch } from "./batch-format.js";
@@ -24,7 +22,7 @@ import {
 } from "./segment-format.js";
 import type { SpareSegments } from "./spare-segments.js";
 
-/** Where the next batch goes. Plain data: it crosses to the committing thread. */
+/** Where the next batch goes. Plain data: it is passed to the committing thread. */
 export interface WriterState {
   readonly directory: string;
   readonly logId: Uint8Array;
@@ -33,7 +31,7 @@ export interface WriterState {
   /** Checksum of the last batch. */
   readonly previous: number;
   readonly seq: LogSeq;
-  /** Whether the segment after this one is in place. */
+  /** Whether the next segment exists already. */
   readonly spareReady: boolean;
 }
 
@@ -49,7 +47,7 @@ export class SegmentWriter {
   private previous: number;
   private batch: number;
   private record: number;
-  /** The header that the next commit writes along, if it is the first of its segment. */
+  /** Set if the next commit is the first of its segment: it writes this header too. */
   private header: Buffer | undefined;
 
   constructor(

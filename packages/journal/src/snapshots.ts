@@ -1,17 +1,17 @@
 /**
- * Snapshots: states of whoever applies the log, each standing for a place in it.
+ * Snapshots: states of a replica at an index of the log.
  *
- * A snapshot is written beside its final name, synced, renamed, and the directory synced, so a
- * crash leaves the old set or the new one. It carries the log's id, its place, and checksums of
- * header and body. Little-endian, 64 bytes, then the body:
+ * A snapshot is written under a temporary name, synced and renamed, and then the directory is
+ * synced, so a crash leaves the old set or the new one. It contains the log's id, its index, and
+ * checksums of header and body. Little-endian, 64 bytes, then the body:
  *
  *      0  u32  magic "PGS1"          32  u64  records before it
  *      4  u32  version, 1            40  u64  length of the body
  *      8  16 bytes  log id           48  u32  CRC32C of the body
  *     24  u64  batches before it     60  u32  CRC32C of bytes 0 … 60
  *
- * All calls block on the disk: they belong in the thread of the replica that takes the snapshot,
- * never on the order path. A failure leaves no snapshot and no part of one, and the log untouched.
+ * All calls block on the disk: call them in the thread of the replica that takes the snapshot, never
+ * on the order path. A failed write leaves no partial snapshot and does not affect the log.
  */
 
 import { basename, join } from "node:path";
@@ -28,7 +28,7 @@ const NAME = /^(\d{16})\.snapshot$/;
 
 export const isSnapshotName = (name: string): boolean => NAME.test(name);
 
-/** The batches before a snapshot, as its name says. */
+/** The number of batches before a snapshot, from its name. */
 const batchOfName = (file: string): number => Number.parseInt(basename(file), 10);
 
 export interface SnapshotInfo {
@@ -43,18 +43,18 @@ export interface Snapshot extends SnapshotInfo {
 
 export interface NewestSnapshot {
   readonly snapshot: Snapshot | undefined;
-  /** Newer files that were passed over because they are not what was written. */
+  /** Newer files that were skipped because they are damaged. */
   readonly damaged: readonly string[];
 }
 
 export interface Snapshots {
-  /** Durable on return. The state may come in pieces. */
+  /** Durable on return. `body` is the state, in one or more pieces. */
   write(seq: LogSeq, body: Iterable<Uint8Array>): SnapshotInfo;
-  /** Those whose header is intact, newest first. */
+  /** Snapshots with a valid header, newest first. */
   list(): SnapshotInfo[];
-  /** The newest that is intact to the last byte, of those at or before that batch. */
+  /** The newest valid snapshot (header and body checked) at or before that batch. */
   newest(atOrBefore?: number): NewestSnapshot;
-  /** Removes all but the newest `count` and returns how many went. */
+  /** Removes all but the newest `count`; returns the number removed. */
   keepNewest(count: number): number;
 }
 
@@ -83,7 +83,7 @@ export class FileSnapshots implements Snapshots {
     return this.look((files) => files.flatMap((file) => this.readHeader(file) ?? []));
   }
 
-  /** The batches that files stand for by their names, intact or not, newest first. */
+  /** The batch numbers in the files' names, valid or not, newest first. */
   batches(): number[] {
     return this.files().map(batchOfName);
   }
@@ -109,9 +109,9 @@ export class FileSnapshots implements Snapshots {
   }
 
   /**
-   * Whoever takes snapshots removes the oldest, in another thread or process, also between our
-   * listing of the names and our opening of the files. A name that went means that a newer one
-   * came: look again.
+   * The replica that takes snapshots runs in another thread or process and removes the oldest, also
+   * between our listing of the names and our opening of a file. If a file disappeared and the list
+   * has changed, there is a newer snapshot: try again.
    */
   private look<T>(at: (files: readonly string[]) => T): T {
     for (let files = this.files(); ; ) {

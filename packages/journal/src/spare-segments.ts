@@ -1,13 +1,13 @@
 /**
- * Segments made ahead of need: files of zeros whose blocks the disk has already given.
+ * Segments created in advance: files of zeros whose blocks are allocated.
  *
- * Zeros are written, not just reserved, so that a commit changes data alone and its fdatasync
- * waits for no metadata. The file gets its final name only when it is whole and durable, so a
- * segment that has its name has its room: a full disk shows here, not in the middle of a commit.
- * A crash leaves a file under the temporary name, which the next open removes.
+ * Zeros are written, not just reserved, so that a commit changes data only and its fdatasync writes
+ * no metadata. The file gets its final name only when it is complete and durable, so every segment
+ * has its room on disk: a full disk is noticed here, not in the middle of a commit. A crash leaves a
+ * file under the temporary name, which the next open removes.
  *
- * A disk that had no room when a segment was prepared may have some when it is needed: it is then
- * made once more. Nothing else is tried twice.
+ * If the disk was full when a segment was prepared, `take` tries once more. No other failure is
+ * retried.
  */
 
 import { type Disk, isNoRoom, makeWhole, writeFully, writeZeros } from "./disk.js";
@@ -16,13 +16,13 @@ import { segmentPath } from "./segment-format.js";
 export const UNFINISHED_SUFFIX = ".new";
 
 export interface SpareSegments {
-  /** Has the segment made, without waiting for it. */
+  /** Starts the creation of the segment, without waiting for it. */
   prepare(number: number): void;
-  /** Waits until the prepared segment is in place; throws whatever kept it from being made. */
+  /** Waits until the prepared segment exists; throws if it could not be created. */
   take(number: number): void;
 }
 
-/** Makes a segment, with `header` at its beginning if it is the first of its log. */
+/** Creates a segment; the first of a log gets its `header` here. */
 export function allocateSegment(
   disk: Disk,
   directory: string,
@@ -47,7 +47,7 @@ export function allocateSegment(
   disk.syncDirectory(directory);
 }
 
-/** Makes each segment on the spot, in the thread that commits. */
+/** Creates each segment synchronously, in the committing thread. */
 export class InlineSpareSegments implements SpareSegments {
   private failure: { readonly reason: unknown } | undefined;
 
@@ -57,7 +57,7 @@ export class InlineSpareSegments implements SpareSegments {
     private readonly segmentBytes: number,
   ) {}
 
-  /** A failure is kept for `take`: the segment in use has room of its own until then. */
+  /** A failure is thrown by `take`: until then the current segment still has room. */
   prepare(number: number): void {
     try {
       this.allocate(number);

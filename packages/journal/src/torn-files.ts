@@ -1,13 +1,13 @@
 /**
- * Copies of torn commits. What is cut from the log's end was never acknowledged, as far as the log
- * can tell; but damage within the last commit looks the same, so its bytes are kept for a later
+ * Copies of torn commits. As far as the log can tell, bytes that are cut from its end were never
+ * acknowledged; but damage within the last commit looks the same, so they are kept for an
  * investigation. The copy is durable before the log is changed.
  *
- *   torn-00000003-segment-0000000002-offset-4096.bin     the bytes as they stood, nothing else
+ *   torn-00000003-segment-0000000002-offset-4096.bin     the bytes, unchanged, and nothing else
  *
- * The first number counts the copies. The newest `KEPT_TORN_FILES` stay; one holds a commit at most,
- * so all of them take at most 64 MiB. A crash leaves a copy that the next open finds and uses, or
- * an unfinished file that the next open removes.
+ * The first number counts the copies. The newest `KEPT_TORN_FILES` are kept; each is one commit at
+ * most, so together they take at most 64 MiB. A crash leaves a copy that the next open reuses, or an
+ * unfinished file that the next open removes.
  */
 
 import { basename, join } from "node:path";
@@ -40,7 +40,7 @@ export function keepTornTail(disk: Disk, directory: string, torn: TornTail): str
     }
   });
   disk.syncDirectory(directory);
-  // Only now: the newest copy is durable, whatever happens to the oldest.
+  // The newest copy is durable now, so the oldest may go.
   for (const old of names.slice(KEPT_TORN_FILES - 1)) disk.remove(join(directory, old));
   return path;
 }

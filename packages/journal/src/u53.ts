@@ -1,4 +1,4 @@
-/** Counts up to 2^53 − 1 as eight little-endian bytes, without the cost of a BigInt. */
+/** Integers up to 2^53 − 1 as eight little-endian bytes, without BigInt. */
 
 const HIGH = 2 ** 32;
 

@@ -1,11 +1,11 @@
 /**
- * Gusts of one simulated market: now and then the price runs off within a minute and comes back
- * over some minutes, as it does when news turns out to be none.
+ * Gusts of one simulated market: occasionally the price moves away within a minute and returns over
+ * some minutes.
  *
- * In: the times it is asked at. Out: how far the price is blown off its walk, as a log return. A walk
- * with a believable year hardly moves in minutes, so whoever starts a testnet would wait long to see
- * a position liquidated; a gust that comes back leaves the year as it was. It reads no clock, and a
- * process that slept finds at most one gust, not all that it missed.
+ * `offsetAt` returns the distance from the random walk at a time, as a log return. A walk with a
+ * realistic annual volatility hardly moves within minutes, so on a new testnet no position would be
+ * liquidated for a long time; a gust that returns does not change the annual volatility. It reads no
+ * clock, and after a pause of the process at most one gust follows, not all that were missed.
  */
 
 import type { Random } from "@perpgate/protocol/random";
@@ -15,10 +15,10 @@ const HOUR_MS = 3_600_000;
 const HEIGHT = { least: 0.01, most: 0.02 };
 const RISE_MS = { least: 30_000, most: 60_000 };
 const RETURN_MS = { least: 180_000, most: 300_000 };
-/** The first comes soon: whoever has just started a testnet is looking. Not all markets at once. */
+/** The first gust comes soon after the start of a testnet, at a different time in each market. */
 const FIRST_AFTER_MS = { least: 60_000, most: 360_000 };
 const MEAN_DURATION_MS = middle(RISE_MS) + middle(RETURN_MS);
-/** Gusts of a market do not overlap: more than this an hour leaves no calm between them. */
+/** Gusts of a market do not overlap: with more per hour there would be no pause between them. */
 export const MOST_GUSTS_PER_HOUR = Math.floor(HOUR_MS / MEAN_DURATION_MS) - 1;
 
 interface Range {
@@ -45,7 +45,7 @@ export class Gusts {
     private readonly annualVolatility: number,
   ) {}
 
-  /** Times never fall. */
+  /** `nowMs` must not decrease between calls. */
   offsetAt(nowMs: number): number {
     if (this.perHour === 0) return 0;
     this.nextAtMs ??= nowMs + this.within(FIRST_AFTER_MS);

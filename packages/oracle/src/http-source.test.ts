@@ -337,7 +337,7 @@ describe("absurd indexes", () => {
 });
 
 describe("running", () => {
-  test("start: the first prices are there when it resolves; stop: cuts what is under way", async () => {
+  test("start: the first prices are there when it resolves; stop: aborts a running round", async () => {
     const feeds = [await serveFeed(price(65_000)), await serveFeed(price(65_000))];
     const { source, ticks, problems } = sourceOf(feeds, { intervalMs: 10_000, timeoutMs: 60_000 });
     await source.start();
@@ -349,7 +349,7 @@ describe("running", () => {
     expect(problems).toEqual([]);
   });
 
-  test("refresh: a second call joins the round under way", async () => {
+  test("refresh: a second call joins the running round", async () => {
     const feed = await serveFeed(price(1));
     const { source } = sourceOf([feed]);
     await Promise.all([source.refresh(), source.refresh()]);

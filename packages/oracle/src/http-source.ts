@@ -1,13 +1,12 @@
 /**
- * An index from several web feeds: the median of those that are fresh and agree.
+ * An index from several web feeds: the median of the fresh prices that agree.
  *
- * In: feeds, asked in rounds at an interval. Out: whole ticks per market, with the time at which a
- * quorum of the prices that went in were known: as fresh as a quorum is, so that a feed that has gone
- * silent does not hold the others up while its last price still counts. A market is left out, and so
- * grows stale at the venue, while fewer than the quorum of feeds have a fresh price within the allowed
- * distance of the median of all fresh ones; so neither a dead feed nor one that lies moves the index.
- * A jump beyond the allowed one since the last index is refused as well, until it has held for as long
- * as an index may be old: prices may really move, errors rarely stay.
+ * All feeds are polled in rounds. The index of a market is the median of the prices within
+ * `maxDeviation` of the median of all fresh ones. Its time is that of the `quorum`-th newest of these
+ * prices, so that a silent feed whose last price still counts does not make the index look old. With
+ * fewer than `quorum` such prices the index keeps its last value and time, and becomes stale at the
+ * venue; so neither a dead feed nor a wrong one moves the index. A jump of more than `maxJump` is
+ * accepted only after it has lasted for `maxAgeMs`: real moves last, errors rarely do.
  */
 
 import { type Step, stepOf } from "@perpgate/protocol";
@@ -35,7 +34,7 @@ export interface HttpSourceSettings {
   readonly quorum: number;
   /** How far from the median a feed may be: 0.02 is 2 %. */
   readonly maxDeviation: number;
-  /** How far the index may move at once: 0.2 is 20 %. */
+  /** How far the index may move in one step: 0.2 is 20 %. */
   readonly maxJump: number;
 }
 
@@ -86,20 +85,20 @@ export class HttpIndexSource implements IndexSource {
     }));
   }
 
-  /** Asks now and then at the interval; resolves after the first round. */
+  /** Polls now and then every `intervalMs`; resolves after the first round. */
   async start(): Promise<void> {
     this.timer = setInterval(() => void this.refresh(), this.settings.intervalMs);
     await this.refresh();
   }
 
-  /** Ends the round that may be under way, and all that would follow. */
+  /** Aborts a running round and starts no more. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
     this.stopping.abort();
     await this.running;
   }
 
-  /** One round over all feeds; one that is called while another runs joins it. */
+  /** One round over all feeds; a call during a round returns that round's promise. */
   refresh(): Promise<void> {
     this.running ??= this.askAll().finally(() => {
       this.running = undefined;
@@ -123,7 +122,7 @@ export class HttpIndexSource implements IndexSource {
     await Promise.all(this.feeds.map((feed) => feed.refresh(this.stopping.signal)));
   }
 
-  /** The median of the fresh prices that lie near the median of all fresh ones. */
+  /** The median of the fresh prices that are near the median of all fresh ones. */
   private agreedPrice(symbol: string, nowMs: number): Agreed | undefined {
     const fresh = this.feeds.flatMap((feed) => {
       const latest = feed.latest(symbol);
@@ -145,7 +144,7 @@ export class HttpIndexSource implements IndexSource {
 
   private consider(market: MarketState, agreed: Agreed, nowMs: number): void {
     const ticks = Math.round(agreed.price / market.tick.size);
-    // A price below half a tick, or beyond what a tick can count, is no price of this market.
+    // A price below half a tick, or too large for whole ticks, is invalid in this market.
     if (ticks < 1 || !Number.isSafeInteger(ticks * market.tick.multiplier)) return;
     const { accepted } = market;
     if (accepted !== undefined && isJump(accepted.price, agreed.price, this.settings.maxJump)) {

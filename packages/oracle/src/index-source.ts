@@ -1,8 +1,6 @@
 /**
- * Where index prices come from.
- *
- * A source is asked at a time and answers with what it knows then. It must not read a clock of
- * its own for that answer: whoever runs it decides when it is, which makes a run repeatable.
+ * A source of index prices. `observe` must not read a clock: the caller passes the time, which makes
+ * a run repeatable.
  */
 
 export interface IndexObservation {

@@ -1,4 +1,4 @@
-/** Index price sources: the interface, the simulated one of the local testnet, and web feeds. */
+/** Index price sources: the interface, the simulated index of the local testnet, and web feeds. */
 
 export { MOST_GUSTS_PER_HOUR } from "./gusts.js";
 export {

@@ -1,10 +1,10 @@
-/** RFC 6901: where in a JSON document a value stands, such as `/data/0/price`. */
+/** RFC 6901: the path of a value in a JSON document, such as `/data/0/price`. */
 
 export function isJsonPointer(pointer: string): boolean {
   return /^(?:\/(?:[^~/]|~[01])*)*$/.test(pointer);
 }
 
-/** The value, or undefined where the document has none there. */
+/** The value, or undefined if the document has none at that path. */
 export function valueAt(document: unknown, pointer: string): unknown {
   let value = document;
   for (const token of pointer.split("/").slice(1)) {

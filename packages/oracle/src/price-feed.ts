@@ -1,21 +1,20 @@
 /**
- * One feed: a few web addresses, and where in their JSON the price of each market stands.
+ * One feed: a few URLs, and where in their JSON the price of each market is.
  *
- * A round asks each address once, however many markets it answers for, and ends by the time-out at
- * the latest. Whatever goes wrong with an address (no answer, another status, too long, not JSON, no
- * number) leaves its markets as they were, and is told to whoever listens. Nothing is corrected: a
- * price is a number or a decimal in text, above zero, or it is not a price.
+ * A round requests each URL once, even if it serves several markets, and ends by the time-out at the
+ * latest. A failure (no answer, another status, too long, not JSON, no number) leaves the markets of
+ * that URL unchanged and is reported to `onProblem`. A price is a positive number, or a decimal in a
+ * string; nothing else is accepted.
  */
 
 import { fetchWithin } from "@perpgate/protocol/core";
 import { valueAt } from "./json-pointer.js";
 
 export interface FeedMarket {
-  /** Where to ask. */
   readonly url: string;
   /** JSON pointer to the price. */
   readonly price: string;
-  /** JSON pointer to when it held, in Unix milliseconds, seconds or RFC 3339; else: on arrival. */
+  /** JSON pointer to its time, in Unix milliseconds, seconds or RFC 3339; default: time of arrival. */
   readonly time?: string;
 }
 
@@ -27,19 +26,19 @@ export interface FeedSettings {
 
 export interface FeedPrice {
   readonly price: number;
-  /** By the clock of whoever asks, when it held. */
+  /** Time of the price, by `FeedClocks.now`. */
   readonly observedAtMs: number;
 }
 
 export interface FeedClocks {
-  /** Unix milliseconds that never go back: what prices are stamped with. */
+  /** Unix milliseconds that never go back: the time of prices. */
   readonly now: () => number;
-  /** The machine's own: what the time in an answer is compared with, to tell its age. */
+  /** The machine's clock: compared with the time in an answer to compute its age. */
   readonly wall: () => number;
 }
 
 interface KnownPrice extends FeedPrice {
-  /** When it held by the feed's own words, if it has any. */
+  /** Time of the price as the feed states it, if it does. */
   readonly statedMs: number | undefined;
 }
 
@@ -51,7 +50,7 @@ export interface FeedProblem {
 
 const MAX_BODY_BYTES = 1_048_576;
 const DECIMAL = /^[0-9]{1,15}(?:\.[0-9]{1,18})?$/;
-/** Later than this in milliseconds, earlier in seconds: the year 2001 either way. */
+/** Smaller times are in seconds, larger ones in milliseconds. */
 const SECONDS_BELOW = 1e11;
 
 export class PriceFeed {
@@ -75,7 +74,7 @@ export class PriceFeed {
     return this.prices.get(symbol);
   }
 
-  /** Asks every address once; never rejects. */
+  /** Requests every URL once; never rejects. */
   async refresh(stop: AbortSignal): Promise<void> {
     const asks = [...this.symbolsByUrl].map(async ([url, symbols]) => {
       try {
@@ -113,8 +112,8 @@ export class PriceFeed {
   }
 
   /**
-   * When a price held, by our clock. One that repeats its time is as old as it was: it must not grow
-   * younger because one of our clocks was set, or because the two differ by a rounding.
+   * Time of a price by our clock. A price with an unchanged stated time keeps its time: it must not
+   * become newer because one of our clocks was set, or by a rounding between the two.
    */
   private heldAt(symbol: string, statedMs: number | undefined): number {
     const nowMs = this.clocks.now();

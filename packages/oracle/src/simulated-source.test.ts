@@ -37,11 +37,11 @@ describe("simulated index", () => {
     expect(walk([btc], 7, times)).not.toEqual(walk([btc], 8, times));
   });
 
-  test("a market listed beside another: neither changes the other's walk", () => {
+  test("a market listed with another: neither changes the other's walk", () => {
     const times = Array.from({ length: 50 }, (_, i) => i * SECOND);
     const alone = walk([btc], 3, times).map(([first]) => first);
-    const beside = walk([btc, eth], 3, times).map(([first]) => first);
-    expect(beside).toEqual(alone);
+    const together = walk([btc, eth], 3, times).map(([first]) => first);
+    expect(together).toEqual(alone);
   });
 
   test("volatility 0: the price never moves, however long it is asked", () => {

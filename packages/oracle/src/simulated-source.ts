@@ -1,10 +1,9 @@
 /**
- * A simulated index: a geometric random walk on ticks, one per market, with gusts if wanted.
+ * A simulated index: a geometric random walk per market, in whole ticks, with optional gusts.
  *
- * In: a seed, a start price and a volatility per market, and the times it is asked at. Out: whole
- * ticks. The same seed asked at the same times gives the same prices; it reads no clock. A step
- * scales with the time that passed, so a process that slept takes one larger step and not a
- * million small ones. Volatility 0 holds the price still.
+ * The same seed and the same observation times give the same prices; it reads no clock. A step
+ * scales with the elapsed time, so after a pause there is one larger step, not many small ones. With
+ * volatility 0 the price is constant.
  */
 
 import { Random } from "@perpgate/protocol/random";
@@ -19,7 +18,7 @@ export interface SimulatedMarket {
 }
 
 const YEAR_MS = 365 * 24 * 3_600_000;
-/** A walk that strays this far from its start is held there: the venue's integers stay small. */
+/** The walk is limited to this distance from its start, which keeps the venue's integers small. */
 const MAX_DRIFT = Math.log(1_000);
 
 interface Walk {
@@ -35,7 +34,7 @@ export class SimulatedIndexSource implements IndexSource {
   private readonly walks: readonly Walk[];
   private lastMs: number | undefined;
 
-  /** Draws of gusts are their own: with or without them a seed has the same walk. */
+  /** Gusts draw from their own sequence: with or without them a seed gives the same walk. */
   constructor(markets: readonly SimulatedMarket[], seed: number, gustsPerHour = 0) {
     this.walks = markets.map((market) => {
       const { symbol, annualVolatility } = market;
@@ -49,8 +48,8 @@ export class SimulatedIndexSource implements IndexSource {
   }
 
   /**
-   * Goes on from a price, such as the one at which the venue stopped: a walk that began at its start
-   * again would be a crash of the market with every restart.
+   * Continues from a price, such as the last one before a restart of the venue: a walk that started
+   * over would make the market jump with every restart.
    */
   continueFrom(symbol: string, priceTicks: number): void {
     const walk = this.walks.find(({ market }) => market.symbol === symbol);
@@ -58,7 +57,7 @@ export class SimulatedIndexSource implements IndexSource {
   }
 
   observe(nowMs: number): readonly IndexObservation[] {
-    // A clock that stepped back moves nothing; time counts on from where it was.
+    // If the clock stepped back, no time has elapsed.
     const observedAtMs = Math.max(nowMs, this.lastMs ?? nowMs);
     const elapsedMs = observedAtMs - (this.lastMs ?? observedAtMs);
     this.lastMs = observedAtMs;
@@ -72,7 +71,7 @@ export class SimulatedIndexSource implements IndexSource {
 function step(walk: Walk, elapsedMs: number): void {
   const variance = walk.market.annualVolatility ** 2 * (elapsedMs / YEAR_MS);
   if (variance === 0) return;
-  // Half the variance is taken off so that the expected price stays where it is.
+  // Subtracting half the variance keeps the expected price constant.
   const change = Math.sqrt(variance) * walk.random.normal() - variance / 2;
   walk.drift = bounded(walk.drift + change);
 }

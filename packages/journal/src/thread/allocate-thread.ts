@@ -1,13 +1,13 @@
 /**
- * The allocating thread: makes each segment that the committing thread asks for, while that one
- * goes on committing. Every request is answered, if only by the error that kept it from being met.
+ * The allocating thread: creates each segment that the committing thread requests, while that thread
+ * continues to commit. It answers every request, with an error if the segment could not be created.
  *
- * A segment that found no room is tried again, after a pause that doubles, until it is made: the
- * committing thread asks once more when it needs the segment, and then finds it there. The journal's
- * thread learns how every attempt went.
+ * If the disk was full it retries, after a pause that doubles, until it succeeds. The committing
+ * thread asks again when it needs the segment, and then finds it. Every attempt is reported to the
+ * journal's thread.
  *
- * It stays when the committing thread ends, and is ended with the committer: so its end is always a
- * fault of its own, and never heard before the reason why the committing thread has failed.
+ * It does not end when the committing thread ends; the committer terminates it. So its exit is always
+ * its own failure, and is never reported before the reason of a failed committing thread.
  */
 
 import { parentPort, workerData } from "node:worker_threads";
@@ -56,6 +56,6 @@ function serve({ directory, segmentBytes, requests, allocated }: AllocateThreadD
   });
 }
 
-// Nothing comes in on this port; listening to it is what keeps the thread.
+// No message arrives on this port; the listener keeps the thread alive.
 parentPort?.on("message", () => undefined);
 serve(workerData);

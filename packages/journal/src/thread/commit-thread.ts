@@ -1,9 +1,9 @@
 /**
- * The committing thread: blocks on the ring, commits what it finds, and does nothing else, so that
- * a write and its sync wait for no other work and hold up none. It runs no event loop: requests to
- * the allocating thread go out by message, and the answer is waited for on a shared word.
+ * The committing thread: waits for the ring, commits what is published, and does nothing else, so
+ * that a write and its sync neither wait for other work nor delay it. It runs no event loop: it sends
+ * requests to the allocating thread as messages and waits for the answer on a shared word.
  *
- * A failure is reported once and ends the thread; it never goes on after one.
+ * A failure is reported once and ends the thread.
  */
 
 import { parentPort, workerData } from "node:worker_threads";
@@ -27,7 +27,7 @@ function run(data: CommitThreadData, tell: (message: CommitThreadMessage) => voi
     writer.close();
   } catch (error) {
     const failure = toFailure(error);
-    // Before the message: the main thread may be too busy to read it.
+    // Set before the message is sent: the main thread may be too busy to read messages.
     if (data.exitDeadline !== undefined) {
       new ExitDeadline(data.exitDeadline).fail(`the log cannot be written: ${failure.message}`);
     }

@@ -1,4 +1,4 @@
-/** What the journal's threads say to one another. */
+/** Messages between the journal's threads. */
 
 import type { MessagePort } from "node:worker_threads";
 import type { RingMemory } from "../commit-ring.js";
@@ -9,7 +9,7 @@ export interface CommitThreadData {
   readonly state: WriterState;
   readonly allocator: MessagePort;
   readonly allocated: SharedArrayBuffer;
-  /** Of an `ExitDeadline`, if a failure of the log ends the process. */
+  /** Memory of an `ExitDeadline`, if a failure of the log ends the process. */
   readonly exitDeadline: SharedArrayBuffer | undefined;
 }
 
@@ -21,29 +21,29 @@ export interface AllocateThreadData {
   readonly allocated: SharedArrayBuffer;
 }
 
-/** To the allocating thread: make the segment of this number. */
+/** To the allocating thread: create the segment of this number. */
 export interface AllocateRequest {
   readonly number: number;
 }
 
-/** From the allocating thread: it is in place, or why it is not. */
+/** From the allocating thread: the segment exists, or why it does not. */
 export interface AllocateAnswer {
   readonly number: number;
   readonly failure?: Failure;
 }
 
-/** From the allocating thread to the journal's: how the last attempt to make a segment went. */
+/** From the allocating thread to the journal's thread: result of an attempt to create a segment. */
 export interface AllocateReport {
   readonly number: number;
   readonly failure: Failure | undefined;
 }
 
-/** From the committing thread. Success needs no message: the ring's durable count tells it. */
+/** From the committing thread. A commit needs no message: the ring's durable count reports it. */
 export type CommitThreadMessage =
   | { readonly kind: "ready" }
   | { readonly kind: "failed"; readonly failure: Failure };
 
-/** An error as it crosses threads: a cloned Error would lose the system's code. */
+/** An error passed between threads: a cloned Error would lose the system's code. */
 export interface Failure {
   readonly message: string;
   readonly code: string | undefined;

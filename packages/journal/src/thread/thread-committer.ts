@@ -1,9 +1,9 @@
 /**
- * Commits in a thread of its own. The journal's thread encodes into the shared ring and is woken
- * when the durable count moves; between them no message is sent and nothing is copied. A second
- * thread makes segments ahead of need.
+ * Commits in a separate thread. The journal's thread encodes into the shared ring and waits for the
+ * ring's durable count to change; no message is sent and nothing is copied between them. A second
+ * thread creates segments in advance.
  *
- * If either thread dies, for whatever reason, the log has failed.
+ * If either thread ends, for any reason, the log has failed.
  */
 
 import { MessageChannel, Worker } from "node:worker_threads";
@@ -69,7 +69,7 @@ export class ThreadCommitter implements Committer {
       workerData: allocateData,
       transferList: [requests],
     });
-    // At once: a report that comes before there is a listener is lost.
+    // Registered immediately: a report without a listener is lost.
     allocate.on("message", ({ failure }: AllocateReport) =>
       events.spareAttempted(failure === undefined ? undefined : fromFailure(failure)),
     );
@@ -111,7 +111,7 @@ export class ThreadCommitter implements Committer {
     if (batches > 0) this.events.durable(batches);
   }
 
-  /** What became durable before the failure is still reported first; then nothing is written. */
+  /** Reports the batches that became durable before the failure, then the failure. */
   private fail(cause: Error): void {
     if (this.over) return;
     this.over = true;

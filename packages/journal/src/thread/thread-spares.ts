@@ -1,6 +1,6 @@
 /**
- * Spare segments as the committing thread gets them: asked of the allocating thread by message, one
- * at a time, and waited for on a shared word, since the committing thread runs no event loop.
+ * Spare segments for the committing thread: it requests them from the allocating thread by message
+ * and waits on a shared word, since it runs no event loop.
  */
 
 import { receiveMessageOnPort } from "node:worker_threads";
@@ -25,7 +25,7 @@ export function threadSpares({
     const request: AllocateRequest = { number };
     allocator.postMessage(request);
   };
-  /** Waits for all that was asked; answers what kept the last from being made, if anything did. */
+  /** Waits until every request is answered; returns the failure of the last one, if it failed. */
   const failure = (): Error | undefined => {
     for (let seen = Atomics.load(answers, 0); seen < asked; seen = Atomics.load(answers, 0)) {
       Atomics.wait(answers, 0, seen);
