@@ -7,8 +7,8 @@ import { join } from "node:path";
 import {
   FileSnapshots,
   LOG_START,
-  type LogSeq,
   LogReader,
+  type LogSeq,
   nodeDisk,
   openJournal,
 } from "@perpgate/journal";
