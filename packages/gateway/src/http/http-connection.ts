@@ -1,59 +1,57 @@
 /**
- * One HTTP connection: its requests are served one at a time, and what they cost is charged.
+ * One HTTP connection: serves its requests one at a time and charges their cost.
  *
- * Node parses everything that one read returns, up to 64 KiB, and raises all requests in it at once.
- * They wait here. The next one begins when the answer before it has left for the client and the
- * client's address owes nothing; meanwhile the socket is not read. So a connection holds at most what
- * one read brought, and a client that pipelines, does not read its answers, or is over its budget
- * waits for itself. One that has more than `pipelinedRequests` waiting, or `HELD_REQUESTS` while it is
- * over budget, is closed after those are answered.
+ * Node parses all that one read returns, up to 64 KiB, and emits every request in it. `current` is
+ * served; the others wait in `queue`. The next one starts when the response of `current` is written out
+ * and the client's address is within its budget. While `queue` is not empty or the budget is exceeded,
+ * the socket is paused. So a connection buffers at most one read, and a client that pipelines, does not
+ * read its responses or exceeds its budget delays only itself. A connection with more than
+ * `pipelinedRequests` in `queue`, or `HELD_REQUESTS` while over budget, is closed after those are served.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { MAX_WAITING, type Payer } from "../limits/charge-operation.js";
+import { MAX_WAITING, overBudget, type Payer } from "../limits/charge-operation.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
 import { answerCost, COST, readCost } from "../limits/costs.js";
-import { overBudget } from "../limits/over-budget.js";
 import { firstByteAgoMs } from "./first-byte.js";
 import { hasTooManyHeaders } from "./header-count.js";
 import { refuseDirectly } from "./refuse-directly.js";
 
-/** A request and its response, from the moment Node raised it. */
+/** A request and its response. */
 export interface Exchange extends Payer {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** When the first byte of the request was read, by `performance.now()`. */
+  /** `performance.now()` when the first byte of the request was read. */
   readonly startedAtMs: number;
-  /** Whether the answer is built for this request, and not bytes that are stored. */
+  /** Whether the response is built for this request, in contrast to stored bytes. */
   isComputed: boolean;
 }
 
-/** What a connection needs of the server that accepted it. */
 export interface ConnectionOptions {
   readonly budgets: CostBudgets;
   readonly bodyBytes: number;
   readonly pipelinedRequests: number;
   serve(exchange: Exchange): void;
-  /** Whether a request may draw on the reserve of its address. */
+  /** Whether the request may use the reserve of its address. */
   mayUseReserve(request: IncomingMessage): boolean;
-  /** The budget that a request is charged to; behind a trusted proxy not that of the peer. */
+  /** The budget key of the request; behind a trusted proxy not that of the peer. */
   keyOf(request: IncomingMessage): string;
 }
 
-/** Requests that may wait on a connection whose client is over budget. */
+/** Maximum of `queue` while the client is over budget. */
 const HELD_REQUESTS = 4;
-/** How long a peer may take to read its last answer before the connection is cut. */
+/** How long a peer has to read the last response before the socket is destroyed. */
 const LINGER_MS = 500;
 
 export class HttpConnection {
-  /** The one that is served now. */
+  /** Being served now. */
   current: Exchange | undefined;
   private readonly queue: Exchange[] = [];
   private isPaused = false;
   private isClosing = false;
-  private isGone = false;
-  private giveUpWaiting: (() => void) | undefined;
+  private isClosed = false;
+  private cancelWait: (() => void) | undefined;
   private bytesRead = 0;
   private bytesWritten = 0;
 
@@ -66,9 +64,9 @@ export class HttpConnection {
   }
 
   /**
-   * Node resumes the socket after each answer and for each body. While requests wait, it is paused
-   * again at once. To be called after Node has taken the socket: Node's own listener starts to read,
-   * so this one must run behind it.
+   * Pauses the socket again whenever Node resumes it, after each response and for each body, while
+   * `isPaused`. Must be called after Node's HTTP has added its own `resume` listener, which starts
+   * reading: this one has to run after it.
    */
   keepPaused(): void {
     this.socket.off("resume", this.onResume);
@@ -85,13 +83,13 @@ export class HttpConnection {
       return;
     }
     const startedAtMs = performance.now() - firstByteAgoMs(request);
-    // Of too many headers not all are seen, so none of them says whose request it is.
+    // With too many headers a forwarding header may have been dropped, so the peer is charged.
     const key = hasTooManyHeaders(request) ? this.key : this.options.keyOf(request);
     const unknown = { account: undefined, overBudget: undefined, isComputed: false };
     const exchange = { request, response, startedAtMs, key, ...unknown };
-    if (this.current === undefined && this.giveUpWaiting === undefined) {
+    if (this.current === undefined && this.cancelWait === undefined) {
       this.admit(exchange);
-    } else if (this.queue.length < this.room) {
+    } else if (this.queue.length < this.maxQueue) {
       this.queue.push(exchange);
       this.pause();
     } else {
@@ -100,14 +98,14 @@ export class HttpConnection {
     }
   }
 
-  private get room(): number {
-    return this.giveUpWaiting === undefined ? this.options.pipelinedRequests : HELD_REQUESTS;
+  private get maxQueue(): number {
+    return this.cancelWait === undefined ? this.options.pipelinedRequests : HELD_REQUESTS;
   }
 
   private admit(exchange: Exchange): void {
     const { budgets } = this.options;
     const { key } = exchange;
-    if (!budgets.isOwing(key)) {
+    if (!budgets.mustWait(key)) {
       this.begin(exchange);
       return;
     }
@@ -124,13 +122,13 @@ export class HttpConnection {
     }
     this.pause();
     this.shortenQueue();
-    this.giveUpWaiting = budgets.whenPaid(key, () => {
-      this.giveUpWaiting = undefined;
+    this.cancelWait = budgets.whenPaid(key, () => {
+      this.cancelWait = undefined;
       this.begin(exchange);
     });
   }
 
-  /** Over budget, a long pipeline is not served to its end: the connection is closed before that. */
+  /** A client over budget does not get its whole pipeline served: the connection is closed before. */
   private shortenQueue(): void {
     if (this.queue.length <= HELD_REQUESTS) return;
     this.queue.length = HELD_REQUESTS;
@@ -150,8 +148,8 @@ export class HttpConnection {
     const micros = this.chargeBytes(key, { isChunked, isComputed });
     if (account !== undefined) this.options.budgets.chargeAccount(account, micros + COST.request);
     this.current = undefined;
-    if (this.isGone) return;
-    // A refusal may come before the body has. Node discards the rest, which has to be bounded.
+    if (this.isClosed) return;
+    // An error may be sent before the body has arrived. Node discards the rest, which must be bounded.
     const isLong = !request.complete && this.isLongBody(request);
     if (isLong) this.closeAfterAnswer();
     else this.next();
@@ -169,7 +167,7 @@ export class HttpConnection {
     else this.resume();
   }
 
-  /** The bytes of the requests that wait are charged with the first of them. */
+  /** Charges all bytes since the last call; those of queued requests count for the current one. */
   private chargeBytes(key: string, { isChunked = false, isComputed = false } = {}): number {
     const { bytesRead, bytesWritten } = this.socket;
     const answered = answerCost(bytesWritten - this.bytesWritten, isComputed);
@@ -181,17 +179,17 @@ export class HttpConnection {
   }
 
   /**
-   * Whether the connection may leave HTTP now. One that asks to while a request is unanswered is
-   * closed after that answer: the two would write into each other.
+   * Whether the connection may be upgraded. If a request is unanswered, the connection is closed after
+   * its response instead: response and upgrade would mix their bytes.
    */
   mayUpgrade(): boolean {
-    if (this.current === undefined && this.giveUpWaiting === undefined) return !this.isClosing;
+    if (this.current === undefined && this.cancelWait === undefined) return !this.isClosing;
     this.isClosing = true;
     this.queue.length = 0;
     return false;
   }
 
-  /** Nothing more is read; the peer has a moment to read what was written. */
+  /** Stops reading; the peer has `LINGER_MS` to read what was written. */
   private closeAfterAnswer(): void {
     this.isClosing = true;
     this.queue.length = 0;
@@ -213,10 +211,10 @@ export class HttpConnection {
   }
 
   private onClose(): void {
-    this.isGone = true;
+    this.isClosed = true;
     this.isClosing = true;
     this.queue.length = 0;
-    this.giveUpWaiting?.();
+    this.cancelWait?.();
     this.chargeBytes(this.key);
   }
 }

@@ -1,10 +1,9 @@
 /**
- * The connections of the HTTP server: how many one address may hold, and when each is first read.
+ * The connections of the HTTP server, counted per address before Node's HTTP sees them.
  *
- * A new connection is counted before Node's HTTP sees it. Past the bound of its address it is closed
- * at once. While its address owes processor time it stays open and unread. A trusted proxy holds
- * connections for many clients, so it has no bound of its own; the requests that it forwards are
- * charged to the clients they came from.
+ * Above `connectionsPerAddress` a new connection is closed immediately. While its address is over its
+ * budget it stays open and unread ("parked"). A trusted proxy has connections for many clients, so it
+ * has no bound; the requests that it forwards are charged to the addresses of their clients.
  */
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
@@ -15,23 +14,22 @@ import { type ConnectionOptions, type Exchange, HttpConnection } from "./http-co
 
 export interface ConnectionsOptions extends ConnectionOptions {
   readonly connectionsPerAddress: number;
-  /** Whether the peer is a proxy that this gateway believes. */
   isTrustedProxy(address: string): boolean;
   onRefused(): void;
 }
 
-/** Connections of one address whose first read is not paid in advance. */
+/** Connections of one address whose first read is not charged in advance. */
 const FREE_CONNECTIONS = 16;
 
 export class HttpConnections {
   private readonly connections = new WeakMap<Socket, HttpConnection>();
   private readonly perAddress = new Map<string, number>();
-  /** Accepted and not read yet. */
+  /** Accepted and not read yet, since their address is over its budget. */
   private readonly parked = new Set<Socket>();
 
   constructor(private readonly options: ConnectionsOptions) {}
 
-  /** Takes over the server's new connections; `listeners` are Node's own. */
+  /** Replaces Node's `connection` listeners, and calls them once a connection may be read. */
   attach(server: Server): void {
     const listeners = server.listeners("connection");
     const toNode = (socket: Socket): void => {
@@ -46,19 +44,19 @@ export class HttpConnections {
     this.connectionOf(request).receive(request, response);
   }
 
-  /** The exchange that the request belongs to, while it is served. */
+  /** The exchange of a request that is being served. */
   exchangeOf(request: IncomingMessage): Exchange {
     const exchange = this.connectionOf(request).current;
     if (exchange === undefined) throw new Error("the request is not being served");
     return exchange;
   }
 
-  /** Whether the request's connection may become something other than HTTP; if not, it is closed. */
+  /** Whether the request's connection may be upgraded; if not, it is closed. */
   mayUpgrade(request: IncomingMessage): boolean {
     return this.connectionOf(request).mayUpgrade();
   }
 
-  /** Closes connections that were never read. */
+  /** Destroys parked connections. */
   close(): void {
     for (const socket of [...this.parked]) socket.destroy();
   }
@@ -70,14 +68,14 @@ export class HttpConnections {
   }
 
   private accept(socket: Socket, toNode: (socket: Socket) => void): void {
-    // After a declined upgrade the same socket is handed to HTTP a second time.
+    // A declined upgrade emits the same socket a second time.
     if (this.connections.has(socket)) {
       toNode(socket);
       return;
     }
     const address = socket.remoteAddress;
     if (address === undefined) {
-      // The peer has reset it already. What it sent could be read, but nobody would get the answer.
+      // The peer has reset it; nobody would get a response.
       socket.destroy();
       return;
     }
@@ -89,14 +87,14 @@ export class HttpConnections {
     if (!isProxy && !this.count(key, socket)) return;
     const connection = new HttpConnection(socket, key, this.options);
     this.connections.set(socket, connection);
-    if (isProxy || !budgets.isOwing(key)) {
+    if (isProxy || !budgets.mustWait(key)) {
       toNode(socket);
       return;
     }
     this.park(socket, key, toNode);
   }
 
-  /** Counts the connection against its address, or closes it. */
+  /** Counts the connection, or destroys it above the bound. */
   private count(key: string, socket: Socket): boolean {
     const open = this.perAddress.get(key) ?? 0;
     if (open >= this.options.connectionsPerAddress) {
@@ -115,21 +113,21 @@ export class HttpConnections {
 
   private park(socket: Socket, key: string, toNode: (socket: Socket) => void): void {
     const ignoreReset = (): void => undefined;
-    // Raised while parked only if nothing was sent before it; HTTP, attached later, would miss it.
-    const leave = (): void => void socket.destroy();
+    // Emitted only if the peer sent nothing before it; HTTP is attached later and would miss it.
+    const destroy = (): void => void socket.destroy();
     socket.on("error", ignoreReset);
-    socket.on("end", leave);
+    socket.on("end", destroy);
     this.parked.add(socket);
-    const giveUp = this.options.budgets.whenPaid(key, () => {
+    const cancelWait = this.options.budgets.whenPaid(key, () => {
       this.parked.delete(socket);
       socket.off("error", ignoreReset);
-      socket.off("end", leave);
+      socket.off("end", destroy);
       this.options.budgets.charge(key, COST.connectionOfMany);
       if (!socket.destroyed) toNode(socket);
     });
     socket.once("close", () => {
       this.parked.delete(socket);
-      giveUp();
+      cancelWait();
     });
   }
 }

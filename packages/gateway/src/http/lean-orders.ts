@@ -1,14 +1,13 @@
 /**
- * `POST /v1/orders` without the framework.
+ * `POST /v1/orders` without Fastify, whose request, reply, hooks and logger cost as much as matching an
+ * order.
  *
- * Programs send orders by the thousand, and Fastify's request, reply, hooks and logger cost as much
- * as matching an order does. A plain order (JSON of known length, no `Origin`, no expectation) is
- * therefore served here from Node's request and response. It runs the same operation, and its
- * answers have the same headers, error shape, metrics and log line as the route's; a test compares
- * the two. Every other request, and every request while the server drains, goes to the framework.
+ * A plain order (JSON of known length, no `Origin`, no `Expect`) is served from Node's request and
+ * response. It runs the same handler, and its response has the same headers, error shape, metrics and log
+ * line as the route's; a test compares the two. All other requests, and all requests while the server
+ * drains, go to Fastify.
  *
- * The token and the declared length are checked before the body is read, so a request without a live
- * session costs no parsing.
+ * Token and declared length are checked before the body is read.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -41,7 +40,7 @@ export interface LeanOrderOptions {
 }
 
 const { path: PATH, method: METHOD, success }: Operation = placeOrder;
-/** By the schema, as the framework does it: what the schema does not name never leaves. */
+/** By the schema, like Fastify: properties that are not in the schema are not sent. */
 const stringify = fastJson(success.schema);
 const NOTHING: Readonly<Record<string, never>> = {};
 
@@ -50,7 +49,7 @@ export class LeanOrders {
 
   constructor(private readonly options: LeanOrderOptions) {}
 
-  /** From now on every request goes to the framework, which refuses it as `stopped`. */
+  /** From now on every request goes to Fastify, which refuses it with `stopped`. */
   close(): void {
     this.isOpen = false;
   }
@@ -79,7 +78,7 @@ function isPlainOrder({ method, url, headers }: IncomingMessage): boolean {
 class LeanExchange implements TimedClient {
   private readonly request: IncomingMessage;
   private readonly id: string;
-  /** Names and values in turn, as `writeHead` takes them. */
+  /** Alternating names and values, as `writeHead` takes them. */
   private readonly headers: string[];
 
   constructor(

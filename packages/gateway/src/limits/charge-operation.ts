@@ -1,30 +1,35 @@
 /**
- * What an operation costs its sender, charged before it runs: to the client address, and to the
- * account once the token has named it. An account in debt is refused, from whatever address it comes;
- * cancels and reductions are not.
+ * Charges the cost of an operation before it runs, to the client address and, with a token, to the
+ * account. An account in debt is refused on every address, except for cancels and reductions.
  */
 
+import type { ApiError } from "@perpgate/protocol";
 import type { Operation } from "@perpgate/protocol/operations";
 import type { HeaderSink } from "../request.js";
 import type { CostBudgets } from "./cost-budget.js";
-import { overBudget } from "./over-budget.js";
+import { rateLimited } from "./limits.js";
 
 type Charged = Pick<Operation, "costMicros" | "limit">;
 
-/** Whose budgets a request or a message counts against. */
+/** The budgets that a request or message is charged to. */
 export interface Payer {
-  /** Of the client address. */
+  /** The key of the client address. */
   readonly key: string;
-  /** Known once a token has named it. */
+  /** Known once the token is checked. */
   account: number | undefined;
-  /** Whose budget is used up; then only a cancel or a reduction is served at once. */
+  /** The budget that is used up; then only cancels and reductions are served immediately. */
   overBudget: OverBudget | undefined;
 }
 
 export type OverBudget = "address" | "account";
 
-/** Work of one address that may wait for its budget; more is refused. */
+/** Items of one address that may wait for its budget; more are refused. */
 export const MAX_WAITING = 64;
+
+/** The error for work that may not wait until its sender's budget allows it. */
+export function overBudget(header?: HeaderSink, retryAfterMs = 1_000): ApiError {
+  return rateLimited("cost", retryAfterMs, header);
+}
 
 export function chargeOperation(
   budgets: CostBudgets,
@@ -45,18 +50,18 @@ export function chargeOperation(
 }
 
 /**
- * Returns once an order may be served that its sender's budgets do not cover now. A reduction may at
- * once. Another order waits for the budget of its address in its turn; it is refused if that is the
- * account's, or if too much waits already.
+ * Resolves when the order may be served: immediately for a reduction or within budget, otherwise in FIFO
+ * order when the debt of the address is repaid. Throws `rate_limited` if the account is over its budget,
+ * or if too much of the address waits already.
  */
 export async function orderWithinBudget(
   budgets: CostBudgets,
-  { key, overBudget: owing }: Readonly<Payer>,
+  { key, overBudget: exceeded }: Readonly<Payer>,
   isReduction: boolean,
   header: HeaderSink,
 ): Promise<void> {
-  if (owing === undefined || isReduction) return;
-  if (owing === "account" || budgets.waitingCount(key) >= MAX_WAITING) throw overBudget(header);
+  if (exceeded === undefined || isReduction) return;
+  if (exceeded === "account" || budgets.waitingCount(key) >= MAX_WAITING) throw overBudget(header);
   await new Promise<void>((resolve) => {
     budgets.whenPaid(key, resolve);
   });

@@ -39,7 +39,7 @@ describe("an address", () => {
   test("within its burst: served at once", () => {
     const { budgets, held, charged } = newBudgets();
     budgets.charge("a", 50 * MS);
-    expect(budgets.isOwing("a")).toBe(false);
+    expect(budgets.mustWait("a")).toBe(false);
     expect([held(), charged()]).toEqual([0, 50 * MS]);
   });
 
@@ -48,7 +48,7 @@ describe("an address", () => {
     budgets.charge("a", 60 * MS);
     const ran: string[] = [];
     budgets.whenPaid("a", () => ran.push("a"));
-    expect([budgets.isOwing("a"), budgets.isOwing("b")]).toEqual([true, false]);
+    expect([budgets.mustWait("a"), budgets.mustWait("b")]).toEqual([true, false]);
     // 10 ms of processor time at 100 a second.
     vi.advanceTimersByTime(99);
     expect(ran).toEqual([]);
@@ -82,7 +82,7 @@ describe("an address", () => {
     budgets.charge("a", 60 * MS);
     const ran: string[] = [];
     budgets.whenPaid("a", () => ran.push("first"));
-    expect(budgets.isOwing("a")).toBe(true);
+    expect(budgets.mustWait("a")).toBe(true);
     budgets.whenPaid("a", () => ran.push("second"));
     vi.advanceTimersByTime(101);
     expect(ran).toEqual(["first", "second"]);
@@ -103,9 +103,9 @@ describe("an address", () => {
     const { budgets } = newBudgets();
     budgets.charge("a", 1e12);
     vi.advanceTimersByTime(1_999);
-    expect(budgets.isOwing("a")).toBe(true);
+    expect(budgets.mustWait("a")).toBe(true);
     vi.advanceTimersByTime(2);
-    expect(budgets.isOwing("a")).toBe(false);
+    expect(budgets.mustWait("a")).toBe(false);
   });
 
   test("its reserve: not used up by what is charged to the budget", () => {

@@ -1,17 +1,14 @@
 /**
- * The cost budget: how much processor time one client may use.
+ * Cost budgets: how much processor time a client may use.
  *
- * Every client address has a budget that refills with time. All work for that address is charged to
- * it, refusals included, mostly after the fact, so it may fall into debt. While an address is in debt
- * nothing of it is served: its work waits here, first come first served, and one item is let through
- * each time the debt is repaid. Nothing is refused for being over budget; it is only slower, up to a
- * bound on how much may wait.
+ * Each client address has a token bucket. All work for the address is charged to it, errors included,
+ * mostly after the work, so it may go into debt. While it is in debt, its work waits in a FIFO queue, and
+ * one item runs each time the debt is repaid. Work is refused only if too much of it waits.
  *
- * An account has a budget too, whatever addresses it comes from. And each address has a reserve that
- * only cancels and reductions of live sessions draw from, so that strangers who share an address with
- * a trader cannot keep the trader from getting out.
+ * Each account has a bucket too, for all its addresses. And each address has a reserve for cancels and
+ * reductions of live sessions, so that other clients of a shared address cannot block a trader's exit.
  *
- * The debt is bounded: an address that stops is served again after at most `MAX_DEBT_MS` of refill.
+ * The debt is bounded: an address that stops is served again after at most `MAX_DEBT_MS`.
  */
 
 import type { LimitSettings } from "./limit-settings.js";
@@ -20,7 +17,7 @@ import { TokenBuckets } from "./token-buckets.js";
 
 const MICROS_PER_MS = 1_000;
 const MS_PER_SECOND = 1_000;
-/** How long an address in the deepest debt waits. */
+/** Time to repay the largest debt. */
 const MAX_DEBT_MS = 2_000;
 
 interface Waiter {
@@ -51,7 +48,6 @@ class Budget<Key extends string | number> {
   }
 }
 
-/** What operators see of the budgets. */
 export interface CostMetrics {
   onCharged(micros: number): void;
   onHeld(): void;
@@ -83,7 +79,7 @@ export class CostBudgets {
     this.addresses.charge(address, micros);
   }
 
-  /** Notes that client bytes go to a parser, which nobody without a budget should reach. */
+  /** Counts client bytes that go to a parser, which work over budget must not reach. */
   noteParsed(bytes: number): void {
     this.metrics.onParsed(bytes);
   }
@@ -92,18 +88,18 @@ export class CostBudgets {
     this.accounts.charge(account, micros);
   }
 
-  /** Milliseconds until the account's debt is repaid; 0 where there is none. */
+  /** Milliseconds until the account's debt is repaid; 0 without debt. */
   accountDebtMs(account: number): number {
     return this.isOpen ? this.accounts.debtMs(account) : 0;
   }
 
-  /** Whether work of the address has to wait. */
-  isOwing(address: string): boolean {
+  /** Whether new work of the address must wait: it is in debt, or older work waits. */
+  mustWait(address: string): boolean {
     if (!this.isOpen) return false;
     return this.waiting.has(address) || this.addresses.debtMs(address) > 0;
   }
 
-  /** Whether the address is in debt, whatever else of it waits. */
+  /** Whether the address is in debt. */
   isInDebt(address: string): boolean {
     return this.isOpen && this.addresses.debtMs(address) > 0;
   }
@@ -115,16 +111,17 @@ export class CostBudgets {
     return true;
   }
 
-  /** How much work of the address waits. */
+  /** Items of the address that wait. */
   waitingCount(address: string): number {
     return this.waiting.get(address)?.length ?? 0;
   }
 
   /**
-   * Runs `run` in its turn once the debt of the address is repaid, never within this call: a caller
-   * that has just seen `isOwing` may find the debt repaid a moment later, and keeps what is returned
-   * as a sign that it waits. `run` must charge what it begins, so that the next item waits for it.
-   * Returns how to give up waiting.
+   * Queues `run` until the debt of the address is repaid; returns a function that cancels the wait.
+   *
+   * Never calls `run` synchronously, even if the debt has been repaid since the caller read `mustWait`:
+   * callers store the returned function first and use it as the sign that they wait. `run` must charge
+   * what it starts, so that the next item waits for it.
    */
   whenPaid(address: string, run: () => void): () => void {
     if (!this.isOpen) {
@@ -137,10 +134,10 @@ export class CostBudgets {
     if (queue === undefined) this.waiting.set(address, [waiter]);
     else queue.push(waiter);
     this.schedule(address);
-    return () => this.forget(address, waiter);
+    return () => this.cancelWait(address, waiter);
   }
 
-  /** Lets everything through from now on: the server drains, and each request gets its refusal. */
+  /** Runs everything that waits and never delays again: the server drains and refuses each request. */
   close(): void {
     this.isOpen = false;
     for (const timer of this.timers.values()) clearTimeout(timer);
@@ -150,7 +147,7 @@ export class CostBudgets {
     for (const queue of queues) for (const { run } of queue) run();
   }
 
-  private forget(address: string, waiter: Waiter): void {
+  private cancelWait(address: string, waiter: Waiter): void {
     const queue = this.waiting.get(address);
     const index = queue?.indexOf(waiter) ?? -1;
     if (queue === undefined || index === -1) return;
@@ -168,7 +165,7 @@ export class CostBudgets {
     this.timers.set(address, timer.unref());
   }
 
-  /** Each waiter has one turn: one that waits again, having charged nothing, must not loop here. */
+  /** Runs each waiter at most once: one that queues again without a charge must not loop here. */
   private release(address: string): void {
     const queue = this.waiting.get(address);
     if (queue === undefined) return;

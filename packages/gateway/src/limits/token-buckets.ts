@@ -1,41 +1,39 @@
 /**
  * Token buckets, one per key: a rate per second and a burst.
  *
- * A bucket is one number, the time at which it will be full again (the "theoretical arrival time" of
- * the generic cell rate algorithm). A bucket that is full needs no entry, so idle keys are forgotten
- * without changing any answer: sweeps look at two entries per call, and there are no timers. If live
- * keys still reach the bound, the oldest is forgotten, in its favour.
+ * A bucket is one number, the time at which it will be full (the "theoretical arrival time" of the
+ * generic cell rate algorithm). A full bucket needs no entry: sweeps remove such entries, two per call on
+ * average and without timers. At `maxKeys` the oldest entry is removed, which resets its bucket to full.
  * Times are passed in and may come from any clock that does not step back.
  */
 
 export interface BucketRule {
-  /** What a client sees in the headers; a short plain word. */
+  /** Shown to clients in headers. */
   readonly name: string;
   readonly perSecond: number;
-  /** How many at once, after a pause long enough. */
+  /** Capacity of the bucket. */
   readonly burst: number;
 }
 
 export interface BucketState {
   readonly isAllowed: boolean;
-  /** How many more pass right now. */
+  /** Tokens left. */
   readonly remaining: number;
-  /** Milliseconds until the next one passes; 0 where one passes now. */
+  /** Milliseconds until the next token; 0 if there is one. */
   readonly retryAfterMs: number;
   /** Milliseconds until the bucket is full. */
   readonly fullInMs: number;
 }
 
-/** Float noise of sums of intervals; far below what anyone could gain by it. */
+/** Tolerance for the rounding error of sums of intervals. */
 const NOISE_MS = 0.001;
 const DEFAULT_MAX_KEYS = 100_000;
-/** Calls between two sweeps, and entries that one sweep looks at: two for each call. */
 const CALLS_PER_SWEEP = 16;
 const ENTRIES_PER_SWEEP = 32;
 
 export class TokenBuckets<Key extends string | number> {
   readonly rule: BucketRule;
-  /** Key → when its bucket is full again. */
+  /** Key → time at which its bucket is full. */
   private readonly fullAt = new Map<Key, number>();
   private calls = 0;
   private sweep: Iterator<[Key, number]> | undefined;
@@ -54,43 +52,40 @@ export class TokenBuckets<Key extends string | number> {
     this.capacityMs = this.intervalMs * rule.burst;
   }
 
-  /** How many keys have an entry. */
+  /** Number of entries. */
   get size(): number {
     return this.fullAt.size;
   }
 
-  /** Takes one if there is one. */
+  /** Takes one token if there is one. */
   take(key: Key, nowMs: number): BucketState {
-    this.forgetSome(nowMs);
+    this.removeFull(nowMs);
     const fullAt = Math.max(this.fullAt.get(key) ?? nowMs, nowMs);
     const next = fullAt + this.intervalMs;
     if (next - nowMs > this.capacityMs + NOISE_MS) return this.stateAt(fullAt, nowMs, false);
-    if (!this.fullAt.has(key) && this.fullAt.size >= this.maxKeys) this.forgetOldest();
+    if (!this.fullAt.has(key) && this.fullAt.size >= this.maxKeys) this.removeOldest();
     this.fullAt.set(key, next);
     return this.stateAt(next, nowMs, true);
   }
 
-  /** What `take` would find, taking nothing. */
+  /** What `take` would return, without taking. */
   peek(key: Key, nowMs: number): BucketState {
     const fullAt = Math.max(this.fullAt.get(key) ?? nowMs, nowMs);
     const isAllowed = fullAt + this.intervalMs - nowMs <= this.capacityMs + NOISE_MS;
     return this.stateAt(fullAt, nowMs, isAllowed);
   }
 
-  /**
-   * Takes `amount` whether or not it is there. What is missing is a debt, of at most `maxDebt`: until
-   * it is repaid by time, `debtMs` is above 0.
-   */
+  /** Takes `amount` even if there are fewer tokens; the debt is at most `maxDebt` and repaid by time. */
   charge(key: Key, amount: number, maxDebt: number, nowMs: number): void {
-    this.forgetSome(nowMs);
+    this.removeFull(nowMs);
     const fullAt = this.fullAt.get(key);
-    if (fullAt === undefined && this.fullAt.size >= this.maxKeys) this.forgetOldest();
+    if (fullAt === undefined && this.fullAt.size >= this.maxKeys) this.removeOldest();
     const latest = nowMs + this.capacityMs + maxDebt * this.intervalMs;
     const next = Math.max(fullAt ?? nowMs, nowMs) + amount * this.intervalMs;
     this.fullAt.set(key, Math.min(next, latest));
   }
 
-  /** Milliseconds until the debt of `charge` is repaid; 0 where there is none. */
+  /** Milliseconds until the debt of `charge` is repaid; 0 without debt. */
   debtMs(key: Key, nowMs: number): number {
     const fullAt = this.fullAt.get(key);
     return fullAt === undefined ? 0 : Math.max(0, fullAt - nowMs - this.capacityMs);
@@ -107,7 +102,7 @@ export class TokenBuckets<Key extends string | number> {
     };
   }
 
-  private forgetSome(nowMs: number): void {
+  private removeFull(nowMs: number): void {
     this.calls = (this.calls + 1) % CALLS_PER_SWEEP;
     if (this.calls !== 0) return;
     for (let i = 0; i < ENTRIES_PER_SWEEP; i++) {
@@ -121,7 +116,7 @@ export class TokenBuckets<Key extends string | number> {
     }
   }
 
-  private forgetOldest(): void {
+  private removeOldest(): void {
     for (const key of this.fullAt.keys()) {
       this.fullAt.delete(key);
       return;

@@ -1,14 +1,14 @@
 /**
- * An order's way from its bytes to its acknowledgement, in this order:
+ * Places an order, in these steps:
  *
- *   token → rate limit → a repeated nonce → length → room → shape → funds → signature → log
+ *   token → rate limit → repeated nonce → length → admission → body → funds → signature → log
  *
- * A nonce that was used with the same body is answered before the signature, also after a restart,
- * so that a retry is always safe; with another body it is a conflict, which only the key's owner is
- * told. Once an order is in the log's hands, its answer is what became of it and nothing else.
+ * A nonce that was used with the same body returns the first acknowledgement, without a signature check
+ * and also after a restart, so that a retry is always safe. With another body it is a conflict, which is
+ * revealed only if the signature is valid. Once an order is submitted, its answer is its outcome.
  *
- * The two waits, for the signature and for the log, are callbacks into one object and one promise:
- * a promise for every step was a tenth of an order's time.
+ * The signature check and the log call back into one object with one promise: a promise per step took a
+ * tenth of an order's time.
  */
 
 import { timingSafeEqual } from "node:crypto";
@@ -19,22 +19,21 @@ import type { SessionKey } from "../auth/session-key.js";
 import type { SignatureVerifier } from "../auth/verification/signature-verifier.js";
 import type { Admission } from "../limits/admission.js";
 import type { AccountLimits } from "../limits/limits.js";
-import { refuseOverlong } from "../limits/signed-bytes.js";
 import type { Caller, Signed } from "../request.js";
 import { orderCommandOf } from "./order-command.js";
 import { about, orderRefusal } from "./order-refusals.js";
-import type { SessionDoor } from "./session-door.js";
+import type { SessionGuard } from "./session-guard.js";
 import type { LiveSession, VenueLink } from "./venue-link.js";
 
 const NO_KEY = new Uint8Array(0);
 
 export interface OrderServices {
   readonly link: VenueLink;
-  readonly door: SessionDoor;
+  readonly guard: SessionGuard;
   readonly limits: AccountLimits;
   readonly admission: Admission;
   readonly signatures: SignatureVerifier;
-  /** Bytes of an order that the log takes. */
+  /** Maximum bytes of an order. */
   readonly signedBytes: number;
 }
 
@@ -43,8 +42,8 @@ export class OrderFlow {
 
   place(caller: Caller, request: Signed<PlaceOrderBody>): Promise<Acknowledgement> {
     return new Promise((resolve, reject) => {
-      const { door, limits, link, admission, signedBytes } = this.services;
-      const session = door.enter(caller);
+      const { guard, limits, link, admission, signedBytes } = this.services;
+      const session = guard.sessionOf(caller);
       limits.orders.take(session.account, caller.header);
       const past = link.views.ackOf(session, request.body.nonce);
       if (past !== undefined && isSameBody(past, request)) {
@@ -53,13 +52,13 @@ export class OrderFlow {
       }
       refuseOverlong(request.bytes, signedBytes);
       admission.enter(caller.header);
-      new OrderUnderWay(this.services, caller, session, request, resolve, reject).begin(past);
+      new OrderInFlight(this.services, caller, session, request, resolve, reject).begin(past);
     });
   }
 }
 
-/** An order that was let in: settles its promise once, and leaves its room once. */
-class OrderUnderWay {
+/** An admitted order: settles its promise once, and calls `admission.leave` once. */
+class OrderInFlight {
   constructor(
     private readonly services: OrderServices,
     private readonly caller: Caller,
@@ -71,9 +70,9 @@ class OrderUnderWay {
 
   begin(past: PastAcknowledgement | undefined): void {
     try {
-      const { door, signatures } = this.services;
+      const { guard, signatures } = this.services;
       const { body, bytes, signature: header } = this.request;
-      const key = door.keyOf(this.session);
+      const key = guard.keyOf(this.session);
       const signature = readSignature(header, key, bytes);
       if (past === undefined) this.checkBody(key, signature);
       else this.verify(signatures, key, signature, () => this.refuse(conflict(body, past)));
@@ -82,7 +81,7 @@ class OrderUnderWay {
     }
   }
 
-  /** Everything that needs no signature first: it costs less. */
+  /** Checks what needs no signature first: it costs less. */
   private checkBody(key: SessionKey, signature: Uint8Array): void {
     const { link, signatures } = this.services;
     const { body, bytes } = this.request;
@@ -119,7 +118,7 @@ class OrderUnderWay {
     });
   }
 
-  /** Called within the venue's own order of things, where nothing may be thrown. */
+  /** Runs inside the apply callback; must not throw. `applied` is null if the venue has stopped. */
   private onApplied(applied: Applied | null, market: MarketUnits): void {
     try {
       if (applied === null) this.refuse(new ApiError("stopped", {}));
@@ -139,7 +138,7 @@ class OrderUnderWay {
         this.answer(outcome.acknowledgement);
         return;
       case "replayed":
-        this.answer(this.settleRepetition(outcome.orderId));
+        this.answer(this.settleReplay(outcome.orderId));
         return;
       case "refused":
         throw orderRefusal(outcome, { body, market, session, views });
@@ -148,8 +147,8 @@ class OrderUnderWay {
     }
   }
 
-  /** Two submissions of one nonce met in the log: the second hears of the first. */
-  private settleRepetition(orderId: number): Acknowledgement {
+  /** Two submissions of one nonce were in flight: the second gets the first's acknowledgement. */
+  private settleReplay(orderId: number): Acknowledgement {
     const past = this.services.link.views.acknowledgement(orderId);
     if (past === undefined) throw new Error(`order ${orderId} has no acknowledgement`);
     if (isSameBody(past, this.request)) return replayed(past, this.caller);
@@ -162,7 +161,7 @@ class OrderUnderWay {
     return market;
   }
 
-  /** An account without any money is refused before the log, which it could fill for nothing. */
+  /** An account without money is refused before the log, which it could fill for free. */
   private refuseWithoutFunds(): void {
     const { views } = this.services.link;
     if (views.walletMicros(this.session.account) > 0) return;
@@ -181,7 +180,14 @@ class OrderUnderWay {
   }
 }
 
-/** Hashes only where a nonce is repeated. */
+/**
+ * The log stores signed bodies completely, even if the engine refuses the command. JSON may be padded
+ * with white space up to the transport's limit, so their length is bounded before the log.
+ */
+export function refuseOverlong(bytes: Uint8Array, limitBytes: number): void {
+  if (bytes.length > limitBytes) throw new ApiError("body_too_large", { limitBytes });
+}
+
 function isSameBody(past: PastAcknowledgement, { bytes }: Signed<PlaceOrderBody>): boolean {
   return timingSafeEqual(past.digest, digestOf(bytes));
 }

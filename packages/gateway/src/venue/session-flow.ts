@@ -24,7 +24,7 @@ import {
 import type { SignatureVerifier } from "../auth/verification/signature-verifier.js";
 import type { DepositLimits } from "../limits/limits.js";
 import type { Caller, Client, SessionOptions, Signed } from "../request.js";
-import type { SessionDoor } from "./session-door.js";
+import type { SessionGuard } from "./session-guard.js";
 import {
   type LiveSession,
   type RefusedOutcome,
@@ -39,7 +39,7 @@ export class SessionFlow {
 
   constructor(
     private readonly link: VenueLink,
-    private readonly door: SessionDoor,
+    private readonly guard: SessionGuard,
     private readonly rules: SignInRules,
     private readonly services: SignInServices,
     private readonly signatures: SignatureVerifier,
@@ -91,7 +91,7 @@ export class SessionFlow {
       },
     );
     if (outcome.kind !== "refused") {
-      this.door.keep(key);
+      this.guard.cache(key);
       return;
     }
     switch (outcome.refusal) {
@@ -124,9 +124,9 @@ export class SessionFlow {
     { body, bytes, signature }: Signed<RotateBody>,
   ): Promise<RotatedSession> {
     const newBytes = readKeyBytes(body.newSessionKey, "newSessionKey");
-    const oldKey = this.door.keyOf(session);
+    const oldKey = this.guard.keyOf(session);
     const proof =
-      signature === undefined && !this.door.isKeyBound(session)
+      signature === undefined && !this.guard.isKeyBound(session)
         ? NO_SIGNATURE
         : await this.proofOf(session, bytes, signature);
     await proveKey(newBytes, "newSessionKey", this.services.proofs);
@@ -145,7 +145,7 @@ export class SessionFlow {
       if (outcome.refusal === "session_key_rotated") throw new ApiError("session_key_rotated", {});
       throw sessionRefusal("RotateSession", outcome);
     }
-    this.door.keep(newKey);
+    this.guard.cache(newKey);
     return {
       token: caller.bearerToken.text,
       expiresAt: session.expiresAtMs,
@@ -159,7 +159,7 @@ export class SessionFlow {
     bytes: Uint8Array,
     header: string | undefined,
   ): Promise<Uint8Array> {
-    const key = this.door.keyOf(session);
+    const key = this.guard.keyOf(session);
     const signature = readSignature(header, key, bytes);
     await checkSignature(this.signatures, key, bytes, signature);
     return signature;

@@ -49,14 +49,13 @@ import type { SignatureVerifier } from "../auth/verification/signature-verifier.
 import { Admission } from "../limits/admission.js";
 import type { LimitSettings } from "../limits/limit-settings.js";
 import { AccountLimits, DepositLimits } from "../limits/limits.js";
-import { refuseOverlong } from "../limits/signed-bytes.js";
 import type { Caller, Client, SessionOptions, Signed } from "../request.js";
 import type { Attestation } from "./attestation.js";
 import { CancelFlow, ownOrder } from "./cancel-flow.js";
 import { checksummed, DepositFlow } from "./deposit-flow.js";
-import { OrderFlow } from "./order-flow.js";
-import { SessionDoor } from "./session-door.js";
+import { OrderFlow, refuseOverlong } from "./order-flow.js";
 import { SessionFlow } from "./session-flow.js";
+import { SessionGuard } from "./session-guard.js";
 import { type LiveSession, VenueLink } from "./venue-link.js";
 
 export interface VenueGatewayOptions {
@@ -75,7 +74,7 @@ export type VenueApi = Pick<VenueGateway, keyof VenueGateway>;
 
 export class VenueGateway {
   private readonly link: VenueLink;
-  private readonly door: SessionDoor;
+  private readonly guard: SessionGuard;
   private readonly limits: AccountLimits;
   private readonly signedBytes: number;
   private readonly sessions: SessionFlow;
@@ -88,13 +87,13 @@ export class VenueGateway {
   constructor(options: VenueGatewayOptions) {
     const { venue, limits, signIn, services, attestation, signatures = poolVerifier } = options;
     this.link = new VenueLink(venue);
-    this.door = new SessionDoor(this.link);
+    this.guard = new SessionGuard(this.link);
     this.limits = new AccountLimits(limits);
     this.signedBytes = limits.signedBytes;
     this.depositLimits = new DepositLimits(limits);
     this.sessions = new SessionFlow(
       this.link,
-      this.door,
+      this.guard,
       signIn,
       services,
       signatures,
@@ -102,7 +101,7 @@ export class VenueGateway {
     );
     this.placing = new OrderFlow({
       link: this.link,
-      door: this.door,
+      guard: this.guard,
       limits: this.limits,
       admission: new Admission(limits.pendingOrders, () => venue.isBehind),
       signatures,
@@ -115,7 +114,7 @@ export class VenueGateway {
 
   /** The account number of a live session; throws `invalid_token`. A hash and two look-ups. */
   accountOf(caller: Caller): number {
-    return this.door.enter(caller).account;
+    return this.guard.sessionOf(caller).account;
   }
 
   signIn(client: Client, request: SignInBody): Promise<SessionToken> {
@@ -123,21 +122,21 @@ export class VenueGateway {
   }
 
   async rotateSession(caller: Caller, request: Signed<RotateBody>): Promise<RotatedSession> {
-    const session = this.enterCounted(caller);
+    const session = this.countedSession(caller);
     refuseOverlong(request.bytes, this.signedBytes);
     return this.sessions.rotate(caller, session, request);
   }
 
   async endSession(caller: Caller): Promise<EndedSession> {
-    return this.sessions.end(this.door.enter(caller));
+    return this.sessions.end(this.guard.sessionOf(caller));
   }
 
   async setSessionOptions(caller: Caller, options: SessionOptions): Promise<void> {
-    return this.sessions.setOptions(this.enterCounted(caller), options);
+    return this.sessions.setOptions(this.countedSession(caller), options);
   }
 
   async account(caller: Caller): Promise<Account> {
-    const account = this.views.account(this.enterReading(caller));
+    const account = this.views.account(this.readingSession(caller));
     return { ...account, address: checksummed(account.address) };
   }
 
@@ -146,19 +145,19 @@ export class VenueGateway {
   }
 
   async cancelOrder(caller: Caller, orderId: string): Promise<CanceledOrder> {
-    return this.canceling.cancel(this.enterCounted(caller), orderId);
+    return this.canceling.cancel(this.countedSession(caller), orderId);
   }
 
   async cancelAllOrders(caller: Caller, symbol: string | undefined): Promise<CanceledOrders> {
-    return this.canceling.cancelAll(this.enterCounted(caller), symbol);
+    return this.canceling.cancelAll(this.countedSession(caller), symbol);
   }
 
   async cancelOrdersAfter(caller: Caller, afterMs: number): Promise<CancelTimer> {
-    return this.canceling.cancelAfter(this.enterCounted(caller), afterMs);
+    return this.canceling.cancelAfter(this.countedSession(caller), afterMs);
   }
 
   async orders(caller: Caller, { status = "open", nonce }: OrdersQuery): Promise<Order[]> {
-    const { account } = this.enterReading(caller);
+    const { account } = this.readingSession(caller);
     if (nonce !== undefined) {
       const orders = this.views.ordersByNonce(account, nonce);
       return status === "all" ? orders : orders.filter(isOpen);
@@ -167,19 +166,19 @@ export class VenueGateway {
   }
 
   async order(caller: Caller, orderId: string): Promise<Order> {
-    return ownOrder(this.link, this.enterReading(caller).account, orderId);
+    return ownOrder(this.link, this.readingSession(caller).account, orderId);
   }
 
   async positions(caller: Caller): Promise<Position[]> {
-    return this.views.positions(this.enterReading(caller).account);
+    return this.views.positions(this.readingSession(caller).account);
   }
 
   async fills(caller: Caller, { limit, before }: FillsQuery): Promise<Fill[]> {
-    return this.views.fills(this.enterReading(caller).account, limit, before);
+    return this.views.fills(this.readingSession(caller).account, limit, before);
   }
 
   async preconfirm(caller: Caller, ackNonce: string): Promise<PreconfirmProof> {
-    const { account } = this.enterReading(caller);
+    const { account } = this.readingSession(caller);
     const proof = this.views.preconfirm(account, Number(ackNonce));
     if (proof === undefined) throw new ApiError("preconfirm_not_found", { ackNonce });
     if (proof === "not_sealed") throw new ApiError("not_sealed", { ackNonce });
@@ -214,18 +213,18 @@ export class VenueGateway {
   }
 
   async registerDeposit(caller: Caller, client: Client, request: DepositBody): Promise<Deposit> {
-    const session = this.door.enter(caller);
+    const session = this.guard.sessionOf(caller);
     this.limits.deposits.take(session.account, caller.header);
     this.depositLimits.takeRegistration(client.address, caller.header);
     return this.depositing.register(session, request);
   }
 
   async deposits(caller: Caller): Promise<Deposit[]> {
-    return this.depositing.list(this.enterReading(caller));
+    return this.depositing.list(this.readingSession(caller));
   }
 
   async deposit(caller: Caller, depositId: string): Promise<AttestedDeposit> {
-    return this.depositing.read(this.enterReading(caller), depositId);
+    return this.depositing.read(this.readingSession(caller), depositId);
   }
 
   async bridge(): Promise<BridgeInfo> {
@@ -250,15 +249,15 @@ export class VenueGateway {
   }
 
   /** The live session, counted against the read limit. */
-  private enterReading(caller: Caller): LiveSession {
-    const session = this.door.enter(caller);
+  private readingSession(caller: Caller): LiveSession {
+    const session = this.guard.sessionOf(caller);
     this.limits.reads.take(session.account, caller.header);
     return session;
   }
 
   /** The live session, counted against the limit of cancels and other commands that are not orders. */
-  private enterCounted(caller: Caller): LiveSession {
-    const session = this.door.enter(caller);
+  private countedSession(caller: Caller): LiveSession {
+    const session = this.guard.sessionOf(caller);
     this.limits.cancels.take(session.account, caller.header);
     return session;
   }

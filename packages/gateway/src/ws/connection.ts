@@ -103,8 +103,9 @@ export class Connection {
     return false;
   }
 
-  get isOwing(): boolean {
-    return this.budgets.isOwing(this.address);
+  /** Whether a new message must wait for the budget of the client's address. */
+  get mustWait(): boolean {
+    return this.budgets.mustWait(this.address);
   }
 
   charge(micros: number): void {

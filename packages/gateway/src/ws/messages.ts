@@ -64,12 +64,12 @@ export class Messages {
       connection.countLate();
       return;
     }
-    const isOwing = this.held.length > 0 || connection.isOwing;
+    const mustWait = this.held.length > 0 || connection.mustWait;
     connection.charge(COST.message + readCost(data.length));
     const receivedAt = performance.now();
     const call = new SocketCall(connection, connection.countMessage(), receivedAt, this.onFault);
-    if (!this.isWithinRate(receivedAt, call, isOwing)) return;
-    if (isOwing && !this.isExit(data, isBinary, call)) this.hold({ data, isBinary, call });
+    if (!this.isWithinRate(receivedAt, call, mustWait)) return;
+    if (mustWait && !this.isExit(data, isBinary, call)) this.hold({ data, isBinary, call });
     else this.run(data, isBinary, call);
   }
 
@@ -156,14 +156,14 @@ export class Messages {
   }
 
   /** Refuses without parsing, so without `id`; closes a client that continues or is over its budget. */
-  private isWithinRate(now: number, call: SocketCall, isOwing: boolean): boolean {
+  private isWithinRate(now: number, call: SocketCall, mustWait: boolean): boolean {
     const { isAllowed, retryAfterMs } = this.rate.take(MESSAGES, now);
     if (isAllowed) {
       this.refused = 0;
       return true;
     }
     this.refused++;
-    if (isOwing || this.refused > this.context.limits.messagesBurst) {
+    if (mustWait || this.refused > this.context.limits.messagesBurst) {
       this.connection.closeUnread(CLOSE.rateLimited);
       return false;
     }

@@ -19,9 +19,9 @@ import type { AllowedOrigins } from "../http/cors.js";
 import { hasTooManyHeaders, tooManyHeaders } from "../http/header-count.js";
 import { refuseUpgrade } from "../http/refuse-directly.js";
 import { SampledLog } from "../http/request-log.js";
+import { overBudget } from "../limits/charge-operation.js";
 import { clientKeyOf } from "../limits/client-key.js";
 import { COST } from "../limits/costs.js";
-import { overBudget } from "../limits/over-budget.js";
 import { CLOSE } from "./close-codes.js";
 import { Connection, type ConnectionSession } from "./connection.js";
 import { Messages } from "./messages.js";
@@ -177,7 +177,7 @@ export class StreamServer {
       budgets.charge(address, COST.upgrade);
       accept();
     };
-    if (!budgets.isOwing(address)) {
+    if (!budgets.mustWait(address)) {
       chargeAndAccept();
       return;
     }

@@ -1,0 +1,44 @@
+/** The live session of a token, and the key that its orders are signed with. */
+
+import { ApiError } from "@perpgate/protocol";
+import { LRUCache } from "lru-cache";
+import { type SessionKey, sessionKeyOfRaw } from "../auth/session-key.js";
+import { bindsKey } from "../auth/session-resource.js";
+import type { Caller } from "../request.js";
+import type { LiveSession, VenueLink } from "./venue-link.js";
+
+const MAX_CACHED_KEYS = 50_000;
+
+export class SessionGuard {
+  /** By fingerprint. Keys in the log were checked when they were added to it. */
+  private readonly keys = new LRUCache<string, SessionKey>({ max: MAX_CACHED_KEYS });
+
+  constructor(private readonly link: VenueLink) {}
+
+  /** @throws {ApiError} `invalid_token` */
+  sessionOf({ bearerToken }: Caller): LiveSession {
+    const session = this.link.views.session(bearerToken.hash);
+    if (session === undefined) throw new ApiError("invalid_token", {});
+    return session;
+  }
+
+  /** The session's current key. */
+  keyOf(session: LiveSession): SessionKey {
+    const cached = this.keys.get(session.key);
+    if (cached !== undefined) return cached;
+    const row = this.link.views.sessionKey(session.number);
+    if (row === undefined) throw new Error(`session ${session.number} has no key in the log`);
+    const key = sessionKeyOfRaw(row.publicKey);
+    this.cache(key);
+    return key;
+  }
+
+  cache(key: SessionKey): void {
+    this.keys.set(key.fingerprint, key);
+  }
+
+  /** Whether the wallet's message bound the session's first key. */
+  isKeyBound({ number }: LiveSession): boolean {
+    return bindsKey(this.link.views.sessionKey(number)?.message.toString("utf8") ?? "");
+  }
+}
