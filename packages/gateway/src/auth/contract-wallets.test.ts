@@ -178,7 +178,7 @@ describe("contract wallets on a real chain", () => {
   });
 });
 
-/** An RPC that answers its n-th request as told, and leaves it unanswered where told nothing. */
+/** An RPC that answers its n-th request with the n-th entry, and not at all if that is undefined. */
 async function fakeRpc(answer: (asked: number) => object | undefined): Promise<RpcContractWallets> {
   let asked = 0;
   const server = createServer((_request, reply) => {

@@ -116,7 +116,7 @@ describe("the reader against the grammar", () => {
         }
         if (parsed === undefined) return;
         accepted++;
-        // Refuses by itself where a single field differs.
+        // Throws if a single field differs.
         expect(parseSiweMessage(text)).toEqual(readSiweMessage(text));
       }),
       { numRuns: 1_000 },

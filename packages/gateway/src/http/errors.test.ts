@@ -121,7 +121,7 @@ describe("errors have one shape", () => {
       "malformed_request",
     ],
     [
-      "length and chunks at once",
+      "both length and chunks",
       "POST /v1/orders HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n",
       "400",
       "malformed_request",

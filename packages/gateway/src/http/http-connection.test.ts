@@ -17,7 +17,7 @@ function plainOrder(): string {
 const BOOK = rawGet("/v1/markets/BTCUSD/book");
 const WAIT = { timeout: 120_000, interval: 5 };
 
-/** A gateway whose orders are answered when told, and which says what it has been asked. */
+/** A gateway whose orders the test answers, and the calls that it has received. */
 async function runHesitant(changes: GatewayChanges = {}) {
   const { venue, calls } = sampleVenue();
   const metrics = new Registry();
@@ -258,7 +258,7 @@ describe("time-outs", () => {
 describe("drain", () => {
   const LONG_MS = 60_000;
 
-  test("idle connections, a thousand of them: closed at once", async () => {
+  test("a thousand idle connections: closed immediately", async () => {
     const { dial, gateway } = await runHesitant();
     const clients = await Promise.all(Array.from({ length: 1_000 }, () => RawClient.open(dial)));
     for (const { status } of await Promise.all(clients.map((client) => client.ask(BOOK)))) {

@@ -36,7 +36,7 @@ describe("cross-origin requests", () => {
     const good = await ask(`${url}/v1/markets`, { headers: ORIGIN });
     expect(good.headers.get("access-control-allow-origin")).toBe("https://app.example");
     expect(good.headers.get("vary")).toBe("origin");
-    // Also to whoever names no origin: a cache between may keep that answer.
+    // Also without an origin: a cache may store that response.
     const book = `${url}/v1/markets/BTCUSD/book`;
     for (const nameless of [`${url}/v1/markets`, book, `${book}?other=1`]) {
       expect((await ask(nameless)).headers.get("vary"), nameless).toBe("origin");

@@ -14,7 +14,7 @@ import { RawClient, rawGet, rawOrder } from "./testing/raw-http.js";
 
 /** Enough to sign two traders in, and then nothing. */
 const POOR = { costMsPerSecond: 0.001, costBurstMs: 6, reserveMsPerSecond: 0.001 };
-/** Costs more than is left, whatever that is. */
+/** Costs more than is left. */
 const EXPENSIVE = 400;
 const WAIT = { timeout: 60_000, interval: 5 };
 
@@ -103,7 +103,7 @@ describe("an address over its budget", () => {
     expect(await client.closed()).toBe("");
   });
 
-  test("a trader behind it: cancels and reduces at once, other orders wait", async () => {
+  test("its trader: cancels and reductions run immediately, other orders wait", async () => {
     const at = await runPoor({ limits: { costBurstMs: 12 } });
     const [trader, maker] = [await Trader.enter(at), await Trader.enter(at)];
     await maker.place(maker.limit("short", 65_000, { margin: 500, leverage: 10 }));
@@ -124,7 +124,7 @@ describe("an address over its budget", () => {
     expect(await trader.list("/v1/positions")).toEqual([]);
   });
 
-  test("a trader's socket behind it: its cancel passes, its other messages wait", async () => {
+  test("its trader's socket: a cancel passes, other messages wait", async () => {
     const at = await runPoor({ limits: { costBurstMs: 10 } });
     const trader = await Trader.enter(at);
     const resting = await trader.place(trader.limit("long", 60_000));
@@ -138,7 +138,7 @@ describe("an address over its budget", () => {
     expect(answer.t).toBe("ok");
   });
 
-  test("a socket that goes on sending: closed as rate limited", async () => {
+  test("a socket that keeps sending: closed as rate limited", async () => {
     const at = await runPoor({ sockets: { heldMessages: 3 } });
     const client = await StreamClient.connect(at.url);
     await spend(at);
@@ -171,13 +171,13 @@ test("an account over its budget: reads and orders are refused, cancels and redu
   expect(await trader.place(trader.limit("long", 60_000))).toMatchObject(limited);
   expect((await trader.cancel(resting.body.orderId)).status).toBe(200);
   const reduction = trader.order({ side: "short", reduceOnly: true });
-  // Judged by the engine: the account has no position.
+  // Refused by the engine: the account has no position.
   expect(await trader.place(reduction)).toMatchObject({
     body: { code: "reduce_only_without_position" },
   });
 });
 
-test("more connections than an address may hold: closed at once, others are served", async () => {
+test("more connections than allowed per address: closed immediately, others are served", async () => {
   const at = await runPoor({ limits: UNLIMITED, http: { connectionsPerAddress: 2 } });
   const first = await RawClient.open(() => at.dialFrom("127.0.0.3"));
   const second = await RawClient.open(() => at.dialFrom("127.0.0.3"));

@@ -33,7 +33,7 @@ describe("the page", () => {
     expect(policy).not.toMatch(/unsafe|https?:|\*/);
   });
 
-  test("a hashed file: kept for ever, compressed for whoever takes it", async () => {
+  test("a hashed file: cached forever, compressed if accepted", async () => {
     const path = `${url}/assets/index-Ab3_x9Zk.js`;
     const packed = await ask(path, { headers: { "accept-encoding": "br, gzip" } });
     expect(packed.headers.get("content-encoding")).toBe("gzip");

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { ask, runGateway } from "../testing/running-gateway.js";
 import type { TrustedProxies } from "./client-address.js";
 
-/** Connects, writes and resets; argv: port, text. The kernel completes all of it by itself. */
+/** Connects, writes and resets; argv: port, text. The kernel completes all of it without this process. */
 const CLIENT = `
   const [, port, text] = process.argv;
   const socket = require("node:net").connect(Number(port), "127.0.0.1", () => {

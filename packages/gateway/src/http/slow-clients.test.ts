@@ -70,7 +70,7 @@ test("a connection that says nothing: closed", async () => {
   await readUntilClose(await dial());
 });
 
-test("slow clients in the way: a quick one is still answered", async () => {
+test("slow clients: a quick one is still answered", async () => {
   const { dial, url } = await runGateway();
   for (let i = 0; i < 50; i++) (await dial()).write("GET / HTTP/1.1\r\nx-slow: ");
   expect((await ask(`${url}/healthz`)).status).toBe(200);
@@ -86,7 +86,7 @@ test("more connections than allowed: the newest is dropped, the others live", as
   expect(await readUntilClose(first)).toContain("200 OK");
 });
 
-/** A venue whose book is answered only when told, and which says when it has been asked. */
+/** A venue whose book the test answers, and a promise that resolves when it is read. */
 function hesitantVenue() {
   const { venue } = sampleVenue();
   let finish = () => {};
@@ -120,14 +120,14 @@ test("drain: a request in flight is answered, then the port is free", async () =
 test.each([
   ["at the socket", "GET /v1/markets/BTCUSD/book HTTP/1.1\r\nhost: x\r\n\r\n"],
   ["by Node", "GET /v1/markets HTTP/1.1\r\nhost: x\r\norigin: http://page.test\r\n\r\n"],
-])("drain: a request that has come but was not read yet is answered %s", async (_, request) => {
+])("drain: a request that has arrived unread is answered %s", async (_, request) => {
   const { gateway, dial } = await runGateway({ venue: sampleVenue().venue });
   const socket = await dial();
   let received = "";
   socket.on("data", (chunk: Buffer) => {
     received += chunk.toString();
   });
-  // The connection stands idle, and then the request is in the system's hands when the end begins.
+  // The connection is idle; the request is in the kernel's buffer when drain begins.
   socket.write(request);
   await expect.poll(() => received).toContain("HTTP/1.1 ");
   received = "";
@@ -136,7 +136,7 @@ test.each([
   await expect.poll(() => received).toMatch(/^HTTP\/1.1 (200|503)/);
 });
 
-test("drain: a request of which half has come, unread, is refused once it is whole", async () => {
+test("drain: a request that has half arrived, unread, is refused once it is complete", async () => {
   const { gateway, dial } = await runGateway({ venue: sampleVenue().venue });
   const socket = await dial();
   const request = "GET /v1/markets/BTCUSD/book HTTP/1.1\r\nhost: x\r\n\r\n";
@@ -150,7 +150,7 @@ test("drain: a request of which half has come, unread, is refused once it is who
   await drained;
 });
 
-test("drain: a request that becomes whole after the end began is refused as stopped", async () => {
+test("drain: a request that is complete after drain began is refused with stopped", async () => {
   const { venue, asked, finish } = hesitantVenue();
   const { gateway, dial, url } = await runGateway({ venue });
   const late = await dial();

@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Budgets on a clock of their own; `held` counts what had to wait. */
+/** Budgets on a fake clock; `held` counts what had to wait. */
 function newBudgets(changes: Partial<LimitSettings> = {}) {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   let held = 0;
@@ -36,7 +36,7 @@ function newBudgets(changes: Partial<LimitSettings> = {}) {
 }
 
 describe("an address", () => {
-  test("within its burst: served at once", () => {
+  test("within its burst: served immediately", () => {
     const { budgets, held, charged } = newBudgets();
     budgets.charge("a", 50 * MS);
     expect(budgets.mustWait("a")).toBe(false);
@@ -77,7 +77,7 @@ describe("an address", () => {
     expect(budgets.waitingCount("a")).toBe(0);
   });
 
-  test("a newcomer while others wait: goes behind them, although the debt is repaid", () => {
+  test("new work while older work waits: runs after it, although the debt is repaid", () => {
     const { budgets } = newBudgets();
     budgets.charge("a", 60 * MS);
     const ran: string[] = [];
@@ -88,7 +88,7 @@ describe("an address", () => {
     expect(ran).toEqual(["first", "second"]);
   });
 
-  test("one that gives up waiting: never runs, and holds up nobody", () => {
+  test("a canceled wait: never runs, and delays nothing", () => {
     const { budgets } = newBudgets();
     budgets.charge("a", 60 * MS);
     const ran: string[] = [];
@@ -134,7 +134,7 @@ test("whenPaid, the debt repaid in the same moment: runs later, never within the
   expect(ran).toEqual(["later"]);
 });
 
-test("a waiter that waits again without a charge: has one turn at a time", () => {
+test("a waiter that queues again without a charge: runs once per release", () => {
   const { budgets } = newBudgets();
   let turns = 0;
   const wait = (): void => {
@@ -147,7 +147,7 @@ test("a waiter that waits again without a charge: has one turn at a time", () =>
   expect(turns).toBeLessThanOrEqual(10);
 });
 
-test("close: what waits runs at once, and nothing waits any more", async () => {
+test("close: what waits runs immediately, and nothing waits afterwards", async () => {
   const { budgets } = newBudgets();
   budgets.charge("a", 1e12);
   const ran: string[] = [];

@@ -1,4 +1,4 @@
-/** A real venue behind a real gateway on a free port, for the tests of whoever talks to one. */
+/** A real venue with a real gateway on a free port, for tests of clients. */
 
 export { newFolder, PRICES, type RunningVenue, runVenue } from "../venue/testing/running-venue.js";
 export { Trader } from "../venue/testing/trader.js";

@@ -32,7 +32,7 @@ test("docs/api.md: names every operation of the interface", () => {
   expect(missing).toEqual([]);
 });
 
-test("docs/api.md: the leaf's fields stand in their order, its words beside their numbers", () => {
+test("docs/api.md: the leaf's fields are in order, with the numbers of their values", () => {
   const page = readFileSync(PAGE, "utf8");
   const [, table = ""] = page.split("| fields of the leaf | on the wire |");
   const rows = (table.split("\n\n")[0] ?? "").split("\n").slice(2);

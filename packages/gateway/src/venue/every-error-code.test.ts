@@ -37,7 +37,7 @@ const ELSEWHERE: Partial<Record<ErrorCode, string>> = {
 
 type Producer = () => Promise<Pick<Answer, "status" | "body">>;
 
-/** What most tests ask, each as a trader of its own; whoever changes more runs a venue for it. */
+/** Shared by most tests, each with its own trader; a test that changes more runs its own venue. */
 const shared = await runVenue({}, afterAll);
 const bare = await runGateway({}, afterAll);
 

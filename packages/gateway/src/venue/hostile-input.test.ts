@@ -7,7 +7,7 @@ import { runVenue } from "./testing/running-venue.js";
 import { Trader } from "./testing/trader.js";
 
 const BODIES_PER_ENDPOINT = 1_000;
-const AT_ONCE = 20;
+const CONCURRENT = 20;
 
 /** Values that are almost right, mixed with anything JSON can say. */
 const odd = fc.oneof(
@@ -37,8 +37,8 @@ async function askAll(
   seed: number,
 ): Promise<Answer[]> {
   const answers: Answer[] = [];
-  for (let from = 0; from < bodies.length; from += AT_ONCE) {
-    const batch = bodies.slice(from, from + AT_ONCE).map(async (body) => {
+  for (let from = 0; from < bodies.length; from += CONCURRENT) {
+    const batch = bodies.slice(from, from + CONCURRENT).map(async (body) => {
       const answer = await send(body);
       expect(answer.status, `seed ${seed}, body ${body}: ${answer.text}`).toBeLessThan(500);
       if (answer.status >= 400) {
@@ -89,7 +89,7 @@ test.each<[string, Readonly<Record<string, unknown>>]>([
   120_000,
 );
 
-/** Values that reach the rules about prices, money and positions, and those just beside them. */
+/** Values at and around the bounds of the rules about prices, money and positions. */
 const nearlyOrder = fc.record(
   {
     symbol: mostly(fc.constant("BTCUSD"), fc.constantFrom("ETHUSD", "DOGEUSD")),
@@ -118,8 +118,8 @@ function mostly<T, U>(usual: fc.Arbitrary<T>, other: fc.Arbitrary<U>): fc.Arbitr
 }
 
 const ORDER_RULES = new Set<string>(placeOrder.errors);
-/** What a body is refused for before anything knows of prices, money or positions. */
-const OF_THE_DOOR: ReadonlySet<unknown> = new Set(
+/** Codes of bodies that are refused before the engine sees them. */
+const BEFORE_THE_ENGINE: ReadonlySet<unknown> = new Set(
   ERROR_CODES.filter((code) => !ORDER_RULES.has(code)).concat([
     "signature_required",
     "invalid_signature",
@@ -154,7 +154,7 @@ test("/v1/orders: a thousand signed bodies reach the engine, give no 5xx, do wha
       codes.set(body.code, (codes.get(body.code) ?? 0) + 1);
     }
   }
-  const deep = [...codes].filter(([code]) => !OF_THE_DOOR.has(code));
+  const deep = [...codes].filter(([code]) => !BEFORE_THE_ENGINE.has(code));
   expect(deep.length, `seed ${seed}: ${[...codes]}`).toBeGreaterThanOrEqual(5);
   const refusedDeep = deep.reduce((sum, [, count]) => sum + count, 0);
   expect(refusedDeep, `seed ${seed}: ${[...codes]}`).toBeGreaterThanOrEqual(100);
@@ -164,7 +164,7 @@ test("/v1/orders: a thousand signed bodies reach the engine, give no 5xx, do wha
   expect(codes.get("invalid_signature")).toBeUndefined();
   expect(acknowledged.size, `seed ${seed}`).toBeGreaterThanOrEqual(10);
 
-  // One account alone trades with nobody: what it has is what it was told, and no dollar moved.
+  // A single account trades with nobody: its orders are those acknowledged, and no money has moved.
   const listed = await trader.list("/v1/orders?status=all");
   const told = listed.map(({ orderId }) => orderId).sort();
   expect(told, `seed ${seed}`).toEqual([...acknowledged.keys()].sort());

@@ -39,7 +39,7 @@ describe("repeating an order", () => {
     expect((await trader.placeText(` ${JSON.stringify(body)}`)).body.code).toBe("nonce_conflict");
   });
 
-  test("twenty at once: one order, one acknowledgement", async () => {
+  test("twenty concurrently: one order, one acknowledgement", async () => {
     const trader = await Trader.enter(await runVenue());
     const text = JSON.stringify(trader.limit("long", 60_000));
     const answers = await Promise.all(Array.from({ length: 20 }, () => trader.placeText(text)));
@@ -68,7 +68,7 @@ describe("repeating an order", () => {
   });
 });
 
-describe("whose order it is", () => {
+describe("authorisation", () => {
   test("another's order: 404 to read and to cancel, and it stays", async () => {
     const at = await runVenue();
     const [owner, thief] = [await Trader.enter(at), await Trader.enter(at)];
@@ -166,7 +166,7 @@ describe("sessions", () => {
     expect(new Set(codes)).toEqual(new Set(["siwe_nonce_used"]));
   });
 
-  test("a failed attempt burns no nonce, and another address may use the same one", async () => {
+  test("a failed attempt does not use its nonce, and another address may use the same one", async () => {
     const at = await runVenue();
     const trader = new Trader(at);
     const message = trader.message({ nonce: "sharednonce1" });
@@ -245,7 +245,7 @@ describe("sessions", () => {
     expect(open).toHaveLength(answers.filter(({ status }) => status === 200).length);
   });
 
-  test("any domain is for this machine alone: forwarded sign-ins are refused", async () => {
+  test("domains any: for local use only: forwarded sign-ins are refused", async () => {
     const at = await runVenue();
     const trader = new Trader(at);
     const message = trader.message();

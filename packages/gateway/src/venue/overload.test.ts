@@ -1,4 +1,4 @@
-/** More orders than the venue keeps up with: some are shed at the door, and nobody else notices. */
+/** More orders than the venue keeps up with: some are refused, and no other request is affected. */
 
 import { expect, test, vi } from "vitest";
 import { StreamClient } from "../ws/testing/stream-client.js";
@@ -9,7 +9,7 @@ import { Trader } from "./testing/trader.js";
 const PENDING = 8;
 const WAIT = { timeout: 120_000, interval: 5 };
 
-test("as many orders as fit under way: the next are shed, cancels pass, those let in are executed", async () => {
+test("the maximum of orders in flight: further ones are refused, cancels pass, admitted ones are executed", async () => {
   const signatures = new HeldSignatures();
   const at = await runVenue({ signatures, limits: { pendingOrders: PENDING } });
   const [trader, other] = [await Trader.enter(at), await Trader.enter(at)];
@@ -35,7 +35,7 @@ test("as many orders as fit under way: the next are shed, cancels pass, those le
   expect(shed.d).toMatchObject({ code: "overloaded" });
   expect(at.venue.seq).toBe(before);
 
-  // Getting out does not wait for those who want in, and neither does looking.
+  // Cancels and reads do not wait.
   expect((await trader.cancel(resting[0]!.body.orderId)).status).toBe(200);
   const canceled = await socket.ask({ op: "cancel", orderId: resting[1]!.body.orderId });
   expect(canceled.t).toBe("ok");
@@ -48,7 +48,7 @@ test("as many orders as fit under way: the next are shed, cancels pass, those le
   expect(open.map(({ orderId }) => orderId).sort()).toEqual(
     answers.map(({ body }) => String(body.orderId)).sort(),
   );
-  // What was shed left nothing behind: the same bytes, sent again, are the order.
+  // A refused order left no trace: the same bytes, sent again, place it.
   const retried = await other.placeText(shedBody);
   expect(retried).toMatchObject({ status: 200, body: { status: "resting" } });
   expect(retried.headers.get("idempotent-replay")).toBeNull();

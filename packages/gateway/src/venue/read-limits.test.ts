@@ -8,7 +8,7 @@ import { type Answer, ask, runGateway } from "../testing/running-gateway.js";
 import { runVenue } from "./testing/running-venue.js";
 import { Trader } from "./testing/trader.js";
 
-/** Ids that are not there cost a look, and count as well. */
+/** Unknown ids count too. */
 const NOT_THERE: Readonly<Record<string, string>> = { "{id}": "999", "{ackNonce}": "999" };
 const BEARER_READS = OPERATIONS.filter(
   ({ method, access }) => method === "GET" && access !== "public",
@@ -37,7 +37,7 @@ test("every read with a token: counted by account, whatever the session", async 
   for (const path of BEARER_READS) {
     expectLimited(await trader.get(path), "account-reads", path);
   }
-  // Others read on, and whoever may not read may trade and get out.
+  // Other accounts may read, and this one may still trade and cancel.
   const other = await Trader.enter(at);
   expect((await other.get("/v1/account")).status).toBe(200);
   const { status, body } = await trader.place(trader.limit("long", 60_000));

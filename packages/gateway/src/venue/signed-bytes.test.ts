@@ -48,7 +48,7 @@ function answered({ status, body }: { status: number; body: string }): Answered 
   return { status, body: JSON.parse(body) };
 }
 
-/** The same value in so many bytes. */
+/** The same value, padded to a length in bytes. */
 function padded(value: object, bytes: number): string {
   const text = JSON.stringify(value);
   return `${text.slice(0, -1)}${" ".repeat(bytes - text.length)}}`;

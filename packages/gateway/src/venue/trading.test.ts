@@ -173,7 +173,7 @@ describe("a trading day over real sockets", () => {
     );
   });
 
-  test("cancel-all beside cancels of its orders: each canceled order is reported once", async () => {
+  test("cancel-all with concurrent cancels: each canceled order is reported once", async () => {
     const at = await runVenue();
     const trader = await Trader.enter(at);
     const reported: unknown[] = [];
@@ -182,7 +182,7 @@ describe("a trading day over real sockets", () => {
       const bids = Array.from({ length: 6 }, () => trader.limit("long", 60_000, { margin: 1 }));
       const early = await Promise.all(bids.slice(0, 4).map((bid) => trader.place(bid)));
       const ids = early.map(({ body }) => body.orderId);
-      // All at once, within one millisecond of the venue's time.
+      // Concurrently, within one millisecond of the venue's time.
       const [canceled, all, ...late] = await Promise.all([
         Promise.all(ids.slice(0, 3).map((id) => trader.cancel(id))),
         trader.send("/v1/orders/cancel-all"),
@@ -198,7 +198,7 @@ describe("a trading day over real sockets", () => {
     expect([...reported, ...open].sort()).toEqual([...placed].sort());
   });
 
-  test("a deposit: queued at once, the same one when registered again, credited after a moment", async () => {
+  test("a deposit: queued, the same one when registered again, credited later", async () => {
     const at = await runVenue();
     const trader = await Trader.enter(at);
     const hash = "AB".repeat(32);

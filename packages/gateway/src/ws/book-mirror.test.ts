@@ -1,5 +1,5 @@
 /**
- * Mirrors over real sockets beside the engine's own book, through 100,000 random commands with
+ * Mirrors over real sockets compared with the engine's book, through 100,000 random commands with
  * disconnects and new subscriptions. After every frame the mirror must equal, level by level, the
  * book as the engine had it at that position.
  */

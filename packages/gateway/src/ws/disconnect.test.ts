@@ -56,7 +56,7 @@ async function begin(at = shared) {
 }
 
 /** Two sockets of one session, the first with an order whose signature is still being checked. */
-async function beginWithOrderUnderWay() {
+async function beginWithOrderInFlight() {
   const signatures = new HeldSignatures();
   const { at, trader, client } = await begin(await runVenue({ signatures }));
   const second = await StreamClient.connect(at.url, trader.token);
@@ -186,7 +186,7 @@ describe("the last socket goes", () => {
 });
 
 describe("what races with the loss", () => {
-  test("back at once: what the new socket places stays, what was there before is gone", async () => {
+  test("reconnected immediately: orders of the new socket stay, earlier ones are canceled", async () => {
     const { at, trader, client } = await begin();
     client.socket.terminate();
     await until(() => at.streams.size === 0);
@@ -226,7 +226,7 @@ describe("what races with the loss", () => {
   });
 
   test("orders that one of two lost sockets sent last: none outlives the session's sockets", async () => {
-    const { at, trader, client, second, signatures } = await beginWithOrderUnderWay();
+    const { at, trader, client, second, signatures } = await beginWithOrderInFlight();
     // The socket that waits for an answer goes first, while the other still speaks for the session.
     client.socket.terminate();
     await until(() => at.streams.size === 1);
@@ -240,7 +240,7 @@ describe("what races with the loss", () => {
   });
 
   test("orders that a lost socket sent last: they stay while another speaks for the session", async () => {
-    const { at, trader, client, second, signatures } = await beginWithOrderUnderWay();
+    const { at, trader, client, second, signatures } = await beginWithOrderInFlight();
     client.socket.terminate();
     await until(() => at.streams.size === 1);
     const before = at.venue.seq;
@@ -291,7 +291,7 @@ describe("what races with the loss", () => {
     const { at, trader, client } = await begin();
     const other = await Trader.enter(at);
     const before = at.venue.seq;
-    // Far more at once than any slow machine could make room for meanwhile.
+    // Far more than the bucket refills meanwhile, even on a slow machine.
     for (let i = 0; i < 2_000; i++) {
       client.send({ op: "auth", token: other.token });
       client.send({ op: "auth", token: trader.token });

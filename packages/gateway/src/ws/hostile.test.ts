@@ -236,7 +236,7 @@ describe("hostile bytes", () => {
 
   test("a crowd that has read every stream and goes in every way: no feed holds any of it", async () => {
     const CROWD = 12;
-    // As many as the address may hold: whoever is not let go of keeps the next crowd out.
+    // As many as allowed per address: a socket that is not released blocks the next round.
     const at = await runVenue({ sockets: { socketsPerAddress: CROWD } });
     const trader = await Trader.enter(at);
     const open = ["book.BTCUSD", "trades.BTCUSD", "ticker.BTCUSD", "candles.BTCUSD.1m", "blocks"];

@@ -144,7 +144,7 @@ describe("operations of a socket", () => {
     expect(at.streamFaults).toEqual([]);
   });
 
-  test("order: many under way on one socket are each answered once, with their own id", async () => {
+  test("order: many in flight on one socket are each answered once, with their own id", async () => {
     const at = await runVenue();
     const trader = await Trader.enter(at);
     const client = await StreamClient.connect(at.url, trader.token);
@@ -241,7 +241,7 @@ describe("operations of a socket", () => {
     expect((await ask(`${at.url}/ws/v1`)).status).toBe(404);
   });
 
-  test("drain: sockets are told that the gateway stops", async () => {
+  test("drain: sockets are closed with 1001", async () => {
     const at = await runVenue();
     const client = await StreamClient.connect(at.url);
     await client.settled();

@@ -22,7 +22,7 @@ function updatesOf(client: StreamClient): Frame[] {
 }
 
 /**
- * Waits for so many updates: a backfill comes in pages and makes room for other answers in between.
+ * Waits for a number of updates: a backfill comes in pages, with other answers in between.
  * Then for two round trips more, within which any that is one too many would come.
  */
 async function received(client: StreamClient, atLeast = 0): Promise<Frame[]> {
@@ -32,7 +32,7 @@ async function received(client: StreamClient, atLeast = 0): Promise<Frame[]> {
   return updatesOf(client);
 }
 
-/** What a maker is told of one `trade`. */
+/** What a maker receives for one `trade`. */
 const FRAMES_PER_TRADE = 5;
 
 /** A resting order, one that takes half of it, a cancel, a deposit with its credit. */
@@ -95,7 +95,7 @@ describe("private streams", () => {
     expect(at.streamFaults).toEqual([]);
   });
 
-  test("positions: one that is closed is told with size 0", async () => {
+  test("positions: a closed one is sent with size 0", async () => {
     const at = await runVenue();
     const maker = await Trader.enter(at);
     const taker = await Trader.enter(at);
@@ -207,7 +207,7 @@ describe("private streams", () => {
     });
   });
 
-  test("accounts: nobody is told of another's orders", async () => {
+  test("accounts: nobody receives another's orders", async () => {
     const at = await runVenue();
     const trader = await Trader.enter(at);
     const nosy = await Trader.enter(at);

@@ -17,7 +17,7 @@ async function rest(url: string): Promise<unknown> {
 }
 
 describe("public streams", () => {
-  test("many streams on one socket: Node has no leak of listeners to warn of", async () => {
+  test("many streams on one socket: no warning of a listener leak", async () => {
     const warnings: string[] = [];
     // The process is shared with other tests: whatever else Node may warn of is not about this.
     const note = ({ name, message }: Error) => {
@@ -45,7 +45,7 @@ describe("public streams", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("trades: each once, as the tape shows it, only to who asked for that market", async () => {
+  test("trades: each once, as REST lists them, only to subscribers of the market", async () => {
     const at = await runVenue();
     const [maker, taker] = [await Trader.enter(at), await Trader.enter(at)];
     const client = await StreamClient.connect(at.url);
@@ -60,7 +60,7 @@ describe("public streams", () => {
     expect(other.frames).toEqual([]);
   });
 
-  test("ticker: at once, then when something has changed, equal to REST", async () => {
+  test("ticker: on subscribe, then on each change, equal to REST", async () => {
     const at = await runVenue();
     const client = await StreamClient.connect(at.url);
     await client.ask({ op: "subscribe", streams: ["ticker.BTCUSD"] });
@@ -72,7 +72,7 @@ describe("public streams", () => {
     expect(second.d.index).toBe(65_100);
   });
 
-  test("candles: the candle under way and the one before it", async () => {
+  test("candles: the open candle and the one before it", async () => {
     const at = await runVenue();
     const [maker, taker] = [await Trader.enter(at), await Trader.enter(at)];
     const client = await StreamClient.connect(at.url);
@@ -136,7 +136,7 @@ describe("public streams", () => {
     expect(delta.d.bids).toEqual([[63_000, 0.00793]]);
   });
 
-  test("unsubscribe: no frame comes any more, and the feed rests", async () => {
+  test("unsubscribe: no further frame, and the feed has no readers", async () => {
     const at = await runVenue();
     const trader = await Trader.enter(at);
     const client = await StreamClient.connect(at.url);

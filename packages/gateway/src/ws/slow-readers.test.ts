@@ -1,5 +1,5 @@
 /**
- * Readers that stop reading. What waits for one is bounded, whoever reads well notices nothing, and a
+ * Readers that stop reading. What waits for one is bounded, other readers are not affected, and a
  * reader that comes back has the right book again.
  */
 
@@ -18,7 +18,7 @@ const LIMITS = {
   roomBytes: 32_768,
   maxBufferedBytes: 8_388_608,
   closeTimeoutMs: 200,
-  // Whoever does not read does not answer pings either: on a busy machine it would be cut for that.
+  // A client that does not read does not answer pings either, and must not be closed for that here.
   pingIntervalMs: 3_600_000,
   messagesPerSecond: 1e6,
   messagesBurst: 1e6,
@@ -46,7 +46,7 @@ async function deafSocket(at: RunningVenue, message: object): Promise<Socket> {
   return socket;
 }
 
-/** So many pings at once, each with as much as one may hold. */
+/** Pings in one buffer, each of the maximum length. */
 function pingFrames(count: number): Buffer {
   const ping = Buffer.alloc(6 + 125, "p");
   ping.set([0x89, 0x80 | 125, 0, 0, 0, 0]);
@@ -124,7 +124,7 @@ describe("a reader that stops reading", () => {
       const position = await flow.run(100);
       // By now everything that was asked for has been answered.
       if (i === 10) filled = at.streams.bufferedBytes;
-      // Nobody waits for the deaf: the round after the commands reaches the reader.
+      // Slow readers delay nobody: the round after the commands reaches the fast reader.
       if (i % 10 === 9) while (reader.mirror.seq < position - 100) await turn();
     }
     expect(at.venue.seq).toBe(start + 5_000);
@@ -210,8 +210,8 @@ describe("a reader that stops reading", () => {
     await until(() => at.streams.size === 0);
   });
 
-  test("liveness: one that answers no ping is cut", async () => {
-    // Long enough for a living one to be heard on a machine that is busy with something else.
+  test("heartbeat: a socket that answers no ping is destroyed", async () => {
+    // Long enough for a live client to answer on a busy machine.
     const at = await runVenue({ sockets: { pingIntervalMs: 3_000 } });
     await deafSocket(at, { op: "ping" });
     const alive = await StreamClient.connect(at.url);

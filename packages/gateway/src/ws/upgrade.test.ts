@@ -75,7 +75,7 @@ describe("a refused upgrade", () => {
     const trader = await Trader.enter(at);
     const client = await StreamClient.connect(at.url, trader.token);
     await client.ask({ op: "session", cancelOnDisconnect: true });
-    // Far more at once than any slow machine could make room for meanwhile.
+    // Far more than the bucket refills meanwhile, even on a slow machine.
     const answers = await Promise.all(
       Array.from({ length: 400 }, () => upgrade(at, trader.bearer())),
     );
@@ -132,7 +132,7 @@ describe("the page that a socket comes from", () => {
     expect((await upgrade(at, { origin: "https://anyone.example" })).status).toBe(101);
   });
 
-  test("with a list: those pages, the gateway's own, and whoever is no page", async () => {
+  test("with a list: those pages, the gateway's own, and clients without Origin", async () => {
     const at = await runVenue({ server: { origins: ["https://app.example"] } });
     const allowed = ["https://app.example", "http://venue.example:8080"];
     for (const origin of allowed) expect((await upgrade(at, { origin })).status, origin).toBe(101);

@@ -1,8 +1,6 @@
 /**
- * Signatures checked by libuv's thread pool: no thread of our own, and one job a signature.
- *
- * Ed25519 signatures may cover the digest or the body; the digest comes first, being what the
- * documentation tells clients to sign, and the body costs a second check.
+ * Verifies signatures in libuv's thread pool, one job per signature. An Ed25519 signature may cover the
+ * digest, as documented, or the body; the digest is checked first.
  */
 
 import { hash, verify } from "node:crypto";

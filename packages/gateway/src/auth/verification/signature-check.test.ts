@@ -8,7 +8,7 @@ const SECRET = new Uint8Array(32).fill(3);
 const KEY = ed25519.getPublicKey(SECRET);
 const ORDER = ed25519.Point.Fn.ORDER;
 
-/** Points of small order in canonical spelling: multiplied by eight, all of them are nothing. */
+/** Points of small order in canonical encoding: eight times each is the neutral element. */
 const SMALL_ORDER = [
   "0100000000000000000000000000000000000000000000000000000000000000",
   "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
@@ -44,7 +44,7 @@ describe("libsodium and OpenSSL", () => {
     );
   });
 
-  test("another spelling of S, beyond the order of the group: refused by both", () => {
+  test("another encoding of S, above the order of the group: refused by both", () => {
     const signature = ed25519.sign(Uint8Array.of(1), SECRET);
     let s = 0n;
     for (let i = 63; i >= 32; i--) s = (s << 8n) | BigInt(signature[i] ?? 0);
@@ -91,7 +91,7 @@ test("SignatureCheck: a signature over the digest or over the body, and a forger
   expect(check.isValid(KEY, Buffer.from("[]"), ed25519.sign(body, SECRET))).toBe(false);
 });
 
-/** What the owner of the key can make for a chosen R: S = h·a. */
+/** A signature that the owner of the key can make for a chosen R: S = h·a. */
 function signatureWithR(r: Uint8Array, message: Uint8Array): Uint8Array {
   const digest = createHash("sha512").update(r).update(KEY).update(message).digest();
   const { scalar } = ed25519.utils.getExtendedPublicKey(SECRET);

@@ -56,7 +56,7 @@ export class SignatureCheck {
 
   isValid(rawKey: Uint8Array, body: Uint8Array, signature: Uint8Array): boolean {
     if (rawKey.length !== ED25519_KEY_BYTES) {
-      // OpenSSL hashes the body itself; high and low S are the same signature to it.
+      // OpenSSL hashes the body and accepts high and low S.
       const key = this.keys.of(rawKey);
       return verify("sha256", body, { key, dsaEncoding: "ieee-p1363" }, signature);
     }
@@ -67,7 +67,7 @@ export class SignatureCheck {
   }
 }
 
-/** OpenSSL's key objects by the raw bytes of the key. */
+/** OpenSSL's key objects, cached by the raw bytes of the key. */
 export class KeyObjects {
   private readonly kept = new LRUCache<string, KeyObject>({ max: KEPT_KEYS });
 
@@ -98,7 +98,7 @@ export function sodiumCheck(): Ed25519Check | undefined {
   return (signature, message, rawKey) => {
     const verdict = check(signature, message, rawKey);
     // The binding returns undefined for memory that it cannot read.
-    if (typeof verdict !== "boolean") throw new Error("libsodium did not judge a signature");
+    if (typeof verdict !== "boolean") throw new Error("libsodium returned no verdict");
     return verdict;
   };
 }
@@ -110,7 +110,7 @@ export function hasSmallOrderR(signature: Uint8Array): boolean {
   return SMALL_ORDER_Y.has(y.toString("hex"));
 }
 
-/** Timed in turns, so that a slow moment of the machine slows both. */
+/** Timed alternately, so that a slow moment of the machine affects both. */
 function fasterOf(one: Ed25519Check, other: Ed25519Check): Ed25519Check {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
   const rawKey = publicKey.export({ format: "der", type: "spki" }).subarray(-ED25519_KEY_BYTES);

@@ -1,13 +1,11 @@
 /**
- * Who checks signatures: the one thing on an order's way that is worth a core of its own.
- *
- * In: a session key, the exact bytes that were signed, a signature of 64 bytes. Out: whether it
- * holds, told later and never by the thread that answers clients.
+ * Verifies signatures of 64 bytes over exact bytes, asynchronously and outside the event loop's thread: it
+ * is the most expensive step of an order.
  */
 
 import type { SessionKey } from "../session-key.js";
 
-/** Told once. An error is a fault of this process, never of the signature. */
+/** Called once. An error is a fault of this process, never of the signature. */
 export type SignatureVerdict = (error: Error | null, isValid: boolean) => void;
 
 export interface SignatureVerifier {

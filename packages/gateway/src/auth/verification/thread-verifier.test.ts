@@ -20,7 +20,7 @@ function newSigner() {
 }
 
 test.each([1, 3])(
-  "%d threads: each of thousands of jobs hears its own verdict, large bodies too",
+  "%d threads: each of thousands of jobs gets its own verdict, large bodies too",
   async (threads) => {
     const verifier = await startVerifier(threads);
     const signers = Array.from({ length: 5 }, newSigner);
@@ -42,7 +42,7 @@ test.each([1, 3])(
   },
 );
 
-test("a thread that ends by itself: told, since what waits on it would wait for ever", async () => {
+test("a thread that ends before close: failed resolves, since its jobs would wait forever", async () => {
   const verifier = await startVerifier(1);
   const { key } = newSigner();
   // No key has five bytes: the thread cannot make one of them, and stops.
@@ -51,7 +51,7 @@ test("a thread that ends by itself: told, since what waits on it would wait for 
     new Uint8Array(10),
     new Uint8Array(64),
     () => {
-      throw new Error("a verdict on a job that nobody could judge");
+      throw new Error("a verdict on a job with an invalid key");
     },
   );
   expect(await verifier.failed).toBeInstanceOf(Error);

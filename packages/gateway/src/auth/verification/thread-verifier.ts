@@ -1,9 +1,9 @@
 /**
- * Signatures checked by threads of our own. Beside the pool, a job costs the answering thread a copy
- * of some 300 bytes instead of an object, a lock and a system call, and verdicts that are there
- * together are told together, so that their orders share a batch of the log.
+ * Verifies signatures in dedicated threads. Compared with libuv's pool, a job costs the event loop a copy
+ * of about 300 bytes instead of an object, a lock and a system call, and verdicts that are ready at the
+ * same time are delivered in one turn, so that their orders share a batch of the log.
  *
- * What does not fit the ring (a body beyond a kilobyte, a thousand jobs waiting) goes to the pool.
+ * A job that does not fit the ring (a body above a kilobyte, a thousand jobs waiting) goes to the pool.
  */
 
 import { Worker } from "node:worker_threads";
@@ -13,7 +13,7 @@ import type { SignatureVerdict, SignatureVerifier } from "./signature-verifier.j
 import { newVerifyMemory, VerifyRing } from "./verify-ring.js";
 
 export class ThreadVerifier implements SignatureVerifier {
-  /** Resolves, with the reason, if a thread ends by itself: what waits on it would wait for ever. */
+  /** Resolves with the reason if a thread ends before `close`: its jobs would wait forever. */
   readonly failed: Promise<Error>;
   private next = 0;
 
@@ -77,7 +77,7 @@ class VerifyThread {
     return true;
   }
 
-  /** Once for all requests that this turn of the event loop reads: waking costs a system call. */
+  /** Once for all jobs of this turn of the event loop: waking costs a system call. */
   private wakeSoon(): void {
     if (this.isWakeDue) return;
     this.isWakeDue = true;
@@ -95,23 +95,23 @@ class VerifyThread {
 
   private async watch(): Promise<void> {
     while (!this.isOver) {
-      this.tell();
-      await this.ring.verdictThere();
+      this.deliver();
+      await this.ring.verdictReady();
     }
   }
 
-  private tell(): void {
-    let told = 0;
+  private deliver(): void {
+    let delivered = 0;
     for (let isValid = this.ring.nextVerdict(); isValid !== undefined; ) {
-      tellSafely(this.waiting[told++]!, isValid);
+      callSafely(this.waiting[delivered++]!, isValid);
       isValid = this.ring.nextVerdict();
     }
-    this.waiting.splice(0, told);
+    this.waiting.splice(0, delivered);
   }
 }
 
-/** Whoever throws on hearing a verdict must not keep the others from hearing theirs. */
-function tellSafely(verdict: SignatureVerdict, isValid: boolean): void {
+/** A callback that throws must not keep the others from their verdicts. */
+function callSafely(verdict: SignatureVerdict, isValid: boolean): void {
   try {
     verdict(null, isValid);
   } catch (error) {

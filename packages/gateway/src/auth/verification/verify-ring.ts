@@ -1,17 +1,21 @@
 /**
- * The ring between the thread that answers clients and one that checks signatures, in memory that
- * both share: jobs go in at the head in order, verdicts come out in the same order.
+ * A ring in shared memory between the event loop (the sender) and one thread that checks signatures (the
+ * checker): jobs go in, and verdicts come out in the same order.
  *
- * A job is copied into a slot of fixed size (key, signature, body), and its verdict takes one byte
- * of it. Head and done are running counts modulo 2^32, each with one writer. Neither side is woken
- * while it is awake: a wake-up costs a system call, and under load there is always more to do.
+ * A job is copied into a slot of fixed size (key, signature, body); its verdict is one byte of the slot.
+ * HEAD and DONE are running counts modulo 2^32 with one writer each:
+ *
+ *   sender   writes the slot, then stores HEAD; `wake` then loads ASLEEP and notifies HEAD if it is 1
+ *   checker  loads HEAD, reads the slot, writes the verdict, stores DONE, notifies DONE
+ *
+ * Neither side is notified while it is awake: a notification costs a system call.
  */
 
-/** Jobs taken in so far. */
+/** Jobs offered so far; written by the sender. */
 const HEAD = 0;
-/** Jobs judged so far. */
+/** Jobs judged so far; written by the checker. */
 const DONE = 1;
-/** 1 while the checking side sleeps, or is about to. */
+/** 1 while the checker sleeps, or is about to; written by the checker. */
 const ASLEEP = 2;
 const CONTROL_WORDS = 3;
 
@@ -27,13 +31,12 @@ const SIGNATURE_BYTES = 64;
 const BODY = SIGNATURE + SIGNATURE_BYTES;
 
 /**
- * Verdicts that are told together while more jobs wait. Each telling wakes the other side, which then
- * wakes the log for what it was told; of a burst, a few share all of that. A job that is alone is
- * told at once.
+ * Verdicts per notification while more jobs wait. Each notification wakes the sender, which then wakes
+ * the log; the verdicts of a burst share that. The verdict of a single job is notified immediately.
  */
-const TOLD_TOGETHER = 4;
+const VERDICTS_PER_NOTIFY = 4;
 
-/** An order's body takes about 200 bytes; what is longer than this is checked elsewhere. */
+/** An order's body has about 200 bytes; longer bodies are checked by libuv's pool. */
 export const MAX_RING_BODY_BYTES = SLOT_BYTES - BODY;
 
 export interface VerifyMemory {
@@ -48,7 +51,7 @@ export function newVerifyMemory(): VerifyMemory {
   };
 }
 
-/** A job as the checking side sees it: views into the ring, valid until the verdict. */
+/** Views into the slot, valid until `judge`. */
 export interface VerifyJob {
   readonly rawKey: Buffer;
   readonly signature: Buffer;
@@ -58,11 +61,11 @@ export interface VerifyJob {
 export class VerifyRing {
   private readonly control: Int32Array<SharedArrayBuffer>;
   private readonly bytes: Buffer;
-  /** The sender's own counts: of what it has put in, and of the verdicts it has read. */
+  /** The sender's counts: jobs offered, and verdicts read. */
   private head: number;
   private read: number;
-  /** The checking side's own count: of verdicts that nobody was woken for. */
-  private untold = 0;
+  /** The checker's count of verdicts since the last notification. */
+  private unnotified = 0;
 
   constructor(memory: VerifyMemory) {
     this.control = new Int32Array(memory.control);
@@ -71,9 +74,9 @@ export class VerifyRing {
     this.read = Atomics.load(this.control, DONE);
   }
 
-  /** Puts a job in; false if there is no room. The checking side sees it when it is awake. */
+  /** Sender: adds a job; false if there is no room. Does not wake the checker. */
   offer(rawKey: Uint8Array, signature: Uint8Array, body: Uint8Array): boolean {
-    // A slot is free once its verdict was read, not when it was given.
+    // A slot is free once its verdict is read, so this compares with `read`, not with DONE.
     const inUse = (this.head - this.read) | 0;
     if (inUse >= SLOTS || body.length > MAX_RING_BODY_BYTES) return false;
     const { bytes } = this;
@@ -88,12 +91,12 @@ export class VerifyRing {
     return true;
   }
 
-  /** Wakes the checking side if it sleeps. */
+  /** Sender: wakes the checker if it sleeps. */
   wake(): void {
     if (Atomics.load(this.control, ASLEEP) !== 0) Atomics.notify(this.control, HEAD);
   }
 
-  /** The oldest verdict that was not read yet, or undefined. */
+  /** Sender: the oldest unread verdict, or undefined. */
   nextVerdict(): boolean | undefined {
     if (this.read === Atomics.load(this.control, DONE)) return undefined;
     const isValid = this.bytes[(this.read & (SLOTS - 1)) * SLOT_BYTES + VERDICT] === 1;
@@ -101,22 +104,23 @@ export class VerifyRing {
     return isValid;
   }
 
-  /** Resolves when there is a verdict to read, or on `wakeWatcher`. */
-  async verdictThere(): Promise<void> {
+  /** Sender: resolves when there is a verdict to read, or on `wakeWatcher`. */
+  async verdictReady(): Promise<void> {
     const wait = Atomics.waitAsync(this.control, DONE, this.read);
     if (wait.async) await wait.value;
   }
 
-  /** Ends a wait of `verdictThere` that nothing else would end. */
+  /** Sender: ends a pending `verdictReady`. */
   wakeWatcher(): void {
     Atomics.notify(this.control, DONE);
   }
 
-  /** The checking side: sleeps until there is a job, then answers it. */
+  /** Checker: sleeps until there is a job, then returns it. */
   take(): VerifyJob {
     const done = Atomics.load(this.control, DONE);
     while (Atomics.load(this.control, HEAD) === done) {
-      // Said before the last look: a sender that saw it awake has put its job in before that look.
+      // ASLEEP = 1 is stored before the wait compares HEAD. A sender that still loaded ASLEEP = 0 has
+      // stored HEAD before, so the comparison fails and the wait returns immediately.
       Atomics.store(this.control, ASLEEP, 1);
       Atomics.wait(this.control, HEAD, done);
       Atomics.store(this.control, ASLEEP, 0);
@@ -131,15 +135,15 @@ export class VerifyRing {
     };
   }
 
-  /** The checking side: the verdict on the job taken last. */
+  /** Checker: the verdict on the job taken last. */
   judge(isValid: boolean): void {
     const done = Atomics.load(this.control, DONE);
     this.bytes[(done & (SLOTS - 1)) * SLOT_BYTES + VERDICT] = isValid ? 1 : 0;
     const next = (done + 1) | 0;
     Atomics.store(this.control, DONE, next);
-    this.untold++;
-    if (this.untold < TOLD_TOGETHER && Atomics.load(this.control, HEAD) !== next) return;
-    this.untold = 0;
+    this.unnotified++;
+    if (this.unnotified < VERDICTS_PER_NOTIFY && Atomics.load(this.control, HEAD) !== next) return;
+    this.unnotified = 0;
     Atomics.notify(this.control, DONE);
   }
 }

@@ -5,14 +5,14 @@ import type { RunningGateway } from "../../testing/running-gateway.js";
 
 export interface RawAnswer {
   readonly status: number;
-  /** As they stand there, in their order. */
+  /** As received, in order. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
 }
 
 export type Dial = RunningGateway["dial"];
 
-/** A connection that asks one thing after the other. */
+/** A connection for requests one after the other. */
 export class RawClient {
   private received: Buffer = Buffer.alloc(0);
   private waiting: (() => void)[] = [];
@@ -60,7 +60,7 @@ export class RawClient {
     for (const resolve of this.waiting.splice(0)) resolve();
   }
 
-  /** Resolves when the server has closed; to whatever it sent before that nobody has read. */
+  /** Resolves when the server has closed, with what it sent and was not read before. */
   async closed(): Promise<string> {
     while (!this.isClosed) {
       await this.somethingNew();
@@ -72,8 +72,8 @@ export class RawClient {
 const SETTLING_REQUESTS = 30;
 
 /**
- * Conversations side by side, each in its pieces; of each, all answers until the server closes. One
- * that has not come to its end when the server has had time for it is sent `filler`.
+ * Runs conversations concurrently, each sent in its pieces; returns all responses of each until the
+ * server closes. A conversation that has not ended after a while is sent `filler`.
  */
 export async function exchangeAll(
   dial: Dial,
@@ -94,7 +94,7 @@ export async function exchangeAll(
   );
 }
 
-/** So many requests one after the other, sent after all else, are answered after all else. */
+/** Requests that are sent last and therefore answered last. */
 async function settle(dial: Dial): Promise<void> {
   const client = await RawClient.open(dial);
   for (let i = 0; i < SETTLING_REQUESTS; i++) await client.ask(rawGet("/healthz"));
@@ -145,7 +145,7 @@ export function headerOf(answer: RawAnswer, name: string): string | undefined {
 /** An answer's length follows from the digits of its `elapsedMs`. */
 const VARYING = ["Date", "content-length", "ratelimit"];
 
-/** An answer without what differs from one time to the next. */
+/** A response without what differs between runs. */
 export function untimed({ status, headers, body }: RawAnswer): RawAnswer {
   const id = headers.find(([name]) => name === "x-request-id")?.[1];
   const plainBody = body
@@ -158,7 +158,7 @@ export function untimed({ status, headers, body }: RawAnswer): RawAnswer {
   return { status, headers: plainHeaders, body: plainBody };
 }
 
-/** A text of one byte a character, as all requests here are. */
+/** One byte per character, as in all requests here. */
 export function rawRequest(
   line: string,
   headers: readonly (readonly [name: string, value: string])[],

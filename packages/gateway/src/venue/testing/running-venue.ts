@@ -1,7 +1,7 @@
 /**
  * A real venue in a folder of its own behind a real gateway, with the time in the test's hands.
  *
- * Nothing ticks by itself: `advance` moves the clock and submits the ticks that would have come, so
+ * Nothing ticks automatically: `advance` moves the clock and submits the ticks that would have come, so
  * that funding, expiry, blocks and staleness happen when a test says so.
  */
 
@@ -59,7 +59,7 @@ export interface VenueChanges {
   readonly proofs?: SignInProofs;
   /** Who checks signatures, if not libuv's pool. */
   readonly signatures?: SignatureVerifier;
-  /** Keys of the attestors, and the desk that takes their votes. */
+  /** Keys of the attestors, and the intake of their votes. */
   readonly attestors?: AttestorKeys;
   readonly attestation?: (venue: Venue) => Attestation;
 }
@@ -72,7 +72,7 @@ export interface RunningVenue extends RunningGateway {
   /** What failed inside the streams. */
   readonly streamFaults: readonly object[];
   nowMs(): number;
-  /** Moves time on, with its ticks; an index that was set stays fresh unless told otherwise. */
+  /** Moves time on, with its ticks; an index that was set stays fresh by default. */
   advance(ms: number): Promise<void>;
   /** Moves the clock alone, as it is while nothing ticks. */
   skip(ms: number): void;

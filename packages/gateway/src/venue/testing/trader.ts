@@ -63,7 +63,7 @@ export class Trader {
     return answer;
   }
 
-  /** A body with the next nonce; a market order of 100 dollars at 5 unless told otherwise. */
+  /** A body with the next nonce; by default a market order of 100 dollars at leverage 5. */
   order(changes: Partial<PlaceOrderBody> = {}): PlaceOrderBody {
     this.orderNonce++;
     return {

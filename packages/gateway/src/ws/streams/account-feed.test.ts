@@ -74,7 +74,7 @@ describe("resume: a reader that stops and goes on", () => {
   });
 });
 
-describe("a frame that cannot be made", () => {
+describe("a frame that cannot be encoded", () => {
   const STREAMS = ["preconfirms", "orders"];
   const INTERNAL_ERROR = { code: 1011, reason: "internal_error" };
   afterEach(() => {
@@ -89,7 +89,7 @@ describe("a frame that cannot be made", () => {
     return client;
   }
 
-  /** The positions of so many orders that a client was told of. */
+  /** The seqs of the orders that a client received. */
   async function orderSeqs(client: StreamClient, count: number): Promise<number[]> {
     const seqs: number[] = [];
     while (seqs.length < count) {

@@ -7,7 +7,7 @@ import {
   WRITES_PER_CLOCK_READ,
 } from "./frame-scheduler.js";
 
-/** A feed that always has something for so many readers, each of which costs some time. */
+/** A feed that always has a frame for `readers` readers, each of which takes `costMs`. */
 class CostlyFeed implements ScheduledFeed {
   readonly rounds: number[] = [];
   delivered = 0;
@@ -47,7 +47,7 @@ function fail(error: unknown): never {
   throw error;
 }
 
-/** A feed of so many readers, each of whom costs a hundredth of a millisecond, and its scheduler. */
+/** A scheduler and a feed whose readers take 0.01 ms each. */
 function slowRound(readers: number): { clock: Clock; feed: CostlyFeed; scheduler: FrameScheduler } {
   const clock = new Clock();
   const feed = new CostlyFeed(clock, readers, 0.01);
@@ -59,7 +59,7 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-describe("the scheduler", () => {
+describe("FrameScheduler", () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   });
@@ -67,7 +67,7 @@ describe("the scheduler", () => {
     vi.useRealTimers();
   });
 
-  async function beat(clock: Clock, feed: CostlyFeed, marks: number): Promise<number[]> {
+  async function roundGaps(clock: Clock, feed: CostlyFeed, marks: number): Promise<number[]> {
     const scheduler = new FrameScheduler(fail, clock.now);
     for (let i = 0; i < marks; i++) {
       scheduler.markDirty(feed);
@@ -80,7 +80,7 @@ describe("the scheduler", () => {
 
   test("at most one round per 10 ms", async () => {
     const clock = new Clock();
-    const gaps = await beat(clock, new CostlyFeed(clock, 1, 0), 200);
+    const gaps = await roundGaps(clock, new CostlyFeed(clock, 1, 0), 200);
     expect(gaps.length).toBeGreaterThan(10);
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(10);
     expect(Math.max(...gaps)).toBeLessThan(13);
@@ -88,7 +88,7 @@ describe("the scheduler", () => {
 
   test("rounds begin at least four times the time of the last one apart", async () => {
     const clock = new Clock();
-    const gaps = await beat(clock, new CostlyFeed(clock, 1_000, 0.01), 400);
+    const gaps = await roundGaps(clock, new CostlyFeed(clock, 1_000, 0.01), 400);
     expect(gaps.length).toBeGreaterThan(5);
     // Sums of hundredths are not exact.
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(40 - 1e-6);
@@ -107,7 +107,7 @@ describe("the scheduler", () => {
     expect(feed.rounds).toHaveLength(2);
     const [first = 0, second = 0] = feed.rounds;
     expect(second - first).toBeGreaterThanOrEqual(80 - 1e-6);
-    // Nobody wants the thread any more.
+    // No commands during this round.
     while (feed.delivered < 2_000) await turn();
     scheduler.markDirty(feed);
     await vi.advanceTimersByTimeAsync(4 * 10 - 10 + 1);

@@ -50,7 +50,7 @@ export class OrderFlow {
     }
   }
 
-  /** Hands in so many commands at once; resolves with the last one's position. */
+  /** Submits commands in one batch; resolves with the seq of the last one. */
   async run(count: number): Promise<number> {
     const submitted: Promise<number>[] = [];
     for (let i = 0; i < count; i++) submitted.push(this.step());
