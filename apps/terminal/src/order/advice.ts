@@ -50,7 +50,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     action: offerNumber("price", typeof price === "number" && price > Number(high) ? high : low),
   }),
   price_too_far: () => ({ title: "Price too far from the mark" }),
-  stop_would_trigger: () => ({ title: "Stop would trigger at once" }),
+  stop_would_trigger: () => ({ title: "Stop would trigger immediately" }),
   leverage_above_maximum: ({ maxLeverage }) => ({
     title: "Leverage too high",
     action: offerLeverage(maxLeverage),

@@ -5,7 +5,7 @@ import { BTC, ETH } from "./listing.js";
 import { Venue } from "./venue.js";
 
 describe("stops", () => {
-  test("refused if it would trigger at once; pending, reserving nothing, otherwise", () => {
+  test("refused if it would trigger immediately; pending, reserving nothing, otherwise", () => {
     const venue = new Venue();
     const alice = venue.trader("alice", 1_000);
     for (const price of [50_000, 49_000]) {
