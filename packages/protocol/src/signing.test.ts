@@ -1,11 +1,11 @@
-import { createECDH, createHash, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
+import { createECDH, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { hexFromBytes } from "./hex.js";
 import { derOfPublicKey, parseSessionKey, SESSION_KEY_PATTERN } from "./session-key.js";
-import { compactSignature, decodeSignature, orderSigningBytes, signedMessages } from "./signing.js";
+import { compactSignature, decodeSignature } from "./signing.js";
 import { withVectors } from "./testing/vectors.js";
 
 const bytes64 = fc.uint8Array({ minLength: 64, maxLength: 72 });
@@ -83,16 +83,6 @@ describe("compactSignature", () => {
     expect(compactSignature("ed25519", new Uint8Array(64))).toHaveLength(64);
     expect(compactSignature("ed25519", new Uint8Array(65))).toBeUndefined();
     expect(compactSignature("ed25519", new Uint8Array(63))).toBeUndefined();
-  });
-});
-
-describe("signed messages", () => {
-  test("ed25519 covers digest or body, secp256k1 the digest only", () => {
-    const body = orderSigningBytes('{"symbol":"BTCUSD","note":"é"}');
-    expect(body).toEqual(new Uint8Array(Buffer.from('{"symbol":"BTCUSD","note":"é"}', "utf8")));
-    const digest = new Uint8Array(createHash("sha256").update(body).digest());
-    expect(signedMessages("ed25519", body, digest)).toEqual([digest, body]);
-    expect(signedMessages("secp256k1", body, digest)).toEqual([digest]);
   });
 });
 

@@ -1,9 +1,9 @@
 /**
  * Order signatures: which bytes are signed, and how a signature is written down.
  *
- * From the exact body of a request and its `X-Service-Sig` header to the byte strings that the signature
- * may cover, and to the signature in one form per kind of key. A body is never serialised again: the
- * bytes that were sent are the bytes that were signed. Verification is not here.
+ * A signature covers the exact bytes of the body: a body is never serialised again. Ed25519 signs the
+ * body's SHA-256 digest or the body, secp256k1 the digest. The `X-Service-Sig` header is decoded to one
+ * form per kind of key. Verification is not here.
  */
 
 import { bytesFromHex, isHex, withoutHexPrefix } from "./hex.js";
@@ -20,15 +20,6 @@ const SCALAR_BYTES = 32;
 
 export function orderSigningBytes(body: string): Uint8Array {
   return new TextEncoder().encode(body);
-}
-
-/** What a signature may cover: Ed25519 the digest or the body, secp256k1 the digest. */
-export function signedMessages(
-  kind: KeyKind,
-  body: Uint8Array,
-  sha256OfBody: Uint8Array,
-): readonly Uint8Array[] {
-  return kind === "ed25519" ? [sha256OfBody, body] : [sha256OfBody];
 }
 
 /** The bytes of the header: hex from `MIN_HEX_DIGITS` on, otherwise base64 or base64url. */

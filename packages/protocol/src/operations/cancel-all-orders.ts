@@ -1,5 +1,5 @@
 import { CancelAllBody, CanceledOrders } from "../order.js";
-import { noParams, noQuery, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const cancelAllOrders = {
   id: "cancelAllOrders",
@@ -12,8 +12,7 @@ export const cancelAllOrders = {
   limit: "cancels",
   costMicros: 150,
   bodyBytes: 1_024,
-  params: noParams,
-  query: noQuery,
+  ...NO_INPUT,
   body: CancelAllBody,
   success: { status: 200, description: "The ids that were canceled", schema: CanceledOrders },
   errors: ["unknown_symbol"],

@@ -1,5 +1,5 @@
 import { CanceledOrder, OrderIdPath } from "../order.js";
-import { noBody, noQuery, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const cancelOrder = {
   id: "cancelOrder",
@@ -12,9 +12,8 @@ export const cancelOrder = {
   limit: "cancels",
   costMicros: 60,
   bodyBytes: 1_024,
+  ...NO_INPUT,
   params: OrderIdPath,
-  query: noQuery,
-  body: noBody,
   success: { status: 200, description: "The order, canceled", schema: CanceledOrder },
   errors: ["order_not_found", "order_not_cancelable"],
 } satisfies Operation;

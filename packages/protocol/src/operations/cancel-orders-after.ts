@@ -1,5 +1,5 @@
 import { CancelAfterBody, CancelTimer } from "../order.js";
-import { noParams, noQuery, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const cancelOrdersAfter = {
   id: "cancelOrdersAfter",
@@ -12,8 +12,7 @@ export const cancelOrdersAfter = {
   limit: "cancels",
   costMicros: 60,
   bodyBytes: 1_024,
-  params: noParams,
-  query: noQuery,
+  ...NO_INPUT,
   body: CancelAfterBody,
   success: { status: 200, description: "When the switch acts; null when off", schema: CancelTimer },
   errors: [],

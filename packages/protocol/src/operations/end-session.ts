@@ -1,5 +1,5 @@
 import { EndedSession } from "../sign-in.js";
-import { noBody, noParams, noQuery, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const endSession = {
   id: "endSession",
@@ -11,9 +11,7 @@ export const endSession = {
   needsVenue: true,
   costMicros: 60,
   bodyBytes: 1_024,
-  params: noParams,
-  query: noQuery,
-  body: noBody,
+  ...NO_INPUT,
   success: { status: 200, description: "When the session ended", schema: EndedSession },
   errors: [],
 } satisfies Operation;

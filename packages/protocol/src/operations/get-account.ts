@@ -1,5 +1,5 @@
 import { Account } from "../account.js";
-import { noBody, noParams, noQuery, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const getAccount = {
   id: "getAccount",
@@ -11,9 +11,7 @@ export const getAccount = {
   needsVenue: true,
   limit: "account-reads",
   costMicros: 30,
-  params: noParams,
-  query: noQuery,
-  body: noBody,
+  ...NO_INPUT,
   success: { status: 200, description: "The account", schema: Account },
   errors: [],
 } satisfies Operation;

@@ -1,5 +1,5 @@
 import { Block, BlockNumberPath } from "../block.js";
-import { noBody, noQuery, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const getBlock = {
   id: "getBlock",
@@ -11,9 +11,8 @@ export const getBlock = {
   needsVenue: true,
   limit: "reads",
   costMicros: 40,
+  ...NO_INPUT,
   params: BlockNumberPath,
-  query: noQuery,
-  body: noBody,
   success: { status: 200, description: "The block", schema: Block },
   errors: ["block_not_found"],
 } satisfies Operation;

@@ -1,6 +1,6 @@
 import { Book, BookQuery } from "../book.js";
 import { SymbolPath } from "../market.js";
-import { noBody, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const getBook = {
   id: "getBook",
@@ -12,9 +12,9 @@ export const getBook = {
   needsVenue: true,
   limit: "reads",
   costMicros: 40,
+  ...NO_INPUT,
   params: SymbolPath,
   query: BookQuery,
-  body: noBody,
   success: { status: 200, description: "The book", schema: Book },
   errors: ["market_not_found"],
 } satisfies Operation;

@@ -1,5 +1,5 @@
 import { BridgeInfo } from "../bridge.js";
-import { noBody, noParams, noQuery, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const getBridge = {
   id: "getBridge",
@@ -11,9 +11,7 @@ export const getBridge = {
   needsVenue: true,
   limit: "reads",
   costMicros: 20,
-  params: noParams,
-  query: noQuery,
-  body: noBody,
+  ...NO_INPUT,
   success: { status: 200, description: "The bridge", schema: BridgeInfo },
   errors: [],
 } satisfies Operation;

@@ -1,6 +1,6 @@
 import { SymbolPath } from "../market.js";
 import { Candles, CandlesQuery } from "../market-data.js";
-import { noBody, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const getCandles = {
   id: "getCandles",
@@ -12,9 +12,9 @@ export const getCandles = {
   needsVenue: true,
   limit: "reads",
   costMicros: 60,
+  ...NO_INPUT,
   params: SymbolPath,
   query: CandlesQuery,
-  body: noBody,
   success: { status: 200, description: "Candles", schema: Candles },
   errors: ["market_not_found"],
 } satisfies Operation;

@@ -1,5 +1,5 @@
 import { DepositQueue, DepositQueueBody } from "../bridge.js";
-import { noParams, noQuery, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const getDepositQueue = {
   id: "getDepositQueue",
@@ -12,8 +12,7 @@ export const getDepositQueue = {
   limit: "attestors",
   costMicros: 150,
   bodyBytes: 4_096,
-  params: noParams,
-  query: noQuery,
+  ...NO_INPUT,
   body: DepositQueueBody,
   success: { status: 200, description: "A page of deposits", schema: DepositQueue },
   errors: [

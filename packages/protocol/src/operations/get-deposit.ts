@@ -1,5 +1,5 @@
 import { AttestedDeposit, DepositIdPath } from "../deposit.js";
-import { noBody, noQuery, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const getDeposit = {
   id: "getDeposit",
@@ -11,9 +11,8 @@ export const getDeposit = {
   needsVenue: true,
   limit: "account-reads",
   costMicros: 60,
+  ...NO_INPUT,
   params: DepositIdPath,
-  query: noQuery,
-  body: noBody,
   success: {
     status: 200,
     description: "The deposit, with the signed votes on it",

@@ -1,5 +1,5 @@
 import { Deposits } from "../deposit.js";
-import { noBody, noParams, noQuery, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const getDeposits = {
   id: "getDeposits",
@@ -11,9 +11,7 @@ export const getDeposits = {
   needsVenue: true,
   limit: "account-reads",
   costMicros: 100,
-  params: noParams,
-  query: noQuery,
-  body: noBody,
+  ...NO_INPUT,
   success: { status: 200, description: "Deposits", schema: Deposits },
   errors: [],
 } satisfies Operation;

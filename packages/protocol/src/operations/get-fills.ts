@@ -1,5 +1,5 @@
 import { Fills, FillsQuery } from "../fill.js";
-import { noBody, noParams, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const getFills = {
   id: "getFills",
@@ -11,9 +11,8 @@ export const getFills = {
   needsVenue: true,
   limit: "account-reads",
   costMicros: 60,
-  params: noParams,
+  ...NO_INPUT,
   query: FillsQuery,
-  body: noBody,
   success: { status: 200, description: "Fills", schema: Fills },
   errors: [],
 } satisfies Operation;

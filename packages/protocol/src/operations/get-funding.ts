@@ -1,6 +1,6 @@
 import { SymbolPath } from "../market.js";
 import { FundingHistory, FundingQuery } from "../market-data.js";
-import { noBody, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const getFunding = {
   id: "getFunding",
@@ -12,9 +12,9 @@ export const getFunding = {
   needsVenue: true,
   limit: "reads",
   costMicros: 60,
+  ...NO_INPUT,
   params: SymbolPath,
   query: FundingQuery,
-  body: noBody,
   success: { status: 200, description: "Funding payments' rates", schema: FundingHistory },
   errors: ["market_not_found"],
 } satisfies Operation;

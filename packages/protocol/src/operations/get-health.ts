@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { noBody, noParams, noQuery, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const getHealth = {
   id: "getHealth",
@@ -10,9 +10,7 @@ export const getHealth = {
   access: "public",
   needsVenue: false,
   costMicros: 0,
-  params: noParams,
-  query: noQuery,
-  body: noBody,
+  ...NO_INPUT,
   success: {
     status: 200,
     description: "It answers",

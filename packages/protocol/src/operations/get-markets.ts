@@ -1,5 +1,5 @@
 import { Markets } from "../market.js";
-import { noBody, noParams, noQuery, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const getMarkets = {
   id: "getMarkets",
@@ -11,9 +11,7 @@ export const getMarkets = {
   needsVenue: false,
   limit: "reads",
   costMicros: 60,
-  params: noParams,
-  query: noQuery,
-  body: noBody,
+  ...NO_INPUT,
   success: { status: 200, description: "Markets", schema: Markets },
   errors: [],
 } satisfies Operation;

@@ -1,5 +1,5 @@
 import { Nonce } from "../sign-in.js";
-import { noBody, noParams, noQuery, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const getNonce = {
   id: "getNonce",
@@ -11,9 +11,7 @@ export const getNonce = {
   needsVenue: false,
   limit: "reads",
   costMicros: 20,
-  params: noParams,
-  query: noQuery,
-  body: noBody,
+  ...NO_INPUT,
   success: { status: 200, description: "A nonce that any gateway recognises", schema: Nonce },
   errors: [],
 } satisfies Operation;

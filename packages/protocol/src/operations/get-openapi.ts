@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { noBody, noParams, noQuery, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const getOpenApi = {
   id: "getOpenApi",
@@ -11,9 +11,7 @@ export const getOpenApi = {
   needsVenue: false,
   limit: "reads",
   costMicros: 0,
-  params: noParams,
-  query: noQuery,
-  body: noBody,
+  ...NO_INPUT,
   success: {
     status: 200,
     description: "The document",

@@ -1,5 +1,5 @@
 import { Order, OrderIdPath } from "../order.js";
-import { noBody, noQuery, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const getOrder = {
   id: "getOrder",
@@ -11,9 +11,8 @@ export const getOrder = {
   needsVenue: true,
   limit: "account-reads",
   costMicros: 40,
+  ...NO_INPUT,
   params: OrderIdPath,
-  query: noQuery,
-  body: noBody,
   success: { status: 200, description: "The order", schema: Order },
   errors: ["order_not_found"],
 } satisfies Operation;

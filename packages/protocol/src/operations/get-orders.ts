@@ -1,5 +1,5 @@
 import { Orders, OrdersQuery } from "../order.js";
-import { noBody, noParams, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const getOrders = {
   id: "getOrders",
@@ -11,9 +11,8 @@ export const getOrders = {
   needsVenue: true,
   limit: "account-reads",
   costMicros: 60,
-  params: noParams,
+  ...NO_INPUT,
   query: OrdersQuery,
-  body: noBody,
   success: { status: 200, description: "Orders", schema: Orders },
   errors: [],
 } satisfies Operation;

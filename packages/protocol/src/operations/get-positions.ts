@@ -1,5 +1,5 @@
 import { Positions } from "../position.js";
-import { noBody, noParams, noQuery, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const getPositions = {
   id: "getPositions",
@@ -11,9 +11,7 @@ export const getPositions = {
   needsVenue: true,
   limit: "account-reads",
   costMicros: 40,
-  params: noParams,
-  query: noQuery,
-  body: noBody,
+  ...NO_INPUT,
   success: { status: 200, description: "Positions", schema: Positions },
   errors: [],
 } satisfies Operation;

@@ -1,5 +1,5 @@
 import { AckNoncePath, PreconfirmProof } from "../preconfirm.js";
-import { noBody, noQuery, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const getPreconfirm = {
   id: "getPreconfirm",
@@ -11,9 +11,8 @@ export const getPreconfirm = {
   needsVenue: true,
   limit: "account-reads",
   costMicros: 120,
+  ...NO_INPUT,
   params: AckNoncePath,
-  query: noQuery,
-  body: noBody,
   success: { status: 200, description: "Acknowledgement and proof", schema: PreconfirmProof },
   errors: ["preconfirm_not_found", "not_sealed"],
 } satisfies Operation;

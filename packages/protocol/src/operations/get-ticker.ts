@@ -1,6 +1,6 @@
 import { SymbolPath } from "../market.js";
 import { Ticker } from "../market-data.js";
-import { noBody, noQuery, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const getTicker = {
   id: "getTicker",
@@ -12,9 +12,8 @@ export const getTicker = {
   needsVenue: true,
   limit: "reads",
   costMicros: 40,
+  ...NO_INPUT,
   params: SymbolPath,
-  query: noQuery,
-  body: noBody,
   success: { status: 200, description: "The ticker", schema: Ticker },
   errors: ["market_not_found"],
 } satisfies Operation;

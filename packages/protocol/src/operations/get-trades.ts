@@ -1,6 +1,6 @@
 import { SymbolPath } from "../market.js";
 import { Trades, TradesQuery } from "../market-data.js";
-import { noBody, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const getTrades = {
   id: "getTrades",
@@ -12,9 +12,9 @@ export const getTrades = {
   needsVenue: true,
   limit: "reads",
   costMicros: 60,
+  ...NO_INPUT,
   params: SymbolPath,
   query: TradesQuery,
-  body: noBody,
   success: { status: 200, description: "Trades", schema: Trades },
   errors: ["market_not_found"],
 } satisfies Operation;

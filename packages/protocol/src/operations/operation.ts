@@ -9,10 +9,10 @@
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import type { ErrorCode } from "../error-table.js";
 
-export const noParams = Type.Object({});
-export const noQuery = Type.Object({});
 /** An operation without a body ignores the body of a request. */
 export const noBody = Type.Unknown();
+/** For operations to override: what they do not take. */
+export const NO_INPUT = { params: Type.Object({}), query: Type.Object({}), body: noBody };
 
 export type LimitName =
   | "reads"

@@ -1,6 +1,6 @@
 import { PlaceOrderBody } from "../order.js";
 import { PreconfirmAck } from "../preconfirm.js";
-import { noParams, noQuery, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const placeOrder = {
   id: "placeOrder",
@@ -13,8 +13,7 @@ export const placeOrder = {
   limit: "orders",
   costMicros: 170,
   bodyBytes: "signed",
-  params: noParams,
-  query: noQuery,
+  ...NO_INPUT,
   body: PlaceOrderBody,
   success: { status: 200, description: "Executed and durable", schema: PreconfirmAck },
   errors: [

@@ -1,5 +1,5 @@
 import { Deposit, DepositBody } from "../deposit.js";
-import { noParams, noQuery, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const registerDeposit = {
   id: "registerDeposit",
@@ -12,8 +12,7 @@ export const registerDeposit = {
   limit: "deposits",
   costMicros: 100,
   bodyBytes: 1_024,
-  params: noParams,
-  query: noQuery,
+  ...NO_INPUT,
   body: DepositBody,
   success: {
     status: 202,

@@ -1,5 +1,5 @@
 import { RotateBody, RotatedSession } from "../sign-in.js";
-import { noParams, noQuery, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const rotateSession = {
   id: "rotateSession",
@@ -12,8 +12,7 @@ export const rotateSession = {
   limit: "cancels",
   costMicros: 200,
   bodyBytes: "signed",
-  params: noParams,
-  query: noQuery,
+  ...NO_INPUT,
   body: RotateBody,
   success: {
     status: 200,

@@ -1,5 +1,5 @@
 import { SessionToken, SignInBody } from "../sign-in.js";
-import { noParams, noQuery, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const signIn = {
   id: "signIn",
@@ -12,8 +12,7 @@ export const signIn = {
   limit: "sign-ins",
   costMicros: 5_000,
   bodyBytes: 40_960,
-  params: noParams,
-  query: noQuery,
+  ...NO_INPUT,
   body: SignInBody,
   success: { status: 200, description: "A token for this session", schema: SessionToken },
   errors: [

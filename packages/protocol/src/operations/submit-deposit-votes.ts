@@ -1,5 +1,5 @@
 import { VotesAnswer, VotesBody } from "../bridge.js";
-import { noParams, noQuery, type Operation } from "./operation.js";
+import { NO_INPUT, type Operation } from "./operation.js";
 
 export const submitDepositVotes = {
   id: "submitDepositVotes",
@@ -11,8 +11,7 @@ export const submitDepositVotes = {
   needsVenue: true,
   limit: "attestors",
   costMicros: 300,
-  params: noParams,
-  query: noQuery,
+  ...NO_INPUT,
   body: VotesBody,
   success: { status: 200, description: "What became of each vote", schema: VotesAnswer },
   errors: ["attestors_not_configured", "invalid_vote", "attestor_unknown", "invalid_signature"],
