@@ -1,11 +1,8 @@
-/**
- * The bridge on the wire: vaults, attestors, and the requests of attestors that run elsewhere. A vote is
- * sent as the signed text, so nothing can change between the signature and the log.
- */
+/** The bridge on the wire: vaults, tokens and attestors. */
 
 import { type Static, Type } from "typebox";
 import { Chain, Token } from "./deposit.js";
-import { Count, Dollars, LogPosition, Nullable, TimeMs } from "./scalar.js";
+import { Count, Dollars, LogPosition, Nullable } from "./scalar.js";
 
 const PublicKey = Type.String({ pattern: "^[0-9a-f]{64}$", description: "Ed25519, 32 bytes." });
 
@@ -59,92 +56,3 @@ export const BridgeInfo = Type.Object(
   { title: "BridgeInfo" },
 );
 export type BridgeInfo = Static<typeof BridgeInfo>;
-
-export const MAX_VOTES_PER_REQUEST = 64;
-/** A vote of `MAX_CREDITS_PER_VOTE` credits is shorter. */
-export const MAX_VOTE_TEXT = 12_000;
-
-export const SubmittedVote = Type.Object(
-  { text: Type.String({ maxLength: MAX_VOTE_TEXT }), signature: Type.String({ maxLength: 128 }) },
-  { additionalProperties: false },
-);
-export type SubmittedVote = Static<typeof SubmittedVote>;
-
-export const VotesBody = Type.Object(
-  { votes: Type.Array(SubmittedVote, { minItems: 1, maxItems: MAX_VOTES_PER_REQUEST }) },
-  { title: "VotesBody", additionalProperties: false },
-);
-export type VotesBody = Static<typeof VotesBody>;
-
-export const VotesAnswer = Type.Object(
-  {
-    refusals: Type.Array(Nullable(Type.String()), {
-      description: "For each vote why it does not count, or null.",
-    }),
-  },
-  { title: "VotesAnswer" },
-);
-export type VotesAnswer = Static<typeof VotesAnswer>;
-
-/** An attestor's request, signed with its key in `X-Service-Sig`. */
-export const DepositQueueBody = Type.Object(
-  {
-    /** The venue's id. */
-    venue: Type.String(),
-    attestor: Count,
-    chain: Chain,
-    queue: Type.Enum(["pending", "credited"]),
-    /** For `pending`: oldest first or newest first. */
-    order: Type.Enum(["ascending", "descending"]),
-    /** `next` of the previous page; 0 for the first page. */
-    after: LogPosition,
-    /** For `credited`: no earlier than this. */
-    since: TimeMs,
-    /** By the attestor's clock; a request is valid for a minute. */
-    time: TimeMs,
-  },
-  { title: "DepositQueueBody", additionalProperties: false },
-);
-export type DepositQueueBody = Static<typeof DepositQueueBody>;
-
-/** As in votes: 40 hex digits, and micro-dollars. */
-const QueuedCredit = Type.Object({
-  logIndex: Count,
-  /** Left out where a vote of format 1 credited it. */
-  token: Type.Optional(Token),
-  address: Type.String(),
-  amountMicros: Count,
-});
-
-const QueuedStatement = Type.Object({
-  verdict: Type.Enum(["confirming", "credit", "reject", "reorged"]),
-  confirmations: Count,
-  required: Count,
-  credits: Type.Array(QueuedCredit),
-  reason: Type.String(),
-  part: Count,
-  parts: Count,
-});
-
-export const QueuedDeposit = Type.Object({
-  depositId: LogPosition,
-  txHash: Type.String(),
-  /** The number of the account that registered it. */
-  account: Count,
-  status: Type.Enum(["queued", "confirming", "credited"]),
-  /** Parts of the transaction's logs that are credited. */
-  creditedParts: Count,
-  registeredAt: TimeMs,
-  creditedAt: Nullable(TimeMs),
-  credits: Type.Array(QueuedCredit),
-  isMarked: Type.Boolean({ description: "Nothing more to say: told as reorganised already." }),
-  /** The last vote of the requesting attestor. */
-  ownVote: Nullable(QueuedStatement),
-});
-export type QueuedDeposit = Static<typeof QueuedDeposit>;
-
-export const DepositQueue = Type.Object(
-  { deposits: Type.Array(QueuedDeposit), next: Nullable(LogPosition) },
-  { title: "DepositQueue" },
-);
-export type DepositQueue = Static<typeof DepositQueue>;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MAX_VOTE_TEXT } from "./bridge.js";
+import { MAX_VOTE_TEXT } from "./attestor-requests.js";
 import { isSameScope, MAX_CREDITS_PER_VOTE, type Vote } from "./vote.js";
 import { isWellFormedVote, parseAnyVote, parseVote, voteText } from "./vote-text.js";
 import { isWellFormedVoteV1, parseVoteV1, type VoteV1, voteV1Text } from "./vote-v1.js";
