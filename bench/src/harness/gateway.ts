@@ -17,24 +17,16 @@ const STOPPED_WITHIN_MS = 20_000;
 const MILLION = 1_000_000;
 /** Limits that no load here reaches; all of it comes from one address. */
 export const UNLIMITED = {
-  ordersPerSecond: MILLION,
-  ordersBurst: MILLION,
-  cancelsPerSecond: MILLION,
-  cancelsBurst: MILLION,
   signInsPerSecond: 1_000,
-  accountReadsPerSecond: MILLION,
-  accountReadsBurst: MILLION,
-  readsPerSecond: MILLION,
-  readsBurst: MILLION,
-  costMsPerSecond: MILLION,
-  costBurstMs: MILLION,
-  accountCostMsPerSecond: MILLION,
-  accountCostBurstMs: MILLION,
-  depositsPerMinute: MILLION,
-  addressDepositsPerMinute: MILLION,
-  unseenDeposits: MILLION,
-  newAccountsPerMinute: MILLION,
-  newAccountsBurst: MILLION,
+  ...Object.fromEntries(
+    [
+      ...["ordersPerSecond", "ordersBurst", "cancelsPerSecond", "cancelsBurst"],
+      ...["accountReadsPerSecond", "accountReadsBurst", "readsPerSecond", "readsBurst"],
+      ...["costMsPerSecond", "costBurstMs", "accountCostMsPerSecond", "accountCostBurstMs"],
+      ...["depositsPerMinute", "addressDepositsPerMinute", "unseenDeposits"],
+      ...["newAccountsPerMinute", "newAccountsBurst"],
+    ].map((limit) => [limit, MILLION]),
+  ),
 };
 
 /** A constant index keeps every order of the load within the price band. */

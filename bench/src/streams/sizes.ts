@@ -68,32 +68,6 @@ function snapshotOf({ bids, asks }: SampleBook, isPacked: boolean): object {
   };
 }
 
-function columnsOf(levels: readonly Level[]): number[][] {
-  const gaps = levels.map(([at], i) => (i === 0 ? at : Math.abs(at - levels[i - 1]![0]) - 1));
-  return [gaps, levels.map(([, lots]) => lots)];
-}
-
-/** Pairs of gap and lots, seven bits a byte. */
-function leb128Bytes(levels: readonly Level[]): number {
-  const length = (value: number): number => Math.floor(Math.log2(Math.max(1, value)) / 7) + 1;
-  return columnsOf(levels)
-    .flat()
-    .reduce((sum, value) => sum + length(value), 0);
-}
-
-/** Two columns of Exp-Golomb codes, each with the parameter that suits it best. */
-function expGolombBytes(levels: readonly Level[]): number {
-  const bits = (value: number, k: number): number =>
-    k + 1 + 2 * Math.floor(Math.log2(value / 2 ** k + 1));
-  const best = (column: readonly number[]): number => {
-    const parameters = Array.from({ length: 40 }, (_, k) => k);
-    return Math.min(
-      ...parameters.map((k) => column.reduce((sum, value) => sum + bits(value, k), 0)),
-    );
-  };
-  return Math.ceil(columnsOf(levels).reduce((sum, column) => sum + best(column), 0) / 8) + 2;
-}
-
 function realBooks(): SampleBook[] {
   const vectors = process.env.PERPGATE_VECTORS;
   if (vectors === undefined) {
@@ -122,8 +96,6 @@ function snapshots(report: Report, books: readonly SampleBook[]): void {
       largestJson = Math.max(largestJson, json.length);
     } else report.detail(`${name}, from ${levels} levels`, packed, "bytes", "no bar: thin");
     for (const [form, bytes] of [
-      ["LEB128 pairs", envelope + leb128Bytes(bids) + leb128Bytes(asks)],
-      ["Exp-Golomb, fitted", envelope + expGolombBytes(bids) + expGolombBytes(asks)],
       ["plain MessagePack", frameOf(plain).length],
       ["JSON", json.length],
       ["JSON + deflate", deflateRawSync(json).length],
@@ -153,7 +125,6 @@ function deltas(report: Report, books: readonly SampleBook[]): void {
     const packed = perLevel((side) => encodeSide(side, "bid").length);
     report.detail(`delta of ${count} a side`, packed, "bytes/level");
     for (const [form, bytesOf] of [
-      ["LEB128 pairs and a count", (side) => leb128Bytes(side) + 1],
       [
         "plain MessagePack",
         (side) => encodeFrame({ t: "x", d: plainSide(side) }).length - frameless,
