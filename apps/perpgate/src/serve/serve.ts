@@ -1,10 +1,9 @@
 /**
  * The composition root: settings in, a running gateway out.
  *
- * The one place that knows every part. It puts them together in order of dependence, starts them,
- * and hands back how to stop them in the reverse order: first the bots, then no new requests, then
- * no new votes and prices, then the venue, which answers what it was handed before it lets go of
- * its folder.
+ * It creates every part in order of dependence, starts them, and returns how to stop them in the
+ * reverse order: the bots, new requests, new votes and prices, then the venue, which answers the
+ * commands in flight before it unlocks its folder.
  */
 
 import { randomBytes } from "node:crypto";
@@ -50,25 +49,25 @@ import { openSettingsVenue } from "./venue-opening.js";
 
 export interface RunningPerpgate {
   readonly url: string;
-  /** Where Prometheus reads; undefined without a listener of its own. */
+  /** Where Prometheus reads; undefined without a separate listener. */
   readonly metricsUrl: string | undefined;
   /** Whether the trading page is served at `/`. */
   readonly hasPage: boolean;
   readonly dataFolder: string;
-  /** Whether any page may sign in, as on a testnet of one machine. */
+  /** Whether pages of any domain may sign in, as on a testnet of one machine. */
   readonly acceptsAnyDomain: boolean;
   readonly index: Settings["index"];
   readonly bridge: BridgeConfig;
   readonly bots: BotsState;
-  /** Answers what was handed in, and lets go of the data folder. */
+  /** Answers the requests in flight and unlocks the data folder. */
   stop(): Promise<void>;
-  /** What `stop` may take at most, if nothing hangs. */
+  /** How long `stop` takes at most, unless something hangs. */
   readonly stopWithinMs: number;
 }
 
-/** How long the last answers of a failed venue may take to leave. */
+/** For the last answers of a failed venue to be sent. */
 const FAILURE_GRACE_MS = 1_000;
-/** For everything of a stop but the requests in flight: bots, attestors, history, log. */
+/** For all of a stop except the requests in flight: bots, attestors, history, log. */
 const CLOSE_MS = 10_000;
 
 export async function serve(
@@ -83,22 +82,20 @@ export async function serve(
   const page = pageFolderOf(settings);
   refuseMissingFeeds(settings);
   const dataFolder = prepareDataFolder(settings.data);
-  // Standard output belongs to the banner; logs go to standard error, written before exit.
+  // Standard output is for the banner. Synchronous, so that every line is written before an exit.
   const log = pino({ level: settings.logLevel }, destination({ fd: 2, sync: true }));
   const open = closeToOthers(dataFolder);
   if (open.length > 0) log.warn({ paths: open }, "other users may read parts of the data folder");
   const clock = () => Date.now();
-  const venue = await openSettingsVenue(
-    settings,
-    bridging,
-    dataFolder,
-    log,
-    exit.deadline,
-    accepted,
-  );
-  exit.onFailure(() => venue.abandon());
-  void venue.failed.then((error) => exit.fail(stopped(error)));
-  const [signatures, proofs] = await Promise.all([
+  // The threads load their code while the venue opens.
+  const [venue, signatures, proofs] = await Promise.all([
+    openSettingsVenue(settings, bridging, dataFolder, log, exit.deadline, accepted).then(
+      (opened) => {
+        exit.onFailure(() => opened.abandon());
+        void opened.failed.then((error) => exit.fail(stopped(error)));
+        return opened;
+      },
+    ),
     ThreadVerifier.start(verifyThreadsOf(availableParallelism())),
     ProofThread.start(rpcAddressesOf(settings)),
   ]);
@@ -149,9 +146,9 @@ export async function serve(
       ...(bridge === undefined ? {} : { attestation: bridge.intake }),
     }),
   });
-  // The log decides what was acknowledged; clients that wait for an answer get 503.
+  // The log decides what was acknowledged; clients that still wait get 503.
   exit.onFailure(() => Promise.allSettled([venue.abandon(), gateway.drain(FAILURE_GRACE_MS)]));
-  // Prices before clients: the first request already sees an index.
+  // Prices before clients: the first request must find an index price.
   await source.start?.();
   await feed.start(settings.index.intervalMs);
   const metricsServer = await listenForMetrics(settings, metricsText, log);
@@ -170,7 +167,7 @@ export async function serve(
     bots: bots.state,
     stopWithinMs: settings.http.drainGraceMs + CLOSE_MS,
     stop: async () => {
-      // While there still is a gateway to cancel their orders at.
+      // First: they cancel their orders through the gateway.
       await bots.stop(settings.http.drainGraceMs);
       await gateway.drain(settings.http.drainGraceMs);
       await control.close();
@@ -196,7 +193,7 @@ function botLogOf(log: Logger): BotLog {
   };
 }
 
-/** One core is the event loop's; beyond four threads no single event loop keeps up with them. */
+/** One core is for the event loop; a single event loop cannot keep more than four threads busy. */
 function verifyThreadsOf(cores: number): number {
   return Math.min(4, Math.max(1, cores - 1));
 }
@@ -208,7 +205,7 @@ function runningProbe(venue: Venue): ReadinessProbe {
   };
 }
 
-/** Without a configured key the nonces of this process are recognised by this process alone. */
+/** Without a configured key, only this process recognises its nonces. */
 function nonceKeyOf({ auth }: Settings): Uint8Array {
   if (auth.nonceKey === undefined) return randomBytes(MIN_NONCE_KEY_BYTES);
   return Buffer.from(auth.nonceKey, "hex");

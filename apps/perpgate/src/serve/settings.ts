@@ -27,10 +27,11 @@ import { type LOG_LEVELS, SettingsSchema } from "./settings-schema.js";
 
 export type PartialSettings = Static<typeof SettingsSchema>;
 
+/** Without the meta-schema, which takes longer to compile than this schema. */
 const isSettings = new Ajv({
-  allErrors: false,
-  coerceTypes: false,
   allowUnionTypes: true,
+  meta: false,
+  validateSchema: false,
 }).compile<PartialSettings>(SettingsSchema);
 
 export interface Settings {

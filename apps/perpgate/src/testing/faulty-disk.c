@@ -1,13 +1,14 @@
 /*
  * A library for LD_PRELOAD that makes one kind of system call fail, for tests of failing disks.
  *
- *   FAULT_CALL      sync (fdatasync, fsync), write (write, writev, pwrite, pwritev),
- *                   truncate (ftruncate), allocate (fallocate, posix_fallocate), rename
- *   FAULT_ERRNO     what the call fails with, as a number
- *   FAULT_PATH      only files whose path contains this text
- *   FAULT_TRIGGER   calls fail once a file of this name exists
- *   FAULT_AFTER     further calls that succeed once it does; 0 unless given
- *   FAULT_STALL     1: the call never returns, instead of failing
+ * Calls fail while the file FAULT_TRIGGER exists. It has one line, "number call errno after path":
+ *
+ *   number  of the fault; another number is another fault and starts its own count
+ *   call    sync (fdatasync, fsync), write (write, writev, pwrite, pwritev),
+ *           truncate (ftruncate), allocate (fallocate, posix_fallocate), rename
+ *   errno   what the call fails with; 0: the call never returns
+ *   after   matching calls that still succeed
+ *   path    only files whose path contains this text
  *
  * From the first failure on every matching call fails, as on a disk that has died or is full.
  */
@@ -22,21 +23,24 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+static atomic_int current;
 static atomic_long matched;
 
 static int must_fail(const char *kind, const char *path) {
-  const char *call = getenv("FAULT_CALL");
-  const char *part = getenv("FAULT_PATH");
   const char *trigger = getenv("FAULT_TRIGGER");
-  const char *after = getenv("FAULT_AFTER");
-  const char *stall = getenv("FAULT_STALL");
-  if (call == NULL || part == NULL || trigger == NULL) return 0;
-  if (strcmp(call, kind) != 0 || strstr(path, part) == NULL) return 0;
-  if (access(trigger, F_OK) != 0) return 0;
-  if (atomic_fetch_add(&matched, 1) < (after == NULL ? 0 : atol(after))) return 0;
-  while (stall != NULL && stall[0] == '1') pause();
-  const char *number = getenv("FAULT_ERRNO");
-  errno = number == NULL ? EIO : atoi(number);
+  if (trigger == NULL || access(trigger, F_OK) != 0) return 0;
+  int number, error;
+  long after;
+  char call[16], part[256];
+  FILE *file = fopen(trigger, "re");
+  if (file == NULL) return 0;
+  int fields = fscanf(file, "%d %15s %d %ld %255s", &number, call, &error, &after, part);
+  fclose(file);
+  if (fields != 5 || strcmp(call, kind) != 0 || strstr(path, part) == NULL) return 0;
+  if (atomic_exchange(&current, number) != number) atomic_store(&matched, 0);
+  if (atomic_fetch_add(&matched, 1) < after) return 0;
+  while (error == 0) pause();
+  errno = error;
   return 1;
 }
 

@@ -1,11 +1,11 @@
-/** Every way in which a real process fails or stops: it is gone within five seconds. */
+/** A real process that fails or stops ends within five seconds, whatever the reason. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { ProcessClient } from "../../testing/client.js";
-import { compileFaultLibrary, type Fault, PreparedFault } from "../../testing/faulty-disk.js";
+import { compileFaultLibrary, type Fault, FaultControl } from "../../testing/faulty-disk.js";
 import { OrderFlow } from "../../testing/order-flow.js";
 import {
   configurationFile,
@@ -16,14 +16,13 @@ import {
 
 const EXIT_MS = 5_000;
 const PROVOKE = fileURLToPath(new URL("../../../dist/testing/provoke.js", import.meta.url));
-/** Acknowledged before the failure: the history's thread is then within a transaction, or near one. */
+/** Acknowledged before the failure, so that the history's thread is inside a transaction or near one. */
 const ORDERS = 300;
 
 const library = compileFaultLibrary(afterAll);
-if ("missing" in library && process.env.REQUIRE_CC === "1") throw new Error(library.missing);
 
 function start(environment: NodeJS.ProcessEnv): PerpgateProcess {
-  // A flow that is limited ends, and then nothing is in flight.
+  // A flow ends at the first rate limit, and then no order is in flight.
   const cost = { costMsPerSecond: 1e6, accountCostMsPerSecond: 1e6, accountCostBurstMs: 1e6 };
   const limits = { ordersPerSecond: 1e6, ordersBurst: 1e6, ...cost };
   const config = configurationFile({ limits, http: { drainGraceMs: 100 } });
@@ -65,7 +64,7 @@ describe("a process that fails with orders in flight", () => {
     expect(stderr).toContain("Error: provoked by a test");
   });
 
-  test("standard error that nobody reads: it ends all the same", async () => {
+  test("standard error that nobody reads: ends nevertheless", async () => {
     const args = ["--import", PROVOKE, MAIN, "--port", "0", "--no-bots"];
     const child = spawn(process.execPath, [...args, "--data", join(temporaryFolder(), "data")], {
       env: { PATH: process.env.PATH, PROVOKE: "mute" },
@@ -74,7 +73,7 @@ describe("a process that fails with orders in flight", () => {
     onTestFinished(() => void child.kill("SIGKILL"));
     await once(child.stdout, "data");
     child.kill("SIGUSR2");
-    // By itself if writes to it fail, by the watchdog if they block.
+    // Code 1 if writes to it fail, killed by the watchdog if they block.
     expect([
       [1, null],
       [null, "SIGKILL"],
@@ -82,19 +81,19 @@ describe("a process that fails with orders in flight", () => {
   });
 });
 
-describe.skipIf("missing" in library)("a disk that fails at a bad moment", () => {
-  function prepare(fault: Fault, environment: (file: string) => NodeJS.ProcessEnv = () => ({})) {
-    const path = "path" in library ? library.path : "";
-    const prepared = new PreparedFault(path, temporaryFolder(), fault);
-    const all = { ...prepared.environment, ...environment(prepared.triggerFile) };
-    return { prepared, perpgate: start(all) };
-  }
+describe.skipIf("missing" in library)("a disk that fails during a loop or a stop", () => {
+  const HISTORY_FAULT: Fault = { call: "sync", error: "EIO", path: "history/data.mdb" };
+  const faultyDisk = () =>
+    new FaultControl("path" in library ? library.path : "", temporaryFolder());
 
-  test("the history fails while the main thread is busy for ever: killed, with the reason", async () => {
-    const { perpgate } = prepare(
-      { call: "sync", error: "EIO", path: "history/data.mdb" },
-      (file) => ({ PROVOKE: "busy", PROVOKE_FILE: file }),
-    );
+  test("the history fails while the main thread is in an endless loop: killed, with the reason", async () => {
+    const disk = faultyDisk();
+    const perpgate = start({
+      ...disk.environment,
+      PROVOKE: "busy",
+      PROVOKE_FILE: disk.triggerFile,
+      PROVOKE_TEXT: disk.lineOf(HISTORY_FAULT),
+    });
     const flow = await startFlow(perpgate);
     perpgate.signal("SIGUSR2");
     const { code, signal, stderr } = await perpgate.endedWithin(EXIT_MS);
@@ -104,13 +103,10 @@ describe.skipIf("missing" in library)("a disk that fails at a bad moment", () =>
   });
 
   test("the history fails while the process stops: code 1, not 0", async () => {
-    const { perpgate, prepared } = prepare({
-      call: "sync",
-      error: "EIO",
-      path: "history/data.mdb",
-    });
+    const disk = faultyDisk();
+    const perpgate = start(disk.environment);
     const flow = await startFlow(perpgate);
-    prepared.trigger();
+    disk.trigger(HISTORY_FAULT);
     perpgate.signal("SIGTERM");
     const { code, signal, stderr } = await perpgate.endedWithin(EXIT_MS);
     await flow.over();
@@ -118,10 +114,11 @@ describe.skipIf("missing" in library)("a disk that fails at a bad moment", () =>
     expect(stderr).toContain("perpgate: the venue stopped: the history cannot be written");
   });
 
-  test("a sync of the log that never returns: the drain is given up", async () => {
-    const { perpgate, prepared } = prepare({ call: "sync", error: "stall", path: ".log" });
+  test("a sync of the log that never returns: the drain is abandoned", async () => {
+    const disk = faultyDisk();
+    const perpgate = start(disk.environment);
     const flow = await startFlow(perpgate);
-    prepared.trigger();
+    disk.trigger({ call: "sync", error: "stall", path: ".log" });
     perpgate.signal("SIGTERM");
     await perpgate.printed(/^perpgate: the drain did not end within 10100 ms/m, "stderr");
     const { code, signal, stderr } = await perpgate.endedWithin(EXIT_MS);

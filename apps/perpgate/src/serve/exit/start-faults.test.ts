@@ -2,22 +2,20 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { compileFaultLibrary, type Fault, PreparedFault } from "../../testing/faulty-disk.js";
+import { compileFaultLibrary, type Fault, FaultControl } from "../../testing/faulty-disk.js";
 import { PerpgateProcess, temporaryFolder } from "../../testing/perpgate-process.js";
 
 const EXIT_MS = 5_000;
 const library = compileFaultLibrary(afterAll);
-if ("missing" in library) {
-  if (process.env.REQUIRE_CC === "1") throw new Error(library.missing);
-  console.log(`disk faults are not tested: ${library.missing}`);
-}
 
-function prepare(fault: Fault) {
+/** A data folder whose disk has the fault until it is cleared. */
+function faultyFolder(fault: Fault) {
   const folder = temporaryFolder();
   const data = join(folder, "data");
-  const prepared = new PreparedFault("path" in library ? library.path : "", folder, fault);
-  const start = () => new PerpgateProcess(["--port", "0", "--data", data], prepared.environment);
-  return { data, prepared, start };
+  const disk = new FaultControl("path" in library ? library.path : "", folder);
+  disk.trigger(fault);
+  const start = () => new PerpgateProcess(["--port", "0", "--data", data], disk.environment);
+  return { data, disk, start };
 }
 
 describe.skipIf("missing" in library)("a disk that fails while the process starts", () => {
@@ -36,8 +34,7 @@ describe.skipIf("missing" in library)("a disk that fails while the process start
     ],
     [{ call: "sync", error: "EIO", path: "history/" }, /EIO: i\/o error, fdatasync/],
   ])("first start, %o: one line, code 1, and the next start works", async (fault, reason) => {
-    const { prepared, start } = prepare(fault);
-    prepared.trigger();
+    const { disk, start } = faultyFolder(fault);
     const failing = start();
     await failing.printed(/^perpgate: /m, "stderr");
     const { code, signal, stderr } = await failing.endedWithin(EXIT_MS);
@@ -45,20 +42,19 @@ describe.skipIf("missing" in library)("a disk that fails while the process start
     expect([code, signal], stderr).toEqual([1, null]);
     expect(lines).toEqual([expect.stringMatching(/^perpgate: /)]);
     expect(lines[0]).toMatch(reason);
-    prepared.clear();
+    disk.clear();
     const next = start();
     await next.url();
   });
 
-  test("no room for the next segment: it says so, tries again, and has it once there is room", async () => {
+  test("no room for the next segment: logged, tried again, allocated once there is room", async () => {
     const spare = "0000000002.log";
-    const { data, prepared, start } = prepare({ call: "write", error: "ENOSPC", path: spare });
-    prepared.trigger();
+    const { data, disk, start } = faultyFolder({ call: "write", error: "ENOSPC", path: spare });
     const perpgate = start();
     await perpgate.url();
     await perpgate.printed(/"failures":2.*could not be allocated/, "stderr");
     expect(existsSync(join(data, "journal", spare))).toBe(false);
-    prepared.clear();
+    disk.clear();
     await perpgate.printed(/the next segment of the log is allocated/, "stderr");
     expect(existsSync(join(data, "journal", spare))).toBe(true);
     perpgate.signal("SIGTERM");
