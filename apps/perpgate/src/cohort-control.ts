@@ -1,4 +1,4 @@
-/** The cohort of a running venue: who may open positions, changed through the log like all else. */
+/** Changes of the cohort of a running venue, who may open positions, as commands in its log. */
 
 import { cohortCommands, NO_EVIDENCE, type Venue } from "@perpgate/venue";
 import { Ajv, type ValidateFunction } from "ajv";
@@ -18,7 +18,7 @@ export type CohortChange = Static<typeof CohortChange>;
 
 let compiled: ValidateFunction<CohortChange> | undefined;
 
-/** Compiled when it is first asked, which in most lives of a process is never. */
+/** Compiled on first use: most processes never need it. */
 export function isCohortChange(value: unknown): value is CohortChange {
   compiled ??= new Ajv().compile<CohortChange>(CohortChange);
   return compiled(value);
@@ -40,7 +40,7 @@ export class CohortControl {
   }
 }
 
-/** Lower-case hex without `0x`: how the log names accounts. */
+/** Lower-case hex without `0x`, as in the log. */
 export function plainAddress(address: string): string {
   return address.replace(/^0x/i, "").toLowerCase();
 }

@@ -1,4 +1,4 @@
-/** The examples as a reader runs them: against a real gateway, each in a process of its own. */
+/** The examples, each in its own process, against a real gateway. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -9,8 +9,8 @@ import { PerpgateProcess } from "./testing/perpgate-process.js";
 import { sharedGateway } from "./testing/trader-shell.js";
 
 const EXAMPLES = fileURLToPath(new URL("../../../examples/", import.meta.url));
-/** Processes start slowly on a busy machine. */
-const PATIENCE_MS = 180_000;
+/** For process starts on a busy machine. */
+const TIMEOUT_MS = 180_000;
 const SIDES = { symbol: "BTCUSD", type: "limit", margin: 1000, leverage: 5 } as const;
 
 let url = "";
@@ -19,13 +19,13 @@ beforeAll(async () => {
   const gateway = await sharedGateway();
   ({ url } = gateway);
   return gateway.stop;
-}, PATIENCE_MS);
+}, TIMEOUT_MS);
 
 function example(name: string, ...args: string[]): PerpgateProcess {
   return new PerpgateProcess(args, {}, [process.execPath, `${EXAMPLES}${name}.mjs`]);
 }
 
-/** What it printed, if it ended by itself and well. */
+/** Its output; it must exit with code 0 and no errors. */
 async function outputOf(child: PerpgateProcess): Promise<string> {
   const { code, stdout, stderr } = await child.ended;
   expect([code, stderr]).toEqual([0, ""]);
@@ -35,14 +35,14 @@ async function outputOf(child: PerpgateProcess): Promise<string> {
 interface Counterparty {
   readonly client: PerpgateClient;
   readonly session: Session;
-  /** A price so many thousandths from the mark. */
+  /** A price `thousandths` above the mark. */
   price(thousandths: number): Promise<number>;
 }
 
 async function counterparty(): Promise<Counterparty> {
   const client = new PerpgateClient({ url });
   const session = await client.signIn({ account: privateKeyToAccount(generatePrivateKey()) });
-  // The next example finds an empty book again.
+  // The next example expects an empty book.
   onTestFinished(async () => {
     await session.cancelAll();
     client.close();
@@ -54,7 +54,7 @@ async function counterparty(): Promise<Counterparty> {
   return { client, session, price };
 }
 
-/** Someone who buys and sells near the mark, as the bots of a testnet do. */
+/** Quotes both sides near the mark, as the bots do. */
 async function quoting(): Promise<Counterparty> {
   const other = await counterparty();
   await other.session.placeOrder({ ...SIDES, side: "short", price: await other.price(1) });
@@ -62,7 +62,7 @@ async function quoting(): Promise<Counterparty> {
   return other;
 }
 
-describe("examples", { timeout: PATIENCE_MS }, () => {
+describe("examples", { timeout: TIMEOUT_MS }, () => {
   test("first-trade: buys at the market and closes again", async () => {
     await quoting();
     expect(await outputOf(example("first-trade", url))).toMatch(
@@ -74,7 +74,7 @@ describe("examples", { timeout: PATIENCE_MS }, () => {
     const { session, price } = await quoting();
     const child = example("mirrored-book", url, "BTCUSD", "3");
     await child.printed(/seq \d+: bid 6\d{4},0\.0\d+, ask 6\d{4},0\.0\d+, spread .*1 \+ 1 levels/);
-    // Each order is a change, until the example has seen enough; the one before makes room.
+    // Each order changes the book until the example ends; the one before is canceled.
     let isOver = false;
     void child.ended.then(() => {
       isOver = true;
@@ -93,7 +93,7 @@ describe("examples", { timeout: PATIENCE_MS }, () => {
     expect(lines[2]).toMatch(/\d \+ 1 levels$/);
   });
 
-  test("grid-bot: a sell that is filled comes back as a buy; nothing stays in the book", async () => {
+  test("grid-bot: a filled sell is replaced by a buy; no order stays in the book", async () => {
     const { client, session } = await counterparty();
     const child = example("grid-bot", url, "1", "120");
     await child.printed(/^quoting 10 levels from 6\d{4}/);
@@ -112,7 +112,7 @@ describe("examples", { timeout: PATIENCE_MS }, () => {
     expect(await client.book("BTCUSD")).toMatchObject({ bids: [], asks: [] });
   });
 
-  test("stop-loss: waits at the venue; the dead-man's switch takes it away, and the position is closed", async () => {
+  test("stop-loss: pending at the venue; the cancel timer cancels it, and the position is closed", async () => {
     await quoting();
     const stdout = await outputOf(example("stop-loss", url));
     expect(stdout).toMatch(/^long 0\.007\d* at 6\d{4}\nstop-loss pending at 6\d{4}\n/);
@@ -128,8 +128,8 @@ describe("examples", { timeout: PATIENCE_MS }, () => {
     );
   });
 
-  // The last one: its maker leaves the rest of a quote in the book.
-  test("raw-wire: two fresh wallets sign in, and one takes what the other quotes", async () => {
+  // Last: its maker leaves a part of a quote in the book.
+  test("raw-wire: two new wallets sign in and trade with each other", async () => {
     const stdout = await outputOf(example("raw-wire", url));
     expect(stdout).toMatch(/^BTCUSD mark \d/);
     expect(stdout).toMatch(/maker 0x\w{40}: resting, order \d+/);

@@ -11,15 +11,15 @@ import { type Market, stepOf, toSteps } from "@perpgate/protocol";
 import { StartError } from "./cli/start-error.js";
 import type { Settings } from "./serve/settings.js";
 
-/** A source that may have to be started before it knows anything, and stopped after. */
+/** A source of index prices. `start` and `stop` exist if it polls. */
 export interface RunningSource extends IndexSource {
-  /** One that makes its prices up goes on from what the venue knows. */
+  /** A simulated source continues from the venue's last price. */
   continueFrom?(symbol: string, priceTicks: number): void;
   start?(): Promise<void>;
   stop?(): Promise<void>;
 }
 
-/** What the settings lack, before anything is opened. */
+/** Throws if a market has fewer feeds than the quorum. */
 export function refuseMissingFeeds({ markets, index }: Settings): void {
   if (index.source === "simulated") return;
   for (const { symbol } of markets) {
@@ -51,7 +51,7 @@ export function createIndexSource(
   return new HttpIndexSource(markets, { ...index, intervalMs: index.pollMs }, clocks, onProblem);
 }
 
-/** After a restart a simulated index goes on where the log left it. */
+/** After a restart a simulated index continues from the last price in the log. */
 export function continueIndex(source: RunningSource, markets: readonly Market[]): void {
   for (const { symbol, indexPrice, tickSize } of markets) {
     if (indexPrice !== null) source.continueFrom?.(symbol, toSteps(indexPrice, stepOf(tickSize)));

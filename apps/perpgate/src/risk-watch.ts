@@ -1,6 +1,6 @@
 /**
- * What an operator should know of the venue's risk: liquidations and hourly funding as lines of the
- * log and as figures, the fund as a figure. All of it happens in ticks, so orders pay nothing for it.
+ * The venue's risk for its operator: liquidations, funding and shared losses as log lines, liquidations
+ * and the fund as metrics. They occur in ticks, so that orders pay nothing for it.
  */
 
 import { fromMicros } from "@perpgate/protocol";

@@ -1,9 +1,8 @@
 /**
- * The index of a venue: the source of the settings, and the feed that passes its prices on.
+ * The index of a venue: the source of the settings, and the feed that sends its prices to the venue.
  *
- * Both run on the venue's own time. The machine's clock may be set back, and then prices by that
- * clock would be older than those the venue has, while its own time, and with it the age of its
- * index, goes on.
+ * Both use the venue's time, which never goes back. With the wall clock, a clock that is set back would
+ * make new prices older than those that the venue has.
  */
 
 import type { FeedProblem, IndexObservation } from "@perpgate/oracle";
@@ -17,10 +16,10 @@ export interface VenueIndex {
   readonly feed: IndexFeed;
 }
 
-export interface IndexTroubles {
-  /** One of several web feeds failed. */
+export interface IndexCallbacks {
+  /** One of several feeds failed. */
   onProblem(problem: FeedProblem): void;
-  /** The source itself did. */
+  /** The source failed. */
   onFailure(error: unknown): void;
 }
 
@@ -28,7 +27,7 @@ export function createVenueIndex(
   settings: Settings,
   venue: Venue,
   wallClock: () => number,
-  { onProblem, onFailure }: IndexTroubles,
+  { onProblem, onFailure }: IndexCallbacks,
 ): VenueIndex {
   const clock = () => venue.nowMs();
   const source = createIndexSource(settings, { now: clock, wall: wallClock }, onProblem);
@@ -38,7 +37,7 @@ export function createVenueIndex(
   return { source, feed: new IndexFeed({ source, symbols, clock, publish, onFailure }) };
 }
 
-/** Resolves once the price shows, or never will. */
+/** Resolves once the price is applied or cannot be. */
 function publishTo(venue: Venue, { symbol, priceTicks }: IndexObservation): Promise<void> {
   return new Promise<void>((resolve) => {
     const market = venue.views.marketNumber(symbol);

@@ -15,7 +15,7 @@ async function metricsOf(url: string): Promise<ReadonlyMap<string, number>> {
 }
 
 describe("GET /metrics", () => {
-  test("a running venue: ready, its log moves on, no market halted, room on the disk", async () => {
+  test("a running venue: ready, a growing log, no halted market, free disk space", async () => {
     const args = ["--port", "0", "--data", temporaryFolder(), "--no-bots", "--log-level", "error"];
     const url = await new PerpgateProcess(args).url();
     while (!(await fetch(`${url}/readyz`)).ok);

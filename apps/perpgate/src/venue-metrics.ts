@@ -1,7 +1,6 @@
 /**
- * What Prometheus reads about the venue itself, beside the gateway's requests and the process's own
- * figures: whether it is ready, how far its log is, what waits, which markets are halted, and how
- * much room its disk has. Everything is looked up when asked for, so it costs orders nothing.
+ * Metrics of the venue: readiness, its log, pending commands, halted markets and free disk space. All
+ * are computed when they are read, so that orders pay nothing for them.
  */
 
 import { statfs } from "node:fs/promises";
@@ -100,7 +99,7 @@ export function measureVenue(
     help: "Room left on the disk of the data folder; without any the venue stops.",
     registers,
     async collect() {
-      // A disk that cannot be asked has no room, and must not take the other figures along.
+      // An error counts as no room, and must not fail the other metrics.
       const free = await statfs(dataFolder).then(
         ({ bavail, bsize }) => bavail * bsize,
         () => 0,

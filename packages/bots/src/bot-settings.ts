@@ -1,7 +1,7 @@
-/** How the bots trade: what a configuration may change, and what it is if nobody does. */
+/** The settings of the bots and their defaults. */
 
 export interface BotSettings {
-  /** Wallets and decisions follow from it: the same seed is the same crowd. */
+  /** Wallets and decisions are derived from it: the same seed is the same crowd. */
   readonly seed: number;
   /** Price levels that the makers aim at, on each side of each market. */
   readonly levels: number;
@@ -11,7 +11,7 @@ export interface BotSettings {
   readonly actionsPerSecond: number;
   /** Trades that noise makes in the first market; later ones see fewer. */
   readonly tradesPerMinute: number;
-  /** Accounts that play with as much leverage as there is. */
+  /** Accounts that trade with nearly the highest leverage. */
   readonly gamblers: number;
 }
 
@@ -24,16 +24,16 @@ export const DEFAULT_BOTS: BotSettings = {
   gamblers: 6,
 };
 
-/** Where the bots trade, and as whom a wallet must say to speak there. */
+/** The gateway that the bots trade at, and what their sign-in messages name. */
 export interface BotVenue {
   /** The public address of the gateway. */
   readonly url: string;
-  /** The domain that a sign-in names; that of the address if there is none. */
+  /** The host of `url` unless given. */
   readonly domain?: string;
   readonly chainId?: number;
 }
 
-/** Takes what is worth an operator's attention. */
+/** For the operator. */
 export interface BotLog {
   info(message: string, fields?: object): void;
   warn(message: string, fields?: object): void;

@@ -1,4 +1,4 @@
-/** The bots of a testnet: a crowd in this thread, or in one of its own. */
+/** The bots of a testnet: a crowd in the calling thread, or in a worker thread. */
 
 export { type BotLog, type BotSettings, type BotVenue, DEFAULT_BOTS } from "./bot-settings.js";
 export { Crowd } from "./crowd.js";

@@ -1,7 +1,7 @@
 /**
- * The bots' wallets. Their keys follow from the seed, which is public: whoever reads this can sign
- * for them. They are worth nothing, hold nothing but a testnet's credit, and must never be given
- * more. Because they follow from the seed, a restarted crowd finds its own accounts again.
+ * The bots' wallets. Their keys are derived from the seed, so that a restarted crowd has the same
+ * accounts. The seed is public: anyone can sign for them. They must never own anything but a testnet's
+ * credit.
  */
 
 import { createHash } from "node:crypto";

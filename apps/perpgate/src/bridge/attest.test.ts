@@ -1,4 +1,4 @@
-/** `perpgate attest` as a process of its own, before its venue is up. */
+/** `perpgate attest` as a process whose venue does not answer. */
 
 import { createServer } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
@@ -13,7 +13,7 @@ const CHAIN = {
 } as const;
 
 test("a venue that is down: failed polls are counted, and the log has one line and no stack", async () => {
-  // Takes connections and answers nothing that a venue would.
+  // Accepts connections and answers unlike a venue.
   const nobody = createServer((_request, response) => void response.writeHead(502).end("{}"));
   await new Promise<void>((resolve) => nobody.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void nobody.close());

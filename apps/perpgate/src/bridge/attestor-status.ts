@@ -1,4 +1,4 @@
-/** Metrics, health and readiness of a process of attestors, on the loopback address alone. */
+/** Metrics, health and readiness of `perpgate attest`, on the loopback address. */
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -8,7 +8,7 @@ import { StartError } from "../cli/start-error.js";
 
 const DEFAULT_PORT = 9_465;
 
-/** On the port, or on the usual one, or on a free one where that is taken. Returns its address. */
+/** On the given port, else on the default one, else on a free one. Returns the address. */
 export async function serveAttestorStatus(
   port: number | undefined,
   metrics: Registry,
@@ -20,13 +20,13 @@ export async function serveAttestorStatus(
   try {
     await listen(server, port ?? DEFAULT_PORT);
   } catch (error) {
-    if (port !== undefined || !isTaken(error)) {
+    if (port !== undefined || !isInUse(error)) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new StartError(`cannot serve metrics: ${reason}`);
     }
     await listen(server, 0);
   }
-  // The attestors keep the process alive, not this.
+  // The attestors keep the process alive.
   server.unref();
   const address = server.address();
   if (typeof address !== "object" || address === null) throw new Error("no port");
@@ -38,7 +38,7 @@ async function listen(server: Server, port: number): Promise<void> {
   await once(server, "listening");
 }
 
-function isTaken(error: unknown): boolean {
+function isInUse(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EADDRINUSE";
 }
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { BridgeControl } from "./bridge-control.js";
 import { registered } from "./testing/attested-venue.js";
 
-describe("what the operator decides", () => {
-  test("paused: a vote to credit is refused before the log; resumed: taken; shown in public", async () => {
+describe("operator controls", () => {
+  test("pause: a vote to credit is refused before the log; resume: taken; the bridge info shows it", async () => {
     const { venue, trader, depositId, credits, balance } = await registered();
     const control = new BridgeControl(venue.at.venue);
     await control.change({ action: "pause", scope: "ethereum" });
@@ -20,7 +20,7 @@ describe("what the operator decides", () => {
     expect(await balance()).toBe(40);
   });
 
-  test("rejudge: a valid deposit that a wrong configuration rejected is credited after all", async () => {
+  test("rejudge: a valid deposit that a wrong configuration rejected is credited", async () => {
     const { venue, depositId, credits, read, balance } = await registered();
     const control = new BridgeControl(venue.at.venue);
     await expect(control.change({ action: "rejudge", depositId })).rejects.toThrow("not rejected");
@@ -42,7 +42,7 @@ describe("what the operator decides", () => {
     expect(await balance()).toBe(40);
   });
 
-  test("settle: a reorganised credit shows to its owner that it is settled", async () => {
+  test("settle: a reorganised credit is shown as settled to its owner", async () => {
     const { venue, depositId, credits, read } = await registered();
     const control = new BridgeControl(venue.at.venue);
     for (const attestor of [0, 1]) {

@@ -1,4 +1,4 @@
-/** What the operator decides about deposits of a running venue, through the log like all else. */
+/** The operator's changes of deposits in a running venue, as commands in its log. */
 
 import { NO_EVIDENCE, type Venue } from "@perpgate/venue";
 import { Ajv, type ValidateFunction } from "ajv";
@@ -20,11 +20,11 @@ export const BridgeChange = Type.Union([
 ]);
 export type BridgeChange = Static<typeof BridgeChange>;
 
-/** What the engine's refusals mean to an operator. */
+/** The engine's refusals, for an operator. */
 const MESSAGES: Readonly<Record<string, string>> = {
   deposit_kind_mismatch: "this venue runs the dev attestor",
   deposit_unknown: "there is no such deposit",
-  deposit_not_rejected: "the deposit is not rejected: nothing is to be judged again",
+  deposit_not_rejected: "the deposit is not rejected",
   deposit_not_reorged: "the deposit is not reorganised away, or was settled before",
 };
 
@@ -33,13 +33,13 @@ export class BridgeControl {
 
   constructor(private readonly venue: Venue) {}
 
-  /** Compiled when it is first asked, which in most lives of a process is never. */
+  /** Compiled on first use: most processes never need it. */
   isChange(value: unknown): value is BridgeChange {
     this.check ??= new Ajv().compile<BridgeChange>(BridgeChange);
     return this.check(value);
   }
 
-  /** Resolves once the change is durable; rejects with the reason why it was not made. */
+  /** Resolves once the change is durable; rejects with the reason for a refusal. */
   async change(change: BridgeChange): Promise<void> {
     const refusal = await this.venue.submitted(this.commandOf(change), NO_EVIDENCE, (applied) => {
       const outcome = this.venue.views.outcome(applied);

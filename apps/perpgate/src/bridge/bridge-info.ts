@@ -1,4 +1,4 @@
-/** The bridge as the public sees it: addresses in the form that each chain's users write. */
+/** The public description of the bridge, with addresses in the usual form of each chain. */
 
 import {
   type ChainBridgeConfig,
@@ -16,7 +16,7 @@ import {
 } from "@perpgate/protocol";
 import type { AttestorHistory } from "@perpgate/venue";
 
-/** What the venue adds to its configuration as it runs. */
+/** The part of the bridge that changes while the venue runs. */
 export interface BridgeState {
   readonly history: AttestorHistory;
   readonly paused: readonly string[];
@@ -42,7 +42,7 @@ export function bridgeInfoOf(
   };
 }
 
-/** What a vote about the chain must bind, but for the venue's id. */
+/** What a vote about the chain must contain, without the venue's id. */
 export function scopeOf(config: ChainConfig): Omit<VoteScope, "venue"> {
   const { chain, chainId, vault, tokens } = termsOf(config);
   return {

@@ -1,6 +1,6 @@
 /**
- * What Prometheus reads about the deposits of a venue: how many wait and for how long, when each
- * attestor last asked and voted, what is paused. Looked up when asked for, at a constant cost.
+ * Metrics of a venue's deposits: open ones and their age, the last request and vote of each attestor,
+ * what is paused, and the reorg alarm. Gauges are computed when they are read, at a constant cost.
  */
 
 import type { ChainBridgeConfig } from "@perpgate/bridge";

@@ -24,7 +24,7 @@ describe("the attestors' queue", () => {
     return venue.post("/v1/bridge/queue", body, { "x-service-sig": signature });
   };
 
-  test("a page: for members alone, and only for a minute", async () => {
+  test("a page: for members only, valid for a minute", async () => {
     const { venue, depositId } = await registered();
     expect((await ask(venue)).body).toMatchObject({
       deposits: [{ depositId: String(depositId), status: "queued", ownVote: null }],
@@ -79,14 +79,14 @@ describe("the attestors' queue", () => {
     }
   }, 60_000);
 
-  test("100 hashes of one account that no chain holds: the next is refused, until one is seen", async () => {
+  test("100 unknown hashes of one account: the next is refused, until one is seen", async () => {
     const { venue, trader, depositId } = await registered();
     const hash = (i: number) => i.toString(16).padStart(64, "0");
     const first = Array.from({ length: 99 }, (_, i) => venue.register(trader, hash(i + 1)));
     for (const { status } of await Promise.all(first)) expect(status).toBe(202);
     const refused = await venue.register(trader, hash(100));
     expect(refused).toMatchObject({ status: 429, body: { code: "too_many_unseen_deposits" } });
-    // What it has registered already it may ask for, and others are not affected.
+    // Hashes registered before stay readable, and other accounts are not affected.
     expect((await venue.register(trader, hash(1))).status).toBe(202);
     const other = await Trader.enter(venue.at);
     expect((await venue.register(other, hash(100))).status).toBe(202);

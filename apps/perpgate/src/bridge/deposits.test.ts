@@ -27,7 +27,7 @@ import {
   until,
 } from "./testing/chain-process.js";
 
-/** Processes start slowly on a busy machine, and an RPC that failed is left alone for a while. */
+/** For slow process starts, and for the pause after a failed RPC. */
 const PATIENCE_MS = 180_000;
 
 let node: EvmNode;
@@ -67,7 +67,7 @@ async function bridgeOf(url: string): Promise<BridgeInfo> {
 
 describe("one attestor, in the venue's process", () => {
   test(
-    "registered in parallel, killed in the middle, the RPC down: credited once, and tradable",
+    "concurrent registrations, a kill, an RPC that is down: credited once, and tradable",
     async () => {
       const proxy = await RpcProxy.start(node.url);
       onTestFinished(() => proxy.stop());
@@ -173,7 +173,7 @@ describe("one attestor, in the venue's process", () => {
   );
 
   test(
-    "a reorganisation before crediting: back to none, then credited once; one after it: marked, counted, logged",
+    "a reorg before the credit: no confirmations, then credited once; a reorg after it: marked, counted, logged",
     async () => {
       const data = join(temporaryFolder(), "data");
       const { child, url } = await startVenue(
@@ -200,7 +200,7 @@ describe("one attestor, in the venue's process", () => {
       await shown(({ status }) => status === "credited");
       expect(await balance(client)).toBe(25);
 
-      // It must have been seen where it was credited, before it goes.
+      // The attestor must have rechecked it before the reorg.
       await until(
         async () => (await fetch(`${url}/metrics`)).text(),
         (text) => text.includes('perpgate_bridge_pending_deposits{chain="ethereum"} 0'),
@@ -235,7 +235,7 @@ describe("one attestor, in the venue's process", () => {
 
 describe("three attestors, two of whom must agree", () => {
   test(
-    "one in the venue's process, one in a process of its own, one that lies",
+    "one in the venue's process, one remote, one that lies",
     async () => {
       const seeds = ["a1", "b2", "c3"].map((byte) => byte.repeat(32));
       const members = seeds.map((seed) => publicKeyHex(privateKeyFromSeed(seed)));

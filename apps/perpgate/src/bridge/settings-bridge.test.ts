@@ -1,4 +1,4 @@
-/** The bridge's part of the configuration, as an operator gets it right and wrong. */
+/** The bridge in the configuration: valid and invalid. */
 
 import { chmodSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { attestationParameters, attestorKeysOf, bridgeOf } from "./settings-brid
 import { chainSettings, newKeyFile, startVenue } from "./testing/chain-process.js";
 
 const USDC = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48";
-/** Nothing answers there: an attestor waits, and a venue starts all the same. */
+/** Nothing answers there; a venue must start nevertheless. */
 const CHAIN = { rpc: "http://127.0.0.1:1", vault: USDC, usdc: USDC } as const;
 const VAULT = "0xdAC17F958D2ee523a2206206994597C13D831ec7";
 const SEED = "5e".repeat(32);
@@ -37,15 +37,15 @@ async function refusedStart(data: string, settings: object, environment: NodeJS.
   return stderr;
 }
 
-describe("what goes into the venue", () => {
-  test("nothing configured: the dev attestor, as ever", () => {
+describe("parameters of the venue", () => {
+  test("nothing configured: the dev attestor", () => {
     const bridge = bridgeOf(settingsOf({}), undefined);
     expect(bridge).toEqual({ kind: "dev" });
     expect(attestationParameters(bridge)).toEqual({});
     expect(attestorKeysOf(bridge)).toBeNull();
   });
 
-  test("a chain: kind, members, quorum and keys, and no money for nothing", () => {
+  test("a chain: kind, members, quorum and keys, and no dev credit", () => {
     const bridge = bridgeOf(settingsOf(chainFile()), SEED);
     expect(attestationParameters(bridge)).toEqual({
       attestorKind: "chain",
@@ -68,10 +68,10 @@ describe("what goes into the venue", () => {
   });
 });
 
-describe("refused, with the key at fault", () => {
+describe("refused, with the name of the key", () => {
   test.each([
     [
-      "dev beside a chain",
+      "dev together with a chain",
       { attestor: "dev" },
       undefined,
       /"bridge": attestor: .*configured chain/,
@@ -96,7 +96,7 @@ describe("refused, with the key at fault", () => {
     expect(() => checkSettings(wrong, "test.json")).toThrow('unknown key "bridge.chain"');
   });
 
-  test("a key without a chain: nobody would use it", () => {
+  test("a key without a chain", () => {
     expect(() => bridgeOf(settingsOf({}), SEED)).toThrow("no chain is configured");
   });
 
@@ -114,7 +114,7 @@ describe("refused, with the key at fault", () => {
   });
 });
 
-test("a data folder keeps its kind: dev never goes on with a chain, nor the reverse", async () => {
+test("a data folder keeps its kind: dev cannot become chain, nor the reverse", async () => {
   const dev = join(temporaryFolder(), "data");
   const first = await startVenue(dev, { logLevel: "error" });
   first.child.signal("SIGTERM");
@@ -132,14 +132,14 @@ test("a data folder keeps its kind: dev never goes on with a chain, nor the reve
   expect(await refusedStart(chained, { logLevel: "error" })).toContain(
     "began with the chain attestor and cannot go on with dev",
   );
-  // The quorum and the members may change: the log holds each change.
+  // The quorum and the members may change: the log records each change.
   const other = publicKeyHex(privateKeyFromSeed("44".repeat(32)));
   const third = await startVenue(chained, chainFile({ members: [PUBLIC, other] }), environment);
   third.child.signal("SIGTERM");
   expect((await third.child.ended).stdout).toContain("2 of 2 attestors credit, 1 run here");
 }, 180_000);
 
-test("a new key file: only its owner reads it, and it never takes another's place", () => {
+test("a new key file: readable by its owner only, never overwrites another", () => {
   const path = join(temporaryFolder(), "attestor.key");
   const publicKey = createKeyFile(path);
   expect(statSync(path).mode & 0o777).toBe(0o600);

@@ -1,7 +1,6 @@
 /**
- * The bridge of the settings, resolved: which attestor, whose keys. A private key comes from a file
- * that only its owner can read or from the environment, and from nowhere else: flags are visible to
- * every user of the machine, and the configuration may be shown to anyone.
+ * The bridge of the settings. A private key comes from a file that only its owner can read, or from
+ * the environment: flags are visible to every user of the machine, and a configuration may be shared.
  */
 
 import {
@@ -24,7 +23,7 @@ export function bridgeOf({ bridge }: Pick<Settings, "bridge">, key: string | und
   }
 }
 
-/** What of it the engine must know. */
+/** The engine's parameters of the bridge. */
 export function attestationParameters(bridge: BridgeConfig): Partial<VenueParameters> {
   if (bridge.kind === "dev") return {};
   return {
@@ -35,7 +34,7 @@ export function attestationParameters(bridge: BridgeConfig): Partial<VenueParame
   };
 }
 
-/** What of it stands in the log, so that anyone can check votes. */
+/** The keys and chains that the log records, so that anyone can check votes. */
 export function attestorKeysOf(bridge: BridgeConfig): AttestorKeys | null {
   if (bridge.kind === "dev") return null;
   const { venue, members, chains } = bridge;

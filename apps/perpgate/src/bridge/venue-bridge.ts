@@ -1,8 +1,7 @@
 /**
- * The bridge of a process that runs a venue: its own attestors, the intake for the votes of those
- * elsewhere, metrics and the alarm. Nothing of it exists under the `dev` attestor. Attestors start
- * once the venue has recovered, on a thread of their own, and stop before it closes, so that no vote
- * is left in between.
+ * The bridge of a process that runs a venue: the attestors of this process, the intake for votes of
+ * remote attestors, metrics and the reorg alarm. With the dev attestor there is none. Attestors start
+ * in a worker thread after the venue has recovered and stop before it closes, so that no vote is lost.
  */
 
 import {
@@ -22,14 +21,14 @@ import { VoteIntake } from "./vote-intake.js";
 
 export interface VenueBridge {
   readonly intake: VoteIntake;
-  /** Fails while the attestors of this process cannot do their work. */
+  /** Not ready while the attestors of this process cannot work. */
   readonly probe: ReadinessProbe;
   start(): void;
   stop(): Promise<void>;
 }
 
-/** The port of the attestors' thread, which has checked its signatures. */
-function checkedBefore(deposits: VenueDeposits): DepositPort {
+/** The port of the attestors' thread, whose votes need no signature check. */
+function trustedPort(deposits: VenueDeposits): DepositPort {
   return {
     terms: () => deposits.terms(),
     pending: (chain, attestor, order, after) => deposits.pending(chain, attestor, order, after),
@@ -50,20 +49,21 @@ export function createVenueBridge(
   measureBridge(metrics, venue, deposits, config);
   const hasAttestors = config.attestors.length > 0;
   const watched = hasAttestors ? config.chains.map(({ chain }) => chain) : [];
-  // A wall clock that is set forward by hand must not make the venue unready.
+  // Monotonic: a wall clock that is set forward must not make the venue unready.
   const health = new AttestorHealth(watched, () => performance.now());
   const report = observeBridge(log, metrics);
   const thread = new BridgeThread({
     config,
     venueId: deposits.history.venueId,
-    port: checkedBefore(deposits),
-    // The venue's time, which no correction of the machine's clock sets back.
+    port: trustedPort(deposits),
+    // The venue's time never goes back.
     clock: () => venue.nowMs(),
     observe: (event) => {
       health.observe(event);
       report(event);
     },
-    onEnded: (error) => log.error({ err: error }, "the attestors' thread ended; another follows"),
+    onEnded: (error) =>
+      log.error({ err: error }, "the attestors' thread ended and is started again"),
   });
   return {
     intake: new VoteIntake(venue, deposits, config),

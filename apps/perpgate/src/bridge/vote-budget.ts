@@ -1,6 +1,6 @@
 /**
- * How many votes of each attestor elsewhere may reach the log: far more than an honest one has to
- * say about thousands of deposits, far fewer than would fill a disk.
+ * Limits the votes of each remote attestor that reach the log: far more than an honest one needs for
+ * thousands of deposits, far fewer than would fill a disk.
  */
 
 export interface VoteRate {
@@ -18,7 +18,7 @@ export class VoteBudget {
     private readonly monotonic: () => number = () => performance.now(),
   ) {}
 
-  /** Takes one vote of the attestor's budget; whether there was one. */
+  /** Returns whether the attestor may add another vote. */
   take(attestor: number): boolean {
     const { perSecond, burst } = this.rate;
     const nowMs = this.monotonic();

@@ -1,4 +1,4 @@
-/** Votes of releases before, votes of other venues, and votes on parts of a transaction. */
+/** Votes of earlier releases, votes of other venues, and votes on parts of a transaction. */
 
 import { sign } from "node:crypto";
 import {
@@ -20,7 +20,7 @@ import {
 } from "./testing/attested-venue.js";
 
 describe("votes of format 1", () => {
-  /** A vote as releases before signed it. */
+  /** A vote as earlier releases signed it. */
   function oldVote(depositId: number, { address, amountMicros, logIndex }: VoteCredit): VoteV1 {
     return {
       venue: "test-venue",
@@ -39,7 +39,7 @@ describe("votes of format 1", () => {
     };
   }
 
-  test("handed in: refused, since they bind neither Genesis nor vault", async () => {
+  test("submitted: refused, because they name neither Genesis nor vault", async () => {
     const { venue, depositId, credits } = await registered();
     const text = voteV1Text(oldVote(depositId, credits[0]!));
     const key = privateKeyFromSeed(SEEDS[0]!);
@@ -52,7 +52,7 @@ describe("votes of format 1", () => {
     expect(answer.text).toContain("format 1 is no longer taken");
   });
 
-  test("in an old log: verified by their own format, shown, and checkable", async () => {
+  test("in an old log: verified in their format, shown, and checkable", async () => {
     const { venue, depositId, credits, read } = await registered();
     const vote = oldVote(depositId, credits[0]!);
     const text = voteV1Text(vote);
@@ -89,7 +89,7 @@ describe("votes of format 1", () => {
 });
 
 describe("another venue of the same name, members and vault", () => {
-  test("its votes: not counted here", async () => {
+  test("its votes: not counted", async () => {
     const { venue, depositId, credits } = await registered();
     const other = await AttestedVenue.run(undefined, venue.at.nowMs() + 60_000);
     expect(other.venueId).not.toBe(venue.venueId);
@@ -99,7 +99,7 @@ describe("another venue of the same name, members and vault", () => {
 });
 
 describe("a transaction of several parts", () => {
-  test("each part by its own votes, all of them published and checkable", async () => {
+  test("votes per part, all of them published and checkable", async () => {
     const { venue, trader, depositId, credits, read, balance } = await registered();
     const [credit] = credits;
     const part = async (number: number) => {

@@ -23,7 +23,7 @@ const TOKENS_ELSEWHERE = [{ token: "USDC", contract: "99".repeat(20) } as const]
 const OTHER_SCOPE = { refusals: ["other_scope"] };
 
 describe("two of three", () => {
-  test("a lie and an honest vote: nothing; the second honest vote: credited once, tradable", async () => {
+  test("a false and an honest vote: nothing; the second honest vote: credited once, tradable", async () => {
     const { venue, trader, depositId, credits, read, balance } = await registered();
     const lie = await venue.vote({ depositId, attestor: 2 });
     expect((await venue.submit(lie)).body).toEqual({ refusals: [null] });
@@ -47,7 +47,7 @@ describe("two of three", () => {
     expect(placed.body).toMatchObject({ status: "resting" });
   });
 
-  test("a silent attestor: the other two suffice, and one account's two credits add up", async () => {
+  test("a silent attestor: the other two suffice, and two credits of one account add up", async () => {
     const { venue, depositId, credits, balance } = await registered();
     const both = [...credits, { ...credits[0]!, logIndex: 9, amountMicros: 2_500_000 }];
     await venue.submit(await venue.vote({ depositId, attestor: 1, credits: both }));
@@ -55,7 +55,7 @@ describe("two of three", () => {
     expect(await balance()).toBe(42.5);
   });
 
-  test("marked as reorganised by two: on the wire, on the stream, the credit votes still there", async () => {
+  test("marked as reorganised by two: on the wire and the stream, the credit votes stay", async () => {
     const { venue, trader, depositId, credits, read, balance } = await registered();
     for (const attestor of [0, 1])
       await venue.submit(await venue.vote({ depositId, attestor, credits }));
@@ -85,7 +85,7 @@ describe("two of three", () => {
   });
 });
 
-describe("turned away before the log", () => {
+describe("refused before the log", () => {
   const cases: [string, Partial<Vote>, string | undefined, number, object][] = [
     ["by another key", {}, STRANGER, 401, { code: "invalid_signature" }],
     ["in another's name", { attestor: 1 }, SEEDS[0], 401, { code: "invalid_signature" }],
@@ -105,21 +105,21 @@ describe("turned away before the log", () => {
     ["on another chain", { chain: "tron" }, undefined, 200, { refusals: ["other_deposit"] }],
     ["from before the deposit", { votedAtMs: 1 }, undefined, 200, { refusals: ["vote_outdated"] }],
     [
-      "of the far future, which nothing could replace",
+      "from the far future, which no later vote could replace",
       { votedAtMs: Number.MAX_SAFE_INTEGER },
       undefined,
       200,
       { refusals: ["vote_from_future"] },
     ],
     [
-      "that a credit was reorganised, before there is one",
+      "that a credit was reorganised, before the credit",
       { verdict: "reorged" },
       undefined,
       200,
       { refusals: ["deposit_not_credited"] },
     ],
   ];
-  test("each for its reason, and the log stays as it was", async () => {
+  test("each with its reason, and the log stays unchanged", async () => {
     const { venue, depositId } = await registered();
     const before = venue.at.venue.seq;
     for (const [name, changes, seed, status, body] of cases) {
@@ -134,7 +134,7 @@ describe("turned away before the log", () => {
     expect(venue.at.venue.seq).toBe(before);
   });
 
-  test("text that is no vote, or is one in another spelling", async () => {
+  test("text that is not a vote, or not in canonical form", async () => {
     const { venue, depositId } = await registered();
     const { vote, signature } = await venue.vote({ depositId });
     const text = voteText(vote);
@@ -160,7 +160,7 @@ describe("turned away before the log", () => {
     }
   });
 
-  test("a vote handed in again and again, together and one after the other: once in the log", async () => {
+  test("a vote submitted repeatedly, concurrently and in sequence: once in the log", async () => {
     const { venue, depositId, credits } = await registered();
     const vote = await venue.vote({ depositId, credits });
     const before = venue.at.venue.seq;
@@ -176,7 +176,7 @@ describe("turned away before the log", () => {
     expect((await venue.submit(contradiction)).body).toEqual({ refusals: ["vote_outdated"] });
   });
 
-  test("a member that says ever newer things: held to its budget, which repetition does not use", async () => {
+  test("a member that votes without end: limited to its budget; repeated votes cost nothing", async () => {
     const time = { nowMs: 0 };
     const budget = new VoteBudget({ perSecond: 1, burst: 2 }, () => time.nowMs);
     const { venue, depositId } = await registered(budget);
@@ -191,7 +191,7 @@ describe("turned away before the log", () => {
     expect((await venue.submit(await progress(0, 4))).body).toEqual({ refusals: [null] });
   });
 
-  test("registered again for the other token: votes on the first registration count for nothing", async () => {
+  test("registered again for the other token: votes on the first registration do not count", async () => {
     const { venue, trader, depositId, read } = await registered();
     const old = [];
     for (const attestor of [0, 1]) {
@@ -210,7 +210,7 @@ describe("turned away before the log", () => {
     expect(await read()).toMatchObject({ status: "queued", token: "USDT", votes: [] });
   });
 
-  test("registered again after nothing was found: the old votes do not reject it again", async () => {
+  test("registered again after a rejection: the old votes do not reject it again", async () => {
     const { venue, trader, depositId, read } = await registered();
     const reason = "transaction_not_found";
     const old = [];
@@ -227,7 +227,7 @@ describe("turned away before the log", () => {
   });
 });
 
-describe("what is published", () => {
+describe("published votes", () => {
   test("checked from the JSON alone; any change to it shows", async () => {
     const { venue, depositId, credits, read } = await registered();
     for (const attestor of [0, 2])
@@ -249,7 +249,7 @@ describe("what is published", () => {
     expect(await checkPublishedDeposit(alone, trustedBy(venue))).toContain("1 votes carry it");
     const strangers = { ...trustedBy(venue), members: [...MEMBERS].reverse() };
     expect(await checkPublishedDeposit(deposit, strangers)).toContain("invalid_signature");
-    // After a change of keys the checker holds every set that there was.
+    // After a change of keys the client knows every set of keys.
     expect(await checkPublishedDeposit(deposit, [strangers, trustedBy(venue)])).toBeNull();
   });
 
@@ -273,7 +273,7 @@ describe("what is published", () => {
     expect(await readAt(third)).toEqual(before);
   });
 
-  test("verify --signatures: counts the votes, and names the position of one that nobody signed", async () => {
+  test("verify --signatures: counts the votes, and names the position of a forged one", async () => {
     const { venue, depositId, credits } = await registered();
     const { vote, signature } = await venue.vote({ depositId, credits });
     await venue.submit({ vote, signature });
@@ -305,8 +305,8 @@ describe("what is published", () => {
   });
 });
 
-describe("whose deposit it is", () => {
-  test("somebody else's hash: both see it, the sender in the log is credited", async () => {
+describe("the owner of a deposit", () => {
+  test("another account's hash: both see it, the sender on the chain is credited", async () => {
     const { venue, depositId, credits, read } = await registered();
     const stranger = await Trader.enter(venue.at);
     const again = await venue.register(stranger, `0X${"AB".repeat(32)}`);
@@ -320,7 +320,7 @@ describe("whose deposit it is", () => {
     expect((await nobody.get(path)).body.code).toBe("deposit_not_found");
   });
 
-  test("an account that never signed in: its balance is there when it first does", async () => {
+  test("an account that never signed in: credited, shown at its first sign-in", async () => {
     const { venue, depositId, balance } = await registered();
     const sender = new Trader(venue.at);
     const address = sender.wallet.address.slice(2).toLowerCase();
@@ -333,7 +333,7 @@ describe("whose deposit it is", () => {
     expect(await sender.list("/v1/bridge/deposits")).toMatchObject([{ status: "credited" }]);
   });
 
-  test("a crowd registers one hash: each is answered, a bounded number is told of progress", async () => {
+  test("many accounts register one hash: all are answered, a bounded number gets progress", async () => {
     const { venue, depositId } = await registered();
     const crowd = [];
     for (let i = 0; i < 18; i++) crowd.push(await Trader.enter(venue.at));
@@ -345,7 +345,7 @@ describe("whose deposit it is", () => {
     expect(sees.reduce((sum, count) => sum + count, 0)).toBe(15);
   });
 
-  test("a token or chain that is not watched: refused at once", async () => {
+  test("a token or chain that is not watched: refused", async () => {
     const { trader } = await registered();
     const body = { chain: "tron", txHash: "ab".repeat(32), token: "USDC" };
     const answer = await trader.send("/v1/bridge/deposit", body);
@@ -354,7 +354,7 @@ describe("whose deposit it is", () => {
 });
 
 describe("progress", () => {
-  test("each step on the stream; a stream that resumes shows each step as it was", async () => {
+  test("each step on the stream; a resumed stream repeats the steps", async () => {
     const { venue, trader, depositId, credits } = await registered();
     const live = await StreamClient.connect(venue.at.url, trader.token);
     const subscribed = await live.ask({ op: "subscribe", streams: ["deposits"] });

@@ -1,10 +1,9 @@
 /**
- * Takes the votes of attestors that run elsewhere, and gives them their work. Anyone may hand in a
- * vote, since its signature is what authorises it, and handing in the same one twice changes nothing.
- * What there is to vote on is given to members alone: a request is signed by a member's key and good
- * for a minute.
+ * Takes the votes of remote attestors, and gives them their queue. Anyone may submit a vote, because
+ * its signature authorises it; submitting it again changes nothing. Only members may read the queue: a
+ * request is signed with a member's key and valid for a minute.
  *
- * A member that floods the venue with ever newer votes fills the log; so each has a budget.
+ * Each member has a budget of votes, because every new vote grows the log.
  */
 
 import { type KeyObject, verify } from "node:crypto";
@@ -36,7 +35,7 @@ import type { VenueDeposits } from "./venue-deposits.js";
 import { VoteBudget } from "./vote-budget.js";
 
 const REQUEST_WINDOW_MS = 60_000;
-const verifyAside = promisify(verify);
+const verifyInPool = promisify(verify);
 
 export class VoteIntake implements Attestation {
   constructor(
@@ -57,7 +56,7 @@ export class VoteIntake implements Attestation {
     for (const [i, vote] of votes.entries()) {
       const signature = submitted[i]?.signature ?? "";
       const [refusal = null] = await this.deposits.submit([{ vote, signature }], this.budget);
-      // A forgery ends the request: the rest of what came with it is not looked at.
+      // A forged vote ends the request; the votes after it are not checked.
       if (refusal === "invalid_signature") throw this.invalidSignature(vote.attestor);
       refusals.push(refusal);
     }
@@ -67,14 +66,14 @@ export class VoteIntake implements Attestation {
   async queue({ body, bytes, signature }: Signed<DepositQueueBody>): Promise<DepositQueue> {
     const { attestor, venue, time } = body;
     const member = this.memberOf(attestor);
-    // Attestors elsewhere stamp by their wall clock.
+    // Remote attestors use their wall clock.
     const nowMs = this.venue.wallMs();
     if (venue !== this.deposits.history.venueId || Math.abs(time - nowMs) > REQUEST_WINDOW_MS) {
       const seconds = REQUEST_WINDOW_MS / 1_000;
       throw new ApiError("attestor_request_outdated", { seconds, nowMs });
     }
     const proof = /^[0-9a-fA-F]{128}$/.test(signature ?? "") ? bytesFromHex(signature ?? "") : null;
-    if (!proof || !(await verifyAside(null, bytes, member, proof))) {
+    if (!proof || !(await verifyInPool(null, bytes, member, proof))) {
       throw this.invalidSignature(attestor);
     }
     return this.page(body);

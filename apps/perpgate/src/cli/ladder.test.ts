@@ -11,7 +11,7 @@ const PLAIN: LadderStyle = {
 };
 
 describe("ladderLines", () => {
-  test("asks above, bids below, the best in the middle, sizes added up outwards", () => {
+  test("asks above, bids below, the best in the middle, cumulative sizes", () => {
     const book = {
       bids: [
         [99.5, 2],

@@ -1,6 +1,6 @@
 /**
- * A book as a ladder: asks above, bids below, the best of both in the middle. Beside each price
- * stands its size, the sum of all sizes up to it, and a bar of that sum.
+ * A book as a ladder: asks above, bids below, the best of both in the middle. Each line has the
+ * price, its size, the sum of all sizes up to it, and a bar of that sum.
  */
 
 import type { PriceLevel } from "@perpgate/sdk";
@@ -15,7 +15,7 @@ export interface LadderStyle {
   readonly price: (value: number) => string;
   readonly size: (value: number) => string;
   readonly paint: Paint;
-  /** Columns of a bar at most; 0 draws none. */
+  /** Columns of the longest bar; 0 draws none. */
   readonly barWidth: number;
 }
 
@@ -29,7 +29,6 @@ interface Rung {
 const TITLES: Rung = { price: "price", size: "size", total: "total", share: 0 };
 const BLOCKS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/** The lines, best prices in the middle, with the spread between them. */
 export function ladderLines({ bids, asks }: LadderBook, style: LadderStyle): string[] {
   const deepest = Math.max(depthOf(bids), depthOf(asks));
   const [askRungs, bidRungs] = [rungs(asks, deepest, style), rungs(bids, deepest, style)];

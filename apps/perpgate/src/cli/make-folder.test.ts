@@ -10,21 +10,21 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test("all that are missing, with the mode asked for, and again without a word", () => {
+test("creates all missing folders with the given mode; existing ones are no error", () => {
   const path = join(folder, "a", "b", "c");
   makeFolder(path, 0o700);
   makeFolder(path, 0o700);
   expect(statSync(path).mode & 0o777).toBe(0o700);
 });
 
-test("a file in the way: an error that names it", () => {
+test("a file with the name of a folder: an error that names it", () => {
   writeFileSync(join(folder, "file"), "");
   expect(() => makeFolder(join(folder, "file"))).toThrow(/EEXIST/);
   expect(() => makeFolder(join(folder, "file", "below"))).toThrow(/ENOTDIR|EEXIST/);
 });
 
 test.skipIf(process.platform !== "linux")(
-  "where nothing can be made (skipped without a /proc): an error, not a wait for ever",
+  "below /proc (Linux): an error, and no endless loop",
   () => {
     expect(() => makeFolder("/proc/perpgate/data")).toThrow(/ENOENT/);
   },

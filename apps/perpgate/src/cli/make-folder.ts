@@ -1,7 +1,7 @@
 /**
- * Makes a folder and those above it that are missing, one after the other. Node's own `recursive`
- * never returns where the system says that a folder cannot be made because its parent, which is
- * there, is not: below `/proc`, and on some network mounts.
+ * Creates a folder and its missing parents, one after the other. Node's `recursive` option never
+ * returns where mkdir fails with ENOENT although the parent exists: below `/proc`, and on some network
+ * mounts.
  */
 
 import { mkdirSync, statSync } from "node:fs";
@@ -15,7 +15,7 @@ export function makeFolder(path: string, mode = 0o777): void {
   try {
     mkdirSync(folder, { mode });
   } catch (error) {
-    // Somebody else may have made it meanwhile.
+    // Another process may have created it.
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
   }
 }

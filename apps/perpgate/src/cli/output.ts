@@ -1,6 +1,6 @@
 /**
- * Where a command's result goes: standard output, as a table for people or as JSON for programs,
- * never both. Remarks that are not the result go to standard error.
+ * The result of a command goes to standard output, as a table for people or as JSON for programs.
+ * Remarks go to standard error.
  */
 
 import { type Paint, paintFor } from "./style.js";
@@ -8,7 +8,7 @@ import { type Cell, type Column, listText, tableText } from "./table.js";
 
 export class Output {
   readonly paint: Paint;
-  /** Whether lines can be drawn over. */
+  /** Whether lines can be redrawn in place. */
   readonly canRedraw: boolean;
 
   constructor(readonly isJson: boolean) {
@@ -26,12 +26,12 @@ export class Output {
     process.stdout.write(`${text}\n`);
   }
 
-  /** For people who watch; programs read on without it. */
+  /** Not part of the result. */
   remark(text: string): void {
     process.stderr.write(`${text}\n`);
   }
 
-  /** The rows as JSON, or as a table, or a word that there are none. */
+  /** The rows as JSON or as a table; `none` is the text if there are none. */
   rows<Row>(columns: readonly Column<Row>[], rows: readonly Row[], none: string): void {
     if (this.isJson) this.json(rows);
     else this.line(rows.length === 0 ? none : tableText(columns, rows, this.paint));

@@ -1,9 +1,9 @@
 /**
- * Text from elsewhere, made fit for a terminal: a gateway that is not ours must not move the cursor,
- * change the title or hide what it wrote.
+ * Makes text from a gateway safe for a terminal: an untrusted gateway must not move the cursor, change
+ * the title or hide its text.
  */
 
-// Control characters of both ranges, and those that turn the direction of writing.
+// Control characters, line separators, and marks that change the direction of text.
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 export function printable(text: string): string {

@@ -1,11 +1,11 @@
 /**
- * Numbers as people read them: thousands apart, as many decimals as the market's step has, a sign
- * where it matters. Nothing here follows the locale, so that a table looks the same everywhere.
+ * Numbers as text for people: grouped thousands, as many decimals as the market's step, a sign for
+ * gains. Independent of the locale, so that a table is the same everywhere.
  */
 
 const NONE = "-";
 
-/** How many decimals a step such as a tick or a lot has. */
+/** The number of decimals of a tick or lot. */
 export function decimalsOf(step: number): number {
   const [mantissa = "", exponent = "0"] = String(step).split("e");
   const [, fraction = ""] = mantissa.split(".");
@@ -17,19 +17,19 @@ export function fixed(value: number | null, decimals: number): string {
   const text = Math.abs(value).toFixed(decimals);
   const [whole = "", fraction] = text.split(".");
   const grouped = whole.replace(/\B(?=(?:\d{3})+$)/g, ",");
-  // A number that rounds to nothing has no sign.
+  // A number that rounds to zero has no sign.
   const sign = value < 0 && /[1-9]/.test(text) ? "-" : "";
   return `${sign}${grouped}${fraction === undefined ? "" : `.${fraction}`}`;
 }
 
-/** Dollars and cents; what is less than a cent keeps its micro-dollars. */
+/** Dollars and cents; below a cent with micro-dollars. */
 export function money(value: number | null): string {
   if (value === null) return NONE;
   const isSmall = value !== 0 && Math.abs(value) < 0.01;
   return isSmall ? fixed(value, 6) : fixed(value, 2);
 }
 
-/** A fee is small by nature. */
+/** Two to six decimals: fees are small. */
 export function fee(value: number): string {
   return fixed(value, 6).replace(/(\.\d{2}\d*?)0+$/, "$1");
 }
@@ -42,7 +42,6 @@ export function percent(rate: number | null, decimals = 4): string {
   return rate === null ? NONE : `${fixed(rate * 100, decimals)} %`;
 }
 
-/** Milliseconds of a request. */
 export function latency(ms: number): string {
   return `${ms < 10 ? ms.toFixed(2) : ms.toFixed(0)} ms`;
 }
@@ -53,7 +52,7 @@ export function time(ms: number | null): string {
   return new Date(ms).toISOString().slice(0, 19).replace("T", " ");
 }
 
-/** `3 h 20 min`, `45 s`: how long something still is. */
+/** `3 h 20 min`, `45 s`. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000));
   if (seconds < 60) return `${seconds} s`;

@@ -1,11 +1,8 @@
-/**
- * Lines drawn again in the same place. The cursor is hidden meanwhile and given back at the end,
- * also where the process ends by itself.
- */
+/** Redraws lines in place. Hides the cursor until `end`, or until the process exits. */
 
 const HIDE_CURSOR = "\x1b[?25l";
 const SHOW_CURSOR = "\x1b[?25h";
-/** A line that is wider than the terminal is cut; wrapped, it would take two and shift the rest. */
+/** Cuts lines at the width of the terminal; a wrapped line would shift the rest. */
 const NO_WRAP = "\x1b[?7l";
 const WRAP = "\x1b[?7h";
 const CLEAR_BELOW = "\x1b[J";
@@ -26,7 +23,7 @@ export class Screen {
     return process.stdout.rows ?? 24;
   }
 
-  /** More lines than the terminal has would scroll, and could not be drawn over. */
+  /** Draws no more lines than the terminal has: lines that scroll cannot be redrawn. */
   draw(lines: readonly string[]): void {
     const visible = lines.slice(0, Math.max(1, this.rows - 1));
     const up = this.drawn > 0 ? `\x1b[${this.drawn}A\r` : "";

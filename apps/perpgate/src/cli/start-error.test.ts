@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { inOneLine, StartError } from "./start-error.js";
 
-test("a reason of several lines: printed as one", () => {
+test("a message of several lines: printed as one", () => {
   expect(new StartError("cannot read it:\n  line 1\n\n  line 2  ").text).toBe(
     "perpgate: cannot read it: line 1 line 2\n",
   );

@@ -1,25 +1,25 @@
-/** A reason not to start, or not to go on, that the operator can act on: no stack, an exit code. */
+/** An error that the user can act on: printed without a stack, with an exit code. */
 
 export class StartError extends Error {
   override readonly name: string = "StartError";
   readonly exitCode: number = 1;
-  /** A stable word for programs. */
+  /** Stable, for programs. */
   get code(): string {
     return "failed";
   }
 
-  /** For people: one line, and what to do on a second one if there is anything. */
+  /** For people: one line, and advice on further lines. */
   get text(): string {
     return `perpgate: ${inOneLine(this.message)}\n`;
   }
 
-  /** For programs: one document. */
+  /** For programs: one JSON document. */
   get json(): string {
     return `${JSON.stringify({ error: { code: this.code, message: this.message } })}\n`;
   }
 }
 
-/** The command was written wrongly; nothing was tried. */
+/** The command was written wrongly; it did nothing. */
 export class UsageError extends StartError {
   override readonly name = "UsageError";
   override readonly exitCode = 2;
@@ -28,7 +28,7 @@ export class UsageError extends StartError {
   }
 }
 
-/** The lines of the text as one. It may come from a venue, so the time is linear in its length. */
+/** Joins the lines of a text. Linear in its length, because a venue may have sent it. */
 export function inOneLine(text: string): string {
   const lines = text.split("\n");
   if (lines.length === 1) return text;

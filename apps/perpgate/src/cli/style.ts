@@ -1,8 +1,8 @@
-/** Colour for people, and none for programs: off outside a terminal and wherever NO_COLOR is set. */
+/** Colour in a terminal, unless NO_COLOR is set. */
 
 export type Tone = "good" | "bad" | "dim" | "strong" | "plain";
 
-/** Text with the escape sequences of its tone, or as it is. */
+/** Adds the escape sequences of the tone, or nothing. */
 export type Paint = (text: string, tone: Tone) => string;
 
 const CODES: Readonly<Record<Exclude<Tone, "plain">, string>> = {
@@ -22,7 +22,7 @@ export interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** See no-color.org: any text in the variable means no. */
+/** See no-color.org: any non-empty value turns colour off. */
 export function paintFor({ isTerminal, environment }: Surroundings): Paint {
   const { NO_COLOR = "", TERM } = environment;
   return isTerminal && NO_COLOR === "" && TERM !== "dumb" ? colours : noPaint;

@@ -23,7 +23,7 @@ const ROWS: readonly Row[] = [
 ];
 
 describe("tableText", () => {
-  test("words to the left, numbers to the right, no spaces at the end of a line", () => {
+  test("text to the left, numbers to the right, no trailing spaces", () => {
     expect(tableText(COLUMNS, ROWS, noPaint)).toBe(
       ["name    amount  note", "BTCUSD   12345", "X           -7  owed"].join("\n"),
     );
@@ -36,7 +36,7 @@ describe("tableText", () => {
     expect(painted.replaceAll(escapes, "")).toBe(tableText(COLUMNS, ROWS, noPaint));
   });
 
-  test("what a server sends cannot steer the terminal", () => {
+  test("control characters of a server: replaced", () => {
     const text = tableText(COLUMNS, [{ name: "\x1b[2J\u202eevil\r\n", amount: 1 }], noPaint);
     expect(text).toContain("\u{fffd}[2J\u{fffd}evil\u{fffd}\u{fffd}");
     expect(text.split("\n")).toHaveLength(2);

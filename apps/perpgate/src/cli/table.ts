@@ -1,8 +1,8 @@
 /**
- * Rows into aligned text: numbers to the right, words to the left, two spaces between columns.
+ * Rows as aligned text: numbers to the right, words to the left, two spaces between columns.
  *
- * Widths are those of the plain text, so colour never shifts a column. What comes from a server is
- * made printable here, once, for every table.
+ * Widths are those of the text without colour, so that colour never shifts a column. Every cell is
+ * made printable here.
  */
 
 import { printable } from "./printable.js";
@@ -12,7 +12,7 @@ export type Cell = string | { readonly text: string; readonly tone: Tone };
 
 export interface Column<Row> {
   readonly title: string;
-  /** `right` for numbers; `left` unless told otherwise. */
+  /** `right` for numbers; `left` by default. */
   readonly align?: "left" | "right";
   readonly cell: (row: Row) => Cell;
 }
@@ -43,7 +43,7 @@ export function tableText<Row>(
     .join("\n");
 }
 
-/** Names and values, one a line. */
+/** Names and values, one per line. */
 export function listText(entries: readonly (readonly [string, Cell])[], paint: Paint): string {
   const width = Math.max(...entries.map(([name]) => name.length));
   return entries

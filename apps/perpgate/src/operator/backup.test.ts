@@ -1,4 +1,4 @@
-/** Backup and restore as an operator does them: beside a live venue, then a start on the copy. */
+/** Backup of a running venue, and a start on the copy. */
 
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ async function perpgate(...args: string[]) {
   return new PerpgateProcess(args).ended;
 }
 
-/** Places resting orders until told to stop; answers the ids that were acknowledged. */
+/** Places resting orders until `stop`, which returns the acknowledged ids. */
 function keepTrading(client: ProcessClient): { stop(): Promise<string[]>; placed: string[] } {
   const placed: string[] = [];
   let isOn = true;
@@ -55,7 +55,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describe("perpgate backup", () => {
-  test("beside a live venue: the copy verifies, starts, and holds all that was acknowledged before", async () => {
+  test("of a running venue: the copy verifies, starts, and has every order acknowledged before", async () => {
     const data = join(temporaryFolder(), "data");
     const backup = join(temporaryFolder(), "backup");
     const live = start(data);
@@ -88,7 +88,7 @@ describe("perpgate backup", () => {
     expect([after.code, after.stdout]).toEqual([0, expect.stringContaining("verified")]);
   }, 180_000);
 
-  test("a folder that is not empty, or no log: refused, nothing touched", () => {
+  test("a target that is not empty, or no log: refused, nothing changed", () => {
     const data = join(temporaryFolder(), "data");
     const full = temporaryFolder();
     cpSync(new URL(import.meta.url), join(full, "precious"));
@@ -97,7 +97,7 @@ describe("perpgate backup", () => {
     expect(readdirSync(full)).toEqual(["precious"]);
   });
 
-  test("bad lines in checkpoints.jsonl: left out, the others are copied", async () => {
+  test("bad lines in checkpoints.jsonl: skipped, the others are copied", async () => {
     const data = join(temporaryFolder(), "data");
     const copy = join(temporaryFolder(), "copy");
     const { venue } = await TestVenue.open(data);

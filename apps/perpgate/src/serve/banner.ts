@@ -1,4 +1,4 @@
-/** What an operator sees first: where to look, what is made up, who trades, and who may sign in. */
+/** The text after a start: addresses, what is simulated, the bots, and who may sign in. */
 
 import {
   getHealth,
@@ -34,7 +34,7 @@ export function bannerText(perpgate: RunningPerpgate, version: string): string {
 
 const BOTS_TEXT: Readonly<Record<RunningPerpgate["bots"], string>> = {
   trading: "make and take on every market over this interface; --no-bots starts without them",
-  unwanted: "none, as told; without --no-bots they make the markets",
+  unwanted: "none, because of --no-bots or the configuration",
   unfunded: "none: they trade on the dev attestor's credit, and this venue has a chain",
 };
 

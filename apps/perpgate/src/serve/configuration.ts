@@ -1,4 +1,4 @@
-/** Reads every source of settings, in order of precedence, and joins them into one. */
+/** Reads the settings from flags, environment and file, and merges them. */
 
 import { readFileSync } from "node:fs";
 import { LOCAL_BOUNDS, parseStrictJson } from "@perpgate/protocol";

@@ -61,7 +61,7 @@ describe("the control socket", () => {
     await expect(askControl(folder, settle)).rejects.toThrow("there is no such deposit");
   });
 
-  test("close: silent connections, and half a request, do not hold it up", async () => {
+  test("close: idle connections and half a request do not delay it", async () => {
     const { folder, control } = await controlled();
     const silent = await connected(folder);
     const half = await connected(folder);
@@ -70,7 +70,7 @@ describe("the control socket", () => {
     await Promise.all([gone(silent), gone(half)]);
   });
 
-  test("close: a change under way is made and answered first", async () => {
+  test("close: a pending change is made and answered first", async () => {
     const { folder, venue, control } = await controlled();
     let closing: Promise<void> | undefined;
     venue.observe({
@@ -84,7 +84,7 @@ describe("the control socket", () => {
     expect(venue.views.cohortStage).toBe("closed");
   });
 
-  test("a connection that stays silent: ended by this side", async () => {
+  test("an idle connection: closed after the time-out", async () => {
     const { folder } = await controlled(20);
     const silent = await connected(folder);
     silent.write("{");

@@ -1,9 +1,9 @@
 /**
- * How an operator reaches the running process: a socket in the data folder, so that whoever may
- * write there, and nobody on the network, may change the venue.
+ * The operator's access to the running process: a socket in the data folder, so that users with write
+ * access to the folder, and nobody on the network, can change the venue.
  *
- * One request a connection: a line of JSON in, a line of JSON out. Whoever connects and says nothing
- * is sent away after a while, and at once when the process ends; what was asked is answered first.
+ * One request per connection: a line of JSON in, a line of JSON out. An idle connection is closed after
+ * a time-out, and when the process stops; complete requests are answered first.
  */
 
 import { rmSync } from "node:fs";
@@ -16,22 +16,22 @@ import { StartError } from "../cli/start-error.js";
 import { type CohortChange, type CohortControl, isCohortChange } from "../cohort-control.js";
 
 const SOCKET_NAME = "control.sock";
-/** A change of the allow list with a few thousand addresses fits; a runaway does not. */
+/** Enough for an allow list of a few thousand addresses. */
 const MAX_REQUEST_BYTES = 1_048_576;
-/** How long a connection may stay silent before its request is complete. */
+/** How long a connection may be idle before its request is complete. */
 const IDLE_MS = 10_000;
 
 export type ControlRequest =
   | { readonly cohort: CohortChange }
   | { readonly bridge: BridgeChange }
-  /** The log is given up below this place. */
+  /** Removes the log below this place. */
   | { readonly prune: LogSeq };
 
-/** What an operator can change. */
+/** The changes that an operator can make. */
 export interface Controls {
   readonly cohort: CohortControl;
   readonly bridge: BridgeControl;
-  /** Gives up the log below a place; returns how many segments went. */
+  /** Removes the log below a place; returns the number of segments removed. */
   prune(below: LogSeq): number;
 }
 
@@ -51,9 +51,9 @@ export class ControlSocket {
     this.server = createServer({ allowHalfOpen: true }, (socket) => this.serve(socket));
   }
 
-  /** Never keeps the process from starting: without the socket only control is missing. */
+  /** Does not throw: a venue can run without its control socket. */
   async open(): Promise<void> {
-    // The journal's lock proves that no other process lives here, so a socket is a dead one's.
+    // This process holds the lock of the journal, so an existing socket is stale.
     rmSync(this.path, { force: true });
     await new Promise<void>((resolve) => {
       this.server.once("error", (error) => {
@@ -145,7 +145,7 @@ export class NotRunning extends StartError {
   }
 }
 
-/** Asks the process that serves the data folder; refuses with its reason, or that there is none. */
+/** Sends a request to the process that serves the data folder; throws its error. */
 export async function askControl(dataFolder: string, request: ControlRequest): Promise<void> {
   const path = join(dataFolder, SOCKET_NAME);
   const text = await new Promise<string>((resolve, reject) => {
@@ -161,7 +161,7 @@ export async function askControl(dataFolder: string, request: ControlRequest): P
     socket.on("data", (chunk: Buffer) => {
       received += chunk.toString();
     });
-    // Also after an error, with what had come by then.
+    // Also after an error, with the bytes received until then.
     socket.once("close", () => resolve(received));
     socket.end(JSON.stringify(request));
   });
@@ -169,13 +169,13 @@ export async function askControl(dataFolder: string, request: ControlRequest): P
   if (answer === undefined) {
     throw new StartError(
       `the perpgate on ${dataFolder} ended before it answered; ` +
-        "the change may or may not have been made: give the same command again",
+        "the change may or may not have been made: repeat the command",
     );
   }
   if (answer.error !== undefined) throw new StartError(answer.error);
 }
 
-/** The answer, if all of it came. */
+/** Undefined if the answer is incomplete. */
 function answerIn(text: string): { readonly error?: string } | undefined {
   try {
     const answer: unknown = JSON.parse(text);

@@ -1,6 +1,6 @@
 /**
- * The data folder: created if missing, proven writable before anything listens, and readable by the
- * process's user alone, because it holds addresses, sign-in messages and every signed order.
+ * The data folder: created if missing, checked for write access before the server listens, and
+ * readable by the process's user alone, because it has addresses, sign-in messages and signed orders.
  */
 
 import { chmodSync, lstatSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -10,9 +10,9 @@ import { StartError } from "../cli/start-error.js";
 
 const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
-/** Access of anybody but the owner. */
+/** Permissions of everyone but the owner. */
 const OTHERS = 0o077;
-/** Everything that a venue keeps in its data folder. */
+/** Names of a venue's files in its data folder. */
 const OWN_NAME =
   /^(journal|history|history\.set-aside-.*|given-up-.*|checkpoints\.jsonl|clock\.json.*|control\.sock)$/;
 
@@ -20,7 +20,7 @@ export function prepareDataFolder(path: string): string {
   const folder = resolve(path);
   try {
     makeFolder(folder, PRIVATE_FOLDER);
-    // Permission bits do not tell about read-only mounts or full disks; a write does.
+    // A write also detects read-only mounts and full disks.
     const probe = join(folder, `.writable-${process.pid}`);
     writeFileSync(probe, "", { mode: PRIVATE_FILE });
     rmSync(probe);
@@ -32,9 +32,9 @@ export function prepareDataFolder(path: string): string {
 }
 
 /**
- * Takes the access of other users away from what an earlier version, or a copy, has left. Returns the
- * paths that stay open to others: those of another owner, and a data folder that holds foreign files,
- * which others may need.
+ * Removes other users' access to the venue's files, such as those of an earlier version or a copy.
+ * Returns the paths that stay accessible: files of another owner, and a data folder that contains
+ * foreign files, which others may need.
  */
 export function closeToOthers(folder: string): string[] {
   const open: string[] = [];

@@ -1,4 +1,4 @@
-/** A log that cannot be written any more, in the real process: the kernel refuses its writes. */
+/** A log that can no longer be written, in a real process: prlimit makes its writes fail. */
 import { execFile } from "node:child_process";
 import { Agent, get, type IncomingMessage, request } from "node:http";
 import { json } from "node:stream/consumers";
@@ -12,7 +12,7 @@ const CLIENTS = 8;
 
 type Answer = readonly [status: number | undefined, body: unknown];
 
-/** Resolves once the order is in the kernel's hands; the answer follows when somebody reads it. */
+/** Resolves once the order is in the kernel's socket buffer; `answer` resolves later. */
 function send(client: ProcessClient, agent: Agent, order: object) {
   const sent = request(`${client.url}/v1/orders`, {
     method: "POST",
@@ -38,8 +38,8 @@ function send(client: ProcessClient, agent: Agent, order: object) {
   });
 }
 
-/** A connection that stays open for what comes later. */
-function greet(client: ProcessClient, agent: Agent): Promise<void> {
+/** Opens a keep-alive connection. */
+function connect(client: ProcessClient, agent: Agent): Promise<void> {
   return new Promise((resolve, reject) => {
     const asked = get(`${client.url}/healthz`, { agent }, (response: IncomingMessage) => {
       response.resume().once("end", resolve);
@@ -48,7 +48,7 @@ function greet(client: ProcessClient, agent: Agent): Promise<void> {
   });
 }
 
-test("a write that fails: who waits hears 503, then exit 1", async () => {
+test("a failed write: pending orders get 503, then exit 1", async () => {
   const perpgate = new PerpgateProcess(["--port", "0", "--data", temporaryFolder()]);
   const client = new ProcessClient(await perpgate.url());
   expect((await client.signIn()).status).toBe(200);
@@ -56,8 +56,8 @@ test("a write that fails: who waits hears 503, then exit 1", async () => {
   const agent = new Agent({ keepAlive: true });
   onTestFinished(() => agent.destroy());
   const clients = Array.from({ length: CLIENTS }, (_, number) => number);
-  await Promise.all(clients.map(() => greet(client, agent)));
-  // Held while the orders reach its sockets: they are under way whenever the log then fails.
+  await Promise.all(clients.map(() => connect(client, agent)));
+  // Stopped until the orders have reached its sockets, so that they are in flight when the log fails.
   perpgate.signal("SIGSTOP");
   await promisify(execFile)("prlimit", ["--pid", String(perpgate.pid), "--fsize=1:1"]);
   const sent = await Promise.all(

@@ -16,32 +16,32 @@ async function listen(port: number | false | undefined, mainPort: number) {
   return server === undefined ? undefined : Number(new URL(server.url).port);
 }
 
-/** Somebody else on the port; the port that was got. */
+/** Occupies the port; returns the port number. */
 async function occupy(port: number): Promise<number> {
   const server = createServer().listen(port, "127.0.0.1");
   onTestFinished(() => void server.close());
   const [error] = await Promise.race([once(server, "listening"), once(server, "error")]);
-  // Another process that holds the port serves the test as well.
+  // A port that another process uses is as good.
   if (error !== undefined) return port;
   const address = server.address();
   return address !== null && typeof address === "object" ? address.port : port;
 }
 
-test("a port that is taken: an explicit one refuses to start, in one line", async () => {
+test("a configured port in use: one line, no start", async () => {
   const taken = await occupy(0);
   await expect(listen(taken, 8080)).rejects.toThrow(
     `port ${taken} on 127.0.0.1 is taken; choose another as "metrics.port"`,
   );
 });
 
-test("no port given: 9464 is only a default; where it is taken a free one is used", async () => {
+test("no port configured and 9464 in use: a free one", async () => {
   await occupy(9464);
   const port = await listen(undefined, 8080);
   expect(port).toBeGreaterThan(0);
   expect(port).not.toBe(9464);
 });
 
-test("no port given, and a main port of 0: a free one", async () => {
+test("no port configured and a main port of 0: a free one", async () => {
   expect(await listen(undefined, 0)).not.toBe(9464);
 });
 

@@ -1,9 +1,9 @@
 /**
- * The metrics' own listener, from the settings.
+ * The separate listener for metrics.
  *
- * A port that the operator chose is taken or the start fails. The customary port of Prometheus'
- * exporters is only a default: where another process has it, such as a second venue on the same
- * machine, a free one is picked, and banner and log say which.
+ * If a configured port is in use, the start fails. The default is the usual port of Prometheus
+ * exporters; if it is in use, for example by a second venue, a free port is chosen, and the banner and
+ * the log name it.
  */
 
 import { MetricsServer, type MetricsText } from "@perpgate/gateway";
@@ -11,17 +11,17 @@ import type { Logger } from "pino";
 import { StartError } from "../cli/start-error.js";
 import type { Settings } from "./settings.js";
 
-const CUSTOMARY_PORT = 9464;
+const USUAL_PORT = 9464;
 
-/** Undefined where the settings want none. */
+/** Undefined if the settings turn it off. */
 export async function listenForMetrics(
   { metrics: { host, port }, port: mainPort }: Pick<Settings, "metrics" | "port">,
   text: MetricsText,
   log: Logger,
 ): Promise<MetricsServer | undefined> {
   if (port === false) return undefined;
-  // A venue on a free port is one of several, as in tests: no customary port is meant for it.
-  const wanted = port ?? (mainPort === 0 ? 0 : CUSTOMARY_PORT);
+  // With --port 0 a free port is meant here too, as in tests.
+  const wanted = port ?? (mainPort === 0 ? 0 : USUAL_PORT);
   try {
     return await MetricsServer.listen(text, { host, port: wanted });
   } catch (error) {

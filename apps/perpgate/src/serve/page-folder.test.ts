@@ -13,7 +13,7 @@ function serving(page: string | false): PerpgateProcess {
   return new PerpgateProcess(["--port", "0", "--data", data, "--config", config]);
 }
 
-test("server.page: a folder is served at /, and the banner says where", async () => {
+test("server.page: the folder is served at /, and the banner names it", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "index.html"), "<!doctype html>here");
   const child = serving(folder);
@@ -24,13 +24,13 @@ test("server.page: a folder is served at /, and the banner says where", async ()
   expect((await child.ended).stdout).toContain(`trade      ${url}/\n`);
 });
 
-test("server.page false: no page, and / is an error as any unknown path", async () => {
+test("server.page false: no page, and / is an unknown path", async () => {
   const child = serving(false);
   const answer = await fetch(`${await child.url()}/`);
   expect([answer.status, await answer.json()]).toMatchObject([404, { code: "not_found" }]);
 });
 
-test("server.page without a page in it: refused in one line", async () => {
+test("server.page without index.html: refused in one line", async () => {
   const folder = temporaryFolder();
   const { code, stderr } = await serving(folder).ended;
   expect({ code, stderr }).toEqual({

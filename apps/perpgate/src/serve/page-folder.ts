@@ -1,8 +1,8 @@
 /**
- * Where the trading page is: the configured folder, or the one that `npm start` built.
+ * The folder of the trading page: the configured one, or the one that `npm start` builds.
  *
- * A configured folder without a page is a mistake and refused. A missing default is none: the
- * gateway also runs where only the interface is wanted, and then says nothing about a page.
+ * A configured folder without a page is an error. If the default folder is missing, the gateway serves
+ * the API alone.
  */
 
 import { existsSync } from "node:fs";

@@ -27,7 +27,7 @@ async function takenPort(): Promise<number> {
   return address.port;
 }
 
-/** Ends as it should, and says so; answers all that it said. */
+/** Sends the signal; expects a drain and exit code 0; returns standard error. */
 async function drained(child: PerpgateProcess, signal: NodeJS.Signals): Promise<string> {
   child.signal(signal);
   const { code, stdout, stderr } = await child.ended;
@@ -37,7 +37,7 @@ async function drained(child: PerpgateProcess, signal: NodeJS.Signals): Promise<
   return stderr;
 }
 
-/** A request whose body never comes: read by the gateway, and waited for while it drains. */
+/** A request whose body never arrives: the drain waits for it. */
 async function endlessRequest(url: string): Promise<void> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -56,7 +56,7 @@ describe("serve", () => {
   test.each<[NodeJS.Signals, NodeJS.Signals]>([
     ["SIGTERM", "SIGINT"],
     ["SIGINT", "SIGINT"],
-  ])("%s, then %s while it drains: ends at once", async (first, second) => {
+  ])("%s, then %s during the drain: ends immediately", async (first, second) => {
     const longMs = 3_600_000;
     const http = { drainGraceMs: longMs, requestTimeoutMs: longMs, idleTimeoutMs: longMs };
     const { child } = serving(["--config", configurationFile({ http })]);
@@ -73,7 +73,7 @@ describe("serve", () => {
     expect(await child.ended).toMatchObject({ code: null, signal: second });
   });
 
-  test("default catalog: listed, ready, data folder created; logs refusals; SIGTERM drains", async () => {
+  test("default catalog: listed, ready, data folder created; failed requests logged; SIGTERM drains", async () => {
     const { child, data } = serving();
     const url = await child.url();
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -96,12 +96,12 @@ describe("serve", () => {
     await (await fetch(`${url}/v1/markets/BTCUSD/book`)).text();
     await (await fetch(`${url}/v1/markets/NOPE/book`)).text();
     const stderr = await drained(child, "SIGTERM");
-    // Refused requests are logged, and those that went well are not.
+    // Failed requests are logged, successful ones are not.
     expect(stderr).toContain('"path":"/v1/markets/NOPE/book","status":404');
     expect(stderr).not.toContain('"status":200');
   });
 
-  test("npm start: passes flags on, and a SIGTERM to npm drains the gateway", async () => {
+  test("npm start: forwards flags, and SIGTERM to npm drains the gateway", async () => {
     const data = join(temporaryFolder(), "data");
     const npm = new PerpgateProcess(["--port", "0", "--data", data], {}, ["npm", "start", "--"]);
     const url = await npm.url();
@@ -123,7 +123,7 @@ describe("serve", () => {
     await drained(child, "SIGINT");
   });
 
-  test("a configured catalog: any number of markets, volatility 0 holds still", async () => {
+  test("a configured catalog: any number of markets; volatility 0 is a constant price", async () => {
     const markets = ["AAA", "BBB", "CCC", "DDD"].map(coarseMarket);
     const config = configurationFile({ markets, index: { intervalMs: 10 } });
     const { child } = serving(["--config", config]);
@@ -134,7 +134,7 @@ describe("serve", () => {
     }
   });
 
-  test("flags, environment and file of one start: each decides its part", async () => {
+  test("flags, environment and file together: each sets its part", async () => {
     const config = configurationFile({ host: "127.0.0.3", logLevel: "silent" });
     const environment = { PERPGATE_HOST: "127.0.0.2", PERPGATE_CONFIG: config };
     const { child } = serving(["--host", "127.0.0.4"], environment);
@@ -155,7 +155,7 @@ describe("reasons not to start: one line, exit 1", () => {
     });
   });
 
-  test("a data folder that cannot be made", async () => {
+  test("a data folder that cannot be created", async () => {
     const file = join(temporaryFolder(), "file");
     writeFileSync(file, "");
     const child = new PerpgateProcess(["--port", "0", "--data", join(file, "data")]);
@@ -176,7 +176,7 @@ describe("reasons not to start: one line, exit 1", () => {
     );
   });
 
-  // One of each place that may refuse; what else they refuse is in configuration.test.ts.
+  // One per source; configuration.test.ts has the rest.
   test.each<[string, string[], NodeJS.ProcessEnv, object, RegExp]>([
     ["a key of the file", [], {}, { prot: 1 }, /^perpgate: \S+\.json: unknown key "prot"\n$/],
     [

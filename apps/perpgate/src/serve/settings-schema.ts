@@ -1,4 +1,4 @@
-/** The shape of a configuration file, and of any other source of settings. Every key is optional. */
+/** The schema of a configuration file and of every other source. Every key is optional. */
 
 import { BridgeSettings } from "@perpgate/bridge/settings";
 import { MOST_GUSTS_PER_HOUR } from "@perpgate/oracle";
@@ -20,7 +20,7 @@ const section = <P extends TProperties>(properties: P) =>
   Type.Partial(Type.Object(properties), { additionalProperties: false });
 
 const Server = section({
-  /** Hops in front of this process, or the addresses and networks of its proxies. */
+  /** The number of proxies, or their addresses and networks. */
   trustProxy: Type.Union([
     Type.Literal(false),
     Type.Integer({ minimum: 1, maximum: 10 }),
@@ -50,7 +50,7 @@ const Http = section({
 
 const Metrics = section({
   host: Type.String({ minLength: 1 }),
-  /** False: no listener of its own. */
+  /** False: no separate listener. */
   port: Type.Union([Type.Literal(false), Type.Integer({ minimum: 0, maximum: 65_535 })]),
 });
 
@@ -78,7 +78,7 @@ const Limits = section({
   reserveBurstMs: Rate,
   accountCostMsPerSecond: Rate,
   accountCostBurstMs: Rate,
-  /** No shorter than an order may be. */
+  /** At least the longest order. */
   signedBytes: Type.Integer({ minimum: 1_024, maximum: 16_777_216 }),
   pendingOrders: Burst,
 });
@@ -92,16 +92,16 @@ const Sockets = section({
   messagesPerSecond: Rate,
   messagesBurst: Burst,
   heldMessages: Burst,
-  /** Past it, frames that only show the latest state are left out. */
+  /** Above it, frames that only show the latest state are dropped. */
   roomBytes: Bytes,
-  /** Past it, the socket is closed. */
+  /** Above it, the socket is closed. */
   maxBufferedBytes: Bytes,
   pingIntervalMs: Milliseconds,
   closeTimeoutMs: Milliseconds,
 });
 
 const Auth = section({
-  /** Hex; shared by gateways that must recognise each other's nonces. */
+  /** Hex; the same for gateways that must accept each other's nonces. */
   nonceKey: Type.String({ pattern: "^[0-9a-fA-F]{64,128}$" }),
   domains: Type.Array(Type.String({ pattern: "^[^\\s/?#@]+$" }), { minItems: 1 }),
   chainIds: Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), {
@@ -131,7 +131,7 @@ const Risk = section({
 const Snapshots = section({
   everyCommands: Type.Integer({ minimum: 100, maximum: 1_000_000_000 }),
   everyMs: Type.Integer({ minimum: 1_000, maximum: 86_400_000 }),
-  /** How many stay on disk. */
+  /** The number of snapshots on disk. */
   keep: Type.Integer({ minimum: 1, maximum: 1_000 }),
 });
 
@@ -164,14 +164,14 @@ const Index = section({
 });
 
 const Bots = section({
-  /** Their wallets and decisions follow from it. */
+  /** Their wallets and decisions are derived from it. */
   seed: Type.Integer({ minimum: 0, maximum: 0xffffffff }),
   /** Price levels on each side of each market. */
   levels: Type.Integer({ minimum: 1, maximum: 2_000 }),
   refreshMs: Type.Integer({ minimum: 50, maximum: 60_000 }),
   /** Orders and cancels of all makers together. */
   actionsPerSecond: Type.Integer({ minimum: 1, maximum: 1_000 }),
-  /** Of noise, in the first market. */
+  /** Of the noise traders, in the first market. */
   tradesPerMinute: Type.Number({ minimum: 0.1, maximum: 6_000 }),
   gamblers: Type.Integer({ minimum: 0, maximum: 16 }),
 });

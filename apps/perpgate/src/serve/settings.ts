@@ -1,9 +1,9 @@
 /**
- * Settings: their defaults, and the rule that joins the sources.
+ * Settings: their defaults, and how the sources are merged.
  *
- * Flag before environment before file before default. Each source is judged alone, so that a
- * refusal can name the source and the key. An unknown key is refused everywhere: a misspelt
- * setting must not fall back to a default in silence.
+ * A flag wins over the environment, the environment over the file, the file over the default. Each
+ * source is checked separately, so that an error names the source and the key. Unknown keys are
+ * errors: a misspelt setting must not silently become its default.
  */
 
 import { type BotSettings, DEFAULT_BOTS } from "@perpgate/bots/settings";
@@ -44,13 +44,13 @@ export interface Settings {
   readonly server: {
     readonly trustProxy: TrustedProxies;
     readonly origins: AllowedOrigins;
-    /** Undefined: the page that was built beside this process, if it was. */
+    /** Undefined: the page in the default folder, if it was built. */
     readonly page?: string | false;
   };
   readonly http: HttpLimits & { readonly drainGraceMs: number };
   readonly metrics: {
     readonly host: string;
-    /** Undefined: the customary port, or a free one where that is taken. False: none. */
+    /** Undefined: the usual port, or a free one if that is in use. False: none. */
     readonly port?: number | false;
   };
   readonly limits: LimitSettings;
@@ -69,14 +69,14 @@ export interface Settings {
   };
   readonly risk: Partial<VenueParameters>;
   readonly snapshots: CheckpointOptions;
-  /** Judged further by the bridge itself. */
+  /** `resolveBridge` checks the rest. */
   readonly bridge: BridgeSettings;
   readonly index: HttpSourceSettings & {
     readonly source: "simulated" | "http";
     readonly seed: number;
     /** Of each simulated market. */
     readonly gustsPerHour: number;
-    /** How often feeds are asked; `intervalMs` is how often the venue is told. */
+    /** How often feeds are polled; `intervalMs` is how often prices go to the venue. */
     readonly pollMs: number;
   };
 }
@@ -109,7 +109,7 @@ export const DEFAULT_SETTINGS: Settings = {
   },
 };
 
-/** Judges one source; `origin` is how the operator knows it, such as `config.json`. */
+/** Checks one source; `origin` is its name for the operator, such as `config.json`. */
 export function checkSettings(value: unknown, origin: string): PartialSettings {
   if (!isSettings(value)) throw new StartError(`${origin}: ${problemOf(isSettings.errors)}`);
   const problem = value.markets === undefined ? undefined : catalogProblem(value.markets);
@@ -117,7 +117,7 @@ export function checkSettings(value: unknown, origin: string): PartialSettings {
   return value;
 }
 
-/** Sources in order of precedence: the first that has a setting decides it. */
+/** Sources in order of precedence: the first that has a setting wins. */
 export function joinSettings(sources: readonly PartialSettings[]): Settings {
   let settings = DEFAULT_SETTINGS;
   for (const source of [...sources].reverse()) {
@@ -138,13 +138,13 @@ export function joinSettings(sources: readonly PartialSettings[]): Settings {
       bridge: { ...settings.bridge, ...source.bridge },
     };
   }
-  // Of two settings from two sources neither is wrong alone.
+  // Two valid settings from two sources can contradict each other.
   const problem = socketLimitsProblem(settings.sockets);
   if (problem !== undefined) throw new StartError(problem);
   return settings;
 }
 
-/** A switch leaves their settings as they are; settings without a switch want them. */
+/** A boolean turns them on or off and keeps their settings; settings turn them on. */
 function joinBots(before: Settings["bots"], source: PartialSettings["bots"]): Settings["bots"] {
   if (source === undefined) return before;
   if (typeof source === "boolean") return { ...before, areWanted: source };
@@ -152,7 +152,7 @@ function joinBots(before: Settings["bots"], source: PartialSettings["bots"]): Se
 }
 
 function problemOf(errors: readonly ErrorObject[] | null | undefined): string {
-  // Of the ways in which a value fits no alternative, the deepest is about what was meant.
+  // For a union, the deepest error is about the alternative that was meant.
   const error = errors?.reduce((best, one) => (depthOf(one) > depthOf(best) ? one : best));
   if (error === undefined) return "wrong shape";
   const path = error.instancePath.slice(1).replaceAll("/", ".");

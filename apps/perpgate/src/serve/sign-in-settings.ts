@@ -1,9 +1,9 @@
 /**
  * Who may sign in, from the settings.
  *
- * Any domain is accepted only where nobody but this machine can ask: a gateway on loopback, with no
- * proxy in front, on a testnet whose money is made up. Everywhere else a page of another domain
- * could collect signatures and sign in with them here, so the domains must be named.
+ * Any domain is accepted only if nobody but this machine can send requests: a gateway on loopback
+ * without a proxy, on a testnet with test money. Otherwise a page of another domain could collect
+ * signatures and sign in with them here, so the domains must be configured.
  */
 
 import { isIP } from "node:net";
@@ -16,7 +16,7 @@ export function signInRulesOf(
   attestor: "dev" | "chain",
 ): SignInRules {
   const { domains, chainIds } = auth;
-  const reason = whyDomainsMatter(host, server.trustProxy !== false, attestor);
+  const reason = reasonForDomains(host, server.trustProxy !== false, attestor);
   if (domains === undefined && reason !== undefined) {
     throw new StartError(
       `"auth.domains" must list the domains of the pages that sign in: ${reason}`,
@@ -30,7 +30,7 @@ export function signInRulesOf(
   };
 }
 
-function whyDomainsMatter(
+function reasonForDomains(
   host: string,
   isProxyTrusted: boolean,
   attestor: "dev" | "chain",

@@ -1,6 +1,6 @@
 /**
- * SIGTERM and SIGINT, taken once between them: the first of either asks the process to stop in good
- * order, and a second of either ends it at once, as a signal does by itself.
+ * SIGTERM and SIGINT: the first of either starts an orderly stop; the second has its default effect
+ * and ends the process immediately.
  */
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;

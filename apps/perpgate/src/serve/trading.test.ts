@@ -27,7 +27,7 @@ async function start(data: string, content: object = {}) {
 }
 
 describe("a process that trades", () => {
-  test("killed in the middle of a session: the next one knows token, key, nonce and order", async () => {
+  test("killed during a session: the next process knows token, key, nonce and order", async () => {
     const data = join(temporaryFolder(), "data");
     const before = await start(data);
     const client = new ProcessClient(before.url);
@@ -50,7 +50,7 @@ describe("a process that trades", () => {
     expect(canceled.body).toMatchObject({ status: "canceled" });
   });
 
-  test("limits of the configuration file hold", async () => {
+  test("limits of the configuration file: enforced", async () => {
     const limits = { ordersPerSecond: 0.01, ordersBurst: 1, failedSignInsPerMinute: 1 };
     const { url } = await start(join(temporaryFolder(), "data"), { limits });
     const client = new ProcessClient(url);
@@ -63,7 +63,7 @@ describe("a process that trades", () => {
     expect((await client.request("POST", "/v1/auth/siwe", bad)).status).toBe(429);
   });
 
-  test("cohort: changed while it runs, and still so after a restart", async () => {
+  test("cohort: changed while it runs, kept after a restart", async () => {
     const data = join(temporaryFolder(), "data");
     const first = await start(data);
     const client = new ProcessClient(first.url);

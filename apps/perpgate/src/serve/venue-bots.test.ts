@@ -1,4 +1,4 @@
-/** The bots of the process, as an operator gets them. */
+/** The bots of a real process. */
 
 import { join } from "node:path";
 import { DEFAULT_MARKETS } from "@perpgate/protocol";
@@ -15,11 +15,11 @@ import {
 import { checkSettings, joinSettings } from "./settings.js";
 import { VenueBots } from "./venue-bots.js";
 
-/** Two starts of the process, on however busy a machine. */
+/** For two process starts on a busy machine. */
 const LONGEST_MS = 180_000;
 const WITH_BOTS = { PERPGATE_NO_BOTS: "false" };
 
-/** Any catalog: one market of large tiers, and one of coarse ticks and little money. */
+/** One market with large tiers, and one with coarse ticks and small tiers. */
 const MARKETS = [...DEFAULT_MARKETS.slice(0, 1), coarseMarket("ODD")];
 
 async function marketOf(client: PerpgateClient, symbol: string) {
@@ -29,7 +29,7 @@ async function marketOf(client: PerpgateClient, symbol: string) {
 }
 
 test(
-  "bots: every market lives; SIGTERM ends them in time; after it nothing of theirs rests, and the index goes on",
+  "bots: quotes and trades in every market; after SIGTERM none of their orders rests, and the index continues",
   async () => {
     const data = join(temporaryFolder(), "data");
     const config = configurationFile({
@@ -54,7 +54,7 @@ test(
     expect(stderr).toContain("drained");
     expect(stderr).not.toContain('"level":50');
 
-    // Another start price, as if the index had moved meanwhile: it goes on from the log's.
+    // Another start price: the index continues from the log's price.
     const [btc, odd] = MARKETS;
     const moved = configurationFile({
       markets: [btc, { ...odd, index: { startPrice: 20, annualVolatility: 0 } }],
@@ -67,7 +67,7 @@ test(
     expect(await again.markets()).toMatchObject([{}, { symbol: "ODDUSD", indexPrice: 12.5 }]);
     quiet.signal("SIGTERM");
     const after = await quiet.ended;
-    expect(after.stdout).toContain("bots       none, as told");
+    expect(after.stdout).toContain("bots       none, because of --no-bots");
     expect(after.stderr).not.toContain("bots trade");
   },
   LONGEST_MS,
@@ -85,7 +85,7 @@ test("a venue with a chain: no bots, whatever the file says", async () => {
   await bots.stop(1_000);
 });
 
-test("settings: a switch leaves the pace as it is, and a wrong key is named", () => {
+test("settings: a boolean keeps the other settings, and a wrong key is named", () => {
   const file = checkSettings({ bots: { seed: 5, levels: 50 } }, "test.json");
   expect(joinSettings([{ bots: false }, file]).bots).toMatchObject({
     areWanted: false,

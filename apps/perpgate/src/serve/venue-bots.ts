@@ -1,7 +1,6 @@
 /**
- * The bots of this process, if it has any: they trade over the public address like anyone, from a
- * thread of their own. Only where the dev attestor credits them: a venue with a chain has no money
- * for bots to play with.
+ * The bots of this process: a worker thread that trades over the public address. They need the dev
+ * attestor, which credits them; a venue with real chains has no bots.
  */
 
 import type { BotLog, BotVenue } from "@perpgate/bots";
@@ -9,10 +8,10 @@ import { BotsThread } from "@perpgate/bots/thread";
 import type { BridgeConfig } from "@perpgate/bridge";
 import type { Settings } from "./settings.js";
 
-/** `unwanted` by a setting, `unfunded` for want of the dev attestor. */
+/** `unwanted`: turned off by a setting; `unfunded`: there is no dev attestor. */
 export type BotsState = "trading" | "unwanted" | "unfunded";
 
-/** How long their goodbye may take; what is left then is canceled by their own switch. */
+/** For canceling their orders and signing out; the cancel timer cancels what is left then. */
 const STOP_WITHIN_MS = 3_000;
 
 export class VenueBots {
@@ -35,7 +34,7 @@ export class VenueBots {
   }
 }
 
-/** A gateway on all addresses is also on this machine's own; its domains are what it is told. */
+/** A gateway that listens on all addresses is reached through loopback. */
 function botVenueOf({ auth }: Settings, url: string): BotVenue {
   const address = new URL(url);
   if (address.hostname === "0.0.0.0") address.hostname = "127.0.0.1";

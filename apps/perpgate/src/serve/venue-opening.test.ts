@@ -8,7 +8,7 @@ import { DEFAULT_SETTINGS, type Settings } from "./settings.js";
 import { openSettingsVenue } from "./venue-opening.js";
 
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
-/** More than one command carries. */
+/** More addresses than fit into one command. */
 const ALLOWED = Array.from({ length: 2_500 }, (_, at) => at.toString(16).padStart(40, "a"));
 const SETTINGS: Settings = {
   ...DEFAULT_SETTINGS,
@@ -22,7 +22,7 @@ async function open(directory: string, settings = SETTINGS): Promise<Venue> {
   return venue;
 }
 
-/** The folder of a process that was killed in its first start, with so many addresses in the log. */
+/** The folder of a process killed in its first start, with `addresses` in the log. */
 async function cutShort(directory: string, addresses: number): Promise<void> {
   const { markets, cohort } = SETTINGS;
   const parameters = { ...DEFAULT_PARAMETERS, ...attestationParameters(BRIDGE) };
@@ -80,7 +80,7 @@ test.each([0, 1_000, 2_000, 2_500])(
   },
 );
 
-test("first start, killed, and the file changed since: the list is that of the file", async () => {
+test("first start, killed, then another file: the list is that of the file", async () => {
   const directory = temporaryFolder();
   await cutShort(directory, 1_000);
   const [first = "", second = ""] = ALLOWED;
@@ -90,13 +90,13 @@ test("first start, killed, and the file changed since: the list is that of the f
   expect(await isAdmitted(venue, second)).toBe(true);
 });
 
-test("a venue that has begun: what was changed by command stays, whatever the file says", async () => {
+test("an existing venue: changes by command stay, whatever the file says", async () => {
   const directory = temporaryFolder();
   const [first = "", second = ""] = ALLOWED;
   const venue = await open(directory);
   expect(await isAdmitted(venue, first)).toBe(true);
   await new CohortControl(venue).change({ stage: "allowlist", allow: [], disallow: [first] });
-  // At once: before the first tick of its own.
+  // Before its first tick.
   await venue.close();
   const again = await open(directory);
   expect(await isAdmitted(again, first)).toBe(false);

@@ -1,4 +1,4 @@
-/** Opens the venue of the data folder; what keeps it from opening is told in one line. */
+/** Opens the venue of the data folder; expected failures become one line for the operator. */
 
 import type { BridgeConfig } from "@perpgate/bridge";
 import { type ExitDeadline, JournalError, JournalLocked, LogBehind } from "@perpgate/journal";
@@ -36,7 +36,7 @@ export async function openSettingsVenue(
       }),
       attestors: attestorKeysOf(bridge),
       listing: markets,
-      // What the file says about the cohort is how a venue begins; later only commands change it.
+      // The initial cohort of a new venue; later only commands change it.
       cohort: cohort.stage,
       allow: cohort.allow.map(plainAddress),
       checkpoints: snapshots,
@@ -53,7 +53,7 @@ export async function openSettingsVenue(
 function adviceOn(error: Error): string {
   if (error instanceof JournalLocked) return "; stop it, or choose another folder with --data";
   if (error instanceof LogBehind) {
-    return "; restore the log, or start once with --accept-loss to go on without what is missing";
+    return "; restore the log, or start once with --accept-loss to continue without the missing part";
   }
   if (error instanceof ClockRefused) {
     return "; set the clock, or start once with --accept-clock if it is right";
@@ -67,7 +67,7 @@ function isKnown(error: unknown): error is Error {
     error instanceof ConfigRefused ||
     error instanceof JournalError ||
     error instanceof HistoryLost ||
-    // Of the system: no room, no access, a disk that fails. A stack says nothing about it.
+    // System errors, such as no space, no access or a failing disk, need no stack.
     (error instanceof Error && "syscall" in error)
   );
 }

@@ -1,4 +1,4 @@
-/** A client of a running process, written from the documentation: viem and node:crypto. */
+/** A client that uses viem and node:crypto, written from the documentation. */
 
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import { generatePrivateKey, type LocalAccount, privateKeyToAccount } from "viem/accounts";

@@ -1,4 +1,4 @@
-/** A market unlike the default ones, for tests: coarse ticks, little money, an index that holds still. */
+/** A market unlike the default ones: coarse ticks, small tiers, a constant index. */
 
 import type { MarketDefinition } from "@perpgate/protocol";
 

@@ -1,4 +1,4 @@
-/** Signed orders that keep flowing to a process until it ends, and a record of what it acknowledged. */
+/** Sends signed orders to a process until it ends, and records what it acknowledged. */
 
 import { expect } from "vitest";
 import type { ProcessClient } from "./client.js";
@@ -23,7 +23,7 @@ export class OrderFlow {
     this.ended = Promise.all(senders);
   }
 
-  /** Resolves once so many orders are acknowledged. */
+  /** Resolves once `count` orders are acknowledged. */
   async reached(count: number): Promise<void> {
     await new Promise<void>((resolve) => {
       this.onAcknowledged = () => {
@@ -50,12 +50,12 @@ export class OrderFlow {
   }
 }
 
-/** What `status=all` lists of an account at most, newest first. */
+/** `status=all` lists at most this many orders, newest first. */
 const LISTED = 1_000;
 
 /**
- * Fails unless the process at `url` has every acknowledged order under the same id, and answers each
- * client's last one again with the acknowledgement that it gave.
+ * Fails unless the process at `url` has every acknowledged order under the same id, and repeats the
+ * acknowledgement of each client's last order.
  */
 export async function expectAll(flow: OrderFlow, url: string): Promise<void> {
   const clients = new Set(flow.acknowledged.map(({ client }) => client));

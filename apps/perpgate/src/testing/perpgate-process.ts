@@ -1,4 +1,4 @@
-/** The built process as an operator starts it, for tests: a real child with real signals. */
+/** The built command as a child process. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -29,13 +29,13 @@ export class PerpgateProcess {
     args: readonly string[],
     environment: NodeJS.ProcessEnv = {},
     command: readonly [string, ...string[]] = [process.execPath, MAIN],
-    /** Who ends it; the test that started it, unless several share it. */
+    /** Registers the kill: at the end of the test, unless several tests share the process. */
     whenDone: WhenDone = onTestFinished,
   ) {
     const [program, ...before] = command;
     this.child = spawn(program, [...before, ...args], {
       cwd: ROOT,
-      // Bots would move the markets under a test and take its time; those about them ask for them.
+      // Bots would move the markets and slow the test down.
       env: { PATH: process.env.PATH, PERPGATE_NO_BOTS: "true", ...environment },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -55,13 +55,13 @@ export class PerpgateProcess {
     });
   }
 
-  /** The address in the banner, which is printed once the process listens. */
+  /** The address in the banner, once it is printed. */
   async url(): Promise<string> {
     const [, address = ""] = await this.line(/interface {2}(http:\S+)\/v1\/markets/);
     return address;
   }
 
-  /** The first match in standard output, once it is there. */
+  /** The first match in standard output, once it is printed. */
   async line(pattern: RegExp): Promise<RegExpExecArray> {
     return new Promise((resolve, reject) => {
       const look = () => {
@@ -74,7 +74,7 @@ export class PerpgateProcess {
     });
   }
 
-  /** Waits until it has printed this. */
+  /** Resolves once it has printed a match. */
   async printed(pattern: RegExp, on: "stdout" | "stderr" = "stdout"): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = () => {
@@ -89,7 +89,7 @@ export class PerpgateProcess {
     });
   }
 
-  /** Its end; if it does not end in time, that it did not. */
+  /** Rejects if it does not end in time. */
   async endedWithin(ms: number): Promise<Ended> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
@@ -107,10 +107,10 @@ export class PerpgateProcess {
   }
 }
 
-/** A folder of its own for one test. */
+/** A new folder, removed at the end of the test. */
 export function temporaryFolder(whenDone: WhenDone = onTestFinished): string {
   const folder = mkdtempSync(join(tmpdir(), "perpgate-"));
-  // A process that was just killed may still have a last write under way.
+  // A process that was just killed may still be writing.
   whenDone(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }

@@ -1,6 +1,6 @@
 /**
- * Loaded before the process, for tests: its wall clock is wrong by CLOCK_SHIFT_MS. The
- * monotonic clock and the boot clock stay right, as they do on a machine whose clock is set wrongly.
+ * Loaded with `--import`: shifts the wall clock of the process by CLOCK_SHIFT_MS. The monotonic clock
+ * and the boot clock stay right, as on a machine whose clock is wrong.
  */
 const shiftMs = Number(process.env.CLOCK_SHIFT_MS ?? 0);
 const right = Date.now;

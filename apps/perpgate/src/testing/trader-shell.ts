@@ -1,4 +1,4 @@
-/** A trader's shell, for tests: the built command, with a configuration folder of its own. */
+/** Runs the built command with its own configuration folder. */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,6 @@ export class TraderShell {
 
   constructor(readonly url: string) {}
 
-  /** The command while it runs. */
   start(...words: string[]): PerpgateProcess {
     return new PerpgateProcess(words, { XDG_CONFIG_HOME: this.folder, PERPGATE_URL: this.url });
   }
@@ -19,27 +18,27 @@ export class TraderShell {
     return this.start(...words).ended;
   }
 
-  /** What it prints, of a command that must succeed. */
+  /** The output of a command that must succeed. */
   async text(...words: string[]): Promise<string> {
     const { code, stdout, stderr } = await this.run(...words);
     if (code !== 0) throw new Error(`perpgate ${words.join(" ")} ended with ${code}: ${stderr}`);
     return stdout;
   }
 
-  /** The one document that it prints with `--json`. */
+  /** The document that it prints with `--json`. */
   async json(...words: string[]): Promise<unknown> {
     return JSON.parse(await this.text(...words, "--json"));
   }
 }
 
-/** A gateway without bots, ready to trade; answers its address. */
+/** Starts a gateway without bots; returns its address once it is ready. */
 export async function startGateway(
   args: readonly string[] = [],
   whenDone: WhenDone = onTestFinished,
 ): Promise<string> {
   const folder = temporaryFolder(whenDone);
   const config = join(folder, "perpgate.json");
-  // A price near the mark stays near it, however long a busy machine takes.
+  // Without gusts a price near the mark stays near it on a busy machine.
   writeFileSync(config, JSON.stringify({ index: { gustsPerHour: 0 } }));
   const data = join(folder, "data");
   const words = ["--port", "0", "--data", data, "--config", config, "--no-bots", ...args];
@@ -52,7 +51,7 @@ export async function startGateway(
   }
 }
 
-/** For `beforeAll`: one gateway that the tests of a file share, and how to stop it. */
+/** For `beforeAll`: one gateway for all tests of a file. */
 export async function sharedGateway(): Promise<{ readonly url: string; stop(): void }> {
   const stops: (() => void)[] = [];
   const url = await startGateway([], (stop) => stops.push(stop));

@@ -1,4 +1,4 @@
-/** Ctrl-C as a signal that a command can wait for. A second one ends the process at once. */
+/** Ctrl-C as an abort signal. A second Ctrl-C ends the process immediately. */
 
 export class Interruption {
   private readonly controller = new AbortController();
@@ -20,7 +20,7 @@ export class Interruption {
     return this.controller.signal.aborted;
   }
 
-  /** Resolves when it happens. */
+  /** Resolves on Ctrl-C. */
   wait(): Promise<void> {
     const { signal } = this;
     if (signal.aborted) return Promise.resolve();

@@ -145,7 +145,7 @@ async function signOut(venue: TradingVenue, isCancelingAll: boolean): Promise<nu
     if (isCancelingAll) {
       output.line(`${canceled.length} ${canceled.length === 1 ? "order" : "orders"} canceled`);
     }
-    output.line(`Logged out ${address}${isOver ? " (the session was over already)" : ""}`);
+    output.line(`Logged out ${address}${isOver ? " (the session had already ended)" : ""}`);
   }
   return 0;
 }

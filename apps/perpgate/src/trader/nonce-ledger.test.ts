@@ -15,7 +15,7 @@ function ledger(): string {
 }
 
 describe("claimNonce", () => {
-  test("rises, also while the clock stands still or steps back", () => {
+  test("rises, also while the clock stands still or goes back", () => {
     const path = ledger();
     const first = claimNonce(path, NOW_MS);
     expect(claimNonce(path, NOW_MS)).toBe(first + 1);
@@ -23,12 +23,12 @@ describe("claimNonce", () => {
     expect(claimNonce(path, NOW_MS + 1)).toBe(first + 8_192);
   });
 
-  test("a safe integer for as long as the SDK's are", () => {
+  test("a safe integer as long as the SDK's nonces", () => {
     expect(claimNonce(ledger(), Date.UTC(2057, 0))).toBeLessThan(Number.MAX_SAFE_INTEGER);
     expect(claimNonce(ledger(), 0)).toBeGreaterThanOrEqual(0);
   });
 
-  test("a line that a full disk cut short: the next claims are whole and new", () => {
+  test("a line cut short by a full disk: the next claims are intact and new", () => {
     const path = ledger();
     const before = claimNonce(path, NOW_MS);
     appendFileSync(path, "7421");
@@ -37,7 +37,7 @@ describe("claimNonce", () => {
     expect(claimNonce(path, NOW_MS)).toBeGreaterThan(after);
   });
 
-  test("processes at the same time: no nonce twice", async () => {
+  test("concurrent processes: no nonce twice", async () => {
     const path = ledger();
     const script = `
       import { claimNonce } from ${JSON.stringify(BUILT)};

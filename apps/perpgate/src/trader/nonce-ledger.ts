@@ -1,12 +1,12 @@
 /**
- * Nonces for orders of one session that several processes place at the same time.
+ * Nonces for orders of one session that several processes place concurrently.
  *
- * A nonce used twice would be worse than an error: two equal orders would be taken for one. So each
- * process appends a line, which the file system keeps apart from every other's, and then reads what
- * stands before it. The lines, folded in their order, give each its nonce, and everyone comes to the
+ * A repeated nonce would be worse than an error: the venue would take two equal orders for one. So
+ * each process appends a line with a random mark to a shared file; appends are atomic. Then it reads
+ * the file and computes the nonce of its line from all lines before it, which gives every process the
  * same result for the same line. There is no lock that a killed process could leave behind.
  *
- * A nonce follows the clock, like those of the SDK, and is above every one before it.
+ * A nonce follows the clock, like those of the SDK, and is above all nonces before it.
  */
 
 import { randomBytes } from "node:crypto";
@@ -14,11 +14,11 @@ import { closeSync, fstatSync, readSync, writeSync } from "node:fs";
 import { StartError } from "../cli/start-error.js";
 import { openPrivateLedger } from "./private-file.js";
 
-/** 2024-01-01, and room for 8,192 orders a millisecond below 2^53 until 2058, as in the SDK. */
+/** 2024-01-01, and 8,192 nonces per millisecond, below 2^53 until 2058, as in the SDK. */
 const EPOCH_MS = 1_704_067_200_000;
 const PER_MS = 8_192;
 const LINE = /^([0-9]{1,16}) ([0-9a-f]{16})$/;
-/** A line that a full disk cut short spoils the next one too; a third is written whole or never. */
+/** A line that a full disk cut short also corrupts the next one. */
 const TRIES = 3;
 
 export function claimNonce(path: string, nowMs = Date.now()): number {
@@ -36,7 +36,7 @@ export function claimNonce(path: string, nowMs = Date.now()): number {
   throw new StartError(`cannot write ${path}; is the disk full?`);
 }
 
-/** Undefined where the line is not there as it was written. */
+/** Undefined if no intact line has the mark. */
 export function nonceOf(mark: string, lines: readonly string[]): number | undefined {
   let last = 0;
   for (const line of lines) {

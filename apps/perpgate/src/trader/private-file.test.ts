@@ -15,7 +15,7 @@ function modeOf(path: string): string {
 }
 
 describe("private files", () => {
-  test("written, replaced and read: mode 600, nothing left beside it", () => {
+  test("written, replaced and read: mode 600, no temporary file left", () => {
     const folder = temporaryFolder();
     const path = join(folder, "secret");
     writePrivateFile(path, "one");
@@ -25,7 +25,7 @@ describe("private files", () => {
     expect(readdirSync(folder)).toEqual(["secret"]);
   });
 
-  test("a file that is not there: undefined", () => {
+  test("a missing file: undefined", () => {
     expect(readPrivateFile(join(temporaryFolder(), "none"))).toBeUndefined();
   });
 
@@ -36,14 +36,14 @@ describe("private files", () => {
     expect(() => readPrivateFile(path)).toThrow(`chmod 600 ${path}`);
   });
 
-  test("a new file never takes another's place", () => {
+  test("a new file never overwrites another", () => {
     const path = join(temporaryFolder(), "key");
     createPrivateFile(path, "first");
     expect(() => createPrivateFile(path, "second")).toThrow("not overwritten");
     expect(readPrivateFile(path)).toBe("first");
   });
 
-  test("a folder that cannot be written: says so, leaves nothing", () => {
+  test("a folder without write access: an error, no file left", () => {
     const path = join(temporaryFolder(), "missing", "secret");
     expect(() => writePrivateFile(path, "x")).toThrow(`cannot write ${path}`);
     expect(existsSync(path)).toBe(false);
@@ -51,13 +51,13 @@ describe("private files", () => {
 });
 
 describe("private folders", () => {
-  test("made with all that leads to it: mode 700", () => {
+  test("created with its parents: mode 700", () => {
     const path = join(temporaryFolder(), "a", "b");
     preparePrivateFolder(path);
     expect([modeOf(path), modeOf(join(path, ".."))]).toEqual(["700", "700"]);
   });
 
-  test("one that others may enter: refused", () => {
+  test("one that others can access: refused", () => {
     const path = join(temporaryFolder(), "open");
     mkdirSync(path);
     chmodSync(path, 0o755);
@@ -65,7 +65,7 @@ describe("private folders", () => {
     expect(() => checkPrivateFolder(path)).toThrow(`chmod 700 ${path}`);
   });
 
-  test("a file in its place: refused", () => {
+  test("a file with its name: refused", () => {
     const path = join(temporaryFolder(), "file");
     writeFileSync(path, "", { mode: 0o600 });
     expect(() => checkPrivateFolder(path)).toThrow("is not a folder");

@@ -1,7 +1,6 @@
 /**
- * Files with secrets: only their owner may read them, and none is used that others could have read
- * or replaced. A file is written beside its place and moved there, so a crash leaves the old or the
- * new one and never half of either.
+ * Files with secrets: readable by their owner alone. A file that others could have read or replaced is
+ * rejected. A file is replaced by a rename, so that a crash leaves the old or the new content.
  */
 
 import { randomBytes } from "node:crypto";
@@ -25,13 +24,13 @@ const FOLDER_MODE = 0o700;
 /** Permissions of anyone but the owner. */
 const OTHERS = 0o077;
 
-/** Made if missing; refused if others may look into it. */
+/** Creates it if missing; throws if others have access. */
 export function preparePrivateFolder(path: string): void {
   attempt(`cannot make ${path}`, () => makeFolder(path, FOLDER_MODE));
   checkPrivateFolder(path);
 }
 
-/** Refused if others may look into it; one that is missing has nothing to hide. */
+/** Throws if others have access; a missing folder is fine. */
 export function checkPrivateFolder(path: string): void {
   const stats = attempt(`cannot use ${path}`, () => statSync(path, { throwIfNoEntry: false }));
   if (stats === undefined) return;
@@ -39,7 +38,7 @@ export function checkPrivateFolder(path: string): void {
   checkOwner(path, stats, "700");
 }
 
-/** The text, or undefined where there is no such file. */
+/** The text, or undefined if there is no such file. */
 export function readPrivateFile(path: string): string | undefined {
   let file: number;
   try {
@@ -58,7 +57,7 @@ export function readPrivateFile(path: string): string | undefined {
   }
 }
 
-/** Replaces the file as a whole. */
+/** Replaces the file atomically. */
 export function writePrivateFile(path: string, text: string): void {
   const draft = `${path}.${randomBytes(6).toString("hex")}.new`;
   attempt(`cannot write ${path}`, () => {
@@ -72,7 +71,7 @@ export function writePrivateFile(path: string, text: string): void {
   });
 }
 
-/** Never overwrites: a key that is gone is gone with all that it signs for. */
+/** Never overwrites: a lost key cannot be recovered. */
 export function createPrivateFile(path: string, text: string): void {
   try {
     writeNew(path, text);
@@ -84,7 +83,7 @@ export function createPrivateFile(path: string, text: string): void {
   }
 }
 
-/** Opens for appending and reading, made if missing. */
+/** Opens for appending and reading; creates it if missing. */
 export function openPrivateLedger(path: string): number {
   return attempt(`cannot open ${path}`, () => {
     const file = openSync(path, "a+", FILE_MODE);
@@ -104,7 +103,7 @@ function writeNew(path: string, text: string): void {
 }
 
 function checkOwner(path: string, { mode, uid }: Stats, wanted: string): void {
-  // Windows keeps its permissions elsewhere.
+  // Windows has no permission bits.
   if (process.platform === "win32") return;
   if ((mode & OTHERS) !== 0) {
     const found = (mode & 0o777).toString(8).padStart(3, "0");

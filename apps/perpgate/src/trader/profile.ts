@@ -1,9 +1,9 @@
 /**
- * A profile: who trades where, kept between two calls of the command line.
+ * A profile: one wallet at one gateway, stored between two calls of the command line.
  *
  *   $XDG_CONFIG_HOME/perpgate/profiles/<name>/   0700
- *     profile.json    the gateway, the wallet's key by its place, the session with its key
- *     wallet.key      the wallet's key, if it was made here
+ *     profile.json    the gateway, where the wallet's key is, the session with its key
+ *     wallet.key      the wallet's key, if login created it
  *     nonces-<hash>   the nonces of a session's orders
  */
 
@@ -20,7 +20,7 @@ import {
   writePrivateFile,
 } from "./private-file.js";
 
-/** Where the wallet's key is: made here, in a file of its owner's, or in the environment. */
+/** Where the wallet's key is: `wallet.key`, the environment, or a file of the user. */
 export type KeyPlace = "own" | "environment" | { readonly file: string };
 
 export interface ProfileContent {
@@ -33,7 +33,7 @@ export interface ProfileContent {
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/;
-/** No session lives longer than a day. */
+/** A session lasts a day at most. */
 const LEDGER_LIFE_MS = 25 * 3_600_000;
 
 export class Profile {
@@ -77,7 +77,7 @@ export class Profile {
     return join(this.folder, `nonces-${hash.slice(0, 16)}`);
   }
 
-  /** Ledgers of sessions that cannot live any more. */
+  /** Removes the ledgers of expired sessions. */
   removeOldLedgers(nowMs = Date.now()): void {
     for (const entry of readdirSync(this.folder)) {
       const path = join(this.folder, entry);
@@ -94,7 +94,7 @@ export class Profile {
   }
 }
 
-/** The XDG base directory rules: a relative path there counts as none. */
+/** XDG base directory rules: a relative path is ignored. */
 function configFolder({ XDG_CONFIG_HOME = "" }: NodeJS.ProcessEnv): string {
   const base = isAbsolute(XDG_CONFIG_HOME) ? XDG_CONFIG_HOME : join(homedir(), ".config");
   return join(base, "perpgate");
@@ -110,7 +110,7 @@ function parse(text: string): ProfileContent | undefined {
   return isContent(value) ? value : undefined;
 }
 
-/** The session itself is checked by the SDK when it is restored. */
+/** The SDK checks the session when it restores it. */
 function isContent(value: unknown): value is ProfileContent {
   if (typeof value !== "object" || value === null) return false;
   const { version, url, address, key, session }: Partial<Record<string, unknown>> = { ...value };

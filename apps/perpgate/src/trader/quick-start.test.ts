@@ -1,4 +1,4 @@
-/** docs/quick-start.md: its commands and programs run as they stand on the page, on a real process. */
+/** Runs the commands and programs of docs/quick-start.md against a real process. */
 
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
 const PROGRAM = /<!-- program: (.*) -->\n\n```js\n([\s\S]*?)```\n/g;
 
-/** The programs in a folder below the repository, where a reader would save them. */
+/** Saves the programs in a folder inside the repository, so that their imports resolve. */
 function savedPrograms(): { folder: string; names: string[] } {
   const cache = join(ROOT, "node_modules", ".cache");
   mkdirSync(cache, { recursive: true });
@@ -33,7 +33,7 @@ function shownCommands(): string[][] {
   return [...page.matchAll(/^\$ npx perpgate (.*)$/gm)].map(([, line = ""]) => line.split(" "));
 }
 
-/** Someone to trade with: offers from 2 % above the mark on, within what a market order takes. */
+/** A counterparty: asks from 2 % above the mark, which a market order still takes. */
 class Maker extends ProcessClient {
   private nonce = 0;
 
@@ -45,7 +45,7 @@ class Maker extends ProcessClient {
   }
 }
 
-/** A venue without bots, so that the figures are known, and a maker in it. */
+/** A venue without bots, so that the figures are known, and a maker. */
 async function venueWithMaker(): Promise<{ url: string; maker: Maker }> {
   const args = ["--port", "0", "--data", temporaryFolder(), "--no-bots", "--log-level", "error"];
   const url = await new PerpgateProcess(args).url();
@@ -86,7 +86,7 @@ test("the programs of docs/quick-start.md do what the page says", async () => {
   expect(await run("trade.mjs")).toMatch(
     /^filled: 0\.0\d+ BTC at 66300, fee 0\.49\d+\norder \d+, in block \d+, after [\d.]+ ms\nliquidated at \d+/,
   );
-  // A book is shown when it changes: so let it, behind its best offer, until the program has ended.
+  // The program prints the book when it changes, so change it behind the best ask until it ends.
   const following = run("follow.mjs");
   let isFollowing = true;
   void following.finally(() => {

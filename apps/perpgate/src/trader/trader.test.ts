@@ -1,4 +1,4 @@
-/** The command line as a trader uses it: the built command against a real gateway. */
+/** The trader's commands: the built command against a real gateway. */
 
 import { chmodSync, readdirSync, statSync } from "node:fs";
 import { createServer } from "node:net";
@@ -8,8 +8,8 @@ import { chainSettings, newKeyFile } from "../bridge/testing/chain-process.js";
 import { configurationFile, temporaryFolder } from "../testing/perpgate-process.js";
 import { sharedGateway, startGateway, TraderShell } from "../testing/trader-shell.js";
 
-/** Processes start slowly on a busy machine. */
-const PATIENCE_MS = 180_000;
+/** For process starts on a busy machine. */
+const TIMEOUT_MS = 180_000;
 const ADDRESS = /0x[0-9a-fA-F]{40}/;
 
 let url = "";
@@ -18,7 +18,7 @@ beforeAll(async () => {
   const gateway = await sharedGateway();
   ({ url } = gateway);
   return gateway.stop;
-}, PATIENCE_MS);
+}, TIMEOUT_MS);
 
 async function closedPort(): Promise<number> {
   const server = createServer();
@@ -39,13 +39,13 @@ function addressIn(text: string): string {
   return ADDRESS.exec(text)?.[0] ?? "";
 }
 
-/** A price above the mark, so that nobody is at a loss who buys there, and on every tick. */
+/** A whole price slightly above the mark: on every tick, and without a large loss for the buyer. */
 function abovePrice(markets: unknown): string {
   const [market]: { markPrice: number }[] = JSON.parse(JSON.stringify(markets));
   return String(Math.ceil((market?.markPrice ?? 0) * 1.002));
 }
 
-describe("a trader's day", { timeout: PATIENCE_MS }, () => {
+describe("trading", { timeout: TIMEOUT_MS }, () => {
   test("login, deposit, buy, positions, fills, cancel, logout", async () => {
     const shell = new TraderShell(url);
     const [login, maker] = await Promise.all([
@@ -88,7 +88,7 @@ describe("a trader's day", { timeout: PATIENCE_MS }, () => {
     });
     expect(account).toContain(addressIn(login));
 
-    await fourAtOnce(shell);
+    await placeConcurrently(shell);
 
     const closed = await shell.json("sell", "BTCUSD", "90", "--price", price);
     const { orderId } = JSON.parse(JSON.stringify(closed));
@@ -97,7 +97,7 @@ describe("a trader's day", { timeout: PATIENCE_MS }, () => {
     expect(again.code).toBe(1);
     expect(again.stderr).toContain("already canceled. (order_not_cancelable)\n  What became");
 
-    // What the buyer left of the quote goes with its owner.
+    // Cancels the rest of the maker's quote.
     const left = await shell.text("logout", "--cancel-all", "--profile", "maker");
     expect(left).toMatch(/^1 order canceled\nLogged out 0x/);
     expect(await shell.text("logout")).toBe(`Logged out ${addressIn(login)}\n`);
@@ -113,8 +113,8 @@ describe("a trader's day", { timeout: PATIENCE_MS }, () => {
     });
   });
 
-  /** Equal orders with a nonce in common would be taken for one. */
-  async function fourAtOnce(shell: TraderShell): Promise<void> {
+  /** Equal orders with the same nonce would be one order. */
+  async function placeConcurrently(shell: TraderShell): Promise<void> {
     const order = ["buy", "BTCUSD", "10", "--price", "60000"];
     const placed = await Promise.all([1, 2, 3, 4].map(() => shell.json(...order)));
     expect(placed).toMatchObject([1, 2, 3, 4].map(() => ({ status: "resting", replayed: false })));
@@ -125,7 +125,7 @@ describe("a trader's day", { timeout: PATIENCE_MS }, () => {
     expect(await shell.text("orders")).toBe("no open orders\n");
   }
 
-  test("streams: a line a frame; so many and done, or Ctrl-C, both with exit 0", async () => {
+  test("streams: one line per frame; ends after --count or Ctrl-C with exit 0", async () => {
     const shell = new TraderShell(url);
     await shell.text("login", "--symbols", "ETHUSD", "--max-order-notional", "50");
     const watch = shell.start("watch", "orders", "--json", "--count", "2");
@@ -146,15 +146,15 @@ describe("a trader's day", { timeout: PATIENCE_MS }, () => {
     expect(tooMuch.stderr).toContain("session_order_cap_exceeded)\n  The session was limited");
   });
 
-  test("a session that has expired: says to log in again, for people and for programs", async () => {
+  test("an expired session: advice to log in, for people and for programs", async () => {
     const shell = new TraderShell(url);
-    // Long enough for the login itself, which looks at the account, on a busy machine.
+    // Long enough for the login, which reads the account, on a busy machine.
     await shell.text("login", "--expires-in", "5s");
     for (;;) {
       const { code, stderr } = await shell.run("account");
       if (code === 0) continue;
       expect(code).toBe(1);
-      expect(stderr).toMatch(/\(invalid_token\)\n {2}The session is over\..*perpgate login\n$/);
+      expect(stderr).toMatch(/\(invalid_token\)\n {2}The session has ended\..*perpgate login\n$/);
       break;
     }
     const { code, stdout, stderr } = await shell.run("fills", "--json");
@@ -162,11 +162,11 @@ describe("a trader's day", { timeout: PATIENCE_MS }, () => {
     expect(JSON.parse(stderr)).toMatchObject({
       error: { code: "invalid_token", status: 401, advice: expect.stringContaining("login") },
     });
-    // What was asked for is so already.
-    expect(await shell.text("logout")).toContain("the session was over already");
+    // Already ended: no failure.
+    expect(await shell.text("logout")).toContain("the session had already ended");
   });
 
-  test("real chains: says where to send tokens, registers a hash, and login names the domain", async () => {
+  test("real chains: prints where to send tokens, registers a hash; login needs the domain", async () => {
     const chain = {
       rpc: `http://127.0.0.1:${await closedPort()}`,
       vault: "0x1111111111111111111111111111111111111111",
@@ -193,8 +193,8 @@ describe("a trader's day", { timeout: PATIENCE_MS }, () => {
   });
 });
 
-describe("what goes wrong", { timeout: PATIENCE_MS }, () => {
-  test("no gateway: says how to start one, for people and for programs", async () => {
+describe("errors", { timeout: TIMEOUT_MS }, () => {
+  test("no gateway: advice to start one, for people and for programs", async () => {
     const nowhere = `http://127.0.0.1:${await closedPort()}`;
     const shell = new TraderShell(nowhere);
     const [people, programs] = await Promise.all([
@@ -209,11 +209,11 @@ describe("what goes wrong", { timeout: PATIENCE_MS }, () => {
     );
     expect(JSON.parse(programs.stderr)).toMatchObject({ error: { code: "connection_failed" } });
     expect([programs.code, programs.stdout]).toEqual([1, ""]);
-    // Nothing was made for a login that could not be.
+    // A login without a gateway creates nothing.
     expect(() => statSync(shell.folder)).toThrow("ENOENT");
   });
 
-  test("written wrongly: exit 2, one line with the usage, also for programs", async () => {
+  test("written wrongly: exit 2 and one line with the usage, also as JSON", async () => {
     const shell = new TraderShell("http://127.0.0.1:9");
     const [people, programs] = await Promise.all([
       shell.run("buy", "BTCUSD", "1,500"),
@@ -224,7 +224,7 @@ describe("what goes wrong", { timeout: PATIENCE_MS }, () => {
     expect(JSON.parse(programs.stderr)).toMatchObject({ error: { code: "usage" } });
   });
 
-  test("keys that others can read are refused, and no key is overwritten", async () => {
+  test("keys: a file that others can read is refused, and none is overwritten", async () => {
     const shell = new TraderShell("http://127.0.0.1:9");
     const file = join(temporaryFolder(), "wallet.key");
     const made = await shell.json("keygen", "wallet", file);

@@ -17,7 +17,7 @@ const SAVED: SavedSession = {
   },
 };
 
-/** What the command line prints of an order that is answered so. */
+/** What the command line prints for an order with this answer. */
 async function printed(status: number, code: string): Promise<string> {
   const body = JSON.stringify({ code, message: "So it is.", requestId: "r" });
   const fetch = async () => new Response(body, { status });
@@ -31,12 +31,12 @@ async function printed(status: number, code: string): Promise<string> {
   return error.text;
 }
 
-test("order, 503 stopped: not known whether it was placed, and how to find out", async () => {
+test("order, 503 stopped: may have been placed, and how to check", async () => {
   const text = await printed(503, "stopped");
-  expect(text).toContain("It is not known whether the order was placed.");
+  expect(text).toContain("The order may have been placed.");
   expect(text).toMatch(/perpgate orders --all --nonce \d+/);
 });
 
-test("order, 503 overloaded: refused, and nothing to look for", async () => {
-  expect(await printed(503, "overloaded")).not.toContain("not known");
+test("order, 503 overloaded: refused, and nothing to check", async () => {
+  expect(await printed(503, "overloaded")).not.toContain("may have been placed");
 });

@@ -1,6 +1,6 @@
 /**
- * What a gateway refused, or that there was none, and what to do about it: lines for people, or one
- * JSON document for programs.
+ * Errors of a gateway or of the connection to it, with advice: lines for people, or one JSON document
+ * for programs.
  */
 
 import { ConnectionError, PerpgateError, TimeoutError } from "@perpgate/sdk";
@@ -9,29 +9,29 @@ import { inOneLine, StartError } from "../cli/start-error.js";
 
 const ADVICE: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    invalid_token: "The session is over. Sign in again: perpgate login",
+    invalid_token: "The session has ended. Sign in again: perpgate login",
     token_required: "Sign in first: perpgate login",
     session_key_rotated: "Another program changed the session's key. Sign in again: perpgate login",
-    insufficient_margin: "What is free: perpgate account. More test money: perpgate deposit",
+    insufficient_margin: "Available money: perpgate account. Test money: perpgate deposit",
     unknown_symbol: "The markets: perpgate markets",
     market_not_found: "The markets: perpgate markets",
     unknown_stream: "The streams: perpgate watch --help",
     order_not_found: "Your open orders: perpgate orders",
     order_not_cancelable: "What became of it: perpgate orders --all",
-    post_only_would_cross: "Move the price, or leave --post-only out to take what is there.",
-    stop_would_trigger: "Leave --stop out to trade now, or choose a price beyond the mark.",
-    reduce_only_without_position: "What you hold: perpgate positions",
+    post_only_would_cross: "Change the price, or trade immediately without --post-only.",
+    stop_would_trigger: "Choose a price beyond the mark, or trade now without --stop.",
+    reduce_only_without_position: "Your positions: perpgate positions",
     price_outside_band: "Choose a price within the band, or trade at the market without --price.",
     not_in_cohort: "The operator decides who may open positions: perpgate cohort --help",
-    stale_index: "The index price has stopped; wait until it moves again.",
+    stale_index: "The index price is stale; wait until it is updated.",
     siwe_domain_not_allowed: "Name a domain that the gateway serves: perpgate login --domain NAME",
-    siwe_message_from_future: "Set this machine's clock.",
-    siwe_message_too_old: "Set this machine's clock.",
-    session_symbol_not_allowed: "The session was limited at login; log in again without --symbols.",
+    siwe_message_from_future: "Correct the clock of this machine.",
+    siwe_message_too_old: "Correct the clock of this machine.",
+    session_symbol_not_allowed: "The session was limited at login by --symbols.",
     session_order_cap_exceeded: "The session was limited at login by --max-order-notional.",
     session_notional_cap_exceeded: "The session was limited at login by --max-notional.",
-    internal_error: "Quote the request id when you report it.",
-    not_ready: "The venue is starting, or its index has stopped; try again shortly.",
+    internal_error: "Include the request id in a report.",
+    not_ready: "The venue is starting, or its index is stale; try again shortly.",
   }),
 );
 
@@ -72,7 +72,7 @@ export class VenueFailure extends StartError {
   }
 }
 
-/** The failure that an error of the client stands for; any other error is given back as it is. */
+/** Converts errors of the SDK; returns any other error unchanged. */
 export function failureOf(error: unknown, url: string): unknown {
   if (error instanceof PerpgateError) return refusal(error);
   if (error instanceof ConnectionError) return noAnswer(error, url);
@@ -103,11 +103,11 @@ function noAnswer(error: ConnectionError, url: string): VenueFailure {
   });
 }
 
-/** An order that may have been placed is the one case in which doing nothing is dangerous. */
+/** For an order that may or may not have been placed. */
 function unknownOrder(outcome: string, nonce: number | undefined): string | undefined {
   if (outcome !== "unknown" || nonce === undefined) return undefined;
   return (
-    `It is not known whether the order was placed. Look: perpgate orders --all --nonce ${nonce}. ` +
-    `Or give the same command again with --nonce ${nonce}: it is placed at most once.`
+    `The order may have been placed. Check: perpgate orders --all --nonce ${nonce}. ` +
+    `Or repeat the command with --nonce ${nonce}: it is placed at most once.`
   );
 }

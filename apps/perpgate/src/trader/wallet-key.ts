@@ -1,6 +1,6 @@
 /**
- * The wallet's private key: from a file, from the environment, or made for the testnet. It signs the
- * sign-in message and nothing else; orders are signed by the session key.
+ * The wallet's private key: from a file, from the environment, or created for the testnet. It signs
+ * the sign-in message only; the session key signs orders.
  */
 
 import { resolve } from "node:path";
@@ -14,11 +14,11 @@ export const KEY_VARIABLE = "PERPGATE_WALLET_KEY";
 export interface ChosenWallet {
   readonly account: PrivateKeyAccount;
   readonly place: KeyPlace;
-  /** Whether it was made just now. */
+  /** Whether this call created it. */
   readonly isNew: boolean;
 }
 
-/** A flag before the environment before the key that the profile had before a new one. */
+/** The key of the flag, else of the environment, else of the profile, else a new one. */
 export function chooseWallet(
   profile: Profile,
   known: ProfileContent | undefined,
@@ -46,7 +46,7 @@ function ownWallet(profile: Profile): ChosenWallet {
   return { account: createWallet(path), place: "own", isNew: true };
 }
 
-/** Makes a key in a file that must not exist yet. */
+/** Creates a key in a file that must not exist. */
 export function createWallet(path: string): PrivateKeyAccount {
   const secret = generatePrivateKey();
   createPrivateFile(path, `${secret}\n`);
@@ -61,13 +61,13 @@ function fromFile(path: string): ChosenWallet {
   return { account: accountOf(text, path), place: { file: path }, isNew: false };
 }
 
-/** The text is a secret, so no message repeats any of it. */
+/** No message may repeat the text: it is secret. */
 function accountOf(text: string, origin: string): PrivateKeyAccount {
   const digits = text.trim().replace(/^0x/i, "").toLowerCase();
   try {
     if (/^[0-9a-f]{64}$/.test(digits)) return privateKeyToAccount(`0x${digits}`);
   } catch {
-    // Zero, or beyond the curve's order.
+    // Zero, or not below the order of the curve.
   }
   throw new StartError(
     `${origin} does not hold a wallet's private key: 64 hex digits, 0x optional`,

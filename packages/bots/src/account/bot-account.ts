@@ -1,10 +1,10 @@
 /**
- * One bot's account: signed in as long as the crowd runs, with its orders and positions as the
- * venue's streams tell them.
+ * One bot's account: signed in as long as the crowd runs, with its orders and positions from the
+ * venue's streams.
  *
- * In: orders and cancels. Out: what became of them, as a word. It never throws for what the venue or
- * the network does. A lost session is signed in again with backoff; the streams mend themselves. A
- * dead-man's switch is kept wound: if the crowd dies, its quotes are gone within a minute.
+ * `place` and `cancel` never throw for what the venue or the network does. A lost session is signed
+ * in again with backoff; the SDK restores the streams. The venue's cancel timer is reset regularly:
+ * if the crowd crashes, its quotes are canceled within a minute.
  */
 
 import {
@@ -18,8 +18,8 @@ import {
 import type { PrivateKeyAccount } from "viem/accounts";
 import type { BotLog, BotVenue } from "../bot-settings.js";
 import { sleepUnlessAborted } from "../sleep.js";
-import { OrderShelf } from "./order-shelf.js";
-import { Purse } from "./purse.js";
+import { BotFunds } from "./bot-funds.js";
+import { OpenOrders } from "./open-orders.js";
 import type { SignInQueue } from "./sign-in-queue.js";
 
 export interface BotAccountParts {
@@ -31,11 +31,11 @@ export interface BotAccountParts {
   readonly name: string;
   /** Dollars that it works with. */
   readonly capital: number;
-  /** Whether its orders rest, and so need a switch that ends them. */
+  /** Whether its orders rest, and so need the cancel timer. */
   readonly isMaker: boolean;
 }
 
-/** `filled`, `resting` and so on, or the code of the refusal, or `no_answer`. */
+/** The status of the order, or the code of the error, or `no_answer`. */
 export type Placed = string;
 
 export interface HeldPosition {
@@ -44,25 +44,25 @@ export interface HeldPosition {
   readonly avgEntry: number;
 }
 
-const SWITCH_MS = 60_000;
-/** Between two looks at money and cohort: soon while something is missing, seldom after that. */
-const SOON_MS = 5_000;
-const MAKER_SELDOM_MS = 20_000;
-const TAKER_SELDOM_MS = 60_000;
+const CANCEL_TIMER_MS = 60_000;
+/** Between two checks of money and cohort: short while something is missing. */
+const SHORT_INTERVAL_MS = 5_000;
+const MAKER_INTERVAL_MS = 20_000;
+const TAKER_INTERVAL_MS = 60_000;
 /** A session is renewed this long before it ends. */
 const RENEW_BEFORE_MS = 600_000;
 const BACKOFF = { firstMs: 1_000, longestMs: 60_000 };
-/** A quote that is late is better sent anew, for another price. */
-const HASTE = { retries: 1, timeoutMs: 5_000, budgetMs: 6_000 };
+/** Few retries: a late quote is better replaced by one at the current price. */
+const QUOTE_CALL = { retries: 1, timeoutMs: 5_000, budgetMs: 6_000 };
 
 export class BotAccount {
   readonly name: string;
-  readonly orders = new OrderShelf();
+  readonly orders = new OpenOrders();
   readonly positions = new Map<string, HeldPosition>();
-  private readonly purse: Purse;
+  private readonly funds: BotFunds;
   private session: Session | undefined;
-  /** Its orders are known, so that it can go on from them. */
-  private isInformed = false;
+  /** Whether the snapshot of its orders has arrived. */
+  private hasSnapshot = false;
   private isInCohort = true;
   private readonly stopping = new AbortController();
   private renewal = new AbortController();
@@ -70,7 +70,7 @@ export class BotAccount {
 
   constructor(private readonly parts: BotAccountParts) {
     this.name = parts.name;
-    this.purse = new Purse(parts.capital);
+    this.funds = new BotFunds(parts.capital);
   }
 
   get address(): string {
@@ -79,7 +79,7 @@ export class BotAccount {
 
   /** Whether it can trade now. */
   get isReady(): boolean {
-    return this.session !== undefined && this.isInformed && this.isInCohort;
+    return this.session !== undefined && this.hasSnapshot && this.isInCohort;
   }
 
   start(): void {
@@ -90,11 +90,11 @@ export class BotAccount {
     const { session } = this;
     if (session === undefined) return "no_answer";
     try {
-      const ack = await session.stream.placeOrder(order, HASTE);
+      const ack = await session.stream.placeOrder(order, QUOTE_CALL);
       this.orders.onPlaced(ack, order.price ?? 0);
       return ack.status;
     } catch (error) {
-      return this.refusal(error, session);
+      return this.codeOf(error, session);
     }
   }
 
@@ -102,16 +102,16 @@ export class BotAccount {
     const { session } = this;
     if (session === undefined) return;
     try {
-      await session.stream.cancelOrder(orderId, HASTE);
-      this.orders.onGone(symbol, orderId);
+      await session.stream.cancelOrder(orderId, QUOTE_CALL);
+      this.orders.onFinished(symbol, orderId);
     } catch (error) {
-      const code = this.refusal(error, session);
-      const isGone = code === "order_not_cancelable" || code === "order_not_found";
-      if (isGone) this.orders.onGone(symbol, orderId);
+      const code = this.codeOf(error, session);
+      const isFinished = code === "order_not_cancelable" || code === "order_not_found";
+      if (isFinished) this.orders.onFinished(symbol, orderId);
     }
   }
 
-  /** Cancels what rests and signs out, within the time that is given. */
+  /** Cancels resting orders and signs out, within the given time. */
   async stop(withinMs: number): Promise<void> {
     this.stopping.abort();
     const { session } = this;
@@ -122,7 +122,7 @@ export class BotAccount {
         if (this.parts.isMaker) await session.cancelAll(call);
         await session.signOut(call);
       } catch {
-        // The switch does it.
+        // The cancel timer cancels the orders.
       }
     }
     await Promise.race([this.kept, sleepUnlessAborted(withinMs / 2, new AbortController().signal)]);
@@ -133,14 +133,15 @@ export class BotAccount {
     let failures = 0;
     while (!this.stopping.signal.aborted) {
       try {
-        await this.live(() => {
+        await this.runSession(() => {
           failures = 0;
         });
       } catch (error) {
         if (this.stopping.signal.aborted) return;
-        // One line for trouble that lasts, and quiet backoff after that.
-        if (failures === 0)
+        // Logged once per series of failures.
+        if (failures === 0) {
           log.warn("a bot lost its session", { bot: name, reason: textOf(error) });
+        }
         const waitMs = Math.min(BACKOFF.longestMs, BACKOFF.firstMs * 2 ** Math.min(failures, 10));
         failures++;
         await sleepUnlessAborted(waitMs, this.stopping.signal);
@@ -148,8 +149,8 @@ export class BotAccount {
     }
   }
 
-  /** One session, from sign-in to its renewal; throws if it is lost. */
-  private async live(onSuccess: () => void): Promise<void> {
+  /** One session, from sign-in until it must be renewed; throws if it is lost. */
+  private async runSession(onSuccess: () => void): Promise<void> {
     const { client, venue, wallet, signIns } = this.parts;
     const signal = this.stopping.signal;
     await signIns.turn(signal);
@@ -167,16 +168,16 @@ export class BotAccount {
     const lost = this.watch(session);
     this.session = session;
     try {
-      await Promise.race([lost, this.doChores(session, renewal, onSuccess)]);
+      await Promise.race([lost, this.maintain(session, renewal, onSuccess)]);
       this.renewal.signal.throwIfAborted();
     } finally {
       if (this.session === session) this.session = undefined;
-      this.isInformed = false;
+      this.hasSnapshot = false;
       if (!signal.aborted) session.stream.close();
     }
   }
 
-  /** Follows orders and positions; rejects when the session is over. */
+  /** Follows orders and positions; rejects when the session has ended. */
   private watch(session: Session): Promise<never> {
     const { stream } = session;
     return new Promise((_, reject) => {
@@ -186,7 +187,7 @@ export class BotAccount {
       stream.watchOrders(
         (frame) => {
           this.orders.onFrame(frame);
-          if (frame.type === "snapshot") this.isInformed = true;
+          if (frame.type === "snapshot") this.hasSnapshot = true;
         },
         { onProblem },
       );
@@ -203,25 +204,25 @@ export class BotAccount {
     }
   }
 
-  /** Winds the switch and looks after the money until the session has to be renewed. */
-  private async doChores(
+  /** Resets the cancel timer and checks the money until the session must be renewed. */
+  private async maintain(
     session: Session,
     signal: AbortSignal,
     onSuccess: () => void,
   ): Promise<void> {
     const endsAtMs = session.expiresAt - RENEW_BEFORE_MS;
-    const seldomMs = this.parts.isMaker ? MAKER_SELDOM_MS : TAKER_SELDOM_MS;
+    const intervalMs = this.parts.isMaker ? MAKER_INTERVAL_MS : TAKER_INTERVAL_MS;
     while (!signal.aborted && Date.now() < endsAtMs) {
-      let waitMs = SOON_MS;
+      let waitMs = SHORT_INTERVAL_MS;
       try {
-        if (this.parts.isMaker) await session.cancelAfter(SWITCH_MS, HASTE);
-        const { isInCohort, isFunded } = await this.purse.look(session, performance.now());
+        if (this.parts.isMaker) await session.cancelAfter(CANCEL_TIMER_MS, QUOTE_CALL);
+        const { isInCohort, isFunded } = await this.funds.check(session, performance.now());
         this.noteCohort(isInCohort);
-        if (isInCohort && isFunded) waitMs = seldomMs;
+        if (isInCohort && isFunded) waitMs = intervalMs;
         onSuccess();
       } catch (error) {
-        if (isOver(error)) throw error;
-        // Anything else mends itself, or shows in what the bot wants to do next.
+        if (hasEnded(error)) throw error;
+        // Other errors are transient, or the next order reports them.
       }
       await sleepUnlessAborted(waitMs, signal);
     }
@@ -233,18 +234,18 @@ export class BotAccount {
     this.isInCohort = isInCohort;
   }
 
-  private refusal(error: unknown, session: Session): string {
+  private codeOf(error: unknown, session: Session): string {
     if (error instanceof ConnectionError) return "no_answer";
     if (!(error instanceof PerpgateError)) throw error;
     const { code } = error;
-    if (code === "insufficient_margin") this.purse.noteShort();
+    if (code === "insufficient_margin") this.funds.noteShort();
     if (code === "not_in_cohort") this.noteCohort(false);
-    if (isOver(error) && this.session === session) this.renewal.abort(error);
+    if (hasEnded(error) && this.session === session) this.renewal.abort(error);
     return code;
   }
 }
 
-function isOver(error: unknown): boolean {
+function hasEnded(error: unknown): boolean {
   return error instanceof PerpgateError && error.status === 401;
 }
 

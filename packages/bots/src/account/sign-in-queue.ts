@@ -1,6 +1,6 @@
 /**
- * Sign-ins one after another, slower than the limit that an address has, so that people who sign in
- * from the same machine still can.
+ * Spaces sign-ins below the limit per address, so that people can still sign in from the same
+ * machine.
  */
 
 import { sleepUnlessAborted } from "../sleep.js";

@@ -1,19 +1,19 @@
 /**
- * A market as a bot needs it: its steps, and how much money is a lot there.
+ * A market as a bot needs it: tick, lot and the scale of its amounts.
  *
- * The figures scale with what the market allows, so that a market with tiers of a thousand dollars
- * is quoted in cents, and one with tiers of millions in thousands.
+ * Amounts scale with the market's tiers: a market with tiers of a thousand dollars is quoted in cents,
+ * one with tiers of millions in thousands.
  */
 
 import { fromSteps, type Market, type Step, stepOf } from "@perpgate/protocol";
 
-/** The largest level of a market that allows much, in dollars. */
+/** Dollars of the largest level, in a market with large tiers. */
 const LARGEST_LEVEL = 15_000;
 /** A level is at most this part of the largest position. */
 const PART_OF_LARGEST_POSITION = 1 / 100;
 /** Between the smallest and the largest level: three orders of magnitude. */
 export const SIZE_RANGE = 1_000;
-/** A level of one lot would vanish with the slightest rise of the price. */
+/** With one lot, a slightly higher price would round the level to nothing. */
 const FEWEST_LOTS = 2;
 
 export interface MarketTerms {
@@ -22,7 +22,7 @@ export interface MarketTerms {
   readonly lotSize: number;
   /** Dollars of the largest level. */
   readonly largest: number;
-  /** 1 where the tiers allow what bots like to trade, less where they do not. */
+  /** 1 if the tiers allow the usual amounts, less for smaller tiers. */
   readonly scale: number;
   readonly maxLeverage: number;
   /** Positions up to this many dollars may have `maxLeverage`. */
@@ -44,22 +44,22 @@ export function marketTerms(market: Market): MarketTerms {
   };
 }
 
-/** The price of a tick, as the wire wants it. */
+/** The price of a number of ticks, as on the wire. */
 export function priceOf(terms: MarketTerms, ticks: number): number {
   return fromSteps(ticks, terms.tick);
 }
 
-/** Ticks of a price, with their fraction. */
+/** Ticks of a price; not rounded. */
 export function ticksOf(terms: MarketTerms, price: number): number {
   return price / terms.tick.size;
 }
 
-/** Not less than a few lots are worth at this price. */
+/** Raises the amount to the value of a few lots at this price. */
 export function atLeastLots(terms: MarketTerms, dollars: number, price: number): number {
   return Math.max(dollars, FEWEST_LOTS * terms.lotSize * price);
 }
 
-/** The margin for a notional, in whole cents where it is large enough for cents. */
+/** The margin for a notional: in whole cents from one dollar on, else in micro-dollars. */
 export function marginFor(dollars: number, leverage: number): number {
   const margin = dollars / leverage;
   return margin < 1 ? Math.ceil(margin * 1e6) / 1e6 : Math.ceil(margin * 100) / 100;

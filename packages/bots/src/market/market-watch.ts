@@ -1,4 +1,4 @@
-/** What is public about the markets, kept by the ticker streams: the only prices a bot knows. */
+/** The prices of a market from its ticker stream: the only ones that the bots know. */
 
 import type { Market, PerpgateClient, Subscription, Ticker } from "@perpgate/sdk";
 import { type MarketTerms, marketTerms } from "./market-terms.js";
@@ -14,8 +14,8 @@ export class MarketWatch {
   readonly terms: MarketTerms;
   private latest: Prices | undefined;
   private readonly subscription: Subscription;
-  /** Until then the market is left alone: it is halted, or its index is stale. */
-  private restsUntilMs = 0;
+  /** Until then nobody trades: the market is halted, or its index is stale. */
+  private pausedUntilMs = 0;
 
   constructor(client: PerpgateClient, market: Market) {
     this.terms = marketTerms(market);
@@ -23,7 +23,7 @@ export class MarketWatch {
       market.symbol,
       (ticker) => this.onTicker(ticker),
       {
-        // Old prices are no prices.
+        // Old prices must not be traded on.
         onProblem: () => {
           this.latest = undefined;
         },
@@ -31,17 +31,13 @@ export class MarketWatch {
     );
   }
 
-  get prices(): Prices | undefined {
-    return this.latest;
-  }
-
-  /** The prices, unless the market is left alone for now. */
+  /** The prices, unless the market is paused. */
   tradable(nowMs: number): Prices | undefined {
-    return nowMs < this.restsUntilMs ? undefined : this.latest;
+    return nowMs < this.pausedUntilMs ? undefined : this.latest;
   }
 
-  rest(untilMs: number): void {
-    this.restsUntilMs = Math.max(this.restsUntilMs, untilMs);
+  pause(untilMs: number): void {
+    this.pausedUntilMs = Math.max(this.pausedUntilMs, untilMs);
   }
 
   close(): void {

@@ -1,18 +1,18 @@
 /**
- * How wide the cells of a ladder are, so that following the price costs no more than there is.
+ * The width of a ladder's cells, chosen so that following the price stays within the budget.
  *
- * A fair price that moves by a cell costs about three actions: one quote is in its way, one is placed
- * behind it, and something happens far out. So the faster a market moves, and the more markets share
- * the actions, the wider its cells. The width is the narrowest times a power of two, and changes
- * only once it is clearly wrong: a new width moves every quote.
+ * A fair price that moves by one cell costs about three actions: the quote that it crosses is
+ * canceled, one is placed behind it, and one changes far out. So the faster a market moves, and the
+ * more markets share the budget, the wider its cells. The width is the narrowest times a power of two
+ * and changes only when it is clearly wrong, because a new width moves every quote.
  */
 
 import { NARROWEST_CELL } from "./ladder.js";
 
 const ACTIONS_PER_CELL = 3;
-/** The part of the actions that following may take; the rest deepens and refills. */
+/** The part of the actions for following the price; the rest deepens and refills the book. */
 const FOLLOWING_PART = 0.3;
-/** A calm market of today, as a part of its price per second: what is believed before it is seen. */
+/** Assumed at first: a calm market, as a part of its price per second. */
 const USUAL_SPEED = 0.00005;
 const REMEMBERED_MS = 30_000;
 const MOST_DOUBLINGS = 8;
@@ -27,7 +27,7 @@ export class CellWidth {
     this.doublings = Math.max(0, Math.round(this.neededDoublings()));
   }
 
-  /** Looks at the fair price; answers the width as a part of it. */
+  /** Records the fair price; returns the width as a part of it. */
   observe(fair: number, nowMs: number): number {
     const { before } = this;
     this.before = { fair, nowMs };

@@ -1,9 +1,9 @@
 /**
- * What the makers think a market is worth: the index, followed with a little delay.
+ * The makers' fair price of a market: the index, smoothed.
  *
- * The delay is what makes quoting cheap. An index that goes up and down within a second would have
- * every near quote sent anew; its average does not. The lag stays below the fee of a taker, so
- * nobody earns by being faster.
+ * Smoothing makes quoting cheap: an index that moves up and down within a second would move every
+ * near quote, its average does not. The lag stays below the taker's fee, so that nobody can profit
+ * from it.
  */
 
 const FOLLOW_MS = 3_000;
@@ -14,7 +14,7 @@ export class FairPrice {
   private value: number | undefined;
   private updatedAtMs = 0;
 
-  /** In: the index in any unit. Out: the fair price in the same unit. */
+  /** Returns the fair price in the unit of the index. */
   update(index: number, nowMs: number): number {
     const elapsedMs = Math.max(0, nowMs - this.updatedAtMs);
     this.updatedAtMs = nowMs;

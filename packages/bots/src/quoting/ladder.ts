@@ -1,11 +1,10 @@
 /**
  * The shape of a book: at which prices there are quotes, and how large they are.
  *
- * Prices are divided into cells of a few ticks. A cell has at most one level, at a tick of its own,
- * and a number u in [0, 1) of its own. Around the fair price every cell has its level; farther out
- * only those with u below a density that falls with the distance. Cell, tick, u and size belong to
- * the price and not to the moment. So when the fair price moves, nearly all levels are where they
- * should be already, and a crowd that starts again finds its old quotes to be the ones it wants.
+ * Prices are divided into cells of a few ticks. Each cell has a tick for its level and a number u in
+ * [0, 1). Near the fair price every cell has its level; farther out only those with u below a density
+ * that falls with the distance. Tick, u and size depend on the cell alone and not on time. So when the
+ * fair price moves, nearly all levels stay, and a restarted crowd keeps its old quotes.
  */
 
 import { randomAt } from "@perpgate/protocol/random";
@@ -15,12 +14,12 @@ export type QuoteSide = "bid" | "ask";
 
 /** A cell's least width as a part of the price: about an eighth of a basis point. */
 export const NARROWEST_CELL = 0.000012;
-/** How far the ladder reaches, as a part of the price; more if its cells do not fill it. */
+/** How far the ladder reaches, as a part of the price; farther if it has too few cells. */
 const REACH = 0.02;
 const LONGEST_REACH = 0.3;
-/** So many are always full: the best quotes are among them, however coarse the ticks are. */
+/** Cells that always have a level: the best quotes are among them, however coarse the ticks. */
 const FEWEST_CELLS = 4;
-/** Sizes lean to the small end: the exponent that bends u. */
+/** The exponent of u that makes small sizes more frequent. */
 const SMALLNESS = 1.3;
 /** Next to the fair price a size has this part of the range, on its logarithm. */
 const NEAREST = 0.7;
@@ -32,7 +31,7 @@ export interface Ladder {
   readonly cellTicks: number;
   /** How many cells it reaches on each side. */
   readonly reachCells: number;
-  /** Up to here every cell has a level; beyond, the density falls as one over the distance. */
+  /** Up to here every cell has a level; beyond, the density falls as 1/distance. */
   readonly fullCells: number;
 }
 
@@ -50,7 +49,7 @@ export function ladderOf(
   return { key, cellTicks, reachCells, fullCells };
 }
 
-/** How likely a cell at this distance has a level. */
+/** The probability that a cell at this distance has a level. */
 export function density({ reachCells, fullCells }: Ladder, distanceCells: number): number {
   if (distanceCells > reachCells) return 0;
   return distanceCells <= fullCells ? 1 : fullCells / distanceCells;
@@ -65,12 +64,12 @@ export function tickOfCell({ key, cellTicks }: Ladder, cell: number): number {
   return cell * cellTicks + Math.floor(randomAt(key ^ 0x1, cell) * cellTicks);
 }
 
-/** What density a cell needs to have its level. */
+/** The cell has its level where the density is above this. */
 export function rankOfCell({ key }: Ladder, cell: number): number {
   return randomAt(key ^ 0x2, cell);
 }
 
-/** Which of so many makers quotes at this tick. */
+/** Which of the makers quotes at this tick. */
 export function ownerOf({ key }: Ladder, ticks: number, makers: number): number {
   return Math.floor(randomAt(key ^ 0x3, ticks) * makers);
 }
@@ -82,7 +81,7 @@ export function dollarsOf(ladder: Ladder, terms: MarketTerms, ticks: number, gap
   return (terms.largest / SIZE_RANGE) * SIZE_RANGE ** u;
 }
 
-/** Dollars of the best quote: enough that the next trade does not take it all. */
+/** Dollars of the best quote: larger than most trades. */
 export function touchDollarsOf(ladder: Ladder, terms: MarketTerms, ticks: number): number {
   return terms.largest * TOUCH_PART * (0.5 + randomAt(ladder.key ^ 0x5, ticks));
 }

@@ -1,8 +1,8 @@
 /**
  * The makers of one market: several accounts that keep one ladder of quotes around the fair price.
  *
- * Each refresh looks at what stands, plans, and carries out as much of the plan as it is allowed.
- * What is left over is planned anew the next time, against the prices of then.
+ * Each refresh compares the open quotes with the ladder and executes as much of the plan as its budget
+ * allows. The next refresh plans again, from the prices of that moment.
  */
 
 import { randomKey } from "@perpgate/protocol/random";
@@ -21,16 +21,16 @@ import { dollarsOf, type Ladder, ladderOf, touchDollarsOf } from "./ladder.js";
 import { type NewQuote, planQuotes, type QuotePlan, type StandingQuote } from "./quote-plan.js";
 
 const LEVERAGE = 10;
-/** A stranger's offer that was in the way is looked for again after this long. */
-const IN_THE_WAY_MS = 3_000;
-const STALE_REST_MS = 2_000;
-const HALTED_REST_MS = 30_000;
-/** An account that is short of money places nothing on that side for a while. */
-const SHORT_REST_MS = 3_000;
-/** Of the orders that the venue allows, the part that is aimed at: what lingers needs room too. */
+/** How long quotes stay away from another trader's order that they would have crossed. */
+const CROSSED_PAUSE_MS = 3_000;
+const STALE_PAUSE_MS = 2_000;
+const HALTED_PAUSE_MS = 30_000;
+/** An account without margin places nothing on that side for this long. */
+const MARGIN_PAUSE_MS = 3_000;
+/** The part of the allowed orders that the ladder uses; quotes to be canceled need room too. */
 const ROOM_USED = 0.6;
 const FEWEST_LEVELS = 5;
-/** Of the actions, what strays may take while there is something to place. */
+/** The part of the actions for canceling strays while there are quotes to place. */
 const STRAYS_PART = 0.3;
 
 export class MarketMaker {
@@ -41,7 +41,7 @@ export class MarketMaker {
   private ladder: Ladder | undefined;
   private cell = 0;
   /** By maker, then by side. */
-  private readonly restsUntilMs: { bid: number; ask: number }[];
+  private readonly pausedUntilMs: { bid: number; ask: number }[];
   private bidBelow = { ticks: Number.POSITIVE_INFINITY, untilMs: 0 };
   private askAbove = { ticks: 0, untilMs: 0 };
 
@@ -56,10 +56,10 @@ export class MarketMaker {
     this.cellWidth = new CellWidth(actionsPerSecond);
     this.terms = market.terms;
     this.key = randomKey(seed, `ladder/${market.terms.symbol}`);
-    this.restsUntilMs = accounts.map(() => ({ bid: 0, ask: 0 }));
+    this.pausedUntilMs = accounts.map(() => ({ bid: 0, ask: 0 }));
   }
 
-  /** `nowMs` is monotonic, `performance.now()`. Answers how many orders and cancels it took. */
+  /** `nowMs` is `performance.now()`. Returns the number of orders and cancels sent. */
   async refresh(nowMs: number, allowed: number): Promise<number> {
     const prices = this.market.tradable(nowMs);
     if (prices === undefined) return 0;
@@ -69,7 +69,7 @@ export class MarketMaker {
     const wanted = this.placeable(plan.place, nowMs);
     const cancel = plan.cancel.slice(0, cancelsOf(plan, wanted.length, allowed));
     await Promise.all(cancel.map((quote) => this.cancel(quote)));
-    // Quotes that could not be canceled yet would be hit by new ones.
+    // New quotes would trade with crossed ones that are not canceled yet.
     if (cancel.length < plan.crossed) return cancel.length;
     const place = wanted.slice(0, allowed - cancel.length);
     await Promise.all(place.map((quote) => this.place(ladder, quote)));
@@ -108,11 +108,11 @@ export class MarketMaker {
     );
   }
 
-  /** Those whose account can place them now. */
+  /** Quotes whose account can place them now. */
   private placeable(quotes: readonly NewQuote[], nowMs: number): NewQuote[] {
     return quotes.filter(({ maker, side }) => {
-      const isRested = nowMs >= (this.restsUntilMs[maker]?.[side] ?? 0);
-      return isRested && this.accounts[maker]?.isReady === true;
+      const isActive = nowMs >= (this.pausedUntilMs[maker]?.[side] ?? 0);
+      return isActive && this.accounts[maker]?.isReady === true;
     });
   }
 
@@ -137,12 +137,12 @@ export class MarketMaker {
       price,
       postOnly: true,
     });
-    if (placed !== undefined) this.learn(placed, quote, performance.now());
+    if (placed !== undefined) this.onPlaced(placed, quote, performance.now());
   }
 
-  /** A refusal says what not to try for a while. */
-  private learn(placed: Placed, { side, ticks, maker }: NewQuote, nowMs: number): void {
-    const untilMs = nowMs + IN_THE_WAY_MS;
+  /** Errors pause what caused them. */
+  private onPlaced(placed: Placed, { side, ticks, maker }: NewQuote, nowMs: number): void {
+    const untilMs = nowMs + CROSSED_PAUSE_MS;
     switch (placed) {
       case "post_only_would_cross":
         if (side === "bid") {
@@ -154,10 +154,10 @@ export class MarketMaker {
         }
         return;
       case "stale_index":
-        this.market.rest(nowMs + STALE_REST_MS);
+        this.market.pause(nowMs + STALE_PAUSE_MS);
         return;
       case "market_halted":
-        this.market.rest(nowMs + HALTED_REST_MS);
+        this.market.pause(nowMs + HALTED_PAUSE_MS);
         return;
       case "open_order_limit":
         this.shrink(this.accounts[maker]?.orders.of(this.terms.symbol).size ?? 0);
@@ -165,12 +165,12 @@ export class MarketMaker {
       case "insufficient_margin":
       case "leverage_above_tier":
       case "position_limit":
-        this.restsUntilMs[maker]![side] = nowMs + SHORT_REST_MS;
+        this.pausedUntilMs[maker]![side] = nowMs + MARGIN_PAUSE_MS;
         return;
     }
   }
 
-  /** The venue takes no more than this many orders of an account: a smaller ladder fits. */
+  /** Shrinks the ladder to the number of orders that the venue allows an account. */
   private shrink(ordersOfOne: number): void {
     const fitting = Math.floor((ROOM_USED * ordersOfOne * this.accounts.length) / 2);
     const levels = Math.max(FEWEST_LEVELS, Math.min(this.levels, fitting));
@@ -180,7 +180,7 @@ export class MarketMaker {
   }
 }
 
-/** All that are in the way; of strays, what leaves most of the actions to new quotes. */
+/** All crossed quotes; of the strays as many as leave most of the actions to new quotes. */
 function cancelsOf({ cancel, crossed }: QuotePlan, placed: number, allowed: number): number {
   const left = Math.max(0, allowed - crossed);
   const strays = Math.max(left - placed, Math.ceil(left * STRAYS_PART));

@@ -15,7 +15,7 @@ function plan(ladder: Ladder, fairTicks: number, standing: readonly StandingQuot
   return planQuotes({ ladder, fairTicks, makers: MAKERS, standing, ...NOBODY });
 }
 
-/** What stands once the plan has been carried out. */
+/** The open quotes after the plan is executed. */
 function carriedOut(before: readonly StandingQuote[], { cancel, place }: QuotePlan) {
   const gone = new Set(cancel.map(({ orderId }) => orderId));
   const placed = place.map(({ side, ticks, maker }) => ({
@@ -80,7 +80,7 @@ describe("quote plan", () => {
     expect(Math.max(...dollars)).toBeLessThanOrEqual(15_000);
   });
 
-  test("what stands as it should: nothing to do", () => {
+  test("quotes that match the ladder: nothing to do", () => {
     expect(plan(ladder, fair, quotesAt(ladder, fair))).toMatchObject({ cancel: [], place: [] });
   });
 
@@ -93,7 +93,7 @@ describe("quote plan", () => {
     expect(back.cancel.length + back.place.length).toBeLessThan(0.04 * before.length);
   });
 
-  test("the index jumps over quotes: those in its way are canceled first", () => {
+  test("the index jumps over quotes: those it crossed are canceled first", () => {
     const before = quotesAt(ladder, fair);
     const { cancel, crossed } = plan(ladder, fair + 400, before);
     expect(crossed).toBeGreaterThan(20);
@@ -103,7 +103,7 @@ describe("quote plan", () => {
     }
   });
 
-  test("a stranger's offer below the fair price: no bid at it or above", () => {
+  test("another trader's ask below the fair price: no bid at it or above", () => {
     const wall = 649_990;
     const { place } = planQuotes({
       ladder,
@@ -140,7 +140,7 @@ describe("quote plan", () => {
     expect(plan(other, fair, []).place).not.toEqual(plan(ladder, fair, []).place);
   });
 
-  test("any walk of the price: bids stay below asks, and two looks leave nothing to do", () => {
+  test("any walk of the price: bids stay below asks, and two plans leave nothing to do", () => {
     const walk = fc.array(fc.double({ min: -0.002, max: 0.002, noNaN: true }), { maxLength: 12 });
     fc.assert(
       fc.property(fc.double({ min: 3, max: 5_000_000, noNaN: true }), walk, (start, moves) => {
@@ -149,7 +149,7 @@ describe("quote plan", () => {
         let standing = quotesAt(shape, price);
         for (const move of moves) {
           price *= 1 + move;
-          // A new best quote may be one too many for its cell, which the second look sees.
+          // A new best quote may be one too many for its cell, which the second plan cancels.
           standing = carriedOut(standing, plan(shape, price, standing));
           standing = carriedOut(standing, plan(shape, price, standing));
           const bids = sideOf(standing, "bid");

@@ -1,10 +1,10 @@
 /**
- * What has to change for the standing quotes to be a ladder around the fair price: a pure function
- * from what stands to what to cancel and what to place, most urgent first.
+ * What has to change to turn the open quotes into a ladder around the fair price: a pure function
+ * that returns what to cancel and what to place, most urgent first.
  *
- * A quote stays where a new one would not be placed: a cell loses its level only once the density
- * that it needs is a quarter farther away than where it would have got one. Without that gap a price
- * that trembles would have the same quotes sent and canceled all day.
+ * Hysteresis: a cell keeps its level a quarter farther out than it would get one, and gets one only a
+ * quarter farther in. Without it a price that oscillates would place and cancel the same quotes again
+ * and again.
  */
 
 import {
@@ -21,7 +21,7 @@ export interface StandingQuote {
   readonly orderId: string;
   readonly side: QuoteSide;
   readonly ticks: number;
-  /** Whose it is. */
+  /** The account that placed it. */
   readonly maker: number;
 }
 
@@ -31,33 +31,33 @@ export interface NewQuote {
   /** Ticks from the fair price. */
   readonly gap: number;
   readonly maker: number;
-  /** Whether it is there to be the best one. */
+  /** Whether it is placed to be the best quote. */
   readonly isTouch: boolean;
 }
 
 export interface QuotePlan {
-  /** Those on the wrong side of the fair price first. */
+  /** Crossed ones first. */
   readonly cancel: readonly StandingQuote[];
-  /** How many of them are on the wrong side: others would be placed across them. */
+  /** How many of them are on the wrong side of the fair price: new quotes would trade with them. */
   readonly crossed: number;
-  /** Nearest first, both sides mixed. */
+  /** Nearest to the fair price first, both sides mixed. */
   readonly place: readonly NewQuote[];
 }
 
 export interface PlanInput {
   readonly ladder: Ladder;
-  /** With its fraction. */
+  /** Not rounded. */
   readonly fairTicks: number;
   readonly makers: number;
   readonly standing: readonly StandingQuote[];
-  /** Bids stay below and asks above what a stranger offers. */
+  /** Bids stay below and asks above the orders of other traders. */
   readonly bidBelowTicks: number;
   readonly askAboveTicks: number;
 }
 
 /** The best quote is at most this far from the fair price. */
 const WIDEST_TOUCH_TICKS = 3;
-/** Quotes closer than this would meet in the middle. */
+/** Closer quotes could cross each other. */
 const CLOSEST_TICKS = 0.5;
 const KEPT_WITHIN = 0.75;
 const PLACED_WITHIN = 1.25;
@@ -127,7 +127,7 @@ function newQuotes(
   return place;
 }
 
-/** Undefined where there must be none: beyond the fair price, a stranger's offer, or zero. */
+/** Undefined if it would cross the fair price or another trader's order, or is below one tick. */
 function newQuote(input: PlanInput, side: QuoteSide, ticks: number): NewQuote | undefined {
   const { ladder, fairTicks, makers } = input;
   const gap = side === "bid" ? fairTicks - ticks : ticks - fairTicks;

@@ -1,22 +1,22 @@
 /**
- * Arbitrage: takes what a stranger offers far from the index, and lets go of it slowly. Without it
- * one forgotten order would hold a whole market away from its price, since makers only ever quote.
+ * Arbitrage: takes orders far from the index and closes the position slowly. Without it one forgotten
+ * order would hold a market away from its price, because makers only quote.
  */
 
 import type { Prices } from "../market/market-watch.js";
 import { closing, type Taking } from "./taker-order.js";
 
-/** How far off an offer must be: more than the makers' lag and the fee. */
+/** How far from the index an order must be: more than the makers' lag and the fee. */
 const FAR = 0.0012;
 const NO_WORSE = 0.001;
 const DOLLARS = 8_000;
 const LEVERAGE = 5;
-/** Of a position, what it lets go at a time. */
-const LET_GO = 0.2;
-const LET_GO_EVERY_MS = 5_000;
+/** The part of the position that one closing order closes. */
+const CLOSING_PART = 0.2;
+const CLOSING_EVERY_MS = 5_000;
 
 export class Arbitrage {
-  private letsGoAtMs = 0;
+  private closesAtMs = 0;
 
   observe(
     { index, bid, ask }: Prices,
@@ -31,9 +31,9 @@ export class Arbitrage {
     if (bid !== undefined && bid > index * (1 + FAR)) {
       return { side: "short", dollars, leverage: LEVERAGE, worst: -NO_WORSE };
     }
-    if (size === 0 || nowMs < this.letsGoAtMs) return undefined;
-    this.letsGoAtMs = nowMs + LET_GO_EVERY_MS;
+    if (size === 0 || nowMs < this.closesAtMs) return undefined;
+    this.closesAtMs = nowMs + CLOSING_EVERY_MS;
     const isSmall = Math.abs(size) * index < dollars / 4;
-    return closing(size, index, isSmall ? 1 : LET_GO);
+    return closing(size, index, isSmall ? 1 : CLOSING_PART);
   }
 }

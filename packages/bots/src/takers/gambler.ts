@@ -1,7 +1,7 @@
 /**
- * A gambler: nearly all the leverage there is, one way, and then hope. It takes a profit once there
- * is one and never a loss, so sooner or later the venue takes it: that is where liquidations come
- * from. Wiped out, it is back with other money after a while.
+ * A gambler: bets on one side with nearly the highest leverage. It takes profits and never losses, so
+ * sooner or later it is liquidated, which gives the testnet its liquidations. After a pause it bets
+ * again with new deposits.
  */
 
 import type { Random } from "@perpgate/protocol/random";
@@ -14,30 +14,30 @@ const SMALLEST_STAKE = 150;
 const LARGEST_STAKE = 1_200;
 /** The part of the first tier, where leverage is highest, that a bet may fill. */
 const TIER_PART = 0.2;
-/** The least part of the leverage there is. They differ, so that one move does not end them all. */
+/** The least part of the highest leverage. It varies, so that one move does not liquidate them all. */
 const LEAST_LEVERAGE = 0.8;
-/** Between two bets, on average, at a pace of 1. */
+/** The mean time between two bets, at a pace of 1. */
 const PAUSE_MS = 60_000;
-/** The move that it waits for, as a part of the price. */
-const SMALLEST_HOPE = 0.002;
-const LARGEST_HOPE = 0.008;
-/** A refused bet is not made again at once. */
+/** The gain at which it closes, as a part of the price. */
+const SMALLEST_TARGET = 0.002;
+const LARGEST_TARGET = 0.008;
+/** Before a refused bet is tried again. */
 const RETRY_MS = 10_000;
 
 export class Gambler {
   private betsAtMs: number | undefined;
-  private hope: number | undefined;
+  private target: number | undefined;
 
   constructor(
     private readonly random: Random,
     private readonly terms: MarketTerms,
-    /** How much faster than usual everyone trades. */
+    /** How much faster than usual the market trades. */
     private readonly pace = 1,
   ) {}
 
   observe(index: number, nowMs: number, held: HeldPosition | undefined): Taking | undefined {
     if (held !== undefined) return this.hold(index, held);
-    this.hope = undefined;
+    this.target = undefined;
     this.betsAtMs ??= nowMs + this.random.exponential(PAUSE_MS / this.pace);
     if (nowMs < this.betsAtMs) return undefined;
     this.betsAtMs = nowMs + RETRY_MS;
@@ -53,9 +53,9 @@ export class Gambler {
   }
 
   private hold(index: number, { size, avgEntry }: HeldPosition): Taking | undefined {
-    this.hope ??= this.random.between(SMALLEST_HOPE, LARGEST_HOPE);
+    this.target ??= this.random.between(SMALLEST_TARGET, LARGEST_TARGET);
     const gain = ((index - avgEntry) / avgEntry) * Math.sign(size);
     this.betsAtMs = undefined;
-    return gain < this.hope ? undefined : closing(size, index);
+    return gain < this.target ? undefined : closing(size, index);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * All takers of one market: asks each what it wants to do and sends it, one order at a time per
- * trader, so that no decision is made on a position that is about to change.
+ * All takers of one market: collects their decisions and sends them, one order at a time per trader,
+ * so that no decision is based on a position that is about to change.
  */
 
 import { Random } from "@perpgate/protocol/random";
@@ -19,12 +19,12 @@ export interface TakerAccounts {
   readonly gamblers: readonly BotAccount[];
 }
 
-/** How often those who watch prices look at them. */
-const LOOK_EVERY_MS = 1_000;
-/** Trades of noise that gamblers take for the usual pace. */
+/** How often momentum, arbitrage and gamblers decide. */
+const DECIDE_EVERY_MS = 1_000;
+/** Noise trades per minute at which gamblers have a pace of 1. */
 const USUAL_PER_MINUTE = 60;
-const HALTED_REST_MS = 30_000;
-const STALE_REST_MS = 2_000;
+const HALTED_PAUSE_MS = 30_000;
+const STALE_PAUSE_MS = 2_000;
 
 export class MarketTakers {
   private readonly noiseRandom: Random;
@@ -33,7 +33,7 @@ export class MarketTakers {
   private readonly arbitrage = new Arbitrage();
   private readonly gamblers: readonly Gambler[];
   private readonly busy = new Set<BotAccount>();
-  private looksAtMs = 0;
+  private decidesAtMs = 0;
 
   constructor(
     private readonly market: MarketWatch,
@@ -52,32 +52,27 @@ export class MarketTakers {
     );
   }
 
-  /** To be called often; answers how many orders went out. */
-  act(nowMs: number): number {
+  /** Called often. */
+  act(nowMs: number): void {
     const prices = this.market.tradable(nowMs);
-    // Noise trades with someone: an empty book is not asked.
-    if (prices?.bid === undefined || prices.ask === undefined) return 0;
-    let sent = this.noise(prices, nowMs);
-    if (nowMs < this.looksAtMs) return sent;
-    this.looksAtMs = nowMs + LOOK_EVERY_MS;
-    sent += this.look(prices, nowMs);
-    return sent;
+    // Takers need both sides of the book.
+    if (prices?.bid === undefined || prices.ask === undefined) return;
+    this.noise(prices, nowMs);
+    if (nowMs < this.decidesAtMs) return;
+    this.decidesAtMs = nowMs + DECIDE_EVERY_MS;
+    this.decide(prices, nowMs);
   }
 
-  private noise({ index }: Prices, nowMs: number): number {
-    if (!this.noiseClock.isDue(nowMs)) return 0;
+  private noise({ index }: Prices, nowMs: number): void {
+    if (!this.noiseClock.isDue(nowMs)) return;
     const { noise } = this.accounts;
     const trader = noise[Math.floor(this.noiseRandom.next() * noise.length)];
-    if (trader === undefined) return 0;
+    if (trader === undefined) return;
     const { scale } = this.market.terms;
-    return this.send(
-      trader,
-      index,
-      noiseTaking(this.noiseRandom, this.sizeOf(trader), index, scale),
-    );
+    this.send(trader, index, noiseTaking(this.noiseRandom, this.sizeOf(trader), index, scale));
   }
 
-  private look(prices: Prices, nowMs: number): number {
+  private decide(prices: Prices, nowMs: number): void {
     const { momentum, arbitrage, gamblers } = this.accounts;
     const { symbol, scale } = this.market.terms;
     const { index } = prices;
@@ -86,30 +81,27 @@ export class MarketTakers {
       [arbitrage, this.arbitrage.observe(prices, nowMs, this.sizeOf(arbitrage), scale)],
       ...gamblers.map((account, i): [BotAccount, Taking | undefined] => [
         account,
-        // A gambler that cannot trade yet keeps its bet for later.
+        // Not asked before it can trade: it would lose its bet.
         account.isReady
           ? this.gamblers[i]?.observe(index, nowMs, account.positions.get(symbol))
           : undefined,
       ]),
     ];
-    let sent = 0;
     for (const [account, taking] of wanted) {
-      if (taking !== undefined) sent += this.send(account, index, taking);
+      if (taking !== undefined) this.send(account, index, taking);
     }
-    return sent;
   }
 
-  private send(account: BotAccount, index: number, taking: Taking): number {
-    if (!account.isReady || this.busy.has(account)) return 0;
+  private send(account: BotAccount, index: number, taking: Taking): void {
+    if (!account.isReady || this.busy.has(account)) return;
     this.busy.add(account);
     const order = takerOrder(this.market.terms, index, taking);
     void account.place(order).then((placed) => {
       this.busy.delete(account);
       const nowMs = performance.now();
-      if (placed === "stale_index") this.market.rest(nowMs + STALE_REST_MS);
-      if (placed === "market_halted") this.market.rest(nowMs + HALTED_REST_MS);
+      if (placed === "stale_index") this.market.pause(nowMs + STALE_PAUSE_MS);
+      if (placed === "market_halted") this.market.pause(nowMs + HALTED_PAUSE_MS);
     });
-    return 1;
   }
 
   private sizeOf(account: BotAccount): number {

@@ -1,7 +1,6 @@
 /**
- * Momentum: goes with a price that has been rising or falling, and out again when it no longer is.
- *
- * Two averages of the index, one quick and one slow; their distance is the signal.
+ * Momentum: follows a price that has been rising or falling, and closes when it no longer is. The
+ * signal is the distance between a fast and a slow average of the index.
  */
 
 import type { Random } from "@perpgate/protocol/random";
@@ -9,7 +8,7 @@ import { closing, type Taking } from "./taker-order.js";
 
 const QUICK_MS = 15_000;
 const SLOW_MS = 90_000;
-/** The distance of the averages at which it goes in, and below which it goes out. */
+/** The signal at which it opens, and below which it closes. */
 const ENTER = 0.0004;
 const LEAVE = 0.00005;
 const SMALLEST = 1_000;
@@ -23,7 +22,7 @@ export class Momentum {
 
   constructor(private readonly random: Random) {}
 
-  /** Answers what to do about it, given the position. */
+  /** `size` is the position. */
   observe(index: number, nowMs: number, size: number, scale: number): Taking | undefined {
     const signal = this.signal(index, nowMs);
     if (size !== 0) {

@@ -1,8 +1,6 @@
 /**
- * Noise: trades for no reason, now here and now there, small ones often and large ones seldom.
- *
- * The larger a trader's position has become, the more likely it trades against it, so that noise
- * never becomes a bet and the makers get rid of what they took.
+ * Noise: random trades, often small and seldom large. The larger a trader's position, the more likely
+ * it trades against it, so that its position stays small and the makers can close theirs.
  */
 
 import type { Random } from "@perpgate/protocol/random";
@@ -16,9 +14,9 @@ const SMALLNESS = 1.5;
 /** The position at which nearly every trade goes against it. */
 const FULL_POSITION = 15_000;
 const CLOSES = 0.04;
-/** A trade often comes with others, within a moment. */
-const COMPANY = 0.2;
-const COMPANY_WITHIN_MS = 400;
+/** The probability that another trade follows within a moment. */
+const CLUSTERED = 0.2;
+const CLUSTER_MS = 400;
 
 /** When the next trade of a market is due. */
 export class NoiseClock {
@@ -30,20 +28,20 @@ export class NoiseClock {
   ) {}
 
   isDue(nowMs: number): boolean {
-    // The first comes soon: a market that opens has someone waiting for it.
+    // The first is due immediately.
     this.nextAtMs ??= nowMs;
     if (nowMs < this.nextAtMs) return false;
-    const isInCompany = this.random.chance(COMPANY);
-    // Lone waits are longer, so that the mean is kept.
-    const waitMs = isInCompany
-      ? this.random.exponential(COMPANY_WITHIN_MS)
-      : this.random.exponential((this.meanMs - COMPANY * COMPANY_WITHIN_MS) / (1 - COMPANY));
+    const isClustered = this.random.chance(CLUSTERED);
+    // The other waits are longer, so that the mean is kept.
+    const waitMs = isClustered
+      ? this.random.exponential(CLUSTER_MS)
+      : this.random.exponential((this.meanMs - CLUSTERED * CLUSTER_MS) / (1 - CLUSTERED));
     this.nextAtMs = nowMs + Math.max(1, waitMs);
     return true;
   }
 }
 
-/** `size` is the trader's position, `scale` what counts as money in this market. */
+/** `size` is the trader's position, `scale` that of the market's amounts. */
 export function noiseTaking(random: Random, size: number, index: number, scale: number): Taking {
   const lean = Math.tanh((size * index) / (FULL_POSITION * scale));
   const isLong = random.chance(0.5 - 0.5 * lean);

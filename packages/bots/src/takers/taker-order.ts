@@ -1,4 +1,4 @@
-/** A market order as takers send it: so much money, and no worse than a price near the index. */
+/** A market order of a taker: an amount, and a worst price near the index. */
 
 import type { NewOrder } from "@perpgate/sdk";
 import {
@@ -11,16 +11,16 @@ import {
 
 export type TakerSide = "long" | "short";
 
-/** How much worse than the index a taker pays. */
+/** The default of `worst`. */
 const WORST = 0.003;
 
 export interface Taking {
   readonly side: TakerSide;
   readonly dollars: number;
   readonly leverage: number;
-  /** Only closes; the money is then a ceiling. */
+  /** Only closes; `dollars` is then a ceiling. */
   readonly reduceOnly?: boolean;
-  /** How much worse than the index it may get, as a part; 0.3 % unless told otherwise. */
+  /** How much worse than the index the price may be, as a part; 0.3 % by default. */
   readonly worst?: number;
 }
 
@@ -40,7 +40,7 @@ export function takerOrder(terms: MarketTerms, index: number, taking: Taking): N
   };
 }
 
-/** Closes a position: twice its worth is a ceiling that it stays below. */
+/** Closes a part of a position. All of it: twice its value is a ceiling that it stays below. */
 export function closing(size: number, index: number, part = 1): Taking {
   const dollars = Math.abs(size) * index * (part === 1 ? 2 : part);
   return { side: size > 0 ? "short" : "long", dollars, leverage: 1, reduceOnly: true };

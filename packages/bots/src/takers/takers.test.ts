@@ -18,7 +18,7 @@ function btcTerms(): MarketTerms {
   return marketTerms({ ...btc, ...prices, maxLeverage: 50, status: "active" });
 }
 
-/** All that the takers of a market decide in ten minutes of the same prices. */
+/** All decisions of a market's takers in ten minutes of the same prices. */
 function decisions(seed: number) {
   const momentum = new Momentum(new Random(seed, "momentum"));
   const gambler = new Gambler(new Random(seed, "gambler"), btcTerms());
@@ -39,7 +39,7 @@ function decisions(seed: number) {
   return made;
 }
 
-/** What a gambler without a position does, once it does something within ten minutes. */
+/** The first decision of a gambler without a position within ten minutes. */
 function firstBet(gambler: Gambler, fromMs: number) {
   for (let nowMs = fromMs; nowMs < fromMs + 600 * SECOND; nowMs += SECOND) {
     const bet = gambler.observe(INDEX, nowMs, undefined);
@@ -56,7 +56,7 @@ describe("takers", () => {
     expect(decisions(8)).not.toEqual(made);
   });
 
-  test("noise: about as many trades as asked for, over orders of magnitude, both ways", () => {
+  test("noise: about as many trades as configured, over orders of magnitude, on both sides", () => {
     const clock = new NoiseClock(new Random(3, "clock"), SECOND);
     const random = new Random(3, "noise");
     const takings: ReturnType<typeof noiseTaking>[] = [];
@@ -78,7 +78,7 @@ describe("takers", () => {
     expect(takings.every(({ side }) => side === "short")).toBe(true);
   });
 
-  test("momentum: in with a rise, out when it is over", () => {
+  test("momentum: opens with a rise, closes when it ends", () => {
     const momentum = new Momentum(new Random(1, "momentum"));
     let size = 0;
     const sides: string[] = [];
@@ -92,7 +92,7 @@ describe("takers", () => {
     expect(sides).toEqual(["long", "short to close"]);
   });
 
-  test("gambler: nearly all the leverage, takes a profit, never a loss", () => {
+  test("gambler: nearly the highest leverage, takes a profit, never a loss", () => {
     const gambler = new Gambler(new Random(1, "gambler"), btcTerms());
     const bet = firstBet(gambler, 0);
     expect(bet.leverage).toBeGreaterThanOrEqual(40);
@@ -106,7 +106,7 @@ describe("takers", () => {
     });
   });
 
-  test("gamblers: not all with the same leverage, so that one move does not end them all", () => {
+  test("gamblers: different leverages, so that one move does not liquidate them all", () => {
     const leverages = Array.from(
       { length: 6 },
       (_, i) => firstBet(new Gambler(new Random(1, `gambler ${i + 1}`), btcTerms()), 0).leverage,
@@ -124,12 +124,12 @@ describe("takers", () => {
     expect(firstBet(gambler, heldUntilMs).leverage).toBeGreaterThanOrEqual(40);
   });
 
-  test("arbitrage: takes an offer far from the index, no worse than it, and lets go of it", () => {
+  test("arbitrage: takes an order far from the index, no worse than it, and closes again", () => {
     const arbitrage = new Arbitrage();
     const prices = { index: INDEX, bid: INDEX - 1, ask: INDEX + 1 };
     expect(arbitrage.observe(prices, 0, 0, 1)).toBeUndefined();
     const low = arbitrage.observe({ ...prices, ask: INDEX * 0.99 }, 0, 0, 1);
-    if (low === undefined) throw new Error("it was not taken");
+    if (low === undefined) throw new Error("no order");
     const order = takerOrder(btcTerms(), INDEX, low);
     expect(order).toMatchObject({ side: "long", type: "market" });
     expect(order.price).toBeLessThan(INDEX);
@@ -137,7 +137,7 @@ describe("takers", () => {
     expect(arbitrage.observe(prices, SECOND, 0.5, 1)).toBeUndefined();
   });
 
-  test("an order: on the tick, at least a lot, no more leverage than there is", () => {
+  test("an order: on the tick, at least a lot, within the highest leverage", () => {
     const terms = { ...btcTerms(), maxLeverage: 3 };
     const order = takerOrder(terms, 65_000.123, { side: "short", dollars: 0.01, leverage: 20 });
     expect(order.leverage).toBe(3);
@@ -145,7 +145,7 @@ describe("takers", () => {
     expect(order.margin * order.leverage).toBeGreaterThanOrEqual(65_000 * 0.00001);
   });
 
-  test("closing: the other side, and a ceiling that holds it all", () => {
+  test("closing: the other side, and a ceiling above the position", () => {
     expect(closing(-0.5, INDEX)).toEqual({
       side: "long",
       dollars: INDEX,

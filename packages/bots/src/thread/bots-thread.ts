@@ -1,20 +1,19 @@
 /**
- * The crowd beside the venue: a thread of its own, because quoting and signing would take turns
- * from orders, and a heap of its own, because a fault of a bot must not be one of the venue.
+ * Runs the crowd in a worker thread of the venue's process: quoting and signing must not delay the
+ * event loop, and an error or a full heap of the bots must not end the venue.
  *
- * A thread that ends by itself is started again after a pause that grows while it keeps ending. It
- * never keeps the process alive.
+ * A thread that ends is started again, with backoff. It never keeps the process alive.
  */
 
 import { Worker } from "node:worker_threads";
 import type { BotLog, BotSettings, BotVenue } from "../bot-settings.js";
-import type { FromThread, ThreadData, ToThread } from "./messages.js";
+import type { FromThread, ThreadData, ToThread } from "./crowd-thread.js";
 
 const BACKOFF = { firstMs: 1_000, longestMs: 60_000 };
-/** A thread that ran this long before it ended was well. */
-const WELL_AFTER_MS = 60_000;
+/** A thread that ran this long resets the backoff. */
+const RESET_AFTER_MS = 60_000;
 const HEAP_MB = 256;
-/** Between the crowd's own goodbye and the end of its thread. */
+/** Between the deadline of the crowd's stop and that of its thread. */
 const SLACK_MS = 500;
 
 export class BotsThread {
@@ -35,7 +34,7 @@ export class BotsThread {
     const startedAtMs = performance.now();
     const worker = new Worker(threadFile(), {
       workerData,
-      // Without the flags of the process: they are the venue's.
+      // The flags of the process are meant for the venue.
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
     });
@@ -49,7 +48,7 @@ export class BotsThread {
     });
     this.exited = new Promise((resolve) => {
       worker.once("exit", () => {
-        if (performance.now() - startedAtMs > WELL_AFTER_MS) this.failures = 0;
+        if (performance.now() - startedAtMs > RESET_AFTER_MS) this.failures = 0;
         this.onExit(reason);
         resolve();
       });
@@ -57,15 +56,15 @@ export class BotsThread {
     worker.unref();
   }
 
-  /** Orders canceled, signed out, no thread left; no later than told. */
+  /** Cancels the orders, signs out and ends the thread, within the given time. */
   async stop(withinMs: number): Promise<void> {
     this.isStopping = true;
     clearTimeout(this.restart);
     const { worker } = this;
     if (worker === undefined) return;
     worker.ref();
-    const goodbye: ToThread = { kind: "stop", withinMs: Math.max(0, withinMs - SLACK_MS) };
-    worker.postMessage(goodbye);
+    const stop: ToThread = { kind: "stop", withinMs: Math.max(0, withinMs - SLACK_MS) };
+    worker.postMessage(stop);
     const timer = setTimeout(() => void worker.terminate(), withinMs);
     await this.exited;
     clearTimeout(timer);
@@ -82,7 +81,7 @@ export class BotsThread {
   }
 }
 
-/** Threads run built code, also when this module is run from its sources by a test. */
+/** Threads run built code, also when a test runs this module from its source. */
 function threadFile(): URL {
   const built = import.meta.url.endsWith(".ts") ? "../../dist/thread" : ".";
   return new URL(`${built}/crowd-thread.js`, import.meta.url);

@@ -1,23 +1,40 @@
-/** The thread of the crowd: runs it until told to stop, and passes on what it has to say. */
+/** The worker thread of the crowd: runs it until the stop message and forwards its log. */
 
 import { parentPort, workerData } from "node:worker_threads";
+import type { BotSettings, BotVenue } from "../bot-settings.js";
 import { Crowd } from "../crowd.js";
-import type { FromThread, ThreadData, ToThread } from "./messages.js";
+
+export interface ThreadData {
+  readonly venue: BotVenue;
+  readonly settings: BotSettings;
+}
+
+export interface ToThread {
+  readonly kind: "stop";
+  readonly withinMs: number;
+}
+
+export interface FromThread {
+  readonly kind: "log";
+  readonly level: "info" | "warn";
+  readonly message: string;
+  readonly fields: object;
+}
 
 const { venue, settings }: ThreadData = workerData;
 
-function tell(level: FromThread["level"], message: string, fields: object = {}): void {
-  const said: FromThread = { kind: "log", level, message, fields };
-  parentPort?.postMessage(said);
+function send(level: FromThread["level"], message: string, fields: object = {}): void {
+  const line: FromThread = { kind: "log", level, message, fields };
+  parentPort?.postMessage(line);
 }
 
 const crowd = new Crowd(venue, settings, {
-  info: (message, fields) => tell("info", message, fields),
-  warn: (message, fields) => tell("warn", message, fields),
+  info: (message, fields) => send("info", message, fields),
+  warn: (message, fields) => send("warn", message, fields),
 });
 
 parentPort?.on("message", ({ withinMs }: ToThread) => {
-  // Whatever the crowd still holds open must not keep the thread.
+  // Open handles of the crowd must not keep the thread alive.
   const end = () => process.exit(0);
   crowd.stop(withinMs).then(end, end);
 });

@@ -1,6 +1,6 @@
 /**
- * A real venue behind a real gateway whose deposits three attestors vote on, two of whom must agree.
- * The test holds their keys and says what each says, by the same requests as attestors elsewhere.
+ * A real venue behind a real gateway with three attestors and a quorum of two. The test has their keys
+ * and submits their votes with the requests of remote attestors.
  */
 
 import {
@@ -78,7 +78,7 @@ export class AttestedVenue {
     return attested;
   }
 
-  /** Stops this one and opens its folder again, as much later as time has passed. */
+  /** Stops this one and opens its folder again, at the same time. */
   async restart(): Promise<AttestedVenue> {
     await this.at.stop();
     return AttestedVenue.run(this.at.directory, this.at.nowMs() + 1);
@@ -92,7 +92,7 @@ export class AttestedVenue {
     return trader.send("/v1/bridge/deposit", { chain: "ethereum", txHash, token });
   }
 
-  /** A vote of attestor 0 to credit 25 dollars to nobody in particular, with these changes. */
+  /** By default a vote of attestor 0 to credit 25 dollars to a fixed address. */
   async vote(changes: Partial<Vote>, seed = SEEDS[changes.attestor ?? 0]!): Promise<SignedVote> {
     this.signed++;
     const verdict = changes.verdict ?? "credit";
@@ -124,7 +124,7 @@ export class AttestedVenue {
     );
   }
 
-  /** Hands votes in over HTTP, as anyone may. */
+  /** Submits votes over HTTP. */
   submit(...votes: readonly SignedVote[]): Promise<Answer> {
     const body = votes.map(({ vote, signature }) => ({
       text: Buffer.from(voteBytes(vote)).toString("latin1"),
@@ -142,7 +142,7 @@ export class AttestedVenue {
   }
 }
 
-/** A venue, a trader on it, and a deposit that it registered. */
+/** A venue with a trader who registered a deposit. */
 export async function registered(budget?: VoteBudget) {
   const venue = await AttestedVenue.run(undefined, undefined, budget);
   const trader = await Trader.enter(venue.at);
@@ -157,9 +157,9 @@ export async function registered(budget?: VoteBudget) {
   return { venue, trader, depositId, credits, read, balance };
 }
 
-/** What a checker knows about the venue. */
+/** What a client that checks votes knows about the venue. */
 export const trustedBy = ({ venueId }: AttestedVenue) => ({ venueId, members: MEMBERS, quorum: 2 });
-/** Which wallet signed a message, as `perpgate verify` finds it out. */
+/** The wallet that signed a message. */
 export const recoverWallet = async (message: Uint8Array, signature: Uint8Array) => {
   const address = await recoverMessageAddress({ message: { raw: message }, signature });
   return address.slice(2).toLowerCase();

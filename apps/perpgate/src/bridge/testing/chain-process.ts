@@ -1,4 +1,4 @@
-/** A process with attestors on a real local chain, as an operator configures one. */
+/** A process with attestors on a real local chain. */
 
 import { join } from "node:path";
 import { createKeyFile } from "@perpgate/bridge";
@@ -11,7 +11,7 @@ import {
   temporaryFolder,
 } from "../../testing/perpgate-process.js";
 
-/** Whose accounts the local chain starts with. */
+/** Of the local chain's funded accounts. */
 const MNEMONIC = "test test test test test test test test test test test junk";
 
 export function chainWallet(number: number) {
@@ -24,7 +24,7 @@ export interface ChainSetting {
   readonly usdc: Address;
 }
 
-/** Settings with short waits; `bridge` holds what differs. */
+/** Settings with short intervals; `bridge` overrides. */
 export function chainSettings({ rpc, vault, usdc }: ChainSetting, bridge: object): object {
   return {
     logLevel: "warn",
@@ -69,7 +69,7 @@ export async function startVenue(
   return { child, url: await child.url() };
 }
 
-/** Asks until the answer fits; the test's own time-out is the limit. */
+/** Asks until the answer fits; the time-out of the test is the limit. */
 export async function until<T>(ask: () => Promise<T>, fits: (answer: T) => boolean): Promise<T> {
   for (;;) {
     const answer = await ask();

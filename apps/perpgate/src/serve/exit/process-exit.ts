@@ -1,14 +1,13 @@
 /**
  * How the process ends. See docs/adr/0070-process-exit.md.
  *
- * `process.exit` waits for every worker thread and for every request in libuv's thread pool, so one
- * thread that is blocked in a system call or within an lmdb transaction keeps the process, and the
- * lock on its data folder, for ever. Therefore it is called only when nothing is left to wait for;
- * otherwise the process kills itself with SIGKILL. A watchdog thread does the same when the main
- * thread is blocked or busy.
+ * `process.exit` waits for every worker thread and every request in libuv's thread pool. One thread
+ * that is blocked in a system call or an lmdb transaction would keep the process, and the lock on its
+ * data folder, for ever. So `process.exit` is called only when nothing is left to wait for; otherwise
+ * the process kills itself with SIGKILL. A watchdog thread does so if the main thread is blocked.
  *
- * The steps of a failure, all of them bounded: set the exit deadline, write the reason, let `prepare`
- * answer clients and end what must not be terminated, terminate the other threads, exit.
+ * The steps of a failure, each with a time limit: set the exit deadline, write the reason, let
+ * `prepare` answer clients and end what must not be terminated, terminate the other threads, exit.
  */
 
 import { writeSync } from "node:fs";
@@ -18,10 +17,10 @@ import { StartError } from "../../cli/start-error.js";
 
 /** For `prepare`. */
 const PREPARE_MS = 1_500;
-/** For threads to end after they are terminated, and for requests of the thread pool. */
+/** For terminated threads and requests of the thread pool to end. */
 const TERMINATE_MS = 500;
 const POLL_MS = 10;
-/** For the reason to reach a standard error that does not block. */
+/** For writing the reason to a non-blocking standard error. */
 const WRITE_MS = 500;
 
 /** Names, in `process.getActiveResourcesInfo`, of requests that occupy a thread of the pool. */
@@ -35,7 +34,7 @@ export class ProcessExit {
   private prepare: Prepare = async () => undefined;
   private hasFailed = false;
 
-  /** Takes over every way in which this process can fail. */
+  /** Handles every failure of this process from now on. */
   static install(): ProcessExit {
     const exit = new ProcessExit();
     const watchdog = new Worker(threadFile(), { workerData: exit.deadline.memory, execArgv: [] });
@@ -50,7 +49,7 @@ export class ProcessExit {
     return exit;
   }
 
-  /** What a failure does before threads are terminated. It may take a second and a half. */
+  /** Runs on a failure before threads are terminated, for at most `PREPARE_MS`. */
   onFailure(prepare: Prepare): void {
     this.prepare = prepare;
   }
@@ -69,11 +68,11 @@ export class ProcessExit {
     void within(PREPARE_MS, prepared).then(() => this.end(code));
   }
 
-  /** Runs an orderly stop, which must end in time; a failure meanwhile wins. */
+  /** Runs an orderly stop within a time limit. A failure during it sets the exit code. */
   stop(work: () => Promise<void>, withinMs: number): void {
     const late = new StartError(`the drain did not end within ${withinMs} ms`);
     const timer = setTimeout(() => this.fail(late), withinMs);
-    // The watchdog leaves the main thread the time to say so itself.
+    // Later than the timer, so that the main thread can write the reason.
     this.deadline.endWithin(withinMs + PREPARE_MS + 2 * TERMINATE_MS);
     work().then(
       () => {
@@ -106,8 +105,8 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
 }
 
 /**
- * Standard error may be gone, or a full pipe. One that does not block is tried again for a moment;
- * one that blocks is the watchdog's.
+ * Standard error may be closed, or a full pipe. A non-blocking one is retried for a moment; for a
+ * blocking one there is the watchdog.
  */
 function writeError(text: string): void {
   const bytes = Buffer.from(text);

@@ -1,7 +1,7 @@
 /**
- * The watchdog: sleeps until the process should have ended, and kills it if it has not. It uses
- * neither the event loop nor the main thread. Its one line is written by the thread pool, because a
- * write to a pipe that nobody reads never returns.
+ * The watchdog: sleeps until the exit deadline and kills the process if it still runs. It uses neither
+ * the event loop nor the main thread. The thread pool writes its line, because a write to a pipe that
+ * nobody reads never returns.
  */
 
 import { write } from "node:fs";

@@ -1,12 +1,15 @@
-/** The crowd against a real gateway: what a trader would see of it, and what is left when it goes. */
+/** The crowd against a real gateway: what traders see of it, and what is left when it stops. */
 
 import { Worker } from "node:worker_threads";
-import { type BotSettings, BotsThread, botWallet, Crowd, DEFAULT_BOTS } from "@perpgate/bots";
 import type { Fill, Order, Session } from "@perpgate/sdk";
 import { expect, onTestFinished, test } from "vitest";
-import { eventually, LivingVenue } from "./living-venue.js";
+import { type BotSettings, DEFAULT_BOTS } from "./bot-settings.js";
+import { Crowd } from "./crowd.js";
+import { eventually, LivingVenue } from "./testing/living-venue.js";
+import { BotsThread } from "./thread/bots-thread.js";
+import { botWallet } from "./wallets.js";
 
-const HURRIED: BotSettings = {
+const FAST: BotSettings = {
   ...DEFAULT_BOTS,
   levels: 40,
   refreshMs: 150,
@@ -14,12 +17,12 @@ const HURRIED: BotSettings = {
   tradesPerMinute: 600,
   gamblers: 3,
 };
-/** On however busy a machine. */
+/** For a busy machine. */
 const LONGEST_MS = 180_000;
 const SILENT = { info: () => undefined, warn: () => undefined };
 
-/** Undefined until each market has so many levels on both sides, and trades. */
-async function areAlive({ client, symbols }: LivingVenue, levels: number) {
+/** Undefined until each market has `levels` on both sides, and trades. */
+async function areActive({ client, symbols }: LivingVenue, levels: number) {
   for (const symbol of symbols) {
     const { bids, asks } = await client.book(symbol, { depth: 1_000 });
     if (bids.length < levels || asks.length < levels) return undefined;
@@ -29,20 +32,18 @@ async function areAlive({ client, symbols }: LivingVenue, levels: number) {
 }
 
 function sessionsOf({ client }: LivingVenue, names: readonly string[]): Promise<Session[]> {
-  return Promise.all(
-    names.map((name) => client.signIn({ account: botWallet(HURRIED.seed, name) })),
-  );
+  return Promise.all(names.map((name) => client.signIn({ account: botWallet(FAST.seed, name) })));
 }
 
 test(
-  "every market gets depth and trades; gamblers are liquidated; stopped, nothing rests",
+  "every market gets depth and trades; gamblers are liquidated; after the stop no order rests",
   async () => {
     const living = await LivingVenue.start();
     const { client, prices } = living;
-    const crowd = new Crowd({ url: living.at.url }, HURRIED, SILENT);
+    const crowd = new Crowd({ url: living.at.url }, FAST, SILENT);
     let isStopped = false;
     onTestFinished(() => (isStopped ? undefined : crowd.stop(3_000)));
-    await eventually(() => areAlive(living, 20));
+    await eventually(() => areActive(living, 20));
     const gamblers = await sessionsOf(living, ["gambler 1", "gambler 2", "gambler 3"]);
     const bet = await eventually(async () => {
       for (const gambler of gamblers) {
@@ -51,13 +52,13 @@ test(
       }
       return undefined;
     });
-    // Against the bet, farther than any gambler's margin.
+    // A loss above any gambler's margin.
     const price = prices.get(bet.symbol) ?? 0;
     const moved = Math.round(price * (bet.size > 0 ? 0.92 : 1.08));
     prices.set(bet.symbol, moved);
     const isLiquidation = ({ kind, symbol }: Fill) => kind !== "order" && symbol === bet.symbol;
     await eventually(async () => (await bet.gambler.fills()).find(isLiquidation));
-    // The makers have followed.
+    // The makers follow.
     await eventually(async () => {
       const { bid, ask } = await client.ticker(bet.symbol);
       if (bid === null || ask === null) return undefined;
@@ -75,17 +76,17 @@ test(
 );
 
 test(
-  "outside the cohort: waits; let in: trades; killed and started again: goes on with its orders",
+  "outside the cohort: waits; admitted: trades; killed and started again: keeps its orders",
   async () => {
     const living = await LivingVenue.start({ cohort: "closed" });
     const first = new CrowdThread(living.at.url);
-    await first.said("a bot waits for the cohort");
+    await first.logged("a bot waits for the cohort");
     expect(await levelsIn(living)).toBe(0);
     const stampMs = living.at.nowMs();
     await living.at.execute({ kind: "SetCohort", stampMs, stage: "open", allow: [], disallow: [] });
-    await eventually(() => areAlive(living, 20));
+    await eventually(() => areActive(living, 20));
 
-    // A crash: no goodbye, and no time for the switch to run out, however slow this machine is.
+    // A crash: no stop message. Venue time is paused, so that the cancel timer cannot fire.
     living.isPaused = true;
     await first.kill();
     const makers = await sessionsOf(living, ["maker 1", "maker 2", "maker 3"]);
@@ -107,9 +108,9 @@ test(
   LONGEST_MS,
 );
 
-test("a thread that cannot run: said, started again, and the process goes on", async () => {
+test("a thread that cannot run: logged, started again, and the process continues", async () => {
   const warnings: object[] = [];
-  const thread = new BotsThread({ url: "ftp://127.0.0.1" }, HURRIED, {
+  const thread = new BotsThread({ url: "ftp://127.0.0.1" }, FAST, {
     info: () => undefined,
     warn: (message, fields) => warnings.push({ message, ...fields }),
   });
@@ -131,24 +132,24 @@ function lastOf(orders: readonly Order[]): number {
   return Math.max(0, ...orders.map(({ orderId }) => Number(orderId)));
 }
 
-/** The built thread itself, so that it can be killed. */
+/** The built thread, so that a test can kill it. */
 class CrowdThread {
   private readonly worker: Worker;
-  private readonly heard = new Set<string>();
+  private readonly messages = new Set<string>();
 
   constructor(url: string) {
     this.worker = new Worker(new URL("../dist/thread/crowd-thread.js", import.meta.url), {
-      workerData: { venue: { url }, settings: { ...HURRIED, gamblers: 0 } },
+      workerData: { venue: { url }, settings: { ...FAST, gamblers: 0 } },
       execArgv: [],
     });
     this.worker.on("message", ({ message }: { readonly message: string }) => {
-      this.heard.add(message);
+      this.messages.add(message);
     });
     onTestFinished(() => this.kill());
   }
 
-  async said(message: string): Promise<void> {
-    await eventually(async () => (this.heard.has(message) ? true : undefined));
+  async logged(message: string): Promise<void> {
+    await eventually(async () => (this.messages.has(message) ? true : undefined));
   }
 
   async kill(): Promise<void> {

@@ -1,6 +1,6 @@
-/** A budget of actions per second. What is not used is kept for a moment, not for ever. */
+/** A token bucket: a budget of actions per second, of which at most `burst` accumulate. */
 
-export class Pace {
+export class ActionBudget {
   private tokens: number;
   private filledAtMs: number | undefined;
 
@@ -23,7 +23,7 @@ export class Pace {
     this.tokens -= actions;
   }
 
-  /** Takes one, if there is one. */
+  /** Spends one if there is one; returns whether there was. */
   take(nowMs: number): boolean {
     if (this.available(nowMs) < 1) return false;
     this.spend(1);

@@ -1,10 +1,10 @@
-/** A real venue behind a real gateway whose time and prices go on by themselves, as a process's do. */
+/** A real venue behind a real gateway whose time and prices advance, as in a server process. */
 
 import { type RunningVenue, runVenue } from "@perpgate/gateway/testing";
 import { PerpgateClient } from "@perpgate/sdk";
 import { onTestFinished } from "vitest";
 
-const BEAT_MS = 100;
+const INTERVAL_MS = 100;
 
 export class LivingVenue {
   readonly prices = new Map([
@@ -13,9 +13,9 @@ export class LivingVenue {
     ["SOLUSD", 150],
   ]);
   readonly client: PerpgateClient;
-  /** While it is, time stands still. */
+  /** While true, the venue's time stands still. */
   isPaused = false;
-  private isOver = false;
+  private isStopped = false;
 
   private constructor(readonly at: RunningVenue) {
     this.client = new PerpgateClient({ url: at.url });
@@ -23,11 +23,11 @@ export class LivingVenue {
 
   static async start(changes: Parameters<typeof runVenue>[0] = {}): Promise<LivingVenue> {
     const living = new LivingVenue(await runVenue({ startMs: Date.now(), ...changes }));
-    const beating = living.beat();
-    // The venue ends with the test too, but after this: what was registered last is called first.
+    const running = living.run();
+    // Called before the venue's own hook, which was registered earlier.
     onTestFinished(async () => {
-      living.isOver = true;
-      await beating;
+      living.isStopped = true;
+      await running;
       living.client.close();
     });
     return living;
@@ -37,28 +37,28 @@ export class LivingVenue {
     return [...this.prices.keys()];
   }
 
-  /** A beat is a tick and fresh prices. On a busy machine the venue's time goes slower than ours. */
-  private async beat(): Promise<void> {
+  /** Ticks and fresh prices. On a busy machine the venue's time is slower than ours. */
+  private async run(): Promise<void> {
     const { at, prices } = this;
-    while (!this.isOver) {
+    while (!this.isStopped) {
       if (!this.isPaused) {
         await at.advance(200);
         for (const [symbol, price] of prices) await at.setIndex(symbol, price);
       }
-      await breath(2 * BEAT_MS);
+      await sleep(2 * INTERVAL_MS);
     }
   }
 }
 
-/** Asks until the answer is no longer undefined. The test's own time-out ends a vain wait. */
+/** Asks until the answer is defined; the time-out of the test is the limit. */
 export async function eventually<T>(ask: () => Promise<T | undefined>): Promise<T> {
   for (;;) {
     const answer = await ask();
     if (answer !== undefined) return answer;
-    await breath(BEAT_MS);
+    await sleep(INTERVAL_MS);
   }
 }
 
-function breath(ms: number): Promise<void> {
+function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
