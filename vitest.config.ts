@@ -16,7 +16,7 @@ const LONGEST = [
   "apps/perpgate/src/trader/trader.test.ts",
   "apps/perpgate/src/serve/trading.test.ts",
   "apps/perpgate/src/operator/backup.test.ts",
-  "apps/perpgate/src/bridge/deposits.test.ts",
+  "apps/perpgate/src/serve/bridge/deposits.test.ts",
   "apps/perpgate/src/trader/quick-start.test.ts",
   "packages/simulator/src/real-disk/history.test.ts",
   "packages/venue/test/history.test.ts",

@@ -15,12 +15,12 @@ import {
 } from "@perpgate/bridge";
 import { destination, pino } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { serveAttestorStatus } from "../bridge/attestor-status.js";
-import { bridgeOf } from "../bridge/settings-bridge.js";
 import { StartError, UsageError } from "../cli/start-error.js";
+import { bridgeOf } from "../serve/bridge/settings-bridge.js";
 import { readConfiguration } from "../serve/configuration.js";
 import { ProcessExit } from "../serve/exit/process-exit.js";
 import { onStopSignal } from "../serve/stop-signals.js";
+import { serveAttestorStatus } from "./attestor-status.js";
 
 const TIMEOUT_MS = 10_000;
 /** For requests in flight, each of which ends after its own time-out. */

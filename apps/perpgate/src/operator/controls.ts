@@ -1,9 +1,9 @@
 /** `perpgate bridge` and `perpgate cohort`: changes of a running venue, through its control socket. */
 
 import { resolve } from "node:path";
-import { type BridgeChange, PAUSE_SCOPES } from "../bridge/bridge-control.js";
 import { UsageError } from "../cli/start-error.js";
-import { isCohortChange } from "../cohort-control.js";
+import { type BridgeChange, PAUSE_SCOPES } from "../serve/bridge/bridge-control.js";
+import { isCohortChange } from "../serve/cohort-control.js";
 import { askControl, type ControlRequest } from "../serve/control-socket.js";
 import { DEFAULT_SETTINGS } from "../serve/settings.js";
 

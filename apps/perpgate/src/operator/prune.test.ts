@@ -5,8 +5,8 @@ import { verify } from "@perpgate/venue";
 import { TestVenue } from "@perpgate/venue/testing";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { BridgeControl } from "../bridge/bridge-control.js";
-import { CohortControl } from "../cohort-control.js";
+import { BridgeControl } from "../serve/bridge/bridge-control.js";
+import { CohortControl } from "../serve/cohort-control.js";
 import { ControlSocket } from "../serve/control-socket.js";
 import { PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
 

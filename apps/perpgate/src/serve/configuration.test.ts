@@ -6,9 +6,9 @@
 import { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { StartError } from "../cli/start-error.js";
-import { refuseMissingFeeds } from "../index-source.js";
 import { configurationFile } from "../testing/perpgate-process.js";
 import { readConfiguration } from "./configuration.js";
+import { refuseMissingFeeds } from "./index-source.js";
 import { addServeOptions, flagSettings, type ServeOptions } from "./options.js";
 import type { Settings } from "./settings.js";
 import { signInRulesOf } from "./sign-in-settings.js";

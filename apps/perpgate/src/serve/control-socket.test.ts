@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { TestVenue } from "@perpgate/venue/testing";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { BridgeControl } from "../bridge/bridge-control.js";
 import { StartError } from "../cli/start-error.js";
-import { CohortControl } from "../cohort-control.js";
 import { temporaryFolder } from "../testing/perpgate-process.js";
+import { BridgeControl } from "./bridge/bridge-control.js";
+import { CohortControl } from "./cohort-control.js";
 import { askControl, type ControlRequest, ControlSocket } from "./control-socket.js";
 
 const CLOSED: ControlRequest = { cohort: { stage: "closed", allow: [], disallow: [] } };

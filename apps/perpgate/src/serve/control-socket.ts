@@ -11,9 +11,9 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import type { LogSeq } from "@perpgate/journal";
 import type { Logger } from "pino";
-import type { BridgeChange, BridgeControl } from "../bridge/bridge-control.js";
 import { StartError } from "../cli/start-error.js";
-import { type CohortChange, type CohortControl, isCohortChange } from "../cohort-control.js";
+import type { BridgeChange, BridgeControl } from "./bridge/bridge-control.js";
+import { type CohortChange, type CohortControl, isCohortChange } from "./cohort-control.js";
 
 const SOCKET_NAME = "control.sock";
 /** Enough for an allow list of a few thousand addresses. */

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { DEFAULT_MARKETS } from "@perpgate/protocol";
 import { PerpgateClient } from "@perpgate/sdk";
 import { expect, test } from "vitest";
-import { bridgeOf } from "../bridge/settings-bridge.js";
-import { chainSettings } from "../bridge/testing/chain-process.js";
 import { coarseMarket } from "../testing/coarse-market.js";
 import {
   configurationFile,
   PerpgateProcess,
   temporaryFolder,
 } from "../testing/perpgate-process.js";
+import { bridgeOf } from "./bridge/settings-bridge.js";
+import { chainSettings } from "./bridge/testing/chain-process.js";
 import { checkSettings, joinSettings } from "./settings.js";
 import { VenueBots } from "./venue-bots.js";
 

@@ -1,9 +1,9 @@
 import { ExitDeadline } from "@perpgate/journal";
 import { DEFAULT_PARAMETERS, NO_EVIDENCE, Venue, venueConfigOf } from "@perpgate/venue";
 import { expect, onTestFinished, test } from "vitest";
-import { attestationParameters, attestorKeysOf, bridgeOf } from "../bridge/settings-bridge.js";
-import { CohortControl } from "../cohort-control.js";
 import { temporaryFolder } from "../testing/perpgate-process.js";
+import { attestationParameters, attestorKeysOf, bridgeOf } from "./bridge/settings-bridge.js";
+import { CohortControl } from "./cohort-control.js";
 import { DEFAULT_SETTINGS, type Settings } from "./settings.js";
 import { openSettingsVenue } from "./venue-opening.js";
 

@@ -11,9 +11,9 @@ import {
   type VenueLogger,
   venueConfigOf,
 } from "@perpgate/venue";
-import { attestationParameters, attestorKeysOf } from "../bridge/settings-bridge.js";
 import { StartError } from "../cli/start-error.js";
-import { plainAddress } from "../cohort-control.js";
+import { attestationParameters, attestorKeysOf } from "./bridge/settings-bridge.js";
+import { plainAddress } from "./cohort-control.js";
 import type { Accepted } from "./options.js";
 import type { Settings } from "./settings.js";
 

@@ -4,7 +4,7 @@ import { chmodSync, readdirSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { chainSettings, newKeyFile } from "../bridge/testing/chain-process.js";
+import { chainSettings, newKeyFile } from "../serve/bridge/testing/chain-process.js";
 import { configurationFile, temporaryFolder } from "../testing/perpgate-process.js";
 import { sharedGateway, startGateway, TraderShell } from "../testing/trader-shell.js";
 

@@ -17,8 +17,8 @@ import { newSessionKey, Trader } from "./testing/trader.js";
 const STREAM_OPERATIONS = "packages/gateway/src/ws/operations.test.ts";
 const HOSTILE_STREAMS = "packages/gateway/src/ws/hostile.test.ts";
 const UPGRADES = "packages/gateway/src/ws/upgrade.test.ts";
-const QUEUE = "apps/perpgate/src/bridge/deposit-queue.test.ts";
-const ATTESTORS = "apps/perpgate/src/bridge/vote-intake.test.ts";
+const QUEUE = "apps/perpgate/src/serve/bridge/deposit-queue.test.ts";
+const ATTESTORS = "apps/perpgate/src/serve/bridge/vote-intake.test.ts";
 
 /** Codes of sockets, and of attestors that watch a chain: the test that provokes each. */
 const ELSEWHERE: Partial<Record<ErrorCode, string>> = {

@@ -14,8 +14,7 @@ import {
 import type { ReadinessProbe } from "@perpgate/gateway";
 import type { Venue, VenueLogger } from "@perpgate/venue";
 import type { Registry } from "prom-client";
-import { measureBridge } from "./bridge-metrics.js";
-import { watchReorgs } from "./reorg-alarm.js";
+import { measureBridge, watchReorgs } from "./bridge-metrics.js";
 import { VenueDeposits } from "./venue-deposits.js";
 import { VoteIntake } from "./vote-intake.js";
 

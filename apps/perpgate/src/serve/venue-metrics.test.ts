@@ -1,7 +1,7 @@
 /** What an operator's alerts read, from a real process. */
 
 import { describe, expect, test } from "vitest";
-import { PerpgateProcess, temporaryFolder } from "./testing/perpgate-process.js";
+import { PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
 
 async function metricsOf(url: string): Promise<ReadonlyMap<string, number>> {
   const text = await (await fetch(`${url}/metrics`)).text();

@@ -8,8 +8,8 @@ import {
   SimulatedIndexSource,
 } from "@perpgate/oracle";
 import { type Market, stepOf, toSteps } from "@perpgate/protocol";
-import { StartError } from "./cli/start-error.js";
-import type { Settings } from "./serve/settings.js";
+import { StartError } from "../cli/start-error.js";
+import type { Settings } from "./settings.js";
 
 /** A source of index prices. `start` and `stop` exist if it polls. */
 export interface RunningSource extends IndexSource {

@@ -11,12 +11,12 @@ import { EvmNode, RpcProxy } from "@perpgate/bridge/testing";
 import { StreamClient } from "@perpgate/gateway/testing";
 import { type AttestedDeposit, type BridgeInfo, voteText } from "@perpgate/protocol";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { ProcessClient } from "../testing/client.js";
+import { ProcessClient } from "../../testing/client.js";
 import {
   configurationFile,
   PerpgateProcess,
   temporaryFolder,
-} from "../testing/perpgate-process.js";
+} from "../../testing/perpgate-process.js";
 import {
   type ChainSetting,
   chainSettings,

@@ -4,14 +4,14 @@ import { chmodSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createKeyFile, privateKeyFromSeed, publicKeyHex, readKeyFile } from "@perpgate/bridge";
 import { describe, expect, test } from "vitest";
-import { StartError } from "../cli/start-error.js";
-import { checkSettings, joinSettings } from "../serve/settings.js";
-import { signInRulesOf } from "../serve/sign-in-settings.js";
+import { StartError } from "../../cli/start-error.js";
 import {
   configurationFile,
   PerpgateProcess,
   temporaryFolder,
-} from "../testing/perpgate-process.js";
+} from "../../testing/perpgate-process.js";
+import { checkSettings, joinSettings } from "../settings.js";
+import { signInRulesOf } from "../sign-in-settings.js";
 import { attestationParameters, attestorKeysOf, bridgeOf } from "./settings-bridge.js";
 import { chainSettings, newKeyFile, startVenue } from "./testing/chain-process.js";
 

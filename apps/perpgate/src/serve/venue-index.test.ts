@@ -1,8 +1,8 @@
 import { TestVenue } from "@perpgate/venue/testing";
 import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../testing/perpgate-process.js";
 import { MAX_INDEX_AGE_MS } from "./index-feed.js";
-import { DEFAULT_SETTINGS } from "./serve/settings.js";
-import { temporaryFolder } from "./testing/perpgate-process.js";
+import { DEFAULT_SETTINGS } from "./settings.js";
 import { createVenueIndex } from "./venue-index.js";
 
 test("the machine's clock is set back by an hour: prices go on, and age by the venue's time", async () => {

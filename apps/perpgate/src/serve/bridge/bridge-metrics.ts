@@ -4,8 +4,8 @@
  */
 
 import type { ChainBridgeConfig } from "@perpgate/bridge";
-import type { Venue } from "@perpgate/venue";
-import { Gauge, type Registry } from "prom-client";
+import type { Venue, VenueLogger } from "@perpgate/venue";
+import { Counter, Gauge, type Registry } from "prom-client";
 import type { VenueDeposits } from "./venue-deposits.js";
 
 export function measureBridge(
@@ -70,6 +70,28 @@ export function measureBridge(
     registers,
     collect() {
       this.set(attestation.paused.length);
+    },
+  });
+}
+
+/**
+ * The venue's alarm: a quorum has voted that the transaction of a credited deposit left its chain.
+ * Attestors raise their own where they run.
+ */
+export function watchReorgs(venue: Venue, log: VenueLogger, registry: Registry): void {
+  const reorged = new Counter({
+    name: "perpgate_deposits_reorged_total",
+    help: "ALARM: credited deposits that a quorum of attestors marked as reorganised away.",
+    registers: [registry],
+  });
+  venue.observe({
+    onCommand: ({ command, events, seq: position }) => {
+      if (command.kind !== "AttestDeposit" || command.verdict !== "reorged") return;
+      const isMarked = events.decode().some(({ kind }) => kind === "DepositReorged");
+      if (!isMarked) return;
+      reorged.inc();
+      const { depositId, reason } = command;
+      log.error({ depositId, reason, position }, "ALARM: a credited deposit was marked as reorged");
     },
   });
 }

@@ -2,8 +2,8 @@
 
 import { createServer } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
+import { chainSettings, until } from "../serve/bridge/testing/chain-process.js";
 import { configurationFile, PerpgateProcess } from "../testing/perpgate-process.js";
-import { chainSettings, until } from "./testing/chain-process.js";
 
 const SEED = "5e".repeat(32);
 const CHAIN = {

@@ -9,7 +9,7 @@ import {
   configurationFile,
   PerpgateProcess,
   temporaryFolder,
-} from "../../testing/perpgate-process.js";
+} from "../../../testing/perpgate-process.js";
 
 /** Of the local chain's funded accounts. */
 const MNEMONIC = "test test test test test test test test test test test junk";

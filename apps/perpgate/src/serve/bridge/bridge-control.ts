@@ -1,7 +1,7 @@
 /** The operator's changes of deposits in a running venue, as commands in its log. */
 
 import { NO_EVIDENCE, type Venue } from "@perpgate/venue";
-import { Ajv, type ValidateFunction } from "ajv";
+import { Ajv } from "ajv";
 import { type Static, Type } from "typebox";
 
 const DepositId = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
@@ -29,14 +29,14 @@ const MESSAGES: Readonly<Record<string, string>> = {
 };
 
 export class BridgeControl {
-  private check: ValidateFunction<BridgeChange> | undefined;
-
   constructor(private readonly venue: Venue) {}
 
-  /** Compiled on first use: most processes never need it. */
+  /** Compiles the schema on each call: changes are rare. */
   isChange(value: unknown): value is BridgeChange {
-    this.check ??= new Ajv().compile<BridgeChange>(BridgeChange);
-    return this.check(value);
+    return new Ajv({ meta: false, validateSchema: false }).validate<BridgeChange>(
+      BridgeChange,
+      value,
+    );
   }
 
   /** Resolves once the change is durable; rejects with the reason for a refusal. */

@@ -10,8 +10,8 @@ import {
   resolveBridge,
 } from "@perpgate/bridge";
 import type { AttestorKeys, VenueParameters } from "@perpgate/venue";
-import { StartError } from "../cli/start-error.js";
-import type { Settings } from "../serve/settings.js";
+import { StartError } from "../../cli/start-error.js";
+import type { Settings } from "../settings.js";
 import { scopeOf } from "./bridge-info.js";
 
 export function bridgeOf({ bridge }: Pick<Settings, "bridge">, key: string | undefined) {

@@ -1,7 +1,7 @@
 /** Changes of the cohort of a running venue, who may open positions, as commands in its log. */
 
 import { cohortCommands, NO_EVIDENCE, type Venue } from "@perpgate/venue";
-import { Ajv, type ValidateFunction } from "ajv";
+import { Ajv } from "ajv";
 import { type Static, Type } from "typebox";
 
 const Address = Type.String({ pattern: "^(0[xX])?[0-9a-fA-F]{40}$" });
@@ -16,12 +16,12 @@ export const CohortChange = Type.Object(
 );
 export type CohortChange = Static<typeof CohortChange>;
 
-let compiled: ValidateFunction<CohortChange> | undefined;
-
-/** Compiled on first use: most processes never need it. */
+/** Compiles the schema on each call: changes are rare. */
 export function isCohortChange(value: unknown): value is CohortChange {
-  compiled ??= new Ajv().compile<CohortChange>(CohortChange);
-  return compiled(value);
+  return new Ajv({ meta: false, validateSchema: false }).validate<CohortChange>(
+    CohortChange,
+    value,
+  );
 }
 
 export class CohortControl {

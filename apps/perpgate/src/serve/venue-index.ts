@@ -9,7 +9,7 @@ import type { FeedProblem, IndexObservation } from "@perpgate/oracle";
 import { NO_EVIDENCE, type Venue } from "@perpgate/venue";
 import { IndexFeed } from "./index-feed.js";
 import { continueIndex, createIndexSource, type RunningSource } from "./index-source.js";
-import type { Settings } from "./serve/settings.js";
+import type { Settings } from "./settings.js";
 
 export interface VenueIndex {
   readonly source: RunningSource;
