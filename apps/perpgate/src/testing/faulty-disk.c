@@ -6,7 +6,7 @@
  *   number  of the fault; another number is another fault and starts its own count
  *   call    sync (fdatasync, fsync), write (write, writev, pwrite, pwritev),
  *           truncate (ftruncate), allocate (fallocate, posix_fallocate), rename
- *   errno   what the call fails with; 0: the call never returns
+ *   errno   what the call fails with; 0: the call never returns, and creates FAULT_TRIGGER.stalled
  *   after   matching calls that still succeed
  *   path    only files whose path contains this text
  *
@@ -26,6 +26,15 @@
 static atomic_int current;
 static atomic_long matched;
 
+/* Creates the file FAULT_TRIGGER.stalled and never returns. */
+static void stall(const char *trigger) {
+  char name[4096];
+  snprintf(name, sizeof name, "%s.stalled", trigger);
+  int file = creat(name, 0600);
+  if (file >= 0) close(file);
+  for (;;) pause();
+}
+
 static int must_fail(const char *kind, const char *path) {
   const char *trigger = getenv("FAULT_TRIGGER");
   if (trigger == NULL || access(trigger, F_OK) != 0) return 0;
@@ -39,7 +48,7 @@ static int must_fail(const char *kind, const char *path) {
   if (fields != 5 || strcmp(call, kind) != 0 || strstr(path, part) == NULL) return 0;
   if (atomic_exchange(&current, number) != number) atomic_store(&matched, 0);
   if (atomic_fetch_add(&matched, 1) < after) return 0;
-  while (error == 0) pause();
+  if (error == 0) stall(trigger);
   errno = error;
   return 1;
 }

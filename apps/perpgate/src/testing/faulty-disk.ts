@@ -4,7 +4,7 @@
  */
 
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -67,6 +67,11 @@ export class FaultControl {
     // Renamed into place, so that no call reads half a line.
     writeFileSync(`${this.triggerFile}.new`, this.lineOf(fault));
     renameSync(`${this.triggerFile}.new`, this.triggerFile);
+  }
+
+  /** Whether a call has stalled. */
+  get hasStalled(): boolean {
+    return existsSync(`${this.triggerFile}.stalled`);
   }
 
   /** Calls succeed again. */

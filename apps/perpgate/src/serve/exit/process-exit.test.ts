@@ -119,6 +119,7 @@ describe.skipIf("missing" in library)("a disk that fails during a loop or a stop
     const perpgate = start(disk.environment);
     const flow = await startFlow(perpgate);
     disk.trigger({ call: "sync", error: "stall", path: ".log" });
+    await expect.poll(() => disk.hasStalled, { timeout: 50_000 }).toBe(true);
     perpgate.signal("SIGTERM");
     await perpgate.printed(/^perpgate: the drain did not end within 10100 ms/m, "stderr");
     const { code, signal, stderr } = await perpgate.endedWithin(EXIT_MS);
