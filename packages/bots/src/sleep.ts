@@ -1,17 +1,6 @@
-/** Waiting that ends early when there is nothing to wait for any more. */
+import { setTimeout } from "node:timers/promises";
 
-export function sleepUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve();
-      return;
-    }
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener("abort", end);
-  });
+/** Resolves after the time, or when the signal is aborted. */
+export async function sleepUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -28,6 +28,16 @@ export class UsageError extends StartError {
   }
 }
 
+/** The message of anything thrown. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The code of a system error, such as ENOENT. */
+export function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}
+
 /** Joins the lines of a text. Linear in its length, because a venue may have sent it. */
 export function inOneLine(text: string): string {
   const lines = text.split("\n");

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AttestorHealth } from "@perpgate/bridge";
 import type { Registry } from "prom-client";
-import { StartError } from "../cli/start-error.js";
+import { codeOf, reasonOf, StartError } from "../cli/start-error.js";
 
 const DEFAULT_PORT = 9_465;
 
@@ -20,9 +20,8 @@ export async function serveAttestorStatus(
   try {
     await listen(server, port ?? DEFAULT_PORT);
   } catch (error) {
-    if (port !== undefined || !isInUse(error)) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new StartError(`cannot serve metrics: ${reason}`);
+    if (port !== undefined || codeOf(error) !== "EADDRINUSE") {
+      throw new StartError(`cannot serve metrics: ${reasonOf(error)}`);
     }
     await listen(server, 0);
   }
@@ -36,10 +35,6 @@ export async function serveAttestorStatus(
 async function listen(server: Server, port: number): Promise<void> {
   server.listen(port, "127.0.0.1");
   await once(server, "listening");
-}
-
-function isInUse(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "EADDRINUSE";
 }
 
 async function answer(

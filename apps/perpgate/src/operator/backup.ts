@@ -9,9 +9,8 @@ import { resolve } from "node:path";
 import { isNotThere, JournalError } from "@perpgate/journal";
 import { shownLoss, verify } from "@perpgate/venue";
 import { backUp } from "../backup.js";
-import { endSteps, showStep } from "../cli/moving-line.js";
 import { StartError } from "../cli/start-error.js";
-import { reportText, showProgress } from "./verify.js";
+import { endSteps, reportText, showProgress, showStep } from "./verify.js";
 
 const STEP_MS = 1_000;
 

@@ -1,7 +1,7 @@
 /** `perpgate keygen`: a new key in a new file that only its owner can read. */
 
 import { Output } from "../cli/output.js";
-import { StartError } from "../cli/start-error.js";
+import { codeOf, reasonOf, StartError } from "../cli/start-error.js";
 import { createPrivateFile } from "../trader/private-file.js";
 
 /** Each loads only what it needs. */
@@ -38,10 +38,9 @@ async function newAttestorKey(path: string): Promise<string> {
   try {
     return createKeyFile(path);
   } catch (error) {
-    const exists = error instanceof Error && "code" in error && error.code === "EEXIST";
-    if (exists) {
+    if (codeOf(error) === "EEXIST") {
       throw new StartError(`${path} exists already and is not overwritten; choose another name`);
     }
-    throw new StartError(`cannot write ${path}: ${error instanceof Error ? error.message : error}`);
+    throw new StartError(`cannot write ${path}: ${reasonOf(error)}`);
   }
 }

@@ -7,7 +7,6 @@
  */
 
 import { NothingToVerify, type VerifyProgress, type VerifyReport, verify } from "@perpgate/venue";
-import { endSteps, showStep } from "../cli/moving-line.js";
 import { StartError } from "../cli/start-error.js";
 import { recoverWallet } from "./verify-wallet.js";
 
@@ -66,4 +65,14 @@ export function reportText(report: VerifyReport, signatures: boolean): string {
 export function showProgress({ seq: position, record, records }: VerifyProgress): void {
   const percent = Number.isFinite(records) ? `${Math.floor((100 * record) / records)} %, ` : "";
   showStep(`${percent}position ${position}`);
+}
+
+/** Progress on standard error: one line that is overwritten in a terminal, one line per step elsewhere. */
+export function showStep(text: string): void {
+  process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`);
+}
+
+/** Before the result: clears the line of `showStep`. */
+export function endSteps(): void {
+  if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
 }

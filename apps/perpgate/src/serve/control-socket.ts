@@ -11,7 +11,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import type { LogSeq } from "@perpgate/journal";
 import type { Logger } from "pino";
-import { StartError } from "../cli/start-error.js";
+import { reasonOf, StartError } from "../cli/start-error.js";
 import type { BridgeChange, BridgeControl } from "./bridge/bridge-control.js";
 import { type CohortChange, type CohortControl, isCohortChange } from "./cohort-control.js";
 
@@ -90,8 +90,7 @@ export class ControlSocket {
       this.answer(text).then(
         () => socket.end('{"ok":true}\n'),
         (error: unknown) => {
-          const message = error instanceof Error ? error.message : String(error);
-          socket.end(`${JSON.stringify({ error: message })}\n`);
+          socket.end(`${JSON.stringify({ error: reasonOf(error) })}\n`);
         },
       );
     });

@@ -6,7 +6,7 @@
 import { chmodSync, lstatSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { makeFolder } from "../cli/make-folder.js";
-import { StartError } from "../cli/start-error.js";
+import { reasonOf, StartError } from "../cli/start-error.js";
 
 const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
@@ -25,8 +25,7 @@ export function prepareDataFolder(path: string): string {
     writeFileSync(probe, "", { mode: PRIVATE_FILE });
     rmSync(probe);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new StartError(`data folder ${folder} is not writable: ${reason}`);
+    throw new StartError(`data folder ${folder} is not writable: ${reasonOf(error)}`);
   }
   return folder;
 }

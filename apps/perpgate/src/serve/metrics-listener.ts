@@ -8,7 +8,7 @@
 
 import { MetricsServer, type MetricsText } from "@perpgate/gateway";
 import type { Logger } from "pino";
-import { StartError } from "../cli/start-error.js";
+import { codeOf, reasonOf, StartError } from "../cli/start-error.js";
 import type { Settings } from "./settings.js";
 
 const USUAL_PORT = 9464;
@@ -25,16 +25,15 @@ export async function listenForMetrics(
   try {
     return await MetricsServer.listen(text, { host, port: wanted });
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (port === undefined && code === "EADDRINUSE") {
+    const isInUse = codeOf(error) === "EADDRINUSE";
+    if (port === undefined && isInUse) {
       log.warn({ port: wanted }, "the metrics' port is taken; a free one is used");
       return MetricsServer.listen(text, { host, port: 0 });
     }
-    const reason = error instanceof Error ? error.message : String(error);
     throw new StartError(
-      code === "EADDRINUSE"
+      isInUse
         ? `port ${wanted} on ${host} is taken; choose another as "metrics.port"`
-        : `cannot listen for metrics on ${host}:${wanted}: ${reason}`,
+        : `cannot listen for metrics on ${host}:${wanted}: ${reasonOf(error)}`,
     );
   }
 }

@@ -26,7 +26,7 @@ import type { LogSeq } from "@perpgate/journal";
 import type { Venue } from "@perpgate/venue";
 import { destination, type Logger, pino } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { StartError } from "../cli/start-error.js";
+import { codeOf, reasonOf, StartError } from "../cli/start-error.js";
 import { BridgeControl } from "./bridge/bridge-control.js";
 import { bridgeOf } from "./bridge/settings-bridge.js";
 import { createVenueBridge } from "./bridge/venue-bridge.js";
@@ -218,11 +218,9 @@ async function listen(
   try {
     return await start({ host, port });
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "EADDRINUSE") {
+    if (codeOf(error) === "EADDRINUSE") {
       throw new StartError(`port ${port} on ${host} is taken; choose another with --port`);
     }
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new StartError(`cannot listen on ${host}:${port}: ${reason}`);
+    throw new StartError(`cannot listen on ${host}:${port}: ${reasonOf(error)}`);
   }
 }

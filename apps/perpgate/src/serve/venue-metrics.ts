@@ -15,31 +15,55 @@ export function measureVenue(
   readiness: readonly ReadinessProbe[],
 ): void {
   const registers = [registry];
-  new Gauge({
-    name: "perpgate_ready",
-    help: "1 while the venue runs and every market's index is fresh, as GET /readyz says.",
-    registers,
-    collect() {
-      const isReady = readiness.every((probe) => probe.notReadyReason() === undefined);
-      this.set(isReady ? 1 : 0);
-    },
-  });
-  new Gauge({
-    name: "perpgate_log_position",
-    help: "Position of the last command applied; it rises at least five times a second.",
-    registers,
-    collect() {
-      this.set(venue.seq);
-    },
-  });
-  new Gauge({
-    name: "perpgate_clock_lead_seconds",
-    help: "How far the wall clock is ahead of the venue's time; negative: behind.",
-    registers,
-    collect() {
-      this.set(venue.clockLeadMs / 1_000);
-    },
-  });
+  const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        this.set(await read());
+      },
+    });
+  gauge(
+    "perpgate_ready",
+    "1 while the venue runs and every market's index is fresh, as GET /readyz says.",
+    () => (readiness.every((probe) => probe.notReadyReason() === undefined) ? 1 : 0),
+  );
+  gauge(
+    "perpgate_log_position",
+    "Position of the last command applied; it rises at least five times a second.",
+    () => venue.seq,
+  );
+  gauge(
+    "perpgate_clock_lead_seconds",
+    "How far the wall clock is ahead of the venue's time; negative: behind.",
+    () => venue.clockLeadMs / 1_000,
+  );
+  gauge(
+    "perpgate_commands_waiting",
+    "Commands handed in and not yet answered; past limits.pendingOrders orders are refused.",
+    () => venue.waiting,
+  );
+  gauge(
+    "perpgate_history_rows_waiting",
+    "Rows of history that are not on disk yet; past half a million orders are refused.",
+    () => venue.history.backlog,
+  );
+  gauge(
+    "perpgate_log_spare_missing",
+    "1 while the next segment of the log could not be allocated; the venue stops when it needs it.",
+    () => (venue.spareSegment.problem === undefined ? 0 : 1),
+  );
+  gauge(
+    "perpgate_data_free_bytes",
+    "Room left on the disk of the data folder; without any the venue stops.",
+    // An error counts as no room, and must not fail the other metrics.
+    () =>
+      statfs(dataFolder).then(
+        ({ bavail, bsize }) => bavail * bsize,
+        () => 0,
+      ),
+  );
   new Counter({
     name: "perpgate_clock_jumps_total",
     help: "Jumps of the wall clock since the start: followed, doubted, or back.",
@@ -48,30 +72,6 @@ export function measureVenue(
     collect() {
       this.reset();
       for (const [kind, count] of Object.entries(venue.clockJumps)) this.inc({ kind }, count);
-    },
-  });
-  new Gauge({
-    name: "perpgate_commands_waiting",
-    help: "Commands handed in and not yet answered; past limits.pendingOrders orders are refused.",
-    registers,
-    collect() {
-      this.set(venue.waiting);
-    },
-  });
-  new Gauge({
-    name: "perpgate_history_rows_waiting",
-    help: "Rows of history that are not on disk yet; past half a million orders are refused.",
-    registers,
-    collect() {
-      this.set(venue.history.backlog);
-    },
-  });
-  new Gauge({
-    name: "perpgate_log_spare_missing",
-    help: "1 while the next segment of the log could not be allocated; the venue stops when it needs it.",
-    registers,
-    collect() {
-      this.set(venue.spareSegment.problem === undefined ? 0 : 1);
     },
   });
   new Counter({
@@ -92,19 +92,6 @@ export function measureVenue(
       for (const { symbol, status } of venue.views.markets()) {
         this.set({ symbol }, status === "halted" ? 1 : 0);
       }
-    },
-  });
-  new Gauge({
-    name: "perpgate_data_free_bytes",
-    help: "Room left on the disk of the data folder; without any the venue stops.",
-    registers,
-    async collect() {
-      // An error counts as no room, and must not fail the other metrics.
-      const free = await statfs(dataFolder).then(
-        ({ bavail, bsize }) => bavail * bsize,
-        () => 0,
-      );
-      this.set(free);
     },
   });
 }

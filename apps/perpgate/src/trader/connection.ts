@@ -7,7 +7,7 @@
 
 import { PerpgateClient, type Session } from "@perpgate/sdk";
 import { Output } from "../cli/output.js";
-import { StartError, UsageError } from "../cli/start-error.js";
+import { reasonOf, StartError, UsageError } from "../cli/start-error.js";
 import { Profile, type ProfileContent } from "./profile.js";
 import { DEFAULT_URL, type VenueOptions } from "./venue-command.js";
 import { failureOf } from "./venue-failure.js";
@@ -91,6 +91,6 @@ function clientOf(url: string): PerpgateClient {
   try {
     return new PerpgateClient({ url, ...RETRY_RULES });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(reasonOf(error));
   }
 }

@@ -17,7 +17,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { makeFolder } from "../cli/make-folder.js";
-import { StartError } from "../cli/start-error.js";
+import { codeOf, reasonOf, StartError } from "../cli/start-error.js";
 
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
@@ -123,12 +123,4 @@ function attempt<T>(problem: string, run: () => T): T {
     if (error instanceof StartError) throw error;
     throw new StartError(`${problem}: ${reasonOf(error)}`);
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
