@@ -63,7 +63,7 @@ describe("perpgate prune", () => {
     await reopened.venue.close();
   });
 
-  test("next to a live venue: the venue removes the segments and goes on", async () => {
+  test("with a running venue: the venue removes the segments and continues", async () => {
     const folder = join(temporaryFolder(), "data");
     const driver = await liveVenue(folder);
     const { venue } = driver;

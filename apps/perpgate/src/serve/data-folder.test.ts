@@ -27,7 +27,7 @@ describe("data folder", () => {
     }
   });
 
-  test("closeToOthers: a folder that holds foreign files stays as it is, and is named", () => {
+  test("closeToOthers: a folder with foreign files is unchanged and reported", () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, "journal"));
     writeFileSync(join(folder, "notes.txt"), "");

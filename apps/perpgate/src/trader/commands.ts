@@ -209,7 +209,7 @@ JSON.`,
     summary: "any streams, one line per frame",
     usage: ["<stream…> [--count N] [--depth N] [--json]"],
     about: `Prints every frame of the streams as a line, until Ctrl-C. Lost connections are made again, and
-your own streams miss nothing meanwhile.
+your own streams miss no frame.
 
   book.SYMBOL  trades.SYMBOL  ticker.SYMBOL  candles.SYMBOL.1m (5m 15m 1h 4h 1d)  blocks
   orders  positions  preconfirms  deposits        your own: log in first`,

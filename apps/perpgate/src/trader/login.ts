@@ -90,7 +90,7 @@ function refuseOtherWallet({ profile, known }: Venue, { account }: ChosenWallet)
   if (known.address === account.address) return;
   throw new StartError(
     `profile "${profile.name}" is logged in as ${known.address}, and this key is ` +
-      `${account.address}: give it a profile of its own with --profile NAME, or perpgate logout first`,
+      `${account.address}: use another profile with --profile NAME, or perpgate logout first`,
   );
 }
 
