@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
+import { MAIN, PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
 import { closeToOthers, prepareDataFolder } from "./data-folder.js";
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
@@ -41,14 +41,10 @@ describe("data folder", () => {
   test("serve and backup: nothing they write can be read by others, whatever the umask", async () => {
     const parent = temporaryFolder();
     const [data, copy] = [join(parent, "data"), join(parent, "copy")];
-    const open = ["sh", "-c", 'umask 0; exec "$@"', "sh", process.execPath] as const;
-    const main = join(import.meta.dirname, "../dist/main.js");
-    const perpgate = new PerpgateProcess(["--port", "0", "--data", data], {}, [...open, main]);
+    const command = ["sh", "-c", 'umask 0; exec "$@"', "sh", process.execPath, MAIN] as const;
+    const perpgate = new PerpgateProcess(["--port", "0", "--data", data], {}, command);
     await perpgate.url();
-    const backup = new PerpgateProcess(["backup", "--data", data, "--to", copy], {}, [
-      ...open,
-      main,
-    ]);
+    const backup = new PerpgateProcess(["backup", "--data", data, "--to", copy], {}, command);
     expect(await backup.ended).toMatchObject({ code: 0 });
     const paths = [...everythingIn(data), ...everythingIn(copy)];
     expect(paths).toContain(join(data, "control.sock"));
