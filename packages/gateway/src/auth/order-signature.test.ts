@@ -20,7 +20,7 @@ const HIGH_S = { prehash: true, lowS: false } as const;
 const threads = await ThreadVerifier.start(1);
 afterAll(() => threads.close());
 
-/** What both verifiers say; they must say the same. */
+/** The verdict of both verifiers, which must agree. */
 async function verdictOf(
   key: SessionKey,
   header: string,
@@ -41,7 +41,7 @@ async function verdictOf(
   return verdicts[0] ?? "invalid";
 }
 
-/** Every way the contract lets a client write the same bytes. */
+/** Every encoding of the same bytes that the contract allows. */
 function spellings(signature: Uint8Array): string[] {
   const bytes = Buffer.from(signature);
   const hex = bytes.toString("hex");
@@ -135,7 +135,7 @@ describe("readSignature", () => {
     );
   });
 
-  test("a wrong signature: the 401 tells digest, kind and fingerprint, and no secret", async () => {
+  test("a wrong signature: the 401 has digest, kind and fingerprint, and no secret", async () => {
     const signature = Buffer.from(ed25519.sign(DIGEST, new Uint8Array(32).fill(8)));
     const refusal: ApiError = await checkSignature(poolVerifier, ED25519, BODY, signature).then(
       () => {

@@ -29,6 +29,14 @@ export class BearerToken {
   }
 }
 
+const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
+
+/** The token of an `Authorization` header; undefined if it has another form. */
+export function bearerTokenOf(authorization: string | undefined): BearerToken | undefined {
+  const text = BEARER.exec(authorization ?? "")?.[1];
+  return text === undefined ? undefined : new BearerToken(text);
+}
+
 export function newToken(): NewToken {
   const token = randomBytes(TOKEN_BYTES).toString("base64url");
   return { token, tokenHash: tokenHashOf(token) };

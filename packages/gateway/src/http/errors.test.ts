@@ -75,7 +75,7 @@ describe("errors have one shape", () => {
   test("a body of exactly the limit: read", async () => {
     const { body } = await ask(`${url}/v1/bridge/votes`, jsonPost(" ".repeat(65_536)));
     expect(body.code).toBe("malformed_json");
-    // What is signed goes into the log whole and has a lower limit.
+    // Signed bodies are stored in the log and have a lower limit.
     const order = await ask(`${url}/v1/orders`, jsonPost(" ".repeat(4_096)));
     expect(order.body.code).toBe("malformed_json");
   });
@@ -88,7 +88,7 @@ describe("errors have one shape", () => {
       "404",
     ],
     ["TRACE", "TRACE /v1/markets HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n", "405"],
-  ])("%s: not Node's bare answer but the one shape", async (_, bytes, status) => {
+  ])("%s: the usual error body, not Node's empty one", async (_, bytes, status) => {
     const socket = await dial();
     socket.write(bytes);
     const text = await readUntilClose(socket);
@@ -140,7 +140,7 @@ describe("errors have one shape", () => {
     expect(JSON.parse(text.split("\r\n\r\n")[1] ?? "")).toMatchObject({ ...SHAPE, code });
   });
 
-  test("an unexpected failure: 500 tells nothing, the log tells all", async () => {
+  test("an unexpected failure: 500 without details, which are in the log", async () => {
     const { venue } = sampleVenue();
     const failing = { ...venue, positions: () => Promise.reject(new Error("disk on fire")) };
     const gateway = await runGateway({ venue: failing });

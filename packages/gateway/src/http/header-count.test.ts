@@ -53,7 +53,7 @@ test.each(["/ws/v1", "/v1/markets"])(
   },
 );
 
-test("any domain: a sign-in whose forwarding header stands behind 1,001 others opens nothing", async () => {
+test("any domain: a sign-in whose forwarding header follows 1,001 others is refused", async () => {
   const at = await runVenue();
   const trader = new Trader(at);
   const message = trader.message();

@@ -1,4 +1,4 @@
-/** One HTTP connection, from its first byte to its end, and what a client may do to it. */
+/** One HTTP connection, from its first byte to its close. */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Registry } from "prom-client";
@@ -171,7 +171,7 @@ describe("one connection", () => {
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });
 
-  test("a client that does not read its answers: the next ones are not made until it does", async () => {
+  test("a client that does not read its responses: further requests are not served until it does", async () => {
     const { venue } = sampleVenue();
     const bids = Array.from({ length: 5_000 }, (_, i): [number, number] => [60_000 - i, 0.5]);
     let reads = 0;
@@ -247,7 +247,7 @@ describe("time-outs", () => {
     expect((await client.nextAnswer()).status).toBe(200);
   });
 
-  test("an order in flight for longer than a connection may be still: cut", async () => {
+  test("an order in flight for longer than the idle time-out: the connection is destroyed", async () => {
     const { dial } = await runHesitant({ limits: { idleTimeoutMs: 100 } });
     const client = await RawClient.open(dial);
     client.socket.write(plainOrder());
@@ -283,7 +283,7 @@ describe("drain", () => {
     expect(orders()).toBe(1);
   });
 
-  test("an order whose body is not whole, and a connection without a request: refused as stopped", async () => {
+  test("an order whose body is incomplete, and a connection without a request: refused with stopped", async () => {
     const { dial, gateway, finish, orders } = await runHesitant();
     const [busy, partial, silent] = [
       await RawClient.open(dial),
@@ -306,7 +306,7 @@ describe("drain", () => {
     expect(orders()).toBe(1);
   });
 
-  test("an order that is never answered: cut when the grace period ends", async () => {
+  test("an order that is never answered: the connection is destroyed when the grace period ends", async () => {
     const { dial, gateway, orders } = await runHesitant();
     const client = await RawClient.open(dial);
     client.socket.write(plainOrder());

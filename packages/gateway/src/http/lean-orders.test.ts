@@ -1,5 +1,5 @@
 /**
- * Two implementations of `POST /v1/orders`, the lean path and the framework's route, and one answer.
+ * The lean path and Fastify's route of `POST /v1/orders` give the same responses.
  */
 
 import { expect, test } from "vitest";
@@ -16,10 +16,10 @@ interface Answered {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** The same type to any server, and not the plain one that the lean path takes. */
+/** The same media type in a form that the lean path leaves to Fastify. */
 const WITH_CHARSET = "application/json; charset=utf-8";
 const SAME_ID = { "x-request-id": "the-same" };
-/** The framework closes the connection after a body that it cannot parse; the lean path need not. */
+/** Fastify closes the connection after a body that it cannot parse; the lean path does not. */
 const PER_CONNECTION = ["date", "connection", "keep-alive"];
 
 function answered({ status, headers, body }: RawAnswer): Answered {
@@ -33,7 +33,7 @@ async function bothPaths({ dial }: RunningVenue): Promise<{ lean: Place; route: 
   return {
     lean: async (body, headers) =>
       answered(await client.ask(rawOrder(body, { ...SAME_ID, ...headers }))),
-    // A connection for each request: the framework closes some.
+    // A connection per request: Fastify closes some.
     route: async (body, headers) => {
       const request = rawOrder(body, { ...SAME_ID, ...headers }, WITH_CHARSET);
       return answered(await (await RawClient.open(dial)).ask(request));
@@ -41,7 +41,7 @@ async function bothPaths({ dial }: RunningVenue): Promise<{ lean: Place; route: 
   };
 }
 
-test("every kind of order: lean path and route answer alike", async () => {
+test("every kind of order: lean path and route respond alike", async () => {
   const at = await runVenue();
   const { lean, route } = await bothPaths(at);
   const [first, second] = [await Trader.enter(at), await Trader.enter(at)];
@@ -110,7 +110,7 @@ test("every kind of order: lean path and route answer alike", async () => {
   }
 });
 
-/** What two accounts' answers to the same order have in common. */
+/** What the responses of two accounts to the same order have in common. */
 function likeness({ status, headers, body }: Answered) {
   const { ackNonce: _, orderId: __, elapsedMs, expectedBlock, ...rest } = body;
   return { status, headers, rest, kinds: [typeof elapsedMs, typeof expectedBlock] };

@@ -3,9 +3,9 @@
 import { SIGNATURE_HEADER } from "@perpgate/protocol";
 import type { Operation } from "@perpgate/protocol/operations";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { bearerTokenOf } from "../auth/session-token.js";
 import { chargeOperation } from "../limits/charge-operation.js";
 import { type Handler, JsonText, type RawCall, requireLiveSession } from "../operations/handler.js";
-import { bearerTokenOf } from "./bearer-token.js";
 import { RequestClient } from "./client.js";
 import type { GatewayContext } from "./context.js";
 import { EMPTY_BODY, JsonBody } from "./json-body.js";

@@ -39,7 +39,7 @@ describe("account limits", () => {
     account.orders.take(2, header);
   });
 
-  test("cancels: counted apart", () => {
+  test("cancels: counted separately", () => {
     const { account, header } = limitsWith({ ordersBurst: 1 });
     account.orders.take(1, header);
     expect(() => account.orders.take(1, header)).toThrow(LIMITED);
@@ -104,7 +104,7 @@ describe("address limits", () => {
     expect(await address.signIn("192.0.2.1", header, async () => "token")).toBe("token");
   });
 
-  test("sign-ins: what fails on our side is not counted against the client", async () => {
+  test("sign-ins: a server error is not counted", async () => {
     const { time, address, header } = limitsWith();
     const failing = () => Promise.reject(new ApiError("not_ready", { reason: "no RPC" }));
     for (let i = 0; i < 30; i++) {
@@ -126,7 +126,7 @@ test("attestors' requests: counted apart from reads of the same address", () => 
 });
 
 describe("admission", () => {
-  test("past the bound: refused with Retry-After until somebody leaves", () => {
+  test("above the bound: refused with Retry-After until an order leaves", () => {
     const admission = new Admission(2);
     const { headers, header } = sink();
     admission.enter(header);

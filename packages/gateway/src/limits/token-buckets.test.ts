@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { TokenBuckets } from "./token-buckets.js";
 
-/** The bucket as the books draw it: tokens that drip in, in thousandths so that sums are exact. */
+/** The textbook bucket, in thousandths of a token so that sums are exact. */
 class NaiveBucket {
   private milliTokens: number;
   private lastMs = 0;
@@ -85,7 +85,7 @@ describe("TokenBuckets", () => {
     expect(buckets.take("a", 0)).toMatchObject({ isAllowed: false, remaining: 0 });
   });
 
-  test("idle keys: forgotten while others come, without a timer", () => {
+  test("idle keys: removed by later calls, without a timer", () => {
     const buckets = new TokenBuckets<number>({ name: "x", perSecond: 10, burst: 10 });
     for (let key = 0; key < 50_000; key++) buckets.take(key, key / 100);
     for (let i = 0; i < 50_000; i++) buckets.take(-1, 10_000 + i * 100);
@@ -100,7 +100,7 @@ describe("TokenBuckets", () => {
     expect(buckets.take(0, 0).isAllowed).toBe(true);
   });
 
-  test("a rule that makes no sense: refused", () => {
+  test("an invalid rule: throws", () => {
     expect(() => new TokenBuckets({ name: "x", perSecond: 0, burst: 1 })).toThrow(RangeError);
     expect(() => new TokenBuckets({ name: "x", perSecond: 1, burst: 0 })).toThrow(RangeError);
   });

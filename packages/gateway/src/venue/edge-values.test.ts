@@ -1,4 +1,4 @@
-/** Numbers at the edge of what a query or a path can say, asked of a venue that has something to show. */
+/** Numbers at the bounds of queries and paths, against a venue with data. */
 
 import { expect, test } from "vitest";
 import { ask } from "../testing/running-gateway.js";
@@ -53,7 +53,7 @@ test("fills before an id that no fill has yet: the newest, however large the id"
   }
 });
 
-test("ids beyond all positions: not there", async () => {
+test("ids above every seq: not found", async () => {
   const { taker } = await traded();
   for (const id of ["9007199254740991", "9999999999999999"]) {
     for (const path of ["orders", "preconfirms", "bridge/deposits"]) {
@@ -63,7 +63,7 @@ test("ids beyond all positions: not there", async () => {
   }
 });
 
-test("sign-in: a message that expires on its way into the log is refused as any expired one", async () => {
+test("sign-in: a message that expires before it is applied is refused as expired", async () => {
   const at = await runVenue();
   await at.advance(200);
   const trader = new Trader(at);

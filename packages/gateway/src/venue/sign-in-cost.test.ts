@@ -1,4 +1,4 @@
-/** What sign-ins and rotations cost, in jobs of the thread that does their cryptography. */
+/** The cost of sign-ins and rotations in jobs of the proof thread. */
 
 import { hash } from "node:crypto";
 import { expect, test } from "vitest";
@@ -29,13 +29,13 @@ async function runCounted(changes: VenueChanges = {}): Promise<CountedVenue> {
   return { at, jobs: () => kinds.splice(0) };
 }
 
-test("a sign-in: the key is judged once and the message parsed once", async () => {
+test("a sign-in: the key is checked once and the message parsed once", async () => {
   const { at, jobs } = await runCounted();
   await Trader.enter(at);
   expect(jobs()).toEqual(["key", "message"]);
 });
 
-test("sign-ins that a look can refuse: no job at all", async () => {
+test("sign-ins that can be refused without cryptography: no job", async () => {
   const { at, jobs } = await runCounted({ signIn: { domains: new Set(["localhost"]) } });
   const trader = await Trader.enter(at);
   jobs();
@@ -70,7 +70,7 @@ test("a message sent again: refused for its nonce without a job", async () => {
   expect(jobs()).toEqual([]);
 });
 
-test("rotations: judge the new key and parse no message, signed or not", async () => {
+test("rotations: check the new key and parse no message, signed or not", async () => {
   const { at, jobs } = await runCounted();
   const free = await Trader.enter(at);
   const bound = new Trader(at);

@@ -1,6 +1,6 @@
 /**
- * The log keeps what a session key has signed, byte for byte, for ever. So padding would be room on
- * the venue's disk for a fraction of a cent: what is longer than an order can be never gets there.
+ * The log stores signed bodies forever, so padding would buy space on the venue's disk: bodies longer
+ * than an order can be are refused before the log.
  */
 
 import { expect, test } from "vitest";
@@ -11,7 +11,7 @@ import { newFolder, type RunningVenue, runVenue } from "./testing/running-venue.
 import { newSessionKey, Trader } from "./testing/trader.js";
 
 const TOO_LONG = { code: "body_too_large", message: expect.stringContaining("4096") };
-/** A type that the lean path for orders leaves to the route. */
+/** A media type that the lean path leaves to Fastify's route. */
 const WITH_CHARSET = "application/json; charset=utf-8";
 
 interface Answered {
@@ -19,8 +19,8 @@ interface Answered {
   readonly body: unknown;
 }
 
-/** Every way that an order can come: the lean path, the framework's route, a socket. */
-const WAYS: Readonly<Record<string, (at: RunningVenue, trader: Trader) => Promise<Way>>> = {
+/** The entry points of an order: the lean path, Fastify's route, a socket. */
+const ENTRY_POINTS: Readonly<Record<string, (at: RunningVenue, trader: Trader) => Promise<Way>>> = {
   lean: async (at, trader) => async (text) => {
     const client = await RawClient.open(at.dial);
     return answered(await client.ask(rawOrder(text, headersOf(trader, text))));
@@ -54,12 +54,12 @@ function padded(value: object, bytes: number): string {
   return `${text.slice(0, -1)}${" ".repeat(bytes - text.length)}}`;
 }
 
-test.each(Object.keys(WAYS))(
+test.each(Object.keys(ENTRY_POINTS))(
   "an order of 8 KiB by the %s: refused, and not in the log",
   async (name) => {
     const at = await runVenue();
     const trader = await Trader.enter(at);
-    const place = await WAYS[name]!(at, trader);
+    const place = await ENTRY_POINTS[name]!(at, trader);
     const before = at.venue.seq;
     for (const bytes of [8_192, 4_097]) {
       const { status, body } = await place(padded(trader.limit("long", 60_000), bytes));
@@ -72,7 +72,7 @@ test.each(Object.keys(WAYS))(
   },
 );
 
-test("an order of 8 KiB that is no order either: refused for its length, unparsed", async () => {
+test("8 KiB that are not an order: refused for their length, unparsed", async () => {
   const at = await runVenue();
   const trader = await Trader.enter(at);
   const text = padded({ ...trader.order(), margin: "5" }, 8_192);

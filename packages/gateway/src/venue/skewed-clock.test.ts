@@ -7,7 +7,7 @@ import { Trader } from "./testing/trader.js";
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** A venue that was once started with a clock so far ahead, which is right again now. */
+/** A venue that was started once with a clock ahead of time, which is correct now. */
 async function venueAhead(byMs: number): Promise<RunningVenue> {
   const directory = newFolder();
   const first = await runVenue({ directory, startMs: START_MS + byMs });
@@ -17,7 +17,7 @@ async function venueAhead(byMs: number): Promise<RunningVenue> {
   return second;
 }
 
-/** A venue whose clock has jumped ahead by so much while it runs, and is doubted. */
+/** A venue whose clock has jumped ahead while it runs and is not trusted. */
 async function venueBehind(byMs: number): Promise<RunningVenue> {
   const directory = newFolder();
   const first = await runVenue({ directory });
@@ -63,7 +63,7 @@ describe("sign-in: the venue's time is ahead of the wall clock", () => {
   });
 });
 
-test("sign-in: the venue's time is behind a doubted clock: judged by the clock", async () => {
+test("sign-in: the venue's time is behind an untrusted clock: the clock decides", async () => {
   const at = await venueBehind(2 * HOUR_MS);
   const trader = new Trader(at);
   const byClock = { issuedAt: new Date(START_MS + 2 * HOUR_MS).toISOString() };

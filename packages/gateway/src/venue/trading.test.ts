@@ -120,7 +120,7 @@ describe("a trading day over real sockets", () => {
     });
   });
 
-  test("cancel: no body is asked for, and an empty one, or any other JSON, is no obstacle", async () => {
+  test("cancel: needs no body, and accepts an empty one or any other JSON", async () => {
     const at = await runVenue();
     const trader = await Trader.enter(at);
     const json = { "content-type": "application/json" };

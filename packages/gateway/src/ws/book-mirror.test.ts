@@ -1,7 +1,7 @@
 /**
  * Mirrors over real sockets compared with the engine's book, through 100,000 random commands with
  * disconnects and new subscriptions. After every frame the mirror must equal, level by level, the
- * book as the engine had it at that position.
+ * book as the engine had it at that seq.
  */
 
 import { isDeepStrictEqual } from "node:util";
@@ -11,7 +11,7 @@ import type { Venue } from "@perpgate/venue";
 import { describe, expect, test } from "vitest";
 import { runVenue } from "../venue/testing/running-venue.js";
 import { OrderFlow } from "./testing/order-flow.js";
-import { type Frame, StreamClient } from "./testing/stream-client.js";
+import { type Frame, StreamClient, until } from "./testing/stream-client.js";
 
 const COMMANDS = Number(process.env.PERPGATE_STREAM_COMMANDS ?? 100_000);
 const BATCH = 250;
@@ -20,7 +20,7 @@ const STREAM = "book.BTCUSD";
 
 type Sides = readonly [bids: readonly (readonly number[])[], asks: readonly (readonly number[])[]];
 
-/** What the book was at each position that a frame may name. */
+/** The book at each seq that a frame may have. */
 class BookHistory {
   private readonly at = new Map<number, Sides>();
   private latest = 0;
@@ -109,7 +109,7 @@ describe("the book stream", () => {
     await flow.signIn();
     const history = new BookHistory(at.venue);
     history.note();
-    // A frame is made between two batches of the log, so the end of a batch is where to look.
+    // Frames are encoded between two batches of the log, so the book is recorded at the end of a batch.
     at.venue.observe({ onCommand: () => undefined, onBatchEnd: () => history.note() });
     const mirrors = (["packed", "plain", "packed", "plain"] as const).map(
       (format) => new MirrorClient(at.url, format, history),
@@ -142,8 +142,3 @@ describe("the book stream", () => {
     expect(at.streamFaults).toEqual([]);
   }, 600_000);
 });
-
-/** Resolves once the condition holds, looking after every turn of the event loop. */
-async function until(isDone: () => boolean): Promise<void> {
-  while (!isDone()) await new Promise((resolve) => setImmediate(resolve));
-}

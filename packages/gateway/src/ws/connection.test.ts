@@ -11,13 +11,13 @@ function numbers(frames: readonly { readonly d: Readonly<Record<string, unknown>
   return frames.map(({ d }) => d.number);
 }
 
-/** What waits for the present callbacks to be through has had its turn. */
+/** Resolves after the next tick. */
 function afterCallbacks(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-describe("frames that are held", () => {
-  test("leave together once the present callbacks are through, in order", async () => {
+describe("corked frames", () => {
+  test("are written together on the next tick, in order", async () => {
     const { connection, received } = await (await SocketPairs.open()).connect();
     connection.corkUntilNextTick();
     for (const frame of FRAMES) connection.answer(frame);
@@ -31,7 +31,7 @@ describe("frames that are held", () => {
     expect(connection.bufferedBytes).toBe(0);
   });
 
-  test("are not overtaken: neither by a frame that is offered nor by a ping", async () => {
+  test("are not overtaken by an offered frame or a ping", async () => {
     const { connection, client, received } = await (await SocketPairs.open()).connect();
     const seen: unknown[] = [];
     client.socket.on("message", () => seen.push("frame"));
@@ -45,7 +45,7 @@ describe("frames that are held", () => {
     expect(seen.slice(0, 4)).toEqual(["frame", "ping", "frame", "frame"]);
   });
 
-  test("come before the goodbye of a connection that closes meanwhile; nothing comes after it", async () => {
+  test("come before the close frame of a connection that closes meanwhile; nothing follows it", async () => {
     const { connection, client } = await (await SocketPairs.open()).connect();
     connection.corkUntilNextTick();
     connection.answer(FRAMES[0]!);
@@ -56,7 +56,7 @@ describe("frames that are held", () => {
     expect(numbers(client.frames)).toEqual([1, 2]);
   });
 
-  test("count toward the cap: past it the socket is closed", async () => {
+  test("count toward the cap: above it the socket is closed", async () => {
     const maxBufferedBytes = 1_000;
     const { connection, client } = await (await SocketPairs.open({ maxBufferedBytes })).connect();
     const large = { t: "ok", d: { number: 1, text: "x".repeat(600) } };
@@ -67,7 +67,7 @@ describe("frames that are held", () => {
     expect(numbers(client.frames)).toEqual([1]);
   });
 
-  test("go with a connection that is cut meanwhile", async () => {
+  test("are dropped if the connection is destroyed meanwhile", async () => {
     const { connection, client } = await (await SocketPairs.open()).connect();
     connection.corkUntilNextTick();
     connection.answer(FRAMES[0]!);
@@ -80,7 +80,7 @@ describe("frames that are held", () => {
 });
 
 describe("room", () => {
-  test("little waits: nobody waits for a drain that Node does not tell of", async () => {
+  test("few buffered bytes: nothing waits for a drain that Node does not emit", async () => {
     const { connection, received } = await (await SocketPairs.open({ roomBytes: 1_024 })).connect();
     // More than the setting and less than Node's own buffer.
     connection.corkUntilNextTick();
@@ -90,7 +90,7 @@ describe("room", () => {
     expect(numbers(await received())).toEqual([1]);
   });
 
-  test("a frame is left out only if a drain follows, whatever the setting", async () => {
+  test("a frame is skipped only if a drain follows, whatever the setting", async () => {
     const { connection } = await (await SocketPairs.open({ roomBytes: 1_024 })).connect();
     const large = wireFrame({ t: "ok", d: { text: "x".repeat(1_000) } });
     let drains = 0;
@@ -105,16 +105,16 @@ describe("room", () => {
   });
 });
 
-describe("a frame larger than all that may wait", () => {
+describe("a frame larger than the cap", () => {
   const maxBufferedBytes = 65_536;
   const large = { t: "ok", d: { number: 1, text: "x".repeat(8_000_000) } };
   const small = { t: "ok", d: { number: 2, text: "x".repeat(40_000) } };
 
-  test("is sent where nothing waits, and what follows it too", async () => {
+  test("is sent if the buffer is empty, and what follows it too", async () => {
     const { connection, client, received } = await (
       await SocketPairs.open({ maxBufferedBytes })
     ).connect();
-    // Far more than a pipe holds: it stands still until the client reads.
+    // Far more than the kernel buffers: it is stuck until the client reads.
     client.socket.pause();
     connection.answer(large);
     connection.answer(small);
@@ -123,7 +123,7 @@ describe("a frame larger than all that may wait", () => {
     expect(numbers(await received())).toEqual([1, 2]);
   });
 
-  test("does not stand for more: past the cap behind it the socket is closed", async () => {
+  test("does not raise the cap for the frames behind it", async () => {
     const { connection, client } = await (await SocketPairs.open({ maxBufferedBytes })).connect();
     client.socket.pause();
     connection.answer(large);
@@ -135,7 +135,7 @@ describe("a frame larger than all that may wait", () => {
     expect(numbers(client.frames)).toEqual([1, 2]);
   });
 
-  test("is not sent where something waits", async () => {
+  test("is not sent if the buffer is not empty", async () => {
     const { connection, client } = await (await SocketPairs.open({ maxBufferedBytes })).connect();
     connection.corkUntilNextTick();
     connection.answer(small);
@@ -161,7 +161,7 @@ describe("pongs", () => {
     expect(pongs).toEqual(["a", "b", "", "c"]);
   });
 
-  test("for a reader that is behind one waits, and then the latest", async () => {
+  test("for a slow reader one is buffered, and then the latest is sent", async () => {
     const pair = await (await SocketPairs.open()).connect();
     const { connection, client } = pair;
     const pongs = pongsOf(client);
@@ -179,7 +179,7 @@ describe("pongs", () => {
     expect(pongs).toEqual(["first", "ping 999", "later"]);
   });
 
-  test("past the cap the socket is closed", async () => {
+  test("above the cap the socket is closed", async () => {
     const limits = { maxBufferedBytes: 1_000 };
     const { connection, client } = await (await SocketPairs.open(limits)).connect();
     connection.corkUntilNextTick();

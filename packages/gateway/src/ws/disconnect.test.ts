@@ -1,5 +1,5 @@
 /**
- * Cancel-on-disconnect over real sockets: every way a socket can go, and what races with its going.
+ * Cancel-on-disconnect over real sockets: every way a socket can close, and what races with it.
  */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { StreamClient } from "./testing/stream-client.js";
 
 const POLL_MS = 5;
 
-/** Resolves once the condition holds; a test that waits in vain ends by its time-out. */
+/** Polls: the condition may be a request. */
 async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
 }
@@ -42,7 +42,7 @@ let shared: RunningVenue;
 beforeAll(async () => {
   shared = await runVenue({ sockets: { messagesPerSecond: 1e6, messagesBurst: 1e6 } }, afterAll);
 });
-// Sockets of the test before may still be on their way out.
+// Sockets of the previous test may still be closing.
 beforeEach(() => until(() => shared.streams.size === 0));
 
 /** A trader with the option on, an order in the book and a stop. */
@@ -103,7 +103,7 @@ describe("the option", () => {
   });
 });
 
-describe("the last socket goes", () => {
+describe("the last socket closes", () => {
   const ways: Readonly<Record<string, (client: StreamClient) => void>> = {
     "closed by the client": (client) => client.socket.close(),
     "cut without a word": (client) => client.socket.terminate(),
@@ -132,15 +132,15 @@ describe("the last socket goes", () => {
     });
   }
 
-  test("liveness: one that answers no ping is cut, and its orders go", async () => {
-    // Long enough for it to be heard until then on a machine that is busy with something else.
+  test("heartbeat: a socket that answers no ping is destroyed, and its orders are canceled", async () => {
+    // Long enough for its messages to arrive on a busy machine.
     const { trader, client } = await begin(await runVenue({ sockets: { pingIntervalMs: 3_000 } }));
     client.socket.pause();
     await until(async () => (await openOrders(trader)) === 0);
     expect(await fates(trader)).toEqual(["disconnected", "disconnected"]);
   });
 
-  test("too slow: closed past its cap, and its orders go", async () => {
+  test("too slow: closed above its cap, and its orders are canceled", async () => {
     const sockets = {
       roomBytes: 65_536,
       maxBufferedBytes: 65_536,
@@ -227,7 +227,7 @@ describe("what races with the loss", () => {
 
   test("orders that one of two lost sockets sent last: none outlives the session's sockets", async () => {
     const { at, trader, client, second, signatures } = await beginWithOrderInFlight();
-    // The socket that waits for an answer goes first, while the other still speaks for the session.
+    // The socket with the order in flight closes first, while the other is still bound to the session.
     client.socket.terminate();
     await until(() => at.streams.size === 1);
     second.socket.terminate();
@@ -239,7 +239,7 @@ describe("what races with the loss", () => {
     expect(at.streamFaults).toEqual([]);
   });
 
-  test("orders that a lost socket sent last: they stay while another speaks for the session", async () => {
+  test("orders that a lost socket sent last: they stay while another socket is bound to the session", async () => {
     const { at, trader, client, second, signatures } = await beginWithOrderInFlight();
     client.socket.terminate();
     await until(() => at.streams.size === 1);
@@ -247,7 +247,7 @@ describe("what races with the loss", () => {
     signatures.release();
     await until(async () => (await openOrders(trader)) === 3);
     await second.settled();
-    // The order, and no word of a loss.
+    // The order, and no SessionDisconnected.
     expect(at.venue.seq).toBe(before + 1);
   });
 
@@ -287,7 +287,7 @@ describe("what races with the loss", () => {
     expect(await fates(trader)).toEqual(["disconnected"]);
   });
 
-  test("coming and going all the time: limited before it can fill the log", async () => {
+  test("reconnecting all the time: limited before it can fill the log", async () => {
     const { at, trader, client } = await begin();
     const other = await Trader.enter(at);
     const before = at.venue.seq;
@@ -304,8 +304,8 @@ describe("what races with the loss", () => {
   });
 });
 
-describe("the gateway goes", () => {
-  test("an orderly stop: the orders are canceled before the venue lets go", async () => {
+describe("the gateway stops", () => {
+  test("an orderly stop: the orders are canceled before the venue stops", async () => {
     const { at, trader, client } = await begin(await runVenue());
     expect(at.venue.views.openOrders(1)).toHaveLength(2);
     const { seq: position } = at.venue;
@@ -315,10 +315,10 @@ describe("the gateway goes", () => {
     expect(at.venue.seq).toBe(position + 1);
     await at.stop();
     const after = await runVenue({ directory: at.directory });
-    expect(await fates(movedTo(after, trader))).toEqual(["disconnected", "disconnected"]);
+    expect(await fates(trader.movedTo(after))).toEqual(["disconnected", "disconnected"]);
   });
 
-  test("a stop that has to cut: the same", async () => {
+  test("a stop that has to destroy sockets: the same", async () => {
     const { at, client } = await begin(await runVenue());
     expect(at.venue.views.openOrders(1)).toHaveLength(2);
     client.socket.pause();
@@ -329,10 +329,10 @@ describe("the gateway goes", () => {
   test("a venue that ends first: the next start cancels, and keeps the option", async () => {
     const directory = newFolder();
     const { at, trader } = await begin(await runVenue({ directory }));
-    // Nothing can be told to the log any more: for the orders this is a crash.
+    // Nothing can be submitted any more: for the orders this is a crash.
     await at.venue.close();
     const after = await runVenue({ directory });
-    const back = movedTo(after, trader);
+    const back = trader.movedTo(after);
     expect(await fates(back)).toEqual(["disconnected", "disconnected"]);
     expect((await back.get("/v1/account")).body.session).toMatchObject({
       cancelOnDisconnect: true,
@@ -344,11 +344,3 @@ describe("the gateway goes", () => {
     expect(at.streamFaults).toEqual([]);
   });
 });
-
-/** The same trader, with its token, at the venue's next life. */
-function movedTo(at: RunningVenue, { token, sessionKey }: Trader): Trader {
-  const moved = new Trader(at);
-  moved.token = token;
-  moved.sessionKey = sessionKey;
-  return moved;
-}

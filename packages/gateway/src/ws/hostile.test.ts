@@ -1,4 +1,4 @@
-/** Clients that mean harm: none crashes the gateway, costs it memory, or hears more than a code. */
+/** Hostile clients: none crashes the gateway, costs it memory, or learns more than an error code. */
 
 import { randomBytes } from "node:crypto";
 import { Random } from "@perpgate/protocol/random";
@@ -7,7 +7,7 @@ import { WebSocket } from "ws";
 import { ask } from "../testing/running-gateway.js";
 import { type RunningVenue, runVenue } from "../venue/testing/running-venue.js";
 import { Trader } from "../venue/testing/trader.js";
-import { StreamClient } from "./testing/stream-client.js";
+import { StreamClient, until } from "./testing/stream-client.js";
 
 const HANDSHAKE =
   "GET /ws/v1 HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\n" +
@@ -98,7 +98,7 @@ describe("hostile messages", () => {
     await isWell(at);
   });
 
-  test("too fast: refused unread, and closed if it goes on", async () => {
+  test("too fast: refused unread, and closed if it continues", async () => {
     const at = await runVenue({ sockets: { messagesPerSecond: 0.001, messagesBurst: 5 } });
     const client = await StreamClient.connect(at.url);
     for (let i = 0; i < 12; i++) client.send({ op: "ping" });
@@ -124,7 +124,7 @@ describe("hostile messages", () => {
     await isWell(at);
   });
 
-  test("pings and messages are counted apart", async () => {
+  test("pings and messages are counted separately", async () => {
     const at = await runVenue({ sockets: { messagesPerSecond: 0.001, messagesBurst: 3 } });
     const client = await StreamClient.connect(at.url);
     for (let i = 0; i < 3; i++) await client.settled();
@@ -136,7 +136,7 @@ describe("hostile messages", () => {
 
   test("a pong that was asked for is not counted", async () => {
     const rate = { messagesPerSecond: 0.001, messagesBurst: 1 };
-    // Long enough for the pong to come back on a machine that is busy with something else.
+    // Long enough for the pong to arrive on a busy machine.
     const at = await runVenue({ sockets: { ...rate, pingIntervalMs: 3_000 } });
     const client = await StreamClient.connect(at.url);
     const asked = new Promise((resolve) => client.socket.once("ping", resolve));
@@ -217,7 +217,7 @@ describe("hostile bytes", () => {
     await isWell(at);
   });
 
-  test("a crowd that connects and vanishes leaves nothing behind", async () => {
+  test("many clients that connect and vanish leave nothing behind", async () => {
     const at = await runVenue({ sockets: { socketsPerAddress: 100 } });
     const sockets = Array.from({ length: 50 }, () => {
       const socket = new WebSocket(`${at.url.replace("http", "ws")}/ws/v1`);
@@ -234,7 +234,7 @@ describe("hostile bytes", () => {
     await isWell(at);
   });
 
-  test("a crowd that has read every stream and goes in every way: no feed holds any of it", async () => {
+  test("many clients of every stream that close in every way: no feed keeps any of them", async () => {
     const CROWD = 12;
     // As many as allowed per address: a socket that is not released blocks the next round.
     const at = await runVenue({ sockets: { socketsPerAddress: CROWD } });
@@ -252,10 +252,10 @@ describe("hostile bytes", () => {
         Array.from({ length: CROWD }, () => StreamClient.connect(at.url, trader.token)),
       );
       for (const client of clients) await client.ask({ op: "subscribe", streams });
-      // Again, and this time with a past: what was held before is let go of.
+      // Again, this time with `since`: the earlier subscriptions are released.
       for (const client of clients) await client.ask({ op: "subscribe", streams, since: 1 });
       await until(() => at.streams.readerCount === CROWD * streams.length);
-      // Frames are on their way to all of them while they go.
+      // Frames are being sent to all of them while they close.
       await trader.place(trader.limit("long", 64_000, { margin: 1 }));
       for (const [i, client] of clients.entries()) goes[i % goes.length]!(client);
       await until(() => at.streams.readerCount === 0);
@@ -266,8 +266,3 @@ describe("hostile bytes", () => {
     await isWell(at);
   });
 });
-
-/** Resolves once the condition holds; a test that waits in vain ends by its time-out. */
-async function until(isDone: () => boolean): Promise<void> {
-  while (!isDone()) await new Promise((resolve) => setImmediate(resolve));
-}

@@ -15,7 +15,7 @@ describe("operations of a socket", () => {
     }
   });
 
-  test("subscribe: each stream is judged alone", async () => {
+  test("subscribe: each stream is checked separately", async () => {
     const at = await runVenue();
     const client = await StreamClient.connect(at.url);
     const streams = ["trades.BTCUSD", "nonsense", "book.NOPEUSD", "orders", "ticker.ETHUSD"];
@@ -60,7 +60,7 @@ describe("operations of a socket", () => {
     const refused = await stranger.ask({ op: "auth", token: "no-such-token" });
     expect(refused.d).toMatchObject({ op: "auth", code: "invalid_token" });
     await expect(StreamClient.connect(at.url, "no-such-token")).rejects.toThrow(/401/);
-    // A wrong token in a subscribe concerns the private streams alone.
+    // A wrong token in a subscribe affects private streams only.
     const streams = ["trades.BTCUSD", "orders"];
     stranger.send({ op: "subscribe", id: "mixed", streams, token: "no-such-token" });
     expect((await stranger.next("ok")).d).toMatchObject({ streams: ["trades.BTCUSD"] });
@@ -78,10 +78,10 @@ describe("operations of a socket", () => {
     const refused = await client.ask({ op: "subscribe", streams, token: "no-such-token" });
     expect(refused).toMatchObject({ t: "error", d: { op: "subscribe", code: "invalid_token" } });
     expect(refused.d).not.toHaveProperty("stream");
-    // The streams are judged alone, and the socket speaks for whom it spoke before.
+    // Each stream is checked separately, and the socket keeps its session.
     expect((await client.next("ok")).d).toMatchObject({ id: refused.d.id, streams });
     expect((await client.ask({ op: "subscribe", streams: ["orders"] })).t).toBe("ok");
-    // Where a private stream was refused for the token, that says it.
+    // If a private stream was refused for the token, there is no second error.
     const mixed = ["orders", "ticker.BTCUSD", "nonsense"];
     client.send({ op: "subscribe", id: "mixed", streams: mixed, token: "no-such-token" });
     await client.take(({ t, d }) => t === "ok" && d.id === "mixed");
@@ -177,7 +177,7 @@ describe("operations of a socket", () => {
     expect(at.streamFaults).toEqual([]);
   });
 
-  test("order: limits count both ways together", async () => {
+  test("order: limits count REST and socket together", async () => {
     const at = await runVenue({ limits: { ordersPerSecond: 0.001, ordersBurst: 2 } });
     const trader = await Trader.enter(at);
     const client = await StreamClient.connect(at.url, trader.token);

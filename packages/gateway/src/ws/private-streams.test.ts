@@ -50,7 +50,7 @@ async function trade(at: RunningVenue, maker: Trader, taker: Trader): Promise<vo
 }
 
 describe("private streams", () => {
-  test("subscribe: what is open first, then one frame per stream and position", async () => {
+  test("subscribe: what is open first, then one frame per stream and seq", async () => {
     const at = await runVenue();
     const maker = await Trader.enter(at);
     const taker = await Trader.enter(at);
@@ -109,7 +109,7 @@ describe("private streams", () => {
     expect(frame.d).toMatchObject({ positions: [{ symbol: "BTCUSD", size: 0 }] });
   });
 
-  test("resume: from any position, the same frames, no gap and no repeat, across a restart", async () => {
+  test("resume: from any seq, the same frames, no gap and no repeat, across a restart", async () => {
     const directory = newFolder();
     const before = await runVenue({ directory });
     const maker = await Trader.enter(before);
@@ -121,8 +121,8 @@ describe("private streams", () => {
     await before.stop();
 
     const after = await runVenue({ directory, startMs });
-    const again = traderAt(after, maker);
-    const other = traderAt(after, taker);
+    const again = maker.movedTo(after);
+    const other = taker.movedTo(after);
     const rest = await follow(after, maker.token);
     await trade(after, again, other);
     const later = await received(rest, FRAMES_PER_TRADE);
@@ -143,7 +143,7 @@ describe("private streams", () => {
     expect(after.streamFaults).toEqual([]);
   });
 
-  test("resume: while orders keep coming, backfill and live join without a seam", async () => {
+  test("resume: while orders keep coming, live follows backfill without a gap or a repeat", async () => {
     const at = await runVenue();
     const trader = await Trader.enter(at);
     const witness = await follow(at, trader.token, undefined, ["preconfirms", "orders"]);
@@ -189,7 +189,7 @@ describe("private streams", () => {
     expect(frames.at(-1)?.d.orders).toHaveLength(COUNT);
   });
 
-  test("resume: from a position that the log does not have, a gap is said, then the state", async () => {
+  test("resume: from a seq that the log does not have, a gap frame, then the state", async () => {
     const at = await runVenue();
     const trader = await Trader.enter(at);
     await trader.place(trader.limit("long", 60_000));
@@ -223,12 +223,4 @@ describe("private streams", () => {
 
 function idOf({ t, d }: Frame): string {
   return `${t} ${String(d.seq)}`;
-}
-
-/** The same trader, at the venue's next life. */
-function traderAt(at: RunningVenue, trader: Trader): Trader {
-  const again = new Trader(at);
-  again.token = trader.token;
-  again.sessionKey = trader.sessionKey;
-  return again;
 }

@@ -12,7 +12,7 @@ import { type RunningVenue, runVenue } from "../venue/testing/running-venue.js";
 import { Trader } from "../venue/testing/trader.js";
 import type { SocketLimits } from "./socket-limits.js";
 import { OrderFlow } from "./testing/order-flow.js";
-import { StreamClient } from "./testing/stream-client.js";
+import { StreamClient, until } from "./testing/stream-client.js";
 
 const LIMITS = {
   roomBytes: 32_768,
@@ -129,7 +129,7 @@ describe("a reader that stops reading", () => {
     }
     expect(at.venue.seq).toBe(start + 5_000);
     expect(at.streams.size).toBe(deaf.length + 1);
-    // Not one byte more for those who do not read.
+    // No further byte is buffered for slow readers.
     expect(at.streams.bufferedBytes).toBeLessThanOrEqual(filled + LIMITS.roomBytes);
     expect([...reader.verdicts]).toEqual(["applied"]);
     expect(reader.snapshots).toBe(1);
@@ -152,7 +152,7 @@ describe("a reader that stops reading", () => {
     await back.client.close();
   }, 120_000);
 
-  test("private: past the cap the socket is closed, and resumes without a gap", async () => {
+  test("private: above the cap the socket is closed, and resumes without a gap", async () => {
     const cap = { maxBufferedBytes: 524_288, closeTimeoutMs: 60_000 };
     const { at } = await runDeepVenue(9, { ...LIMITS, ...cap });
     const trader = await Trader.enter(at);
@@ -167,7 +167,7 @@ describe("a reader that stops reading", () => {
       const { body } = await trader.place(trader.limit("long", 60_000, { margin: 1 }));
       await trader.cancel(body.orderId);
     };
-    // Most of the way by answers, which come in bulk; the rest by the frames that matter.
+    // Answers fill most of the buffer quickly; private frames fill the rest.
     const streams = Array.from({ length: 256 }, (_, i) => `none.${i}`);
     while (at.streams.bufferedBytes < cap.maxBufferedBytes - 131_072) {
       slow.send({ op: "subscribe", streams });
@@ -189,7 +189,7 @@ describe("a reader that stops reading", () => {
     expect(back.frames.map(({ d }) => d)).toEqual(expected.slice(0, -1));
   }, 120_000);
 
-  test("pings: what waits for one that does not read the pongs is bounded", async () => {
+  test("pings: the buffer of a client that does not read its pongs is bounded", async () => {
     const maxBufferedBytes = 65_536;
     const at = await runVenue({ sockets: { ...LIMITS, maxBufferedBytes } });
     const socket = await deafSocket(at, { op: "ping" });
@@ -223,9 +223,4 @@ describe("a reader that stops reading", () => {
 
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
-}
-
-/** Resolves once the condition holds, looking after every turn of the event loop. */
-async function until(isDone: () => boolean): Promise<void> {
-  while (!isDone()) await turn();
 }

@@ -13,7 +13,7 @@ import type { Duplex } from "node:stream";
 import { ApiError } from "@perpgate/protocol";
 import type { Venue } from "@perpgate/venue";
 import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
-import { bearerTokenOf } from "../http/bearer-token.js";
+import { bearerTokenOf } from "../auth/session-token.js";
 import type { GatewayContext } from "../http/context.js";
 import type { AllowedOrigins } from "../http/cors.js";
 import { hasTooManyHeaders, tooManyHeaders } from "../http/header-count.js";

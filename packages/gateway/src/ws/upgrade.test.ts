@@ -1,4 +1,4 @@
-/** The upgrade: who is refused before there is a socket, how, and by which address it counts. */
+/** Upgrades: which are refused, how, and the address they count for. */
 
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
@@ -65,7 +65,7 @@ describe("a refused upgrade", () => {
     expect((await upgrade(at)).status).toBe(101);
     const { status, headers, body } = await upgrade(at);
     expect([status, body.code]).toEqual([429, "too_many_sockets"]);
-    // By then a socket that nobody answers on has been noticed.
+    // By then a silent socket has been closed.
     expect(headers.get("retry-after")).toBe("20");
     expect(headers.get("x-request-id")).toBe(body.requestId);
   });
@@ -87,7 +87,7 @@ describe("a refused upgrade", () => {
     }
   });
 
-  test("a header that holds no bearer token, or one that nobody has: 401, without Retry-After", async () => {
+  test("a header without a bearer token, or with an unknown one: 401, without Retry-After", async () => {
     const at = await runVenue();
     const cases = { "Basic abc": "token_required", "Bearer no-such-token": "invalid_token" };
     for (const [authorization, code] of Object.entries(cases)) {
@@ -125,7 +125,7 @@ describe("the address that a socket counts for", () => {
   });
 });
 
-describe("the page that a socket comes from", () => {
+describe("the origin of a socket", () => {
   test("by default: any, and none", async () => {
     const at = await runVenue();
     expect((await upgrade(at)).status).toBe(101);
@@ -137,7 +137,7 @@ describe("the page that a socket comes from", () => {
     const allowed = ["https://app.example", "http://venue.example:8080"];
     for (const origin of allowed) expect((await upgrade(at, { origin })).status, origin).toBe(101);
     expect((await upgrade(at)).status).toBe(101);
-    // A proxy that speaks TLS in front of it, on the port that goes without saying.
+    // A proxy that terminates TLS in front of it, on the default port.
     const own = { host: "venue.example:443", origin: "https://venue.example" };
     expect((await upgrade(at, own)).status).toBe(101);
     const others = [

@@ -63,6 +63,14 @@ export class Trader {
     return answer;
   }
 
+  /** The same session at another gateway, or after a restart. */
+  movedTo(at: RunningVenue): Trader {
+    const moved = new Trader(at);
+    moved.token = this.token;
+    moved.sessionKey = this.sessionKey;
+    return moved;
+  }
+
   /** A body with the next nonce; by default a market order of 100 dollars at leverage 5. */
   order(changes: Partial<PlaceOrderBody> = {}): PlaceOrderBody {
     this.orderNonce++;

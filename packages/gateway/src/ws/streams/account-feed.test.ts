@@ -12,7 +12,7 @@ import { AccountFeed } from "./account-feed.js";
 /** Orders, each two rows of the history: more than a page of it. */
 const ORDERS = 200;
 const ACCOUNT = 1;
-/** What waits on a socket before Node tells of a drain. */
+/** Bytes on a socket above which Node emits a drain. */
 const NODE_BUFFER_BYTES = getDefaultHighWaterMark(false);
 
 function feedOf({ venue }: RunningVenue): AccountFeed {
@@ -40,7 +40,7 @@ describe("resume: a reader that stops and goes on", () => {
     await trader.send("/v1/bridge/deposit", deposit);
     const { connection, client } = await (await SocketPairs.open({ roomBytes })).connect();
     client.socket.pause();
-    // More than the setting, and less than what makes Node tell of a drain.
+    // More than the setting, and less than what makes Node emit a drain.
     const filler = wireFrame({ t: "ok", d: { text: "x".repeat(1_500) } });
     while (connection.bufferedBytes <= roomBytes) connection.send(filler);
     expect(connection.bufferedBytes).toBeLessThan(NODE_BUFFER_BYTES);
@@ -49,7 +49,7 @@ describe("resume: a reader that stops and goes on", () => {
     expect((await client.next("deposits")).d).toMatchObject({ deposits: [{ status: "queued" }] });
   });
 
-  test("over pages for which there is no room: whole, in order, and never past the cap", async () => {
+  test("over pages for which there is no room: complete, in order, and never above the cap", async () => {
     const at = await runVenue();
     const trader = await Trader.enter(at);
     const since = at.venue.seq;
@@ -58,7 +58,7 @@ describe("resume: a reader that stops and goes on", () => {
     const limits = { roomBytes, maxBufferedBytes };
     const { connection, client } = await (await SocketPairs.open(limits)).connect();
     client.socket.pause();
-    // All that the pipe takes: nothing of the past goes out until the client reads.
+    // All that the kernel buffers: no history is sent until the client reads.
     const filler = wireFrame({ t: "ok", d: { text: "x".repeat(1_500) } });
     while (connection.bufferedBytes === 0) connection.send(filler);
     feedOf(at).open(connection, "orders", ACCOUNT, since);
@@ -117,12 +117,12 @@ describe("a frame that cannot be encoded", () => {
     const [client, bystander] = [await follow(at, trader), await follow(at, other)];
     const first = await rest(trader);
     expect(await orderSeqs(client, 1)).toEqual([first]);
-    // Of a command's two frames the first can be made, and is not sent either.
+    // Of a command's two frames the first can be encoded, and is not sent either.
     const { views } = at.venue;
     const change = views.change.bind(views);
     vi.spyOn(views, "change").mockImplementationOnce(change);
     failOnce(at, "change");
-    // In one batch, so that frames that could be made come right behind the one that could not.
+    // In one batch, so that good frames directly follow the one that fails.
     const later = await Promise.all([rest(trader), rest(trader), rest(trader)]);
     expect(await client.closed).toEqual(INTERNAL_ERROR);
     expect(client.frames.filter(({ d }) => Number(d.seq) > first)).toEqual([]);
@@ -144,7 +144,7 @@ describe("a frame that cannot be encoded", () => {
     expect(at.streamFaults).toHaveLength(1);
   });
 
-  test("subscribe: a state that cannot be read closes the socket that was promised it", async () => {
+  test("subscribe: a state that cannot be read closes the socket after its ok", async () => {
     const at = await runVenue();
     const trader = await Trader.enter(at);
     failOnce(at, "openOrders");
@@ -153,7 +153,7 @@ describe("a frame that cannot be encoded", () => {
     expect(at.streamFaults).toHaveLength(1);
   });
 
-  test("changes that cannot be told apart: every private reader is closed, public ones stay", async () => {
+  test("changes whose account is unknown: every private reader is closed, public ones stay", async () => {
     const at = await runVenue();
     const [trader, other] = [await Trader.enter(at), await Trader.enter(at)];
     const clients = [await follow(at, trader), await follow(at, other)];
@@ -170,7 +170,7 @@ describe("a frame that cannot be encoded", () => {
     expect(at.streamFaults).toHaveLength(1);
   });
 
-  test("a fault of the public streams costs no private frame", async () => {
+  test("a fault of the public streams loses no private frame", async () => {
     const at = await runVenue();
     const trader = await Trader.enter(at);
     const client = await follow(at, trader);

@@ -1,6 +1,6 @@
 /**
- * Rounds of a book that are cut into turns: readers come, go and fall behind while the frame is on
- * its way to the others. Each test hands out a delivery step by step, over real sockets.
+ * Rounds of a book that span several turns: readers subscribe, leave and fall behind while the frame is
+ * sent to others. Each test runs a delivery step by step, over real sockets.
  */
 
 import { BookMirror } from "@perpgate/protocol";
@@ -37,7 +37,7 @@ class Stage {
   static async set(limits: { roomBytes?: number } = {}): Promise<Stage> {
     const { views } = at.venue;
     const levels = () => views.levels("BTCUSD")!;
-    // Nothing wakes it: the tests make the rounds.
+    // Never scheduled: the tests run the rounds.
     const scheduler = new FrameScheduler((error) => {
       throw error;
     });
@@ -56,7 +56,7 @@ class Stage {
     return readers;
   }
 
-  /** Changes the book and begins a round; answers how to go on by one reader. */
+  /** Changes the book and begins a round; returns a function that serves the next reader. */
   async begin(): Promise<() => boolean> {
     await flow.run(20);
     const delivery = this.feed.collect();
@@ -84,7 +84,7 @@ function mirrored(frames: readonly Frame[]): number {
   return mirror.seq;
 }
 
-describe("a round of a book, cut into turns", () => {
+describe("a round of a book over several turns", () => {
   test("unsubscribed in the middle: no frame of that round any more", async () => {
     const stage = await Stage.set();
     const [first, second, third] = await stage.joinMany(3);
@@ -100,7 +100,7 @@ describe("a round of a book, cut into turns", () => {
   test("a socket that closes in the middle: the others get the frame", async () => {
     const stage = await Stage.set();
     const readers = await stage.joinMany(4);
-    // As the server does: whatever a socket holds ends with it.
+    // As the server does: the subscriptions of a closed socket end.
     for (const { connection, leave } of readers) {
       connection.subscriptions.set("book.BTCUSD", { isPrivate: false, end: leave });
     }
@@ -119,7 +119,7 @@ describe("a round of a book, cut into turns", () => {
     expect(kinds(await readers[3]!.received())).toEqual(["delta"]);
   });
 
-  test("subscribed in the middle: the snapshot of after it, then the next delta", async () => {
+  test("subscribed in the middle: a snapshot that includes the round, then the next delta", async () => {
     const stage = await Stage.set();
     const [early] = await stage.joinMany(2);
     const step = await stage.begin();
@@ -164,12 +164,12 @@ describe("a round of a book, cut into turns", () => {
     expect(kinds(await first!.received())).toEqual(["snapshot", "delta", "snapshot", "delta"]);
   });
 
-  test("caught up in the middle: the snapshot stands for the delta, which is not sent after it", async () => {
+  test("caught up in the middle: the snapshot includes the delta, which is not sent after it", async () => {
     const roomBytes = 2_000_000;
     const stage = await Stage.set({ roomBytes });
     const [ready, slow] = await stage.joinMany(2);
     expect(kinds(await slow!.received())).toEqual(["snapshot"]);
-    // Far more than a pipe holds: it stands still until the client reads.
+    // Far more than the kernel buffers: it is stuck until the client reads.
     slow!.client.socket.pause();
     const load = Buffer.concat([Buffer.from([0x82, 0x7f, 0, 0, 0, 0, 0, 0x80, 0, 0]), LOAD]);
     slow!.connection.offer(load);

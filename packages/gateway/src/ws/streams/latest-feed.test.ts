@@ -1,4 +1,4 @@
-/** A feed that shows the latest state, over real sockets: who falls behind, and how it catches up. */
+/** A feed of the latest state over real sockets: readers that fall behind and catch up. */
 
 import { describe, expect, test } from "vitest";
 import { type ConnectedPair, SocketPairs } from "../testing/connected-pair.js";
@@ -11,7 +11,7 @@ const LOAD = wireFrame({ t: "ok", d: { text: "x".repeat(200_000) } });
 /** A feed of one number. */
 class Stage {
   value = 0;
-  // Nothing wakes it: the tests make the rounds.
+  // Never scheduled: the tests run the rounds.
   readonly feed = new LatestFeed(
     new FrameScheduler((error) => {
       throw error;
@@ -24,7 +24,7 @@ class Stage {
     },
   );
 
-  /** Changes the state and makes the round that tells of it. */
+  /** Changes the state and runs the round that sends it. */
   show(value: number): void {
     this.value = value;
     const delivery = this.feed.collect();
@@ -38,21 +38,21 @@ async function shownTo({ received }: ConnectedPair): Promise<unknown[]> {
   return frames.filter(({ t }) => t === "ticker").map(({ d }) => d.value);
 }
 
-/** What it is shown up to this value, however long that takes to come. */
+/** The values received up to this one. */
 async function shownUntil(value: number, pair: ConnectedPair): Promise<unknown[]> {
   const shown: unknown[] = [];
   while (shown.at(-1) !== value) shown.push(...(await shownTo(pair)));
   return shown;
 }
 
-/** Until the present callbacks are through the reader has no room. */
+/** The reader has no room until the next tick. */
 function fill({ connection }: ConnectedPair): void {
   connection.corkUntilNextTick();
   connection.send(LOAD);
 }
 
 describe("a reader of the latest state that has no room", () => {
-  test("is passed over, and shown the last state once it has caught up", async () => {
+  test("is skipped, and gets the latest state once it has caught up", async () => {
     const stage = new Stage();
     const pairs = await SocketPairs.open();
     const [slow, ready] = [await pairs.connect(), await pairs.connect()];
@@ -65,7 +65,7 @@ describe("a reader of the latest state that has no room", () => {
     expect(await shownUntil(4, slow)).toEqual([4]);
   });
 
-  test("has none again in the moment it has caught up: is shown the state the next time", async () => {
+  test("has none again when it catches up: gets the state the next time", async () => {
     const stage = new Stage();
     const slow = await (await SocketPairs.open()).connect();
     // Another stream of the same socket, which comes first and takes all the room.
@@ -81,7 +81,7 @@ describe("a reader of the latest state that has no room", () => {
     expect(isFirst).toBe(false);
   });
 
-  test("is not shown twice what a round has shown it meanwhile", async () => {
+  test("does not get a state twice that a round has sent meanwhile", async () => {
     const stage = new Stage();
     const slow = await (await SocketPairs.open()).connect();
     let drains = 0;
@@ -99,7 +99,7 @@ describe("a reader of the latest state that has no room", () => {
     expect(await shownTo(slow)).toEqual([]);
   });
 
-  test("has left by the time there is room: is shown nothing", async () => {
+  test("has unsubscribed by the time there is room: gets nothing", async () => {
     const stage = new Stage();
     const slow = await (await SocketPairs.open()).connect();
     const leave = stage.feed.open(slow.connection);

@@ -1,4 +1,4 @@
-/** A frame is made once, however many read it: all sockets are handed the very same bytes. */
+/** A frame is encoded once for all its readers: all sockets get the same buffer. */
 
 import { expect, onTestFinished, test, vi } from "vitest";
 import { type RunningVenue, runVenue } from "../../venue/testing/running-venue.js";
@@ -13,7 +13,7 @@ const MAKER = 1;
 const PUBLIC = ["trades", "ticker", "candles", "blocks"];
 const PRIVATE = ["preconfirms", "orders", "positions"] as const;
 
-/** Every frame that a connection is handed from now on, as the object it is. */
+/** Records the buffers that a connection is given from now on. */
 function handedTo(connection: Connection): WireFrame[] {
   const frames: WireFrame[] = [];
   for (const way of ["send", "offer"] as const) {

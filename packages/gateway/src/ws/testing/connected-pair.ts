@@ -1,6 +1,6 @@
 /**
- * The two ends of one real socket, with nothing between: this side's connection, for a test that
- * hands frames to it turn by turn, and the client that reads them.
+ * The two ends of one real socket: a `Connection` that the test writes frames to, and the client that
+ * reads them.
  */
 
 import { once } from "node:events";
@@ -15,7 +15,7 @@ import { type Frame, StreamClient } from "./stream-client.js";
 export interface ConnectedPair {
   readonly connection: Connection;
   readonly client: StreamClient;
-  /** All that the client was sent since the last look, in order. */
+  /** What the client has received since the last call, in order. */
   received(): Promise<Frame[]>;
 }
 

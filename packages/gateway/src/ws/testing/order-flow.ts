@@ -1,7 +1,7 @@
 /**
  * Random commands for a venue, seeded: traders who place, take and cancel around a moving price, so
- * that levels come, change and go on both sides all the time. They are handed to the venue directly,
- * as the gateway would, without the cost of signatures.
+ * that levels appear, change and disappear on both sides. They are submitted to the venue directly,
+ * without signatures.
  */
 
 import type { Random } from "@perpgate/protocol/random";
@@ -83,7 +83,7 @@ export class OrderFlow {
   private place(isTaking: boolean): Promise<number> {
     const session = this.sessions[this.random.below(this.sessions.length)] ?? 0;
     const side = this.random.below(2) === 0 ? 1 : -1;
-    // Behind the middle it rests; beyond it, it takes.
+    // Below the mid price it rests; above it, it takes.
     const away = isTaking ? -30 : 1 + this.random.below(400);
     this.nonce++;
     const command: VenueCommand = {

@@ -20,7 +20,7 @@ export interface Closing {
 }
 
 export class StreamClient {
-  /** Frames that nobody has taken yet. */
+  /** Frames not taken yet. */
   readonly frames: Frame[] = [];
   readonly closed: Promise<Closing>;
   /** Called for each frame instead of keeping it. */
@@ -60,7 +60,7 @@ export class StreamClient {
     return client;
   }
 
-  /** Sends an operation with an id of its own. */
+  /** Sends an operation with a new id. */
   send(message: object): number {
     this.ids++;
     this.socket.send(JSON.stringify({ id: this.ids, ...message }));
@@ -73,7 +73,7 @@ export class StreamClient {
     return this.take((frame) => isAnswer(frame) && frame.d.id === id);
   }
 
-  /** The first frame that fits, now or later; everything else stays where it is. */
+  /** The first matching frame, now or later; other frames stay in the queue. */
   async take(fits: (frame: Frame) => boolean): Promise<Frame> {
     for (;;) {
       const at = this.frames.findIndex(fits);
@@ -90,7 +90,7 @@ export class StreamClient {
     return this.take((frame) => frame.t === t);
   }
 
-  /** Everything sent so far has been dealt with, and its frames are here. */
+  /** Resolves once everything sent so far is processed and its frames have arrived. */
   async settled(): Promise<void> {
     await this.ask({ op: "ping" });
   }
@@ -111,7 +111,7 @@ function readFrame(value: unknown): Frame {
   if (typeof t !== "string" || typeof d !== "object" || d === null) throw new Error("not a frame");
   if (s !== undefined && typeof s !== "string") throw new Error("not a frame");
   if (Object.keys(rest).length > 0) throw new Error("a frame with more than t, s and d");
-  // Arrays keep their place: a payload of trades is read by index.
+  // Arrays stay arrays: a payload of trades is read by index.
   const payload: Payload = Array.isArray(d) ? { items: d } : { ...d };
   return s === undefined ? { t, d: payload } : { t, s, d: payload };
 }
@@ -120,4 +120,9 @@ function readFrame(value: unknown): Frame {
 export function fieldsOf(value: unknown): Payload {
   if (typeof value !== "object" || value === null) throw new Error("not a map");
   return { ...value };
+}
+
+/** Resolves once the condition holds, checked after every turn of the event loop. */
+export async function until(isDone: () => boolean): Promise<void> {
+  while (!isDone()) await new Promise((resolve) => setImmediate(resolve));
 }
