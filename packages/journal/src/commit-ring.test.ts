@@ -14,7 +14,7 @@ function put(ring: CommitRing, counter: number, length: number): boolean {
   return true;
 }
 
-/** A ring whose byte counts start at `count`, as if so many had passed through it. */
+/** A ring whose byte counts start at `count`, as if that many bytes had passed through it. */
 function ringAt(count: number): CommitRing {
   const memory = newRingMemory(1024);
   new Int32Array(memory.control).fill(count, 0, 2);

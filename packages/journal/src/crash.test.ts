@@ -32,7 +32,7 @@ describe("recover: random lives and deaths", () => {
   });
 });
 
-/** Opens, appends, snapshots and prunes until the planned fault strikes or the life is over. */
+/** Opens, appends, snapshots and prunes until the planned fault or the end of the run. */
 async function live(world: CrashWorld): Promise<void> {
   const { random } = world;
   const faults: [Fault, ...Fault[]] = [

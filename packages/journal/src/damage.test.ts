@@ -31,7 +31,7 @@ async function smallLog(lastCommit: number): Promise<SmallLog> {
   return { disk, batches, beforeLastCommit: 14 };
 }
 
-/** Opens a changed copy of the log: what it holds, or the damage it was refused for. */
+/** Opens a changed copy of the log: its batches, or the damage it was refused for. */
 async function tryOpen(disk: FakeDisk) {
   try {
     const journal = await open(disk);
@@ -92,7 +92,7 @@ function growing(disk: FakeDisk, path: string, lastCommitStart: number): FakeDis
   return live;
 }
 
-test("a log that grows while it is looked at: is not called damaged", async () => {
+test("a log that grows during the inspection: is not reported as damaged", async () => {
   const { disk } = await smallLog(1);
   const state = inspectLog(disk, "/log", "tail");
   if (state === undefined) throw new Error("no log");
@@ -101,7 +101,7 @@ test("a log that grows while it is looked at: is not called damaged", async () =
   expect(inspectLog(live, "/log", "tail")).toEqual(state);
 });
 
-test("a log whose next segment is begun while it is looked at: is not called damaged", async () => {
+test("a log whose next segment is started during the inspection: is not reported as damaged", async () => {
   const { disk } = await smallLog(1);
   const state = inspectLog(disk, "/log", "tail");
   if (state === undefined) throw new Error("no log");
@@ -111,14 +111,14 @@ test("a log whose next segment is begun while it is looked at: is not called dam
   let looks = 0;
   live.open = (opened, mode) => {
     const file = open(opened, mode);
-    // Not begun when the look before and the look itself ask for its header; then it is.
+    // It has no header when `boundsOf` and `look` read it first; then it has one.
     if (opened === path && ++looks <= 2) file.read = (into) => into.fill(0).length;
     return file;
   };
   expect(inspectLog(live, "/log", "tail")).toEqual(state);
 });
 
-test("a log whose oldest segment is given up while it is looked at: what is left", async () => {
+test("a log whose oldest segment is pruned during the inspection: the rest", async () => {
   const { disk } = await smallLog(1);
   const state = inspectLog(disk, "/log", "tail");
   const oldest = segmentPath("/log", 1);
@@ -163,7 +163,7 @@ describe("open: other damage", () => {
     await expect(open(disk)).rejects.toMatchObject({ file: second, offset: 8 });
   });
 
-  test("all segments are gone and a snapshot is left: refused, no new log is begun", async () => {
+  test("all segments are gone and a snapshot is left: refused, no new log is created", async () => {
     const { disk } = await smallLog(1);
     const journal = await open(disk);
     journal.snapshots.write(journal.end, [text("state")]);

@@ -99,7 +99,7 @@ describe("open: the lock", () => {
     await (await open(disk)).close();
   });
 
-  test("an open that fails lets go of the lock", async () => {
+  test("an open that fails releases the lock", async () => {
     const disk = new FakeDisk(1);
     disk.plan = { operation: 1, fault: { kind: "error", code: "EIO" } };
     await expect(open(disk)).rejects.toMatchObject({ code: "EIO" });

@@ -13,7 +13,7 @@ function bodyOf(snapshots: FileSnapshots): string | undefined {
 }
 
 describe("snapshots", () => {
-  test("newest: a flipped bit anywhere passes the file over for the one before", () => {
+  test("newest: a flipped bit anywhere: the file is skipped for the one before", () => {
     const disk = new FakeDisk(1);
     const snapshots = new FileSnapshots(disk, "/log", LOG_ID);
     snapshots.write(at(1), [text("older")]);
@@ -28,7 +28,7 @@ describe("snapshots", () => {
     expect(bodyOf(snapshots)).toBe("newer");
   });
 
-  test("newest: a snapshot of another log is passed over", () => {
+  test("newest: a snapshot of another log is skipped", () => {
     const disk = new FakeDisk(1);
     new FileSnapshots(disk, "/log", Buffer.alloc(16, 8)).write(at(5), [text("foreign")]);
     expect(bodyOf(new FileSnapshots(disk, "/log", LOG_ID))).toBeUndefined();
@@ -58,7 +58,7 @@ describe("snapshots", () => {
     }
   });
 
-  test("write: a full disk leaves no part of a snapshot, and its room to others", () => {
+  test("write: a full disk leaves no partial snapshot, and its room is free again", () => {
     const disk = new FakeDisk(1);
     const snapshots = new FileSnapshots(disk, "/log", LOG_ID);
     const { file } = snapshots.write(at(1), [text("old")]);
@@ -99,7 +99,7 @@ describe("snapshots", () => {
     else expect(bodyOf(reader)).toBe("9");
   });
 
-  test("list: a name that leads nowhere is said, not looked at for ever", () => {
+  test("list: a name without a file: throws, does not retry for ever", () => {
     const disk = new FakeDisk(1);
     const astray = Object.create(disk, {
       list: { value: () => ["0000000000000001.snapshot"] },
@@ -108,7 +108,7 @@ describe("snapshots", () => {
     expect(() => new FileSnapshots(astray, "/log", LOG_ID).list()).toThrow(/ENOENT/);
   });
 
-  test("keepNewest: the older ones go", () => {
+  test("keepNewest: the older ones are removed", () => {
     const snapshots = new FileSnapshots(new FakeDisk(1), "/log", LOG_ID);
     for (const batch of [1, 2, 3, 4]) snapshots.write(at(batch), [text(String(batch))]);
     expect(snapshots.keepNewest(2)).toBe(2);
@@ -119,7 +119,7 @@ describe("snapshots", () => {
 describe("prune", () => {
   const open = (disk: FakeDisk) => openJournal({ directory: "/log", disk, segmentBytes: 512 });
 
-  test("whole segments below the place go, and reading from there still works", async () => {
+  test("whole segments below it are removed, and reading from there still works", async () => {
     const disk = new FakeDisk(1);
     const journal = await open(disk);
     await appendMany(journal, 0, 30);
@@ -135,7 +135,7 @@ describe("prune", () => {
     expect(recovery.end.batch).toBe(30);
   });
 
-  test("refused while a reading is below the place", async () => {
+  test("refused while a reading is below it", async () => {
     const journal = await open(new FakeDisk(1));
     await appendMany(journal, 0, 30);
     journal.snapshots.write(journal.end, [text("state")]);

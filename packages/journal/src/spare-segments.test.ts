@@ -13,14 +13,14 @@ const SEGMENT_BYTES = 4096;
 const FULL = expect.objectContaining({ code: "ENOSPC" });
 
 describe("prepare: the disk is full", () => {
-  test("what was made of the segment goes again", () => {
+  test("the partial segment is removed", () => {
     const disk = new FakeDisk(1);
     disk.capacityBytes = SEGMENT_BYTES / 2;
     expect(() => allocateSegment(disk, "/log", 1, SEGMENT_BYTES)).toThrow(FULL);
     expect(disk.paths()).toEqual([]);
   });
 
-  test("take: the segment is made once more, if there is room by then", () => {
+  test("take: the segment is created again, if there is room by then", () => {
     const disk = new FakeDisk(1);
     const spares = new InlineSpareSegments(disk, "/log", SEGMENT_BYTES);
     disk.capacityBytes = SEGMENT_BYTES / 2;
@@ -28,13 +28,13 @@ describe("prepare: the disk is full", () => {
     disk.capacityBytes = SEGMENT_BYTES;
     spares.take(1);
     expect(disk.contents(segmentPath("/log", 1))).toHaveLength(SEGMENT_BYTES);
-    // And the next is judged by itself.
+    // The failure does not affect the next one.
     spares.prepare(2);
     expect(() => spares.take(2)).toThrow(FULL);
     expect(disk.paths()).toEqual([segmentPath("/log", 1)]);
   });
 
-  test("take: whatever else kept it from being made is not tried again", () => {
+  test("take: any other failure is not retried", () => {
     const disk = new FakeDisk(1);
     const spares = new InlineSpareSegments(disk, "/log", SEGMENT_BYTES);
     disk.plan = { operation: 3, fault: { kind: "failed_sync" } };
@@ -44,7 +44,7 @@ describe("prepare: the disk is full", () => {
     expect(disk.operations).toBe(operations);
   });
 
-  test("a journal goes on past the end of its segment once there is room again", async () => {
+  test("a journal continues in the next segment once there is room again", async () => {
     const disk = new FakeDisk(1);
     const open = () => openJournal({ directory: "/log", disk, segmentBytes: SEGMENT_BYTES });
     const journal = await open();
@@ -61,7 +61,7 @@ describe("prepare: the disk is full", () => {
 });
 
 describe("take: from the allocating thread", () => {
-  /** An allocating thread that answers with these failures in turn, then with none. */
+  /** An allocating thread that answers with these failures in order, then with none. */
   function allocatorOf(failures: readonly AllocateAnswer["failure"][]) {
     const { port1: allocator, port2: requests } = new MessageChannel();
     const allocated = new SharedArrayBuffer(4);

@@ -21,7 +21,7 @@ const BATCH_BYTES = 56;
 const open = (disk: FakeDisk, segmentBytes = 512) =>
   openJournal({ directory: DIRECTORY, disk, segmentBytes });
 
-/** A closed log of so many batches, each a commit of its own. */
+/** A closed log of `batches` batches, one commit each. */
 async function logOf(batches: number, segmentBytes = 512): Promise<FakeDisk> {
   const disk = new FakeDisk(1);
   const journal = await open(disk, segmentBytes);
@@ -110,7 +110,7 @@ describe("open: a torn commit is kept", () => {
     return disk;
   }
 
-  test("its bytes stand in a file of their own, named by segment and offset", async () => {
+  test("its bytes are copied to a file named by segment and offset", async () => {
     const disk = await tornLog();
     const journal = await open(disk);
     const [cut] = journal.recovery.cut;
@@ -162,7 +162,7 @@ describe("open: something shows that the end is missing", () => {
       ...(giveUp === undefined ? {} : { giveUp }),
     });
 
-  test("refused with both positions, and the torn tail stays where it is", async () => {
+  test("refused with both positions, and the torn tail is not changed", async () => {
     const disk = await logOf(3);
     write(disk, FIRST, Buffer.from("torn"), SEGMENT_HEADER_BYTES + 3 * BATCH_BYTES);
     const before = everything(disk);
@@ -175,18 +175,18 @@ describe("open: something shows that the end is missing", () => {
     expect(everything(disk)).toEqual(before);
   });
 
-  test("what the log has reached proves nothing against it", async () => {
+  test("proofs that the log has reached: accepted", async () => {
     const disk = await logOf(5);
     expect((await proven(disk)).end).toEqual({ batch: 5, record: 5 });
   });
 
-  test("no log, but a proof of one: refused, no new log is begun", async () => {
+  test("no log, but a proof of one: refused, no new log is created", async () => {
     const disk = new FakeDisk(1);
     await expect(proven(disk)).rejects.toThrow(/there is no log, but the history shows position 5/);
     expect(disk.paths().filter((path) => path.endsWith(".log"))).toEqual([]);
   });
 
-  test("given up: asked before anything changes, then the log goes on from its end", async () => {
+  test("giveUp: called before anything changes, then the log continues from its end", async () => {
     const disk = await logOf(3);
     write(disk, FIRST, Buffer.from("torn"), SEGMENT_HEADER_BYTES + 3 * BATCH_BYTES);
     const before = everything(disk);

@@ -42,7 +42,7 @@ describe("journal in threads and processes", () => {
 
   const open = () => openJournal({ directory, segmentBytes: SEGMENT_BYTES });
 
-  test("append: over several segments, each made ahead of need", async () => {
+  test("append: over several segments, each created in advance", async () => {
     const journal = await open();
     for (let from = 0; from < 30_000; from += 3_000) await appendMany(journal, from, from + 3_000);
     expect(journal.end.batch).toBe(30_000);
@@ -50,7 +50,7 @@ describe("journal in threads and processes", () => {
     await journal.close();
   });
 
-  test("append: a next segment that cannot be made stops the journal at the rotation", async () => {
+  test("append: a next segment that cannot be created stops the journal at the rotation", async () => {
     const journal = await open();
     // The allocating thread may be making a file there at this very moment.
     await rm(directory, { recursive: true, maxRetries: 50 });
@@ -67,7 +67,7 @@ describe("journal in threads and processes", () => {
     await journal.close();
   });
 
-  test("the committing thread ends: the allocating one stays, so that its end does not pass for the cause", async () => {
+  test("the committing thread ends: the allocating one stays, so that its exit is not reported as the cause", async () => {
     const { port1: allocator, port2: requests } = new MessageChannel();
     const allocated = new SharedArrayBuffer(4);
     const data: AllocateThreadData = { directory, segmentBytes: 4_096, requests, allocated };
@@ -79,7 +79,7 @@ describe("journal in threads and processes", () => {
     expect(await once(allocator, "message")).toMatchObject([{ number: 2 }]);
     allocator.close();
     await once(allocator, "close");
-    // Time to end by itself, and to be heard of only then.
+    // Time for it to end, if it did.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
     const ENDED_FROM_OUTSIDE = 1;
     expect(await thread.terminate()).toBe(ENDED_FROM_OUTSIDE);
@@ -176,7 +176,7 @@ describe("journal in threads and processes", () => {
 
 interface Child {
   readonly process: ChildProcess;
-  /** Waits for so many acknowledgements; the list goes on growing until the child is dead. */
+  /** Waits for `count` acknowledgements; the list grows until the child is dead. */
   acknowledged(count: number): Promise<() => readonly number[]>;
   kill(): Promise<void>;
 }

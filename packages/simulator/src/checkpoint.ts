@@ -1,6 +1,6 @@
 /**
- * A second replica that follows the log in files, some way behind, and writes a snapshot of where
- * it got to: what the venue's checkpoint thread does, without the thread.
+ * A second replica that reads the log files, some batches behind, and writes a snapshot: what the
+ * venue's checkpoint thread does, without the thread.
  */
 
 import { Engine } from "@perpgate/engine";
@@ -10,7 +10,7 @@ import type { Random } from "@perpgate/protocol/random";
 import { Replica } from "@perpgate/venue";
 import { batchesUpTo } from "./auditor/durable-log.js";
 
-/** Throws what the disk throws; the log is then as it was. */
+/** Throws the errors of the disk; the log is not affected. */
 export function takeCheckpoint(
   disk: FakeDisk,
   directory: string,

@@ -1,6 +1,6 @@
 /**
- * The clock of a simulated machine, in milliseconds. It mostly goes forward in small steps; now and
- * then it is set back, stands still, or jumps ahead: a leap of the time server, a sleeping laptop.
+ * The clock of a simulated machine, in milliseconds. It mostly advances in small steps; sometimes it
+ * is set back, does not change, or jumps ahead.
  */
 
 import type { Random } from "@perpgate/protocol/random";
@@ -22,7 +22,7 @@ export class SimulatedClock {
     return this.timeMs;
   }
 
-  /** Lets some time pass, if time is what passes. */
+  /** One step, mostly forward. */
   step(): void {
     const random = this.random;
     if (random.chance(0.03)) this.timeMs -= 1 + random.below(random.pick([300, 5_000, HOUR_MS]));

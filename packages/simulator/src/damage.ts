@@ -1,8 +1,8 @@
 /**
- * Rot: one bit of a copy of the disk changes, and the copy is opened. Either the journal refuses
- * and names the file, at or before the byte; or the bit lay behind the last commit's beginning,
- * where damage cannot be told from a torn write, and what follows was cut and reported; or it lay
- * in a snapshot, and the venue goes on without it. What is found is what was written, always.
+ * Rot: one bit of a copy of the disk changes, and the copy is opened. Either the journal refuses and
+ * names the file, at or before the byte; or the bit is in the last commit, where damage looks like a
+ * torn write, and the rest was cut and reported; or it is in a snapshot, which is ignored. Every
+ * batch that is found must be what was written.
  */
 
 import { Engine } from "@perpgate/engine";
@@ -35,7 +35,7 @@ export async function examineDamage(
   const inSnapshot = !path.endsWith(".log");
   try {
     const cut = await openDamaged(copy, directory, auditor, where);
-    mustHold(inSnapshot || cut.includes(path), () => `${where} changed and nobody noticed`);
+    mustHold(inSnapshot || cut.includes(path), () => `${where} changed and was not noticed`);
     return inSnapshot ? "snapshot_ignored" : "cut";
   } catch (error) {
     // Without the snapshot that it begins at, a pruned log cannot be used.
@@ -49,7 +49,7 @@ export async function examineDamage(
   }
 }
 
-/** Opens and replays; answers the files that something was cut from. */
+/** Opens and replays; returns the files that something was cut from. */
 async function openDamaged(
   disk: FakeDisk,
   directory: string,
@@ -71,16 +71,16 @@ async function openDamaged(
   mustHold(end.batch >= least, () => `${where} cost batches ${end.batch} to ${least}`);
   mustHold(
     cut.length > 0 || end.batch === kept.end.batch,
-    () => `${where} cost batches and nobody was told`,
+    () => `${where} cost batches and was not reported`,
   );
   const found = new Transcript();
   for (const batch of kept.batches.slice(0, first.batch)) found.append(batch);
   for (const batch of batchesUpTo(disk, directory, first, end.batch)) found.append(batch);
-  for (const { position, record } of found.entries) {
-    const written = kept.entries[position - 1];
+  for (const { seq, record } of found.entries) {
+    const written = kept.entries[seq - 1];
     mustHold(
       written !== undefined && sameBytes(record, written.record),
-      () => `${where} changed the record at position ${position}`,
+      () => `${where} changed the record at seq ${seq}`,
     );
   }
   mustHold(stateHashOf(engine) === found.stateHash(), () => `${where} changed the state`);

@@ -1,6 +1,6 @@
 /**
- * One short story, told once for every place where it can be interrupted, and for every way: what
- * the seeds try at random is tried here without a gap.
+ * One short sequence of commands, run once for every disk operation at which it can fail and for
+ * every kind of failure: the seeds try these at random, this test tries all of them.
  */
 
 import type { Fault } from "@perpgate/journal/testing";
@@ -15,7 +15,7 @@ const BURSTS = 10;
 const SMALL: Partial<WorldOptions> = { segmentBytes: 4096, gateways: 2, traders: 3 };
 const RESTARTS = ["kill", "power_cut"] as const;
 
-/** The story up to the fault, then a restart, then its end. Answers the operations of the disk. */
+/** The story up to the fault, then a restart, then its end.  */
 async function tell(fault: Fault, operation: number, options: Partial<WorldOptions>) {
   for (const after of RESTARTS) {
     const world = new World(STORY, { ...SMALL, diskSeed: operation, ...options });
@@ -44,7 +44,7 @@ async function operations(options: Partial<WorldOptions>, bursts = BURSTS): Prom
 }
 
 describe("a story with rotations, checkpoints and two gateways", () => {
-  test("nothing goes wrong: it is the story that it is meant to be", async () => {
+  test("without a fault: it has the files it is meant to have", async () => {
     const world = new World(STORY, { ...SMALL, checkpoints: true });
     expect(await world.live({ kind: "none" }, BURSTS)).toBe(true);
     const names = world.disk.paths().map((path) => path.slice(DIRECTORY.length + 1));

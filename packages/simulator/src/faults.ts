@@ -3,13 +3,12 @@
 import type { FakeDisk, Fault } from "@perpgate/journal/testing";
 import type { Random } from "@perpgate/protocol/random";
 
-/** What a process meets in its life. */
 export type Misfortune =
   | { readonly kind: "none" }
   /** A fault at an operation of the disk, counted from the start of the process. */
   | { readonly kind: "fault"; readonly fault: Fault; readonly afterOperations: number }
   | { readonly kind: "full_disk"; readonly freeBytes: number }
-  /** It dies in the write of its last burst, after so many bytes. */
+  /** It dies in the write of its last burst, after `bytesWritten` bytes. */
   | { readonly kind: "dies_writing"; readonly bytesWritten: number };
 
 /** Operations of a life within which its fault strikes, if it does not end before. */

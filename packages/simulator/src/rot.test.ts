@@ -10,7 +10,7 @@ import { World, type WorldOptions } from "./world.js";
 
 const SMALL: Partial<WorldOptions> = { segmentBytes: 4096, gateways: 1, traders: 2 };
 
-/** Of the bytes that nothing was written to, every so many-th. */
+/** Distance between the tested bytes in unwritten parts. */
 const ZEROS_APART = 61;
 
 /** A world between two lives. */

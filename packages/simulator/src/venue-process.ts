@@ -1,8 +1,8 @@
 /**
- * One life of the venue's process on a simulated disk: the real journal, committing in this thread,
- * and one or two gateways, each the real sequencer with a real replica and engine over that one
- * log. It starts from the newest snapshot if there is one. It tells the auditor everything, and
- * ends when the world takes its disk away.
+ * One run of the venue's process on a simulated disk: the real journal, committing in this thread,
+ * and one or two gateways, each the real sequencer with a real replica and engine on that one log.
+ * It starts from the newest snapshot if there is one, reports everything to the auditor, and ends
+ * when the disk restarts.
  */
 
 import { Engine } from "@perpgate/engine";
@@ -14,13 +14,13 @@ import type { Gateway } from "./traders/gateway.js";
 import { WatchedDisk } from "./watched-disk.js";
 
 export const DIRECTORY = "/venue";
-/** The log's id is random in life, and fixed here so that a seed gives the same bytes. */
+/** Random in production, fixed here so that a seed gives the same bytes. */
 const LOG_ID = Buffer.alloc(16, 7);
 
 export interface ProcessOptions {
   readonly segmentBytes: number;
   readonly gateways: number;
-  /** What stands between the venue and its disk: nothing, or a disk that lies to it. */
+  /** Wraps the disk that the venue uses, for tests with a faulty one. */
   readonly between?: (disk: Disk) => Disk;
 }
 
@@ -44,7 +44,7 @@ export class VenueProcess {
     private readonly auditor: Auditor,
   ) {}
 
-  /** Recovers, has it audited, and is ready for commands. Throws what the disk throws. */
+  /** Recovers and audits the recovery. Throws the errors of the disk. */
   static async start(
     disk: FakeDisk,
     auditor: Auditor,
@@ -75,8 +75,8 @@ export class VenueProcess {
   }
 
   /**
-   * Hands in a burst, all in one turn, and lets it come to its end. False once the venue has
-   * stopped, for whatever reason.
+   * Submits a burst in one turn and waits until it is processed. Returns false once the venue has
+   * stopped, for any reason.
    */
   async burst(handIn: (gateways: Gateways) => void): Promise<boolean> {
     this.bursts += 1;
@@ -86,11 +86,11 @@ export class VenueProcess {
     return this.settle();
   }
 
-  /** Sends a batch a second time, as a writer does that did not learn how its append ended. */
+  /** Appends the last batch again, as a writer does that does not know whether its append succeeded. */
   async repeatLastBatch(): Promise<void> {
     const last = this.auditor.transcript.batches.at(-1);
     if (last === undefined) return;
-    // How it ends is seen in the log: a failure stops the journal, which tells everyone.
+    // The auditor sees the result in the log; a failure stops the journal and is reported by it.
     this.journal.append(last.id, last.records).catch(() => undefined);
     await this.settle();
   }
@@ -99,7 +99,7 @@ export class VenueProcess {
     for (const { sequencer } of this.members) await sequencer.close();
   }
 
-  /** All that a turn sets off happens in its microtasks: the journal commits in this thread. */
+  /** One turn suffices: the journal commits in this thread, in microtasks. */
   private async settle(): Promise<boolean> {
     await nextTurn();
     this.auditor.check();

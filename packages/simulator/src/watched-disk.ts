@@ -1,8 +1,8 @@
 /**
- * A disk that tells when a write or a sync of the log itself failed. From that instant on the
- * process may acknowledge nothing that was not durable before: that is what the auditor is told
- * here, not by the journal, which is what it checks. Other failures (a spare segment, a snapshot)
- * are the journal's to live with.
+ * A disk that reports failed writes and syncs of the log to the auditor. From then on the process
+ * must acknowledge nothing that was not durable before. The report does not come from the journal,
+ * since the auditor checks the journal. Other failures (a spare segment, a snapshot) are not
+ * reported: the journal must handle them.
  */
 
 import type { Disk, DiskFile, DiskLock, LockHolder } from "@perpgate/journal";
@@ -10,14 +10,10 @@ import type { Disk, DiskFile, DiskLock, LockHolder } from "@perpgate/journal";
 const SEGMENT = /\.log$/;
 
 export class WatchedDisk implements Disk {
-  private readonly onLogFailure: () => void;
-
   constructor(
     private readonly disk: Disk,
-    onLogFailure: () => void,
-  ) {
-    this.onLogFailure = onLogFailure;
-  }
+    private readonly onLogFailure: () => void,
+  ) {}
 
   open(path: string, mode: "read" | "write" | "create"): DiskFile {
     const file = this.disk.open(path, mode);

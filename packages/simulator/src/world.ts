@@ -1,10 +1,11 @@
 /**
- * A seeded world: one disk, one clock, traders, an operator, and a venue whose process lives and
- * dies on them many times. Everything follows from the seed, so a world that fails fails again.
+ * A seeded world: one disk, one clock, traders, an operator, and a venue whose process is restarted
+ * many times. Everything is determined by the seed, so a failure can be repeated.
  *
- * A life is: something is about to go wrong; recover; clients reconnect and send again what was
- * not answered; bursts of commands, ticks, a checkpoint, now and then a prune; until the fault
- * strikes or the life is over. Then the power fails or the process is killed, and the next begins.
+ * A life is one run of the process: a fault is planned; the venue recovers; clients reconnect and
+ * resend unanswered commands; then bursts of commands, ticks, a checkpoint, sometimes a prune, until
+ * the fault or the end of the life. Then the power fails or the process is killed, and the next life
+ * starts.
  */
 
 import { JournalStopped } from "@perpgate/journal";
@@ -22,14 +23,14 @@ import { DIRECTORY, type Gateways, type ProcessOptions, VenueProcess } from "./v
 
 export interface WorldOptions extends ProcessOptions {
   readonly traders: number;
-  /** The disk's own dice, so that one story can be told with many power cuts. */
+  /** Seed of the disk, so that one sequence of commands can be run with many power cuts. */
   readonly diskSeed: number;
   /** Whether checkpoints are taken and the log is pruned to them. */
   readonly checkpoints: boolean;
 }
 
 /** Orders that a client sends again in one turn, and actions of a turn: a batch fits a segment. */
-const RESENT_AT_ONCE = 6;
+const RESENT_PER_TURN = 6;
 const MOST_ACTIONS = 5;
 /** Bursts of one life, at most. */
 const MOST_BURSTS = 9;
@@ -61,7 +62,7 @@ export class World {
     this.traders = Array.from({ length: this.options.traders }, () => new Trader(random));
   }
 
-  /** Some lives, each with what the seed has in store, and an end at which everything adds up. */
+  /** Some lives with faults drawn from the seed, and a final one in which everything must add up. */
   async run(lives: number): Promise<void> {
     const random = this.random;
     for (let life = 0; life < lives; life++) {
@@ -73,7 +74,7 @@ export class World {
     if (random.chance(0.25)) await this.rot();
   }
 
-  /** One life of so many bursts. Answers whether the venue was still up at its end. */
+  /** One life with `bursts` bursts. Returns whether the venue was still up at its end. */
   async live(misfortune: Misfortune, bursts: number): Promise<boolean> {
     prepare(this.disk, misfortune);
     const venue = await this.open();
@@ -86,7 +87,7 @@ export class World {
     return true;
   }
 
-  /** The process is gone, however it ended. */
+  /** Ends the process. */
   restart(after: "kill" | "power_cut"): void {
     this.disk.restart(after);
     this.disk.capacityBytes = Number.POSITIVE_INFINITY;
@@ -94,17 +95,17 @@ export class World {
   }
 
   /**
-   * A life without misfortune: every client gets its answers, and asks again about what it has
-   * them for. Then the power fails once more, and everything must still be there.
+   * A life without a fault: every client gets its answers, and resends its executed orders. Then the
+   * power fails once more, and nothing may be lost.
    */
   async finish(): Promise<void> {
     const venue = await VenueProcess.start(this.disk, this.auditor, this.options);
     await this.reconnect(venue);
     for (const trader of this.traders) {
       let more = true;
-      for (let from = 0; more; from += RESENT_AT_ONCE) {
+      for (let from = 0; more; from += RESENT_PER_TURN) {
         await venue.burst((gateways) => {
-          more = trader.repeat(this.random.pick(gateways), this.clock.nowMs, from, RESENT_AT_ONCE);
+          more = trader.repeat(this.random.pick(gateways), this.clock.nowMs, from, RESENT_PER_TURN);
         });
       }
     }
@@ -128,7 +129,7 @@ export class World {
     });
   }
 
-  /** Undefined if the misfortune struck while opening. */
+  /** Undefined if the fault occurred while opening. */
   private async open(): Promise<VenueProcess | undefined> {
     try {
       return await VenueProcess.start(this.disk, this.auditor, this.options);
@@ -148,7 +149,7 @@ export class World {
       let more = true;
       while (up && more) {
         up = await this.hand(venue, (gateways) => {
-          more = trader.resend(random.pick(gateways), this.clock.nowMs, RESENT_AT_ONCE);
+          more = trader.resend(random.pick(gateways), this.clock.nowMs, RESENT_PER_TURN);
         });
       }
     }

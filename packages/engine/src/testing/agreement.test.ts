@@ -22,7 +22,7 @@ function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Runs both; at every `checkpoint` commands audits the engine and goes on from its snapshot. */
+/** Runs both; at every `checkpoint` commands audits the engine and continues from its snapshot. */
 function compare(name: ProfileName, seed: number, count: number, checkpoint: number): void {
   const reference = new ReferenceVenue(50);
   let engine = new Engine();

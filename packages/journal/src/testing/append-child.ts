@@ -1,7 +1,7 @@
 /**
- * A process that appends without end until it is killed: what the crash tests on a real disk kill.
+ * A process that appends until it is killed, for the crash tests on a real disk.
  * Run as `node append-child.js DIRECTORY SEGMENT_BYTES`; prints `open`, then each acknowledged
- * counter on a line of its own.
+ * counter on a separate line.
  */
 
 import { openJournal } from "../open-journal.js";

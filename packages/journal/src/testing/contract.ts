@@ -1,6 +1,6 @@
 /**
- * What every journal must do, whatever it is made of. An implementation runs these tests by giving
- * a world in which a journal can be opened, closed and opened again on the same log.
+ * The contract of every journal implementation. An implementation runs these tests by passing a
+ * world in which a journal can be opened, closed and reopened on the same log.
  */
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -39,7 +39,7 @@ export function describeJournal(name: string, createWorld: () => Promise<Journal
       journal = await world.open();
     }
 
-    test("append: resolves, and the batch is read back with its id, place and bytes", async () => {
+    test("append: resolves, and the batch is read back with its id, seq and bytes", async () => {
       await journal.append(id(7), [text("a"), text(""), text("ccc")]);
       expect(await readAll(journal)).toEqual([
         { id: id(7), seq: LOG_START, records: [text("a"), text(""), text("ccc")] },
@@ -54,7 +54,7 @@ export function describeJournal(name: string, createWorld: () => Promise<Journal
       expect(batches.map((batch) => batch.seq.record)).toEqual(range(0, 500));
     });
 
-    test("append: more than the journal buffers at once goes through in order", async () => {
+    test("append: more than the journal buffers: durable in order", async () => {
       const large = new Uint8Array(MAX_BATCH_BYTES / 2).fill(1);
       await Promise.all(range(0, 20).map((counter) => journal.append(id(counter), [large])));
       const batches = await readAll(journal);
@@ -90,7 +90,7 @@ export function describeJournal(name: string, createWorld: () => Promise<Journal
       expect((await readAll(journal)).map((batch) => batch.id.counter)).toEqual([2]);
     });
 
-    test("read: what was there and what comes, without gap or repeat", async () => {
+    test("read: stored and new batches, without gap or repeat", async () => {
       await appendMany(journal, 0, 100);
       const seen: number[] = [];
       const reading = journal.read(LOG_START, (batch) => seen.push(batch.id.counter));
@@ -100,7 +100,7 @@ export function describeJournal(name: string, createWorld: () => Promise<Journal
       expect(seen).toEqual(range(0, 300));
     });
 
-    test("read: from a place in the middle", async () => {
+    test("read: from the middle", async () => {
       await appendMany(journal, 0, 50);
       const from = { batch: 20, record: 20 };
       expect((await readAll(journal, from)).map((batch) => batch.id.counter)).toEqual(
@@ -108,7 +108,7 @@ export function describeJournal(name: string, createWorld: () => Promise<Journal
       );
     });
 
-    test("read: from the end, only what comes", async () => {
+    test("read: from the end, only new batches", async () => {
       await appendMany(journal, 0, 5);
       const seen: number[] = [];
       await journal.read(journal.end, (batch) => seen.push(batch.id.counter)).live;
@@ -166,7 +166,7 @@ export function describeJournal(name: string, createWorld: () => Promise<Journal
       expect(journal.end.batch).toBe(20);
     });
 
-    test("snapshots: the newest is read back after a reopen, with its place", async () => {
+    test("snapshots: the newest is read back after a reopen, with its seq", async () => {
       await appendMany(journal, 0, 4);
       journal.snapshots.write({ batch: 2, record: 2 }, [text("old")]);
       journal.snapshots.write({ batch: 4, record: 4 }, [text("ne"), text("w")]);
@@ -178,16 +178,16 @@ export function describeJournal(name: string, createWorld: () => Promise<Journal
       expect(journal.snapshots.list().map((one) => one.seq.batch)).toEqual([4, 2]);
     });
 
-    test("prune: refused without a snapshot at or after the place", async () => {
+    test("prune: refused without a snapshot at or after it", async () => {
       await appendMany(journal, 0, 4);
       expect(() => journal.prune({ batch: 2, record: 2 })).toThrow(/no valid snapshot/);
       journal.snapshots.write({ batch: 1, record: 1 }, [text("s")]);
-      expect(() => journal.prune({ batch: 2, record: 2 })).toThrow(/stands at batch 1/);
+      expect(() => journal.prune({ batch: 2, record: 2 })).toThrow(/is at batch 1/);
     });
   });
 }
 
-/** Everything durable from a place on. */
+/** Every durable batch from `from` on. */
 export async function readAll(journal: Journal, from = LOG_START): Promise<Batch[]> {
   const batches: Batch[] = [];
   const reading = journal.read(from, ({ id, seq, records }) => {

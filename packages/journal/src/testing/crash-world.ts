@@ -1,5 +1,5 @@
 /**
- * A writer that lives and dies many times on one simulated disk, and the auditor of its log.
+ * A writer that is restarted many times on one simulated disk, and the auditor of its log.
  *
  * The auditor knows what was appended, what was acknowledged, and what a reader was shown. After
  * every restart the log must be what it was at the last look, plus a first part of what was
@@ -25,7 +25,7 @@ export class CrashWorld {
   readonly random: Random;
   /** Seen in the log by a reader; it may never be lost. */
   private shown: Appended[] = [];
-  /** Appended since; the first `#acknowledged` of them may never be lost. */
+  /** Appended since; the first `acknowledged` of them may never be lost. */
   private inFlight: Appended[] = [];
   private acknowledged = 0;
   private counter = 0;

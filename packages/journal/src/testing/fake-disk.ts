@@ -11,7 +11,6 @@ import { dirname } from "node:path";
 import { Random } from "@perpgate/protocol/random";
 import type { Disk, DiskFile, DiskLock, LockHolder } from "../disk.js";
 import { FakeInode } from "./fake-inode.js";
-import { applyChange, type NameChange } from "./name-change.js";
 
 export class SimulatedCrash extends Error {
   override readonly name = "SimulatedCrash";
@@ -240,4 +239,18 @@ export class FakeDisk implements Disk {
 
 function systemError(code: string, what: string): Error {
   return Object.assign(new Error(`${code}: ${what}`), { code });
+}
+
+/** One change of a directory of the simulated disk. */
+interface NameChange {
+  readonly directory: string;
+  /** Each name's new file, or undefined if the name is removed. */
+  readonly names: readonly (readonly [path: string, inode: FakeInode | undefined])[];
+}
+
+function applyChange({ names }: NameChange, to: Map<string, FakeInode>): void {
+  for (const [path, inode] of names) {
+    if (inode === undefined) to.delete(path);
+    else to.set(path, inode);
+  }
 }

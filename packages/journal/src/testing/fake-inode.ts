@@ -1,10 +1,10 @@
 /**
- * The bytes of a simulated file, as the system shows them and as the medium holds them.
+ * The bytes of a simulated file, as reads return them and as they are on the medium.
  *
- * A write changes what is shown at once; a sync brings it to the medium. When power is lost, each
- * sector of each write that was not synced is kept or lost on its own, whatever its order. A
- * sector that is written over is old or new, never a mixture, and bytes outside a write are never
- * harmed: what the journal assumes of a disk, and no more.
+ * A write is visible to reads immediately; a sync copies it to the medium. After a power loss each
+ * sector of each unsynced write is independently kept or lost. An overwritten sector is old or new,
+ * never a mixture, and bytes outside a write are never changed: exactly what the journal assumes of
+ * a disk.
  */
 
 import type { Random } from "@perpgate/protocol/random";
@@ -16,7 +16,7 @@ interface Unsynced {
   readonly bytes: Uint8Array;
 }
 
-/** Bytes that copies of a disk may have in common: whoever changes them takes its own first. */
+/** Bytes that clones of a disk may share: copied before the first change. */
 interface Image {
   readonly bytes: Buffer;
   shared: boolean;

@@ -1,3 +1,3 @@
-/** Test support for whoever builds on the journal: a disk that fails on request, and its dice. */
+/** Test support for users of the journal: a simulated disk that fails on request. */
 export { FakeDisk, type Fault, type FaultPlan, SimulatedCrash } from "./fake-disk.js";
 export { SECTOR_BYTES } from "./fake-inode.js";

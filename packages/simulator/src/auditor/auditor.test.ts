@@ -1,6 +1,6 @@
 /**
- * The auditor is no use if it cannot object. Here the world is made to break each promise once, by
- * a disk that lies or by a hand in the venue, and the auditor must say which one it was.
+ * Tests of the auditor: the world breaks each promise once, by a faulty disk or by interference in
+ * the venue, and the auditor must report which one.
  */
 
 import type { Disk, DiskFile } from "@perpgate/journal";
@@ -40,7 +40,7 @@ function lying(change: (file: DiskFile) => Partial<DiskFile>): (disk: Disk) => D
   });
 }
 
-describe("the disk lies", () => {
+describe("a faulty disk", () => {
   test("a sync that does nothing: what is shown is not durable", async () => {
     const between = lying(() => ({ sync: () => undefined }));
     const world = new World(1, { ...SMALL, between });
@@ -55,13 +55,13 @@ describe("the disk lies", () => {
     await expect(world.live({ kind: "none" }, 3)).rejects.toThrow(/was shown and is not durable/);
   });
 
-  test("a failed sync that is kept from the journal: it goes on after the log failed", async () => {
+  test("a failed sync that is hidden from the journal: it continues after the log failed", async () => {
     const between = lying((file) => ({
       sync: () => {
         try {
           file.sync();
         } catch {
-          // The journal never hears of it.
+          // Hidden from the journal.
         }
       },
     }));
@@ -78,7 +78,7 @@ describe("the disk lies", () => {
   });
 });
 
-describe("a hand in the venue", () => {
+describe("interference in the venue", () => {
   test("an acknowledged command is gone from the log: missed at the next recovery", async () => {
     const world = new World(1, SMALL);
     await world.live({ kind: "none" }, 0);
@@ -93,7 +93,7 @@ describe("a hand in the venue", () => {
     await expect(world.finish()).rejects.toThrow(/promised, \d+ found/);
   });
 
-  test("an engine that took one command more: its position and its hash differ", async () => {
+  test("an engine that took one command more: its seq and its hash differ", async () => {
     const disk = new FakeDisk(1);
     const auditor = new Auditor(disk, DIRECTORY);
     const venue = await VenueProcess.start(disk, auditor, OPTIONS);
@@ -109,15 +109,15 @@ describe("a hand in the venue", () => {
     const submission = unwritten.submitted(1, 1, TICK, NO_EVIDENCE);
     unwritten.answered(submission, applied);
     expect(() => unwritten.check()).toThrow(/acknowledged and is not durable/);
-    const hasty = new Auditor(new FakeDisk(1), DIRECTORY);
-    const once = hasty.submitted(1, 1, TICK, NO_EVIDENCE);
-    hasty.answered(once, null);
-    hasty.check();
-    hasty.answered(once, null);
-    expect(() => hasty.check()).toThrow(/answered twice/);
+    const twice = new Auditor(new FakeDisk(1), DIRECTORY);
+    const once = twice.submitted(1, 1, TICK, NO_EVIDENCE);
+    twice.answered(once, null);
+    twice.check();
+    twice.answered(once, null);
+    expect(() => twice.check()).toThrow(/answered twice/);
   });
 
-  test("a batch that holds half of a burst: refused, at either end", () => {
+  test("a batch with half of a burst: refused, at either end", () => {
     const submissions = new Submissions();
     const records = [1, 2, 3].map(() => submissions.add(1, 1, TICK, NO_EVIDENCE).record);
     const batch = { id: { writer: 1, counter: 0 }, seq: { batch: 0, record: 0 } };

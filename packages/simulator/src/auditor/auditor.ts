@@ -1,14 +1,14 @@
 /**
- * The auditor of a simulated venue. It is told what was handed in, what was answered and what an
- * observer was shown, and looks at the disk itself for the rest. It keeps, over all lives of the
- * venue, what may never be lost: everything that anybody was told.
+ * The auditor of a simulated venue. The simulation reports every submission, every answer and every
+ * command shown to an observer; the auditor reads the rest from the disk. Over all processes of the
+ * venue it remembers everything that was answered or shown, which must never be lost.
  *
- * At the instant of each delivery it reads what a power cut would leave, so "durable" is never
- * taken on trust. After each recovery it reads the whole log and compares it, and the recovered
- * engines, with what it kept.
+ * At each delivery it reads what a power cut at this moment would leave, so it does not rely on the
+ * venue for what is durable. After each recovery it reads the whole log and compares it, and the
+ * recovered engines, with what it remembers.
  *
- * Much of it runs inside callbacks of the venue. There it throws nothing, since the venue would
- * treat that as a failure of its own: the first violation is kept, and `check` throws it outside.
+ * Much of it runs inside callbacks of the venue and must not throw there, since the venue would treat
+ * that as its own failure: the first violation is stored, and `check` throws it later.
  */
 
 import { audit, type Command, decodeEvents, type Engine } from "@perpgate/engine";
@@ -21,30 +21,30 @@ import { type Submission, Submissions } from "./submissions.js";
 import { type Entry, stateHashOf, Transcript } from "./transcript.js";
 import { mustHold, sameBytes } from "./violation.js";
 
-/** A venue that has just recovered, before it takes anything. */
+/** A venue that has just recovered, before it accepts commands. */
 export interface Recovered {
   readonly engines: readonly Engine[];
   readonly first: LogSeq;
   readonly end: LogSeq;
-  /** What recovery says that a crash had left in part. */
+  /** Incomplete commits that recovery reports. */
   readonly cut: readonly CutTail[];
 }
 
 export class Auditor {
-  /** What is durable, as far as it was looked at. */
+  /** The durable log, as far as it was read. */
   transcript = new Transcript();
   readonly orders = new OrderLedger();
   readonly counts = { recoveries: 0, deliveries: 0, acknowledged: 0, lost: 0 };
   private submissions = new Submissions();
-  /** The highest position that anybody was told or shown. */
+  /** The highest seq that was answered or shown. */
   private promised = 0;
-  /** Batches in the log when the present process began. */
+  /** Batches in the log when the current process started. */
   private batchesBefore = 0;
   /** Whether a write of the log was cut short since the last recovery. */
   private mayBeTorn = false;
-  /** How much was durable when the log failed under the present process. */
+  /** How much was durable when the log of the current process failed. */
   private durableAtFailure: number | undefined;
-  /** Position last shown, by observer. */
+  /** Seq last shown, by observer. */
   private readonly lastShown = new Map<number, number>();
   /** Batches that began a commit, as far as is known; see `lastCommitBefore`. */
   private readonly commits: number[] = [0];
@@ -60,7 +60,7 @@ export class Auditor {
     return this.submissions.add(writer, burst, command, evidence);
   }
 
-  /** A submitter hears: its command as applied, or null because the venue has stopped. */
+  /** A submitter gets its answer: its command as applied, or null because the venue has stopped. */
   answered(submission: Submission, applied: Applied | null): void {
     this.guard(() => {
       const { command } = submission;
@@ -68,10 +68,10 @@ export class Auditor {
       submission.answered = true;
       if (applied === null) return;
       const entry = this.durableEntry(applied, "acknowledged");
-      mustHold(submission.position === entry.position, () => {
-        return `${command.kind} is at ${submission.position}, acknowledged at ${entry.position}`;
+      mustHold(submission.seq === entry.seq, () => {
+        return `${command.kind} is at ${submission.seq}, acknowledged at ${entry.seq}`;
       });
-      submission.acknowledgedAt = entry.position;
+      submission.acknowledgedAt = entry.seq;
       this.counts.acknowledged += 1;
       this.orders.answered(command, decodeEvents(applied.events.words, applied.events.length));
     });
@@ -83,7 +83,7 @@ export class Auditor {
       const last = this.lastShown.get(observer);
       mustHold(
         last === undefined || applied.seq === last + 1,
-        () => `position ${applied.seq} was shown after ${last}`,
+        () => `seq ${applied.seq} was shown after ${last}`,
       );
       this.lastShown.set(observer, applied.seq);
       this.durableEntry(applied, "shown");
@@ -100,28 +100,28 @@ export class Auditor {
     });
   }
 
-  /** The process is gone. What it did not answer, it will never answer. */
+  /** The process has ended. Its unanswered commands will never be answered. */
   processEnded(): void {
     this.lastShown.clear();
     this.durableAtFailure = undefined;
   }
 
-  /** The whole log against what was promised and handed in, and the engines against the log. */
+  /** Compares the whole log with promises and submissions, and the engines with the log. */
   recovered(venue: Recovered): void {
     this.check();
     const { first, end, cut } = venue;
     const found = new Transcript();
     const kept = this.transcript;
     this.submissions.rewind();
-    // What was pruned is taken from memory.
+    // Pruned batches are taken from memory.
     for (const batch of kept.batches.slice(0, first.batch)) this.take(found, batch);
     for (const batch of batchesUpTo(this.disk, this.directory, first, end.batch)) {
       this.take(found, batch);
     }
-    const positions = found.entries.length;
-    mustHold(positions >= this.promised, () => `${this.promised} promised, ${positions} found`);
+    const count = found.entries.length;
+    mustHold(count >= this.promised, () => `${this.promised} promised, ${count} found`);
     for (const entry of kept.entries.slice(0, this.promised)) {
-      mustBeSame(entry, found.entries[entry.position - 1]);
+      mustBeSame(entry, found.entries[entry.seq - 1]);
     }
     mustHold(cut.length === 0 || this.mayBeTorn, () => `cut from an intact log: ${cut[0]?.file}`);
     this.submissions.checkAcknowledged();
@@ -132,8 +132,8 @@ export class Auditor {
     this.submissions = new Submissions();
     this.batchesBefore = found.end.batch;
     this.mayBeTorn = false;
-    // Found is shown: recovery made it durable before anybody could read it.
-    this.promised = positions;
+    // Everything found counts as shown: recovery made it durable before it could be read.
+    this.promised = count;
     this.commits.push(found.end.batch);
     this.check();
   }
@@ -144,13 +144,13 @@ export class Auditor {
     mustHold(this.submissions.unanswered() === 0, () => "a command never got an answer");
   }
 
-  /** Nothing is under way in a running venue: everybody was answered, nothing is left over. */
+  /** Nothing is in flight in a running venue: every command was answered, nothing is left over. */
   idle(engines: readonly Engine[]): void {
     this.check();
     mustHold(this.submissions.unanswered() === 0, () => "the venue left a command unanswered");
-    for (const { seq: position } of engines) {
+    for (const { seq } of engines) {
       const durable = this.transcript.entries.length;
-      mustHold(position === durable, () => `an engine is at ${position}, the log at ${durable}`);
+      mustHold(seq === durable, () => `an engine is at ${seq}, the log at ${durable}`);
     }
   }
 
@@ -179,17 +179,17 @@ export class Auditor {
   }
 
   private durableEntry(applied: Applied, verb: string): Entry {
-    const { seq: position } = applied;
-    if (position > this.transcript.entries.length) this.lookAtDisk();
-    const entry = this.transcript.entries[position - 1];
-    mustHold(entry !== undefined, () => `position ${position} was ${verb} and is not durable`);
-    const bound = this.durableAtFailure ?? position;
-    mustHold(position <= bound, () => `position ${position} was ${verb} after the log failed`);
+    const { seq } = applied;
+    if (seq > this.transcript.entries.length) this.lookAtDisk();
+    const entry = this.transcript.entries[seq - 1];
+    mustHold(entry !== undefined, () => `seq ${seq} was ${verb} and is not durable`);
+    const bound = this.durableAtFailure ?? seq;
+    mustHold(seq <= bound, () => `seq ${seq} was ${verb} after the log failed`);
     mustHold(
       applied.timeMs === entry.timeMs && sameBytes(applied.events.bytes(), entry.words),
-      () => `position ${position} was ${verb} otherwise than the log has it`,
+      () => `seq ${seq} was ${verb} differently from the log`,
     );
-    this.promised = Math.max(this.promised, position);
+    this.promised = Math.max(this.promised, seq);
     return entry;
   }
 
@@ -201,12 +201,12 @@ export class Auditor {
     if (batches.length > 0) this.commits.push(end.batch);
   }
 
-  /** Of the batches that the present process wrote, each is what it was given. */
+  /** Each batch that the current process wrote must equal its submissions. */
   private take(transcript: Transcript, batch: Batch): void {
-    const firstPosition = transcript.entries.length + 1;
+    const firstSeq = transcript.entries.length + 1;
     const isNew = transcript.append(batch).length > 0;
     if (isNew && batch.seq.batch >= this.batchesBefore) {
-      this.submissions.match(batch, firstPosition);
+      this.submissions.match(batch, firstSeq);
     }
   }
 
@@ -220,11 +220,11 @@ export class Auditor {
 }
 
 function mustBeSame(promised: Entry, found: Entry | undefined): void {
-  const { position } = promised;
-  mustHold(found !== undefined, () => `position ${position} was promised and is gone`);
-  mustHold(sameBytes(promised.record, found.record), () => `the record at ${position} changed`);
+  const { seq } = promised;
+  mustHold(found !== undefined, () => `seq ${seq} was promised and is gone`);
+  mustHold(sameBytes(promised.record, found.record), () => `the record at ${seq} changed`);
   mustHold(
     promised.timeMs === found.timeMs && sameBytes(promised.words, found.words),
-    () => `position ${position} was answered otherwise than it replays`,
+    () => `seq ${seq} was answered differently from its replay`,
   );
 }

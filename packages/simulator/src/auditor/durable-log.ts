@@ -1,12 +1,12 @@
 /**
- * What would be left of a log if the power failed at this very instant and the disk kept nothing
- * that was not synced: read from a copy, which the process under test never sees.
+ * What would be left of a log if the power failed now and the disk lost every unsynced write: read
+ * from a copy of the disk, which the process under test does not use.
  */
 
 import { type Batch, inspectLog, LogReader, type LogSeq } from "@perpgate/journal";
 import type { FakeDisk } from "@perpgate/journal/testing";
 
-/** The batches that are durable from a place on. */
+/** The durable batches from `from` on. */
 export function durableBatches(disk: FakeDisk, directory: string, from: LogSeq): Batch[] {
   const copy = disk.clone(0);
   copy.restart("power_cut", "none");
@@ -14,7 +14,7 @@ export function durableBatches(disk: FakeDisk, directory: string, from: LogSeq):
   return state === undefined ? [] : batchesUpTo(copy, directory, from, state.end.batch);
 }
 
-/** The batches of a log from a place on, below a batch number. */
+/** The batches of a log from `from` on, below a batch number. */
 export function batchesUpTo(
   disk: FakeDisk,
   directory: string,

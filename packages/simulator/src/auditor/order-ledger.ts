@@ -10,7 +10,7 @@ import { mustHold } from "./violation.js";
 
 interface OrderStory {
   orderId: number | undefined;
-  /** Sent and not heard of. */
+  /** Sent and not answered. */
   open: boolean;
 }
 

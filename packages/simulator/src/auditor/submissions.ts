@@ -1,6 +1,6 @@
 /**
- * What one process was given, by writer and in order, until the log has it. A burst is what was
- * handed in within one turn: the log has all of it or nothing.
+ * The submissions to one process, by writer and in order, until they are in the log. A burst is
+ * everything submitted within one turn: the log contains all of it or nothing.
  */
 
 import { isDeepStrictEqual } from "node:util";
@@ -15,9 +15,9 @@ export interface Submission {
   readonly command: Command;
   readonly evidence: Evidence;
   readonly record: Uint8Array;
-  /** Set once the log has it. */
-  position: number | undefined;
-  /** Where its submitter was told it is. */
+  /** Set once it is in the log. */
+  seq: number | undefined;
+  /** The seq in its submitter's answer. */
   acknowledgedAt: number | undefined;
   /** An answer is given once; a stopped venue's "unknown" is one too. */
   answered: boolean;
@@ -39,7 +39,7 @@ export class Submissions {
       command,
       evidence,
       record,
-      position: undefined,
+      seq: undefined,
       acknowledgedAt: undefined,
       answered: false,
     };
@@ -47,8 +47,8 @@ export class Submissions {
     return submission;
   }
 
-  /** Finds a batch of the log among what its writer was given, whole and in order. */
-  match({ id, records }: Batch, firstPosition: number): void {
+  /** Matches a batch of the log with its writer's submissions, complete and in order. */
+  match({ id, records }: Batch, firstSeq: number): void {
     const queue = this.queue(id.writer);
     const { submissions } = queue;
     const name = `batch ${id.writer}/${id.counter}`;
@@ -57,43 +57,43 @@ export class Submissions {
       const submission = submissions[at];
       mustHold(
         submission !== undefined && sameBytes(submission.record, record),
-        () => `record ${index} of ${name} is not what was handed in`,
+        () => `record ${index} of ${name} is not what was submitted`,
       );
       const { command, evidence } = decodeRecord(record);
       mustHold(
         isDeepStrictEqual(command, submission.command) && sameEvidence(evidence, submission),
-        () => `record ${index} of ${name} reads otherwise than it was handed in`,
+        () => `record ${index} of ${name} decodes differently from its submission`,
       );
       const begins = submissions[at - 1]?.burst !== submission.burst;
       const ends = submissions[at + 1]?.burst !== submission.burst;
       mustHold(index !== 0 || begins, () => `${name} begins in the middle of a burst`);
       mustHold(index !== records.length - 1 || ends, () => `${name} ends in the middle of a burst`);
-      submission.position = firstPosition + index;
+      submission.seq = firstSeq + index;
     }
     queue.matched += records.length;
   }
 
-  /** Forgets what was found in the log, so that the log can be gone through again. */
+  /** Forgets all matches, so that the log can be read again from its start. */
   rewind(): void {
     for (const queue of this.queues.values()) {
       queue.matched = 0;
-      for (const submission of queue.submissions) submission.position = undefined;
+      for (const submission of queue.submissions) submission.seq = undefined;
     }
   }
 
-  /** What was acknowledged is in the log, each where it was said to be. */
+  /** Every acknowledged submission is in the log at its acknowledged seq. */
   checkAcknowledged(): void {
     for (const { submissions } of this.queues.values()) {
-      for (const { acknowledgedAt, position, command } of submissions) {
+      for (const { acknowledgedAt, seq, command } of submissions) {
         mustHold(
-          acknowledgedAt === undefined || acknowledgedAt === position,
-          () => `${command.kind} was acknowledged at ${acknowledgedAt}, the log: ${position}`,
+          acknowledgedAt === undefined || acknowledgedAt === seq,
+          () => `${command.kind} was acknowledged at ${acknowledgedAt}, the log: ${seq}`,
         );
       }
     }
   }
 
-  /** Handed in and not in the log. */
+  /** Submissions that are not in the log. */
   unmatched(): number {
     let count = 0;
     for (const { submissions, matched } of this.queues.values()) {

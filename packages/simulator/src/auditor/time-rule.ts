@@ -1,9 +1,8 @@
 /**
- * What time it is in the venue, worked out from the log alone by the rule as it is written down:
- * a tick counts if it is newer than the last and at most a second ahead of it; other commands
- * happen at their stamp, no earlier than what was before and no later than a second past the last
- * tick; only the beginning and a resume jump. So the venue's time never goes back, whatever the
- * clocks of the machines did.
+ * The venue's time, computed from the log alone by the documented rule: a tick counts if it is newer
+ * than the last and at most a second ahead of it; other commands happen at their stamp, not before
+ * the previous command and at most a second after the last tick; only the beginning and a resume
+ * jump. So the venue's time never goes back, even if the clocks of the machines do.
  */
 
 import type { Command } from "@perpgate/engine";

@@ -1,10 +1,10 @@
 /**
- * A log read by somebody who was not there: batches in, and for each position what the record is,
- * what an engine that has seen nothing else made of it, and at what time.
+ * An independent reading of a log: for each seq the record, the events of a fresh engine, and the
+ * time.
  *
- * It does not use the venue's replica. Repeated batch ids, positions, the venue's time and the one
- * execution of each nonce are counted here a second time and must come out the same. The engine is
- * the real one, since what it should answer is a matter for its own tests.
+ * It does not use the venue's replica. Repeated batch ids, seqs, the venue's time and the single
+ * execution of each nonce are computed here independently and must agree. The engine is the real
+ * one; its results are checked by its own tests.
  */
 
 import { createHash } from "node:crypto";
@@ -15,7 +15,7 @@ import { TimeRule } from "./time-rule.js";
 import { mustHold, sameBytes } from "./violation.js";
 
 export interface Entry {
-  readonly position: number;
+  readonly seq: number;
   readonly record: Uint8Array;
   readonly command: Command;
   /** The command's events, as the engine's words. */
@@ -25,9 +25,9 @@ export interface Entry {
 
 export class Transcript {
   readonly engine = new Engine();
-  /** By position − 1. */
+  /** By seq − 1. */
   readonly entries: Entry[] = [];
-  /** As the log holds them, repetitions included. */
+  /** All batches of the log, repetitions included. */
   readonly batches: Batch[] = [];
   /** Order id by session and nonce. */
   readonly executions = new Map<string, number>();
@@ -36,7 +36,7 @@ export class Transcript {
   private readonly originals = new Map<string, Batch>();
   private readonly counters = new Map<number, number>();
 
-  /** Takes the next batch; answers its entries, or none if it repeats one that was taken. */
+  /** Applies the next batch; returns its entries, or none if it repeats an earlier batch. */
   append(batch: Batch): Entry[] {
     const { id, seq, records } = batch;
     mustHold(
@@ -66,31 +66,31 @@ export class Transcript {
   private apply(record: Uint8Array): Entry {
     const { command } = decodeRecord(record);
     const events = this.engine.apply(command);
-    const position = this.entries.length + 1;
+    const seq = this.entries.length + 1;
     const { timeMs } = this.engine.state;
-    mustHold(this.engine.seq === position, () => `position ${position} is counted otherwise`);
+    mustHold(this.engine.seq === seq, () => `seq ${seq} is counted otherwise`);
     const expectedMs = this.time.after(command);
-    mustHold(timeMs === expectedMs, () => `position ${position} at ${timeMs}, not ${expectedMs}`);
-    const entry = { position, record, command, words: Uint8Array.from(events.bytes()), timeMs };
+    mustHold(timeMs === expectedMs, () => `seq ${seq} at ${timeMs}, not ${expectedMs}`);
+    const entry = { seq, record, command, words: Uint8Array.from(events.bytes()), timeMs };
     this.entries.push(entry);
-    for (const event of eventsOf(entry)) this.observe(event, position);
+    for (const event of eventsOf(entry)) this.observe(event, seq);
     return entry;
   }
 
-  private observe(event: VenueEvent, position: number): void {
+  private observe(event: VenueEvent, seq: number): void {
     if (event.kind === "OrderAcknowledged") {
       const key = orderKey(event.session, event.nonce);
       const earlier = this.executions.get(key);
-      mustHold(earlier === undefined, () => `${key} executed at ${earlier} and at ${position}`);
-      mustHold(event.orderId === position, () => `order ${event.orderId} is not its position`);
-      this.executions.set(key, position);
+      mustHold(earlier === undefined, () => `${key} executed at ${earlier} and at ${seq}`);
+      mustHold(event.orderId === seq, () => `order ${event.orderId} is not its seq`);
+      this.executions.set(key, seq);
     }
     if (event.kind === "OrderReplayed") {
       const key = orderKey(event.session, event.nonce);
       const original = this.executions.get(key);
       mustHold(original === event.orderId, () => `${key} is ${original}, not ${event.orderId}`);
     }
-    mustHold(event.kind !== "MarketHalted", () => `a market halted at position ${position}`);
+    mustHold(event.kind !== "MarketHalted", () => `a market halted at seq ${seq}`);
   }
 
   private checkRepetition({ id, records }: Batch): void {

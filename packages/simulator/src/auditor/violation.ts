@@ -1,4 +1,4 @@
-/** A promise of the venue that was not kept. Nothing in a simulation may throw it twice. */
+/** A broken promise of the venue. */
 
 export class Violation extends Error {
   override readonly name = "Violation";

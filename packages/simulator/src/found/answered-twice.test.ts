@@ -1,6 +1,6 @@
 /**
- * Found: an exception in the middle of a batch stopped the venue and told everyone in that batch
- * that it had stopped, those included who had been answered already.
+ * Found: an exception in the middle of a batch stopped the venue and answered everyone in that batch
+ * that it had stopped, including those who had been answered already.
  */
 
 import { LOG_START, openJournal } from "@perpgate/journal";
@@ -13,8 +13,8 @@ test("an exception in the middle of a batch: everyone is answered once", async (
   const journal = await openJournal({ directory: "/venue", disk, segmentBytes: 1 << 21 });
   const replica = new Replica(undefined, [
     {
-      onCommand({ seq: position }: Applied): void {
-        if (position === 3) throw new Error("an observer fails");
+      onCommand({ seq }: Applied): void {
+        if (seq === 3) throw new Error("an observer fails");
       },
     },
   ]);

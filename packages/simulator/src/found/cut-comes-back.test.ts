@@ -22,7 +22,7 @@ function open(disk: FakeDisk): Promise<FileJournal> {
 
 const id = (counter: number) => ({ writer: 1, counter });
 
-/** How many batches the log ends with, or undefined if the dice made another story. */
+/** How many batches the log ends with, or undefined if the seed gives another sequence. */
 async function batchesAtTheEnd(seed: number): Promise<number | undefined> {
   const disk = new FakeDisk(seed);
   const before = await open(disk);

@@ -1,6 +1,6 @@
 /**
- * Everything that a venue shows to anybody, as one value that can be compared: what two venues of
- * one log must have in common, however they came to it.
+ * Everything that a venue shows, as one comparable value: two venues with the same log must show the
+ * same.
  */
 
 import { createHash } from "node:crypto";

@@ -1,8 +1,7 @@
 /**
- * One life of a real venue in a process of its own: real threads, a real disk, a wall clock that may
- * be wrong. Its argument is a plan. Each command that it is answered for goes to standard output
- * before anything else is done: `position record-hash events-hash`. After so many answers a thread
- * ends, or the process.
+ * One life of a real venue in a child process: real threads, a real disk, a wall clock that may be
+ * wrong. Its argument is a plan. It prints each answered command first of all:
+ * `seq record-hash events-hash`. After the planned number of answers a thread ends, or the process.
  *
  * Exit codes: 3 the start was refused (the reason is on standard error), 4 nothing ended it. In every
  * other case it kills itself: how a failed venue ends its process is tested elsewhere.
@@ -21,7 +20,7 @@ import { Trader } from "../traders/trader.js";
 import { isPlan, type LifePlan } from "./life-plan.js";
 
 const TRADERS = 4;
-/** Commands of one turn: the venue is busy, and none waits for long. */
+/** Commands per turn. */
 const ACTIONS = 12;
 /** Answers after a thread has ended and before the process is killed, if the venue goes on. */
 const ANSWERS_AFTER = 300;

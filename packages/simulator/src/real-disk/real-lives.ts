@@ -1,8 +1,8 @@
 /**
- * A data folder on a real disk over many lives of a real process, and the auditor of what those lives
- * told: each command that anybody was answered for must be in the log, the same record, and must
- * replay to the same events, on an engine of the auditor's own. Between two lives the log may lose
- * its end next to a history that has it: the next start must refuse and change nothing.
+ * A data folder on a real disk over many lives of a real process, and the auditor of their answers:
+ * each answered command must be in the log with the same record, and must replay to the same events
+ * on a separate engine. Between two lives the log may lose its end while the history keeps it: the
+ * next start must refuse and change nothing.
  */
 
 import { spawn } from "node:child_process";
@@ -34,7 +34,7 @@ interface Ended {
 export class RealLives {
   readonly counts = { lives: 0, told: 0, losses: 0 };
   private readonly random: Random;
-  /** Record and events, as hashes, by position. */
+  /** Record and events, as hashes, by seq. */
   private readonly told = new Map<number, string>();
 
   private constructor(
@@ -58,7 +58,7 @@ export class RealLives {
       if (losesItsEnd) await this.loseTheEnd();
     }
     const { fault } = await verify(this.data);
-    mustHold(fault === null, () => `verify: position ${fault?.seq}: ${fault?.reason}`);
+    mustHold(fault === null, () => `verify: seq ${fault?.seq}: ${fault?.reason}`);
   }
 
   end(): Promise<void> {
@@ -82,16 +82,16 @@ export class RealLives {
     const what = JSON.stringify({ ...plan, directory: "" });
     mustHold(code === null, () => `life ${what} ended with code ${code}: ${stderr}`);
     for (const line of stdout.split("\n").slice(0, -1)) {
-      const [, position = "", record = "", events = ""] = TOLD.exec(line) ?? [];
-      mustHold(position !== "", () => `life ${what} said ${line}`);
-      this.told.set(Number(position), `${record} ${events}`);
+      const [, seq = "", record = "", events = ""] = TOLD.exec(line) ?? [];
+      mustHold(seq !== "", () => `life ${what} said ${line}`);
+      this.told.set(Number(seq), `${record} ${events}`);
     }
     this.counts.lives += 1;
     this.counts.told = this.told.size;
     this.audit(what);
   }
 
-  /** The log as it lies on the disk, read by somebody who was not there. */
+  /** Reads the log from disk, independently of the venue. */
   private audit(what: string): void {
     const found = new Transcript();
     const state = inspectLog(nodeDisk, this.journal, "all");
@@ -101,12 +101,12 @@ export class RealLives {
       found.append(batch);
     }
     reader.close();
-    for (const [position, told] of this.told) {
-      const entry = found.entries[position - 1];
-      mustHold(entry !== undefined, () => `after ${what}: position ${position} is lost`);
+    for (const [seq, told] of this.told) {
+      const entry = found.entries[seq - 1];
+      mustHold(entry !== undefined, () => `after ${what}: seq ${seq} is lost`);
       mustHold(
         told === `${hashOf(entry.record)} ${hashOf(entry.words)}`,
-        () => `after ${what}: position ${position} is not what was told`,
+        () => `after ${what}: seq ${seq} is not what was answered`,
       );
     }
     const timeMs = found.entries.at(-1)?.timeMs ?? 0;
@@ -116,7 +116,7 @@ export class RealLives {
     );
   }
 
-  /** Puts the log of an earlier moment in the place of the present one. */
+  /** Replaces the log by an earlier copy. */
   private async loseTheEnd(): Promise<void> {
     const before = inspectLog(nodeDisk, this.copy, "all")?.end.record ?? 0;
     for (const name of readdirSync(this.journal)) {
@@ -151,9 +151,9 @@ export class RealLives {
     mustHold(kept.length === this.counts.losses, () => "what was given up was not kept");
   }
 
-  /** The operator has accepted that these are gone. */
-  private forgetAfter(position: number): void {
-    for (const each of this.told.keys()) if (each > position) this.told.delete(each);
+  /** The operator has accepted the loss of these. */
+  private forgetAfter(seq: number): void {
+    for (const each of this.told.keys()) if (each > seq) this.told.delete(each);
   }
 
   private async spawn(plan: LifePlan): Promise<Ended> {

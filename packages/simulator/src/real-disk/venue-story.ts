@@ -1,7 +1,7 @@
 /**
  * A venue on a real disk, opened, traded on and closed several times, with a copy of its data
  * folder kept from the end of each life. The store of its history maps files into memory and so
- * cannot lie on a simulated disk; instead its copies are put next to logs of other times.
+ * cannot be on a simulated disk; instead its copies are combined with logs of other times.
  */
 
 import { cp, mkdtemp, rm } from "node:fs/promises";
@@ -41,7 +41,7 @@ export class VenueStory {
     return new VenueStory(seed, await mkdtemp(join(tmpdir(), "perpgate-simulator-")));
   }
 
-  /** One life; its data folder is then kept as it is. Answers where. */
+  /** One life; returns the path of a copy of its data folder. */
   async live(): Promise<string> {
     const directory = join(this.folder, "data");
     const snapshot = new SnapshotTaken();
@@ -83,7 +83,7 @@ export class VenueStory {
   }
 }
 
-/** Hears of the first snapshot of a life: the checkpoint thread has a pace of its own. */
+/** Resolves at the first snapshot of a life, which the checkpoint thread takes asynchronously. */
 class SnapshotTaken implements VenueLogger {
   readonly taken: Promise<void>;
   private resolve: () => void = () => undefined;
@@ -103,7 +103,7 @@ class SnapshotTaken implements VenueLogger {
   error(): void {}
 }
 
-/** A venue that makes no ticks of its own. */
+/** A venue without its own ticks. */
 export function openVenue(directory: string, more: Partial<VenueOptions> = {}): Promise<Venue> {
   return Venue.open({
     directory,

@@ -1,10 +1,10 @@
-/** How a client reaches the venue: a command goes in, its events come back, or nothing does. */
+/** How a client reaches the venue: it submits a command and gets its events, or no answer. */
 
 import type { Command, VenueEvent } from "@perpgate/engine";
 import type { Evidence } from "@perpgate/venue";
 
 export interface Gateway {
-  /** `hear` gets null when the venue stopped and nobody knows whether the command counts. */
+  /** `hear` gets null when the venue stopped and the outcome is unknown. */
   submit(
     command: Command,
     evidence: Evidence,

@@ -1,8 +1,7 @@
 /**
  * A client of the simulated venue: signs in, trades, cancels, rotates its key. It outlives the
- * venue's processes and knows only what it was told: an order without an answer it sends again
- * with the same nonce until it has one; of a sign-in or a rotation without an answer it makes a
- * new sign-in.
+ * venue's processes and knows only the answers it got. It resends an unanswered order with the same
+ * nonce until it has an answer; after an unanswered sign-in or rotation it signs in again.
  */
 
 import {
@@ -40,7 +39,7 @@ export class Trader {
   private readonly address: string;
   private session: Session | undefined;
   private signingIn = false;
-  /** Sent, and not heard of. */
+  /** Sent and not answered. */
   private unanswered: PlaceOrder[] = [];
   private readonly executed: PlaceOrder[] = [];
   private readonly orderIds: number[] = [];
@@ -58,8 +57,8 @@ export class Trader {
   }
 
   /**
-   * After a restart of the venue: sends orders without an answer again, so many at most. Answers
-   * whether there are more.
+   * After a restart of the venue: resends at most `most` unanswered orders. Returns whether there
+   * are more.
    */
   resend(gateway: Gateway, nowMs: number, most: number): boolean {
     const again = this.unanswered.splice(0, most);
@@ -67,7 +66,7 @@ export class Trader {
     return this.unanswered.length > 0;
   }
 
-  /** Sends some of the orders once more that it knows to be executed, the latest first. */
+  /** Resends some of the orders that it knows to be executed, the latest first. */
   repeat(gateway: Gateway, nowMs: number, from: number, most: number): boolean {
     const known = this.executed.toReversed().slice(from, from + most);
     for (const order of known) this.send(gateway, { ...order, stampMs: nowMs });

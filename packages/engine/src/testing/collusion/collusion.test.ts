@@ -4,12 +4,12 @@
  *
  * Fixed index: at no moment is the fund, with the backstop's position at the index, below its seed.
  * All money adds up, so that says the same as: the accomplices never have more than they put in,
- * less fees. It holds because a position is liquidated at maintenance M, its bankruptcy price lies
- * M beyond the mark, the mark lies within M/2 of the index, and an hour's funding takes at most
+ * less fees. It holds because a position is liquidated at maintenance M, its bankruptcy price is
+ * M beyond the mark, the mark is within M/2 of the index, and an hour's funding takes at most
  * another M/2 before the position is looked at again: the backstop never pays more than the index,
  * and never sells below both the index and what it paid.
  *
- * PERPGATE_RING=world:seed reruns one; PERPGATE_RINGS=n tries so many seeds.
+ * PERPGATE_RING=world:seed reruns one; PERPGATE_RINGS=n tries n seeds.
  */
 import { describe, expect, test } from "vitest";
 import { type Manners, tryRings } from "./fixed-index.js";

@@ -1,5 +1,5 @@
 /**
- * One ring in a venue whose index stands still. Fails, naming the ring, as soon as the fund with the
+ * One ring in a venue with a constant index. Fails, naming the ring, as soon as the fund with the
  * backstop's position at the index is below its seed, or the members end with more than they put in.
  */
 

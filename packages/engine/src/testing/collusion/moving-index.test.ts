@@ -8,11 +8,11 @@
  * - it gives nothing away at a price worse than both the index and what it paid,
  * - no loss is socialised.
  *
- * So all that the fund loses is the index's move between taking and giving. Whether the ring is told
- * the next step before it acts makes no difference to that; both are tried, and the fund's outcome
- * is printed for both.
+ * So the fund loses only by moves of the index while the backstop has a position. Whether the ring
+ * knows the next step before it acts makes no difference to that; both are tried, and the fund's
+ * outcome is printed for both.
  *
- * PERPGATE_RINGS=n tries so many seeds.
+ * PERPGATE_RINGS=n tries n seeds.
  */
 
 import { Random } from "@perpgate/protocol/random";
@@ -48,7 +48,7 @@ function complaint(indexTicks: number, events: readonly VenueEvent[]): string | 
   return null;
 }
 
-function tryMovingIndex(where: World, seed: number, isTold: boolean, reached: Reached): number {
+function tryMovingIndex(where: World, seed: number, knowsNext: boolean, reached: Reached): number {
   const random = new Random(seed, `${where.name} moving`);
   const terms: RingTerms = { ...where, members: random.int(2, 4) };
   const name = `${where.name}:${seed}`;
@@ -67,7 +67,7 @@ function tryMovingIndex(where: World, seed: number, isTold: boolean, reached: Re
     self.tick();
     next = draw();
   };
-  conspire(ring, random, { ...HABITS, index, told: () => (isTold ? next : 0) }, STEPS);
+  conspire(ring, random, { ...HABITS, index, nextStep: () => (knowsNext ? next : 0) }, STEPS);
   expect(audit(ring.engine), name).toEqual([]);
   return ring.fundAtIndex() - terms.seedMicros;
 }
@@ -75,13 +75,13 @@ function tryMovingIndex(where: World, seed: number, isTold: boolean, reached: Re
 describe("a moving index: the fund loses only by moves of the index while it carries", () => {
   // In dust a tick is a whole percent: it has no steps of 0.4 %.
   for (const where of WORLDS.filter((each) => each.name !== "dust")) {
-    for (const isTold of [false, true]) {
-      const how = isTold ? "told the next step" : "not told";
+    for (const knowsNext of [false, true]) {
+      const how = knowsNext ? "knowing the next step" : "not knowing it";
       test(`${where.name}, ${how}: seeds 1 to ${SEEDS}`, () => {
         const reached = new Reached();
         let change = 0;
         for (let seed = 1; seed <= SEEDS; seed++) {
-          change += tryMovingIndex(where, seed, isTold, reached);
+          change += tryMovingIndex(where, seed, knowsNext, reached);
         }
         const mean = (change / SEEDS / where.seedMicros) * 100;
         console.log(`${where.name}, ${how}: fund ${mean.toFixed(3)} % of its seed; ${reached}`);

@@ -1,4 +1,4 @@
-/** Rings in a venue whose index, though it stands still, is away when some hours end. */
+/** Rings in a venue with a constant index that is stale at the end of some hours. */
 import { expect, test } from "vitest";
 import { tryRings } from "./fixed-index.js";
 import { WORLDS } from "./worlds.js";

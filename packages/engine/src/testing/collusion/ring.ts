@@ -1,7 +1,7 @@
 /**
  * A ring of accomplices who have a venue to themselves: nobody else quotes, nobody else is harmed
  * but the insurance fund. They see everything, and act in any order between two ticks. After each
- * command a watcher is told the events; what it must hold against them is the test's business.
+ * command a watcher receives the events; the test decides what it checks.
  */
 import {
   type Command,
@@ -122,7 +122,7 @@ export class Ring {
     this.send({ kind: "Tick", slot: this.engine.state.lastTickMs / 200 + 1 });
   }
 
-  /** An order for so many lots; how it is paid for is worked out from its price. */
+  /** An order for `lots`; its margin is computed from its price. */
   order(
     member: number,
     side: Side,

@@ -19,12 +19,12 @@ export interface Habits {
   readonly outages: boolean;
   /** Called where the index may move; a fixed one does nothing. */
   readonly index: (ring: Ring) => void;
-  /** Where the index moves next (1 up, −1 down), if they are told beforehand; 0 if not. */
-  readonly told: () => number;
+  /** Where the index moves next (1 up, −1 down), if the ring knows it; 0 if not. */
+  readonly nextStep: () => number;
 }
 
-/** An index that stands still. */
-export const STILL = { index: () => {}, told: () => 0 };
+/** A constant index. */
+export const STILL = { index: () => {}, nextStep: () => 0 };
 
 export function conspire(ring: Ring, random: Random, habits: Habits, steps: number): void {
   const scheming = new Scheming(ring, random, habits);
@@ -46,7 +46,7 @@ class Scheming {
   step(): void {
     // Told that the backstop's position will lose, they leave it with it; if it will win, they
     // take it.
-    const foreseen = this.habits.told() * this.ring.market.get(MARKET.BACKSTOP_LOTS);
+    const foreseen = this.habits.nextStep() * this.ring.market.get(MARKET.BACKSTOP_LOTS);
     if (foreseen > 0) this.meetBackstop();
     if (foreseen < 0) this.cancelAll();
     const kind = this.random.weighted({

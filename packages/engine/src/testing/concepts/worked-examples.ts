@@ -1,6 +1,6 @@
 /**
  * The worked examples of docs/concepts.md, run through the engine: one function a table of the page,
- * every figure read from the engine's state or events. Bitcoin stands at $50,000; Alice trades, Bob
+ * every figure read from the engine's state or events. Bitcoin is at $50,000; Alice trades, Bob
  * quotes.
  */
 import { MaintenanceSchedule } from "../../margin/maintenance.js";
@@ -36,7 +36,7 @@ function scene(aliceHas: number): Scene {
   return { venue, alice: venue.trader("alice", aliceHas), bob: venue.trader("bob", 1_000_000) };
 }
 
-/** Bob offers or bids so many coins at a price. */
+/** Bob offers or bids this many coins at a price. */
 function bobSells(bob: Trader, coins: number, price: number): Answer {
   return bob.sells("limit", { margin: coins * price, leverage: 1, price });
 }

@@ -1,7 +1,7 @@
 /**
  * A command that fails half way, at a random call of a random part: it must leave exactly what the
  * same command leaves in a venue where that market had been halted beforehand. Nothing else of it
- * may remain, the other markets trade on, replicas agree, and a snapshot goes on the same way.
+ * may remain, the other markets trade on, replicas agree, and a snapshot continues the same way.
  *
  * PERPGATE_FAULTS=n sets how many faults a profile suffers.
  */
@@ -54,7 +54,7 @@ interface Fault {
   readonly k: number;
 }
 
-/** Applies the command with its fault; answers the engine and what it said. */
+/** Applies the command with its fault; returns the engine and what it said. */
 function suffer(fault: Fault): { engine: Engine; events: VenueEvent[] } {
   const engine = Engine.restore(fault.snapshot);
   let events: VenueEvent[] = [];

@@ -88,7 +88,7 @@ export class Scenes {
       if (budget === 0) break;
       const held = actor.lots > 0n ? LONG : actor.lots < 0n ? SHORT : 0;
       if (held === winner) {
-        // Take profit: as a maker one tick inside, or at once.
+        // Take profit: as a maker one tick inside, or with a market order.
         const side: Side = winner === LONG ? SHORT : LONG;
         const close = { side, marginMicros: 10 ** 12, reduceOnly: true };
         yield this.orders.of(actor.session, market, { ...close, type: MARKET_ORDER });
@@ -139,7 +139,7 @@ export class Scenes {
     yield this.moveIndex(market, 1 + side * 0.018);
   }
 
-  /** Everybody quotes and wants the quotes gone with the connection; then the gateway starts anew. */
+  /** Everybody quotes and wants the quotes canceled on disconnect; then the gateway restarts. */
   *blackout(market: Market): Generator<Command> {
     const { random } = this;
     for (const { session, wallet } of this.actors(market)) {

@@ -1,5 +1,5 @@
 /**
- * What happens to everybody: ticks, indexes, crashes, silent feeds, pauses, and operators.
+ * Events for all traders: ticks, indexes, crashes, silent feeds, pauses, and operators.
  */
 
 import type { Random } from "@perpgate/protocol/random";
@@ -52,7 +52,7 @@ export class Weather {
       yield this.cohort();
     }
     if (random.chance(profile.configure)) yield this.configure();
-    // A silence ends by itself only when time passes: let it.
+    // A silence ends only when time passes.
     if (this.silentUntil.size > 0 && random.chance(profile.silence * 5)) {
       for (let at = 0; at < 12; at++) yield { kind: "Tick", slot: state.lastTick / 200 + 5 };
     }

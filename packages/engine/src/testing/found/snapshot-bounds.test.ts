@@ -4,7 +4,7 @@ import { Engine } from "../../engine.js";
 import { SnapshotUnreadable } from "../../state/snapshot.js";
 import { Venue } from "../scenarios/venue.js";
 
-/** Where a double stands in the bytes, the last time. */
+/** Offset of a double in the bytes, the last time. */
 function offsetOf(bytes: Uint8Array, value: number): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const found: number[] = [];
@@ -18,7 +18,7 @@ function offsetOf(bytes: Uint8Array, value: number): number {
 function aliceRests(): Uint8Array {
   const venue = new Venue();
   const alice = venue.trader("alice", 1_000);
-  // Its price stands in the snapshot once; id, market and account stand before it.
+  // Its price is in the snapshot once, after id, market and account.
   alice.buys("limit", { margin: 10.5, price: 49_123.4, nonce: 77_777 });
   return venue.engine.snapshot();
 }

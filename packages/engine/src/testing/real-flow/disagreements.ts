@@ -11,7 +11,7 @@ export interface Difference {
   readonly cents: number;
   /** The exchange's size less ours. */
   readonly satoshi: number;
-  /** How many levels from the best the exchange shows it, or where ours would stand. */
+  /** How many levels from the best the exchange shows it, or where ours would be. */
   readonly depth: number;
 }
 

@@ -3,7 +3,7 @@
  */
 import type { CancelAfter, CancelAll, CancelOrder } from "../../commands.js";
 import { END } from "../../reasons.js";
-import { emit, settleEvents } from "./journal.js";
+import { emit, settleEvents } from "./end-events.js";
 import { type Refused, refused } from "./refusal.js";
 import { liveSession } from "./sessions.js";
 import { endOrder, endOrders } from "./settle.js";

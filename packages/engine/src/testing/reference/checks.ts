@@ -53,7 +53,7 @@ export function check(state: State, order: PlaceOrder): Refused | Replayed | Acc
   return checkForm(order, market) ?? checkTrading(state, order, session, market);
 }
 
-/** What the order says by itself and against the mark. */
+/** Checks of the order alone and against the mark. */
 function checkForm(order: PlaceOrder, market: Market): Refused | null {
   const whole =
     Number.isSafeInteger(order.marginMicros) &&

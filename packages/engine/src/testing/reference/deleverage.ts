@@ -2,9 +2,9 @@
  * "Liquidating", step 3b: auto-deleveraging at the bankruptcy price, and the socialised loss.
  */
 import type { Side } from "../../commands.js";
+import { emit, touch } from "./end-events.js";
 import { type Closing, closingPart, reduce } from "./fills.js";
 import { abs, floorDiv, max, min, num } from "./integers.js";
-import { emit, touch } from "./journal.js";
 import { closable, equityOf, lotAtMark, unrealised } from "./margin.js";
 import { settle } from "./settle.js";
 import { accountOf, type Market, type Position, positionOf, type State } from "./state.js";

@@ -4,7 +4,7 @@
  */
 import type { SessionDisconnected, SetSessionOption } from "../../commands.js";
 import { END } from "../../reasons.js";
-import { emit, settleEvents } from "./journal.js";
+import { emit, settleEvents } from "./end-events.js";
 import type { Refused } from "./refusal.js";
 import { liveSession, ordersOf } from "./sessions.js";
 import { endOrder, endOrders, isOpen } from "./settle.js";

@@ -4,8 +4,8 @@
  */
 import { LONG, type Side } from "../../commands.js";
 import { END } from "../../reasons.js";
+import { touch } from "./end-events.js";
 import { abs, ceilDiv, floorDiv, max, min } from "./integers.js";
-import { touch } from "./journal.js";
 import { closable, equityOf, MILLION, maintenanceOf, positionBound, unitOf } from "./margin.js";
 import { type Account, accountOf, type Market, type Position, type State } from "./state.js";
 

@@ -1,10 +1,10 @@
 /**
  * The reference by hand: mark and funding. Every
- * figure is worked out in the comment beside it, from docs/engine.md.
+ * figure is worked out in the comment next to it, from docs/engine.md.
  */
 import { describe, expect, test } from "vitest";
 import { HOUR_MS } from "../../config.js";
-import { Bench, eventsOf, only } from "./bench.js";
+import { Bench, eventsOf, only } from "./test-venue.js";
 
 describe("the mark", () => {
   test("is the index alone while one side of the book is empty", () => {

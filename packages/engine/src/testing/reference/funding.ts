@@ -7,8 +7,8 @@ import {
   PREMIUM_CLAMP_PER_8H,
   RATE_SCALE,
 } from "../../config.js";
+import { emit, touch } from "./end-events.js";
 import { abs, ceilDiv, clamp, floorDiv, max, min, num, truncDiv } from "./integers.js";
-import { emit, touch } from "./journal.js";
 import { equityOf, isFresh, lotAtMark } from "./margin.js";
 import { type Market, type Position, positionOf, type State } from "./state.js";
 

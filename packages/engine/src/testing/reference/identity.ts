@@ -2,7 +2,7 @@
  * "The identity", recomputed from nothing over every account, and throwing when it fails.
  */
 import { bestAsk, bestBid } from "./book.js";
-import { reservedIn } from "./journal.js";
+import { reservedIn } from "./end-events.js";
 import type { State } from "./state.js";
 
 export function assertIdentity(state: State): void {

@@ -6,7 +6,7 @@ import { HOUR_MS } from "../../config.js";
 import { EVENT_FIELDS } from "../../events.js";
 import { END, REFUSAL } from "../../reasons.js";
 import { commands } from "../flow/flow.js";
-import { Bench, eventsOf, only } from "./bench.js";
+import { Bench, eventsOf, only } from "./test-venue.js";
 import { ReferenceVenue } from "./venue.js";
 
 const START = 100 * HOUR_MS;
@@ -138,7 +138,7 @@ describe("stops and timers", () => {
     expect(eventsOf(bench.tick(), "CancelAfterFired")).toEqual([]);
   });
 
-  test("an expired session is refused at once and closed by the next tick", () => {
+  test("an expired session is refused immediately and closed by the next tick", () => {
     const bench = new Bench(100);
     const session = bench.session("ann");
     bench.apply({ kind: "Resume", stampMs: START + 24 * HOUR_MS });

@@ -1,12 +1,12 @@
 /**
  * The reference by hand: liquidation in the book, backstop, deleveraging and socialised loss. Every
- * figure is worked out in the comment beside it, from docs/engine.md.
+ * figure is worked out in the comment next to it, from docs/engine.md.
  */
 import { describe, expect, test } from "vitest";
 import { TRADE_ADL, TRADE_BACKSTOP, TRADE_LIQUIDATION } from "../../events.js";
 import { END } from "../../reasons.js";
-import { Bench, eventsOf, only } from "./bench.js";
 import { deleverage } from "./deleverage.js";
+import { Bench, eventsOf, only } from "./test-venue.js";
 
 describe("liquidation", () => {
   test("goes down to a tier bound if that is enough", () => {

@@ -5,9 +5,9 @@ import { LIQUIDATION_FEE_PPM } from "../../config.js";
 import { TRADE_LIQUIDATION } from "../../events.js";
 import { END } from "../../reasons.js";
 import { bankruptcyPrice, closeLots } from "./bankruptcy.js";
+import { emit, touch } from "./end-events.js";
 import { reducingSide } from "./fills.js";
 import { abs, ceilDiv, floorDiv, max, min, num } from "./integers.js";
-import { emit, touch } from "./journal.js";
 import {
   equityOf,
   isFresh,

@@ -5,8 +5,8 @@
 import type { UpdateIndex } from "../../commands.js";
 import { MARK_EMA_MS, RATE_SCALE } from "../../config.js";
 import { bestAsk, bestBid, levels } from "./book.js";
+import { emit } from "./end-events.js";
 import { ceilDiv, clamp, floorDiv, max, median, min, num, truncDiv } from "./integers.js";
-import { emit } from "./journal.js";
 import { unitOf } from "./margin.js";
 import { type Refused, refused } from "./refusal.js";
 import type { Market, Order, State } from "./state.js";

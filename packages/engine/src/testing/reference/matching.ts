@@ -5,9 +5,9 @@
 import type { Side } from "../../commands.js";
 import { END } from "../../reasons.js";
 import { bestAgainst } from "./book.js";
+import { emit } from "./end-events.js";
 import { applyFill, type Booked, type Fillable, fillable, type Terms } from "./fills.js";
 import { min, num } from "./integers.js";
-import { emit } from "./journal.js";
 import { closable } from "./margin.js";
 import { endOrder, isOpen, settle } from "./settle.js";
 import { accountOf, type Market, positionOf, type State } from "./state.js";

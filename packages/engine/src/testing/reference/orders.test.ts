@@ -1,11 +1,11 @@
 /**
  * The reference by hand: limit and market orders, and their fees. Every figure is worked out in the comment
- * beside it, from docs/engine.md.
+ * next to it, from docs/engine.md.
  */
 import { describe, expect, test } from "vitest";
 import { STATUS_CANCELED, STATUS_FILLED, STATUS_RESTING } from "../../events.js";
 import { END, REFUSAL } from "../../reasons.js";
-import { Bench, eventsOf, only } from "./bench.js";
+import { Bench, eventsOf, only } from "./test-venue.js";
 
 describe("a limit order", () => {
   test("rests with its reserve, fills in part, and keeps the rest", () => {

@@ -7,8 +7,8 @@ import { STATUS_CANCELED, STATUS_FILLED, STATUS_PENDING, STATUS_RESTING } from "
 import { END } from "../../reasons.js";
 import { enterBook } from "./book.js";
 import { type Accepted, budgetOf, check } from "./checks.js";
+import { emit, settleEvents, touch } from "./end-events.js";
 import { num } from "./integers.js";
-import { emit, settleEvents, touch } from "./journal.js";
 import { unrealised } from "./margin.js";
 import { match } from "./matching.js";
 import type { Refused } from "./refusal.js";

@@ -1,11 +1,11 @@
 /**
  * The reference by hand: flips, reduce-only, rounding, and the reserves that settle keeps. Every
- * figure is worked out in the comment beside it, from docs/engine.md.
+ * figure is worked out in the comment next to it, from docs/engine.md.
  */
 import { describe, expect, test } from "vitest";
 import { STATUS_RESTING } from "../../events.js";
 import { END, REFUSAL } from "../../reasons.js";
-import { Bench, eventsOf, only } from "./bench.js";
+import { Bench, eventsOf, only } from "./test-venue.js";
 
 describe("a position", () => {
   /** Ann long 50 lots at 100 with margin 500; Bob the other side. */

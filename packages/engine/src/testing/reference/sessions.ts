@@ -4,8 +4,8 @@
 import type { CloseSession, OpenSession, RotateSession, SetCohort } from "../../commands.js";
 import { MAX_DEPOSITS_MICROS } from "../../config.js";
 import { END } from "../../reasons.js";
+import { emit, settleEvents } from "./end-events.js";
 import { num } from "./integers.js";
-import { emit, settleEvents } from "./journal.js";
 import { type Refused, refused } from "./refusal.js";
 import { endOrders } from "./settle.js";
 import { type Account, accountOf, type Order, type Session, type State } from "./state.js";

@@ -5,8 +5,8 @@
 import { LONG, SHORT } from "../../commands.js";
 import { END } from "../../reasons.js";
 import { leaveBook } from "./book.js";
+import { emit, touch } from "./end-events.js";
 import { ceilDiv, min, num } from "./integers.js";
-import { emit, touch } from "./journal.js";
 import { closable, MILLION, unitOf } from "./margin.js";
 import {
   accountOf,

@@ -3,8 +3,8 @@
  */
 import type { Configure, Genesis } from "../../commands.js";
 import { configFault, HOUR_MS, TICK_MS, type VenueConfig } from "../../config.js";
+import { emit, settleEvents, touch } from "./end-events.js";
 import { num } from "./integers.js";
-import { emit, settleEvents, touch } from "./journal.js";
 import { type Refused, refused } from "./refusal.js";
 import { settle } from "./settle.js";
 import { newMarket, positionOf, type State } from "./state.js";

@@ -105,7 +105,7 @@ export interface State {
   carriedStops: Order[];
   carriedDisconnects: Order[];
   block: { number: number; firstPosition: number; acks: number; executed: boolean };
-  /** What belongs to the command under way. */
+  /** State of the current command. */
   events: VenueEvent[];
   touched: Position[];
   budget: number;

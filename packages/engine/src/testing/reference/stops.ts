@@ -3,8 +3,8 @@
  */
 import { LONG } from "../../commands.js";
 import { END } from "../../reasons.js";
+import { emit, touch } from "./end-events.js";
 import { num } from "./integers.js";
-import { emit, touch } from "./journal.js";
 import { isFresh } from "./margin.js";
 import { match } from "./matching.js";
 import { isOpen, settle } from "./settle.js";

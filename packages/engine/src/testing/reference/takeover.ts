@@ -7,9 +7,9 @@ import { BACKSTOP_ACCOUNT, TRADE_ADL, TRADE_BACKSTOP } from "../../events.js";
 import { backstopCanTake, backstopFill } from "./backstop.js";
 import { bankruptcyPrice, closeLots } from "./bankruptcy.js";
 import { deleverage } from "./deleverage.js";
+import { emit } from "./end-events.js";
 import { reducingSide } from "./fills.js";
 import { num } from "./integers.js";
-import { emit } from "./journal.js";
 import type { Market, Position, State } from "./state.js";
 
 export interface TakenOver {

@@ -11,8 +11,8 @@ import type { VenueEvent } from "../../events.js";
 import { REFUSAL } from "../../reasons.js";
 import { cancelAfter, cancelAll, cancelOrder } from "./cancels.js";
 import { allDisconnected, sessionDisconnected, setSessionOption } from "./disconnects.js";
+import { emit } from "./end-events.js";
 import { assertIdentity } from "./identity.js";
-import { emit } from "./journal.js";
 import { updateIndex } from "./mark.js";
 import { placeOrder } from "./placement.js";
 import { type Refused, refused } from "./refusal.js";
@@ -25,7 +25,7 @@ export class ReferenceVenue {
   /** Open to tests and to the command flow, which look but do not write. */
   readonly state: State = newState();
 
-  /** `checkEvery`: the identity is tested after every so many commands. */
+  /** `checkEvery`: the identity is tested after every this many commands. */
   constructor(private readonly checkEvery = 1) {}
 
   apply(command: Command): VenueEvent[] {

@@ -14,7 +14,7 @@ import { type DepositFlow, depositCommands } from "../flow/deposit-flow.js";
 const SEEDS = Number(process.env.PERPGATE_DEPOSIT_SEEDS ?? 20);
 const COUNT = 200;
 
-/** Runs one flow; answers what it came across. */
+/** Runs one flow; returns adds what it saw to `seen`. */
 function run(flow: DepositFlow, seed: number, seen: Set<string>): void {
   const random = new Random(seed, `deposits ${flow}`);
   const restarts = new Random(seed, "restarts");
@@ -42,7 +42,7 @@ function run(flow: DepositFlow, seed: number, seen: Set<string>): void {
   expect(audit(live), `${flow}:${seed}`).toEqual([]);
 }
 
-/** Whether the deposit that a registration names stands rejected. */
+/** Whether the deposit that a registration names is rejected. */
 function isRejected({ state }: Engine, command: { kind: string; txHash?: string }): boolean {
   if (command.kind !== "RegisterDeposit") return false;
   for (const deposit of state.deposits.byId.values()) {

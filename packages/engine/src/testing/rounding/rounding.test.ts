@@ -68,7 +68,7 @@ describe("in and out at the same price", () => {
         const price = 50_000 + offset / 10;
         const ticks = 500_000 + offset;
         const trade = (lots: number, aliceBuys: boolean): number => {
-          // Margin for exactly so many lots: a little more than their cost, less than a lot more.
+          // Margin for exactly this many lots: a little more than their cost, less than a lot more.
           const margin = Math.ceil((lots * ticks) / leverage) / 1e6;
           const terms = { margin, leverage, price };
           if (aliceBuys) bob.sells("limit", terms);

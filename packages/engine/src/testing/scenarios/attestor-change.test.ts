@@ -53,7 +53,7 @@ class Story {
   }
 }
 
-describe("Configure: a vote counts for whoever gave it", () => {
+describe("Configure: a vote counts for the key that signed it", () => {
   test("removed: a vote of an attestor that is none any more does not help to credit", () => {
     const story = new Story(3, 2);
     story.votes(2);
@@ -163,7 +163,7 @@ describe("Configure: a smaller quorum", () => {
     story.votes(1, { verdict: "reject", reason: "no_transfer" });
     story.configures({ attestorQuorum: 1 });
     expect(story.deposit.status).toBe("confirming");
-    // Whoever speaks next decides, as under any quorum of one.
+    // The next vote decides, as with any quorum of one.
     story.votes(1);
     expect(story.alice.wallet).toBe(DOLLARS);
   });

@@ -132,7 +132,7 @@ describe("genesis", () => {
     expect(configure({ markets: [market] })).toBe("configuration_invalid");
   });
 
-  test("Configure: dearer fees reserve anew, and what the wallet cannot fund is canceled", () => {
+  test("Configure: higher fees recompute the reserves, and orders that the wallet cannot fund are canceled", () => {
     const venue = new Venue();
     const alice = venue.trader("alice", 2_000);
     alice.buys("limit", { margin: 980, price: 49_000 });

@@ -67,7 +67,7 @@ describe("dead-man's switch", () => {
     expect(alice.openOrders()).toBe(0);
   });
 
-  test("two due at once: by time, then by account", () => {
+  test("two due in the same tick: by time, then by account", () => {
     const { venue, alice, bob } = quoting();
     arm(venue, bob.session, 1_000);
     arm(venue, alice.session, 1_000);

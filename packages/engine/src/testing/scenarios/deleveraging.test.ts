@@ -1,4 +1,4 @@
-/** Auto-deleveraging and what nobody can carry. The backstop's cap is 0 here. */
+/** Auto-deleveraging and losses that no account can cover. The backstop's cap is 0 here. */
 import { describe, expect, test } from "vitest";
 import { END_REASONS } from "../../reasons.js";
 import { Venue } from "./venue.js";
@@ -160,7 +160,7 @@ describe("liquidation of the deleveraged", () => {
     const bob = venue.trader("bob", 1_100);
     bob.sells("limit", { margin: 1_000, leverage: 50, price: 50_000 });
     alice.buys("limit", { margin: 1_000, leverage: 50, price: 50_000 });
-    // A maintenance of 5 % makes both due at once.
+    // A maintenance of 5 % makes both due in the same tick.
     const market = { ...venue.config.markets[0]!, tiers: [FIVE_PERCENT] };
     const config = { ...venue.config, markets: [market] };
     venue.apply({ kind: "Configure", stampMs: venue.now, config });

@@ -104,7 +104,7 @@ describe("two of three attestors", () => {
     expect(bob.wallet).toBe(500);
   });
 
-  test("two logs of one transaction are credited once each, whatever order they are told in", () => {
+  test("two logs of one transaction are credited once each, in any order of the votes", () => {
     const { venue, alice, bob, id } = quorum();
     venue.apply(
       vote(venue, 0, id, [

@@ -1,4 +1,4 @@
-/** Cancel-on-disconnect: whose orders go with a lost connection, when, and how many at once. */
+/** Cancel-on-disconnect: whose orders are canceled after a lost connection, when, and how many per tick. */
 import { describe, expect, test } from "vitest";
 import { DISCONNECT_CANCELS_PER_COMMAND } from "../../config.js";
 import { Engine } from "../../engine.js";

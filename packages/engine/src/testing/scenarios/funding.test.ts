@@ -130,7 +130,7 @@ test("missed hours: each applied once, in order, those without samples at rate 0
   expect(venue.happened("FundingApplied")).toEqual([]);
 });
 
-test("after each hour's payment whoever is due is liquidated, in the same tick", () => {
+test("after each hour's payment every due account is liquidated, in the same tick", () => {
   const venue = new Venue();
   const alice = venue.trader("alice", 100_000);
   const bob = venue.trader("bob", 100_000);

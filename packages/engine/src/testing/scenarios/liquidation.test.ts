@@ -17,7 +17,7 @@ function aliceAt50(): { venue: Venue; alice: Trader; bob: Trader } {
   return { venue, alice, bob };
 }
 
-/** Bob bids for so many coins at a price; he closes his short first. */
+/** Bob bids for this many coins at a price; he closes his short first. */
 function bid(bob: Trader, coins: number, price: number): void {
   bob.buys("limit", { margin: coins * price, leverage: 1, price });
 }

@@ -11,7 +11,7 @@ interface Book {
   readonly last?: number;
 }
 
-/** The mark after the book stood for so many seconds, with an index of $50,000. */
+/** The mark after the book was unchanged for this many seconds, with an index of $50,000. */
 function markAfter(seconds: number, book: Book): number {
   const venue = new Venue();
   const maker = venue.trader("maker", 1_000_000);
@@ -94,7 +94,7 @@ test("mark: stands still while the index is stale, however the book moves", () =
   expect(venue.mark()).toBe(mark);
 });
 
-test("mark: an index move takes it along at once, the average stays", () => {
+test("mark: an index move changes it immediately, the average stays", () => {
   const venue = new Venue();
   const maker = venue.trader("maker", 1_000_000);
   maker.buys("limit", { margin: 10_000, price: 50_100 });

@@ -1,4 +1,4 @@
-/** Alice quotes in two markets and keeps a stop; Bob quotes beside her. For tests of what ends orders. */
+/** Alice quotes in two markets and keeps a stop; Bob quotes too. For tests of events that end orders. */
 import { BTC, ETH } from "./listing.js";
 import { Venue } from "./venue.js";
 

@@ -61,7 +61,7 @@ describe("stops", () => {
   }
 });
 
-/** So many accounts, each long 0.1 coins at 50× (due at 49,490), all bought from Bob. */
+/** `size` accounts, each long 0.1 coins at 50× (due at 49,490), all bought from Bob. */
 function crowd(size: number) {
   const venue = new Venue();
   const bob = venue.trader("bob", 10_000_000);

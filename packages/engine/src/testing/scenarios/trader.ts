@@ -27,7 +27,7 @@ const TYPES: Readonly<Record<Words, OrderType>> = {
 export interface Terms {
   /** Dollars. */
   readonly margin: number;
-  /** 10 unless told. */
+  /** Default: 10. */
   readonly leverage?: number;
   /** Dollars. */
   readonly price?: number;
@@ -98,7 +98,7 @@ export class Trader {
     return this.session;
   }
 
-  /** Dollars from a chain, attested at once. */
+  /** Dollars from a chain, attested immediately. */
   deposits(dollars: number): void {
     const { venue } = this;
     const stampMs = venue.now;

@@ -99,7 +99,7 @@ export class Venue {
     }
   }
 
-  /** The next 200 ms tick; answers its events. */
+  /** The next 200 ms tick; returns its events. */
   tick(): VenueEvent[] {
     return this.apply({ kind: "Tick", slot: this.engine.state.lastTickMs / 200 + 1 });
   }
@@ -111,7 +111,7 @@ export class Venue {
     return all;
   }
 
-  /** A pause in the log: time jumps to `ms` at once. */
+  /** A pause in the log: time jumps to `ms`. */
   resumes(ms: number): void {
     this.apply({ kind: "Resume", stampMs: ms });
   }
