@@ -140,10 +140,8 @@ export class RealLives {
       refused.stderr.includes(`ends at position ${before} `),
       () => `refused otherwise: ${refused.stderr}`,
     );
-    mustHold(
-      JSON.stringify(everything(this.data)) === JSON.stringify(files),
-      () => "a refused start has changed the folder",
-    );
+    const changed = differences(files, everything(this.data));
+    mustHold(changed.length === 0, () => `a refused start has changed ${changed.join(", ")}`);
     this.forgetAfter(before);
     this.counts.losses += 1;
     await this.live({ ...start, acceptLoss: true });
@@ -178,11 +176,21 @@ function hashOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Digests of all files; every process that opens lmdb writes to its table of readers, so that file is left out. */
-function everything(directory: string): [string, string][] {
+/**
+ * Digests of all files with data. Left out: lmdb's table of readers, which every process that opens
+ * it writes to, and the history's `probe`, a trial write that a killed process leaves behind and the
+ * next start removes.
+ */
+function everything(directory: string): Map<string, string> {
   const names = readdirSync(directory, { recursive: true, encoding: "utf8" }).sort();
-  return names
+  const paths = names
     .map((name) => join(directory, name))
-    .filter((path) => statSync(path).isFile() && !/lock(\.mdb)?$/.test(path))
-    .map((path) => [relative(directory, path), hashOf(readFileSync(path))]);
+    .filter((path) => statSync(path).isFile() && !/(?:lock(?:\.mdb)?|probe)$/.test(path));
+  return new Map(paths.map((path) => [relative(directory, path), hashOf(readFileSync(path))]));
+}
+
+/** Names of the files that were added, removed or changed. */
+function differences(before: Map<string, string>, after: Map<string, string>): string[] {
+  const names = new Set([...before.keys(), ...after.keys()]);
+  return [...names].filter((name) => before.get(name) !== after.get(name));
 }
