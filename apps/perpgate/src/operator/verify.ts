@@ -39,7 +39,7 @@ export async function verifyFolder({
 
 export function reportText(report: VerifyReport, signatures: boolean): string {
   const { fault } = report;
-  if (fault !== null) return `position ${fault.seq} differs: ${fault.reason}`;
+  if (fault !== null) return `position ${fault.position} differs: ${fault.reason}`;
   const lines = [`verified ${report.commands} commands, ${report.blocks} blocks`];
   if (report.from > 0) lines.push(`  the log was pruned: from position ${report.from + 1} on`);
   lines.push(

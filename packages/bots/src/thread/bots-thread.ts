@@ -5,7 +5,7 @@
  * A thread that ends is started again, with backoff. It never keeps the process alive.
  */
 
-import { Worker } from "node:worker_threads";
+import { startWorker, stopWorker, type WorkerThread } from "@perpgate/journal/worker";
 import type { BotLog, BotSettings, BotVenue } from "../bot-settings.js";
 import type { FromThread, ThreadData, ToThread } from "./crowd-thread.js";
 
@@ -17,8 +17,7 @@ const HEAP_MB = 256;
 const SLACK_MS = 500;
 
 export class BotsThread {
-  private worker: Worker | undefined;
-  private exited: Promise<void> = Promise.resolve();
+  private thread: WorkerThread | undefined;
   private restart: NodeJS.Timeout | undefined;
   private failures = 0;
   private isStopping = false;
@@ -32,26 +31,17 @@ export class BotsThread {
   start(): void {
     const workerData: ThreadData = { venue: this.venue, settings: this.settings };
     const startedAtMs = performance.now();
-    const worker = new Worker(threadFile(), {
+    this.thread = startWorker("bots", "./crowd-thread.js", import.meta.url, {
       workerData,
-      // The flags of the process are meant for the venue.
-      execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
     });
-    this.worker = worker;
-    let reason = "it exited";
+    const { worker, exited } = this.thread;
     worker.on("message", ({ level, message, fields }: FromThread) => {
       this.log[level](message, fields);
     });
-    worker.on("error", (error) => {
-      reason = error.message;
-    });
-    this.exited = new Promise((resolve) => {
-      worker.once("exit", () => {
-        if (performance.now() - startedAtMs > RESET_AFTER_MS) this.failures = 0;
-        this.onExit(reason);
-        resolve();
-      });
+    void exited.then(({ message }) => {
+      if (performance.now() - startedAtMs > RESET_AFTER_MS) this.failures = 0;
+      this.onExit(message);
     });
     worker.unref();
   }
@@ -60,18 +50,13 @@ export class BotsThread {
   async stop(withinMs: number): Promise<void> {
     this.isStopping = true;
     clearTimeout(this.restart);
-    const { worker } = this;
-    if (worker === undefined) return;
-    worker.ref();
+    if (this.thread === undefined) return;
     const stop: ToThread = { kind: "stop", withinMs: Math.max(0, withinMs - SLACK_MS) };
-    worker.postMessage(stop);
-    const timer = setTimeout(() => void worker.terminate(), withinMs);
-    await this.exited;
-    clearTimeout(timer);
+    await stopWorker(this.thread, stop, withinMs);
   }
 
   private onExit(reason: string): void {
-    this.worker = undefined;
+    this.thread = undefined;
     if (this.isStopping) return;
     const waitMs = Math.min(BACKOFF.longestMs, BACKOFF.firstMs * 2 ** Math.min(this.failures, 10));
     this.failures++;
@@ -79,10 +64,4 @@ export class BotsThread {
     this.restart = setTimeout(() => this.start(), waitMs);
     this.restart.unref();
   }
-}
-
-/** Threads run built code, also when a test runs this module from its source. */
-function threadFile(): URL {
-  const built = import.meta.url.endsWith(".ts") ? "../../dist/thread" : ".";
-  return new URL(`${built}/crowd-thread.js`, import.meta.url);
 }

@@ -5,7 +5,8 @@
  */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
+import { startWorker, stopWorker, type WorkerThread } from "@perpgate/journal/worker";
 import type { BridgeSurroundings } from "../attest/bridge.js";
 import type { ChainBridgeConfig } from "../config/bridge-config.js";
 import type { DepositPort } from "../venue-port.js";
@@ -27,32 +28,22 @@ const RESTART_AFTER_MS = 5_000;
 const STOP_WITHIN_MS = 5_000;
 
 export class BridgeThread {
-  private worker: Worker | undefined;
-  private exited: Promise<void> = Promise.resolve();
+  private thread: WorkerThread | undefined;
   private restart: NodeJS.Timeout | undefined;
   private isStopping = false;
 
   constructor(private readonly parts: BridgeThreadParts) {}
 
   start(): void {
-    if (this.worker !== undefined) return;
+    if (this.thread !== undefined) return;
     const { config, venueId, clock } = this.parts;
     const chains = config.chains.map(({ dialect: _, ...chain }) => chain);
     const workerData: ThreadData = { ...config, chains, venueId, nowMs: clock() };
-    // Without the flags of the process: a condition that leads to sources would lead it there too.
-    const worker = new Worker(threadFile(), { workerData, execArgv: [] });
-    this.worker = worker;
-    let reason = new Error("the attestors' thread ended");
+    const thread = startWorker("attestor", "./attestor-thread.js", import.meta.url, { workerData });
+    const { worker, exited } = thread;
+    this.thread = thread;
     worker.on("message", (message: FromThread) => this.onMessage(worker, message));
-    worker.on("error", (error) => {
-      reason = error;
-    });
-    this.exited = new Promise((resolve) => {
-      worker.once("exit", () => {
-        this.onExit(reason);
-        resolve();
-      });
-    });
+    void exited.then((reason) => this.onExit(reason));
     // The venue's own work keeps the process alive, not this.
     worker.unref();
   }
@@ -61,17 +52,13 @@ export class BridgeThread {
   async stop(): Promise<void> {
     this.isStopping = true;
     clearTimeout(this.restart);
-    const { worker } = this;
-    if (worker === undefined) return;
-    worker.ref();
-    tell(worker, { kind: "stop" });
-    const timer = setTimeout(() => void worker.terminate(), STOP_WITHIN_MS);
-    await this.exited;
-    clearTimeout(timer);
+    if (this.thread === undefined) return;
+    const message: ToThread = { kind: "stop" };
+    await stopWorker(this.thread, message, STOP_WITHIN_MS);
   }
 
   private onExit(reason: Error): void {
-    this.worker = undefined;
+    this.thread = undefined;
     if (this.isStopping) return;
     this.parts.onEnded(reason);
     this.restart = setTimeout(() => this.start(), RESTART_AFTER_MS);
@@ -118,10 +105,4 @@ export class BridgeThread {
 
 function tell(worker: Worker, message: ToThread): void {
   worker.postMessage(message);
-}
-
-/** Threads run built code, also when this module is run from its sources by a test. */
-function threadFile(): URL {
-  const built = import.meta.url.endsWith(".ts") ? "../../dist/thread" : ".";
-  return new URL(`${built}/attestor-thread.js`, import.meta.url);
 }

@@ -6,10 +6,11 @@
  * If either thread ends, for any reason, the log has failed.
  */
 
-import { MessageChannel, Worker } from "node:worker_threads";
+import { MessageChannel } from "node:worker_threads";
 import type { CommitRing } from "../commit-ring.js";
 import type { CommitEvents, Committer } from "../committer.js";
 import type { WriterState } from "../segment-writer.js";
+import { firstMessage, startWorker, type WorkerThread } from "../worker.js";
 import {
   type AllocateReport,
   type AllocateThreadData,
@@ -19,27 +20,22 @@ import {
 } from "./messages.js";
 
 export class ThreadCommitter implements Committer {
-  private readonly threads: readonly Worker[];
-  private readonly exited: Promise<unknown>;
+  private readonly threads: readonly WorkerThread[];
   private seen: number;
   private over = false;
 
   private constructor(
     private readonly ring: CommitRing,
     private readonly events: CommitEvents,
-    commit: Worker,
-    allocate: Worker,
+    private readonly commit: WorkerThread,
+    allocate: WorkerThread,
   ) {
     this.threads = [commit, allocate];
     this.seen = ring.durable();
-    this.exited = new Promise((resolve) => commit.once("exit", resolve));
-    commit.on("message", (message: CommitThreadMessage) => {
+    commit.worker.on("message", (message: CommitThreadMessage) => {
       if (message.kind === "failed") this.fail(fromFailure(message.failure));
     });
-    for (const thread of this.threads) {
-      thread.on("error", (error) => this.fail(error));
-      thread.on("exit", () => this.fail(new Error("a thread of the journal ended")));
-    }
+    for (const { exited } of this.threads) void exited.then((error) => this.fail(error));
   }
 
   /** Resolves once the committing thread has its segment open. */
@@ -65,20 +61,20 @@ export class ThreadCommitter implements Committer {
       requests,
       allocated,
     };
-    const allocate = new Worker(threadFile("allocate-thread"), {
+    const allocate = startWorker("allocate", "./allocate-thread.js", import.meta.url, {
       workerData: allocateData,
       transferList: [requests],
     });
     // Registered immediately: a report without a listener is lost.
-    allocate.on("message", ({ failure }: AllocateReport) =>
+    allocate.worker.on("message", ({ failure }: AllocateReport) =>
       events.spareAttempted(failure === undefined ? undefined : fromFailure(failure)),
     );
-    const commit = new Worker(threadFile("commit-thread"), {
+    const commit = startWorker("commit", "./commit-thread.js", import.meta.url, {
       workerData: commitData,
       transferList: [allocator],
     });
     await isReady(commit).catch(async (error: unknown) => {
-      await Promise.all([commit.terminate(), allocate.terminate()]);
+      await Promise.all([commit.worker.terminate(), allocate.worker.terminate()]);
       throw error;
     });
     const committer = new ThreadCommitter(ring, events, commit, allocate);
@@ -93,8 +89,8 @@ export class ThreadCommitter implements Committer {
     this.over = true;
     this.ring.requestClose();
     this.ring.wakeWatcher();
-    await this.exited;
-    await Promise.all(this.threads.map((thread) => thread.terminate()));
+    await this.commit.exited;
+    await Promise.all(this.threads.map(({ worker }) => worker.terminate()));
   }
 
   private async watch(): Promise<void> {
@@ -118,24 +114,11 @@ export class ThreadCommitter implements Committer {
     this.report();
     this.events.failed(cause);
     this.ring.wakeWatcher();
-    for (const thread of this.threads) void thread.terminate();
+    for (const { worker } of this.threads) void worker.terminate();
   }
 }
 
-function isReady(commit: Worker): Promise<void> {
-  return new Promise((resolve, reject) => {
-    commit.once("error", reject);
-    commit.once("exit", () => reject(new Error("the committing thread ended")));
-    commit.once("message", (message: CommitThreadMessage) => {
-      commit.off("error", reject);
-      if (message.kind === "ready") resolve();
-      else reject(fromFailure(message.failure));
-    });
-  });
-}
-
-/** Threads run built code, also when this module is run from its sources by a test. */
-function threadFile(name: string): URL {
-  const built = import.meta.url.endsWith(".ts") ? "../../dist/thread" : ".";
-  return new URL(`${built}/${name}.js`, import.meta.url);
+async function isReady(commit: WorkerThread): Promise<void> {
+  const message = await firstMessage<CommitThreadMessage>(commit);
+  if (message.kind === "failed") throw fromFailure(message.failure);
 }

@@ -58,7 +58,7 @@ export class RealLives {
       if (losesItsEnd) await this.loseTheEnd();
     }
     const { fault } = await verify(this.data);
-    mustHold(fault === null, () => `verify: seq ${fault?.seq}: ${fault?.reason}`);
+    mustHold(fault === null, () => `verify: seq ${fault?.position}: ${fault?.reason}`);
   }
 
   end(): Promise<void> {

@@ -5,7 +5,7 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { ExitDeadline } from "@perpgate/journal";
-import { giveWay } from "../thread-priority.js";
+import { lowerPriority } from "@perpgate/journal/worker";
 import { AuditFailed, Follower } from "./follower.js";
 import type { FromThread, ThreadData, ToThread } from "./messages.js";
 
@@ -97,5 +97,5 @@ function isDiskError(error: unknown): error is Error {
   return error instanceof Error && "syscall" in error;
 }
 
-giveWay(NICENESS);
+lowerPriority(NICENESS);
 run(workerData, (message) => parentPort?.postMessage(message));

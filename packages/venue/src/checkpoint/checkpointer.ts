@@ -3,7 +3,7 @@
  * and compares the last block of each with its own, so that two replicas that differ are noticed by
  * the first checkpoint after. It never waits for the thread, except to close it.
  */
-import { Worker } from "node:worker_threads";
+import { startWorker, type WorkerThread } from "@perpgate/journal/worker";
 import type { History } from "../history/history.js";
 import type { DataFolder } from "../recovery/data-folder.js";
 import type { CheckpointOptions, VenueLogger } from "../venue-options.js";
@@ -28,43 +28,38 @@ export class CheckpointFault extends Error {
 export class Checkpointer {
   /** The newest checkpoint of this life. */
   latest: Checkpoint | undefined;
-  private readonly thread: Worker;
-  private readonly exited: Promise<void>;
+  private readonly thread: WorkerThread;
   private isOver = false;
 
   constructor(private readonly parts: CheckpointerParts) {
     const { folder, logId, options, history, exitDeadline } = parts;
     const { batch } = history.durable;
-    const data: ThreadData = { folder, logId, options, batch, exitDeadline };
-    // Without the flags of the process: a condition that leads to sources would lead it there too.
-    this.thread = new Worker(threadFile(), { workerData: data, execArgv: [] });
-    this.thread.on("message", (message: FromThread) => this.onMessage(message));
-    this.thread.on("error", (error) => this.fail(error.message));
-    this.exited = new Promise((resolve) => {
-      this.thread.once("exit", () => {
-        this.fail("the checkpoint thread ended");
-        resolve();
-      });
+    const workerData: ThreadData = { folder, logId, options, batch, exitDeadline };
+    this.thread = startWorker("checkpoint", "./checkpoint-thread.js", import.meta.url, {
+      workerData,
     });
+    const { worker, exited } = this.thread;
+    worker.on("message", (message: FromThread) => this.onMessage(message));
+    void exited.then(({ message }) => this.fail(message));
     // The venue's own work keeps the process alive, not this.
-    this.thread.unref();
+    worker.unref();
   }
 
   /** The history is on disk up to there. */
   follow({ batch }: { readonly batch: number }): void {
     if (this.isOver) return;
     const message: ToThread = { kind: "follow", batch };
-    this.thread.postMessage(message);
+    this.thread.worker.postMessage(message);
   }
 
   async close(): Promise<void> {
     if (!this.isOver) {
       this.isOver = true;
       const message: ToThread = { kind: "close" };
-      this.thread.postMessage(message);
+      this.thread.worker.postMessage(message);
     }
-    this.thread.ref();
-    await this.exited;
+    this.thread.worker.ref();
+    await this.thread.exited;
   }
 
   private onMessage(message: FromThread): void {
@@ -98,10 +93,4 @@ export class Checkpointer {
     this.isOver = true;
     this.parts.onFault(new CheckpointFault(`the second replica stopped: ${reason}`));
   }
-}
-
-/** Threads run built code, also when this module is run from its sources by a test. */
-function threadFile(): URL {
-  const built = import.meta.url.endsWith(".ts") ? "../../dist/checkpoint" : ".";
-  return new URL(`${built}/checkpoint-thread.js`, import.meta.url);
 }

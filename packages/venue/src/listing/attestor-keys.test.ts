@@ -228,7 +228,7 @@ describe("votes when the attestors change", () => {
     await driver.venue.close();
     const { fault } = await verify(folder);
     expect(fault).toEqual({
-      seq,
+      position: seq,
       reason: "the keys of attestors change: 2; the command names nobody",
     });
   });

@@ -137,7 +137,7 @@ describe("a log that has lost its end", () => {
   test("verify: a fault with both positions", async () => {
     const { early, late } = await shortenedLog();
     expect((await verify(data())).fault).toEqual({
-      seq: early,
+      position: early,
       reason: expect.stringMatching(
         new RegExp(`^the log ends at position ${early} .* the history shows position ${late} `),
       ),

@@ -27,7 +27,8 @@ import { voteFault } from "./vote-check.js";
 export type RecoverWallet = (message: Uint8Array, signature: Uint8Array) => Promise<string | null>;
 
 export interface Fault {
-  readonly seq: number;
+  /** The seq of the command, under its name in the JSON report. */
+  readonly position: number;
   readonly reason: string;
 }
 
@@ -191,8 +192,8 @@ export class EvidenceCheck {
   }
 
   private report(seq: number, reason: string): void {
-    if (this.fault === undefined || seq < this.fault.seq) {
-      this.fault = { seq, reason };
+    if (this.fault === undefined || seq < this.fault.position) {
+      this.fault = { position: seq, reason };
     }
   }
 }

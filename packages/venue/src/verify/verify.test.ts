@@ -183,7 +183,7 @@ describe("verify", () => {
     await driver.venue.close();
     expect((await verify(folder)).fault).toBeNull();
     expect((await verify(folder, { signatures: recover })).fault).toEqual({
-      seq,
+      position: seq,
       reason: "leverage: signed 10, logged 20",
     });
   });
@@ -194,7 +194,7 @@ describe("verify", () => {
     const { seq } = await place(driver, signer, session, 50, { signature: forged });
     await driver.venue.close();
     const { fault } = await verify(folder, { signatures: recover });
-    expect(fault).toMatchObject({ seq, reason: expect.stringContaining("does not verify") });
+    expect(fault).toMatchObject({ position: seq, reason: expect.stringContaining("does not verify") });
   });
 
   test("a sign-in by a contract wallet: reported, not condemned", async () => {
@@ -215,7 +215,7 @@ describe("verify", () => {
     await file.write(Buffer.of(0xff), 0, 1, 2_000);
     await file.close();
     const { fault } = await verify(folder);
-    expect(fault?.seq).toBeGreaterThan(0);
+    expect(fault?.position).toBeGreaterThan(0);
     expect(fault?.reason).toContain("damaged");
   });
 
@@ -238,7 +238,7 @@ describe("verify", () => {
     );
     const { fault } = await verify(folder);
     expect(fault).toMatchObject({
-      seq,
+      position: seq,
       reason: expect.stringContaining("the state's hash is"),
     });
   });

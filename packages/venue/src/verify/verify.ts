@@ -232,12 +232,12 @@ class Verification {
 
   private note(reason: string | null): void {
     if (reason === null || this.fault !== null) return;
-    this.fault = { seq: this.state.engine.seq, reason };
+    this.fault = { position: this.state.engine.seq, reason };
   }
 
   private report(): VerifyReport {
     const forged = this.evidence?.firstFault;
-    const isFirst = forged !== undefined && forged.seq <= (this.fault?.seq ?? Infinity);
+    const isFirst = forged !== undefined && forged.position <= (this.fault?.position ?? Infinity);
     return {
       fault: isFirst ? forged : this.fault,
       from: this.from,
@@ -259,12 +259,12 @@ class Verification {
 
 /** A record that cannot be read or applied, a batch or a row that is not what was written. */
 function faultOf(error: unknown, seq: number, damage?: JournalDamaged): Fault {
-  if (error instanceof ReplayFailed) return { seq: error.seq, reason: error.message };
-  if (error instanceof HistoryDamaged) return { seq, reason: error.message };
+  if (error instanceof ReplayFailed) return { position: error.seq, reason: error.message };
+  if (error instanceof HistoryDamaged) return { position: seq, reason: error.message };
   // The reader knows only where it had to stop; the look at the whole log knows why.
   if (error instanceof JournalError) {
     const isElsewhere = error instanceof JournalDamaged && error.file !== damage?.file;
-    return { seq: seq + 1, reason: (isElsewhere ? error : (damage ?? error)).message };
+    return { position: seq + 1, reason: (isElsewhere ? error : (damage ?? error)).message };
   }
   throw error;
 }

@@ -11,8 +11,9 @@
  */
 
 import { writeSync } from "node:fs";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { ExitDeadline } from "@perpgate/journal";
+import { startWorker } from "@perpgate/journal/worker";
 import { StartError } from "../../cli/start-error.js";
 
 /** For `prepare`. */
@@ -37,7 +38,13 @@ export class ProcessExit {
   /** Handles every failure of this process from now on. */
   static install(): ProcessExit {
     const exit = new ProcessExit();
-    const watchdog = new Worker(threadFile(), { workerData: exit.deadline.memory, execArgv: [] });
+    const { worker: watchdog, exited } = startWorker(
+      "watchdog",
+      "./watchdog-thread.js",
+      import.meta.url,
+      { workerData: exit.deadline.memory },
+    );
+    void exited.then((error) => exit.fail(error));
     watchdog.unref();
     process.on("worker", (thread) => {
       if (thread === watchdog) return;
@@ -120,10 +127,4 @@ function writeError(text: string): void {
       Atomics.wait(pause, 0, 0, POLL_MS);
     }
   }
-}
-
-/** Threads run built code, also when this module is run from its sources by a test. */
-function threadFile(): URL {
-  const built = import.meta.url.endsWith(".ts") ? "../../../dist/serve/exit" : ".";
-  return new URL(`${built}/watchdog-thread.js`, import.meta.url);
 }

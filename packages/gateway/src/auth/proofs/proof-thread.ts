@@ -3,7 +3,7 @@
  * check of a key take 3 to 20 ms together, which would block the event loop that serves orders.
  */
 
-import { Worker } from "node:worker_threads";
+import { firstMessage, startWorker, type WorkerThread } from "@perpgate/journal/worker";
 import { ApiError } from "@perpgate/protocol";
 import type { ProofJob, ProofResult, SignInProofs } from "./proof-job.js";
 
@@ -28,16 +28,15 @@ export class ProofThread implements SignInProofs {
   private isClosed = false;
 
   private constructor(
-    private readonly worker: Worker,
+    private readonly thread: WorkerThread,
     private readonly chainIds: ReadonlySet<number>,
   ) {
     this.failed = new Promise((resolve) => {
-      worker.on("error", resolve);
-      worker.on("exit", () => {
-        if (!this.isClosed) resolve(new Error("the sign-in proof thread ended"));
+      void thread.exited.then((error) => {
+        if (!this.isClosed) resolve(error);
       });
     });
-    worker.on("message", ({ id, result }: ProofReply) => {
+    thread.worker.on("message", ({ id, result }: ProofReply) => {
       this.waiting.get(id)?.(result);
       this.waiting.delete(id);
     });
@@ -45,13 +44,11 @@ export class ProofThread implements SignInProofs {
 
   /** `rpcAddresses`: chain id → RPC address, for contract wallets. */
   static async start(rpcAddresses: ReadonlyMap<number, string>): Promise<ProofThread> {
-    // Not the flags of the process: `--conditions=perpgate-source` would make the thread load sources.
-    const worker = new Worker(threadFile(), { workerData: rpcAddresses, execArgv: [] });
-    await new Promise<void>((resolve, reject) => {
-      worker.once("message", () => resolve());
-      worker.once("error", reject);
+    const thread = startWorker("proof", "./proof-worker.js", import.meta.url, {
+      workerData: rpcAddresses,
     });
-    return new ProofThread(worker, new Set(rpcAddresses.keys()));
+    await firstMessage(thread);
+    return new ProofThread(thread, new Set(rpcAddresses.keys()));
   }
 
   servesChain(chainId: number): boolean {
@@ -64,18 +61,12 @@ export class ProofThread implements SignInProofs {
     const id = ++this.lastId;
     return new Promise((resolve) => {
       this.waiting.set(id, resolve);
-      this.worker.postMessage({ id, job } satisfies ProofRequest);
+      this.thread.worker.postMessage({ id, job } satisfies ProofRequest);
     });
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
-    await this.worker.terminate();
+    await this.thread.worker.terminate();
   }
-}
-
-/** The built file, even if a test runs this module from source. */
-function threadFile(): URL {
-  const folder = import.meta.url.endsWith(".ts") ? "../../../dist/auth/proofs" : ".";
-  return new URL(`${folder}/proof-worker.js`, import.meta.url);
 }

@@ -6,7 +6,7 @@
  * A job that does not fit the ring (a body above a kilobyte, a thousand jobs waiting) goes to the pool.
  */
 
-import { Worker } from "node:worker_threads";
+import { firstMessage, startWorker, type WorkerThread } from "@perpgate/journal/worker";
 import type { SessionKey } from "../session-key.js";
 import { poolVerifier } from "./pool-verifier.js";
 import type { SignatureVerdict, SignatureVerifier } from "./signature-verifier.js";
@@ -47,13 +47,12 @@ class VerifyThread {
   private isOver = false;
 
   private constructor(
-    private readonly worker: Worker,
+    private readonly thread: WorkerThread,
     private readonly ring: VerifyRing,
   ) {
     this.failed = new Promise((resolve) => {
-      worker.on("error", resolve);
-      worker.on("exit", () => {
-        if (!this.isOver) resolve(new Error("a thread that checks signatures ended"));
+      void thread.exited.then((error) => {
+        if (!this.isOver) resolve(error);
       });
     });
     void this.watch();
@@ -61,13 +60,11 @@ class VerifyThread {
 
   static async start(): Promise<VerifyThread> {
     const memory = newVerifyMemory();
-    // Without the flags of the process: a condition that leads to sources would lead it there too.
-    const worker = new Worker(threadFile(), { workerData: memory, execArgv: [] });
-    await new Promise<void>((resolve, reject) => {
-      worker.once("message", () => resolve());
-      worker.once("error", reject);
+    const thread = startWorker("verify", "./verify-thread.js", import.meta.url, {
+      workerData: memory,
     });
-    return new VerifyThread(worker, new VerifyRing(memory));
+    await firstMessage(thread);
+    return new VerifyThread(thread, new VerifyRing(memory));
   }
 
   offer(key: SessionKey, body: Uint8Array, signature: Uint8Array, verdict: SignatureVerdict) {
@@ -90,7 +87,7 @@ class VerifyThread {
   async close(): Promise<void> {
     this.isOver = true;
     this.ring.wakeWatcher();
-    await this.worker.terminate();
+    await this.thread.worker.terminate();
   }
 
   private async watch(): Promise<void> {
@@ -119,10 +116,4 @@ function callSafely(verdict: SignatureVerdict, isValid: boolean): void {
       throw error;
     });
   }
-}
-
-/** Threads run built code, also when this module is run from its sources by a test. */
-function threadFile(): URL {
-  const folder = import.meta.url.endsWith(".ts") ? "../../../dist/auth/verification" : ".";
-  return new URL(`${folder}/verify-thread.js`, import.meta.url);
 }

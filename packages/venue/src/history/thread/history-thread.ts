@@ -9,7 +9,7 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { ExitDeadline } from "@perpgate/journal";
-import { giveWay } from "../../thread-priority.js";
+import { lowerPriority } from "@perpgate/journal/worker";
 import { openEnvironment, openTables, TABLES, writeHeld } from "../history-environment.js";
 import { eachEntry, USUAL_BYTES } from "../slice.js";
 import { DiskProbe } from "./disk-probe.js";
@@ -146,6 +146,6 @@ function run(
 
 if (parentPort !== null) {
   const port = parentPort;
-  giveWay(NICENESS);
+  lowerPriority(NICENESS);
   run(workerData, port, (message) => port.postMessage(message));
 }

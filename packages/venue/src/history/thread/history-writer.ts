@@ -1,5 +1,5 @@
 /** The history's side of the thread that writes it; see history-thread.ts. */
-import { Worker } from "node:worker_threads";
+import { startWorker, type WorkerThread } from "@perpgate/journal/worker";
 import type { Held } from "../history-environment.js";
 import type { Slice } from "../slice.js";
 import {
@@ -19,8 +19,7 @@ export interface WriterEvents {
 }
 
 export class HistoryWriter {
-  private readonly thread: Worker;
-  private readonly exited: Promise<void>;
+  private readonly thread: WorkerThread;
   private readonly signals = new Int32Array(new SharedArrayBuffer(SIGNAL_BYTES));
   /** The last slice handed in; 0 if the thread has nothing to do. */
   private awaited = 0;
@@ -32,26 +31,20 @@ export class HistoryWriter {
     exitDeadline?: SharedArrayBuffer,
   ) {
     const workerData: ThreadData = { ...data, signals: this.signals.buffer, exitDeadline };
-    // Without the flags of the process: a condition that leads to sources would lead it there too.
-    this.thread = new Worker(threadFile(), { workerData, execArgv: [] });
-    this.thread.on("message", (message: FromWriter) => {
+    this.thread = startWorker("history", "./history-thread.js", import.meta.url, { workerData });
+    const { worker, exited } = this.thread;
+    worker.on("message", (message: FromWriter) => {
       if (message.kind === "written") this.onWritten(message.number);
       else this.fail(message.message);
     });
-    this.thread.on("error", (error) => this.fail(error.message));
-    this.exited = new Promise((resolve) => {
-      this.thread.once("exit", () => {
-        this.fail("its thread ended");
-        resolve();
-      });
-    });
+    void exited.then(({ message }) => this.fail(message));
     // The venue's own work keeps the process alive, and this only while there is something to write.
-    this.thread.unref();
+    this.thread.worker.unref();
   }
 
   write({ number, shared, length, count }: Slice, held: Held): void {
     if (this.isOver) return;
-    if (this.awaited === 0) this.thread.ref();
+    if (this.awaited === 0) this.thread.worker.ref();
     this.awaited = number;
     this.post({ kind: "write", number, memory: shared, length, count, held });
   }
@@ -64,10 +57,10 @@ export class HistoryWriter {
   /** Resolves once everything handed in was written, or has failed, and the store is let go of. */
   async close(): Promise<void> {
     this.isOver = true;
-    this.thread.ref();
+    this.thread.worker.ref();
     this.ring();
     this.post({ kind: "close" });
-    await this.exited;
+    await this.thread.exited;
   }
 
   /**
@@ -83,7 +76,7 @@ export class HistoryWriter {
   private onWritten(number: number): void {
     if (number === this.awaited && !this.isOver) {
       this.awaited = 0;
-      this.thread.unref();
+      this.thread.worker.unref();
     }
     this.events.onWritten(number);
   }
@@ -96,19 +89,13 @@ export class HistoryWriter {
   }
 
   private post(message: ToWriter): void {
-    this.thread.postMessage(message);
+    this.thread.worker.postMessage(message);
   }
 
   private fail(reason: string): void {
     if (this.isOver) return;
     this.isOver = true;
-    this.thread.unref();
+    this.thread.worker.unref();
     this.events.onFailure(new Error(`the history cannot be written: ${reason}`));
   }
-}
-
-/** Threads run built code, also when this module is run from its sources by a test. */
-function threadFile(): URL {
-  const built = import.meta.url.endsWith(".ts") ? "../../../dist/history/thread" : ".";
-  return new URL(`${built}/history-thread.js`, import.meta.url);
 }

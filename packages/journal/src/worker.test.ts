@@ -3,13 +3,13 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
-const BUILT = fileURLToPath(new URL("../dist/thread-priority.js", import.meta.url));
+const BUILT = fileURLToPath(new URL("../dist/worker.js", import.meta.url));
 
-/** The priorities of a process that was started at that one, and of a thread in it that gave way. */
+/** The priorities of a process that was started at `ofProcess` and of a thread in it that lowered its own. */
 async function priorities(ofProcess: number): Promise<[number, number]> {
   const thread = `
-    import(${JSON.stringify(BUILT)}).then(({ giveWay }) => {
-      giveWay(5);
+    import(${JSON.stringify(BUILT)}).then(({ lowerPriority }) => {
+      lowerPriority(5);
       require("node:worker_threads").parentPort.postMessage(require("node:os").getPriority());
     });
   `;
@@ -23,8 +23,8 @@ async function priorities(ofProcess: number): Promise<[number, number]> {
   return JSON.parse(stdout);
 }
 
-test("a thread that gives way is below its process, whatever priority that was started at", async () => {
-  // Elsewhere a thread has no priority of its own.
+test("lowerPriority: the thread is below its process, at every priority of the process", async () => {
+  // Only Linux has a priority per thread.
   const niceness = process.platform === "linux" ? 5 : 0;
   for (const start of [0, 10, 19]) {
     const [whole, thread] = await priorities(start);
