@@ -1,13 +1,15 @@
+export { type Backup, type BackupOptions, BackupRefused, backUp } from "./backup.js";
 export { BlockFault, leafAt, type OpenBlock } from "./blocks/block-builder.js";
 export { type BlockHeader, encodeHeader, type SealedBlock } from "./blocks/block-header.js";
 export { inclusionPath, leafHash } from "./blocks/merkle.js";
-export {
-  type Checkpoint,
-  type CheckpointLines,
-  readCheckpointLines,
-} from "./checkpoint/checkpoint-file.js";
+export type { Checkpoint } from "./checkpoint/checkpoint-file.js";
 export { CheckpointFault } from "./checkpoint/checkpointer.js";
 export { type CohortLists, cohortCommands } from "./cohort-commands.js";
+export {
+  DepositVotes,
+  type DepositVotesParts,
+  type VoteJudgement,
+} from "./deposits/deposit-votes.js";
 export type { AttestorHistory, AttestorsSince } from "./listing/attestor-history.js";
 export type { AttestorKeys, DepositScope } from "./listing/attestor-keys.js";
 export {

@@ -1,10 +1,8 @@
 /** Backup of a running venue, and a start on the copy. */
 
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { TestVenue } from "@perpgate/venue/testing";
 import { describe, expect, test } from "vitest";
-import { backUp } from "../backup.js";
 import { ProcessClient } from "../testing/client.js";
 import {
   configurationFile,
@@ -87,29 +85,6 @@ describe("perpgate backup", () => {
     const after = await perpgate("verify", "--data", backup, "--signatures");
     expect([after.code, after.stdout]).toEqual([0, expect.stringContaining("verified")]);
   }, 180_000);
-
-  test("a target that is not empty, or no log: refused, nothing changed", () => {
-    const data = join(temporaryFolder(), "data");
-    const full = temporaryFolder();
-    cpSync(new URL(import.meta.url), join(full, "precious"));
-    expect(() => backUp(data, full)).toThrow(/is not empty/);
-    expect(() => backUp(data, join(full, "new"))).toThrow(/there is no log in/);
-    expect(readdirSync(full)).toEqual(["precious"]);
-  });
-
-  test("bad lines in checkpoints.jsonl: skipped, the others are copied", async () => {
-    const data = join(temporaryFolder(), "data");
-    const copy = join(temporaryFolder(), "copy");
-    const { venue } = await TestVenue.open(data);
-    await venue.close();
-    const hash = "00".repeat(32);
-    const place = { position: 1, batch: 1, record: 1 };
-    const good = JSON.stringify({ ...place, stateHash: hash, format: 1, block: 0, blockHash: "" });
-    const text = `not JSON\n${good}\n{"position":1}\n\0\0\0\n${good}\n{"posi`;
-    writeFileSync(join(data, "checkpoints.jsonl"), text);
-    backUp(data, copy);
-    expect(readFileSync(join(copy, "checkpoints.jsonl"), "utf8")).toBe(`${good}\n${good}\n`);
-  });
 
   test("without a target: one line with the usage, code 2", async () => {
     const { code, stderr } = await perpgate("backup");

@@ -7,8 +7,8 @@
 
 import { resolve } from "node:path";
 import { isNotThere, JournalError } from "@perpgate/journal";
-import { shownLoss, verify } from "@perpgate/venue";
-import { backUp } from "../backup.js";
+import { BackupRefused, backUp, shownLoss, verify } from "@perpgate/venue";
+import { makeFolder } from "../cli/make-folder.js";
 import { StartError } from "../cli/start-error.js";
 import { endSteps, reportText, showProgress, showStep } from "./verify.js";
 
@@ -24,7 +24,7 @@ export async function backup(options: BackupOptions): Promise<number> {
   const target = resolve(options.to);
   const data = resolve(options.data ?? ".data");
   await refuseLoss(data);
-  const { bytes } = backUp(data, target, copyProgress());
+  const bytes = copy(data, target);
   const report = await verify(target, { onProgress: showProgress });
   endSteps();
   if (options.json === true) {
@@ -33,6 +33,14 @@ export async function backup(options: BackupOptions): Promise<number> {
     process.stdout.write(`copied ${bytes} bytes to ${target}\n${reportText(report, false)}\n`);
   }
   return report.fault === null ? 0 : 1;
+}
+
+function copy(data: string, target: string): number {
+  try {
+    return backUp(data, target, { onCopied: copyProgress(), makeFolder }).bytes;
+  } catch (error) {
+    throw error instanceof BackupRefused ? new StartError(error.message) : error;
+  }
 }
 
 /** The copy would verify: it leaves out the history and checkpoints that show the loss. */

@@ -1,6 +1,7 @@
 import type { IndexObservation } from "@perpgate/oracle";
+import { INDEX_STALE_MS } from "@perpgate/protocol";
 import { expect, test } from "vitest";
-import { IndexFeed, MAX_INDEX_AGE_MS } from "./index-feed.js";
+import { IndexFeed } from "./index-feed.js";
 
 /** A feed whose source says what the test says. */
 function scriptedFeed() {
@@ -39,7 +40,7 @@ test("readiness: waits for each market, then follows the age of its price", asyn
   expect(feed.notReadyReason()).toBe("no index price for ETHUSD yet");
   script.observations = [{ symbol: "ETHUSD", priceTicks: 2, observedAtMs: 1_000 }];
   await feed.refresh();
-  script.nowMs += MAX_INDEX_AGE_MS;
+  script.nowMs += INDEX_STALE_MS;
   expect(feed.notReadyReason()).toBeUndefined();
   script.nowMs++;
   expect(feed.notReadyReason()).toContain("the index of BTCUSD is older");

@@ -8,9 +8,7 @@
 
 import type { ReadinessProbe } from "@perpgate/gateway";
 import type { IndexObservation, IndexSource } from "@perpgate/oracle";
-
-/** As old as the contract lets an index be before opening orders stop. */
-export const MAX_INDEX_AGE_MS = 10_000;
+import { INDEX_STALE_MS } from "@perpgate/protocol";
 
 export interface IndexFeedOptions {
   readonly source: IndexSource;
@@ -60,8 +58,8 @@ export class IndexFeed implements ReadinessProbe {
     for (const symbol of this.options.symbols) {
       const observation = this.latest.get(symbol);
       if (observation === undefined) return `no index price for ${symbol} yet`;
-      if (nowMs - observation.observedAtMs > MAX_INDEX_AGE_MS) {
-        return `the index of ${symbol} is older than ${MAX_INDEX_AGE_MS} ms`;
+      if (nowMs - observation.observedAtMs > INDEX_STALE_MS) {
+        return `the index of ${symbol} is older than ${INDEX_STALE_MS} ms`;
       }
     }
     return undefined;

@@ -1,7 +1,7 @@
+import { INDEX_STALE_MS } from "@perpgate/protocol";
 import { TestVenue } from "@perpgate/venue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../testing/perpgate-process.js";
-import { MAX_INDEX_AGE_MS } from "./index-feed.js";
 import { DEFAULT_SETTINGS } from "./settings.js";
 import { createVenueIndex } from "./venue-index.js";
 
@@ -33,7 +33,7 @@ test("the machine's clock is set back by an hour: prices go on, and age by the v
     await feed.refresh();
     expect(venue.seq, `round ${round}`).toBe(position + 1);
   }
-  pass(MAX_INDEX_AGE_MS);
+  pass(INDEX_STALE_MS);
   expect(feed.notReadyReason()).toBeUndefined();
   pass(1);
   expect(feed.notReadyReason()).toContain("older than");

@@ -194,7 +194,10 @@ describe("verify", () => {
     const { seq } = await place(driver, signer, session, 50, { signature: forged });
     await driver.venue.close();
     const { fault } = await verify(folder, { signatures: recover });
-    expect(fault).toMatchObject({ position: seq, reason: expect.stringContaining("does not verify") });
+    expect(fault).toMatchObject({
+      position: seq,
+      reason: expect.stringContaining("does not verify"),
+    });
   });
 
   test("a sign-in by a contract wallet: reported, not condemned", async () => {

@@ -1,19 +1,18 @@
 /**
- * A copy of a data folder that a venue may be writing to at this moment.
+ * Copies a data folder that a venue may be writing to.
  *
- * Comes in: a data folder and a folder that is missing or empty. Goes out: log, snapshots and
- * checkpoints up to one place in the log, durable on return. A plain copy of a live log can be torn
- * in its middle, since the copier reads its beginning before its end; so the end is looked up first
- * and nothing past it is copied, and what lies before it never changes again. The history is left
- * out: it is rebuilt from the log, and no copy of it is safe while it is written.
+ * The copy holds log, snapshots and checkpoints up to one place in the log, and is durable on return.
+ * A plain copy of a live log can be torn in the middle, because the copier reads its beginning before
+ * its end. So the end is looked up first and nothing past it is copied; what is before it never
+ * changes. The history is left out: it is rebuilt from the log, and cannot be copied while written.
  */
-
 import {
   closeSync,
   copyFileSync,
   existsSync,
   fsyncSync,
   ftruncateSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readSync,
@@ -24,15 +23,15 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { inspectLog, isNotThere, JournalDamaged, type LogState, nodeDisk } from "@perpgate/journal";
-import { readCheckpointLines } from "@perpgate/venue";
-import { makeFolder } from "./cli/make-folder.js";
-import { StartError } from "./cli/start-error.js";
+import { readCheckpointLines } from "./checkpoint/checkpoint-file.js";
+import { dataFolder } from "./recovery/data-folder.js";
 
 const SEGMENT = /^(\d+)\.log$/;
 const SNAPSHOT = /^(\d+)\.snapshot$/;
 const CHUNK_BYTES = 1 << 20;
-/** A look at a log that is being written can meet half a commit; the next look will not. */
-const LOOKS = 5;
+const PRIVATE_FOLDER = 0o700;
+/** An inspection of a log that is being written can see half a commit; a repetition will not. */
+const TRIES = 5;
 
 export interface Backup {
   /** Commands in the copied log. */
@@ -40,34 +39,53 @@ export interface Backup {
   readonly bytes: number;
 }
 
-/** Hears of every file that was copied, and of the bytes so far. */
-export type OnCopied = (file: string, bytes: number) => void;
+export interface BackupOptions {
+  /** Called after each file, with all bytes copied so far. */
+  readonly onCopied?: (file: string, bytes: number) => void;
+  readonly makeFolder?: (path: string, mode: number) => void;
+}
 
-export function backUp(from: string, to: string, onCopied: OnCopied = () => undefined): Backup {
+/** Nothing was copied, for a reason that the operator can act on. */
+export class BackupRefused extends Error {
+  override readonly name = "BackupRefused";
+}
+
+/** Copies `from` into `to`, a folder that is missing or empty. Throws `BackupRefused`. */
+export function backUp(from: string, to: string, options: BackupOptions = {}): Backup {
+  const { onCopied = () => undefined, makeFolder = makeFolders } = options;
   if (existsSync(to) && readdirSync(to).length > 0) {
-    throw new StartError(`${to} is not empty; name a folder that is missing or empty`);
+    throw new BackupRefused(`${to} is not empty; name a folder that is missing or empty`);
   }
-  const target = join(to, "journal");
+  const [source, target] = [dataFolder(from), dataFolder(to)];
   for (let tries = 1; ; tries++) {
-    const log = lookAt(join(from, "journal"), LOOKS);
-    makeFolder(target, 0o700);
+    const log = inspect(source.journal);
+    makeFolder(target.journal, PRIVATE_FOLDER);
     try {
-      let bytes = copyLog(join(from, "journal"), target, log, onCopied);
-      bytes += copyCheckpoints(from, to, log);
-      for (const folder of [target, to]) sync(folder);
+      let bytes = copyLog(source.journal, target.journal, log, onCopied);
+      bytes += copyCheckpoints(source.checkpoints, target.checkpoints, log);
+      for (const folder of [target.journal, to]) sync(folder);
       return { records: log.end.record, bytes };
     } catch (error) {
-      // A venue that gives up the log's beginning meanwhile leaves a copy with a gap in it.
-      rmSync(target, { recursive: true });
-      if (!isNotThere(error) || tries === LOOKS) throw error;
+      // A venue that prunes its log meanwhile leaves a copy with a gap.
+      rmSync(target.journal, { recursive: true });
+      if (!isNotThere(error) || tries === TRIES) throw error;
     }
   }
 }
 
-function copyLog(source: string, target: string, log: LogState, onCopied: OnCopied): number {
+function makeFolders(path: string, mode: number): void {
+  mkdirSync(path, { recursive: true, mode });
+}
+
+function copyLog(
+  source: string,
+  target: string,
+  log: LogState,
+  onCopied: (file: string, bytes: number) => void,
+): number {
   const names = readdirSync(source);
   let bytes = 0;
-  // First, since the venue removes old ones, and a log that was pruned begins with one.
+  // First: the venue removes old snapshots, and a pruned log begins with one.
   for (const name of names) {
     const batch = Number(SNAPSHOT.exec(name)?.[1] ?? Number.NaN);
     if (!(batch <= log.end.batch)) continue;
@@ -84,19 +102,19 @@ function copyLog(source: string, target: string, log: LogState, onCopied: OnCopi
   return bytes;
 }
 
-function lookAt(journal: string, looks: number): LogState {
+function inspect(journal: string, triesLeft = TRIES): LogState {
   try {
     const log = existsSync(journal) ? inspectLog(nodeDisk, journal, "tail") : undefined;
     if (log !== undefined) return log;
   } catch (error) {
     if (!(error instanceof JournalDamaged)) throw error;
-    if (looks === 1) throw new StartError(error.message);
-    return lookAt(journal, looks - 1);
+    if (triesLeft === 1) throw new BackupRefused(error.message);
+    return inspect(journal, triesLeft - 1);
   }
-  throw new StartError(`there is no log in ${journal}`);
+  throw new BackupRefused(`there is no log in ${journal}`);
 }
 
-/** `length`: how much of the segment that is written to counts; the rest stays empty. */
+/** `length`: how many bytes count, for the segment that is being written; zeros follow them. */
 function copySegment(from: string, to: string, length: number | undefined): number {
   const size = statSync(from).size;
   if (length === undefined) {
@@ -110,7 +128,7 @@ function copySegment(from: string, to: string, length: number | undefined): numb
     const chunk = Buffer.alloc(CHUNK_BYTES);
     for (let at = 0; at < length; ) {
       const read = readSync(source, chunk, 0, Math.min(CHUNK_BYTES, length - at), at);
-      if (read === 0) throw new StartError(`${from} ended at ${at}, before ${length}`);
+      if (read === 0) throw new BackupRefused(`${from} ended at ${at}, before ${length}`);
       for (let written = 0; written < read; ) {
         written += writeSync(target, chunk, written, read - written, at + written);
       }
@@ -137,17 +155,16 @@ function copySnapshot(from: string, to: string): number {
   return statSync(to).size;
 }
 
-/** Only those that the copied log reaches: one past its end would be a claim it cannot keep. */
+/** Copies those that the copied log reaches: one past its end would claim a loss. */
 function copyCheckpoints(from: string, to: string, log: LogState): number {
-  const path = join(from, "checkpoints.jsonl");
-  if (!existsSync(path)) return 0;
-  // A line that is no checkpoint, or that is being written, claims nothing and is left out.
-  const kept = readCheckpointLines(path).lines.filter(
+  if (!existsSync(from)) return 0;
+  // A line that is no checkpoint, or half written, claims nothing and is left out.
+  const kept = readCheckpointLines(from).lines.filter(
     ({ checkpoint }) => checkpoint.record <= log.end.record,
   );
   const text = kept.map(({ text: line }) => `${line}\n`).join("");
-  writeFileSync(join(to, "checkpoints.jsonl"), text);
-  sync(join(to, "checkpoints.jsonl"));
+  writeFileSync(to, text);
+  sync(to);
   return text.length;
 }
 

@@ -1,0 +1,133 @@
+/**
+ * Appends attestors' votes on deposits to the log, each with its text, signature and key as evidence.
+ * A vote is appended only if the state allows it: its scope, its deposit, its time, and whether it
+ * says something new. The caller has checked its shape, its membership and its signature.
+ *
+ * A vote counts once: a repetition, which anyone who saw the vote can send, leaves no trace in the
+ * log. A vote from before the deposit's (latest) registration does not count.
+ */
+import {
+  isSameOutcome,
+  isSameScope,
+  type Vote,
+  type VoteScope,
+  voteText,
+} from "@perpgate/protocol";
+import type { Venue } from "../venue.js";
+import type { DepositSubject } from "../views/attestation-rows.js";
+
+/** How far an attestor's clock may be ahead: a vote of the far future could never be replaced. */
+const MAX_CLOCK_LEAD_MS = 60_000;
+
+/** `known`: the log has this vote. Any other word is the reason why the vote does not count. */
+export type VoteJudgement = "new" | "known" | string;
+
+export interface DepositVotesParts {
+  /** Ed25519 public keys in order of the attestors' numbers. */
+  readonly members: readonly Uint8Array[];
+  /** What a vote about the chain must bind; undefined for a chain without deposits. */
+  readonly scopeOf: (chain: Vote["chain"]) => VoteScope | undefined;
+}
+
+export class DepositVotes {
+  /** Votes that are not yet durable, by signature. */
+  private readonly inFlight = new Map<string, Promise<string | null>>();
+
+  constructor(
+    private readonly venue: Venue,
+    private readonly parts: DepositVotesParts,
+  ) {}
+
+  /** Judges a vote by the state alone. */
+  judge(vote: Vote): VoteJudgement {
+    const { attestation } = this.venue.views;
+    const subject = attestation.subject(vote.depositId, vote.attestor);
+    if (subject === undefined) return "deposit_unknown";
+    if (vote.chain !== subject.chain || vote.txHash !== subject.txHash) return "other_deposit";
+    const scope = this.parts.scopeOf(vote.chain);
+    if (scope === undefined || !isSameScope(vote, scope)) return "other_scope";
+    const { ownVote } = subject;
+    if (ownVote !== null && isSameVote(vote, ownVote)) return "known";
+    // Remote attestors stamp by their wall clock, those of this process by the venue's time.
+    const [nowMs, wallMs] = [this.venue.nowMs(), this.venue.wallMs()];
+    if (vote.votedAtMs > Math.max(nowMs, wallMs) + MAX_CLOCK_LEAD_MS) return "vote_from_future";
+    const logAheadMs = Math.max(0, nowMs - wallMs);
+    if (vote.votedAtMs < subject.registeredAtMs - logAheadMs) return "vote_outdated";
+    if (ownVote !== null && vote.votedAtMs <= ownVote.votedAtMs) return "vote_outdated";
+    return judgeOpen(vote, subject, attestation.paused);
+  }
+
+  /**
+   * Returns null, or why the vote does not count; a promise if it goes to the log. `spend` takes a
+   * vote from its attestor's budget and is called only for a vote that would be appended: repeating a
+   * member's published votes must not use up its budget.
+   */
+  append(
+    vote: Vote,
+    signature: string,
+    spend: () => boolean = () => true,
+  ): Promise<string | null> | string | null {
+    const inFlight = this.inFlight.get(signature);
+    if (inFlight !== undefined) return inFlight;
+    // Judged in the same turn as it is submitted: the deposit may have moved since an earlier look.
+    const judged = this.judge(vote);
+    if (judged !== "new") return judged === "known" ? null : judged;
+    if (!spend()) return "rate_limited";
+    const done = this.submit(vote, signature).finally(() => this.inFlight.delete(signature));
+    this.inFlight.set(signature, done);
+    return done;
+  }
+
+  private submit(vote: Vote, signature: string): Promise<string | null> {
+    const { attestor, depositId, verdict, votedAtMs, part, parts } = vote;
+    const { confirmations, required, credits, reason } = vote;
+    const statement = { verdict, votedAtMs, confirmations, required, credits, reason };
+    const evidence = {
+      signed: Buffer.from(voteText(vote), "latin1"),
+      signature: Buffer.from(signature, "hex"),
+      publicKey: this.parts.members[attestor] ?? Buffer.alloc(0),
+    };
+    const subject = { stampMs: this.venue.nowMs(), attestor, depositId };
+    return this.venue.submitted(
+      {
+        kind: "AttestDeposit",
+        ...subject,
+        ...statement,
+        ...(parts === 1 ? {} : { part, parts }),
+      },
+      evidence,
+      (applied) => {
+        const outcome = this.venue.views.outcome(applied);
+        return outcome.kind === "refused" ? outcome.refusal : null;
+      },
+    );
+  }
+}
+
+/** Whether the deposit still takes such a vote. The engine decides; this keeps it out of the log. */
+function judgeOpen(
+  vote: Vote,
+  { status, token, isCredited, creditedParts, ownVote }: DepositSubject,
+  paused: readonly string[],
+): VoteJudgement {
+  if (vote.verdict === "reorged") {
+    if (!isCredited) return "deposit_not_credited";
+    return ownVote?.verdict === "reorged" ? "known" : "new";
+  }
+  if (status === "credited" || status === "rejected") return "deposit_settled";
+  if (vote.verdict === "confirming") return "new";
+  if (vote.verdict === "credit" && vote.part !== creditedParts + 1) return "deposit_settled";
+  if (vote.verdict === "reject" && creditedParts > 0) return "deposit_settled";
+  const tokens = vote.verdict === "reject" ? [token] : vote.credits.map((entry) => entry.token);
+  const scopes: readonly string[] = [vote.chain, ...tokens];
+  return scopes.some((scope) => paused.includes(scope)) ? "deposits_paused" : "new";
+}
+
+function isSameVote(vote: Vote, own: NonNullable<DepositSubject["ownVote"]>): boolean {
+  return (
+    vote.votedAtMs === own.votedAtMs &&
+    vote.confirmations === own.confirmations &&
+    vote.required === own.required &&
+    isSameOutcome(vote, own)
+  );
+}
