@@ -19,7 +19,7 @@ const LONGEST = [
   "apps/perpgate/src/serve/bridge/deposits.test.ts",
   "apps/perpgate/src/trader/quick-start.test.ts",
   "packages/simulator/src/real-disk/history.test.ts",
-  "packages/venue/test/history.test.ts",
+  "packages/venue/src/history/history.test.ts",
 ];
 
 class LongestFirst extends BaseSequencer {

@@ -24,7 +24,7 @@ import {
 import { join } from "node:path";
 import { inspectLog, isNotThere, JournalDamaged, type LogState, nodeDisk } from "@perpgate/journal";
 import { readCheckpointLines } from "./checkpoint/checkpoint-file.js";
-import { dataFolder } from "./recovery/data-folder.js";
+import { dataFolder, sync } from "./recovery/data-folder.js";
 
 const SEGMENT = /^(\d+)\.log$/;
 const SNAPSHOT = /^(\d+)\.snapshot$/;
@@ -166,13 +166,4 @@ function copyCheckpoints(from: string, to: string, log: LogState): number {
   writeFileSync(to, text);
   sync(to);
   return text.length;
-}
-
-function sync(path: string): void {
-  const descriptor = openSync(path, "r");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }

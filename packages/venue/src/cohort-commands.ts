@@ -1,4 +1,4 @@
-/** A change of who may open positions, as commands that a record of the log can hold. */
+/** A change of the cohort (who may open positions), as commands that each fit into a log record. */
 import type { CohortStage, Command } from "@perpgate/engine";
 
 export type SetCohort = Extract<Command, { kind: "SetCohort" }>;
@@ -10,10 +10,10 @@ export interface CohortLists {
   readonly disallow: readonly string[];
 }
 
-/** Addresses in one command: a record of the log has a bound. */
+/** Addresses per command: the size of a log record is bounded. */
 const ADDRESSES_PER_COMMAND = 1_000;
 
-/** At least one, since the stage is a change of its own. */
+/** Returns at least one command: a change of the stage alone needs one too. */
 export function cohortCommands(
   { stage, allow, disallow }: CohortLists,
   stampMs: number,

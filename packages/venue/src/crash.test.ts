@@ -1,7 +1,7 @@
 /**
- * The promise, for real: a process under load is killed at any moment, again and again, over one
- * data folder. Every life first checks all that earlier lives acknowledged. PERPGATE_KILLS sets how
- * often (`npm run test:crash` for a long one), PERPGATE_SEED which moments.
+ * Durability: a process under load is killed at random moments, repeatedly, over one data folder. Each
+ * run first checks everything that earlier runs acknowledged. PERPGATE_KILLS sets the number of kills
+ * (`npm run test:crash` for a long test), PERPGATE_SEED the moments.
  */
 import { spawn } from "node:child_process";
 import { appendFileSync, closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { verify } from "./verify/verify.js";
 
 const KILLS = Number(process.env.PERPGATE_KILLS ?? 50);
 const SEED = Number(process.env.PERPGATE_SEED ?? Date.now() % 1_000_000);
-/** Of all that was acknowledged before, the newest; the last life checks everything. */
+/** Earlier acknowledgements that a run checks, the newest first; the last run checks all. */
 const CHECKED_EACH_LIFE = 1_000;
 const CHILD = fileURLToPath(new URL("../dist/testing/crash-child.js", import.meta.url));
 
@@ -31,7 +31,7 @@ interface Life {
   readonly said: string[];
 }
 
-/** One life: killed so long after it began to trade, or (`early`) after it was started. */
+/** One run: killed some time after its first trade, or (`early`) after its start. */
 async function live(
   number: number,
   past: string,
@@ -100,7 +100,7 @@ test(
       appendFileSync(past, acks.map((line) => `${line}\n`).join(""));
     }
     expect(acknowledged).toBeGreaterThan(KILLS);
-    // One life more, which is left to check everything, and then everything is replayed.
+    // One more run checks everything; then everything is replayed.
     const last = await live(KILLS + 1, past, acknowledged, false, 1);
     expect(last.stderr).toBe("");
     expect(last.said).toContain(`checked ${acknowledged}`);
@@ -108,11 +108,11 @@ test(
     expect(report.fault).toBeNull();
     expect(report.acknowledgements).toBeGreaterThanOrEqual(acknowledged);
   },
-  // A life takes half a second alone on a machine, and several beside much else.
+  // A run takes half a second on an idle machine, and several seconds on a busy one.
   60_000 + KILLS * 12_000,
 );
 
-test("a disk that takes no more of the history: the venue stops, exits 1, and nothing is lost", async () => {
+test("a disk that rejects the history's writes: the venue stops, exits 1, and nothing is lost", async () => {
   const past = join(folder, "past");
   writeFileSync(past, "");
   const data = join(folder, "data");

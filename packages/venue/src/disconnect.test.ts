@@ -1,4 +1,4 @@
-/** Cancel-on-disconnect over lives of a venue: the option is in the log, and a start is a loss. */
+/** Cancel-on-disconnect across restarts: the option is in the log, and a start counts as a disconnect. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { removeFolder, TestVenue, temporaryFolder, tokenHashOf } from "./testing/test-venue.js";
 import { verify } from "./verify/verify.js";
@@ -28,7 +28,7 @@ function open(driver: TestVenue, account: number): number {
 }
 
 describe("cancel-on-disconnect", () => {
-  test("the next life begins without the orders of those who were connected, and keeps the option", async () => {
+  test("restart: cancels the orders of connected sessions, and keeps the option", async () => {
     const before = await TestVenue.open(folder, { checkpoints: EVERY });
     const { careful } = await quoting(before);
     expect(before.venue.views.cancelsOnDisconnect(careful)).toBe(true);
@@ -42,7 +42,7 @@ describe("cancel-on-disconnect", () => {
     if (session === undefined) throw new Error("the session is gone");
     expect(after.venue.views.account(session).session.cancelOnDisconnect).toBe(true);
     expect(after.venue.views.cancelsOnDisconnect(careful)).toBe(true);
-    // A pause of this life is no loss.
+    // A pause of a running process is no disconnect.
     await after.order(careful, 2, "long", 640_000);
     const stampMs = after.venue.views.timeMs + 60_000;
     await after.submit({ kind: "Resume", stampMs, afterPause: true });
@@ -54,7 +54,7 @@ describe("cancel-on-disconnect", () => {
     expect((await verify(folder)).fault).toBeNull();
   });
 
-  test("a session that nobody knows: no effect, and the log goes on", async () => {
+  test("an unknown session: no effect, and the log goes on", async () => {
     const driver = await TestVenue.open(folder);
     const { other } = await quoting(driver);
     const stampMs = driver.venue.views.timeMs;

@@ -21,8 +21,14 @@ export {
 } from "./listing/listing.js";
 export { DEFAULT_PARAMETERS, type VenueParameters, venueConfigOf } from "./listing/venue-config.js";
 export { type PrunePlan, planPrune } from "./prune/prune-plan.js";
-export { type Evidence, NO_EVIDENCE } from "./record/evidence.js";
-export { decodeRecord, encodeRecord, type LogRecord, RecordUnreadable } from "./record/record.js";
+export {
+  decodeRecord,
+  type Evidence,
+  encodeRecord,
+  type LogRecord,
+  NO_EVIDENCE,
+  RecordUnreadable,
+} from "./record/record.js";
 export { shownLoss } from "./recovery/log-proofs.js";
 export type { RecoveryReport } from "./recovery/recover.js";
 export { type Applied, type CommandObserver, ReplayFailed, Replica } from "./replica.js";
@@ -59,7 +65,7 @@ export type {
   OpenDeposits,
 } from "./views/attestation-rows.js";
 export { AttestationView } from "./views/attestation-view.js";
-export type { BookLevels, Levels } from "./views/book-levels.js";
+export type { BookLevels, Levels } from "./views/book-view.js";
 export { type AccountChange, type ClosedPosition, changeKind } from "./views/change-view.js";
 export type { Outcome } from "./views/outcome.js";
 export type { PublicEventSink } from "./views/public-events.js";

@@ -1,22 +1,20 @@
-/** Opens the parts of a venue in order of dependence; what was opened is let go of on failure. */
+/** Opens the parts of a venue in order of dependence, and closes what is open if a step fails. */
 import { TICK_MS } from "@perpgate/engine";
 import { GLOBAL, type VenueState } from "@perpgate/engine/reading";
-import type { FileJournal } from "@perpgate/journal";
+import type { ExitDeadline, FileJournal } from "@perpgate/journal";
 import { Checkpointer } from "./checkpoint/checkpointer.js";
 import { cohortCommands } from "./cohort-commands.js";
-import { Failure } from "./failure.js";
 import type { History } from "./history/history.js";
 import { replacedAttestors } from "./listing/attestor-keys.js";
 import { checkConfig, checkContinuation, isSameConfig } from "./listing/config-change.js";
 import { type Listing, listingEvidence } from "./listing/listing.js";
-import { NO_EVIDENCE } from "./record/evidence.js";
+import { NO_EVIDENCE } from "./record/record.js";
 import { dataFolder } from "./recovery/data-folder.js";
 import { type OpenData, openData } from "./recovery/open-data.js";
 import type { Recovered, RecoveryReport } from "./recovery/recover.js";
 import type { CommandObserver } from "./replica.js";
 import { Sequencer } from "./sequencer.js";
-import { systemBootClock } from "./time/boot-clock.js";
-import { ClockKeeper } from "./time/clock-keeper.js";
+import { ClockRecorder, systemBootClock } from "./time/boot-clock.js";
 import { openClock } from "./time/open-clock.js";
 import { SlotClock } from "./time/slot-clock.js";
 import type { VenueClock } from "./time/venue-clock.js";
@@ -31,7 +29,7 @@ export interface VenueParts {
   readonly views: Views;
   readonly sequencer: Sequencer;
   readonly clock: VenueClock;
-  readonly clockKeeper: ClockKeeper;
+  readonly clockRecorder: ClockRecorder;
   readonly slotClock: SlotClock;
   readonly checkpointer: Checkpointer | undefined;
   readonly observers: Set<CommandObserver>;
@@ -103,8 +101,11 @@ async function openWithin(
     const slotClock = new SlotClock(clock, state.engine.state.lastTickMs, (command) =>
       sequencer.submit(command, NO_EVIDENCE),
     );
-    const clockKeeper = new ClockKeeper(folder.clock, clock, boot, (error) =>
-      logger.warn({ err: error }, "the clock's record could not be written"),
+    const clockRecorder = new ClockRecorder(
+      folder.clock,
+      () => clock.nowMs(),
+      boot,
+      (error) => logger.warn({ err: error }, "the clock's record could not be written"),
     );
     const checkpoints =
       options.checkpoints === undefined ? DEFAULT_CHECKPOINTS : options.checkpoints;
@@ -129,7 +130,7 @@ async function openWithin(
       views,
       sequencer,
       clock,
-      clockKeeper,
+      clockRecorder,
       slotClock,
       checkpointer,
       observers,
@@ -142,10 +143,38 @@ async function openWithin(
   }
 }
 
-/** A clock that a test has set says nothing about the machine. */
+/** For a test that sets its own clock: the machine's uptime says nothing about it. */
 const noBootClock = (): undefined => undefined;
 
-/** What watches the replica once it is live; empty while it recovers. */
+/** Collects the failures of all parts; only the first counts. */
+export class Failure {
+  readonly promise: Promise<Error>;
+  onReport: (error: Error) => void = () => undefined;
+  private resolve: (error: Error) => void = () => undefined;
+  private isReported = false;
+
+  constructor(private readonly exitDeadline?: ExitDeadline) {
+    this.promise = new Promise((resolve) => {
+      this.resolve = resolve;
+    });
+  }
+
+  /** From now on threads end because the process does: not a failure. */
+  ignore(): void {
+    this.isReported = true;
+  }
+
+  report(error: Error): void {
+    if (this.isReported) return;
+    this.isReported = true;
+    // First: `onReport` writes to a log stream that may block.
+    this.exitDeadline?.fail(error.message);
+    this.onReport(error);
+    this.resolve(error);
+  }
+}
+
+/** Observers of the live replica. No-ops during recovery. */
 class Live implements CommandObserver {
   onCommand: CommandObserver["onCommand"] = () => undefined;
   onBatchEnd: NonNullable<CommandObserver["onBatchEnd"]> = () => undefined;
@@ -184,10 +213,10 @@ async function begin(
 }
 
 /**
- * The list of a venue that begins. It takes as many commands as it is long, and a crash may come
- * between any two: so it is told again, and what an earlier start left of another list is taken
- * back, until the first block is sealed, which is done here at the end. From then on only commands
- * change the list.
+ * Submits the configured allowlist of a new venue. A long list needs several commands, and a crash
+ * can come between any two. So until the first block is sealed every start submits the whole list
+ * again and removes addresses that an earlier start left behind; then it seals the first block. After
+ * that only operator commands change the list.
  */
 async function beginList(
   { cohort: stage, allow }: VenueOptions,

@@ -1,17 +1,17 @@
 /**
- * A replica: an engine fed with batches of the log, in order. Batches come in as the journal
- * delivers them, durable; out go the applied commands, to whoever observes. A replica never writes
- * to the log. The venue's own, the checkpoint worker's and the verifier's are this same class.
+ * A replica: an engine that applies the log's durable batches in order and passes each applied
+ * command to its observers. It never writes to the log. The venue, the checkpoint thread and the
+ * verifier use this same class.
  */
 import { type Command, Engine, type EventLog } from "@perpgate/engine";
 import type { Batch, LogSeq } from "@perpgate/journal";
-import type { Evidence } from "./record/evidence.js";
+import type { Evidence } from "./record/record.js";
 import { decodeRecord } from "./record/record.js";
 import { HistoryDamaged } from "./venue-errors.js";
 
 /** One command as it was executed. The event log is valid only during the call. */
 export interface Applied {
-  /** Log position: the command's identity. */
+  /** Index of the command in the log, from 1: its identity. */
   readonly seq: number;
   readonly timeMs: number;
   readonly command: Command;
@@ -22,11 +22,11 @@ export interface Applied {
 export interface CommandObserver {
   /** Called for every command, in order, before the next one is applied. */
   onCommand(applied: Applied): void;
-  /** Called after every batch, a repeated one included, with the log's place behind it. */
+  /** Called after every batch, also a repeated one, with the position after it. */
   onBatchEnd?(end: LogSeq): void;
 }
 
-/** A command that could not be applied: a fault of the program, or a log from the future. */
+/** A command that could not be applied: a bug, or a log that a newer release wrote. */
 export class ReplayFailed extends Error {
   override readonly name = "ReplayFailed";
   constructor(
@@ -49,7 +49,7 @@ export class Replica {
     return this.engine.seq;
   }
 
-  /** Applies a batch unless it is a repetition; answers whether it was applied. */
+  /** Applies a batch unless it is a repetition; returns whether it was applied. */
   applyBatch(batch: Batch, onRecord?: (index: number, applied: Applied) => void): boolean {
     const isNew = this.engine.acceptBatch(batch.id.writer, batch.id.counter);
     if (isNew) {
@@ -82,7 +82,7 @@ export class Replica {
       for (const observer of this.observers) observer.onCommand(applied);
       return applied;
     } catch (cause) {
-      // Not the log's fault: the history can be rebuilt from the log.
+      // The log is intact: the history can be rebuilt from it.
       if (cause instanceof HistoryDamaged) throw cause;
       throw new ReplayFailed(seq, cause);
     }

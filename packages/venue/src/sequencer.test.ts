@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Engine, type VenueConfig } from "@perpgate/engine";
 import { LOG_START, openJournal } from "@perpgate/journal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { NO_EVIDENCE } from "./record/evidence.js";
+import { NO_EVIDENCE } from "./record/record.js";
 import { Replica } from "./replica.js";
 import { RecordTooLarge, Sequencer } from "./sequencer.js";
 
@@ -47,7 +47,7 @@ async function open(): Promise<{ sequencer: Sequencer; engine: Engine; failures:
 }
 
 describe("the sequencer", () => {
-  test("submit: answers come in log order, each with its own position", async () => {
+  test("submit: submitters are called in log order, each with its seq", async () => {
     const { sequencer, engine } = await open();
     const genesis = { kind: "Genesis", stampMs: START_MS, config: CONFIG, cohort: "open" } as const;
     const answers: number[] = [];
@@ -69,7 +69,7 @@ describe("the sequencer", () => {
     await sequencer.close();
   });
 
-  test("start: a second life applies the same log and counts its batches on", async () => {
+  test("start: after a restart applies the same log and continues the batch counter", async () => {
     const before = await open();
     const genesis = { kind: "Genesis", stampMs: START_MS, config: CONFIG, cohort: "open" } as const;
     await before.sequencer.submitted(genesis, NO_EVIDENCE, () => undefined);
@@ -81,7 +81,7 @@ describe("the sequencer", () => {
     await after.sequencer.close();
   });
 
-  test("close: what was handed in is answered first, what comes later hears that it stopped", async () => {
+  test("close: applies what was submitted; later submitters get null", async () => {
     const { sequencer, failures } = await open();
     const genesis = { kind: "Genesis", stampMs: START_MS, config: CONFIG, cohort: "open" } as const;
     let seq = 0;
@@ -98,7 +98,7 @@ describe("the sequencer", () => {
     expect(failures).toEqual([]);
   });
 
-  test("submit: a command too large for the log is refused to its caller alone", async () => {
+  test("submit: a command too large for the log throws to its caller alone", async () => {
     const { sequencer, failures } = await open();
     const genesis = { kind: "Genesis", stampMs: START_MS, config: CONFIG, cohort: "open" } as const;
     await sequencer.submitted(genesis, NO_EVIDENCE, () => undefined);
@@ -111,7 +111,7 @@ describe("the sequencer", () => {
     await sequencer.close();
   });
 
-  test("apply: whoever has heard of a command does not hear of the stop that follows it", async () => {
+  test("apply: a submitter that was called is not called again by the stop that follows", async () => {
     const journal = await openJournal({ directory, segmentBytes: 1 << 20 });
     const failures: Error[] = [];
     const observer = {

@@ -1,22 +1,21 @@
 /**
- * The sequencer: commands come in, go to the journal in batches, and are applied when the journal
- * delivers them back, durable. Only then does whoever submitted one hear of it, in log order.
+ * The sequencer: writes submitted commands to the journal in batches and applies them when the
+ * journal delivers them back, durable. Only then are their submitters called, in log order.
  *
- * A crash here loses only what nobody was told. After a failed write the journal stops for good:
- * every waiting submitter hears `stopped`, and so does everyone who comes later.
+ * A crash loses only commands whose submitters were not called. After a failed write the journal
+ * accepts nothing more: every pending and every later submitter is called with null.
  */
 import type { Command } from "@perpgate/engine";
 import type { Batch, Journal, LogSeq, Reading } from "@perpgate/journal";
-import { type Evidence, NO_EVIDENCE } from "./record/evidence.js";
-import { encodeRecord } from "./record/record.js";
+import { type Evidence, encodeRecord, NO_EVIDENCE } from "./record/record.js";
 import type { Applied, Replica } from "./replica.js";
 
-/** Hears how a submitted command ended: applied (valid during the call only), or null if stopped. */
+/** Called with the applied command (valid during the call only), or with null if the venue stopped. */
 export type Submitter = (applied: Applied | null) => void;
 
 /**
- * A batch is handed on at the latest at this size, and a record is at most as large, so that no
- * batch outgrows the megabyte (batch header and one last record included) that a journal takes.
+ * A batch is written when it reaches this size at the latest, and no record is larger. So a batch,
+ * with its header and its last record, stays below the megabyte that a journal accepts.
  */
 const MAX_BATCH_RECORDS = 512;
 const MAX_BATCH_BYTES = 256 * 1024;
@@ -32,20 +31,21 @@ interface OpenBatch {
   readonly records: Uint8Array[];
   readonly submitters: Submitter[];
   bytes: number;
-  /** By which the log knows it; 0 until it is handed on. */
+  /** The batch's number in the log; 0 until it is written. */
   counter: number;
-  /** How many of the submitters have heard. */
-  answered: number;
+  /** How many submitters have been called. */
+  notified: number;
 }
 
 export class Sequencer {
-  /** Commands handed in and not yet answered. */
+  /** Submitted commands whose submitters have not been called. */
   waiting = 0;
   private open: OpenBatch | null = null;
   private counter: number;
   /**
-   * Batches in the log's hands, the oldest first. No map: what a map has let go of lives on in the
-   * tables that it has outgrown until the next full collection, and with a batch all of its requests.
+   * Written batches that the journal has not delivered, the oldest first. Not a Map: entries deleted
+   * from a Map stay reachable in its outgrown hash tables until the next full garbage collection, and
+   * a batch holds all of its requests.
    */
   private inFlight: OpenBatch[] = [];
   private reading: Reading | null = null;
@@ -55,7 +55,7 @@ export class Sequencer {
     private readonly journal: Journal,
     private readonly replica: Replica,
     private readonly writer: number,
-    /** Called when the log or the engine failed: nothing may be answered any more. */
+    /** Called when the log or the engine failed. */
     private readonly onFailure: (error: Error) => void,
   ) {
     this.counter = replica.engine.state.writers.get(writer) ?? -1;
@@ -66,12 +66,12 @@ export class Sequencer {
     return this.stopped;
   }
 
-  /** Log position of the last command applied. */
+  /** Seq of the last command applied. */
   get seq(): number {
     return this.replica.seq;
   }
 
-  /** Applies what the log holds from there on, then goes on with what it will hold. */
+  /** Applies the log from `from` to its end; resolves then, and goes on with new batches. */
   async start(from: LogSeq): Promise<void> {
     this.reading = this.journal.read(from, (batch) => this.onBatch(batch));
     await this.reading.live;
@@ -87,7 +87,7 @@ export class Sequencer {
     if (record.length > MAX_BATCH_BYTES) throw new RecordTooLarge(record.length);
     let batch = this.open;
     if (batch === null) {
-      const opened: OpenBatch = { records: [], submitters: [], bytes: 0, counter: 0, answered: 0 };
+      const opened: OpenBatch = { records: [], submitters: [], bytes: 0, counter: 0, notified: 0 };
       batch = opened;
       this.open = opened;
       // Everything that arrives in this turn of the event loop shares the batch.
@@ -102,7 +102,7 @@ export class Sequencer {
     }
   }
 
-  /** Resolves with the outcome; for callers that are not in a hurry. */
+  /** Submits, and resolves with what `take` returns; costs a promise per command. */
   submitted<T>(command: Command, evidence: Evidence, take: (applied: Applied) => T): Promise<T> {
     return new Promise((resolve, reject) => {
       this.submit(command, evidence, (applied) => {
@@ -112,7 +112,7 @@ export class Sequencer {
     });
   }
 
-  /** Lets go of the log once everything handed in was answered. */
+  /** Closes the log after every submitted command was applied. */
   async close(): Promise<void> {
     if (this.open !== null) this.flush(this.open);
     await this.journal.close();
@@ -120,7 +120,7 @@ export class Sequencer {
     this.stop(new VenueStopped());
   }
 
-  /** Stops for a reason from outside: something that must keep up with the log has failed. */
+  /** Stops because another part that must keep up with the log has failed. */
   fail(error: Error): void {
     this.stop(error);
   }
@@ -143,8 +143,8 @@ export class Sequencer {
       this.replica.applyBatch(batch, (index, applied) => {
         if (own === undefined) return;
         this.waiting--;
-        own.answered = index + 1;
-        answer(own.submitters[index]!, applied);
+        own.notified = index + 1;
+        notify(own.submitters[index]!, applied);
       });
     } catch (error) {
       this.stop(error instanceof Error ? error : new Error(String(error)));
@@ -153,7 +153,7 @@ export class Sequencer {
     if (own !== undefined) this.inFlight.shift();
   }
 
-  /** The log answers in order: of its own batches the next is the oldest. */
+  /** The journal delivers in order: the next own batch is the oldest in flight. */
   private ownBatch({ id }: Batch): OpenBatch | undefined {
     const oldest = this.inFlight[0];
     return id.writer === this.writer && id.counter === oldest?.counter ? oldest : undefined;
@@ -167,8 +167,8 @@ export class Sequencer {
     this.open = null;
     this.waiting = 0;
     for (const batch of batches) {
-      // Those who have heard already must not hear a second, different answer.
-      for (const submitter of batch.submitters.slice(batch.answered)) answer(submitter, null);
+      // A submitter that was called must not be called again with another result.
+      for (const submitter of batch.submitters.slice(batch.notified)) notify(submitter, null);
     }
     if (!(error instanceof VenueStopped)) this.onFailure(error);
   }
@@ -181,8 +181,8 @@ export class VenueStopped extends Error {
   }
 }
 
-/** A submitter that throws is a fault of its own: the log goes on, the process hears of it. */
-function answer(submitter: Submitter, applied: Applied | null): void {
+/** Calls a submitter. If it throws, the log goes on and the error becomes an uncaught exception. */
+function notify(submitter: Submitter, applied: Applied | null): void {
   try {
     submitter(applied);
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Why a venue does not open. Each says what to do about it. */
+/** Reasons why a venue does not open. Each message says what to do about it. */
 
 import type { LogSeq } from "@perpgate/journal";
 
@@ -11,7 +11,7 @@ export type ConfigRule =
   | "tick_fixed"
   | "lot_fixed";
 
-/** The configuration cannot be that of this data folder. */
+/** The configuration does not fit the data folder. */
 export class ConfigRefused extends Error {
   override readonly name = "ConfigRefused";
   constructor(
@@ -22,7 +22,7 @@ export class ConfigRefused extends Error {
   }
 }
 
-/** The log was pruned, and what it no longer holds cannot be had from the history either. */
+/** The log was pruned, and the history that covered the pruned part is missing or unusable. */
 export class HistoryLost extends Error {
   override readonly name = "HistoryLost";
   constructor(first: LogSeq, reason: string, advice = "") {
@@ -33,7 +33,7 @@ export class HistoryLost extends Error {
   }
 }
 
-/** A row of the history is not what was written. It can be rebuilt from the log. */
+/** A history row differs from what was written. The history can be rebuilt from the log. */
 export class HistoryDamaged extends Error {
   override readonly name = "HistoryDamaged";
   constructor(reason: string, options?: ErrorOptions) {
@@ -41,7 +41,7 @@ export class HistoryDamaged extends Error {
   }
 }
 
-/** The wall clock is so far ahead of the log that the operator must say that it is right. */
+/** The wall clock is so far ahead of the log that the operator must confirm it. */
 export class ClockRefused extends Error {
   override readonly name = "ClockRefused";
   constructor(

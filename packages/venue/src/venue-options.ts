@@ -1,4 +1,4 @@
-/** What a venue is opened with. */
+/** The options of `Venue.open`. */
 import type { CohortStage, VenueConfig } from "@perpgate/engine";
 import type { ExitDeadline } from "@perpgate/journal";
 import type { AttestorKeys } from "./listing/attestor-keys.js";
@@ -13,9 +13,9 @@ export interface VenueLogger {
 }
 
 export interface CheckpointOptions {
-  /** A snapshot after so many commands. */
+  /** Commands between two snapshots. */
   readonly everyCommands: number;
-  /** And after so much time, if there was a command. */
+  /** Longest time between two snapshots, if there was a command. */
   readonly everyMs: number;
   /** Snapshots kept on disk. */
   readonly keep: number;
@@ -31,38 +31,38 @@ export interface VenueOptions {
   /** The data folder, made if missing. */
   readonly directory: string;
   readonly config: VenueConfig;
-  /** What the markets' integers mean, in the order of `config.markets`. */
+  /** Units of the markets' integers, in the order of `config.markets`. */
   readonly listing: readonly ListedMarket[];
-  /** Keys of the attestors whose votes go into the log; null where none will. */
+  /** Keys of the attestors whose votes go into the log; null for none. */
   readonly attestors?: AttestorKeys | null;
-  /** The stage of a venue that begins; later it changes by command alone. */
+  /** The stage of a new venue; later only commands change it. */
   readonly cohort: CohortStage;
-  /** The list of a venue that begins: addresses, lower-case hex without `0x`. */
+  /** The allowlist of a new venue: addresses, lower-case hex without `0x`. */
   readonly allow?: readonly string[];
   /** Unix milliseconds. */
   readonly clock?: () => number;
   /** Milliseconds that never go back. */
   readonly monotonic?: () => number;
-  /** Real time, sleep included; that of the machine unless `clock` is another than its own. */
+  /** Uptime including sleep; by default that of the machine, or none if `clock` is set. */
   readonly bootClock?: BootClock;
-  /** Believes the clock at this start, however far it is ahead of the log. */
+  /** Accepts the wall clock at this start, however far it is ahead of the log. */
   readonly acceptClock?: boolean;
-  /** Who writes, of the writers of one log. */
+  /** Number of this writer, among the writers of one log. */
   readonly writer?: number;
   /** null: no second replica, no snapshots. */
   readonly checkpoints?: CheckpointOptions | null;
-  /** false: time moves only by the ticks that are submitted. */
+  /** false: no slot clock; time moves only by submitted ticks. */
   readonly ticks?: boolean;
   readonly segmentBytes?: number;
   readonly logger?: VenueLogger;
   /**
-   * Set by whichever thread of the venue fails, so that a watchdog ends the process also when the
-   * main thread does not hear of the failure. Without it a failure is reported by `failed` alone.
+   * Set by any thread of the venue that fails, so that a watchdog ends the process even if the main
+   * thread is blocked. Without it a failure is reported by `failed` alone.
    */
   readonly exitDeadline?: ExitDeadline;
   /**
-   * Goes on with a log that has lost its end, as history, checkpoints or snapshots show. They are
-   * kept in a folder; positions of acknowledged commands will be used again.
+   * Opens a log that has lost its end, as the history, checkpoints or snapshots show. These are
+   * moved to a folder; seqs of lost acknowledged commands are used again.
    */
   readonly acceptLoss?: boolean;
 }

@@ -88,7 +88,7 @@ describe("a venue", () => {
     expect(proof.ack).toEqual(ack);
     const block = venue.views.block(proof.block);
     if (block === undefined) throw new Error("no block");
-    // Pinned: whatever changes a byte of the events, the tree or the header changes it.
+    // Pinned: any changed byte of the events, the tree or the header changes it.
     expect(block.hash).toBe("0xf8d7b6efead9227d482fdb04ce4dc62f84521ffbf5e44c8d29e998f5b95dff1d");
     const leaf = Buffer.from(proof.leaf.slice(2), "hex");
     expect(leaf).toEqual(venue.history.ack(taken.seq)?.leaf);
@@ -114,7 +114,7 @@ describe("a venue", () => {
     await driver.venue.close();
   });
 
-  test("open: a second life shows the same venue and goes on", async () => {
+  test("open: after a restart shows the same venue and continues", async () => {
     const before = await TestVenue.open(folder);
     const { taker, taken } = await trade(before);
     const shown = snapshotOfViews(before.venue);
@@ -132,7 +132,7 @@ describe("a venue", () => {
     await after.venue.close();
   });
 
-  test("open: a history that is gone is made anew, the same", async () => {
+  test("open: a missing history is rebuilt the same", async () => {
     const before = await TestVenue.open(folder);
     await trade(before);
     const shown = snapshotOfViews(before.venue);
@@ -172,7 +172,7 @@ describe("a venue", () => {
     await fourth.venue.close();
   });
 
-  test("close: what comes later hears that the venue has stopped", async () => {
+  test("close: later submitters get null", async () => {
     const { venue } = await TestVenue.open(folder);
     await venue.close();
     expect(venue.isStopped).toBe(true);
@@ -185,7 +185,7 @@ describe("a venue", () => {
 const nothing = new Uint8Array(0);
 const NOTHING = { signed: nothing, signature: nothing, publicKey: nothing };
 
-/** Everything that two accounts and the public see, but for what the time of asking decides. */
+/** Everything that two accounts and the public see, except what depends on the time of the read. */
 function snapshotOfViews({ views }: Venue) {
   const { seq: _, ...book } = views.book("BTCUSD", 100) ?? { seq: 0 };
   return {

@@ -1,33 +1,32 @@
 /**
- * The venue: one replica, its own journal, and everything around them. Commands come in through
- * `submit` and are answered in log order once they are durable and applied; readers ask `views`.
+ * The venue: one replica, its journal, its history and its clock. Commands go in through `submit`;
+ * their submitters are called in log order once the commands are durable and applied. `views` reads.
+ * `open` runs these steps:
  *
- *   1. journal     look, compare its end with what else is there, cut a torn tail
+ *   1. journal     inspect, compare its end with history, checkpoints and snapshots, cut a torn tail
  *   2. history     open, or rebuild                             recovery/open-data.ts
  *   3. replica     newest snapshot, then the log                recovery/recover.ts
  *   4. clock       the time to start at                         time/start-time.ts
- *   5. genesis     on an empty log; otherwise Resume, and Configure if the file has changed; the
- *                  first list of those who may trade, until it is complete
- *   6. slotClock      time, every 200 ms                           time/slot-clock.ts
+ *   5. genesis     on an empty log; otherwise Resume, and Configure if the configuration has changed;
+ *                  the first allowlist, until it is complete
+ *   6. slot clock  a Tick every 200 ms                          time/slot-clock.ts
  *   7. checkpoints snapshots and state hashes, another thread   checkpoint/checkpointer.ts
  *
- * Nothing is answered that is not durable. If the log, the engine, the history or the second
- * replica fails, every submitter hears that the venue has stopped, `failed` resolves, and the
- * process is to exit with an error: the log decides what was acknowledged, and the next start reads
- * it. A crash at any step is met by the next open.
+ * If the log, the engine, the history or the second replica fails, every submitter is called with
+ * null, `failed` resolves, and the process must exit with an error. The log decides what was
+ * acknowledged; the next open recovers from a crash at any step.
  */
 import type { Command } from "@perpgate/engine";
 import { type FileJournal, type LogSeq, PruneRefused, type SpareStatus } from "@perpgate/journal";
 import type { Checkpointer } from "./checkpoint/checkpointer.js";
-import type { Failure } from "./failure.js";
 import type { History } from "./history/history.js";
 import type { Listing } from "./listing/listing.js";
-import { openVenue, type VenueParts } from "./open-venue.js";
-import type { Evidence } from "./record/evidence.js";
+import { type Failure, openVenue, type VenueParts } from "./open-venue.js";
+import type { Evidence } from "./record/record.js";
 import type { RecoveryReport } from "./recovery/recover.js";
 import type { Applied, CommandObserver } from "./replica.js";
 import { type Sequencer, type Submitter, VenueStopped } from "./sequencer.js";
-import type { ClockKeeper } from "./time/clock-keeper.js";
+import type { ClockRecorder } from "./time/boot-clock.js";
 import type { SlotClock } from "./time/slot-clock.js";
 import type { JumpKind, VenueClock } from "./time/venue-clock.js";
 import type { VenueOptions } from "./venue-options.js";
@@ -38,12 +37,12 @@ export class Venue {
   readonly listing: Listing;
   readonly history: History;
   readonly recovery: RecoveryReport;
-  /** Resolves, with the reason, if the venue stops by itself. */
+  /** Resolves with the reason if a part of the venue fails. */
   readonly failed: Promise<Error>;
   private readonly journal: FileJournal;
   private readonly sequencer: Sequencer;
   private readonly clock: VenueClock;
-  private readonly clockKeeper: ClockKeeper;
+  private readonly clockRecorder: ClockRecorder;
   private readonly slotClock: SlotClock;
   private readonly checkpointer: Checkpointer | undefined;
   private readonly observers: Set<CommandObserver>;
@@ -60,7 +59,7 @@ export class Venue {
     this.journal = parts.journal;
     this.sequencer = parts.sequencer;
     this.clock = parts.clock;
-    this.clockKeeper = parts.clockKeeper;
+    this.clockRecorder = parts.clockRecorder;
     this.slotClock = parts.slotClock;
     this.checkpointer = parts.checkpointer;
     this.observers = parts.observers;
@@ -70,17 +69,17 @@ export class Venue {
     return new Venue(await openVenue(options));
   }
 
-  /** Commands handed in and not yet answered: what overload is judged by. */
+  /** Submitted commands whose submitters have not been called: the measure of overload. */
   get waiting(): number {
     return this.sequencer.waiting;
   }
 
-  /** Whether the history is so far behind that no order should be let in; commands are still taken. */
+  /** Whether the history is so far behind that callers should reject orders; `submit` still works. */
   get isBehind(): boolean {
     return this.history.isBehind;
   }
 
-  /** Whether the next segment of the log is allocated; without it the venue stops when it needs it. */
+  /** Whether the next segment of the log is allocated; if it is missing when needed, the venue stops. */
   get spareSegment(): SpareStatus {
     return this.journal.spare;
   }
@@ -89,17 +88,17 @@ export class Venue {
     return this.sequencer.isStopped;
   }
 
-  /** Log position of the last command applied. */
+  /** Seq of the last command applied. */
   get seq(): number {
     return this.sequencer.seq;
   }
 
-  /** The venue's time as this machine sees it: what to stamp a command with. */
+  /** The venue's time: the stamp for a command submitted now. */
   nowMs(): number {
     return this.clock.nowMs();
   }
 
-  /** What the machine's wall clock says: what to judge times by that others wrote down. */
+  /** The machine's wall clock, to judge time stamps of other machines. */
   wallMs(): number {
     return this.clock.wallMs();
   }
@@ -109,31 +108,31 @@ export class Venue {
     return this.clock.leadMs;
   }
 
-  /** Jumps of the wall clock since the start, by what was made of them. */
+  /** Jumps of the wall clock since the start, by how the venue reacted. */
   get clockJumps(): Readonly<Record<JumpKind, number>> {
     return this.clock.jumps;
   }
 
-  /** Appends a command. The submitter hears of it once it is durable and applied, or of the stop. */
+  /** Appends a command; calls `submitter` once it is durable and applied, or with null on a stop. */
   submit(command: Command, evidence: Evidence, submitter: Submitter): void {
     this.sequencer.submit(command, evidence, submitter);
   }
 
-  /** The same as a promise, with what `take` reads while the events are valid. */
+  /** As `submit`; resolves with what `take` returns. The events are valid only during `take`. */
   submitted<T>(command: Command, evidence: Evidence, take: (applied: Applied) => T): Promise<T> {
     return this.sequencer.submitted(command, evidence, take);
   }
 
-  /** Watches every command from now on; answers how to stop. Views are up to date when it is called. */
+  /** Observes every command from now on, after the views; returns a function that ends it. */
   observe(observer: CommandObserver): () => void {
     this.observers.add(observer);
     return () => this.observers.delete(observer);
   }
 
   /**
-   * Gives up segments of the log that neither a restart nor the history needs any more; answers how
-   * many went. Nothing calls it by itself: what is pruned can no longer be verified by anyone. It
-   * reads the newest snapshot on the calling thread.
+   * Removes segments of the log that neither a restart nor the history needs; returns how many. Only
+   * called on request: nobody can verify the pruned part afterwards. Reads the newest snapshot on the
+   * calling thread.
    */
   prune(): number {
     const newest = this.journal.snapshots.list()[0]?.seq;
@@ -143,8 +142,8 @@ export class Venue {
   }
 
   /**
-   * Gives up the log below a place that `planPrune` has found; returns how many segments went. Throws
-   * `PruneRefused` if the history on disk has not reached it.
+   * Removes the segments below a position from `planPrune`; returns how many. Throws `PruneRefused`
+   * if the history on disk has not reached it.
    */
   pruneBelow(below: LogSeq): number {
     const { batch } = this.history.durable;
@@ -152,16 +151,15 @@ export class Venue {
     return this.journal.prune(below);
   }
 
-  /** Answers what was handed in, then lets go of everything. */
+  /** Applies what was submitted, then closes every part. */
   close(): Promise<void> {
     this.closing ??= this.closeOnce();
     return this.closing;
   }
 
   /**
-   * For a process that has failed: every submitter gets its answer now, nothing more is written, and
-   * the promise resolves once no thread holds the history. The log needs nothing: what was
-   * acknowledged is durable.
+   * For a process that has failed: calls every pending submitter with null, writes nothing more, and
+   * resolves once no thread has the history open. Every acknowledged command is durable in the log.
    */
   async abandon(): Promise<void> {
     this.slotClock.stop();
@@ -172,7 +170,7 @@ export class Venue {
 
   private async closeOnce(): Promise<void> {
     this.slotClock.stop();
-    this.clockKeeper.close();
+    this.clockRecorder.close();
     await this.checkpointer?.close();
     await this.sequencer.close();
     await this.history.close().catch(() => undefined);

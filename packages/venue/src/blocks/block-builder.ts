@@ -1,10 +1,10 @@
 /**
- * Builds the chain of blocks from applied commands. Comes in: every command's events, in order.
- * Goes out: a sealed block whenever the engine says that one is sealed. It decides nothing: number,
- * bounds, count and time are the engine's, and a disagreement is a fault that stops the replica.
+ * Builds the chain of blocks from every command's events, in order. The engine decides when a block is
+ * sealed, and its number, bounds, count and time; if the builder counted something else it throws
+ * `BlockFault`, which stops the replica.
  *
- * The bytes of the open block's events are kept until it is sealed, because a hash under way cannot
- * be written down: a snapshot taken in the middle of a block carries them instead.
+ * The open block's event bytes are kept until it is sealed, because a partial hash cannot be
+ * serialised: a snapshot taken in the middle of a block holds the bytes instead.
  */
 import { createHash, type Hash } from "node:crypto";
 import { EVENT, type EventLog } from "@perpgate/engine";
@@ -56,7 +56,7 @@ export class BlockBuilder {
     this.take(words, words.length);
   }
 
-  /** Takes a command's events; answers the block if it sealed one. */
+  /** Adds a command's events; returns the block if the command sealed one. */
   onCommand(seq: number, events: EventLog): SealedBlock | null {
     this.currentNumber = this.number;
     this.append(events.bytes());
@@ -73,7 +73,7 @@ export class BlockBuilder {
     };
   }
 
-  /** Adds the acknowledgements to the tree; answers where the seal stands, or −1. */
+  /** Adds the acknowledgements to the tree; returns the offset of the BlockSealed event, or −1. */
   private take(words: Float64Array, length: number): number {
     let sealedAt = -1;
     for (let at = 0; at < length; at += eventWords(words[at]!)) {
@@ -131,7 +131,7 @@ export class BlockBuilder {
     }
     this.bytes.set(events, this.length);
     this.length = end;
-    // In pieces, so that sealing a full block does not hash all of it at once.
+    // In pieces, so that sealing a full block does not hash all of it in one call.
     if (end - this.hashed >= INITIAL_BYTES / 2) {
       this.hash.update(this.bytes.subarray(this.hashed, end));
       this.hashed = end;

@@ -1,6 +1,6 @@
 /**
- * A sealed block, and its header as the bytes whose SHA-256 is the block's hash; what they are stands
- * in the protocol's `block-header.ts`, since clients make them too.
+ * A sealed block, and its header as the bytes whose SHA-256 is the block's hash. The protocol's
+ * `block-header.ts` defines the bytes, because clients encode them too.
  */
 import {
   BLOCK_HASH_BYTES,
@@ -36,7 +36,7 @@ export function seal(header: BlockHeader): SealedBlock {
   return { ...header, hash: sha256(encodeHeader(header)) };
 }
 
-/** The block whose canonical header these bytes are; undefined if they are none. */
+/** Decodes a canonical header; undefined if the bytes are none. */
 export function decodeBlock(bytes: Buffer): SealedBlock | undefined {
   if (bytes.length !== BLOCK_HEADER_BYTES) return undefined;
   if (bytes.compare(BLOCK_MAGIC, 0, BLOCK_MAGIC.length, 0, BLOCK_MAGIC.length) !== 0) {

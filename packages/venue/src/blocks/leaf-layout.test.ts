@@ -21,7 +21,7 @@ import {
 } from "@perpgate/protocol";
 import { expect, test } from "vitest";
 import { ACKNOWLEDGED, eventWords } from "../events/event-fields.js";
-import { bytesOfWords } from "../history/words.js";
+import { bytesOfWords } from "../history/rows.js";
 
 test("leaf: clients read the engine's event, its kind and its words as the engine numbers them", () => {
   expect(EVENT.OrderAcknowledged).toBe(ACKNOWLEDGED_KIND);

@@ -7,7 +7,7 @@ import { inclusionPath, leafHash, MerkleAccumulator } from "./merkle.js";
 const sha256 = (...parts: Uint8Array[]): Buffer =>
   createHash("sha256").update(Buffer.concat(parts)).digest();
 
-/** RFC 6962, 2.1, word for word. */
+/** RFC 6962, section 2.1, literally. */
 function treeHash(leaves: readonly Uint8Array[]): Buffer {
   if (leaves.length === 0) return sha256();
   if (leaves.length === 1) return sha256(Buffer.of(0), leaves[0]!);
@@ -19,8 +19,8 @@ function treeHash(leaves: readonly Uint8Array[]): Buffer {
 const leavesOf = (count: number): Buffer[] =>
   Array.from({ length: count }, (_, i) => Buffer.from(`leaf ${i}`));
 
-describe("the tree over acknowledgements", () => {
-  test("root: leaf by leaf it is RFC 6962's, for every size to 130", () => {
+describe("the Merkle tree", () => {
+  test("root: equals RFC 6962's for every size up to 130", () => {
     const accumulator = new MerkleAccumulator();
     for (let count = 0; count <= 130; count++) {
       expect(accumulator.root().equals(treeHash(leavesOf(count)))).toBe(true);
@@ -39,7 +39,7 @@ describe("the tree over acknowledgements", () => {
     }
   });
 
-  test("path: any change of leaf, place, size or path leads elsewhere", () => {
+  test("path: a changed leaf, index, size or path gives another root", () => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 60 }), fc.nat(), fc.nat(), (count, which, where) => {
         const leaves = leavesOf(count);

@@ -1,14 +1,14 @@
 /**
- * The Merkle tree over a block's acknowledgements, as RFC 6962 builds it: a leaf is hashed behind
- * the byte 0, an inner node behind the byte 1, so that neither can pass for the other; a tree of n
- * leaves splits at the largest power of two below n; the root of no leaves is the hash of nothing.
- * The way from a leaf to the root is the protocol's `rootFromPath`, since clients go it too.
+ * The Merkle tree over a block's acknowledgements, as in RFC 6962: a leaf is hashed with the prefix
+ * byte 0, an inner node with 1, so that neither can pass for the other; a tree of n leaves splits at
+ * the largest power of two below n; the root of no leaves is the hash of the empty string. Clients
+ * check a path with the protocol's `rootFromPath`.
  */
 import { hash } from "node:crypto";
 
 /**
- * A hash while a tree is built: 32 bytes as 32 characters. Text needs no memory of its own outside
- * the heap, which makes an acknowledgement's share of the tree three times as fast as with buffers.
+ * A hash while a tree is built: 32 bytes as 32 latin1 characters. A string needs no memory outside the
+ * heap, which makes adding an acknowledgement three times as fast as with buffers.
  */
 type HashText = string;
 

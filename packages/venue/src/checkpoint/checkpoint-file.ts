@@ -1,8 +1,7 @@
 /**
- * Checkpoints: what the state's hash was at a place in the log, one JSON line each, synced as they
- * are written. A verifier replays the log and compares. A crash can leave the last line in part; it
- * is cut when the file is next opened for writing, and readers skip it, as they skip every line that
- * is no checkpoint.
+ * Checkpoints: the state's hash at a position in the log, one JSON line each, synced as it is written.
+ * A verifier replays the log and compares. A crash can leave a partial last line; it is cut when the
+ * file is next opened for writing. Readers skip it, and every other line that is no checkpoint.
  */
 import {
   closeSync,
@@ -13,16 +12,17 @@ import {
   readFileSync,
   writeSync,
 } from "node:fs";
+import { hasFields, isInteger, isOptional, isText } from "../stored-json.js";
 
 export interface Checkpoint {
-  /** Position of the last command applied. */
+  /** Seq of the last command applied, under its name in the file. */
   readonly position: number;
-  /** The log's place: batches and records before it. */
+  /** Batches and records of the log up to here. */
   readonly batch: number;
   readonly record: number;
   /** SHA-256 of the engine's canonical state, hex. */
   readonly stateHash: string;
-  /** The form of the bytes that were hashed: a state has another hash in another form. */
+  /** Format of the hashed bytes: a state has another hash in another format. */
   readonly format: number;
   /** The last block sealed by then, and its hash; 0 and "" if none. */
   readonly block: number;
@@ -61,15 +61,14 @@ export class CheckpointFile {
   }
 }
 
-/** Lines of a checkpoint file: what they say, and how many say nothing. */
 export interface CheckpointLines {
-  /** In the order of the file, each with its line as it stands there. */
+  /** In the order of the file, each with its text. */
   readonly lines: readonly { readonly checkpoint: Checkpoint; readonly text: string }[];
   /** Whole lines that are no checkpoint. */
   readonly bad: number;
 }
 
-/** A line that is no checkpoint claims nothing: the others count. */
+/** Lines that are no checkpoint are counted and skipped. */
 export function readCheckpointLines(path: string): CheckpointLines {
   const texts = wholeLines(path).toString("utf8").split("\n").slice(0, -1);
   const lines = texts.flatMap((text) => {
@@ -98,26 +97,19 @@ function wholeLines(path: string): Buffer {
   return bytes.subarray(0, bytes.lastIndexOf(10) + 1);
 }
 
-/** The form that was meant when checkpoints did not say which. */
+/** The format of checkpoints that do not name one. */
 const FIRST_FORMAT = 1;
 
 type StoredCheckpoint = Omit<Checkpoint, "format"> & { readonly format?: number };
 
 function isCheckpoint(value: unknown): value is StoredCheckpoint {
-  if (typeof value !== "object" || value === null) return false;
-  return (
-    (!("format" in value) || Number.isSafeInteger(value.format)) &&
-    "position" in value &&
-    Number.isSafeInteger(value.position) &&
-    "batch" in value &&
-    Number.isSafeInteger(value.batch) &&
-    "record" in value &&
-    Number.isSafeInteger(value.record) &&
-    "stateHash" in value &&
-    typeof value.stateHash === "string" &&
-    "block" in value &&
-    Number.isSafeInteger(value.block) &&
-    "blockHash" in value &&
-    typeof value.blockHash === "string"
-  );
+  return hasFields(value, {
+    position: isInteger,
+    batch: isInteger,
+    record: isInteger,
+    stateHash: isText,
+    format: isOptional(isInteger),
+    block: isInteger,
+    blockHash: isText,
+  });
 }

@@ -1,27 +1,27 @@
 /**
- * The checkpoint thread: follows the log in short turns, so that it hears how far it may go, and
- * takes a snapshot when enough commands or enough time have passed. Whatever it cannot apply or
- * audit is reported and ends it; the venue then stops.
+ * The checkpoint thread: follows the log in short turns, so that it receives messages in between, and
+ * takes a snapshot after enough commands or enough time. A command that it cannot apply, or a failed
+ * audit, ends the thread; the venue then stops.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { ExitDeadline } from "@perpgate/journal";
 import { lowerPriority } from "@perpgate/journal/worker";
+import type { FromThread, ThreadData, ToThread } from "./checkpointer.js";
 import { AuditFailed, Follower } from "./follower.js";
-import type { FromThread, ThreadData, ToThread } from "./messages.js";
 
 /** Orders come before snapshots. */
 const NICENESS = 10;
 /**
- * Short, with a rest after it: also at a low priority a thread that works for ten milliseconds keeps
- * a core to itself for as long, while those of the order path queue on the others.
+ * Work for TURN_MS, then sleep for REST_MS. Even at a low priority, a thread that works for ten
+ * milliseconds without a pause occupies a core, and the order path's threads queue on the others.
  */
 const TURN_MS = 0.4;
 const REST_MS = 2;
-/** Further behind than this it follows without resting. */
+/** Further behind than this it does not rest. */
 const NEAR_BATCHES = 5_000;
 const TIMER_MS = 1_000;
 
-function run(data: ThreadData, tell: (message: FromThread) => void): void {
+function run(data: ThreadData, post: (message: FromThread) => void): void {
   const { options } = data;
   let target = data.batch;
   let scheduled = false;
@@ -42,11 +42,11 @@ function run(data: ThreadData, tell: (message: FromThread) => void): void {
       work();
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      // Before the message: the main thread may be too busy to read it.
+      // Before the message: the main thread may be blocked and never read it.
       if (data.exitDeadline !== undefined) {
         new ExitDeadline(data.exitDeadline).fail(`the second replica stopped: ${message}`);
       }
-      tell({ kind: "fault", message });
+      post({ kind: "fault", message });
       end();
     }
   };
@@ -67,11 +67,11 @@ function run(data: ThreadData, tell: (message: FromThread) => void): void {
     takenAt = started;
     try {
       const { checkpoint, bytes } = replica.take(options.keep);
-      tell({ kind: "checkpoint", checkpoint, bytes, elapsedMs: performance.now() - started });
+      post({ kind: "checkpoint", checkpoint, bytes, elapsedMs: performance.now() - started });
     } catch (error) {
-      // A disk that takes no snapshot may still take the log, which needs none.
+      // The log does not need snapshots, so a full disk here is not fatal.
       if (error instanceof AuditFailed || !isDiskError(error)) throw error;
-      tell({ kind: "unwritten", message: error.message });
+      post({ kind: "unwritten", message: error.message });
       replica.postpone();
     }
   };

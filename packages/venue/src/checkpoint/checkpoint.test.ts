@@ -26,7 +26,7 @@ async function snapshots(): Promise<string[]> {
   return names.filter((name) => name.endsWith(".snapshot")).sort();
 }
 
-/** Waits until the thread has written so many checkpoints; it reports nothing to wait on. */
+/** Polls until the thread has written `count` checkpoints; it reports nothing to wait on. */
 async function checkpointed(count: number): Promise<void> {
   while (readCheckpoints(join(folder, "checkpoints.jsonl")).length < count) {
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -44,7 +44,7 @@ async function trade(driver: TestVenue, first: number, count: number): Promise<v
 }
 
 describe("the checkpoint thread", () => {
-  test("snapshots come as commands do, old ones go, and a restart starts from the newest", async () => {
+  test("commands: snapshots are taken, old ones removed, and a restart uses the newest", async () => {
     const before = await TestVenue.open(folder, { checkpoints: EVERY });
     await trade(before, 1, 200);
     await checkpointed(5);
@@ -67,7 +67,7 @@ describe("the checkpoint thread", () => {
     expect(report.snapshots).toBe(2);
   });
 
-  test("time: a snapshot is taken although commands are few", async () => {
+  test("time: a snapshot is taken after few commands", async () => {
     const driver = await TestVenue.open(folder, {
       checkpoints: { everyCommands: 1e9, everyMs: 20, keep: 3 },
     });
@@ -77,7 +77,7 @@ describe("the checkpoint thread", () => {
     expect((await verify(folder)).checkpoints).toBeGreaterThanOrEqual(1);
   });
 
-  test("prune: what the snapshot and the history cover goes, the venue restarts and verifies", async () => {
+  test("prune: removes what the snapshot and the history cover; the venue restarts and verifies", async () => {
     const driver = await TestVenue.open(folder, { checkpoints: EVERY, segmentBytes: 16_384 });
     await trade(driver, 1, 300);
     await checkpointed(8);
@@ -92,7 +92,7 @@ describe("the checkpoint thread", () => {
     expect(report.from).toBeGreaterThan(0);
   });
 
-  test("a snapshot that another version wrote: passed over by the venue and by the thread", async () => {
+  test("a snapshot of another release: skipped by the venue and by the thread", async () => {
     const before = await TestVenue.open(folder);
     await trade(before, 1, 30);
     const { seq } = before.venue;
@@ -119,7 +119,7 @@ describe("the checkpoint thread", () => {
       await driver.venue.close();
     });
 
-    test("whose history is gone: refused by name", async () => {
+    test("history missing: refused with HistoryLost", async () => {
       await removeFolder(join(folder, "history"));
       await expect(TestVenue.open(folder)).rejects.toMatchObject({
         name: "HistoryLost",
@@ -128,7 +128,7 @@ describe("the checkpoint thread", () => {
       expect(existsSync(join(folder, "history"))).toBe(false);
     });
 
-    test("whose history may be damaged: refused, and the only copy is still there", async () => {
+    test("history perhaps damaged: refused, and the only copy stays", async () => {
       const before = readFileSync(history("data.mdb"));
       writeFileSync(history("opening"), "");
       for (let attempt = 1; attempt <= 2; attempt++) {
@@ -144,7 +144,7 @@ describe("the checkpoint thread", () => {
       await driver.venue.close();
     });
 
-    test("whose history has another format: refused, and the release that wrote it can go on", async () => {
+    test("history in another format: refused, and the release that wrote it can still start", async () => {
       const path = join(folder, "history");
       const environment = openEnvironment(path, false);
       const key = Buffer.from("held");

@@ -1,14 +1,39 @@
 /**
- * The venue's side of the checkpoint thread: tells it how far it may read, hears of checkpoints,
- * and compares the last block of each with its own, so that two replicas that differ are noticed by
- * the first checkpoint after. It never waits for the thread, except to close it.
+ * The venue's side of the checkpoint thread: sends how far the thread may read, and compares the last
+ * block of each checkpoint with its own, so the first checkpoint after two replicas diverge shows it.
+ * It waits for the thread only in `close`.
  */
 import { startWorker, type WorkerThread } from "@perpgate/journal/worker";
 import type { History } from "../history/history.js";
 import type { DataFolder } from "../recovery/data-folder.js";
 import type { CheckpointOptions, VenueLogger } from "../venue-options.js";
 import type { Checkpoint } from "./checkpoint-file.js";
-import type { FromThread, ThreadData, ToThread } from "./messages.js";
+
+export interface ThreadData {
+  readonly folder: DataFolder;
+  readonly logId: Uint8Array;
+  readonly options: CheckpointOptions;
+  /** Batches that are durable in the log and in the history. */
+  readonly batch: number;
+  /** Memory of an `ExitDeadline`, if a failure ends the process. */
+  readonly exitDeadline: SharedArrayBuffer | undefined;
+}
+
+export type ToThread =
+  /** The log may be read up to this batch. */
+  { readonly kind: "follow"; readonly batch: number } | { readonly kind: "close" };
+
+export type FromThread =
+  | {
+      readonly kind: "checkpoint";
+      readonly checkpoint: Checkpoint;
+      readonly bytes: number;
+      readonly elapsedMs: number;
+    }
+  /** The snapshot could not be written; the thread tries again later. */
+  | { readonly kind: "unwritten"; readonly message: string }
+  /** The replica failed; the thread ends. */
+  | { readonly kind: "fault"; readonly message: string };
 
 export interface CheckpointerParts {
   readonly folder: DataFolder;
@@ -20,13 +45,13 @@ export interface CheckpointerParts {
   readonly exitDeadline: SharedArrayBuffer | undefined;
 }
 
-/** The second replica failed, or came to another result than the first. */
+/** The second replica failed, or has another state than the first. */
 export class CheckpointFault extends Error {
   override readonly name = "CheckpointFault";
 }
 
 export class Checkpointer {
-  /** The newest checkpoint of this life. */
+  /** The newest checkpoint of this process. */
   latest: Checkpoint | undefined;
   private readonly thread: WorkerThread;
   private isOver = false;
@@ -41,11 +66,11 @@ export class Checkpointer {
     const { worker, exited } = this.thread;
     worker.on("message", (message: FromThread) => this.onMessage(message));
     void exited.then(({ message }) => this.fail(message));
-    // The venue's own work keeps the process alive, not this.
+    // Must not keep the process alive.
     worker.unref();
   }
 
-  /** The history is on disk up to there. */
+  /** Lets the thread read up to `batch`: the history is on disk up to there. */
   follow({ batch }: { readonly batch: number }): void {
     if (this.isOver) return;
     const message: ToThread = { kind: "follow", batch };

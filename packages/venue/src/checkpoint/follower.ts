@@ -1,11 +1,10 @@
 /**
- * The second replica: reads the log's files behind the first, audits itself, and writes snapshots
- * and checkpoints. It blocks on the disk and on the work, which is why it lives in a thread of its
- * own. It is told how far it may read: what is durable, and what the history holds on disk, so that
- * no snapshot is ever ahead of the history and a restart needs the log's tail alone.
+ * The second replica: follows the log's files, audits itself, and writes snapshots and checkpoints.
+ * It blocks on the disk, so it runs in its own thread. It reads only up to the batch that the history
+ * has on disk: no snapshot is ever ahead of the history, and a restart replays the log's tail alone.
  *
- * A crash while a snapshot is written leaves the previous ones; one between snapshot and checkpoint
- * leaves a snapshot that no checkpoint vouches for, which is harmless.
+ * A crash while a snapshot is written leaves the previous ones; a crash between snapshot and
+ * checkpoint leaves a snapshot without a checkpoint, which is harmless.
  */
 import { createHash } from "node:crypto";
 import { audit, STATE_FORMAT } from "@perpgate/engine";
@@ -20,14 +19,14 @@ import {
 } from "../recovery/replica-state.js";
 import { Replica } from "../replica.js";
 import { type Checkpoint, CheckpointFile } from "./checkpoint-file.js";
-import type { ThreadData } from "./messages.js";
+import type { ThreadData } from "./checkpointer.js";
 
 export interface Taken {
   readonly checkpoint: Checkpoint;
   readonly bytes: number;
 }
 
-/** The replica's figures do not agree with each other. */
+/** The replica's state violates an invariant. */
 export class AuditFailed extends Error {
   override readonly name = "AuditFailed";
   constructor(seq: number, faults: readonly string[]) {
@@ -35,8 +34,8 @@ export class AuditFailed extends Error {
   }
 }
 
-/** Batches between two looks at the clock. */
-const LOOK_EVERY = 4;
+/** Batches between two readings of the clock. */
+const CLOCK_EVERY = 4;
 
 export class Follower {
   private readonly snapshots: Snapshots;
@@ -68,19 +67,19 @@ export class Follower {
     return this.replica.seq - this.snapshotAt;
   }
 
-  /** How many batches are left up to that one. */
+  /** Batches left before `batch`. */
   batchesBefore(batch: number): number {
     return batch - this.reader.seq.batch;
   }
 
-  /** Applies up to the batch, for about that long, and at most so many commands past a snapshot. */
+  /** Applies up to `batch`, for about `forMs`, and at most `commands` past the last snapshot. */
   advance(batch: number, forMs: number, commands: number): "caught up" | "behind" {
     const started = performance.now();
     for (let count = 1; this.commandsSince < commands; count++) {
       const next = this.reader.next(batch);
       if (next === undefined) return "caught up";
       this.replica.applyBatch(next);
-      if (count % LOOK_EVERY === 0 && performance.now() - started > forMs) break;
+      if (count % CLOCK_EVERY === 0 && performance.now() - started > forMs) break;
     }
     return "behind";
   }
@@ -110,7 +109,7 @@ export class Follower {
     return { checkpoint, bytes };
   }
 
-  /** Counts anew towards the next snapshot, because this one could not be written. */
+  /** Restarts the count towards the next snapshot, because this one could not be written. */
   postpone(): void {
     this.snapshotAt = this.replica.seq;
   }

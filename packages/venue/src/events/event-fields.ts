@@ -1,16 +1,15 @@
 /**
- * Where the fields of an event lie in the engine's event log, so that readers take the words they
- * need without decoding objects. An offset counts from the event's first word, its kind.
+ * Offsets of the fields in the engine's event log, so that readers take single words without decoding
+ * objects. An offset counts from the event's first word, its kind.
  */
 import { EVENT_FIELDS, EVENT_KINDS, type EventKind } from "@perpgate/engine";
 
 type FieldOf<K extends EventKind> = (typeof EVENT_FIELDS)[K][number];
 type Offsets<K extends EventKind> = { readonly [F in FieldOf<K>]: number };
 
-/** Words of each kind, its own included. */
 const EVENT_WORDS: readonly number[] = EVENT_KINDS.map((kind) => 1 + EVENT_FIELDS[kind].length);
 
-/** Words that an event of that kind takes, the kind's own included. */
+/** Words of an event, its kind included. */
 export function eventWords(kind: number): number {
   const words = EVENT_WORDS[kind];
   if (words === undefined) throw new RangeError(`no event has kind ${kind}`);

@@ -1,11 +1,10 @@
 /**
- * Candles of every resolution, from the public tape. The candle under way is kept in memory and
- * put again with each trade; one that a restart interrupted is read back and goes on.
+ * Candles of every resolution, from the public trades. The open candle is kept in memory and written
+ * with each trade; after a restart it is read back from the store.
  */
 import { RESOLUTIONS, type Resolution } from "@perpgate/protocol/core";
 import { keyOf } from "./keys.js";
-import { noSpot, type RowSink, type RowTable, type Spot } from "./rows.js";
-import { storedRow } from "./words.js";
+import { noOffset, type RowOffset, type RowSink, type RowTable, storedRow } from "./rows.js";
 
 export const CANDLE_ROW = { OPEN: 0, HIGH: 1, LOW: 2, CLOSE: 3, LOTS: 4, TRADES: 5 } as const;
 export const CANDLE_WORDS = 6;
@@ -21,7 +20,7 @@ export const RESOLUTION_MS: Readonly<Record<Resolution, number>> = {
 };
 const SPANS: readonly number[] = RESOLUTIONS.map((resolution) => RESOLUTION_MS[resolution]);
 
-/** The group under which a market's candles of a resolution stand. */
+/** The key group of a market's candles of a resolution. */
 export function candleGroup(market: number, resolution: Resolution): number {
   return market * RESOLUTIONS.length + RESOLUTIONS.indexOf(resolution);
 }
@@ -29,7 +28,7 @@ export function candleGroup(market: number, resolution: Resolution): number {
 interface OpenCandle {
   readonly time: number;
   readonly row: Float64Array;
-  readonly spot: Spot;
+  readonly offset: RowOffset;
 }
 
 export class CandleProjection {
@@ -44,13 +43,13 @@ export class CandleProjection {
     for (let i = 0; i < SPANS.length; i++) {
       const group = market * SPANS.length + i;
       const time = timeMs - (timeMs % SPANS[i]!);
-      const { row, spot } = this.candleOf(group, time, priceTicks);
+      const { row, offset } = this.candleOf(group, time, priceTicks);
       row[CANDLE_ROW.HIGH] = Math.max(row[CANDLE_ROW.HIGH]!, priceTicks);
       row[CANDLE_ROW.LOW] = Math.min(row[CANDLE_ROW.LOW]!, priceTicks);
       row[CANDLE_ROW.CLOSE] = priceTicks;
       row[CANDLE_ROW.LOTS] = row[CANDLE_ROW.LOTS]! + lots;
       row[CANDLE_ROW.TRADES] = row[CANDLE_ROW.TRADES]! + 1;
-      this.queue.putAgain(spot, this.candles, group, time, row);
+      this.queue.overwrite(offset, this.candles, group, time, row);
     }
   }
 
@@ -62,7 +61,7 @@ export class CandleProjection {
       stored === undefined
         ? Float64Array.of(priceTicks, priceTicks, priceTicks, priceTicks, 0, 0)
         : storedRow(stored, "candles", CANDLE_WORDS);
-    const opened = { time, row, spot: noSpot() };
+    const opened = { time, row, offset: noOffset() };
     this.open.set(group, opened);
     return opened;
   }

@@ -1,10 +1,10 @@
 /**
- * What each command changed for each account, in the order of the log: acknowledgements, orders,
- * positions, deposits. It is the outbox of the private streams: a client that was away asks for all
- * after the last position it saw, and is told the same as one that stayed.
+ * What each command changed for each account, in log order: acknowledgements, orders, positions,
+ * deposits. It is the outbox of the private streams: a client that reconnects reads all rows after the
+ * last seq it received, and gets the same as one that stayed connected.
  *
- * A row holds the state after its command, so that it can be shown later as it was. What changes
- * twice within a command is noted once, as it ended.
+ * A row holds the state after its command. What changes twice within a command has one row, with the
+ * final state.
  */
 import type { RowSink, RowTable } from "./rows.js";
 
@@ -32,7 +32,7 @@ export interface ChangeRow {
   readonly row: Float64Array;
 }
 
-/** A row under way; its memory serves one command after another. */
+/** A row of the current command. Drafts are reused by later commands. */
 interface Draft {
   account: number;
   length: number;
@@ -44,10 +44,10 @@ const USUAL_WORDS = 32;
 
 export class ChangeProjection {
   private readonly drafts: Draft[] = [];
-  /** Drafts in use by the command under way, or by the last one. */
+  /** Drafts in use by the current command, or by the last one. */
   private count = 0;
-  private isUnderWay = false;
-  /** Which draft a position of the command under way has. */
+  private hasRows = false;
+  /** Index of the draft of each position that the current command changed. */
   private readonly draftOfPosition = new Map<number, number>();
   private readonly seenDeposits = new Set<string>();
 
@@ -78,7 +78,7 @@ export class ChangeProjection {
   /** The row of a position, to be filled by `CHANGED_POSITION`. */
   onPosition(account: number, market: number): Float64Array {
     const key = account * MARKETS + market;
-    const known = this.isUnderWay ? this.draftOfPosition.get(key) : undefined;
+    const known = this.hasRows ? this.draftOfPosition.get(key) : undefined;
     if (known !== undefined) return this.drafts[known]!.words;
     const row = this.begin(account, CHANGED_POSITION.TIME + 1);
     this.draftOfPosition.set(key, this.count - 1);
@@ -87,7 +87,7 @@ export class ChangeProjection {
     return row;
   }
 
-  /** The engine has come to the end of the command: what is read first is how it ended. */
+  /** Events are read after the command was applied, so the first read gives the final state. */
   onDeposit(account: number, depositId: number, words: () => readonly number[]): void {
     const key = `${account}.${depositId}`;
     if (this.seenDeposits.has(key)) return;
@@ -100,7 +100,7 @@ export class ChangeProjection {
   }
 
   endCommand(seq: number): void {
-    if (!this.isUnderWay) {
+    if (!this.hasRows) {
       this.count = 0;
       return;
     }
@@ -108,14 +108,14 @@ export class ChangeProjection {
       const { account, words, length } = this.drafts[ordinal]!;
       this.queue.putWords(this.changes, account, seq, ordinal, words, length);
     }
-    this.isUnderWay = false;
+    this.hasRows = false;
     this.draftOfPosition.clear();
     this.seenDeposits.clear();
   }
 
   private begin(account: number, length: number): Float64Array {
-    if (!this.isUnderWay) {
-      this.isUnderWay = true;
+    if (!this.hasRows) {
+      this.hasRows = true;
       this.count = 0;
     }
     if (this.count === this.drafts.length) {

@@ -36,7 +36,7 @@ async function folderBehind(): Promise<unknown> {
   const history = join(folder, "history");
   const older = join(folder, "older");
   cpSync(history, older, { recursive: true });
-  // Fills an order that rests, in a candle and a position that are there.
+  // Fills a resting order, in an existing candle and position.
   await driver.order(sessions[1], 9, "long", 655_000, 20);
   const shown = [driver.venue.views.orders(1), driver.venue.views.fills(2, 100)];
   await driver.venue.close();
@@ -83,8 +83,8 @@ describe("open: a damaged row that the replay reads", () => {
   });
 });
 
-describe("verify: a row that is not what the log makes", () => {
-  /** All tables but that of votes, which needs attestors. */
+describe("verify: a row that differs from the log", () => {
+  /** All tables except votes, which needs attestors. */
   const NAMES: readonly TableName[] = [
     "acks",
     "blocks",
@@ -101,7 +101,7 @@ describe("verify: a row that is not what the log makes", () => {
     "watchers",
   ];
 
-  test("every table of an honest folder is compared", async () => {
+  test("an intact folder: every table is compared", async () => {
     const { driver } = await busyVenue(folder);
     await driver.venue.close();
     const environment = openEnvironment(join(folder, "history"), true);

@@ -1,7 +1,6 @@
 /**
  * The last 24 hours of a market from its minute candles: volume, high, low, change. A ring of 1,440
- * minutes in memory, filled from the store at start; the answer is kept until a trade or a new
- * minute makes it old.
+ * minutes in memory, filled from the store; the result is cached until a trade or a new minute.
  */
 
 const MINUTES = 1_440;
@@ -31,7 +30,7 @@ export class DayStats {
   private figures = QUIET;
   private until = -1;
 
-  /** A whole minute as the store holds it. */
+  /** Loads a stored minute candle. */
   load(timeMs: number, open: number, high: number, low: number, close: number, lots: number): void {
     const minute = Math.floor(timeMs / MINUTE_MS);
     this.ring.set([minute, open, high, low, close, lots], (minute % MINUTES) * WORDS);

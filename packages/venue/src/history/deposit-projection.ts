@@ -1,11 +1,10 @@
 /**
- * What the engine does not keep about deposits: who asked about one, and the signed votes on it.
+ * What the engine does not keep about deposits: the accounts that watch one, and the signed votes.
  *
- * The engine knows one registrant of a hash. Whoever registers the same hash after somebody else
- * has as much reason to see how it goes, so all of them are noted, up to a bound: beyond it a
- * stranger's accounts could make each step of one deposit a thousand rows. Accounts that a deposit
- * credits are always noted. Votes are kept as they were signed: the latest of each attestor on each
- * part, and apart from it its vote that a credited transaction was reorganised away.
+ * The engine knows one registrant per hash. Every account that registers the same hash later becomes a
+ * watcher too, up to a bound: otherwise one person with many accounts could turn each step of one
+ * deposit into thousands of rows. Accounts that a deposit credits always become watchers. Votes are
+ * kept as signed: the latest of each attestor on each part, and separately its `reorged` vote.
  */
 import { EVENT } from "@perpgate/engine";
 import type { Deposit } from "@perpgate/engine/reading";
@@ -19,78 +18,78 @@ import {
   DEPOSIT_SETTLED,
   REGISTERED,
 } from "../events/event-fields.js";
-import type { Evidence } from "../record/evidence.js";
+import type { Evidence } from "../record/record.js";
 import type { Applied } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import type { ChangeProjection } from "./change-projection.js";
 import { depositWords } from "./deposit-row.js";
 import { keyOf } from "./keys.js";
 import type { RowSink, RowTable } from "./rows.js";
-import { bytesOfWords, storedRow } from "./words.js";
+import { bytesOfWords, storedRow } from "./rows.js";
 
 export const MAX_REGISTRANTS = 16;
 
-export interface DepositSurroundings {
+export interface DepositContext {
   deposit(depositId: number): Deposit | undefined;
   /** Account of a session; 0 if there is none. */
   accountOfSession(session: number): number;
 }
 
 export interface DepositTables {
-  /** Account, deposit: those that concern the account. */
+  /** Key: account, deposit. The deposits that an account watches. */
   readonly deposits: RowTable;
-  /** Deposit: accounts that it concerns. */
+  /** Key: deposit. Its watchers. */
   readonly watchers: RowTable;
-  /** Deposit, attestor, and which of its votes: see `voteKey`. */
+  /** Key: see `voteKey`. */
   readonly votes: RowTable;
 }
 
-const NOTED = Buffer.from([1]);
+const PRESENT = Buffer.from([1]);
 
 export class DepositProjection {
   constructor(
     private readonly tables: DepositTables,
     private readonly queue: RowSink,
     private readonly changes: ChangeProjection,
-    private readonly around: DepositSurroundings,
+    private readonly context: DepositContext,
   ) {}
 
-  /** `at` is the place of an event; others than those of deposits are passed over. */
+  /** `at` is the offset of an event; events that are not about deposits are ignored. */
   onEvent(applied: Applied, kind: number, words: Float64Array, at: number): void {
     switch (kind) {
       case EVENT.DepositRegistered:
         this.onRegistered(applied, words[at + REGISTERED.depositId]!);
         return;
       case EVENT.DepositProgressed:
-        this.tellAll(words[at + DEPOSIT_PROGRESSED.depositId]!);
+        this.noteForAll(words[at + DEPOSIT_PROGRESSED.depositId]!);
         return;
       case EVENT.DepositCredited: {
         const depositId = words[at + CREDITED.depositId]!;
-        this.note(words[at + CREDITED.account]!, depositId, Number.POSITIVE_INFINITY);
+        this.watch(words[at + CREDITED.account]!, depositId, Number.POSITIVE_INFINITY);
         return;
       }
       case EVENT.DepositSettled:
-        this.tellAll(words[at + DEPOSIT_SETTLED.depositId]!);
+        this.noteForAll(words[at + DEPOSIT_SETTLED.depositId]!);
         return;
       case EVENT.DepositReorged:
-        this.tellAll(words[at + DEPOSIT_REORGED.depositId]!);
+        this.noteForAll(words[at + DEPOSIT_REORGED.depositId]!);
         return;
       case EVENT.DepositPartCredited:
-        this.tellAll(words[at + DEPOSIT_PART_CREDITED.depositId]!);
+        this.noteForAll(words[at + DEPOSIT_PART_CREDITED.depositId]!);
         return;
       case EVENT.DepositReopened:
-        this.tellAll(words[at + DEPOSIT_REOPENED.depositId]!);
+        this.noteForAll(words[at + DEPOSIT_REOPENED.depositId]!);
         return;
       case EVENT.DepositReorgSettled:
-        this.tellAll(words[at + DEPOSIT_REORG_SETTLED.depositId]!);
+        this.noteForAll(words[at + DEPOSIT_REORG_SETTLED.depositId]!);
     }
   }
 
-  /** Keeps the signed form of a vote that was taken. */
+  /** Stores the signed form of an accepted vote. */
   onVote({ command, evidence, events }: Applied): void {
     if (command.kind !== "AttestDeposit" || evidence.signed.length === 0) return;
     if (events.length > 0 && events.words[0] === EVENT.CommandRefused) return;
-    const deposit = this.around.deposit(command.depositId);
+    const deposit = this.context.deposit(command.depositId);
     if (deposit === undefined) return;
     const { depositId, attestor, verdict, part = 1 } = command;
     const key = voteKey(depositId, attestor, verdict === "reorged" ? "reorged" : part);
@@ -99,33 +98,33 @@ export class DepositProjection {
 
   private onRegistered({ command, timeMs }: Applied, depositId: number): void {
     if (command.kind !== "RegisterDeposit") return;
-    const account = this.around.accountOfSession(command.session);
-    const isNoted = this.note(account, depositId, MAX_REGISTRANTS);
-    const deposit = this.around.deposit(depositId);
-    // New, or opened again: everyone hears. Merely asked for again: whoever asked.
-    if (deposit?.registeredAtMs === timeMs) this.tellAll(depositId);
-    else if (isNoted) this.tell(account, depositId);
+    const account = this.context.accountOfSession(command.session);
+    const isWatching = this.watch(account, depositId, MAX_REGISTRANTS);
+    const deposit = this.context.deposit(depositId);
+    // New or reopened: a change for all watchers. A repetition: only for the account that repeated it.
+    if (deposit?.registeredAtMs === timeMs) this.noteForAll(depositId);
+    else if (isWatching) this.noteFor(account, depositId);
   }
 
-  /** Whether the account is noted now. */
-  private note(account: number, depositId: number, limit: number): boolean {
+  /** Adds a watcher below `limit`; returns whether the account watches the deposit now. */
+  private watch(account: number, depositId: number, limit: number): boolean {
     const watchers = watchersIn(this.tables.watchers, depositId);
     if (watchers.includes(account)) return true;
     if (watchers.length >= limit) return false;
     const row = bytesOfWords([...watchers, account]);
     this.queue.put(this.tables.watchers, keyOf(depositId), row);
-    this.queue.put(this.tables.deposits, keyOf(account, depositId), NOTED);
+    this.queue.put(this.tables.deposits, keyOf(account, depositId), PRESENT);
     return true;
   }
 
-  private tellAll(depositId: number): void {
+  private noteForAll(depositId: number): void {
     for (const account of watchersIn(this.tables.watchers, depositId)) {
-      this.tell(account, depositId);
+      this.noteFor(account, depositId);
     }
   }
 
-  private tell(account: number, depositId: number): void {
-    const deposit = this.around.deposit(depositId);
+  private noteFor(account: number, depositId: number): void {
+    const deposit = this.context.deposit(depositId);
     if (deposit === undefined) return;
     this.changes.onDeposit(account, depositId, () => depositWords(deposit));
   }
@@ -137,7 +136,7 @@ export function watchersIn(table: RowTable, depositId: number): readonly number[
 }
 
 export interface VoteRow {
-  /** The registration that the vote was about; a rejected deposit may be registered again. */
+  /** Time of the registration that the vote is about; a rejected deposit may be registered again. */
   readonly registeredAtMs: number;
   readonly publicKey: Buffer;
   readonly signature: Buffer;
@@ -145,10 +144,10 @@ export interface VoteRow {
   readonly signed: Buffer;
 }
 
-/** Which of an attestor's votes on a deposit: that on a part, from 1, or on a reorganisation. */
+/** The part (from 1) that an attestor's vote is about, or its vote on a reorganisation. */
 export type VotePlace = number | "reorged";
 
-/** The last number is 0 for the first part, 1 for a reorganisation, then the other parts. */
+/** The key's ordinal is 0 for the first part, 1 for a reorganisation, n for part n ≥ 2. */
 export function voteKey(depositId: number, attestor: number, place: VotePlace): Buffer {
   return keyOf(depositId, attestor, place === "reorged" ? 1 : place === 1 ? 0 : place);
 }

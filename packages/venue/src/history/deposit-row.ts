@@ -1,16 +1,16 @@
 /**
- * A deposit's state as words of a row: what a change to it shows, then and later. Texts are short
- * snake_case words and take one word a letter.
+ * A deposit's state as words of a change row. Texts are short snake_case names: their length, then one
+ * word per letter.
  *
  *   token, status, confirmations, required, text reason, text reorged, account micros log …
  *
- * To the status SETTLED_REORG is added where a reorganisation is settled. A credit's log is its
- * index, plus LOG_INDEXES for each place of its token: 0 for the token of the registration, then
- * USDC, then USDT. Rows of before have neither and read as they always did.
+ * SETTLED_REORG is added to the status if a reorganisation was settled. A credit's log word is its log
+ * index plus LOG_INDEXES × n: n = 0 for the token of the registration, 1 for USDC, 2 for USDT. Rows
+ * from before these additions decode unchanged.
  */
 import type { Deposit } from "@perpgate/engine/reading";
 
-/** What about a deposit changes. */
+/** The fields of a deposit that change. */
 export type DepositState = Pick<
   Deposit,
   | "token"
@@ -23,7 +23,7 @@ export type DepositState = Pick<
   | "credits"
 >;
 
-/** Numbers of these are part of the store's format. */
+/** The indexes are part of the store's format. */
 const TOKENS: readonly string[] = ["USDC", "USDT"];
 const STATUSES: readonly Deposit["status"][] = ["queued", "confirming", "credited", "rejected"];
 const CREDIT_WORDS = 3;
@@ -58,7 +58,7 @@ export function depositOfWords(words: Float64Array): DepositState {
     required: words[3]!,
     reason: textAt(words, reasonAt),
     reorged: textAt(words, reorgedAt),
-    // When it was settled is the engine's; a row knows only whether.
+    // A row stores only whether it was settled; the engine has the time.
     reorgSettledAtMs: words[1]! >= SETTLED_REORG ? 1 : 0,
     credits: Array.from({ length: count }, (_, i) => {
       const at = creditsAt + i * CREDIT_WORDS;

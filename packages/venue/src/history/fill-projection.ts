@@ -1,8 +1,7 @@
 /**
- * Fills by account and trades by market, each under the position of its command and its place
- * within it, which is their one total order. A trade makes two fills, the maker's first; what goes
- * to the backstop or by deleveraging is a fill, but no trade of the public tape, since no order in
- * the book was taken.
+ * Fills by account and trades by market, keyed by the seq of the command and the index within it, which
+ * is their total order. A trade makes two fills, the maker's first. Transfers to the backstop and by
+ * deleveraging are fills but not public trades, because they take no order from the book.
  */
 import { BACKSTOP_ACCOUNT, TRADE_ORDER } from "@perpgate/engine";
 import { TRADED } from "../events/event-fields.js";
@@ -53,7 +52,7 @@ export class FillProjection {
     if (maker !== BACKSTOP_ACCOUNT) {
       const fee = words[at + TRADED.makerFeeMicros]!;
       const pnl = words[at + TRADED.makerPnlMicros]!;
-      // Whose resting order was taken has an ordinary fill, whoever took it.
+      // A maker with a resting order has an ordinary fill, also if a liquidation took it.
       const own = makerOrder === 0 ? kind : TRADE_ORDER;
       const row = [makerOrder, own, market, -side, price, lots, fee, 0, pnl, block, timeMs];
       this.queue.putWords(this.fills, maker, seq, 2 * index, row);

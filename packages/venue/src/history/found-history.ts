@@ -1,13 +1,12 @@
 /**
- * A history as a start finds it: opened, and not yet known to fit the log. What it says of itself
- * (the log, the format, how far it has come) is read before the log is repaired, since a history
- * that is ahead of its log proves that the log has lost its end.
+ * A history as a start finds it: opened, but not yet known to fit the log. Its header row (log id,
+ * format, progress) is read before the log is repaired, because a history that is ahead of its log
+ * proves that the log has lost its end.
  *
- * lmdb maps the file into memory, so a damaged one can end the process when it is opened or when a
- * damaged page is read. What can be told from outside is looked at first (lmdb-file.ts). For the
- * rest a marker file counts the starts that have not come back: it is written before the file is
- * opened and removed once the log has been replayed into it. One such start may have been killed;
- * after two the history is taken for damaged.
+ * lmdb maps the file into memory, so a damaged file can crash the process when it is opened or when a
+ * damaged page is read. lmdb-file.ts checks what can be checked before. For the rest a marker file
+ * counts the starts that did not finish: it is written before the file is opened and removed after the
+ * log was replayed. One unfinished start may have been killed; after two the history counts as damaged.
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +20,7 @@ import { lmdbFileFault } from "./lmdb-file.js";
 import { proveWritable } from "./thread/disk-probe.js";
 
 const MARKER = "opening";
-const MOST_LOST_STARTS = 2;
+const MAX_UNFINISHED_STARTS = 2;
 
 export class FoundHistory {
   private constructor(
@@ -35,14 +34,15 @@ export class FoundHistory {
 
   static async find(directory: string): Promise<FoundHistory> {
     const file = join(directory, "data.mdb");
-    const lost = lostStarts(directory);
+    const unfinished = unfinishedStarts(directory);
     const unusable = (fault: string | undefined) =>
       new FoundHistory(directory, undefined, undefined, fault);
-    if (lost >= MOST_LOST_STARTS) return unusable("the last starts that opened it did not return");
+    if (unfinished >= MAX_UNFINISHED_STARTS)
+      return unusable("the last starts that opened it did not return");
     if (!existsSync(file)) return unusable(undefined);
-    // Before the marker: a disk that refuses writes says nothing about the history.
+    // Before the marker: a disk that refuses writes must not count against the history.
     proveWritable(directory);
-    writeFileSync(join(directory, MARKER), String(lost + 1), { mode: 0o600 });
+    writeFileSync(join(directory, MARKER), String(unfinished + 1), { mode: 0o600 });
     let environment: Environment | undefined;
     try {
       const fault = lmdbFileFault(file);
@@ -51,14 +51,14 @@ export class FoundHistory {
       const row = readHeldRow(environment);
       if (row !== undefined) return new FoundHistory(directory, environment, row, undefined);
       await environment.close();
-      return unusable("it does not say what it holds");
+      return unusable("its header row is missing or unreadable");
     } catch (error) {
       await environment?.close();
       return unusable(`it cannot be opened: ${error instanceof Error ? error.message : error}`);
     }
   }
 
-  /** Whether there is a folder, usable or not. */
+  /** Whether the folder exists, usable or not. */
   get isThere(): boolean {
     return existsSync(this.directory);
   }
@@ -67,22 +67,22 @@ export class FoundHistory {
     return join(this.directory, MARKER);
   }
 
-  /** It was opened and read, and the process is still there. */
+  /** Removes the marker: the file was opened and read without a crash. */
   settle(): void {
     rmSync(this.marker, { force: true });
   }
 
   async close(): Promise<void> {
     await this.environment?.close();
-    // What the marker of earlier starts says stays: this one did not open the file.
+    // If this start did not open the file, the count of earlier starts stays.
     if (this.fault === undefined) this.settle();
   }
 }
 
-/** Starts that opened the history and did not come back. Earlier releases wrote no number. */
-function lostStarts(directory: string): number {
+/** Starts that opened the history and did not finish. Earlier releases wrote no number. */
+function unfinishedStarts(directory: string): number {
   const marker = join(directory, MARKER);
   if (!existsSync(marker)) return 0;
   const count = Number.parseInt(readFileSync(marker, "utf8"), 10);
-  return Number.isSafeInteger(count) ? count : MOST_LOST_STARTS;
+  return Number.isSafeInteger(count) ? count : MAX_UNFINISHED_STARTS;
 }

@@ -1,4 +1,4 @@
-/** What can be asked of a history: pages of rows, newest first, from memory and disk alike. */
+/** The reads of a history: pages of rows, newest first, from memory and disk. */
 import type { Resolution } from "@perpgate/protocol";
 import { decodeBlock, HASH_BYTES, type SealedBlock } from "../blocks/block-header.js";
 import { HistoryDamaged } from "../venue-errors.js";
@@ -10,10 +10,10 @@ import type { TableName } from "./history-environment.js";
 import type { Tables } from "./history-store.js";
 import type { Entry } from "./history-table.js";
 import { groupOf, keyOf, ordinalOf, placeOf } from "./keys.js";
-import { ORDER_ROW_WORDS } from "./order-row.js";
-import { storedRow } from "./words.js";
+import { ORDER_ROW_WORDS } from "./order-projection.js";
+import { storedRow } from "./rows.js";
 
-/** A row together with its place in the total order. */
+/** A row with its place in the total order. */
 export interface PlacedRow {
   readonly seq: number;
   readonly ordinal: number;
@@ -33,7 +33,7 @@ export interface AckRow {
   readonly digest: Buffer;
 }
 
-/** Above every position and time, and still exact. */
+/** Above every seq and time. */
 const HIGHEST = Number.MAX_SAFE_INTEGER;
 /** The rate and the mark. */
 const FUNDING_WORDS = 2;
@@ -70,7 +70,7 @@ export class HistoryReader {
     return entry === undefined ? undefined : decodeBlock(entry.value);
   }
 
-  /** Fills of an account below a place (by default all), newest first. */
+  /** Fills of an account before `before` (by default all), newest first. */
   fills(account: number, limit: number, before?: { seq: number; ordinal: number }) {
     const to =
       before === undefined ? keyOf(account + 1) : keyOf(account, before.seq, before.ordinal);
@@ -109,14 +109,14 @@ export class HistoryReader {
     return entries.map(({ value }) => storedRow(value, "orders", ORDER_ROW_WORDS));
   }
 
-  /** What changed for an account after a position, oldest first. */
+  /** What changed for an account after `seq`, oldest first. */
   changesSince(account: number, seq: number, limit: number): PlacedRow[] {
     return this.tables.changes
       .ascending(keyOf(account, seq + 1), keyOf(account + 1), limit)
       .map((entry) => placedRow(entry, "changes"));
   }
 
-  /** Deposits that concern an account, newest first. */
+  /** Deposits that an account watches, newest first. */
   deposits(account: number, limit: number): number[] {
     const entries = this.tables.deposits.descending(keyOf(account), keyOf(account + 1), limit);
     return entries.map(({ key }) => placeOf(key));
@@ -131,7 +131,7 @@ export class HistoryReader {
     return bytes === undefined ? undefined : decodeVote(bytes);
   }
 
-  /** Orders that used the nonce, in whichever session, newest first. */
+  /** Orders with the nonce, of all sessions, newest first. */
   ordersByNonce(account: number, nonce: number, limit: number): Float64Array[] {
     const from = keyOf(account, nonce).subarray(0, 16);
     const to = keyOf(account, nonce + 1).subarray(0, 16);
@@ -141,7 +141,7 @@ export class HistoryReader {
     });
   }
 
-  /** The last 24 hours of a market, loaded from its minute candles when first asked for. */
+  /** The last 24 hours of a market, loaded from its minute candles on the first call. */
   day(market: number, timeMs: number): DayStats {
     let day = this.days.get(market);
     if (day === undefined) {

@@ -1,7 +1,6 @@
 /**
- * All rows that a command leaves, one projection for each kind. Comes in: applied commands, in order.
- * Goes out: rows, to the sink. The venue and the verifier run the same projections; what the verifier
- * checks is that the disk holds what they make of the log.
+ * Turns applied commands, in order, into history rows, with one projection per kind of row. The venue
+ * writes the rows; the verifier runs the same projections and compares the rows with those on disk.
  */
 import { EVENT } from "@perpgate/engine";
 import { leafAt } from "../blocks/block-builder.js";
@@ -11,7 +10,7 @@ import { ACKNOWLEDGED, eventWords, FUNDED, TRADED } from "../events/event-fields
 import type { Applied } from "../replica.js";
 import { CandleProjection } from "./candle-projection.js";
 import { ChangeProjection } from "./change-projection.js";
-import { DepositProjection, type DepositSurroundings } from "./deposit-projection.js";
+import { type DepositContext, DepositProjection } from "./deposit-projection.js";
 import { FillProjection } from "./fill-projection.js";
 import type { TableName } from "./history-environment.js";
 import { keyOf } from "./keys.js";
@@ -20,15 +19,20 @@ import { PositionProjection } from "./position-projection.js";
 import type { RowSink, RowTable } from "./rows.js";
 import { SessionProjection } from "./session-projection.js";
 
-/** What rows need of the engine, as it stands right after the command. */
-export interface HistorySurroundings extends DepositSurroundings {
+/** What the projections read from the engine, in its state right after the command. */
+export interface HistoryContext extends DepositContext {
   /** Micros that a lot is worth per tick. */
   unitMicros(market: number): number;
   markTicks(market: number): number;
 }
 
-/** Called for each trade of the public tape, before its candles hold it. */
-export type OnTape = (market: number, priceTicks: number, lots: number, timeMs: number) => void;
+/** Called for each public trade, before it is added to the candles. */
+export type OnPublicTrade = (
+  market: number,
+  priceTicks: number,
+  lots: number,
+  timeMs: number,
+) => void;
 
 export class HistoryRows {
   readonly changes: ChangeProjection;
@@ -42,8 +46,8 @@ export class HistoryRows {
   constructor(
     private readonly tables: Readonly<Record<TableName, RowTable>>,
     private readonly sink: RowSink,
-    private readonly around: HistorySurroundings,
-    private readonly onTape: OnTape = () => undefined,
+    private readonly context: HistoryContext,
+    private readonly onPublicTrade: OnPublicTrade = () => undefined,
   ) {
     this.changes = new ChangeProjection(tables.changes, sink);
     const { changes } = this;
@@ -51,13 +55,13 @@ export class HistoryRows {
     this.fills = new FillProjection(tables.fills, tables.trades, sink);
     this.candles = new CandleProjection(tables.candles, sink);
     this.positions = new PositionProjection(tables.positions, sink, changes, (market) =>
-      around.markTicks(market),
+      context.markTicks(market),
     );
     this.sessions = new SessionProjection(tables.sessions, sink);
-    this.deposits = new DepositProjection(tables, sink, changes, around);
+    this.deposits = new DepositProjection(tables, sink, changes, context);
   }
 
-  /** `block` is the one that holds the command; `sealed` the block that the command sealed. */
+  /** `block` contains the command; `sealed` is the block that the command sealed. */
   onCommand(applied: Applied, block: number, sealed: SealedBlock | null): void {
     const { seq, timeMs, events } = applied;
     const { words, length } = events;
@@ -68,7 +72,7 @@ export class HistoryRows {
       const kind = words[at]!;
       let unit = 0;
       if (kind === EVENT.Traded) {
-        unit = this.around.unitMicros(words[at + TRADED.market]!);
+        unit = this.context.unitMicros(words[at + TRADED.market]!);
         this.fills.onTraded(words, at, seq, trades++, block, timeMs);
         this.onTraded(words, at, timeMs);
       } else if (kind === EVENT.PositionSettled) {
@@ -99,7 +103,7 @@ export class HistoryRows {
     const market = words[at + TRADED.market]!;
     const price = words[at + TRADED.priceTicks]!;
     const lots = words[at + TRADED.lots]!;
-    this.onTape(market, price, lots, timeMs);
+    this.onPublicTrade(market, price, lots, timeMs);
     this.candles.onTrade(market, price, lots, timeMs);
   }
 

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => removeFolder(folder));
 
-/** A venue with a few orders; answers what the history shows of them. */
+/** Makes a venue with a few orders; returns what the history shows of them. */
 async function firstLife(): Promise<unknown> {
   const driver = await TestVenue.open(folder);
   await driver.index();
@@ -45,10 +45,10 @@ async function secondLife(): Promise<{ shown: unknown; warnings: unknown[] }> {
   return { shown, warnings };
 }
 
-describe("a history that is not what was written: set aside, and rebuilt the same", () => {
+describe("a damaged history: set aside, and rebuilt the same", () => {
   const data = (): string => join(folder, "history", "data.mdb");
 
-  test("left alone: taken as it is", async () => {
+  test("unchanged: used as it is", async () => {
     const shown = await firstLife();
     expect(await secondLife()).toEqual({ shown, warnings: [] });
   });
@@ -81,14 +81,14 @@ describe("a history that is not what was written: set aside, and rebuilt the sam
     expect(existsSync(join(folder, "history", "opening"))).toBe(false);
   });
 
-  test("the marker of one start that was killed: taken as it is", async () => {
+  test("the marker of one killed start: used as it is", async () => {
     const shown = await firstLife();
     writeFileSync(join(folder, "history", "opening"), "1");
     expect(await secondLife()).toEqual({ shown, warnings: [] });
     expect(existsSync(join(folder, "history", "opening"))).toBe(false);
   });
 
-  test("one after another: the newest two stay", async () => {
+  test("several: the newest two stay", async () => {
     await firstLife();
     for (let round = 0; round < 4; round++) {
       writeFileSync(data(), Buffer.alloc(20_000, round + 1));

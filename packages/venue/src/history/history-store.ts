@@ -1,8 +1,7 @@
 /**
- * The history's files. Everything in them is derived from the log; what is missing, foreign or
- * unreadable is set aside (set-aside.ts) and rebuilt, never repaired. A log that was pruned cannot
- * rebuild it: then nothing is changed, since what looks useless here may be the only copy, and the
- * start fails.
+ * Opens the history's files. All of it is derived from the log: a history that is missing, of another
+ * log, or unreadable is set aside (set-aside.ts) and rebuilt, never repaired. A pruned log cannot
+ * rebuild it: then the start fails and nothing is changed, because it may be the only copy.
  */
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -36,9 +35,9 @@ export interface HistoryStore {
   readonly environment: Environment;
   readonly tables: Tables;
   readonly held: Held;
-  /** Slices that are not on disk, the oldest first; tables read them besides the disk. */
+  /** Slices that are not on disk, the oldest first; tables read them before the disk. */
   readonly recent: Slice[];
-  /** By which another thread opens the same store to write it. */
+  /** For the thread that opens the same store to write it. */
   readonly writerData: WriterData;
 }
 
@@ -51,13 +50,13 @@ export interface Discarded {
 
 export interface OpenedStore {
   readonly store: HistoryStore;
-  /** Undefined if the history was taken as it is, or if there was none. */
+  /** Undefined if the existing history is used, or if there was none. */
   readonly discarded: Discarded | undefined;
 }
 
 const NOTHING_HELD: Held = { position: 0, batch: 0, record: 0 };
 
-/** Finds, adopts and settles in one step, for those that have no log to repair meanwhile. */
+/** Finds, adopts and settles in one step, for callers without a log to repair. */
 export async function openHistoryStore(
   directory: string,
   logId: Uint8Array,
@@ -69,7 +68,7 @@ export async function openHistoryStore(
   return opened;
 }
 
-/** The history that was found, or, if the log is there from its beginning, an empty one. */
+/** The found history, or, if the log is complete, an empty one. @throws {HistoryLost} */
 export async function adoptHistory(
   found: FoundHistory,
   logId: Uint8Array,
@@ -94,7 +93,7 @@ export async function adoptHistory(
   return newHistory(directory, logId, fault, nowMs);
 }
 
-/** An empty history where none is, or where one was that cannot be used. */
+/** Creates an empty history; one that cannot be used is moved away or removed first. */
 export function newHistory(
   directory: string,
   logId: Uint8Array,
@@ -116,15 +115,15 @@ export function newHistory(
   return { store, discarded };
 }
 
-/** A store as it was at one moment, also while another process writes it. */
+/** A read-only view of a store at one moment. */
 export interface ReadStore extends HistoryStore {
   close(): Promise<void>;
 }
 
 /**
- * Opens a store that another process may be writing; a reason if there is none that can be used. All
- * reads show the moment of opening: until it is closed, lmdb cannot use pages again that have been
- * replaced since, and the file of a busy venue grows.
+ * Opens a store that another process may be writing; returns undefined if there is none, or why it
+ * cannot be used. All reads show the moment of opening. Until `close`, lmdb cannot reuse pages that
+ * were replaced since, so the file of a busy venue grows.
  */
 export async function openForReading(
   directory: string,
@@ -135,7 +134,7 @@ export async function openForReading(
   const damage = lmdbFileFault(file);
   if (damage !== null) return { kind: "damaged", reason: damage };
   const environment = openEnvironment(directory, true);
-  // Before the transaction: opening a table ends those that are there.
+  // Before the read transaction: opening a table ends open transactions.
   const stored = openTables(environment, true);
   const transaction = environment.useReadTransaction();
   const close = async (): Promise<void> => {

@@ -1,10 +1,9 @@
-/** A table reads as if everything put were on disk, wherever it is just now. */
+/** A table reads entries on disk, in closed slices and in the open slice alike. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { removeFolder, temporaryFolder } from "../testing/test-venue.js";
 import { type HistoryStore, openHistoryStore } from "./history-store.js";
 import { keyOf, ordinalOf, placeOf } from "./keys.js";
-import { noSpot } from "./rows.js";
-import { wordsOfBytes } from "./words.js";
+import { noOffset, wordsOfBytes } from "./rows.js";
 import { WriteQueue } from "./write-queue.js";
 
 const LOG = new Uint8Array(16);
@@ -49,7 +48,7 @@ const endCommand = (): void => {
   queue.endCommand({ position, batch: position, record: position });
 };
 
-test("disk, a slice on its way and the open one are one table, and the newest value counts", async () => {
+test("reads: disk, closed slices and the open slice are merged, and the newest value counts", async () => {
   const { fills } = store.tables;
   for (const place of [1, 3, 5, 7]) queue.putWords(fills, 1, place, 0, [place]);
   queue.putWords(fills, 0, 4, 0, [-1]);
@@ -60,7 +59,7 @@ test("disk, a slice on its way and the open one are one table, and the newest va
   for (const place of [2, 3, 7]) queue.putWords(fills, 1, place, 0, [10 * place]);
   endCommand();
   const flushed = queue.flush();
-  // Not awaited: the second slice is with the writing thread now.
+  // Not awaited: the writing thread has the second slice now.
   for (const place of [3, 6]) queue.putWords(fills, 1, place, 0, [100 * place]);
   queue.putWords(fills, 1, 6, 0, [601]);
   expect(store.recent).toHaveLength(2);
@@ -91,31 +90,31 @@ test("disk, a slice on its way and the open one are one table, and the newest va
   check();
 });
 
-test("a row put again and again: one entry of a slice, and each slice has its own state", async () => {
-  const spot = noSpot();
+test("overwrite: one entry per slice, and each slice keeps its own state", async () => {
+  const offset = noOffset();
   const put = (value: number): void => {
-    queue.putAgain(spot, store.tables.positions, 1, 1, [value]);
+    queue.overwrite(offset, store.tables.positions, 1, 1, [value]);
   };
   const read = (): number => wordsOfBytes(store.tables.positions.get(keyOf(1, 1))!)[0]!;
   for (let value = 1; value <= 5; value++) put(value);
   endCommand();
   expect(queue.backlog).toBe(1);
   const first = queue.flush();
-  // A command that has not ended: no slice is closed before it has.
+  // The command has not ended, so the slice is not closed yet.
   for (let value = 6; value <= 9; value++) put(value);
   expect(queue.backlog).toBe(2);
   expect(read()).toBe(9);
   await first;
   expect(read()).toBe(9);
   expect(queue.durable.position).toBe(position);
-  // The first slice went to the disk as it was when it was closed.
+  // The first slice was written as it was when it was closed.
   await close();
   await open();
   expect(read()).toBe(5);
   expect(store.held.position).toBe(position);
 });
 
-test("hundreds of slices: memory is used again, and every entry arrives", async () => {
+test("hundreds of slices: memory is reused, and every entry is written", async () => {
   const { trades } = store.tables;
   for (let round = 0; round < 30; round++) {
     for (let i = 0; i < 200; i++) {

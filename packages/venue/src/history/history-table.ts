@@ -1,7 +1,6 @@
 /**
- * One ordered table of the history. Reads see what was put a moment ago, although it reaches the
- * disk later: a slice stays in memory until its transaction has committed, and reads look there
- * first. What is in memory is bounded by what the write queue has yet to commit.
+ * One ordered table of the history. Reads include rows that are not on disk yet: a slice stays in
+ * memory until its transaction has committed, and reads look there first.
  */
 import type { GetOptions } from "lmdb";
 import type { StoredTable } from "./history-environment.js";
@@ -16,20 +15,20 @@ export interface Entry {
 export class HistoryTable implements RowTable {
   constructor(
     private readonly database: StoredTable,
-    /** By which slices name it. */
+    /** The table's number in slices. */
     readonly number: number,
     /** Slices that are not on disk, the oldest first. */
     private readonly recent: readonly Slice[],
-    /** A transaction to read in, where all reads must show one moment. */
+    /** A read transaction, if all reads must show one moment. */
     private readonly reading: GetOptions = {},
   ) {}
 
   get(key: Buffer): Buffer | undefined {
     for (let i = this.recent.length - 1; i >= 0; i--) {
       const slice = this.recent[i]!;
-      const places = slice.placesOf(this.number);
-      for (let j = places.length - 1; j >= 0; j--) {
-        if (slice.compareKey(places[j]!, key) === 0) return slice.value(places[j]!);
+      const offsets = slice.offsetsOf(this.number);
+      for (let j = offsets.length - 1; j >= 0; j--) {
+        if (slice.compareKey(offsets[j]!, key) === 0) return slice.value(offsets[j]!);
       }
     }
     return this.database.get(key, this.reading);
@@ -56,12 +55,12 @@ export class HistoryTable implements RowTable {
     return merge(this.recentWithin(from, to), stored, limit, Buffer.compare);
   }
 
-  /** Rows on disk. It goes through all of them. */
+  /** Rows on disk; reads all keys. */
   count(): number {
     return this.database.getKeysCount(this.reading);
   }
 
-  /** Opens both ends: a tree that cannot be walked shows here, not under load. */
+  /** Reads both ends, so that a damaged tree shows at the start and not under load. */
   probe(): void {
     for (const reverse of [false, true]) {
       for (const { value } of this.database.getRange({ limit: 1, reverse })) {
@@ -70,11 +69,11 @@ export class HistoryTable implements RowTable {
     }
   }
 
-  /** What was put last under each key, the lowest key first. */
+  /** The latest entry of each key, the lowest key first. */
   private recentWithin(from: Buffer, to: Buffer): Entry[] {
     const entries = new Map<string, Entry>();
     for (const slice of this.recent) {
-      for (const at of slice.placesOf(this.number)) {
+      for (const at of slice.offsetsOf(this.number)) {
         if (slice.compareKey(at, from) < 0 || slice.compareKey(at, to) >= 0) continue;
         const key = slice.keyAt(at);
         entries.set(key.toString("latin1"), { key, value: slice.value(at) });
@@ -84,7 +83,7 @@ export class HistoryTable implements RowTable {
   }
 }
 
-/** Both are sorted alike; where both have a key, the recent one counts. */
+/** Merges two lists sorted by `compare`; a recent entry replaces a stored one with the same key. */
 function merge(
   recent: readonly Entry[],
   stored: Iterable<Entry>,

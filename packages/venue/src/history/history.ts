@@ -1,26 +1,25 @@
 /**
- * The history of a venue: everything that the engine does not keep because no rule needs it, and
- * that people ask for all the same. Comes in: applied commands, in order, those it holds already
- * included (they are passed over). Goes out: rows, newest first.
+ * The history of a venue: what no engine rule needs but users read, such as past orders and fills. It
+ * receives applied commands in order (those that it has already are skipped) and returns rows.
  *
- * It is derived from the log alone. It never answers for a command that is not durable, since none
- * reaches it, and a crash costs it at most what the next start applies again.
+ * It is derived from the log alone and contains only durable commands. After a crash the next start
+ * applies again what had not reached the disk.
  */
 import type { SealedBlock } from "../blocks/block-header.js";
 import type { Applied } from "../replica.js";
 import type { ChangeRow } from "./change-projection.js";
 import type { Held } from "./history-environment.js";
 import { HistoryReader } from "./history-reader.js";
-import { HistoryRows, type HistorySurroundings } from "./history-rows.js";
+import { type HistoryContext, HistoryRows } from "./history-rows.js";
 import type { HistoryStore } from "./history-store.js";
 import { WriteQueue } from "./write-queue.js";
 
 export interface HistoryEvents {
-  /** What is on disk moved on. */
+  /** More is on disk. */
   onDurable(held: Held): void;
-  /** The store failed and will fall behind. */
+  /** A write failed; nothing more is written. */
   onFailure(error: Error): void;
-  /** Of an `ExitDeadline`, which the writing thread sets when it fails. */
+  /** Memory of an `ExitDeadline`, which the writing thread sets when it fails. */
   readonly exitDeadline?: SharedArrayBuffer | undefined;
 }
 
@@ -31,7 +30,7 @@ export class History extends HistoryReader {
 
   constructor(
     private readonly store: HistoryStore,
-    around: HistorySurroundings,
+    context: HistoryContext,
     events: HistoryEvents,
   ) {
     super(store.tables);
@@ -42,18 +41,23 @@ export class History extends HistoryReader {
       (error) => events.onFailure(error),
       events.exitDeadline,
     );
-    this.rows = new HistoryRows(store.tables, this.queue, around, (market, price, lots, timeMs) => {
-      // The day may be loaded now, from candles that must not hold this trade yet.
-      this.day(market, timeMs).onTrade(price, lots, timeMs);
-    });
+    this.rows = new HistoryRows(
+      store.tables,
+      this.queue,
+      context,
+      (market, price, lots, timeMs) => {
+        // `day` may load the candles now; they must not contain this trade yet.
+        this.day(market, timeMs).onTrade(price, lots, timeMs);
+      },
+    );
   }
 
-  /** The last command that it holds, on disk or on the way there. */
+  /** Seq of the last command, on disk or queued. */
   get seq(): number {
     return this.held.position;
   }
 
-  /** What is on disk for good. */
+  /** What is on disk. */
   get durable(): Held {
     return this.queue.durable;
   }
@@ -62,12 +66,12 @@ export class History extends HistoryReader {
     return this.queue.backlog;
   }
 
-  /** Whether so much waits for the disk that nothing should be added that can be refused. */
+  /** Whether the backlog is so long that callers should reject orders. */
   get isBehind(): boolean {
     return this.queue.isBehind;
   }
 
-  /** Whether a log is being replayed, and nobody waits for an order. */
+  /** Set during a replay: larger slices, because no order waits. */
   set isReplaying(isReplaying: boolean) {
     this.queue.isBulk = isReplaying;
   }
@@ -80,12 +84,12 @@ export class History extends HistoryReader {
     return this.rows.positions.updatedAt(account, market);
   }
 
-  /** What the last command changed for accounts; none of what it passed over. */
+  /** What the last command changed for accounts; empty if it was skipped. */
   get lastChanges(): readonly ChangeRow[] {
     return this.rows.changes.last;
   }
 
-  /** `block` is the one that holds the command; `sealed` the block that the command sealed. */
+  /** `block` contains the command; `sealed` is the block that the command sealed. */
   onCommand(applied: Applied, block: number, sealed: SealedBlock | null): void {
     const { seq } = applied;
     if (seq <= this.held.position) return;
@@ -95,7 +99,7 @@ export class History extends HistoryReader {
     this.queue.endCommand(this.held);
   }
 
-  /** The log's place after a batch. */
+  /** `end` is the position after a batch. */
   onBatchEnd(end: { readonly batch: number; readonly record: number }): void {
     if (end.batch <= this.held.batch) return;
     this.held = { position: this.held.position, batch: end.batch, record: end.record };
@@ -106,17 +110,17 @@ export class History extends HistoryReader {
     return this.queue.flush();
   }
 
-  /** Resolves once the disk is at most so many entries behind. */
+  /** Resolves once at most `atMost` entries are not on disk. */
   settle(atMost: number): Promise<void> {
     return this.queue.settle(atMost);
   }
 
-  /** Writes nothing more: what is missing is made again from the log. */
+  /** Writes nothing more: the next start makes the missing rows from the log. */
   halt(): void {
     this.queue.stop();
   }
 
-  /** Ends the writing thread at once, for a process that is about to exit. */
+  /** Ends the writing thread without writing the backlog, before the process exits. */
   abandon(): Promise<void> {
     return this.queue.abandon();
   }

@@ -1,11 +1,10 @@
 /**
- * Keys of the history: numbers in big-endian, so that the order of the bytes is the order of the
- * numbers. Every table has keys of one shape, 20 bytes: a group (an account, a market), a place in
- * it (a position, a time), and a number that tells apart what shares a place.
+ * Keys of the history: big-endian numbers, so that byte order is numeric order. A key has 20 bytes: a
+ * group (an account, a market), a place in it (a seq, a time), and an ordinal among equal places.
  */
 
 export const KEY_BYTES = 20;
-/** One table, orders by nonce, has a third whole number in place of the ordinal. */
+/** One table, orders by nonce, has a third u53 instead of the ordinal. */
 export const WIDE_KEY_BYTES = 24;
 const U32 = 2 ** 32;
 

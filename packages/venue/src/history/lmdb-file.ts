@@ -1,8 +1,8 @@
 /**
- * A look at an lmdb file before lmdb maps it: a file that is not one, or that is shorter than it
- * says, would end the process instead of failing to open. The two meta pages must be meta pages, and
- * the file must hold every page that the newer of them counts. lmdb keeps no checksums: damage
- * within a page shows only when the page is read.
+ * Checks an lmdb file before lmdb maps it: a file that is no lmdb file, or that is too short, would
+ * crash the process instead of failing to open. Both meta pages must be valid, and the file must
+ * contain every page that the newer one counts. lmdb has no checksums: damage within a page shows only
+ * when the page is read.
  *
  * A meta page, little-endian: magic at 24, version at 28, page size at 48, number of the last page
  * at 144, transaction at 152.

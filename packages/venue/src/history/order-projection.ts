@@ -1,7 +1,7 @@
 /**
- * Orders with their latest state, by account and id, and by nonce. The engine forgets an order that
- * has ended and never kept what it had filled; this remembers both. Rows of open orders stay in
- * memory, as many as the engine itself keeps, and are read back one by one after a restart.
+ * Orders with their latest state, by account and id, and by nonce. The engine forgets ended orders and
+ * does not keep fills; this table does. Rows of open orders stay in memory, and are read back one by
+ * one after a restart.
  */
 import {
   END,
@@ -15,25 +15,52 @@ import { ACKNOWLEDGED, ENDED, PLACED, RESTED, TRADED } from "../events/event-fie
 import { HistoryDamaged } from "../venue-errors.js";
 import type { ChangeProjection } from "./change-projection.js";
 import { keyOf, WIDE_KEY_BYTES, writeWideKey } from "./keys.js";
-import { ORDER_ROW, ORDER_ROW_WORDS } from "./order-row.js";
-import { noSpot, type RowSink, type RowTable, type Spot } from "./rows.js";
-import { storedRow } from "./words.js";
+import { noOffset, type RowOffset, type RowSink, type RowTable, storedRow } from "./rows.js";
 
-/** Value of an entry whose key says it all. */
+/** Words of an order's row, in integers. */
+export const ORDER_ROW_WORDS = 21;
+export const ORDER_ROW = {
+  ID: 0,
+  ACCOUNT: 1,
+  MARKET: 2,
+  SIDE: 3,
+  TYPE: 4,
+  /** 0: none. */
+  PRICE: 5,
+  LOTS: 6,
+  MARGIN: 7,
+  LEVERAGE: 8,
+  REDUCE_ONLY: 9,
+  POST_ONLY: 10,
+  NONCE: 11,
+  SESSION: 12,
+  /** Index into the engine's ORDER_STATUSES. */
+  STATUS: 13,
+  /** Index into the engine's END_REASONS. */
+  REASON: 14,
+  FILLED_LOTS: 15,
+  FILLED_MICROS: 16,
+  FEE: 17,
+  REMAINING: 18,
+  CREATED: 19,
+  UPDATED: 20,
+} as const;
+
+/** Value of an entry that has only a key. */
 const PRESENT = Uint8Array.of(1);
 
 interface LiveOrder {
   row: Float64Array;
-  readonly spot: Spot;
+  readonly offset: RowOffset;
   isChanged: boolean;
 }
 
-/** Ended orders whose memory serves again. */
+/** Ended orders kept for reuse. */
 const SPARE_ORDERS = 1_024;
 
 export class OrderProjection {
   private readonly live = new Map<number, LiveOrder>();
-  /** Orders that the command under way has changed. */
+  /** Orders that the current command has changed. */
   private readonly changed: LiveOrder[] = [];
   private readonly spare: LiveOrder[] = [];
   private readonly nonceKey = new Uint8Array(WIDE_KEY_BYTES);
@@ -74,13 +101,13 @@ export class OrderProjection {
   endCommand(timeMs: number): void {
     if (this.changed.length === 0) return;
     for (const order of this.changed) {
-      const { row, spot } = order;
+      const { row, offset } = order;
       order.isChanged = false;
       row[ORDER_ROW.UPDATED] = timeMs;
       if (row[ORDER_ROW.CREATED] === 0) row[ORDER_ROW.CREATED] = timeMs;
       const account = row[ORDER_ROW.ACCOUNT]!;
       const id = row[ORDER_ROW.ID]!;
-      this.queue.putAgain(spot, this.orders, account, id, row);
+      this.queue.overwrite(offset, this.orders, account, id, row);
       this.changes.onOrder(account, row);
       const status = row[ORDER_ROW.STATUS];
       const isOpen = status === STATUS_RESTING || status === STATUS_PENDING;
@@ -110,7 +137,7 @@ export class OrderProjection {
     const id = row[ORDER_ROW.ID]!;
     this.keep(id, order);
     this.markChanged(order);
-    // By order as well: one sign-in after another may use a nonce again.
+    // The key ends with the order id: different sessions may use the same nonce.
     writeWideKey(this.nonceKeyView, row[ORDER_ROW.ACCOUNT]!, row[ORDER_ROW.NONCE]!, id);
     this.queue.put(this.nonces, this.nonceKey, PRESENT);
   }
@@ -138,7 +165,7 @@ export class OrderProjection {
     row[ORDER_ROW.REMAINING] = words[at + ENDED.remainingLots]!;
   }
 
-  /** The last word on the order's own command: what it filled at once, and how it stands. */
+  /** The final state of the order's own command. */
   private onAcknowledged(words: Float64Array, at: number): void {
     const account = words[at + ACKNOWLEDGED.account]!;
     const row = this.rowOf(account, words[at + ACKNOWLEDGED.orderId]!);
@@ -169,8 +196,8 @@ export class OrderProjection {
   }
 
   private keep(id: number, order: LiveOrder): void {
-    // What it was before has a place of its own.
-    order.spot.slice = 0;
+    // A reused object must not overwrite the entry of its former order.
+    order.offset.slice = 0;
     this.live.set(id, order);
   }
 
@@ -187,7 +214,7 @@ export class OrderProjection {
 }
 
 function newOrder(): LiveOrder {
-  return { row: new Float64Array(ORDER_ROW_WORDS), spot: noSpot(), isChanged: false };
+  return { row: new Float64Array(ORDER_ROW_WORDS), offset: noOffset(), isChanged: false };
 }
 
 function fill(row: Float64Array, lots: number, micros: number, feeMicros: number): void {

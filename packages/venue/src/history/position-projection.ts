@@ -1,23 +1,22 @@
 /**
- * When each position last changed: its lots, its cost or its margin, not merely the reserve of an
- * order beside it. The engine keeps the figures; the time is kept here.
+ * When each position last changed its lots, cost or margin; a change of the reserve for open orders
+ * does not count. The engine keeps the figures but not the time.
  */
 import { BACKSTOP_ACCOUNT } from "@perpgate/engine";
 import { SETTLED } from "../events/event-fields.js";
 import { CHANGED_POSITION, type ChangeProjection } from "./change-projection.js";
 import { keyOf } from "./keys.js";
-import { noSpot, type RowSink, type RowTable, type Spot } from "./rows.js";
-import { storedRow } from "./words.js";
+import { noOffset, type RowOffset, type RowSink, type RowTable, storedRow } from "./rows.js";
 
 const ROW = { LOTS: 0, COST: 1, MARGIN: 2, UPDATED: 3 } as const;
 const ROW_WORDS = 4;
-/** Rows kept in memory; beyond it all are dropped and read back as they are needed. */
+/** Rows cached in memory; at this size the cache is cleared. */
 const KEPT_ROWS = 100_000;
 const MARKETS = 4_096;
 
 interface Kept {
   readonly row: Float64Array;
-  readonly spot: Spot;
+  readonly offset: RowOffset;
 }
 
 export class PositionProjection {
@@ -36,13 +35,13 @@ export class PositionProjection {
     const lots = words[at + SETTLED.lots]!;
     const cost = words[at + SETTLED.costMicros]!;
     const margin = words[at + SETTLED.marginMicros]!;
-    const { row, spot } = this.keptOf(account, market);
+    const { row, offset } = this.keptOf(account, market);
     if (row[ROW.LOTS] === lots && row[ROW.COST] === cost && row[ROW.MARGIN] === margin) return;
     row[ROW.LOTS] = lots;
     row[ROW.COST] = cost;
     row[ROW.MARGIN] = margin;
     row[ROW.UPDATED] = timeMs;
-    this.queue.putAgain(spot, this.positions, account, market, row);
+    this.queue.overwrite(offset, this.positions, account, market, row);
     if (account === BACKSTOP_ACCOUNT) return;
     const change = this.changes.onPosition(account, market);
     change[CHANGED_POSITION.LOTS] = lots;
@@ -68,7 +67,7 @@ export class PositionProjection {
           ? new Float64Array(ROW_WORDS)
           : storedRow(stored, "positions", ROW_WORDS);
       if (this.kept.size >= KEPT_ROWS) this.kept.clear();
-      kept = { row, spot: noSpot() };
+      kept = { row, offset: noOffset() };
       this.kept.set(index, kept);
     }
     return kept;

@@ -1,27 +1,30 @@
 /**
- * What the projections need of a store: rows by key, and somewhere to put rows. The venue puts them
- * on their way to the disk (write-queue.ts); a verifier compares them with those on the disk.
+ * What the projections need of a store: reading rows by key, and writing rows. In the venue the sink is
+ * the write queue (write-queue.ts); in the verifier it compares the rows with those on disk.
+ *
+ * A row is stored as little-endian doubles holding safe integers.
  */
+import { HistoryDamaged } from "../venue-errors.js";
 
 export interface RowTable {
-  /** By which slices name it. */
+  /** The table's number in slices. */
   readonly number: number;
   get(key: Buffer): Buffer | undefined;
 }
 
-/** Where a row that changes often stands, if the open slice holds it. */
-export interface Spot {
+/** Where a row that changes often was last written: a slice's number and an offset in it. */
+export interface RowOffset {
   slice: number;
   at: number;
 }
 
-export function noSpot(): Spot {
+export function noOffset(): RowOffset {
   return { slice: 0, at: 0 };
 }
 
 export interface RowSink {
   put(table: RowTable, key: Uint8Array, value: Uint8Array): void;
-  /** The first `length` words under a key of the usual shape. */
+  /** Puts the first `length` words under a 20-byte key. */
   putWords(
     table: RowTable,
     group: number,
@@ -30,12 +33,40 @@ export interface RowSink {
     words: ArrayLike<number>,
     length?: number,
   ): void;
-  /** For a row that changes often and keeps its length. */
-  putAgain(
-    spot: Spot,
+  /** Puts a row that changes often and keeps its length. */
+  overwrite(
+    offset: RowOffset,
     table: RowTable,
     group: number,
     place: number,
     words: ArrayLike<number>,
   ): void;
+}
+
+export function bytesOfWords(words: readonly number[] | Float64Array): Buffer {
+  const bytes = Buffer.allocUnsafe(words.length * 8);
+  for (let i = 0; i < words.length; i++) bytes.writeDoubleLE(words[i]!, i * 8);
+  return bytes;
+}
+
+export function wordsOfBytes(bytes: Uint8Array): Float64Array {
+  const words = new Float64Array(bytes.length / 8);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let i = 0; i < words.length; i++) words[i] = view.getFloat64(i * 8, true);
+  return words;
+}
+
+/**
+ * Decodes a stored row of `words` words (by default any number). lmdb has no checksums, so damage shows
+ * here: by the length, or by a word that is no safe integer.
+ *
+ * @throws {HistoryDamaged}
+ */
+export function storedRow(bytes: Uint8Array, what: string, words?: number): Float64Array {
+  if (bytes.length % 8 !== 0 || (words !== undefined && bytes.length !== 8 * words)) {
+    throw new HistoryDamaged(`a row of ${what} has ${bytes.length} bytes`);
+  }
+  const row = wordsOfBytes(bytes);
+  if (row.every(Number.isSafeInteger)) return row;
+  throw new HistoryDamaged(`a row of ${what} holds a word that is no integer`);
 }

@@ -1,6 +1,6 @@
 /**
- * The public keys of sessions, and the messages that signed them in. The engine knows a key by its
- * fingerprint; whoever verifies a signature, shows a session or checks a rotation needs the bytes.
+ * The public keys of sessions and their sign-in messages. The engine keeps only a key's fingerprint;
+ * checking a signature or a rotation and showing a session need the bytes.
  */
 import { EVENT } from "@perpgate/engine";
 import { SESSION_CLOSED } from "../events/event-fields.js";
@@ -10,13 +10,13 @@ import { keyOf } from "./keys.js";
 import type { RowSink, RowTable } from "./rows.js";
 
 export interface SessionKeyRow {
-  /** The key in force, as bytes: 32 are Ed25519, more are secp256k1. */
+  /** The current key: 32 bytes are Ed25519, more are secp256k1. */
   readonly publicKey: Buffer;
   /** The message that the wallet signed. */
   readonly message: Buffer;
 }
 
-/** Live sessions kept in memory; beyond it all are dropped and read back as they are needed. */
+/** Sessions cached in memory; at this size the cache is cleared. */
 const KEPT_SESSIONS = 50_000;
 
 export class SessionProjection {

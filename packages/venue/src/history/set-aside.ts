@@ -1,17 +1,17 @@
 /**
- * A history that cannot be used is renamed, not removed: it may hold what somebody has to look at.
+ * Renames a history that cannot be used instead of removing it: an operator may want to inspect it.
  *
  *   history.set-aside-2026-11-15T22-26-21.123Z/     with `reason.txt`
  *
- * Each takes as much room as a history, so the newest `KEPT` stay and older ones are removed. One in
- * the format of another release is removed at once: nothing is wrong with it.
+ * Each needs as much disk as a history, so only the newest `KEPT` stay. A history in the format of
+ * another release is not set aside but removed: nothing is wrong with it.
  */
 import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 const KEPT = 2;
 
-/** Makes room for a new history; returns where the old one went, if it stayed. */
+/** Returns the new path; undefined if there is no history. */
 export function setAside(directory: string, reason: string, nowMs: number): string | undefined {
   if (!existsSync(directory)) return undefined;
   const prefix = `${basename(directory)}.set-aside-`;
@@ -30,7 +30,7 @@ export function timeName(timeMs: number): string {
   return new Date(timeMs).toISOString().replaceAll(":", "-");
 }
 
-/** The path, or with a number behind it the first that is free. */
+/** The path, or the first free one with a number appended. */
 export function freePath(path: string): string {
   for (let count = 1; ; count++) {
     const candidate = count === 1 ? path : `${path}-${count}`;

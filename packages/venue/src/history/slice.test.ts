@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { keyOf } from "./keys.js";
+import { wordsOfBytes } from "./rows.js";
 import { eachEntry, Slice } from "./slice.js";
-import { wordsOfBytes } from "./words.js";
 
 function entriesOf({ bytes, length }: Slice): [number, string, number[]][] {
   const found: [number, string, number[]][] = [];
@@ -11,7 +11,7 @@ function entriesOf({ bytes, length }: Slice): [number, string, number[]][] {
   return found;
 }
 
-test("entries come out as they went in, also past the memory it began with", () => {
+test("eachEntry: returns what was added, also after the memory grew", () => {
   const slice = new Slice(1, new SharedArrayBuffer(64));
   const expected: [number, string, number[]][] = [];
   for (let i = 0; i < 40; i++) {
@@ -22,22 +22,22 @@ test("entries come out as they went in, also past the memory it began with", () 
   }
   expect(entriesOf(slice)).toEqual(expected);
   expect(slice.count).toBe(40);
-  expect(slice.placesOf(0)).toHaveLength(14);
-  expect(slice.placesOf(9)).toHaveLength(0);
+  expect(slice.offsetsOf(0)).toHaveLength(14);
+  expect(slice.offsetsOf(9)).toHaveLength(0);
 });
 
-test("begun again: empty, and filled anew", () => {
+test("begin: empties the slice for reuse", () => {
   const slice = new Slice(1, new SharedArrayBuffer(1_024));
   for (let i = 0; i < 5; i++) slice.addWords(i % 2, i, i, i, [i], 1);
   slice.begin(2);
   expect([slice.number, slice.count, slice.length]).toEqual([2, 0, 0]);
-  expect(slice.placesOf(0)).toHaveLength(0);
+  expect(slice.offsetsOf(0)).toHaveLength(0);
   slice.addWords(1, 7, 7, 7, [7], 1);
   expect(entriesOf(slice)).toEqual([[1, keyOf(7, 7, 7).toString("hex"), [7]]]);
-  expect(slice.placesOf(1)).toHaveLength(1);
+  expect(slice.offsetsOf(1)).toHaveLength(1);
 });
 
-test("keys and values of any length keep apart", () => {
+test("add: keys and values of any length do not overlap", () => {
   const slice = new Slice(1, new SharedArrayBuffer(64));
   const found: string[] = [];
   for (let length = 1; length <= 40; length++) {
@@ -54,7 +54,7 @@ test("keys and values of any length keep apart", () => {
   );
 });
 
-test("a row is written over in its place; what was read of it before stays", () => {
+test("writeWords: overwrites in place; earlier reads are copies", () => {
   const slice = new Slice(1, new SharedArrayBuffer(1_024));
   const at = slice.addWords(0, 1, 2, 3, [1, 2], 2);
   slice.addWords(0, 1, 2, 4, [7, 8], 2);
@@ -67,13 +67,13 @@ test("a row is written over in its place; what was read of it before stays", () 
   ]);
 });
 
-test("keys compare as their bytes do", () => {
+test("compareKey: orders as Buffer.compare does", () => {
   const slice = new Slice(1, new SharedArrayBuffer(1_024));
   const keys = [keyOf(1), keyOf(1, 5), keyOf(1, 5, 1), keyOf(2), keyOf(2 ** 40), keyOf(1, 5, 1)];
   const wide = [Buffer.concat([keyOf(1, 5).subarray(0, 16), Buffer.alloc(8, 1)])];
   const prefix = keyOf(1, 5).subarray(0, 16);
   for (const one of [...keys, ...wide]) slice.add(0, one, Buffer.of(1));
-  slice.placesOf(0).forEach((at, i) => {
+  slice.offsetsOf(0).forEach((at, i) => {
     for (const other of [...keys, ...wide, prefix]) {
       const own = [...keys, ...wide][i]!;
       expect(Math.sign(slice.compareKey(at, other))).toBe(Buffer.compare(own, other));

@@ -1,20 +1,22 @@
 /**
- * A slice of the history on its way to the disk: entries one after another in memory that the
- * writing thread shares, each a key and a value under the number of its table. What it holds can be
- * read until the disk has it.
+ * A slice: history entries (table, key, value) one after another in a SharedArrayBuffer.
  *
- * An order that trades leaves a dozen rows, so a row here is no object: a few stores into memory
- * that is used again and again, and one number that says where it stands. As objects of their own
- * rows were a fifth of an order's time, half of it in the collector.
+ * The main thread fills the open slice. After it has posted the slice to the writing thread it only
+ * reads it, until the writer reports the commit; then the slice is reused. The message orders the
+ * main thread's stores before the writer's loads, so no Atomics are needed. A crash loses the slice;
+ * its commands are in the log.
+ *
+ * An order that trades makes a dozen rows. Stored as bytes in reused memory with one offset each they
+ * cost little; as objects they took a fifth of an order's time, half of it in garbage collection.
  *
  *   entry   table u16 · key bytes u16 · value bytes u32 · key · value, each from a multiple of eight
  */
 import { KEY_BYTES, writeKey } from "./keys.js";
 
 const HEADER_BYTES = 8;
-/** Room for a usual slice. */
+/** Size of a new slice. */
 export const USUAL_BYTES = 512 * 1024;
-const USUAL_PLACES = 256;
+const INITIAL_OFFSETS = 256;
 
 export class Slice {
   /** Entries, and the bytes they take. */
@@ -23,8 +25,8 @@ export class Slice {
   bytes!: Buffer;
   private words!: Float64Array;
   private view!: DataView;
-  /** By table: where its entries stand, in the order they were put. */
-  private readonly places: Places[] = [];
+  /** By table number: offsets of its entries, in order. */
+  private readonly offsets: OffsetList[] = [];
 
   constructor(
     public number: number,
@@ -37,25 +39,25 @@ export class Slice {
     return this.memory;
   }
 
-  /** Whether a command of unusual size has made it larger than the next one needs to be. */
+  /** Whether a large command has made it grow beyond the usual size. */
   get isOutgrown(): boolean {
     return this.memory.byteLength > USUAL_BYTES;
   }
 
-  /** Empties it, to be filled under another number. */
+  /** Empties it for reuse under another number. */
   begin(number: number): void {
     this.number = number;
     this.count = 0;
     this.length = 0;
-    for (const places of this.places) places.count = 0;
+    for (const offsets of this.offsets) offsets.count = 0;
   }
 
-  /** Where a table's entries stand, the oldest first; valid until the next is put. */
-  placesOf(table: number): Int32Array {
-    return this.placesIn(table).used();
+  /** Offsets of a table's entries, the oldest first; valid until the next entry is added. */
+  offsetsOf(table: number): Int32Array {
+    return this.offsetsIn(table).used();
   }
 
-  /** The first `length` words under a key of the usual shape; answers where the entry stands. */
+  /** Adds the first `length` words under a 20-byte key; returns the entry's offset. */
   addWords(
     table: number,
     group: number,
@@ -76,13 +78,13 @@ export class Slice {
     this.bytes.set(value, this.valueAt(at));
   }
 
-  /** Other words of the same number in place of an entry's own. */
+  /** Overwrites an entry's words with as many others. */
   writeWords(at: number, words: ArrayLike<number>, length: number): void {
     const start = this.valueAt(at) / 8;
     for (let i = 0; i < length; i++) this.words[start + i] = words[i]!;
   }
 
-  /** A copy: the memory is used again. */
+  /** A copy: the memory is reused. */
   keyAt(at: number): Buffer {
     const start = at + HEADER_BYTES;
     return Buffer.from(this.bytes.subarray(start, start + this.keyBytes(at)));
@@ -115,13 +117,13 @@ export class Slice {
     this.view.setUint32(at + 4, valueBytes, true);
     this.length = end;
     this.count++;
-    this.placesIn(table).push(at);
+    this.offsetsIn(table).push(at);
     return at;
   }
 
-  private placesIn(table: number): Places {
-    while (this.places.length <= table) this.places.push(new Places());
-    return this.places[table]!;
+  private offsetsIn(table: number): OffsetList {
+    while (this.offsets.length <= table) this.offsets.push(new OffsetList());
+    return this.offsets[table]!;
   }
 
   private keyBytes(at: number): number {
@@ -150,10 +152,10 @@ export class Slice {
   }
 }
 
-/** A list of numbers whose memory serves again. */
-class Places {
+/** A growing list of numbers that keeps its memory when it is emptied. */
+class OffsetList {
   count = 0;
-  private numbers = new Int32Array(USUAL_PLACES);
+  private numbers = new Int32Array(INITIAL_OFFSETS);
 
   push(at: number): void {
     if (this.count === this.numbers.length) {
@@ -169,7 +171,7 @@ class Places {
   }
 }
 
-/** The entries in a slice's bytes, in order; the views are valid as long as the bytes are. */
+/** Calls `take` with each entry of a slice, in order; key and value are views of `bytes`. */
 export function eachEntry(
   bytes: Buffer,
   take: (table: number, key: Buffer, value: Buffer) => void,

@@ -1,49 +1,50 @@
 /**
- * What goes to the history's disk, and when. Entries come in command by command; they go out in
- * slices of a few hundred to a few thousand, which a thread of its own writes, one transaction after
- * the other, so the order path neither waits for the disk nor does its work.
+ * Collects the history's entries command by command into slices of some hundred to some thousand
+ * entries, which the writing thread commits in order. The order path never waits for the disk.
  *
- * A crash loses the slices that had not committed: the log has their commands, and the next start
- * applies them again. A failed write is final: the store would fall behind for ever.
+ * Life of a slice: `open` (being filled, last in `recent`) → closed (posted; its progress in `closed`,
+ * still readable in `recent`) → committed (`onWritten` removes it from `recent`) → `spare`. A crash
+ * loses the slices that were not committed; the next start applies their commands from the log again.
+ * A failed write is final: a gap could never be filled.
  */
 import type { Held } from "./history-environment.js";
 import type { HistoryStore } from "./history-store.js";
-import type { RowSink, RowTable, Spot } from "./rows.js";
+import type { RowOffset, RowSink, RowTable } from "./rows.js";
 import { Slice } from "./slice.js";
 import { HistoryWriter } from "./thread/history-writer.js";
 
 interface Waiter {
-  /** Entries that may still be on the way. */
+  /** Entries that may still be missing on disk. */
   readonly atMost: number;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
 }
 
 const ENTRIES_PER_SLICE = 2_048;
-/** While nobody waits for an order: a transaction's cost is spread over more entries. */
+/** During a replay: fewer, larger transactions. */
 const ENTRIES_PER_BULK_SLICE = 16_384;
 const FLUSH_AFTER_MS = 100;
-/** Some seconds of the fastest load, and some hundred bytes each. */
+/** Backlog limit: some seconds of the highest load, some hundred bytes per entry. */
 const MOST_ENTRIES = 500_000;
 /**
- * Written slices that are kept to be filled again: as many as one transaction may hold. With fewer,
- * a fast load makes new ones all the time, and memory that threads share does not count with the
- * collector: what was let go of stayed for minutes, half a megabyte each.
+ * Committed slices kept for reuse: as many as one transaction may contain. With fewer, a high load
+ * allocates new ones all the time, and the garbage collector does not count shared memory: unused
+ * slices of half a megabyte each stayed for minutes.
  */
 const SPARE_SLICES = 64;
 
 export class WriteQueue implements RowSink {
-  /** What the last transaction holds. */
+  /** Progress of the last committed transaction. */
   durable: Held;
-  /** Set while a log is replayed and no order path is there to hold up. */
+  /** Set during a replay: larger slices, because no order waits. */
   isBulk = false;
   private latest: Held;
   /** Entries of closed slices that are not on disk. */
   private outstanding = 0;
   private open: Slice;
-  /** What the store holds once each closed slice is written; the oldest first, as in `recent`. */
+  /** Progress that each closed slice brings, the oldest first, as in `recent`. */
   private readonly closed: Held[] = [];
-  /** All slices that are not on disk, the open one last: what tables read beside the disk. */
+  /** All slices that are not on disk, the open one last; tables read them before the disk. */
   private readonly recent: Slice[];
   private readonly spare: Slice[] = [];
   private readonly writer: HistoryWriter;
@@ -73,7 +74,7 @@ export class WriteQueue implements RowSink {
     return this.outstanding + this.open.count;
   }
 
-  /** Whether so much waits for the disk that nothing should be added that can be refused. */
+  /** Whether the backlog is so long that callers should reject orders. */
   get isBehind(): boolean {
     return this.backlog > MOST_ENTRIES;
   }
@@ -93,23 +94,23 @@ export class WriteQueue implements RowSink {
     this.open.addWords(table.number, group, place, ordinal, words, length);
   }
 
-  /** For a row that changes often and keeps its length: within a slice it is written over. */
-  putAgain(
-    spot: Spot,
+  /** For a row that changes often and keeps its length: overwritten while its slice is open. */
+  overwrite(
+    offset: RowOffset,
     table: RowTable,
     group: number,
     place: number,
     words: ArrayLike<number>,
   ): void {
-    if (spot.slice === this.open.number) {
-      this.open.writeWords(spot.at, words, words.length);
+    if (offset.slice === this.open.number) {
+      this.open.writeWords(offset.at, words, words.length);
       return;
     }
-    spot.at = this.open.addWords(table.number, group, place, 0, words, words.length);
-    spot.slice = this.open.number;
+    offset.at = this.open.addWords(table.number, group, place, 0, words, words.length);
+    offset.slice = this.open.number;
   }
 
-  /** All entries of the command have been put. */
+  /** Called after all entries of a command. */
   endCommand(held: Held): void {
     this.latest = held;
     const limit = this.isBulk ? ENTRIES_PER_BULK_SLICE : ENTRIES_PER_SLICE;
@@ -117,12 +118,12 @@ export class WriteQueue implements RowSink {
     else this.timer ??= setTimeout(() => this.onTimer(), FLUSH_AFTER_MS);
   }
 
-  /** A batch has ended: what is held to the last moves on even if its commands left nothing. */
+  /** Called after a batch: the progress advances even if its commands made no entries. */
   endBatch(held: Held): void {
     this.latest = held;
   }
 
-  /** Resolves once everything put so far is on disk. */
+  /** Resolves once all entries so far are on disk. */
   flush(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -130,31 +131,31 @@ export class WriteQueue implements RowSink {
     return this.settle(0);
   }
 
-  /** Resolves once at most so many entries of closed slices are not on disk. */
+  /** Resolves once at most `atMost` entries of closed slices are not on disk. */
   async settle(atMost: number): Promise<void> {
     if (this.failure !== undefined) throw this.failure;
     if (this.isSettled(atMost)) return;
-    this.writer.hurry();
+    this.writer.flush();
     await new Promise<void>((resolve, reject) => {
       this.waiters.push({ atMost, resolve, reject });
     });
   }
 
-  /** Nothing more is written. */
+  /** Writes nothing more. */
   stop(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
     this.failure ??= new Error("the history is closed");
   }
 
-  /** Stops, and lets go of the store. Whoever waits for what could not be written hears of it. */
+  /** Stops and closes the store; rejects pending `settle` calls. */
   async close(): Promise<void> {
     this.stop();
     await this.writer.close();
     this.rejectWaiters(this.failure ?? new Error("the history is closed"));
   }
 
-  /** Stops without writing what was handed in; resolves once the thread has ended. */
+  /** Stops without writing closed slices; resolves once the thread has ended. */
   async abandon(): Promise<void> {
     this.stop();
     await this.writer.abandon();
@@ -185,7 +186,7 @@ export class WriteQueue implements RowSink {
   }
 
   private onWritten(number: number): void {
-    // A read begun before the commit must not be asked for what memory lets go of now.
+    // First: a read transaction from before the commit would miss the rows removed from memory below.
     this.store.environment.resetReadTxn();
     while (this.recent[0] !== undefined && this.recent[0].number <= number) {
       const slice = this.recent.shift()!;
@@ -201,12 +202,12 @@ export class WriteQueue implements RowSink {
   }
 
   private isSettled(atMost: number): boolean {
-    // A slice without entries still holds a position.
+    // A slice without entries still advances the progress.
     return atMost === 0 ? this.closed.length === 0 : this.outstanding <= atMost;
   }
 
   private fail(failure: Error): void {
-    // Also after a stop, which leaves those who wait to what is under way.
+    // Also after a stop: pending `settle` calls wait for the slices in flight.
     this.rejectWaiters(failure);
     if (this.failure !== undefined) return;
     this.failure = failure;

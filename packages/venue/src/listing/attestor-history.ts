@@ -1,14 +1,15 @@
 /**
- * The venue's id and all attestors that it ever had, as the log tells them. Votes sign the id, and
- * an old credit is checked by the keys that were in force at its log position.
+ * The venue's id and all sets of attestors that it had, from the log. Votes sign the id; an old credit
+ * is checked with the keys that were in force at its seq.
  */
 import { createHash } from "node:crypto";
 import { encodeRecord } from "../record/record.js";
 import type { Applied } from "../replica.js";
+import { hasFields, isHex, isInteger, isListOf, isText } from "../stored-json.js";
 import type { AttestorKeys } from "./attestor-keys.js";
 
 export interface AttestorsSince {
-  /** The log position of the `Genesis` or `Configure` that brought them. */
+  /** Seq of the `Genesis` or `Configure` that set them, under its name in snapshots and on the wire. */
   readonly position: number;
   /** Ed25519 public keys in order of the attestors' numbers. */
   readonly members: readonly string[];
@@ -22,7 +23,7 @@ export interface AttestorHistory {
   readonly entries: readonly AttestorsSince[];
 }
 
-/** What the history is after a `Genesis` or `Configure` that was taken. */
+/** The history after an executed `Genesis` or `Configure`. */
 export function historyAfter(
   before: AttestorHistory | null,
   { command, evidence, seq }: Applied,
@@ -44,26 +45,7 @@ export function historyAfter(
 }
 
 export function isAttestorHistory(value: unknown): value is AttestorHistory {
-  if (typeof value !== "object" || value === null) return false;
-  return (
-    "venueId" in value &&
-    typeof value.venueId === "string" &&
-    /^[0-9a-f]{64}$/.test(value.venueId) &&
-    "entries" in value &&
-    Array.isArray(value.entries) &&
-    value.entries.every(isEntry)
-  );
-}
-
-function isEntry(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return (
-    "position" in value &&
-    Number.isSafeInteger(value.position) &&
-    "quorum" in value &&
-    Number.isSafeInteger(value.quorum) &&
-    "members" in value &&
-    Array.isArray(value.members) &&
-    value.members.every((key) => typeof key === "string")
-  );
+  const isEntry = (entry: unknown) =>
+    hasFields(entry, { position: isInteger, quorum: isInteger, members: isListOf(isText) });
+  return hasFields(value, { venueId: isHex(64), entries: isListOf(isEntry) });
 }

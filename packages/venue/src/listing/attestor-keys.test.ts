@@ -38,7 +38,7 @@ beforeEach(async () => {
 afterEach(() => removeFolder(folder));
 
 describe("attestors' keys", () => {
-  test("stand in the log from the beginning, and survive a restart without a word", async () => {
+  test("are in the log from Genesis on, and a restart appends no Configure", async () => {
     const first = await TestVenue.open(folder, attested());
     expect(first.venue.listing.attestors).toEqual(KEYS);
     const before = first.venue.seq;
@@ -50,7 +50,7 @@ describe("attestors' keys", () => {
     await second.venue.close();
   });
 
-  test("changed: a Configure tells, and the log holds both", async () => {
+  test("changed: a Configure is appended, and the log has both sets", async () => {
     const first = await TestVenue.open(folder, attested());
     const before = first.venue.seq;
     await first.venue.close();
@@ -61,7 +61,7 @@ describe("attestors' keys", () => {
     await second.venue.close();
   });
 
-  test("that do not belong to the configuration: refused before anything is written", async () => {
+  test("that do not fit the configuration: refused before anything is written", async () => {
     const open = (more: Partial<VenueOptions>) => Venue.open(testOptions(folder, more));
     const one = { ...KEYS, members: KEYS.members.slice(1) };
     await expect(open({ ...attested(), attestors: one })).rejects.toThrow(
@@ -72,7 +72,7 @@ describe("attestors' keys", () => {
     await expect(open({ ...attested(), attestors: upper })).rejects.toThrow("lower-case hex");
   });
 
-  test("survive a snapshot; without them a listing is written as it always was", () => {
+  test("survive a snapshot; without them the listing's format is unchanged", () => {
     const state = { ...newReplicaState(), listing: new Listing(TEST_MARKETS, KEYS) };
     const bytes = Buffer.concat(encodeReplicaState(state, state.engine.snapshot()));
     const { listing } = decodeReplicaState(bytes);
@@ -89,7 +89,7 @@ describe("attestors' keys", () => {
 describe("the history of attestors", () => {
   const OTHERS = { ...KEYS, members: ["ab".repeat(32), "ef".repeat(32)] };
 
-  test("keys that change: each set with the log position that it begins at, after restarts too", async () => {
+  test("changed keys: each set with its first seq, also after restarts", async () => {
     const first = await TestVenue.open(folder, attested());
     const { venueId } = first.venue.listing.attestorHistory!;
     expect(venueId).toMatch(/^[0-9a-f]{64}$/);
@@ -120,7 +120,7 @@ describe("the history of attestors", () => {
     expect(ids[0]).not.toBe(ids[1]);
   });
 
-  test("a snapshot of a chain venue without it: not read, so that the log is", async () => {
+  test("a snapshot of a chain venue without it: skipped, and the log is replayed", async () => {
     const driver = await TestVenue.open(folder, attested());
     const { listing } = driver.venue;
     const engine = new Engine();
@@ -143,7 +143,7 @@ describe("votes when the attestors change", () => {
   const [first, second, third] = ["ab".repeat(32), "cd".repeat(32), "ef".repeat(32)] as const;
   const THREE = { venue: "test-venue", members: [first, second, third] };
 
-  /** A venue of three on which attestors have voted to credit one deposit; answers its id. */
+  /** A venue of three whose attestors have voted to credit one deposit; returns its id. */
   async function votedOn(driver: TestVenue, voters: readonly number[]): Promise<number> {
     const stampMs = driver.venue.views.timeMs;
     const session = await driver.signIn(1);
@@ -177,7 +177,7 @@ describe("votes when the attestors change", () => {
   const ownVotes = ({ venue }: TestVenue) =>
     [0, 1, 2].map((each) => firstPending(venue, each)?.ownVote ?? null);
 
-  test("replaced key: the vote of before is gone, and the new one is asked for its own", async () => {
+  test("replaced key: the old vote is dropped, and the new attestor can vote", async () => {
     const before = await TestVenue.open(folder, attested(THREE));
     const id = await votedOn(before, [1]);
     await before.venue.close();
@@ -192,7 +192,7 @@ describe("votes when the attestors change", () => {
     expect((await verify(folder)).fault).toBeNull();
   });
 
-  test("same keys, other parameters: every vote stands", async () => {
+  test("same keys, other parameters: every vote is kept", async () => {
     const before = await TestVenue.open(folder, attested(THREE));
     await votedOn(before, [1]);
     await before.venue.close();
@@ -205,7 +205,7 @@ describe("votes when the attestors change", () => {
     await after.venue.close();
   });
 
-  test("a quorum that is smaller now has settled a deposit by the time the venue is open", async () => {
+  test("a smaller quorum: the deposit is settled when the venue opens", async () => {
     const { config, ...keys } = attested(THREE);
     const all = { ...keys, config: { ...config!, attestorQuorum: 3 } };
     const before = await TestVenue.open(folder, all);
@@ -218,7 +218,7 @@ describe("votes when the attestors change", () => {
     await after.venue.close();
   });
 
-  test("verify: a log whose Configure hides that a key changed is told", async () => {
+  test("verify: a Configure that does not name a changed key is a fault", async () => {
     const driver = await TestVenue.open(folder, attested(THREE));
     const { config } = attested(THREE);
     const replaced = { ...THREE, members: [first, second, "12".repeat(32)] };

@@ -1,10 +1,11 @@
 /**
- * Who may sign votes on deposits, and where deposits go. The engine knows attestors by number and
- * counts them; their keys, the vaults and the contracts stand next to the listing in the evidence of
- * `Genesis` and `Configure`, so that every vote of the log can be checked from the log alone.
+ * Who may sign votes on deposits, and where deposits go. The engine knows attestors by number only;
+ * their keys, the vaults and the contracts are stored with the listing in the evidence of `Genesis`
+ * and `Configure`, so that every vote can be checked from the log alone.
  */
 import type { VenueConfig } from "@perpgate/engine";
 import type { VoteScope } from "@perpgate/protocol";
+import { hasFields, isHex, isInteger, isListOf, isOptional, isText } from "../stored-json.js";
 
 /** Where deposits go on one chain. */
 export type DepositScope = Omit<VoteScope, "venue">;
@@ -12,39 +13,28 @@ export type DepositScope = Omit<VoteScope, "venue">;
 export interface AttestorKeys {
   /** This venue's name in votes of format 1. */
   readonly venue: string;
-  /** Missing in logs from before votes bound it. */
+  /** Missing in logs whose votes do not bind it (format 1). */
   readonly chains?: readonly DepositScope[];
   /** Ed25519 public keys in order of the attestors' numbers, 64 lower-case hex digits each. */
   readonly members: readonly string[];
 }
 
 export function isAttestorKeys(value: unknown): value is AttestorKeys {
-  if (typeof value !== "object" || value === null) return false;
-  return (
-    "venue" in value &&
-    typeof value.venue === "string" &&
-    "members" in value &&
-    Array.isArray(value.members) &&
-    value.members.every((key) => typeof key === "string" && /^[0-9a-f]{64}$/.test(key)) &&
-    (!("chains" in value) || (Array.isArray(value.chains) && value.chains.every(isDepositScope)))
-  );
+  const isScope = (scope: unknown) =>
+    hasFields(scope, {
+      chain: isText,
+      chainId: isInteger,
+      vault: isText,
+      tokens: Array.isArray,
+    });
+  return hasFields(value, {
+    venue: isText,
+    members: isListOf(isHex(64)),
+    chains: isOptional(isListOf(isScope)),
+  });
 }
 
-function isDepositScope(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return (
-    "chain" in value &&
-    typeof value.chain === "string" &&
-    "chainId" in value &&
-    Number.isSafeInteger(value.chainId) &&
-    "vault" in value &&
-    typeof value.vault === "string" &&
-    "tokens" in value &&
-    Array.isArray(value.tokens)
-  );
-}
-
-/** What keeps the keys from belonging to a configuration, or null. */
+/** Why the keys do not fit the configuration, or null. */
 export function attestorKeysFault(config: VenueConfig, keys: AttestorKeys | null): string | null {
   if (keys === null) return null;
   if (config.attestorKind === "dev") return "the dev attestor has no keys";
@@ -55,8 +45,8 @@ export function attestorKeysFault(config: VenueConfig, keys: AttestorKeys | null
 }
 
 /**
- * Numbers whose attestor is another from one configuration to the next, or none: what a `Configure`
- * tells the engine, which has counted their votes by number.
+ * Numbers of the attestors whose key was replaced or removed. A `Configure` passes them to the engine,
+ * which has counted their votes by number.
  */
 export function replacedAttestors(from: AttestorKeys | null, to: AttestorKeys | null): number[] {
   const members = from?.members ?? [];

@@ -1,7 +1,6 @@
 /**
- * Whether a venue may go on under a configuration, and whether it differs from the one in force.
- * What was fixed when the venue began (the attestor's kind, the fund's seed, the order of markets,
- * their ticks and lots) is fixed for good: a data folder belongs to one venue.
+ * Whether a venue may continue with a configuration, and whether that differs from the current one.
+ * The attestor kind, the fund's seed, the order of markets, their ticks and lots are fixed at Genesis.
  */
 import { configFault, type VenueConfig } from "@perpgate/engine";
 import { microsPerTickLot, stepOf } from "@perpgate/protocol/core";
@@ -9,7 +8,7 @@ import { ConfigRefused } from "../venue-errors.js";
 import { type AttestorKeys, attestorKeysFault } from "./attestor-keys.js";
 import { encodeListing, type ListedMarket, type Listing } from "./listing.js";
 
-/** Judged alone: is it a configuration at all, and does the listing belong to it? */
+/** Checks the configuration alone, and that the listing matches it. @throws {ConfigRefused} */
 export function checkConfig(
   config: VenueConfig,
   listing: readonly ListedMarket[],
@@ -35,7 +34,7 @@ export function checkConfig(
   });
 }
 
-/** Throws if the venue may not go on under it. */
+/** @throws {ConfigRefused} if the venue may not continue with it. */
 export function checkContinuation(
   current: { readonly config: VenueConfig; readonly listing: readonly ListedMarket[] },
   config: VenueConfig,
@@ -89,7 +88,7 @@ export function isSameConfig(
   );
 }
 
-/** The same text for the same values, in whatever order their keys were written. */
+/** JSON with sorted keys: equal texts for equal values. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === "object" && part !== null && !Array.isArray(part)

@@ -1,15 +1,15 @@
 /**
- * The listing: what a market's integers mean outside (its tick, its lot, its two assets). The
- * engine trades in ticks and lots and never sees it, yet a price of the log means nothing without
- * it, so it stands in the log too: as the evidence of `Genesis` and `Configure`. Tick and lot of a
- * listed market never change. The attestors' keys, which the engine does not see either, stand
- * beside it where there are any.
+ * The listing: the units of each market (tick, lot, two assets). The engine trades in ticks and lots
+ * and never reads it, but a price in the log means nothing without it. So the log stores it as the
+ * evidence of `Genesis` and `Configure`, together with the attestors' keys if there are any. Tick and
+ * lot of a listed market never change.
  */
 import { EVENT, type EventLog } from "@perpgate/engine";
 import { microsPerTickLot, type Step, stepOf } from "@perpgate/protocol/core";
 import { eventWords } from "../events/event-fields.js";
-import type { Evidence } from "../record/evidence.js";
+import type { Evidence } from "../record/record.js";
 import type { Applied } from "../replica.js";
+import { hasFields, isNumber, isText } from "../stored-json.js";
 import { type AttestorHistory, historyAfter } from "./attestor-history.js";
 import { type AttestorKeys, isAttestorKeys } from "./attestor-keys.js";
 
@@ -33,7 +33,7 @@ export class ListingUnreadable extends Error {
   override readonly name = "ListingUnreadable";
 }
 
-/** A list of markets, or with attestors an object of both. */
+/** JSON: an array of markets, or with attestors an object of both. */
 export function encodeListing(
   listed: readonly ListedMarket[],
   attestors: AttestorKeys | null = null,
@@ -69,19 +69,13 @@ function listedMarketOf(market: unknown): ListedMarket {
 }
 
 function isListedMarket(value: unknown): value is ListedMarket {
-  if (typeof value !== "object" || value === null) return false;
-  return (
-    "symbol" in value &&
-    typeof value.symbol === "string" &&
-    "base" in value &&
-    typeof value.base === "string" &&
-    "quote" in value &&
-    typeof value.quote === "string" &&
-    "tickSize" in value &&
-    typeof value.tickSize === "number" &&
-    "lotSize" in value &&
-    typeof value.lotSize === "number"
-  );
+  return hasFields(value, {
+    symbol: isText,
+    base: isText,
+    quote: isText,
+    tickSize: isNumber,
+    lotSize: isNumber,
+  });
 }
 
 /** The evidence that a `Genesis` or `Configure` carries. */
@@ -94,7 +88,7 @@ export function listingEvidence(
   return { signed, signature: nothing, publicKey: nothing };
 }
 
-/** The listing in force, as the log tells it. */
+/** The current listing, from the log. */
 export class Listing {
   markets: readonly MarketUnits[] = [];
   /** Null under the `dev` attestor. */
@@ -108,7 +102,7 @@ export class Listing {
     this.adopt(markets);
   }
 
-  /** The form in which it stands in the log and in snapshots. */
+  /** Its form in the log and in snapshots. */
   get text(): string {
     return encodeListing(this.markets, this.attestors);
   }
@@ -138,7 +132,7 @@ export class Listing {
   }
 }
 
-/** Whether the command was executed; a market may have been halted on the way. */
+/** Whether the command was executed. Other events, such as a halted market, may come first. */
 function wasTaken({ words, length }: EventLog): boolean {
   for (let at = 0; at < length; at += eventWords(words[at]!)) {
     if (words[at] === EVENT.VenueStarted || words[at] === EVENT.VenueConfigured) return true;

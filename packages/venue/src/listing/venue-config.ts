@@ -1,8 +1,6 @@
 /**
- * From what an operator configures to what the engine trades under: decimals become integers, here
- * and nowhere else. Comes in: market definitions of the protocol and the venue's money. Goes out: a
- * `VenueConfig`, which the engine judges again. Nothing is rounded: a figure that is not whole in
- * its unit throws.
+ * Turns the operator's configuration (decimals) into the engine's `VenueConfig` (integers). This is the
+ * only place that converts it. Nothing is rounded: a figure that is not whole in its unit throws.
  */
 import type { AttestorKind, MarketConfig, VenueConfig } from "@perpgate/engine";
 import {

@@ -1,14 +1,10 @@
 /**
- * Which segments of a log a venue can do without, and why not more.
+ * Finds the segments of a log that no restart needs. Changes nothing; may run next to a live venue.
  *
- * In: a data folder, and how many snapshots a restart must be able to begin from. Out: the place
- * below which the log may go, and the segments that lie wholly below it. It changes nothing, and may
- * run next to a live venue.
- *
- * A restart needs a snapshot that is intact and that this version can read, the log from there on,
- * and the history up to there: from a pruned log neither the state nor the history before its
- * beginning can be rebuilt. So the snapshots are read to the last byte, and one that the history has
- * not reached does not count. With two of them kept, one that is damaged later costs nothing.
+ * A restart needs an intact snapshot that this release can read, the log from there on, and the
+ * history up to there: a pruned log can rebuild neither the state nor the history before its start.
+ * So each kept snapshot is read completely, and one that the history has not reached does not count.
+ * With two of them kept, one may become damaged.
  */
 import { statSync } from "node:fs";
 import {
@@ -25,16 +21,16 @@ import { dataFolder } from "../recovery/data-folder.js";
 import { newestState } from "../recovery/newest-state.js";
 
 export interface PrunePlan {
-  /** Where the oldest of the kept snapshots stands. */
+  /** Position of the oldest kept snapshot. */
   readonly below: LogSeq;
-  /** Files that go, oldest first. */
+  /** Files to remove, oldest first. */
   readonly files: readonly string[];
   readonly bytes: number;
-  /** Segments that stay, the one that is not begun included. */
+  /** Segments that stay, including the allocated one that is still empty. */
   readonly keptSegments: number;
 }
 
-/** Throws `PruneRefused` with the reason if nothing may go. */
+/** @throws {PruneRefused} with the reason if nothing may be removed. */
 export async function planPrune(directory: string, keepSnapshots: number): Promise<PrunePlan> {
   const folder = dataFolder(directory);
   const log = inspectLog(nodeDisk, folder.journal, "tail");

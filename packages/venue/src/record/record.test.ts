@@ -1,8 +1,7 @@
 import type { Command } from "@perpgate/engine";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { NO_EVIDENCE } from "./evidence.js";
-import { decodeRecord, encodeRecord, RecordUnreadable } from "./record.js";
+import { decodeRecord, encodeRecord, NO_EVIDENCE, RecordUnreadable } from "./record.js";
 
 const count = fc.maxSafeNat();
 const hash = fc
@@ -65,7 +64,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 );
 
 describe("a record", () => {
-  test("decode: gives back every command and its evidence", () => {
+  test("decode: returns every command and its evidence", () => {
     fc.assert(
       fc.property(command, evidence, (given, proof) => {
         const { command: back, evidence: kept } = decodeRecord(encodeRecord(given, proof));
@@ -77,13 +76,13 @@ describe("a record", () => {
     );
   });
 
-  test("decode: no evidence costs no bytes", () => {
+  test("decode: no evidence takes no bytes", () => {
     const record = encodeRecord({ kind: "Tick", slot: 7 });
     expect(record.length).toBe(10);
     expect(decodeRecord(record).evidence).toBe(NO_EVIDENCE);
   });
 
-  test("decode: every cut of a record is refused, never misread", () => {
+  test("decode: every truncated record is rejected, never misread", () => {
     fc.assert(
       fc.property(command, evidence, (given, proof) => {
         const whole = encodeRecord(given, proof);
@@ -104,12 +103,12 @@ describe("a record", () => {
     );
   });
 
-  test("decode: an unknown version or kind is refused", () => {
+  test("decode: an unknown version or kind is rejected", () => {
     expect(() => decodeRecord(Uint8Array.of(2, 3))).toThrow(RecordUnreadable);
     expect(() => decodeRecord(Uint8Array.of(1, 9))).toThrow(RecordUnreadable);
   });
 
-  test("encode: a fingerprint that is not 32 bytes is refused", () => {
+  test("encode: a fingerprint that is not 32 bytes is rejected", () => {
     const [order] = fc.sample(
       command.filter((c) => c.kind === "PlaceOrder"),
       1,

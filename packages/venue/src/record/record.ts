@@ -1,9 +1,9 @@
 /**
- * A record of the log: one command in its normalised form, and the evidence for it.
+ * A record of the log: one normalised command and its evidence.
  *
- * Commands that come by the thousand (orders, cancels, ticks, index prices) have a compact binary
- * form; the rest are JSON text. Layout: version byte, kind byte, the command, then the evidence as
- * three byte strings with their lengths. Little-endian; numbers are doubles holding safe integers.
+ * Frequent commands (orders, cancels, ticks, index prices) have a compact binary form; the rest are
+ * JSON. Layout: version byte, kind byte, the command, then the evidence as three byte strings with
+ * their lengths. Little-endian; numbers are doubles holding safe integers.
  */
 import {
   type CancelOrder,
@@ -16,7 +16,25 @@ import {
   type Tick,
   type UpdateIndex,
 } from "@perpgate/engine";
-import { type Evidence, NO_EVIDENCE } from "./evidence.js";
+
+/**
+ * Proof that a command was authorised, stored with it in the log, so that anyone can check every order
+ * again from the log alone. The engine never reads it.
+ */
+
+export interface Evidence {
+  /** The exact bytes that were signed: an order's body, a sign-in message, a rotation's body. */
+  readonly signed: Uint8Array;
+  /** The signature as verified, decoded from its wire form. */
+  readonly signature: Uint8Array;
+  /** The public key that a sign-in or rotation introduces, as bytes; empty for orders. */
+  readonly publicKey: Uint8Array;
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** For commands that nobody signs: ticks, index prices, operator commands. */
+export const NO_EVIDENCE: Evidence = { signed: NOTHING, signature: NOTHING, publicKey: NOTHING };
 
 export interface LogRecord {
   readonly command: Command;
@@ -179,7 +197,7 @@ function evidenceBytes(evidence: Evidence): number {
   return 8 + evidence.signed.length + evidence.signature.length + evidence.publicKey.length;
 }
 
-/** Lengths (4, 2 and 2 bytes), then the bytes; nothing at all where there is no evidence. */
+/** Lengths (4, 2 and 2 bytes), then the bytes; no bytes for NO_EVIDENCE. */
 function writeEvidence(bytes: Buffer, at: number, evidence: Evidence): void {
   if (evidence === NO_EVIDENCE) return;
   const { signed, signature, publicKey } = evidence;

@@ -1,14 +1,15 @@
-/** Where the parts of a venue lie in its data folder. */
+/** The paths within a venue's data folder. */
+import { closeSync, fsyncSync, openSync } from "node:fs";
 import { join } from "node:path";
 
 export interface DataFolder {
   /** Segments of the log, its lock and its snapshots. */
   readonly journal: string;
-  /** The history: derived, may be deleted while the venue is stopped. */
+  /** Derived from the log; may be deleted while the venue is stopped, unless the log was pruned. */
   readonly history: string;
-  /** State hashes by position, one JSON line each. */
+  /** State hashes by seq, one JSON line each. */
   readonly checkpoints: string;
-  /** The venue's time next to that of the boot clock. */
+  /** The venue's time with the boot clock's. */
   readonly clock: string;
 }
 
@@ -19,4 +20,14 @@ export function dataFolder(directory: string): DataFolder {
     checkpoints: join(directory, "checkpoints.jsonl"),
     clock: join(directory, "clock.json"),
   };
+}
+
+/** Makes a file, or the entries of a folder, durable. */
+export function sync(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }

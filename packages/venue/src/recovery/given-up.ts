@@ -1,23 +1,20 @@
 /**
- * Gives up what a log has lost, after the operator has said so. Before anything changes, everything
- * that shows the loss is put into a folder of its own, which nothing here ever removes:
+ * Accepts, on the operator's request, that a log has lost its end. Before anything else changes,
+ * everything that shows the loss is put into a new folder, which the venue never removes:
  *
  *   given-up-2026-11-15T22-26-21.123Z/
- *     loss.json           both positions, and what showed them
+ *     loss.json           the log's end, and the proofs past it
  *     checkpoints.jsonl   a copy of all of them
  *     journal/            copies of the log's last segments; the snapshots past its end, moved
  *     history/            the history, moved; the next one is rebuilt from the log
  *
- * The history goes last: a crash before that leaves a folder that is refused again, and the next
- * attempt begins a folder of its own.
+ * The history is moved last: after a crash before that the next start is refused again, and the next
+ * attempt makes another folder.
  */
 import {
-  closeSync,
   copyFileSync,
   existsSync,
-  fsyncSync,
   mkdirSync,
-  openSync,
   renameSync,
   writeFileSync,
 } from "node:fs";
@@ -25,9 +22,9 @@ import { basename, dirname, join } from "node:path";
 import { FileSnapshots, type Loss, nodeDisk } from "@perpgate/journal";
 import { readCheckpointLines } from "../checkpoint/checkpoint-file.js";
 import { freePath, timeName } from "../history/set-aside.js";
-import type { DataFolder } from "./data-folder.js";
+import { type DataFolder, sync } from "./data-folder.js";
 
-/** Returns the folder that keeps what is given up. The history must be closed. */
+/** Returns the new folder. The history must be closed. */
 export function giveUp(folder: DataFolder, loss: Loss, nowMs: number): string {
   const { logId, end, proofs, tailFiles } = loss;
   const data = dirname(folder.checkpoints);
@@ -49,7 +46,7 @@ export function giveUp(folder: DataFolder, loss: Loss, nowMs: number): string {
   return target;
 }
 
-/** A checkpoint past the end is a claim that the log cannot keep. */
+/** Removes checkpoints past the end: they would show the loss again. */
 function keepCheckpointsUpTo(path: string, batch: number): void {
   if (!existsSync(path)) return;
   const kept = readCheckpointLines(path).lines.filter(
@@ -67,13 +64,4 @@ function write(path: string, text: string): void {
 function copy(from: string, to: string): void {
   copyFileSync(from, to);
   sync(to);
-}
-
-function sync(path: string): void {
-  const descriptor = openSync(path, "r");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }

@@ -1,8 +1,8 @@
 /**
- * What shows how far a log had come, besides the log and its snapshots: the history and the
- * checkpoints. Neither is ever ahead of the synced log: a command reaches the history only when the
- * journal delivers it, after its sync, and a checkpoint is taken of what the history has on disk. So
- * one that is ahead means that the log has lost its end, and no crash does that.
+ * Evidence of how far a log had come, other than the log and its snapshots: the history and the
+ * checkpoints. Neither is ever ahead of the synced log: a command reaches the history only after its
+ * sync, and a checkpoint covers only what the history has on disk. So if one is ahead, the log has lost
+ * its end, which no crash causes.
  */
 import { FileSnapshots, inspectLog, LogBehind, type LogProof, nodeDisk } from "@perpgate/journal";
 import { readCheckpoints } from "../checkpoint/checkpoint-file.js";
@@ -10,7 +10,7 @@ import type { Held, HeldRow } from "../history/history-environment.js";
 import { hexOf, openForReading } from "../history/history-store.js";
 import { type DataFolder, dataFolder } from "./data-folder.js";
 
-/** Of the log with that id; without an id, of any log. */
+/** `logId`: undefined for any log. */
 export function logProofs(
   folder: DataFolder,
   held: HeldRow | undefined,
@@ -22,7 +22,7 @@ export function logProofs(
 
 function historyProofs(held: Held | undefined): LogProof[] {
   if (held === undefined || held.position === 0) return [];
-  // The last batch may be held in part: then its position says more than its place.
+  // The history may have part of a batch: then `position` is further than `record`.
   const record = Math.max(held.record, held.position);
   return [{ source: "the history", batch: held.batch, record }];
 }
@@ -36,8 +36,8 @@ function checkpointProofs(folder: DataFolder): LogProof[] {
 }
 
 /**
- * What a folder shows of a log that has lost its end, without its lock; undefined if nothing does. A
- * live venue may append meanwhile, so the proofs are read before the end that they are compared with.
+ * Checks, without the folder's lock, whether the log has lost its end; undefined if not. A live venue
+ * may append meanwhile, so the proofs are read before the log's end.
  */
 export async function shownLoss(directory: string): Promise<LogBehind | undefined> {
   const folder = dataFolder(directory);

@@ -1,4 +1,4 @@
-/** A log that has lost its end, next to what shows it. */
+/** A log that has lost its end, with a history, checkpoints or snapshots that show it. */
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -18,15 +18,15 @@ const data = (): string => join(folder, "data");
 const journal = (): string => join(data(), "journal");
 
 interface Lives {
-  /** Position and orders when the log was copied that later takes the place of the whole one. */
+  /** Seq and orders when the log was copied that later replaces the whole one. */
   readonly early: number;
   readonly earlyOrders: unknown;
   readonly late: number;
 }
 
 /**
- * A closed folder whose log is one of an earlier moment: the same segment, with zeros where the later
- * commits stood. Everything else is of the later moment.
+ * A closed folder with the log of an earlier moment: the same segment, with zeros instead of the later
+ * commits. Everything else is of the later moment.
  */
 async function shortenedLog(snapshots: "with snapshots" | "without" = "without"): Promise<Lives> {
   const taken = new SnapshotTaken();
@@ -80,8 +80,8 @@ class SnapshotTaken implements VenueLogger {
 }
 
 /**
- * Digests of all files but two kinds: every process that opens lmdb writes to its table of readers,
- * and the trial write before that leaves no file.
+ * Digests of all files except lmdb's reader table, which every process that opens it writes, and the
+ * trial file, which is removed again.
  */
 function everything(directory: string): Record<string, string> {
   const names = readdirSync(directory, { recursive: true, encoding: "utf8" });
@@ -109,7 +109,7 @@ describe("a log that has lost its end", () => {
       ),
     });
     expect(everything(data())).toEqual(before);
-    // And again: a refusal leaves no trace that would let the next start pass.
+    // Again: a refusal must not make the next start pass.
     await expect(open()).rejects.toMatchObject({ code: "log_behind" });
   });
 
@@ -144,7 +144,7 @@ describe("a log that has lost its end", () => {
     });
   });
 
-  test("no log at all, but a history: refused, and no new log is begun", async () => {
+  test("no log but a history: refused, and no new log is created", async () => {
     await shortenedLog();
     for (const name of readdirSync(journal())) {
       if (name.endsWith(".log")) rmSync(join(journal(), name));
@@ -156,8 +156,8 @@ describe("a log that has lost its end", () => {
   });
 });
 
-describe("a loss that is accepted", () => {
-  test("everything that shows it is kept, the venue goes on from the log's end", async () => {
+describe("an accepted loss", () => {
+  test("the proofs are kept, and the venue continues from the log's end", async () => {
     const { early, earlyOrders, late } = await shortenedLog("with snapshots");
     const before = everything(data());
     const errors: object[] = [];
@@ -168,7 +168,7 @@ describe("a loss that is accepted", () => {
     };
     const driver = await open({ acceptLoss: true, logger });
     expect(driver.venue.views.orders(1)).toEqual(earlyOrders);
-    // A start has one command of its own.
+    // A start appends one command.
     expect(driver.venue.seq).toBe(early + 1);
     await driver.venue.close();
     const [kept = ""] = readdirSync(data()).filter((name) => name.startsWith("given-up-"));

@@ -1,7 +1,6 @@
 /**
- * Where a replica begins: the newest snapshot that is intact and that this version can read. One
- * written by a version whose state has another form is passed over like a damaged one; the log
- * before it is read instead.
+ * Finds the state that a replica starts from: the newest intact snapshot that this release can read. A
+ * snapshot in another release's format is skipped like a damaged one, and more of the log is replayed.
  */
 import { SnapshotUnreadable } from "@perpgate/engine";
 import type { LogSeq, Snapshots } from "@perpgate/journal";
@@ -13,31 +12,31 @@ import {
 
 export interface NewestState {
   readonly state: ReplicaState;
-  /** The log's place behind what the state holds. */
+  /** Position in the log after the state. */
   readonly from: LogSeq;
 }
 
-/** The newest state at or before that batch, if any; `passedOver` gets the files that were not it. */
+/** The newest state at or before the batch, if any; skipped files are appended to `skipped`. */
 export function newestState(
   snapshots: Snapshots,
   atOrBefore: number,
-  passedOver: string[] = [],
+  skipped: string[] = [],
 ): NewestState | undefined {
   for (let bound = atOrBefore; ; ) {
     const { snapshot, damaged } = snapshots.newest(bound);
-    passedOver.push(...damaged);
+    skipped.push(...damaged);
     if (snapshot === undefined) return undefined;
     try {
       return { state: decodeReplicaState(snapshot.body), from: snapshot.seq };
     } catch (error) {
       if (!isUnreadable(error)) throw error;
-      passedOver.push(snapshot.file);
+      skipped.push(snapshot.file);
       bound = snapshot.seq.batch - 1;
     }
   }
 }
 
-/** Whether a snapshot's body is of a form that this version cannot read. */
+/** Whether the error means that this release cannot read the snapshot's format. */
 export function isUnreadable(error: unknown): boolean {
   return error instanceof ReplicaSnapshotUnreadable || error instanceof SnapshotUnreadable;
 }

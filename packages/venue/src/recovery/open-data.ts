@@ -1,14 +1,13 @@
 /**
- * Opens what a data folder holds, up to a replica that has applied the whole log:
+ * Opens a data folder, up to a replica that has applied the whole log:
  *
- *   1. journal   locked and looked at
- *   2. history   opened, to see how far it has come; compared with the log's end, as are checkpoints
- *                and snapshots. A log that ends before one of them is refused, unless the loss is
- *                accepted; then everything that shows it is kept in a folder (given-up.ts).
+ *   1. journal   locked and inspected
+ *   2. history   opened; its progress, the checkpoints and the snapshots are compared with the log's
+ *                end. A log that ends before one of them is refused, unless the loss is accepted; then
+ *                everything that shows the loss is moved to a folder (given-up.ts).
  *   3. journal   repaired: a torn commit is copied and cut
- *   4. replica   newest snapshot, then the log. A history that turns out to be damaged meanwhile is
- *                set aside and rebuilt; one that a pruned log cannot rebuild is left as it is, and
- *                the start is refused.
+ *   4. replica   newest snapshot, then the log. A history that turns out to be damaged is set aside and
+ *                rebuilt; if the log was pruned it stays as it is, and the start is refused.
  *
  * Nothing is changed before step 2 has passed.
  */
@@ -72,14 +71,14 @@ export async function openData(
     found.settle();
     return { journal, recovered };
   } catch (error) {
-    // Whatever it was, it has not ended the process.
+    // The process did not crash: the marker must not count this start.
     if (found.fault === undefined) found.settle();
     await journal.close();
     throw error;
   }
 }
 
-/** Steps 1 to 3. The history is open on return, or closed if there is none to use. */
+/** Steps 1 to 3. On return the history is open, if there is a usable one. */
 async function openLog(
   options: VenueOptions,
   folder: DataFolder,
@@ -87,7 +86,7 @@ async function openLog(
   const { logger = SILENT, clock = Date.now } = options;
   let found: FoundHistory | undefined;
   const acceptLoss = async (loss: Loss): Promise<void> => {
-    // Refused before anything moves: without its history the venue could not start afterwards.
+    // Before anything moves: a pruned log cannot rebuild the history, so the venue could not start.
     if (loss.first.batch > 0) throw new HistoryLost(loss.first, "it is ahead of the log");
     await found?.close();
     const keptIn = giveUp(folder, loss, clock());
@@ -108,7 +107,7 @@ async function openLog(
       },
       ...(options.acceptLoss === true ? { giveUp: acceptLoss } : {}),
     });
-    if (found === undefined) throw new Error("the history was not looked at");
+    if (found === undefined) throw new Error("the journal was opened without its proofs");
     return { journal, found };
   } catch (error) {
     await found?.close();
@@ -116,7 +115,7 @@ async function openLog(
   }
 }
 
-/** Room made in time keeps the venue running, so the operator must learn of it before it is needed. */
+/** Warns before the segment is needed: without it the venue would stop. */
 function reportSpare({ failures, problem }: SpareStatus, logger: VenueLogger): void {
   if (problem !== undefined) {
     const reason = problem.message;

@@ -1,9 +1,8 @@
 /**
- * Recovery: from what lies on disk to a replica that has applied the whole log. Comes in: an open
- * journal and its history store, which it lets go of if it fails. It takes the newest intact snapshot
- * that the history has reached, and applies the log from there; with no such snapshot it starts at
- * the beginning. It writes to nothing but the history, and a crash here leaves everything as it was
- * or further on.
+ * Recovery: builds a replica that has applied the whole log, from an open journal and its history
+ * store. It starts from the newest intact snapshot that the history has reached, or from the beginning,
+ * and applies the log from there. It writes only to the history; after a crash the next start
+ * continues from what the history has committed. On failure it closes the history.
  */
 import type { Engine } from "@perpgate/engine";
 import {
@@ -11,14 +10,14 @@ import {
   type Journal,
   LOG_START,
   LogBehind,
-  LogReader,
   type LogSeq,
+  LogReader,
   nodeDisk,
 } from "@perpgate/journal";
 import type { SealedBlock } from "../blocks/block-header.js";
 import { History, type HistoryEvents } from "../history/history.js";
 import type { Held } from "../history/history-environment.js";
-import type { HistorySurroundings } from "../history/history-rows.js";
+import type { HistoryContext } from "../history/history-rows.js";
 import type { HistoryStore } from "../history/history-store.js";
 import { type Applied, type CommandObserver, Replica } from "../replica.js";
 import { HistoryDamaged, HistoryLost } from "../venue-errors.js";
@@ -26,12 +25,12 @@ import { newestState } from "./newest-state.js";
 import { newReplicaState, observe, type ReplicaState } from "./replica-state.js";
 
 export interface RecoveryReport {
-  /** Position of the snapshot it started from; 0 if it started from nothing. */
+  /** Seq of the snapshot it started from; 0 without one. */
   readonly snapshotSeq: number;
   /** Commands applied after it. */
   readonly applied: number;
   readonly elapsedMs: number;
-  /** Newer snapshots that were passed over. */
+  /** Newer snapshots that were skipped. */
   readonly damagedSnapshots: readonly string[];
 }
 
@@ -43,10 +42,10 @@ export interface Recovered {
   readonly report: RecoveryReport;
 }
 
-/** Entries that may wait for the history's disk before the replay waits for it. */
+/** History entries not on disk at which the replay waits. */
 const MAX_BACKLOG = 100_000;
-/** Batches between two looks at the backlog. */
-const LOOK_EVERY = 64;
+/** Batches between two checks of the backlog. */
+const CHECK_EVERY = 64;
 
 export async function recover(
   journal: FileJournal,
@@ -60,7 +59,7 @@ export async function recover(
   let history: History | undefined;
   try {
     const { state, from, damaged } = startingState(journal, journal.recovery.first, store);
-    history = new History(store, surroundingsOf(state.engine), events);
+    history = new History(store, historyContextOf(state.engine), events);
     const first = state.engine.seq;
     const replica = new Replica(state.engine, [historyObserver(state, history), ...observers]);
     const end = journal.end;
@@ -98,9 +97,9 @@ async function replay(
       const batch = reader.next(end.batch);
       if (batch === undefined) return;
       replica.applyBatch(batch);
-      if (count % LOOK_EVERY !== 0) continue;
+      if (count % CHECK_EVERY !== 0) continue;
       if (history.backlog > MAX_BACKLOG) await history.settle(MAX_BACKLOG / 2);
-      if (count % (64 * LOOK_EVERY) === 0) {
+      if (count % (64 * CHECK_EVERY) === 0) {
         onProgress(replica.seq, reader.seq.record, end.record);
       }
     }
@@ -115,18 +114,22 @@ interface StartingState {
   readonly damaged: readonly string[];
 }
 
-/** The newest snapshot that can be read and that the history has reached, or the beginning. */
-function startingState(journal: Journal, first: LogSeq, { held }: HistoryStore): StartingState {
-  const passedOver: string[] = [];
-  const newest = newestState(journal.snapshots, held.batch, passedOver);
-  if (newest !== undefined) return { ...newest, damaged: passedOver };
+/** The newest readable snapshot that the history has reached, or the beginning. */
+function startingState(
+  journal: Journal,
+  first: LogSeq,
+  { held }: HistoryStore,
+): StartingState {
+  const skipped: string[] = [];
+  const newest = newestState(journal.snapshots, held.batch, skipped);
+  if (newest !== undefined) return { ...newest, damaged: skipped };
   if (first.batch > 0) throw new HistoryLost(first, "no snapshot fits it");
-  return { state: newReplicaState(), from: LOG_START, damaged: passedOver };
+  return { state: newReplicaState(), from: LOG_START, damaged: skipped };
 }
 
 /**
- * Where batches were repeated the log has more records than commands, so that only the replay can
- * tell that the history holds a command which the log no longer has.
+ * Repeated batches make the log's record count larger than its command count, so only after the replay
+ * is it known whether the history has a command that the log has lost.
  */
 function refuseLoss(directory: string, end: LogSeq, seq: number, held: Held): void {
   if (seq >= held.position) return;
@@ -134,7 +137,7 @@ function refuseLoss(directory: string, end: LogSeq, seq: number, held: Held): vo
   throw new LogBehind(directory, { batch: end.batch, record: seq }, [proof]);
 }
 
-/** Blocks before history: its rows name the block, and hold the one that the command sealed. */
+/** Updates the blocks before the history: its rows contain the block number and the sealed block. */
 function historyObserver(state: ReplicaState, history: History): CommandObserver {
   return {
     onCommand(applied: Applied): void {
@@ -152,14 +155,14 @@ function historyObserver(state: ReplicaState, history: History): CommandObserver
   };
 }
 
-/** A history that holds another block than the log gives is not this log's history. */
+/** A stored block that differs from the log's shows a damaged history. */
 function compare(history: History, { number, hash }: SealedBlock): void {
   const stored = history.block(number);
   if (stored === undefined) throw new HistoryDamaged(`block ${number} is missing`);
   if (!stored.hash.equals(hash)) throw new HistoryDamaged(`block ${number} has another hash`);
 }
 
-export function surroundingsOf({ state }: Engine): HistorySurroundings {
+export function historyContextOf({ state }: Engine): HistoryContext {
   return {
     unitMicros: (market) => state.markets[market]?.microsPerTickLot ?? 0,
     markTicks: (market) => state.markets[market]?.mark ?? 0,

@@ -1,11 +1,11 @@
 /**
- * What a replica must carry to go on from a place in the log exactly as one that read it all: the
- * engine, the open block, the listing. And its form as the body of a snapshot: a line of JSON (the
- * listing, and what the open block is), the bytes of the open block's events, the engine's bytes.
+ * The state that a replica needs to continue from a position in the log: the engine, the open block
+ * and the listing. And its encoding as the body of a snapshot: JSON (listing and open block), the open
+ * block's event bytes, the engine's bytes.
  *
  *      0  u32  magic "PGR1"      4  u32  length of the JSON      8  u32  length of the events
  *
- * Little-endian. The journal's snapshot files add the place in the log and the checksums.
+ * Little-endian. The journal's snapshot files add the position in the log and the checksums.
  */
 import { Engine } from "@perpgate/engine";
 import { BlockBuilder } from "../blocks/block-builder.js";
@@ -13,6 +13,7 @@ import { HASH_BYTES } from "../blocks/block-header.js";
 import { type AttestorHistory, isAttestorHistory } from "../listing/attestor-history.js";
 import { decodeListing, Listing } from "../listing/listing.js";
 import type { Applied } from "../replica.js";
+import { hasFields, isInteger, isOptional, isText } from "../stored-json.js";
 
 export interface ReplicaState {
   readonly engine: Engine;
@@ -31,7 +32,7 @@ export function newReplicaState(): ReplicaState {
   return { engine: new Engine(), blocks: new BlockBuilder(), listing: new Listing() };
 }
 
-/** In pieces: prefix and JSON, events, engine. The engine's piece is what a state hash covers. */
+/** In two pieces: prefix, JSON and events; engine. A state hash covers the engine's piece. */
 export function encodeReplicaState(
   { blocks, listing }: ReplicaState,
   engineBytes: Uint8Array,
@@ -66,7 +67,7 @@ export function decodeReplicaState(body: Uint8Array): ReplicaState {
   const listing = decodeListing(meta.listing);
   listing.attestorHistory = meta.attestorHistory ?? null;
   if (listing.attestorHistory === null && engine.state.config?.attestorKind === "chain") {
-    // The log holds both; a snapshot of an older version is passed over once.
+    // The log has both: a snapshot of an older release is skipped once.
     throw new ReplicaSnapshotUnreadable("it lacks the venue's id and the history of attestors");
   }
   return {
@@ -81,7 +82,7 @@ export function decodeReplicaState(body: Uint8Array): ReplicaState {
   };
 }
 
-/** What every replica does with a command, whatever else watches; answers the block it sealed. */
+/** Updates listing and blocks, as every replica must; returns the block that the command sealed. */
 export function observe({ blocks, listing }: ReplicaState, applied: Applied) {
   listing.onCommand(applied);
   return blocks.onCommand(applied.seq, applied.events);
@@ -96,17 +97,11 @@ interface Meta {
 }
 
 function isMeta(value: unknown): value is Meta {
-  if (typeof value !== "object" || value === null) return false;
-  return (
-    "listing" in value &&
-    typeof value.listing === "string" &&
-    "number" in value &&
-    Number.isSafeInteger(value.number) &&
-    "firstPosition" in value &&
-    Number.isSafeInteger(value.firstPosition) &&
-    "parentHash" in value &&
-    typeof value.parentHash === "string" &&
-    value.parentHash.length === 2 * HASH_BYTES &&
-    (!("attestorHistory" in value) || isAttestorHistory(value.attestorHistory))
-  );
+  return hasFields(value, {
+    listing: isText,
+    number: isInteger,
+    firstPosition: isInteger,
+    parentHash: (field) => typeof field === "string" && field.length === 2 * HASH_BYTES,
+    attestorHistory: isOptional(isAttestorHistory),
+  });
 }

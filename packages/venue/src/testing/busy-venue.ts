@@ -5,11 +5,11 @@ import { START_MS, TestVenue } from "./test-venue.js";
 
 export interface BusyVenue {
   readonly driver: TestVenue;
-  /** Of two traders. */
+  /** Sessions of two traders. */
   readonly sessions: readonly [number, number];
 }
 
-/** Trades, a resting order, a deposit and an hour of funding, all of it in the history's disk. */
+/** Trades, a resting order, a deposit and an hour of funding, all on the history's disk. */
 export async function busyVenue(
   directory: string,
   more: Partial<VenueOptions> = {},

@@ -1,13 +1,12 @@
 /**
- * A venue under load in a process of its own, for tests that kill it. Its arguments: the data
- * folder, the life's number, a file of what earlier lives acknowledged (`session nonce position` a
- * line), and how many of them to check. It checks them first (exit code 3 if anything is lost or
- * different), then writes its own acknowledgements to standard output, each before anything else is
- * done, until it dies.
+ * A venue under load in its own process, for tests that kill it. Arguments: the data folder, the number
+ * of the run, a file of earlier acknowledgements (`session nonce seq` per line), and how many of them
+ * to check. It checks them first (exit code 3 if one is lost or different), then trades, and writes each
+ * acknowledgement to standard output immediately, until it is killed.
  */
 import { readFileSync, writeSync } from "node:fs";
 import { ACKNOWLEDGED } from "../events/event-fields.js";
-import { wordsOfBytes } from "../history/words.js";
+import { wordsOfBytes } from "../history/rows.js";
 import { Venue } from "../venue.js";
 import { orderCommand, signInCommand, testOptions } from "./test-venue.js";
 
@@ -44,7 +43,7 @@ async function checkPast(venue: Venue): Promise<void> {
       await lose(`no order: ${line}`);
     }
   }
-  // The newest are within their sessions' windows: sent again, they must be answered as before.
+  // The newest nonces are still in their sessions' windows: repeated, they must return the same result.
   for (const line of lines.slice(-20)) {
     const [session = 0, nonce = 0, seq = 0] = line.split(" ").map(Number);
     const outcome = await venue.submitted(
@@ -96,7 +95,7 @@ const venue = await Venue.open(
     clock: Date.now,
     monotonic: () => performance.now(),
     ticks: true,
-    // Every third life takes snapshots; the others leave the next a longer log to read.
+    // Every third run takes snapshots; the others leave a longer log to replay.
     checkpoints:
       Number(life) % 3 === 0 ? { everyCommands: 700, everyMs: 3_600_000, keep: 2 } : null,
     segmentBytes: 1 << 18,

@@ -1,10 +1,7 @@
-/** The parts below `Venue`, for tests and benches that look at one part alone. */
-export { RESOLUTION_MS } from "../history/candle-projection.js";
-export { History } from "../history/history.js";
+/** Parts of the venue, for tests and benches that use one part alone. */
 export { openHistoryStore } from "../history/history-store.js";
-export { ORDER_ROW } from "../history/order-row.js";
 export { dataFolder } from "../recovery/data-folder.js";
-export { type Recovered, recover, surroundingsOf } from "../recovery/recover.js";
+export { type Recovered, recover } from "../recovery/recover.js";
 export {
   decodeReplicaState,
   encodeReplicaState,

@@ -1,4 +1,4 @@
-/** Venues on real disks for tests: a data folder, the default markets, traders who sign nothing. */
+/** Venues on real disks for tests: a data folder, the default markets, traders without signatures. */
 import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,12 +14,12 @@ import {
 import { FileSnapshots, inspectLog, type LogSeq, nodeDisk } from "@perpgate/journal";
 import type { MarketDefinition } from "@perpgate/protocol";
 import { venueConfigOf } from "../listing/venue-config.js";
-import { type Evidence, NO_EVIDENCE } from "../record/evidence.js";
+import { type Evidence, NO_EVIDENCE } from "../record/record.js";
 import { Venue } from "../venue.js";
 import type { VenueOptions } from "../venue-options.js";
 import type { Outcome } from "../views/outcome.js";
 
-/** As the default listing has them; written out so that a child process loads no schemas. */
+/** The default listing, repeated here so that a child process loads no schemas. */
 const TIERS = [
   { notionalUpTo: 1_000_000, maxLeverage: 50, maintenanceRate: 0.01 },
   { notionalUpTo: 5_000_000, maxLeverage: 25, maintenanceRate: 0.02 },
@@ -48,7 +48,7 @@ export function removeFolder(folder: string): Promise<void> {
   return rm(folder, { recursive: true, force: true });
 }
 
-/** Puts a snapshot at the log's end that no version here can read; answers where that is. */
+/** Writes a snapshot at the log's end that no release can read; returns its position. */
 export function writeForeignSnapshot(directory: string): LogSeq {
   const journal = join(directory, "journal");
   const log = inspectLog(nodeDisk, journal);
@@ -58,7 +58,7 @@ export function writeForeignSnapshot(directory: string): LogSeq {
   return log.end;
 }
 
-/** A clock that stands until it is moved. */
+/** A clock that moves only when the test moves it. */
 export class StillClock {
   nowMs = START_MS;
   readonly read = (): number => this.nowMs;
@@ -129,7 +129,7 @@ export class TestVenue {
   }
 }
 
-/** A sign-in of trader `name` that nobody signed; `visit` tells one of theirs from another. */
+/** An unsigned sign-in of trader `name`; `visit` makes several of them distinct. */
 export function signInCommand(name: number, visit: string, nowMs: number) {
   const hex = name.toString(16);
   const command: OpenSession = {

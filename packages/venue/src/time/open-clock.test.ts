@@ -1,4 +1,4 @@
-/** The clock of a whole venue, over starts. */
+/** The clock of a venue across starts. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   removeFolder,

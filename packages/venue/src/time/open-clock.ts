@@ -1,4 +1,4 @@
-/** Opens the clock of a venue that has recovered: the time to start at, and what is said of jumps. */
+/** Opens the clock of a recovered venue: decides the start time, and logs jumps. */
 import type { VenueState } from "@perpgate/engine/reading";
 import { SILENT, type VenueOptions } from "../venue-options.js";
 import { type BootClock, readClockRecord } from "./boot-clock.js";
@@ -30,7 +30,7 @@ export function openClock(
   }
   let loggedAtMs = Number.NEGATIVE_INFINITY;
   return new VenueClock({ wall, monotonic, boot }, startMs, (jump) => {
-    // A clock that jumps to and fro would fill the log; the count of jumps is exact.
+    // Rate limited: a clock that jumps back and forth would fill the log. `jumps` counts them all.
     if (monotonic() - loggedAtMs < LOG_EVERY_MS) return;
     loggedAtMs = monotonic();
     if (jump.kind === "followed") logger.warn({ ...jump }, messageOf(jump));

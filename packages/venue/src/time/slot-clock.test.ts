@@ -21,7 +21,7 @@ function slotClock(startMs = START, lastTickMs = START): SlotClock {
   });
 }
 
-/** Both clocks move on together. */
+/** Both clocks advance together. */
 function pass(ms: number): void {
   wall += ms;
   monotonic += ms;
@@ -29,8 +29,8 @@ function pass(ms: number): void {
 
 const slotOf = (timeMs: number): number => timeMs / 200;
 
-describe("the slotClock", () => {
-  test("tick: one per slot, however often it is asked", () => {
+describe("SlotClock", () => {
+  test("tick: one per slot, however often it is called", () => {
     const clock = slotClock();
     clock.tick();
     expect(submitted).toEqual([]);
@@ -42,14 +42,14 @@ describe("the slotClock", () => {
     expect(submitted).toEqual([{ kind: "Tick", slot: slotOf(START + 200) }]);
   });
 
-  test("tick: a late one takes the present slot, within what the engine bridges", () => {
+  test("tick: a late one submits the current slot, within the engine's limit", () => {
     const clock = slotClock();
     pass(1_000);
     clock.tick();
     expect(submitted).toEqual([{ kind: "Tick", slot: slotOf(START + 1_000) }]);
   });
 
-  test("pause: longer than a second is resumed, and ticks go on from there", () => {
+  test("pause: longer than a second submits Resume, and ticks continue", () => {
     const clock = slotClock();
     pass(1_001);
     clock.tick();
@@ -61,14 +61,14 @@ describe("the slotClock", () => {
     ]);
   });
 
-  test("clock ahead by a minute: resumed", () => {
+  test("clock ahead by a minute: submits Resume", () => {
     const clock = slotClock();
     wall += 60_000;
     clock.tick();
     expect(submitted).toEqual([{ kind: "Resume", stampMs: START + 60_000, afterPause: true }]);
   });
 
-  test("clock back: the venue's time goes on at its pace, and never back", () => {
+  test("clock set back: the venue's time continues, never back", () => {
     const clock = slotClock();
     pass(200);
     clock.tick();
@@ -82,7 +82,7 @@ describe("the slotClock", () => {
     );
   });
 
-  test("clock behind the log at start: time goes on from the log", () => {
+  test("clock behind the log at start: time continues from the log", () => {
     const clock = slotClock(START + 60_000, START + 60_000);
     pass(200);
     clock.tick();

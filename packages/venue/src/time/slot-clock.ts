@@ -1,8 +1,8 @@
 /**
- * Time as commands. Every 200 ms slot a `Tick`; after a pause longer than the engine lets a tick
- * bridge, a `Resume`, marked as one after a pause, since sockets that are connected stay connected.
+ * Submits time as commands: a `Tick` per 200 ms slot; after a pause longer than a tick may span, a
+ * `Resume` with `afterPause`, because connected sockets have stayed connected.
  *
- * A crash here costs the ticks of the time the venue was down; the next start resumes.
+ * No ticks exist for the time after a crash; the next start submits a Resume.
  */
 import { type Command, MAX_LEAD_MS, TICK_MS } from "@perpgate/engine";
 import type { VenueClock } from "./venue-clock.js";

@@ -15,7 +15,7 @@ const UNKNOWN: StartClocks = {
   isAccepted: false,
 };
 
-/** A record written at the log's last time, and a start so much later in the same boot. */
+/** A record from the log's last time, and a start some time later in the same boot. */
 function sameBoot(stoppedMs: number): StartClocks {
   return {
     ...UNKNOWN,
@@ -81,7 +81,7 @@ describe("startTime: in another boot, or without a record", () => {
     expect(startTime({ ...UNKNOWN, wallMs: 0 })).toBe(LOG_MS);
   });
 
-  test("a log that begins: the wall clock, whatever it says", () => {
+  test("a new log: the wall clock", () => {
     expect(startTime({ ...UNKNOWN, logMs: undefined, wallMs: 5 })).toBe(5);
   });
 });

@@ -1,28 +1,26 @@
 /**
- * The time that a venue starts at. The log's own time is where it stopped; the wall clock says what
- * time it is now; between them lies the stop, or an error of the clock, and nothing in the log tells
- * which. In order:
+ * The time that a venue starts at. The difference between the log's last time and the wall clock is
+ * either the length of the stop or an error of the clock; the log cannot tell which. In order:
  *
- * 1. The operator has accepted the clock: it is believed.
- * 2. The machine has not booted since: the boot clock shows how much time has passed. A wall clock
- *    up to a minute ahead of that is believed, however long the stop was. One further ahead is
- *    doubted: the venue starts at the time that is shown, and goes on as it does when the clock
- *    jumps while it runs (venue-clock.ts).
- * 3. Otherwise a stop of up to a week is believed, and anything longer refused.
+ * 1. The operator has accepted the clock: the wall clock is used.
+ * 2. The machine has not rebooted: the boot clock shows how much time has passed. A wall clock up to a
+ *    minute ahead of that is used, however long the stop was. One further ahead is doubted: the venue
+ *    starts at the time that the boot clock shows, as after a jump while it runs (venue-clock.ts).
+ * 3. Otherwise a stop of up to a week is accepted, and a longer one refused.
  *
- * A clock behind the log's time is never followed: time goes on from the log.
+ * A wall clock behind the log's time is never used: time continues from the log.
  */
 import { ClockRefused } from "../venue-errors.js";
 import type { BootTime, ClockRecord } from "./boot-clock.js";
 
-/** A wall clock may be ahead of what is known by so much and still be followed. */
+/** The wall clock is followed up to this lead over the known time. */
 export const MAX_FOLLOWED_MS = 60_000;
-/** The longest stop that is believed without proof. */
+/** The longest stop that is accepted without the boot clock. */
 export const MAX_UNPROVEN_STOP_MS = 7 * 86_400_000;
 
 export interface StartClocks {
   readonly wallMs: number;
-  /** The log's time; undefined for a log that begins now. */
+  /** The log's time; undefined for a new log. */
   readonly logMs: number | undefined;
   readonly record: ClockRecord | undefined;
   readonly boot: BootTime | undefined;

@@ -22,14 +22,14 @@ function venueClock(startMs = START): VenueClock {
   return new VenueClock(clocks, startMs, (jump) => jumps.push(jump));
 }
 
-/** All clocks move on together. */
+/** All clocks advance together. */
 function pass(ms: number): void {
   wall += ms;
   monotonic += ms;
   if (boot !== undefined) boot = { ...boot, elapsedMs: boot.elapsedMs + ms };
 }
 
-/** The machine sleeps: its monotonic clock stands. */
+/** The machine sleeps: its monotonic clock does not advance. */
 function sleep(ms: number): void {
   wall += ms;
   if (boot !== undefined) boot = { ...boot, elapsedMs: boot.elapsedMs + ms };
@@ -45,7 +45,7 @@ describe("nowMs", () => {
     expect(jumps).toEqual([]);
   });
 
-  test("wall clock back: goes on at its own pace, reported once", () => {
+  test("wall clock back: not followed, reported once", () => {
     const clock = venueClock();
     wall -= HOUR_MS;
     pass(400);
@@ -77,7 +77,7 @@ describe("nowMs", () => {
     expect(clock.leadMs).toBe(0);
   });
 
-  test("wall clock ahead by days, for an hour: never followed by itself", () => {
+  test("wall clock ahead by days, for an hour: never followed", () => {
     const clock = venueClock();
     wall += 3 * DAY_MS;
     for (let step = 0; step < 18_000; step++) {
@@ -103,7 +103,7 @@ describe("nowMs", () => {
 });
 
 describe("nowMs: the machine slept", () => {
-  test("for three days, as the boot clock shows: followed at once", () => {
+  test("for three days, as the boot clock shows: followed immediately", () => {
     const clock = venueClock();
     sleep(3 * DAY_MS);
     expect(clock.nowMs()).toBe(START + 3 * DAY_MS);
@@ -133,7 +133,7 @@ describe("nowMs: the machine slept", () => {
     expect(jumps).toEqual([{ kind: "doubted", leadMs: 700 * DAY_MS }]);
   });
 
-  test("where no boot clock shows it: doubted", () => {
+  test("without a boot clock: doubted", () => {
     boot = undefined;
     const clock = venueClock();
     sleep(HOUR_MS);

@@ -1,14 +1,13 @@
 /**
- * The venue's time as this machine sees it. It runs on the monotonic clock and is led by the wall
- * clock:
+ * The venue's time on this machine. It runs on the monotonic clock and follows the wall clock:
  *
- * - the wall clock goes back: the venue's time goes on at its own pace;
- * - it is ahead by up to a minute: followed at once;
+ * - the wall clock is behind: not followed, the venue's time runs on the monotonic clock alone;
+ * - it is ahead by up to a minute: followed immediately;
  * - it is further ahead, and the boot clock shows that the machine slept for as long: followed;
- * - it is further ahead, and nothing shows why: doubted. The venue's time goes on at its own pace
- *   until the clock is put right, or until a start accepts it (start-time.ts).
+ * - it is further ahead for no known reason: doubted. The venue's time runs on the monotonic clock
+ *   until the wall clock is corrected, or until a start accepts it (start-time.ts).
  *
- * Each jump of more than two seconds is reported once and counted.
+ * Each jump of more than two seconds is counted, and reported once.
  */
 import type { BootClock, BootTime } from "./boot-clock.js";
 import { MAX_FOLLOWED_MS } from "./start-time.js";
@@ -21,7 +20,7 @@ export interface Clocks {
   readonly boot: BootClock;
 }
 
-/** A difference from the wall clock above this is worth a word, and makes the venue unready. */
+/** A larger difference from the wall clock is reported, and makes the venue unready. */
 export const MAX_LAG_MS = 2_000;
 /** A doubted clock that moves by more than this against the monotonic one has jumped again. */
 const MAX_DRIFT_MS = 1_000;
@@ -46,7 +45,7 @@ export class VenueClock {
   /** The venue's time at `anchor` of the monotonic clock. */
   private base: number;
   private anchor: number;
-  /** Both clocks at one moment, to tell sleep: the boot clock goes on, the monotonic one stands. */
+  /** Both clocks at the start. During sleep only the boot clock advances; the difference is the sleep. */
   private readonly bootAtStart: BootTime | undefined;
   private readonly monotonicAtStart: number;
   private sleptMs = 0;
@@ -83,7 +82,7 @@ export class VenueClock {
     return Math.floor(wall);
   }
 
-  /** What the wall clock says, right or wrong. */
+  /** The wall clock, right or wrong. */
   wallMs(): number {
     return this.clocks.wall();
   }
@@ -106,14 +105,14 @@ export class VenueClock {
       this.moveTo(running + lead, monotonic);
       return Math.floor(this.base);
     }
-    // The sleep has passed in any case.
+    // The time asleep has passed in any case.
     this.moveTo(running + slept, monotonic);
     this.doubtMs = lead - slept;
     this.report("doubted", this.doubtMs);
     return Math.floor(this.base);
   }
 
-  /** Sleep since the start that was not counted before. */
+  /** Sleep since the previous call. */
   private newlySlept(monotonic: number): number {
     const now = this.clocks.boot();
     if (now === undefined || now.boot !== this.bootAtStart?.boot) return 0;

@@ -1,15 +1,14 @@
 /**
- * Authorisation, checked again from the log alone: every order's signature by the key of its
- * session, every session's key by the wallet that signed it in, every rotation by the old key where
- * one signed, every vote on a deposit by its attestor's key. A wallet that is a contract can be
- * asked only on its chain: such sign-ins are counted as not re-checkable.
+ * Checks every authorisation from the log alone: an order's signature by its session's key, a session's
+ * key by the wallet that signed in, a rotation by the old key if it signed, a vote by its attestor's
+ * key. A contract wallet can be asked only on its chain: such sign-ins count as not re-checkable.
  *
- * Checks run in the thread pool while the replay goes on; the fault at the lowest position counts.
+ * Checks run in the thread pool while the replay continues; the fault with the lowest seq counts.
  */
 import type { OpenSession, PlaceOrder, RotateSession } from "@perpgate/engine";
 import { LOCAL_BOUNDS, parseSessionKey, parseStrictJson } from "@perpgate/protocol";
 import type { Listing } from "../listing/listing.js";
-import type { Evidence } from "../record/evidence.js";
+import type { Evidence } from "../record/record.js";
 import type { ReplicaState } from "../recovery/replica-state.js";
 import type { Applied } from "../replica.js";
 import {
@@ -23,7 +22,7 @@ import {
 import { bodyFault } from "./order-body.js";
 import { voteFault } from "./vote-check.js";
 
-/** Which address signed a message as EIP-191 says, lower-case hex; null for no key's signature. */
+/** The address that signed a message (EIP-191), lower-case hex; null if no key can have signed it. */
 export type RecoverWallet = (message: Uint8Array, signature: Uint8Array) => Promise<string | null>;
 
 export interface Fault {
@@ -33,33 +32,33 @@ export interface Fault {
 }
 
 const BOUND_KEY = /^- urn:perpgate:session\?(?:[^\n]*&)?key=(?:0x)?([0-9a-f]+)/im;
-const MAX_UNDER_WAY = 256;
+const MAX_IN_FLIGHT = 256;
 
 export class EvidenceCheck {
   orders = 0;
   sessions = 0;
   votes = 0;
-  /** Positions of sign-ins by what can only be a contract. */
+  /** Seqs of sign-ins by what can only be a contract wallet. */
   readonly notRecheckable: number[] = [];
   private fault: Fault | undefined;
   private readonly keys = new Map<string, VerifyingKey>();
-  /** Sessions whose message binds its key: a rotation needs the old key's signature. */
+  /** Sessions whose sign-in message names the key: a rotation needs the old key's signature. */
   private readonly bound = new Set<number>();
-  private readonly underWay = new Set<Promise<void>>();
+  private readonly inFlight = new Set<Promise<void>>();
 
   constructor(private readonly recover: RecoverWallet) {}
 
-  /** The fault at the lowest position found so far. */
+  /** The fault with the lowest seq so far. */
   get firstFault(): Fault | undefined {
     return this.fault;
   }
 
-  /** A session's key from before the log's beginning, if its bytes are known. */
-  know(fingerprint: string, raw: Uint8Array | undefined): void {
-    if (raw !== undefined) this.adopt(raw, fingerprint);
+  /** Adds the key of a session from before the log's start, if its bytes are known. */
+  addKey(fingerprint: string, raw: Uint8Array | undefined): void {
+    if (raw !== undefined) this.addVerified(raw, fingerprint);
   }
 
-  /** Begins the checks of a command. The evidence's bytes stay valid. */
+  /** Starts the checks of a command. The evidence's bytes must stay valid. */
   onCommand(
     { command, evidence, seq }: Applied,
     { listing, engine }: Pick<ReplicaState, "listing" | "engine">,
@@ -83,9 +82,9 @@ export class EvidenceCheck {
     }
   }
 
-  /** Waits until few enough checks are under way, or (0) none. */
-  async settle(atMost = MAX_UNDER_WAY): Promise<void> {
-    while (this.underWay.size > atMost) await Promise.race(this.underWay);
+  /** Waits until at most `atMost` checks are in flight. */
+  async settle(atMost = MAX_IN_FLIGHT): Promise<void> {
+    while (this.inFlight.size > atMost) await Promise.race(this.inFlight);
   }
 
   private onOrder(seq: number, order: PlaceOrder, evidence: Evidence, listing: Listing): void {
@@ -108,7 +107,7 @@ export class EvidenceCheck {
 
   private onSignIn(seq: number, command: OpenSession, evidence: Evidence): void {
     this.sessions++;
-    const problem = this.adopt(evidence.publicKey, command.key);
+    const problem = this.addVerified(evidence.publicKey, command.key);
     if (problem !== null) {
       this.report(seq, problem);
       return;
@@ -136,7 +135,7 @@ export class EvidenceCheck {
 
   private onRotation(seq: number, command: RotateSession, evidence: Evidence): void {
     const problem =
-      this.adopt(evidence.publicKey, command.newKey) ?? rotationFault(command, evidence);
+      this.addVerified(evidence.publicKey, command.newKey) ?? rotationFault(command, evidence);
     if (problem !== null) {
       this.report(seq, problem);
       return;
@@ -168,7 +167,7 @@ export class EvidenceCheck {
     });
   }
 
-  private adopt(raw: Uint8Array, fingerprint: string): string | null {
+  private addVerified(raw: Uint8Array, fingerprint: string): string | null {
     if (fingerprintOf(raw) !== fingerprint) return "the session key has another fingerprint";
     if (this.keys.has(fingerprint)) return null;
     try {
@@ -187,8 +186,8 @@ export class EvidenceCheck {
       .catch((error: unknown) => {
         this.report(seq, error instanceof Error ? error.message : String(error));
       })
-      .finally(() => this.underWay.delete(done));
-    this.underWay.add(done);
+      .finally(() => this.inFlight.delete(done));
+    this.inFlight.add(done);
   }
 
   private report(seq: number, reason: string): void {

@@ -1,32 +1,31 @@
 /**
- * All of the stored history against what the projections make of the log: every row of every table,
- * and how many there are. Comes in: applied commands from the replay, in order. It keeps no second
- * history: a row that is written once is compared at once, with the position that made it; a row
- * that changes is kept until it is what the store holds, and compared at the end.
+ * Compares the stored history with what the projections make of the log: every row of every table, and
+ * their number. It keeps no second history: a row that is written once is compared immediately; a row
+ * that changes is kept until it equals the stored one, and compared at the end.
  *
- * Where the log was pruned the replay begins at a snapshot, and rows that go on from earlier ones
- * cannot be computed: then only the tables are compared whose rows follow from one command, and the
- * orders and sessions that came after the snapshot.
+ * If the log was pruned, the replay begins at a snapshot and rows that build on earlier ones cannot be
+ * computed: then it compares only the tables whose rows follow from one command, and the orders and
+ * sessions that came after the snapshot.
  */
 import type { SealedBlock } from "../blocks/block-header.js";
 import { eachTable, TABLES, type TableName } from "../history/history-environment.js";
-import { HistoryRows, type HistorySurroundings } from "../history/history-rows.js";
+import { type HistoryContext, HistoryRows } from "../history/history-rows.js";
 import type { HistoryStore } from "../history/history-store.js";
 import type { HistoryTable } from "../history/history-table.js";
 import { groupOf, keyOf, placeOf } from "../history/keys.js";
-import type { RowSink, RowTable, Spot } from "../history/rows.js";
-import { bytesOfWords } from "../history/words.js";
+import type { RowOffset, RowSink, RowTable } from "../history/rows.js";
+import { bytesOfWords } from "../history/rows.js";
 import type { Applied } from "../replica.js";
 
-/** Rows of a table, by how they come about. */
+/** How the rows of a table are written. */
 type Nature =
   /** Written once, from one command. */
   | "once"
   /** Written once, from a command and from rows before it. */
   | "derived"
-  /** Written again and again; begun by the command whose position its key holds. */
+  /** Rewritten; created by the command whose seq is in the key. */
   | "by_seq"
-  /** Written again and again. */
+  /** Rewritten. */
   | "changing";
 
 const NATURE: Readonly<Record<TableName, Nature>> = {
@@ -46,11 +45,11 @@ const NATURE: Readonly<Record<TableName, Nature>> = {
   votes: "changing",
 };
 
-/** Changing rows that are kept before those that agree by now are dropped. */
+/** Changing rows kept before those that agree are dropped. */
 const SWEEP_ABOVE = 100_000;
 
 export class HistoryCheck implements RowSink {
-  /** Rows that were compared and agree, by table. */
+  /** Rows that agree, by table. */
   readonly agreeing = eachTable(() => ({ rows: 0 }));
   private readonly rows: HistoryRows;
   private readonly tables: readonly ComparedTable[];
@@ -62,21 +61,21 @@ export class HistoryCheck implements RowSink {
 
   constructor(
     store: HistoryStore,
-    around: HistorySurroundings,
-    /** The position that the replay begins after. */
+    context: HistoryContext,
+    /** The replay begins after this seq. */
     private readonly from: number,
   ) {
     this.heldSeq = store.held.position;
     const tables = eachTable((name) => new ComparedTable(name, store.tables[name], from === 0));
     this.tables = TABLES.map((name) => tables[name]);
-    this.rows = new HistoryRows(tables, this, around);
+    this.rows = new HistoryRows(tables, this, context);
   }
 
   get rowCount(): number {
     return TABLES.reduce((sum, name) => sum + this.agreeing[name].rows, 0);
   }
 
-  /** What differs first at this command, or null. */
+  /** The first difference up to this command, or null. */
   onCommand(applied: Applied, block: number, sealed: SealedBlock | null): string | null {
     if (applied.seq > this.heldSeq) return null;
     this.seq = applied.seq;
@@ -85,7 +84,7 @@ export class HistoryCheck implements RowSink {
     return this.fault;
   }
 
-  /** After the last command that the history holds. */
+  /** Call after the last command of the history. */
   endFault(): string | null {
     for (const table of this.tables) {
       for (const [key, value] of table.kept) {
@@ -96,8 +95,8 @@ export class HistoryCheck implements RowSink {
       }
       if (this.from > 0) continue;
       const stored = table.stored.count();
-      if (stored !== table.begun) {
-        return `${table.name}: ${stored} rows are stored, the log makes ${table.begun}`;
+      if (stored !== table.created) {
+        return `${table.name}: ${stored} rows are stored, the log makes ${table.created}`;
       }
     }
     return null;
@@ -119,8 +118,8 @@ export class HistoryCheck implements RowSink {
     this.take(this.tables[table.number]!, keyOf(group, place, ordinal), value);
   }
 
-  putAgain(
-    _spot: Spot,
+  overwrite(
+    _offset: RowOffset,
     table: RowTable,
     group: number,
     place: number,
@@ -133,7 +132,7 @@ export class HistoryCheck implements RowSink {
     const nature = NATURE[table.name];
     if (this.from > 0 && !this.isComputable(table.name, nature, key)) return;
     if (nature === "once" || nature === "derived") {
-      table.begun++;
+      table.created++;
       this.fault ??= table.compare(key, value);
       this.agreeing[table.name].rows++;
       return;
@@ -141,13 +140,13 @@ export class HistoryCheck implements RowSink {
     if (table.keep(key, value, this.seq)) this.kept++;
   }
 
-  /** Whether a replay that began at a snapshot knows the whole row. */
+  /** Whether a replay that began at a snapshot can compute the row. */
   private isComputable(name: TableName, nature: Nature, key: Buffer): boolean {
     if (nature === "once") return true;
     return nature === "by_seq" && seqOf(name, key) > this.from;
   }
 
-  /** Drops rows that are what the store holds: if one changes later, it comes again. */
+  /** Drops rows that equal the stored ones: one that changes later is kept again. */
   private sweep(): void {
     this.kept = 0;
     for (const table of this.tables) {
@@ -160,16 +159,16 @@ export class HistoryCheck implements RowSink {
 
 class ComparedTable implements RowTable {
   /** Rows that have been written at least once. */
-  begun = 0;
-  /** The latest of changing rows, by key in latin1. */
+  created = 0;
+  /** The latest version of changing rows, by key in latin1. */
   readonly kept = new Map<string, Buffer>();
-  /** Keys of changing rows whose keys do not say when they began. */
+  /** Keys of the `changing` rows written so far. */
   private readonly seen = new Set<string>();
 
   constructor(
     readonly name: TableName,
     readonly stored: HistoryTable,
-    /** Whether the replay began with the log: then only what it has written is there. */
+    /** Whether the replay began with the log: then a row exists only if it wrote it. */
     private readonly isWhole: boolean,
   ) {}
 
@@ -182,7 +181,7 @@ class ComparedTable implements RowTable {
     const kept = this.kept.get(text);
     if (kept !== undefined) return kept;
     const isUnwritten = this.isWhole && NATURE[this.name] === "changing" && !this.seen.has(text);
-    // A row that is kept no longer was dropped because it is what the store holds.
+    // A row that was written and is not kept equals the stored one.
     return isUnwritten ? undefined : this.stored.get(key);
   }
 
@@ -190,10 +189,10 @@ class ComparedTable implements RowTable {
   keep(key: Buffer, value: Buffer, seq: number): boolean {
     const text = key.toString("latin1");
     if (NATURE[this.name] === "by_seq") {
-      if (seqOf(this.name, key) === seq && !this.kept.has(text)) this.begun++;
+      if (seqOf(this.name, key) === seq && !this.kept.has(text)) this.created++;
     } else if (!this.seen.has(text)) {
       this.seen.add(text);
-      this.begun++;
+      this.created++;
     }
     const before = this.kept.size;
     this.kept.set(text, value);
@@ -220,7 +219,7 @@ class ComparedTable implements RowTable {
   }
 }
 
-/** The command that began a row: an order's key holds its id second, a session's its number first. */
+/** Seq of the command that created a row: the place in an order's key, the group in a session's. */
 function seqOf(name: TableName, key: Buffer): number {
   return name === "orders" ? placeOf(key) : groupOf(key);
 }

@@ -1,6 +1,6 @@
 /**
- * Signatures by session keys, checked again from the bytes of the log: Ed25519 over the digest of
- * the body or the body itself, secp256k1 over the digest. The work is done by the thread pool.
+ * Checks signatures of session keys from the bytes of the log: Ed25519 over the body's digest or the
+ * body itself, secp256k1 over the digest. Runs in the thread pool.
  */
 import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto";
 import { derOfPublicKey } from "@perpgate/protocol/core";
@@ -12,7 +12,7 @@ export interface VerifyingKey {
   readonly object: KeyObject;
 }
 
-/** A key from the raw bytes that the log keeps: 32 of Ed25519, or 33 (compressed) of secp256k1. */
+/** A key from the raw bytes in the log: 32 of Ed25519, or 33 (compressed) of secp256k1. */
 export function verifyingKey(raw: Uint8Array): VerifyingKey {
   const kind = raw.length === ED25519_BYTES ? "ed25519" : "secp256k1";
   const key = Buffer.from(derOfPublicKey(raw));
@@ -23,14 +23,14 @@ export function fingerprintOf(raw: Uint8Array): string {
   return createHash("sha256").update(raw).digest("hex");
 }
 
-/** A secp256k1 key in its compressed spelling; other keys as they are. */
+/** A secp256k1 key in compressed form; other keys unchanged. */
 export function compressed(bytes: Uint8Array): Uint8Array {
   if (bytes.length !== 64 && bytes.length !== 65) return bytes;
   const [x, y] = [bytes.subarray(-64, -32), bytes.subarray(-32)];
   return Buffer.concat([Buffer.of(2 + ((y[31] ?? 0) & 1)), x]);
 }
 
-/** Whether the signature (64 bytes) over the body is the key's. */
+/** Whether the key made the signature (64 bytes) over the body. */
 export async function isSignedBy(
   { kind, object }: VerifyingKey,
   body: Uint8Array,
@@ -45,7 +45,7 @@ export async function isSignedBy(
   return verified(null, body, { key: object }, signature);
 }
 
-/** Ed25519 over these very bytes, with no digest between: how attestors sign. */
+/** Ed25519 over the bytes themselves, as attestors sign. */
 export function isSignedExactly(
   { object }: VerifyingKey,
   bytes: Uint8Array,

@@ -1,6 +1,6 @@
 /**
- * An order's signed body, read again and compared with the command that the log holds beside it: the
- * two must mean the same order. The reading is the protocol's, with its strict JSON and its units.
+ * Compares an order's signed body with the command in the same log record: both must mean the same
+ * order. The body is parsed as the protocol does, with strict JSON and its units.
  */
 import { LONG, type OrderType, type PlaceOrder } from "@perpgate/engine";
 import { LOCAL_BOUNDS, parseStrictJson, toMicrosFloor, toSteps } from "@perpgate/protocol";
@@ -19,7 +19,7 @@ const FIELDS: ReadonlySet<string> = new Set([
 ]);
 const TYPES: Readonly<Record<string, OrderType>> = { market: 0, limit: 1, stop: 2 };
 
-/** What differs, or null. */
+/** The first difference, or null. */
 export function bodyFault(body: Uint8Array, order: PlaceOrder, listing: Listing): string | null {
   let fields: Map<string, unknown>;
   try {

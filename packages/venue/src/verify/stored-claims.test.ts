@@ -1,4 +1,4 @@
-/** What `verify` makes of checkpoints and snapshots, and of the history of a pruned log. */
+/** `verify` on checkpoints and snapshots, and on the history of a pruned log. */
 import {
   appendFileSync,
   cpSync,
@@ -24,12 +24,12 @@ afterEach(() => removeFolder(folder));
 
 const checkpointFile = (): string => join(folder, "checkpoints.jsonl");
 
-/** Polls in turns of the event loop: the checkpoint thread has a pace of its own. */
+/** Polls once per turn of the event loop: the checkpoint thread runs independently. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A venue with some orders, and so many checkpoints at least. */
+/** A venue with some orders and at least that number of checkpoints. */
 async function venueWithCheckpoints(orders: number, checkpoints: number): Promise<TestVenue> {
   const driver = await TestVenue.open(folder, {
     checkpoints: { everyCommands: 40, everyMs: 3_600_000, keep: 2 },
@@ -53,7 +53,7 @@ async function trade(driver: TestVenue, sessions: readonly number[], nonce: numb
 }
 
 describe("checkpoints.jsonl", () => {
-  test("bad lines in the middle and a torn one at the end: passed over and counted", async () => {
+  test("bad lines in the middle and a torn one at the end: skipped and counted", async () => {
     const driver = await venueWithCheckpoints(100, 2);
     await driver.venue.close();
     const lines = readFileSync(checkpointFile(), "utf8").split("\n").slice(0, -1);
@@ -115,7 +115,7 @@ describe("a pruned log", () => {
     await environment.close();
   }
 
-  test("its history: compared as far as it follows from what is left", async () => {
+  test("its history: compared as far as the remaining log determines it", async () => {
     await prunedFolder();
     const report = await verify(folder);
     expect(report.fault).toBeNull();
@@ -133,7 +133,7 @@ describe("a pruned log", () => {
     expect((await verify(folder)).fault).toBeNull();
   });
 
-  test("its history has a damaged row that the start reads: refused, and everything stays", async () => {
+  test("its history has a damaged row that the start reads: refused, nothing changed", async () => {
     const driver = await venueWithCheckpoints(300, 6);
     expect(driver.venue.prune()).toBeGreaterThan(0);
     const history = join(folder, "history");

@@ -1,7 +1,7 @@
 /**
- * What a data folder claims besides its log: rows in the history, state hashes in the checkpoints,
- * states in the snapshots. Each is compared with what the replay comes to. What is not there claims
- * nothing; what is there and cannot be read is a fault, unless another release wrote it.
+ * Compares what a data folder stores in addition to its log with the replay: rows in the history, state
+ * hashes in the checkpoints, states in the snapshots. A missing part is no fault; a part that cannot be
+ * read is one, unless another release wrote it.
  */
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
@@ -14,7 +14,7 @@ import { keyOf } from "../history/keys.js";
 import { decodeSessionKey } from "../history/session-projection.js";
 import type { DataFolder } from "../recovery/data-folder.js";
 import { isUnreadable } from "../recovery/newest-state.js";
-import { surroundingsOf } from "../recovery/recover.js";
+import { historyContextOf } from "../recovery/recover.js";
 import {
   decodeReplicaState,
   encodeReplicaState,
@@ -25,10 +25,10 @@ import { HistoryCheck } from "./history-check.js";
 
 const NO_LOG = new Uint8Array(16);
 
-/** What is there to compare with, read before the log's end is looked up. */
+/** What there is to compare, read before the log's end is looked up. */
 interface Found {
   readonly store: ReadStore | undefined;
-  /** Why a history that is there cannot be compared. */
+  /** Why an existing history cannot be compared. */
   readonly historyFault: string | null;
   readonly checkpoints: readonly Checkpoint[];
   readonly badLines: number;
@@ -38,7 +38,7 @@ interface Found {
 export class StoredClaims {
   checkpoints = 0;
   snapshots = 0;
-  /** Lines of the checkpoint file that are no checkpoint, and so claim nothing. */
+  /** Lines of the checkpoint file that are no checkpoint. */
   readonly badLines: number;
   private readonly pending: Checkpoint[];
   private readonly snapshotBatches: Set<number>;
@@ -58,7 +58,7 @@ export class StoredClaims {
     const fault = opened !== undefined && "kind" in opened ? opened : undefined;
     return new StoredClaims({
       store: opened === undefined || "kind" in opened ? undefined : opened,
-      // In the format of another release it is passed over, as a start would do.
+      // A history in another release's format is skipped, as a start would do.
       historyFault: fault?.kind === "damaged" ? `the history is damaged: ${fault.reason}` : null,
       checkpoints,
       badLines: bad,
@@ -66,7 +66,7 @@ export class StoredClaims {
     });
   }
 
-  /** For a log that does not say which it is. */
+  /** For a damaged log whose id is unknown. */
   static none(folder: DataFolder): StoredClaims {
     const files = new FileSnapshots(nodeDisk, folder.journal, NO_LOG);
     const nothing = { store: undefined, historyFault: null, checkpoints: [], badLines: 0 };
@@ -84,13 +84,13 @@ export class StoredClaims {
     return this.history?.agreeing.acks.rows ?? 0;
   }
 
-  /** Begins the comparison at a state; claims about earlier places cannot be compared. */
+  /** Begins at a state; claims about earlier positions are dropped. */
   begin({ engine }: ReplicaState, batch: number): void {
     while (this.pending[0] !== undefined && this.pending[0].batch < batch) this.pending.shift();
     for (const each of this.snapshotBatches) if (each < batch) this.snapshotBatches.delete(each);
     const { store } = this.found;
     if (store === undefined) return;
-    this.history = new HistoryCheck(store, surroundingsOf(engine), engine.seq);
+    this.history = new HistoryCheck(store, historyContextOf(engine), engine.seq);
   }
 
   publicKeyOf(session: number): Uint8Array | undefined {
@@ -98,12 +98,12 @@ export class StoredClaims {
     return bytes === undefined ? undefined : decodeSessionKey(bytes).publicKey;
   }
 
-  /** After each command, with the block that holds it and the block that it sealed. */
+  /** Call after each command, with the block that contains it and the block that it sealed. */
   commandFault(applied: Applied, block: number, sealed: SealedBlock | null): string | null {
     return this.history?.onCommand(applied, block, sealed) ?? null;
   }
 
-  /** At the end of a batch, with the block sealed last. */
+  /** Call after each batch, with the last sealed block. */
   placeFault(
     place: LogSeq,
     state: ReplicaState,
@@ -118,7 +118,7 @@ export class StoredClaims {
     return this.snapshotBatches.delete(place.batch) ? this.snapshotFault(place.batch, state) : null;
   }
 
-  /** After the last batch: a claim about a place that the log never reached, or about too much. */
+  /** Call after the last batch: finds a claim past the log's end, or a row too many. */
   endFault(end: LogSeq, seq: number): string | null {
     const ends = `the log ends at position ${seq} (batch ${end.batch}), but`;
     const held = this.found.store?.held;
@@ -145,14 +145,14 @@ export class StoredClaims {
     const { snapshot, damaged } = this.found.files.newest(batch);
     const file = damaged.find((path) => Number.parseInt(basename(path), 10) === batch);
     if (file !== undefined) return `the snapshot ${file} is damaged`;
-    // A live venue may have removed it since.
+    // A live venue may have removed it meanwhile.
     if (snapshot === undefined || snapshot.seq.batch !== batch) return null;
     const own = Buffer.concat(encodeReplicaState(state, state.engine.snapshot()));
     if (own.equals(snapshot.body)) {
       this.snapshots++;
       return null;
     }
-    // One that this version cannot read claims nothing: no start uses it.
+    // A snapshot that this release cannot read is no fault: no start uses it.
     return isReadable(snapshot.body) ? `the snapshot ${snapshot.file} holds another state` : null;
   }
 }
@@ -175,7 +175,7 @@ function checkpointFault(
   if (checkpoint.position !== engine.seq) {
     return `a checkpoint says position ${checkpoint.position}, the log has ${engine.seq}`;
   }
-  // A hash over bytes of another form, written by another version, can be compared with nothing.
+  // A hash over another format cannot be compared.
   if (checkpoint.format === STATE_FORMAT) {
     const hash = engine.stateHash((bytes) => createHash("sha256").update(bytes).digest("hex"));
     if (hash !== checkpoint.stateHash) {

@@ -26,7 +26,7 @@ const nothing = new Uint8Array(0);
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 10));
 
-/** Stands for a wallet's chain: its signatures are the address that made them. */
+/** A fake wallet recovery: a signature is the address that made it. */
 const recover: RecoverWallet = async (_, signature) => Buffer.from(signature).toString("utf8");
 
 class Signer {
@@ -84,7 +84,7 @@ async function signIn(driver: TestVenue, name: number, signer: Signer, wallet?: 
   return { session: seq, key };
 }
 
-/** Places an order as a gateway would; `change` lies about one of the two. */
+/** Places an order as a gateway would; `change` falsifies the body or the command. */
 async function place(
   driver: TestVenue,
   signer: Signer,
@@ -128,7 +128,7 @@ async function someVenue() {
 }
 
 describe("verify", () => {
-  test("an honest folder: everything agrees, every signature holds", async () => {
+  test("an intact folder: everything agrees, every signature is valid", async () => {
     const { driver } = await someVenue();
     await driver.venue.close();
     const report = await verify(folder, { signatures: recover });
@@ -151,7 +151,7 @@ describe("verify", () => {
     await driver.venue.close();
   });
 
-  test("a running venue that gives up old segments meanwhile: verified from where it begins now", async () => {
+  test("a running venue that prunes meanwhile: verified from the new beginning", async () => {
     const driver = await TestVenue.open(folder, {
       checkpoints: { everyCommands: 40, everyMs: 3_600_000, keep: 2 },
       segmentBytes: 16_384,
@@ -163,7 +163,7 @@ describe("verify", () => {
     await driver.venue.history.flush();
     while (readCheckpoints(join(folder, "checkpoints.jsonl")).length < 5) await pause();
     let pruned = 0;
-    // Asked for at the log's beginning: what follows it goes while it is being read.
+    // Called at the log's beginning: the following segments are removed while it is read.
     const signatures: RecoverWallet = (...signed) => {
       pruned += driver.venue.prune();
       return recover(...signed);
@@ -200,7 +200,7 @@ describe("verify", () => {
     });
   });
 
-  test("a sign-in by a contract wallet: reported, not condemned", async () => {
+  test("a sign-in by a contract wallet: reported, not a fault", async () => {
     const { driver } = await someVenue();
     const { session } = await signIn(driver, 9, new Signer("ed25519"), "a contract's word");
     await driver.venue.close();
@@ -246,12 +246,12 @@ describe("verify", () => {
     });
   });
 
-  test("a checkpoint and a snapshot of another form: they claim nothing, blocks are compared", async () => {
+  test("a checkpoint and a snapshot of another format: skipped, blocks are compared", async () => {
     const { driver } = await someVenue();
     const { seq } = driver.venue;
     await driver.venue.close();
     const { batch, record } = writeForeignSnapshot(folder);
-    // As they were written before they named their form.
+    // As written before checkpoints named their format.
     const line = {
       position: seq,
       batch,

@@ -1,8 +1,7 @@
 /**
- * Verification: replays the whole log of a data folder on a fresh engine and compares everything
- * that the folder claims (stored-claims.ts) and, if asked, everybody's signatures
- * (evidence-check.ts). It takes no lock and writes nothing; run beside a live venue it answers for
- * what was there when it began.
+ * Verification: replays the whole log of a data folder on a new engine and compares everything else in
+ * the folder with it (stored-claims.ts) and, on request, checks all signatures (evidence-check.ts). It
+ * takes no lock and writes nothing. Next to a live venue it verifies what was there when it began.
  */
 import { audit, EVENT } from "@perpgate/engine";
 import {
@@ -12,8 +11,8 @@ import {
   JournalDamaged,
   JournalError,
   LOG_START,
-  LogReader,
   type LogSeq,
+  LogReader,
   type LogState,
   nodeDisk,
 } from "@perpgate/journal";
@@ -28,7 +27,7 @@ import { StoredClaims } from "./stored-claims.js";
 import { replacementFault } from "./vote-check.js";
 
 export interface VerifyOptions {
-  /** Checks every signature; it needs to know which wallet signed a message. */
+  /** Checks every signature, using this to recover the wallet that signed a message. */
   readonly signatures?: RecoverWallet;
   readonly onProgress?: (progress: VerifyProgress) => void;
 }
@@ -42,24 +41,24 @@ export interface VerifyProgress {
 export interface VerifyReport {
   /** The first fault in log order, or null: everything agrees. */
   readonly fault: Fault | null;
-  /** Position after which the replay began: 0, or that of a snapshot where the log was pruned. */
+  /** Seq after which the replay began: 0, or that of a snapshot if the log was pruned. */
   readonly from: number;
   readonly commands: number;
   readonly blocks: number;
   readonly lastBlockHash: string | null;
-  /** Claims that were there and agree. */
+  /** Claims that agree. */
   readonly checkpoints: number;
   readonly snapshots: number;
   readonly acknowledgements: number;
   /** Rows of the history, acknowledgements included. */
   readonly historyRows: number;
-  /** Lines of checkpoints.jsonl that are no checkpoint; they are passed over. */
+  /** Lines of checkpoints.jsonl that are no checkpoint and were skipped. */
   readonly badCheckpointLines: number;
   /** With `signatures`. */
   readonly orderSignatures: number;
   readonly sessions: number;
   readonly voteSignatures: number;
-  /** Positions of sign-ins by contract wallets, which only their chain can confirm. */
+  /** Seqs of sign-ins by contract wallets, which only their chain can confirm. */
   readonly notRecheckable: readonly number[];
 }
 
@@ -68,17 +67,17 @@ export class NothingToVerify extends Error {
 }
 
 const PROGRESS_EVERY_MS = 500;
-/** At a log that its venue gives up from the beginning, while it is read. */
-const MOST_LOOKS = 5;
+/** For a log that its venue prunes while it is read. */
+const MAX_TRIES = 5;
 
 export async function verify(
   directory: string,
   options: VerifyOptions = {},
 ): Promise<VerifyReport> {
   const folder = dataFolder(directory);
-  for (let looks = 1; ; looks++) {
-    const log = lookAt(folder.journal);
-    const isPruned = () => looks < MOST_LOOKS && hasLaterBeginning(folder.journal, log);
+  for (let tries = 1; ; tries++) {
+    const log = inspect(folder.journal);
+    const isPruned = () => tries < MAX_TRIES && wasPruned(folder.journal, log);
     try {
       const report = await verifyLog(folder, log, options);
       if (report.fault === null || !isPruned()) return report;
@@ -94,7 +93,7 @@ async function verifyLog(
   options: VerifyOptions,
 ): Promise<VerifyReport> {
   if (log instanceof JournalDamaged) {
-    // Nothing more is known of it, so it is read from the beginning until the damage shows.
+    // Read from the beginning until the damage shows.
     const reader = new LogReader(nodeDisk, folder.journal, LOG_START);
     const claims = StoredClaims.none(folder);
     return new Verification(newReplicaState(), claims, options).run(reader, ENDLESS, log);
@@ -102,8 +101,8 @@ async function verifyLog(
   const start = startingPoint(folder.journal, log.logId, log.first);
   const claims = await StoredClaims.open(folder, log.logId);
   try {
-    // Looked up after the claims were read: what a live venue has claimed by then is in its log.
-    const now = lookAt(folder.journal);
+    // After the claims were read: everything a live venue had claimed by then is in its log.
+    const now = inspect(folder.journal);
     const { end } = now instanceof JournalDamaged ? log : now;
     claims.begin(start.state, start.from.batch);
     const reader = new LogReader(nodeDisk, folder.journal, start.from);
@@ -115,7 +114,7 @@ async function verifyLog(
 
 const ENDLESS: LogSeq = { batch: Number.POSITIVE_INFINITY, record: Number.POSITIVE_INFINITY };
 
-function lookAt(journal: string): LogState | JournalDamaged {
+function inspect(journal: string): LogState | JournalDamaged {
   try {
     const log = inspectLog(nodeDisk, journal, "tail");
     if (log !== undefined) return log;
@@ -126,9 +125,9 @@ function lookAt(journal: string): LogState | JournalDamaged {
   throw new NothingToVerify(`there is no log in ${journal}`);
 }
 
-/** Whether segments went since that look: what was read of them is no fault of the log. */
-function hasLaterBeginning(journal: string, log: LogState | JournalDamaged): boolean {
-  const now = lookAt(journal);
+/** Whether the log was pruned meanwhile: then a fault may come from the removed segments. */
+function wasPruned(journal: string, log: LogState | JournalDamaged): boolean {
+  const now = inspect(journal);
   if (log instanceof JournalDamaged || now instanceof JournalDamaged) return false;
   return now.first.batch > log.first.batch;
 }
@@ -138,7 +137,7 @@ interface StartingPoint {
   readonly from: LogSeq;
 }
 
-/** The beginning; for a pruned log the oldest snapshot from which it is whole. */
+/** The beginning; for a pruned log, the oldest snapshot from which the log is complete. */
 function startingPoint(journal: string, logId: Uint8Array, first: LogSeq): StartingPoint {
   if (first.batch === 0) return { state: newReplicaState(), from: LOG_START };
   const files = new FileSnapshots(nodeDisk, journal, logId);
@@ -167,12 +166,12 @@ class Verification {
     this.evidence = signatures === undefined ? undefined : new EvidenceCheck(signatures);
   }
 
-  /** `damage` is what a look at the whole log has found already. */
+  /** `damage` was found by the inspection of the whole log. */
   async run(reader: LogReader, end: LogSeq, damage?: JournalDamaged): Promise<VerifyReport> {
     const replica = new Replica(this.state.engine, [
       { onCommand: (applied) => this.onCommand(applied) },
     ]);
-    let said = performance.now();
+    let shownAt = performance.now();
     try {
       this.beginFromSnapshot(reader.seq);
       while (this.fault === null) {
@@ -181,11 +180,11 @@ class Verification {
         replica.applyBatch(batch);
         this.note(this.claims.placeFault(reader.seq, this.state, this.lastBlock));
         await this.evidence?.settle();
-        if (performance.now() - said < PROGRESS_EVERY_MS) continue;
-        said = performance.now();
+        if (performance.now() - shownAt < PROGRESS_EVERY_MS) continue;
+        shownAt = performance.now();
         const { record } = reader.seq;
         this.options.onProgress?.({ seq: replica.seq, record, records: end.record });
-        // Lets whoever shows the progress do so.
+        // Lets the event loop print the progress.
         await new Promise((resolve) => setImmediate(resolve));
       }
       this.atEnd(end);
@@ -198,12 +197,12 @@ class Verification {
     return this.report();
   }
 
-  /** A pruned log: the state to begin with is itself compared, and its sessions' keys are known. */
+  /** For a pruned log: compares the starting state, and adds its sessions' keys. */
   private beginFromSnapshot(place: LogSeq): void {
     if (this.from === 0) return;
     this.note(this.claims.placeFault(place, this.state, undefined));
     for (const session of this.state.engine.state.sessions.byNumber.values()) {
-      this.evidence?.know(session.key, this.claims.publicKeyOf(session.number));
+      this.evidence?.addKey(session.key, this.claims.publicKeyOf(session.number));
     }
   }
 
@@ -257,11 +256,11 @@ class Verification {
   }
 }
 
-/** A record that cannot be read or applied, a batch or a row that is not what was written. */
+/** The fault for a record, batch or row that cannot be read or applied; rethrows other errors. */
 function faultOf(error: unknown, seq: number, damage?: JournalDamaged): Fault {
   if (error instanceof ReplayFailed) return { position: error.seq, reason: error.message };
   if (error instanceof HistoryDamaged) return { position: seq, reason: error.message };
-  // The reader knows only where it had to stop; the look at the whole log knows why.
+  // The reader knows where it stopped; the inspection of the whole log knows why.
   if (error instanceof JournalError) {
     const isElsewhere = error instanceof JournalDamaged && error.file !== damage?.file;
     return { position: seq + 1, reason: (isElsewhere ? error : (damage ?? error)).message };

@@ -1,7 +1,7 @@
 /**
- * A vote of the log, checked again: that its text says what the command says, that it is about the
- * deposit it names, and that the key that signed it belonged to that attestor at that position. And
- * a change of attestors: that the engine was told of everyone whose key changed.
+ * Checks a vote of the log: its text must say what the command says, be about the deposit it names, and
+ * be signed by the key that the attestor had at that seq. And a change of attestors: the command must
+ * name every attestor whose key changed.
  */
 import type { AttestDeposit, Configure } from "@perpgate/engine";
 import type { Deposit } from "@perpgate/engine/reading";
@@ -14,9 +14,9 @@ import {
 } from "@perpgate/protocol";
 import { type AttestorKeys, replacedAttestors } from "../listing/attestor-keys.js";
 import type { Listing } from "../listing/listing.js";
-import type { Evidence } from "../record/evidence.js";
+import type { Evidence } from "../record/record.js";
 
-/** What differs, or null. The signature itself is for the caller to check. */
+/** The first difference, or null. The caller checks the signature itself. */
 export function voteFault(
   command: AttestDeposit,
   evidence: Evidence,
@@ -41,7 +41,7 @@ export function voteFault(
   return null;
 }
 
-/** Format 1 names the venue; format 2 binds Genesis and where deposits went at that position. */
+/** Format 1 names the venue; format 2 binds Genesis and the vaults and contracts of that time. */
 function scopeFault(
   read: AnyVote,
   { venue, chains = [] }: AttestorKeys,
@@ -69,7 +69,7 @@ function isOf({ vote }: AnyVote, command: AttestDeposit): boolean {
   );
 }
 
-/** Whose votes a Configure that was taken should have dropped and did not, or the other way round. */
+/** Whether an executed Configure names exactly the attestors whose key changed. */
 export function replacementFault(
   command: Configure,
   before: AttestorKeys | null,

@@ -1,10 +1,10 @@
-/** An account's money, and the session that asks. */
+/** An account's money, and the session of the request. */
 import { equityOf, POSITION, POSITION_WORDS, type Session } from "@perpgate/engine/reading";
 import type { Account } from "@perpgate/protocol";
 import { fromMicros } from "./figures.js";
 import { stateOf, unitsOf, type VenueSource } from "./venue-source.js";
 
-/** Everything but the address's spelling: checksums need a hash that is the gateway's to have. */
+/** The address is in lower case; the gateway adds the checksum. */
 export function accountView(source: VenueSource, session: Session): Account {
   const state = stateOf(source);
   const { account } = session;

@@ -1,11 +1,11 @@
 /**
- * Acknowledgements as the wire shows them, from the words of an OrderAcknowledged event. The same
- * words, as bytes, are the leaf that a block's root covers: what a client is told is what is proven.
+ * Acknowledgements in wire form, from the words of an OrderAcknowledged event. The same words, as
+ * bytes, are the leaf in a block's tree: a client receives exactly what the block proves.
  */
 import { EVENT, type EventLog } from "@perpgate/engine";
 import { type Acknowledgement, acknowledgementOf } from "@perpgate/protocol";
 import { ACKNOWLEDGED, eventWords } from "../events/event-fields.js";
-import { wordsOfBytes } from "../history/words.js";
+import { wordsOfBytes } from "../history/rows.js";
 import type { Listing } from "../listing/listing.js";
 
 /** The acknowledgement among a command's events, if there is one. */

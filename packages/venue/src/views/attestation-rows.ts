@@ -1,8 +1,8 @@
-/** What attestors, and those who judge their votes, read about deposits. */
+/** What attestors, and the checks of their votes, read about deposits. */
 import type { Deposit } from "@perpgate/engine/reading";
 import type { Chain, Token, VoteOutcome } from "@perpgate/protocol";
 
-/** What an attestor said last. */
+/** An attestor's latest vote. */
 export type LastVote = VoteOutcome & Pick<Deposit, "confirmations" | "required">;
 
 export interface DepositToAttest {
@@ -22,11 +22,11 @@ export interface DepositToWatch {
   readonly txHash: string;
   readonly creditedAtMs: number;
   readonly credits: VoteOutcome["credits"];
-  /** Marked as reorganised away, or said to be by that attestor: nothing more to say. */
+  /** Marked as reorganised, or that attestor has voted so: nothing more to vote. */
   readonly isMarked: boolean;
 }
 
-/** What a vote is about, by the state. */
+/** The deposit that a vote is about, from the state. */
 export interface DepositSubject {
   readonly chain: Chain;
   readonly txHash: string;
@@ -35,7 +35,7 @@ export interface DepositSubject {
   readonly registeredAtMs: number;
   readonly creditedParts: number;
   readonly isCredited: boolean;
-  /** The attestor's latest vote, and when it signed it. */
+  /** The attestor's latest vote and its time. */
   readonly ownVote: (LastVote & { readonly votedAtMs: number }) | null;
 }
 
@@ -48,6 +48,6 @@ export interface DepositPage<Row> {
 export interface OpenDeposits {
   readonly unseen: number;
   readonly seen: number;
-  /** When the first registered one of those seen on the chain was registered; null for none. */
+  /** Registration time of the oldest one seen on the chain; null for none. */
   readonly oldestSeenAtMs: number | null;
 }

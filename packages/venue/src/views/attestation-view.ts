@@ -1,7 +1,7 @@
 /**
- * Deposits as attestors see them: what is waiting for votes, and what was credited lately. The
- * engine keeps every deposit ever made; the few that are open are indexed here, in order, so that a
- * page costs what a page holds and not what waits.
+ * Deposits as attestors see them: those that wait for votes, and those credited lately. The engine
+ * keeps every deposit; the open ones are indexed here in order, so that the cost of a page depends on
+ * its size and not on the number of deposits.
  */
 import { EVENT, type EventLog } from "@perpgate/engine";
 import { type Deposit, depositKey } from "@perpgate/engine/reading";
@@ -15,7 +15,6 @@ import type {
   DepositToWatch,
   OpenDeposits,
 } from "./attestation-rows.js";
-import { CreditedLog } from "./credited-log.js";
 import { chainOf, tokenOf } from "./deposit-view.js";
 import { SortedIds } from "./sorted-ids.js";
 import { stateOf, type VenueSource } from "./venue-source.js";
@@ -25,12 +24,12 @@ const CHAINS: readonly Chain[] = ["ethereum", "arbitrum", "tron"];
 
 export class AttestationView {
   private readonly open = new Map(CHAINS.map((chain) => [chain, new SortedIds()]));
-  /** Of these, what some attestor has seen on the chain. */
+  /** Those of `open` that an attestor has seen on the chain. */
   private readonly seen = new Map(CHAINS.map((chain) => [chain, new SortedIds()]));
   private readonly credited = new Map(CHAINS.map((chain) => [chain, new CreditedLog()]));
-  /** Open deposits that no attestor has seen, by the account that registered them. */
+  /** Count of open deposits that no attestor has seen, by the account that registered them. */
   private readonly unseenOf = new Map<number, number>();
-  /** Those counted there, and for whom. */
+  /** The deposits counted there, with the account. */
   private readonly unseen = new Map<number, number>();
   private readonly lastVotes = new Map<number, number>();
 
@@ -62,7 +61,7 @@ export class AttestationView {
         return;
       case "Configure":
       case "PauseDeposits":
-        // Votes may have been withdrawn, and those that are left may have settled any deposit.
+        // Votes may have been dropped, and the remaining ones may have settled any deposit.
         for (const index of this.open.values()) {
           for (const id of index.above(0, index.size)) this.placeIfKnown(deposits.byId.get(id));
         }
@@ -123,7 +122,7 @@ export class AttestationView {
     return { chain, txHash, token, status, registeredAtMs, creditedParts, isCredited, ownVote };
   }
 
-  /** Chains and tokens whose deposits are not settled at present. */
+  /** Chains and tokens whose deposits are paused. */
   get paused(): readonly string[] {
     return [...stateOf(this.source).deposits.paused].sort();
   }
@@ -162,7 +161,7 @@ export class AttestationView {
     }
   }
 
-  /** Into the index or out of it, and counted as unseen or not. */
+  /** Updates the indexes and the unseen count. */
   private place(deposit: Deposit): void {
     const chain = chainOf(deposit.chain);
     const isUnseen = deposit.status === "queued" && deposit.votes.size === 0;
@@ -192,6 +191,41 @@ export class AttestationView {
   private noteVote(attestor: number, votedAtMs: number): void {
     const last = this.lastVotes.get(attestor) ?? 0;
     if (votedAtMs > last) this.lastVotes.set(attestor, votedAtMs);
+  }
+}
+
+/** Credited deposits of a chain in the order of their credits, paged from a time on. */
+class CreditedLog {
+  private readonly ids: number[] = [];
+  /** Non-decreasing. */
+  private readonly timesMs: number[] = [];
+
+  add(id: number, creditedAtMs: number): void {
+    this.ids.push(id);
+    this.timesMs.push(creditedAtMs);
+  }
+
+  /** `after` is `next` of the page before, 0 for the first. */
+  page(
+    sinceMs: number,
+    after: number,
+    limit: number,
+  ): { readonly ids: readonly number[]; readonly next: number | null } {
+    const from = Math.max(after, this.firstSince(sinceMs));
+    const ids = this.ids.slice(from, from + limit);
+    const end = from + ids.length;
+    return { ids, next: end < this.ids.length ? end : null };
+  }
+
+  private firstSince(timeMs: number): number {
+    let low = 0;
+    let high = this.timesMs.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.timesMs[middle]! < timeMs) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 }
 

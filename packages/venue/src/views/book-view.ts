@@ -1,8 +1,7 @@
 /**
- * The book, straight from the engine's ladders. Levels already turned into numbers are kept per
- * market and depth until an event says that the book has changed, so a thousand readers of a quiet
- * book cost one conversion; the position and the time of an answer are always the present ones.
- * Whoever writes levels out may keep the text by the array: it is another once the book is another.
+ * The book, from the engine's ladders. Converted levels are cached per market and depth until an event
+ * changes the book, so a thousand readers of an unchanged book cost one conversion; seq and time are
+ * always current. A changed book has a new array, so callers may cache a serialised text by the array.
  */
 import { EVENT } from "@perpgate/engine";
 import { GLOBAL, type Ladder } from "@perpgate/engine/reading";
@@ -13,12 +12,29 @@ import type { Applied } from "../replica.js";
 import { priceOf, sizeOf } from "./figures.js";
 import { stateOf, type VenueSource, type ViewedMarket } from "./venue-source.js";
 
+/** One side in ticks and lots, best first; valid until the next command. */
+export interface Levels {
+  readonly count: number;
+  ticksAt(index: number): number;
+  lotsAt(index: number): number;
+}
+
+export interface BookLevels {
+  readonly units: MarketUnits;
+  /** Seq of the last command in the levels. */
+  readonly seq: number;
+  readonly block: number;
+  readonly timeMs: number;
+  readonly bids: Levels;
+  readonly asks: Levels;
+}
+
 interface KeptLevels {
   readonly bids: number[][];
   readonly asks: number[][];
 }
 
-/** Depths kept of one book; people ask for few different ones. */
+/** Depths cached per book. */
 const KEPT_DEPTHS = 8;
 
 export class BookView {
@@ -28,7 +44,7 @@ export class BookView {
 
   constructor(private readonly source: VenueSource) {}
 
-  /** Position of the last command that may have changed the market's book; 0 if none since start. */
+  /** Seq of the last command that may have changed the market's book; 0 if none since the start. */
   lastChange(market: number): number {
     return this.changedAt.get(market) ?? 0;
   }
@@ -90,4 +106,17 @@ function levelsOf(ladder: Ladder, units: MarketUnits, depth: number): number[][]
     levels[i] = [priceOf(units, ladder.ticksAt(i)), sizeOf(units, ladder.lotsAt(i))];
   }
   return levels;
+}
+
+/** The whole book in the engine's integers, without a copy. */
+export function bookLevels(source: VenueSource, { units, market }: ViewedMarket): BookLevels {
+  const state = stateOf(source);
+  return {
+    units,
+    seq: state.seq,
+    block: state.global(GLOBAL.BLOCK),
+    timeMs: state.timeMs,
+    bids: market.bids,
+    asks: market.asks,
+  };
 }

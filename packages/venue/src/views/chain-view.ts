@@ -1,9 +1,10 @@
-/** Blocks, and the proof that one holds an acknowledgement. */
-import { type Block, hexFromBytes, type PreconfirmProof } from "@perpgate/protocol";
+/** Blocks, and the proof that a block contains an acknowledgement. */
+import type { Block, PreconfirmProof } from "@perpgate/protocol";
+import { hexFromBytes } from "@perpgate/protocol/core";
 import type { SealedBlock } from "../blocks/block-header.js";
 import { inclusionPath } from "../blocks/merkle.js";
 import { ACKNOWLEDGED } from "../events/event-fields.js";
-import { wordsOfBytes } from "../history/words.js";
+import { wordsOfBytes } from "../history/rows.js";
 import { acknowledgementOfLeaf } from "./acknowledgement.js";
 import type { VenueSource } from "./venue-source.js";
 
@@ -27,8 +28,8 @@ export function blockOf(block: SealedBlock): Block {
 }
 
 /**
- * The proof of an account's own acknowledgement; `not_sealed` while its block is open, undefined
- * where the account has none at that position.
+ * The proof of an account's own acknowledgement; `not_sealed` while its block is open, undefined if the
+ * account has none at that seq.
  */
 export function preconfirmView(
   { history, listing }: VenueSource,

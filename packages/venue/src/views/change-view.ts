@@ -1,4 +1,4 @@
-/** What changed for an account at a position, in the types of the wire; see ChangeProjection. */
+/** What a command changed for an account, in wire types; see ChangeProjection. */
 import type { Acknowledgement, Deposit, Order, Position } from "@perpgate/protocol";
 import {
   CHANGE,
@@ -14,7 +14,7 @@ import { orderOf } from "./order-view.js";
 import { positionOf } from "./position-view.js";
 import { unitsOf, type VenueSource, viewedMarket } from "./venue-source.js";
 
-/** A position that is no more. */
+/** A position that was closed. */
 export interface ClosedPosition {
   readonly symbol: string;
   readonly size: 0;
@@ -27,7 +27,7 @@ export type AccountChange =
   | { readonly kind: "position"; readonly position: Position | ClosedPosition }
   | { readonly kind: "deposit"; readonly deposit: Deposit };
 
-/** What a row tells about, without reading it. */
+/** The kind of a row, without decoding it. */
 export function changeKind(row: Float64Array): AccountChange["kind"] {
   switch (row[0]) {
     case CHANGE.ACK:
@@ -43,7 +43,7 @@ export function changeKind(row: Float64Array): AccountChange["kind"] {
   }
 }
 
-/** As it was right after the position. */
+/** The change as it was right after the command. */
 export function changeView(source: VenueSource, seq: number, row: Float64Array): AccountChange {
   const kind = changeKind(row);
   switch (kind) {

@@ -1,6 +1,6 @@
 /**
  * Deposits of an account: those it registered and those that credited it. The engine keeps every
- * deposit; which concern an account, and the signed votes, are the history's.
+ * deposit; the history keeps which accounts watch one, and the signed votes.
  */
 import { depositKey, type Deposit as EngineDeposit } from "@perpgate/engine/reading";
 import {
@@ -28,7 +28,7 @@ export function depositsView(source: VenueSource, account: number): Deposit[] {
   });
 }
 
-/** With the votes on it; undefined unless it concerns the account. */
+/** With its votes; undefined unless the account watches it. */
 export function depositView(
   source: VenueSource,
   account: number,
@@ -39,7 +39,7 @@ export function depositView(
   return { ...depositOf(source, deposit, deposit), votes: votesOn(source, deposit) };
 }
 
-/** The deposit that the account finds under a hash, whoever registered it. */
+/** The deposit with that hash, whichever account registered it. */
 export function registeredDepositView(
   source: VenueSource,
   account: number,
@@ -52,7 +52,7 @@ export function registeredDepositView(
   return deposit === undefined ? undefined : depositOf(source, deposit, deposit);
 }
 
-/** A deposit as it was when it had that state. */
+/** A deposit with an earlier state. */
 export function depositAsOf(source: VenueSource, id: number, state: DepositState): Deposit {
   const deposit = stateOf(source).deposits.byId.get(id);
   if (deposit === undefined) throw new Error(`deposit ${id} is not known`);
@@ -81,7 +81,7 @@ function depositOf(source: VenueSource, deposit: EngineDeposit, state: DepositSt
   };
 }
 
-/** What counts now: votes on an earlier registration of the hash are left out. */
+/** Votes on the current registration; those on an earlier one are left out. */
 function votesOn({ history }: VenueSource, deposit: EngineDeposit): DepositVote[] {
   const attestors = [...deposit.votes.keys()].sort((a, b) => a - b);
   const parts = Math.max(1, ...[...deposit.votes.values()].map(({ part }) => part));
@@ -119,7 +119,7 @@ export function tokenOf(name: string): Token {
   return known(TOKENS, name);
 }
 
-/** The edge lets only these through; a log that holds another is from the future. */
+/** The gateway accepts only these; a log with another was written by a newer release. */
 function known<T extends string>(names: readonly T[], name: string): T {
   const found = names.find((candidate) => candidate === name);
   if (found === undefined) throw new RangeError(`a deposit names "${name}"`);

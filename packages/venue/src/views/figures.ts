@@ -1,5 +1,6 @@
-/** Integers of the engine as the numbers of the wire: the shortest decimal that says the same. */
-import { AVERAGE_DIGITS, averagePrice, fromMicros, fromSteps } from "@perpgate/protocol/core";
+/** Converts the engine's integers to wire numbers: the shortest equal decimal. */
+import { AVERAGE_DIGITS, averagePrice } from "@perpgate/protocol/core";
+import { fromMicros, fromSteps } from "@perpgate/protocol/core";
 import type { MarketUnits } from "../listing/listing.js";
 
 const PPM = 1_000_000;
@@ -9,7 +10,7 @@ export function priceOf(market: MarketUnits, ticks: number): number {
   return fromSteps(ticks, market.tick);
 }
 
-/** A price that is 0 where there is none. */
+/** Null for 0 ticks, which mean no price. */
 export function priceOrNull(market: MarketUnits, ticks: number): number | null {
   return ticks === 0 ? null : fromSteps(ticks, market.tick);
 }
@@ -22,7 +23,7 @@ export function fractionOfPpm(ppm: number): number {
   return ppm / PPM;
 }
 
-/** A funding rate, kept in billionths. */
+/** From a funding rate in billionths. */
 export function fractionOfRate(rate: number): number {
   return rate / RATE_SCALE;
 }
@@ -33,7 +34,7 @@ export function sideOf(sign: number): "long" | "short" {
   return sign > 0 ? "long" : "short";
 }
 
-/** A number that a division made, without the noise of its last digits. */
+/** A quotient rounded to significant digits, without floating-point noise. */
 export function ratio(numerator: number, denominator: number): number {
   return Number((numerator / denominator).toPrecision(AVERAGE_DIGITS));
 }

@@ -1,16 +1,17 @@
-/** Orders of an account, open or all, from the history's rows; open ones by the engine's lists. */
+/** Orders of an account from the history's rows; the engine lists the open ones. */
 import { ORDER_STATUSES } from "@perpgate/engine";
 import { NONE, ORDER, ORDER_WORDS, openOrdersOf } from "@perpgate/engine/reading";
-import { type Order, type OrderType, reasonOf } from "@perpgate/protocol";
-import { ORDER_ROW } from "../history/order-row.js";
+import type { Order, OrderType } from "@perpgate/protocol";
+import { reasonOf } from "@perpgate/protocol";
+import { ORDER_ROW } from "../history/order-projection.js";
 import { averagePrice, fromMicros, priceOrNull, sideOf, sizeOf } from "./figures.js";
 import { stateOf, unitsOf, type VenueSource } from "./venue-source.js";
 
 const ORDER_TYPES: readonly OrderType[] = ["market", "limit", "stop"];
-/** Orders in one answer; older ones are found by id or nonce. */
+/** Orders in one response; older ones are found by id or nonce. */
 const MAX_ORDERS = 1_000;
 
-/** Oldest first, as they queue. */
+/** Oldest first. */
 export function openOrdersView(source: VenueSource, account: number): Order[] {
   const state = stateOf(source);
   const ids: number[] = [];

@@ -1,4 +1,4 @@
-/** How a submitted command ended, for whoever has to answer a client. */
+/** The result of a submitted command, for the response to a client. */
 import { EVENT, REFUSALS, type Refusal } from "@perpgate/engine";
 import type { Acknowledgement } from "@perpgate/protocol";
 import { ENDED, eventWords, REFUSED, REPLAYED } from "../events/event-fields.js";
@@ -8,7 +8,7 @@ import { acknowledgementIn } from "./acknowledgement.js";
 
 export type Outcome =
   | { readonly kind: "acknowledged"; readonly acknowledgement: Acknowledgement }
-  /** The nonce was used by that order: the answer is its acknowledgement, if the body is the same. */
+  /** That order used the nonce: the response is its acknowledgement, if the body is the same. */
   | { readonly kind: "replayed"; readonly orderId: number }
   | {
       readonly kind: "refused";
@@ -16,10 +16,10 @@ export type Outcome =
       readonly detail1: number;
       readonly detail2: number;
     }
-  /** Done, with nothing of the above to report. */
+  /** Executed, and none of the above. */
   | { readonly kind: "executed" };
 
-/** To be called while the event log is valid, within the submitter. */
+/** Must be called within the submitter, while the event log is valid. */
 export function outcomeOf({ events }: Applied, listing: Listing): Outcome {
   const { words, length } = events;
   if (length > 0 && words[0] === EVENT.CommandRefused) {
@@ -39,7 +39,7 @@ export function outcomeOf({ events }: Applied, listing: Listing): Outcome {
     : { kind: "acknowledged", acknowledgement };
 }
 
-/** Orders of the account that the command itself ended, as it ended them; while the log is valid. */
+/** Orders of the account that the command ended, in order. Must be called within the submitter. */
 export function endedOrdersIn({ events }: Applied, account: number): number[] {
   const { words, length } = events;
   const ids: number[] = [];

@@ -1,8 +1,7 @@
-/** Open positions of an account, as they are or as a row of the history remembers them. */
-import { POSITION, POSITION_WORDS } from "@perpgate/engine/reading";
-import type { Position } from "@perpgate/protocol";
+/** Open positions of an account, current or from a history row. */
+import { type Market, POSITION, POSITION_WORDS } from "@perpgate/engine/reading";
+import { liquidationMark, type Position } from "@perpgate/protocol";
 import { averagePrice, fromMicros, priceOf, ratio, sideOf, sizeOf } from "./figures.js";
-import { liquidationTicks } from "./liquidation-price.js";
 import { type VenueSource, type ViewedMarket, viewedMarkets } from "./venue-source.js";
 
 /** In the engine's integers. */
@@ -60,4 +59,15 @@ export function positionOf({ units, market }: ViewedMarket, figures: PositionFig
     fundingPaid: fromMicros(funding),
     updatedAt,
   };
+}
+
+/** The mark, in ticks, at which a position is due for liquidation; null if no mark ≥ 1 is. */
+export function liquidationTicks(
+  market: Market,
+  lots: number,
+  cost: number,
+  margin: number,
+): number | null {
+  const held = { lots, costMicros: cost, marginMicros: margin };
+  return liquidationMark(held, market.microsPerTickLot, (micros) => market.maintenance.of(micros));
 }

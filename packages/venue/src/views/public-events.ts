@@ -1,4 +1,4 @@
-/** What a command did that everyone may know, or that the gateway itself must: one look at its events. */
+/** Passes a command's public events, and those that the gateway needs, to a sink in one pass. */
 import { EVENT } from "@perpgate/engine";
 import type { Trade } from "@perpgate/protocol";
 import { eventWords, SEALED, SESSION_CLOSED, TRADED } from "../events/event-fields.js";
@@ -7,14 +7,13 @@ import { priceOf, sideOf, sizeOf } from "./figures.js";
 import { unitsOf, type VenueSource } from "./venue-source.js";
 
 export interface PublicEventSink {
-  /** A trade of the public tape. */
   onTrade(symbol: string, trade: Trade): void;
   onBlock(number: number): void;
   onSessionClosed(session: number): void;
 }
 
-/** To be called while the event log is valid. */
-export function tellPublicEvents(
+/** Must be called while the event log is valid. */
+export function emitPublicEvents(
   source: VenueSource,
   { seq, timeMs, events: { words, length } }: Applied,
   sink: PublicEventSink,
@@ -24,7 +23,7 @@ export function tellPublicEvents(
     const kind = words[at]!;
     if (kind === EVENT.Traded) {
       const ordinal = trades++;
-      // As on the tape: without a resting order it is a transfer, not a trade.
+      // Without a resting order it is a transfer, not a public trade.
       if (words[at + TRADED.makerOrderId] === 0) continue;
       const units = unitsOf(source, words[at + TRADED.market]!);
       sink.onTrade(units.symbol, {

@@ -4,7 +4,7 @@ import { SortedIds } from "./sorted-ids.js";
 
 const ids = fc.array(fc.integer({ min: 1, max: 4_000 }), { maxLength: 3_000 });
 
-test("any additions and removals: pages are those of a sorted list", () => {
+test("add and delete: pages equal those of a sorted list", () => {
   fc.assert(
     fc.property(
       ids,
@@ -37,7 +37,7 @@ test("any additions and removals: pages are those of a sorted list", () => {
   );
 });
 
-test("all pages in either direction: every number once", () => {
+test("above and below: all pages contain every number once", () => {
   const index = new SortedIds();
   for (let id = 1; id <= 10_000; id++) index.add(id);
   const upward: number[] = [];

@@ -1,6 +1,6 @@
 /**
- * Ascending numbers in blocks: adding, removing and reading a page cost what a block and the page
- * cost, however many there are. New numbers are mostly the highest, which only extend the last block.
+ * A sorted set of numbers in blocks: the cost of adding, removing and reading a page does not grow with
+ * the set. New numbers are mostly the highest, which only extend the last block.
  */
 
 const MAX_BLOCK = 1_024;
@@ -19,7 +19,7 @@ export class SortedIds {
       this.append(id);
       return;
     }
-    const at = placeIn(block, id);
+    const at = indexIn(block, id);
     if (block[at] === id) return;
     block.splice(at, 0, id);
     this.count++;
@@ -30,7 +30,7 @@ export class SortedIds {
     const number = this.blockOf(id);
     const block = this.blocks[number];
     if (block === undefined) return;
-    const at = placeIn(block, id);
+    const at = indexIn(block, id);
     if (block[at] !== id) return;
     block.splice(at, 1);
     this.count--;
@@ -43,7 +43,7 @@ export class SortedIds {
     for (let number = this.blockOf(after + 1); found.length < limit; number++) {
       const block = this.blocks[number];
       if (block === undefined) break;
-      const from = found.length === 0 ? placeIn(block, after + 1) : 0;
+      const from = found.length === 0 ? indexIn(block, after + 1) : 0;
       found.push(...block.slice(from, from + limit - found.length));
     }
     return found;
@@ -55,13 +55,13 @@ export class SortedIds {
     let number = Math.min(this.blockOf(before), this.blocks.length - 1);
     for (; found.length < limit && number >= 0; number--) {
       const block = this.blocks[number]!;
-      const end = placeIn(block, before);
+      const end = indexIn(block, before);
       found.push(...block.slice(Math.max(0, end - (limit - found.length)), end).reverse());
     }
     return found;
   }
 
-  /** Beyond every number: where `below` begins. */
+  /** Above every number: the first `before`. */
   static readonly END = Number.MAX_SAFE_INTEGER;
 
   private append(id: number): void {
@@ -71,7 +71,7 @@ export class SortedIds {
     this.count++;
   }
 
-  /** The first block whose last number is no lower; one past the end if there is none. */
+  /** Index of the first block whose last number is at least `id`; the number of blocks if none. */
   private blockOf(id: number): number {
     let low = 0;
     let high = this.blocks.length;
@@ -89,8 +89,8 @@ export class SortedIds {
   }
 }
 
-/** Where the number stands in an ascending block, or would stand. */
-function placeIn(block: readonly number[], id: number): number {
+/** Index of the number in an ascending block, or where it would be inserted. */
+function indexIn(block: readonly number[], id: number): number {
   let low = 0;
   let high = block.length;
   while (low < high) {

@@ -1,4 +1,4 @@
-/** What happened, in rows: fills, trades, candles, funding. */
+/** Fills, trades, candles and funding from the history. */
 import { TRADE_KINDS } from "@perpgate/engine";
 import type { Candle, Fill, FundingPoint, Resolution, Trade } from "@perpgate/protocol";
 import { CANDLE_ROW } from "../history/candle-projection.js";
@@ -6,7 +6,7 @@ import { FILL_ROW, TRADE_ROW } from "../history/fill-projection.js";
 import { fractionOfRate, fromMicros, priceOf, sideOf, sizeOf } from "./figures.js";
 import { unitsOf, type VenueSource, type ViewedMarket } from "./venue-source.js";
 
-/** Newest first; `before` is a fill's id, or a position for everything before that command. */
+/** Newest first; `before` is a fill's id, or a seq for everything before that command. */
 export function fillsView(
   source: VenueSource,
   account: number,
@@ -38,7 +38,7 @@ export function fillsView(
   });
 }
 
-/** A place in the order of fills. Ids past the exact numbers lie after everything. */
+/** Parses a fill's id. Numbers that are too large are clamped, and come after everything. */
 function placeOf(id: string): { seq: number; ordinal: number } {
   const [seq = "0", ordinal = "0"] = id.split("-");
   return {

@@ -1,4 +1,4 @@
-/** What views read: the engine's state, the listing, the history. They never write to any of it. */
+/** What views read, and never write: the engine's state, the listing, the history. */
 import type { Engine } from "@perpgate/engine";
 import type { Market, VenueState } from "@perpgate/engine/reading";
 import type { History } from "../history/history.js";
@@ -34,7 +34,7 @@ export function viewedMarket({ engine, listing }: VenueSource, symbol: string) {
   return market === undefined ? undefined : { units, market };
 }
 
-/** The units of a market that an event or a row names. */
+/** The units of a market by its number in an event or a row. */
 export function unitsOf({ listing }: VenueSource, number: number): MarketUnits {
   const units = listing.markets[number];
   if (units === undefined) throw new RangeError(`market ${number} is not listed`);

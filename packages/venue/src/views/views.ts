@@ -1,7 +1,7 @@
 /**
- * The venue as its readers see it, in the types and units of the wire. Every answer comes from one
- * replica between two commands, so it is consistent in itself and shows only what is durable. An
- * unknown symbol, order or account is undefined; saying so to a client is the gateway's business.
+ * The reads of a venue, in wire types and units. Every result comes from one replica between two
+ * commands, so it is consistent and shows only durable commands. An unknown symbol, order or account
+ * gives undefined.
  */
 import type { CohortStage } from "@perpgate/engine";
 import { COHORT_STAGES, GLOBAL, type Session } from "@perpgate/engine/reading";
@@ -31,8 +31,7 @@ import type { Applied } from "../replica.js";
 import { accountView } from "./account-view.js";
 import { acknowledgementOfLeaf } from "./acknowledgement.js";
 import { AttestationView } from "./attestation-view.js";
-import { type BookLevels, bookLevels } from "./book-levels.js";
-import { BookView } from "./book-view.js";
+import { type BookLevels, BookView, bookLevels } from "./book-view.js";
 import { blockView, preconfirmView } from "./chain-view.js";
 import { type AccountChange, changeView } from "./change-view.js";
 import { depositsView, depositView, registeredDepositView } from "./deposit-view.js";
@@ -41,11 +40,11 @@ import { marketsView, marketView, tickerView } from "./market-view.js";
 import { allOrdersView, openOrdersView, ordersByNonceView, orderView } from "./order-view.js";
 import { endedOrdersIn, type Outcome, outcomeOf } from "./outcome.js";
 import { positionsView, positionView } from "./position-view.js";
-import { type PublicEventSink, tellPublicEvents } from "./public-events.js";
+import { emitPublicEvents, type PublicEventSink } from "./public-events.js";
 import { candlesView, fillsView, fundingView, tradesView } from "./tape-view.js";
 import { stateOf, type VenueSource, type ViewedMarket, viewedMarket } from "./venue-source.js";
 
-/** What an order's repetition is answered from. */
+/** The response to a repeated order. */
 export interface PastAcknowledgement {
   readonly seq: number;
   /** SHA-256 of the body that was signed: another digest is another order. */
@@ -63,7 +62,7 @@ export class Views {
     this.attestation = new AttestationView(source);
   }
 
-  /** Keeps what is derived up to date; called for every command. */
+  /** Updates the indexes and caches; called for every command. */
   onCommand(applied: Applied): void {
     this.bookView.onCommand(applied);
     this.attestation.onCommand(applied);
@@ -78,17 +77,17 @@ export class Views {
     return outcomeOf(applied, this.source.listing);
   }
 
-  /** Ids of the account's orders that the command ended; to be called within the submitter. */
+  /** Ids of the account's orders that the command ended. Must be called within the submitter. */
   endedOrders(applied: Applied, account: number): number[] {
     return endedOrdersIn(applied, account);
   }
 
-  /** Who may open positions at present: everybody, those on the list, nobody. */
+  /** Who may open positions: everybody, the allowlist, or nobody. */
   get cohortStage(): CohortStage {
     return COHORT_STAGES[stateOf(this.source).cohort] ?? "closed";
   }
 
-  /** What the fund holds; below zero where losses were shared. */
+  /** The fund's balance; below zero if losses were shared. */
   get fundDollars(): number {
     return fromMicros(stateOf(this.source).global(GLOBAL.FUND));
   }
@@ -101,7 +100,7 @@ export class Views {
     return this.within(symbol, (viewed) => marketView(this.source, viewed));
   }
 
-  /** The number by which commands name the market. */
+  /** The market's number in commands. */
   marketNumber(symbol: string): number | undefined {
     return this.source.listing.named(symbol)?.number;
   }
@@ -115,7 +114,7 @@ export class Views {
     return this.within(symbol, (viewed) => bookLevels(this.source, viewed));
   }
 
-  /** Position of the last command that may have changed the book; 0 if none since the start. */
+  /** Seq of the last command that may have changed the book; 0 if none since the start. */
   bookChangedAt(symbol: string): number {
     return this.within(symbol, ({ market }) => this.bookView.lastChange(market.number)) ?? 0;
   }
@@ -155,7 +154,7 @@ export class Views {
     return openOrdersView(this.source, account);
   }
 
-  /** The newest thousand, whatever their state. */
+  /** The newest thousand, in any state. */
   orders(account: number): Order[] {
     return allOrdersView(this.source, account);
   }
@@ -172,7 +171,7 @@ export class Views {
     return fillsView(this.source, account, limit, before);
   }
 
-  /** Whether the address's first sign-in, if it is one, brings it money from the `dev` attestor. */
+  /** Whether a sign-in would be the address's first and get money from the `dev` attestor. */
   grantsAtSignIn(address: string): boolean {
     const { config, accountOf } = stateOf(this.source);
     const isGranted = config?.attestorKind === "dev" && config.devCreditMicros > 0;
@@ -192,7 +191,7 @@ export class Views {
     return depositView(this.source, account, depositId);
   }
 
-  /** What the account finds under a hash (64 lower-case hex digits), whoever registered it. */
+  /** The deposit with a hash (64 lower-case hex digits), whichever account registered it. */
   registeredDeposit(account: number, chain: Chain, txHash: string): Deposit | undefined {
     return registeredDepositView(this.source, account, chain, txHash);
   }
@@ -217,22 +216,22 @@ export class Views {
     return stateOf(this.source).sessions.isNonceUsed(address, nonce);
   }
 
-  /** Whether the session, if it is there, wants its orders gone with its last connection. */
+  /** Whether the session exists and cancels its orders when its last connection closes. */
   cancelsOnDisconnect(session: number): boolean {
     return stateOf(this.source).sessions.byNumber.get(session)?.cancelOnDisconnect === true;
   }
 
-  /** A session's public key and the message that signed it in. */
+  /** A session's public key and its sign-in message. */
   sessionKey(session: number): SessionKeyRow | undefined {
     return this.source.history.sessionKey(session);
   }
 
-  /** Micros free to trade with: an account without any is refused before the log. */
+  /** Micros free to trade with. */
   walletMicros(account: number): number {
     return stateOf(this.source).wallet(account);
   }
 
-  /** The acknowledgement of the order that used the nonce in that session, if one did. */
+  /** The acknowledgement of the session's order with that nonce. */
   ackOf(session: Session, nonce: number): PastAcknowledgement | undefined {
     const seq = session.nonces.orderOf(nonce);
     return seq === 0 ? undefined : this.acknowledgement(seq);
@@ -248,16 +247,16 @@ export class Views {
     };
   }
 
-  tellPublicEvents(applied: Applied, sink: PublicEventSink): void {
-    tellPublicEvents(this.source, applied, sink);
+  emitPublicEvents(applied: Applied, sink: PublicEventSink): void {
+    emitPublicEvents(this.source, applied, sink);
   }
 
-  /** What the last command changed, by account; to be read with `change`. */
+  /** What the last command changed, by account; decode with `change`. */
   get lastChanges(): readonly ChangeRow[] {
     return this.source.history.lastChanges;
   }
 
-  /** Rows of what changed for an account after a position, oldest first. */
+  /** What changed for an account after `seq`, oldest first. */
   changesSince(account: number, seq: number, limit: number): PlacedRow[] {
     return this.source.history.changesSince(account, seq, limit);
   }

@@ -174,7 +174,7 @@ describe("a frame that cannot be encoded", () => {
     const at = await runVenue();
     const trader = await Trader.enter(at);
     const client = await follow(at, trader);
-    vi.spyOn(at.venue.views, "tellPublicEvents").mockImplementationOnce(() => {
+    vi.spyOn(at.venue.views, "emitPublicEvents").mockImplementationOnce(() => {
       throw new Error("the disk is on fire");
     });
     const order = await rest(trader);

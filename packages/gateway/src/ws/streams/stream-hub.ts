@@ -115,7 +115,7 @@ export class StreamHub implements PublicEventSink {
     // An exception here would stop the venue.
     try {
       this.scheduler.onCommand();
-      this.venue.views.tellPublicEvents(applied, this);
+      this.venue.views.emitPublicEvents(applied, this);
       for (const { book, ticker } of this.markets.values()) {
         book.onCommand();
         ticker.touch();

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => removeFolder(folder));
 
-/** A closed venue whose disk, as the probe finds it, has no room from now on. */
+/** A closed venue whose disk reports no free space from now on. */
 async function filledUp(): Promise<string> {
   const driver = await TestVenue.open(folder);
   await driver.venue.close();
@@ -25,7 +25,7 @@ async function filledUp(): Promise<string> {
   return history;
 }
 
-test("a disk that takes writes: nothing is thrown, and nothing stays of it", async () => {
+test("a working disk: does not throw, and leaves nothing behind", async () => {
   const driver = await TestVenue.open(folder);
   await driver.venue.close();
   const history = join(folder, "history");
@@ -36,7 +36,7 @@ test("a disk that takes writes: nothing is thrown, and nothing stays of it", asy
   expect(statSync(join(history, "probe")).size).toBe(0);
 });
 
-test("a transaction larger than what is left on the disk: refused", async () => {
+test("a transaction larger than the free space: refused", async () => {
   const driver = await TestVenue.open(folder);
   await driver.venue.close();
   const probe = new DiskProbe(join(folder, "history"));
@@ -45,7 +45,7 @@ test("a transaction larger than what is left on the disk: refused", async () => 
   probe.close();
 });
 
-test("a transaction that ends past the limit of a file's size: refused", async () => {
+test("a transaction past the file size limit: refused", async () => {
   const driver = await TestVenue.open(folder);
   await driver.venue.close();
   const history = join(folder, "history");
@@ -61,7 +61,7 @@ test("a transaction that ends past the limit of a file's size: refused", async (
   expect(stdout.trim()).toBe("EFBIG");
 });
 
-test("a disk without room: the start is refused with the reason, before lmdb writes anything", async () => {
+test("a full disk: the start is refused with the reason, before lmdb writes", async () => {
   const history = await filledUp();
   const before = statSync(join(history, "data.mdb"), { bigint: true }).mtimeNs;
   await expect(TestVenue.open(folder)).rejects.toThrow("ENOSPC: no space left on device, write");

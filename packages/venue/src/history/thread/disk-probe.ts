@@ -1,14 +1,13 @@
 /**
- * A write of our own that meets a failing disk before lmdb does.
+ * A trial write that detects a failing disk before lmdb writes.
  *
- * lmdb does not survive a write that the system refuses (no room, a limit, a file system that turned
- * read-only): what it notes about it is longer than the memory it takes for the note. The heap is
- * then damaged, and the process ends by a signal, at once or while it exits, whichever thread wrote.
- * So the same is tried here first, where the store would grow, and a refusal is an ordinary error.
+ * lmdb does not survive a write that the system refuses (disk full, a limit, a file system that became
+ * read-only): its error message overflows its buffer. The heap is then damaged, and a signal ends the
+ * process, immediately or at exit. So the same write is tried here first, at the offset where the store
+ * would grow; a refusal is then an ordinary error.
  *
- * In: the history's folder, and how many bytes of entries a transaction holds. Out: nothing, or an
- * error. It is to be asked right before each transaction is written; what fails in between is lmdb's
- * after all.
+ * Must be called right before each transaction is written. A disk that fails between the trial and the
+ * transaction still crashes lmdb.
  */
 import {
   closeSync,
@@ -24,7 +23,7 @@ import { join } from "node:path";
 
 const PROBE = "probe";
 const PRIVATE_FILE = 0o600;
-/** What is written to try. */
+/** The bytes of a trial write. */
 const TRIAL = Buffer.alloc(262_144);
 /** A store that only grows takes 1.6 bytes for each byte of its entries. */
 const STORE_BYTES_PER_BYTE = 2;
@@ -43,9 +42,9 @@ export class DiskProbe {
     const { size } = statSync(this.store);
     const needed = TRIAL.length + STORE_BYTES_PER_BYTE * entryBytes;
     const { blocks, bavail, bsize } = statfsSync(this.directory);
-    // A file system without a count of its blocks is asked by the trial alone.
+    // Some file systems report no block count: there the trial alone decides.
     if (blocks > 0 && bavail * bsize < needed) throw noRoom(needed, size);
-    // At the end of it: a limit of the file's size shows there, and what lies before takes no room.
+    // At the end of the needed range: shows a file size limit; the hole before it takes no space.
     const written = writeSync(this.file, TRIAL, 0, TRIAL.length, size + needed - TRIAL.length);
     ftruncateSync(this.file, 0);
     if (written < TRIAL.length) throw noRoom(needed, size);
@@ -56,7 +55,7 @@ export class DiskProbe {
   }
 }
 
-/** Throws if the disk refuses a write or a sync in the folder: to be asked before lmdb opens there. */
+/** Throws if the disk refuses a write or a sync in the folder. Call before lmdb opens there. */
 export function proveWritable(directory: string): void {
   const path = join(directory, PROBE);
   const file = openSync(path, "w", PRIVATE_FILE);

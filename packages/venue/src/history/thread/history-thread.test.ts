@@ -1,4 +1,4 @@
-/** The writing thread itself, with somebody else at the store or without a store it can write to. */
+/** The writing thread, with another writer at the store or with a store that it cannot write. */
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { WriteQueue } from "../write-queue.js";
 
 const LOG = new Uint8Array(16);
 const ENTRIES_PER_SLICE = 2_048;
-/** Longer than the thread leaves between two transactions. */
+/** Longer than the interval between two transactions. */
 const SLOW_MS = 600;
 /** More than one slice, and few enough to be spread over time. */
 const SPREAD_ENTRIES = 3_000;
@@ -17,7 +17,7 @@ const SPREAD_ENTRIES = 3_000;
 let folder = "";
 let store: HistoryStore;
 let queue: WriteQueue;
-/** The positions that the disk reached, one for each transaction. */
+/** The seqs that the disk reached, one per transaction. */
 let reached: number[] = [];
 let failures: string[] = [];
 let position = 0;
@@ -43,7 +43,7 @@ function open(): void {
   );
 }
 
-/** With a disk that has no room, which shows when a transaction's entries are in and it commits. */
+/** With a full disk, which shows when the transaction commits. */
 function openWithoutRoom(): void {
   symlinkSync("/dev/full", join(folder, "probe"));
   open();
@@ -55,7 +55,7 @@ function command(entries: number): void {
   queue.endCommand({ position, batch: position, record: position });
 }
 
-/** Whoever holds lmdb's write lock makes a transaction of the thread as slow as it likes. */
+/** Holds lmdb's write lock, which delays the thread's transaction. */
 function whileNobodyCanWrite(work: () => void): void {
   store.environment.transactionSync(work);
 }
@@ -68,25 +68,25 @@ function entriesOnDisk(): number {
   return store.tables.fills.ascending(keyOf(1), keyOf(2), 1_000_000).length;
 }
 
-describe("a disk that is slow", () => {
-  test("slices that came in meanwhile share one transaction", async () => {
+describe("a slow disk", () => {
+  test("slices that arrive during a transaction share the next one", async () => {
     open();
     command(1);
     await queue.flush();
     reached = [];
     whileNobodyCanWrite(() => {
       command(ENTRIES_PER_SLICE);
-      // Now the thread is in its transaction, and the next one has long been due when it ends.
+      // The thread is in its transaction now, and the next one is overdue when it ends.
       rest(SLOW_MS);
       for (let i = 0; i < 40; i++) command(ENTRIES_PER_SLICE);
     });
     while (queue.durable.position < position) await turn();
-    // The one that it was at, and one for all the others.
+    // The open transaction, and one for all other slices.
     expect(reached.length).toBeLessThanOrEqual(2);
     expect(entriesOnDisk()).toBe(1 + 41 * ENTRIES_PER_SLICE);
   });
 
-  test("half a million rows that are not on disk: behind, until they are", async () => {
+  test("half a million rows not on disk: isBehind until they are written", async () => {
     open();
     whileNobodyCanWrite(() => {
       for (let i = 0; i < 10; i++) command(50_000);
@@ -99,8 +99,8 @@ describe("a disk that is slow", () => {
   });
 });
 
-describe("the memory of slices", () => {
-  test("a burst of forty, again and again: no more memory than the first one took", async () => {
+describe("memory of slices", () => {
+  test("repeated bursts of forty: no more memory than the first", async () => {
     open();
     const seen = new Set<SharedArrayBuffer>();
     const burst = async (): Promise<void> => {
@@ -120,7 +120,7 @@ describe("the memory of slices", () => {
 });
 
 describe("flush", () => {
-  test("many at once, while a transaction is spread over time: all resolve, without a slice for each", async () => {
+  test("many calls during a paced transaction: all resolve, without a slice for each", async () => {
     open();
     command(SPREAD_ENTRIES);
     const flushes = Array.from({ length: 500 }, () => queue.flush());
@@ -130,7 +130,7 @@ describe("flush", () => {
     expect(entriesOnDisk()).toBe(SPREAD_ENTRIES);
   });
 
-  test("closed meanwhile, and the disk fails: rejected, and close resolves all the same", async () => {
+  test("closed meanwhile, and the disk fails: rejects, and close still resolves", async () => {
     openWithoutRoom();
     command(SPREAD_ENTRIES);
     const flush = expect(queue.flush()).rejects.toThrow("the history is closed");
@@ -138,7 +138,7 @@ describe("flush", () => {
     await flush;
   });
 
-  test("halted meanwhile, and the disk fails: rejected", async () => {
+  test("halted meanwhile, and the disk fails: rejects", async () => {
     openWithoutRoom();
     command(SPREAD_ENTRIES);
     const flush = expect(queue.flush()).rejects.toThrow(/closed|cannot be written/);
@@ -146,7 +146,7 @@ describe("flush", () => {
     await flush;
   });
 
-  test("closed meanwhile: everything put before is on disk", async () => {
+  test("closed meanwhile: all earlier entries are on disk", async () => {
     open();
     command(SPREAD_ENTRIES);
     const flush = queue.flush();
@@ -156,7 +156,7 @@ describe("flush", () => {
     expect(entriesOnDisk()).toBe(SPREAD_ENTRIES);
   });
 
-  test("the disk fails while a transaction is spread over time: told once", async () => {
+  test("the disk fails during a paced transaction: reported once", async () => {
     openWithoutRoom();
     command(SPREAD_ENTRIES);
     command(SPREAD_ENTRIES);
@@ -168,13 +168,13 @@ describe("flush", () => {
 });
 
 describe("abandon", () => {
-  test("in the middle of a transaction: rolled back, lmdb's lock is free, and it counts as no failure", async () => {
+  test("during a transaction: rolled back, lmdb's lock released, no failure reported", async () => {
     open();
     command(1);
     await queue.flush();
     whileNobodyCanWrite(() => {
       command(SPREAD_ENTRIES);
-      // Now the thread waits for the lock, and has all of its entries to put when it gets it.
+      // The thread waits for the lock now, and has put none of its entries.
       rest(SLOW_MS);
     });
     await queue.abandon();

@@ -1,11 +1,11 @@
 /**
- * The thread that writes the history. Slices come in by message and in order; what comes in until the
- * next transaction is due shares it, so a slow disk makes transactions larger, not a queue longer.
- * Each also holds the position it reaches: the store is never half a command ahead or behind. Its
- * entries are put a few at a time over most of the time between two transactions.
+ * The thread that writes the history. Slices arrive in order by message; all that arrive before the
+ * next transaction is due share it, so a slow disk makes transactions larger, not the queue longer.
+ * Each transaction also writes the progress it reaches, so a crash never leaves half a command. Entries
+ * are put a few at a time, spread over most of the interval between two transactions.
  *
- * A failure is told once, and nothing is written after it: a later slice without an earlier one
- * would be a gap that nobody looks for.
+ * A failure is reported once, and nothing is written after it: a later slice without an earlier one
+ * would be an undetected gap.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { ExitDeadline } from "@perpgate/journal";
@@ -13,7 +13,6 @@ import { lowerPriority } from "@perpgate/journal/worker";
 import { openEnvironment, openTables, TABLES, writeHeld } from "../history-environment.js";
 import { eachEntry, USUAL_BYTES } from "../slice.js";
 import { DiskProbe } from "./disk-probe.js";
-import { EvenPace } from "./even-pace.js";
 import {
   type FromWriter,
   SIGNAL,
@@ -21,27 +20,28 @@ import {
   type ToWriter,
   type WriteSlice,
 } from "./messages.js";
+import { Pacer } from "./pacer.js";
 
-/** Enough to be let in on time, with a seventh of a core where others want all of them. */
+/** Still gets about a seventh of a core when other threads want all of them. */
 const NICENESS = 5;
 /**
- * Between two transactions, unless somebody waits: each syncs pages all over the file, and the log's
- * own syncs, which orders wait for, queue behind it.
+ * Between two transactions, unless a flush is requested: each syncs pages all over the file, and the
+ * log's syncs, which orders wait for, queue behind it.
  */
 const MIN_INTERVAL_MS = 250;
-/** Of that, the time over which a transaction's entries are spread. */
+/** The part of it over which a transaction's entries are spread. */
 const SPREAD_MS = 200;
 /**
- * More are put in one go: at some four thousand orders a second two cores are near their limit, and
- * threads that take turns cool each other's caches (about 5 % more processor time an order).
+ * A transaction with more entries is put without pauses: at some four thousand orders per second two
+ * cores are near their limit, and switching threads costs cache misses (about 5 % per order).
  */
 const MOST_SPREAD_ENTRIES = 10_000;
-/** Put without a pause, in some tenths of a millisecond. */
+/** Entries put between two pauses, in some tenths of a millisecond. */
 const ENTRIES_PER_STEP = 64;
-/** At most, so that a transaction ends some time also when the log is replayed. */
+/** Bounds a transaction during a replay. */
 const SLICES_PER_TRANSACTION = 64;
 
-/** Rolls a transaction back because the process ends. */
+/** Thrown within a transaction to roll it back because the process ends. */
 class Abandoned extends Error {
   override readonly name = "Abandoned";
 }
@@ -49,13 +49,13 @@ class Abandoned extends Error {
 function run(
   { directory, logId, signals, exitDeadline }: ThreadData,
   port: NonNullable<typeof parentPort>,
-  tell: (message: FromWriter) => void,
+  post: (message: FromWriter) => void,
 ): void {
   const environment = openEnvironment(directory, false);
   const stored = openTables(environment, false);
   const tables = TABLES.map((name) => stored[name]);
   const probe = new DiskProbe(directory);
-  const pace = new EvenPace(signals);
+  const pacer = new Pacer(signals);
   const signal = new Int32Array(signals);
   const isAbandoned = () => Atomics.load(signal, SIGNAL.ABANDONED) !== 0;
   let waiting: WriteSlice[] = [];
@@ -64,7 +64,7 @@ function run(
   let hasFailed = false;
   let copy = Buffer.allocUnsafeSlow(USUAL_BYTES);
 
-  /** lmdb takes no memory that is shared. Good until the next one: an entry that was put is copied. */
+  /** lmdb accepts no shared memory. The copy is reused for the next slice: `putSync` copies each entry. */
   const copyOf = (shared: Uint8Array): Buffer => {
     if (shared.length > copy.length) copy = Buffer.allocUnsafeSlow(shared.length);
     copy.set(shared);
@@ -73,13 +73,13 @@ function run(
 
   const putAll = (slices: readonly WriteSlice[]): void => {
     const entries = slices.reduce((sum, { count }) => sum + count, 0);
-    pace.begin(entries / ENTRIES_PER_STEP, entries <= MOST_SPREAD_ENTRIES ? SPREAD_MS : 0);
+    pacer.begin(entries / ENTRIES_PER_STEP, entries <= MOST_SPREAD_ENTRIES ? SPREAD_MS : 0);
     let put = 0;
     for (const { memory, length } of slices) {
       eachEntry(copyOf(new Uint8Array(memory, 0, length)), (table, key, value) => {
         tables[table]!.putSync(key, value);
         if (++put % ENTRIES_PER_STEP !== 0) return;
-        pace.next();
+        pacer.next();
         if (isAbandoned()) throw new Abandoned();
       });
     }
@@ -93,19 +93,19 @@ function run(
         putAll(slices);
         writeHeld(environment, logId, last.held);
         if (isAbandoned()) throw new Abandoned();
-        // Right before the pages are written.
+        // Last, right before the commit writes the pages.
         probe.check(slices.reduce((sum, { length }) => sum + length, 0));
       });
-      tell({ kind: "written", number: last.number });
+      post({ kind: "written", number: last.number });
     } catch (error) {
       hasFailed = true;
       if (error instanceof Abandoned) return;
       const message = error instanceof Error ? error.message : String(error);
-      // Before the message: the main thread may be too busy to read it.
+      // Before the message: the main thread may be blocked and never read it.
       if (exitDeadline !== undefined) {
         new ExitDeadline(exitDeadline).fail(`the history cannot be written: ${message}`);
       }
-      tell({ kind: "failed", message });
+      post({ kind: "failed", message });
     }
   };
 
@@ -125,15 +125,15 @@ function run(
           writeWaiting();
           return;
         }
-        // By a timer also where it is due already: what came in during a slow transaction is taken
-        // in first, or each slice of it would get a slow transaction of its own.
+        // A timer even if it is due already: the messages that arrived during a slow transaction are
+        // read first, otherwise each of their slices would get its own slow transaction.
         const waitMs = begunAt + MIN_INTERVAL_MS - performance.now();
         timer ??= setTimeout(writeWaiting, Math.max(0, waitMs));
         return;
       }
-      case "hurry":
+      case "flush":
         writeWaiting();
-        pace.heed(message.time);
+        pacer.served(message.request);
         return;
       case "close":
         writeWaiting();

@@ -1,4 +1,4 @@
-/** The history's side of the thread that writes it; see history-thread.ts. */
+/** The main thread's side of the writing thread; see history-thread.ts. */
 import { startWorker, type WorkerThread } from "@perpgate/journal/worker";
 import type { Held } from "../history-environment.js";
 import type { Slice } from "../slice.js";
@@ -21,7 +21,7 @@ export interface WriterEvents {
 export class HistoryWriter {
   private readonly thread: WorkerThread;
   private readonly signals = new Int32Array(new SharedArrayBuffer(SIGNAL_BYTES));
-  /** The last slice handed in; 0 if the thread has nothing to do. */
+  /** Number of the last slice posted; 0 if all are committed. */
   private awaited = 0;
   private isOver = false;
 
@@ -38,8 +38,8 @@ export class HistoryWriter {
       else this.fail(message.message);
     });
     void exited.then(({ message }) => this.fail(message));
-    // The venue's own work keeps the process alive, and this only while there is something to write.
-    this.thread.worker.unref();
+    // Keeps the process alive only while a slice is not committed.
+    worker.unref();
   }
 
   write({ number, shared, length, count }: Slice, held: Held): void {
@@ -49,24 +49,26 @@ export class HistoryWriter {
     this.post({ kind: "write", number, memory: shared, length, count, held });
   }
 
-  /** What was handed in is written without waiting for more. */
-  hurry(): void {
-    if (!this.isOver) this.post({ kind: "hurry", time: this.ring() });
+  /** Makes the thread write all posted slices now. */
+  flush(): void {
+    if (!this.isOver) this.post({ kind: "flush", request: this.requestFlush() });
   }
 
-  /** Resolves once everything handed in was written, or has failed, and the store is let go of. */
+  /** Resolves once all posted slices are committed or have failed, and the store is closed. */
   async close(): Promise<void> {
     this.isOver = true;
     this.thread.worker.ref();
-    this.ring();
+    this.requestFlush();
     this.post({ kind: "close" });
     await this.thread.exited;
   }
 
   /**
-   * Rolls back the transaction in progress, writes nothing more, and resolves once the thread has
-   * ended. A thread that is terminated within a transaction would hold lmdb's lock for ever, and the
-   * exit of the process would wait for it.
+   * Rolls back the open transaction, writes nothing more, and resolves once the thread has ended. A
+   * thread terminated within a transaction would keep lmdb's lock, and the process could not exit.
+   *
+   * ABANDONED is stored before `close` increments FLUSHES and wakes the thread, so the thread reads
+   * ABANDONED = 1 after every wake-up that this call causes.
    */
   async abandon(): Promise<void> {
     Atomics.store(this.signals, SIGNAL.ABANDONED, 1);
@@ -81,10 +83,13 @@ export class HistoryWriter {
     this.events.onWritten(number);
   }
 
-  /** Wakes the thread if it rests between two steps, and lets it rest no more until it has heeded. */
-  private ring(): number {
-    const before = Atomics.add(this.signals, SIGNAL.HURRIES, 1);
-    Atomics.notify(this.signals, SIGNAL.HURRIES);
+  /**
+   * Increments FLUSHES, then notifies. A thread that waits in `Pacer.next` wakes; one about to wait
+   * compares FLUSHES with the last served value, finds it larger, and does not wait.
+   */
+  private requestFlush(): number {
+    const before = Atomics.add(this.signals, SIGNAL.FLUSHES, 1);
+    Atomics.notify(this.signals, SIGNAL.FLUSHES);
     return before + 1;
   }
 

@@ -1,4 +1,4 @@
-/** What the history and the thread that writes it say to each other. */
+/** Messages and shared memory between the history and its writing thread. */
 import type { Held } from "../history-environment.js";
 
 export interface WriterData {
@@ -7,23 +7,22 @@ export interface WriterData {
   readonly logId: string;
 }
 
-/** What the thread is started with. */
 export interface ThreadData extends WriterData {
-  /** Int32 values at the places of `SIGNAL`; the thread sleeps on the first. */
+  /** Int32Array indexed by `SIGNAL`; the thread waits on FLUSHES. */
   readonly signals: SharedArrayBuffer;
-  /** Of an `ExitDeadline`, if a failure ends the process. */
+  /** Memory of an `ExitDeadline`, if a failure ends the process. */
   readonly exitDeadline: SharedArrayBuffer | undefined;
 }
 
 export const SIGNAL = {
-  /** How often the history has hurried. The thread that adds to it notifies. */
-  HURRIES: 0,
-  /** 1: the transaction in progress is to be rolled back, and none follows. Set before HURRIES. */
+  /** Count of requests to write without pauses. The main thread increments it, then notifies. */
+  FLUSHES: 0,
+  /** 1: roll back the open transaction and write no more. Stored before FLUSHES is incremented. */
   ABANDONED: 1,
 } as const;
 export const SIGNAL_BYTES = 8;
 
-/** A slice, and how far the store has come with it. */
+/** A slice, and the progress that it brings. */
 export interface WriteSlice {
   readonly kind: "write";
   readonly number: number;
@@ -36,12 +35,12 @@ export interface WriteSlice {
 
 export type ToWriter =
   | WriteSlice
-  /** Somebody waits for what was handed in; `time` counts these from 1. */
-  | { readonly kind: "hurry"; readonly time: number }
+  /** Write everything posted so far now; `request` is the value of FLUSHES after the increment. */
+  | { readonly kind: "flush"; readonly request: number }
   | { readonly kind: "close" };
 
 export type FromWriter =
   /** This slice and all before it are on disk. */
   | { readonly kind: "written"; readonly number: number }
-  /** One could not be written, and nothing after it will be. */
+  /** A write failed; nothing more is written. */
   | { readonly kind: "failed"; readonly message: string };

@@ -1,6 +1,6 @@
 /**
- * The history once more, for obviousness: every event of every command in one list, and each answer
- * computed from the whole list when it is asked for.
+ * A naive history for comparison: every event of every command in one list, and each result computed
+ * from the whole list.
  */
 import { END, ORDER_STATUSES, type VenueEvent } from "@perpgate/engine";
 
@@ -23,7 +23,7 @@ export class NaiveHistory {
     for (const event of events) this.noted.push({ seq, timeMs, event });
   }
 
-  /** Every trade with its place in its command and the block that holds it; computed once. */
+  /** Every trade with its index in its command and its block; computed once. */
   private trades() {
     this.allTrades ??= this.listTrades();
     return this.allTrades;

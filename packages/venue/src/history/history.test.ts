@@ -1,6 +1,6 @@
 /**
- * The history against a naive recomputation from all events, over seeded flows, with restarts in
- * the middle: the store closed and opened again, at one point an older copy put in its place.
+ * Compares the history with a naive recomputation from all events, over seeded flows, with restarts:
+ * the store is closed and reopened, and once replaced by an older copy.
  */
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,18 +8,16 @@ import { join } from "node:path";
 import type { Command, Engine } from "@perpgate/engine";
 import { commands, type ProfileName, ReferenceVenue } from "@perpgate/engine/testing";
 import { RESOLUTIONS } from "@perpgate/protocol";
-import { type Applied, NO_EVIDENCE } from "@perpgate/venue";
-import {
-  History,
-  newReplicaState,
-  ORDER_ROW,
-  observe,
-  openHistoryStore,
-  RESOLUTION_MS,
-  surroundingsOf,
-} from "@perpgate/venue/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { NaiveHistory } from "./naive-history.js";
+import { NO_EVIDENCE } from "../record/record.js";
+import { historyContextOf } from "../recovery/recover.js";
+import { newReplicaState, observe } from "../recovery/replica-state.js";
+import type { Applied } from "../replica.js";
+import { NaiveHistory } from "../testing/naive-history.js";
+import { RESOLUTION_MS } from "./candle-projection.js";
+import { History } from "./history.js";
+import { openHistoryStore } from "./history-store.js";
+import { ORDER_ROW } from "./order-projection.js";
 
 const LOG_ID = new Uint8Array(16);
 const ALL = 1_000_000;
@@ -33,7 +31,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 async function openHistory(engine: Engine): Promise<History> {
   const { store, discarded } = await openHistoryStore(join(folder, "store"), LOG_ID);
   expect(discarded).toBeUndefined();
-  return new History(store, surroundingsOf(engine), {
+  return new History(store, historyContextOf(engine), {
     onDurable: () => undefined,
     onFailure: (error) => {
       throw error;
@@ -41,7 +39,7 @@ async function openHistory(engine: Engine): Promise<History> {
   });
 }
 
-/** Runs the flow through engine and history; `restarts` are positions at which it is reopened. */
+/** Runs the flow through engine and history; reopens the store at the indexes in `restarts`. */
 async function run(name: ProfileName, seed: number, count: number, restarts: readonly number[]) {
   let state = newReplicaState();
   const naive = new NaiveHistory(
@@ -81,11 +79,11 @@ async function run(name: ProfileName, seed: number, count: number, restarts: rea
     const copy = join(folder, "copy");
     if (i === 0) cpSync(store, copy, { recursive: true });
     if (i === 2) {
-      // A backup from long ago: what it misses is applied again.
+      // An old copy: the commands that it lacks are applied again.
       rmSync(store, { recursive: true });
       cpSync(copy, store, { recursive: true });
     }
-    // From the beginning of the log: the history passes over what it holds.
+    // From the beginning of the log: the history skips what it has.
     state = newReplicaState();
     at = 0;
     history = await openHistory(state.engine);
@@ -119,7 +117,7 @@ describe("the history agrees with a recomputation from all events", () => {
 function compareAccount(naive: NaiveHistory, history: History, account: number, markets: number) {
   const fills = naive.fills(account);
   expect(history.fills(account, ALL).map(plain)).toEqual(fills);
-  // Pages of seven join to the same list.
+  // Pages of seven concatenate to the same list.
   const paged = [];
   for (let page = history.fills(account, 7); page.length > 0; ) {
     paged.push(...page.map(plain));

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { venueConfigOf } from "../listing/venue-config.js";
 import { TEST_MARKETS } from "../testing/test-venue.js";
-import { liquidationTicks } from "./liquidation-price.js";
+import { liquidationTicks } from "./position-view.js";
 
 const engine = new Engine();
 engine.apply({
@@ -18,7 +18,7 @@ const position = fc.record({
   side: fc.constantFrom(1, -1),
   lots: fc.integer({ min: 1, max: 3_000 }),
   entry: fc.integer({ min: 2, max: 4_000 }),
-  /** Odd costs and margins: funding and rounding leave them. */
+  /** Odd costs and margins, as funding and rounding produce. */
   odd: fc.integer({ min: -3, max: 3 }),
   leverage: fc.integer({ min: 1, max: 50 }),
 });
