@@ -5,8 +5,7 @@
  */
 import { type Command, Engine, type EventLog } from "@perpgate/engine";
 import type { Batch, LogSeq } from "@perpgate/journal";
-import type { Evidence } from "./record/record.js";
-import { decodeRecord } from "./record/record.js";
+import { decodeRecord, type Evidence } from "./record/record.js";
 import { HistoryDamaged } from "./venue-errors.js";
 
 /** One command as it was executed. The event log is valid only during the call. */

@@ -24,8 +24,7 @@ import { HistoryDamaged } from "../venue-errors.js";
 import type { ChangeProjection } from "./change-projection.js";
 import { depositWords } from "./deposit-row.js";
 import { keyOf } from "./keys.js";
-import type { RowSink, RowTable } from "./rows.js";
-import { bytesOfWords, storedRow } from "./rows.js";
+import { bytesOfWords, type RowSink, type RowTable, storedRow } from "./rows.js";
 
 export const MAX_REGISTRANTS = 16;
 

@@ -111,7 +111,8 @@ export function readHeldRow(
 
 /** Why a store with this header row cannot be used for the log. */
 export function rowFault(row: HeldRow | undefined, logId: string): RowFault | undefined {
-  if (row === undefined) return { kind: "damaged", reason: "its header row is missing or unreadable" };
+  if (row === undefined)
+    return { kind: "damaged", reason: "its header row is missing or unreadable" };
   if (row.log !== logId) return { kind: "foreign", reason: "it is of another log" };
   if (row.format === HISTORY_FORMAT) return undefined;
   return { kind: "other_format", reason: `it has format ${row.format}` };

@@ -11,13 +11,7 @@
  * The history is moved last: after a crash before that the next start is refused again, and the next
  * attempt makes another folder.
  */
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  renameSync,
-  writeFileSync,
-} from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { FileSnapshots, type Loss, nodeDisk } from "@perpgate/journal";
 import { readCheckpointLines } from "../checkpoint/checkpoint-file.js";

@@ -10,8 +10,8 @@ import {
   type Journal,
   LOG_START,
   LogBehind,
-  type LogSeq,
   LogReader,
+  type LogSeq,
   nodeDisk,
 } from "@perpgate/journal";
 import type { SealedBlock } from "../blocks/block-header.js";
@@ -115,11 +115,7 @@ interface StartingState {
 }
 
 /** The newest readable snapshot that the history has reached, or the beginning. */
-function startingState(
-  journal: Journal,
-  first: LogSeq,
-  { held }: HistoryStore,
-): StartingState {
+function startingState(journal: Journal, first: LogSeq, { held }: HistoryStore): StartingState {
   const skipped: string[] = [];
   const newest = newestState(journal.snapshots, held.batch, skipped);
   if (newest !== undefined) return { ...newest, damaged: skipped };

@@ -13,8 +13,7 @@ import { type HistoryContext, HistoryRows } from "../history/history-rows.js";
 import type { HistoryStore } from "../history/history-store.js";
 import type { HistoryTable } from "../history/history-table.js";
 import { groupOf, keyOf, placeOf } from "../history/keys.js";
-import type { RowOffset, RowSink, RowTable } from "../history/rows.js";
-import { bytesOfWords } from "../history/rows.js";
+import { bytesOfWords, type RowOffset, type RowSink, type RowTable } from "../history/rows.js";
 import type { Applied } from "../replica.js";
 
 /** How the rows of a table are written. */

@@ -11,8 +11,8 @@ import {
   JournalDamaged,
   JournalError,
   LOG_START,
-  type LogSeq,
   LogReader,
+  type LogSeq,
   type LogState,
   nodeDisk,
 } from "@perpgate/journal";

@@ -1,6 +1,5 @@
 /** Converts the engine's integers to wire numbers: the shortest equal decimal. */
-import { AVERAGE_DIGITS, averagePrice } from "@perpgate/protocol/core";
-import { fromMicros, fromSteps } from "@perpgate/protocol/core";
+import { AVERAGE_DIGITS, averagePrice, fromMicros, fromSteps } from "@perpgate/protocol/core";
 import type { MarketUnits } from "../listing/listing.js";
 
 const PPM = 1_000_000;

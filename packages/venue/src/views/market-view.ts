@@ -1,6 +1,5 @@
 /** Markets and their tickers. */
-import type { Market as EngineMarket } from "@perpgate/engine/reading";
-import { fundingRate, GLOBAL, MARKET } from "@perpgate/engine/reading";
+import { fundingRate, GLOBAL, MARKET, type Market as EngineMarket } from "@perpgate/engine/reading";
 import type { Market, Ticker } from "@perpgate/protocol";
 import {
   fractionOfPpm,
