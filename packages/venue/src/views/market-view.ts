@@ -1,5 +1,5 @@
 /** Markets and their tickers. */
-import { fundingRate, GLOBAL, MARKET, type Market as EngineMarket } from "@perpgate/engine/reading";
+import { type Market as EngineMarket, fundingRate, GLOBAL, MARKET } from "@perpgate/engine/reading";
 import type { Market, Ticker } from "@perpgate/protocol";
 import {
   fractionOfPpm,
