@@ -4,7 +4,7 @@
  *   npm run bench:engine [-- --help]
  */
 import { type Command, Engine, LONG, SHORT } from "@perpgate/engine";
-import { accountsDue } from "@perpgate/engine/parts";
+import { accountsDue } from "@perpgate/engine/reading";
 import { type BareBook, LadderBook, NodejsOrderBook, PlainBook } from "./engine/bare-books.js";
 import { BookOperations } from "./engine/book-operations.js";
 import { openingCommands, order, sessionOf, VenueFlow } from "./engine/venue-flow.js";

@@ -2,7 +2,8 @@
  * Books without margin, sessions or events behind one interface: the engine's ladders, the npm package
  * nodejs-order-book, and a straightforward book of sorted plain objects.
  */
-import { Ladder, ORDER, ORDER_WORDS, OrderStore, UndoLog } from "@perpgate/engine/parts";
+import { LIMIT_ORDER, LONG, SHORT } from "@perpgate/engine";
+import { Ladder, OrderStore, UndoLog } from "@perpgate/engine/reading";
 import { OrderBook } from "nodejs-order-book";
 
 export interface BareBook {
@@ -19,24 +20,30 @@ export class LadderBook implements BareBook {
   readonly asks = new Ladder(-1, this.orders);
 
   place(id: number, isBid: boolean, ticks: number, lots: number): void {
-    const row = this.orders.allocate();
-    const data = this.orders.table.data;
-    const at = row * ORDER_WORDS;
-    data[at + ORDER.ID] = id;
-    data[at + ORDER.SIDE] = isBid ? 1 : -1;
-    data[at + ORDER.PRICE] = ticks;
-    data[at + ORDER.REMAINING] = lots;
-    this.orders.index.set(id, row);
+    const row = this.orders.add({
+      id,
+      market: 0,
+      account: 0,
+      position: 0,
+      side: isBid ? LONG : SHORT,
+      type: LIMIT_ORDER,
+      priceTicks: ticks,
+      lots,
+      remainingLots: lots,
+      marginMicros: 0,
+      leverage: 1,
+      reduceOnly: false,
+      postOnly: false,
+      session: 0,
+    });
     (isBid ? this.bids : this.asks).add(row, ticks, lots);
   }
 
   cancel(id: number): void {
     const row = this.orders.index.get(id);
     if (row < 0) return;
-    const data = this.orders.table.data;
-    const at = row * ORDER_WORDS;
-    const ladder = data[at + ORDER.SIDE]! > 0 ? this.bids : this.asks;
-    ladder.remove(row, data[at + ORDER.PRICE]!, data[at + ORDER.REMAINING]!);
+    const ladder = this.orders.side(row) === LONG ? this.bids : this.asks;
+    ladder.remove(row, this.orders.price(row), this.orders.remaining(row));
     this.orders.release(row);
   }
 
@@ -45,16 +52,14 @@ export class LadderBook implements BareBook {
     let left = lots;
     while (left > 0 && ladder.count > 0) {
       const row = ladder.bestOrder();
-      const data = this.orders.table.data;
-      const at = row * ORDER_WORDS;
-      const remaining = data[at + ORDER.REMAINING]!;
+      const remaining = this.orders.remaining(row);
       if (remaining > left) {
-        data[at + ORDER.REMAINING] = remaining - left;
+        this.orders.setRemaining(row, remaining - left);
         ladder.reduce(row, left);
         return lots;
       }
       left -= remaining;
-      ladder.remove(row, data[at + ORDER.PRICE]!, remaining);
+      ladder.remove(row, this.orders.price(row), remaining);
       this.orders.release(row);
     }
     return lots - left;

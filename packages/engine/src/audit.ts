@@ -1,14 +1,10 @@
 /**
- * Recomputes from the rows everything that the engine keeps as running figures, and answers what
- * does not agree. Costs a pass over the whole state: for tests, checkpoints and verification, not
- * for the order path.
+ * Recomputes all running figures of the engine from the rows, and returns what does not agree. Costs
+ * a pass over the whole state: for tests, checkpoints and verification, not for the order path.
  */
-import { STOP_ORDER } from "./commands.js";
 import type { Engine } from "./engine.js";
-import { MARKET, type Market } from "./state/market.js";
-import { ORDER, ORDER_WORDS } from "./state/orders.js";
-import { POSITION, POSITION_WORDS } from "./state/positions.js";
-import { ACCOUNT_WORDS, GLOBAL, type VenueState } from "./state/venue.js";
+import type { Market } from "./state/market.js";
+import type { VenueState } from "./state/venue.js";
 
 export function audit(engine: Engine): string[] {
   const s = engine.state;
@@ -18,7 +14,7 @@ export function audit(engine: Engine): string[] {
   };
   let wallets = 0;
   for (let account = 0; account < s.accounts.rows; account++) {
-    const wallet = s.accounts.data[account * ACCOUNT_WORDS]!;
+    const wallet = s.wallet(account);
     if (wallet < 0) faults.push(`account ${account}: wallet ${wallet}`);
     wallets += wallet;
   }
@@ -31,14 +27,15 @@ export function audit(engine: Engine): string[] {
     reserves += sums.reserves;
     cost += sums.cost;
     expect(`${market.config.symbol} lots`, sums.lots, 0);
-    expect(`${market.config.symbol} open interest`, market.get(MARKET.LONG_LOTS), sums.longLots);
+    expect(`${market.config.symbol} open interest`, market.longLots, sums.longLots);
   }
-  expect("wallets", s.global(GLOBAL.WALLETS), wallets);
-  expect("margins", s.global(GLOBAL.MARGINS), margins);
-  expect("reserves", s.global(GLOBAL.RESERVES), reserves);
-  expect("cost", s.global(GLOBAL.COST), cost);
-  const fundAndFees = s.global(GLOBAL.FEES) + s.global(GLOBAL.FUND);
-  expect("money", wallets + margins + reserves + fundAndFees, s.global(GLOBAL.DEPOSITS) + cost);
+  const { totals } = s;
+  expect("wallets", totals.wallets, wallets);
+  expect("margins", totals.margins, margins);
+  expect("reserves", totals.reserves, reserves);
+  expect("cost", totals.cost, cost);
+  const money = wallets + margins + reserves + totals.fees + totals.fund;
+  expect("money", money, totals.deposits + cost);
   return faults;
 }
 
@@ -50,48 +47,42 @@ interface MarketSums {
   longLots: number;
 }
 
-function auditMarket(s: VenueState, market: Market, faults: string[]): MarketSums {
+function auditMarket({ orders }: VenueState, market: Market, faults: string[]): MarketSums {
   const name = market.config.symbol;
   const sums: MarketSums = {
     margins: 0,
     reserves: 0,
-    cost: market.get(MARKET.BACKSTOP_COST),
-    lots: market.get(MARKET.BACKSTOP_LOTS),
+    cost: market.backstopCost,
+    lots: market.backstopLots,
     longLots: 0,
   };
   const reserved = new Map<number, number>();
   const openCount = new Map<number, number>();
-  const orders = s.orders.table;
-  for (let row = 0; row < orders.rows; row++) {
-    const at = row * ORDER_WORDS;
-    if (orders.data[at] === 0 || orders.data[at + ORDER.MARKET] !== market.number) continue;
-    const account = orders.data[at + ORDER.ACCOUNT]!;
-    reserved.set(account, (reserved.get(account) ?? 0) + orders.data[at + ORDER.RESERVE]!);
+  for (const row of orders.openRows()) {
+    if (orders.market(row) !== market.number) continue;
+    const account = orders.account(row);
+    const reserve = orders.reserve(row);
+    reserved.set(account, (reserved.get(account) ?? 0) + reserve);
     openCount.set(account, (openCount.get(account) ?? 0) + 1);
-    const isStop = orders.data[at + ORDER.TYPE] === STOP_ORDER;
-    if (isStop && orders.data[at + ORDER.RESERVE] !== 0) faults.push(`${name}: a stop reserves`);
+    if (orders.isStop(row) && reserve !== 0) faults.push(`${name}: a stop reserves`);
   }
-  const { table } = market.positions;
-  for (let row = 0; row < table.rows; row++) {
-    const at = row * POSITION_WORDS;
-    const account = table.data[at]!;
+  const { positions } = market;
+  for (let row = 0; row < positions.table.rows; row++) {
+    const account = positions.account(row);
     if (account === 0) continue;
-    const lots = table.data[at + POSITION.LOTS]!;
-    sums.margins += table.data[at + POSITION.MARGIN]!;
-    sums.cost += table.data[at + POSITION.COST]!;
+    const lots = positions.lots(row);
+    sums.margins += positions.margin(row);
+    sums.cost += positions.cost(row);
     sums.lots += lots;
     sums.longLots += Math.max(0, lots);
     sums.reserves += reserved.get(account) ?? 0;
-    if (table.data[at + POSITION.RESERVED] !== (reserved.get(account) ?? 0)) {
+    if (positions.reserved(row) !== (reserved.get(account) ?? 0)) {
       faults.push(`${name} account ${account}: reserves of its orders do not add up`);
     }
-    if (table.data[at + POSITION.OPEN_ORDERS] !== (openCount.get(account) ?? 0)) {
+    if (positions.openOrders(row) !== (openCount.get(account) ?? 0)) {
       faults.push(`${name} account ${account}: open orders are miscounted`);
     }
-    if (
-      lots === 0 &&
-      (table.data[at + POSITION.COST] !== 0 || table.data[at + POSITION.MARGIN] !== 0)
-    ) {
+    if (lots === 0 && (positions.cost(row) !== 0 || positions.margin(row) !== 0)) {
       faults.push(`${name} account ${account}: flat, but not empty`);
     }
   }

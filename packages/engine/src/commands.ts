@@ -1,7 +1,7 @@
 /**
- * Everything that can change the venue, in the imperative. A command is normalised: symbols are
- * market numbers (their index in the listing), decimals are integers. `stampMs` is the writer's
- * clock; the engine decides what time it is (see `clock.ts`).
+ * Everything that can change the venue, in the imperative. Commands are normalised: a market is its
+ * number in the listing, decimals are integers. `stampMs` is the writer's clock; the engine derives
+ * the venue's time from it (`Engine.advanceTime`).
  */
 import type { CohortStage, VenueConfig } from "./config.js";
 
@@ -27,25 +27,25 @@ export interface Configure {
   readonly stampMs: number;
   readonly config: VenueConfig;
   /**
-   * Attestors whose number is somebody else's from here on, or nobody's: the engine counts
-   * attestors and does not know their keys, so whoever does says so. None if it is missing.
+   * Numbers of attestors whose key has changed or is gone. The engine does not know keys, so the
+   * command names them. Missing: none.
    */
   readonly replacedAttestors?: readonly number[];
 }
 
-/** Moves time to slot × 200 ms, and does the work that time brings. */
+/** Advances time to slot × 200 ms, and runs the periodic work. */
 export interface Tick {
   readonly kind: "Tick";
   readonly slot: number;
 }
 
-/** Appended by a sole writer at start or after a pause: the only jump forward. */
+/** Appended by a sole writer at start or after a pause: the only command that may skip time. */
 export interface Resume {
   readonly kind: "Resume";
   readonly stampMs: number;
   /**
-   * True if the writer was there all along (a laptop that slept): connections are not known to be
-   * lost. Without it the writer has just started, and every connection of before is gone.
+   * True if the same process continues (a laptop that slept): its connections may still be open.
+   * Otherwise the writer has just started, and every earlier connection is gone.
    */
   readonly afterPause?: boolean;
 }
@@ -68,7 +68,7 @@ export interface OpenSession {
   readonly tokenHash: string;
   readonly expiresAtMs: number;
   readonly siweNonce: string;
-  /** When the sign-in message can no longer be accepted, so its nonce may be forgotten. */
+  /** From then on the sign-in message is too old to be accepted, and its nonce may be forgotten. */
   readonly siweNonceUntilMs: number;
   /** 0: no cap. */
   readonly maxOrderNotionalMicros: number;
@@ -82,7 +82,7 @@ export interface RotateSession {
   readonly kind: "RotateSession";
   readonly stampMs: number;
   readonly session: number;
-  /** The key that the gateway saw bound to the session when it accepted the rotation. */
+  /** The key of the session when the gateway accepted the rotation. */
   readonly oldKey: string;
   readonly newKey: string;
 }
@@ -93,16 +93,16 @@ export interface CloseSession {
   readonly session: number;
 }
 
-/** What a session wants to happen when nobody is connected for it any more. */
+/** Sets what happens to a session's orders when its last connection is gone. */
 export interface SetSessionOption {
   readonly kind: "SetSessionOption";
   readonly stampMs: number;
   readonly session: number;
-  /** Whether its open orders go with its last connection. */
+  /** Whether its open orders end with its last connection. */
   readonly cancelOnDisconnect: boolean;
 }
 
-/** The last connection that spoke for the session is gone, for whatever reason. */
+/** The session's last connection is gone, for any reason. */
 export interface SessionDisconnected {
   readonly kind: "SessionDisconnected";
   readonly stampMs: number;
@@ -192,11 +192,11 @@ export interface AttestDeposit {
   readonly required: number;
   /** For `credit`: each matching log. */
   readonly credits: readonly DepositCredit[];
-  /** For `reject` and `reorged`: why, a snake_case word. */
+  /** For `reject` and `reorged`: the reason in snake_case. */
   readonly reason: string;
   /**
-   * For `credit`: which part of the transaction's logs this vote is about, counted from 1, and how
-   * many parts there are. Missing: the vote is about all of them.
+   * For `credit`: which part of the transaction's logs this vote is about, from 1, and the number of
+   * parts. Missing: all logs.
    */
   readonly part?: number;
   readonly parts?: number;
@@ -211,7 +211,7 @@ export interface PauseDeposits {
   readonly isPaused: boolean;
 }
 
-/** The operator lets the attestors judge a rejected deposit again. */
+/** The operator reopens a rejected deposit for new votes. */
 export interface RejudgeDeposit {
   readonly kind: "RejudgeDeposit";
   readonly stampMs: number;

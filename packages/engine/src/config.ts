@@ -6,7 +6,7 @@
 import { MAX_DEPOSITS_MICROS, PPM, PRICE_RANGE_FACTOR } from "@perpgate/protocol/rules";
 
 export interface Tier {
-  /** The tier holds notionals up to and including this many micros. */
+  /** The tier covers notionals up to and including this. */
   readonly upToMicros: number;
   readonly maxLeverage: number;
   readonly maintenancePpm: number;
@@ -14,7 +14,7 @@ export interface Tier {
 
 export interface MarketConfig {
   readonly symbol: string;
-  /** Micros that one lot is worth per tick of price; never changes after listing. */
+  /** Value of one lot per tick of price, in micros; never changes after listing. */
   readonly microsPerTickLot: number;
   readonly tiers: readonly Tier[];
   readonly takerFeePpm: number;
@@ -29,14 +29,14 @@ export type CohortStage = "closed" | "allowlist" | "open";
 
 export interface VenueConfig {
   readonly markets: readonly MarketConfig[];
-  /** Fixed by Genesis: later values are refused. */
+  /** Fixed by Genesis: a `Configure` with another value is refused. */
   readonly fundSeedMicros: number;
   readonly backstopCapMicros: number;
   readonly maxOpenOrders: number;
   readonly attestorKind: AttestorKind;
   readonly attestors: number;
   readonly attestorQuorum: number;
-  /** What the `dev` attestor credits per deposit, and grants at a first sign-in. */
+  /** Credit of the `dev` attestor per deposit, and at an account's first sign-in. */
   readonly devCreditMicros: number;
 }
 
@@ -47,7 +47,7 @@ export const LIQUIDATIONS_AND_STOPS_PER_COMMAND = 256;
 /** Orders of lost connections that one start or tick cancels; a separate budget. */
 export const DISCONNECT_CANCELS_PER_COMMAND = 1_024;
 
-/** Why a configuration cannot be taken, or null. */
+/** Why a configuration is invalid, or null. */
 export function configFault(config: VenueConfig): string | null {
   if (config.markets.length === 0) return "a venue needs at least one market";
   const symbols = new Set<string>();

@@ -3,29 +3,31 @@
  * events in `events`. No clock, no randomness, no I/O: the same commands give the same state and
  * the same events on every machine.
  *
- * A command is all or nothing. Checks precede changes; should an invariant fail all the same, every
- * touched row is put back, the market at fault is halted, and the command is applied again to a
- * venue in which that market takes no part. Any other exception is a fault of the program: it
- * leaves the engine unusable, and whoever runs it must stop.
+ * A command is all or nothing. Checks precede changes; if an invariant fails nevertheless, every
+ * touched row is restored, the market at fault is halted, and the command is applied again to a
+ * venue in which that market takes no part. Any other exception is a bug: it leaves the engine
+ * unusable, and the process must stop.
  */
-import type { Command, PlaceOrder } from "./commands.js";
+import type { Command, Tick } from "./commands.js";
 import { MAX_LEAD_MS, TICK_MS } from "./config.js";
-import { attestDeposit, creditDevDeposits, registerDeposit } from "./deposits/deposit-commands.js";
+import { creditDevDeposits } from "./deposits/conclude.js";
 import {
   pauseDeposits,
+  registerDeposit,
   rejudgeDeposit,
   settleReorgedDeposit,
-} from "./deposits/operator-commands.js";
-import { recountVotes } from "./deposits/recount.js";
-import { EVENT, type EventLog } from "./event-log.js";
+} from "./deposits/register.js";
+import { attestDeposit, recountVotes } from "./deposits/votes.js";
+import { type EventLog, emit } from "./events/event-log.js";
 import { begin, configure } from "./genesis.js";
 import { checkInvariants, InvariantViolation, invariantOf } from "./invariants.js";
-import { emitSettlements } from "./margin/settlements.js";
-import { updateIndex } from "./mark/update-index.js";
-import { cancelAfter, cancelAllOrders, cancelOrder, reportCancelAll } from "./matching/cancel.js";
-import { acknowledge, placeOrder } from "./matching/place.js";
+import { updateIndex } from "./money/mark.js";
+import { emitSettlements } from "./money/settlements.js";
+import { cancelAfter, cancelAllOrders, cancelOrder, reportCancelAll } from "./orders/cancel.js";
+import { acknowledge, placeOrder } from "./orders/place.js";
 import { REFUSAL } from "./reasons.js";
 import { refuse } from "./refuse.js";
+import { Scratch } from "./scratch.js";
 import {
   disconnectAll,
   disconnectSession,
@@ -35,20 +37,18 @@ import {
 import {
   closeSession,
   expireSessions,
-  liveSession,
   openSession,
   reportClosed,
   rotateSession,
   setCohort,
 } from "./sessions/session-commands.js";
-import { MARKET } from "./state/market.js";
-import { rebuildIndexes } from "./state/rebuild.js";
-import { readSnapshot, writeSnapshot } from "./state/snapshot.js";
-import { GLOBAL, VenueState } from "./state/venue.js";
-import { runTick } from "./tick/tick.js";
+import { rebuildIndexes } from "./snapshot/rebuild.js";
+import { readSnapshot, writeSnapshot } from "./snapshot/snapshot.js";
+import { VenueState } from "./state/venue.js";
+import { runTick } from "./tick.js";
 
 export class Engine {
-  constructor(readonly state: VenueState = new VenueState()) {}
+  constructor(readonly state: VenueState = new VenueState(new Scratch())) {}
 
   /** Log index of the last command applied. */
   get seq(): number {
@@ -60,7 +60,7 @@ export class Engine {
     return writeSnapshot(this.state);
   }
 
-  /** An engine that goes on from a snapshot exactly as the one that wrote it would have. */
+  /** An engine in the state that the snapshot was taken of. */
   static restore(snapshot: Uint8Array): Engine {
     return new Engine(readSnapshot(snapshot));
   }
@@ -74,8 +74,8 @@ export class Engine {
   }
 
   /**
-   * Whether a batch of the log is to be applied: false if its writer's counter was passed already,
-   * since a writer that did not learn the outcome of an append sends the same batch again.
+   * Whether a batch of the log is to be applied: false if its counter is not above the writer's
+   * last. A writer that did not learn the outcome of an append sends the same batch again.
    */
   acceptBatch(writer: number, counter: number): boolean {
     const { writers } = this.state;
@@ -84,7 +84,7 @@ export class Engine {
     return true;
   }
 
-  /** Applies one command. The answer is valid until the next call. */
+  /** Applies one command. The returned log is valid until the next call. */
   apply(command: Command): EventLog {
     const s = this.state;
     s.seq++;
@@ -99,7 +99,7 @@ export class Engine {
       const mark = s.events.length;
       const { carriedLiquidations, carriedStops, carriedDisconnects } = s;
       s.undo.begin();
-      s.globals.touch(0);
+      s.totals.table.touch(0);
       try {
         this.run(command);
         return s.events;
@@ -139,47 +139,23 @@ export class Engine {
 
   private run(command: Command): void {
     const s = this.state;
-    if (command.kind === "PlaceOrder") {
-      this.place(command);
-      return;
-    }
     if (command.kind === "Tick") {
       this.tick();
       return;
     }
     if (!this.execute(command)) return;
-    s.globals.data[GLOBAL.BLOCK_WORK] = 1;
+    s.totals.markBlockWork();
     checkInvariants(s);
-    // VenueStarted has told the fund already.
+    // VenueStarted has reported the fund.
     if (command.kind !== "Genesis") emitSettlements(s);
     conclude(s, command);
-  }
-
-  private place(order: PlaceOrder): void {
-    const s = this.state;
-    const session = liveSession(s, order.session);
-    if (session === undefined) return;
-    const original = session.nonces.orderOf(order.nonce);
-    if (original !== 0) {
-      s.events.emit(EVENT.OrderReplayed, session.number, order.nonce, original);
-      return;
-    }
-    if (session.nonces.isTooOld(order.nonce)) {
-      refuse(s, REFUSAL.nonce_too_old, session.nonces.lowest());
-      return;
-    }
-    if (!placeOrder(s, session, order)) return;
-    s.globals.data[GLOBAL.BLOCK_WORK] = 1;
-    checkInvariants(s);
-    emitSettlements(s);
-    acknowledge(s, session, order);
   }
 
   private tick(): void {
     const s = this.state;
     runTick(s);
     checkInvariants(s);
-    // Nothing below can fail: it is not undone.
+    // Nothing below may fail: it has no undo.
     creditDevDeposits(s);
     expireSessions(s);
     emitSettlements(s);
@@ -187,9 +163,11 @@ export class Engine {
   }
 
   /** Whether the command was executed, not refused. */
-  private execute(command: Exclude<Command, { kind: "PlaceOrder" | "Tick" }>): boolean {
+  private execute(command: Exclude<Command, Tick>): boolean {
     const s = this.state;
     switch (command.kind) {
+      case "PlaceOrder":
+        return placeOrder(s, command);
       case "Genesis":
         return begin(s, command);
       case "Configure":
@@ -231,9 +209,12 @@ export class Engine {
   }
 }
 
-/** What follows once a command is known to have kept every invariant. */
+/** What follows after the check of the invariants. */
 function conclude(s: VenueState, command: Command): void {
   switch (command.kind) {
+    case "PlaceOrder":
+      acknowledge(s, command);
+      return;
     case "Configure":
       recountVotes(s, command);
       return;
@@ -255,20 +236,22 @@ function conclude(s: VenueState, command: Command): void {
 
 function halt(s: VenueState, number: number, invariant: number, cause: unknown): void {
   const market = s.markets[number];
-  // A second failure in a halted market would loop for ever: nothing there may run any more.
+  // Nothing may run in a halted market: a second failure there would loop for ever.
   if (market === undefined || market.halted) throw cause;
   s.undo.begin();
-  market.set(MARKET.HALTED, 1);
-  s.events.emit(EVENT.MarketHalted, number, invariant);
+  market.halted = true;
+  emit.MarketHalted(s.events, { market: number, invariant });
 }
 
 function sealBlock(s: VenueState): void {
-  const g = s.globals.data;
-  if (g[GLOBAL.BLOCK_WORK] === 0) return;
-  const first = g[GLOBAL.BLOCK_FIRST]!;
-  s.events.emit(EVENT.BlockSealed, g[GLOBAL.BLOCK]!, first, s.seq, g[GLOBAL.BLOCK_ACKS]!, s.timeMs);
-  g[GLOBAL.BLOCK] = g[GLOBAL.BLOCK]! + 1;
-  g[GLOBAL.BLOCK_FIRST] = s.seq + 1;
-  g[GLOBAL.BLOCK_ACKS] = 0;
-  g[GLOBAL.BLOCK_WORK] = 0;
+  const { block, blockFirst, blockAcks, blockHasWork } = s.totals;
+  if (!blockHasWork) return;
+  emit.BlockSealed(s.events, {
+    number: block,
+    firstPosition: blockFirst,
+    lastPosition: s.seq,
+    ackCount: blockAcks,
+    timeMs: s.timeMs,
+  });
+  s.totals.openBlock(block + 1, s.seq + 1);
 }

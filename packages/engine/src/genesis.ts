@@ -1,44 +1,42 @@
-/** How a venue begins, and how its parameters change later. */
+/** Genesis and Configure: how a venue begins, and how its parameters change later. */
 import type { Configure, Genesis } from "./commands.js";
 import { configFault, HOUR_MS, type VenueConfig } from "./config.js";
-import { EVENT } from "./event-log.js";
-import { openPositions, rowsWithOrders } from "./margin/rows.js";
-import { reserveAnew } from "./margin/settle.js";
-import { refreshWatch } from "./margin/watch.js";
+import { emit } from "./events/event-log.js";
+import { refreshWatch } from "./money/watch.js";
+import { recomputeReserves } from "./orders/settle.js";
 import { REFUSAL } from "./reasons.js";
 import { refuse } from "./refuse.js";
 import { Market } from "./state/market.js";
-import { COHORT_STAGES, GLOBAL, type VenueState } from "./state/venue.js";
+import { COHORT_STAGES, type VenueState } from "./state/venue.js";
 
 export function begin(s: VenueState, command: Genesis): boolean {
   if (s.config !== null) return refuse(s, REFUSAL.already_started);
   if (configFault(command.config) !== null) return refuse(s, REFUSAL.configuration_invalid);
   s.cohort = COHORT_STAGES.indexOf(command.cohort);
   adopt(s, command.config);
-  const g = s.globals.data;
-  g[GLOBAL.FUND] = command.config.fundSeedMicros;
-  g[GLOBAL.DEPOSITS] = command.config.fundSeedMicros;
-  g[GLOBAL.NEXT_FUNDING] = (Math.floor(s.timeMs / HOUR_MS) + 1) * HOUR_MS;
-  g[GLOBAL.BLOCK] = 1;
-  g[GLOBAL.BLOCK_FIRST] = 1;
-  s.events.emit(EVENT.VenueStarted, s.timeMs, command.config.fundSeedMicros);
+  const { fundSeedMicros } = command.config;
+  s.totals.fund = fundSeedMicros;
+  s.totals.deposits = fundSeedMicros;
+  s.totals.nextFundingMs = (Math.floor(s.timeMs / HOUR_MS) + 1) * HOUR_MS;
+  s.totals.openBlock(1, 1);
+  emit.VenueStarted(s.events, { timeMs: s.timeMs, fundMicros: fundSeedMicros });
   return true;
 }
 
-/** Takes new parameters, and re-reserves every resting order under them. */
+/** Adopts new parameters, and recomputes the reserve of every resting order. */
 export function configure(s: VenueState, command: Configure): boolean {
   const { config } = command;
   if (configFault(config) !== null || !isContinuation(s, config)) {
     return refuse(s, REFUSAL.configuration_invalid);
   }
   adopt(s, config);
-  s.events.emit(EVENT.VenueConfigured, config.markets.length);
+  emit.VenueConfigured(s.events, { markets: config.markets.length });
   for (const market of s.markets) {
     if (market.halted) continue;
     s.focus = market.number;
-    for (const row of rowsWithOrders(market)) reserveAnew(s, market, row);
-    // Other tiers put the liquidation of every position elsewhere.
-    for (const row of openPositions(market)) refreshWatch(market, row);
+    for (const row of market.positions.rowsWithOrders()) recomputeReserves(s, market, row);
+    // Other tiers change the liquidation price of every position.
+    for (const row of market.positions.openRows()) refreshWatch(market, row);
   }
   return true;
 }
@@ -57,7 +55,7 @@ export function adopt(s: VenueState, config: VenueConfig): void {
   });
 }
 
-/** Whether the venue may go on under it: nothing that must never change has changed. */
+/** Whether nothing differs that must not change during a venue's life. */
 function isContinuation(s: VenueState, config: VenueConfig): boolean {
   const current = s.config!;
   return (

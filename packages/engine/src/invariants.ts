@@ -1,12 +1,12 @@
 /**
- * What must hold after every command, tested with a handful of comparisons on running totals and on
- * the rows the command touched. A failure undoes the command and halts the market at fault; it is
- * a fault of the program or a figure beyond the safe integers, never a trader's doing.
+ * What must hold after every command: a few comparisons of running totals and of the rows that the
+ * command touched. A failure undoes the command and halts the market at fault. Its cause is a bug or
+ * a figure beyond the safe integers; no trader's command may cause it.
  */
 import { IntegerOverflow } from "@perpgate/protocol/integers";
 import { INVARIANT, type Invariant } from "./reasons.js";
-import { MARKET, type Market } from "./state/market.js";
-import { ACCOUNT, ACCOUNT_WORDS, GLOBAL, type VenueState } from "./state/venue.js";
+import type { Market } from "./state/market.js";
+import type { VenueState } from "./state/venue.js";
 
 export class InvariantViolation extends Error {
   override readonly name = "InvariantViolation";
@@ -18,7 +18,7 @@ export class InvariantViolation extends Error {
   }
 }
 
-/** The number under which `MarketHalted` reports the failure, or null if it is not one of ours. */
+/** The number that `MarketHalted` reports for the failure, or null for any other error. */
 export function invariantOf(error: unknown): number | null {
   if (error instanceof InvariantViolation) return INVARIANT[error.invariant];
   if (error instanceof IntegerOverflow) return INVARIANT.overflow;
@@ -26,14 +26,9 @@ export function invariantOf(error: unknown): number | null {
 }
 
 export function checkInvariants(s: VenueState): void {
-  const g = s.globals.data;
-  const held =
-    g[GLOBAL.WALLETS]! +
-    g[GLOBAL.MARGINS]! +
-    g[GLOBAL.RESERVES]! +
-    g[GLOBAL.FEES]! +
-    g[GLOBAL.FUND]!;
-  const owed = g[GLOBAL.DEPOSITS]! + g[GLOBAL.COST]!;
+  const { wallets, margins, reserves, fees, fund, deposits, cost } = s.totals;
+  const held = wallets + margins + reserves + fees + fund;
+  const owed = deposits + cost;
   if (held !== owed) throw new InvariantViolation("money_conserved", s.focus);
   if (!(Math.abs(held) <= Number.MAX_SAFE_INTEGER)) {
     throw new InvariantViolation("overflow", s.focus);
@@ -42,7 +37,7 @@ export function checkInvariants(s: VenueState): void {
   for (let i = 0; i < undo.count; i++) {
     const table = undo.tables[i]!;
     if (table === s.accounts) {
-      if (!(table.data[undo.rows[i]! * ACCOUNT_WORDS + ACCOUNT.WALLET]! >= 0)) {
+      if (!(s.wallet(undo.rows[i]!) >= 0)) {
         throw new InvariantViolation("wallet_negative", s.focus);
       }
     } else if (table === s.figures) {
@@ -52,7 +47,7 @@ export function checkInvariants(s: VenueState): void {
 }
 
 function checkMarket(market: Market): void {
-  if (market.get(MARKET.SUM_LOTS) !== 0) {
+  if (market.sumLots !== 0) {
     throw new InvariantViolation("lots_balanced", market.number);
   }
   const { bids, asks } = market;

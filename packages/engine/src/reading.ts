@@ -1,16 +1,16 @@
 /**
- * The layout of the state, for readers beside the engine (views, history, verification). What is
- * named here is read, never written: the state changes by commands alone.
+ * The engine's state, for readers (views, history, verification) and for benches of single parts.
+ * Readers must not write: the state changes by commands only.
  */
 
-export type { Ladder } from "./book/ladder.js";
-export type { Deposit } from "./deposits/deposit-book.js";
-export { depositKey } from "./deposits/deposit-commands.js";
-export { fundingRate } from "./funding/funding.js";
-export { equityOf } from "./margin/fill.js";
-export { openOrdersOf } from "./margin/settle.js";
-export type { Session } from "./sessions/session-book.js";
-export { MARKET, type Market } from "./state/market.js";
-export { NONE, ORDER, ORDER_WORDS } from "./state/orders.js";
-export { POSITION, POSITION_WORDS } from "./state/positions.js";
-export { ACCOUNT, ACCOUNT_WORDS, COHORT_STAGES, GLOBAL, type VenueState } from "./state/venue.js";
+export { equityOf } from "./money/fill.js";
+export { fundingRate } from "./money/funding.js";
+export { accountsDue } from "./money/liquidate.js";
+export { openOrdersOf } from "./orders/open-orders.js";
+export { type Deposit, depositKey } from "./state/deposits.js";
+export { Ladder } from "./state/ladder.js";
+export type { Market } from "./state/market.js";
+export { NONE, OrderStore } from "./state/orders.js";
+export type { Session } from "./state/sessions.js";
+export { UndoLog } from "./state/table.js";
+export { COHORT_STAGES, type VenueState } from "./state/venue.js";

@@ -1,10 +1,13 @@
 /**
- * Every reason the engine gives, by number in events and by name everywhere else. The numbers are
- * part of the log's meaning: append, never renumber.
+ * The reasons of refusals, ends of orders and halts: numbers in events, names everywhere else. The
+ * numbers are part of the log's meaning: append, never renumber.
  */
 import { END_REASONS } from "@perpgate/protocol/acknowledgement-leaf";
 
-/** Why a command was refused. The two details carry what the message needs, in integers. */
+/**
+ * Why a command was refused; two details carry the figures of the message, in integers. A refusal
+ * that reaches clients has the name of its code in the protocol's error table.
+ */
 export const REFUSALS = [
   "none",
   "not_started",

@@ -1,11 +1,24 @@
-/** A refused command: one event with the reason and up to two figures, and nothing else. */
-import { EVENT } from "./event-log.js";
+/** A refused command: one event with the reason and up to two figures, and no change. */
+import { emit } from "./events/event-log.js";
+import { REFUSAL } from "./reasons.js";
+import type { Session } from "./state/sessions.js";
 import type { VenueState } from "./state/venue.js";
 
 export function refuse(s: VenueState, refusal: number, detail1 = 0, detail2 = 0): false {
-  const w = s.events.open(EVENT.CommandRefused, 3);
-  s.events.words[w] = refusal;
-  s.events.words[w + 1] = detail1;
-  s.events.words[w + 2] = detail2;
+  emit.CommandRefused(s.events, { refusal, detail1, detail2 });
   return false;
+}
+
+/** The session if it is live; otherwise refuses the command and returns undefined. */
+export function liveSession(s: VenueState, number: number): Session | undefined {
+  const session = s.sessions.byNumber.get(number);
+  if (session === undefined) {
+    refuse(s, REFUSAL.session_unknown);
+    return undefined;
+  }
+  if (s.timeMs >= session.expiresAtMs) {
+    refuse(s, REFUSAL.session_expired);
+    return undefined;
+  }
+  return session;
 }

@@ -1,6 +1,6 @@
 /** Opens the parts of a venue in order of dependence, and closes what is open if a step fails. */
 import { TICK_MS } from "@perpgate/engine";
-import { GLOBAL, type VenueState } from "@perpgate/engine/reading";
+import { type VenueState } from "@perpgate/engine/reading";
 import type { ExitDeadline, FileJournal } from "@perpgate/journal";
 import { Checkpointer } from "./checkpoint/checkpointer.js";
 import { cohortCommands } from "./cohort-commands.js";
@@ -224,7 +224,7 @@ async function beginList(
   sequencer: Sequencer,
   stampMs: number,
 ): Promise<void> {
-  if (allow === undefined || state.global(GLOBAL.BLOCK) > 1) return;
+  if (allow === undefined || state.totals.block > 1) return;
   const wanted = new Set(allow);
   const disallow = [...state.allowlist].filter((address) => !wanted.has(address));
   if (wanted.size > 0 || disallow.length > 0) {

@@ -1,62 +1,60 @@
 /**
- * Cancel-on-disconnect, an option of a session: its open orders go with its last connection. Whoever
- * holds the connections says when that was (`SessionDisconnected`); after a start (`Resume`) all of
- * before are gone, and a session that ends takes its connections along. Only orders that the session
- * itself placed are meant, in every market, whatever the market's state.
+ * Cancel-on-disconnect, an option of a session: its open orders end with its last connection. The
+ * gateway reports that with `SessionDisconnected`; a restart (`Resume`) ends all connections, and the
+ * end of a session ends its own. Only orders that the session placed are canceled, in every market,
+ * whatever the market's state.
  *
- * One session's orders end within one command, as those of a cancel-all do. Those of many sessions
- * at once are bounded per command: the rest is carried over, by id, so that an order placed after
- * the connection was lost is never taken for one placed before.
+ * One session's orders end within one command, as those of a cancel-all do. The cancels of many
+ * sessions together are bounded per command, and the rest is carried over by order id, so that an
+ * order placed after the connection was lost is not canceled.
  */
 import type { SessionDisconnected, SetSessionOption } from "../commands.js";
 import { DISCONNECT_CANCELS_PER_COMMAND } from "../config.js";
-import { EVENT } from "../event-log.js";
-import { endIfOpen, endOrders } from "../matching/cancel-all.js";
+import { emit } from "../events/event-log.js";
+import { endIfOpen, endOrders, openOrderIds } from "../orders/cancel.js";
 import { END } from "../reasons.js";
+import { liveSession } from "../refuse.js";
 import { NONE } from "../state/orders.js";
+import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
-import { WorkBudget } from "../tick/work-budget.js";
-import type { Session } from "./session-book.js";
-import { liveSession } from "./session-commands.js";
-import { orderIdsOfSession } from "./session-orders.js";
+import { WorkBudget } from "../work-budget.js";
 
 export function setSessionOption(s: VenueState, command: SetSessionOption): boolean {
   const session = liveSession(s, command.session);
   if (session === undefined) return false;
   s.sessions.setCancelOnDisconnect(session, command.cancelOnDisconnect);
-  s.events.emit(EVENT.SessionOptionSet, session.number, command.cancelOnDisconnect ? 1 : 0);
+  const cancelOnDisconnect = command.cancelOnDisconnect ? 1 : 0;
+  emit.SessionOptionSet(s.events, { session: session.number, cancelOnDisconnect });
   return true;
 }
 
 /** Never refused: it races with the end of the session and with the option. */
 export function disconnectSession(s: VenueState, command: SessionDisconnected): boolean {
-  const session = meantBy(s, command);
+  const session = affectedBy(s, command);
   if (session === undefined) return true;
-  canceled = endOrders(s, orderIdsOfSession(s, session), END.disconnected);
+  s.scratch.canceledOrders = endOrders(s, orderIdsOfSession(s, session), END.disconnected);
   return true;
 }
 
-/** How many the command under way has canceled. */
-let canceled = 0;
-
-/** The last event of a SessionDisconnected that concerned its session. */
+/** The last event of a SessionDisconnected, if the session has the option on. */
 export function reportDisconnected(s: VenueState, command: SessionDisconnected): void {
-  const session = meantBy(s, command);
-  if (session !== undefined) s.events.emit(EVENT.AllCanceled, session.account, canceled);
+  const session = affectedBy(s, command);
+  if (session === undefined) return;
+  emit.AllCanceled(s.events, { account: session.account, count: s.scratch.canceledOrders });
 }
 
-/** After a start: whoever had the option on is disconnected, by session number. */
+/** After a start: disconnects all sessions with the option on, by session number. */
 export function disconnectAll(s: VenueState): void {
   const sessions = [...s.sessions.cancelingOnDisconnect].sort((a, b) => a.number - b.number);
   cancelWithin(s, new WorkBudget(DISCONNECT_CANCELS_PER_COMMAND), sessions);
 }
 
-/** What did not fit into the last command. */
+/** Cancels what did not fit into the last command. */
 export function cancelCarriedOver(s: VenueState, budget: WorkBudget): void {
   cancelWithin(s, budget, []);
 }
 
-/** Sessions that expire in this tick, by (expiry, number), are disconnected by it. */
+/** Disconnects the sessions that expire in this tick, by (expiry, number). */
 export function cancelOfExpiring(s: VenueState, budget: WorkBudget): void {
   const expiring: Session[] = [];
   for (const session of s.sessions.cancelingOnDisconnect) {
@@ -67,19 +65,19 @@ export function cancelOfExpiring(s: VenueState, budget: WorkBudget): void {
   cancelWithin(s, budget, expiring);
 }
 
-/** The live session with the option on that the command names. */
-function meantBy(s: VenueState, { session: number }: SessionDisconnected): Session | undefined {
+/** The live session that the command names, if it has the option on. */
+function affectedBy(s: VenueState, { session: number }: SessionDisconnected): Session | undefined {
   const session = s.sessions.byNumber.get(number);
   if (session === undefined || s.timeMs >= session.expiresAtMs) return undefined;
   return session.cancelOnDisconnect ? session : undefined;
 }
 
-/** Cancels what was carried over, then the sessions' orders; carries over what the budget leaves. */
+/** Cancels what was carried over, then the sessions' orders; carries over what exceeds the budget. */
 function cancelWithin(s: VenueState, budget: WorkBudget, sessions: readonly Session[]): void {
-  const meant = new Set(s.carriedDisconnects);
-  for (const session of sessions) for (const id of orderIdsOfSession(s, session)) meant.add(id);
-  if (meant.size === 0) return;
-  const ids = [...meant];
+  const pending = new Set(s.carriedDisconnects);
+  for (const session of sessions) for (const id of orderIdsOfSession(s, session)) pending.add(id);
+  if (pending.size === 0) return;
+  const ids = [...pending];
   let next = 0;
   for (; next < ids.length; next++) {
     if (s.orders.index.get(ids[next]!) === NONE) continue;
@@ -87,4 +85,9 @@ function cancelWithin(s: VenueState, budget: WorkBudget, sessions: readonly Sess
     endIfOpen(s, ids[next]!, END.disconnected);
   }
   s.carriedDisconnects = ids.slice(next);
+}
+
+/** Ids of the open orders that the session placed, ascending; its account may have others. */
+export function orderIdsOfSession(s: VenueState, { account, number }: Session): number[] {
+  return openOrderIds(s, account, (order) => s.orders.session(order) === number);
 }

@@ -1,30 +1,14 @@
-/** Sign in, rotate, sign out, and who may open positions. */
+/** Sign in, rotate the key, sign out; and which accounts may open positions. */
 import type { CloseSession, OpenSession, RotateSession, SetCohort } from "../commands.js";
 import { MAX_DEPOSITS_MICROS } from "../config.js";
-import { EVENT } from "../event-log.js";
-import { endOrders } from "../matching/cancel-all.js";
+import { emit } from "../events/event-log.js";
+import { endOrders } from "../orders/cancel.js";
 import { END, REFUSAL } from "../reasons.js";
-import { refuse } from "../refuse.js";
-import { ACCOUNT, ACCOUNT_WORDS, COHORT_STAGES, GLOBAL, type VenueState } from "../state/venue.js";
-import { NonceWindow } from "./nonce-window.js";
-import { nonceKey, type Session } from "./session-book.js";
-import { orderIdsOfSession } from "./session-orders.js";
-
-const MAX_SAFE_MICROS = Number.MAX_SAFE_INTEGER;
-
-/** The live session, or undefined after saying why not. */
-export function liveSession(s: VenueState, number: number): Session | undefined {
-  const session = s.sessions.byNumber.get(number);
-  if (session === undefined) {
-    refuse(s, REFUSAL.session_unknown);
-    return undefined;
-  }
-  if (s.timeMs >= session.expiresAtMs) {
-    refuse(s, REFUSAL.session_expired);
-    return undefined;
-  }
-  return session;
-}
+import { liveSession, refuse } from "../refuse.js";
+import { NonceWindow } from "../state/nonce-window.js";
+import { nonceKey } from "../state/sessions.js";
+import { COHORT_STAGES, type VenueState } from "../state/venue.js";
+import { orderIdsOfSession } from "./disconnect.js";
 
 export function openSession(s: VenueState, command: OpenSession): boolean {
   const { address } = command;
@@ -36,13 +20,14 @@ export function openSession(s: VenueState, command: OpenSession): boolean {
   }
   const account = s.accountOf.get(address) ?? announceAccount(s, address);
   grantAtFirstSignIn(s, account);
-  s.events.emit(EVENT.SessionOpened, s.seq, account, command.expiresAtMs);
+  const { expiresAtMs } = command;
+  emit.SessionOpened(s.events, { session: s.seq, account, expiresAtMs });
   s.sessions.open({
     number: s.seq,
     account,
     key: command.key,
     tokenHash: command.tokenHash,
-    expiresAtMs: command.expiresAtMs,
+    expiresAtMs,
     maxOrderNotionalMicros: command.maxOrderNotionalMicros,
     maxNotionalMicros: command.maxNotionalMicros,
     markets: command.markets.length === 0 ? null : new Set(command.markets),
@@ -53,36 +38,40 @@ export function openSession(s: VenueState, command: OpenSession): boolean {
   return true;
 }
 
-/** Opens the account and says so, the address as four integers of five bytes. */
+/** Opens the account; its event has the address as four integers of five bytes. */
 export function announceAccount(s: VenueState, address: string): number {
   const account = s.openAccount(address);
-  const parts = [0, 10, 20, 30].map((at) => Number.parseInt(address.slice(at, at + 10), 16));
-  s.events.emit(EVENT.AccountOpened, account, ...parts);
+  const part = (at: number): number => Number.parseInt(address.slice(at, at + 10), 16);
+  emit.AccountOpened(s.events, {
+    account,
+    address1: part(0),
+    address2: part(10),
+    address3: part(20),
+    address4: part(30),
+  });
   return account;
 }
 
 function grantAtFirstSignIn(s: VenueState, account: number): void {
-  const at = account * ACCOUNT_WORDS + ACCOUNT.SIGNED_IN;
-  if (s.accounts.data[at] !== 0) return;
-  s.accounts.touch(account);
-  s.accounts.data[at] = 1;
+  if (s.hasSignedIn(account)) return;
+  s.markSignedIn(account);
   const grant = s.config!.devCreditMicros;
   if (s.config!.attestorKind !== "dev" || grant === 0) return;
   if (!fitsDeposits(s, grant)) return;
   credit(s, account, grant);
 }
 
-/** Whether so much more may come in: asked first, since a credit is not undone. */
+/** Whether the venue may take that much more: checked first, since a credit is not undone. */
 export function fitsDeposits(s: VenueState, micros: number): boolean {
-  const deposits = s.global(GLOBAL.DEPOSITS) + micros;
-  return deposits <= MAX_DEPOSITS_MICROS && deposits + s.global(GLOBAL.COST) <= MAX_SAFE_MICROS;
+  const deposits = s.totals.deposits + micros;
+  return deposits <= MAX_DEPOSITS_MICROS && deposits + s.totals.cost <= Number.MAX_SAFE_INTEGER;
 }
 
-/** Money from outside into a wallet. */
-export function credit(s: VenueState, account: number, micros: number): void {
-  s.add(GLOBAL.DEPOSITS, micros);
-  s.addWallet(account, micros);
-  s.events.emit(EVENT.BalanceCredited, account, micros, s.wallet(account));
+/** Credits money from outside to a wallet. */
+export function credit(s: VenueState, account: number, amountMicros: number): void {
+  s.totals.deposits += amountMicros;
+  s.addWallet(account, amountMicros);
+  emit.BalanceCredited(s.events, { account, amountMicros, walletMicros: s.wallet(account) });
 }
 
 export function rotateSession(s: VenueState, command: RotateSession): boolean {
@@ -90,11 +79,11 @@ export function rotateSession(s: VenueState, command: RotateSession): boolean {
   if (session === undefined) return false;
   if (session.key !== command.oldKey) return refuse(s, REFUSAL.session_key_rotated);
   session.key = command.newKey;
-  s.events.emit(EVENT.SessionRotated, session.number);
+  emit.SessionRotated(s.events, { session: session.number });
   return true;
 }
 
-/** Its connections end with it, so its orders go if it wants them to. */
+/** The session's connections end with it: with cancel-on-disconnect its orders do, too. */
 export function closeSession(s: VenueState, command: CloseSession): boolean {
   const session = liveSession(s, command.session);
   if (session === undefined) return false;
@@ -102,17 +91,17 @@ export function closeSession(s: VenueState, command: CloseSession): boolean {
   return true;
 }
 
-/** The last event of a CloseSession; the session is gone from here on. */
+/** Removes the session, and reports it in the last event of a CloseSession. */
 export function reportClosed(s: VenueState, command: CloseSession): void {
   s.sessions.close(s.sessions.byNumber.get(command.session)!);
-  s.events.emit(EVENT.SessionClosed, command.session, 0);
+  emit.SessionClosed(s.events, { session: command.session, expired: 0 });
 }
 
 export function expireSessions(s: VenueState): void {
   for (;;) {
     const session = s.sessions.takeExpired(s.timeMs);
     if (session === undefined) break;
-    s.events.emit(EVENT.SessionClosed, session.number, 1);
+    emit.SessionClosed(s.events, { session: session.number, expired: 1 });
   }
   s.sessions.forgetNonces(s.timeMs);
 }
@@ -121,6 +110,6 @@ export function setCohort(s: VenueState, command: SetCohort): boolean {
   s.cohort = COHORT_STAGES.indexOf(command.stage);
   for (const address of command.allow) s.allowlist.add(address);
   for (const address of command.disallow) s.allowlist.delete(address);
-  s.events.emit(EVENT.CohortChanged, s.cohort);
+  emit.CohortChanged(s.events, { stage: s.cohort });
   return true;
 }

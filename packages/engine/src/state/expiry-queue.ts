@@ -1,14 +1,10 @@
 /**
- * Numbers that fall due at a time, least (time, number) first: a binary heap that never removes
- * early. An entry whose owner changed its mind is recognised by its owner when it surfaces.
+ * Ids that are due at a time, least (time, id) first: a binary heap without early removal. The owner
+ * of an entry checks, when it is popped, whether it still applies.
  */
 export class ExpiryQueue {
   private times: number[] = [];
   private ids: number[] = [];
-
-  get size(): number {
-    return this.times.length;
-  }
 
   push(time: number, id: number): void {
     let i = this.times.length;

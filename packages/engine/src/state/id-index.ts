@@ -1,7 +1,7 @@
 /**
- * A hash table from order id (a log index ≥ 1) to row: open addressing with linear probing over
- * typed arrays, deletion by shifting back, so it neither allocates per entry nor collects
- * tombstones. JavaScript's Map costs about five times as much per order life.
+ * A hash table from order id (a seq ≥ 1) to row: open addressing with linear probing over typed
+ * arrays, deletion by shifting back, so it neither allocates per entry nor collects tombstones. A
+ * Map costs about five times as much per order.
  */
 export class IdIndex {
   private keys: Float64Array;
@@ -17,7 +17,7 @@ export class IdIndex {
 
   /** The row, or −1. */
   get(id: number): number {
-    // 0 marks an empty slot: asking for it would find one.
+    // 0 marks an empty slot and would match one.
     if (!(id > 0)) return -1;
     const { keys, mask } = this;
     let slot = spread(id) & mask;
@@ -53,7 +53,7 @@ export class IdIndex {
       const key = keys[slot]!;
       if (key === 0) break;
       const home = spread(key) & mask;
-      // An entry may move into the hole unless its home lies after the hole.
+      // An entry may move into the hole unless its home is after the hole.
       if (((slot - home) & mask) >= ((slot - hole) & mask)) {
         keys[hole] = key;
         values[hole] = values[slot]!;

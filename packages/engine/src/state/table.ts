@@ -1,15 +1,15 @@
 /**
  * Rows of integers in one Float64Array, with undo.
  *
- * Before a command changes a row it calls `touch(row)`, which keeps the row's old words once per
- * command. If an invariant fails, `UndoLog.rollback` puts all of them back, so that half a command
- * is never left applied. What tables hold is primary state; indexes over it (book, lists, queues)
- * are derived and are rebuilt after a rollback just as after a restore.
+ * Before a command changes a row it calls `touch(row)`, which saves the row's old words once per
+ * command. If an invariant fails, `UndoLog.rollback` restores all of them, so that no command is
+ * left half applied. Tables are primary state; indexes over them (book, lists, queues) are derived,
+ * and are rebuilt after a rollback as after a restore.
  */
 
 export class Table {
   data: Float64Array;
-  /** Rows ever handed out; row 0 is the first. */
+  /** Rows in use or free; row 0 is the first. */
   rows = 0;
   private savedAt: Float64Array;
 
@@ -24,7 +24,7 @@ export class Table {
     this.savedAt = new Float64Array(capacity);
   }
 
-  /** Appends a row of zeros and answers its number. */
+  /** Appends a row of zeros and returns its number. */
   append(): number {
     const row = this.rows;
     if (row === this.savedAt.length) this.grow(row * 2);
@@ -37,10 +37,6 @@ export class Table {
     if (this.savedAt[row] === this.undo.epoch) return;
     this.savedAt[row] = this.undo.epoch;
     this.undo.save(this, row);
-  }
-
-  isTouched(row: number): boolean {
-    return this.savedAt[row] === this.undo.epoch;
   }
 
   private grow(capacity: number): void {
@@ -56,7 +52,7 @@ export class Table {
 export class UndoLog {
   /** Rises with every command; a row saved in this epoch is not saved again. */
   epoch = 1;
-  /** The saved rows of the command under way, in order of first touch. */
+  /** The saved rows of the command in progress, in order of first touch. */
   readonly tables: Table[] = [];
   readonly rows: number[] = [];
   count = 0;

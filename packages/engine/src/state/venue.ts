@@ -1,53 +1,33 @@
 /**
  * The whole state of a venue. Tables hold the figures, with undo; maps hold what has a name
- * (addresses, sessions, deposits) and change only where nothing can fail any more. The rooms
- * around (matching, margin, funding, liquidation, …) are functions over this state.
+ * (addresses, sessions, deposits) and change only where nothing can fail any more. The rules
+ * (orders, money, sessions, deposits) are functions over this state.
  */
-import type { VenueConfig } from "../config.js";
-import { INDEX_STALE_MS } from "../config.js";
-import { DepositBook } from "../deposits/deposit-book.js";
-import { EventLog } from "../event-log.js";
-import { SessionBook } from "../sessions/session-book.js";
+import { INDEX_STALE_MS, type VenueConfig } from "../config.js";
+import { EventLog } from "../events/event-log.js";
+import type { Scratch } from "../scratch.js";
+import { DepositBook } from "./deposits.js";
 import { ExpiryQueue } from "./expiry-queue.js";
-import { MARKET, MARKET_WORDS, type Market } from "./market.js";
+import { MARKET_WORDS, type Market } from "./market.js";
 import { OrderStore } from "./orders.js";
-import { POSITION, POSITION_WORDS } from "./positions.js";
+import { SessionBook } from "./sessions.js";
 import { Table, UndoLog } from "./table.js";
+import { Totals } from "./totals.js";
 
-export const GLOBAL_WORDS = 12;
-export const GLOBAL = {
-  FUND: 0,
-  FEES: 1,
-  /** Fund seed + grants + credits. */
-  DEPOSITS: 2,
-  /** Σ over accounts and positions, kept by every move of money. */
-  WALLETS: 3,
-  MARGINS: 4,
-  RESERVES: 5,
-  COST: 6,
-  NEXT_FUNDING: 7,
-  BLOCK: 8,
-  BLOCK_FIRST: 9,
-  BLOCK_ACKS: 10,
-  /** 1 once a command other than a tick was executed in the open block. */
-  BLOCK_WORK: 11,
-} as const;
-
+/** The words of an account's row. Their order is part of the snapshot format. */
 export const ACCOUNT_WORDS = 3;
-export const ACCOUNT = {
-  WALLET: 0,
-  /** When the dead-man's switch fires; 0: not armed. */
-  CANCEL_AT: 1,
-  SIGNED_IN: 2,
-} as const;
+const WALLET = 0;
+const CANCEL_AT = 1;
+const SIGNED_IN = 2;
 
 export const COHORT_STAGES = ["closed", "allowlist", "open"] as const;
 
 export class VenueState {
   readonly undo = new UndoLog();
   readonly events = new EventLog();
-  readonly globals = new Table(GLOBAL_WORDS, this.undo, 1);
+  readonly totals = new Totals(this.undo);
   readonly accounts = new Table(ACCOUNT_WORDS, this.undo);
+  /** One row per market. */
   readonly figures = new Table(MARKET_WORDS, this.undo);
   readonly orders = new OrderStore(this.undo);
   readonly sessions = new SessionBook();
@@ -77,39 +57,53 @@ export class VenueState {
   /** The market being worked on: the one to halt if an invariant fails. */
   focus = 0;
 
-  constructor() {
-    this.globals.append();
+  constructor(readonly scratch: Scratch) {
     this.accounts.append();
   }
 
-  global(field: number): number {
-    return this.globals.data[field]!;
-  }
-
-  /** Adds to a total. Row 0 is touched when a command begins. */
-  add(field: number, delta: number): void {
-    this.globals.data[field] = this.globals.data[field]! + delta;
-  }
-
   wallet(account: number): number {
-    return this.accounts.data[account * ACCOUNT_WORDS]!;
+    return this.accounts.data[account * ACCOUNT_WORDS + WALLET]!;
   }
 
   addWallet(account: number, delta: number): void {
     this.accounts.touch(account);
-    const at = account * ACCOUNT_WORDS;
+    const at = account * ACCOUNT_WORDS + WALLET;
     this.accounts.data[at] = this.accounts.data[at]! + delta;
-    this.globals.data[GLOBAL.WALLETS] = this.globals.data[GLOBAL.WALLETS]! + delta;
+    this.totals.wallets += delta;
   }
 
+  /** When the account's dead-man's switch fires; 0: not armed. */
+  cancelAtMs(account: number): number {
+    return this.accounts.data[account * ACCOUNT_WORDS + CANCEL_AT]!;
+  }
+
+  setCancelAtMs(account: number, timeMs: number): void {
+    this.accounts.touch(account);
+    this.accounts.data[account * ACCOUNT_WORDS + CANCEL_AT] = timeMs;
+  }
+
+  hasSignedIn(account: number): boolean {
+    return this.accounts.data[account * ACCOUNT_WORDS + SIGNED_IN] !== 0;
+  }
+
+  markSignedIn(account: number): void {
+    this.accounts.touch(account);
+    this.accounts.data[account * ACCOUNT_WORDS + SIGNED_IN] = 1;
+  }
+
+  /** Changes a position's margin. The row is touched already. */
   addMargin(market: Market, row: number, delta: number): void {
-    const at = row * POSITION_WORDS + POSITION.MARGIN;
-    const data = market.positions.table.data;
-    data[at] = data[at]! + delta;
-    this.globals.data[GLOBAL.MARGINS] = this.globals.data[GLOBAL.MARGINS]! + delta;
+    market.positions.addMargin(row, delta);
+    this.totals.margins += delta;
   }
 
-  /** A new account for the address, with nothing in it. */
+  /** Changes a position's cost. The row is touched already. */
+  addCost(market: Market, row: number, delta: number): void {
+    market.positions.addCost(row, delta);
+    this.totals.cost += delta;
+  }
+
+  /** A new, empty account for the address. */
   openAccount(address: string): number {
     const account = this.accounts.append();
     this.accounts.touch(account);
@@ -119,16 +113,17 @@ export class VenueState {
   }
 
   indexIsStale(market: Market): boolean {
-    const at = market.get(MARKET.INDEX_AT);
-    return market.get(MARKET.INDEX) === 0 || this.timeMs - at > INDEX_STALE_MS;
+    return market.index === 0 || this.timeMs - market.indexAtMs > INDEX_STALE_MS;
   }
 
+  /** Whether the market takes part in liquidations, stops and funding: running, its index fresh. */
+  isLive(market: Market): boolean {
+    return !market.halted && !this.indexIsStale(market);
+  }
+
+  /** Whether the account may open positions at the present stage of the cohort. */
   admits(account: number): boolean {
     if (this.cohort === 2) return true;
     return this.cohort === 1 && this.allowlist.has(this.addresses[account]!);
-  }
-
-  list(market: Market): void {
-    this.markets.push(market);
   }
 }

@@ -1,5 +1,5 @@
 /** An account's money, and the session of the request. */
-import { equityOf, POSITION, POSITION_WORDS, type Session } from "@perpgate/engine/reading";
+import { equityOf, type Session } from "@perpgate/engine/reading";
 import type { Account } from "@perpgate/protocol";
 import { fromMicros } from "./figures.js";
 import { stateOf, unitsOf, type VenueSource } from "./venue-source.js";
@@ -15,9 +15,9 @@ export function accountView(source: VenueSource, session: Session): Account {
   for (const market of state.markets) {
     const row = market.positions.rowOf(account);
     if (row < 0) continue;
-    const { data } = market.positions.table;
-    reserved += data[row * POSITION_WORDS + POSITION.RESERVED]!;
-    margin += data[row * POSITION_WORDS + POSITION.MARGIN]!;
+    const { positions } = market;
+    reserved += positions.reserved(row);
+    margin += positions.margin(row);
     equity += equityOf(market, row);
   }
   return {

@@ -4,7 +4,7 @@
  * always current. A changed book has a new array, so callers may cache a serialised text by the array.
  */
 import { EVENT } from "@perpgate/engine";
-import { GLOBAL, type Ladder } from "@perpgate/engine/reading";
+import type { Ladder } from "@perpgate/engine/reading";
 import type { Book } from "@perpgate/protocol";
 import { ENDED, eventWords, PLACED, TRADED } from "../events/event-fields.js";
 import type { MarketUnits } from "../listing/listing.js";
@@ -64,7 +64,7 @@ export class BookView {
     return {
       symbol: units.symbol,
       seq: state.seq,
-      block: state.global(GLOBAL.BLOCK),
+      block: state.totals.block,
       time: state.timeMs,
       bids,
       asks,
@@ -114,7 +114,7 @@ export function bookLevels(source: VenueSource, { units, market }: ViewedMarket)
   return {
     units,
     seq: state.seq,
-    block: state.global(GLOBAL.BLOCK),
+    block: state.totals.block,
     timeMs: state.timeMs,
     bids: market.bids,
     asks: market.asks,

@@ -1,5 +1,5 @@
 /** Markets and their tickers. */
-import { type Market as EngineMarket, fundingRate, GLOBAL, MARKET } from "@perpgate/engine/reading";
+import { type Market as EngineMarket, fundingRate } from "@perpgate/engine/reading";
 import type { Market, Ticker } from "@perpgate/protocol";
 import {
   fractionOfPpm,
@@ -17,7 +17,7 @@ export function marketsView(source: VenueSource): Market[] {
 
 export function marketView(source: VenueSource, { units, market }: ViewedMarket): Market {
   const { config } = market;
-  const hasIndex = market.get(MARKET.INDEX) !== 0;
+  const hasIndex = market.index !== 0;
   return {
     symbol: units.symbol,
     base: units.base,
@@ -26,9 +26,9 @@ export function marketView(source: VenueSource, { units, market }: ViewedMarket)
     tickSize: units.tickSize,
     lotSize: units.lotSize,
     markPrice: priceOrNull(units, market.mark),
-    indexPrice: priceOrNull(units, market.get(MARKET.INDEX)),
+    indexPrice: priceOrNull(units, market.index),
     fundingRate: hasIndex ? fractionOfRate(fundingRate(market)) : null,
-    nextFundingAt: stateOf(source).global(GLOBAL.NEXT_FUNDING),
+    nextFundingAt: stateOf(source).totals.nextFundingMs,
     makerFee: fractionOfPpm(config.makerFeePpm),
     takerFee: fractionOfPpm(config.takerFeePpm),
     tiers: config.tiers.map((tier) => ({
@@ -49,11 +49,11 @@ export function tickerView(source: VenueSource, { units, market }: ViewedMarket)
     symbol: units.symbol,
     bid: bids.count === 0 ? null : priceOrNull(units, bids.bestTicks()),
     ask: asks.count === 0 ? null : priceOrNull(units, asks.bestTicks()),
-    last: priceOrNull(units, market.get(MARKET.LAST)),
+    last: priceOrNull(units, market.last),
     mark: priceOrNull(units, market.mark),
-    index: priceOrNull(units, market.get(MARKET.INDEX)),
+    index: priceOrNull(units, market.index),
     fundingRate: fractionOfRate(fundingRate(market)),
-    nextFundingAt: state.global(GLOBAL.NEXT_FUNDING),
+    nextFundingAt: state.totals.nextFundingMs,
     openInterest: sizeOf(units, openInterestLots(market)),
     volume24h: sizeOf(units, day.lots),
     high24h: priceOrNull(units, day.highTicks),
@@ -65,5 +65,5 @@ export function tickerView(source: VenueSource, { units, market }: ViewedMarket)
 
 /** Lots held long, the backstop's included. */
 function openInterestLots(market: EngineMarket): number {
-  return market.get(MARKET.LONG_LOTS) + Math.max(0, market.get(MARKET.BACKSTOP_LOTS));
+  return market.longLots + Math.max(0, market.backstopLots);
 }

@@ -1,6 +1,6 @@
 /** Orders of an account from the history's rows; the engine lists the open ones. */
 import { ORDER_STATUSES } from "@perpgate/engine";
-import { NONE, ORDER, ORDER_WORDS, openOrdersOf } from "@perpgate/engine/reading";
+import { NONE, openOrdersOf } from "@perpgate/engine/reading";
 import { type Order, type OrderType, reasonOf } from "@perpgate/protocol";
 import { ORDER_ROW } from "../history/order-projection.js";
 import { averagePrice, fromMicros, priceOrNull, sideOf, sizeOf } from "./figures.js";
@@ -18,7 +18,7 @@ export function openOrdersView(source: VenueSource, account: number): Order[] {
     const row = market.positions.rowOf(account);
     if (row === NONE) continue;
     for (const order of openOrdersOf(state, market, row)) {
-      ids.push(state.orders.table.data[order * ORDER_WORDS + ORDER.ID]!);
+      ids.push(state.orders.id(order));
     }
   }
   return ids.sort((a, b) => a - b).flatMap((id) => orderView(source, account, id) ?? []);

@@ -1,5 +1,5 @@
 /** Open positions of an account, current or from a history row. */
-import { type Market, POSITION, POSITION_WORDS } from "@perpgate/engine/reading";
+import { type Market } from "@perpgate/engine/reading";
 import { liquidationMark, type Position } from "@perpgate/protocol";
 import { averagePrice, fromMicros, priceOf, ratio, sideOf, sizeOf } from "./figures.js";
 import { type VenueSource, type ViewedMarket, viewedMarkets } from "./venue-source.js";
@@ -27,16 +27,15 @@ export function positionView(
   const { market } = viewed;
   const row = market.positions.rowOf(account);
   if (row < 0) return undefined;
-  const { data } = market.positions.table;
-  const at = row * POSITION_WORDS;
-  const lots = data[at + POSITION.LOTS]!;
+  const { positions } = market;
+  const lots = positions.lots(row);
   if (lots === 0) return undefined;
   return positionOf(viewed, {
     lots,
-    cost: data[at + POSITION.COST]!,
-    margin: data[at + POSITION.MARGIN]!,
-    realized: data[at + POSITION.REALIZED]!,
-    funding: data[at + POSITION.FUNDING]!,
+    cost: positions.cost(row),
+    margin: positions.margin(row),
+    realized: positions.realized(row),
+    funding: positions.funding(row),
     markTicks: market.mark,
     updatedAt: source.history.positionUpdatedAt(account, market.number),
   });

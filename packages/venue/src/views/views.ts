@@ -4,7 +4,7 @@
  * gives undefined.
  */
 import type { CohortStage } from "@perpgate/engine";
-import { COHORT_STAGES, GLOBAL, type Session } from "@perpgate/engine/reading";
+import { COHORT_STAGES, type Session } from "@perpgate/engine/reading";
 import type {
   Account,
   Acknowledgement,
@@ -89,7 +89,7 @@ export class Views {
 
   /** The fund's balance; below zero if losses were shared. */
   get fundDollars(): number {
-    return fromMicros(stateOf(this.source).global(GLOBAL.FUND));
+    return fromMicros(stateOf(this.source).totals.fund);
   }
 
   markets(): Market[] {

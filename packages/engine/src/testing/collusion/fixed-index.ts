@@ -6,7 +6,6 @@
 import { Random } from "@perpgate/protocol/random";
 import { expect } from "vitest";
 import { audit } from "../../audit.js";
-import { GLOBAL } from "../../state/venue.js";
 import { Reached } from "./reached.js";
 import { Ring, type RingTerms } from "./ring.js";
 import { conspire, type Habits, STILL } from "./schemes.js";
@@ -48,5 +47,5 @@ function tryRing(where: World, seed: number, habits: Manners, reached: Reached):
   const { state } = ring.engine;
   const deposits = terms.members * terms.depositMicros;
   expect(audit(ring.engine), name).toEqual([]);
-  expect(ring.membersAtIndex() + state.global(GLOBAL.FEES), name).toBeLessThanOrEqual(deposits);
+  expect(ring.membersAtIndex() + state.totals.fees, name).toBeLessThanOrEqual(deposits);
 }

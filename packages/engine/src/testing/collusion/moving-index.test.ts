@@ -18,7 +18,7 @@
 import { Random } from "@perpgate/protocol/random";
 import { describe, expect, test } from "vitest";
 import { audit } from "../../audit.js";
-import type { VenueEvent } from "../../events.js";
+import type { VenueEvent } from "../../events/event-table.js";
 import { Reached } from "./reached.js";
 import { Ring, type RingTerms } from "./ring.js";
 import { conspire } from "./schemes.js";

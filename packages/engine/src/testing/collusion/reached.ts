@@ -1,5 +1,5 @@
 /** Counts how far the rings got: fills, liquidations, hand-overs, reductions, deleveraging. */
-import { TRADE_KINDS, type VenueEvent } from "../../events.js";
+import { TRADE_KINDS, type VenueEvent } from "../../events/event-table.js";
 
 export class Reached {
   private readonly counts = new Map<string, number>();

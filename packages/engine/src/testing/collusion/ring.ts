@@ -13,11 +13,9 @@ import {
   type Side,
 } from "../../commands.js";
 import { Engine } from "../../engine.js";
-import type { VenueEvent } from "../../events.js";
-import { MARKET, type Market } from "../../state/market.js";
+import type { VenueEvent } from "../../events/event-table.js";
+import type { Market } from "../../state/market.js";
 import { NONE } from "../../state/orders.js";
-import { POSITION, POSITION_WORDS } from "../../state/positions.js";
-import { GLOBAL } from "../../state/venue.js";
 import { type Listing, venueConfig } from "../scenarios/listing.js";
 
 export const HOUR_MS = 3_600_000;
@@ -102,7 +100,7 @@ export class Ring {
   /** One tick, that many 200 ms slots after the last. */
   tick(slots = 1): void {
     const { lastTickMs } = this.engine.state;
-    if (lastTickMs + slots * 200 - this.market.get(MARKET.INDEX_AT) > FRESH_MS) {
+    if (lastTickMs + slots * 200 - this.market.indexAtMs > FRESH_MS) {
       this.setsIndex(this.indexTicks);
     }
     this.send({ kind: "Tick", slot: lastTickMs / 200 + slots });
@@ -175,7 +173,7 @@ export class Ring {
   lotsOf(member: number): number {
     const { positions } = this.market;
     const row = positions.rowOf(member + 1);
-    return row === NONE ? 0 : positions.table.data[row * POSITION_WORDS + POSITION.LOTS]!;
+    return row === NONE ? 0 : positions.lots(row);
   }
 
   walletOf(member: number): number {
@@ -189,8 +187,8 @@ export class Ring {
   fundAtIndex(): number {
     const { market } = this;
     const unit = this.indexTicks * market.microsPerTickLot;
-    const position = market.get(MARKET.BACKSTOP_LOTS) * unit - market.get(MARKET.BACKSTOP_COST);
-    return this.engine.state.global(GLOBAL.FUND) + position;
+    const position = market.backstopLots * unit - market.backstopCost;
+    return this.engine.state.totals.fund + position;
   }
 
   /** What the members could call their own, with positions at the index. */
@@ -202,10 +200,9 @@ export class Ring {
       sum += engine.state.wallet(member + 1);
       const row = market.positions.rowOf(member + 1);
       if (row === NONE) continue;
-      const at = row * POSITION_WORDS;
-      const { data } = market.positions.table;
-      sum += data[at + POSITION.MARGIN]! + data[at + POSITION.RESERVED]!;
-      sum += data[at + POSITION.LOTS]! * unit - data[at + POSITION.COST]!;
+      const { positions } = market;
+      sum += positions.margin(row) + positions.reserved(row);
+      sum += positions.lots(row) * unit - positions.cost(row);
     }
     return sum;
   }

@@ -6,7 +6,6 @@
 
 import type { Random } from "@perpgate/protocol/random";
 import { LIMIT_ORDER, LONG, MARKET_ORDER, SHORT, type Side, STOP_ORDER } from "../../commands.js";
-import { MARKET } from "../../state/market.js";
 import { Choices } from "./choices.js";
 import type { Ring } from "./ring.js";
 
@@ -46,7 +45,7 @@ class Scheming {
   step(): void {
     // Told that the backstop's position will lose, they leave it with it; if it will win, they
     // take it.
-    const foreseen = this.habits.nextStep() * this.ring.market.get(MARKET.BACKSTOP_LOTS);
+    const foreseen = this.habits.nextStep() * this.ring.market.backstopLots;
     if (foreseen > 0) this.meetBackstop();
     if (foreseen < 0) this.cancelAll();
     const kind = this.random.weighted({
@@ -188,11 +187,11 @@ class Scheming {
   /** An order exactly where the backstop would still trade, and a few ticks for it to do so. */
   meetBackstop(): void {
     const { ring, random } = this;
-    const held = ring.market.get(MARKET.BACKSTOP_LOTS);
+    const held = ring.market.backstopLots;
     if (held === 0) return;
     if (random.chance(0.5)) this.cancelAll();
     const side: Side = held > 0 ? LONG : SHORT;
-    const entry = Math.abs(ring.market.get(MARKET.BACKSTOP_COST) / held);
+    const entry = Math.abs(ring.market.backstopCost / held);
     const reach = side * Math.floor(ring.mark * 0.005);
     const price = random.pick([
       ring.mark - reach,

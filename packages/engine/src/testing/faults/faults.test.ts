@@ -11,8 +11,7 @@ import { describe, expect, test } from "vitest";
 import { audit } from "../../audit.js";
 import type { Command } from "../../commands.js";
 import { Engine } from "../../engine.js";
-import type { VenueEvent } from "../../events.js";
-import { MARKET } from "../../state/market.js";
+import type { VenueEvent } from "../../events/event-table.js";
 import { commands } from "../flow/flow.js";
 import type { ProfileName } from "../flow/profiles.js";
 import { ReferenceVenue } from "../reference/venue.js";
@@ -42,7 +41,7 @@ function recorded(profile: ProfileName): Command[] {
 function haltedIn(snapshot: Uint8Array, market: number): Engine {
   const engine = Engine.restore(snapshot);
   engine.state.undo.begin();
-  engine.state.markets[market]!.set(MARKET.HALTED, 1);
+  engine.state.markets[market]!.halted = true;
   return engine;
 }
 

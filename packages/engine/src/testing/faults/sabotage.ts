@@ -3,13 +3,13 @@
  * method is replaced on its prototype for as long as a command runs, and put back whatever happens.
  */
 import { IntegerOverflow } from "@perpgate/protocol/integers";
-import { Ladder } from "../../book/ladder.js";
 import { InvariantViolation } from "../../invariants.js";
-import { FillPlan } from "../../margin/fill.js";
-import { MaintenanceSchedule } from "../../margin/maintenance.js";
+import { FillPlan } from "../../money/fill.js";
+import { Ladder } from "../../state/ladder.js";
+import { MaintenanceSchedule } from "../../state/maintenance.js";
 import { MARKET, Market } from "../../state/market.js";
 import { Table } from "../../state/table.js";
-import { GLOBAL, VenueState } from "../../state/venue.js";
+import { VenueState } from "../../state/venue.js";
 
 type Interrupt = (self: unknown, args: readonly unknown[]) => void;
 
@@ -72,7 +72,7 @@ export const SABOTAGES: readonly Sabotage[] = [
     during: (onCall, run) => replaced(VenueState.prototype, "addWallet", onCall, run),
     strike: (self) => {
       if (!(self instanceof VenueState)) throw new Error("not a venue");
-      self.globals.data[GLOBAL.WALLETS] = self.global(GLOBAL.WALLETS) + 1;
+      self.totals.wallets += 1;
     },
   },
   {
@@ -87,7 +87,7 @@ export const SABOTAGES: readonly Sabotage[] = [
     strike: (self) => {
       if (!(self instanceof Market)) throw new Error("not a market");
       self.figures.touch(self.number);
-      self.figures.data[self.base + MARKET.SUM_LOTS] = self.get(MARKET.SUM_LOTS) + 1;
+      self.figures.data[self.base + MARKET.SUM_LOTS] = self.sumLots + 1;
     },
   },
   {

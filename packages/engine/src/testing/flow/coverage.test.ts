@@ -3,7 +3,7 @@
  * kind of trade and the rarer rules occur. Otherwise agreement on them would mean nothing.
  */
 import { describe, expect, test } from "vitest";
-import { TRADE_KINDS } from "../../events.js";
+import { TRADE_KINDS } from "../../events/event-table.js";
 import { END_REASONS, REFUSALS } from "../../reasons.js";
 import { ReferenceVenue } from "../reference/venue.js";
 import { Coverage } from "./coverage.js";

@@ -2,7 +2,7 @@
  * Counts what a run of commands exercised: a generator that never triggers a rule tests nothing.
  */
 import type { Command } from "../../commands.js";
-import { ORDER_STATUSES, TRADE_KINDS, type VenueEvent } from "../../events.js";
+import { ORDER_STATUSES, TRADE_KINDS, type VenueEvent } from "../../events/event-table.js";
 import { END_REASONS, REFUSALS } from "../../reasons.js";
 import type { State } from "../reference/state.js";
 

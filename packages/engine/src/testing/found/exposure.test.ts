@@ -1,6 +1,5 @@
 /** What pending stops add to an account's exposure. */
 import { expect, test } from "vitest";
-import { POSITION, POSITION_WORDS } from "../../state/positions.js";
 import { Venue } from "../scenarios/venue.js";
 
 test("stops: their notional stays a safe integer and is given back exactly", () => {
@@ -14,9 +13,9 @@ test("stops: their notional stays a safe integer and is given back exactly", () 
     if (answer.status === "pending") ids.push(answer.orderId);
   }
   const { positions } = venue.market();
-  const at = positions.rowOf(alice.account) * POSITION_WORDS + POSITION.PENDING_NOTIONAL;
-  expect(Number.isSafeInteger(positions.table.data[at])).toBe(true);
+  const row = positions.rowOf(alice.account);
+  expect(Number.isSafeInteger(positions.pendingNotional(row))).toBe(true);
   ids.sort((a, b) => ((a * 7_919) % 127) - ((b * 7_919) % 127));
   for (const id of ids) alice.cancels(id);
-  expect(positions.table.data[at]).toBe(0);
+  expect(positions.pendingNotional(row)).toBe(0);
 });

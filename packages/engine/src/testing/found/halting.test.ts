@@ -1,7 +1,6 @@
 /** Figures beyond the safe integers: who is halted, and that nothing is left half done. */
 import { expect, test } from "vitest";
 import { Engine } from "../../engine.js";
-import { GLOBAL } from "../../state/venue.js";
 import { BTC, ETH, type Listing, SOL } from "../scenarios/listing.js";
 import { Venue } from "../scenarios/venue.js";
 
@@ -22,7 +21,7 @@ function nearlyFull(): Venue {
     third.sells("limit", { margin: 1.7e6, leverage: 50, price: 5_000, market: big });
     winner.buys("market", { margin: 1.7e7, leverage: 50, reduceOnly: true, market: big });
   }
-  expect(venue.engine.state.global(GLOBAL.WALLETS)).toBeGreaterThan(0.92 * 2 ** 53);
+  expect(venue.engine.state.totals.wallets).toBeGreaterThan(0.92 * 2 ** 53);
   return venue;
 }
 

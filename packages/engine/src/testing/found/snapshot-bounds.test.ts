@@ -1,7 +1,7 @@
 /** A snapshot with a number that cannot be: refused before anything is made of it. */
 import { expect, test } from "vitest";
 import { Engine } from "../../engine.js";
-import { SnapshotUnreadable } from "../../state/snapshot.js";
+import { SnapshotUnreadable } from "../../snapshot/snapshot.js";
 import { Venue } from "../scenarios/venue.js";
 
 /** Offset of a double in the bytes, the last time. */

@@ -1,9 +1,11 @@
 /** The ladder of price levels against a sorted list of orders. fast-check prints seed and path. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Ladder } from "../../book/ladder.js";
-import { LEVEL_NEXT, LINKS, NONE, ORDER, ORDER_WORDS, OrderStore } from "../../state/orders.js";
+import { LONG } from "../../commands.js";
+import { Ladder } from "../../state/ladder.js";
+import { NONE, OrderStore } from "../../state/orders.js";
 import { UndoLog } from "../../state/table.js";
+import { bareOrder } from "../bare-order.js";
 
 interface Order {
   readonly row: number;
@@ -25,10 +27,7 @@ class Pair {
 
   add(ticks: number, lots: number): void {
     this.undo.begin();
-    const row = this.orders.allocate();
-    const at = row * ORDER_WORDS;
-    this.orders.table.data[at + ORDER.ID] = this.nextId++;
-    this.orders.table.data[at + ORDER.REMAINING] = lots;
+    const row = this.orders.add(bareOrder(this.nextId++, LONG, ticks, lots));
     this.ladder.add(row, ticks, lots);
     const better = (order: Order): boolean => this.sign * (order.ticks - ticks) >= 0;
     const place = this.list.findIndex((order) => !better(order));
@@ -41,7 +40,7 @@ class Pair {
     order.lots -= less;
     this.undo.begin();
     this.orders.table.touch(order.row);
-    this.orders.table.data[order.row * ORDER_WORDS + ORDER.REMAINING] = order.lots;
+    this.orders.setRemaining(order.row, order.lots);
     this.ladder.reduce(order.row, less);
   }
 
@@ -60,7 +59,7 @@ class Pair {
       const rows: number[] = [];
       for (let row = this.ladder.firstOrderAt(i); row !== NONE; ) {
         rows.push(row);
-        row = this.orders.links[row * LINKS + LEVEL_NEXT]!;
+        row = this.orders.nextAtLevel(row);
       }
       levels.push([this.ladder.ticksAt(i), this.ladder.lotsAt(i), rows]);
     }

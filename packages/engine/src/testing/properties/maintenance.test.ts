@@ -5,13 +5,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { configFault, MAX_DEPOSITS_MICROS, type Tier } from "../../config.js";
-import { MaintenanceSchedule } from "../../margin/maintenance.js";
-import { refreshWatch } from "../../margin/watch.js";
-import { MARKET, MARKET_WORDS, Market } from "../../state/market.js";
+import { accountsDue } from "../../money/liquidate.js";
+import { refreshWatch } from "../../money/watch.js";
+import { MaintenanceSchedule } from "../../state/maintenance.js";
+import { MARKET_WORDS, Market } from "../../state/market.js";
 import { OrderStore } from "../../state/orders.js";
-import { POSITION, POSITION_WORDS } from "../../state/positions.js";
 import { Table, UndoLog } from "../../state/table.js";
-import { accountsDue } from "../../tick/liquidations.js";
 import { BTC, venueConfig } from "../scenarios/listing.js";
 
 const WATCHES = Number(process.env.PERPGATE_WATCHES ?? 3_000);
@@ -101,14 +100,12 @@ function marketWith(
   const config = { ...BTC.config, tiers: rows, microsPerTickLot: unit };
   const market = new Market(0, config, figures, new OrderStore(undo), undo);
   undo.begin();
-  market.set(MARKET.MARK, mark);
+  market.mark = mark;
   positions.forEach(({ lots, costMicros, marginMicros }, i) => {
     const row = market.positions.ensure(i + 1);
-    const at = row * POSITION_WORDS;
-    const { data } = market.positions.table;
-    data[at + POSITION.LOTS] = lots;
-    data[at + POSITION.COST] = costMicros;
-    data[at + POSITION.MARGIN] = marginMicros;
+    market.positions.addLots(row, lots);
+    market.positions.addCost(row, costMicros);
+    market.positions.addMargin(row, marginMicros);
     refreshWatch(market, row);
   });
   return market;

@@ -1,7 +1,9 @@
 /** The engine's own ladders and order store, driven by a feed instead of by matching. */
-import { Ladder } from "../../book/ladder.js";
-import { NONE, ORDER, ORDER_WORDS, OrderStore } from "../../state/orders.js";
+import { LONG, SHORT } from "../../commands.js";
+import { Ladder } from "../../state/ladder.js";
+import { NONE, OrderStore } from "../../state/orders.js";
 import { UndoLog } from "../../state/table.js";
+import { bareOrder } from "../bare-order.js";
 import type { BookSide, Level, OrderEvent } from "./feed.js";
 
 export class FeedBook {
@@ -22,15 +24,7 @@ export class FeedBook {
 
   place(id: number, side: BookSide, cents: number, satoshi: number): void {
     this.undo.begin();
-    const row = this.orders.allocate();
-    const { data } = this.orders.table;
-    const at = row * ORDER_WORDS;
-    data.fill(0, at, at + ORDER_WORDS);
-    data[at + ORDER.ID] = id;
-    data[at + ORDER.SIDE] = side === "bids" ? 1 : -1;
-    data[at + ORDER.PRICE] = cents;
-    data[at + ORDER.REMAINING] = satoshi;
-    this.orders.index.set(id, row);
+    const row = this.orders.add(bareOrder(id, side === "bids" ? LONG : SHORT, cents, satoshi));
     this.ladders[side].add(row, cents, satoshi);
   }
 
@@ -40,10 +34,8 @@ export class FeedBook {
     if (row === NONE) return;
     this.undo.begin();
     this.orders.table.touch(row);
-    const { data } = this.orders.table;
-    const at = row * ORDER_WORDS + ORDER.REMAINING;
-    this.ladderOf(row).reduce(row, data[at]! - satoshi);
-    data[at] = satoshi;
+    this.ladderOf(row).reduce(row, this.orders.remaining(row) - satoshi);
+    this.orders.setRemaining(row, satoshi);
   }
 
   remove(id: number): void {
@@ -51,9 +43,7 @@ export class FeedBook {
     if (row === NONE) return;
     this.undo.begin();
     this.orders.table.touch(row);
-    const { data } = this.orders.table;
-    const at = row * ORDER_WORDS;
-    this.ladderOf(row).remove(row, data[at + ORDER.PRICE]!, data[at + ORDER.REMAINING]!);
+    this.ladderOf(row).remove(row, this.orders.price(row), this.orders.remaining(row));
     this.orders.release(row);
   }
 
@@ -90,8 +80,6 @@ export class FeedBook {
   }
 
   private ladderOf(row: number): Ladder {
-    return this.ladders[
-      this.orders.table.data[row * ORDER_WORDS + ORDER.SIDE] === 1 ? "bids" : "asks"
-    ];
+    return this.ladders[this.orders.side(row) === LONG ? "bids" : "asks"];
   }
 }

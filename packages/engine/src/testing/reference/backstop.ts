@@ -4,7 +4,7 @@
  */
 import type { Side } from "../../commands.js";
 import { BACKSTOP_SLICE_PPM } from "../../config.js";
-import { BACKSTOP_ACCOUNT, TRADE_BACKSTOP } from "../../events.js";
+import { BACKSTOP_ACCOUNT, TRADE_BACKSTOP } from "../../events/event-table.js";
 import { END } from "../../reasons.js";
 import { type Booked, closingPart, reducingSide } from "./fills.js";
 import { abs, ceilDiv, floorDiv, max, min } from "./integers.js";

@@ -2,7 +2,7 @@
  * "Events at the end of a command": the list of touched (account, market) pairs in order of first
  * touch, and the `PositionSettled` and `FundChanged` events it becomes.
  */
-import type { VenueEvent } from "../../events.js";
+import type { VenueEvent } from "../../events/event-table.js";
 import { num } from "./integers.js";
 import { accountOf, type Position, type State } from "./state.js";
 

@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { HOUR_MS } from "../../config.js";
-import { EVENT_FIELDS } from "../../events.js";
+import { EVENT_FIELDS } from "../../events/event-table.js";
 import { END, REFUSAL } from "../../reasons.js";
 import { commands } from "../flow/flow.js";
 import { Bench, eventsOf, only } from "./test-venue.js";

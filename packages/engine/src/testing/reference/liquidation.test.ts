@@ -3,7 +3,7 @@
  * figure is worked out in the comment next to it, from docs/engine.md.
  */
 import { describe, expect, test } from "vitest";
-import { TRADE_ADL, TRADE_BACKSTOP, TRADE_LIQUIDATION } from "../../events.js";
+import { TRADE_ADL, TRADE_BACKSTOP, TRADE_LIQUIDATION } from "../../events/event-table.js";
 import { END } from "../../reasons.js";
 import { deleverage } from "./deleverage.js";
 import { Bench, eventsOf, only } from "./test-venue.js";

@@ -2,7 +2,7 @@
  * "Tick", step 3, and "Liquidating (account, market)": who is liquidated, and the rounds.
  */
 import { LIQUIDATION_FEE_PPM } from "../../config.js";
-import { TRADE_LIQUIDATION } from "../../events.js";
+import { TRADE_LIQUIDATION } from "../../events/event-table.js";
 import { END } from "../../reasons.js";
 import { bankruptcyPrice, closeLots } from "./bankruptcy.js";
 import { emit, touch } from "./end-events.js";

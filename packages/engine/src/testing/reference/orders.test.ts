@@ -3,7 +3,7 @@
  * next to it, from docs/engine.md.
  */
 import { describe, expect, test } from "vitest";
-import { STATUS_CANCELED, STATUS_FILLED, STATUS_RESTING } from "../../events.js";
+import { STATUS_CANCELED, STATUS_FILLED, STATUS_RESTING } from "../../events/event-table.js";
 import { END, REFUSAL } from "../../reasons.js";
 import { Bench, eventsOf, only } from "./test-venue.js";
 

@@ -3,7 +3,12 @@
  */
 import { LIMIT_ORDER, type PlaceOrder, STOP_ORDER } from "../../commands.js";
 import { NONCE_WINDOW } from "../../config.js";
-import { STATUS_CANCELED, STATUS_FILLED, STATUS_PENDING, STATUS_RESTING } from "../../events.js";
+import {
+  STATUS_CANCELED,
+  STATUS_FILLED,
+  STATUS_PENDING,
+  STATUS_RESTING,
+} from "../../events/event-table.js";
 import { END } from "../../reasons.js";
 import { enterBook } from "./book.js";
 import { type Accepted, budgetOf, check } from "./checks.js";

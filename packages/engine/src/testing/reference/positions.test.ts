@@ -3,7 +3,7 @@
  * figure is worked out in the comment next to it, from docs/engine.md.
  */
 import { describe, expect, test } from "vitest";
-import { STATUS_RESTING } from "../../events.js";
+import { STATUS_RESTING } from "../../events/event-table.js";
 import { END, REFUSAL } from "../../reasons.js";
 import { Bench, eventsOf, only } from "./test-venue.js";
 

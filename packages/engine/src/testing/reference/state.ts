@@ -4,7 +4,7 @@
  */
 import type { OrderType, Side } from "../../commands.js";
 import type { CohortStage, MarketConfig, VenueConfig } from "../../config.js";
-import type { VenueEvent } from "../../events.js";
+import type { VenueEvent } from "../../events/event-table.js";
 
 /** An open order: a resting limit or a pending stop. */
 export interface Order {

@@ -3,7 +3,7 @@
  * the rest by auto-deleveraging (b), the liquidated account's part with each trade (c).
  */
 import type { Side } from "../../commands.js";
-import { BACKSTOP_ACCOUNT, TRADE_ADL, TRADE_BACKSTOP } from "../../events.js";
+import { BACKSTOP_ACCOUNT, TRADE_ADL, TRADE_BACKSTOP } from "../../events/event-table.js";
 import { backstopCanTake, backstopFill } from "./backstop.js";
 import { bankruptcyPrice, closeLots } from "./bankruptcy.js";
 import { deleverage } from "./deleverage.js";

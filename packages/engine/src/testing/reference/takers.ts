@@ -3,7 +3,7 @@
  * They share fees and fills and differ only in what they want and what stops them.
  */
 import { LONG, type Side } from "../../commands.js";
-import { TRADE_ORDER } from "../../events.js";
+import { TRADE_ORDER } from "../../events/event-table.js";
 import { END } from "../../reasons.js";
 import { bandOf } from "./checks.js";
 import { applyFill, type Booked, type Fillable, fillable, type Terms } from "./fills.js";

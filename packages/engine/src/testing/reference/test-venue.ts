@@ -13,7 +13,7 @@ import {
   STOP_ORDER,
 } from "../../commands.js";
 import { HOUR_MS, type MarketConfig, type VenueConfig } from "../../config.js";
-import type { EventKind, EventOf, VenueEvent } from "../../events.js";
+import type { EventKind, EventOf, VenueEvent } from "../../events/event-table.js";
 import { accountOf, type Market, marketOf, type Position, positionOf } from "./state.js";
 import { ReferenceVenue } from "./venue.js";
 

@@ -7,7 +7,7 @@
  */
 import type { Command } from "../../commands.js";
 import { MAX_LEAD_MS, TICK_MS } from "../../config.js";
-import type { VenueEvent } from "../../events.js";
+import type { VenueEvent } from "../../events/event-table.js";
 import { REFUSAL } from "../../reasons.js";
 import { cancelAfter, cancelAll, cancelOrder } from "./cancels.js";
 import { allDisconnected, sessionDisconnected, setSessionOption } from "./disconnects.js";

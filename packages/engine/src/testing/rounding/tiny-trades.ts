@@ -1,10 +1,9 @@
 /** A venue for very many very small orders: no objects per event, only counting. */
 import type { OrderType, Side } from "../../commands.js";
 import { Engine } from "../../engine.js";
-import { EVENT, EVENT_KINDS, type EventLog } from "../../event-log.js";
-import { EVENT_FIELDS } from "../../events.js";
+import type { EventLog } from "../../events/event-log.js";
+import { EVENT, EVENT_FIELDS, EVENT_KINDS } from "../../events/event-table.js";
 import { NONE } from "../../state/orders.js";
-import { POSITION, POSITION_WORDS } from "../../state/positions.js";
 import { type Listing, venueConfig } from "../scenarios/listing.js";
 import { START_MS } from "../scenarios/venue.js";
 
@@ -97,15 +96,14 @@ export class TinyTrades {
   /** Wallets, margins, reserves and positions (at the index) of all traders, from their rows. */
   owned(): number {
     const market = this.engine.state.markets[0]!;
-    const { data } = market.positions.table;
+    const { positions } = market;
     let sum = 0;
     for (let account = 1; account <= this.members; account++) {
       sum += this.engine.state.wallet(account);
       const row = market.positions.rowOf(account);
       if (row === NONE) continue;
-      const at = row * POSITION_WORDS;
-      sum += data[at + POSITION.MARGIN]! + data[at + POSITION.RESERVED]!;
-      sum += data[at + POSITION.LOTS]! * this.indexTicks - data[at + POSITION.COST]!;
+      sum += positions.margin(row) + positions.reserved(row);
+      sum += positions.lots(row) * this.indexTicks - positions.cost(row);
     }
     return sum;
   }

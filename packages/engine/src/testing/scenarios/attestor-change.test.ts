@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { AttestDeposit } from "../../commands.js";
 import type { VenueConfig } from "../../config.js";
-import type { Deposit } from "../../deposits/deposit-book.js";
+import type { Deposit } from "../../state/deposits.js";
 import type { Trader } from "./trader.js";
 import { Venue } from "./venue.js";
 

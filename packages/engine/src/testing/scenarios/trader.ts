@@ -10,10 +10,9 @@ import {
   type Side,
   STOP_ORDER,
 } from "../../commands.js";
-import { ORDER_STATUSES } from "../../events.js";
+import { ORDER_STATUSES } from "../../events/event-table.js";
 import { END_REASONS, REFUSALS } from "../../reasons.js";
 import { NONE } from "../../state/orders.js";
-import { POSITION, POSITION_WORDS } from "../../state/positions.js";
 import { type Listing, MICROS } from "./listing.js";
 import type { Venue } from "./venue.js";
 
@@ -203,26 +202,26 @@ export class Trader {
     margin: number;
   } {
     return {
-      size: this.word(POSITION.LOTS, listing) / listing.lotsPerCoin,
-      cost: this.word(POSITION.COST, listing) / MICROS,
-      margin: this.word(POSITION.MARGIN, listing) / MICROS,
+      size: this.figure("lots", listing) / listing.lotsPerCoin,
+      cost: this.figure("cost", listing) / MICROS,
+      margin: this.figure("margin", listing) / MICROS,
     };
   }
 
   reserved(listing: Listing = this.venue.listings[0]!): number {
-    return this.word(POSITION.RESERVED, listing) / MICROS;
+    return this.figure("reserved", listing) / MICROS;
   }
 
   openOrders(listing: Listing = this.venue.listings[0]!): number {
-    return this.word(POSITION.OPEN_ORDERS, listing);
+    return this.figure("openOrders", listing);
   }
 
   realized(listing: Listing = this.venue.listings[0]!): number {
-    return this.word(POSITION.REALIZED, listing) / MICROS;
+    return this.figure("realized", listing) / MICROS;
   }
 
   fundingPaid(listing: Listing = this.venue.listings[0]!): number {
-    return this.word(POSITION.FUNDING, listing) / MICROS;
+    return this.figure("funding", listing) / MICROS;
   }
 
   /** Wallet, reserve and position at mark, in micros: what the trader could call its own. */
@@ -232,18 +231,20 @@ export class Trader {
     for (const market of state.markets) {
       const row = market.positions.rowOf(this.account);
       if (row === NONE) continue;
-      const at = row * POSITION_WORDS;
-      const { data } = market.positions.table;
-      sum += data[at + POSITION.MARGIN]! + data[at + POSITION.RESERVED]!;
-      sum += data[at + POSITION.LOTS]! * market.mark * market.microsPerTickLot;
-      sum -= data[at + POSITION.COST]!;
+      const { positions } = market;
+      sum += positions.margin(row) + positions.reserved(row);
+      sum += positions.lots(row) * market.mark * market.microsPerTickLot;
+      sum -= positions.cost(row);
     }
     return sum;
   }
 
-  private word(field: number, listing: Listing): number {
+  private figure(
+    name: "lots" | "cost" | "margin" | "reserved" | "openOrders" | "realized" | "funding",
+    listing: Listing,
+  ): number {
     const { positions } = this.venue.market(listing);
     const row = positions.rowOf(this.account);
-    return row === NONE ? 0 : positions.table.data[row * POSITION_WORDS + field]!;
+    return row === NONE ? 0 : positions[name](row);
   }
 }

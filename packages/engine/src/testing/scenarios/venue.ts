@@ -7,10 +7,9 @@ import { audit } from "../../audit.js";
 import type { Command } from "../../commands.js";
 import type { CohortStage, VenueConfig } from "../../config.js";
 import { Engine } from "../../engine.js";
-import type { EventKind, EventOf, VenueEvent } from "../../events.js";
+import type { EventKind, EventOf, VenueEvent } from "../../events/event-table.js";
 import { REFUSALS } from "../../reasons.js";
-import { MARKET, type Market } from "../../state/market.js";
-import { GLOBAL } from "../../state/venue.js";
+import type { Market } from "../../state/market.js";
 import { BTC, type Listing, MICROS, venueConfig } from "./listing.js";
 import { Trader } from "./trader.js";
 
@@ -94,7 +93,7 @@ export class Venue {
   /** The same index again, so that it stays fresh. */
   refreshesIndex(): void {
     for (const listing of this.listings) {
-      const ticks = this.market(listing).get(MARKET.INDEX);
+      const ticks = this.market(listing).index;
       if (ticks > 0) this.index(ticks / listing.ticksPerDollar, listing);
     }
   }
@@ -142,19 +141,19 @@ export class Venue {
 
   /** The insurance fund in dollars. */
   get fund(): number {
-    return this.engine.state.global(GLOBAL.FUND) / MICROS;
+    return this.engine.state.totals.fund / MICROS;
   }
 
   get fees(): number {
-    return this.engine.state.global(GLOBAL.FEES) / MICROS;
+    return this.engine.state.totals.fees / MICROS;
   }
 
   /** The backstop's position: size in coins, cost in dollars. */
   backstop(listing: Listing = this.listings[0]!): { size: number; cost: number } {
     const market = this.market(listing);
     return {
-      size: market.get(MARKET.BACKSTOP_LOTS) / listing.lotsPerCoin,
-      cost: market.get(MARKET.BACKSTOP_COST) / MICROS,
+      size: market.backstopLots / listing.lotsPerCoin,
+      cost: market.backstopCost / MICROS,
     };
   }
 }

@@ -1,0 +1,113 @@
+/** Registering deposits, and the operator's commands: pause, rejudge, settle a reorganisation. */
+import type {
+  PauseDeposits,
+  RegisterDeposit,
+  RejudgeDeposit,
+  SettleReorgedDeposit,
+} from "../commands.js";
+import { emit } from "../events/event-log.js";
+import { REFUSAL } from "../reasons.js";
+import { liveSession, refuse } from "../refuse.js";
+import { type Deposit, depositKey } from "../state/deposits.js";
+import type { VenueState } from "../state/venue.js";
+
+export function registerDeposit(s: VenueState, command: RegisterDeposit): boolean {
+  const session = liveSession(s, command.session);
+  if (session === undefined) return false;
+  const { account } = session;
+  const isDev = s.config!.attestorKind === "dev";
+  const key = depositKey(isDev ? account : 0, command.chain, command.txHash);
+  const known = s.deposits.byKey.get(key);
+  if (known !== undefined) {
+    // Registering again reports the same deposit.
+    if (mayReopen(known, command.token)) reopen(s, known, account, command.token);
+    emit.DepositRegistered(s.events, { depositId: known.id, account: known.registrant });
+    return true;
+  }
+  const deposit: Deposit = {
+    id: s.seq,
+    registrant: account,
+    registeredAtMs: s.timeMs,
+    settledAtMs: 0,
+    creditedParts: 0,
+    reorged: "",
+    reorgSettledAtMs: 0,
+    chain: command.chain,
+    txHash: command.txHash,
+    token: command.token,
+    status: "queued",
+    confirmations: 0,
+    required: 0,
+    reason: "",
+    credits: [],
+    votes: new Map(),
+  };
+  s.deposits.add(key, deposit);
+  if (isDev) s.deposits.awaitDevCredit(deposit);
+  emit.DepositRegistered(s.events, { depositId: deposit.id, account });
+  return true;
+}
+
+/**
+ * Rejections that another account can cause, by naming the wrong token for a transaction, or that
+ * are temporary. Nothing was credited, so reopening cannot credit a transaction twice.
+ */
+const REOPENABLE: ReadonlySet<string> = new Set([
+  "transaction_not_found",
+  "token_not_configured",
+  "deposit_limit",
+]);
+
+function mayReopen(deposit: Deposit, token: string): boolean {
+  if (deposit.status !== "rejected") return false;
+  if (deposit.reason === "other_token") return deposit.token !== token;
+  return REOPENABLE.has(deposit.reason);
+}
+
+function reopen(s: VenueState, deposit: Deposit, registrant: number, token: string): void {
+  deposit.registrant = registrant;
+  deposit.registeredAtMs = s.timeMs;
+  deposit.settledAtMs = 0;
+  deposit.token = token;
+  deposit.status = "queued";
+  deposit.reason = "";
+  deposit.confirmations = 0;
+  deposit.required = 0;
+  deposit.votes.clear();
+  if (s.config!.attestorKind === "dev") s.deposits.awaitDevCredit(deposit);
+}
+
+/** Names of chains and tokens; any other text could never match a deposit. */
+const SCOPE = /^[A-Za-z0-9]{1,16}$/;
+
+export function pauseDeposits(s: VenueState, { scope, isPaused }: PauseDeposits): boolean {
+  if (s.config!.attestorKind === "dev") return refuse(s, REFUSAL.deposit_kind_mismatch);
+  if (!SCOPE.test(scope)) return refuse(s, REFUSAL.invalid_command);
+  if (isPaused) s.deposits.paused.add(scope);
+  else s.deposits.paused.delete(scope);
+  emit.DepositsPaused(s.events, { isPaused: isPaused ? 1 : 0 });
+  return true;
+}
+
+/** Reopens a rejected deposit as if the same account registered it again; its votes are dropped. */
+export function rejudgeDeposit(s: VenueState, { depositId }: RejudgeDeposit): boolean {
+  if (s.config!.attestorKind === "dev") return refuse(s, REFUSAL.deposit_kind_mismatch);
+  const deposit = s.deposits.byId.get(depositId);
+  if (deposit === undefined) return refuse(s, REFUSAL.deposit_unknown);
+  if (deposit.status !== "rejected") return refuse(s, REFUSAL.deposit_not_rejected);
+  reopen(s, deposit, deposit.registrant, deposit.token);
+  emit.DepositReopened(s.events, { depositId });
+  return true;
+}
+
+/** Records when the operator settled it. `reorged` stays, so that attestors do not report it again. */
+export function settleReorgedDeposit(s: VenueState, { depositId }: SettleReorgedDeposit): boolean {
+  const deposit = s.deposits.byId.get(depositId);
+  if (deposit === undefined) return refuse(s, REFUSAL.deposit_unknown);
+  if (deposit.reorged === "" || deposit.reorgSettledAtMs !== 0) {
+    return refuse(s, REFUSAL.deposit_not_reorged);
+  }
+  deposit.reorgSettledAtMs = s.timeMs;
+  emit.DepositReorgSettled(s.events, { depositId });
+  return true;
+}

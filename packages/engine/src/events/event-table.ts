@@ -1,0 +1,114 @@
+/**
+ * The events, in the past tense: kinds, fields and their order. Writers, decoder and types derive
+ * from this table.
+ *
+ * The number of a kind and the order of its fields are part of the log's meaning: append only.
+ */
+import { ACKNOWLEDGED_FIELDS } from "@perpgate/protocol/acknowledgement-leaf";
+
+export const EVENT_FIELDS = {
+  VenueStarted: ["timeMs", "fundMicros"],
+  VenueConfigured: ["markets"],
+  MarketHalted: ["market", "invariant"],
+  CommandRefused: ["refusal", "detail1", "detail2"],
+  IndexUpdated: ["market", "indexTicks", "markTicks"],
+  MarkChanged: ["market", "markTicks"],
+  AccountOpened: ["account", "address1", "address2", "address3", "address4"],
+  BalanceCredited: ["account", "amountMicros", "walletMicros"],
+  SessionOpened: ["session", "account", "expiresAtMs"],
+  SessionRotated: ["session"],
+  SessionClosed: ["session", "expired"],
+  OrderReplayed: ["session", "nonce", "orderId"],
+  OrderPlaced: [
+    "orderId",
+    "account",
+    "market",
+    "side",
+    "type",
+    "priceTicks",
+    "lots",
+    "marginMicros",
+    "leverage",
+    "reduceOnly",
+    "postOnly",
+    "nonce",
+    "session",
+  ],
+  StopTriggered: ["orderId", "account", "market"],
+  Traded: [
+    "market",
+    "tradeKind",
+    "takerSide",
+    "priceTicks",
+    "lots",
+    "makerOrderId",
+    "makerAccount",
+    "makerFeeMicros",
+    "makerPnlMicros",
+    "takerOrderId",
+    "takerAccount",
+    "takerFeeMicros",
+    "takerPnlMicros",
+  ],
+  OrderRested: ["orderId", "remainingLots"],
+  OrderEnded: ["orderId", "account", "market", "reason", "remainingLots"],
+  PositionSettled: [
+    "account",
+    "market",
+    "lots",
+    "costMicros",
+    "marginMicros",
+    "reservedMicros",
+    "realizedMicros",
+    "fundingMicros",
+    "walletMicros",
+  ],
+  OrderAcknowledged: ACKNOWLEDGED_FIELDS,
+  AllCanceled: ["account", "count"],
+  CancelAfterSet: ["account", "cancelAtMs"],
+  CancelAfterFired: ["account"],
+  FundingApplied: ["market", "rate", "markTicks", "hourEndMs", "collectedMicros", "paidMicros"],
+  Liquidated: ["account", "market", "closedLots", "feeMicros", "backstopLots", "deleveragedLots"],
+  LossSocialised: ["account", "market", "amountMicros"],
+  FundChanged: ["fundMicros", "feesMicros"],
+  CohortChanged: ["stage"],
+  DepositRegistered: ["depositId", "account"],
+  DepositProgressed: ["depositId", "confirmations", "required"],
+  DepositCredited: ["depositId", "account", "amountMicros", "logIndex"],
+  DepositSettled: ["depositId", "credited"],
+  BlockSealed: ["number", "firstPosition", "lastPosition", "ackCount", "timeMs"],
+  DepositReorged: ["depositId"],
+  SessionOptionSet: ["session", "cancelOnDisconnect"],
+  DepositPartCredited: ["depositId", "part", "parts"],
+  DepositReopened: ["depositId"],
+  DepositReorgSettled: ["depositId"],
+  DepositsPaused: ["isPaused"],
+} as const;
+
+type Fields = typeof EVENT_FIELDS;
+export type EventKind = keyof Fields;
+export type FieldsOf<K extends EventKind> = { readonly [F in Fields[K][number]]: number };
+export type EventOf<K extends EventKind> = { readonly kind: K } & FieldsOf<K>;
+export type VenueEvent = { [K in EventKind]: EventOf<K> }[EventKind];
+
+export const EVENT_KINDS = Object.keys(EVENT_FIELDS) as readonly EventKind[];
+export const EVENT = Object.fromEntries(EVENT_KINDS.map((kind, i) => [kind, i])) as {
+  readonly [K in EventKind]: number;
+};
+
+/** `Traded.tradeKind` and the fill kinds of the wire. */
+export const TRADE_KINDS = ["order", "liquidation", "backstop", "adl"] as const;
+export const TRADE_ORDER = 0;
+export const TRADE_LIQUIDATION = 1;
+export const TRADE_BACKSTOP = 2;
+export const TRADE_ADL = 3;
+
+/** `OrderAcknowledged.status`. */
+export { ORDER_STATUSES } from "@perpgate/protocol/acknowledgement-leaf";
+export const STATUS_FILLED = 0;
+export const STATUS_RESTING = 1;
+export const STATUS_PENDING = 2;
+export const STATUS_CANCELED = 3;
+
+/** Account number of the backstop in `Traded` and `PositionSettled`. */
+export const BACKSTOP_ACCOUNT = 0;

@@ -1,0 +1,173 @@
+/**
+ * Lots that the book did not take, at the bankruptcy price: first to the backstop within its cap,
+ * then by auto-deleveraging to the other side of the market. Only a loss that no account can carry
+ * is charged to the fund: the socialised loss.
+ */
+import { divFloor, mulDivCeil, mulDivFloor, mulExact } from "@perpgate/protocol/integers";
+import { LONG, SHORT, type Side } from "../commands.js";
+import { emit } from "../events/event-log.js";
+import { BACKSTOP_ACCOUNT, TRADE_ADL, TRADE_BACKSTOP } from "../events/event-table.js";
+import { settle } from "../orders/settle.js";
+import type { Market } from "../state/market.js";
+import type { VenueState } from "../state/venue.js";
+import { backstopNotional, tradeBackstop } from "./backstop.js";
+import { bankruptcyTicks, closeAt, closeLiquidated, closingPnl } from "./bankruptcy.js";
+import { equityOf, releasedMargin } from "./fill.js";
+
+/** Hands `lots` over; returns how many the backstop took. `side` closes the position. */
+export function handOver(
+  s: VenueState,
+  market: Market,
+  row: number,
+  side: Side,
+  lots: number,
+): number {
+  const ticks = bankruptcyTicks(market, row, side);
+  const backstopLots = Math.min(lots, backstopRoom(s, market, side, lots));
+  if (backstopLots > 0) toBackstop(s, market, row, side, backstopLots, ticks);
+  if (backstopLots < lots) deleverage(s, market, row, side, lots - backstopLots, ticks);
+  if (market.positions.lots(row) === 0) {
+    const dust = market.positions.margin(row);
+    s.addMargin(market, row, -dust);
+    s.totals.fund += dust;
+  }
+  return backstopLots;
+}
+
+/** Lots that reduce its position always fit; lots that add to it need a fund and room in the cap. */
+function backstopRoom(s: VenueState, market: Market, side: Side, lots: number): number {
+  const held = market.backstopLots;
+  // The backstop takes the opposite of the closing side.
+  const reducing = held * side > 0 ? Math.min(lots, Math.abs(held)) : 0;
+  if (reducing === lots || s.totals.fund <= 0) return reducing;
+  const unit = market.markUnit;
+  const used = backstopNotional(s) - mulExact(reducing, unit);
+  return reducing + divFloor(Math.max(0, s.config!.backstopCapMicros - used), unit);
+}
+
+function toBackstop(
+  s: VenueState,
+  market: Market,
+  row: number,
+  side: Side,
+  lots: number,
+  ticks: number,
+): void {
+  const makerPnlMicros = tradeBackstop(s, market, side === LONG ? SHORT : LONG, lots, ticks);
+  const takerPnlMicros = closeLiquidated(s, market, row, lots, ticks);
+  emit.Traded(s.events, {
+    market: market.number,
+    tradeKind: TRADE_BACKSTOP,
+    takerSide: side,
+    priceTicks: ticks,
+    lots,
+    makerOrderId: 0,
+    makerAccount: BACKSTOP_ACCOUNT,
+    makerFeeMicros: 0,
+    makerPnlMicros,
+    takerOrderId: 0,
+    takerAccount: market.positions.account(row),
+    takerFeeMicros: 0,
+    takerPnlMicros,
+  });
+}
+
+/** Closes the lots against other accounts, those that this would bankrupt last. */
+function deleverage(
+  s: VenueState,
+  market: Market,
+  row: number,
+  side: Side,
+  lots: number,
+  ticks: number,
+): void {
+  const skipped: number[] = [];
+  let left = lots;
+  for (const other of deleveragingOrder(market, side)) {
+    if (left === 0) return;
+    const share = Math.min(left, Math.abs(market.positions.lots(other)));
+    if (deleverageOne(s, market, row, side, other, share, ticks, false)) left -= share;
+    else skipped.push(other);
+  }
+  for (const other of skipped) {
+    if (left === 0) return;
+    const share = Math.min(left, Math.abs(market.positions.lots(other)));
+    deleverageOne(s, market, row, side, other, share, ticks, true);
+    left -= share;
+  }
+}
+
+/** Closes `lots` of another account against the liquidated; false if that would bankrupt it. */
+function deleverageOne(
+  s: VenueState,
+  market: Market,
+  row: number,
+  side: Side,
+  other: number,
+  lots: number,
+  ticks: number,
+  chargeFund: boolean,
+): boolean {
+  const { positions } = market;
+  const released = releasedMargin(positions.lots(other), positions.margin(other), lots);
+  const left = released + closingPnl(market, other, lots, ticks);
+  if (left < 0 && !chargeFund) return false;
+
+  const account = positions.account(other);
+  const makerPnlMicros = closeAt(s, market, other, lots, ticks);
+  s.addMargin(market, other, -released);
+  if (left >= 0) s.addWallet(account, left);
+  else s.totals.fund += left;
+  const takerPnlMicros = closeLiquidated(s, market, row, lots, ticks);
+  emit.Traded(s.events, {
+    market: market.number,
+    tradeKind: TRADE_ADL,
+    takerSide: side,
+    priceTicks: ticks,
+    lots,
+    makerOrderId: 0,
+    makerAccount: account,
+    makerFeeMicros: 0,
+    makerPnlMicros,
+    takerOrderId: 0,
+    takerAccount: positions.account(row),
+    takerFeeMicros: 0,
+    takerPnlMicros,
+  });
+  if (left < 0) {
+    emit.LossSocialised(s.events, { account, market: market.number, amountMicros: -left });
+  }
+  settle(s, market, other);
+  return true;
+}
+
+const MAX_LEVERAGE_SCORE = 100_000;
+
+/** Rows on the other side of a position that `side` closes: most profit × leverage first. */
+function deleveragingOrder(market: Market, side: Side): number[] {
+  const { positions } = market;
+  const rows: number[] = [];
+  const scores = new Map<number, number>();
+  for (let row = 0; row < positions.table.rows; row++) {
+    // A closing buy takes from longs, a closing sell from shorts.
+    if (positions.lots(row) * side <= 0) continue;
+    rows.push(row);
+    scores.set(row, deleveragingScore(market, row));
+  }
+  return rows.sort(
+    (a, b) => scores.get(b)! - scores.get(a)! || positions.account(a) - positions.account(b),
+  );
+}
+
+function deleveragingScore(market: Market, row: number): number {
+  const { positions } = market;
+  const cost = positions.cost(row);
+  const marked = mulExact(positions.lots(row), market.markUnit);
+  const pnl = marked - cost;
+  const scale = Math.max(1, Math.abs(cost));
+  // Floor, also for a loss.
+  const profit =
+    pnl >= 0 ? mulDivFloor(pnl, 1_000_000, scale) : 0 - mulDivCeil(-pnl, 1_000_000, scale);
+  const equity = Math.max(1, equityOf(market, row));
+  return profit * Math.min(MAX_LEVERAGE_SCORE, mulDivFloor(100, Math.abs(marked), equity));
+}

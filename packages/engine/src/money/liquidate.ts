@@ -1,0 +1,142 @@
+/**
+ * Liquidations of a tick. For one position: cancel its orders, close it in the book no worse than
+ * bankruptcy, down to a lower tier if that makes it healthy; the backstop takes what the book does
+ * not, and the other side of the market takes the rest (docs/engine.md, "Liquidating").
+ */
+import { mulDivCeil } from "@perpgate/protocol/integers";
+import { LONG, SHORT } from "../commands.js";
+import { LIQUIDATION_FEE_PPM, PPM } from "../config.js";
+import { emit } from "../events/event-log.js";
+import { BACKSTOP_ACCOUNT } from "../events/event-table.js";
+import { match } from "../orders/match.js";
+import { openOrdersOf } from "../orders/open-orders.js";
+import { endOrder, settle } from "../orders/settle.js";
+import { TAKER_BACKSTOP, TAKER_LIQUIDATION } from "../orders/taker.js";
+import { END } from "../reasons.js";
+import type { Market } from "../state/market.js";
+import { NONE } from "../state/orders.js";
+import type { VenueState } from "../state/venue.js";
+import type { WorkBudget } from "../work-budget.js";
+import { reductionLots, worstReductionTicks } from "./backstop.js";
+import { equityOf, maintenanceOf } from "./fill.js";
+import { handOver } from "./hand-over.js";
+import { refreshWatches } from "./watch.js";
+
+/** Finds the positions that are due and liquidates them, those carried over first. */
+export function runLiquidations(s: VenueState, budget: WorkBudget): void {
+  refreshWatches(s);
+  const queue = [...s.carriedLiquidations];
+  const carried = new Set<string>();
+  for (let i = 0; i < queue.length; i += 2) carried.add(`${queue[i]} ${queue[i + 1]}`);
+  for (const market of s.markets) {
+    if (!s.isLive(market)) continue;
+    s.focus = market.number;
+    for (const account of accountsDue(market)) {
+      if (carried.size > 0 && carried.has(`${market.number} ${account}`)) continue;
+      queue.push(market.number, account);
+    }
+  }
+  let next = 0;
+  for (; next < queue.length; next += 2) {
+    const market = s.markets[queue[next]!]!;
+    if (!s.isLive(market)) continue;
+    s.focus = market.number;
+    const row = market.positions.rowOf(queue[next + 1]!);
+    if (row === NONE || !isDue(market, row)) continue;
+    if (!budget.take()) break;
+    liquidate(s, market, row);
+  }
+  s.carriedLiquidations = next < queue.length ? queue.slice(next) : [];
+}
+
+/** Accounts whose equity is at or below maintenance, ascending. */
+export function accountsDue(market: Market): number[] {
+  const { positions, mark } = market;
+  const { watch } = positions;
+  const accounts: number[] = [];
+  const { rows } = positions.table;
+  for (let row = 0; row < rows; row++) {
+    const at = watch[row]!;
+    if (at > 0 ? mark > at : at === 0 || mark < -at) continue;
+    if (isDue(market, row)) accounts.push(positions.account(row));
+  }
+  return accounts.sort((a, b) => a - b);
+}
+
+function isDue(market: Market, row: number): boolean {
+  return market.positions.lots(row) !== 0 && equityOf(market, row) <= maintenanceOf(market, row);
+}
+
+function liquidate(s: VenueState, market: Market, row: number): void {
+  market.positions.table.touch(row);
+  for (const order of openOrdersOf(s, market, row)) endOrder(s, market, order, END.liquidation);
+  while (isDue(market, row)) liquidationRound(s, market, row);
+  settle(s, market, row);
+}
+
+function liquidationRound(s: VenueState, market: Market, row: number): void {
+  const { positions } = market;
+  const { taker } = s.scratch;
+  const account = positions.account(row);
+  const side = positions.lots(row) > 0 ? SHORT : LONG;
+  taker.begin(TAKER_LIQUIDATION, side, row, account, 0);
+  taker.lotsLeft = targetLots(market, row);
+  match(s, market, taker);
+
+  const fullFee = mulDivCeil(taker.filledMicros, LIQUIDATION_FEE_PPM, PPM);
+  let feeMicros = 0;
+  let backstopLots = 0;
+  let deleveragedLots = 0;
+  if (positions.lots(row) === 0) {
+    const margin = positions.margin(row);
+    feeMicros = Math.min(fullFee, margin);
+    s.addMargin(market, row, -margin);
+    s.totals.fund += feeMicros;
+    s.addWallet(account, margin - feeMicros);
+  } else if (taker.lotsLeft > 0 && isDue(market, row)) {
+    backstopLots = handOver(s, market, row, side, taker.lotsLeft);
+    deleveragedLots = taker.lotsLeft - backstopLots;
+  } else {
+    const spare = equityOf(market, row) - maintenanceOf(market, row) - 1;
+    feeMicros = Math.min(fullFee, Math.max(0, spare));
+    s.addMargin(market, row, -feeMicros);
+    s.totals.fund += feeMicros;
+  }
+  emit.Liquidated(s.events, {
+    account,
+    market: market.number,
+    closedLots: taker.filledLots,
+    feeMicros,
+    backstopLots,
+    deleveragedLots,
+  });
+}
+
+/** Lots to close: down to the highest lower tier that would leave it healthy, else all. */
+function targetLots(market: Market, row: number): number {
+  const lots = Math.abs(market.positions.lots(row));
+  const notional = market.notional(lots);
+  const equity = equityOf(market, row);
+  const { bounds } = market.maintenance;
+  for (let i = bounds.length - 1; i >= 0; i--) {
+    const bound = bounds[i]!;
+    if (bound >= notional) continue;
+    const fee = mulDivCeil(notional - bound, LIQUIDATION_FEE_PPM, PPM);
+    if (equity - fee > market.maintenance.of(bound)) {
+      return lots - Math.floor(bound / market.markUnit);
+    }
+  }
+  return lots;
+}
+
+/** Lets the backstop reduce its position in the book. */
+export function reduceBackstop(s: VenueState, market: Market): void {
+  if (market.backstopLots === 0) return;
+  s.focus = market.number;
+  const { taker } = s.scratch;
+  const side = market.backstopLots > 0 ? SHORT : LONG;
+  taker.begin(TAKER_BACKSTOP, side, -1, BACKSTOP_ACCOUNT, 0);
+  taker.lotsLeft = reductionLots(market);
+  taker.limitTicks = worstReductionTicks(market, side);
+  match(s, market, taker);
+}

@@ -1,0 +1,62 @@
+/**
+ * Index and mark. The mark is a median that neither the book alone nor the index alone can move far.
+ * It is recomputed on index updates and ticks, and fixed within a command.
+ */
+import { mulDivFloor, mulDivTrunc } from "@perpgate/protocol/integers";
+import type { UpdateIndex } from "../commands.js";
+import { MARK_EMA_MS, PPM } from "../config.js";
+import { emit } from "../events/event-log.js";
+import { REFUSAL } from "../reasons.js";
+import { refuse } from "../refuse.js";
+import type { Market } from "../state/market.js";
+import type { VenueState } from "../state/venue.js";
+
+/** Fractions of a tick that the average is kept in. */
+export const SUBTICKS = 65_536;
+
+/** Book prices reach ten times the mark: with this bound even their mid × 65536 is exact. */
+const MAX_INDEX_TICKS = 2 ** 33;
+
+export function updateIndex(s: VenueState, command: UpdateIndex): boolean {
+  const market = s.markets[command.market];
+  if (market === undefined) return refuse(s, REFUSAL.market_unknown);
+  if (market.halted) return refuse(s, REFUSAL.market_halted);
+  const { indexTicks } = command;
+  if (!(Number.isSafeInteger(indexTicks) && indexTicks >= 1 && indexTicks <= MAX_INDEX_TICKS)) {
+    return refuse(s, REFUSAL.index_invalid);
+  }
+  s.focus = market.number;
+  market.index = indexTicks;
+  market.indexAtMs = s.timeMs;
+  recomputeMark(market, s.timeMs);
+  emit.IndexUpdated(s.events, { market: market.number, indexTicks, markTicks: market.mark });
+  return true;
+}
+
+/** Recomputes and stores the mark; returns whether it changed. The index must be set. */
+export function recomputeMark(market: Market, timeMs: number): boolean {
+  const { index, markAtMs } = market;
+  const bid = market.bids.count > 0 ? market.bids.bestTicks() : 0;
+  const ask = market.asks.count > 0 ? market.asks.bestTicks() : 0;
+  const elapsed = markAtMs === 0 ? 0 : Math.min(timeMs - markAtMs, MARK_EMA_MS);
+  const mid = bid > 0 && ask > 0 ? (bid + ask) * (SUBTICKS / 2) : index * SUBTICKS;
+  const before = market.ema;
+  const ema = before + mulDivTrunc(mid - index * SUBTICKS - before, elapsed, MARK_EMA_MS);
+  market.ema = ema;
+  market.markAtMs = timeMs;
+
+  const touch = median(bid || index, ask || index, market.last || index);
+  const subticks = median(index * SUBTICKS + ema, touch * SUBTICKS, index * SUBTICKS);
+  const width = mulDivFloor(index, market.maintenance.lowestPpm, 2 * PPM);
+  const low = (index - width) * SUBTICKS;
+  const high = (index + width) * SUBTICKS;
+  const clamped = Math.min(Math.max(subticks, low), high);
+  const mark = Math.max(1, Math.floor(clamped / SUBTICKS));
+  if (mark === market.mark) return false;
+  market.mark = mark;
+  return true;
+}
+
+export function median(a: number, b: number, c: number): number {
+  return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
+}

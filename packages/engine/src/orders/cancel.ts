@@ -1,0 +1,109 @@
+/** CancelOrder, CancelAll, and the dead-man's switch. They work whatever the market's state. */
+import type { CancelAfter, CancelAll, CancelOrder } from "../commands.js";
+import { MAX_CANCEL_AFTER_MS, MIN_CANCEL_AFTER_MS } from "../config.js";
+import { emit } from "../events/event-log.js";
+import { END, REFUSAL } from "../reasons.js";
+import { liveSession, refuse } from "../refuse.js";
+import { NONE } from "../state/orders.js";
+import type { VenueState } from "../state/venue.js";
+import { openOrdersOf } from "./open-orders.js";
+import { endOrder } from "./settle.js";
+
+export function cancelOrder(s: VenueState, command: CancelOrder): boolean {
+  const session = liveSession(s, command.session);
+  if (session === undefined) return false;
+  const order = s.orders.index.get(command.orderId);
+  if (order === NONE || s.orders.account(order) !== session.account) {
+    return refuse(s, REFUSAL.order_not_cancelable);
+  }
+  s.focus = s.orders.market(order);
+  endOrder(s, s.markets[s.focus]!, order, END.requested);
+  return true;
+}
+
+export function cancelAllOrders(s: VenueState, command: CancelAll): boolean {
+  const session = liveSession(s, command.session);
+  if (session === undefined) return false;
+  if (command.market !== -1 && s.markets[command.market] === undefined) {
+    return refuse(s, REFUSAL.unknown_symbol);
+  }
+  s.scratch.canceledOrders = cancelAll(s, session.account, command.market, END.requested);
+  return true;
+}
+
+/** The last event of a CancelAll. */
+export function reportCancelAll(s: VenueState, command: CancelAll): void {
+  const { account } = s.sessions.byNumber.get(command.session)!;
+  emit.AllCanceled(s.events, { account, count: s.scratch.canceledOrders });
+}
+
+export function cancelAfter(s: VenueState, command: CancelAfter): boolean {
+  const session = liveSession(s, command.session);
+  if (session === undefined) return false;
+  const { account } = session;
+  const after = command.afterMs;
+  const inRange =
+    Number.isSafeInteger(after) && after >= MIN_CANCEL_AFTER_MS && after <= MAX_CANCEL_AFTER_MS;
+  if (after !== 0 && !inRange) return refuse(s, REFUSAL.invalid_command);
+  const cancelAtMs = after === 0 ? 0 : s.timeMs + after;
+  s.setCancelAtMs(account, cancelAtMs);
+  if (cancelAtMs !== 0) s.switches.push(cancelAtMs, account);
+  emit.CancelAfterSet(s.events, { account, cancelAtMs });
+  return true;
+}
+
+/** Fires the dead-man's switches that are due. */
+export function fireSwitches(s: VenueState): void {
+  while (s.switches.nextTime() <= s.timeMs) {
+    const due = s.switches.nextTime();
+    const account = s.switches.pop();
+    // Set again or disarmed since.
+    if (s.cancelAtMs(account) !== due) continue;
+    s.setCancelAtMs(account, 0);
+    emit.CancelAfterFired(s.events, { account });
+    cancelAll(s, account, -1, END.cancel_after);
+  }
+}
+
+/** Cancels an account's open orders in one market or (−1) all; returns how many. */
+function cancelAll(s: VenueState, account: number, onlyMarket: number, reason: number): number {
+  const isMeant = (order: number) => onlyMarket < 0 || s.orders.market(order) === onlyMarket;
+  return endOrders(s, openOrderIds(s, account, isMeant), reason);
+}
+
+/** Ids of the account's open orders that pass the filter, ascending. */
+export function openOrderIds(
+  s: VenueState,
+  account: number,
+  isMeant: (order: number) => boolean,
+): number[] {
+  const ids: number[] = [];
+  for (const market of s.markets) {
+    const row = market.positions.rowOf(account);
+    if (row === NONE) continue;
+    for (const order of openOrdersOf(s, market, row)) {
+      if (isMeant(order)) ids.push(s.orders.id(order));
+    }
+  }
+  return ids.sort((a, b) => a - b);
+}
+
+/**
+ * Ends those orders that are still open; returns how many. Ending one order can end others (a
+ * reduce-only one, for example), which are then skipped.
+ */
+export function endOrders(s: VenueState, ids: readonly number[], reason: number): number {
+  let ended = 0;
+  for (const id of ids) if (endIfOpen(s, id, reason)) ended++;
+  return ended;
+}
+
+/** Ends the order unless it is gone; returns whether it did. */
+export function endIfOpen(s: VenueState, id: number, reason: number): boolean {
+  const order = s.orders.index.get(id);
+  if (order === NONE) return false;
+  const market = s.markets[s.orders.market(order)]!;
+  s.focus = market.number;
+  endOrder(s, market, order, reason);
+  return true;
+}

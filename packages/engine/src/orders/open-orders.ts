@@ -1,0 +1,110 @@
+/**
+ * Adds open orders to all structures and removes them: book or stop ladder, the account's lists, the
+ * counts of its position. `settle.ts` decides what they reserve.
+ */
+import type { Ladder } from "../state/ladder.js";
+import type { Market } from "../state/market.js";
+import { NONE } from "../state/orders.js";
+import { LONG_LIST, restingList, SHORT_LIST, STOP_LIST } from "../state/positions.js";
+import type { VenueState } from "../state/venue.js";
+
+/** Adds an order row to book and lists. */
+export function enterOrder(s: VenueState, market: Market, order: number): void {
+  const { positions } = market;
+  queueOrder(s, ladderOf(s, market, order), order);
+  listOrder(s, market, order);
+  const row = s.orders.position(order);
+  positions.table.touch(row);
+  positions.addOpenOrders(row, 1);
+  positions.addPendingNotional(row, pendingNotional(s, market, order));
+}
+
+/** The order's side of the book, or of the stops. */
+export function ladderOf({ orders }: VenueState, market: Market, order: number): Ladder {
+  const side = orders.side(order);
+  return orders.isStop(order) ? market.stops(side) : market.ladder(side);
+}
+
+/** Appends an order to the queue of its price. */
+export function queueOrder({ orders }: VenueState, ladder: Ladder, order: number): void {
+  ladder.add(order, orders.price(order), orders.remaining(order));
+}
+
+/** Appends an order to its account's list. */
+export function listOrder({ orders }: VenueState, { positions }: Market, order: number): void {
+  const row = orders.position(order);
+  const side = orders.side(order);
+  const isStop = orders.isStop(order);
+  positions.append(row, isStop ? STOP_LIST : restingList(side), order, orders);
+  // If all orders before it are covered, uncovered lots of the closing side begin here.
+  if (!isStop && positions.closingSide(row) === side && positions.frontier(row) === NONE) {
+    positions.setFrontier(row, order);
+  }
+  if (orders.isReduceOnly(order)) positions.addReduceOnlyOrders(row, side, 1);
+}
+
+/** Removes an order from all structures and frees its row; its reserve returns to the wallet. */
+export function removeOrder(s: VenueState, market: Market, order: number): void {
+  const { orders } = s;
+  const { positions } = market;
+  orders.table.touch(order);
+  const row = orders.position(order);
+  const side = orders.side(order);
+  ladderOf(s, market, order).remove(order, orders.price(order), orders.remaining(order));
+  const list = orders.isStop(order) ? STOP_LIST : restingList(side);
+  positions.unlink(row, list, order, orders);
+  positions.addCovered(row, -orders.closing(order));
+  if (orders.isReduceOnly(order)) positions.addReduceOnlyOrders(row, side, -1);
+
+  positions.table.touch(row);
+  positions.addOpenOrders(row, -1);
+  positions.addPendingNotional(row, -pendingNotional(s, market, order));
+  changeReserve(s, market, order, 0, 0);
+  orders.release(order);
+}
+
+/**
+ * Sets the reserve of an order for its opening lots; the wallet pays or receives the difference. The
+ * order and its position are touched already.
+ */
+export function changeReserve(
+  s: VenueState,
+  market: Market,
+  order: number,
+  openingLots: number,
+  reserve: number,
+): void {
+  const { orders } = s;
+  const row = orders.position(order);
+  const before = orders.openingNotional(order);
+  const notional = openingLots * orders.price(order) * market.microsPerTickLot;
+  if (notional !== before) {
+    market.positions.addRestingNotional(row, notional - before);
+    orders.setOpeningNotional(order, notional);
+  }
+  const delta = reserve - orders.reserve(order);
+  if (delta === 0) return;
+  orders.setReserve(order, reserve);
+  market.positions.addReserved(row, delta);
+  s.totals.reserves += delta;
+  s.addWallet(orders.account(order), -delta);
+}
+
+/** All open orders of an account in a market, ascending id. */
+export function openOrdersOf({ orders }: VenueState, { positions }: Market, row: number): number[] {
+  const rows: number[] = [];
+  for (const list of [LONG_LIST, SHORT_LIST, STOP_LIST] as const) {
+    let order = positions.head(row, list);
+    while (order !== NONE) {
+      rows.push(order);
+      order = orders.next(order);
+    }
+  }
+  return rows.sort((a, b) => orders.id(a) - orders.id(b));
+}
+
+/** What a stop counts in its position's pending notional. */
+function pendingNotional({ orders }: VenueState, market: Market, order: number): number {
+  if (!orders.isStop(order) || orders.isReduceOnly(order)) return 0;
+  return orders.remaining(order) * orders.price(order) * market.microsPerTickLot;
+}

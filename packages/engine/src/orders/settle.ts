@@ -1,0 +1,168 @@
+/**
+ * Keeps an account's orders consistent with its position: which of them close it, which open and
+ * therefore reserve margin and fee, and which must end because the position or the wallet no longer
+ * supports them (docs/engine.md, "settle").
+ *
+ * The position's lots cover closing orders by ascending id, so the covered orders are always a prefix
+ * of the closing side's list. Only the orders at the end of that prefix (the frontier) are visited
+ * when the position changes: the cost depends on the lots that moved, not on the number of quotes.
+ */
+import { divCeil, mulDivCeil } from "@perpgate/protocol/integers";
+import { LONG, SHORT } from "../commands.js";
+import { PPM } from "../config.js";
+import { emit } from "../events/event-log.js";
+import { InvariantViolation } from "../invariants.js";
+import { END } from "../reasons.js";
+import type { Market } from "../state/market.js";
+import { NONE, type OrderStore } from "../state/orders.js";
+import { LONG_LIST, restingList, SHORT_LIST } from "../state/positions.js";
+import type { VenueState } from "../state/venue.js";
+import { changeReserve, openOrdersOf, removeOrder } from "./open-orders.js";
+
+/** Ends an open order and settles its account. */
+export function endOrder(s: VenueState, market: Market, order: number, reason: number): void {
+  const row = s.orders.position(order);
+  dropOrder(s, market, order, reason);
+  settle(s, market, row);
+}
+
+export function settle(s: VenueState, market: Market, row: number): void {
+  dropIdleReduceOnly(s, market, row);
+  coverOrders(s, market, row);
+  const account = market.positions.account(row);
+  while (s.wallet(account) < 0) {
+    const newest = newestWithReserve(s, market, row);
+    // Without a reserve the wallet cannot be negative: the invariant check reports it.
+    if (newest === NONE) return;
+    dropOrder(s, market, newest, END.unfunded);
+    coverOrders(s, market, row);
+  }
+}
+
+/** Recomputes the reserves of all the account's resting orders, then settles. */
+export function recomputeReserves(s: VenueState, market: Market, row: number): void {
+  market.positions.table.touch(row);
+  for (const order of openOrdersOf(s, market, row)) {
+    if (s.orders.isStop(order)) continue;
+    s.orders.table.touch(order);
+    reserveFor(s, market, order);
+  }
+  settle(s, market, row);
+}
+
+/** Recomputes the reserve of a resting order from its remaining and covered lots. */
+export function reserveFor(s: VenueState, market: Market, order: number): void {
+  const { orders } = s;
+  const opening = orders.isReduceOnly(order) ? 0 : orders.remaining(order) - orders.closing(order);
+  if (opening === 0) {
+    changeReserve(s, market, order, 0, 0);
+    return;
+  }
+  const notional = opening * orders.price(order) * market.microsPerTickLot;
+  const reserve =
+    divCeil(notional, orders.leverage(order)) +
+    mulDivCeil(notional, market.config.makerFeePpm, PPM);
+  changeReserve(s, market, order, opening, reserve);
+}
+
+/** Reports the end of an order and removes it. */
+function dropOrder(s: VenueState, market: Market, order: number, reason: number): void {
+  emit.OrderEnded(s.events, {
+    orderId: s.orders.id(order),
+    account: s.orders.account(order),
+    market: market.number,
+    reason,
+    remainingLots: s.orders.remaining(order),
+  });
+  removeOrder(s, market, order);
+}
+
+/** Ends reduce-only orders that would no longer reduce. */
+function dropIdleReduceOnly(s: VenueState, market: Market, row: number): void {
+  const { positions } = market;
+  const lots = positions.lots(row);
+  const idleLongs = lots >= 0 && positions.reduceOnlyOrders(row, LONG) > 0;
+  const idleShorts = lots <= 0 && positions.reduceOnlyOrders(row, SHORT) > 0;
+  if (!idleLongs && !idleShorts) return;
+  for (const order of openOrdersOf(s, market, row)) {
+    if (s.orders.isReduceOnly(order) && s.orders.side(order) * lots >= 0) {
+      dropOrder(s, market, order, END.reduce_only);
+    }
+  }
+}
+
+/** Adjusts the covered lots of the closing side's orders to the size of the position. */
+function coverOrders(s: VenueState, market: Market, row: number): void {
+  const { positions } = market;
+  const lots = positions.lots(row);
+  const side = lots > 0 ? SHORT : lots < 0 ? LONG : 0;
+  if (positions.closingSide(row) !== side) {
+    uncover(s, market, row, positions.covered(row));
+    positions.setClosingSide(row, side);
+    positions.setFrontier(row, side === 0 ? NONE : positions.head(row, restingList(side)));
+  }
+  const surplus = positions.covered(row) - Math.abs(lots);
+  if (surplus > 0) uncover(s, market, row, surplus);
+  else if (surplus < 0) coverMore(s, market, row, -surplus);
+}
+
+function coverMore(s: VenueState, market: Market, row: number, lots: number): void {
+  const { orders } = s;
+  let left = lots;
+  let order = market.positions.frontier(row);
+  while (order !== NONE) {
+    const uncovered = orders.remaining(order) - orders.closing(order);
+    const share = Math.min(uncovered, left);
+    if (share > 0) changeCover(s, market, row, order, share);
+    left -= share;
+    if (share < uncovered) break;
+    order = orders.next(order);
+  }
+  market.positions.setFrontier(row, order);
+}
+
+function uncover(s: VenueState, market: Market, row: number, lots: number): void {
+  if (lots === 0) return;
+  const { positions } = market;
+  let order = positions.frontier(row);
+  if (order === NONE) {
+    order = positions.tail(row, positions.closingSide(row) === LONG ? LONG_LIST : SHORT_LIST);
+  }
+  let left = lots;
+  for (;;) {
+    if (order === NONE) throw new InvariantViolation("lots_balanced", market.number);
+    const share = Math.min(s.orders.closing(order), left);
+    if (share > 0) changeCover(s, market, row, order, -share);
+    left -= share;
+    if (left === 0) break;
+    order = s.orders.previous(order);
+  }
+  positions.setFrontier(row, order);
+}
+
+function changeCover(
+  s: VenueState,
+  market: Market,
+  row: number,
+  order: number,
+  lots: number,
+): void {
+  s.orders.table.touch(order);
+  market.positions.table.touch(row);
+  s.orders.setClosing(order, s.orders.closing(order) + lots);
+  market.positions.addCovered(row, lots);
+  reserveFor(s, market, order);
+}
+
+function newestWithReserve({ orders }: VenueState, { positions }: Market, row: number): number {
+  const longs = lastWithReserve(orders, positions.tail(row, LONG_LIST));
+  const shorts = lastWithReserve(orders, positions.tail(row, SHORT_LIST));
+  if (longs === NONE || shorts === NONE) return longs === NONE ? shorts : longs;
+  return orders.id(longs) > orders.id(shorts) ? longs : shorts;
+}
+
+function lastWithReserve(orders: OrderStore, tail: number): number {
+  let order = tail;
+  while (order !== NONE && orders.reserve(order) === 0) order = orders.previous(order);
+  return order;
+}

@@ -1,0 +1,23 @@
+/** Working memory of the command in progress, one per venue: nothing in it outlives a command. */
+import { FillPlan } from "./money/fill.js";
+import { Taker } from "./orders/taker.js";
+
+export class Scratch {
+  /** Only one order, liquidation or backstop reduction takes from a book at a time. */
+  readonly taker = new Taker();
+  readonly makerPlan = new FillPlan();
+  readonly takerPlan = new FillPlan();
+  /** What the checks of an order found and its execution needs. */
+  readonly placement = {
+    lots: 0,
+    /** Half-width of the price band, in ticks. */
+    bandTicks: 0,
+    notionalMicros: 0,
+  };
+  /** The result of an order, for its acknowledgement. */
+  readonly outcome = { status: 0, reason: 0, remainingLots: 0 };
+  /** Orders that a cancel-all or a disconnect has canceled. */
+  canceledOrders = 0;
+}
+
+export type Placement = Scratch["placement"];

@@ -1,0 +1,64 @@
+/**
+ * Rebuilds every derived structure from the tables: book, stops, order lists, covered lots,
+ * liquidation watches, dead-man's switches. Runs after a restore and after a rollback.
+ */
+import { refreshWatch } from "../money/watch.js";
+import { ladderOf, listOrder, queueOrder } from "../orders/open-orders.js";
+import type { Ladder } from "../state/ladder.js";
+import type { Market } from "../state/market.js";
+import { NONE } from "../state/orders.js";
+import { LONG_LIST, SHORT_LIST } from "../state/positions.js";
+import type { VenueState } from "../state/venue.js";
+
+export function rebuildIndexes(s: VenueState): void {
+  for (const market of s.markets) {
+    for (const ladder of [market.bids, market.asks, market.longStops, market.shortStops]) {
+      ladder.clear();
+    }
+    market.positions.reindex();
+  }
+  s.orders.reindex();
+  const queues = new Map<Ladder, number[]>();
+  for (const order of s.orders.openRows()) {
+    const market = s.markets[s.orders.market(order)]!;
+    const row = market.positions.rowOf(s.orders.account(order));
+    s.orders.setPosition(order, row);
+    listOrder(s, market, order);
+    const ladder = ladderOf(s, market, order);
+    const queue = queues.get(ladder);
+    if (queue === undefined) queues.set(ladder, [order]);
+    else queue.push(order);
+    market.positions.addCovered(row, s.orders.closing(order));
+  }
+  for (const [ladder, queue] of queues) fillLadder(s, ladder, queue);
+  for (const market of s.markets) {
+    for (let row = 0; row < market.positions.table.rows; row++) {
+      findFrontier(s, market, row);
+      refreshWatch(market, row);
+    }
+  }
+  s.switches.clear();
+  for (let account = 1; account < s.accounts.rows; account++) {
+    const cancelAtMs = s.cancelAtMs(account);
+    if (cancelAtMs !== 0) s.switches.push(cancelAtMs, account);
+  }
+}
+
+/** Worst price first, so that every level is appended; the stable sort keeps ids in order. */
+function fillLadder(s: VenueState, ladder: Ladder, queue: number[]): void {
+  queue.sort((a, b) => ladder.sign * (s.orders.price(a) - s.orders.price(b)));
+  for (const order of queue) queueOrder(s, ladder, order);
+}
+
+/** Finds where covered lots end in the list of the side that closes the position. */
+function findFrontier({ orders }: VenueState, { positions }: Market, row: number): void {
+  const lots = positions.lots(row);
+  positions.setClosingSide(row, lots > 0 ? -1 : lots < 0 ? 1 : 0);
+  positions.setFrontier(row, NONE);
+  if (lots === 0) return;
+  let order = positions.head(row, lots > 0 ? SHORT_LIST : LONG_LIST);
+  while (order !== NONE && orders.closing(order) >= orders.remaining(order)) {
+    order = orders.next(order);
+  }
+  positions.setFrontier(row, order);
+}

@@ -1,0 +1,64 @@
+/** Sessions, their nonces and the used sign-in nonces as bytes, ascending. */
+import { NONCE_WINDOW } from "../config.js";
+import { NonceWindow } from "../state/nonce-window.js";
+import type { VenueState } from "../state/venue.js";
+import type { ByteReader, ByteWriter } from "./bytes.js";
+
+export function writeSessions(w: ByteWriter, s: VenueState): void {
+  const sessions = [...s.sessions.byNumber.values()].sort((a, b) => a.number - b.number);
+  w.number(sessions.length);
+  for (const session of sessions) {
+    const { nonces } = session;
+    w.numbers([
+      session.number,
+      session.account,
+      session.expiresAtMs,
+      session.maxOrderNotionalMicros,
+      session.maxNotionalMicros,
+      session.cancelOnDisconnect ? 1 : 0,
+    ]);
+    w.text(session.key);
+    w.text(session.tokenHash);
+    w.numbers(session.markets === null ? [] : [...session.markets].sort((a, b) => a - b));
+    w.number(nonces.count);
+    for (let i = 0; i < nonces.count; i++) {
+      w.number(nonces.nonceAt(i));
+      w.number(nonces.orderAt(i));
+    }
+  }
+  const used = [...s.sessions.usedNonces].sort(([a], [b]) => (a < b ? -1 : 1));
+  w.number(used.length);
+  for (const [key, untilMs] of used) {
+    w.text(key);
+    w.number(untilMs);
+  }
+}
+
+export function readSessions(r: ByteReader, s: VenueState): void {
+  r.repeat(() => {
+    const [number, account, expiresAtMs, maxOrderNotional, maxNotional, option] = r.numbers();
+    if (option !== 0 && option !== 1) throw new RangeError(`${option} is neither on nor off`);
+    const key = r.text();
+    const tokenHash = r.text();
+    const markets = r.numbers();
+    const entries = r.count(16);
+    if (entries > NONCE_WINDOW) throw new RangeError("more nonces than a session remembers");
+    const nonces = NonceWindow.of(entries, (pairs) => r.row(pairs, 0, entries * 2));
+    s.sessions.open({
+      number: number!,
+      account: account!,
+      key,
+      tokenHash,
+      expiresAtMs: expiresAtMs!,
+      maxOrderNotionalMicros: maxOrderNotional!,
+      maxNotionalMicros: maxNotional!,
+      markets: markets.length === 0 ? null : new Set(markets),
+      nonces,
+      cancelOnDisconnect: option === 1,
+    });
+  });
+  r.repeat(() => {
+    const key = r.text();
+    s.sessions.useNonce(key, r.number());
+  });
+}

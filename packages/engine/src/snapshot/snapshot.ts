@@ -1,0 +1,157 @@
+/**
+ * The whole state as canonical bytes, and back. Rows are written in an order that no history can
+ * change (accounts by number, positions by market and account, orders and sessions by id), so two
+ * venues have equal bytes exactly when their states are equal: the hash of the bytes is that of the
+ * state.
+ */
+import { adopt } from "../genesis.js";
+import { Scratch } from "../scratch.js";
+import { MARKET_WORDS } from "../state/market.js";
+import { ORDER_POSITION_WORD, ORDER_WORDS } from "../state/orders.js";
+import { POSITION_WORDS, type PositionStore } from "../state/positions.js";
+import { TOTALS_WORDS } from "../state/totals.js";
+import { ACCOUNT_WORDS, VenueState } from "../state/venue.js";
+import { ByteReader, ByteWriter } from "./bytes.js";
+import { readConfig, writeConfig } from "./config-bytes.js";
+import {
+  readDepositAdditions,
+  readDeposits,
+  writeDepositAdditions,
+  writeDeposits,
+} from "./deposit-bytes.js";
+import { rebuildIndexes } from "./rebuild.js";
+import { readSessions, writeSessions } from "./session-bytes.js";
+
+/** The format of the bytes. Another format gives the same state another hash. */
+export const STATE_FORMAT = 2;
+
+export class SnapshotUnreadable extends Error {
+  override readonly name = "SnapshotUnreadable";
+}
+
+export function writeSnapshot(s: VenueState): Uint8Array {
+  const w = new ByteWriter();
+  w.number(STATE_FORMAT);
+  w.numbers([s.seq, s.timeMs, s.lastTickMs, s.cohort, s.config === null ? 0 : 1]);
+  if (s.config !== null) writeConfig(w, s.config);
+  w.row(s.totals.table.data, 0, TOTALS_WORDS);
+  w.row(s.figures.data, 0, s.markets.length * MARKET_WORDS);
+  w.texts(s.addresses);
+  w.row(s.accounts.data, 0, s.addresses.length * ACCOUNT_WORDS);
+  w.texts([...s.allowlist].sort());
+  for (const market of s.markets) {
+    const rows = market.positions.allRows();
+    w.number(rows.length);
+    for (const row of rows) {
+      w.row(market.positions.table.data, row * POSITION_WORDS, POSITION_WORDS);
+    }
+  }
+  writeOrders(w, s);
+  writeSessions(w, s);
+  writeDeposits(w, s);
+  w.numbers([...s.writers].sort(([a], [b]) => a - b).flat());
+  w.numbers(s.carriedLiquidations);
+  w.numbers(s.carriedStops);
+  w.numbers(s.carriedDisconnects);
+  writeDepositAdditions(w, s);
+  return w.finish();
+}
+
+/** @throws SnapshotUnreadable for bytes that `writeSnapshot` cannot have written. */
+export function readSnapshot(bytes: Uint8Array): VenueState {
+  try {
+    return readState(bytes);
+  } catch (error) {
+    if (error instanceof SnapshotUnreadable) throw error;
+    throw new SnapshotUnreadable(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function readState(bytes: Uint8Array): VenueState {
+  const r = new ByteReader(bytes);
+  const format = r.number();
+  if (format !== STATE_FORMAT) {
+    throw new SnapshotUnreadable(`format ${format}, expected ${STATE_FORMAT}`);
+  }
+  const s = new VenueState(new Scratch());
+  const [seq, timeMs, lastTickMs, cohort, started] = r.numbers();
+  s.seq = seq!;
+  s.timeMs = timeMs!;
+  s.lastTickMs = lastTickMs!;
+  s.cohort = cohort!;
+  if (started === 1) adopt(s, readConfig(r));
+  r.row(s.totals.table.data, 0, TOTALS_WORDS);
+  r.row(s.figures.data, 0, s.markets.length * MARKET_WORDS);
+  const addresses = r.texts();
+  for (const address of addresses.slice(1)) s.openAccount(address);
+  r.row(s.accounts.data, 0, addresses.length * ACCOUNT_WORDS);
+  for (const address of r.texts()) s.allowlist.add(address);
+  for (const market of s.markets) {
+    const { table } = market.positions;
+    let account = 0;
+    r.repeat(() => {
+      const row = table.append();
+      r.row(table.data, row * POSITION_WORDS, POSITION_WORDS);
+      account = ascending(account, market.positions.account(row), addresses.length);
+    });
+  }
+  readOrders(r, s);
+  readSessions(r, s);
+  readDeposits(r, s);
+  const writers = r.numbers();
+  for (let i = 0; i < writers.length; i += 2) s.writers.set(writers[i]!, writers[i + 1]!);
+  s.carriedLiquidations = r.numbers();
+  s.carriedStops = r.numbers();
+  s.carriedDisconnects = r.numbers();
+  readDepositAdditions(r, s);
+  if (!r.isAtEnd) throw new SnapshotUnreadable("bytes are left over");
+  rebuildIndexes(s);
+  return s;
+}
+
+function writeOrders(w: ByteWriter, { orders }: VenueState): void {
+  const rows = orders.openRows();
+  w.number(rows.length);
+  for (const row of rows) {
+    const words = orders.table.data.slice(row * ORDER_WORDS, (row + 1) * ORDER_WORDS);
+    // The row of the position is derived, and differs between equal states.
+    words[ORDER_POSITION_WORD] = 0;
+    w.row(words, 0, ORDER_WORDS);
+  }
+}
+
+function readOrders(r: ByteReader, { orders, markets, seq }: VenueState): void {
+  let id = 0;
+  r.repeat(() => {
+    const row = orders.table.append();
+    r.row(orders.table.data, row * ORDER_WORDS, ORDER_WORDS);
+    id = ascending(id, orders.id(row), seq + 1);
+    const positions = markets[orders.market(row)]?.positions;
+    if (
+      positions === undefined ||
+      !hasPosition(positions, orders.account(row)) ||
+      orders.position(row) !== 0
+    ) {
+      throw new SnapshotUnreadable(`order ${id} belongs to no position`);
+    }
+  });
+}
+
+/** Bisection: positions were read in ascending account. */
+function hasPosition(positions: PositionStore, account: number): boolean {
+  const { rows } = positions.table;
+  let low = 0;
+  let high = rows;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (positions.account(middle) < account) low = middle + 1;
+    else high = middle;
+  }
+  return low < rows && positions.account(low) === account;
+}
+
+/** Checks the next number of a rising sequence of whole numbers below a bound. */
+function ascending(previous: number, next: number, bound: number): number {
+  if (Number.isSafeInteger(next) && next > previous && next < bound) return next;
+  throw new SnapshotUnreadable(`${next} cannot follow ${previous}`);
+}

@@ -1,0 +1,195 @@
+/**
+ * One side of a book: price levels sorted in typed arrays with the best one last, so that work near
+ * the best price moves few words, however deep the book is. Keys rise toward the best price: a bid's
+ * key is its price, an ask's key is minus its price.
+ *
+ * Orders within a level are a linked list through `OrderStore.links`, oldest first. Everything here
+ * is derived from the order table.
+ */
+import { LEVEL, LEVEL_NEXT, LEVEL_PREV, LINKS, NONE, type OrderStore } from "./orders.js";
+
+export class Ladder {
+  /** Number of price levels. */
+  count = 0;
+  private keys = new Float64Array(64);
+  private slots = new Int32Array(64);
+  private lotsOf = new Float64Array(64);
+  private headOf = new Int32Array(64);
+  private tailOf = new Int32Array(64);
+  private free = new Int32Array(64);
+  private freeCount = 0;
+  private slotCount = 0;
+
+  /** `sign` is 1 where the best price is the highest (bids), −1 where it is the lowest (asks). */
+  constructor(
+    readonly sign: 1 | -1,
+    private readonly orders: OrderStore,
+  ) {}
+
+  /** Best price in ticks; only when `count` > 0. */
+  bestTicks(): number {
+    return this.sign * this.keys[this.count - 1]!;
+  }
+
+  /** The oldest order of the best level. */
+  bestOrder(): number {
+    return this.headOf[this.slots[this.count - 1]!]!;
+  }
+
+  /** Price of the i-th level from the best, 0 being the best. */
+  ticksAt(i: number): number {
+    return this.sign * this.keys[this.count - 1 - i]!;
+  }
+
+  lotsAt(i: number): number {
+    return this.lotsOf[this.slots[this.count - 1 - i]!]!;
+  }
+
+  firstOrderAt(i: number): number {
+    return this.headOf[this.slots[this.count - 1 - i]!]!;
+  }
+
+  /** Appends the order at the end of its price's queue. */
+  add(order: number, ticks: number, lots: number): void {
+    const key = this.sign * ticks;
+    const at = this.firstAtOrAbove(key);
+    const slot =
+      at < this.count && this.keys[at] === key ? this.slots[at]! : this.insertLevel(at, key);
+    const links = this.orders.links;
+    const base = order * LINKS;
+    const tail = this.tailOf[slot]!;
+    links[base + LEVEL] = slot;
+    links[base + LEVEL_PREV] = tail;
+    links[base + LEVEL_NEXT] = NONE;
+    if (tail === NONE) this.headOf[slot] = order;
+    else links[tail * LINKS + LEVEL_NEXT] = order;
+    this.tailOf[slot] = order;
+    this.lotsOf[slot] = this.lotsOf[slot]! + lots;
+  }
+
+  /** Takes lots off an order's level without removing the order. */
+  reduce(order: number, lots: number): void {
+    const slot = this.orders.links[order * LINKS + LEVEL]!;
+    this.lotsOf[slot] = this.lotsOf[slot]! - lots;
+  }
+
+  /** Removes an order that still shows `lots` (0 if it filled). */
+  remove(order: number, ticks: number, lots: number): void {
+    const links = this.orders.links;
+    const base = order * LINKS;
+    const slot = links[base + LEVEL]!;
+    const prev = links[base + LEVEL_PREV]!;
+    const next = links[base + LEVEL_NEXT]!;
+    if (prev === NONE) this.headOf[slot] = next;
+    else links[prev * LINKS + LEVEL_NEXT] = next;
+    if (next === NONE) this.tailOf[slot] = prev;
+    else links[next * LINKS + LEVEL_PREV] = prev;
+    this.lotsOf[slot] = this.lotsOf[slot]! - lots;
+    if (this.headOf[slot] === NONE) this.removeLevel(this.firstAtOrAbove(this.sign * ticks), slot);
+  }
+
+  clear(): void {
+    this.count = 0;
+    this.freeCount = 0;
+    this.slotCount = 0;
+  }
+
+  /** Visits the orders at prices at least as good as `ticks`, best price first. */
+  forEachOrderTo(ticks: number, visit: (order: number) => void): void {
+    const key = this.sign * ticks;
+    for (let i = this.count - 1; i >= 0 && this.keys[i]! >= key; i--) {
+      let order = this.headOf[this.slots[i]!]!;
+      while (order !== NONE) {
+        visit(order);
+        order = this.orders.nextAtLevel(order);
+      }
+    }
+  }
+
+  /** Index of the first level whose key is ≥ key: doubling steps from the best, then bisection. */
+  private firstAtOrAbove(key: number): number {
+    const { keys, count } = this;
+    let high = count;
+    let step = 1;
+    let low = count - 1;
+    while (low >= 0 && keys[low]! >= key) {
+      high = low;
+      low -= step;
+      step *= 2;
+    }
+    if (low < -1) low = -1;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (keys[middle]! >= key) high = middle;
+      else low = middle;
+    }
+    return high;
+  }
+
+  private insertLevel(at: number, key: number): number {
+    if (this.count === this.keys.length) this.grow();
+    const { keys, slots, count } = this;
+    if (count - at > 48) {
+      keys.copyWithin(at + 1, at, count);
+      slots.copyWithin(at + 1, at, count);
+    } else {
+      for (let i = count; i > at; i--) {
+        keys[i] = keys[i - 1]!;
+        slots[i] = slots[i - 1]!;
+      }
+    }
+    const slot = this.freeCount > 0 ? this.free[--this.freeCount]! : this.slotCount++;
+    keys[at] = key;
+    slots[at] = slot;
+    this.count = count + 1;
+    this.lotsOf[slot] = 0;
+    this.headOf[slot] = NONE;
+    this.tailOf[slot] = NONE;
+    return slot;
+  }
+
+  private removeLevel(at: number, slot: number): void {
+    const { keys, slots, count } = this;
+    if (count - at > 48) {
+      keys.copyWithin(at, at + 1, count);
+      slots.copyWithin(at, at + 1, count);
+    } else {
+      for (let i = at + 1; i < count; i++) {
+        keys[i - 1] = keys[i]!;
+        slots[i - 1] = slots[i]!;
+      }
+    }
+    this.count = count - 1;
+    this.free[this.freeCount++] = slot;
+  }
+
+  private grow(): void {
+    const capacity = this.keys.length * 2;
+    this.keys = widen(this.keys, new Float64Array(capacity));
+    this.slots = widen(this.slots, new Int32Array(capacity));
+    this.lotsOf = widen(this.lotsOf, new Float64Array(capacity));
+    this.headOf = widen(this.headOf, new Int32Array(capacity));
+    this.tailOf = widen(this.tailOf, new Int32Array(capacity));
+    this.free = widen(this.free, new Int32Array(capacity));
+  }
+
+  /** Whether every level's total equals the sum of its orders; for tests and audits. */
+  isConsistent(): boolean {
+    for (let i = 0; i < this.count; i++) {
+      let sum = 0;
+      let order = this.firstOrderAt(i);
+      while (order !== NONE) {
+        sum += this.orders.remaining(order);
+        order = this.orders.nextAtLevel(order);
+      }
+      if (sum !== this.lotsAt(i) || sum <= 0) return false;
+      if (i > 0 && !(this.keys[this.count - 1 - i]! < this.keys[this.count - i]!)) return false;
+    }
+    return true;
+  }
+}
+
+function widen<T extends Float64Array | Int32Array>(from: T, to: T): T {
+  to.set(from);
+  return to;
+}

@@ -1,0 +1,45 @@
+/**
+ * The work that time brings, in phases: cancels carried over, mark, funding, liquidations, the
+ * backstop, stops, timers. Within each phase markets go in listing order.
+ */
+import {
+  DISCONNECT_CANCELS_PER_COMMAND,
+  HOUR_MS,
+  LIQUIDATIONS_AND_STOPS_PER_COMMAND,
+} from "./config.js";
+import { emit } from "./events/event-log.js";
+import { applyFunding, samplePremium } from "./money/funding.js";
+import { reduceBackstop, runLiquidations } from "./money/liquidate.js";
+import { recomputeMark } from "./money/mark.js";
+import { fireSwitches } from "./orders/cancel.js";
+import { runStops } from "./orders/stops.js";
+import { cancelCarriedOver, cancelOfExpiring } from "./sessions/disconnect.js";
+import type { VenueState } from "./state/venue.js";
+import { WorkBudget } from "./work-budget.js";
+
+/** The part of a tick that can break an invariant; the rest follows after their check. */
+export function runTick(s: VenueState): void {
+  const budget = new WorkBudget(LIQUIDATIONS_AND_STOPS_PER_COMMAND);
+  const disconnects = new WorkBudget(DISCONNECT_CANCELS_PER_COMMAND);
+  // First, because their owners are gone: these orders must not be filled any more.
+  cancelCarriedOver(s, disconnects);
+  for (const market of s.markets) {
+    if (!s.isLive(market)) continue;
+    s.focus = market.number;
+    if (recomputeMark(market, s.timeMs)) {
+      emit.MarkChanged(s.events, { market: market.number, markTicks: market.mark });
+    }
+    samplePremium(market);
+  }
+  while (s.totals.nextFundingMs <= s.timeMs) {
+    const hourEndMs = s.totals.nextFundingMs;
+    for (const market of s.markets) if (!market.halted) applyFunding(s, market, hourEndMs);
+    s.totals.nextFundingMs += HOUR_MS;
+    runLiquidations(s, budget);
+  }
+  runLiquidations(s, budget);
+  for (const market of s.markets) if (s.isLive(market)) reduceBackstop(s, market);
+  runStops(s, budget);
+  fireSwitches(s);
+  cancelOfExpiring(s, disconnects);
+}
