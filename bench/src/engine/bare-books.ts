@@ -20,22 +20,18 @@ export class LadderBook implements BareBook {
   readonly asks = new Ladder(-1, this.orders);
 
   place(id: number, isBid: boolean, ticks: number, lots: number): void {
-    const row = this.orders.add({
-      id,
+    const terms = {
       market: 0,
-      account: 0,
-      position: 0,
       side: isBid ? LONG : SHORT,
       type: LIMIT_ORDER,
       priceTicks: ticks,
-      lots,
-      remainingLots: lots,
       marginMicros: 0,
       leverage: 1,
       reduceOnly: false,
       postOnly: false,
       session: 0,
-    });
+    } as const;
+    const row = this.orders.add(id, 0, 0, terms, lots, lots);
     (isBid ? this.bids : this.asks).add(row, ticks, lots);
   }
 

@@ -1,6 +1,7 @@
 /** Working memory of the command in progress, one per venue: nothing in it outlives a command. */
 import { FillPlan } from "./money/fill.js";
 import { Taker } from "./orders/taker.js";
+import type { Session } from "./state/sessions.js";
 
 export class Scratch {
   /** Only one order, liquidation or backstop reduction takes from a book at a time. */
@@ -14,7 +15,8 @@ export class Scratch {
     bandTicks: 0,
     notionalMicros: 0,
   };
-  /** The result of an order, for its acknowledgement. */
+  /** Session and result of an order, for its acknowledgement. */
+  session: Session | null = null;
   readonly outcome = { status: 0, reason: 0, remainingLots: 0 };
   /** Orders that a cancel-all or a disconnect has canceled. */
   canceledOrders = 0;

@@ -41,6 +41,7 @@ export function placeOrder(s: VenueState, order: PlaceOrder): boolean {
   if (market === undefined) return refuse(s, REFUSAL.unknown_symbol);
   if (!mayPlace(s, session, market, order)) return false;
   s.focus = order.market;
+  s.scratch.session = session;
   execute(s, session, market, order);
   return true;
 }
@@ -144,22 +145,8 @@ function keepOpen(
   row: number,
   remainingLots: number,
 ): void {
-  const slot = s.orders.add({
-    id: s.seq,
-    market: order.market,
-    account: session.account,
-    position: row,
-    side: order.side,
-    type: order.type,
-    priceTicks: order.priceTicks,
-    lots: s.scratch.placement.lots,
-    remainingLots,
-    marginMicros: order.marginMicros,
-    leverage: order.leverage,
-    reduceOnly: order.reduceOnly,
-    postOnly: order.postOnly,
-    session: session.number,
-  });
+  const { lots } = s.scratch.placement;
+  const slot = s.orders.add(s.seq, session.account, row, order, lots, remainingLots);
   enterOrder(s, market, slot);
   if (order.type === LIMIT_ORDER) reserveFor(s, market, slot);
 }
@@ -167,7 +154,8 @@ function keepOpen(
 /** The last event of an accepted order; its nonce counts as used from here on. */
 export function acknowledge(s: VenueState, order: PlaceOrder): void {
   const { taker, outcome } = s.scratch;
-  const session = s.sessions.byNumber.get(order.session)!;
+  const { session } = s.scratch;
+  if (session === null) throw new Error("no order to acknowledge");
   const market = s.markets[order.market]!;
   const lots = market.positions.lots(taker.row);
   const cost = market.positions.cost(taker.row);

@@ -8,23 +8,9 @@ import type { OrderStore } from "./orders.js";
 import { PositionStore } from "./positions.js";
 import type { Table, UndoLog } from "./table.js";
 
-/** The words of a market's row. Their order is part of the snapshot format. */
+/** The words of a market's row, in the order of the snapshot format; literals, see orders.ts. */
 export const MARKET_WORDS = 13;
-export const MARKET = {
-  INDEX: 0,
-  INDEX_AT: 1,
-  MARK: 2,
-  MARK_AT: 3,
-  EMA: 4,
-  LAST: 5,
-  PREMIUM_SUM: 6,
-  PREMIUM_COUNT: 7,
-  BACKSTOP_LOTS: 8,
-  BACKSTOP_COST: 9,
-  SUM_LOTS: 10,
-  HALTED: 11,
-  LONG_LOTS: 12,
-} as const;
+export const SUM_LOTS = 10;
 
 export class Market {
   readonly bids: Ladder;
@@ -46,7 +32,7 @@ export class Market {
     orders: OrderStore,
     undo: UndoLog,
   ) {
-    this.base = number * MARKET_WORDS;
+    this.base = number * 13;
     this.config = config;
     this.maintenance = new MaintenanceSchedule(config.tiers);
     this.microsPerTickLot = config.microsPerTickLot;
@@ -64,87 +50,87 @@ export class Market {
 
   /** 0 until the first index update. */
   get index(): number {
-    return this.get(MARKET.INDEX);
+    return this.get(0);
   }
   set index(ticks: number) {
-    this.set(MARKET.INDEX, ticks);
+    this.set(0, ticks);
   }
   get indexAtMs(): number {
-    return this.get(MARKET.INDEX_AT);
+    return this.get(1);
   }
   set indexAtMs(timeMs: number) {
-    this.set(MARKET.INDEX_AT, timeMs);
+    this.set(1, timeMs);
   }
   get mark(): number {
-    return this.get(MARKET.MARK);
+    return this.get(2);
   }
   set mark(ticks: number) {
-    this.set(MARKET.MARK, ticks);
+    this.set(2, ticks);
   }
   get markAtMs(): number {
-    return this.get(MARKET.MARK_AT);
+    return this.get(3);
   }
   set markAtMs(timeMs: number) {
-    this.set(MARKET.MARK_AT, timeMs);
+    this.set(3, timeMs);
   }
   /** EMA(mid − index) in 1/65536 tick. */
   get ema(): number {
-    return this.get(MARKET.EMA);
+    return this.get(4);
   }
   set ema(subticks: number) {
-    this.set(MARKET.EMA, subticks);
+    this.set(4, subticks);
   }
   /** Price of the last trade; 0 before the first. */
   get last(): number {
-    return this.get(MARKET.LAST);
+    return this.get(5);
   }
   set last(ticks: number) {
-    this.set(MARKET.LAST, ticks);
+    this.set(5, ticks);
   }
   /** Premium samples of the current funding hour. */
   get premiumSum(): number {
-    return this.get(MARKET.PREMIUM_SUM);
+    return this.get(6);
   }
   set premiumSum(billionths: number) {
-    this.set(MARKET.PREMIUM_SUM, billionths);
+    this.set(6, billionths);
   }
   get premiumCount(): number {
-    return this.get(MARKET.PREMIUM_COUNT);
+    return this.get(7);
   }
   set premiumCount(count: number) {
-    this.set(MARKET.PREMIUM_COUNT, count);
+    this.set(7, count);
   }
   get backstopLots(): number {
-    return this.get(MARKET.BACKSTOP_LOTS);
+    return this.get(8);
   }
   set backstopLots(lots: number) {
-    this.set(MARKET.BACKSTOP_LOTS, lots);
+    this.set(8, lots);
   }
   get backstopCost(): number {
-    return this.get(MARKET.BACKSTOP_COST);
+    return this.get(9);
   }
   set backstopCost(micros: number) {
-    this.set(MARKET.BACKSTOP_COST, micros);
+    this.set(9, micros);
   }
   /** Σ lots of all positions, the backstop's included: always 0. */
   get sumLots(): number {
-    return this.get(MARKET.SUM_LOTS);
+    return this.get(10);
   }
   set sumLots(lots: number) {
-    this.set(MARKET.SUM_LOTS, lots);
+    this.set(10, lots);
   }
   get halted(): boolean {
-    return this.get(MARKET.HALTED) !== 0;
+    return this.get(11) !== 0;
   }
   set halted(isHalted: boolean) {
-    this.set(MARKET.HALTED, isHalted ? 1 : 0);
+    this.set(11, isHalted ? 1 : 0);
   }
   /** Lots held long by accounts: the open interest less the backstop's. */
   get longLots(): number {
-    return this.get(MARKET.LONG_LOTS);
+    return this.get(12);
   }
   set longLots(lots: number) {
-    this.set(MARKET.LONG_LOTS, lots);
+    this.set(12, lots);
   }
 
   get(word: number): number {

@@ -7,28 +7,8 @@ import { LONG, type Side } from "../commands.js";
 import { LINKS, LIST_NEXT, LIST_PREV, NONE, type OrderStore } from "./orders.js";
 import { Table, type UndoLog } from "./table.js";
 
-/** The words of a row. Their order is part of the snapshot format. */
-const WORDS = 10;
-const WORD = {
-  ACCOUNT: 0,
-  LOTS: 1,
-  COST: 2,
-  MARGIN: 3,
-  REALIZED: 4,
-  FUNDING: 5,
-  RESERVED: 6,
-  RESTING_NOTIONAL: 7,
-  PENDING_NOTIONAL: 8,
-  OPEN_ORDERS: 9,
-} as const;
-export const POSITION_WORDS = WORDS;
-
-/** Words per position in `links`: ends of three lists, the closing side, counts of reduce-only. */
-const LINK_WORDS = 10;
-const CLOSING_SIDE = 6;
-const FRONTIER = 7;
-const REDUCE_ONLY_LONG = 8;
-const REDUCE_ONLY_SHORT = 9;
+/** The words of a row, in the order of the snapshot format; literals, see orders.ts. */
+export const POSITION_WORDS = 10;
 
 /** The lists of an account's open orders, ascending id; the number is that of the head's word. */
 export const LONG_LIST = 0;
@@ -48,97 +28,101 @@ export class PositionStore {
    * 0: flat.
    */
   watch = new Float64Array(16);
-  private links = new Int32Array(16 * LINK_WORDS);
+  /**
+   * Ten words per row: head and tail of the three lists (0–5), closing side (6), frontier (7), and
+   * the numbers of reduce-only orders, long (8) and short (9).
+   */
+  private links = new Int32Array(16 * 10);
   private coveredLots = new Float64Array(16);
   private rowOfAccount = new Int32Array(16).fill(NONE);
 
   constructor(undo: UndoLog, market: number) {
-    this.table = new Table(WORDS, undo, 16, market);
+    this.table = new Table(10, undo, 16, market);
   }
 
   account(row: number): number {
-    return this.table.data[row * WORDS + WORD.ACCOUNT]!;
+    return this.table.data[row * 10 + 0]!;
   }
   lots(row: number): number {
-    return this.table.data[row * WORDS + WORD.LOTS]!;
+    return this.table.data[row * 10 + 1]!;
   }
   cost(row: number): number {
-    return this.table.data[row * WORDS + WORD.COST]!;
+    return this.table.data[row * 10 + 2]!;
   }
   margin(row: number): number {
-    return this.table.data[row * WORDS + WORD.MARGIN]!;
+    return this.table.data[row * 10 + 3]!;
   }
   realized(row: number): number {
-    return this.table.data[row * WORDS + WORD.REALIZED]!;
+    return this.table.data[row * 10 + 4]!;
   }
   funding(row: number): number {
-    return this.table.data[row * WORDS + WORD.FUNDING]!;
+    return this.table.data[row * 10 + 5]!;
   }
   /** Σ reserves of its resting orders. */
   reserved(row: number): number {
-    return this.table.data[row * WORDS + WORD.RESERVED]!;
+    return this.table.data[row * 10 + 6]!;
   }
   /** Σ opening lots × price of its resting orders, in micros. */
   restingNotional(row: number): number {
-    return this.table.data[row * WORDS + WORD.RESTING_NOTIONAL]!;
+    return this.table.data[row * 10 + 7]!;
   }
   /** Σ lots × price of its pending orders that are not reduce-only, in micros. */
   pendingNotional(row: number): number {
-    return this.table.data[row * WORDS + WORD.PENDING_NOTIONAL]!;
+    return this.table.data[row * 10 + 8]!;
   }
   openOrders(row: number): number {
-    return this.table.data[row * WORDS + WORD.OPEN_ORDERS]!;
+    return this.table.data[row * 10 + 9]!;
   }
 
   // Each `add…` requires a touched row.
   addLots(row: number, delta: number): void {
-    this.add(row * WORDS + WORD.LOTS, delta);
+    this.add(row * 10 + 1, delta);
   }
   addCost(row: number, delta: number): void {
-    this.add(row * WORDS + WORD.COST, delta);
+    this.add(row * 10 + 2, delta);
   }
   addMargin(row: number, delta: number): void {
-    this.add(row * WORDS + WORD.MARGIN, delta);
+    this.add(row * 10 + 3, delta);
   }
   addRealized(row: number, delta: number): void {
-    this.add(row * WORDS + WORD.REALIZED, delta);
+    this.add(row * 10 + 4, delta);
   }
   addFunding(row: number, delta: number): void {
-    this.add(row * WORDS + WORD.FUNDING, delta);
+    this.add(row * 10 + 5, delta);
   }
   addReserved(row: number, delta: number): void {
-    this.add(row * WORDS + WORD.RESERVED, delta);
+    this.add(row * 10 + 6, delta);
   }
   addRestingNotional(row: number, delta: number): void {
-    this.add(row * WORDS + WORD.RESTING_NOTIONAL, delta);
+    this.add(row * 10 + 7, delta);
   }
   addPendingNotional(row: number, delta: number): void {
-    this.add(row * WORDS + WORD.PENDING_NOTIONAL, delta);
+    this.add(row * 10 + 8, delta);
   }
   addOpenOrders(row: number, delta: number): void {
-    this.add(row * WORDS + WORD.OPEN_ORDERS, delta);
+    this.add(row * 10 + 9, delta);
   }
 
   /** First and last order of a list, or NONE. */
   head(row: number, list: List): number {
-    return this.links[row * LINK_WORDS + list]!;
+    return this.links[row * 10 + list]!;
   }
   tail(row: number, list: List): number {
-    return this.links[row * LINK_WORDS + list + 1]!;
+    return this.links[row * 10 + list + 1]!;
   }
   /** Side whose resting orders close the position: 1, −1, or 0 while flat. */
   closingSide(row: number): number {
-    return this.links[row * LINK_WORDS + CLOSING_SIDE]!;
+    return this.links[row * 10 + 6]!;
   }
   setClosingSide(row: number, side: number): void {
-    this.links[row * LINK_WORDS + CLOSING_SIDE] = side;
+    this.links[row * 10 + 6] = side;
   }
   /** First order of the closing side whose lots are not all covered, or NONE. */
   frontier(row: number): number {
-    return this.links[row * LINK_WORDS + FRONTIER]!;
+    return this.links[row * 10 + 7]!;
   }
   setFrontier(row: number, order: number): void {
-    this.links[row * LINK_WORDS + FRONTIER] = order;
+    this.links[row * 10 + 7] = order;
   }
   /** Lots of the position that resting orders of the closing side cover. */
   covered(row: number): number {
@@ -148,16 +132,16 @@ export class PositionStore {
     this.coveredLots[row] = this.coveredLots[row]! + delta;
   }
   reduceOnlyOrders(row: number, side: Side): number {
-    return this.links[row * LINK_WORDS + (side === LONG ? REDUCE_ONLY_LONG : REDUCE_ONLY_SHORT)]!;
+    return this.links[row * 10 + (side === LONG ? 8 : 9)]!;
   }
   addReduceOnlyOrders(row: number, side: Side, delta: number): void {
-    const at = row * LINK_WORDS + (side === LONG ? REDUCE_ONLY_LONG : REDUCE_ONLY_SHORT);
+    const at = row * 10 + (side === LONG ? 8 : 9);
     this.links[at] = this.links[at]! + delta;
   }
 
   /** Appends an order to a list; ids rise, so the list stays in order. */
   append(row: number, list: List, order: number, { links }: OrderStore): void {
-    const head = row * LINK_WORDS + list;
+    const head = row * 10 + list;
     const tail = this.links[head + 1]!;
     links[order * LINKS + LIST_PREV] = tail;
     links[order * LINKS + LIST_NEXT] = NONE;
@@ -168,7 +152,7 @@ export class PositionStore {
 
   /** Removes an order from a list; a frontier moves on to the next order. */
   unlink(row: number, list: List, order: number, { links }: OrderStore): void {
-    const head = row * LINK_WORDS + list;
+    const head = row * 10 + list;
     const previous = links[order * LINKS + LIST_PREV]!;
     const next = links[order * LINKS + LIST_NEXT]!;
     if (previous === NONE) this.links[head] = next;
@@ -192,20 +176,20 @@ export class PositionStore {
     }
     const row = this.table.append();
     this.table.touch(row);
-    this.table.data[row * WORDS + WORD.ACCOUNT] = account;
+    this.table.data[row * 10 + 0] = account;
     this.adopt(row, account);
     return row;
   }
 
   /** Rows with a position, ascending account: an order that no history can change. */
   openRows(): number[] {
-    return this.rowsWhere(WORD.LOTS);
+    return this.rowsWhere(1);
   }
   rowsWithOrders(): number[] {
-    return this.rowsWhere(WORD.OPEN_ORDERS);
+    return this.rowsWhere(9);
   }
   allRows(): number[] {
-    return this.rowsWhere(WORD.ACCOUNT);
+    return this.rowsWhere(0);
   }
 
   /** Resets the derived parts, without orders. */
@@ -220,14 +204,13 @@ export class PositionStore {
   }
 
   private add(at: number, delta: number): void {
-    const { data } = this.table;
-    data[at] = data[at]! + delta;
+    this.table.data[at]! += delta;
   }
 
   private rowsWhere(word: number): number[] {
     const { data, rows: count } = this.table;
     const rows: number[] = [];
-    for (let row = 0; row < count; row++) if (data[row * WORDS + word] !== 0) rows.push(row);
+    for (let row = 0; row < count; row++) if (data[row * 10 + word] !== 0) rows.push(row);
     return rows.sort((a, b) => this.account(a) - this.account(b));
   }
 
@@ -239,16 +222,16 @@ export class PositionStore {
     }
     this.rowOfAccount[account] = row;
     if (row >= this.watch.length) this.growDerived(Math.max(row + 1, this.watch.length * 2));
-    const base = row * LINK_WORDS;
-    this.links.fill(NONE, base, base + CLOSING_SIDE);
-    this.links.fill(0, base + CLOSING_SIDE, base + LINK_WORDS);
-    this.links[base + FRONTIER] = NONE;
+    const base = row * 10;
+    this.links.fill(NONE, base, base + 6);
+    this.links.fill(0, base + 6, base + 10);
+    this.links[base + 7] = NONE;
     this.coveredLots[row] = 0;
     this.watch[row] = 0;
   }
 
   private growDerived(capacity: number): void {
-    const links = new Int32Array(capacity * LINK_WORDS);
+    const links = new Int32Array(capacity * 10);
     links.set(this.links);
     this.links = links;
     const covered = new Float64Array(capacity);

@@ -4,22 +4,8 @@
  */
 import { Table, type UndoLog } from "./table.js";
 
-/** The words of the row. Their order is part of the snapshot format. */
+/** The words of a row, in the order of the snapshot format; literals, see orders.ts. */
 export const TOTALS_WORDS = 12;
-const WORD = {
-  FUND: 0,
-  FEES: 1,
-  DEPOSITS: 2,
-  WALLETS: 3,
-  MARGINS: 4,
-  RESERVES: 5,
-  COST: 6,
-  NEXT_FUNDING: 7,
-  BLOCK: 8,
-  BLOCK_FIRST: 9,
-  BLOCK_ACKS: 10,
-  BLOCK_WORK: 11,
-} as const;
 
 export class Totals {
   readonly table: Table;
@@ -31,95 +17,95 @@ export class Totals {
 
   /** The insurance fund. */
   get fund(): number {
-    return this.table.data[WORD.FUND]!;
+    return this.table.data[0]!;
   }
   set fund(micros: number) {
-    this.table.data[WORD.FUND] = micros;
+    this.table.data[0] = micros;
   }
   get fees(): number {
-    return this.table.data[WORD.FEES]!;
+    return this.table.data[1]!;
   }
   set fees(micros: number) {
-    this.table.data[WORD.FEES] = micros;
+    this.table.data[1] = micros;
   }
   /** Fund seed + grants + credits. */
   get deposits(): number {
-    return this.table.data[WORD.DEPOSITS]!;
+    return this.table.data[2]!;
   }
   set deposits(micros: number) {
-    this.table.data[WORD.DEPOSITS] = micros;
+    this.table.data[2] = micros;
   }
   /** Σ over all accounts. */
   get wallets(): number {
-    return this.table.data[WORD.WALLETS]!;
+    return this.table.data[3]!;
   }
   set wallets(micros: number) {
-    this.table.data[WORD.WALLETS] = micros;
+    this.table.data[3] = micros;
   }
   /** Σ over all positions. */
   get margins(): number {
-    return this.table.data[WORD.MARGINS]!;
+    return this.table.data[4]!;
   }
   set margins(micros: number) {
-    this.table.data[WORD.MARGINS] = micros;
+    this.table.data[4] = micros;
   }
   /** Σ over all resting orders. */
   get reserves(): number {
-    return this.table.data[WORD.RESERVES]!;
+    return this.table.data[5]!;
   }
   set reserves(micros: number) {
-    this.table.data[WORD.RESERVES] = micros;
+    this.table.data[5] = micros;
   }
   /** Σ over all positions, the backstop's included. */
   get cost(): number {
-    return this.table.data[WORD.COST]!;
+    return this.table.data[6]!;
   }
   set cost(micros: number) {
-    this.table.data[WORD.COST] = micros;
+    this.table.data[6] = micros;
   }
   get nextFundingMs(): number {
-    return this.table.data[WORD.NEXT_FUNDING]!;
+    return this.table.data[7]!;
   }
   set nextFundingMs(timeMs: number) {
-    this.table.data[WORD.NEXT_FUNDING] = timeMs;
+    this.table.data[7] = timeMs;
   }
   /** Number of the open block. */
   get block(): number {
-    return this.table.data[WORD.BLOCK]!;
+    return this.table.data[8]!;
   }
   /** Acknowledgements in the open block. */
   get blockAcks(): number {
-    return this.table.data[WORD.BLOCK_ACKS]!;
+    return this.table.data[10]!;
   }
   set blockAcks(count: number) {
-    this.table.data[WORD.BLOCK_ACKS] = count;
+    this.table.data[10] = count;
   }
   /** Seq of the open block's first command. */
   get blockFirst(): number {
-    return this.table.data[WORD.BLOCK_FIRST]!;
+    return this.table.data[9]!;
   }
   /** Whether a command other than a tick was executed in the open block. */
   get blockHasWork(): boolean {
-    return this.table.data[WORD.BLOCK_WORK] !== 0;
+    return this.table.data[11] !== 0;
   }
 
   markBlockWork(): void {
-    this.table.data[WORD.BLOCK_WORK] = 1;
+    this.table.data[11] = 1;
   }
 
   openBlock(block: number, firstSeq: number): void {
     const { data } = this.table;
-    data[WORD.BLOCK] = block;
-    data[WORD.BLOCK_FIRST] = firstSeq;
-    data[WORD.BLOCK_ACKS] = 0;
-    data[WORD.BLOCK_WORK] = 0;
+    data[8] = block;
+    data[9] = firstSeq;
+    data[10] = 0;
+    data[11] = 0;
   }
 
   /** Whether the command in progress has changed the fund or the fees. */
   get fundHasChanged(): boolean {
     // This row is the first that a command saves, so its old words come first in the undo log.
     return (
-      this.fund !== this.undo.savedWord(WORD.FUND) || this.fees !== this.undo.savedWord(WORD.FEES)
+      this.fund !== this.undo.savedWord(0) || this.fees !== this.undo.savedWord(1)
     );
   }
 }

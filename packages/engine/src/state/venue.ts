@@ -14,11 +14,8 @@ import { SessionBook } from "./sessions.js";
 import { Table, UndoLog } from "./table.js";
 import { Totals } from "./totals.js";
 
-/** The words of an account's row. Their order is part of the snapshot format. */
+/** The words of a row, in the order of the snapshot format; literals, see orders.ts. */
 export const ACCOUNT_WORDS = 3;
-const WALLET = 0;
-const CANCEL_AT = 1;
-const SIGNED_IN = 2;
 
 export const COHORT_STAGES = ["closed", "allowlist", "open"] as const;
 
@@ -62,33 +59,33 @@ export class VenueState {
   }
 
   wallet(account: number): number {
-    return this.accounts.data[account * ACCOUNT_WORDS + WALLET]!;
+    return this.accounts.data[account * 3 + 0]!;
   }
 
   addWallet(account: number, delta: number): void {
     this.accounts.touch(account);
-    const at = account * ACCOUNT_WORDS + WALLET;
+    const at = account * 3 + 0;
     this.accounts.data[at] = this.accounts.data[at]! + delta;
     this.totals.wallets += delta;
   }
 
   /** When the account's dead-man's switch fires; 0: not armed. */
   cancelAtMs(account: number): number {
-    return this.accounts.data[account * ACCOUNT_WORDS + CANCEL_AT]!;
+    return this.accounts.data[account * 3 + 1]!;
   }
 
   setCancelAtMs(account: number, timeMs: number): void {
     this.accounts.touch(account);
-    this.accounts.data[account * ACCOUNT_WORDS + CANCEL_AT] = timeMs;
+    this.accounts.data[account * 3 + 1] = timeMs;
   }
 
   hasSignedIn(account: number): boolean {
-    return this.accounts.data[account * ACCOUNT_WORDS + SIGNED_IN] !== 0;
+    return this.accounts.data[account * 3 + 2] !== 0;
   }
 
   markSignedIn(account: number): void {
     this.accounts.touch(account);
-    this.accounts.data[account * ACCOUNT_WORDS + SIGNED_IN] = 1;
+    this.accounts.data[account * 3 + 2] = 1;
   }
 
   /** Changes a position's margin. The row is touched already. */

@@ -1,18 +1,13 @@
 /** An order with nothing but what a ladder needs. */
 import { LIMIT_ORDER, type Side } from "../commands.js";
-import type { NewOrder } from "../state/orders.js";
+import type { OrderTerms } from "../state/orders.js";
 
-export function bareOrder(id: number, side: Side, priceTicks: number, lots: number): NewOrder {
+export function bareOrder(side: Side, priceTicks: number): OrderTerms {
   return {
-    id,
     market: 0,
-    account: 0,
-    position: 0,
     side,
     type: LIMIT_ORDER,
     priceTicks,
-    lots,
-    remainingLots: lots,
     marginMicros: 0,
     leverage: 1,
     reduceOnly: false,

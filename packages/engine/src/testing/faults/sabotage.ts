@@ -7,7 +7,7 @@ import { InvariantViolation } from "../../invariants.js";
 import { FillPlan } from "../../money/fill.js";
 import { Ladder } from "../../state/ladder.js";
 import { MaintenanceSchedule } from "../../state/maintenance.js";
-import { MARKET, Market } from "../../state/market.js";
+import { Market, SUM_LOTS } from "../../state/market.js";
 import { Table } from "../../state/table.js";
 import { VenueState } from "../../state/venue.js";
 
@@ -80,14 +80,14 @@ export const SABOTAGES: readonly Sabotage[] = [
     during: (onCall, run) => {
       // Not before the sum itself is written: that would put it right again.
       const beforeOthers: Interrupt = (self, args) => {
-        if (args[0] !== MARKET.SUM_LOTS) onCall(self, args);
+        if (args[0] !== SUM_LOTS) onCall(self, args);
       };
       replaced(Market.prototype, "set", beforeOthers, run);
     },
     strike: (self) => {
       if (!(self instanceof Market)) throw new Error("not a market");
       self.figures.touch(self.number);
-      self.figures.data[self.base + MARKET.SUM_LOTS] = self.sumLots + 1;
+      self.figures.data[self.base + SUM_LOTS] = self.sumLots + 1;
     },
   },
   {

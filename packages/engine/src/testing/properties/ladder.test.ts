@@ -27,7 +27,7 @@ class Pair {
 
   add(ticks: number, lots: number): void {
     this.undo.begin();
-    const row = this.orders.add(bareOrder(this.nextId++, LONG, ticks, lots));
+    const row = this.orders.add(this.nextId++, 0, 0, bareOrder(LONG, ticks), lots, lots);
     this.ladder.add(row, ticks, lots);
     const better = (order: Order): boolean => this.sign * (order.ticks - ticks) >= 0;
     const place = this.list.findIndex((order) => !better(order));

@@ -24,7 +24,8 @@ export class FeedBook {
 
   place(id: number, side: BookSide, cents: number, satoshi: number): void {
     this.undo.begin();
-    const row = this.orders.add(bareOrder(id, side === "bids" ? LONG : SHORT, cents, satoshi));
+    const terms = bareOrder(side === "bids" ? LONG : SHORT, cents);
+    const row = this.orders.add(id, 0, 0, terms, satoshi, satoshi);
     this.ladders[side].add(row, cents, satoshi);
   }
 
