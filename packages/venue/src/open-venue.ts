@@ -1,6 +1,6 @@
 /** Opens the parts of a venue in order of dependence, and closes what is open if a step fails. */
 import { TICK_MS } from "@perpgate/engine";
-import { type VenueState } from "@perpgate/engine/reading";
+import type { VenueState } from "@perpgate/engine/reading";
 import type { ExitDeadline, FileJournal } from "@perpgate/journal";
 import { Checkpointer } from "./checkpoint/checkpointer.js";
 import { cohortCommands } from "./cohort-commands.js";

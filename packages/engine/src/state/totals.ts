@@ -104,8 +104,6 @@ export class Totals {
   /** Whether the command in progress has changed the fund or the fees. */
   get fundHasChanged(): boolean {
     // This row is the first that a command saves, so its old words come first in the undo log.
-    return (
-      this.fund !== this.undo.savedWord(0) || this.fees !== this.undo.savedWord(1)
-    );
+    return this.fund !== this.undo.savedWord(0) || this.fees !== this.undo.savedWord(1);
   }
 }
