@@ -8,7 +8,7 @@ const LONGEST = [
   "packages/simulator/src/seeds.test.ts",
   "apps/perpgate/src/serve/exit/disk-faults.test.ts",
   "packages/venue/src/crash.test.ts",
-  "apps/terminal/test/page.test.ts",
+  "apps/terminal/src/page.test.ts",
   "apps/perpgate/src/serve/doubtful-start.test.ts",
   "bench/src/attacks/costs.test.ts",
   "apps/perpgate/src/serve/process.test.ts",

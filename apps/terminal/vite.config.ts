@@ -1,14 +1,14 @@
 /**
- * How the page is built: from the sources of the packages it uses, into files that name no host.
+ * Builds the page from the sources of its packages, without absolute URLs.
  *
- * The gateway's policy allows neither inline scripts nor `eval`. So nothing is inlined, and the
- * MessagePack decoder is the build of it that never makes code from text.
+ * The gateway's content security policy forbids inline scripts and `eval`: nothing is inlined, and
+ * the MessagePack decoder is its build without `eval`.
  */
 
 import react from "@vitejs/plugin-react";
 import { defaultClientConditions, defineConfig } from "vite";
 
-/** A gateway to develop against: `npx vite apps/terminal` beside `npm start`. */
+/** A gateway for development: `npx vite apps/terminal` together with `npm start`. */
 const GATEWAY = "http://127.0.0.1:8080";
 
 export default defineConfig({

@@ -1,4 +1,4 @@
-/** The page: header, market bar, the desk of panels, and on phones the bar that chooses among them. */
+/** The page: header, market bar and panels; on phones a bar chooses the panel. */
 
 import { useState } from "react";
 import { DepositDialog } from "./account/deposit-dialog.js";
@@ -13,7 +13,7 @@ import { useStore } from "./state/store.js";
 import { TapePanel } from "./tape/tape-panel.js";
 import { type Terminal, TerminalContext } from "./terminal.js";
 import { Icon } from "./ui/icons.js";
-import { ToastList } from "./ui/toast-list.js";
+import { ToastList } from "./ui/toasts.js";
 
 const VIEWS = [
   ["chart", "Chart", "chart"],
@@ -32,7 +32,7 @@ export function App({ terminal }: { readonly terminal: Terminal }) {
       <div className="page" data-view={view} data-live={isLive}>
         <Header />
         <MarketBar />
-        <main className="desk">
+        <main className="panels">
           <ChartPanel />
           <BookPanel />
           <TapePanel />
@@ -69,7 +69,7 @@ function ViewBar({ view, onChoose }: { view: View; onChoose: (view: View) => voi
 function Foot() {
   return (
     <footer className="foot">
-      <span>Testnet: balances are not money. Keys live in this page's memory only.</span>
+      <span>Testnet: balances have no value. Keys are kept in this page's memory only.</span>
       <a href="/docs" target="_blank" rel="noreferrer">
         API
       </a>

@@ -1,12 +1,12 @@
-/** The top line: what this is, whether it is connected, who is signed in. */
+/** The header: name, connection state, account. */
 
-import { shortHex } from "./format/addresses.js";
 import { formatAvailable } from "./format/numbers.js";
+import { shortHex } from "./format/text.js";
 import { useStore } from "./state/store.js";
 import { useTerminal } from "./terminal.js";
 import { switchTheme, theme } from "./theme/theme.js";
 import { Icon } from "./ui/icons.js";
-import { CONNECTION_WORDS } from "./venue/connection.js";
+import { CONNECTION_LABELS } from "./venue/connection.js";
 import "./header.css";
 
 export function Header() {
@@ -16,7 +16,7 @@ export function Header() {
         <Mark />
         Perpgate
       </h1>
-      <span className="chip warn" title="Balances are not money">
+      <span className="chip warn" title="Balances have no value">
         Testnet
       </span>
       <ConnectionState />
@@ -38,7 +38,7 @@ function Mark() {
 function ConnectionState() {
   const { connection } = useTerminal();
   const state = useStore(connection.state);
-  const { label, tone } = CONNECTION_WORDS[state];
+  const { label, tone } = CONNECTION_LABELS[state];
   return (
     <output className="connection" data-state={state}>
       <span className={`dot ${tone}`} />

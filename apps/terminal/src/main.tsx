@@ -1,4 +1,4 @@
-/** The page's first lines: the client of the gateway that served it, and the root of the tree. */
+/** Entry point: connects to the gateway that served the page. */
 
 import { PerpgateClient } from "@perpgate/sdk";
 import { StrictMode } from "react";
@@ -13,7 +13,7 @@ import "./theme/controls.css";
 import "./theme/layout.css";
 
 const root = document.getElementById("root");
-if (root === null) throw new Error("the page has no root");
+if (root === null) throw new Error("#root is missing");
 
 startTheme();
 findInjectedWallets();

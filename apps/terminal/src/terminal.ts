@@ -1,8 +1,6 @@
 /**
- * Everything behind the page, put together once: the client, what it feeds, and what a person does.
- *
- * Components reach it through `useTerminal`. They read stores and call methods; none of them talks
- * to the client by itself.
+ * The page's model: the client, the feeds, and the user's actions. Components get it from
+ * `useTerminal`, read its stores and call its methods.
  */
 
 import { type PerpgateClient, PerpgateError, type Session } from "@perpgate/sdk";
@@ -15,46 +13,45 @@ import { AccountFeed } from "./venue/account-feed.js";
 import { BookFeed } from "./venue/book-feed.js";
 import { BridgeFeed } from "./venue/bridge-feed.js";
 import { Connection } from "./venue/connection.js";
-import { MarketBoard } from "./venue/market-board.js";
-import { OrderDesk } from "./venue/order-desk.js";
-import { SessionDesk } from "./venue/session-desk.js";
+import { MarketFeed } from "./venue/market-feed.js";
+import { OrderClient } from "./venue/order-client.js";
+import { SessionManager } from "./venue/session-manager.js";
 import { TapeFeed } from "./venue/tape-feed.js";
 
 export type OpenDialog = "none" | "sign-in" | "deposit";
 
 export class Terminal {
-  readonly board: MarketBoard;
+  readonly marketFeed: MarketFeed;
   readonly book: BookFeed;
   readonly tape: TapeFeed;
   readonly bridge: BridgeFeed;
   readonly connection: Connection;
-  readonly sessions: SessionDesk;
+  readonly sessions: SessionManager;
   readonly account: AccountFeed;
-  readonly orders: OrderDesk;
+  readonly orders: OrderClient;
   readonly toasts = new Toasts();
-  readonly dialog = new Store<OpenDialog>("none", "at-once");
+  readonly dialog = new Store<OpenDialog>("none", "immediate");
 
   constructor(readonly client: PerpgateClient) {
-    this.board = new MarketBoard(client);
-    this.orders = new OrderDesk({
+    this.marketFeed = new MarketFeed(client);
+    this.orders = new OrderClient({
       client,
-      markets: () => this.board.markets.get()?.map(({ market }) => market) ?? [],
+      markets: () => this.marketFeed.markets.get()?.map(({ market }) => market) ?? [],
     });
     this.book = new BookFeed(client);
     this.tape = new TapeFeed(client);
     this.bridge = new BridgeFeed(client);
     this.connection = new Connection(client);
-    this.sessions = new SessionDesk(client);
+    this.sessions = new SessionManager(client);
     this.account = new AccountFeed(() => this.endSession());
   }
 
   start(): void {
     let shown = "";
-    this.board.current.watch(() => {
-      const symbol = this.board.current.get()?.market.symbol ?? "";
+    this.marketFeed.current.watch(() => {
+      const symbol = this.marketFeed.current.get()?.market.symbol ?? "";
       if (symbol === shown) return;
       shown = symbol;
-      // A price of one market means nothing in another.
       changeForm({ price: "" });
       this.book.show(symbol);
       this.tape.show(symbol);
@@ -67,8 +64,8 @@ export class Terminal {
       } else this.account.open(session);
     });
     this.connection.onReturn(() => {
-      void this.board.load();
-      void this.tape.load();
+      this.marketFeed.reload();
+      this.tape.reload();
       this.bridge.load();
       this.account.refreshSoon();
       this.orders.reconnected(this.sessions.session);
@@ -76,11 +73,11 @@ export class Terminal {
     this.client.stream.watchBlocks(({ number }) => {
       this.orders.sealedUpTo(number, this.sessions.session);
     });
-    void this.board.load();
+    this.marketFeed.load();
     this.bridge.load();
   }
 
-  /** Runs what a person asked for; a refusal is told with what to do about it. */
+  /** Runs a user's action and reports its failure; resolves to whether it succeeded. */
   async attempt(action: (session: Session) => Promise<unknown>): Promise<boolean> {
     const { session } = this.sessions;
     if (session === undefined) {
@@ -110,7 +107,7 @@ export class Terminal {
     this.noteEndOfSession(error);
   }
 
-  /** A session that the venue no longer knows is signed out here too. */
+  /** Signs out if the error says that the session has ended. */
   noteEndOfSession(error: unknown): void {
     if (error instanceof PerpgateError && error.code === "invalid_token") this.endSession();
   }
@@ -126,6 +123,6 @@ export const TerminalContext = createContext<Terminal | undefined>(undefined);
 
 export function useTerminal(): Terminal {
   const terminal = useContext(TerminalContext);
-  if (terminal === undefined) throw new Error("no terminal around this component");
+  if (terminal === undefined) throw new Error("useTerminal outside of TerminalContext");
   return terminal;
 }

@@ -1,8 +1,9 @@
-/** What the account has: equity, which moves with the marks, and where the money stands. */
+/** Equity, which moves with the marks, and how the balance is used. */
 
-import { formatDollars, formatSigned } from "../format/numbers.js";
+import { formatDollars, formatSigned, toneOf } from "../format/numbers.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { Fact } from "../ui/fact.js";
 import { useUnrealized } from "./live-pnl.js";
 
 export function AccountSummary() {
@@ -14,30 +15,22 @@ export function AccountSummary() {
   const equity = money === undefined ? undefined : money.balance + unrealized;
   return (
     <dl className="facts summary" aria-label="Account">
-      <Row label="Equity" value={equity} />
-      <div>
-        <dt>Unrealised PnL</dt>
-        <dd className={unrealized === 0 ? "" : unrealized > 0 ? "long" : "short"}>
-          {formatSigned(unrealized, 2)}
-        </dd>
-      </div>
-      <Row label="Position margin" value={money?.positionMargin} />
-      <Row label="In orders" value={money?.reserved} />
-      <Row label="Available" value={money?.available} />
+      <Fact label="Equity">{moneyText(equity)}</Fact>
+      <Fact label="Unrealised PnL" className={toneOf(unrealized)}>
+        {formatSigned(unrealized, 2)}
+      </Fact>
+      <Fact label="Position margin">{moneyText(money?.positionMargin)}</Fact>
+      <Fact label="In orders">{moneyText(money?.reserved)}</Fact>
+      <Fact label="Available">{moneyText(money?.available)}</Fact>
       {money?.cohort === false && (
         <div className="notice warn">
-          This account may not open positions at the present stage. Reducing is fine.
+          This account may not open positions yet. It may reduce them.
         </div>
       )}
     </dl>
   );
 }
 
-function Row({ label, value }: { readonly label: string; readonly value: number | undefined }) {
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd>{value === undefined ? <span className="skeleton" /> : formatDollars(value)}</dd>
-    </div>
-  );
+function moneyText(value: number | undefined) {
+  return value === undefined ? <span className="skeleton" /> : formatDollars(value);
 }

@@ -1,12 +1,12 @@
-/** A small button of a table: what it started must end before it can be pressed again. */
+/** A small button that is disabled while its action runs. */
 
 import { type ReactNode, useState } from "react";
 
 interface ActionButtonProps {
-  /** For those who do not see the row it stands in. */
+  /** For screen readers. */
   readonly label?: string;
   readonly children: ReactNode;
-  /** What it shows meanwhile, if not the same. */
+  /** Shown while the action runs. */
   readonly busyText?: string;
   readonly act: () => Promise<unknown>;
 }

@@ -1,21 +1,21 @@
-/** A table that becomes a list of cards where there is no room for columns. */
+/** A table that becomes a list of cards on narrow screens. */
 
 import type { ReactNode } from "react";
 
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ReactNode;
-  /** Text stands left, numbers right. */
+  /** Aligned left; numbers are aligned right. */
   readonly isText?: boolean;
 }
 
 interface Props<Row> {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
-  /** Undefined while they are not known. */
+  /** Undefined while loading. */
   readonly rows: readonly Row[] | undefined;
   readonly keyOf: (row: Row) => string;
-  /** What to do where there is nothing. */
+  /** Shown if there are no rows. */
   readonly empty: ReactNode;
 }
 

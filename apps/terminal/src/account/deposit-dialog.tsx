@@ -1,10 +1,11 @@
 /**
- * Deposits, as this venue takes them: one click where its dev attestor credits any hash; where it
- * watches chains, the vault to send tokens to. Either way a transaction is registered by its hash.
+ * Deposits: one click for test funds if the venue has the dev attestor, the vault's address if it
+ * watches chains. A transaction is registered by its hash.
  */
 
 import { useState } from "react";
 import { type Advice, adviceOn } from "../order/advice.js";
+import { AdviceBox } from "../order/advice-box.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { Dialog } from "../ui/dialog.js";
@@ -36,16 +37,12 @@ export function DepositDialog() {
   return (
     <Dialog title="Deposit" onClose={close}>
       <div className="dialog-body">
-        {bridge === undefined && <p className="notice">Asking the venue where deposits go…</p>}
+        {bridge === undefined && <p className="notice">Loading deposit addresses…</p>}
         {bridge?.attestor === "dev" && <TestFunds isBusy={isBusy} onRegister={register} />}
         {bridge !== undefined && (
           <TransferForm bridge={bridge} isBusy={isBusy} onRegister={register} />
         )}
-        {advice !== undefined && (
-          <div className="notice bad" role="alert">
-            <strong>{advice.title}.</strong> {advice.text}
-          </div>
-        )}
+        <AdviceBox advice={advice} />
       </div>
     </Dialog>
   );
@@ -56,7 +53,7 @@ interface TestFundsProps {
   readonly onRegister: (transfer: Transfer) => void;
 }
 
-/** Only where the dev attestor runs: elsewhere a random hash is a deposit that never comes. */
+/** For the dev attestor only: elsewhere a random hash would never be credited. */
 function TestFunds({ isBusy, onRegister }: TestFundsProps) {
   return (
     <section className="choice-card">
@@ -64,8 +61,8 @@ function TestFunds({ isBusy, onRegister }: TestFundsProps) {
         Test funds <span className="chip warn">Testnet only</span>
       </h3>
       <p>
-        The testnet's dev attestor credits 10,000 for any new transaction hash and checks no chain.
-        This sends a random one.
+        The testnet credits 10,000 test dollars for any new transaction hash. No chain is checked;
+        this button sends a random hash.
       </p>
       <button
         type="button"

@@ -1,8 +1,8 @@
 /** Deposits with their progress, newest first. */
 
-import type { Deposit } from "@perpgate/protocol";
-import { shortHex } from "../format/addresses.js";
+import type { Deposit } from "@perpgate/protocol/deposit";
 import { formatDollars, NONE } from "../format/numbers.js";
+import { shortHex } from "../format/text.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { type Column, DataTable } from "./data-table.js";
@@ -52,7 +52,7 @@ export function DepositsTable() {
       keyOf={({ depositId }) => depositId}
       empty={
         <>
-          No deposits yet.{hasTestFunds && " On the testnet one click credits test funds."}
+          No deposits yet.{hasTestFunds && " Get test funds with one click."}
           <button type="button" className="button" onClick={() => dialog.set("deposit")}>
             Deposit
           </button>

@@ -1,14 +1,14 @@
-/** Own fills, newest first, by pages. */
+/** Fills of the account, newest first, in pages. */
 
-import type { Fill } from "@perpgate/protocol";
-import { formatFee, formatSigned } from "../format/numbers.js";
-import { formatDayAndClock } from "../format/times.js";
+import type { Fill } from "@perpgate/protocol/fill";
+import { formatFee, formatSigned, toneOf } from "../format/numbers.js";
+import { formatDayAndClock } from "../format/text.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { priceText, sizeText } from "../venue/market-view.js";
 import { type Column, DataTable } from "./data-table.js";
 
-const KIND_WORDS: Readonly<Record<Fill["kind"], string>> = {
+const KIND_LABELS: Readonly<Record<Fill["kind"], string>> = {
   order: "",
   liquidation: "Liquidation",
   backstop: "Backstop",
@@ -17,7 +17,7 @@ const KIND_WORDS: Readonly<Record<Fill["kind"], string>> = {
 
 export function FillsTable() {
   const terminal = useTerminal();
-  const { account, board } = terminal;
+  const { account, marketFeed } = terminal;
   const page = useStore(account.fills);
   const columns: readonly Column<Fill>[] = [
     { title: "Time", isText: true, cell: ({ time }) => formatDayAndClock(time) },
@@ -28,19 +28,17 @@ export function FillsTable() {
       cell: ({ side, kind }) => (
         <span className={side}>
           {side === "long" ? "Buy" : "Sell"}
-          {kind !== "order" && <span className="chip bad">{KIND_WORDS[kind]}</span>}
+          {kind !== "order" && <span className="chip bad">{KIND_LABELS[kind]}</span>}
         </span>
       ),
     },
-    { title: "Price", cell: ({ symbol, price }) => priceText(board.view(symbol), price) },
-    { title: "Size", cell: ({ symbol, size }) => sizeText(board.view(symbol), size) },
+    { title: "Price", cell: ({ symbol, price }) => priceText(marketFeed.view(symbol), price) },
+    { title: "Size", cell: ({ symbol, size }) => sizeText(marketFeed.view(symbol), size) },
     { title: "Fee", cell: ({ fee, liquidity }) => `${formatFee(fee)} ${liquidity}` },
     {
       title: "Realised PnL",
       cell: ({ realizedPnl }) => (
-        <span className={realizedPnl === 0 ? "faint" : realizedPnl > 0 ? "long" : "short"}>
-          {formatSigned(realizedPnl, 2)}
-        </span>
+        <span className={toneOf(realizedPnl) || "faint"}>{formatSigned(realizedPnl, 2)}</span>
       ),
     },
     { title: "Block", cell: ({ block }) => String(block) },
@@ -55,7 +53,7 @@ export function FillsTable() {
         columns={columns}
         rows={page?.fills}
         keyOf={({ id }) => id}
-        empty="No fills yet. They show here the moment an order trades."
+        empty="No fills yet."
       />
       {page?.hasMore === true && (
         <div className="table-bar">

@@ -1,4 +1,4 @@
-/** PnL that moves with the mark between two frames of the positions stream. */
+/** PnL by the current mark, between two frames of the positions stream. */
 
 import type { Position } from "@perpgate/protocol";
 import { useEffect, useState } from "react";
@@ -14,15 +14,15 @@ export interface LivePosition {
   readonly share: number;
 }
 
-export function livePosition({ board }: Terminal, position: Position): LivePosition {
+export function livePosition({ marketFeed }: Terminal, position: Position): LivePosition {
   const { symbol, size, avgEntry, margin, markPrice } = position;
-  const mark = board.ticker(symbol).get()?.mark ?? markPrice;
+  const mark = marketFeed.ticker(symbol).get()?.mark ?? markPrice;
   const unrealized = size * (mark - avgEntry);
   return { mark, unrealized, share: margin > 0 ? unrealized / margin : 0 };
 }
 
-/** Renders again a few times a second: enough to follow, slow enough to read. */
-export function useRhythm(): void {
+/** Renders the component four times a second: a number that changes faster cannot be read. */
+export function useRefresh(): void {
   const [, refresh] = useState(0);
   useEffect(() => {
     const timer = setInterval(() => refresh((round) => round + 1), REFRESH_MS);
@@ -33,7 +33,7 @@ export function useRhythm(): void {
 export function useUnrealized(): number {
   const terminal = useTerminal();
   const positions = useStore(terminal.account.positions);
-  useRhythm();
+  useRefresh();
   let sum = 0;
   for (const position of positions?.values() ?? []) {
     sum += livePosition(terminal, position).unrealized;

@@ -1,8 +1,8 @@
-/** Orders that rest in the book or wait for their trigger, newest first. */
+/** Open orders, newest first. */
 
 import type { Order } from "@perpgate/protocol";
 import { formatDollars } from "../format/numbers.js";
-import { formatDayAndClock } from "../format/times.js";
+import { formatDayAndClock } from "../format/text.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { priceText, sizeText } from "../venue/market-view.js";
@@ -11,7 +11,7 @@ import { type Column, DataTable } from "./data-table.js";
 
 export function OrdersTable() {
   const terminal = useTerminal();
-  const { account, board } = terminal;
+  const { account, marketFeed } = terminal;
   const orders = useStore(account.orders);
   const columns: readonly Column<Order>[] = [
     { title: "Market", isText: true, cell: ({ symbol }) => <strong>{symbol}</strong> },
@@ -29,14 +29,14 @@ export function OrdersTable() {
     {
       title: "Price",
       cell: ({ symbol, type, side, price }) => {
-        const text = priceText(board.view(symbol), price);
+        const text = priceText(marketFeed.view(symbol), price);
         return type === "stop" ? `mark ${side === "long" ? "≥" : "≤"} ${text}` : text;
       },
     },
     {
       title: "Filled / size",
       cell: ({ symbol, filledSize, size }) => {
-        const view = board.view(symbol);
+        const view = marketFeed.view(symbol);
         return `${sizeText(view, filledSize)} / ${sizeText(view, size)}`;
       },
     },
@@ -56,7 +56,7 @@ export function OrdersTable() {
         columns={columns}
         rows={rows}
         keyOf={({ orderId }) => orderId}
-        empty="No open order. Limit orders rest here until they fill, stops until they trigger."
+        empty="No open orders."
       />
     </>
   );

@@ -1,4 +1,4 @@
-/** Positions, open orders, fills and deposits of the signed-in account, one tab each. */
+/** Positions, open orders, fills and deposits of the account, one tab each. */
 
 import { type ReactNode, useState } from "react";
 import { useStore } from "../state/store.js";

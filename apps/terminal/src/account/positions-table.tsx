@@ -1,19 +1,25 @@
-/** Open positions with live PnL, and a button that closes each at the market. */
+/** Open positions with live PnL and a button to close each at the market. */
 
-import type { Position } from "@perpgate/protocol";
-import { formatDollars, formatFixed, formatPercent, formatSigned } from "../format/numbers.js";
+import type { Position } from "@perpgate/protocol/position";
+import {
+  formatDollars,
+  formatFixed,
+  formatPercent,
+  formatSigned,
+  toneOf,
+} from "../format/numbers.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { priceText, sizeText } from "../venue/market-view.js";
 import { ActionButton } from "./action-button.js";
 import { type Column, DataTable } from "./data-table.js";
-import { livePosition, useRhythm } from "./live-pnl.js";
+import { livePosition, useRefresh } from "./live-pnl.js";
 
 export function PositionsTable() {
   const terminal = useTerminal();
-  const { account, board } = terminal;
+  const { account, marketFeed } = terminal;
   const positions = useStore(account.positions);
-  useRhythm();
+  useRefresh();
   const columns: readonly Column<Position>[] = [
     {
       title: "Market",
@@ -30,19 +36,22 @@ export function PositionsTable() {
     {
       title: "Size",
       cell: ({ symbol, size }) => (
-        <span className={size > 0 ? "long" : "short"}>{sizeText(board.view(symbol), size)}</span>
+        <span className={toneOf(size)}>{sizeText(marketFeed.view(symbol), size)}</span>
       ),
     },
-    { title: "Entry", cell: ({ symbol, avgEntry }) => priceText(board.view(symbol), avgEntry) },
+    {
+      title: "Entry",
+      cell: ({ symbol, avgEntry }) => priceText(marketFeed.view(symbol), avgEntry),
+    },
     {
       title: "Mark",
       cell: (position) =>
-        priceText(board.view(position.symbol), livePosition(terminal, position).mark),
+        priceText(marketFeed.view(position.symbol), livePosition(terminal, position).mark),
     },
     {
       title: "Liquidation",
       cell: ({ symbol, liquidationPrice }) => (
-        <span className="warn-text">{priceText(board.view(symbol), liquidationPrice)}</span>
+        <span className="warn-text">{priceText(marketFeed.view(symbol), liquidationPrice)}</span>
       ),
     },
     { title: "Margin", cell: ({ margin }) => formatDollars(margin) },
@@ -56,14 +65,14 @@ export function PositionsTable() {
       columns={columns}
       rows={positions === undefined ? undefined : [...positions.values()]}
       keyOf={({ symbol }) => symbol}
-      empty="No open position. Choose a side and a margin in the order form to open one."
+      empty="No open positions."
     />
   );
 }
 
 function Pnl({ unrealized, share }: { readonly unrealized: number; readonly share: number }) {
   return (
-    <span className={unrealized === 0 ? "" : unrealized > 0 ? "long" : "short"}>
+    <span className={toneOf(unrealized)}>
       {formatSigned(unrealized, 2)} <span className="share">({formatPercent(share)})</span>
     </span>
   );

@@ -1,7 +1,8 @@
-/** The two ways in: a burner key made in this page, or a wallet of the browser. */
+/** Sign-in with a burner key made in this page or with a browser wallet. */
 
 import { type ReactNode, useState } from "react";
 import { type Advice, adviceOn } from "../order/advice.js";
+import { AdviceBox } from "../order/advice-box.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { Dialog } from "../ui/dialog.js";
@@ -23,7 +24,7 @@ export function SignInDialog() {
         <Choice
           title="Burner key"
           badge={<span className="chip warn">Testnet only</span>}
-          text="A new key, made in this page for this visit. It is kept in memory alone: reload, and key, session and whatever the account holds are out of reach."
+          text="A new key for this visit, kept in memory only. After a reload the key and its account are lost."
         >
           <button
             type="button"
@@ -31,12 +32,12 @@ export function SignInDialog() {
             disabled={isSigning}
             onClick={() => run(() => sessions.signInWithBurner())}
           >
-            Make a testnet burner key
+            Create a burner key
           </button>
         </Choice>
         <Choice
           title="Browser wallet"
-          text="Signs one message, no transaction. From then on a session key in this page signs the orders; the wallet is not asked again."
+          text="Sign one message, no transaction. A session key in this page then signs your orders without further prompts."
         >
           {wallets.map((wallet) => (
             <button
@@ -46,21 +47,17 @@ export function SignInDialog() {
               disabled={isSigning}
               onClick={() => run(() => sessions.signInWithWallet(wallet))}
             >
-              {isSigning ? "Look at your wallet…" : `Use ${wallet.name}`}
+              {isSigning ? "Confirm in your wallet…" : `Use ${wallet.name}`}
             </button>
           ))}
           {wallets.length === 0 && (
             <p>No wallet found. Install one as a browser extension and reload this page.</p>
           )}
         </Choice>
-        {advice !== undefined && (
-          <div className="notice bad" role="alert">
-            <strong>{advice.title}.</strong> {advice.text}
-          </div>
-        )}
+        <AdviceBox advice={advice} />
         <p className="notice">
-          Nothing secret is stored: keys and the session's token live in this page's memory. A
-          reload signs you out; open orders and positions stay at the venue.
+          Keys and the session token are kept in this page's memory only. A reload signs you out;
+          open orders and positions stay open.
         </p>
       </div>
     </Dialog>

@@ -1,4 +1,4 @@
-/** A transfer by its hash and, where the venue watches chains, where to send it and from whom. */
+/** Registers a transfer by its hash; shows where to send it if the venue watches chains. */
 
 import type { BridgeInfo, Chain, Token } from "@perpgate/protocol";
 import { type FormEvent, useState } from "react";
@@ -33,7 +33,7 @@ export function TransferForm({ bridge, isBusy, onRegister }: TransferFormProps) 
   const tokens = isDev ? TOKENS : (watched?.tokens.map(({ token }) => token) ?? []);
   const token = oneOf(tokens, wantedToken);
   if (chain === undefined || token === undefined) {
-    return <p className="notice">This venue takes no deposits.</p>;
+    return <p className="notice">This venue does not accept deposits.</p>;
   }
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -41,7 +41,7 @@ export function TransferForm({ bridge, isBusy, onRegister }: TransferFormProps) 
   };
   return (
     <form className="choice-card" onSubmit={submit}>
-      <h3>A transfer to the vault</h3>
+      <h3>Transfer to the vault</h3>
       <div className="pair">
         <Choice label="Chain" options={chains} value={chain} onChange={setChain} />
         <Choice label="Token" options={tokens} value={token} onChange={setToken} />
@@ -66,7 +66,7 @@ export function TransferForm({ bridge, isBusy, onRegister }: TransferFormProps) 
   );
 }
 
-/** The wanted one while it is offered, else the first. */
+/** The wanted option if it is offered, otherwise the first. */
 function oneOf<T>(offered: readonly T[], wanted: T | undefined): T | undefined {
   return offered.find((option) => option === wanted) ?? offered[0];
 }
@@ -85,8 +85,8 @@ function WhereToSend({
   return (
     <>
       <p>
-        Send {token} on {chain} to the vault, then register the hash of the transaction here. It is
-        credited after {confirmations} confirmations, to whoever sent it.
+        Send {token} on {chain} to the vault, then register the transaction hash here. It is
+        credited to the sender after {confirmations} confirmations.
       </p>
       <dl className="addresses">
         <dt>Vault</dt>
@@ -95,15 +95,15 @@ function WhereToSend({
         <dd>{contract}</dd>
         {state.status === "in" && (
           <>
-            <dt>{chain === "tron" ? "Send from, with the key of" : "Send from"}</dt>
+            <dt>{chain === "tron" ? "Send from the key of" : "Send from"}</dt>
             <dd>{state.address}</dd>
           </>
         )}
       </dl>
       {state.status === "in" && state.kind === "burner" && (
         <p className="notice warn">
-          You are signed in with a burner key, which holds no tokens to send. To deposit, sign in
-          with the wallet that will.
+          You are signed in with a burner key, which has no tokens to send. To deposit, sign in with
+          the wallet that sends them.
         </p>
       )}
     </>

@@ -1,8 +1,6 @@
 /**
- * A side of the book gathered into steps of price, best first.
- *
- * A bid is counted at the step below it and an ask at the one above: what a row promises can be had
- * at its price or better.
+ * A side of the book aggregated by price step, best first. Bids are rounded down to a step and asks
+ * up, so that all lots of a row trade at its price or better.
  */
 
 export interface LadderRow {
@@ -43,17 +41,17 @@ export function aggregate(
   return rows;
 }
 
-/** The row that a price belongs to. */
+/** The price of the row that contains a price. */
 export function stepOfRow(side: "bid" | "ask", ticks: number, stepTicks: number): number {
   const steps = ticks / stepTicks;
   return (side === "bid" ? Math.floor(steps) : Math.ceil(steps)) * stepTicks;
 }
 
 const FACTORS = [1, 2, 5];
-/** A row wider than this part of the price tells nothing. */
+/** The largest step, as a fraction of the price. */
 const WIDEST = 1 / 200;
 
-/** Steps to choose from, in ticks: 1, 2, 5, 10 … */
+/** Available steps in ticks: 1, 2, 5, 10 … */
 export function stepsFor(priceTicks: number): number[] {
   const widest = priceTicks * WIDEST;
   const steps: number[] = [];

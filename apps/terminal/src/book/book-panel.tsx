@@ -1,4 +1,4 @@
-/** The order book: ladder with depth bars, spread between the sides, a step of price to choose. */
+/** The order book: rows with depth bars, the spread, and a choice of price step. */
 
 import { fromSteps, toSteps } from "@perpgate/protocol/core";
 import { useEffect, useRef, useState } from "react";
@@ -7,20 +7,20 @@ import { pickPrice } from "../order/order-form-state.js";
 import { forgetFrame, onNextFrame } from "../state/frame.js";
 import { useStore } from "../state/store.js";
 import { type Terminal, useTerminal } from "../terminal.js";
-import type { BookSight } from "../venue/book-feed.js";
+import type { BookState } from "../venue/book-feed.js";
 import type { MarketView } from "../venue/market-view.js";
 import { aggregate, type LadderRow, stepOfRow, stepsFor } from "./aggregate.js";
 import { Ladder } from "./ladder.js";
 import { Levels } from "./levels.js";
 import "./book-panel.css";
 
-/** Wide enough that a row holds something, narrow enough that the spread shows. */
+/** In ticks. */
 const DEFAULT_STEP = 10;
 const FIRST_DEPTH = 256;
 
 export function BookPanel() {
-  const { board } = useTerminal();
-  const view = useStore(board.current);
+  const { marketFeed } = useTerminal();
+  const view = useStore(marketFeed.current);
   const [step, setStep] = useState(DEFAULT_STEP);
   return (
     <section className="panel book" aria-label="Order book">
@@ -70,7 +70,7 @@ function LadderView({ view, step }: { readonly view: MarketView; readonly step: 
   const asks = useRef<HTMLDivElement>(null);
   const bids = useRef<HTMLDivElement>(null);
   const spread = useRef<HTMLDivElement>(null);
-  const hasBook = useStore(terminal.book.sight, (sight) => sight?.symbol === view.market.symbol);
+  const hasBook = useStore(terminal.book.state, (state) => state?.symbol === view.market.symbol);
   useEffect(() => {
     const parts = [body.current, asks.current, bids.current, spread.current] as const;
     const [bodyBox, askBox, bidBox, spreadBox] = parts;
@@ -85,11 +85,11 @@ function LadderView({ view, step }: { readonly view: MarketView; readonly step: 
         <span>Size ({base})</span>
         <span>Total</span>
       </div>
-      {/* biome-ignore lint/a11y/useSemanticElements: the rows are written by hand, a table would fix their layout */}
+      {/* biome-ignore lint/a11y/useSemanticElements: rows are updated outside of React */}
       <div
         className="ladder-side asks"
         role="grid"
-        aria-label="Asks, the best last: price, size, total. Enter takes a price into the form."
+        aria-label="Asks, best last: price, size, total. Enter copies a price to the order form."
         ref={asks}
       />
       <div className="spread" ref={spread}>
@@ -99,7 +99,7 @@ function LadderView({ view, step }: { readonly view: MarketView; readonly step: 
       <div
         className="ladder-side bids"
         role="grid"
-        aria-label="Bids, the best first: price, size, total. Enter takes a price into the form."
+        aria-label="Bids, best first: price, size, total. Enter copies a price to the order form."
         ref={bids}
       />
     </div>
@@ -113,7 +113,7 @@ interface Boxes {
   readonly spreadBox: HTMLElement;
 }
 
-/** Draws in the frame after each change of book, orders or size; answers how to stop. */
+/** Draws in the frame after each change of book, orders or size; returns a function that stops it. */
 function runLadder(
   { book, account }: Terminal,
   view: MarketView,
@@ -121,33 +121,34 @@ function runLadder(
   { bodyBox, askBox, bidBox, spreadBox }: Boxes,
 ): () => void {
   const { units, priceDigits, sizeDigits } = view;
-  // Rows of a dollar need no cents.
+  // Steps of a dollar need no decimals.
   const rowDigits = Math.min(priceDigits, digitsOfStep(fromSteps(step, units.tick)));
   const texts = {
     price: (ticks: number) => formatFixed(fromSteps(ticks, units.tick), rowDigits),
     size: (lots: number) => formatFixed(fromSteps(lots, units.lot), sizeDigits),
   };
   const ladder = new Ladder(askBox, bidBox, texts, (text) => pickPrice(text.replaceAll(",", "")));
+  const levels = new Levels();
   let rowCount = 0;
   const draw = () => {
-    const sight = book.sight.get();
-    if (sight?.symbol !== view.market.symbol || rowCount === 0) return;
-    const bids = rowsOf(sight, "bid", step, rowCount);
-    const asks = rowsOf(sight, "ask", step, rowCount);
+    const state = book.state.get();
+    if (state?.symbol !== view.market.symbol || rowCount === 0) return;
+    const bids = rowsOf(state, levels, "bid", step, rowCount);
+    const asks = rowsOf(state, levels, "ask", step, rowCount);
     const own = ownRows(account.orders.get(), view, step);
     ladder.draw({ rows: bids, own: own.bid }, { rows: asks, own: own.ask });
-    const text = spreadText(sight, view);
+    const text = spreadText(state, view);
     if (spreadBox.textContent !== text) spreadBox.textContent = text;
   };
   const soon = () => onNextFrame(draw);
   const resize = new ResizeObserver(() => {
     rowCount = rowsThatFit(bodyBox, spreadBox);
     ladder.resize(rowCount);
-    // In the same frame: an empty ladder must not be seen.
+    // In the same frame, so that no empty ladder is shown.
     draw();
   });
   resize.observe(bodyBox);
-  const stops = [book.sight.watch(draw), account.orders.watch(soon)];
+  const stops = [book.state.watch(draw), account.orders.watch(soon)];
   return () => {
     for (const stop of stops) stop();
     forgetFrame(draw);
@@ -163,18 +164,17 @@ function rowsThatFit(body: HTMLElement, spread: HTMLElement): number {
   return Math.max(0, Math.floor(free / 2 / rowHeight));
 }
 
-const levels = new Levels();
-
-/** Reads no deeper into the book than the rows ask for. */
+/** Reads only as many levels as the rows need. */
 function rowsOf(
-  { book }: BookSight,
+  { book }: BookState,
+  levels: Levels,
   side: "bid" | "ask",
   step: number,
   rowCount: number,
 ): LadderRow[] {
   for (let depth = FIRST_DEPTH; ; depth *= 4) {
     levels.read(book, side, depth);
-    // One row more than is shown, so that the last one shown is whole.
+    // One extra row, so that the last one shown is complete.
     const rows = aggregate(side, levels, step, rowCount + 1);
     if (rows.length > rowCount || levels.count < depth) return rows.slice(0, rowCount);
   }
@@ -194,12 +194,12 @@ function ownRows(
   return own;
 }
 
-function spreadText({ book }: BookSight, { units, priceDigits }: MarketView): string {
+function spreadText({ book }: BookState, { units, priceDigits }: MarketView): string {
   const bid = book.bestBid?.[0];
   const ask = book.bestAsk?.[0];
-  if (bid === undefined && ask === undefined) return "The book is empty: be the first to quote";
+  if (bid === undefined && ask === undefined) return "The book is empty";
   if (bid === undefined || ask === undefined) return `Spread ${NONE}`;
-  // Prices are whole ticks, so the difference is rounded to one: no float noise.
+  // Rounded to whole ticks to remove floating-point noise.
   const ticks = Math.round((ask - bid) / units.tick.size);
   const spread = formatFixed(fromSteps(ticks, units.tick), priceDigits);
   const share = ((ask - bid) / ((ask + bid) / 2)) * 100;

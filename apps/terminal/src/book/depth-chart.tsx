@@ -1,8 +1,6 @@
 /**
- * The depth chart: how much of a side must be taken to move the price that far.
- *
- * Drawn on a canvas a few times a second, because a reader compares areas here and not numbers; the
- * text beside it says the same to whoever cannot see it.
+ * The depth chart: cumulative size over price, drawn on a canvas five times a second, with a text
+ * summary for screen readers.
  */
 
 import { fromSteps } from "@perpgate/protocol/core";
@@ -11,27 +9,28 @@ import { formatCompact, formatFixed } from "../format/numbers.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { type Colours, readColours, theme } from "../theme/theme.js";
-import type { BookSight } from "../venue/book-feed.js";
+import type { BookState } from "../venue/book-feed.js";
 import type { MarketView } from "../venue/market-view.js";
 import { type Curve, curveOf, depthRange } from "./depth-curve.js";
 import { Levels } from "./levels.js";
 
 const REDRAW_MS = 200;
-const FOOT = 22;
+/** Height of the axis in pixels. */
+const AXIS_HEIGHT = 22;
 
 export function DepthChart({ view }: { readonly view: MarketView }) {
   const { book } = useTerminal();
   const colours = useStore(theme);
   const canvas = useRef<HTMLCanvasElement>(null);
   const [summary, setSummary] = useState("");
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another theme, other colours to read
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the colours change with the theme
   useEffect(() => {
     const element = canvas.current;
     if (element === null) return;
     const picture = new DepthPicture(element, view, readColours());
     const draw = () => {
-      const sight = book.sight.get();
-      if (sight?.symbol === view.market.symbol) setSummary(picture.draw(sight));
+      const state = book.state.get();
+      if (state?.symbol === view.market.symbol) setSummary(picture.draw(state));
     };
     const resize = new ResizeObserver(draw);
     resize.observe(element);
@@ -67,8 +66,8 @@ class DepthPicture {
     private readonly colours: Colours,
   ) {}
 
-  /** Draws, and answers the summary in words. */
-  draw({ book }: BookSight): string {
+  /** Draws and returns the summary. */
+  draw({ book }: BookState): string {
     const context = this.canvas.getContext("2d");
     const { clientWidth: width, clientHeight: height } = this.canvas;
     if (context === null || width === 0 || height === 0) return "";
@@ -82,13 +81,13 @@ class DepthPicture {
     const top = Math.max(bidCurve.total, askCurve.total) * 1.08;
     const scale = {
       x: (ticks: number) => ((ticks - range.low) / (range.high - range.low)) * width,
-      y: (lots: number) => (height - FOOT) * (1 - lots / top),
+      y: (lots: number) => (height - AXIS_HEIGHT) * (1 - lots / top),
     };
     this.drawCurve(context, bidCurve, scale, this.colours.long, this.colours["long-hint"]);
     this.drawCurve(context, askCurve, scale, this.colours.short, this.colours["short-hint"]);
     this.drawAxis(context, range, width, height);
     this.drawPointer(context, range, bidCurve, askCurve, scale, width, height);
-    return this.words(bidCurve, askCurve, range);
+    return this.summary(bidCurve, askCurve, range);
   }
 
   private fit(context: CanvasRenderingContext2D, width: number, height: number): void {
@@ -167,7 +166,7 @@ class DepthPicture {
     context.lineWidth = 1;
     context.beginPath();
     context.moveTo(x(ticks), 0);
-    context.lineTo(x(ticks), height - FOOT);
+    context.lineTo(x(ticks), height - AXIS_HEIGHT);
     context.moveTo(x(ticks) - 4, y(lots));
     context.lineTo(x(ticks) + 4, y(lots));
     context.stroke();
@@ -179,7 +178,7 @@ class DepthPicture {
     context.fillText(text, pointerX + (pointerX > width / 2 ? -8 : 8), 8);
   }
 
-  private words(bids: Curve, asks: Curve, { low, high }: Range): string {
+  private summary(bids: Curve, asks: Curve, { low, high }: Range): string {
     const { base } = this.view.market;
     const amount = (lots: number) => `${formatCompact(lots * this.view.units.lot.size)} ${base}`;
     return (

@@ -1,4 +1,4 @@
-/** The numbers behind the depth chart: the range it shows, and the sums along each side. */
+/** The data of the depth chart: its price range, and cumulative sizes per side. */
 
 import type { LevelList } from "./aggregate.js";
 
@@ -8,11 +8,11 @@ export interface DepthRange {
   readonly middle: number;
 }
 
-/** The widest view: beyond it orders wait for another market. */
+/** The largest distance from the middle, as a fraction of the price. */
 const WIDEST = 0.02;
 const MAX_POINTS = 600;
 
-/** As wide as the shorter side reaches, so that the two can be compared; undefined for no book. */
+/** As wide as the shorter side, so that the sides are comparable; undefined for an empty book. */
 export function depthRange(bids: LevelList, asks: LevelList): DepthRange | undefined {
   const bestBid = bids.ticks[0] ?? 0;
   const bestAsk = asks.ticks[0] ?? 0;
@@ -35,13 +35,13 @@ export interface Curve {
   readonly points: readonly CurvePoint[];
   /** Where the curve ends, in ticks. */
   readonly edge: number;
-  /** Lots of everything shown. */
+  /** All lots in the range. */
   readonly total: number;
-  /** Lots from the best price up to there. */
+  /** Lots from the best price to this one. */
   at(ticks: number): number;
 }
 
-/** Sums from the best price to the edge of the range; thinned where points would share a pixel. */
+/** Cumulative sizes from the best price to the edge of the range, at most one point per pixel. */
 export function curveOf(levels: LevelList, edge: number): Curve {
   const all: CurvePoint[] = [];
   const best = levels.ticks[0] ?? edge;

@@ -1,10 +1,9 @@
 /**
- * The ladder's rows, kept by hand: the book changes up to a hundred times a second and a row is
- * three texts and a bar, so each frame writes only what differs from the last.
+ * The DOM of the ladder's rows, updated without React: the book changes up to a hundred times a
+ * second, so each frame writes only what changed.
  *
- * In: rows of both sides. Out: DOM inside the given element. Asks stand above the spread with the
- * best at the bottom, bids below it. A row can be picked by pointer, or by arrow keys and Enter; it
- * is one tab stop, not forty.
+ * Asks are above the spread with the best at the bottom, bids below it. A row is picked by pointer,
+ * or by arrow keys and Enter; the ladder is a single tab stop.
  */
 
 import type { LadderRow } from "./aggregate.js";
@@ -16,11 +15,11 @@ export interface LadderTexts {
 
 export interface LadderSide {
   readonly rows: readonly LadderRow[];
-  /** Rows, by ticks, at which the trader has an order. */
+  /** Ticks of rows with an order of the trader. */
   readonly own: ReadonlySet<number>;
 }
 
-/** One line: its elements, and what they show now. */
+/** One row: its elements and their current content. */
 class Line {
   readonly element = document.createElement("div");
   ticks = 0;
@@ -50,7 +49,7 @@ class Line {
       this.shown[at] = text;
       this.cells[at]!.textContent = text;
     }
-    // Half a percent is less than a pixel of the bar.
+    // Half a percent is less than a pixel.
     const width = Math.round(share * 200) / 200;
     if (width !== this.width) {
       this.width = width;
@@ -122,7 +121,7 @@ export class Ladder {
     while (lines.length < count) {
       const line = new Line(side);
       lines.push(line);
-      // The best ask stands last, next to the spread.
+      // The best ask is last, next to the spread.
       if (side === "ask") box.prepend(line.element);
       else box.append(line.element);
     }

@@ -1,7 +1,4 @@
-/**
- * A side of the book copied into arrays that are used again in the next frame: thousands of levels,
- * sixty times a second, without garbage.
- */
+/** A side of the book, copied into arrays that are reused by the next frame to avoid garbage. */
 
 export interface BookReader {
   copyLevels(side: "bid" | "ask", ticks: Float64Array, lots: Float64Array): number;
@@ -23,7 +20,7 @@ export class Levels {
       this.ticks = new Float64Array(room);
       this.lots = new Float64Array(room);
     }
-    // Arrays that are longer than asked for would be filled all the same; a reader stops at count.
+    // The arrays may be longer than `depth` and are then filled further; readers stop at `count`.
     this.count = Math.min(wanted, book.copyLevels(side, this.ticks, this.lots));
     return this;
   }

@@ -1,9 +1,7 @@
 /**
- * The candle chart: TradingView's Lightweight Charts, dressed in the page's colours.
- *
- * In: candles from the feed, the trader's lines (entry, liquidation, open orders). It batches its
- * own drawing per frame. Its logo would need an inline style that the policy forbids, so the credit
- * stands in the page's foot instead.
+ * The candle chart, by TradingView's Lightweight Charts, with the trader's lines (entry, liquidation,
+ * open orders). Its logo needs an inline style, which the content security policy forbids; the
+ * attribution is in the page's footer.
  */
 
 import type { Candle } from "@perpgate/protocol";
@@ -46,7 +44,7 @@ export class CandleChart implements CandleListener {
     private readonly onNeedOlder: () => void,
     private readonly onCount: (count: number) => void,
   ) {
-    this.chart = createChart(box, { autoSize: true, ...looks(colours) });
+    this.chart = createChart(box, { autoSize: true, ...chartOptions(colours) });
     this.candles = this.chart.addSeries(CandlestickSeries, {
       priceFormat: {
         type: "price",
@@ -65,7 +63,7 @@ export class CandleChart implements CandleListener {
     this.chart.timeScale().subscribeVisibleLogicalRangeChange((range) => {
       if (range !== null && range.from < OLDER_WITHIN_BARS) this.onNeedOlder();
     });
-    this.dress(colours);
+    this.applyColours(colours);
   }
 
   replaced(candles: readonly Candle[], added: number): void {
@@ -73,7 +71,7 @@ export class CandleChart implements CandleListener {
     const range = timeScale.getVisibleLogicalRange();
     this.candles.setData(candles.map(barOf));
     this.volumes.setData(candles.map((candle) => this.volumeOf(candle)));
-    // What was looked at stays where it was, although there is more before it now.
+    // Keeps the visible range in place although candles were prepended.
     if (added > 0 && range !== null) {
       timeScale.setVisibleLogicalRange({ from: range.from + added, to: range.to + added });
     }
@@ -86,9 +84,9 @@ export class CandleChart implements CandleListener {
     this.onCount(1);
   }
 
-  dress(colours: Colours): void {
+  applyColours(colours: Colours): void {
     this.colours = colours;
-    this.chart.applyOptions(looks(colours));
+    this.chart.applyOptions(chartOptions(colours));
     this.candles.applyOptions({
       upColor: colours.long,
       downColor: colours.short,
@@ -99,7 +97,7 @@ export class CandleChart implements CandleListener {
     this.shownLines = "";
   }
 
-  /** Replaces the trader's lines, if they are others. */
+  /** Replaces the trader's lines if they changed. */
   drawLines(lines: readonly ChartLine[]): void {
     const key = JSON.stringify(lines);
     if (key === this.shownLines) return;
@@ -132,11 +130,11 @@ function barOf({ time, open, high, low, close }: Candle) {
 }
 
 function secondsOf(timeMs: number): UTCTimestamp {
-  // The library brands its seconds; this is the one place that makes them.
+  // The library's branded type for seconds.
   return (timeMs / 1_000) as UTCTimestamp;
 }
 
-function looks(colours: Colours) {
+function chartOptions(colours: Colours) {
   return {
     layout: {
       background: { type: ColorType.Solid, color: colours.surface },
@@ -177,7 +175,7 @@ const CROSSHAIR = new Intl.DateTimeFormat("en-GB", {
   minute: "2-digit",
 });
 
-/** The library counts in UTC; a reader's clock does not. */
+/** In the local time zone; the library's default is UTC. */
 function formatTickMark(time: Time, type: TickMarkType): string {
   return MARK_FORMATS[type].format(Number(time) * 1_000);
 }

@@ -1,4 +1,4 @@
-/** The chart: candles with volume and the trader's own lines, or the depth of the book. */
+/** The chart panel: candles with volume and the trader's lines, or the depth chart. */
 
 import type { Order, Position } from "@perpgate/protocol";
 import { RESOLUTIONS, type Resolution } from "@perpgate/protocol/core";
@@ -22,8 +22,8 @@ const TABS = [
 const PANEL = "chart-panel";
 
 export function ChartPanel() {
-  const { board } = useTerminal();
-  const view = useStore(board.current);
+  const { marketFeed } = useTerminal();
+  const view = useStore(marketFeed.current);
   const [tab, setTab] = useState<"candles" | "depth">("candles");
   const [resolution, setResolution] = useState<Resolution>(rememberedResolution);
   const choose = (next: Resolution) => {
@@ -105,21 +105,21 @@ function Candles({ view, resolution }: CandlesProps) {
     };
     feed.start();
     drawLines();
-    const dress = () => {
-      chart.dress(readColours());
+    const applyColours = () => {
+      chart.applyColours(readColours());
       feed.redraw(0);
       drawLines();
     };
-    // Another width may be another size of text.
-    const dressSoon = () => onNextFrame(dress);
-    window.addEventListener("resize", dressSoon);
+    // The font size depends on the width.
+    const applyColoursSoon = () => onNextFrame(applyColours);
+    window.addEventListener("resize", applyColoursSoon);
     const stops = [
-      () => window.removeEventListener("resize", dressSoon),
-      () => forgetFrame(dress),
-      theme.watch(dress),
+      () => window.removeEventListener("resize", applyColoursSoon),
+      () => forgetFrame(applyColours),
+      theme.watch(applyColours),
       account.positions.watch(drawLines),
       account.orders.watch(drawLines),
-      connection.onReturn(() => void feed.load()),
+      connection.onReturn(() => feed.reload()),
     ];
     return () => {
       for (const stop of stops) stop();
@@ -136,9 +136,7 @@ function Candles({ view, resolution }: CandlesProps) {
         aria-label={`${view.market.symbol} candles of ${resolution}`}
         aria-busy={count === undefined}
       />
-      {count === 0 && (
-        <p className="empty over">No candles yet: the first trade draws the first one.</p>
-      )}
+      {count === 0 && <p className="empty over">No trades yet.</p>}
     </>
   );
 }

@@ -1,9 +1,8 @@
 /**
  * Numbers as text: prices with the digits of the tick, sizes with those of the lot, money with two.
  *
- * One notation for every reader (1,234.5), because a price that changes its comma with the
- * browser's language is a price that someone misreads. Formats are made once: making one costs more
- * than using it a thousand times.
+ * All locales get the same notation (1,234.5): a decimal comma that depends on the browser's language
+ * leads to misread prices. Formats are cached because creating one is slow.
  */
 
 const formats = new Map<string, Intl.NumberFormat>();
@@ -21,7 +20,7 @@ function withDigits(minimum: number, maximum: number): Intl.NumberFormat {
   return format;
 }
 
-/** What stands where there is no number. */
+/** Shown where there is no number. */
 export const NONE = "—";
 const MINUS = "−";
 
@@ -29,7 +28,7 @@ function signed(text: string): string {
   return text.replace("-", MINUS);
 }
 
-/** Digits behind the point that a step such as 0.001 asks for. */
+/** Decimal places of a step such as 0.001. */
 export function digitsOfStep(step: number): number {
   const [, exponent] = step.toExponential().split("e");
   const [mantissa = ""] = step.toExponential().split("e");
@@ -42,7 +41,7 @@ export function formatFixed(value: number | null | undefined, digits: number): s
   return signed(withDigits(digits, digits).format(value === 0 ? 0 : value));
 }
 
-/** At least two digits, up to six: fees are small and exact. */
+/** Two to six decimal places. */
 export function formatFee(dollars: number): string {
   return signed(withDigits(2, 6).format(dollars));
 }
@@ -51,7 +50,7 @@ export function formatDollars(dollars: number | null | undefined): string {
   return formatFixed(dollars, 2);
 }
 
-/** Cents are rounded away from what a trader can spend: never show more than there is. */
+/** Rounded down: never shows more than there is. */
 export function formatAvailable(dollars: number): string {
   return formatFixed(Math.floor(dollars * 100) / 100, 2);
 }
@@ -78,4 +77,10 @@ export function formatCompact(value: number | null | undefined): string {
 
 export function formatMs(ms: number): string {
   return `${formatFixed(ms, ms < 10 ? 2 : ms < 100 ? 1 : 0)} ms`;
+}
+
+/** The CSS class for a gain or a loss. */
+export function toneOf(value: number | null | undefined): "" | "long" | "short" {
+  if (value === null || value === undefined || value === 0) return "";
+  return value > 0 ? "long" : "short";
 }

@@ -1,21 +1,21 @@
-/** The market that is shown: switcher, mark, index, change of the day, funding and its countdown. */
+/** The shown market: switcher, mark, index, 24-hour figures, funding and its countdown. */
 
 import type { Ticker } from "@perpgate/protocol";
 import { type ReactNode, useEffect, useState } from "react";
-import { formatCompact, formatPercent, NONE } from "../format/numbers.js";
-import { formatCountdown } from "../format/times.js";
+import { formatCompact, formatPercent, NONE, toneOf } from "../format/numbers.js";
+import { formatCountdown } from "../format/text.js";
 import { type Store, useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { type MarketView, priceText } from "../venue/market-view.js";
 import { MarketSwitcher } from "./market-switcher.js";
 import "./market-bar.css";
 
-/** Narrow windows scroll the figures sideways; the keyboard must reach them too. */
+/** Narrow windows scroll the figures horizontally; a tab stop makes them reachable by keyboard. */
 const SCROLLED = { role: "group", "aria-label": "Figures of the market", tabIndex: 0 } as const;
 
 export function MarketBar() {
-  const { board } = useTerminal();
-  const view = useStore(board.current);
+  const { marketFeed } = useTerminal();
+  const view = useStore(marketFeed.current);
   return (
     <section className="market-bar" aria-label="Market">
       <MarketSwitcher />
@@ -40,8 +40,8 @@ function BarSkeleton() {
 }
 
 function Figures({ view }: { readonly view: MarketView }) {
-  const { board } = useTerminal();
-  const ticker = board.ticker(view.market.symbol);
+  const { marketFeed } = useTerminal();
+  const ticker = marketFeed.ticker(view.market.symbol);
   return (
     <dl className="figures">
       <Figure label="Mark">
@@ -68,8 +68,8 @@ interface TickerProps {
 }
 
 function LastPrice({ view }: { readonly view: MarketView }) {
-  const { board } = useTerminal();
-  const ticker = board.ticker(view.market.symbol);
+  const { marketFeed } = useTerminal();
+  const ticker = marketFeed.ticker(view.market.symbol);
   const last = useStore(ticker, lastOf);
   const change = useStore(ticker, changeOf);
   const text = priceText(view, last);
@@ -123,10 +123,9 @@ function Volume({ view, ticker }: TickerProps & { readonly view: MarketView }) {
 function Funding({ ticker }: TickerProps) {
   const rate = useStore(ticker, (value) => value?.fundingRate);
   const nextAt = useStore(ticker, (value) => value?.nextFundingAt);
-  const tone = rate === undefined || rate === 0 ? "" : rate > 0 ? "long" : "short";
   return (
     <Figure label="Funding / countdown">
-      <span className={tone}>{formatPercent(rate, 4)}</span>{" "}
+      <span className={toneOf(rate)}>{formatPercent(rate, 4)}</span>{" "}
       <span className="soft">{nextAt === undefined ? NONE : <Countdown to={nextAt} />}</span>
     </Figure>
   );
@@ -155,11 +154,6 @@ const indexOf = (ticker: Ticker | undefined) => ticker?.index;
 const highOf = (ticker: Ticker | undefined) => ticker?.high24h;
 const lowOf = (ticker: Ticker | undefined) => ticker?.low24h;
 const changeOf = (ticker: Ticker | undefined) => ticker?.change24h;
-/** Before the first trade the mark stands in. */
+/** The mark before the first trade. */
 const lastOf = (ticker: Ticker | undefined) =>
   ticker === undefined ? undefined : (ticker.last ?? ticker.mark);
-
-function toneOf(change: number | null | undefined): string {
-  if (change === null || change === undefined || change === 0) return "";
-  return change > 0 ? "long" : "short";
-}

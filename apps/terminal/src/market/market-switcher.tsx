@@ -1,15 +1,15 @@
-/** The button with the market's name, and the list it opens: every market with mark and change. */
+/** The button with the market's name and its list of markets. */
 
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
-import { formatPercent } from "../format/numbers.js";
+import { formatPercent, toneOf } from "../format/numbers.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { Icon } from "../ui/icons.js";
 import { type MarketView, priceText } from "../venue/market-view.js";
 
 export function MarketSwitcher() {
-  const { board } = useTerminal();
-  const current = useStore(board.current);
+  const { marketFeed } = useTerminal();
+  const current = useStore(marketFeed.current);
   const [isOpen, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -24,7 +24,7 @@ export function MarketSwitcher() {
     return () => document.removeEventListener("pointerdown", closeOutside);
   }, [isOpen]);
   const choose = (symbol: string) => {
-    board.select(symbol);
+    marketFeed.select(symbol);
     setOpen(false);
     box.current?.querySelector<HTMLElement>(".switcher")?.focus();
   };
@@ -69,8 +69,8 @@ interface ListProps {
 }
 
 function MarketList({ current, onChoose }: ListProps) {
-  const { board } = useTerminal();
-  const markets = useStore(board.markets) ?? [];
+  const { marketFeed } = useTerminal();
+  const markets = useStore(marketFeed.markets) ?? [];
   return (
     <ul className="market-list" aria-label="Markets">
       {markets.map((view) => (
@@ -93,8 +93,8 @@ interface ItemProps {
 }
 
 function MarketItem({ view, isCurrent, onChoose }: ItemProps) {
-  const { board } = useTerminal();
-  const ticker = useStore(board.ticker(view.market.symbol));
+  const { marketFeed } = useTerminal();
+  const ticker = useStore(marketFeed.ticker(view.market.symbol));
   const change = ticker?.change24h ?? null;
   return (
     <button type="button" className="market-item" aria-current={isCurrent} onClick={onChoose}>
@@ -102,9 +102,7 @@ function MarketItem({ view, isCurrent, onChoose }: ItemProps) {
         {view.market.symbol} <span className="chip">{view.market.maxLeverage}×</span>
       </span>
       <span>{priceText(view, ticker?.mark ?? view.market.markPrice)}</span>
-      <span className={change === null || change === 0 ? "soft" : change > 0 ? "long" : "short"}>
-        {formatPercent(change)}
-      </span>
+      <span className={toneOf(change) || "soft"}>{formatPercent(change)}</span>
     </button>
   );
 }

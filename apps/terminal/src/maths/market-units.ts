@@ -1,14 +1,11 @@
 /**
- * A market in the integers that the venue counts in: ticks, lots, micros, parts per million.
- *
- * The page computes previews with the venue's own arithmetic, so that what it shows before an order
- * is what the order does, to the micro where nothing moves in between.
+ * A market in the engine's integers: ticks, lots, micros, parts per million. Estimates use the
+ * engine's arithmetic and are exact to the micro unless the market moves.
  */
 
-import type { Market } from "@perpgate/protocol";
-import { microsPerTickLot, type Step, stepOf, toMicrosFloor } from "@perpgate/protocol/core";
-
-export const PPM = 1_000_000;
+import type { Market } from "@perpgate/protocol/market";
+import { PPM } from "@perpgate/protocol/rules";
+import { microsPerTickLot, type Step, stepOf, toMicrosFloor } from "@perpgate/protocol/units";
 
 export interface TierUnits {
   readonly upToMicros: number;
@@ -19,7 +16,7 @@ export interface TierUnits {
 export interface MarketUnits {
   readonly tick: Step;
   readonly lot: Step;
-  /** What one lot costs per tick of price. */
+  /** Micros per tick and lot. */
   readonly unit: number;
   readonly makerPpm: number;
   readonly takerPpm: number;

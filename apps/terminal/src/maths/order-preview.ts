@@ -1,20 +1,17 @@
 /**
- * What an order would do now: size, fills, fee, and the position it leads to.
+ * The estimate of an order: size, fills, fee, and the resulting position.
  *
- * In: the order in integers, the book's opposite side, the mark and the held position. Out: the
- * numbers that the form shows before sending. Sizing and matching follow docs/engine.md
- * ("PlaceOrder"); what rests is counted as filled at its price, a stop as filled at its trigger with
- * the mark there too. It knows neither the wallet nor the band: those refusals are the venue's.
+ * Sizing and matching follow docs/engine.md ("PlaceOrder"). A resting part counts as filled at its
+ * price, a stop as filled at its trigger with the mark at the trigger too. Wallet and price band are
+ * not checked here; the venue rejects such orders.
  */
 
-import type { OrderType } from "@perpgate/protocol";
-import { divFloor, type Holding } from "@perpgate/protocol/core";
-import { liquidationTicks } from "./liquidation.js";
+import { divFloor, mulDivCeil, mulDivFloor } from "@perpgate/protocol/integers";
+import type { Holding } from "@perpgate/protocol/liquidation-mark";
+import type { OrderType } from "@perpgate/protocol/order";
+import { MAX_ORDER_NOTIONAL_MICROS, PPM } from "@perpgate/protocol/rules";
 import type { MarketUnits } from "./market-units.js";
-import { applyFill, closableLots, type Direction } from "./position-maths.js";
-
-/** The venue takes no order of more than this. */
-export const MAX_NOTIONAL_MICROS = 1e15;
+import { applyFill, closableLots, type Direction, liquidationTicks } from "./position-maths.js";
 
 export interface OrderIntent {
   readonly direction: Direction;
@@ -26,99 +23,102 @@ export interface OrderIntent {
   readonly reduceOnly: boolean;
 }
 
-export interface MarketSight {
+export interface PreviewContext {
   readonly units: MarketUnits;
   readonly markTicks: number;
-  /** The side that the order would take from, best first: ticks and lots. */
+  /** Levels of the opposite side, best first. */
   readonly opposite: Iterable<readonly [ticks: number, lots: number]>;
   readonly held: Holding;
 }
 
 export interface OrderPreview {
-  /** Lots that fill at once; all of a stop's lots wait. */
+  /** Lots that fill immediately; 0 for a stop. */
   readonly takingLots: number;
-  /** Lots that rest or wait. */
+  /** Lots that rest in the book or wait for the trigger. */
   readonly waitingLots: number;
   readonly notionalMicros: number;
   readonly feeMicros: number;
-  /** Average over everything counted as filled; 0 where nothing is. */
+  /** Average price of all fills; 0 without fills. */
   readonly averageTicks: number;
-  /** What leaves the wallet, fee included, once all has filled. */
+  /** Debit of the wallet, fee included, once all lots have filled. */
   readonly walletMicros: number;
   readonly after: Holding;
   readonly liquidationTicks: number | null;
-  /** Money of a market order that the book cannot take. */
+  /** Part of a market order that the book cannot fill. */
   readonly unspentMicros: number;
 }
 
-export function previewOrder(intent: OrderIntent, sight: MarketSight): OrderPreview | undefined {
+export function previewOrder(
+  intent: OrderIntent,
+  context: PreviewContext,
+): OrderPreview | undefined {
   const budget = intent.marginMicros * intent.leverage;
-  if (!(budget > 0 && budget <= MAX_NOTIONAL_MICROS)) return undefined;
-  if (sight.markTicks <= 0) return undefined;
+  if (!(budget > 0 && budget <= MAX_ORDER_NOTIONAL_MICROS)) return undefined;
+  if (context.markTicks <= 0) return undefined;
   switch (intent.type) {
     case "market":
-      return previewMarket(intent, sight, budget);
+      return previewMarket(intent, context, budget);
     case "limit":
-      return intent.priceTicks > 0 ? previewLimit(intent, sight, budget) : undefined;
+      return intent.priceTicks > 0 ? previewLimit(intent, context, budget) : undefined;
     case "stop":
-      return intent.priceTicks > 0 ? previewStop(intent, sight, budget) : undefined;
+      return intent.priceTicks > 0 ? previewStop(intent, context, budget) : undefined;
   }
 }
 
-function previewMarket(intent: OrderIntent, sight: MarketSight, budget: number): OrderPreview {
-  const run = new Run(intent, sight);
+function previewMarket(intent: OrderIntent, context: PreviewContext, budget: number): OrderPreview {
+  const totals = new Totals(intent, context);
   let left = budget;
-  let lotsLeft = clamped(intent, sight, Number.POSITIVE_INFINITY);
-  for (const [ticks, lots] of sight.opposite) {
-    // Reduce-only is sized once, at the best price: cheaper bids further down make it no larger.
+  let lotsLeft = clamped(intent, context, Number.POSITIVE_INFINITY);
+  for (const [ticks, lots] of context.opposite) {
+    // Reduce-only is sized once, at the best price.
     if (intent.reduceOnly && left === budget) {
-      lotsLeft = Math.min(lotsLeft, divFloor(budget, ticks * sight.units.unit));
+      lotsLeft = Math.min(lotsLeft, divFloor(budget, ticks * context.units.unit));
     }
     if (intent.priceTicks > 0 && intent.direction * (ticks - intent.priceTicks) > 0) break;
-    const wanted = Math.min(divFloor(left, ticks * sight.units.unit), lotsLeft);
+    const wanted = Math.min(divFloor(left, ticks * context.units.unit), lotsLeft);
     if (wanted <= 0) break;
     const taken = Math.min(wanted, lots);
-    run.take(taken, ticks);
-    left -= taken * ticks * sight.units.unit;
+    totals.take(taken, ticks);
+    left -= taken * ticks * context.units.unit;
     lotsLeft -= taken;
-    // A sale reaches cheaper bids, and its last money would buy a lot there, but none is passed over.
+    // The rest is less than a lot at this price; a worse bid is not reached.
     if (taken < lots) break;
   }
-  const unspent = lotsLeft <= 0 || left < sight.markTicks * sight.units.unit ? 0 : left;
-  return run.result(0, unspent);
+  const unspent = lotsLeft <= 0 || left < context.markTicks * context.units.unit ? 0 : left;
+  return totals.result(0, unspent);
 }
 
-function previewLimit(intent: OrderIntent, sight: MarketSight, budget: number): OrderPreview {
+function previewLimit(intent: OrderIntent, context: PreviewContext, budget: number): OrderPreview {
   const { direction, priceTicks } = intent;
-  const run = new Run(intent, sight);
-  const levels = [...crossing(sight.opposite, direction, priceTicks)];
+  const totals = new Totals(intent, context);
+  const levels = [...crossing(context.opposite, direction, priceTicks)];
   // A short that crosses is sized at the better of its price and the best bid.
   const best = levels[0]?.[0] ?? priceTicks;
   const reference = direction < 0 ? Math.max(priceTicks, best) : priceTicks;
-  let left = clamped(intent, sight, divFloor(budget, reference * sight.units.unit));
+  let left = clamped(intent, context, divFloor(budget, reference * context.units.unit));
   for (const [ticks, lots] of levels) {
     if (left <= 0) break;
     const taken = Math.min(left, lots);
-    run.take(taken, ticks);
+    totals.take(taken, ticks);
     left -= taken;
   }
-  if (left > 0) run.rest(left, priceTicks);
-  return run.result(left, 0);
+  if (left > 0) totals.rest(left, priceTicks);
+  return totals.result(left, 0);
 }
 
-function previewStop(intent: OrderIntent, sight: MarketSight, budget: number): OrderPreview {
-  const run = new Run(intent, { ...sight, markTicks: intent.priceTicks });
-  const lots = clamped(intent, sight, divFloor(budget, intent.priceTicks * sight.units.unit));
-  if (lots > 0) run.trigger(lots, intent.priceTicks);
-  return run.result(lots, 0);
+function previewStop(intent: OrderIntent, context: PreviewContext, budget: number): OrderPreview {
+  const totals = new Totals(intent, { ...context, markTicks: intent.priceTicks });
+  const lots = clamped(intent, context, divFloor(budget, intent.priceTicks * context.units.unit));
+  if (lots > 0) totals.trigger(lots, intent.priceTicks);
+  return totals.result(lots, 0);
 }
 
-function clamped(intent: OrderIntent, { held }: MarketSight, lots: number): number {
+function clamped(intent: OrderIntent, { held }: PreviewContext, lots: number): number {
   return intent.reduceOnly ? Math.min(lots, closableLots(held, intent.direction)) : lots;
 }
 
 function* crossing(
-  levels: MarketSight["opposite"],
+  levels: PreviewContext["opposite"],
   direction: Direction,
   priceTicks: number,
 ): Iterable<readonly [number, number]> {
@@ -128,8 +128,8 @@ function* crossing(
   }
 }
 
-/** The sums of one preview, fill by fill. */
-class Run {
+/** The totals of one estimate. */
+class Totals {
   private held: Holding;
   private takingLots = 0;
   private totalLots = 0;
@@ -139,26 +139,26 @@ class Run {
 
   constructor(
     private readonly intent: OrderIntent,
-    private readonly sight: MarketSight,
+    private readonly context: PreviewContext,
   ) {
-    this.held = sight.held;
+    this.held = context.held;
   }
 
   take(lots: number, ticks: number): void {
     this.takingLots += lots;
-    this.fill(lots, ticks, this.sight.units.takerPpm);
+    this.fill(lots, ticks, this.context.units.takerPpm);
   }
 
   rest(lots: number, ticks: number): void {
-    this.fill(lots, ticks, this.sight.units.makerPpm);
+    this.fill(lots, ticks, this.context.units.makerPpm);
   }
 
   trigger(lots: number, ticks: number): void {
-    this.fill(lots, ticks, this.sight.units.takerPpm);
+    this.fill(lots, ticks, this.context.units.takerPpm);
   }
 
   result(waitingLots: number, unspentMicros: number): OrderPreview {
-    const { units } = this.sight;
+    const { units } = this.context;
     return {
       takingLots: this.takingLots,
       waitingLots,
@@ -174,7 +174,7 @@ class Run {
 
   private fill(lots: number, ticks: number, feePpm: number): void {
     const { direction, leverage } = this.intent;
-    const { units, markTicks } = this.sight;
+    const { units, markTicks } = this.context;
     const effect = applyFill(units, this.held, {
       direction,
       lots,
@@ -189,4 +189,18 @@ class Run {
     this.feeMicros += effect.feeMicros;
     this.walletMicros += effect.walletMicros;
   }
+}
+
+/** The largest margin, in micros, that a wallet can pay together with the taker fee on it. */
+export function largestMargin(walletMicros: number, leverage: number, takerPpm: number): number {
+  if (walletMicros <= 0) return 0;
+  const fits = (margin: number): boolean =>
+    margin + mulDivCeil(margin * leverage, takerPpm, PPM) <= walletMicros;
+  let margin = Math.min(
+    mulDivFloor(walletMicros, PPM, PPM + leverage * takerPpm) + 1,
+    Math.floor(MAX_ORDER_NOTIONAL_MICROS / leverage),
+  );
+  // The fee is rounded up, so the closed form may be too high by a micro or two.
+  while (margin > 0 && !fits(margin)) margin--;
+  return margin;
 }

@@ -1,11 +1,13 @@
 /**
- * What a fill does to a position (docs/engine.md, "Applying a fill to an account"): the closing part
- * first, then the opening part, every rounding against the trader. It does not ask who pays; that
- * the wallet carries an order is another question.
+ * The effect of a fill on a position (docs/engine.md, "Applying a fill to an account"): the closing
+ * part first, then the opening part, every rounding against the trader. Also maintenance margin and
+ * liquidation price ("Account, position, order").
  */
 
-import { divCeil, type Holding, mulDivCeil, mulDivFloor } from "@perpgate/protocol/core";
-import { type MarketUnits, PPM } from "./market-units.js";
+import { divCeil, mulDivCeil, mulDivFloor } from "@perpgate/protocol/integers";
+import { type Holding, liquidationMark } from "@perpgate/protocol/liquidation-mark";
+import { PPM } from "@perpgate/protocol/rules";
+import type { MarketUnits } from "./market-units.js";
 
 export const NO_HOLDING: Holding = { lots: 0, costMicros: 0, marginMicros: 0 };
 
@@ -24,9 +26,9 @@ export interface FillTerms {
 export interface FillEffect {
   readonly after: Holding;
   readonly feeMicros: number;
-  /** What the closing part earned. */
+  /** Realised by the closing part. */
   readonly pnlMicros: number;
-  /** What leaves the wallet, fee included; negative where money comes back. */
+  /** Debit of the wallet, fee included; negative for a credit. */
   readonly walletMicros: number;
 }
 
@@ -80,7 +82,7 @@ function openPart(
 ): FillEffect {
   if (lots === 0) return { after: held, feeMicros: 0, pnlMicros: 0, walletMicros: 0 };
   const notional = lots * ticks * market.unit;
-  // A fill beyond the mark begins with a loss, which is paid into the margin at once.
+  // A fill worse than the mark starts with a loss, which is added to the margin.
   const loss = Math.max(0, direction * (ticks - markTicks) * lots * market.unit);
   const margin = divCeil(notional, leverage) + loss;
   const feeMicros = mulDivCeil(notional, feePpm, PPM);
@@ -94,4 +96,25 @@ function openPart(
     pnlMicros: 0,
     walletMicros: margin + feeMicros,
   };
+}
+
+/** Maintenance margin in micros, marginal over the tiers, rounded up once. */
+export function maintenanceOf(market: MarketUnits, notionalMicros: number): number {
+  let kept = 0;
+  let lower = 0;
+  const last = market.tiers.length - 1;
+  for (const [index, tier] of market.tiers.entries()) {
+    const isLast = index === last || notionalMicros <= tier.upToMicros;
+    const part = (isLast ? notionalMicros : tier.upToMicros) - lower;
+    // Full tiers give whole micros; only the last part is rounded.
+    kept += mulDivCeil(part, tier.maintenancePpm, PPM);
+    if (isLast) break;
+    lower = tier.upToMicros;
+  }
+  return kept;
+}
+
+/** The mark at which the position is liquidated, in ticks; null if there is none. */
+export function liquidationTicks(market: MarketUnits, held: Holding): number | null {
+  return liquidationMark(held, market.unit, (micros) => maintenanceOf(market, micros));
 }

@@ -1,9 +1,6 @@
 /**
- * What to do about a refusal: the code's rule in a trader's words, and where a number mends it, the
- * change to the form that does.
- *
- * The server's message already says what is wrong; this says what to press. A code that is not in
- * the table keeps the server's own words.
+ * A title and a suggested correction for each error code. The server's message explains the error;
+ * codes without an entry show the message alone.
  */
 
 import { ConnectionError, PerpgateError } from "@perpgate/sdk";
@@ -13,10 +10,10 @@ import type { OrderForm } from "./order-form-state.js";
 export interface Advice {
   readonly title: string;
   readonly text: string;
-  /** Which field is wrong, if one is. */
+  /** The form field at fault. */
   readonly field?: string;
   readonly action?: AdviceAction;
-  /** For a report, where the fault is the server's. */
+  /** For a bug report, if the server failed. */
   readonly requestId?: string;
 }
 
@@ -66,7 +63,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     action: { kind: "cancel-all", label: "Cancel all" },
   }),
   post_only_would_cross: () => ({
-    title: "Would take, not make",
+    title: "Would fill immediately",
     action: { kind: "change", label: "Turn post-only off", change: { postOnly: false } },
   }),
   post_only_needs_limit: () => ({
@@ -78,8 +75,8 @@ const RULES: Readonly<Record<string, Rule>> = {
     action: { kind: "change", label: "Turn reduce-only off", change: { reduceOnly: false } },
   }),
   market_halted: () => ({ title: "Market halted" }),
-  stale_index: () => ({ title: "Index price is late", action: RETRY }),
-  not_in_cohort: () => ({ title: "Not admitted yet" }),
+  stale_index: () => ({ title: "Index price is stale", action: RETRY }),
+  not_in_cohort: () => ({ title: "Not allowed to trade yet" }),
   rate_limited: () => ({ title: "Too many requests", action: RETRY }),
   overloaded: () => ({ title: "Venue is busy", action: RETRY }),
   stopped: () => ({ title: "Gateway is restarting", action: RETRY }),
@@ -90,35 +87,35 @@ const RULES: Readonly<Record<string, Rule>> = {
   order_not_cancelable: () => ({ title: "Too late to cancel" }),
   order_not_found: () => ({ title: "Order not found" }),
   invalid_tx_hash: () => ({ title: "Not a transaction hash" }),
-  token_not_on_chain: () => ({ title: "Token not taken on this chain" }),
+  token_not_on_chain: () => ({ title: "Token not accepted on this chain" }),
   siwe_message_from_future: () => ({ title: "This computer's clock is ahead" }),
   siwe_message_too_old: () => ({ title: "This computer's clock is behind" }),
-  siwe_domain_not_allowed: () => ({ title: "This address may not sign in here" }),
+  siwe_domain_not_allowed: () => ({ title: "Sign-in not allowed from this page address" }),
 };
 
-/** Sending it again from the form would be a second order. */
+/** Sending the form again would place a second order. */
 const MAY_HAVE_HAPPENED =
-  "The request may have been carried out. Look at orders and positions before you send it again.";
+  "The request may have been carried out. Check your orders and positions before you send it again.";
 
-/** EIP-1193: the person said no in the wallet. */
+/** EIP-1193: the user rejected the request. */
 const USER_REJECTED = 4001;
 
 export function adviceOn(error: unknown): Advice {
   if (error instanceof PerpgateError) return adviceOnRefusal(error);
   if (error instanceof ConnectionError) {
     return {
-      title: "No answer from the venue",
+      title: "No response from the venue",
       text:
         error.outcome === "unknown"
           ? MAY_HAVE_HAPPENED
-          : "Nothing was sent. The page reconnects by itself; try again in a moment.",
+          : "Nothing was sent. The page is reconnecting; try again in a moment.",
     };
   }
   if (codeOf(error) === USER_REJECTED) {
-    return { title: "Not signed", text: "The wallet was told no. Nothing has happened." };
+    return { title: "Not signed", text: "You declined in the wallet. Nothing was sent." };
   }
   return {
-    title: "That did not work",
+    title: "Something went wrong",
     text: error instanceof Error ? error.message : String(error),
   };
 }
@@ -126,18 +123,18 @@ export function adviceOn(error: unknown): Advice {
 function adviceOnRefusal(error: PerpgateError): Advice {
   const { code, message, field, details, requestId } = error;
   const rule = RULES[code]?.(details ?? {});
-  const isOpen = error.outcome === "unknown";
-  const action = isOpen && rule?.action?.kind === "retry" ? undefined : rule?.action;
+  const isUnknown = error.outcome === "unknown";
+  const action = isUnknown && rule?.action?.kind === "retry" ? undefined : rule?.action;
   return {
-    title: rule?.title ?? "Refused",
-    text: isOpen ? `${message} ${MAY_HAVE_HAPPENED}` : message,
+    title: rule?.title ?? "Rejected",
+    text: isUnknown ? `${message} ${MAY_HAVE_HAPPENED}` : message,
     ...(field === undefined ? {} : { field }),
     ...(action === undefined ? {} : { action }),
     ...(code === "internal_error" ? { requestId } : {}),
   };
 }
 
-/** Cents are floored, so that the number offered is never more than what passes. */
+/** Rounded down to cents, so that the offered number is accepted. */
 function offerNumber(
   field: "margin" | "price",
   value: unknown,
@@ -163,3 +160,21 @@ function offerLeverage(value: unknown): AdviceAction | undefined {
 function codeOf(error: unknown): unknown {
   return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
 }
+
+/** Texts for the `reason` of an acknowledgement or order. */
+export const REASON_TEXTS: Readonly<Record<string, string>> = {
+  unfunded: "Not enough funds for the rest. Deposit, or use less margin.",
+  band: "The rest of the book is outside the price band around the mark. Place a limit order.",
+  book_empty: "The book is empty. Place a limit order to wait for the rest.",
+  worst_price: "The rest of the book is beyond the worst price you allowed.",
+  below_lot: "The rest is less than one lot.",
+  reduce_only: "There is nothing left to reduce.",
+  self_trade: "It would have traded with your own order, which was canceled.",
+  position_limit: "The position would exceed the largest tier.",
+  bankruptcy: "A worse price would cost more than the position's margin.",
+  liquidation: "The position was liquidated and its orders were canceled.",
+  market_halted: "The market was halted.",
+  disconnected: "Canceled on disconnect, as you had set.",
+  requested: "Canceled by you.",
+  cancel_after: "Canceled by the cancel-after timer.",
+};

@@ -3,7 +3,7 @@
 import { fromMicros, NotInUnits, toMicrosFloor, toSteps } from "@perpgate/protocol/core";
 import { type CSSProperties, useEffect } from "react";
 import { formatAvailable } from "../format/numbers.js";
-import { largestMargin } from "../maths/largest-margin.js";
+import { largestMargin } from "../maths/order-preview.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import type { MarketView } from "../venue/market-view.js";
@@ -16,10 +16,10 @@ interface FieldProps {
 }
 
 export function PriceField({ view, form, isWrong }: FieldProps) {
-  const { board } = useTerminal();
+  const { marketFeed } = useTerminal();
   const problem = priceProblem(view, form.price);
   const useMark = () => {
-    const mark = board.ticker(view.market.symbol).get()?.mark;
+    const mark = marketFeed.ticker(view.market.symbol).get()?.mark;
     if (mark !== null && mark !== undefined) changeForm({ price: mark.toFixed(view.priceDigits) });
   };
   return (
@@ -47,7 +47,7 @@ export function PriceField({ view, form, isWrong }: FieldProps) {
 function priceProblem({ units, market }: MarketView, text: string): string | undefined {
   if (text.trim() === "") return undefined;
   const price = numberIn(text);
-  if (price === undefined || price <= 0) return "Not a price";
+  if (price === undefined || price <= 0) return "Enter a positive number";
   try {
     toSteps(price, units.tick);
     return undefined;
@@ -71,7 +71,7 @@ export function MarginField({ view, form, isWrong }: FieldProps) {
     if (available === undefined) return;
     const { takerPpm } = view.units;
     const most = fromMicros(largestMargin(toMicrosFloor(available), form.leverage, takerPpm));
-    // Whole cents, rounded down, so that the venue takes it.
+    // Rounded down to cents, so that the venue accepts it.
     changeForm({ margin: (Math.floor(most * share * 100) / 100).toFixed(2) });
   };
   return (
@@ -139,7 +139,7 @@ export function LeverageField({ view, form }: Omit<FieldProps, "isWrong">) {
   );
 }
 
-/** A custom property is no property that React's types know. */
+/** React's types do not know custom properties. */
 function shareStyle(share: number): CSSProperties {
   const style: CSSProperties & { readonly "--share": string } = {
     "--share": `${Math.round(Math.min(1, share) * 1_000) / 10}%`,

@@ -1,4 +1,4 @@
-/** What stands in the order form: text as it was typed, numbers only where a control gives one. */
+/** The content of the order form: text as typed, numbers from controls. */
 
 import type { OrderType, Side } from "@perpgate/protocol";
 import { Store } from "../state/store.js";
@@ -24,13 +24,13 @@ export const EMPTY_FORM: OrderForm = {
   postOnly: false,
 };
 
-export const orderForm = new Store<OrderForm>(EMPTY_FORM, "at-once");
+export const orderForm = new Store<OrderForm>(EMPTY_FORM, "immediate");
 
 export function changeForm(change: Partial<OrderForm>): void {
   orderForm.update((form) => ({ ...form, ...change }));
 }
 
-/** A price picked from the book: a market order becomes a limit order at it. */
+/** Takes a price from the book; a market order becomes a limit order. */
 export function pickPrice(price: string): void {
   const { type } = orderForm.get();
   changeForm({ price, type: type === "market" ? "limit" : type });
@@ -40,8 +40,8 @@ const PLAIN = /^(\d+\.?\d*|\.\d+)$/;
 const GROUPED = /^\d{1,3}(,\d{3})+(\.\d*)?$/;
 
 /**
- * The number that was typed; undefined where there is none. Commas may part thousands and nothing
- * else: whoever types 65000,5 for a fraction must not be sent ten times the price.
+ * The typed number, or undefined. Commas are accepted as thousands separators only: 65000,5 is an
+ * error, not 650005.
  */
 export function numberIn(text: string): number | undefined {
   const plain = text.trim();

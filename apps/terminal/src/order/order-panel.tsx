@@ -1,27 +1,27 @@
-/** The order form, the answer to the last order, and what the account has. */
+/** The order form, the results of the last orders, and the account summary. */
 
 import { type FormEvent, useState } from "react";
 import { AccountSummary } from "../account/account-summary.js";
 import { useStore } from "../state/store.js";
 import { type Terminal, useTerminal } from "../terminal.js";
 import type { MarketView } from "../venue/market-view.js";
-import type { Advice, AdviceAction } from "./advice.js";
-import { adviceOn } from "./advice.js";
-import { AnswerList } from "./answer-list.js";
+import { type Advice, type AdviceAction, adviceOn } from "./advice.js";
+import { AdviceBox } from "./advice-box.js";
 import { FlagFields, LeverageField, MarginField, PriceField } from "./order-fields.js";
 import { changeForm, numberIn, type OrderForm, orderForm } from "./order-form-state.js";
+import { OrderResults } from "./order-results.js";
 import { PreviewFacts } from "./preview-facts.js";
 import { priceIn } from "./use-preview.js";
 import "./order-panel.css";
 
 export function OrderPanel() {
-  const { board } = useTerminal();
-  const view = useStore(board.current);
+  const { marketFeed } = useTerminal();
+  const view = useStore(marketFeed.current);
   return (
     <section className="panel trade" aria-label="Trade">
       <div className="panel-body trade-body">
         {view !== undefined && <OrderFormView key={view.market.symbol} view={view} />}
-        <AnswerList />
+        <OrderResults />
         <AccountSummary />
       </div>
     </section>
@@ -77,7 +77,7 @@ function OrderFormView({ view }: { readonly view: MarketView }) {
       <FlagFields form={form} />
       <PreviewFacts view={view} />
       <SubmitButton view={view} form={form} isIn={isIn} isSending={isSending} />
-      {advice !== undefined && <AdviceBox advice={advice} onAct={act} />}
+      <AdviceBox advice={advice} onAct={act} />
     </form>
   );
 }
@@ -156,7 +156,7 @@ function SubmitButton({ view, form, isIn, isSending }: SubmitProps) {
       </button>
     );
   }
-  // An order that waits for the line would meet another market than the one on the screen.
+  // An order sent after a reconnection would meet another market than the one on the screen.
   const missing = isLive ? missingIn(form) : "Reconnecting…";
   const verb = form.side === "long" ? "Buy / Long" : "Sell / Short";
   return (
@@ -175,26 +175,4 @@ function missingIn(form: OrderForm): string | undefined {
     return form.type === "stop" ? "Enter a trigger price" : "Enter a price";
   }
   return (numberIn(form.margin) ?? 0) > 0 ? undefined : "Enter a margin";
-}
-
-interface AdviceProps {
-  readonly advice: Advice;
-  readonly onAct: (action: AdviceAction) => void;
-}
-
-function AdviceBox({ advice, onAct }: AdviceProps) {
-  const { title, text, action, requestId } = advice;
-  return (
-    <div className="notice bad" role="alert">
-      <strong>{title}.</strong> {text}
-      {requestId !== undefined && <span className="faint"> Request {requestId}</span>}
-      {action !== undefined && (
-        <div>
-          <button type="button" className="button small" onClick={() => onAct(action)}>
-            {action.label}
-          </button>
-        </div>
-      )}
-    </div>
-  );
 }

@@ -1,8 +1,9 @@
-/** What the order in the form would do, before it is sent. */
+/** The estimate of the order in the form. */
 
 import { fromMicros, fromSteps } from "@perpgate/protocol/core";
 import { formatDollars, formatFee, formatFixed, NONE } from "../format/numbers.js";
 import type { OrderPreview } from "../maths/order-preview.js";
+import { Fact } from "../ui/fact.js";
 import type { MarketView } from "../venue/market-view.js";
 import { usePreview } from "./use-preview.js";
 
@@ -12,34 +13,19 @@ export function PreviewFacts({ view }: { readonly view: MarketView }) {
   const facts = factsOf(view, preview);
   return (
     <dl className="facts preview" aria-label="Estimate">
-      <div>
-        <dt>Size</dt>
-        <dd data-testid="preview-size">
-          {facts.size} {base}
-        </dd>
-      </div>
-      <div>
-        <dt>Order value</dt>
-        <dd data-testid="preview-notional">
-          {facts.notional} {quote}
-        </dd>
-      </div>
-      <div>
-        <dt>Average price</dt>
-        <dd>{facts.average}</dd>
-      </div>
-      <div>
-        <dt>Fee</dt>
-        <dd data-testid="preview-fee">
-          {facts.fee} {quote}
-        </dd>
-      </div>
-      <div>
-        <dt>Liquidation price</dt>
-        <dd data-testid="preview-liquidation" className="warn-text">
-          {facts.liquidation}
-        </dd>
-      </div>
+      <Fact label="Size" testId="preview-size">
+        {facts.size} {base}
+      </Fact>
+      <Fact label="Order value" testId="preview-notional">
+        {facts.notional} {quote}
+      </Fact>
+      <Fact label="Average price">{facts.average}</Fact>
+      <Fact label="Fee" testId="preview-fee">
+        {facts.fee} {quote}
+      </Fact>
+      <Fact label="Liquidation price" testId="preview-liquidation" className="warn-text">
+        {facts.liquidation}
+      </Fact>
       {facts.note !== undefined && <div className="notice">{facts.note}</div>}
     </dl>
   );
@@ -66,8 +52,8 @@ function noteOn(view: MarketView, preview: OrderPreview, lots: number): string |
   if (preview.unspentMicros > 0) {
     const unspent = formatDollars(fromMicros(preview.unspentMicros));
     return lots === 0
-      ? "Nobody quotes on that side now: a market order would find nothing. Place a limit order."
-      : `The book is too thin for all of it: ${unspent} would stay unspent.`;
+      ? "There are no orders on the other side. Place a limit order instead."
+      : `The book cannot fill all of it: ${unspent} would stay unspent.`;
   }
   return lots === 0 ? `Less than one lot (${view.market.lotSize} ${view.market.base}).` : undefined;
 }

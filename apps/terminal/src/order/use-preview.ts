@@ -1,11 +1,10 @@
-/**
- * The preview of what stands in the form, computed again when the form, the position or the mark
- * changes, and for the book a few times a second: a number that flickers cannot be read.
- */
+/** The estimate of the order in the form, updated with the form and four times a second with the book. */
 
-import type { Position } from "@perpgate/protocol";
-import { type Holding, toMicrosFloor, toSteps } from "@perpgate/protocol/core";
-import { useEffect, useState } from "react";
+import type { Holding } from "@perpgate/protocol/liquidation-mark";
+import type { Position } from "@perpgate/protocol/position";
+import { toMicrosFloor, toSteps } from "@perpgate/protocol/units";
+import { useState } from "react";
+import { useRefresh } from "../account/live-pnl.js";
 import { Levels } from "../book/levels.js";
 import { type OrderPreview, previewOrder } from "../maths/order-preview.js";
 import { NO_HOLDING } from "../maths/position-maths.js";
@@ -14,34 +13,29 @@ import { type Terminal, useTerminal } from "../terminal.js";
 import type { MarketView } from "../venue/market-view.js";
 import { numberIn, type OrderForm, orderForm } from "./order-form-state.js";
 
-const REFRESH_MS = 250;
-const levels = new Levels();
-
 export function usePreview(view: MarketView): OrderPreview | undefined {
   const terminal = useTerminal();
   const form = useStore(orderForm);
   const position = useStore(terminal.account.positions, (all) => all?.get(view.market.symbol));
-  const [, refresh] = useState(0);
-  useEffect(() => {
-    const timer = setInterval(() => refresh((round) => round + 1), REFRESH_MS);
-    return () => clearInterval(timer);
-  }, []);
-  return previewNow(terminal, view, form, position);
+  const [levels] = useState(() => new Levels());
+  useRefresh();
+  return previewNow(terminal, view, form, position, levels);
 }
 
 function previewNow(
-  { book, board }: Terminal,
+  { book, marketFeed }: Terminal,
   view: MarketView,
   form: OrderForm,
   position: Position | undefined,
+  levels: Levels,
 ): OrderPreview | undefined {
   const { market, units } = view;
-  const mark = board.ticker(market.symbol).get()?.mark ?? market.markPrice;
-  const sight = book.sight.get();
+  const mark = marketFeed.ticker(market.symbol).get()?.mark ?? market.markPrice;
+  const bookState = book.state.get();
   const margin = numberIn(form.margin);
   const price = priceIn(form);
   if (mark === null || margin === undefined || margin <= 0) return undefined;
-  if (sight?.symbol !== market.symbol) return undefined;
+  if (bookState?.symbol !== market.symbol) return undefined;
   try {
     return previewOrder(
       {
@@ -55,12 +49,12 @@ function previewNow(
       {
         units,
         markTicks: Math.round(mark / market.tickSize),
-        opposite: levels.read(sight.book, form.side === "long" ? "ask" : "bid"),
+        opposite: levels.read(bookState.book, form.side === "long" ? "ask" : "bid"),
         held: holdingOf(position, view),
       },
     );
   } catch {
-    // A price off the tick, or numbers beyond any order: the form says so by itself.
+    // A price off the tick, or numbers out of range; the form shows that.
     return undefined;
   }
 }
@@ -70,7 +64,7 @@ export function priceIn({ type, price }: OrderForm): number | undefined {
   return value === undefined || value <= 0 ? undefined : value;
 }
 
-export function holdingOf(position: Position | undefined, { units }: MarketView): Holding {
+function holdingOf(position: Position | undefined, { units }: MarketView): Holding {
   if (position === undefined) return NO_HOLDING;
   const { size, avgEntry, margin } = position;
   return {

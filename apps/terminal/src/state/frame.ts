@@ -1,21 +1,16 @@
 /**
- * One clock for everything that is drawn: work that was asked for since the last animation frame
- * runs in the next one, each piece once, however often it was asked for.
- *
- * Streams may bring a thousand messages a second; a screen shows sixty pictures. A hidden page gets
- * no frames and so draws nothing; what it then shows first is the latest state.
+ * Runs callbacks in the next animation frame, each once however often it was scheduled: streams may
+ * bring a thousand messages per second, a screen draws sixty frames. A hidden page gets no frames and
+ * draws the latest state when it is shown.
  */
 
 type Work = () => void;
 
 const pending = new Set<Work>();
-let isRequested = false;
 
 export function onNextFrame(work: Work): void {
+  if (pending.size === 0) requestAnimationFrame(run);
   pending.add(work);
-  if (isRequested) return;
-  isRequested = true;
-  requestAnimationFrame(run);
 }
 
 export function forgetFrame(work: Work): void {
@@ -23,7 +18,6 @@ export function forgetFrame(work: Work): void {
 }
 
 function run(): void {
-  isRequested = false;
   const round = [...pending];
   pending.clear();
   for (const work of round) work();

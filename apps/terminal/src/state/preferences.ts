@@ -1,6 +1,6 @@
 /**
- * What the page remembers between visits: how it looks and which market it shows. Nothing here is
- * secret, and nothing that is secret may ever be put here: keys and tokens live in memory alone.
+ * Preferences kept between visits: theme, market, candle resolution. Never store secrets here: keys
+ * and tokens stay in memory.
  */
 
 const PREFIX = "perpgate.";
@@ -9,7 +9,7 @@ export function readPreference(name: "theme" | "symbol" | "resolution"): string 
   try {
     return localStorage.getItem(PREFIX + name) ?? undefined;
   } catch {
-    // A browser may forbid storage; the page then starts afresh each time.
+    // The browser may forbid storage.
     return undefined;
   }
 }
@@ -18,6 +18,6 @@ export function writePreference(name: "theme" | "symbol" | "resolution", value: 
   try {
     localStorage.setItem(PREFIX + name, value);
   } catch {
-    // As above: not remembering is no failure.
+    // As above.
   }
 }

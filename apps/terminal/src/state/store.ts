@@ -1,9 +1,6 @@
 /**
- * A value that parts of the page watch.
- *
- * Streams write into stores as fast as they come. Watchers hear of it once per animation frame, or
- * at once where a person acted and waits for the answer. A value is replaced, never changed in
- * place, so that a watcher can tell by identity whether its part is another.
+ * An observable value. Watchers are notified once per animation frame, or immediately for a user's
+ * actions. Values are replaced, never mutated, so that watchers can compare by identity.
  */
 
 import { useCallback, useSyncExternalStore } from "react";
@@ -16,7 +13,7 @@ export class Store<T> {
 
   constructor(
     private value: T,
-    private readonly pace: "frame" | "at-once" = "frame",
+    private readonly pace: "frame" | "immediate" = "frame",
   ) {}
 
   get(): T {
@@ -26,8 +23,8 @@ export class Store<T> {
   set(value: T): void {
     if (Object.is(value, this.value)) return;
     this.value = value;
-    if (this.pace === "frame") onNextFrame(this.tell);
-    else this.tell();
+    if (this.pace === "frame") onNextFrame(this.notify);
+    else this.notify();
   }
 
   update(change: (value: T) => T): void {
@@ -39,12 +36,12 @@ export class Store<T> {
     return () => this.watchers.delete(watcher);
   };
 
-  private readonly tell = (): void => {
+  private readonly notify = (): void => {
     for (const watcher of [...this.watchers]) watcher();
   };
 }
 
-/** The store's value, or a part of it: the component renders again only when that part differs. */
+/** The store's value or a part of it; the component renders again only if that part changed. */
 export function useStore<T>(store: Store<T>): T;
 export function useStore<T, Part>(store: Store<T>, part: (value: T) => Part): Part;
 export function useStore<T, Part>(store: Store<T>, part?: (value: T) => Part): T | Part {

@@ -1,17 +1,17 @@
-/** The tape: trades as they happen, newest on top, coloured by the taker's side. */
+/** The last trades, newest on top, coloured by the taker's side. */
 
 import type { Trade } from "@perpgate/protocol";
 import { useEffect, useRef } from "react";
 import { formatFixed } from "../format/numbers.js";
-import { formatClock } from "../format/times.js";
+import { formatClock } from "../format/text.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import type { MarketView } from "../venue/market-view.js";
 import "./tape-panel.css";
 
 export function TapePanel() {
-  const { board } = useTerminal();
-  const view = useStore(board.current);
+  const { marketFeed } = useTerminal();
+  const view = useStore(marketFeed.current);
   return (
     <section className="panel tape" aria-label="Trades">
       <div className="panel-head">
@@ -55,8 +55,8 @@ function TapeView({ view }: { readonly view: MarketView }) {
         <span>Size ({base})</span>
         <span>Time</span>
       </div>
-      {isEmpty && <p className="empty">No trades yet. The first one will show here.</p>}
-      {/* biome-ignore lint/a11y/useSemanticElements: the rows are written by hand */}
+      {isEmpty && <p className="empty">No trades yet.</p>}
+      {/* biome-ignore lint/a11y/useSemanticElements: rows are updated outside of React */}
       <div
         className="panel-body tape-rows"
         role="table"
@@ -67,7 +67,7 @@ function TapeView({ view }: { readonly view: MarketView }) {
   );
 }
 
-/** As many rows as fit, rewritten where they differ. */
+/** As many rows as fit; only changed rows are rewritten. */
 class TapeRows {
   private readonly rows: { element: HTMLElement; cells: HTMLElement[]; id: string }[] = [];
 

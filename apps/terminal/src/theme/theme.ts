@@ -1,8 +1,6 @@
 /**
- * Light or dark: the system's choice until the reader makes one.
- *
- * Canvases cannot use custom properties, so `readColours` gives them as plain colours, and
- * `theme` tells when to read them again.
+ * Light or dark: the system's setting until the user chooses. Canvases cannot use custom properties,
+ * so `readColours` resolves them; read them again when `theme` changes.
  */
 
 import { readPreference, writePreference } from "../state/preferences.js";
@@ -12,7 +10,7 @@ export type Theme = "light" | "dark";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
-export const theme = new Store<Theme>(chosen() ?? systemTheme(), "at-once");
+export const theme = new Store<Theme>(chosen() ?? systemTheme(), "immediate");
 
 export function startTheme(): void {
   const choice = chosen();
@@ -56,7 +54,7 @@ const NAMES = [
 
 export type Colours = Readonly<Record<(typeof NAMES)[number], string>>;
 
-/** The tokens as `rgb()`: the probe makes the browser resolve `light-dark()`. */
+/** The colours as `rgb()`; the probe element makes the browser resolve `light-dark()`. */
 export function readColours(): Colours {
   const probe = document.createElement("span");
   document.body.append(probe);
@@ -67,6 +65,6 @@ export function readColours(): Colours {
     }),
   );
   probe.remove();
-  // Built from NAMES, which the type is made of.
+  // Its keys are NAMES, from which the type is derived.
   return colours as Colours;
 }

@@ -1,4 +1,4 @@
-/** A modal dialog on the browser's own element, which keeps focus inside and gives it back. */
+/** A modal dialog; the native element traps and restores the focus. */
 
 import { type ReactNode, useEffect, useId, useRef } from "react";
 import { Icon } from "./icons.js";
@@ -24,7 +24,7 @@ export function Dialog({ title, onClose, children }: Props) {
       ref={element}
       aria-labelledby={titleId}
       onCancel={(event) => {
-        // Escape: the owner closes it, by no longer rendering it.
+        // On Escape the parent closes it by no longer rendering it.
         event.preventDefault();
         onClose();
       }}

@@ -1,4 +1,4 @@
-/** Line icons, 16 × 16. They decorate a label and are hidden from screen readers. */
+/** Line icons, 16 × 16, hidden from screen readers. */
 
 const PATHS = {
   chevron: "M4 6l4 4 4-4",

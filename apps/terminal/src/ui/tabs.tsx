@@ -1,4 +1,4 @@
-/** A row of tabs by the ARIA pattern: arrow keys move, one tab stop, each names its panel. */
+/** Tabs by the ARIA pattern: arrow keys move between them, one tab stop. */
 
 import { type KeyboardEvent, useRef } from "react";
 
@@ -11,7 +11,7 @@ interface Props<Name extends string> {
   readonly label: string;
   readonly tabs: readonly Tab<Name>[];
   readonly selected: Name;
-  /** The id of the panel that the tabs fill. */
+  /** The id of the panel that the tabs control. */
   readonly panelId: string;
   readonly onSelect: (name: Name) => void;
 }
@@ -58,7 +58,7 @@ export function Tabs<Name extends string>({
   );
 }
 
-/** The panel is a tab stop itself, so that the keyboard can scroll it. */
+/** The panel is a tab stop, so that it can be scrolled by keyboard. */
 export function tabPanel(panelId: string, selected: string) {
   return {
     id: panelId,

@@ -1,9 +1,8 @@
 /**
- * What the signed-in account owns: money, positions, open orders, fills, deposits.
+ * The signed-in account: balances, positions, open orders, fills, deposits.
  *
- * Positions, orders and deposits come from their streams, which begin with everything that is open
- * and go on without gaps. Money and fills are asked for when the session begins and whenever one of
- * the streams says that something changed, at most a few times a second, and until they are there.
+ * Positions, orders and deposits come from their streams, which begin with a snapshot and have no
+ * gaps. Balances and fills are requested when the session begins and after every change on a stream.
  */
 
 import type { Account, Deposit, Fill, Order, Position } from "@perpgate/protocol";
@@ -15,11 +14,9 @@ import {
   type WatchOptions,
 } from "@perpgate/sdk";
 import { Store } from "../state/store.js";
-import { Refresher } from "./refresher.js";
+import { ONCE, Refresher } from "./refresher.js";
 
 const FILLS_PAGE = 50;
-/** The refresher asks again, and sooner than the client would once the line is back. */
-const ONCE = { retries: 0 };
 
 export interface FillsPage {
   readonly fills: readonly Fill[];
@@ -36,7 +33,7 @@ export class AccountFeed {
   private watches: readonly Subscription[] = [];
   private refresher: Refresher | undefined;
 
-  /** `onEnded` hears that the venue no longer knows the session. */
+  /** `onEnded` is called when the session is no longer valid. */
   constructor(private readonly onEnded: (error: Error | undefined) => void) {}
 
   open(session: Session): void {
@@ -104,7 +101,6 @@ export class AccountFeed {
     });
   }
 
-  /** Rejects where there is no answer, and is then asked again. */
   private async refresh(session: Session): Promise<void> {
     try {
       const [account, newest] = await Promise.all([
@@ -115,7 +111,7 @@ export class AccountFeed {
       this.account.set(account);
       this.fills.set(joinFills(this.fills.get(), newest));
     } catch (error) {
-      // Asking again would not bring an ended session back.
+      // A retry cannot restore an ended session.
       if (isEnd(error) && this.session === session) this.onEnded(error);
       throw error;
     }

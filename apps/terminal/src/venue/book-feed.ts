@@ -1,31 +1,29 @@
 /**
- * The book of the shown market.
- *
- * The client keeps the copy and proves it by its checksum; here stands only which copy it is and
- * that it changed. Readers take the levels they draw from it, in the frame in which they draw.
+ * The book of the shown market. The client maintains the copy and checks its checksum; this store
+ * only signals changes. Components read the levels they need when they draw.
  */
 
 import type { MirroredBook, PerpgateClient, Subscription } from "@perpgate/sdk";
 import { Store } from "../state/store.js";
 
-export interface BookSight {
+export interface BookState {
   readonly symbol: string;
   readonly book: MirroredBook;
-  /** Another number, another book. */
+  /** Changes with every update of the book. */
   readonly seq: number;
 }
 
 export class BookFeed {
-  readonly sight = new Store<BookSight | undefined>(undefined);
+  readonly state = new Store<BookState | undefined>(undefined);
   private watch: Subscription | undefined;
 
   constructor(private readonly client: PerpgateClient) {}
 
   show(symbol: string): void {
     this.watch?.close();
-    this.sight.set(undefined);
+    this.state.set(undefined);
     this.watch = this.client.stream.watchBook(symbol, (book) => {
-      this.sight.set({ symbol, book, seq: book.seq });
+      this.state.set({ symbol, book, seq: book.seq });
     });
   }
 }

@@ -1,19 +1,15 @@
 /**
- * How money comes into this venue: where tokens go on each chain, or that the dev attestor credits
- * any hash. Asked for until the answer is there, and again after every reconnection, since the venue
- * may be another by then.
+ * How this venue takes deposits: vault and tokens of each chain, or the dev attestor. Loaded again
+ * after every reconnection, because the venue may have been restarted with another configuration.
  */
 
 import type { BridgeInfo } from "@perpgate/protocol";
 import type { PerpgateClient } from "@perpgate/sdk";
 import { Store } from "../state/store.js";
-import { Refresher } from "./refresher.js";
-
-/** Asked again by the refresher. */
-const ONCE = { retries: 0 };
+import { ONCE, Refresher } from "./refresher.js";
 
 export class BridgeFeed {
-  /** Undefined until the venue has told. */
+  /** Undefined until loaded. */
   readonly info = new Store<BridgeInfo | undefined>(undefined);
   private readonly refresher: Refresher;
 

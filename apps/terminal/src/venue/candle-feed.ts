@@ -1,27 +1,26 @@
 /**
- * Candles of one market and resolution: history by pages, the last two live.
- *
- * The chart is handed either a whole list or one candle to put at its end, so that a live candle
- * never redraws a thousand old ones.
+ * Candles of one market and resolution: history by pages, the last two live. The chart receives
+ * either the whole list or the last candle, so that a live candle does not redraw the old ones.
  */
 
 import type { Candle } from "@perpgate/protocol";
 import type { Resolution } from "@perpgate/protocol/core";
 import type { PerpgateClient, Subscription } from "@perpgate/sdk";
-import { CandleList } from "./candle-list.js";
+import { ONCE, Refresher } from "./refresher.js";
 
 const PAGE = 500;
 const MAX_KEPT = 10_000;
 
 export interface CandleListener {
-  /** The list is another, or grew at its old end by `added` candles. */
+  /** The list was replaced, or `added` candles were prepended. */
   replaced(candles: readonly Candle[], added: number): void;
-  /** The candle under way, or the first of the next one. */
+  /** The last candle changed, or a new one began. */
   updated(candle: Candle): void;
 }
 
 export class CandleFeed {
   private readonly list = new CandleList();
+  private readonly newest = new Refresher(() => this.loadNewest());
   private watch: Subscription | undefined;
   private isLoading = false;
   private hasAll = true;
@@ -38,53 +37,49 @@ export class CandleFeed {
     this.watch = this.client.stream.watchCandles(this.symbol, this.resolution, (candles) => {
       for (const candle of candles) this.put(candle);
     });
-    void this.load();
+    void this.newest.now();
   }
 
   close(): void {
     this.isClosed = true;
     this.watch?.close();
+    this.newest.close();
   }
 
-  /** The newest page, joined with what the stream brought meanwhile. */
-  async load(): Promise<void> {
-    const page = await this.page();
-    if (page === undefined) return;
+  /** After a reconnection: candles of the outage are not on the stream. */
+  reload(): void {
+    this.newest.soon();
+  }
+
+  /** The next older page, if there is one; a failed one is requested again by the next scroll. */
+  async loadOlder(): Promise<void> {
+    const { oldest, all } = this.list;
+    if (oldest === undefined || this.hasAll || this.isLoading || all.length >= MAX_KEPT) return;
+    this.isLoading = true;
+    const page = await this.page({ before: oldest.time }).catch(() => undefined);
+    this.isLoading = false;
+    if (page === undefined || this.isClosed) return;
+    this.hasAll = page.length < PAGE;
+    this.redraw(this.list.joinOlder(page));
+  }
+
+  redraw(added: number): void {
+    this.listener.replaced(this.list.all, added);
+  }
+
+  private async loadNewest(): Promise<void> {
+    const page = await this.page(ONCE);
+    if (this.isClosed) return;
     this.list.joinNewest(page);
     this.hasAll = page.length < PAGE;
     this.redraw(0);
   }
 
-  /** Another page of the past, if there is one. */
-  async loadOlder(): Promise<void> {
-    const { oldest, all } = this.list;
-    if (oldest === undefined || this.hasAll || this.isLoading || all.length >= MAX_KEPT) return;
-    this.isLoading = true;
-    const page = await this.page(oldest.time);
-    this.isLoading = false;
-    if (page === undefined) return;
-    this.hasAll = page.length < PAGE;
-    this.redraw(this.list.joinOlder(page));
-  }
-
-  /** What is known, drawn again. */
-  redraw(added: number): void {
-    this.listener.replaced(this.list.all, added);
-  }
-
-  private async page(before?: number): Promise<Candle[] | undefined> {
-    try {
-      const query = { resolution: this.resolution, limit: PAGE };
-      const page = await this.client.candles(
-        this.symbol,
-        before === undefined ? query : { ...query, before },
-      );
-      if (this.isClosed) return undefined;
-      // Oldest first, whichever way they were sent.
-      return [...page].sort((a, b) => a.time - b.time);
-    } catch {
-      return undefined;
-    }
+  /** Oldest first. */
+  private async page(options: { before: number } | typeof ONCE): Promise<Candle[]> {
+    const query = { resolution: this.resolution, limit: PAGE, ...options };
+    const page = await this.client.candles(this.symbol, query);
+    return [...page].sort((a, b) => a.time - b.time);
   }
 
   private put(candle: Candle): void {
@@ -92,4 +87,54 @@ export class CandleFeed {
     if (due === "update-last") this.listener.updated(candle);
     else if (due === "redraw") this.redraw(0);
   }
+}
+
+/** Candles by time, joined from pages of history and a live stream, which may overlap. */
+export class CandleList {
+  private candles: readonly Candle[] = [];
+
+  get all(): readonly Candle[] {
+    return this.candles;
+  }
+
+  get oldest(): Candle | undefined {
+    return this.candles[0];
+  }
+
+  /** Adds a candle of the stream and returns what the chart has to do. */
+  put(candle: Candle): "nothing" | "update-last" | "redraw" {
+    const last = this.candles.at(-1);
+    if (last === undefined || candle.time > last.time) {
+      this.candles = [...this.candles, candle];
+      return "update-last";
+    }
+    const at = this.candles.findLastIndex(({ time }) => time === candle.time);
+    const known = this.candles[at];
+    // An unknown older candle is before the first page and comes with its own page.
+    if (known === undefined || isSame(known, candle)) return "nothing";
+    this.candles = this.candles.with(at, candle);
+    return at === this.candles.length - 1 ? "update-last" : "redraw";
+  }
+
+  /** Joins the newest page. Older candles are dropped if there is a gap between. */
+  joinNewest(page: readonly Candle[]): void {
+    const oldest = page[0]?.time ?? 0;
+    const newest = page.at(-1)?.time ?? 0;
+    const isJoined = this.candles.some(({ time }) => time >= oldest && time <= newest);
+    const before = isJoined ? this.candles.filter(({ time }) => time < oldest) : [];
+    const after = this.candles.filter(({ time }) => time > newest);
+    this.candles = [...before, ...page, ...after];
+  }
+
+  /** Prepends an older page; returns the number of added candles. */
+  joinOlder(page: readonly Candle[]): number {
+    const first = this.oldest?.time ?? Number.POSITIVE_INFINITY;
+    const older = page.filter(({ time }) => time < first);
+    this.candles = [...older, ...this.candles];
+    return older.length;
+  }
+}
+
+function isSame(a: Candle, b: Candle): boolean {
+  return a.close === b.close && a.volume === b.volume && a.trades === b.trades;
 }

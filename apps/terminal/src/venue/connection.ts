@@ -1,14 +1,12 @@
 /**
- * The state of the line to the venue, as a person should read it, and the moment it comes back.
- *
- * The client reconnects and resumes its streams by itself. What is not on a stream (lists, history)
- * is asked for again by whoever registered here.
+ * The state of the connection to the venue. The client reconnects and resumes its streams; data that
+ * is not on a stream is reloaded by the listeners of `onReturn`.
  */
 
 import type { PerpgateClient, StreamState } from "@perpgate/sdk";
 import { Store } from "../state/store.js";
 
-export const CONNECTION_WORDS: Readonly<Record<StreamState, { label: string; tone: string }>> = {
+export const CONNECTION_LABELS: Readonly<Record<StreamState, { label: string; tone: string }>> = {
   idle: { label: "Connecting…", tone: "" },
   connecting: { label: "Connecting…", tone: "" },
   open: { label: "Live", tone: "on" },
@@ -22,7 +20,7 @@ export class Connection {
   private wasOpen = false;
 
   constructor({ stream }: PerpgateClient) {
-    this.state = new Store<StreamState>(stream.state, "at-once");
+    this.state = new Store<StreamState>(stream.state, "immediate");
     stream.onState((state) => {
       this.state.set(state);
       if (state !== "open") return;
@@ -31,7 +29,7 @@ export class Connection {
     });
   }
 
-  /** Calls back after each reconnection; answers how to stop that. */
+  /** Calls back after each reconnection; returns a function that unsubscribes. */
   onReturn(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

@@ -1,11 +1,11 @@
 /**
- * Wallets that the browser's extensions offer: by EIP-6963, where each announces itself, and the
- * older `window.ethereum`, where the last to come wins.
+ * Wallets of browser extensions: by EIP-6963, where each announces itself, and the older
+ * `window.ethereum`, which the last extension to load overwrites.
  */
 
 import { Store } from "../state/store.js";
 
-/** EIP-1193, as much as signing in needs. */
+/** The part of EIP-1193 that signing in needs. */
 export interface WalletProvider {
   request(call: {
     readonly method: string;
@@ -19,7 +19,7 @@ export interface InjectedWallet {
   readonly provider: WalletProvider;
 }
 
-export const injectedWallets = new Store<readonly InjectedWallet[]>([], "at-once");
+export const injectedWallets = new Store<readonly InjectedWallet[]>([], "immediate");
 
 export function findInjectedWallets(): void {
   window.addEventListener("eip6963:announceProvider", (event) => {
@@ -33,7 +33,7 @@ export function findInjectedWallets(): void {
 
 function add(wallet: InjectedWallet): void {
   injectedWallets.update((known) => {
-    // A wallet that announces itself is not shown a second time under its old name.
+    // An announced wallet is not listed a second time as window.ethereum.
     const others = known.filter(
       ({ id, provider }) => id !== wallet.id && provider !== wallet.provider,
     );

@@ -1,4 +1,4 @@
-/** A listed market with what the page derives from it once: integers and digits. */
+/** A listed market with values derived from it once: integers and decimal places. */
 
 import type { Market } from "@perpgate/protocol";
 import { digitsOfStep, formatFixed } from "../format/numbers.js";
@@ -20,7 +20,7 @@ export function viewOf(market: Market): MarketView {
   };
 }
 
-/** Whether two states of a market differ in prices alone. */
+/** Whether two listings are equal except for prices and funding. */
 export function isListedAs(a: Market, b: Market): boolean {
   return listing(a) === listing(b);
 }

@@ -1,19 +1,22 @@
 /**
- * Asks a question again after every change, and until it is answered.
+ * Repeats a request after every change, and until it succeeds. All requests of the page that are not
+ * a user's action use it.
  *
- * Changes come in by `soon`, as fast as the streams bring them; the question goes out at most once
- * per `afterMs`, and never twice at a time, so that an older answer cannot replace a newer one. A
- * question that failed is asked again by itself, each time after a longer wait: nothing else might
- * ever bring the next change. `close` ends it for good.
+ * `soon` reports a change. At most one request per `afterMs` is sent and only one is in flight, so
+ * that an older response cannot replace a newer one. A failed request is repeated with exponential
+ * backoff, because no further change might come. `close` ends it permanently.
  */
 
 const AFTER_MS = 200;
 const LONGEST_WAIT_MS = 10_000;
 
+/** For requests inside a refresher, which repeats them sooner than the client once the connection is back. */
+export const ONCE = { retries: 0 };
+
 export interface RefresherOptions {
-  /** How long changes are gathered, and the first wait after a failure. */
+  /** How long changes are collected, and the base of the backoff. */
   readonly afterMs?: number;
-  /** The longest wait between two questions that failed. */
+  /** The longest backoff. */
   readonly longestWaitMs?: number;
 }
 
@@ -22,42 +25,42 @@ export class Refresher {
   private readonly longestWaitMs: number;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private dueAt = 0;
-  private isAsking = false;
-  /** Whether something changed after the question was sent. */
+  private isSending = false;
+  /** Whether something changed after the request was sent. */
   private isOutdated = false;
   private isClosed = false;
-  /** In a row. */
+  /** Consecutive failures. */
   private failures = 0;
 
-  /** `ask` resolves when there is an answer, and rejects to be asked again. */
+  /** A rejected `send` is repeated. */
   constructor(
-    private readonly ask: () => Promise<void>,
+    private readonly send: () => Promise<void>,
     { afterMs = AFTER_MS, longestWaitMs = LONGEST_WAIT_MS }: RefresherOptions = {},
   ) {
     this.afterMs = afterMs;
     this.longestWaitMs = longestWaitMs;
   }
 
-  /** Something changed, or the line is back: asks soon, also where a longer wait had begun. */
+  /** Something changed, or the connection is back: sends within `afterMs`, even during a backoff. */
   soon(): void {
-    if (this.isAsking) this.isOutdated = true;
-    else this.askWithin(this.afterMs);
+    if (this.isSending) this.isOutdated = true;
+    else this.sendWithin(this.afterMs);
   }
 
   async now(): Promise<void> {
-    if (this.isAsking || this.isClosed) return;
+    if (this.isSending || this.isClosed) return;
     clearTimeout(this.timer);
     this.timer = undefined;
-    this.isAsking = true;
+    this.isSending = true;
     this.isOutdated = false;
-    const isAnswered = await this.ask().then(
+    const hasSucceeded = await this.send().then(
       () => true,
       () => false,
     );
-    this.isAsking = false;
-    this.failures = isAnswered ? 0 : this.failures + 1;
-    if (!isAnswered) this.askWithin(this.waitMs());
-    else if (this.isOutdated) this.askWithin(this.afterMs);
+    this.isSending = false;
+    this.failures = hasSucceeded ? 0 : this.failures + 1;
+    if (!hasSucceeded) this.sendWithin(this.waitMs());
+    else if (this.isOutdated) this.sendWithin(this.afterMs);
   }
 
   close(): void {
@@ -65,8 +68,8 @@ export class Refresher {
     clearTimeout(this.timer);
   }
 
-  /** A wait that ends earlier stays: changes in quick succession do not put the question off. */
-  private askWithin(waitMs: number): void {
+  /** Keeps a timer that fires earlier: frequent changes do not delay the request. */
+  private sendWithin(waitMs: number): void {
     const dueAt = performance.now() + waitMs;
     if (this.isClosed || (this.timer !== undefined && this.dueAt <= dueAt)) return;
     clearTimeout(this.timer);
@@ -74,7 +77,7 @@ export class Refresher {
     this.timer = setTimeout(() => void this.now(), waitMs);
   }
 
-  /** Doubles with each failure; the upper half is chance, so that pages do not come in step. */
+  /** Doubles with each failure; half of it is random, so that pages do not retry in step. */
   private waitMs(): number {
     const full = Math.min(this.longestWaitMs, this.afterMs * 2 ** Math.min(this.failures, 20));
     return full / 2 + (full / 2) * Math.random();

@@ -1,35 +1,37 @@
-/** The last trades of the shown market, newest first: history once, then the stream. */
+/** The last trades of the shown market, newest first: history, then the stream. */
 
 import type { Trade } from "@perpgate/protocol";
 import type { PerpgateClient, Subscription } from "@perpgate/sdk";
 import { Store } from "../state/store.js";
+import { ONCE, Refresher } from "./refresher.js";
 
 const KEPT = 100;
 
 export class TapeFeed {
   readonly trades = new Store<readonly Trade[] | undefined>(undefined);
   private watch: Subscription | undefined;
+  private history: Refresher | undefined;
   private shown = "";
 
   constructor(private readonly client: PerpgateClient) {}
 
   show(symbol: string): void {
     this.watch?.close();
+    this.history?.close();
     this.shown = symbol;
     this.trades.set(undefined);
     this.watch = this.client.stream.watchTrades(symbol, (fresh) => this.add(symbol, fresh));
-    void this.load(symbol);
+    this.history = new Refresher(() => this.load(symbol));
+    void this.history.now();
   }
 
-  /** Asked again after a reconnection: what was traded meanwhile is not on the stream. */
-  async load(symbol = this.shown): Promise<void> {
-    if (symbol === "") return;
-    try {
-      this.add(symbol, await this.client.trades(symbol, { limit: KEPT }));
-    } catch {
-      // The stream goes on without its history; the next reconnection asks again.
-      if (this.shown === symbol && this.trades.get() === undefined) this.trades.set([]);
-    }
+  /** After a reconnection: trades during the outage are not on the stream. */
+  reload(): void {
+    this.history?.soon();
+  }
+
+  private async load(symbol: string): Promise<void> {
+    this.add(symbol, await this.client.trades(symbol, { limit: KEPT, ...ONCE }));
   }
 
   private add(symbol: string, fresh: readonly Trade[]): void {
@@ -37,7 +39,7 @@ export class TapeFeed {
   }
 }
 
-/** History and stream overlap; a trade's id is its place in the one order of all. */
+/** History and stream overlap; trades are ordered by their id. */
 export function joinTrades(known: readonly Trade[], fresh: readonly Trade[]): readonly Trade[] {
   const newest = known[0];
   const follows = (trade: Trade): boolean =>
@@ -52,9 +54,9 @@ export function joinTrades(known: readonly Trade[], fresh: readonly Trade[]): re
   return [...all.values()].sort((a, b) => compareIds(b.id, a.id)).slice(0, KEPT);
 }
 
-/** Ids read `<position>-<place>`; both parts are numbers. */
-export function compareIds(a: string, b: string): number {
-  const [aPosition = 0, aPlace = 0] = a.split("-").map(Number);
-  const [bPosition = 0, bPlace = 0] = b.split("-").map(Number);
-  return aPosition - bPosition || aPlace - bPlace;
+/** An id is `<seq>-<index>`, both numbers. */
+function compareIds(a: string, b: string): number {
+  const [aSeq = 0, aIndex = 0] = a.split("-").map(Number);
+  const [bSeq = 0, bIndex = 0] = b.split("-").map(Number);
+  return aSeq - bSeq || aIndex - bIndex;
 }

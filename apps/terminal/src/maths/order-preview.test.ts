@@ -1,15 +1,13 @@
-/** The form's numbers against the engine's own: every order is previewed, then really placed. */
+/** Compares each estimate with the same order placed in an engine. */
 
 import type { Tier } from "@perpgate/engine";
 import { BTC, DUST, type Listing, SOL, type Trader, Venue } from "@perpgate/engine/testing";
 import type { Holding } from "@perpgate/protocol/core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { largestMargin } from "../src/maths/largest-margin.js";
-import { liquidationTicks, maintenanceOf } from "../src/maths/liquidation.js";
-import { type MarketUnits, unitsOfMarket } from "../src/maths/market-units.js";
-import { type OrderIntent, previewOrder } from "../src/maths/order-preview.js";
-import { NO_HOLDING } from "../src/maths/position-maths.js";
+import { type MarketUnits, unitsOfMarket } from "./market-units.js";
+import { largestMargin, type OrderIntent, previewOrder } from "./order-preview.js";
+import { liquidationTicks, maintenanceOf, NO_HOLDING } from "./position-maths.js";
 
 function unitsOf({ config, ticksPerDollar, lotsPerCoin }: Listing): MarketUnits {
   return unitsOfMarket({
@@ -25,8 +23,8 @@ function unitsOf({ config, ticksPerDollar, lotsPerCoin }: Listing): MarketUnits 
   });
 }
 
-/** A book of one maker's order per level, and the trader whose orders are previewed. */
-class Bench {
+/** A book with one order per level, and the trader whose orders are estimated. */
+class Fixture {
   readonly venue: Venue;
   readonly units: MarketUnits;
   readonly trader: Trader;
@@ -92,24 +90,24 @@ describe.each([
   ["BTCUSD", BTC],
   ["SOLUSD", SOL],
 ])("preview of %s against the engine", (_, listing) => {
-  test("market orders that open, add, reduce, flip: size, fee and position to the micro", () => {
+  test("market orders that open, add, reduce or flip: size, fee and position to the micro", () => {
     let compared = 0;
     fc.assert(
       fc.property(orders, (wanted) => {
-        const bench = new Bench(listing);
+        const fixture = new Fixture(listing);
         let held = NO_HOLDING;
         for (const order of wanted) {
           const intent: OrderIntent = { ...order, type: "market", priceTicks: 0 };
-          const preview = bench.preview(intent, held);
-          const ack = bench.place(intent);
+          const preview = fixture.preview(intent, held);
+          const ack = fixture.place(intent);
           if (ack === undefined || preview === undefined) continue;
           compared++;
           expect(preview.takingLots).toBe(ack.filledLots);
           expect(preview.feeMicros).toBe(ack.feeMicros);
           expect(preview.notionalMicros).toBe(ack.filledMicros);
-          held = bench.held();
+          held = fixture.held();
           expect(preview.after).toEqual(held);
-          expectLiquidationAt(bench, held, preview.liquidationTicks);
+          expectLiquidationAt(fixture, held, preview.liquidationTicks);
         }
       }),
       { numRuns: 60 },
@@ -117,9 +115,9 @@ describe.each([
     expect(compared).toBeGreaterThan(50);
   });
 
-  test("market sale whose last money is worth a lot only at the next bid: that bid is not reached", () => {
-    const bench = new Bench(listing);
-    const { bids, microsPerTickLot } = bench.venue.market();
+  test("market sale whose rest is a lot only at the next bid: stops before that bid", () => {
+    const fixture = new Fixture(listing);
+    const { bids, microsPerTickLot } = fixture.venue.market();
     const intent: OrderIntent = {
       direction: -1,
       type: "market",
@@ -129,38 +127,38 @@ describe.each([
       priceTicks: 0,
       reduceOnly: false,
     };
-    const preview = bench.preview(intent, NO_HOLDING);
-    expect(bench.place(intent)).toMatchObject({ filledLots: 10, status: 0 });
+    const preview = fixture.preview(intent, NO_HOLDING);
+    expect(fixture.place(intent)).toMatchObject({ filledLots: 10, status: 0 });
     expect(preview).toMatchObject({ takingLots: 10, unspentMicros: 0 });
   });
 
-  test("reduce-only market sale over two bids: sized at the best one, though the next is cheaper", () => {
-    const bench = new Bench(listing);
-    const { bids, microsPerTickLot } = bench.venue.market();
+  test("reduce-only market sale over two bids: sized at the best bid", () => {
+    const fixture = new Fixture(listing);
+    const { bids, microsPerTickLot } = fixture.venue.market();
     const order = { type: "market", leverage: 1, priceTicks: 0, reduceOnly: false } as const;
-    bench.place({ ...order, direction: 1, marginMicros: 20_000_000_000 });
-    const held = bench.held();
+    fixture.place({ ...order, direction: 1, marginMicros: 20_000_000_000 });
+    const held = fixture.held();
     const first = bids.lotsAt(0);
     expect(held.lots).toBeGreaterThan(first + 1);
     const paysOneMoreBelow = first * bids.ticksAt(0) + 2 * bids.ticksAt(1);
     const marginMicros = paysOneMoreBelow * microsPerTickLot;
     const intent: OrderIntent = { ...order, direction: -1, marginMicros, reduceOnly: true };
-    const preview = bench.preview(intent, held);
-    expect(bench.place(intent)).toMatchObject({ filledLots: first + 1 });
+    const preview = fixture.preview(intent, held);
+    expect(fixture.place(intent)).toMatchObject({ filledLots: first + 1 });
     expect(preview?.takingLots).toBe(first + 1);
   });
 
-  test("limit orders: what takes and what rests", () => {
+  test("limit orders: filled and resting lots", () => {
     const prices = fc.integer({ min: -60, max: 60 });
     fc.assert(
       fc.property(orders, prices, (wanted, offset) => {
-        const bench = new Bench(listing);
+        const fixture = new Fixture(listing);
         const start = listing.startPrice * listing.ticksPerDollar;
         const priceTicks = start + Math.round((start * offset) / 10_000);
         for (const order of wanted.slice(0, 1)) {
           const intent: OrderIntent = { ...order, reduceOnly: false, type: "limit", priceTicks };
-          const preview = bench.preview(intent, NO_HOLDING);
-          const ack = bench.place(intent);
+          const preview = fixture.preview(intent, NO_HOLDING);
+          const ack = fixture.place(intent);
           if (ack === undefined) continue;
           expect(preview?.takingLots).toBe(ack.filledLots);
           expect(preview?.waitingLots).toBe(ack.remainingLots);
@@ -170,8 +168,8 @@ describe.each([
     );
   });
 
-  test("stop orders: the lots that wait", () => {
-    const bench = new Bench(listing);
+  test("stop orders: waiting lots", () => {
+    const fixture = new Fixture(listing);
     const priceTicks = Math.round(listing.startPrice * listing.ticksPerDollar * 1.01);
     const intent: OrderIntent = {
       direction: 1,
@@ -181,14 +179,14 @@ describe.each([
       priceTicks,
       reduceOnly: false,
     };
-    const preview = bench.preview(intent, NO_HOLDING);
-    expect(bench.place(intent)).toMatchObject({ remainingLots: preview?.waitingLots });
+    const preview = fixture.preview(intent, NO_HOLDING);
+    expect(fixture.place(intent)).toMatchObject({ remainingLots: preview?.waitingLots });
     expect(preview?.takingLots).toBe(0);
   });
 });
 
-function expectLiquidationAt(bench: Bench, held: Holding, ticks: number | null): void {
-  const { maintenance, microsPerTickLot } = bench.venue.market();
+function expectLiquidationAt(fixture: Fixture, held: Holding, ticks: number | null): void {
+  const { maintenance, microsPerTickLot } = fixture.venue.market();
   const isDue = (mark: number): boolean => {
     const value = held.lots * mark * microsPerTickLot;
     return held.marginMicros + value - held.costMicros <= maintenance.of(Math.abs(value));
@@ -201,7 +199,7 @@ function expectLiquidationAt(bench: Bench, held: Holding, ticks: number | null):
   }
 }
 
-test("maintenance: the engine's schedule, at and around every tier bound", () => {
+test("maintenance: equals the engine's around every tier bound", () => {
   for (const listing of [BTC, SOL, DUST]) {
     const { maintenance } = new Venue({ markets: [listing] }).market();
     const units = unitsOf(listing);
@@ -213,13 +211,13 @@ test("maintenance: the engine's schedule, at and around every tier bound", () =>
   }
 });
 
-test("liquidation price: none for a long that its margin covers to the last tick", () => {
+test("liquidation price: none for a long whose margin covers its cost", () => {
   const units = unitsOf(BTC);
   const cost = 1_000 * 500_000;
   expect(liquidationTicks(units, { lots: 1_000, costMicros: cost, marginMicros: cost })).toBeNull();
 });
 
-test("largest margin: the one that the engine names when it refuses", () => {
+test("largest margin: equals the engine's in its refusal", () => {
   let refused = 0;
   fc.assert(
     fc.property(
@@ -240,8 +238,8 @@ test("largest margin: the one that the engine names when it refuses", () => {
   expect(refused).toBeGreaterThan(50);
 });
 
-test("an order beyond what the venue takes, or without a mark: no preview", () => {
-  const bench = new Bench(BTC);
+test("an order above the maximum, or without a margin or price: no estimate", () => {
+  const fixture = new Fixture(BTC);
   const intent: OrderIntent = {
     direction: 1,
     type: "market",
@@ -250,7 +248,9 @@ test("an order beyond what the venue takes, or without a mark: no preview", () =
     priceTicks: 0,
     reduceOnly: false,
   };
-  expect(bench.preview(intent, NO_HOLDING)).toBeUndefined();
-  expect(bench.preview({ ...intent, marginMicros: 0 }, NO_HOLDING)).toBeUndefined();
-  expect(bench.preview({ ...intent, type: "limit", marginMicros: 1 }, NO_HOLDING)).toBeUndefined();
+  expect(fixture.preview(intent, NO_HOLDING)).toBeUndefined();
+  expect(fixture.preview({ ...intent, marginMicros: 0 }, NO_HOLDING)).toBeUndefined();
+  expect(
+    fixture.preview({ ...intent, type: "limit", marginMicros: 1 }, NO_HOLDING),
+  ).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-/** Times as text, in the reader's own time zone, always on 24 hours. */
+/** Times (local time zone, 24-hour clock) and addresses as text. */
 
 const CLOCK = new Intl.DateTimeFormat("en-GB", {
   hour: "2-digit",
@@ -22,4 +22,9 @@ export function formatCountdown(leftMs: number): string {
   const parts = [Math.floor((seconds % 3_600) / 60), seconds % 60];
   const text = parts.map((part) => String(part).padStart(2, "0")).join(":");
   return hours === 0 ? text : `${hours}:${text}`;
+}
+
+/** `0x1234…abcd`. */
+export function shortHex(hex: string): string {
+  return hex.length <= 12 ? hex : `${hex.slice(0, 6)}…${hex.slice(-4)}`;
 }

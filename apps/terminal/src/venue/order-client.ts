@@ -1,9 +1,8 @@
 /**
- * Orders on their way: sends them, times them, and follows each answer until its block is sealed.
+ * Sends orders, measures their latency, and follows each acknowledgement until its block is sealed.
  *
- * An answer is soft when it comes: executed and durable, its block still open. It turns sealed when
- * the blocks stream shows that block, and is then checked here: the sealed bytes say what was
- * answered, and they are under the block's hash.
+ * An acknowledgement is first `soft`: executed and durable, its block still open. It becomes `sealed`
+ * when the blocks stream shows its block, and `proven` once its proof was verified in this page.
  */
 
 import type { OrderType, PreconfirmAck, Side } from "@perpgate/protocol";
@@ -19,49 +18,48 @@ import { Store } from "../state/store.js";
 
 export type SealState =
   | "soft"
-  /** The block is sealed; whether it holds this very acknowledgement is being checked. */
+  /** The block is sealed; the proof is being verified. */
   | "sealed"
   | "proven"
-  /** What the venue gives as a proof is none for what it answered. */
+  /** The proof does not match the acknowledgement. */
   | "differs";
 
-export interface OrderAnswer {
+export interface OrderResult {
   readonly ack: PreconfirmAck;
   readonly type: OrderType;
   readonly replayed: boolean;
-  /** From the call to its answer, signing and network included. */
+  /** From the click to the acknowledgement, signing and network included. */
   readonly browserMs: number;
   readonly seal: SealState;
-  /** Where in its block the acknowledgement stands, once proven. */
+  /** Index of its leaf in the block, once proven. */
   readonly leaf: number | undefined;
-  /** What is wrong with the proof of an answer that differs. */
+  /** Why the proof does not match. */
   readonly problems: readonly PreconfirmProblem[];
 }
 
-/** What a proof is checked against. */
+/** Sources for verifying proofs. */
 export interface ProofSources {
   readonly client: Pick<PerpgateClient, "block">;
-  /** As the venue lists them. */
   markets(): readonly Market[];
 }
 
 const KEPT = 5;
-/** A person looks at the market of now: an order that found no answer by then is not sent again. */
+/** An order is not retried after this time: the market has moved on. */
 const ORDER_BUDGET_MS = 5_000;
 
-export class OrderDesk {
-  readonly answers = new Store<readonly OrderAnswer[]>([], "at-once");
+export class OrderClient {
+  readonly results = new Store<readonly OrderResult[]>([], "immediate");
   private lastSealed = 0;
 
   constructor(private readonly sources: ProofSources) {}
 
-  async place(session: Session, order: NewOrder): Promise<OrderAnswer> {
+  async place(session: Session, order: NewOrder): Promise<OrderResult> {
     const begin = performance.now();
-    const { replayed, ...ack } = await fastestWay(session).placeOrder(order, {
+    const { replayed, ...ack } = await fastestTransport(session).placeOrder(order, {
       budgetMs: ORDER_BUDGET_MS,
     });
     const browserMs = performance.now() - begin;
-    const answer: OrderAnswer = {
+    const result: OrderResult = {
       ack,
       type: order.type,
       replayed,
@@ -70,15 +68,15 @@ export class OrderDesk {
       leaf: undefined,
       problems: [],
     };
-    this.answers.update((known) => [answer, ...known].slice(0, KEPT));
+    this.results.update((known) => [result, ...known].slice(0, KEPT));
     if (ack.expectedBlock <= this.lastSealed) this.seal(session, ack.ackNonce);
-    return answer;
+    return result;
   }
 
-  /** Closes whatever is held: reduce-only makes any sufficient margin close exactly. */
+  /** Closes a position: with reduce-only, any sufficient margin closes it exactly. */
   close(session: Session, position: { symbol: string; size: number; markPrice: number }) {
     const side: Side = position.size > 0 ? "short" : "long";
-    // Twice the notional leaves room for a price that moves; reduce-only takes what is there.
+    // Twice the notional leaves room for price moves.
     const margin = Math.max(1, Math.ceil(Math.abs(position.size) * position.markPrice * 2));
     return this.place(session, {
       symbol: position.symbol,
@@ -90,26 +88,26 @@ export class OrderDesk {
     });
   }
 
-  /** The venue has sealed that block. */
+  /** The venue has sealed this block. */
   sealedUpTo(block: number, session: Session | undefined): void {
     if (block <= this.lastSealed) return;
     this.lastSealed = block;
     if (session === undefined) return;
-    for (const { ack, seal } of this.answers.get()) {
+    for (const { ack, seal } of this.results.get()) {
       if (seal === "soft" && ack.expectedBlock <= block) this.seal(session, ack.ackNonce);
     }
   }
 
   forget(): void {
-    this.answers.set([]);
+    this.results.set([]);
   }
 
-  /** After a lost connection: what was sealed meanwhile is not on the stream, so it is asked. */
+  /** After a reconnection: blocks sealed during the outage are not on the stream. */
   reconnected(session: Session | undefined): void {
-    // It may be another venue, whose blocks begin anew.
+    // It may be another venue, whose blocks start at 1.
     this.lastSealed = 0;
     if (session === undefined) return;
-    for (const { ack, seal } of this.answers.get()) {
+    for (const { ack, seal } of this.results.get()) {
       if (seal === "soft") void this.prove(session, ack.ackNonce);
     }
   }
@@ -123,7 +121,7 @@ export class OrderDesk {
     try {
       const proof = await session.preconfirm(ackNonce);
       const block = await this.sources.client.block(proof.block);
-      const answered = this.answers.get().find(({ ack }) => ack.ackNonce === ackNonce)?.ack;
+      const answered = this.results.get().find(({ ack }) => ack.ackNonce === ackNonce)?.ack;
       if (answered === undefined) return;
       const markets = this.sources.markets();
       const { isProven, problems } = checkPreconfirm({ proof, block, markets, answered });
@@ -132,20 +130,20 @@ export class OrderDesk {
         isProven ? { seal: "proven", leaf: proof.index } : { seal: "differs", problems },
       );
     } catch {
-      // Not sealed yet, or no connection: what is shown stays as it is.
+      // Not sealed yet, or no connection: the state stays.
     }
   }
 
-  private change(ackNonce: string, changes: Partial<OrderAnswer>): void {
-    this.answers.update((known) =>
-      known.map((answer) =>
-        answer.ack.ackNonce === ackNonce ? { ...answer, ...changes } : answer,
+  private change(ackNonce: string, changes: Partial<OrderResult>): void {
+    this.results.update((known) =>
+      known.map((result) =>
+        result.ack.ackNonce === ackNonce ? { ...result, ...changes } : result,
       ),
     );
   }
 }
 
-/** An open socket saves the headers of a request; without one, REST does not wait for it. */
-function fastestWay(session: Session): Pick<Session, "placeOrder"> {
+/** An open socket is faster than a request; REST does not wait for a socket. */
+function fastestTransport(session: Session): Pick<Session, "placeOrder"> {
   return session.stream.state === "open" ? session.stream : session;
 }

@@ -1,4 +1,4 @@
-/** The page, built from the present sources into a folder of its own, as `npm start` builds it. */
+/** Builds the page from the current sources into a temporary folder, as `npm start` does. */
 
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";

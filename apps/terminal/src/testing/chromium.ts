@@ -1,7 +1,7 @@
 /**
- * A real Chromium for the tests of the page: the one that `CHROMIUM` names, or one of the usual
- * places. Without any, the tests are skipped and say so; `REQUIRE_CHROMIUM=1`, which continuous
- * integration sets, makes that a failure instead.
+ * Chromium for the tests of the page: the path in `CHROMIUM`, or one of the usual places. Without one
+ * the tests are skipped with a warning; with `REQUIRE_CHROMIUM=1`, as in continuous integration, they
+ * fail.
  */
 
 import { existsSync } from "node:fs";
@@ -22,13 +22,13 @@ export const chromiumPath = [process.env.CHROMIUM ?? "", ...USUAL_PLACES].find(
 
 const isRequired = process.env.REQUIRE_CHROMIUM === "1";
 
-/** Whether the tests that need a browser are skipped; the reason is printed once. */
+/** Whether the tests that need a browser are skipped; prints the reason. */
 export function isWithoutChromium(): boolean {
   if (chromiumPath !== undefined) return false;
-  if (isRequired) throw new Error("REQUIRE_CHROMIUM is set and there is no Chromium to run");
+  if (isRequired) throw new Error("REQUIRE_CHROMIUM is set, but Chromium was not found");
   console.warn(
-    "SKIPPED: the tests of the trading page need Chromium, and none was found. " +
-      "Install it (Debian: apt-get install chromium) or name one with CHROMIUM=/path.",
+    "SKIPPED: the tests of the trading page need Chromium, which was not found. " +
+      "Install it (Debian: apt-get install chromium) or set CHROMIUM=/path.",
   );
   return true;
 }

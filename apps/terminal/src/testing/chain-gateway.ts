@@ -1,7 +1,7 @@
 /**
- * A gateway that takes deposits from chains, reached at an address that is known before it starts:
- * beside a chain a sign-in's domain must be listed, and a domain includes the port. The test owns
- * that port and passes every connection on, so that nobody else can take it in between.
+ * A gateway that accepts deposits from chains, behind a TCP proxy whose port is known before the
+ * gateway starts: with a chain, the allowed sign-in domains must be configured, and a domain includes
+ * the port.
  */
 
 import { generateKeyPairSync } from "node:crypto";
@@ -38,12 +38,12 @@ export class ChainGateway {
     const address = server.address();
     if (address === null || typeof address === "string") throw new Error("no port");
     const host = `127.0.0.1:${address.port}`;
-    // An attestor that runs elsewhere: this venue only counts votes, and asks no chain itself.
+    // The attestor runs elsewhere: this venue only counts votes and connects to no chain.
     const bridge = { members: [newPublicKey()], chains: CHAINS };
     const gateway = new GatewayProcess({ page, settings: { auth: { domains: [host] }, bridge } });
     const started = new ChainGateway(server, gateway, `http://${host}`);
     await gateway.start();
-    server.on("connection", (socket) => started.passOn(socket));
+    server.on("connection", (socket) => started.forward(socket));
     return started;
   }
 
@@ -53,11 +53,11 @@ export class ChainGateway {
     await this.gateway.remove();
   }
 
-  private passOn(socket: Socket): void {
-    const onward = connect(Number(new URL(this.gateway.url).port), "127.0.0.1");
+  private forward(socket: Socket): void {
+    const upstream = connect(Number(new URL(this.gateway.url).port), "127.0.0.1");
     for (const [end, other] of [
-      [socket, onward],
-      [onward, socket],
+      [socket, upstream],
+      [upstream, socket],
     ] as const) {
       this.sockets.add(end);
       end.on("error", () => other.destroy());

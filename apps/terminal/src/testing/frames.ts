@@ -1,4 +1,4 @@
-/** How the page draws: time between animation frames, long tasks, changes of the ladder. */
+/** Measures the page: time between animation frames, long tasks, updates of the ladder. */
 
 import type { Page } from "playwright-core";
 
@@ -14,7 +14,7 @@ export interface FrameFigures {
 
 const AT_MOST_MS = 60_000;
 
-/** Text, because the page's world is not this one. */
+/** Runs inside the page. */
 const MEASURE = `async (forMs, untilChanges, untilFrames, atMostMs) => {
   const gaps = [];
   let longestTaskMs = 0;
@@ -45,10 +45,7 @@ const MEASURE = `async (forMs, untilChanges, untilFrames, atMostMs) => {
   return { gaps: gaps.slice(1), longestTaskMs, bookChanges };
 }`;
 
-/**
- * For that long, or longer, until the ladder has changed that often and so many frames were drawn:
- * a busy venue may be slow, and so may a busy browser.
- */
+/** Measures for `forMs`, and longer until both minimum counts are reached: a busy machine is slow. */
 export async function measureFrames(
   page: Page,
   forMs: number,

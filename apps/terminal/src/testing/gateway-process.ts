@@ -1,4 +1,4 @@
-/** The built gateway as an operator starts it, serving the page: a real process, on a free port. */
+/** The built gateway in a process on a free port, serving the page. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const MAIN = fileURLToPath(new URL("../../../perpgate/dist/main.js", import.meta.url));
 
-/** Tests come from one address and one person; limits are another test's subject. */
+/** All tests share one address; limits are tested elsewhere. */
 const UNLIMITED = {
   ordersPerSecond: 1e6,
   ordersBurst: 1e6,
@@ -30,7 +30,7 @@ const UNLIMITED = {
 
 export interface GatewayOptions {
   readonly page: string;
-  /** Whether the venue's own bots trade; off unless a test wants them. */
+  /** Whether the venue's bots trade. */
   readonly hasBots?: boolean;
   readonly settings?: Readonly<Record<string, unknown>>;
 }
@@ -42,7 +42,7 @@ export class GatewayProcess {
 
   constructor(private readonly options: GatewayOptions) {}
 
-  /** Starts, or starts again on the same port and data. */
+  /** Starts, or restarts on the same port and data. */
   async start(): Promise<void> {
     const config = join(this.folder, "perpgate.json");
     const { page, settings, hasBots: bots = false } = this.options;
@@ -58,7 +58,7 @@ export class GatewayProcess {
     this.url = await addressIn(child);
   }
 
-  /** Ends at once, as a crash would. */
+  /** SIGKILL, as in a crash. */
   async kill(): Promise<void> {
     const { child } = this;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -81,6 +81,6 @@ function addressIn(child: ChildProcess): Promise<string> {
       const address = /interface {2}(http:\S+)\/v1\/markets/.exec(text)?.[1];
       if (address !== undefined) resolve(address);
     });
-    child.once("close", () => reject(new Error(`the gateway ended early: ${text}`)));
+    child.once("close", () => reject(new Error(`the gateway exited before it listened: ${text}`)));
   });
 }

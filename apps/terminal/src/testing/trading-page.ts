@@ -1,6 +1,6 @@
 /**
- * The page in a browser, watched: whatever it writes to the console as an error, every exception and
- * every request to another host is kept, and `expectClean` holds that there was none.
+ * The page in a browser. Records console errors, exceptions and requests to other hosts;
+ * `expectClean` asserts that there were none.
  */
 
 import { mkdirSync, readFileSync } from "node:fs";
@@ -15,7 +15,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 /** Not under version control. */
 const SHOTS = fileURLToPath(new URL("../../../../test-results/terminal", import.meta.url));
 
-/** What the browser itself logs when a server is away; only a test that stops one may see it. */
+/** Logged by the browser while the server is down. */
 const OFFLINE = /net::ERR_|WebSocket connection to|Failed to load resource/;
 
 export interface PageOptions {
@@ -23,12 +23,12 @@ export interface PageOptions {
   readonly width?: number;
   readonly height?: number;
   readonly colours?: "light" | "dark";
-  /** Runs before the page's own scripts. */
+  /** Runs before the page's scripts. */
   readonly prepare?: (page: Page) => Promise<void>;
 }
 
 export class TradingPage {
-  private readonly faults: string[] = [];
+  private readonly problems: string[] = [];
 
   private constructor(
     readonly context: BrowserContext,
@@ -43,7 +43,7 @@ export class TradingPage {
       colorScheme: colours,
       reducedMotion: "reduce",
     });
-    context.setDefaultTimeout(POLL.timeout);
+    context.setDeproblemTimeout(POLL.timeout);
     const page = await context.newPage();
     const opened = new TradingPage(context, page, new URL(url).origin);
     opened.watch();
@@ -57,33 +57,32 @@ export class TradingPage {
     await this.page.locator('.connection[data-state="open"]').waitFor();
   }
 
-  /** No console error, no exception, no other host. */
   expectClean({ isServerAway = false } = {}): void {
-    const faults = this.faults.filter((fault) => !(isServerAway && OFFLINE.test(fault)));
-    expect(faults).toEqual([]);
+    const problems = this.problems.filter((problem) => !(isServerAway && OFFLINE.test(problem)));
+    expect(problems).toEqual([]);
   }
 
   async close(): Promise<void> {
     await this.context.close();
   }
 
-  /** A picture for people, and axe for everyone else: nothing serious or critical. */
+  /** Takes a screenshot and asserts that axe finds nothing serious or critical. */
   async inspect(name: string): Promise<void> {
-    await this.picture(name);
+    await this.screenshot(name);
     await this.page.evaluate(AXE);
     const results: AxeResults = await this.page.evaluate(
       "axe.run({ resultTypes: ['violations'] })",
     );
-    const grave = results.violations.filter(
+    const serious = results.violations.filter(
       ({ impact }) => impact === "serious" || impact === "critical",
     );
-    const found = grave.flatMap(({ id, nodes }) =>
+    const found = serious.flatMap(({ id, nodes }) =>
       nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}\n${failureSummary}`),
     );
     expect(found, name).toEqual([]);
   }
 
-  async picture(name: string): Promise<void> {
+  async screenshot(name: string): Promise<void> {
     mkdirSync(SHOTS, { recursive: true });
     await this.page.screenshot({ path: join(SHOTS, `${name}.png`) });
   }
@@ -91,7 +90,7 @@ export class TradingPage {
   async signInWithBurner(): Promise<void> {
     const { page } = this;
     await page.getByRole("banner").getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("button", { name: "Make a testnet burner key" }).click();
+    await page.getByRole("button", { name: "Create a burner key" }).click();
     await page.getByRole("button", { name: "Sign out" }).waitFor();
     await this.untilAvailable((dollars) => dollars > 0);
   }
@@ -105,7 +104,7 @@ export class TradingPage {
     return Number(text.replaceAll(/[^\d.]/g, ""));
   }
 
-  /** Fills the form and sends it; answers once the venue has. */
+  /** Fills the order form and submits it. */
   async order(
     type: "Market" | "Limit" | "Stop",
     side: "Buy / Long" | "Sell / Short",
@@ -121,8 +120,8 @@ export class TradingPage {
     await form.locator("button[type=submit]").click();
   }
 
-  answer() {
-    return this.page.getByTestId("answer");
+  result() {
+    return this.page.getByTestId("result");
   }
 
   async tab(name: RegExp): Promise<void> {
@@ -131,24 +130,24 @@ export class TradingPage {
 
   private watch(): void {
     this.page.on("console", (message) => {
-      if (message.type() === "error") this.faults.push(`console: ${message.text()}`);
+      if (message.type() === "error") this.problems.push(`console: ${message.text()}`);
     });
     this.page.on("pageerror", (error) => {
-      this.faults.push(`exception: ${error.stack ?? error.message}`);
+      this.problems.push(`exception: ${error.stack ?? error.message}`);
     });
     this.context.on("request", (request) => {
       const { origin, protocol } = new URL(request.url());
       if (origin !== this.origin && protocol !== "data:") {
-        this.faults.push(`request to ${request.url()}`);
+        this.problems.push(`request to ${request.url()}`);
       }
     });
     this.page.on("websocket", (socket) => {
       if (new URL(socket.url()).host !== new URL(this.origin).host) {
-        this.faults.push(`socket to ${socket.url()}`);
+        this.problems.push(`socket to ${socket.url()}`);
       }
     });
   }
 }
 
-/** Generous: a busy machine is slow, not wrong. */
+/** Long, because tests share a busy machine. */
 export const POLL = { timeout: 60_000, interval: 50 };

@@ -1,8 +1,6 @@
 /**
- * The markets: the list, a ticker for each, and the one that is shown.
- *
- * The list is asked for until it is there, and again after every reconnection, since a restarted
- * venue may have listed more.
+ * The markets: the list, a ticker for each, and the one that is shown. The list is loaded again after
+ * every reconnection, because a restarted venue may list more.
  */
 
 import type { Market, Ticker } from "@perpgate/protocol";
@@ -10,29 +8,26 @@ import type { PerpgateClient, Subscription } from "@perpgate/sdk";
 import { readPreference, writePreference } from "../state/preferences.js";
 import { Store } from "../state/store.js";
 import { isListedAs, type MarketView, viewOf } from "./market-view.js";
+import { ONCE, Refresher } from "./refresher.js";
 
-const RETRY_MS = 1_000;
-
-export class MarketBoard {
+export class MarketFeed {
   readonly markets = new Store<readonly MarketView[] | undefined>(undefined);
-  /** The market that is shown. */
-  readonly current = new Store<MarketView | undefined>(undefined, "at-once");
+  /** The shown market. */
+  readonly current = new Store<MarketView | undefined>(undefined, "immediate");
   private readonly tickers = new Map<string, Store<Ticker | undefined>>();
   private readonly watches = new Map<string, Subscription>();
-  private isLoading = false;
+  private readonly refresher = new Refresher(async () => {
+    this.show(await this.client.markets(ONCE));
+  });
 
   constructor(private readonly client: PerpgateClient) {}
 
-  async load(): Promise<void> {
-    if (this.isLoading) return;
-    this.isLoading = true;
-    try {
-      this.show(await this.client.markets());
-    } catch {
-      setTimeout(() => void this.load(), RETRY_MS);
-    } finally {
-      this.isLoading = false;
-    }
+  load(): void {
+    void this.refresher.now();
+  }
+
+  reload(): void {
+    this.refresher.soon();
   }
 
   select(symbol: string): void {
@@ -56,7 +51,7 @@ export class MarketBoard {
   }
 
   private show(list: readonly Market[]): void {
-    // A market that is listed as before keeps its view, so that nothing is built anew for it.
+    // An unchanged market keeps its view object, so that no component is rebuilt.
     const views = list.map((market) => {
       const known = this.view(market.symbol);
       return known !== undefined && isListedAs(known.market, market) ? known : viewOf(market);

@@ -1,9 +1,7 @@
 /**
- * Signing in and out.
- *
- * Two ways in: a wallet of the browser, or a burner key that is made here and forgotten with the
- * page. Either signs one message; from then on a session key, which the client makes and keeps in
- * memory, signs the orders. Nothing of it is stored: a reload begins signed out.
+ * Signing in and out: with a browser wallet, or with a burner key that exists only in this page.
+ * Either signs one message; then a session key, which the client keeps in memory, signs the orders.
+ * Nothing is stored: a reload signs out.
  */
 
 import type { PerpgateClient, Session } from "@perpgate/sdk";
@@ -25,8 +23,8 @@ export type SessionState =
 
 export const SIGNED_OUT: SessionState = { status: "out" };
 
-export class SessionDesk {
-  readonly state = new Store<SessionState>(SIGNED_OUT, "at-once");
+export class SessionManager {
+  readonly state = new Store<SessionState>(SIGNED_OUT, "immediate");
 
   constructor(private readonly client: PerpgateClient) {}
 
@@ -37,11 +35,11 @@ export class SessionDesk {
 
   async signInWithBurner(): Promise<void> {
     const account = privateKeyToAccount(generatePrivateKey());
-    await this.enter("burner", () => this.client.signIn({ account }));
+    await this.signIn("burner", () => this.client.signIn({ account }));
   }
 
   async signInWithWallet({ provider }: InjectedWallet): Promise<void> {
-    await this.enter("wallet", () => this.client.signIn({ wallet: provider }));
+    await this.signIn("wallet", () => this.client.signIn({ wallet: provider }));
   }
 
   async signOut(): Promise<void> {
@@ -50,15 +48,15 @@ export class SessionDesk {
     await session?.signOut();
   }
 
-  /** The venue no longer knows the session. */
+  /** The session has ended at the venue. */
   forget(): void {
     this.state.set(SIGNED_OUT);
   }
 
-  private async enter(kind: SignInKind, signIn: () => Promise<Session>): Promise<void> {
+  private async signIn(kind: SignInKind, open: () => Promise<Session>): Promise<void> {
     this.state.set({ status: "signing", kind });
     try {
-      const session = await signIn();
+      const session = await open();
       this.state.set({ status: "in", kind, address: session.address, session });
     } catch (error) {
       this.state.set(SIGNED_OUT);

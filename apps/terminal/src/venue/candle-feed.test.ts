@@ -1,6 +1,6 @@
 import type { Candle } from "@perpgate/protocol";
 import { describe, expect, test } from "vitest";
-import { CandleList } from "../src/venue/candle-list.js";
+import { CandleList } from "./candle-feed.js";
 
 function candle(time: number, close = 1): Candle {
   return { time, open: 1, high: 2, low: 1, close, volume: close, trades: 1 };
@@ -17,7 +17,7 @@ describe("candles", () => {
     expect(times(list)).toEqual([30, 40, 50, 60]);
   });
 
-  test("older page asked for before the newest came: what overlaps is left out", () => {
+  test("older page: overlapping candles are left out", () => {
     const list = new CandleList();
     list.put(candle(50));
     list.joinNewest([candle(30), candle(40), candle(50)]);
@@ -25,7 +25,7 @@ describe("candles", () => {
     expect(times(list)).toEqual([10, 20, 30, 40, 50]);
   });
 
-  test("the one under way: updated; one before it: redrawn; the same again: nothing", () => {
+  test("last candle: updated; an earlier one: redrawn; unchanged: nothing", () => {
     const list = new CandleList();
     list.joinNewest([candle(10), candle(20)]);
     expect(list.put(candle(20, 1.5))).toBe("update-last");
@@ -35,7 +35,7 @@ describe("candles", () => {
     expect(list.all.map(({ close }) => close)).toEqual([1.2, 1.5]);
   });
 
-  test("newest page after a long outage: a gap is not drawn as if nothing had happened", () => {
+  test("newest page after a gap: older candles are dropped", () => {
     const list = new CandleList();
     list.joinNewest([candle(10), candle(20)]);
     list.joinNewest([candle(100), candle(110)]);

@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { digitsOfStep, formatFee, formatFixed, formatPercent } from "./numbers.js";
+import { formatCountdown } from "./text.js";
+
+test("formats: digits of the step, one minus sign, no minus zero", () => {
+  expect([0.1, 0.00001, 0.001, 5, 0.25].map(digitsOfStep)).toEqual([1, 5, 3, 0, 2]);
+  expect(formatFixed(-1234.5, 2)).toBe("−1,234.50");
+  expect(formatFixed(-0, 2)).toBe("0.00");
+  expect(formatFixed(null, 2)).toBe("—");
+  expect(formatFixed(Number.NaN, 2)).toBe("—");
+  expect(formatFee(0.499797)).toBe("0.499797");
+  expect(formatPercent(0.0123)).toBe("+1.23%");
+  expect(formatCountdown(61_000)).toBe("01:01");
+  expect(formatCountdown(3_600_000)).toBe("1:00:00");
+  expect(formatCountdown(-5)).toBe("00:00");
+});

@@ -1,0 +1,57 @@
+/** Short messages that disappear after a few seconds; errors stay until dismissed. */
+
+import { Store, useStore } from "../state/store.js";
+import { Icon } from "./icons.js";
+import "./toasts.css";
+
+export interface Toast {
+  readonly id: number;
+  readonly kind: "good" | "bad" | "info";
+  readonly title: string;
+  readonly text?: string;
+}
+
+const SHOWN_MS = 6_000;
+const MAX_SHOWN = 4;
+
+export class Toasts {
+  readonly list = new Store<readonly Toast[]>([], "immediate");
+  private last = 0;
+
+  show(kind: Toast["kind"], title: string, text?: string): void {
+    const id = ++this.last;
+    const toast: Toast = text === undefined ? { id, kind, title } : { id, kind, title, text };
+    this.list.update((list) => [...list, toast].slice(-MAX_SHOWN));
+    if (kind !== "bad") setTimeout(() => this.close(id), SHOWN_MS);
+  }
+
+  close(id: number): void {
+    this.list.update((list) => list.filter((toast) => toast.id !== id));
+  }
+}
+
+/** Always rendered: screen readers announce changes only in a region that exists already. */
+export function ToastList({ toasts }: { readonly toasts: Toasts }) {
+  const list = useStore(toasts.list);
+  return (
+    <div className="toasts" role="status" aria-live="polite">
+      {list.map((toast) => (
+        <ToastCard key={toast.id} toast={toast} onClose={() => toasts.close(toast.id)} />
+      ))}
+    </div>
+  );
+}
+
+function ToastCard({ toast, onClose }: { readonly toast: Toast; readonly onClose: () => void }) {
+  return (
+    <div className={`toast ${toast.kind}`}>
+      <div>
+        <strong>{toast.title}</strong>
+        {toast.text !== undefined && <p>{toast.text}</p>}
+      </div>
+      <button type="button" className="button bare small" aria-label="Dismiss" onClick={onClose}>
+        <Icon name="close" />
+      </button>
+    </div>
+  );
+}
