@@ -1,10 +1,9 @@
 /**
- * Bench: 1,000 queued deposits, one attestor, one endpoint. Counts what a poll asks for, and how
- * long the event loop is held up meanwhile: the order path runs on the same thread. The same is
- * measured for as long without polls, which shows what the machine itself contributes.
+ * Benchmark: 1,000 queued deposits, one attestor, one endpoint. Counts the requests of a poll and
+ * measures the event loop delay during polls, compared with the same time without polls.
  *
- * The endpoint is a server in a worker thread that answers with receipts of three logs. The venue
- * is a list. Left out: the network, the engine, the log. Run: `npm run build && node packages/bridge/bench/queued-deposits.mjs`.
+ * The endpoint is a server in a worker thread that returns receipts of three logs; the venue is a
+ * list. Not included: network, engine, log. Run: `npm run build && node packages/bridge/bench/queued-deposits.mjs`.
  */
 
 import { createServer } from "node:http";
@@ -145,7 +144,7 @@ async function measure() {
   console.log(`  time                       ${(elapsedMs / POLLS).toFixed(0)} ms`);
   for (const [name, histogram] of Object.entries({ polling: delay, idle })) {
     const held = [50, 99, 100].map((p) => ms(histogram.percentile(p))).join(", ");
-    console.log(`  event loop held, ${name.padEnd(9)} ${held} (p50, p99, max)`);
+    console.log(`  event loop delay, ${name.padEnd(9)} ${held} (p50, p99, max)`);
   }
 }
 

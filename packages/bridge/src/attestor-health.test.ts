@@ -14,7 +14,7 @@ const failed = {
   error: new VenueUnreachable("the venue cannot be reached: ECONNREFUSED"),
 } as const;
 
-test("a poll that fails: ready; polls that fail for over a minute: not, with the reason", () => {
+test("a failed poll: ready; failing for over a minute: not ready, with the reason", () => {
   const { time, health } = healthAt();
   health.observe(failed);
   expect(health.notReadyReason()).toBeUndefined();
@@ -25,14 +25,14 @@ test("a poll that fails: ready; polls that fail for over a minute: not, with the
   expect(health.notReadyReason()).toBeUndefined();
 });
 
-test("a configuration that is not the venue's: not ready after a minute", () => {
+test("a configuration that differs from the venue's: not ready after a minute", () => {
   const { time, health } = healthAt();
   time.nowMs += 60_001;
   health.observe({ kind: "ConfigurationDiffers", chain: "tron", difference: "vault: a, b" });
   expect(health.notReadyReason()).toContain("tron are not attested: vault");
 });
 
-test("polls that never end: not ready, although none has failed", () => {
+test("polls that never end: not ready", () => {
   const { time, health } = healthAt();
   time.nowMs += 600_001;
   health.observe(polled("ethereum"));

@@ -1,18 +1,18 @@
 /**
- * Whether the attestors of a process do their work, for its readiness: polls that end well. An RPC
- * endpoint that is down is no fault of the process and has metrics of its own.
+ * Readiness of a process's attestors, by their polls. A failing RPC endpoint does not make the process
+ * unready; it has its own metrics.
  */
 
 import type { Chain } from "@perpgate/protocol";
 import type { BridgeEvent } from "./bridge-event.js";
 
-/** A single failure passes; so long a row of them does not. */
+/** Unready after failing for this long. */
 const FAILING_MS = 60_000;
-/** The longest that a poll can take, all time-outs together, is shorter. */
+/** Longer than the longest poll with all its time-outs. */
 const SILENT_MS = 600_000;
 
 interface ChainHealth {
-  /** When a poll last ended well; at first the start. */
+  /** End of the last successful poll; initially the start. */
   goodAtMs: number;
   endedAtMs: number;
   reason: string | undefined;

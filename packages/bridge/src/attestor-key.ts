@@ -1,14 +1,17 @@
 /**
- * Attestors' Ed25519 keys. A private key is a 32-byte seed in hex, kept in a file of its own so
- * that a configuration can be shown to anyone; a public key is its 32 bytes in hex.
+ * Attestors' Ed25519 keys. A private key is a 32-byte seed in hex in a separate file, so that the
+ * configuration contains no secret; a public key is its 32 bytes in hex.
  */
 
-import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import { createPrivateKey, createPublicKey, type KeyObject, randomBytes } from "node:crypto";
+import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { bytesFromHex, derOfPublicKey, hexFromBytes } from "@perpgate/protocol";
 
-/** What DER puts before the 32 bytes (RFC 8410). */
+/** DER prefix of the 32 bytes (RFC 8410). */
 const PRIVATE_KEY_HEADER = Buffer.from("302e020100300506032b657004220420", "hex");
 const PUBLIC_KEY_BYTES = 32;
+/** Permission bits of group and others. */
+const NOT_OWNER = 0o077;
 
 export function privateKeyFromSeed(hex: string): KeyObject {
   const key = Buffer.concat([PRIVATE_KEY_HEADER, thirtyTwoBytes(hex, "an attestor's private key")]);
@@ -20,7 +23,7 @@ export function publicKeyFromHex(hex: string): KeyObject {
   return createPublicKey({ key, format: "der", type: "spki" });
 }
 
-/** The public key's hex, of either half of a pair. */
+/** The public key in hex, of a private or public key. */
 export function publicKeyHex(key: KeyObject): string {
   const publicKey = key.type === "private" ? createPublicKey(key) : key;
   const der = publicKey.export({ format: "der", type: "spki" });
@@ -29,7 +32,35 @@ export function publicKeyHex(key: KeyObject): string {
 
 function thirtyTwoBytes(hex: string, what: string): Uint8Array {
   const bytes = bytesFromHex(hex);
-  // The text itself is not told: it may be a secret.
+  // The text is not in the message: it may be a secret.
   if (bytes?.length !== 32) throw new RangeError(`${what} is 64 hex digits`);
   return bytes;
+}
+
+/** The text of a key file. @throws if others than the owner may read it. */
+export function readKeyFile(path: string): string {
+  const file = openSync(path, "r");
+  try {
+    const { mode } = fstatSync(file);
+    if ((mode & NOT_OWNER) !== 0) {
+      const found = (mode & 0o777).toString(8).padStart(3, "0");
+      throw new Error(`readable by others (mode ${found}): create a new key, or chmod 600`);
+    }
+    return readFileSync(file, "utf8");
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Creates a key in a file that must not exist yet; returns the public key. */
+export function createKeyFile(path: string): string {
+  const seed = randomBytes(32).toString("hex");
+  const file = openSync(path, "wx", 0o600);
+  try {
+    writeFileSync(file, `${seed}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  return publicKeyHex(privateKeyFromSeed(seed));
 }

@@ -1,4 +1,4 @@
-/** What an attestor notices, for logs and metrics. Nothing is decided by these. */
+/** Events of attestors, for logs and metrics only. */
 
 import type { Chain } from "@perpgate/protocol";
 
@@ -6,21 +6,21 @@ export type BridgeEvent =
   | {
       readonly kind: "EndpointFailed";
       readonly chain: Chain;
-      /** Host and number, without the path: addresses of RPC services carry keys. */
+      /** Host and number without the path, which may contain an API key. */
       readonly endpoint: string;
       readonly reason: string;
-      /** It is not asked again before that time. */
+      /** Not used before this time. */
       readonly retryAtMs: number;
     }
   | {
-      /** Its head is so far behind the others' that what it says is left out. */
+      /** Its head is too far behind the others'; its responses are ignored. */
       readonly kind: "EndpointStale";
       readonly chain: Chain;
       readonly endpoint: string;
       readonly lagMs: number;
     }
   | {
-      /** The attestor's configuration is not the venue's: it does not vote. */
+      /** The attestor's configuration differs from the venue's: it does not vote. */
       readonly kind: "ConfigurationDiffers";
       readonly chain: Chain;
       readonly difference: string;
@@ -39,7 +39,7 @@ export type BridgeEvent =
       readonly hadConfirmations: number;
     }
   | {
-      /** The alarm: a credited deposit's transaction left its block. */
+      /** Alarm: the transaction of a credited deposit left its block. */
       readonly kind: "CreditReorged";
       readonly chain: Chain;
       readonly depositId: number;
@@ -47,7 +47,7 @@ export type BridgeEvent =
       readonly creditedMicros: number;
     }
   | {
-      /** What was below a micro-dollar, in the token's own smallest unit. */
+      /** The remainder below a micro-dollar, in the token's smallest unit. */
       readonly kind: "DustFloored";
       readonly chain: Chain;
       readonly depositId: number;
@@ -61,7 +61,7 @@ export type BridgeEvent =
       readonly reason: string;
     }
   | {
-      /** The venue did not take a request with this vote; it is tried again alone. */
+      /** The venue rejected the request with this vote; it is retried alone. */
       readonly kind: "SubmitFailed";
       readonly chain: Chain;
       readonly depositId: number;
@@ -69,7 +69,7 @@ export type BridgeEvent =
       readonly error: unknown;
     }
   | {
-      /** A deposit could not be judged; no other deposit is held up. */
+      /** The deposit could not be judged; others are not affected. */
       readonly kind: "DepositFailed";
       readonly chain: Chain;
       readonly depositId: number;
@@ -84,15 +84,15 @@ export type BridgeEvent =
   | {
       readonly kind: "Polled";
       readonly chain: Chain;
-      /** Deposits that the poll asked the chain about. */
+      /** Deposits looked up on the chain. */
       readonly pending: number;
       readonly votes: number;
       readonly endpoints: number;
-      /** Nothing was there to ask the chain about. */
+      /** There was nothing to look up. */
       readonly isIdle: boolean;
     };
 
-/** `transaction_gone`: the money is not in the vault; `transaction_moved`: it is, elsewhere. */
+/** `transaction_gone`: the transfer no longer exists; `transaction_moved`: it is in another block. */
 export type ReorgReason = "transaction_gone" | "transaction_moved";
 
 export type BridgeObserver = (event: BridgeEvent) => void;

@@ -1,10 +1,15 @@
 /** Attestors: watch a chain, vote on a deposit. */
 
-export { Bridge, type BridgeSurroundings } from "./attest/bridge.js";
+export { Bridge, type BridgeOptions } from "./attest/bridge.js";
 export { ChainAttestor, type ChainAttestorParts } from "./attest/chain-attestor.js";
-export { termsOf } from "./attest/terms.js";
 export { AttestorHealth } from "./attestor-health.js";
-export { privateKeyFromSeed, publicKeyFromHex, publicKeyHex } from "./attestor-key.js";
+export {
+  createKeyFile,
+  privateKeyFromSeed,
+  publicKeyFromHex,
+  publicKeyHex,
+  readKeyFile,
+} from "./attestor-key.js";
 export type { BridgeEvent, BridgeObserver, ReorgReason } from "./bridge-event.js";
 export { tronAddressBytes, tronAddressOf } from "./chain/tron-address.js";
 export {
@@ -16,8 +21,7 @@ export {
 } from "./config/bridge-config.js";
 export { BridgeSettings, ChainSettings } from "./config/bridge-settings.js";
 export type { ChainConfig, TokenConfig } from "./config/chain-config.js";
-export { BridgeConfigError } from "./config/config-error.js";
-export { createKeyFile, readKeyFile } from "./key-file.js";
+export { BridgeConfigError, termsOf } from "./config/chain-config.js";
 export {
   checkPublishedDeposit,
   checkPublishedVote,
@@ -30,12 +34,7 @@ export { BridgeThread, type BridgeThreadParts } from "./thread/bridge-thread.js"
 export {
   type Awaitable,
   type ChainTerms,
-  type CreditedDeposit,
   type DepositPort,
-  type OwnVote,
-  type Page,
-  type PendingDeposit,
-  type QueueOrder,
   type VenueTerms,
   VenueUnreachable,
 } from "./venue-port.js";
@@ -50,6 +49,6 @@ export {
   type VoteCredit,
   type VoteProblem,
   verifyVote,
-  verifyVoteHere,
+  verifyVoteSync,
   voteBytes,
 } from "./vote.js";

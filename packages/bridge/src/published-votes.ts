@@ -1,8 +1,7 @@
 /**
- * Checks attestations from the JSON that a venue publishes (`GET /v1/bridge/deposits/{id}`) and from
- * nothing else of that venue. Input: the deposit with its votes, and whom the checker trusts: the
- * attestors' keys and the venue's id, learned elsewhere. Whether the chain agrees is the next
- * question, which any node of it answers.
+ * Verifies the votes on a deposit from the JSON that a venue publishes (`GET /v1/bridge/deposits/{id}`).
+ * The trusted keys and the venue's id must come from another source. Whether the chain agrees is not
+ * checked here.
  */
 
 import {
@@ -15,18 +14,18 @@ import { publicKeyFromHex } from "./attestor-key.js";
 import { isSignedText, type VoteProblem } from "./vote.js";
 
 export interface TrustedAttestors {
-  /** The hash of the venue's Genesis, which votes of format 2 sign. */
+  /** The hash of the venue's Genesis, bound by votes of format 2. */
   readonly venueId: string;
-  /** The venue's name, which votes of format 1 sign; without it none of these is accepted. */
+  /** The venue's name, bound by votes of format 1; without it these are rejected. */
   readonly venue?: string;
-  /** Ed25519 public keys in order of the attestors' numbers, hex. */
+  /** Ed25519 public keys by attestor index, hex. */
   readonly members: readonly string[];
   readonly quorum: number;
 }
 
 export type PublishedVoteProblem = VoteProblem | "other_deposit" | "mislabelled";
 
-/** What is wrong with a published vote on that deposit, or null. */
+/** Why a published vote is invalid for the deposit, or null. */
 export async function checkPublishedVote(
   deposit: AttestedDeposit,
   published: DepositVote,
@@ -51,27 +50,27 @@ export async function checkPublishedVote(
 }
 
 /**
- * Whether the votes carry what the deposit shows: null, or what is wrong in one sentence. A credited
- * deposit needs a quorum of votes on each of its parts with exactly its credits, a rejected one with
- * its reason (a bound of the engine, `deposit_limit`, is no attestor's to vote on).
+ * Null if the votes support the published status, otherwise the problem. A credited deposit needs a
+ * quorum of votes on each part with exactly its credits, a rejected one a quorum with its reason
+ * (except `deposit_limit`, which the engine decides).
  *
- * After a change of keys, pass every set of attestors that the venue ever had (`keys` of
- * `GET /v1/bridge`): the deposit holds if one of them carries it.
+ * After a change of keys, pass every set of attestors that the venue had (`keys` of
+ * `GET /v1/bridge`); one of them must support the status.
  */
 export async function checkPublishedDeposit(
   deposit: AttestedDeposit,
   trusted: TrustedAttestors | readonly TrustedAttestors[],
 ): Promise<string | null> {
   const sets: readonly TrustedAttestors[] = "members" in trusted ? [trusted] : trusted;
-  let problem: string | null = "nobody is trusted";
+  let problem: string | null = "no trusted attestors";
   for (const set of sets) {
-    problem = await checkBy(deposit, set);
+    problem = await checkAgainst(deposit, set);
     if (problem === null) return null;
   }
   return problem;
 }
 
-async function checkBy(
+async function checkAgainst(
   deposit: AttestedDeposit,
   trusted: TrustedAttestors,
 ): Promise<string | null> {
@@ -90,11 +89,11 @@ async function checkBy(
     });
     return enough(backing.length, trusted.quorum);
   }
-  return creditsFault(deposit, votes, trusted.quorum);
+  return creditsProblem(deposit, votes, trusted.quorum);
 }
 
-/** Each set of credits that enough attestors name; together they must be what is shown. */
-function creditsFault(
+/** The credits with a quorum must together equal the published credits. */
+function creditsProblem(
   deposit: AttestedDeposit,
   votes: readonly AnyVote[],
   quorum: number,
@@ -115,11 +114,11 @@ function creditsFault(
   );
   if (backed.sort().join() === shown.sort().join()) return null;
   const most = Math.max(0, ...[...attestors.values()].map(({ size }) => size));
-  return enough(most, quorum) ?? "a quorum carries other credits than those shown";
+  return enough(most, quorum) ?? "a quorum voted for other credits";
 }
 
 function enough(count: number, quorum: number): string | null {
-  return count >= quorum ? null : `${count} votes carry it, ${quorum} are needed`;
+  return count >= quorum ? null : `${count} of ${quorum} required votes`;
 }
 
 function rowsOf(read: AnyVote): string[] {

@@ -1,5 +1,3 @@
-/** A venue elsewhere that misbehaves: the attestor waits for the next poll, and is never caught. */
-
 import { createServer, type RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
 import { MAX_CREDITS_PER_VOTE } from "@perpgate/protocol";
@@ -16,8 +14,8 @@ import { SEEDS } from "./testing/attestors.js";
 
 const KEY = privateKeyFromSeed(SEEDS[0]!);
 
-async function venueThat(answers: RequestListener, timeoutMs = 5_000): Promise<RemoteVenue> {
-  const server = createServer(answers);
+async function venueWith(listener: RequestListener, timeoutMs = 5_000): Promise<RemoteVenue> {
+  const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
     server.closeAllConnections();
@@ -38,21 +36,21 @@ function json(body: unknown, status = 200): RequestListener {
 }
 
 test.each<[string, RequestListener]>([
-  ["refuses", json({ code: "attestor_unknown" }, 403)],
-  ["answers with something else", json({ hello: "world" })],
-  ["answers with a page of no deposits that has another page", json({ deposits: [], next: "0" })],
-  ["answers with no JSON", (_request, response) => void response.end("<html>")],
-  ["hangs up", (request) => void request.socket.destroy()],
-])("a venue that %s: unreachable", async (_, answers) => {
-  const venue = await venueThat(answers);
+  ["rejects the request", json({ code: "attestor_unknown" }, 403)],
+  ["responds with another shape", json({ hello: "world" })],
+  ["responds with an empty page that has a next page", json({ deposits: [], next: "0" })],
+  ["responds without JSON", (_request, response) => void response.end("<html>")],
+  ["closes the connection", (request) => void request.socket.destroy()],
+])("venue %s: VenueUnreachable", async (_, listener) => {
+  const venue = await venueWith(listener);
   await expect(venue.pending("ethereum", 0, "ascending", 0)).rejects.toThrow(VenueUnreachable);
   await expect(venue.credited("ethereum", 0, 5, 0)).rejects.toThrow(VenueUnreachable);
   await expect(venue.terms()).rejects.toThrow(VenueUnreachable);
 });
 
-test("a venue that answers without end: given up on, and its connection is closed", async () => {
+test("endless response: aborted, and the connection is closed", async () => {
   const closed: Promise<void>[] = [];
-  const venue = await venueThat((request, response) => {
+  const venue = await venueWith((request, response) => {
     closed.push(new Promise((resolve) => request.socket.once("close", () => resolve())));
     const piece = Buffer.alloc(65_536, " ");
     const more = (): void => {
@@ -68,14 +66,14 @@ test("a venue that answers without end: given up on, and its connection is close
   await Promise.all(closed);
 });
 
-test("a venue whose queue goes back: given up on", async () => {
-  const venue = await venueThat(json({ deposits: [], next: "5" }));
-  await expect(venue.pending("ethereum", 0, "ascending", 5)).rejects.toThrow("does not go on");
-  await expect(venue.pending("ethereum", 0, "descending", 5)).rejects.toThrow("does not go on");
+test("queue that goes back: VenueUnreachable", async () => {
+  const venue = await venueWith(json({ deposits: [], next: "5" }));
+  await expect(venue.pending("ethereum", 0, "ascending", 5)).rejects.toThrow("does not advance");
+  await expect(venue.pending("ethereum", 0, "descending", 5)).rejects.toThrow("does not advance");
 });
 
-test("a venue that never answers: given up on", async () => {
-  const venue = await venueThat(() => undefined, 100);
+test("venue without a response: time-out", async () => {
+  const venue = await venueWith(() => undefined, 100);
   await expect(venue.pending("ethereum", 0, "ascending", 0)).rejects.toThrow("timeout");
 });
 
@@ -109,35 +107,32 @@ function voteOn(depositId: number, credits: number): SignedVote {
 
 test.each([
   ["short", 0],
-  ["as long as votes get", MAX_CREDITS_PER_VOTE],
-])(
-  "a hundred votes, %s: in requests that a gateway takes, answers in their order",
-  async (_, credits) => {
-    const sizes: { votes: number; bytes: number }[] = [];
-    const venue = await venueThat(async (request, response) => {
-      const read = await text(request);
-      const body: { votes: { text: string }[] } = JSON.parse(read);
-      sizes.push({ votes: body.votes.length, bytes: Buffer.byteLength(read) });
-      const refusals = body.votes.map((vote) => /^deposit (\d+)$/m.exec(vote.text)?.[1] ?? null);
-      response.end(JSON.stringify({ refusals }));
-    });
-    const votes = Array.from({ length: 100 }, (_, depositId) => voteOn(depositId, credits));
-    expect(await venue.submit(votes)).toEqual(votes.map(({ vote }) => String(vote.depositId)));
-    for (const { votes: count, bytes } of sizes) {
-      expect(count).toBeLessThanOrEqual(64);
-      expect(bytes).toBeLessThan(65_536);
-    }
-  },
-);
+  ["of the longest kind", MAX_CREDITS_PER_VOTE],
+])("a hundred votes, %s: split into requests, refusals in order", async (_, credits) => {
+  const sizes: { votes: number; bytes: number }[] = [];
+  const venue = await venueWith(async (request, response) => {
+    const read = await text(request);
+    const body: { votes: { text: string }[] } = JSON.parse(read);
+    sizes.push({ votes: body.votes.length, bytes: Buffer.byteLength(read) });
+    const refusals = body.votes.map((vote) => /^deposit (\d+)$/m.exec(vote.text)?.[1] ?? null);
+    response.end(JSON.stringify({ refusals }));
+  });
+  const votes = Array.from({ length: 100 }, (_, depositId) => voteOn(depositId, credits));
+  expect(await venue.submit(votes)).toEqual(votes.map(({ vote }) => String(vote.depositId)));
+  for (const { votes: count, bytes } of sizes) {
+    expect(count).toBeLessThanOrEqual(64);
+    expect(bytes).toBeLessThan(65_536);
+  }
+});
 
-test("a request that the venue refuses: an error of these votes, not of the venue", async () => {
-  const venue = await venueThat(json({ code: "body_too_large" }, 413));
+test("status 413: an error of the votes, not VenueUnreachable", async () => {
+  const venue = await venueWith(json({ code: "body_too_large" }, 413));
   const failure = await venue.submit([voteOn(1, 0)]).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(Error);
   expect(failure).not.toBeInstanceOf(VenueUnreachable);
 });
 
-test.each([429, 503])("a venue that answers %i: unreachable for now", async (status) => {
-  const venue = await venueThat(json({ code: "rate_limited" }, status));
+test.each([429, 503])("status %i: VenueUnreachable", async (status) => {
+  const venue = await venueWith(json({ code: "rate_limited" }, status));
   await expect(venue.submit([voteOn(1, 0)])).rejects.toThrow(VenueUnreachable);
 });

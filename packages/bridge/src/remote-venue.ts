@@ -1,9 +1,9 @@
 /**
- * The port to a venue that runs elsewhere: asks its gateway over HTTP what there is to vote on, and
- * hands in votes. Requests for work are signed by the attestor's key; votes carry their signature.
+ * A remote venue over the HTTP interface of its gateway. Requests for deposits are signed with the
+ * attestor's key; votes contain their signature.
  *
- * What the venue answers is read with suspicion only as far as shape goes: an attestor believes the
- * chain, and a venue that lies about its queue gets votes on what it asked about and nothing else.
+ * Responses are checked for their shape only: an attestor votes on what it reads from the chain, so a
+ * lying venue gains nothing.
  */
 
 import { type KeyObject, sign } from "node:crypto";
@@ -11,12 +11,16 @@ import {
   BodyTooLargeError,
   BridgeInfo,
   type Chain,
+  type CreditedDeposit,
   connectionErrorCode,
+  type DepositPage,
   DepositQueue,
   type DepositQueueBody,
   fetchWithin,
   hexFromBytes,
   MAX_VOTES_PER_REQUEST,
+  type PendingDeposit,
+  type QueueOrder,
   SIGNATURE_HEADER,
   TimeLimitError,
   VotesAnswer,
@@ -32,31 +36,27 @@ import { Ajv, type ValidateFunction } from "ajv";
 import { dialectOf } from "./config/chain-config.js";
 import {
   type ChainTerms,
-  type CreditedDeposit,
   type DepositPort,
-  type Page,
-  type PendingDeposit,
-  type QueueOrder,
   type VenueTerms,
   VenueUnreachable,
 } from "./venue-port.js";
 import type { SignedVote } from "./vote.js";
 
 export interface RemoteVenueOptions {
-  /** The gateway's address, such as `https://perpgate.example`. */
+  /** The gateway's URL, such as `https://perpgate.example`. */
   readonly url: string;
-  /** Private keys of the attestors that run here, by number. */
+  /** Private keys of the local attestors, by index. */
   readonly keys: ReadonlyMap<number, KeyObject>;
   readonly clock: () => number;
   readonly timeoutMs: number;
 }
 
-/** Below the 65,536 bytes that a gateway takes. */
+/** Below the gateway's limit of 65,536 bytes. */
 const MAX_BODY_BYTES = 60_000;
-/** Of an answer: far more than a page of the queue, or the refusals of a request's votes, can be. */
-const MAX_ANSWER_BYTES = 8_388_608;
-/** Statuses below 500 that a later attempt may not meet: a time-out, and limits. */
-const PASSING = new Set([408, 425, 429]);
+/** Far larger than a page of the queue or the refusals of a request. */
+const MAX_RESPONSE_BYTES = 8_388_608;
+/** Statuses below 500 that a retry may resolve. */
+const TEMPORARY = new Set([408, 425, 429]);
 
 export class RemoteVenue implements DepositPort {
   private readonly isBridge: ValidateFunction<BridgeInfo>;
@@ -65,7 +65,7 @@ export class RemoteVenue implements DepositPort {
   private venueId = "";
 
   constructor(private readonly options: RemoteVenueOptions) {
-    // Not with the module: every start of a venue loads that, and hardly any attests elsewhere.
+    // Compiled here because every venue loads this module and few use it.
     const ajv = new Ajv();
     this.isBridge = ajv.compile<BridgeInfo>(BridgeInfo);
     this.isQueue = ajv.compile<DepositQueue>(DepositQueue);
@@ -74,9 +74,9 @@ export class RemoteVenue implements DepositPort {
 
   async terms(): Promise<VenueTerms> {
     const { status, answer } = await this.request(getBridge);
-    if (status !== 200) throw new VenueUnreachable(refusalIn(status, answer));
+    if (status !== 200) throw new VenueUnreachable(errorIn(status, answer));
     if (!this.isBridge(answer) || answer.venueId === null) {
-      throw new VenueUnreachable("the venue has no chain attestors, or is of another version");
+      throw new VenueUnreachable("the venue has no chain attestors, or another version");
     }
     this.venueId = answer.venueId;
     return { venueId: answer.venueId, chains: answer.chains.map(chainTermsOf) };
@@ -87,13 +87,13 @@ export class RemoteVenue implements DepositPort {
     attestor: number,
     order: QueueOrder,
     after: number,
-  ): Promise<Page<PendingDeposit>> {
+  ): Promise<DepositPage<PendingDeposit>> {
     const page = await this.page({ attestor, chain, queue: "pending", order, since: 0 }, after);
     const isForward = ({ depositId }: { depositId: string }): boolean =>
       after === 0 ||
       (order === "ascending" ? Number(depositId) > after : Number(depositId) < after);
     if (!page.deposits.every(isForward)) {
-      throw new VenueUnreachable("the venue's queue does not go on");
+      throw new VenueUnreachable("the venue's queue does not advance");
     }
     return {
       next: nextOf(page, after, order),
@@ -114,7 +114,7 @@ export class RemoteVenue implements DepositPort {
     attestor: number,
     sinceMs: number,
     after: number,
-  ): Promise<Page<CreditedDeposit>> {
+  ): Promise<DepositPage<CreditedDeposit>> {
     const since = Math.max(0, sinceMs);
     const order = "ascending";
     const page = await this.page({ attestor, chain, queue: "credited", order, since }, after);
@@ -132,18 +132,18 @@ export class RemoteVenue implements DepositPort {
 
   async submit(votes: readonly SignedVote[]): Promise<readonly (string | null)[]> {
     const refusals: (string | null)[] = [];
-    for (const portion of portionsOf(votes)) {
+    for (const batch of batchesOf(votes)) {
       const { status, answer } = await this.request(submitDepositVotes, {
-        body: JSON.stringify({ votes: portion }),
+        body: JSON.stringify({ votes: batch }),
       });
       if (status !== 200) {
-        const reason = refusalIn(status, answer);
-        // The request is at fault, not the venue: the caller finds out which vote of it.
-        if (status >= 400 && status < 500 && !PASSING.has(status)) throw new Error(reason);
+        const reason = errorIn(status, answer);
+        // One of the votes is at fault; the caller finds out which.
+        if (status >= 400 && status < 500 && !TEMPORARY.has(status)) throw new Error(reason);
         throw new VenueUnreachable(reason);
       }
-      if (!this.isVotesAnswer(answer) || answer.refusals.length !== portion.length) {
-        throw new VenueUnreachable("the venue's answer to votes cannot be read");
+      if (!this.isVotesAnswer(answer) || answer.refusals.length !== batch.length) {
+        throw new VenueUnreachable("the venue's response to votes is malformed");
       }
       refusals.push(...answer.refusals);
     }
@@ -164,8 +164,8 @@ export class RemoteVenue implements DepositPort {
       body,
       headers: { [SIGNATURE_HEADER]: signature },
     });
-    if (status !== 200) throw new VenueUnreachable(refusalIn(status, answer));
-    if (!this.isQueue(answer)) throw new VenueUnreachable("the venue's queue cannot be read");
+    if (status !== 200) throw new VenueUnreachable(errorIn(status, answer));
+    if (!this.isQueue(answer)) throw new VenueUnreachable("the venue's queue is malformed");
     return answer;
   }
 
@@ -176,7 +176,7 @@ export class RemoteVenue implements DepositPort {
     const { url, timeoutMs } = this.options;
     try {
       const { status, text } = await fetchWithin(
-        { timeoutMs, maxBytes: MAX_ANSWER_BYTES },
+        { timeoutMs, maxBytes: MAX_RESPONSE_BYTES },
         (signal) =>
           fetch(new URL(path, url), {
             method,
@@ -222,12 +222,12 @@ function chainTermsOf(info: BridgeInfo["chains"][number]): ChainTerms {
   };
 }
 
-/** A page that leads nowhere would be asked for without end. */
+/** Rejects a page that does not advance, which would loop forever. */
 function nextOf({ next }: DepositQueue, after: number, order: QueueOrder): number | null {
   if (next === null) return null;
   const at = Number(next);
   const isForward = order === "ascending" ? at > after : at > 0 && (after === 0 || at < after);
-  if (!isForward) throw new VenueUnreachable("the venue's queue does not go on");
+  if (!isForward) throw new VenueUnreachable("the venue's queue does not advance");
   return at;
 }
 
@@ -236,34 +236,34 @@ interface WireVote {
   readonly signature: string;
 }
 
-/** As many votes in a request as its body may hold, and at least one. */
-function portionsOf(votes: readonly SignedVote[]): WireVote[][] {
-  const portions: WireVote[][] = [];
+/** Splits votes into requests within the size limit. */
+function batchesOf(votes: readonly SignedVote[]): WireVote[][] {
+  const batches: WireVote[][] = [];
   let open: WireVote[] = [];
   let bytes = 0;
   for (const { vote, signature } of votes) {
     const entry = { text: voteText(vote), signature };
-    // With the comma behind it.
+    // Including the comma.
     const size = Buffer.byteLength(JSON.stringify(entry)) + 1;
     if (
       open.length >= MAX_VOTES_PER_REQUEST ||
       (open.length > 0 && bytes + size > MAX_BODY_BYTES)
     ) {
-      portions.push(open);
+      batches.push(open);
       open = [];
       bytes = 0;
     }
     open.push(entry);
     bytes += size;
   }
-  if (open.length > 0) portions.push(open);
-  return portions;
+  if (open.length > 0) batches.push(open);
+  return batches;
 }
 
-function refusalIn(status: number, answer: unknown): string {
+function errorIn(status: number, answer: unknown): string {
   const code =
     typeof answer === "object" && answer !== null && "code" in answer
       ? String(answer.code)
       : "no code";
-  return `the venue answered ${status}: ${code}`;
+  return `the venue responded ${status}: ${code}`;
 }

@@ -1,4 +1,4 @@
-/** Turns what attestors notice into log lines and metrics. */
+/** Log lines and metrics for the events of attestors. */
 
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { BridgeEvent, BridgeObserver } from "./bridge-event.js";
@@ -10,7 +10,7 @@ export interface BridgeLog {
   error(fields: object, message: string): void;
 }
 
-/** A venue that is down fails every poll alike: one line a minute says so. */
+/** Repeated messages are logged once in this time. */
 const REPEAT_MS = 60_000;
 
 export function observeBridge(
@@ -31,31 +31,34 @@ export function observeBridge(
         log.warn({ chain, ...fields }, "an RPC endpoint failed");
         return;
       case "EndpointStale":
-        log.warn({ chain, ...fields }, "an RPC endpoint is behind the others and is left out");
+        log.warn({ chain, ...fields }, "an RPC endpoint is behind the others and is ignored");
         return;
       case "EndpointsDisagreed":
         log.warn({ chain, ...fields }, "RPC endpoints disagree");
         return;
       case "ConfigurationDiffers":
         if (quiet.isRepeated(chain, event.difference)) return;
-        log.error({ chain, ...fields }, "the configuration is not the venue's: no votes");
+        log.error({ chain, ...fields }, "the configuration differs from the venue's: no votes");
         return;
       case "DepositReorged":
-        log.warn({ chain, ...fields }, "a reorganisation took confirmations from a deposit");
+        log.warn({ chain, ...fields }, "a deposit lost confirmations in a reorganisation");
         return;
       case "CreditReorged":
         log.error({ chain, ...fields }, "ALARM: a credited deposit was reorganised away");
         return;
       case "DustFloored": {
         const units = event.units.toString();
-        log.info({ chain, ...fields, units }, "less than a micro-dollar was left out");
+        log.info({ chain, ...fields, units }, "a remainder below a micro-dollar was not credited");
         return;
       }
       case "VoteRefused":
         log.warn({ chain, ...fields }, "the venue refused a vote");
         return;
       case "SubmitFailed":
-        log.error({ chain, ...fields, error: messageOf(event.error) }, "a vote was not taken");
+        log.error(
+          { chain, ...fields, error: messageOf(event.error) },
+          "a vote could not be submitted",
+        );
         return;
       case "DepositFailed": {
         const { depositId, retryAtMs, error } = event;
@@ -71,7 +74,7 @@ export function observeBridge(
   };
 }
 
-/** Without a stack where the venue is at fault: nothing of this program is to be found in it. */
+/** Without a stack if the venue is unreachable. */
 function reportPollFailure(
   log: BridgeLog,
   quiet: RepeatFilter,
@@ -83,14 +86,14 @@ function reportPollFailure(
     return;
   }
   if (quiet.isRepeated(chain, error.message)) return;
-  log.warn({ chain, reason: error.message }, "a poll failed; polls go on");
+  log.warn({ chain, reason: error.message }, "a poll failed; polling continues");
 }
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Remembers the last line of each chain, to leave out the same within a minute. */
+/** Suppresses repetitions of the last message of each chain. */
 class RepeatFilter {
   private readonly last = new Map<string, { readonly text: string; readonly atMs: number }>();
 
@@ -117,16 +120,16 @@ function bridgeMetrics(registry: Registry): (event: BridgeEvent, nowMs: number) 
   const gauge = (name: string, help: string): Gauge<"chain"> =>
     new Gauge({ name, help, labelNames, registers });
   const counters: Partial<Record<BridgeEvent["kind"], Counter<"chain">>> = {
-    Polled: counter("perpgate_bridge_polls_total", "Polls that ended well."),
+    Polled: counter("perpgate_bridge_polls_total", "Successful polls."),
     PollFailed: counter("perpgate_bridge_poll_failures_total", "Polls that failed."),
     SubmitFailed: counter(
       "perpgate_bridge_submit_failures_total",
-      "Votes that the venue did not take; each is tried again alone.",
+      "Votes that could not be submitted; each is retried alone.",
     ),
     VoteRefused: counter("perpgate_bridge_votes_refused_total", "Votes that the venue refused."),
     DepositFailed: counter(
       "perpgate_bridge_deposit_failures_total",
-      "Deposits that could not be judged; no other deposit waits for them.",
+      "Deposits that could not be judged; others are not affected.",
     ),
     EndpointFailed: counter(
       "perpgate_bridge_endpoint_failures_total",
@@ -134,11 +137,11 @@ function bridgeMetrics(registry: Registry): (event: BridgeEvent, nowMs: number) 
     ),
     EndpointStale: counter(
       "perpgate_bridge_stale_endpoints_total",
-      "RPC endpoints that were left out because their head is behind.",
+      "RPC endpoints that were ignored because their head is behind.",
     ),
     EndpointsDisagreed: counter(
       "perpgate_bridge_disagreements_total",
-      "Deposits about which RPC endpoints said different things.",
+      "Deposits on which RPC endpoints disagreed.",
     ),
     DepositReorged: counter(
       "perpgate_bridge_reorgs_total",
@@ -149,22 +152,22 @@ function bridgeMetrics(registry: Registry): (event: BridgeEvent, nowMs: number) 
       "ALARM: credited deposits whose transaction left its block.",
     ),
   };
-  const votes = counter("perpgate_bridge_votes_total", "Votes that the venue took.");
+  const votes = counter("perpgate_bridge_votes_total", "Votes that the venue accepted.");
   const pending = gauge(
     "perpgate_bridge_pending_deposits",
-    "Deposits that the last poll asked the chain about.",
+    "Deposits that the last poll looked up on the chain.",
   );
   const endpoints = gauge(
     "perpgate_bridge_endpoints",
-    "RPC endpoints that answered the last poll; unchanged by a poll without deposits.",
+    "RPC endpoints that responded to the last poll; unchanged by a poll without deposits.",
   );
   const lastPoll = gauge(
     "perpgate_bridge_last_poll_timestamp_seconds",
-    "When the last poll that ended well ended, Unix seconds.",
+    "End of the last successful poll, Unix seconds.",
   );
   const differs = gauge(
     "perpgate_bridge_configuration_differs",
-    "1 while the configuration is not the venue's, so that nobody votes.",
+    "1 while the configuration differs from the venue's, so that attestors do not vote.",
   );
   return (event, nowMs) => {
     const { chain } = event;

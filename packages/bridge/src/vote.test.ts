@@ -1,5 +1,3 @@
-/** The bytes of a vote, and what keeps a bad one out. */
-
 import { describe, expect, test } from "vitest";
 import {
   privateKeyFromSeed,
@@ -47,7 +45,7 @@ const VOTE: Vote = {
 const WHOLE = { part: 1, parts: 1 } as const;
 
 describe("canonical bytes", () => {
-  test("a vote to credit: these lines and no others", () => {
+  test("voteBytes: exactly these lines", () => {
     expect(Buffer.from(voteBytes(VOTE)).toString("latin1")).toBe(
       [
         "perpgate deposit vote v2",
@@ -71,7 +69,7 @@ describe("canonical bytes", () => {
     );
   });
 
-  test("every field is signed", async () => {
+  test("verifyVote: every field is signed", async () => {
     const changes: Partial<Vote>[] = [
       { depositId: 1 },
       { chain: "arbitrum" },
@@ -106,7 +104,7 @@ describe("malformed", () => {
     ["a line in the reason", { ...WHOLE, verdict: "reject", credits: [], reason: "x\ntime 1" }],
     ["a rejection without a reason", { ...WHOLE, verdict: "reject", credits: [] }],
     ["a rejection of a part", { verdict: "reject", credits: [], reason: "no_transfer" }],
-    ["a part behind the last", { part: 4 }],
+    ["a part after the last", { part: 4 }],
     ["a token without its contract", { tokens: [VOTE.tokens[0]!] }],
     ["no tokens", { tokens: [] }],
     ["tokens out of order", { tokens: [...VOTE.tokens].reverse() }],
@@ -117,11 +115,11 @@ describe("malformed", () => {
     ["a log named twice", { credits: [first!, first!] }],
     ["no amount", { credits: [{ ...first!, amountMicros: 0 }] }],
     ["half a micro", { credits: [{ ...first!, amountMicros: 0.5 }] }],
-    ["an amount that no integer holds", { credits: [{ ...first!, amountMicros: 2 ** 53 }] }],
+    ["an amount above 2^53", { credits: [{ ...first!, amountMicros: 2 ** 53 }] }],
     ["an address in capitals", { credits: [{ ...first!, address: "AB".repeat(20) }] }],
     ["a hash with 0x", { txHash: `0x${"ab".repeat(31)}` }],
     ["a negative attestor", { attestor: -1 }],
-  ])("%s: neither signed nor taken", async (_, change) => {
+  ])("%s: neither signed nor accepted", async (_, change) => {
     const vote = { ...VOTE, ...change };
     expect(() => signVote(vote, KEY)).toThrow(RangeError);
     const { signature } = signVote(VOTE, KEY);
@@ -129,7 +127,7 @@ describe("malformed", () => {
   });
 
   test.each(["", "00", "zz".repeat(64), "00".repeat(64), "00".repeat(65)])(
-    "signature %s: refused",
+    "signature %s: rejected",
     async (signature) => {
       expect(await verifyVote({ vote: VOTE, signature }, MEMBERS, VOTE.venue)).toBe(
         "invalid_signature",
@@ -139,12 +137,12 @@ describe("malformed", () => {
 });
 
 describe("keys", () => {
-  test("RFC 8032's first pair", () => {
+  test("the first key pair of RFC 8032", () => {
     expect(publicKeyHex(KEY)).toBe(PUBLIC);
     expect(publicKeyHex(publicKeyFromHex(PUBLIC))).toBe(PUBLIC);
   });
 
-  test("a wrong private key is refused without being repeated", () => {
+  test("a malformed private key: rejected without its text in the message", () => {
     expect(() => privateKeyFromSeed("secret")).toThrow(
       "an attestor's private key is 64 hex digits",
     );

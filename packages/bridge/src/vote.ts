@@ -1,4 +1,4 @@
-/** Signs votes and checks them: Ed25519 over the text that the protocol gives a vote. */
+/** Signs and verifies votes: Ed25519 over a vote's text. */
 
 import { type KeyObject, sign, verify } from "node:crypto";
 import { promisify } from "node:util";
@@ -14,14 +14,14 @@ export {
   type VoteVerdict as Verdict,
 } from "@perpgate/protocol";
 
-/** Where a vote's text is checked against a key without any knowledge of its format. */
+/** Whether a key signed a text, of any vote format. */
 export async function isSignedText(
   text: string,
   signature: string,
   key: KeyObject,
 ): Promise<boolean> {
   if (!/^[0-9a-f]{128}$/.test(signature)) return false;
-  return verifyAside(null, Buffer.from(text, "latin1"), key, Buffer.from(signature, "hex"));
+  return verifyOnThreadPool(null, Buffer.from(text, "latin1"), key, Buffer.from(signature, "hex"));
 }
 
 export interface SignedVote {
@@ -32,22 +32,21 @@ export interface SignedVote {
 
 export type VoteProblem = "malformed" | "other_venue" | "attestor_unknown" | "invalid_signature";
 
-/** On the thread pool: whoever verifies has orders to answer. */
-const verifyAside = promisify(verify);
+/** On the thread pool, so that orders are not delayed. */
+const verifyOnThreadPool = promisify(verify);
 
 /** The canonical bytes of a well-formed vote. */
 export function voteBytes(vote: Vote): Uint8Array {
   return Buffer.from(voteText(vote), "latin1");
 }
 
-/** On this thread: attestors have one, or a process, of their own. */
 export function signVote(vote: Vote, privateKey: KeyObject): SignedVote {
   return { vote, signature: hexFromBytes(sign(null, voteBytes(vote), privateKey)) };
 }
 
 /**
- * What is wrong with a vote, or null. `members` are the attestors' public keys by number, `venueId`
- * is the hash of the venue's Genesis.
+ * Why a vote is invalid, or null. `members` are the attestors' public keys by index, `venueId` is the
+ * hash of the venue's Genesis.
  */
 export async function verifyVote(
   signed: SignedVote,
@@ -56,12 +55,12 @@ export async function verifyVote(
 ): Promise<VoteProblem | null> {
   const claim = claimOf(signed, members, venueId);
   if (typeof claim === "string") return claim;
-  const isValid = await verifyAside(null, claim.text, claim.member, claim.signature);
+  const isValid = await verifyOnThreadPool(null, claim.text, claim.member, claim.signature);
   return isValid ? null : "invalid_signature";
 }
 
-/** The same on this thread, for where nobody waits. */
-export function verifyVoteHere(
+/** The same, on the calling thread. */
+export function verifyVoteSync(
   signed: SignedVote,
   members: readonly KeyObject[],
   venueId: string,
@@ -78,7 +77,7 @@ interface SignatureClaim {
   readonly signature: Uint8Array;
 }
 
-/** What the signature is claimed to hold for, or what is wrong before it is looked at. */
+/** The signature to verify, or why the vote is invalid without verifying it. */
 function claimOf(
   { vote, signature }: SignedVote,
   members: readonly KeyObject[],

@@ -1,6 +1,7 @@
 /** The wire contract: `core`, and the schemas with their types. Operations have their own entry. */
 
 export * from "./account.js";
+export * from "./attestation.js";
 export * from "./attestor-requests.js";
 export * from "./block.js";
 export * from "./book.js";

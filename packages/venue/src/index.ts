@@ -58,10 +58,7 @@ export {
   verify,
 } from "./verify/verify.js";
 export type {
-  DepositPage,
   DepositSubject,
-  DepositToAttest,
-  DepositToWatch,
   OpenDeposits,
 } from "./views/attestation-rows.js";
 export { AttestationView } from "./views/attestation-view.js";

@@ -40,6 +40,6 @@ test("a venue that is down: failed polls are counted, and the log has one line a
   expect(lines).toHaveLength(1);
   expect(JSON.parse(lines[0] ?? "")).toMatchObject({
     chain: "ethereum",
-    reason: "the venue answered 502: no code",
+    reason: "the venue responded 502: no code",
   });
 }, 120_000);

@@ -43,7 +43,7 @@ export class TradingPage {
       colorScheme: colours,
       reducedMotion: "reduce",
     });
-    context.setDeproblemTimeout(POLL.timeout);
+    context.setDefaultTimeout(POLL.timeout);
     const page = await context.newPage();
     const opened = new TradingPage(context, page, new URL(url).origin);
     opened.watch();

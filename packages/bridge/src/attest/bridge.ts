@@ -1,13 +1,13 @@
-/** All attestors of this process on all chains: what the composition root starts and stops. */
+/** All attestors of a process on all chains. */
 
 import { setMaxListeners } from "node:events";
+import type { Chain } from "@perpgate/protocol";
 import type { BridgeObserver } from "../bridge-event.js";
 import type { ChainBridgeConfig } from "../config/bridge-config.js";
 import type { DepositPort } from "../venue-port.js";
-import { AttestorLoop } from "./attestor-loop.js";
 import { ChainAttestor } from "./chain-attestor.js";
 
-export interface BridgeSurroundings {
+export interface BridgeOptions {
   readonly clock: () => number;
   readonly observe: BridgeObserver;
   /** Uniform in [0, 1); default: `Math.random`. */
@@ -18,17 +18,17 @@ export class Bridge {
   private readonly loops: readonly AttestorLoop[];
   private readonly stopping = new AbortController();
 
-  constructor(config: ChainBridgeConfig, port: DepositPort, surroundings: BridgeSurroundings) {
-    const { clock, observe, uniform = Math.random } = surroundings;
-    // Every request in flight listens; more than ten are no leak.
+  constructor(config: ChainBridgeConfig, port: DepositPort, options: BridgeOptions) {
+    const { clock, observe, uniform = Math.random } = options;
+    // Every request in flight adds a listener.
     setMaxListeners(0, this.stopping.signal);
     this.loops = config.attestors.flatMap((attestor) =>
       config.chains.map((chain) => {
         const stop = this.stopping.signal;
         const parts = { attestor, chain, port, clock, uniform, observe, stop };
         const intervalMs = chain.pollIntervalMs;
-        const options = { chain: chain.chain, intervalMs, uniform, observe };
-        return new AttestorLoop(new ChainAttestor(parts), options);
+        const loop = { chain: chain.chain, intervalMs, uniform, observe };
+        return new AttestorLoop(new ChainAttestor(parts), loop);
       }),
     );
   }
@@ -37,9 +37,54 @@ export class Bridge {
     for (const loop of this.loops) loop.start();
   }
 
-  /** For good: requests in flight are given up, votes in flight are waited for. */
+  /** Permanent. Aborts requests to chains; waits for votes in flight. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await Promise.all(this.loops.map((loop) => loop.stop()));
+  }
+}
+
+interface LoopOptions {
+  readonly chain: Chain;
+  readonly intervalMs: number;
+  /** Uniform in [0, 1). */
+  readonly uniform: () => number;
+  readonly observe: BridgeObserver;
+}
+
+/** Polls periodically, with jitter so that attestors do not poll in step; a failed poll is reported. */
+class AttestorLoop {
+  private timer: NodeJS.Timeout | undefined;
+  private polling: Promise<void> = Promise.resolve();
+  private isStopped = true;
+
+  constructor(
+    private readonly attestor: ChainAttestor,
+    private readonly options: LoopOptions,
+  ) {}
+
+  start(): void {
+    if (!this.isStopped) return;
+    this.isStopped = false;
+    this.run();
+  }
+
+  /** Starts no further poll; resolves once the current one has ended. */
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    clearTimeout(this.timer);
+    await this.polling;
+  }
+
+  private run(): void {
+    const { chain, observe, intervalMs, uniform } = this.options;
+    this.polling = this.attestor
+      .poll()
+      .catch((error: unknown) => observe({ kind: "PollFailed", chain, error }))
+      .then(() => {
+        if (this.isStopped) return;
+        const pauseMs = intervalMs * (0.9 + 0.2 * uniform());
+        this.timer = setTimeout(() => this.run(), pauseMs);
+      });
   }
 }

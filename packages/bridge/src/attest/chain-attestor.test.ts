@@ -1,4 +1,4 @@
-/** One deposit, one vote or one endpoint at fault: nothing else waits for it. Tried on a real node. */
+/** Faults of the venue or of one vote, and restarts. */
 
 import type { Address } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -35,30 +35,19 @@ function chain(changes: object = {}) {
   return attestors.chain("ethereum", { ...settings, ...changes });
 }
 
-function portOf(changes: Partial<DepositPort>): DepositPort {
-  const { venue } = attestors;
-  return {
-    terms: () => venue.terms(),
-    pending: venue.pending.bind(venue),
-    credited: venue.credited.bind(venue),
-    submit: venue.submit.bind(venue),
-    ...changes,
-  };
-}
-
-/** A venue that does not take any request with a vote on that deposit. */
+/** A venue that rejects every request with a vote on this deposit. */
 function refusing(depositId: number): DepositPort {
-  return portOf({
+  return attestors.portWith({
     submit: async (votes) => {
       if (votes.some(({ vote }) => vote.depositId === depositId)) {
-        throw new Error("the venue answered 413: body_too_large");
+        throw new Error("the venue responded 413: body_too_large");
       }
       return attestors.venue.submit(votes);
     },
   });
 }
 
-test("a vote that the venue does not take: later deposits are credited, it alone waits", async () => {
+test("a rejected vote: other deposits are credited, this one backs off", async () => {
   const bad = await deposit(1);
   const good = [await deposit(2), await deposit(3)];
   await node.mine(3);
@@ -67,7 +56,7 @@ test("a vote that the venue does not take: later deposits are credited, it alone
   for (const id of good) expect(attestors.venue.deposit(id).status).toBe("credited");
   expect(attestors.venue.deposit(bad).status).toBe("queued");
   expect(attestors.happened("SubmitFailed")).toMatchObject([{ depositId: bad }]);
-  // Within its pause it is not tried again.
+  // Not retried during its backoff.
   await one.poll();
   expect(attestors.happened("SubmitFailed")).toHaveLength(1);
   attestors.nowMs += 10_000;
@@ -75,7 +64,7 @@ test("a vote that the venue does not take: later deposits are credited, it alone
   expect(attestors.happened("SubmitFailed")).toHaveLength(2);
 });
 
-test("a vote that the venue does not take: the watch goes on and marks a reorganisation", async () => {
+test("a rejected vote: the watch still marks a reorganisation", async () => {
   const snapshot = await node.snapshot();
   const credited = await deposit(5);
   await node.mine(3);
@@ -89,7 +78,7 @@ test("a vote that the venue does not take: the watch goes on and marks a reorgan
   expect(attestors.venue.marks).toMatchObject([{ vote: { depositId: credited } }]);
 });
 
-test("a pending queue that cannot be read: the watch goes on, and the poll counts as failed", async () => {
+test("an unreadable queue: the watch continues and the poll fails", async () => {
   const snapshot = await node.snapshot();
   const credited = await deposit(5);
   await node.mine(3);
@@ -97,7 +86,7 @@ test("a pending queue that cannot be read: the watch goes on, and the poll count
   await node.revert(snapshot);
   await node.mine(8);
   attestors.nowMs += 1_000;
-  const port = portOf({
+  const port = attestors.portWith({
     pending: () => {
       throw new VenueUnreachable("the venue's queue cannot be read");
     },
@@ -106,11 +95,11 @@ test("a pending queue that cannot be read: the watch goes on, and the poll count
   expect(attestors.venue.marks).toMatchObject([{ vote: { depositId: credited } }]);
 });
 
-test("a venue that is down: one request, not one a vote", async () => {
+test("an unreachable venue: one request, not one per vote", async () => {
   for (let i = 1; i <= 5; i++) await deposit(i);
   await node.mine(3);
   let requests = 0;
-  const port = portOf({
+  const port = attestors.portWith({
     submit: async () => {
       requests++;
       throw new VenueUnreachable("the venue cannot be reached: ECONNREFUSED");
@@ -120,7 +109,7 @@ test("a venue that is down: one request, not one a vote", async () => {
   expect(requests).toBe(1);
 });
 
-test("another vault, contract or smallest deposit than the venue's: no vote at all", async () => {
+test("another vault, contract or minimum deposit than the venue's: no votes", async () => {
   const id = await deposit(5);
   await node.mine(3);
   const own = chain();
@@ -140,7 +129,7 @@ test("another vault, contract or smallest deposit than the venue's: no vote at a
   expect(attestors.venue.deposit(id).status).toBe("credited");
 });
 
-describe("restart between queue and credit", () => {
+describe("restart between registration and credit", () => {
   test("at every point: nothing lost, nothing doubled", async () => {
     const hash = await node.transfer(usdc, alice, vault, DOLLAR);
     const id = attestors.venue.register(alices, "ethereum", hash);
@@ -160,12 +149,12 @@ describe("restart between queue and credit", () => {
     expect(attestors.venue.wallet(alice)).toBe(1_000_000);
   });
 
-  test("a submission whose outcome is unknown: said again, credited once", async () => {
+  test("a submission with an unknown outcome: repeated, credited once", async () => {
     const hash = await node.transfer(usdc, alice, vault, DOLLAR);
     attestors.venue.register(alices, "ethereum", hash);
     await node.mine(3);
     const { venue } = attestors;
-    const lossy = portOf({
+    const lossy = attestors.portWith({
       submit: async (votes) => {
         await venue.submit(votes);
         throw new Error("the response was lost");

@@ -1,26 +1,26 @@
 /**
- * One attestor on one chain. A poll reads what is pending, asks the chain's endpoints, and submits
- * what is new. It keeps nothing between polls that a restart could lose.
+ * One attestor on one chain. A poll reads the pending deposits, queries the chain's endpoints, and
+ * submits new votes. A restart loses no state.
  *
- * A poll has two halves, pending deposits and the watch over credited ones. Neither can end the
- * other, and within each half no deposit can end another: what fails is reported and tried again
- * after a pause of its own.
+ * A poll has two parts: pending deposits, and the watch over credited ones. A failure in one part
+ * does not end the other, and a failing deposit does not affect others: it is reported and retried
+ * with its own backoff.
  */
 
 import { setImmediate } from "node:timers/promises";
+import type { CreditedDeposit, PendingDeposit } from "@perpgate/protocol";
+import { DepositBackoff } from "../backoff.js";
 import type { BridgeObserver, ReorgReason } from "../bridge-event.js";
 import { agreementOn, majorityOn } from "../chain/agreement.js";
 import type { ChainView } from "../chain/chain-view.js";
 import { EndpointPool } from "../chain/endpoint-pool.js";
 import type { LocalAttestor } from "../config/bridge-config.js";
-import type { ChainConfig } from "../config/chain-config.js";
-import type { CreditedDeposit, DepositPort, PendingDeposit } from "../venue-port.js";
+import { type ChainConfig, differenceFrom, termsOf } from "../config/chain-config.js";
+import type { DepositPort } from "../venue-port.js";
 import { type BlockReference, type SignedVote, type Statement, signVote } from "../vote.js";
 import { CreditedWatch } from "./credited-watch.js";
-import { DepositBackoff } from "./deposit-backoff.js";
 import { judge } from "./judge.js";
 import { PollPlan } from "./poll-plan.js";
-import { differenceFrom, termsOf } from "./terms.js";
 import { VoteSender } from "./vote-sender.js";
 
 export interface ChainAttestorParts {
@@ -32,12 +32,12 @@ export interface ChainAttestorParts {
   /** Uniform in [0, 1): the jitter of retries. */
   readonly uniform: () => number;
   readonly observe: BridgeObserver;
-  /** Ends requests in flight. */
+  /** Aborts requests in flight. */
   readonly stop?: AbortSignal;
 }
 
-/** Deposits are judged, and votes are handed on, in portions: as many as a request takes. */
-const DEPOSITS_AT_A_TIME = 64;
+/** Deposits are judged and votes submitted in batches of the size of a request. */
+const DEPOSITS_PER_BATCH = 64;
 
 export class ChainAttestor {
   private readonly pool: EndpointPool;
@@ -57,7 +57,7 @@ export class ChainAttestor {
     this.sender = new VoteSender({ ...parts, chain: chain.chain, backoff: this.backoff });
   }
 
-  /** One reading and its votes. A poll that is in flight is joined, never doubled. */
+  /** Joins a poll that is in flight. */
   poll(): Promise<void> {
     this.inFlight ??= this.pollOnce().finally(() => {
       this.inFlight = undefined;
@@ -65,23 +65,23 @@ export class ChainAttestor {
     return this.inFlight;
   }
 
-  /** Rejects once both halves have been tried, with the first failure. */
+  /** Rejects with the first failure after both parts were tried. */
   private async pollOnce(): Promise<void> {
     const { chain, clock, observe } = this.parts;
-    if (!(await this.isOnTerms())) return;
+    if (!(await this.hasSameTerms())) return;
     const failures: unknown[] = [];
-    const caught = <T>(otherwise: T) => {
+    const recorded = <T>(fallback: T) => {
       return (error: unknown): T => {
         failures.push(error);
-        return otherwise;
+        return fallback;
       };
     };
-    const pending = await this.pendingNow().catch(caught<readonly PendingDeposit[]>([]));
-    const watched = await this.watchedNow(clock()).catch(caught<readonly CreditedDeposit[]>([]));
+    const pending = await this.pendingNow().catch(recorded<readonly PendingDeposit[]>([]));
+    const watched = await this.watchedNow(clock()).catch(recorded<readonly CreditedDeposit[]>([]));
     const hashes = new Set([...pending, ...watched].map(({ txHash }) => txHash));
     const views = hashes.size === 0 ? [] : await this.pool.read([...hashes]);
-    const votes = await this.attest(pending, views).catch(caught(0));
-    await this.recheckAll(watched, views).catch(caught(undefined));
+    const votes = await this.attest(pending, views).catch(recorded(0));
+    await this.recheckAll(watched, views).catch(recorded(undefined));
     if (failures.length > 0) throw failures[0];
     const endpoints = views.length;
     const isIdle = hashes.size === 0;
@@ -95,8 +95,8 @@ export class ChainAttestor {
     });
   }
 
-  /** Whether the venue counts by the same vault, contracts and figures; reported if not. */
-  private async isOnTerms(): Promise<boolean> {
+  /** Whether the venue has the same configuration; reports a difference. */
+  private async hasSameTerms(): Promise<boolean> {
     const { port, chain, observe } = this.parts;
     const terms = await port.terms();
     this.venueId = terms.venueId;
@@ -135,21 +135,21 @@ export class ChainAttestor {
     views: readonly ChainView[],
   ): Promise<number> {
     let votes = 0;
-    for (let at = 0; at < pending.length; at += DEPOSITS_AT_A_TIME) {
-      const portion = pending.slice(at, at + DEPOSITS_AT_A_TIME);
+    for (let at = 0; at < pending.length; at += DEPOSITS_PER_BATCH) {
+      const batch = pending.slice(at, at + DEPOSITS_PER_BATCH);
       votes += await this.sender.send(
-        portion.flatMap((deposit) => this.voteOn(deposit, views) ?? []),
+        batch.flatMap((deposit) => this.voteOn(deposit, views) ?? []),
       );
       await setImmediate();
     }
     return votes;
   }
 
-  /** The deposit's vote, or null; a judgement that throws is the deposit's own fault. */
+  /** The vote on a deposit, or null; a failure backs off this deposit alone. */
   private voteOn(deposit: PendingDeposit, views: readonly ChainView[]): SignedVote | null {
     const { chain, clock, observe } = this.parts;
     try {
-      return this.judged(deposit, views);
+      return this.judgedVote(deposit, views);
     } catch (error) {
       const { depositId } = deposit;
       const retryAtMs = this.backoff.failed(depositId, clock());
@@ -158,7 +158,7 @@ export class ChainAttestor {
     }
   }
 
-  private judged(deposit: PendingDeposit, views: readonly ChainView[]): SignedVote | null {
+  private judgedVote(deposit: PendingDeposit, views: readonly ChainView[]): SignedVote | null {
     const { chain, observe } = this.parts;
     const { depositId, ownVote } = deposit;
     const agreement = agreementOn(deposit.txHash, views, chain);
@@ -179,7 +179,7 @@ export class ChainAttestor {
     return this.sign(deposit, statement, block);
   }
 
-  /** Rejects with the first failure after all were tried. */
+  /** Rejects with the first failure after all deposits were tried. */
   private async recheckAll(
     watched: readonly CreditedDeposit[],
     views: readonly ChainView[],
@@ -203,7 +203,7 @@ export class ChainAttestor {
     const creditedMicros = deposit.credits.reduce((sum, credit) => sum + credit.amountMicros, 0);
     observe({ kind: "CreditReorged", chain: chain.chain, depositId, reason, creditedMicros });
     const vote = this.sign(deposit, reorged(reason, chain.confirmations), null);
-    // Said again at the next recheck where it was not taken.
+    // Repeated at the next recheck if the venue did not accept it.
     if ((await this.sender.send([vote])) === 1) this.watch.wasReported(depositId);
   }
 

@@ -1,16 +1,16 @@
 /**
- * Watches deposits after they were credited. A reorganisation that reaches past the confirmations
- * cannot be undone here: the money was credited and may be lost. It is reported once.
+ * Watches credited deposits for reorganisations deeper than the required confirmations. Such a credit
+ * cannot be undone here; it is reported once.
  *
- * The blocks in which credited transactions stood are remembered only while the process runs. After
- * a restart the first reading takes their place: a transaction that is gone is still noticed, one
- * that moved to another block meanwhile with the same money is not, and costs nothing.
+ * The blocks of credited transactions are kept in memory. After a restart the first reading replaces
+ * them: a removed transaction is still detected; one that moved to another block with the same
+ * transfers is not, which costs nothing.
  */
 
+import type { CreditedDeposit } from "@perpgate/protocol";
 import type { ReorgReason } from "../bridge-event.js";
 import type { Agreement } from "../chain/agreement.js";
 import type { ChainConfig } from "../config/chain-config.js";
-import type { CreditedDeposit } from "../venue-port.js";
 import { type Transfers, transfersIn } from "./transfers.js";
 
 export class CreditedWatch {
@@ -21,7 +21,7 @@ export class CreditedWatch {
   private readonly config: ChainConfig;
 
   constructor(config: ChainConfig) {
-    // What was credited stays credited, also if the smallest deposit was smaller then.
+    // The minimum deposit may have been smaller when this was credited.
     this.config = { ...config, minDepositMicros: 0 };
   }
 
@@ -29,7 +29,7 @@ export class CreditedWatch {
     return nowMs >= this.nextMs;
   }
 
-  /** Takes the deposits to watch from now on and forgets all others. */
+  /** Sets the watched deposits; returns those to check now. */
   begin(deposits: readonly CreditedDeposit[], nowMs: number): readonly CreditedDeposit[] {
     this.nextMs = nowMs + this.config.recheckIntervalMs;
     const ids = new Set(deposits.map(({ depositId }) => depositId));
@@ -38,35 +38,35 @@ export class CreditedWatch {
     return deposits.filter(({ depositId, isMarked }) => !isMarked && !this.reported.has(depositId));
   }
 
-  /** Why the deposit's credit no longer stands where it stood, or null. */
+  /** Why the credit is no longer backed by the same block, or null. */
   check(deposit: CreditedDeposit, agreement: Agreement): ReorgReason | null {
     if (agreement.kind === "silent" || agreement.kind === "disagreed") return null;
-    // A node that has not caught up with the credit knows nothing about it.
+    // The node has not reached the time of the credit.
     if (agreement.headTimeMs < deposit.creditedAtMs) return null;
     if (agreement.kind === "unknown") return "transaction_gone";
-    // A receipt of a block that is no longer canonical: the next look will tell which it is.
+    // The receipt is of a block that is no longer canonical; the next check decides.
     if (agreement.confirmations === 0) return null;
-    if (!holdsMoney(transfersIn(agreement.receipt, this.config), deposit.credits)) {
+    if (!stillPays(transfersIn(agreement.receipt, this.config), deposit.credits)) {
       return "transaction_gone";
     }
     const { blockHash } = agreement.receipt;
     const known = this.blockOf.get(deposit.depositId);
-    // The first block stays the measure: an alarm that could not be delivered is raised again.
+    // Never overwritten, so that an undelivered alarm is raised again.
     if (known === undefined) this.blockOf.set(deposit.depositId, blockHash);
     return known === undefined || known === blockHash ? null : "transaction_moved";
   }
 
-  /** The alarm was raised and the deposit marked: not again. */
+  /** The deposit was marked: do not report it again. */
   wasReported(depositId: number): void {
     this.reported.add(depositId);
   }
 }
 
 /**
- * Whether the transaction still pays every sum that was credited, to the same account: a log's index
- * changes with its block, and what was credited may be a part of what was paid.
+ * Whether the transaction still pays every credited amount from the same sender. Log indexes change
+ * with the block, and the credits may be only a part of the transfers.
  */
-function holdsMoney(transfers: Transfers, credited: CreditedDeposit["credits"]): boolean {
+function stillPays(transfers: Transfers, credited: CreditedDeposit["credits"]): boolean {
   if (transfers.credits === null) return false;
   const rest = new Map<string, number>();
   for (const { address, amountMicros } of transfers.credits) {

@@ -1,4 +1,4 @@
-/** What counts as a deposit on an EVM chain, tried on a real node against a real engine. */
+/** Which transfers are credited, on a real EVM node with a real engine. */
 
 import type { Token } from "@perpgate/protocol";
 import type { Address } from "viem";
@@ -52,7 +52,7 @@ async function attest(txHash: string, token: Token = "USDC", changes: object = {
 }
 
 describe("credited", () => {
-  test("a transfer to the vault: to its sender, once, to the micro", async () => {
+  test("transfer to the vault: credited to its sender, once, to the micro", async () => {
     const hash = await node.transfer(usdc, alice, vault, 123_456_789n);
     const deposit = await attest(hash);
     expect(deposit).toMatchObject({ status: "credited", confirmations: 3, required: 3 });
@@ -62,16 +62,16 @@ describe("credited", () => {
     expect(attestors.venue.wallet(alice)).toBe(123_456_789);
   });
 
-  test("someone else's hash: the sender gets the money, the registrant nothing", async () => {
+  test("another person's hash: credited to the sender, not to the registrant", async () => {
     const hash = await node.transfer(usdc, bob, vault, 5n * DOLLAR);
     await attest(hash);
     expect([attestors.venue.wallet(alice), attestors.venue.wallet(bob)]).toEqual([0, 5_000_000]);
-    // Bob signs in for the first time and finds it.
+    // Bob signs in for the first time.
     attestors.venue.signIn(bob);
     expect(attestors.venue.wallet(bob)).toBe(5_000_000);
   });
 
-  test("logs of both tokens in one transaction: each once, by its index; other logs in it: not", async () => {
+  test("both tokens in one transaction: each matching log once; other logs: not", async () => {
     const splitter = await node.contract("Splitter");
     await node.mint(usdc, splitter, 100n * DOLLAR);
     await node.mint(usdt, splitter, 100n * DOLLAR);
@@ -93,14 +93,14 @@ describe("credited", () => {
     expect(attestors.venue.wallet(splitter)).toBe(64_000_000);
   });
 
-  test("the token that was not named at the registration: credited all the same", async () => {
+  test("a token other than the registered one: credited", async () => {
     const hash = await node.transfer(usdt, alice, vault, 5n * DOLLAR);
     const deposit = await attest(hash, "USDC");
     expect(deposit).toMatchObject({ status: "credited", token: "USDC" });
     expect(deposit.credits).toMatchObject([{ token: "USDT", amountMicros: 5_000_000 }]);
   });
 
-  test("250 transfers in one transaction: credited in parts of 100, a part a poll", async () => {
+  test("250 transfers in one transaction: parts of 100, one per poll", async () => {
     const splitter = await node.contract("Splitter");
     await node.mint(usdc, splitter, 1_000n * DOLLAR);
     const hash = await node.pay(
@@ -119,7 +119,7 @@ describe("credited", () => {
     expect(attestors.venue.wallet(splitter)).toBe(250_000_000);
   });
 
-  test("dust next to a deposit: the deposit is credited, the dust is not", async () => {
+  test("deposit and dust in one transaction: only the deposit is credited", async () => {
     const splitter = await node.contract("Splitter");
     await node.mint(usdc, splitter, 100n * DOLLAR);
     const dust = Array.from({ length: 150 }, (): [Address, Address, bigint] => [usdc, vault, 1n]);
@@ -128,7 +128,7 @@ describe("credited", () => {
     expect(deposit.credits).toMatchObject([{ logIndex: 150, amountMicros: 9_000_000 }]);
   });
 
-  test("18 decimals: floored to a micro, the rest reported", async () => {
+  test("18 decimals: rounded down to a micro, the rest reported", async () => {
     const fine = await node.token("USDC", 18);
     await node.mint(fine, alice, 10n ** 30n);
     const tokens = { USDC: { contract: fine, decimals: 18 } };
@@ -151,7 +151,7 @@ describe("credited", () => {
     expect(deposit.credits).toMatchObject([{ amountMicros: 10_000 }]);
   });
 
-  test("a token that keeps a fee: what the log says is what the vault got", async () => {
+  test("token with a transfer fee: credited by the log, which is what the vault received", async () => {
     const fee = await node.contract("FeeToken");
     await node.mint(fee, alice, 100n * DOLLAR);
     const tokens = { USDT: { contract: fee } };
@@ -163,7 +163,7 @@ describe("credited", () => {
 });
 
 describe("the same hash", () => {
-  test("in another letter case, without 0x, twice: one deposit, one credit", async () => {
+  test("other letter case, without 0x, twice: one deposit, one credit", async () => {
     const hash = await node.transfer(usdc, alice, vault, DOLLAR);
     const id = attestors.venue.register(alices, "ethereum", hash);
     const upper = `0X${hash.slice(2).toUpperCase()}`;
@@ -178,7 +178,7 @@ describe("the same hash", () => {
     expect(attestors.venue.wallet(alice)).toBe(1_000_000);
   });
 
-  test("by parallel polls and parallel attestors of the same key: one credit", async () => {
+  test("concurrent polls and attestors of one key: one credit", async () => {
     const hash = await node.transfer(usdc, alice, vault, DOLLAR);
     attestors.venue.register(alices, "ethereum", hash);
     await node.mine(2);
@@ -187,7 +187,7 @@ describe("the same hash", () => {
     expect(attestors.venue.wallet(alice)).toBe(1_000_000);
   });
 
-  test("on two chains: credited where it happened, queued where it is unknown", async () => {
+  test("on two chains: credited on one, queued on the other", async () => {
     const hash = await node.transfer(usdc, alice, vault, DOLLAR);
     const here = attestors.venue.register(alices, "ethereum", hash);
     const there = attestors.venue.register(alices, "arbitrum", hash);
@@ -197,7 +197,7 @@ describe("the same hash", () => {
     await Promise.all([attestor().poll(), arbitrum.poll()]);
     expect(attestors.venue.deposit(here).status).toBe("credited");
     expect(attestors.venue.deposit(there).status).toBe("queued");
-    // One node configured for both chains: it serves Ethereum and is not believed elsewhere.
+    // A node of Ethereum that is configured for Arbitrum is rejected.
     await attestors.attestor(attestors.chain("arbitrum", settings(node, 42_161))).poll();
     expect(attestors.venue.deposit(there).status).toBe("queued");
     expect(attestors.happened("EndpointFailed")).toMatchObject([{ reason: "serves chain 1" }]);
@@ -227,23 +227,23 @@ describe("rejected, nothing credited", () => {
       },
     ],
     [
-      "a token that says Transfer and moves nothing",
+      "a token that emits Transfer without moving anything",
       "wrong_contract",
       async () => node.transfer(await node.contract("FalseToken"), alice, vault, DOLLAR),
     ],
     [
-      "events that only resemble a Transfer",
+      "events similar to a Transfer",
       "no_transfer",
       async () => node.shout(await node.contract("OddEvents"), vault, DOLLAR),
     ],
     ["another vault", "not_to_vault", () => node.transfer(usdc, alice, bob, DOLLAR)],
     ["zero amount", "zero_amount", () => node.transfer(usdc, alice, vault, 0n)],
     [
-      "less than the smallest deposit",
+      "less than the minimum deposit",
       "below_min_deposit",
       () => node.transfer(usdc, alice, vault, DOLLAR - 1n),
     ],
-    ["a mint, which nobody sent", "no_sender", () => node.mint(usdc, vault, DOLLAR)],
+    ["a mint, which has no sender", "no_sender", () => node.mint(usdc, vault, DOLLAR)],
     [
       "the vault to itself",
       "no_sender",
@@ -268,7 +268,7 @@ describe("rejected, nothing credited", () => {
     });
   });
 
-  test("a token that is not configured on this chain: no contract of this venue", async () => {
+  test("a token that is not configured on this chain", async () => {
     const hash = await node.transfer(usdt, alice, vault, DOLLAR);
     const tokens = { USDC: { contract: usdc } };
     expect(await attest(hash, "USDT", { tokens })).toMatchObject({ reason: "wrong_contract" });

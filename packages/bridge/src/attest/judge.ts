@@ -1,12 +1,11 @@
 /**
- * From what the endpoints agree on to what the attestor says. Nothing final is said before the
- * required confirmations, rejections included: what failed in one fork can succeed in the next.
+ * Derives the attestor's statement from what the endpoints agree on. Credits and rejections need the
+ * required confirmations: a transaction that failed in one fork can succeed in another.
  */
 
-import { MAX_CREDITS_PER_VOTE } from "@perpgate/protocol";
+import { MAX_CREDITS_PER_VOTE, type OwnVote, type PendingDeposit } from "@perpgate/protocol";
 import type { Agreement } from "../chain/agreement.js";
 import type { ChainConfig } from "../config/chain-config.js";
-import type { OwnVote, PendingDeposit } from "../venue-port.js";
 import { type BlockReference, isSameOutcome, type Statement } from "../vote.js";
 import { type Dust, transfersIn } from "./transfers.js";
 
@@ -16,10 +15,10 @@ export interface Judgement {
   readonly dust: readonly Dust[];
 }
 
-/** Progress is reported in at most this many steps, so that 1,000 deposits do not flood the log. */
+/** Progress is voted on in at most this number of steps, to limit the size of the log. */
 const PROGRESS_STEPS = 8;
 
-/** What is to be said now, or null for nothing: unknown, undecided, or said already. */
+/** The next statement, or null if it is unknown, undecided, or equal to the last vote. */
 export function judge(
   deposit: PendingDeposit,
   agreement: Agreement,
@@ -27,7 +26,7 @@ export function judge(
 ): Judgement | null {
   const judgement = judgementOn(deposit, agreement, config);
   if (judgement === null) return null;
-  return isNews(judgement.statement, deposit.ownVote) ? judgement : null;
+  return isNew(judgement.statement, deposit.ownVote) ? judgement : null;
 }
 
 function judgementOn(
@@ -38,13 +37,14 @@ function judgementOn(
   const required = config.confirmations;
   if (agreement.kind === "silent" || agreement.kind === "disagreed") return null;
   if (agreement.kind === "unknown") {
-    // Measured by the chain's own time: a node that lags behind has not looked yet.
+    // By the chain's time: a node that lags may not know the transaction yet.
     if (deposit.creditedParts > 0) return null;
     const isOverdue = agreement.headTimeMs - deposit.registeredAtMs >= config.notFoundAfterMs;
-    if (isOverdue) return { statement: reject(0, required, "transaction_not_found"), ...NOWHERE };
-    // Never seen: it stays queued. Seen and gone: back to no confirmations.
+    if (isOverdue)
+      return { statement: reject(0, required, "transaction_not_found"), ...IN_NO_BLOCK };
+    // Never seen: stays queued. Seen before: back to 0 confirmations.
     if (deposit.ownVote === null) return null;
-    return { statement: confirming(0, required), ...NOWHERE };
+    return { statement: confirming(0, required), ...IN_NO_BLOCK };
   }
   const { receipt } = agreement;
   const block = { number: receipt.blockNumber, hash: receipt.blockHash };
@@ -54,7 +54,7 @@ function judgementOn(
   }
   const transfers = transfersIn(receipt, config);
   if (transfers.credits === null) {
-    // What is credited in part is never rejected; the watch reports a transaction that is gone.
+    // A partly credited deposit is never rejected; the watch reports a removed transaction.
     if (deposit.creditedParts > 0) return null;
     return { statement: reject(confirmations, required, transfers.reason), block, dust: [] };
   }
@@ -80,7 +80,7 @@ function judgementOn(
 }
 
 const WHOLE = { part: 1, parts: 1 } as const;
-const NOWHERE = { block: null, dust: [] } as const;
+const IN_NO_BLOCK = { block: null, dust: [] } as const;
 
 function confirming(confirmations: number, required: number): Statement {
   return { ...WHOLE, verdict: "confirming", confirmations, required, credits: [], reason: "" };
@@ -90,7 +90,7 @@ function reject(confirmations: number, required: number, reason: string): Statem
   return { ...WHOLE, verdict: "reject", confirmations, required, credits: [], reason };
 }
 
-function isNews(next: Statement, last: OwnVote | null): boolean {
+function isNew(next: Statement, last: OwnVote | null): boolean {
   if (last === null || next.required !== last.required || !isSameOutcome(next, last)) return true;
   if (next.verdict !== "confirming") return false;
   const gained = next.confirmations - last.confirmations;

@@ -1,5 +1,5 @@
+import type { PendingDeposit, QueueOrder } from "@perpgate/protocol";
 import { expect, test } from "vitest";
-import type { PendingDeposit, QueueOrder } from "../index.js";
 import { PAGES_PER_POLL, PollPlan } from "./poll-plan.js";
 
 const MINUTE_MS = 60_000;
@@ -48,7 +48,7 @@ function queueOf(pending: readonly PendingDeposit[]) {
   return queue;
 }
 
-test("new ones and seen ones: at every poll; old ones nobody has seen: now and then", async () => {
+test("new and seen deposits: at every poll; old unseen ones: rarely", async () => {
   const plan = new PollPlan("ethereum", 0);
   const queue = queueOf([
     deposit(1, 0),
@@ -63,7 +63,7 @@ test("new ones and seen ones: at every poll; old ones nobody has seen: now and t
   expect(asked).toEqual([0, 600, 600, 10]);
 });
 
-test("5,312 hashes below their confirmations: a newcomer is asked about at the next poll", async () => {
+test("5,312 confirming deposits: a new one is looked up at the next poll", async () => {
   const plan = new PollPlan("ethereum", 0);
   const flood = Array.from({ length: 5_312 }, (_, i) => deposit(i + 1, 0, { isSeen: true }));
   const queue = queueOf([...flood, deposit(99_999, 0, { account: 2 })]);
@@ -73,7 +73,7 @@ test("5,312 hashes below their confirmations: a newcomer is asked about at the n
   }
 });
 
-test("12,000 pending: a poll reads a bounded number of pages, and all come up within six", async () => {
+test("12,000 pending: bounded pages per poll, all looked up within six polls", async () => {
   const plan = new PollPlan("ethereum", 0);
   const queue = queueOf(Array.from({ length: 12_000 }, (_, i) => deposit(i + 1, 0)));
   const asked = new Set<number>();
@@ -84,7 +84,7 @@ test("12,000 pending: a poll reads a bounded number of pages, and all come up wi
   expect(asked.size).toBe(12_000);
 });
 
-test("order of service: seen before unseen, account by account in turn, newest first", async () => {
+test("order: seen before unseen, round-robin over accounts, newest first", async () => {
   const plan = new PollPlan("ethereum", 0);
   const queue = queueOf([
     deposit(1, 0, { account: 7 }),
@@ -98,7 +98,7 @@ test("order of service: seen before unseen, account by account in turn, newest f
   expect(chosen.map(({ depositId }) => depositId)).toEqual([5, 4, 3, 2, 6, 1]);
 });
 
-test("deposits that failed: left out until they are ready, and nobody else is", async () => {
+test("failed deposits: left out until they are ready", async () => {
   const plan = new PollPlan("ethereum", 0);
   const queue = queueOf([deposit(1, 0), deposit(2, 0)]);
   const chosen = await plan.choose(queue, NOW_MS, (id) => id !== 2);

@@ -1,36 +1,35 @@
 /**
- * Which of the pending deposits a poll asks the chain about, and in which order. Registering a hash
- * costs nothing, so a stranger can fill the queue with hashes that no chain holds, or with other
- * people's transactions; neither may keep anybody waiting.
+ * Chooses the pending deposits that a poll looks up on the chain, and their order. Registering a hash
+ * is free, so anyone can fill the queue with unknown hashes or with other people's transactions;
+ * neither may delay other deposits.
  *
- * A poll reads the newest pages of the queue and as many pages of the rest, which it walks through
- * from one poll to the next. So a newcomer is asked about at the next poll, however many wait, and
- * everything is asked about sooner or later. What is read is served account by account in turn, what
- * was seen on the chain first, and the newest first.
+ * A poll reads the newest pages of the queue and the same number of older pages, continuing where the
+ * previous poll stopped. A new deposit is therefore looked up at the next poll, and every deposit
+ * eventually. Deposits seen on the chain come first, round-robin over the accounts, newest first.
  */
 
-import type { Chain } from "@perpgate/protocol";
-import type { DepositPort, PendingDeposit } from "../venue-port.js";
+import type { Chain, PendingDeposit } from "@perpgate/protocol";
+import type { DepositPort } from "../venue-port.js";
 
 const EAGER_MS = 600_000;
-/** The most polls that a deposit no one has seen may be left out in a row for its age. */
+/** The largest number of polls between two lookups of an old deposit that was never seen. */
 export const MAX_PAUSE_POLLS = 64;
-/** Of each end of the queue, in one poll. */
+/** At each end of the queue. */
 export const PAGES_PER_POLL = 4;
 
 type PendingPages = Pick<DepositPort, "pending">;
 
 export class PollPlan {
   private polls = 0;
-  /** Where the walk through the older part of the queue goes on. */
-  private walkedTo = 0;
+  /** Where the next poll continues in the older part of the queue. */
+  private olderAfter = 0;
 
   constructor(
     private readonly chain: Chain,
     private readonly attestor: number,
   ) {}
 
-  /** What the poll is about, in the order of service. */
+  /** The deposits of this poll, in order. */
   async choose(
     port: PendingPages,
     nowMs: number,
@@ -39,7 +38,10 @@ export class PollPlan {
     this.polls++;
     const found = await this.read(port);
     const due = found.filter((deposit) => isReady(deposit.depositId) && this.isDue(deposit, nowMs));
-    return [...inTurn(due.filter(isSeen)), ...inTurn(due.filter((deposit) => !isSeen(deposit)))];
+    return [
+      ...roundRobin(due.filter(isSeen)),
+      ...roundRobin(due.filter((deposit) => !isSeen(deposit))),
+    ];
   }
 
   /** Newest first, each once. */
@@ -61,14 +63,14 @@ export class PollPlan {
       after = next;
     }
     if (after === null) {
-      this.walkedTo = 0;
+      this.olderAfter = 0;
     } else {
-      // Below `after` lies what was not read yet.
+      // Deposits below `after` were not read yet.
       for (let pages = 0; pages < PAGES_PER_POLL; pages++) {
-        const { rows, next } = await port.pending(chain, attestor, "ascending", this.walkedTo);
+        const { rows, next } = await port.pending(chain, attestor, "ascending", this.olderAfter);
         add(rows);
         const isDone = next === null || next >= after;
-        this.walkedTo = isDone ? 0 : next;
+        this.olderAfter = isDone ? 0 : next;
         if (isDone) break;
       }
     }
@@ -80,7 +82,7 @@ export class PollPlan {
     const ageMs = nowMs - deposit.registeredAtMs;
     if (ageMs < EAGER_MS) return true;
     const pause = Math.min(MAX_PAUSE_POLLS, Math.ceil(ageMs / EAGER_MS));
-    // By its number, so that those of one hour do not come back together.
+    // The id spreads deposits of the same age over the polls.
     return (this.polls + deposit.depositId) % pause === 0;
   }
 }
@@ -89,8 +91,8 @@ function isSeen({ ownVote, status }: PendingDeposit): boolean {
   return ownVote !== null || status === "confirming";
 }
 
-/** One of each account, then the second of each, and so on; the order within an account stays. */
-export function inTurn(deposits: readonly PendingDeposit[]): readonly PendingDeposit[] {
+/** The first of each account, then the second of each; keeps the order within an account. */
+function roundRobin(deposits: readonly PendingDeposit[]): readonly PendingDeposit[] {
   const rounds: PendingDeposit[][] = [];
   const counts = new Map<number, number>();
   for (const deposit of deposits) {

@@ -1,4 +1,4 @@
-/** Two of three attestors with a real engine: one may lie, one may be silent. */
+/** Two of three attestors with a real engine: one lies or is offline. */
 
 import type { Address } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -38,7 +38,7 @@ function honest(index: number, url = node.url) {
   return attestors.attestor(chain, index);
 }
 
-/** Attestor 2's own key, under whatever it pleases to say. */
+/** A vote signed by attestor 2 with any content. */
 function lie(changes: object, seed = SEEDS[2]!): SignedVote {
   return signVote(
     {
@@ -73,18 +73,18 @@ function lie(changes: object, seed = SEEDS[2]!): SignedVote {
 }
 
 describe("2 of 3", () => {
-  test("a liar and a silent one: the single honest vote credits nothing", async () => {
+  test("one lies, one is offline: a single honest vote credits nothing", async () => {
     await venue.submit([await lie({})]);
     await honest(0).poll();
     expect(venue.deposit(id).status).toBe("confirming");
     expect([venue.wallet(alice), venue.wallet(mallory)]).toEqual([0, 0]);
-    // The silent one comes back: two honest votes outweigh the lie.
+    // The third is back: two honest votes are a quorum.
     await honest(1).poll();
     expect(venue.deposit(id).status).toBe("credited");
     expect([venue.wallet(alice), venue.wallet(mallory)]).toEqual([40_000_000, 0]);
   });
 
-  test("a silent one alone: the other two credit", async () => {
+  test("one is offline: the other two credit", async () => {
     await honest(0).poll();
     await honest(2).poll();
     expect(venue.wallet(alice)).toBe(40_000_000);
@@ -93,7 +93,7 @@ describe("2 of 3", () => {
     expect(attestors.happened("VoteRefused")).toEqual([]);
   });
 
-  test("a liar that rejects, again and again: does not hold the others up", async () => {
+  test("one rejects repeatedly: the others credit", async () => {
     await honest(0).poll();
     await venue.submit([await lie({ verdict: "reject", credits: [], reason: "no_transfer" })]);
     await venue.submit([await lie({ verdict: "reject", credits: [], reason: "no_transfer" })]);
@@ -102,7 +102,7 @@ describe("2 of 3", () => {
     expect(venue.wallet(alice)).toBe(40_000_000);
   });
 
-  test("an attestor whose RPC lies to it: outvoted", async () => {
+  test("an attestor with a lying endpoint: outvoted", async () => {
     const proxy = await RpcProxy.start(node.url);
     proxy.lie = ({ method }, result) =>
       method === "eth_getTransactionReceipt" && typeof result === "object"
@@ -117,14 +117,14 @@ describe("2 of 3", () => {
   });
 });
 
-test("whose number was somebody else's before: votes, though its number had voted", async () => {
+test("attestor replaced by another key: votes again", async () => {
   await honest(2).poll();
   expect(venue.deposit(id).votes.get(2)).toMatchObject({ verdict: "credit" });
-  // Its poll says nothing new as long as the vote stands.
+  // No second vote while the first is in the log.
   await honest(2).poll();
   expect(venue.votesInLog()).toBe(1);
   const { config } = venue.engine.state;
-  if (config === null) throw new Error("the venue has not begun");
+  if (config === null) throw new Error("no Genesis");
   venue.apply({ kind: "Configure", stampMs: venue.nowMs, config, replacedAttestors: [2] });
   await honest(0).poll();
   expect(venue.wallet(alice)).toBe(0);
@@ -133,10 +133,10 @@ test("whose number was somebody else's before: votes, though its number had vote
   expect(venue.wallet(alice)).toBe(40_000_000);
 });
 
-describe("turned away before the log", () => {
+describe("rejected before the log", () => {
   test.each([
-    ["in another attestor's name", () => lie({ attestor: 0 }), "invalid_signature"],
-    ["of nobody", () => lie({ attestor: 3 }), "attestor_unknown"],
+    ["with another attestor's index", () => lie({ attestor: 0 }), "invalid_signature"],
+    ["of an unknown attestor", () => lie({ attestor: 3 }), "attestor_unknown"],
     ["for another venue", () => lie({ venue: "77".repeat(32) }), "other_venue"],
     ["by another key", () => lie({}, "99".repeat(32)), "invalid_signature"],
     [

@@ -1,4 +1,4 @@
-/** Confirmations and reorganisations, before and after crediting, and restarts in the middle. */
+/** Confirmations, and reorganisations before and after crediting. */
 
 import { Registry } from "prom-client";
 import type { Address } from "viem";
@@ -32,7 +32,7 @@ function attestor() {
 }
 
 describe("confirmations", () => {
-  test("too few: confirming with its count; enough: credited", async () => {
+  test("too few: confirming with their number; enough: credited", async () => {
     const hash = await node.transfer(usdc, alice, vault, DOLLAR);
     const id = attestors.venue.register(alices, "ethereum", hash);
     const one = attestor();
@@ -50,7 +50,7 @@ describe("confirmations", () => {
     expect(attestors.venue.deposit(id)).toMatchObject({ status: "credited", confirmations: 4 });
   });
 
-  test("a poll that finds nothing new: says nothing", async () => {
+  test("a poll without changes: no vote", async () => {
     const hash = await node.transfer(usdc, alice, vault, DOLLAR);
     attestors.venue.register(alices, "ethereum", hash);
     const one = attestor();
@@ -60,7 +60,7 @@ describe("confirmations", () => {
     expect(attestors.venue.votesInLog()).toBe(1);
   });
 
-  test("a rejection waits for them too: what failed in one fork succeeds in the next", async () => {
+  test("a rejection needs them too: failed in one fork, succeeded in the next", async () => {
     const before = await node.snapshot();
     const more = 2_000_000n * DOLLAR;
     const hash = await node.transfer(usdc, alice, vault, more);
@@ -78,7 +78,7 @@ describe("confirmations", () => {
 });
 
 describe("reorganisation before crediting", () => {
-  test("the transaction is gone: back to none; mined again elsewhere: credited once", async () => {
+  test("transaction removed: 0 confirmations; mined in another block: credited once", async () => {
     const before = await node.snapshot();
     const hash = await node.transfer(usdc, alice, vault, DOLLAR);
     const id = attestors.venue.register(alices, "ethereum", hash);
@@ -99,7 +99,7 @@ describe("reorganisation before crediting", () => {
     expect(attestors.venue.wallet(alice)).toBe(1_000_000);
   });
 
-  test("a vote to credit that found no quorum yet is taken back", async () => {
+  test("a vote to credit without a quorum: withdrawn", async () => {
     attestors = new Attestors(attestors.nowMs, 3, 2);
     alices = attestors.venue.signIn(alice);
     const before = await node.snapshot();
@@ -135,7 +135,7 @@ describe("reorganisation past the confirmations, after crediting", () => {
     return { before, hash, id, one };
   }
 
-  test("gone: alarm, metric, log line, and the deposit is marked, once", async () => {
+  test("removed: alarm, metric, log line, and the deposit is marked, once", async () => {
     const { before, id, one } = await credited();
     await node.revert(before);
     await node.mine(10);
@@ -153,7 +153,7 @@ describe("reorganisation past the confirmations, after crediting", () => {
     expect(
       attestors.venue.marks.map(({ vote }) => [vote.depositId, vote.verdict, vote.reason]),
     ).toEqual([[id, "reorged", "transaction_gone"]]);
-    expect(attestors.venue.turnedAway).toEqual([]);
+    expect(attestors.venue.rejectedVotes).toEqual([]);
     const lines: string[] = [];
     const line = (fields: object, message: string) => {
       lines.push(`${message} ${JSON.stringify(fields)}`);
@@ -167,7 +167,7 @@ describe("reorganisation past the confirmations, after crediting", () => {
     );
   });
 
-  test("in another block with the same money: told as moved", async () => {
+  test("in another block with the same transfer: reported as moved", async () => {
     const { before, hash, id, one } = await credited();
     await node.revert(before);
     await node.mine(2);
@@ -180,7 +180,7 @@ describe("reorganisation past the confirmations, after crediting", () => {
     expect(attestors.venue.wallet(alice)).toBe(25_000_000);
   });
 
-  test("gone while the attestor was down: the next process notices", async () => {
+  test("removed while the attestor was down: detected by the next process", async () => {
     const { before, id } = await credited();
     await node.revert(before);
     await node.mine(10);

@@ -1,11 +1,11 @@
 /**
- * What a transaction's logs pay into the vault: one credit per matching Transfer log of any
- * configured token, or the reason why there is none.
+ * A transaction's transfers to the vault: one credit per matching Transfer log of any configured
+ * token, or the reason why there is none.
  *
- * A log counts if a token's exact contract emitted it, with the three topics and 32 bytes of data
- * of an ERC-20 Transfer, to the vault. The sender is the log's `from`. Not counted: transfers of
- * nothing, of less than the smallest deposit (each would cost the venue more than it brings), of the
- * vault to itself (no new money) and out of the zero address (a mint has no owner to credit).
+ * A log matches if the configured contract emitted it, with the three topics and 32 bytes of data of
+ * an ERC-20 Transfer, to the vault. The sender is the log's `from`. Not credited: zero amounts,
+ * amounts below the minimum deposit, transfers of the vault to itself, and mints (from the zero
+ * address, which has no owner).
  */
 
 import { keccak_256 } from "@noble/hashes/sha3.js";
@@ -26,7 +26,7 @@ export type NoCreditReason =
   | "wrong_contract"
   | "no_transfer";
 
-/** Nearest miss first: with no log that counts, the first of these that occurred is the reason. */
+/** By precedence: without a matching log, the first of these that occurred is the reason. */
 const MISSES: readonly NoCreditReason[] = [
   "below_min_deposit",
   "amount_below_micro",
@@ -39,7 +39,7 @@ const MISSES: readonly NoCreditReason[] = [
 
 export interface Dust {
   readonly logIndex: number;
-  /** What the floor to a micro-dollar left out, in the token's smallest unit. */
+  /** The remainder below a micro-dollar, in the token's smallest unit. */
   readonly units: bigint;
 }
 
@@ -47,11 +47,11 @@ export type Transfers =
   | { readonly credits: readonly VoteCredit[]; readonly dust: readonly Dust[] }
   | { readonly credits: null; readonly reason: NoCreditReason };
 
-/** A log's first topic is the hash of its event's signature. */
+/** The first topic of a log is the hash of the event signature. */
 const TRANSFER = hexFromBytes(keccak_256(Buffer.from("Transfer(address,address,uint256)")));
 const TOKENS: readonly Token[] = ["USDC", "USDT"];
 const MICRO_DECIMALS = 6;
-const NOBODY = "0".repeat(40);
+const ZERO_ADDRESS = "0".repeat(40);
 
 export function transfersIn(receipt: Receipt, config: ChainConfig): Transfers {
   const refuse = (reason: NoCreditReason): Transfers => ({ credits: null, reason });
@@ -79,7 +79,7 @@ export function transfersIn(receipt: Receipt, config: ChainConfig): Transfers {
       misses.add("below_min_deposit");
       continue;
     }
-    // No figure of the venue can hold it; half a transaction is never credited.
+    // Too large for the engine; a transaction is never credited in part.
     if (micros > BigInt(Number.MAX_SAFE_INTEGER)) return refuse("amount_too_large");
     credits.push({
       logIndex: log.logIndex,
@@ -107,7 +107,7 @@ function readTransfer({ topics, data }: TransactionLog): Transfer | undefined {
   return { from: sender, to: receiver, amount: BigInt(`0x${data}`) };
 }
 
-/** The 20 bytes at the end of a topic, if nothing stands before them. */
+/** The last 20 bytes of a topic, if the bytes before them are zero. */
 function addressIn(topic: string | undefined): string | undefined {
   return topic?.startsWith("0".repeat(24)) ? topic.slice(24) : undefined;
 }
@@ -120,11 +120,11 @@ function missOf(
   if (paid === undefined) return to === vault ? "wrong_contract" : "no_transfer";
   if (to !== vault) return "not_to_vault";
   if (amount === 0n) return "zero_amount";
-  if (from === NOBODY || from === vault) return "no_sender";
+  if (from === ZERO_ADDRESS || from === vault) return "no_sender";
   return undefined;
 }
 
-/** Rounds down, against the depositor, and says what was left out. */
+/** Rounds down; `rest` is the remainder. */
 function toMicros(amount: bigint, decimals: number): { micros: bigint; rest: bigint } {
   if (decimals <= MICRO_DECIMALS) {
     return { micros: amount * 10n ** BigInt(MICRO_DECIMALS - decimals), rest: 0n };

@@ -1,4 +1,4 @@
-/** Deposits on Tron: its forms of addresses and hashes, against a node of its dialect. */
+/** Deposits on Tron: addresses, hashes and a node with Tron's JSON-RPC dialect. */
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type DepositPort, tronAddressOf } from "../index.js";
@@ -42,7 +42,7 @@ function pay(units: bigint, changes: object = {}): string {
 }
 
 describe("attestation", () => {
-  test("a transfer to the vault: the sender's 20 bytes are the account that signed in", async () => {
+  test("transfer to the vault: credited to the account with the sender's 20 bytes", async () => {
     const id = attestors.venue.register(alices, "tron", pay(12_345_678n), "USDT");
     const one = attestor();
     await one.poll();
@@ -57,7 +57,7 @@ describe("attestation", () => {
     expect(attestors.venue.wallet(`0x${ALICE}`)).toBe(12_345_678);
   });
 
-  test("hashes: registered in either form, asked for as Tron writes them", async () => {
+  test("hashes: registered in either form, requested in Tron's form", async () => {
     const hash = pay(1n);
     const id = attestors.venue.register(alices, "tron", hash, "USDT");
     expect(attestors.venue.register(alices, "tron", `0x${hash.toUpperCase()}`, "USDT")).toBe(id);
@@ -83,7 +83,7 @@ describe("attestation", () => {
     expect(attestors.venue.deposit(id)).toMatchObject({ reason: "transaction_failed" });
   });
 
-  test("a switch of forks: back to no confirmations", async () => {
+  test("switch of forks: 0 confirmations", async () => {
     const id = attestors.venue.register(alices, "tron", pay(5n), "USDT");
     for (let i = 0; i < 9; i++) node.mine();
     const one = attestor();
@@ -94,22 +94,19 @@ describe("attestation", () => {
     expect(attestors.venue.deposit(id)).toMatchObject({ status: "confirming", confirmations: 0 });
   });
 
-  test("credited, then in another block: the mark is made even if the venue first fails", async () => {
+  test("credited, then in another block: marked even if the venue fails at first", async () => {
     const transfer = { contract: USDT_BYTES, from: ALICE, to: VAULT, units: 5n };
     const txHash = node.transact([transfer]);
     const id = attestors.venue.register(alices, "tron", txHash, "USDT");
     const { venue } = attestors;
     let isBroken = true;
-    const port: DepositPort = {
-      terms: () => venue.terms(),
-      pending: venue.pending.bind(venue),
-      credited: venue.credited.bind(venue),
+    const port = attestors.portWith({
       submit: async (votes) => {
         const isMark = votes.some(({ vote }) => vote.verdict === "reorged");
         if (isBroken && isMark) throw new Error("the venue is stopping");
         return venue.submit(votes);
       },
-    };
+    });
     const one = attestor({ confirmations: 1, recheckIntervalMs: 1_000 }, port);
     const recheck = async () => {
       attestors.nowMs += 1_000;
@@ -131,7 +128,7 @@ describe("attestation", () => {
     ]);
   });
 
-  test("a node that takes smaller batches: asked again in smaller ones", async () => {
+  test("node with a smaller batch limit: repeated in smaller batches", async () => {
     node.batchLimit = 8;
     const ids = Array.from({ length: 20 }, () =>
       attestors.venue.register(alices, "tron", pay(5n), "USDT"),

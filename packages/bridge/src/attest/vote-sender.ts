@@ -1,13 +1,13 @@
 /**
- * Hands votes to the venue so that no vote can keep another from arriving: a request that the venue
- * does not take is sent again vote by vote, and the one at fault waits alone.
+ * Submits votes. If the venue rejects a request as a whole, its votes are submitted one by one, so
+ * that only the vote at fault is delayed.
  */
 
 import type { Chain } from "@perpgate/protocol";
+import type { DepositBackoff } from "../backoff.js";
 import type { BridgeObserver } from "../bridge-event.js";
 import { type DepositPort, VenueUnreachable } from "../venue-port.js";
 import type { SignedVote } from "../vote.js";
-import type { DepositBackoff } from "./deposit-backoff.js";
 
 export interface VoteSenderParts {
   readonly chain: Chain;
@@ -17,16 +17,16 @@ export interface VoteSenderParts {
   readonly observe: BridgeObserver;
 }
 
-/** Another attestor's vote may settle a deposit first; that is no fault. */
+/** Not an error: another attestor's vote settled the deposit first. */
 const SETTLED = "deposit_settled";
 
 export class VoteSender {
   constructor(private readonly parts: VoteSenderParts) {}
 
   /**
-   * Returns how many the venue took.
+   * Returns the number of accepted votes.
    *
-   * @throws VenueUnreachable if the venue is down: trying the other votes would only take longer.
+   * @throws VenueUnreachable without trying the other votes.
    */
   async send(votes: readonly SignedVote[]): Promise<number> {
     if (votes.length === 0) return 0;
@@ -40,14 +40,14 @@ export class VoteSender {
         this.failed(first, error);
         return 0;
       }
-      let taken = 0;
-      for (const vote of votes) taken += await this.send([vote]);
-      return taken;
+      let accepted = 0;
+      for (const vote of votes) accepted += await this.send([vote]);
+      return accepted;
     }
-    return votes.filter((vote, i) => this.isTaken(vote, refusals[i] ?? null)).length;
+    return votes.filter((vote, i) => this.isAccepted(vote, refusals[i] ?? null)).length;
   }
 
-  private isTaken({ vote: { depositId } }: SignedVote, reason: string | null): boolean {
+  private isAccepted({ vote: { depositId } }: SignedVote, reason: string | null): boolean {
     const { chain, backoff, clock, observe } = this.parts;
     if (reason === null || reason === SETTLED) {
       backoff.succeeded(depositId);

@@ -1,8 +1,7 @@
 /**
- * Joins what several endpoints say about one transaction. Before a credit every endpoint that
- * answered must say the same, and enough must have answered; otherwise nothing is known and the
- * attestor waits. After it, enough endpoints that say the same suffice: one that has stayed behind
- * must not hide a reorganisation that the others see.
+ * Combines the views of several endpoints on one transaction. Before a credit, at least `minAgreeing`
+ * endpoints must have responded, all with the same receipt. After a credit, `minAgreeing` equal
+ * responses suffice, so that a lagging endpoint cannot hide a reorganisation.
  */
 
 import type { ChainConfig } from "../config/chain-config.js";
@@ -12,9 +11,9 @@ import { isSameReceipt, type Receipt } from "./receipt.js";
 export type Agreement =
   | { readonly kind: "silent" }
   | { readonly kind: "disagreed"; readonly endpoints: readonly string[] }
-  /** In no block, by a head of that time. */
+  /** In no block up to a head of this time. */
   | { readonly kind: "unknown"; readonly headTimeMs: number }
-  /** `confirmations` is 0 where any endpoint's canonical block at that number is another one. */
+  /** `confirmations` is 0 if any endpoint has another canonical block at this number. */
   | {
       readonly kind: "mined";
       readonly receipt: Receipt;
@@ -25,36 +24,37 @@ export type Agreement =
 type Rules = Pick<ChainConfig, "minAgreeing" | "finality" | "confirmations">;
 
 export function agreementOn(txHash: string, views: readonly ChainView[], rules: Rules): Agreement {
-  const answered = views.filter(({ receipts }) => receipts.has(txHash));
-  if (answered.length < rules.minAgreeing) return { kind: "silent" };
-  const groups = groupsOf(txHash, answered);
-  if (groups.length === 1) return joined(txHash, answered, rules);
-  return { kind: "disagreed", endpoints: answered.map(({ endpoint }) => endpoint) };
+  const responding = views.filter(({ receipts }) => receipts.has(txHash));
+  if (responding.length < rules.minAgreeing) return { kind: "silent" };
+  const groups = groupsOf(txHash, responding);
+  if (groups.length === 1) return joined(txHash, responding, rules);
+  return { kind: "disagreed", endpoints: responding.map(({ endpoint }) => endpoint) };
 }
 
-/** What most endpoints say, if they are enough and no others are as many; and who says otherwise. */
+/** The view of the largest group of endpoints, if it is large enough and unique, and the others. */
 export function majorityOn(
   txHash: string,
   views: readonly ChainView[],
   rules: Rules,
 ): { readonly agreement: Agreement; readonly dissenting: readonly string[] } {
-  const answered = views.filter(({ receipts }) => receipts.has(txHash));
-  if (answered.length < rules.minAgreeing) return { agreement: { kind: "silent" }, dissenting: [] };
-  const groups = groupsOf(txHash, answered).sort((a, b) => b.length - a.length);
+  const responding = views.filter(({ receipts }) => receipts.has(txHash));
+  if (responding.length < rules.minAgreeing)
+    return { agreement: { kind: "silent" }, dissenting: [] };
+  const groups = groupsOf(txHash, responding).sort((a, b) => b.length - a.length);
   const [largest = [], second = []] = groups;
   const endpoints = (members: readonly ChainView[]) => members.map(({ endpoint }) => endpoint);
   if (largest.length < rules.minAgreeing || largest.length === second.length) {
-    const all = endpoints(answered);
+    const all = endpoints(responding);
     return { agreement: { kind: "disagreed", endpoints: all }, dissenting: all };
   }
-  const dissenting = endpoints(answered.filter((view) => !largest.includes(view)));
+  const dissenting = endpoints(responding.filter((view) => !largest.includes(view)));
   return { agreement: joined(txHash, largest, rules), dissenting };
 }
 
-/** Endpoints that say the same. */
-function groupsOf(txHash: string, answered: readonly ChainView[]): ChainView[][] {
+/** Groups endpoints with equal responses. */
+function groupsOf(txHash: string, responding: readonly ChainView[]): ChainView[][] {
   const groups: ChainView[][] = [];
-  for (const view of answered) {
+  for (const view of responding) {
     const receipt = view.receipts.get(txHash) ?? null;
     const group = groups.find(([first]) => isSame(first?.receipts.get(txHash) ?? null, receipt));
     if (group === undefined) groups.push([view]);
@@ -63,12 +63,14 @@ function groupsOf(txHash: string, answered: readonly ChainView[]): ChainView[][]
   return groups;
 }
 
-/** What endpoints say that all say the same. */
-function joined(txHash: string, answered: readonly ChainView[], rules: Rules): Agreement {
-  const receipt = answered[0]?.receipts.get(txHash) ?? null;
-  const headTimeMs = Math.min(...answered.map(({ head }) => head.timeMs));
+/** The combined view of endpoints with equal responses. */
+function joined(txHash: string, responding: readonly ChainView[], rules: Rules): Agreement {
+  const receipt = responding[0]?.receipts.get(txHash) ?? null;
+  const headTimeMs = Math.min(...responding.map(({ head }) => head.timeMs));
   if (receipt === null) return { kind: "unknown", headTimeMs };
-  const confirmations = Math.min(...answered.map((view) => confirmationsIn(view, receipt, rules)));
+  const confirmations = Math.min(
+    ...responding.map((view) => confirmationsIn(view, receipt, rules)),
+  );
   return { kind: "mined", receipt, confirmations, headTimeMs };
 }
 
@@ -77,8 +79,8 @@ function isSame(a: Receipt | null, b: Receipt | null): boolean {
 }
 
 /**
- * Its own block counts as the first. Where the chain's finalized block decides, that block alone
- * brings the last confirmation, and brings it however few blocks follow.
+ * The transaction's block counts as the first. With finality by the finalized block, the last
+ * confirmation is given exactly when the block is finalized.
  */
 function confirmationsIn(
   { head, canonical, finalized }: ChainView,

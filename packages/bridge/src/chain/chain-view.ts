@@ -1,26 +1,26 @@
 /**
- * What one endpoint says of a chain at one moment: receipts first, then the head and the canonical
- * block at each number a receipt named. The order matters: a receipt whose block is canonical in
- * the second reading was canonical after the receipt was read, and the head is no older.
+ * One endpoint's view of a chain: receipts first, then the head and the canonical block of each
+ * receipt. The order matters: a block that is canonical in the second reading was canonical after the
+ * receipt was read, and the head is not older.
  */
 
 import { setImmediate } from "node:timers/promises";
 import type { ChainConfig } from "../config/chain-config.js";
 import { type BlockHeader, type Receipt, readBlock, readQuantity, readReceipt } from "./receipt.js";
-import { EndpointFailure, type RpcAnswer, type RpcEndpoint } from "./rpc-endpoint.js";
+import { EndpointFailure, type RpcEndpoint, type RpcResult } from "./rpc-endpoint.js";
 
 export interface ChainView {
   readonly endpoint: string;
   readonly head: BlockHeader;
-  /** The chain's finalized block; null where it was not asked for. */
+  /** The chain's finalized block; null if not requested. */
   readonly finalized: BlockHeader | null;
-  /** By transaction; null is "in no block"; missing is "no answer". */
+  /** By transaction: null is "in no block", missing is "no response". */
   readonly receipts: ReadonlyMap<string, Receipt | null>;
-  /** Canonical hash by block number; missing where the node has no such block. */
+  /** Canonical hash by block number; missing if the node does not have the block. */
   readonly canonical: ReadonlyMap<number, string>;
 }
 
-const RECEIPTS_AT_A_TIME = 32;
+const RECEIPTS_PER_TURN = 32;
 
 export async function readChain(
   endpoint: RpcEndpoint,
@@ -32,20 +32,20 @@ export async function readChain(
     { method: "eth_chainId", params: [] },
     ...txHashes.map((txHash) => ({
       method: "eth_getTransactionReceipt",
-      params: [dialect.askedHash(txHash)],
+      params: [dialect.requestHash(txHash)],
     })),
   ]);
-  // Asked each time: what stands behind an address can change.
+  // Every time: the node behind a URL can change.
   const served = readQuantity(resultOf(chain));
   if (served !== chainId) throw new EndpointFailure(`serves chain ${String(served)}`);
   const receipts = new Map<string, Receipt | null>();
   for (const [i, txHash] of txHashes.entries()) {
-    // A thousand receipts at once would hold up the orders on this thread.
-    if (i % RECEIPTS_AT_A_TIME === 0) await setImmediate();
+    // Yields, so that a thousand receipts do not block the event loop.
+    if (i % RECEIPTS_PER_TURN === 0) await setImmediate();
     const answer = answers[i];
     if (answer?.isAnswered !== true) continue;
     const receipt = readReceipt(answer.result, txHash, dialect);
-    // Nonsense about one transaction is no answer about it; the others are not made to wait.
+    // A malformed receipt counts as no response; the other transactions are not affected.
     if (receipt !== undefined) receipts.set(txHash, receipt);
   }
   const blocks = await readBlocks(endpoint, receipts, finality === "finalized");
@@ -69,7 +69,7 @@ async function readBlocks(
   const head = readBlock(resultOf(answers[0]));
   if (!head) throw new EndpointFailure("malformed head");
   const finalized = needsFinalized ? readBlock(resultOf(answers[1])) : null;
-  // A node that does not know the tag says nothing about finality; the count must be configured.
+  // For nodes without the tag, `confirmations` must be configured.
   if (needsFinalized && !finalized) throw new EndpointFailure("no finalized block");
   const blocks = answers.slice(tags.length);
   const canonical = new Map<number, string>();
@@ -81,7 +81,7 @@ async function readBlocks(
   return { head, finalized: finalized ?? null, canonical };
 }
 
-function resultOf(answer: RpcAnswer | undefined): unknown {
-  if (answer?.isAnswered !== true) throw new EndpointFailure(answer?.reason ?? "no answer");
+function resultOf(answer: RpcResult | undefined): unknown {
+  if (answer?.isAnswered !== true) throw new EndpointFailure(answer?.reason ?? "no response");
   return answer.result;
 }

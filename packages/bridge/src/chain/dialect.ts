@@ -1,6 +1,6 @@
 /**
- * What differs between chains that answer `eth_*` methods: how addresses and hashes are written.
- * Inside, an address is 40 lower-case hex digits and a hash 64, on every chain.
+ * Differences between chains with `eth_*` methods: the notation of addresses and hashes. Internally
+ * an address is 40 lower-case hex digits and a hash 64.
  */
 
 import {
@@ -12,20 +12,20 @@ import {
 import { tronAddressBytes } from "./tron-address.js";
 
 export interface Dialect {
-  /** An address as an operator writes it, or undefined. */
+  /** Parses an address of the configuration. */
   configuredAddress(text: string): string | undefined;
-  /** An address as a node answers it, or undefined. */
-  answeredAddress(text: string): string | undefined;
-  /** A transaction's hash as a node is asked for it. */
-  askedHash(txHash: string): string;
+  /** Parses an address in a node's response. */
+  responseAddress(text: string): string | undefined;
+  /** A transaction hash as a request parameter. */
+  requestHash(txHash: string): string;
 }
 
 export const EVM_DIALECT: Dialect = {
   // A mixed-case address must carry a correct EIP-55 checksum: a mistyped vault costs money.
   configuredAddress: (text) =>
     isChecksummedAddress(text) ? text.slice(2).toLowerCase() : undefined,
-  answeredAddress: twentyBytes,
-  askedHash: (txHash) => `0x${txHash}`,
+  responseAddress: twentyBytes,
+  requestHash: (txHash) => `0x${txHash}`,
 };
 
 /** See docs/deposits.md for what Tron's nodes do differently, and where that is documented. */
@@ -34,10 +34,10 @@ export const TRON_DIALECT: Dialect = {
     const bytes = tronAddressBytes(text);
     return bytes === undefined ? undefined : hexFromBytes(bytes);
   },
-  // Nodes answer 20 bytes; the 21-byte form with Tron's prefix means the same owner.
-  answeredAddress: (text) => twentyBytes(text) ?? prefixedTwentyBytes(text),
-  // A transaction's id has no `0x` on Tron; nodes take both.
-  askedHash: (txHash) => txHash,
+  // Nodes return 20 bytes; the 21-byte form has Tron's prefix.
+  responseAddress: (text) => twentyBytes(text) ?? prefixedTwentyBytes(text),
+  // Tron writes transaction ids without `0x`; nodes accept both.
+  requestHash: (txHash) => txHash,
 };
 
 /** 64 lower-case hex digits of a hash in either form, or undefined. */

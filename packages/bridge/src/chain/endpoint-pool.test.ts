@@ -1,4 +1,4 @@
-/** RPC endpoints that are down, slow, lying or overwhelmed, in front of a real node. */
+/** Endpoints that are down, slow, lying or stuck, in front of a real node. */
 
 import type { Address } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -55,13 +55,13 @@ function hasLogs(value: unknown): value is { logs: object[] } {
 }
 
 describe("down", () => {
-  test("the only endpoint: waits with growing pauses, and credits once it is back", async () => {
+  test("the only endpoint: growing pauses, credited once it is back", async () => {
     const [first] = proxies;
     const one = attestor(1);
     first!.behaviour = "down";
     await one.poll();
     await one.poll();
-    // The second poll fell into the pause and asked nobody.
+    // The second poll was within the pause.
     expect(first!.requests).toBe(1);
     expect(attestors.happened("EndpointFailed")).toMatchObject([
       { reason: "HttpRequestError 503", retryAtMs: attestors.nowMs + 750 },
@@ -78,25 +78,25 @@ describe("down", () => {
     expect(status()).toBe("credited");
   });
 
-  test("no connection at all, and an answer that is not JSON-RPC: the same", async () => {
+  test("no connection, or a response that is not JSON-RPC: the endpoint fails", async () => {
     const [first, second] = proxies;
     second!.behaviour = "nonsense";
     await first!.stop();
     await attestor(2).poll();
     expect(status()).toBe("queued");
     expect(attestors.happened("EndpointFailed")).toHaveLength(2);
-    // What is told about an endpoint never carries its path: keys stand there.
+    // Events never contain the path of an endpoint, which may have an API key.
     expect(JSON.stringify(attestors.events)).not.toContain("key-in-the-path");
     proxies.shift();
   });
 
-  test("one of three: the other two are enough", async () => {
+  test("one of three: the other two suffice", async () => {
     proxies[1]!.behaviour = "down";
     await attestor(3).poll();
     expect(status()).toBe("credited");
   });
 
-  test("two of three: too few agree, so it waits", async () => {
+  test("two of three: too few to agree", async () => {
     proxies[0]!.behaviour = "down";
     proxies[1]!.behaviour = "down";
     await attestor(3).poll();
@@ -105,7 +105,7 @@ describe("down", () => {
 });
 
 describe("slow", () => {
-  test("one of three: the poll ends without it, and it sits out the next", async () => {
+  test("one of three: the poll ends without it and the next poll skips it", async () => {
     const slow = proxies[2]!;
     slow.behaviour = "hanging";
     const one = attestor(3, { timeoutMs: 400_000 });
@@ -117,7 +117,7 @@ describe("slow", () => {
     expect(slow.requests).toBe(requests);
   });
 
-  test("the only one: a timeout, not a wait for ever", async () => {
+  test("the only one: a time-out", async () => {
     proxies[0]!.behaviour = "hanging";
     await attestor(1, { timeoutMs: 50 }).poll();
     expect(attestors.happened("EndpointFailed")).toMatchObject([{ reason: "timeout" }]);
@@ -139,7 +139,7 @@ describe("lying", () => {
       method === "eth_getTransactionReceipt" ? null : result,
   };
 
-  test.each(Object.entries(lies))("%s: endpoints disagree, nothing is said", async (_, lie) => {
+  test.each(Object.entries(lies))("%s: endpoints disagree, no vote", async (_, lie) => {
     proxies[1]!.lie = lie;
     await attestor(2).poll();
     expect(status()).toBe("queued");
@@ -150,7 +150,7 @@ describe("lying", () => {
     expect(attestors.venue.wallet(alice)).toBe(1_000_000);
   });
 
-  test("the receipt of another transaction: no answer", async () => {
+  test("the receipt of another transaction: ignored", async () => {
     const rich = await node.transfer(usdc, alice, vault, 500n * DOLLAR);
     const headers = { "content-type": "application/json" };
     const params = [rich];
@@ -166,14 +166,14 @@ describe("lying", () => {
     expect(status()).toBe("queued");
   });
 
-  test("a height far ahead: the lowest of the endpoints counts", async () => {
+  test("a height far ahead: the lowest height counts", async () => {
     proxies[0]!.lie = ({ params: [block] }, result) =>
       block === "latest" && typeof result === "object" ? { ...result, number: "0xffffff" } : result;
     await attestor(2, { confirmations: 100 }).poll();
     expect(attestors.venue.deposit(id)).toMatchObject({ status: "confirming", confirmations: 3 });
   });
 
-  test("a receipt whose block is not the canonical one: no confirmations", async () => {
+  test("a receipt of a block that is not canonical: 0 confirmations", async () => {
     proxies[0]!.lie = ({ method, params: [block] }, result) =>
       method === "eth_getBlockByNumber" && block !== "latest" && typeof result === "object"
         ? { ...result, hash: `0x${"77".repeat(32)}` }
@@ -193,7 +193,7 @@ describe("lying", () => {
 });
 
 describe("unknown transaction", () => {
-  test("queued, and rejected only after the chain's own long time", async () => {
+  test("queued; rejected only after the configured time by the chain's clock", async () => {
     const unknown = attestors.venue.register(
       attestors.venue.signIn(alice),
       "ethereum",
@@ -202,9 +202,9 @@ describe("unknown transaction", () => {
     const notFoundAfterMs = 3_600_000;
     await attestor(1, { notFoundAfterMs }).poll();
     expect(attestors.venue.deposit(unknown).status).toBe("queued");
-    // The attestor's clock alone moves nothing: the node might lag.
+    // The attestor's clock does not count: the node might lag.
     attestors.nowMs += 10 * notFoundAfterMs;
-    // An old hash that no chain holds is asked about in one of so many polls.
+    // An old unknown hash is looked up only once in MAX_PAUSE_POLLS polls.
     const pollUntilDue = async () => {
       const late = attestor(1, { notFoundAfterMs });
       for (let polls = 0; polls < MAX_PAUSE_POLLS; polls++) await late.poll();
@@ -221,7 +221,7 @@ describe("unknown transaction", () => {
 });
 
 describe("1,000 queued deposits", () => {
-  test("one receipt call each per poll, in batches; a block is asked for once", async () => {
+  test("one receipt call per deposit and poll, in batches; each block once", async () => {
     const hash = await node.transfer(usdc, alice, vault, DOLLAR);
     const session = attestors.venue.signIn(alice);
     attestors.venue.register(session, "ethereum", hash);

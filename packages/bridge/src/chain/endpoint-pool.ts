@@ -1,12 +1,12 @@
 /**
- * All endpoints of a chain, asked at once. One that fails sits out with growing pauses; one that is
- * slow is waited for only a moment after enough others have answered, and then sits out as well.
+ * Queries all endpoints of a chain concurrently. A failed endpoint is skipped with growing pauses. A
+ * slow one is waited for only `graceMs` after enough others have responded, and is then skipped too.
  */
 
 import type { Chain } from "@perpgate/protocol";
+import { Backoff } from "../backoff.js";
 import type { BridgeObserver } from "../bridge-event.js";
 import type { ChainConfig } from "../config/chain-config.js";
-import { Backoff } from "./backoff.js";
 import { type ChainView, readChain } from "./chain-view.js";
 import { EndpointFailure, RpcEndpoint } from "./rpc-endpoint.js";
 
@@ -17,12 +17,12 @@ interface Member {
   isBusy: boolean;
 }
 
-export interface PoolSurroundings {
+export interface PoolOptions {
   readonly clock: () => number;
   /** Uniform in [0, 1). */
   readonly uniform: () => number;
   readonly observe: BridgeObserver;
-  /** Ends requests in flight. */
+  /** Aborts requests in flight. */
   readonly stop?: AbortSignal;
 }
 
@@ -31,33 +31,33 @@ export class EndpointPool {
 
   constructor(
     private readonly config: ChainConfig,
-    private readonly surroundings: PoolSurroundings,
+    private readonly options: PoolOptions,
   ) {
     this.members = config.rpc.map((url, i) => ({
       name: `${new URL(url).host}#${i}`,
-      endpoint: new RpcEndpoint(url, config, surroundings.stop),
-      backoff: new Backoff({ baseMs: 1_000, maxMs: 60_000 }, surroundings.uniform),
+      endpoint: new RpcEndpoint(url, config, options.stop),
+      backoff: new Backoff({ baseMs: 1_000, maxMs: 60_000 }, options.uniform),
       isBusy: false,
     }));
   }
 
-  /** What each endpoint says that answered in time, about these transactions. */
+  /** The views of the endpoints that responded in time. */
   async read(txHashes: readonly string[]): Promise<readonly ChainView[]> {
-    const nowMs = this.surroundings.clock();
-    const asked = this.members.filter(({ isBusy, backoff }) => !isBusy && backoff.isReady(nowMs));
+    const nowMs = this.options.clock();
+    const queried = this.members.filter(({ isBusy, backoff }) => !isBusy && backoff.isReady(nowMs));
     const views: ChainView[] = [];
-    if (asked.length === 0) return views;
+    if (queried.length === 0) return views;
     let isOver = false;
     await new Promise<void>((resolve) => {
-      let open = asked.length;
+      let open = queried.length;
       let grace: NodeJS.Timeout | undefined;
       const end = (): void => {
         isOver = true;
         clearTimeout(grace);
         resolve();
       };
-      for (const member of asked) {
-        void this.ask(member, txHashes, () => isOver).then((view) => {
+      for (const member of queried) {
+        void this.query(member, txHashes, () => isOver).then((view) => {
           if (isOver) return;
           if (view !== undefined) views.push(view);
           if (--open === 0) end();
@@ -71,9 +71,8 @@ export class EndpointPool {
   }
 
   /**
-   * Without those whose head has stayed behind: what they do not know, or still believe, says
-   * nothing about the chain. The measure is the head that `minAgreeing` endpoints have reached, so
-   * that one endpoint with an invented head cannot make the others look old.
+   * Removes endpoints with an old head. The reference is the head that `minAgreeing` endpoints have
+   * reached, so that one endpoint with an invented head cannot make the others look old.
    */
   private fresh(views: readonly ChainView[]): readonly ChainView[] {
     const { chain, minAgreeing, maxHeadLagMs } = this.config;
@@ -83,13 +82,13 @@ export class EndpointPool {
     return views.filter(({ endpoint, head }) => {
       const lagMs = reachedMs - head.timeMs;
       if (lagMs <= maxHeadLagMs) return true;
-      this.surroundings.observe({ kind: "EndpointStale", chain, endpoint, lagMs });
+      this.options.observe({ kind: "EndpointStale", chain, endpoint, lagMs });
       return false;
     });
   }
 
-  /** Never rejects: a failure is reported and leaves the endpoint out for a while. */
-  private async ask(
+  /** Never rejects: a failure is reported and the endpoint skipped for a while. */
+  private async query(
     member: Member,
     txHashes: readonly string[],
     isOver: () => boolean,
@@ -101,7 +100,7 @@ export class EndpointPool {
       else member.backoff.succeeded();
       return view;
     } catch (error) {
-      if (this.surroundings.stop?.aborted === true) return undefined;
+      if (this.options.stop?.aborted === true) return undefined;
       this.fail(member, error instanceof EndpointFailure ? error.message : String(error));
       return undefined;
     } finally {
@@ -110,7 +109,7 @@ export class EndpointPool {
   }
 
   private fail({ name, backoff }: Member, reason: string): void {
-    const { clock, observe } = this.surroundings;
+    const { clock, observe } = this.options;
     const chain: Chain = this.config.chain;
     const retryAtMs = backoff.failed(clock());
     observe({ kind: "EndpointFailed", chain, endpoint: name, reason, retryAtMs });

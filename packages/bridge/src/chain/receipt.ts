@@ -1,6 +1,6 @@
 /**
- * A node's answer to `eth_getTransactionReceipt` and `eth_getBlockByNumber`, read with suspicion:
- * what does not have the expected shape, or speaks of another transaction, is no answer.
+ * Parses responses to `eth_getTransactionReceipt` and `eth_getBlockByNumber`. Responses of another
+ * shape or about another transaction are rejected.
  */
 
 import { type Dialect, hashDigits } from "./dialect.js";
@@ -31,7 +31,7 @@ export interface BlockHeader {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The receipt, null for a transaction that is in no block, undefined for nonsense. */
+/** The receipt, null for a transaction in no block, undefined for a malformed response. */
 export function readReceipt(
   value: unknown,
   txHash: string,
@@ -39,7 +39,7 @@ export function readReceipt(
 ): Receipt | null | undefined {
   if (value === null) return null;
   if (!isFields(value) || hashDigits(value.transactionHash) !== txHash) return undefined;
-  // Some nodes answer for transactions that still wait for a block.
+  // Some nodes return receipts of pending transactions.
   if (value.blockHash === null) return null;
   const blockHash = hashDigits(value.blockHash);
   const blockNumber = readQuantity(value.blockNumber);
@@ -55,11 +55,11 @@ export function readReceipt(
   }
   logs.sort((a, b) => a.logIndex - b.logIndex);
   if (logs.some((log, i) => i > 0 && log.logIndex === logs[i - 1]?.logIndex)) return undefined;
-  // A receipt without a status, as Ethereum's oldest have none, does not show success.
+  // Ethereum's oldest receipts have no status and count as failed.
   return { succeeded: readQuantity(value.status) === 1, blockNumber, blockHash, logs };
 }
 
-/** The header, null for a block that the node does not have, undefined for nonsense. */
+/** The header, null for an unknown block, undefined for a malformed response. */
 export function readBlock(value: unknown): BlockHeader | null | undefined {
   if (value === null) return null;
   if (!isFields(value)) return undefined;
@@ -77,7 +77,6 @@ export function readQuantity(value: unknown): number | undefined {
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** Whether two nodes tell the same receipt. */
 export function isSameReceipt(a: Receipt, b: Receipt): boolean {
   return JSON.stringify(comparable(a)) === JSON.stringify(comparable(b));
 }
@@ -96,7 +95,7 @@ function readLog(
   if (hashDigits(entry.transactionHash) !== txHash) return undefined;
   if (hashDigits(entry.blockHash) !== blockHash) return undefined;
   const logIndex = readQuantity(entry.logIndex);
-  const address = typeof entry.address === "string" ? dialect.answeredAddress(entry.address) : "";
+  const address = typeof entry.address === "string" ? dialect.responseAddress(entry.address) : "";
   const data = readData(entry.data);
   if (logIndex === undefined || !address || data === undefined) return undefined;
   if (!Array.isArray(entry.topics)) return undefined;

@@ -1,7 +1,6 @@
 /**
- * Tron's addresses: 0x41, then the 20 bytes that would be the Ethereum address of the same key,
- * written in base58 with a checksum of four bytes (the first of SHA-256 applied twice). The same
- * 20 bytes identify the owner, so a Tron sender is the account that signs in with that key.
+ * Tron addresses: 0x41 and the 20 bytes of the same key's Ethereum address, in base58 with a checksum
+ * (the first four bytes of double SHA-256). The 20 bytes identify the account on all chains.
  */
 
 import { createHash } from "node:crypto";
@@ -11,9 +10,9 @@ const PREFIX = 0x41;
 const ADDRESS_BYTES = 20;
 const CHECKSUM_BYTES = 4;
 
-/** The 20 bytes of a `T…` address, or undefined where prefix, length or checksum is wrong. */
+/** The 20 bytes of a `T…` address; undefined if prefix, length or checksum is wrong. */
 export function tronAddressBytes(text: string): Uint8Array | undefined {
-  // 25 bytes that begin with 0x41 always make 34 digits.
+  // 25 bytes that begin with 0x41 always have 34 digits.
   if (text.length !== 34) return undefined;
   let value = 0n;
   for (const digit of text) {

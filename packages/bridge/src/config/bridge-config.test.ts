@@ -1,5 +1,3 @@
-/** The operator's configuration: defaults, and what is refused. */
-
 import { describe, expect, test } from "vitest";
 import { privateKeyFromSeed, publicKeyHex, resolveBridge } from "../index.js";
 import { SEEDS } from "../testing/attestors.js";
@@ -14,7 +12,7 @@ const ETHEREUM = {
   tokens: { USDC: { contract: USDC }, USDT: { contract: USDT } },
 };
 const PUBLIC = SEEDS.map((seed) => publicKeyHex(privateKeyFromSeed(seed)));
-/** Key files of the test: the name says which seed. */
+/** The name of a key file is the index of its seed. */
 const readKey = (path: string): string => `${SEEDS[Number(path)] ?? "nothing"}\n`;
 
 function resolve(changes: object = {}) {
@@ -50,23 +48,23 @@ describe("defaults", () => {
     });
   });
 
-  test("members: a majority; an attestor's number is its place among them", () => {
+  test("members: majority quorum; an attestor's index is its place in the list", () => {
     expect(resolve({ members: PUBLIC, keyFiles: ["2"] })).toMatchObject({
       quorum: 2,
       attestors: [{ index: 2 }],
     });
   });
 
-  test("members without a key here: a venue that only counts votes", () => {
+  test("members without a local key: a venue that only counts votes", () => {
     expect(resolve({ members: PUBLIC, keyFiles: [] })).toMatchObject({ attestors: [] });
   });
 
-  test("endpoints: a majority must answer, all of them the same", () => {
+  test("endpoints: a majority must agree", () => {
     const rpc = ["https://a.example", "https://b.example", "https://c.example"];
     expect(withChain({ rpc })).toMatchObject({ chains: [{ minAgreeing: 2 }] });
   });
 
-  test("arbitrum and tron have figures of their own", () => {
+  test("arbitrum and tron: their own defaults", () => {
     const tron = {
       rpc: ["https://t.example"],
       vault: "TQHgMpVzWkhSsRB4BzZgmV8uW4cFL8eaBr",
@@ -82,10 +80,10 @@ describe("defaults", () => {
 });
 
 describe("refused", () => {
-  test("dev beside a configured chain, and chains without one", () => {
-    expect(() => resolve({ attestor: "dev" })).toThrow("never stands beside a configured chain");
+  test("dev with a configured chain, chain without one", () => {
+    expect(() => resolve({ attestor: "dev" })).toThrow("cannot be combined with a chain");
     expect(() => resolveBridge({ attestor: "chain" })).toThrow("need a chain");
-    expect(() => resolveBridge({ attestor: "dev", quorum: 1 })).toThrow("quorum: has no meaning");
+    expect(() => resolveBridge({ attestor: "dev", quorum: 1 })).toThrow("quorum: not allowed");
   });
 
   test.each<[string, object, string]>([
@@ -108,15 +106,15 @@ describe("refused", () => {
     expect(() => withChain(changes)).toThrow(message);
   });
 
-  test("keys: nobody's, twice, not a member's, unreadable", () => {
-    expect(() => resolve({ keyFiles: [] })).toThrow("nobody attests");
+  test("keys: none, duplicate, not of a member, unreadable", () => {
+    expect(() => resolve({ keyFiles: [] })).toThrow("at least one is needed");
     expect(() => resolve({ members: [PUBLIC[0], PUBLIC[0]?.toUpperCase()] })).toThrow("twice");
-    expect(() => resolve({ members: [PUBLIC[1]] })).toThrow(`does not list ${PUBLIC[0]}`);
+    expect(() => resolve({ members: [PUBLIC[1]] })).toThrow(`${PUBLIC[0]} is missing`);
     expect(() => resolve({ keyFiles: ["9"] })).toThrow("keyFiles: 9: an attestor's private key");
     expect(() => resolve({ members: PUBLIC, quorum: 4 })).toThrow("quorum");
   });
 
-  test("a key of the environment: taken like one of a file, never told, never beside dev", () => {
+  test("key from the environment: used like one from a file, not in messages, not with dev", () => {
     const chains = { ethereum: ETHEREUM };
     expect(resolveBridge({ members: PUBLIC, chains }, { key: `${SEEDS[1]}\n` })).toMatchObject({
       attestors: [{ index: 1 }],
@@ -125,6 +123,6 @@ describe("refused", () => {
     const refused = () => resolveBridge({ chains }, { key: wrong });
     expect(refused).toThrow("64 hex digits");
     expect(refused).not.toThrow(wrong);
-    expect(() => resolveBridge({}, { key: SEEDS[0]! })).toThrow("no chain is configured");
+    expect(() => resolveBridge({}, { key: SEEDS[0]! })).toThrow("is configured, but no chain");
   });
 });

@@ -1,19 +1,22 @@
 /**
- * The bridge's configuration, resolved: settings in, either the `dev` attestor or attestors on
- * chains out. The two never stand side by side: the `dev` attestor credits whoever asks.
+ * Validates the bridge's settings: either the `dev` attestor or attestors on chains, never both,
+ * because the `dev` attestor credits every request.
  */
 
 import type { KeyObject } from "node:crypto";
 import type { Chain } from "@perpgate/protocol";
 import { Ajv } from "ajv";
-import { privateKeyFromSeed, publicKeyFromHex, publicKeyHex } from "../attestor-key.js";
-import { readKeyFile } from "../key-file.js";
+import {
+  privateKeyFromSeed,
+  publicKeyFromHex,
+  publicKeyHex,
+  readKeyFile,
+} from "../attestor-key.js";
 import { BridgeSettings } from "./bridge-settings.js";
-import { type ChainConfig, resolveChain } from "./chain-config.js";
-import { BridgeConfigError } from "./config-error.js";
+import { BridgeConfigError, type ChainConfig, resolveChain } from "./chain-config.js";
 
 export interface LocalAttestor {
-  /** Its number: its place among the members. */
+  /** Its index among the members. */
   readonly index: number;
   readonly privateKey: KeyObject;
 }
@@ -21,7 +24,7 @@ export interface LocalAttestor {
 export interface ChainBridgeConfig {
   readonly kind: "chain";
   readonly venue: string;
-  /** Public keys by attestor number; their count and the quorum go into the venue's Genesis. */
+  /** Public keys by attestor index; Genesis contains their number and the quorum. */
   readonly members: readonly KeyObject[];
   readonly quorum: number;
   readonly attestors: readonly LocalAttestor[];
@@ -38,16 +41,18 @@ const isSettings = new Ajv({ coerceTypes: false }).compile<BridgeSettings>(Bridg
 export interface KeySources {
   /** The text of a key file. */
   readonly readKey?: (path: string) => string;
-  /** A key that stands in no file, as in an environment variable. */
+  /** A key from the environment. */
   readonly key?: string;
 }
 
-/** Judges untrusted settings and resolves them. */
+/** @throws BridgeConfigError for invalid settings. */
 export function resolveBridge(value: unknown, sources: KeySources = {}): BridgeConfig {
   if (!isSettings(value)) {
     const [error] = isSettings.errors ?? [];
     const key = (error?.instancePath ?? "").slice(1).replaceAll("/", ".");
-    throw new BridgeConfigError(`${key === "" ? "bridge" : key}: ${error?.message ?? "is wrong"}`);
+    throw new BridgeConfigError(
+      `${key === "" ? "bridge" : key}: ${error?.message ?? "is invalid"}`,
+    );
   }
   const chains = CHAINS.flatMap((chain) => {
     const settings = value.chains?.[chain];
@@ -58,12 +63,13 @@ export function resolveBridge(value: unknown, sources: KeySources = {}): BridgeC
   if (chains.length === 0) throw new BridgeConfigError("chains: `chain` attestors need a chain");
   const keys = privateKeysOf(value.keyFiles ?? [], sources);
   const memberKeys = value.members?.map((hex) => hex.toLowerCase()) ?? keys.map(publicKeyHex);
-  if (memberKeys.length === 0) throw new BridgeConfigError("members: nobody attests");
+  if (memberKeys.length === 0) throw new BridgeConfigError("members: at least one is needed");
   if (new Set(memberKeys).size !== memberKeys.length) {
-    throw new BridgeConfigError("members: one key is listed twice and would vote twice");
+    throw new BridgeConfigError("members: a key is listed twice");
   }
   const quorum = value.quorum ?? Math.floor(memberKeys.length / 2) + 1;
-  if (quorum > memberKeys.length) throw new BridgeConfigError("quorum: more than the members");
+  if (quorum > memberKeys.length)
+    throw new BridgeConfigError("quorum: larger than the number of members");
   return {
     kind,
     venue: value.venue ?? DEFAULT_VENUE,
@@ -73,7 +79,7 @@ export function resolveBridge(value: unknown, sources: KeySources = {}): BridgeC
       const index = memberKeys.indexOf(publicKeyHex(privateKey));
       if (index < 0) {
         throw new BridgeConfigError(
-          `members: does not list ${publicKeyHex(privateKey)}, whose private key is given`,
+          `members: ${publicKeyHex(privateKey)} is missing, although its private key is configured`,
         );
       }
       return { index, privateKey };
@@ -89,27 +95,27 @@ function resolveDev(
 ): BridgeConfig {
   if (chains.length > 0) {
     throw new BridgeConfigError(
-      "attestor: `dev` credits whoever asks and never stands beside a configured chain",
+      "attestor: `dev` credits every request and cannot be combined with a chain",
     );
   }
   for (const key of ["members", "keyFiles", "quorum"] as const) {
     if (settings[key] !== undefined) {
-      throw new BridgeConfigError(`${key}: has no meaning beside the \`dev\` attestor`);
+      throw new BridgeConfigError(`${key}: not allowed with the \`dev\` attestor`);
     }
   }
   if (sources.key !== undefined) {
-    throw new BridgeConfigError("attestor: a private key is given, and no chain is configured");
+    throw new BridgeConfigError("attestor: a private key is configured, but no chain");
   }
   return { kind: "dev" };
 }
 
-/** Messages name where a key was looked for, never what was found there. */
+/** Messages contain the origin of a key, never its text. */
 function privateKeysOf(
   files: readonly string[],
   { readKey = readKeyFile, key }: KeySources,
 ): KeyObject[] {
   const texts = files.map((path): [string, () => string] => [path, () => readKey(path)]);
-  if (key !== undefined) texts.push(["the key of the environment", () => key]);
+  if (key !== undefined) texts.push(["the key from the environment", () => key]);
   return texts.map(([origin, read]) => {
     try {
       return privateKeyFromSeed(read().trim());

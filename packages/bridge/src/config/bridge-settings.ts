@@ -1,4 +1,4 @@
-/** The shape of the bridge's part of a configuration file. What it means is `bridge-config.ts`. */
+/** Schema of the bridge's part of a configuration file; `bridge-config.ts` interprets it. */
 
 import { type Static, type TProperties, Type } from "typebox";
 
@@ -10,7 +10,7 @@ function Closed<P extends TProperties>(properties: P) {
 }
 
 const TokenSettings = Closed({
-  /** The exact contract; a contract of the same name elsewhere does not count. */
+  /** The address of the contract. */
   contract: Type.String({ minLength: 1 }),
   decimals: Type.Optional(Type.Integer({ minimum: 0, maximum: 36 })),
 });
@@ -24,20 +24,20 @@ export const ChainSettings = Closed({
   }),
   chainId: Type.Optional(Type.Integer({ minimum: 1 })),
   confirmations: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
-  /** What makes a transaction final: the chain's `finalized` block, or the count of blocks. */
+  /** What makes a transaction final: the chain's `finalized` block, or the number of blocks. */
   finality: Type.Optional(Type.Enum(["finalized", "confirmations"])),
-  /** Dollars; a transfer of less is not credited. */
+  /** Dollars; smaller transfers are not credited. */
   minDeposit: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000 })),
-  /** Transfers in earlier blocks are not deposits of this venue. */
+  /** Transfers in earlier blocks are ignored. */
   startBlock: Type.Optional(Type.Integer({ minimum: 0 })),
   pollIntervalMs: Type.Optional(Milliseconds(3_600_000)),
   timeoutMs: Type.Optional(Milliseconds(600_000)),
-  /** How long a slow endpoint is waited for once enough others have answered. */
+  /** How long to wait for slow endpoints after enough others have responded. */
   graceMs: Type.Optional(Milliseconds(600_000)),
   batchSize: Type.Optional(Type.Integer({ minimum: 2, maximum: 1_000 })),
-  /** How many endpoints must have answered, all of them the same. */
+  /** How many endpoints must respond, all with the same result. */
   minAgreeing: Type.Optional(Type.Integer({ minimum: 1, maximum: 16 })),
-  /** An endpoint whose head is this much older than the others' is left out. */
+  /** Endpoints whose head is older than the others' by more are ignored. */
   maxHeadLagMs: Type.Optional(Milliseconds(DAY_MS)),
   notFoundAfterMs: Type.Optional(Milliseconds(365 * DAY_MS)),
   /** How long credited deposits are watched for a deep reorganisation, and how often. */
@@ -47,11 +47,11 @@ export const ChainSettings = Closed({
 export type ChainSettings = Static<typeof ChainSettings>;
 
 export const BridgeSettings = Closed({
-  /** Default: `chain` where a chain is configured, otherwise `dev`. */
+  /** Default: `chain` if a chain is configured, otherwise `dev`. */
   attestor: Type.Optional(Type.Enum(["dev", "chain"])),
-  /** Names this venue in votes. */
+  /** Name of the venue; votes of format 1 contain it. */
   venue: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9._:-]{1,64}$" })),
-  /** Public keys of all attestors, in order of their numbers; default: those of `keyFiles`. */
+  /** Public keys of all attestors by index; default: those of `keyFiles`. */
   members: Type.Optional(
     Type.Array(Type.String({ pattern: "^[0-9a-fA-F]{64}$" }), { minItems: 1, maxItems: 100 }),
   ),

@@ -1,9 +1,14 @@
-/** One chain, resolved: addresses as 40 hex digits, every figure decided, contradictions refused. */
+/** A validated chain configuration: addresses as 40 hex digits, with defaults applied. */
 
 import type { Chain, Token } from "@perpgate/protocol";
 import { type Dialect, EVM_DIALECT, TRON_DIALECT } from "../chain/dialect.js";
+import type { ChainTerms, VenueTerms } from "../venue-port.js";
 import type { ChainSettings } from "./bridge-settings.js";
-import { BridgeConfigError } from "./config-error.js";
+
+/** An invalid configuration; the message begins with the key at fault. */
+export class BridgeConfigError extends Error {
+  override readonly name = "BridgeConfigError";
+}
 
 export interface TokenConfig {
   /** 40 hex digits. */
@@ -42,7 +47,7 @@ interface ChainDefaults {
 }
 
 const DEFAULTS: Readonly<Record<Chain, ChainDefaults>> = {
-  // Two epochs, after which Ethereum finalises.
+  // Two epochs, after which Ethereum finalizes.
   ethereum: {
     dialect: EVM_DIALECT,
     chainId: 1,
@@ -50,7 +55,7 @@ const DEFAULTS: Readonly<Record<Chain, ChainDefaults>> = {
     finality: "finalized",
     pollIntervalMs: 6_000,
   },
-  // Finalized once Ethereum has finalized the sequencer's batch; the count is progress only.
+  // Finalized once Ethereum has finalized the sequencer's batch; the count only shows progress.
   arbitrum: {
     dialect: EVM_DIALECT,
     chainId: 42_161,
@@ -97,7 +102,7 @@ export function resolveChain(chain: Chain, settings: ChainSettings): ChainConfig
   }
   if (roles.size === 1) refuse("tokens: needs at least one token");
   const rpc = settings.rpc.map((url) => urlOf(url) ?? refuse("rpc: not a URL"));
-  // An endpoint listed twice would agree with itself.
+  // A duplicate endpoint would agree with itself.
   if (new Set(rpc).size !== rpc.length) refuse("rpc: an address is listed twice");
   const minAgreeing = settings.minAgreeing ?? Math.floor(rpc.length / 2) + 1;
   if (minAgreeing > rpc.length) refuse("minAgreeing: more than there are endpoints");
@@ -111,7 +116,7 @@ export function resolveChain(chain: Chain, settings: ChainSettings): ChainConfig
     watchMs: DAY_MS,
     recheckIntervalMs: 60_000,
     ...defaults,
-    // An operator who sets a count means the count.
+    // A configured count replaces the finalized block.
     finality: settings.confirmations === undefined ? finality : "confirmations",
     ...given,
     minDepositMicros: Math.round(minDeposit * 1e6),
@@ -126,4 +131,34 @@ export function resolveChain(chain: Chain, settings: ChainSettings): ChainConfig
 
 function urlOf(text: string): string | undefined {
   return URL.canParse(text) ? new URL(text).href : undefined;
+}
+
+/** The configuration in the form that venues publish. */
+export function termsOf(config: ChainConfig): ChainTerms {
+  const { chain, chainId, vault, minDepositMicros } = config;
+  const tokens = TOKENS.flatMap((token) => {
+    const entry = config.tokens[token];
+    return entry === undefined ? [] : [{ token, ...entry }];
+  });
+  return { chain, chainId, vault, tokens, minDepositMicros };
+}
+
+/**
+ * The first setting that differs from the venue's, with both values; null if none does. An attestor
+ * with another vault or other decimals would miscount deposits and must not vote.
+ */
+export function differenceFrom(venue: VenueTerms, config: ChainConfig): string | null {
+  const theirs = venue.chains.find(({ chain }) => chain === config.chain);
+  if (theirs === undefined) return `the venue has no chain ${config.chain}`;
+  const ours = termsOf(config);
+  const differing = (["chainId", "vault", "minDepositMicros"] as const).find(
+    (key) => ours[key] !== theirs[key],
+  );
+  if (differing !== undefined) {
+    return `${differing}: ${ours[differing]} here, ${theirs[differing]} at the venue`;
+  }
+  const [here, there] = [ours, theirs].map(({ tokens }) =>
+    tokens.map(({ token, contract, decimals }) => `${token} ${contract} ${decimals}`).join(", "),
+  );
+  return here === there ? null : `tokens: ${here} here, ${there} at the venue`;
 }

@@ -1,4 +1,4 @@
-/** For tests: a venue, its attestors' keys, and attestors on given chains. */
+/** A venue with its attestors on given chains. */
 
 import type { Chain } from "@perpgate/protocol";
 import {
@@ -19,7 +19,7 @@ export const SEEDS = ["a1", "b2", "c3"].map((byte) => byte.repeat(32));
 export class Attestors {
   readonly venue: EngineVenue;
   readonly events: BridgeEvent[] = [];
-  /** The attestors' clock, set by the test. */
+  /** The attestors' clock. */
   nowMs: number;
 
   constructor(
@@ -32,14 +32,13 @@ export class Attestors {
     this.venue = new EngineVenue(keys, quorum, nowMs);
   }
 
-  /** A configured chain, which the venue has configured likewise. */
+  /** A configured chain; the venue gets the same configuration. */
   chain(chain: Chain, settings: ChainSettings): ChainConfig {
     const config = this.bridge({ [chain]: settings }).chains[0]!;
     this.venue.chains.set(chain, termsOf(config));
     return config;
   }
 
-  /** `port` may lie on behalf of the attestor. */
   attestor(chain: ChainConfig, index = 0, port: DepositPort = this.venue): ChainAttestor {
     return new ChainAttestor({
       attestor: { index, privateKey: privateKeyFromSeed(SEEDS[index]!) },
@@ -51,19 +50,31 @@ export class Attestors {
     });
   }
 
+  /** The venue as a port with some methods replaced. */
+  portWith(changes: Partial<DepositPort>): DepositPort {
+    const { venue } = this;
+    return {
+      terms: () => venue.terms(),
+      pending: venue.pending.bind(venue),
+      credited: venue.credited.bind(venue),
+      submit: venue.submit.bind(venue),
+      ...changes,
+    };
+  }
+
   happened<K extends BridgeEvent["kind"]>(kind: K): BridgeEvent[] {
     return this.events.filter((event) => event.kind === kind);
   }
 
   private bridge(chains: Partial<Record<Chain, ChainSettings>>) {
-    const nowhere = {
+    const unused = {
       rpc: ["http://127.0.0.1:1"],
       vault: `0x${"11".repeat(20)}`,
       tokens: { USDC: { contract: `0x${"22".repeat(20)}` } },
     };
     const config = resolveBridge({
       members: SEEDS.slice(0, this.members).map((seed) => publicKeyHex(privateKeyFromSeed(seed))),
-      chains: Object.keys(chains).length > 0 ? chains : { ethereum: nowhere },
+      chains: Object.keys(chains).length > 0 ? chains : { ethereum: unused },
     });
     if (config.kind !== "chain") throw new Error("no chain");
     return config;

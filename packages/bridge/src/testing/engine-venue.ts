@@ -1,18 +1,19 @@
-/**
- * The port of the tests: a real engine behind it, driven by commands in a list that stands for the
- * log. A restart replays the list into a new engine.
- */
+/** A deposit port over a real engine. A list of commands is the log; a restart replays it. */
 
 import type { KeyObject } from "node:crypto";
 import { audit, type Command, Engine, REFUSALS, type VenueEvent } from "@perpgate/engine";
-import type { Chain, Token, Vote } from "@perpgate/protocol";
+import type {
+  Chain,
+  CreditedDeposit,
+  DepositPage,
+  PendingDeposit,
+  QueueOrder,
+  Token,
+  Vote,
+} from "@perpgate/protocol";
 import {
   type ChainTerms,
-  type CreditedDeposit,
   type DepositPort,
-  type Page,
-  type PendingDeposit,
-  type QueueOrder,
   type SignedVote,
   type VenueTerms,
   verifyVote,
@@ -36,9 +37,9 @@ type Deposit = NonNullable<ReturnType<Engine["state"]["deposits"]["byId"]["get"]
 export class EngineVenue implements DepositPort {
   readonly log: Command[] = [];
   readonly marks: SignedVote[] = [];
-  /** Votes that `verifyVote` kept out of the log. */
-  readonly turnedAway: string[] = [];
-  /** As configured for each chain; the attestors' own unless a test changes it. */
+  /** Problems of votes that were rejected before the log. */
+  readonly rejectedVotes: string[] = [];
+  /** The venue's configuration; equal to the attestors' unless a test changes it. */
   readonly chains = new Map<Chain, ChainTerms>();
   pageRows = 500;
   engine = new Engine();
@@ -63,7 +64,7 @@ export class EngineVenue implements DepositPort {
     this.apply({ kind: "Genesis", stampMs: nowMs, config, cohort: "open" });
   }
 
-  /** Signs an address in; answers the session. */
+  /** Signs in an address; returns the session. */
   signIn(address: string): number {
     const number = ++this.sessions;
     const digits = address.slice(2).toLowerCase();
@@ -85,7 +86,7 @@ export class EngineVenue implements DepositPort {
     return opened.session;
   }
 
-  /** Registers as the gateway does: case and `0x` do not matter. Answers the deposit's id. */
+  /** Registers as the gateway does: case and `0x` do not matter. Returns the deposit id. */
   register(session: number, chain: Chain, txHash: string, token: Token = "USDC"): number {
     const digits = txHash.replace(/^0x/i, "").toLowerCase();
     const events = this.apply({
@@ -101,7 +102,7 @@ export class EngineVenue implements DepositPort {
     return registered.depositId;
   }
 
-  /** The process dies; another one reads the log. */
+  /** Replays the log into a new engine. */
   restart(): void {
     const commands = this.log.splice(0);
     this.engine = new Engine();
@@ -115,7 +116,7 @@ export class EngineVenue implements DepositPort {
     return deposit;
   }
 
-  /** Micro-dollars in an account's wallet; 0 for one that the venue has never heard of. */
+  /** Micro-dollars in an account's wallet; 0 for an unknown account. */
   wallet(address: string): number {
     const account = this.engine.state.accountOf.get(address.slice(2).toLowerCase());
     return account === undefined ? 0 : this.engine.state.wallet(account);
@@ -129,7 +130,12 @@ export class EngineVenue implements DepositPort {
     return { venueId: VENUE_ID, chains: [...this.chains.values()] };
   }
 
-  pending(chain: Chain, attestor: number, order: QueueOrder, after: number): Page<PendingDeposit> {
+  pending(
+    chain: Chain,
+    attestor: number,
+    order: QueueOrder,
+    after: number,
+  ): DepositPage<PendingDeposit> {
     const found: PendingDeposit[] = [];
     for (const deposit of this.engine.state.deposits.byId.values()) {
       const { id: depositId, txHash, registeredAtMs, status, votes, creditedParts } = deposit;
@@ -146,7 +152,7 @@ export class EngineVenue implements DepositPort {
     return { rows, next: rows.length === rest.length ? null : rows.at(-1)!.depositId };
   }
 
-  credited(chain: Chain, _attestor: number, sinceMs: number): Page<CreditedDeposit> {
+  credited(chain: Chain, _attestor: number, sinceMs: number): DepositPage<CreditedDeposit> {
     const { deposits, addresses } = this.engine.state;
     const rows: CreditedDeposit[] = [];
     for (const [depositId, creditedAtMs] of this.creditedAt) {
@@ -170,7 +176,7 @@ export class EngineVenue implements DepositPort {
 
   private accept(signed: SignedVote, problem: string | null): string | null {
     if (problem !== null) {
-      this.turnedAway.push(problem);
+      this.rejectedVotes.push(problem);
       return problem;
     }
     if (signed.vote.verdict === "reorged") {

@@ -1,4 +1,4 @@
-/** A real EVM node for tests, with the few things that a depositor and a chain do. */
+/** A Hardhat node with the operations that the tests need. */
 
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -36,11 +36,11 @@ export class EvmNode {
     const env = { ...process.env, CHAIN_ID: String(chainId) };
     const child = fork(script, { env, execArgv: [], stdio: "inherit" });
     const ended = once(child, "exit").then(() => {
-      throw new Error("the node ended before it listened");
+      throw new Error("the node exited before it listened");
     });
     const [port] = await Promise.race([once(child, "message"), ended]);
     const node = new EvmNode(`http://127.0.0.1:${String(port)}`, child);
-    const accounts = await node.ask("eth_accounts", []);
+    const accounts = await node.call("eth_accounts", []);
     if (!Array.isArray(accounts)) throw new Error("no accounts");
     node.accounts = accounts.map((account) => getAddress(String(account)));
     return node;
@@ -78,7 +78,7 @@ export class EvmNode {
     return this.send(from, token, data);
   }
 
-  /** Several transfers out of a Splitter's balance, in one transaction. */
+  /** Several transfers from a Splitter's balance in one transaction. */
   pay(
     splitter: Address,
     payments: readonly (readonly [token: Address, to: Address, units: bigint])[],
@@ -98,12 +98,12 @@ export class EvmNode {
     return this.send(this.account(0), contract, data);
   }
 
-  /** Sends with a fixed gas limit, so that a transaction that fails is mined all the same. */
+  /** Sends with a fixed gas limit, so that a failing transaction is mined too. */
   async send(from: Address, to: Address | undefined, data: Hex): Promise<string> {
     const transaction = { from, to, data, gas: "0x4c4b40", gasPrice: "0x3b9aca00" };
     const answer = await this.request("eth_sendTransaction", [transaction]);
     if (typeof answer.result === "string") return answer.result;
-    // The node mines a failing transaction, and answers with the failure and its hash.
+    // The node mines a failing transaction and returns an error with its hash.
     const hash = answer.error?.data?.txHash;
     if (hash === undefined) throw new Error(answer.error?.message ?? "not sent");
     return hash;
@@ -112,44 +112,44 @@ export class EvmNode {
   async balance(token: Address, owner: Address): Promise<bigint> {
     const call = { abi: TOKEN_ABI, functionName: "balanceOf", args: [owner] } as const;
     const data = encodeFunctionData(call);
-    return BigInt(String(await this.ask("eth_call", [{ to: token, data }, "latest"])));
+    return BigInt(String(await this.call("eth_call", [{ to: token, data }, "latest"])));
   }
 
   async mine(blocks: number): Promise<void> {
-    await this.ask("hardhat_mine", [`0x${blocks.toString(16)}`]);
+    await this.call("hardhat_mine", [`0x${blocks.toString(16)}`]);
   }
 
-  /** Where the chain stands; `revert` takes it back there, which is how forks begin. */
+  /** A state of the chain; `revert` returns to it, which starts a fork. */
   async snapshot(): Promise<string> {
-    return String(await this.ask("evm_snapshot", []));
+    return String(await this.call("evm_snapshot", []));
   }
 
   async revert(snapshot: string): Promise<void> {
-    await this.ask("evm_revert", [snapshot]);
+    await this.call("evm_revert", [snapshot]);
   }
 
   async letTimePass(seconds: number): Promise<void> {
-    await this.ask("evm_increaseTime", [seconds]);
+    await this.call("evm_increaseTime", [seconds]);
     await this.mine(1);
   }
 
   async height(): Promise<number> {
-    return Number(await this.ask("eth_blockNumber", []));
+    return Number(await this.call("eth_blockNumber", []));
   }
 
-  /** The chain's own time, by its head. */
+  /** The time of the chain's head. */
   async timeMs(): Promise<number> {
-    const block = await this.ask("eth_getBlockByNumber", ["latest", false]);
+    const block = await this.call("eth_getBlockByNumber", ["latest", false]);
     return Number(field(block, "timestamp")) * 1_000;
   }
 
   private async deploy(data: Hex): Promise<Address> {
     const hash = await this.send(this.account(0), undefined, data);
-    const receipt = await this.ask("eth_getTransactionReceipt", [hash]);
+    const receipt = await this.call("eth_getTransactionReceipt", [hash]);
     return getAddress(field(receipt, "contractAddress"));
   }
 
-  private async ask(method: string, params: readonly unknown[]): Promise<unknown> {
+  private async call(method: string, params: readonly unknown[]): Promise<unknown> {
     const { result, error } = await this.request(method, params);
     if (error !== undefined) throw new Error(`${method}: ${error.message}`);
     return result;

@@ -1,4 +1,4 @@
-/** A Hardhat node in a process of its own, on a free loopback port that it tells its parent. */
+/** A Hardhat node on a free loopback port, which it sends to its parent process. */
 
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
@@ -11,5 +11,5 @@ const { JsonRpcServer } = require("hardhat/internal/hardhat-network/jsonrpc/serv
 const server = new JsonRpcServer({ hostname: "127.0.0.1", port: 0, provider: network.provider });
 const { port } = await server.listen();
 process.send(port);
-// The parent is gone: so is the need for a node.
+// The parent has exited.
 process.on("disconnect", () => process.exit(0));

@@ -1,4 +1,4 @@
-/** Stands between an attestor and a node: counts, and misbehaves on request. */
+/** A proxy between an attestor and a node that counts requests and misbehaves on demand. */
 
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
@@ -10,9 +10,9 @@ export interface Call {
 }
 
 export type Behaviour = "honest" | "down" | "hanging" | "nonsense";
-/** Whether a request is never answered, for its calls. */
+/** Whether a request with these calls never gets a response. */
 export type Hangs = (calls: readonly Call[]) => boolean;
-/** What is answered instead of a node's true result. */
+/** Replaces a node's result. */
 export type Lie = (call: Call, result: unknown) => unknown;
 
 interface Answer {

@@ -1,17 +1,17 @@
 /**
- * A node that speaks Tron's JSON-RPC dialect, with a chain of its own that tests write.
+ * A node with Tron's JSON-RPC dialect and a chain written by the tests.
  *
  * Modelled after the public documentation (developers.tron.network, "JSON-RPC API overview" and
  * "eth_getTransactionReceipt"; tronprotocol.github.io/documentation-en, `eth_getTransactionReceipt`
  * and `eth_getBlockByNumber`) and the behaviour of java-tron 4.8:
- * - A transaction's id is asked for with or without `0x`; what is not 64 hex digits is -32602.
+ * - Transaction ids are accepted with or without `0x`; anything but 64 hex digits is -32602.
  * - A receipt that does not exist is null. `from` and `to` are 20 bytes with `0x`, `logsBloom` is
  *   zeros, `type` is 0x0, `status` is 0x1 or 0x0, each log has `removed`, and since 4.8.2
  *   `blockTimestamp`.
  * - A block's hash is its number in the first eight bytes; times are in seconds; the tags are
  *   `latest`, `earliest` and `finalized`, while `pending` is -32602.
- * - Every answer has status 200, errors too. A batch above the limit is one error object with id
- *   null, not a list.
+ * - Every response has status 200, errors too. A batch above the limit gets one error object with id
+ *   null instead of a list.
  */
 
 import { createHash } from "node:crypto";
@@ -75,7 +75,7 @@ export class TronNode {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  /** A block with one transaction of these transfers; answers the transaction's id, without 0x. */
+  /** Mines a block with one transaction; returns its id without 0x. */
   transact(logs: readonly TronLog[], status: "0x1" | "0x0" = "0x1"): string {
     const id = this.digest("transaction");
     this.mine([{ id, status, logs }]);

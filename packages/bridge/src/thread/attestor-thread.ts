@@ -1,7 +1,4 @@
-/**
- * The attestors' thread: polls, reads receipts and signs votes where no order waits for it. It runs
- * at a low priority, since nothing it does is urgent to the millisecond.
- */
+/** The attestors' thread: polls, parses receipts and signs votes at a low priority, off the order path. */
 
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
@@ -27,12 +24,12 @@ function run(data: ThreadData): void {
   bridge.start();
 }
 
-// Linux knows the priority of a thread; elsewhere the call would slow the whole process.
+// On Linux this affects the thread only; elsewhere it would slow down the whole process.
 if (process.platform === "linux") {
   try {
     setPriority(LOW_PRIORITY);
   } catch {
-    // It stays as it is.
+    // The priority stays.
   }
 }
 run(workerData);

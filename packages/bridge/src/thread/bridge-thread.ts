@@ -1,30 +1,30 @@
 /**
- * The venue's side of the attestors' thread: answers its questions from the port, in parts so that
- * no thousand deposits hold up an order, and tells the observer what it noticed. A thread that ends
- * by itself loses nothing (an attestor keeps nothing), so it is started again after a pause.
+ * The venue's side of the attestors' thread: serves its requests from the port, in parts so that large
+ * pages do not delay orders, and forwards its events. A thread that exits unexpectedly is restarted
+ * after a pause; attestors have no state to lose.
  */
 
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { startWorker, stopWorker, type WorkerThread } from "@perpgate/journal/worker";
-import type { BridgeSurroundings } from "../attest/bridge.js";
+import type { BridgeOptions } from "../attest/bridge.js";
 import type { ChainBridgeConfig } from "../config/bridge-config.js";
 import type { DepositPort } from "../venue-port.js";
-import type { AnswerRows, FromThread, Question, ThreadData, ToThread } from "./messages.js";
+import type { FromThread, ResponseRows, ThreadData, ThreadRequest, ToThread } from "./messages.js";
 
-export interface BridgeThreadParts extends Omit<BridgeSurroundings, "uniform"> {
+export interface BridgeThreadParts extends Omit<BridgeOptions, "uniform"> {
   readonly config: ChainBridgeConfig;
   /** The hash of the venue's Genesis. */
   readonly venueId: string;
-  /** The thread has checked the signatures of what it submits. */
+  /** Receives votes whose signatures the thread has verified. */
   readonly port: DepositPort;
-  /** The thread ended by itself; another one follows. */
+  /** The thread exited unexpectedly; it will be restarted. */
   readonly onEnded: (error: Error) => void;
 }
 
-const ROWS_AT_A_TIME = 64;
+const ROWS_PER_TURN = 64;
 const RESTART_AFTER_MS = 5_000;
-/** A thread that does not let go by then is ended: what it had to say is said again later. */
+/** A thread that has not exited by then is terminated; its votes are repeated later. */
 const STOP_WITHIN_MS = 5_000;
 
 export class BridgeThread {
@@ -44,11 +44,11 @@ export class BridgeThread {
     this.thread = thread;
     worker.on("message", (message: FromThread) => this.onMessage(worker, message));
     void exited.then((reason) => this.onExit(reason));
-    // The venue's own work keeps the process alive, not this.
+    // Does not keep the process alive.
     worker.unref();
   }
 
-  /** Votes in flight are answered; then no thread is left. */
+  /** Waits for votes in flight and for the thread to exit. */
   async stop(): Promise<void> {
     this.isStopping = true;
     clearTimeout(this.restart);
@@ -67,42 +67,44 @@ export class BridgeThread {
 
   private onMessage(worker: Worker, message: FromThread): void {
     if (message.kind === "event") this.parts.observe(message.event);
-    else void this.answer(worker, message.id, message.question);
+    else void this.respond(worker, message.id, message.request);
   }
 
-  private async answer(worker: Worker, id: number, question: Question): Promise<void> {
+  private async respond(worker: Worker, id: number, request: ThreadRequest): Promise<void> {
     try {
-      const { rows, next } = await this.pageOf(question);
-      for (let at = 0; ; at += ROWS_AT_A_TIME) {
-        const isLast = at + ROWS_AT_A_TIME >= rows.length;
-        const part = rows.slice(at, at + ROWS_AT_A_TIME);
-        tell(worker, { kind: "answer", id, rows: part, isLast, next, nowMs: this.parts.clock() });
+      const { rows, next } = await this.pageOf(request);
+      for (let at = 0; ; at += ROWS_PER_TURN) {
+        const isLast = at + ROWS_PER_TURN >= rows.length;
+        const part = rows.slice(at, at + ROWS_PER_TURN);
+        post(worker, { kind: "response", id, rows: part, isLast, next, nowMs: this.parts.clock() });
         if (isLast) return;
-        await nextTurn();
+        await yieldToEventLoop();
       }
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
-      tell(worker, { kind: "failure", id, message: text });
+      post(worker, { kind: "failure", id, message: text });
     }
   }
 
-  private async pageOf(question: Question): Promise<{ rows: AnswerRows; next: number | null }> {
+  private async pageOf(
+    request: ThreadRequest,
+  ): Promise<{ rows: ResponseRows; next: number | null }> {
     const { port } = this.parts;
-    switch (question.kind) {
+    switch (request.kind) {
       case "pending": {
-        const { chain, attestor, order, after } = question;
+        const { chain, attestor, order, after } = request;
         return port.pending(chain, attestor, order, after);
       }
       case "credited": {
-        const { chain, attestor, sinceMs, after } = question;
+        const { chain, attestor, sinceMs, after } = request;
         return port.credited(chain, attestor, sinceMs, after);
       }
       case "submit":
-        return { rows: await port.submit(question.votes), next: null };
+        return { rows: await port.submit(request.votes), next: null };
     }
   }
 }
 
-function tell(worker: Worker, message: ToThread): void {
+function post(worker: Worker, message: ToThread): void {
   worker.postMessage(message);
 }

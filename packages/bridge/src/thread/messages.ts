@@ -1,13 +1,12 @@
-/** What passes between the attestors' thread and the thread of the venue. */
+/** Messages between the attestors' thread and the venue's thread. */
 
-import type { Chain } from "@perpgate/protocol";
+import type { Chain, CreditedDeposit, PendingDeposit, QueueOrder } from "@perpgate/protocol";
 import type { BridgeEvent } from "../bridge-event.js";
 import type { ChainBridgeConfig } from "../config/bridge-config.js";
 import type { ChainConfig } from "../config/chain-config.js";
-import type { CreditedDeposit, PendingDeposit, QueueOrder } from "../venue-port.js";
 import type { SignedVote } from "../vote.js";
 
-/** Functions do not pass: the thread takes the dialect by the chain's name. */
+/** Functions cannot be cloned: the thread looks up the dialect by chain. */
 export interface ThreadData extends Omit<ChainBridgeConfig, "chains"> {
   readonly chains: readonly Omit<ChainConfig, "dialect">[];
   /** The hash of the venue's Genesis. */
@@ -16,7 +15,7 @@ export interface ThreadData extends Omit<ChainBridgeConfig, "chains"> {
   readonly nowMs: number;
 }
 
-export type Question =
+export type ThreadRequest =
   | {
       readonly kind: "pending";
       readonly chain: Chain;
@@ -33,24 +32,24 @@ export type Question =
     }
   | { readonly kind: "submit"; readonly votes: readonly SignedVote[] };
 
-/** One entry for each deposit or vote asked about. */
-export type AnswerRows =
+/** One entry per deposit or vote. */
+export type ResponseRows =
   | readonly PendingDeposit[]
   | readonly CreditedDeposit[]
   | readonly (string | null)[];
 
 export type FromThread =
-  | { readonly kind: "question"; readonly id: number; readonly question: Question }
+  | { readonly kind: "request"; readonly id: number; readonly request: ThreadRequest }
   | { readonly kind: "event"; readonly event: BridgeEvent };
 
 export type ToThread =
-  /** A part of an answer; long ones come in several, so that orders get in between. */
+  /** A part of a response; long ones are split so that orders run in between. */
   | {
-      readonly kind: "answer";
+      readonly kind: "response";
       readonly id: number;
-      readonly rows: AnswerRows;
+      readonly rows: ResponseRows;
       readonly isLast: boolean;
-      /** With the last part of a page: where the next page begins. */
+      /** With the last part: the `after` of the next page. */
       readonly next: number | null;
       /** The venue's time. */
       readonly nowMs: number;

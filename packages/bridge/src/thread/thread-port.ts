@@ -1,25 +1,22 @@
 /**
- * The attestors' port inside their thread: questions go out as messages, answers come back in parts.
- * It also keeps the venue's time, which is what votes are dated by: the machine's clock may have
- * been set back while the venue's goes on.
+ * The attestors' port inside their thread: sends requests as messages and joins the parts of the
+ * responses. Also provides the venue's time for votes, which does not go back with the machine's clock.
  */
 
-import type { Chain } from "@perpgate/protocol";
-import { termsOf } from "../attest/terms.js";
-import { dialectOf } from "../config/chain-config.js";
 import type {
+  Chain,
   CreditedDeposit,
-  DepositPort,
-  Page,
+  DepositPage,
   PendingDeposit,
   QueueOrder,
-  VenueTerms,
-} from "../venue-port.js";
-import { type SignedVote, type VoteProblem, verifyVoteHere } from "../vote.js";
-import type { FromThread, Question, ThreadData, ToThread } from "./messages.js";
+} from "@perpgate/protocol";
+import { dialectOf, termsOf } from "../config/chain-config.js";
+import type { DepositPort, VenueTerms } from "../venue-port.js";
+import { type SignedVote, type VoteProblem, verifyVoteSync } from "../vote.js";
+import type { FromThread, ThreadData, ThreadRequest, ToThread } from "./messages.js";
 
-/** What one turn of the venue's thread takes along: half a millisecond of its time. */
-const VOTES_AT_A_TIME = 8;
+/** Votes per message: half a millisecond of the venue's thread. */
+const VOTES_PER_MESSAGE = 8;
 
 interface Waiting {
   readonly rows: unknown[];
@@ -30,7 +27,7 @@ interface Waiting {
 export class ThreadPort implements DepositPort {
   private readonly waiting = new Map<number, Waiting>();
   private lastId = 0;
-  /** How far the venue's time is ahead of this machine's clock. */
+  /** Venue time minus this machine's clock. */
   private leadMs: number;
 
   constructor(
@@ -44,7 +41,7 @@ export class ThreadPort implements DepositPort {
     return Date.now() + Math.max(0, this.leadMs);
   }
 
-  /** The venue of this process has this very configuration. */
+  /** The venue in this process has the same configuration. */
   terms(): VenueTerms {
     const { venueId, chains } = this.data;
     return {
@@ -58,8 +55,8 @@ export class ThreadPort implements DepositPort {
     attestor: number,
     order: QueueOrder,
     after: number,
-  ): Promise<Page<PendingDeposit>> {
-    return this.ask({ kind: "pending", chain, attestor, order, after });
+  ): Promise<DepositPage<PendingDeposit>> {
+    return this.request({ kind: "pending", chain, attestor, order, after });
   }
 
   credited(
@@ -67,26 +64,26 @@ export class ThreadPort implements DepositPort {
     attestor: number,
     sinceMs: number,
     after: number,
-  ): Promise<Page<CreditedDeposit>> {
-    return this.ask({ kind: "credited", chain, attestor, sinceMs, after });
+  ): Promise<DepositPage<CreditedDeposit>> {
+    return this.request({ kind: "credited", chain, attestor, sinceMs, after });
   }
 
-  /** Signatures are checked here, off the order thread, which gets good votes only. */
+  /** Verifies signatures in this thread and forwards only valid votes. */
   async submit(votes: readonly SignedVote[]): Promise<readonly (string | null)[]> {
     const problems = votes.map((vote) => this.problemOf(vote));
-    const good = votes.filter((_, i) => problems[i] === null);
-    if (good.length === 0) return problems;
+    const valid = votes.filter((_, i) => problems[i] === null);
+    if (valid.length === 0) return problems;
     const rest: (string | null)[] = [];
-    for (let at = 0; at < good.length; at += VOTES_AT_A_TIME) {
-      const portion = good.slice(at, at + VOTES_AT_A_TIME);
-      const { rows } = await this.ask<string | null>({ kind: "submit", votes: portion });
+    for (let at = 0; at < valid.length; at += VOTES_PER_MESSAGE) {
+      const batch = valid.slice(at, at + VOTES_PER_MESSAGE);
+      const { rows } = await this.request<string | null>({ kind: "submit", votes: batch });
       rest.push(...rows);
     }
     return problems.map((problem) => (problem === null ? (rest.shift() ?? null) : problem));
   }
 
   private problemOf(vote: SignedVote): VoteProblem | null {
-    return verifyVoteHere(vote, this.data.members, this.data.venueId);
+    return verifyVoteSync(vote, this.data.members, this.data.venueId);
   }
 
   onMessage(message: Exclude<ToThread, { kind: "stop" }>): void {
@@ -104,13 +101,12 @@ export class ThreadPort implements DepositPort {
     waiting.resolve(message.next);
   }
 
-  /** The other side answers a question with rows of its kind. */
-  private ask<Row>(question: Question): Promise<Page<Row>> {
+  private request<Row>(request: ThreadRequest): Promise<DepositPage<Row>> {
     const id = ++this.lastId;
-    return new Promise<Page<Row>>((resolve, reject) => {
+    return new Promise<DepositPage<Row>>((resolve, reject) => {
       const rows: Row[] = [];
       this.waiting.set(id, { rows, resolve: (next) => resolve({ rows, next }), reject });
-      this.send({ kind: "question", id, question });
+      this.send({ kind: "request", id, request });
     });
   }
 }

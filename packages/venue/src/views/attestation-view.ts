@@ -5,16 +5,17 @@
  */
 import { EVENT, type EventLog } from "@perpgate/engine";
 import { type Deposit, depositKey } from "@perpgate/engine/reading";
-import type { Chain } from "@perpgate/protocol";
+import type {
+  Chain,
+  CreditedDeposit,
+  DepositPage,
+  PendingDeposit,
+  QueueOrder,
+} from "@perpgate/protocol";
 import { DEPOSIT_SETTLED, eventWords } from "../events/event-fields.js";
 import type { Applied } from "../replica.js";
-import type {
-  DepositPage,
-  DepositSubject,
-  DepositToAttest,
-  DepositToWatch,
-  OpenDeposits,
-} from "./attestation-rows.js";
+import type { DepositSubject, OpenDeposits } from "./attestation-rows.js";
+import { CreditedLog } from "./credited-log.js";
 import { chainOf, tokenOf } from "./deposit-view.js";
 import { SortedIds } from "./sorted-ids.js";
 import { stateOf, type VenueSource } from "./venue-source.js";
@@ -73,9 +74,9 @@ export class AttestationView {
   pending(
     chain: Chain,
     attestor: number,
-    order: "ascending" | "descending",
+    order: QueueOrder,
     after: number,
-  ): DepositPage<DepositToAttest> {
+  ): DepositPage<PendingDeposit> {
     const index = this.open.get(chain)!;
     const ids =
       order === "ascending"
@@ -83,7 +84,7 @@ export class AttestationView {
         : index.below(after === 0 ? SortedIds.END : after, PAGE_DEPOSITS + 1);
     const page = ids.slice(0, PAGE_DEPOSITS);
     const { byId } = stateOf(this.source).deposits;
-    const rows = page.map((id) => depositToAttest(byId.get(id)!, attestor));
+    const rows = page.map((id) => pendingDeposit(byId.get(id)!, attestor));
     return { rows, next: ids.length > page.length ? page.at(-1)! : null };
   }
 
@@ -93,7 +94,7 @@ export class AttestationView {
     attestor: number,
     sinceMs: number,
     after: number,
-  ): DepositPage<DepositToWatch> {
+  ): DepositPage<CreditedDeposit> {
     const { deposits, addresses } = stateOf(this.source);
     const { ids, next } = this.credited.get(chain)!.page(sinceMs, after, PAGE_DEPOSITS);
     const rows = ids.map((id) => {
@@ -194,42 +195,7 @@ export class AttestationView {
   }
 }
 
-/** Credited deposits of a chain in the order of their credits, paged from a time on. */
-class CreditedLog {
-  private readonly ids: number[] = [];
-  /** Non-decreasing. */
-  private readonly timesMs: number[] = [];
-
-  add(id: number, creditedAtMs: number): void {
-    this.ids.push(id);
-    this.timesMs.push(creditedAtMs);
-  }
-
-  /** `after` is `next` of the page before, 0 for the first. */
-  page(
-    sinceMs: number,
-    after: number,
-    limit: number,
-  ): { readonly ids: readonly number[]; readonly next: number | null } {
-    const from = Math.max(after, this.firstSince(sinceMs));
-    const ids = this.ids.slice(from, from + limit);
-    const end = from + ids.length;
-    return { ids, next: end < this.ids.length ? end : null };
-  }
-
-  private firstSince(timeMs: number): number {
-    let low = 0;
-    let high = this.timesMs.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.timesMs[middle]! < timeMs) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-}
-
-function depositToAttest(deposit: Deposit, attestor: number): DepositToAttest {
+function pendingDeposit(deposit: Deposit, attestor: number): PendingDeposit {
   return {
     depositId: deposit.id,
     txHash: deposit.txHash,

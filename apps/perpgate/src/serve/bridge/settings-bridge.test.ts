@@ -97,14 +97,14 @@ describe("refused, with the name of the key", () => {
   });
 
   test("a key without a chain", () => {
-    expect(() => bridgeOf(settingsOf({}), SEED)).toThrow("no chain is configured");
+    expect(() => bridgeOf(settingsOf({}), SEED)).toThrow("is configured, but no chain");
   });
 
   test("a key file that others may read", () => {
     const { path } = newKeyFile();
     chmodSync(path, 0o640);
     const settings = settingsOf(chainFile({ keyFiles: [path] }));
-    expect(() => bridgeOf(settings, undefined)).toThrow(/others may read it \(mode 640\)/);
+    expect(() => bridgeOf(settings, undefined)).toThrow(/readable by others \(mode 640\)/);
   });
 
   test("chain attestors and no list of domains, even on loopback", () => {

@@ -5,18 +5,20 @@
 
 import {
   type ChainBridgeConfig,
-  type CreditedDeposit,
   type DepositPort,
-  type Page,
-  type PendingDeposit,
   publicKeyHex,
-  type QueueOrder,
   type SignedVote,
   termsOf,
   type VenueTerms,
   verifyVote,
 } from "@perpgate/bridge";
-import type { Chain } from "@perpgate/protocol";
+import type {
+  Chain,
+  CreditedDeposit,
+  DepositPage,
+  PendingDeposit,
+  QueueOrder,
+} from "@perpgate/protocol";
 import { type AttestorHistory, DepositVotes, type Venue } from "@perpgate/venue";
 import { scopeOf } from "./bridge-info.js";
 import type { VoteBudget } from "./vote-budget.js";
@@ -57,12 +59,22 @@ export class VenueDeposits implements DepositPort {
     return { venueId: this.history.venueId, chains: this.config.chains.map(termsOf) };
   }
 
-  pending(chain: Chain, attestor: number, order: QueueOrder, after: number): Page<PendingDeposit> {
+  pending(
+    chain: Chain,
+    attestor: number,
+    order: QueueOrder,
+    after: number,
+  ): DepositPage<PendingDeposit> {
     this.lastAskedMs.set(attestor, this.venue.nowMs());
     return this.venue.views.attestation.pending(chain, attestor, order, after);
   }
 
-  credited(chain: Chain, attestor: number, sinceMs: number, after: number): Page<CreditedDeposit> {
+  credited(
+    chain: Chain,
+    attestor: number,
+    sinceMs: number,
+    after: number,
+  ): DepositPage<CreditedDeposit> {
     return this.venue.views.attestation.creditedSince(chain, attestor, sinceMs, after);
   }
 

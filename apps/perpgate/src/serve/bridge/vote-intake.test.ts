@@ -246,7 +246,7 @@ describe("published votes", () => {
     const richer = { ...deposit, credits: deposit.credits.map((c) => ({ ...c, amount: 90 })) };
     expect(await checkPublishedDeposit(richer, trustedBy(venue))).toContain("other credits");
     const alone = { ...deposit, votes: [first] };
-    expect(await checkPublishedDeposit(alone, trustedBy(venue))).toContain("1 votes carry it");
+    expect(await checkPublishedDeposit(alone, trustedBy(venue))).toContain("1 of 2 required votes");
     const strangers = { ...trustedBy(venue), members: [...MEMBERS].reverse() };
     expect(await checkPublishedDeposit(deposit, strangers)).toContain("invalid_signature");
     // After a change of keys the client knows every set of keys.

@@ -8,21 +8,18 @@
 
 import { type KeyObject, verify } from "node:crypto";
 import { promisify } from "node:util";
-import {
-  type ChainBridgeConfig,
-  type CreditedDeposit,
-  type OwnVote,
-  type Page,
-  type PendingDeposit,
-  publicKeyHex,
-} from "@perpgate/bridge";
+import { type ChainBridgeConfig, publicKeyHex } from "@perpgate/bridge";
 import type { Attestation, Signed } from "@perpgate/gateway";
 import {
   ApiError,
   type BridgeInfo,
   bytesFromHex,
+  type CreditedDeposit,
+  type DepositPage,
   type DepositQueue,
   type DepositQueueBody,
+  type OwnVote,
+  type PendingDeposit,
   parseAnyVote,
   parseVote,
   type QueuedDeposit,
@@ -120,7 +117,7 @@ interface WirePage {
   readonly next: number | null;
 }
 
-function pendingRows({ rows, next }: Page<PendingDeposit>): WirePage {
+function pendingRows({ rows, next }: DepositPage<PendingDeposit>): WirePage {
   return {
     next,
     rows: rows.map((deposit) => ({
@@ -138,7 +135,7 @@ function pendingRows({ rows, next }: Page<PendingDeposit>): WirePage {
   };
 }
 
-function creditedRows({ rows, next }: Page<CreditedDeposit>): WirePage {
+function creditedRows({ rows, next }: DepositPage<CreditedDeposit>): WirePage {
   return {
     next,
     rows: rows.map((deposit) => ({

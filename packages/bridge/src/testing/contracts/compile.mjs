@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Compiles tokens.sol and writes the bytecode beside it, so that the tests need no compiler.
- * With `--check`: writes nothing, and fails if the bytecode is not what the source gives.
+ * Compiles tokens.sol and writes bytecode.ts, so that the tests need no compiler.
+ * With `--check`: writes nothing and fails if bytecode.ts is outdated.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";

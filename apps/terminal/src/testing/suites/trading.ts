@@ -2,8 +2,8 @@
 
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import type { PageTest } from "../testing/page-test.js";
-import { tickerOf } from "../testing/venue-reads.js";
+import type { PageTest } from "../page-test.js";
+import { tickerOf } from "../venue-reads.js";
 
 export function tradingTests(test: PageTest): void {
   test("burner key: sign in, deposit, market order, limit and cancel, stop, close", async ({

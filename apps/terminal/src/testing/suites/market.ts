@@ -1,9 +1,9 @@
 /** Market data without a session, and the layout. */
 
 import { expect } from "vitest";
-import { measureFrames } from "../testing/frames.js";
-import type { PageTest } from "../testing/page-test.js";
-import { POLL } from "../testing/trading-page.js";
+import { measureFrames } from "../frames.js";
+import type { PageTest } from "../page-test.js";
+import { POLL } from "../trading-page.js";
 
 export function marketTests(test: PageTest): void {
   test("market: switcher, figures, chart, depth, book and trades are shown", async ({ open }) => {

@@ -2,9 +2,9 @@
 
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { GatewayProcess } from "../testing/gateway-process.js";
-import type { PageTest } from "../testing/page-test.js";
-import { POLL } from "../testing/trading-page.js";
+import { GatewayProcess } from "../gateway-process.js";
+import type { PageTest } from "../page-test.js";
+import { POLL } from "../trading-page.js";
 
 export function recoveryTests(test: PageTest): void {
   test("gateway killed and restarted: the page recovers and the session continues", async ({

@@ -1,4 +1,4 @@
-/** The running bridge: real timers, a node of Tron's dialect, and an orderly end. */
+/** The running bridge with real timers against a Tron node. */
 
 import { EventEmitter, once } from "node:events";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
@@ -42,11 +42,11 @@ type Make = (
 
 const KINDS: readonly (readonly [string, Make])[] = [
   [
-    "on this thread",
+    "on the calling thread",
     (config, port, clock, observe) => new Bridge(config, port, { clock, observe }),
   ],
   [
-    "on a thread of their own",
+    "on a separate thread",
     (config, port, clock, observe) => {
       const onEnded = (error: Error) => expect.unreachable(error.message);
       return new BridgeThread({ config, venueId: VENUE_ID, port, clock, observe, onEnded });
@@ -78,7 +78,7 @@ function configOf(rpc: readonly string[]): ChainBridgeConfig {
 }
 
 test.each(KINDS)(
-  "attestors %s: poll until a deposit is credited, report a failing poll, stop",
+  "attestors %s: poll until a deposit is credited, report a failed poll, stop",
   async (_, make) => {
     const attestors = new Attestors(1_750_000_000_000);
     const { venue } = attestors;
@@ -87,15 +87,12 @@ test.each(KINDS)(
     venue.chains.set("tron", termsOf(config.chains[0]!));
     const happened = new EventEmitter();
     let isBroken = true;
-    const port: DepositPort = {
-      terms: () => venue.terms(),
+    const port = attestors.portWith({
       pending: (...args: Parameters<typeof venue.pending>) => {
         if (isBroken) throw new Error("the venue is stopping");
         return venue.pending(...args);
       },
-      credited: venue.credited.bind(venue),
-      submit: venue.submit.bind(venue),
-    };
+    });
     const observe = ({ kind }: BridgeEvent) => void happened.emit(kind);
     const bridge = make(config, port, () => attestors.nowMs, observe);
     const failed = once(happened, "PollFailed");
@@ -118,7 +115,7 @@ test.each(KINDS)(
   },
 );
 
-test("many endpoints: requests in flight at once are not taken for a leak", async () => {
+test("many endpoints: no warning about leaked listeners", async () => {
   const warnings: string[] = [];
   const note = ({ name }: Error) => void warnings.push(name);
   process.on("warning", note);

@@ -3,9 +3,9 @@
 import type { Page } from "playwright-core";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { expect } from "vitest";
-import { CHAINS, ChainGateway } from "../testing/chain-gateway.js";
-import type { PageTest } from "../testing/page-test.js";
-import { POLL } from "../testing/trading-page.js";
+import { CHAINS, ChainGateway } from "../chain-gateway.js";
+import type { PageTest } from "../page-test.js";
+import { POLL } from "../trading-page.js";
 
 export function accountTests(test: PageTest): void {
   test("injected wallet: announced by EIP-6963, signs once; a declined signature is shown", async ({

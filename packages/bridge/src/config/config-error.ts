@@ -1,4 +1,0 @@
-/** A configuration that cannot be taken; the message begins with the key at fault. */
-export class BridgeConfigError extends Error {
-  override readonly name = "BridgeConfigError";
-}
