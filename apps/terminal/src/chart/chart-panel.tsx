@@ -9,6 +9,7 @@ import { readPreference, writePreference } from "../state/preferences.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { readColours, theme } from "../theme/theme.js";
+import { Segments } from "../ui/segments.js";
 import { Tabs, tabPanel } from "../ui/tabs.js";
 import { CandleFeed } from "../venue/candle-feed.js";
 import type { MarketView } from "../venue/market-view.js";
@@ -19,6 +20,7 @@ const TABS = [
   { name: "candles", label: "Chart" },
   { name: "depth", label: "Depth" },
 ] as const;
+const RESOLUTION_OPTIONS = RESOLUTIONS.map((resolution) => [resolution, resolution] as const);
 const PANEL = "chart-panel";
 
 export function ChartPanel() {
@@ -34,7 +36,16 @@ export function ChartPanel() {
     <section className="panel chart" aria-label="Chart">
       <div className="panel-head">
         <Tabs label="Chart" tabs={TABS} selected={tab} panelId={PANEL} onSelect={setTab} />
-        {tab === "candles" && <ResolutionChoice chosen={resolution} onChoose={choose} />}
+        {tab === "candles" && (
+          <Segments
+            legend="Candle length"
+            name="resolution"
+            className="resolutions"
+            options={RESOLUTION_OPTIONS}
+            selected={resolution}
+            onSelect={choose}
+          />
+        )}
       </div>
       <div className="panel-body chart-body" {...tabPanel(PANEL, tab)}>
         {view !== undefined && tab === "candles" && (
@@ -55,30 +66,6 @@ export function ChartPanel() {
 function rememberedResolution(): Resolution {
   const stored = readPreference("resolution");
   return RESOLUTIONS.find((resolution) => resolution === stored) ?? "1m";
-}
-
-interface ChoiceProps {
-  readonly chosen: Resolution;
-  readonly onChoose: (resolution: Resolution) => void;
-}
-
-function ResolutionChoice({ chosen, onChoose }: ChoiceProps) {
-  return (
-    <fieldset className="segments resolutions">
-      <legend className="unseen">Candle length</legend>
-      {RESOLUTIONS.map((resolution) => (
-        <label key={resolution}>
-          <input
-            type="radio"
-            name="resolution"
-            checked={resolution === chosen}
-            onChange={() => onChoose(resolution)}
-          />
-          {resolution}
-        </label>
-      ))}
-    </fieldset>
-  );
 }
 
 interface CandlesProps {

@@ -4,6 +4,7 @@ import { type FormEvent, useState } from "react";
 import { AccountSummary } from "../account/account-summary.js";
 import { useStore } from "../state/store.js";
 import { type Terminal, useTerminal } from "../terminal.js";
+import { Segments } from "../ui/segments.js";
 import type { MarketView } from "../venue/market-view.js";
 import { type Advice, type AdviceAction, adviceOn } from "./advice.js";
 import { AdviceBox } from "./advice-box.js";
@@ -27,6 +28,11 @@ export function OrderPanel() {
     </section>
   );
 }
+
+const SIDES = [
+  ["long", "Buy / Long"],
+  ["short", "Sell / Short"],
+] as const;
 
 const TYPES = [
   ["market", "Market"],
@@ -67,8 +73,22 @@ function OrderFormView({ view }: { readonly view: MarketView }) {
   };
   return (
     <form className="order-form" onSubmit={submit} noValidate aria-label="Order">
-      <SideChoice form={form} />
-      <TypeChoice form={form} />
+      <Segments
+        legend="Side"
+        name="side"
+        className="sides"
+        options={SIDES}
+        selected={form.side}
+        onSelect={(side) => changeForm({ side })}
+        optionClass={(side) => `is-${side}`}
+      />
+      <Segments
+        legend="Order type"
+        name="type"
+        options={TYPES}
+        selected={form.type}
+        onSelect={(type) => changeForm({ type })}
+      />
       {form.type !== "market" && (
         <PriceField view={view} form={form} isWrong={advice?.field === "price"} />
       )}
@@ -99,44 +119,6 @@ function orderOf({ market }: MarketView, form: OrderForm) {
     reduceOnly: form.reduceOnly,
     postOnly: form.type === "limit" && form.postOnly,
   };
-}
-
-function SideChoice({ form }: { readonly form: OrderForm }) {
-  return (
-    <fieldset className="segments sides">
-      <legend className="unseen">Side</legend>
-      {(["long", "short"] as const).map((side) => (
-        <label key={side} className={`is-${side}`}>
-          <input
-            type="radio"
-            name="side"
-            checked={form.side === side}
-            onChange={() => changeForm({ side })}
-          />
-          {side === "long" ? "Buy / Long" : "Sell / Short"}
-        </label>
-      ))}
-    </fieldset>
-  );
-}
-
-function TypeChoice({ form }: { readonly form: OrderForm }) {
-  return (
-    <fieldset className="segments">
-      <legend className="unseen">Order type</legend>
-      {TYPES.map(([type, label]) => (
-        <label key={type}>
-          <input
-            type="radio"
-            name="type"
-            checked={form.type === type}
-            onChange={() => changeForm({ type })}
-          />
-          {label}
-        </label>
-      ))}
-    </fieldset>
-  );
 }
 
 interface SubmitProps {
