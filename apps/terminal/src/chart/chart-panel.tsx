@@ -123,7 +123,7 @@ function Candles({ view, resolution }: CandlesProps) {
         aria-label={`${view.market.symbol} candles of ${resolution}`}
         aria-busy={count === undefined}
       />
-      {count === 0 && <p className="empty over">No trades yet.</p>}
+      {count === 0 && <p className="empty over">No candles yet.</p>}
     </>
   );
 }

@@ -74,10 +74,10 @@ describe("refused, with the name of the key", () => {
       "dev together with a chain",
       { attestor: "dev" },
       undefined,
-      /"bridge": attestor: .*configured chain/,
+      /"bridge": attestor: .*combined with a chain/,
     ],
-    ["a key that nobody knows", {}, "77".repeat(32), /"bridge": members: does not list/],
-    ["a key that is none", {}, "hunter2", /the key of the environment: .* is 64 hex digits/],
+    ["a key that nobody knows", {}, "77".repeat(32), /"bridge": members: .* is missing/],
+    ["a key that is none", {}, "hunter2", /the key from the environment: .* is 64 hex digits/],
     [
       "a key file that is missing",
       { keyFiles: ["/nowhere/key"] },
