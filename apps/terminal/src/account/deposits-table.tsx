@@ -1,6 +1,6 @@
 /** Deposits with their progress, newest first. */
 
-import type { Deposit } from "@perpgate/protocol/deposit";
+import type { Deposit } from "@perpgate/protocol";
 import { formatDollars, NONE } from "../format/numbers.js";
 import { shortHex } from "../format/text.js";
 import { useStore } from "../state/store.js";

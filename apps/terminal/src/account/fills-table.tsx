@@ -1,6 +1,6 @@
 /** Fills of the account, newest first, in pages. */
 
-import type { Fill } from "@perpgate/protocol/fill";
+import type { Fill } from "@perpgate/protocol";
 import { formatFee, formatSigned, toneOf } from "../format/numbers.js";
 import { formatDayAndClock } from "../format/text.js";
 import { useStore } from "../state/store.js";

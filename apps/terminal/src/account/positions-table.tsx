@@ -1,6 +1,6 @@
 /** Open positions with live PnL and a button to close each at the market. */
 
-import type { Position } from "@perpgate/protocol/position";
+import type { Position } from "@perpgate/protocol";
 import {
   formatDollars,
   formatFixed,

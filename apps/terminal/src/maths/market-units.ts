@@ -3,9 +3,8 @@
  * engine's arithmetic and are exact to the micro unless the market moves.
  */
 
-import type { Market } from "@perpgate/protocol/market";
-import { PPM } from "@perpgate/protocol/rules";
-import { microsPerTickLot, type Step, stepOf, toMicrosFloor } from "@perpgate/protocol/units";
+import type { Market } from "@perpgate/protocol";
+import { microsPerTickLot, PPM, type Step, stepOf, toMicrosFloor } from "@perpgate/protocol/core";
 
 export interface TierUnits {
   readonly upToMicros: number;

@@ -6,10 +6,15 @@
  * not checked here; the venue rejects such orders.
  */
 
-import { divFloor, mulDivCeil, mulDivFloor } from "@perpgate/protocol/integers";
-import type { Holding } from "@perpgate/protocol/liquidation-mark";
-import type { OrderType } from "@perpgate/protocol/order";
-import { MAX_ORDER_NOTIONAL_MICROS, PPM } from "@perpgate/protocol/rules";
+import type { OrderType } from "@perpgate/protocol";
+import {
+  divFloor,
+  type Holding,
+  MAX_ORDER_NOTIONAL_MICROS,
+  mulDivCeil,
+  mulDivFloor,
+  PPM,
+} from "@perpgate/protocol/core";
 import type { MarketUnits } from "./market-units.js";
 import { applyFill, closableLots, type Direction, liquidationTicks } from "./position-maths.js";
 

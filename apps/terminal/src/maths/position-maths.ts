@@ -4,9 +4,14 @@
  * liquidation price ("Account, position, order").
  */
 
-import { divCeil, mulDivCeil, mulDivFloor } from "@perpgate/protocol/integers";
-import { type Holding, liquidationMark } from "@perpgate/protocol/liquidation-mark";
-import { PPM } from "@perpgate/protocol/rules";
+import {
+  divCeil,
+  type Holding,
+  liquidationMark,
+  mulDivCeil,
+  mulDivFloor,
+  PPM,
+} from "@perpgate/protocol/core";
 import type { MarketUnits } from "./market-units.js";
 
 export const NO_HOLDING: Holding = { lots: 0, costMicros: 0, marginMicros: 0 };

@@ -1,8 +1,7 @@
 /** The estimate of the order in the form, updated with the form and four times a second with the book. */
 
-import type { Holding } from "@perpgate/protocol/liquidation-mark";
-import type { Position } from "@perpgate/protocol/position";
-import { toMicrosFloor, toSteps } from "@perpgate/protocol/units";
+import type { Position } from "@perpgate/protocol";
+import { type Holding, toMicrosFloor, toSteps } from "@perpgate/protocol/core";
 import { useState } from "react";
 import { useRefresh } from "../account/live-pnl.js";
 import { Levels } from "../book/levels.js";
