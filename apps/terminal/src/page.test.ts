@@ -8,8 +8,7 @@ import { marketTests } from "./testing/suites/market.js";
 import { recoveryTests } from "./testing/suites/recovery.js";
 import { tradingTests } from "./testing/suites/trading.js";
 
-// Concurrent: each test has its own browser context and account, and mostly waits.
-describe.skipIf(isWithoutChromium()).concurrent("trading page", { timeout: 240_000 }, () => {
+describe.skipIf(isWithoutChromium())("trading page", { timeout: 240_000 }, () => {
   const test = createPageTest();
   recoveryTests(test);
   accountTests(test);

@@ -16,7 +16,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const SHOTS = fileURLToPath(new URL("../../../../test-results/terminal", import.meta.url));
 
 /** Logged by the browser while the server is down. */
-const OFFLINE = /net::ERR_|WebSocket connection to|Failed to load resource/;
+export const OFFLINE = /net::ERR_|WebSocket connection to|Failed to load resource/;
 
 export interface PageOptions {
   readonly url: string;
@@ -57,9 +57,9 @@ export class TradingPage {
     await this.page.locator('.connection[data-state="open"]').waitFor();
   }
 
-  expectClean({ isServerAway = false } = {}): void {
-    const problems = this.problems.filter((problem) => !(isServerAway && OFFLINE.test(problem)));
-    expect(problems).toEqual([]);
+  /** `allowed` are messages that the test provokes. */
+  expectClean(allowed?: RegExp): void {
+    expect(this.problems.filter((problem) => allowed?.test(problem) !== true)).toEqual([]);
   }
 
   async close(): Promise<void> {

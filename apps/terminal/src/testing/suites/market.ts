@@ -77,7 +77,7 @@ export function marketTests(test: PageTest): void {
     opened.expectClean();
   });
 
-  test.sequential("frames: the book changes and the page stays responsive", async ({ open }) => {
+  test("frames: the book changes and the page stays responsive", async ({ open }) => {
     const opened = await open();
     const { page } = opened;
     await page.getByText(/^Spread \d/).waitFor();

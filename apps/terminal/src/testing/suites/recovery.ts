@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { GatewayProcess } from "../gateway-process.js";
 import type { PageTest } from "../page-test.js";
-import { POLL } from "../trading-page.js";
+import { OFFLINE, POLL } from "../trading-page.js";
 
 export function recoveryTests(test: PageTest): void {
   test("gateway killed and restarted: the page recovers and the session continues", async ({
@@ -35,7 +35,7 @@ export function recoveryTests(test: PageTest): void {
     await opened.order("Limit", "Buy / Long", { margin: "100", price: "59000" });
     await opened.tab(/Open orders \(2\)/);
     await opened.result().locator('[data-seal="proven"]').waitFor();
-    opened.expectClean({ isServerAway: true });
+    opened.expectClean(OFFLINE);
   });
 }
 

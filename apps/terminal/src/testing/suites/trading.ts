@@ -121,8 +121,8 @@ export function tradingTests(test: PageTest): void {
     await opened.order("Market", "Buy / Long", { margin: "200" });
     const chip = opened.result().locator('[data-seal="differs"]');
     await chip.waitFor();
-    expect(await chip.getAttribute("title")).toMatch(/: leaf and path lead to another root[^;]+$/);
-    await opened.result().getByText("leaf and path lead to another root").waitFor();
+    expect(await chip.getAttribute("title")).toMatch(/: leaf and path give another root[^;]+$/);
+    await opened.result().getByText("leaf and path give another root").waitFor();
     await opened.inspect("result-differs");
     opened.expectClean();
   });
