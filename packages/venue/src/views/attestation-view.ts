@@ -15,7 +15,6 @@ import type {
 import { DEPOSIT_SETTLED, eventWords } from "../events/event-fields.js";
 import type { Applied } from "../replica.js";
 import type { DepositSubject, OpenDeposits } from "./attestation-rows.js";
-import { CreditedLog } from "./credited-log.js";
 import { chainOf, tokenOf } from "./deposit-view.js";
 import { SortedIds } from "./sorted-ids.js";
 import { stateOf, type VenueSource } from "./venue-source.js";
@@ -192,6 +191,41 @@ export class AttestationView {
   private noteVote(attestor: number, votedAtMs: number): void {
     const last = this.lastVotes.get(attestor) ?? 0;
     if (votedAtMs > last) this.lastVotes.set(attestor, votedAtMs);
+  }
+}
+
+/** Credited deposits of a chain in the order of their credits, paged from a time on. */
+class CreditedLog {
+  private readonly ids: number[] = [];
+  /** Non-decreasing. */
+  private readonly timesMs: number[] = [];
+
+  add(id: number, creditedAtMs: number): void {
+    this.ids.push(id);
+    this.timesMs.push(creditedAtMs);
+  }
+
+  /** `after` is `next` of the page before, 0 for the first. */
+  page(
+    sinceMs: number,
+    after: number,
+    limit: number,
+  ): { readonly ids: readonly number[]; readonly next: number | null } {
+    const from = Math.max(after, this.firstSince(sinceMs));
+    const ids = this.ids.slice(from, from + limit);
+    const end = from + ids.length;
+    return { ids, next: end < this.ids.length ? end : null };
+  }
+
+  private firstSince(timeMs: number): number {
+    let low = 0;
+    let high = this.timesMs.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.timesMs[middle]! < timeMs) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 }
 
