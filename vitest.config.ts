@@ -44,12 +44,12 @@ export default defineConfig({
       "bench/src/**/*.test.ts",
       "scripts/*.test.mjs",
     ],
-    // For what hangs, not for what is slow: beside much else a test of several processes took 35 s.
+    // For what hangs, not for what is slow: on a busy machine a test of several processes took 35 s.
     testTimeout: 180_000,
     // Hooks start venues too.
     hookTimeout: 180_000,
     // Files share a worker's modules, which hold no state beyond caches: loading schemas, HTTP and
-    // wallets anew for each file took as long as a quarter of the tests.
+    // wallets again for each file took as long as a quarter of the tests.
     isolate: false,
     sequence: { sequencer: LongestFirst },
     // One more than there are cores: much of what a test of processes and sockets does is waiting.

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The one test command: types, style, the boundary check, then every test.
+ * The one test command: types, style, the boundary and language checks, then every test.
  *
  * All steps run even after one has failed, so that one run shows everything. The last line
  * reads `N passed, N failed`; a failed step before the tests counts as one failure.
@@ -21,6 +21,7 @@ const CHECKS = [
   ["types", tool("tsc"), ["-b", "--checkers", "1"]],
   ["style", tool("biome"), ["check", "--error-on-warnings", "."]],
   ["boundaries", process.execPath, [join(root, "scripts/check-boundaries.mjs")]],
+  ["language", process.execPath, [join(root, "scripts/check-language.mjs")]],
 ];
 
 function run(name, command, args) {
