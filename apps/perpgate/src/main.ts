@@ -14,13 +14,14 @@ import { createProgram, runProgram } from "./program.js";
 process.umask(0o077);
 const words = process.argv.slice(2);
 const program = createProgram();
+const running = { isServer: false };
 program.hook("preAction", (_program, command) => {
-  if (command.name() === "serve") return;
-  // A reader that has seen enough, such as `head`, is no failure.
-  process.stdout.on("error", (error) => {
-    if ("code" in error && error.code === "EPIPE") process.exit(0);
-    throw error;
-  });
+  running.isServer = command.name() === "serve";
+});
+// A reader that has seen enough, such as `head`, is no failure. Help is printed before any action.
+process.stdout.on("error", (error) => {
+  if (!running.isServer && "code" in error && error.code === "EPIPE") process.exit(0);
+  throw error;
 });
 runProgram(program, words).catch((error: unknown) => {
   if (error instanceof StartError) {

@@ -1,7 +1,11 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { UsageError } from "./cli/start-error.js";
 import { createProgram, runProgram } from "./program.js";
+
+const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 
 function commands(): readonly Command[] {
   return createProgram().commands.filter(
@@ -31,6 +35,17 @@ describe("help", () => {
       expect(text.split("\n").filter((line) => [...line].length > 120)).toEqual([]);
     },
   );
+
+  test.each(["--help", "verify --help"])("%s to a reader that is gone: exit code 0", (call) => {
+    // The pipe is closed before the command writes to it.
+    const piped = `sleep 0.2; exec "$0" "$1" ${call}`;
+    const { stderr, status } = spawnSync(
+      "bash",
+      ["-c", `set -o pipefail; (bash -c '${piped}' "$0" "$1") | true`, process.execPath, MAIN],
+      { encoding: "utf8" },
+    );
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+  });
 
   test("every example: parses", async () => {
     for (const command of commands()) {

@@ -4,10 +4,10 @@
  * not answer and signs in again when a session ends. Once stopped, it leaves no orders.
  */
 
+import { TokenBucket } from "@perpgate/protocol/core";
 import { type Market, PerpgateClient } from "@perpgate/sdk";
 import { BotAccount } from "./account/bot-account.js";
 import { SignInQueue } from "./account/sign-in-queue.js";
-import { ActionBudget } from "./action-budget.js";
 import type { BotLog, BotSettings, BotVenue } from "./bot-settings.js";
 import { MarketWatch } from "./market/market-watch.js";
 import { MarketMaker } from "./quoting/market-maker.js";
@@ -42,7 +42,7 @@ export class Crowd {
   private readonly stopping = new AbortController();
   private accounts: readonly BotAccount[] = [];
   private watches: readonly MarketWatch[] = [];
-  private readonly budget: ActionBudget;
+  private readonly budget: TokenBucket;
   private readonly running: Promise<unknown>;
   private readonly log: BotLog;
   private readonly signIns = new SignInQueue(SIGN_IN_EVERY_MS);
@@ -55,7 +55,10 @@ export class Crowd {
     const { actionsPerSecond } = settings;
     this.log = withoutRepeats(log);
     this.client = new PerpgateClient({ url: venue.url });
-    this.budget = new ActionBudget(actionsPerSecond, Math.max(1, actionsPerSecond * BURST_SECONDS));
+    this.budget = new TokenBucket({
+      perSecond: actionsPerSecond,
+      burst: Math.max(1, actionsPerSecond * BURST_SECONDS),
+    });
     this.running = this.run();
   }
 

@@ -20,4 +20,5 @@ export * from "./shown-text.js";
 export * from "./signing.js";
 export * from "./streams.js";
 export * from "./symbol.js";
+export * from "./token-bucket.js";
 export * from "./units.js";

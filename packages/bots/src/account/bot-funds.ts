@@ -4,8 +4,8 @@
  */
 
 import { randomBytes } from "node:crypto";
+import { TokenBucket } from "@perpgate/protocol/core";
 import type { Session } from "@perpgate/sdk";
-import { ActionBudget } from "../action-budget.js";
 
 /** What the dev attestor credits for a deposit. */
 const CREDIT = 10_000;
@@ -17,7 +17,7 @@ const FREE_PART = 0.1;
 const MAX_CAPITALS = 10;
 
 export class BotFunds {
-  private readonly deposits = new ActionBudget(DEPOSITS.perSecond, DEPOSITS.burst);
+  private readonly deposits = new TokenBucket(DEPOSITS);
   private isShort = false;
 
   constructor(private readonly capital: number) {}

@@ -8,14 +8,8 @@
  * the last response and `remaining` minus the requests in flight.
  */
 
+import { TokenBucket } from "@perpgate/protocol/core";
 import type { LimitState } from "./limit-headers.js";
-
-interface Bucket {
-  tokens: number;
-  readonly burst: number;
-  readonly perMs: number;
-  filledAt: number;
-}
 
 /** Maximum in flight while the limit is unknown: within any limit of a gateway. */
 const IN_FLIGHT_UNKNOWN_LIMIT = 16;
@@ -25,7 +19,7 @@ const LONGEST_HOLD_MS = 30_000;
 export class Pacer {
   private readonly waiting: (() => void)[] = [];
   private inFlight = 0;
-  private bucket: Bucket | undefined;
+  private bucket: TokenBucket | undefined;
   private blockedUntil = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -45,19 +39,19 @@ export class Pacer {
   /** Updates the bucket from a response. */
   learn({ burst, perSecond, remaining }: LimitState): void {
     const now = performance.now();
-    const perMs = perSecond / 1_000;
     // The request of this response is still counted as in flight.
     const atLeast = Math.max(0, remaining - (this.inFlight - 1));
-    const known = this.bucket === undefined ? remaining : this.tokensAt(this.bucket, now);
+    const known = this.bucket?.at(now) ?? remaining;
     const tokens = Math.min(remaining, Math.max(known, atLeast));
-    this.bucket = { tokens, burst, perMs, filledAt: now };
+    this.bucket = new TokenBucket({ perSecond, burst }, tokens);
+    this.bucket.at(now);
   }
 
   /** Sends nothing for `ms`: the server requested it. */
   holdFor(ms: number): void {
     const until = performance.now() + Math.min(ms, LONGEST_HOLD_MS);
     this.blockedUntil = Math.max(this.blockedUntil, until);
-    if (this.bucket !== undefined) this.bucket.tokens = Math.min(this.bucket.tokens, 0);
+    this.bucket?.empty();
   }
 
   private turn(signal: AbortSignal | undefined): Promise<void> {
@@ -101,17 +95,7 @@ export class Pacer {
   /** Takes a token and returns 0, or returns the milliseconds until there is one. */
   private takeOne(now: number): number {
     if (now < this.blockedUntil) return this.blockedUntil - now;
-    const { bucket } = this;
-    if (bucket === undefined) return 0;
-    bucket.tokens = this.tokensAt(bucket, now);
-    bucket.filledAt = now;
-    if (bucket.tokens < 1) return (1 - bucket.tokens) / bucket.perMs;
-    bucket.tokens--;
-    return 0;
-  }
-
-  private tokensAt({ tokens, burst, perMs, filledAt }: Bucket, now: number): number {
-    return Math.min(burst, tokens + (now - filledAt) * perMs);
+    return this.bucket?.takeOrWait(now) ?? 0;
   }
 
   private wakeAfter(ms: number): void {

@@ -16,7 +16,8 @@ const HASH_BYTES = 32;
 const LEAF_PREFIX = 0;
 const NODE_PREFIX = 1;
 const node = Buffer.alloc(1 + 2 * HASH_BYTES, NODE_PREFIX);
-let leafRoom = Buffer.alloc(256, LEAF_PREFIX);
+/** Holds any leaf of an acknowledgement behind its prefix; a longer leaf is copied. */
+const shortLeaf = Buffer.alloc(512, LEAF_PREFIX);
 
 export function sha256(bytes: Uint8Array): Buffer {
   return hash("sha256", bytes, "buffer");
@@ -27,9 +28,10 @@ export function leafHash(leaf: Uint8Array): Buffer {
 }
 
 function leafText(leaf: Uint8Array): HashText {
-  if (leaf.length + 1 > leafRoom.length) leafRoom = Buffer.alloc(2 * leaf.length, LEAF_PREFIX);
-  leafRoom.set(leaf, 1);
-  return hash("sha256", leafRoom.subarray(0, 1 + leaf.length), "binary");
+  const bytes = 1 + leaf.length;
+  const prefixed = bytes <= shortLeaf.length ? shortLeaf : Buffer.alloc(bytes, LEAF_PREFIX);
+  prefixed.set(leaf, 1);
+  return hash("sha256", prefixed.subarray(0, bytes), "binary");
 }
 
 function nodeText(left: HashText, right: HashText): HashText {

@@ -3,31 +3,25 @@
  * thousands of deposits, far fewer than would fill a disk.
  */
 
-export interface VoteRate {
-  readonly perSecond: number;
-  readonly burst: number;
-}
+import { TokenBucket, type TokenRate } from "@perpgate/protocol/core";
 
-const DEFAULT_RATE: VoteRate = { perSecond: 200, burst: 5_000 };
+const DEFAULT_RATE: TokenRate = { perSecond: 200, burst: 5_000 };
 
 export class VoteBudget {
-  private readonly accounts = new Map<number, { left: number; atMs: number }>();
+  private readonly buckets = new Map<number, TokenBucket>();
 
   constructor(
-    private readonly rate: VoteRate = DEFAULT_RATE,
+    private readonly rate: TokenRate = DEFAULT_RATE,
     private readonly monotonic: () => number = () => performance.now(),
   ) {}
 
   /** Returns whether the attestor may add another vote. */
   take(attestor: number): boolean {
-    const { perSecond, burst } = this.rate;
-    const nowMs = this.monotonic();
-    const account = this.accounts.get(attestor) ?? { left: burst, atMs: nowMs };
-    this.accounts.set(attestor, account);
-    account.left = Math.min(burst, account.left + ((nowMs - account.atMs) / 1_000) * perSecond);
-    account.atMs = nowMs;
-    if (account.left < 1) return false;
-    account.left--;
-    return true;
+    let bucket = this.buckets.get(attestor);
+    if (bucket === undefined) {
+      bucket = new TokenBucket(this.rate);
+      this.buckets.set(attestor, bucket);
+    }
+    return bucket.take(this.monotonic());
   }
 }
