@@ -58,6 +58,12 @@ export interface Gateway {
   drain(graceMs: number): Promise<void>;
 }
 
+/**
+ * Connections that may wait to be accepted; the kernel lowers it to `net.core.somaxconn`. If the queue
+ * is full, the kernel drops the next client's SYN, and that client waits a second before it retries.
+ */
+const BACKLOG = 65_535;
+
 export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   const document = openApiDocument(OPERATIONS, options.version);
   const metrics = new RequestMetrics(options.metrics);
@@ -98,7 +104,7 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   await app.ready();
   return {
     listen: async (address) => {
-      const url = await app.listen(address);
+      const url = await app.listen({ ...address, backlog: BACKLOG });
       compileGuardsSoon();
       return url;
     },
