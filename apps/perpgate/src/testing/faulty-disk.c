@@ -11,6 +11,9 @@
  *   path    only files whose path contains this text
  *
  * From the first failure on every matching call fails, as on a disk that has died or is full.
+ *
+ * `write` is also called by signal handlers (libuv's for SIGCHLD), which may have interrupted malloc
+ * or the dynamic linker: nothing here allocates, and the real calls are looked up when loaded.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -35,17 +38,36 @@ static void stall(const char *trigger) {
   for (;;) pause();
 }
 
+/* Cuts the next word off the line. */
+static char *word(char **line) {
+  char *start = *line;
+  char *end = start + strcspn(start, " \n");
+  *line = *end == '\0' ? end : end + 1;
+  *end = '\0';
+  return start;
+}
+
 static int must_fail(const char *kind, const char *path) {
   const char *trigger = getenv("FAULT_TRIGGER");
-  if (trigger == NULL || access(trigger, F_OK) != 0) return 0;
-  int number, error;
-  long after;
-  char call[16], part[256];
-  FILE *file = fopen(trigger, "re");
-  if (file == NULL) return 0;
-  int fields = fscanf(file, "%d %15s %d %ld %255s", &number, call, &error, &after, part);
-  fclose(file);
-  if (fields != 5 || strcmp(call, kind) != 0 || strstr(path, part) == NULL) return 0;
+  if (trigger == NULL) return 0;
+  int before = errno;
+  int file = open(trigger, O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    errno = before;
+    return 0;
+  }
+  char text[512];
+  ssize_t length = read(file, text, sizeof text - 1);
+  close(file);
+  if (length <= 0) return 0;
+  text[length] = '\0';
+  char *line = text;
+  int number = atoi(word(&line));
+  const char *call = word(&line);
+  int error = atoi(word(&line));
+  long after = atol(word(&line));
+  const char *part = word(&line);
+  if (*part == '\0' || strcmp(call, kind) != 0 || strstr(path, part) == NULL) return 0;
   if (atomic_exchange(&current, number) != number) atomic_store(&matched, 0);
   if (atomic_fetch_add(&matched, 1) < after) return 0;
   if (error == 0) stall(trigger);
@@ -63,64 +85,63 @@ static int must_fail_file(const char *kind, int file) {
   return must_fail(kind, path);
 }
 
-#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+/* A call that fails with -1 if its file has the fault. */
+#define FAULTY(kind, type, name, parameters, ...)                          \
+  static type (*real_##name) parameters;                                   \
+  type name parameters {                                                   \
+    return must_fail_file(kind, file) ? -1 : real_##name(__VA_ARGS__);     \
+  }
 
-int fdatasync(int file) {
-  return must_fail_file("sync", file) ? -1 : REAL(fdatasync)(file);
-}
+/* posix_fallocate returns the error itself. */
+#define FAULTY_ALLOCATE(name, offset)                                      \
+  static int (*real_##name)(int, offset, offset);                          \
+  int name(int file, offset at, offset length) {                           \
+    return must_fail_file("allocate", file) ? errno : real_##name(file, at, length); \
+  }
 
-int fsync(int file) {
-  return must_fail_file("sync", file) ? -1 : REAL(fsync)(file);
-}
+FAULTY("sync", int, fdatasync, (int file), file)
+FAULTY("sync", int, fsync, (int file), file)
+FAULTY("write", ssize_t, write, (int file, const void *bytes, size_t length), file, bytes, length)
+FAULTY("write", ssize_t, writev, (int file, const struct iovec *parts, int count),
+       file, parts, count)
+FAULTY("write", ssize_t, pwrite, (int file, const void *bytes, size_t length, off_t at),
+       file, bytes, length, at)
+FAULTY("write", ssize_t, pwrite64, (int file, const void *bytes, size_t length, off64_t at),
+       file, bytes, length, at)
+FAULTY("write", ssize_t, pwritev, (int file, const struct iovec *parts, int count, off_t at),
+       file, parts, count, at)
+FAULTY("write", ssize_t, pwritev64, (int file, const struct iovec *parts, int count, off64_t at),
+       file, parts, count, at)
+FAULTY("truncate", int, ftruncate, (int file, off_t length), file, length)
+FAULTY("truncate", int, ftruncate64, (int file, off64_t length), file, length)
+FAULTY("allocate", int, fallocate, (int file, int mode, off_t at, off_t length),
+       file, mode, at, length)
+FAULTY("allocate", int, fallocate64, (int file, int mode, off64_t at, off64_t length),
+       file, mode, at, length)
+FAULTY_ALLOCATE(posix_fallocate, off_t)
+FAULTY_ALLOCATE(posix_fallocate64, off64_t)
 
-ssize_t write(int file, const void *bytes, size_t length) {
-  return must_fail_file("write", file) ? -1 : REAL(write)(file, bytes, length);
-}
-
-ssize_t writev(int file, const struct iovec *parts, int count) {
-  return must_fail_file("write", file) ? -1 : REAL(writev)(file, parts, count);
-}
-
-ssize_t pwrite(int file, const void *bytes, size_t length, off_t at) {
-  return must_fail_file("write", file) ? -1 : REAL(pwrite)(file, bytes, length, at);
-}
-
-ssize_t pwrite64(int file, const void *bytes, size_t length, off64_t at) {
-  return must_fail_file("write", file) ? -1 : REAL(pwrite64)(file, bytes, length, at);
-}
-
-ssize_t pwritev(int file, const struct iovec *parts, int count, off_t at) {
-  return must_fail_file("write", file) ? -1 : REAL(pwritev)(file, parts, count, at);
-}
-
-ssize_t pwritev64(int file, const struct iovec *parts, int count, off64_t at) {
-  return must_fail_file("write", file) ? -1 : REAL(pwritev64)(file, parts, count, at);
-}
-
-int ftruncate(int file, off_t length) {
-  return must_fail_file("truncate", file) ? -1 : REAL(ftruncate)(file, length);
-}
-
-int ftruncate64(int file, off64_t length) {
-  return must_fail_file("truncate", file) ? -1 : REAL(ftruncate64)(file, length);
-}
-
-int fallocate(int file, int mode, off_t at, off_t length) {
-  return must_fail_file("allocate", file) ? -1 : REAL(fallocate)(file, mode, at, length);
-}
-
-int fallocate64(int file, int mode, off64_t at, off64_t length) {
-  return must_fail_file("allocate", file) ? -1 : REAL(fallocate64)(file, mode, at, length);
-}
-
-int posix_fallocate(int file, off_t at, off_t length) {
-  return must_fail_file("allocate", file) ? errno : REAL(posix_fallocate)(file, at, length);
-}
-
-int posix_fallocate64(int file, off64_t at, off64_t length) {
-  return must_fail_file("allocate", file) ? errno : REAL(posix_fallocate64)(file, at, length);
-}
-
+static int (*real_rename)(const char *, const char *);
 int rename(const char *from, const char *to) {
-  return must_fail("rename", to) ? -1 : REAL(rename)(from, to);
+  return must_fail("rename", to) ? -1 : real_rename(from, to);
+}
+
+#define FIND(name) real_##name = (__typeof__(real_##name))dlsym(RTLD_NEXT, #name)
+
+__attribute__((constructor)) static void find_real_calls(void) {
+  FIND(fdatasync);
+  FIND(fsync);
+  FIND(write);
+  FIND(writev);
+  FIND(pwrite);
+  FIND(pwrite64);
+  FIND(pwritev);
+  FIND(pwritev64);
+  FIND(ftruncate);
+  FIND(ftruncate64);
+  FIND(fallocate);
+  FIND(fallocate64);
+  FIND(posix_fallocate);
+  FIND(posix_fallocate64);
+  FIND(rename);
 }
