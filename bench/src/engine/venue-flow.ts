@@ -35,12 +35,16 @@ const MARKET: Omit<MarketConfig, "symbol"> = {
   makerFeePpm: 200,
   bandPpm: 50_000,
   impactNotionalMicros: 20_000 * DOLLAR,
+  minNotionalMicros: 0,
+  maxOpenInterestMicros: Number.MAX_SAFE_INTEGER,
+  maxIndexJumpPpm: 200_000,
 };
 
 export const CONFIG: VenueConfig = {
   markets: ["BTCUSD", "ETHUSD", "SOLUSD"].map((symbol) => ({ symbol, ...MARKET })),
   fundSeedMicros: 1e6 * DOLLAR,
   backstopCapMicros: 5e6 * DOLLAR,
+  fundLossPerHourPpm: 20_000,
   maxOpenOrders: 500,
   attestorKind: "dev",
   attestors: 1,

@@ -34,7 +34,7 @@ export function audit(engine: Engine): string[] {
   expect("margins", totals.margins, margins);
   expect("reserves", totals.reserves, reserves);
   expect("cost", totals.cost, cost);
-  const money = wallets + margins + reserves + totals.fees + totals.fund;
+  const money = wallets + margins + reserves + totals.fees + totals.fund + totals.fundingPool;
   expect("money", money, totals.deposits + cost);
   return faults;
 }

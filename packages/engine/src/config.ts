@@ -22,6 +22,12 @@ export interface MarketConfig {
   /** Half-width of the price band around the mark. */
   readonly bandPpm: number;
   readonly impactNotionalMicros: number;
+  /** Orders that open need at least this notional. */
+  readonly minNotionalMicros: number;
+  /** Lots that open on both sides are not filled beyond this notional of all longs, at mark. */
+  readonly maxOpenInterestMicros: number;
+  /** An index further than this from one of the last ten seconds is held back. */
+  readonly maxIndexJumpPpm: number;
 }
 
 export type AttestorKind = "dev" | "chain";
@@ -32,6 +38,8 @@ export interface VenueConfig {
   /** Fixed by Genesis: a `Configure` with another value is refused. */
   readonly fundSeedMicros: number;
   readonly backstopCapMicros: number;
+  /** What the fund may lose to positions that it takes over, per hour, in ppm of its value. */
+  readonly fundLossPerHourPpm: number;
   readonly maxOpenOrders: number;
   readonly attestorKind: AttestorKind;
   readonly attestors: number;
@@ -61,6 +69,7 @@ export function configFault(config: VenueConfig): string | null {
     return "fundSeedMicros: not within the bound on deposits";
   }
   if (!isCount(config.backstopCapMicros)) return "backstopCapMicros: not a safe integer ≥ 0";
+  if (!isCount(config.fundLossPerHourPpm)) return "fundLossPerHourPpm: not a safe integer ≥ 0";
   if (!isCount(config.maxOpenOrders)) return "maxOpenOrders: not a safe integer ≥ 0";
   if (!isCount(config.devCreditMicros)) return "devCreditMicros: not a safe integer ≥ 0";
   if (!(config.attestorQuorum >= 1 && config.attestorQuorum <= config.attestors)) {
@@ -101,6 +110,13 @@ function marketFault(market: MarketConfig): string | null {
   }
   if (!isCount(market.impactNotionalMicros) || market.impactNotionalMicros < 1) {
     return "impactNotionalMicros must be ≥ 1";
+  }
+  if (!isCount(market.minNotionalMicros)) return "minNotionalMicros: not a safe integer ≥ 0";
+  if (!isCount(market.maxOpenInterestMicros) || market.maxOpenInterestMicros < 1) {
+    return "maxOpenInterestMicros must be ≥ 1";
+  }
+  if (!isCount(market.maxIndexJumpPpm) || market.maxIndexJumpPpm < 1) {
+    return "maxIndexJumpPpm must be ≥ 1";
   }
   return null;
 }

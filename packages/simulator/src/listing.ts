@@ -16,12 +16,16 @@ const MARKET: MarketConfig = {
   makerFeePpm: 200,
   bandPpm: 50_000,
   impactNotionalMicros: 5_000 * USD,
+  minNotionalMicros: 0,
+  maxOpenInterestMicros: Number.MAX_SAFE_INTEGER,
+  maxIndexJumpPpm: 200_000,
 };
 
 export const LISTING: VenueConfig = {
   markets: [MARKET, { ...MARKET, symbol: "ETHUSD", microsPerTickLot: 1_000 }],
   fundSeedMicros: 1_000_000 * USD,
   backstopCapMicros: 5_000_000 * USD,
+  fundLossPerHourPpm: 20_000,
   maxOpenOrders: 40,
   attestorKind: "dev",
   attestors: 1,

@@ -125,6 +125,10 @@ const Risk = section({
   impactNotional: Dollars,
   fundSeed: Dollars,
   backstopCap: Dollars,
+  fundLossPerHour: Fraction,
+  minNotional: Dollars,
+  maxOpenInterestPositions: Type.Integer({ minimum: 1, maximum: 1_000 }),
+  maxIndexJump: Fraction,
   maxOpenOrders: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
 });
 

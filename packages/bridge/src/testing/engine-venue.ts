@@ -30,6 +30,9 @@ const MARKET = {
   makerFeePpm: 200,
   bandPpm: 50_000,
   impactNotionalMicros: 20_000e6,
+  minNotionalMicros: 0,
+  maxOpenInterestMicros: Number.MAX_SAFE_INTEGER,
+  maxIndexJumpPpm: 200_000,
 };
 
 type Deposit = NonNullable<ReturnType<Engine["state"]["deposits"]["byId"]["get"]>>;
@@ -55,6 +58,7 @@ export class EngineVenue implements DepositPort {
       markets: [MARKET],
       fundSeedMicros: 0,
       backstopCapMicros: 0,
+      fundLossPerHourPpm: 20_000,
       maxOpenOrders: 500,
       attestorKind: "chain",
       attestors: members.length,

@@ -6,6 +6,7 @@ export function writeConfig(w: ByteWriter, config: VenueConfig): void {
   w.numbers([
     config.fundSeedMicros,
     config.backstopCapMicros,
+    config.fundLossPerHourPpm,
     config.maxOpenOrders,
     config.attestors,
     config.attestorQuorum,
@@ -21,6 +22,9 @@ export function writeConfig(w: ByteWriter, config: VenueConfig): void {
       market.makerFeePpm,
       market.bandPpm,
       market.impactNotionalMicros,
+      market.minNotionalMicros,
+      market.maxOpenInterestMicros,
+      market.maxIndexJumpPpm,
     ]);
     w.numbers(
       market.tiers.flatMap((tier) => [tier.upToMicros, tier.maxLeverage, tier.maintenancePpm]),
@@ -29,12 +33,15 @@ export function writeConfig(w: ByteWriter, config: VenueConfig): void {
 }
 
 export function readConfig(r: ByteReader): VenueConfig {
-  const [fund, cap, maxOpenOrders, attestors, attestorQuorum, devCredit] = r.numbers();
+  const [fund, cap, fundLossPerHourPpm, maxOpenOrders, attestors, attestorQuorum, devCredit] =
+    r.numbers();
   const attestorKind = attestorKindOf(r.text());
   const markets: MarketConfig[] = [];
   r.repeat(() => {
     const symbol = r.text();
-    const [microsPerTickLot, takerFeePpm, makerFeePpm, bandPpm, impactNotionalMicros] = r.numbers();
+    const [microsPerTickLot, takerFeePpm, makerFeePpm, bandPpm, ...bounds] = r.numbers();
+    const [impactNotionalMicros, minNotionalMicros, maxOpenInterestMicros, maxIndexJumpPpm] =
+      bounds;
     const flat = r.numbers();
     markets.push({
       symbol,
@@ -43,6 +50,9 @@ export function readConfig(r: ByteReader): VenueConfig {
       makerFeePpm: makerFeePpm!,
       bandPpm: bandPpm!,
       impactNotionalMicros: impactNotionalMicros!,
+      minNotionalMicros: minNotionalMicros!,
+      maxOpenInterestMicros: maxOpenInterestMicros!,
+      maxIndexJumpPpm: maxIndexJumpPpm!,
       tiers: Array.from({ length: flat.length / 3 }, (_, i) => ({
         upToMicros: flat[3 * i]!,
         maxLeverage: flat[3 * i + 1]!,
@@ -54,6 +64,7 @@ export function readConfig(r: ByteReader): VenueConfig {
     markets,
     fundSeedMicros: fund!,
     backstopCapMicros: cap!,
+    fundLossPerHourPpm: fundLossPerHourPpm!,
     maxOpenOrders: maxOpenOrders!,
     attestorKind,
     attestors: attestors!,

@@ -23,7 +23,7 @@ import { rebuildIndexes } from "./rebuild.js";
 import { readSessions, writeSessions } from "./session-bytes.js";
 
 /** The format of the bytes. Another format gives the same state another hash. */
-export const STATE_FORMAT = 2;
+export const STATE_FORMAT = 3;
 
 export class SnapshotUnreadable extends Error {
   override readonly name = "SnapshotUnreadable";

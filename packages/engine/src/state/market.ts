@@ -9,7 +9,7 @@ import { PositionStore } from "./positions.js";
 import type { Table, UndoLog } from "./table.js";
 
 /** The words of a market's row, in the order of the snapshot format; literals, see orders.ts. */
-export const MARKET_WORDS = 13;
+export const MARKET_WORDS = 20;
 export const SUM_LOTS = 10;
 
 export class Market {
@@ -32,7 +32,7 @@ export class Market {
     orders: OrderStore,
     undo: UndoLog,
   ) {
-    this.base = number * 13;
+    this.base = number * 20;
     this.config = config;
     this.maintenance = new MaintenanceSchedule(config.tiers);
     this.microsPerTickLot = config.microsPerTickLot;
@@ -131,6 +131,18 @@ export class Market {
   }
   set longLots(lots: number) {
     this.set(12, lots);
+  }
+
+  /** Σ mark × rate of all hours, in micros per lot: the whole part, and billionths from 0. */
+  get cumulativeFunding(): number {
+    return this.get(13);
+  }
+  get cumulativeFundingBillionths(): number {
+    return this.get(14);
+  }
+  setCumulativeFunding(microsPerLot: number, billionths: number): void {
+    this.set(13, microsPerLot);
+    this.set(14, billionths);
   }
 
   get(word: number): number {

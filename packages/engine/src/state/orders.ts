@@ -12,7 +12,7 @@ import { Table, type UndoLog } from "./table.js";
  * literals: a property or a module constant would make them too large for V8 to inline always, which
  * costs a tenth of `apply`.
  */
-export const ORDER_WORDS = 17;
+export const ORDER_WORDS = 20;
 export const ORDER_POSITION_WORD = 3;
 
 /** The terms of an order, as its command has them. */
@@ -46,7 +46,7 @@ export class OrderStore {
   private freeCount = 0;
 
   constructor(undo: UndoLog) {
-    this.table = new Table(17, undo);
+    this.table = new Table(20, undo);
   }
 
   get open(): number {
@@ -54,65 +54,77 @@ export class OrderStore {
   }
 
   id(row: number): number {
-    return this.table.data[row * 17 + 0]!;
+    return this.table.data[row * 20 + 0]!;
   }
   market(row: number): number {
-    return this.table.data[row * 17 + 1]!;
+    return this.table.data[row * 20 + 1]!;
   }
   account(row: number): number {
-    return this.table.data[row * 17 + 2]!;
+    return this.table.data[row * 20 + 2]!;
   }
   /** Row of the (account, market) position; derived. */
   position(row: number): number {
-    return this.table.data[row * 17 + 3]!;
+    return this.table.data[row * 20 + 3]!;
   }
   setPosition(row: number, position: number): void {
-    this.table.data[row * 17 + 3] = position;
+    this.table.data[row * 20 + 3] = position;
   }
   side(row: number): Side {
-    return this.table.data[row * 17 + 4] === LONG ? LONG : SHORT;
+    return this.table.data[row * 20 + 4] === LONG ? LONG : SHORT;
   }
   isStop(row: number): boolean {
-    return this.table.data[row * 17 + 5] === STOP_ORDER;
+    return this.table.data[row * 20 + 5] === STOP_ORDER;
   }
   price(row: number): number {
-    return this.table.data[row * 17 + 6]!;
+    return this.table.data[row * 20 + 6]!;
   }
   remaining(row: number): number {
-    return this.table.data[row * 17 + 8]!;
+    return this.table.data[row * 20 + 8]!;
   }
   setRemaining(row: number, lots: number): void {
-    this.table.data[row * 17 + 8] = lots;
+    this.table.data[row * 20 + 8] = lots;
   }
   /** Lots covered by the position that the order would close. */
   closing(row: number): number {
-    return this.table.data[row * 17 + 9]!;
+    return this.table.data[row * 20 + 9]!;
   }
   setClosing(row: number, lots: number): void {
-    this.table.data[row * 17 + 9] = lots;
+    this.table.data[row * 20 + 9] = lots;
   }
   reserve(row: number): number {
-    return this.table.data[row * 17 + 10]!;
+    return this.table.data[row * 20 + 10]!;
   }
   setReserve(row: number, micros: number): void {
-    this.table.data[row * 17 + 10] = micros;
+    this.table.data[row * 20 + 10] = micros;
   }
   leverage(row: number): number {
-    return this.table.data[row * 17 + 12]!;
+    return this.table.data[row * 20 + 12]!;
   }
   isReduceOnly(row: number): boolean {
-    return this.table.data[row * 17 + 13] !== 0;
+    return this.table.data[row * 20 + 13] !== 0;
   }
   /** The session that placed it. */
   session(row: number): number {
-    return this.table.data[row * 17 + 15]!;
+    return this.table.data[row * 20 + 15]!;
   }
   /** Opening lots × price × unit, as counted in the position's resting notional. */
   openingNotional(row: number): number {
-    return this.table.data[row * 17 + 16]!;
+    return this.table.data[row * 20 + 16]!;
   }
   setOpeningNotional(row: number, micros: number): void {
-    this.table.data[row * 17 + 16] = micros;
+    this.table.data[row * 20 + 16] = micros;
+  }
+
+  /** Its place in the queue: the seq of the command that queued it last. */
+  rank(row: number): number {
+    return this.table.data[row * 20 + 17]!;
+  }
+  /** Caps of the session that placed it, in micros; 0: none. They outlive the session. */
+  maxNotional(row: number): number {
+    return this.table.data[row * 20 + 18]!;
+  }
+  maxOrderNotional(row: number): number {
+    return this.table.data[row * 20 + 19]!;
   }
 
   /** The next order of the same price level, or NONE. */
@@ -139,7 +151,7 @@ export class OrderStore {
     const row = this.allocate();
     this.table.touch(row);
     const { data } = this.table;
-    const at = row * 17;
+    const at = row * 20;
     data[at] = id;
     data[at + 1] = order.market;
     data[at + 2] = account;
@@ -157,13 +169,16 @@ export class OrderStore {
     data[at + 14] = order.postOnly ? 1 : 0;
     data[at + 15] = order.session;
     data[at + 16] = 0;
+    data[at + 17] = id;
+    data[at + 18] = 0;
+    data[at + 19] = 0;
     this.index.set(id, row);
     return row;
   }
 
   release(row: number): void {
     this.index.delete(this.id(row));
-    this.table.data[row * 17 + 0] = 0;
+    this.table.data[row * 20 + 0] = 0;
     this.pushFree(row);
   }
 

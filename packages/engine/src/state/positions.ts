@@ -8,7 +8,7 @@ import { LINKS, LIST_NEXT, LIST_PREV, NONE, type OrderStore } from "./orders.js"
 import { Table, type UndoLog } from "./table.js";
 
 /** The words of a row, in the order of the snapshot format; literals, see orders.ts. */
-export const POSITION_WORDS = 10;
+export const POSITION_WORDS = 12;
 
 /** The lists of an account's open orders, ascending id; the number is that of the head's word. */
 export const LONG_LIST = 0;
@@ -37,70 +37,82 @@ export class PositionStore {
   private rowOfAccount = new Int32Array(16).fill(NONE);
 
   constructor(undo: UndoLog, market: number) {
-    this.table = new Table(10, undo, 16, market);
+    this.table = new Table(12, undo, 16, market);
   }
 
   account(row: number): number {
-    return this.table.data[row * 10 + 0]!;
+    return this.table.data[row * 12 + 0]!;
   }
   lots(row: number): number {
-    return this.table.data[row * 10 + 1]!;
+    return this.table.data[row * 12 + 1]!;
   }
   cost(row: number): number {
-    return this.table.data[row * 10 + 2]!;
+    return this.table.data[row * 12 + 2]!;
   }
   margin(row: number): number {
-    return this.table.data[row * 10 + 3]!;
+    return this.table.data[row * 12 + 3]!;
   }
   realized(row: number): number {
-    return this.table.data[row * 10 + 4]!;
+    return this.table.data[row * 12 + 4]!;
   }
   funding(row: number): number {
-    return this.table.data[row * 10 + 5]!;
+    return this.table.data[row * 12 + 5]!;
   }
   /** Σ reserves of its resting orders. */
   reserved(row: number): number {
-    return this.table.data[row * 10 + 6]!;
+    return this.table.data[row * 12 + 6]!;
   }
   /** Σ opening lots × price of its resting orders, in micros. */
   restingNotional(row: number): number {
-    return this.table.data[row * 10 + 7]!;
+    return this.table.data[row * 12 + 7]!;
   }
   /** Σ lots × price of its pending orders that are not reduce-only, in micros. */
   pendingNotional(row: number): number {
-    return this.table.data[row * 10 + 8]!;
+    return this.table.data[row * 12 + 8]!;
   }
   openOrders(row: number): number {
-    return this.table.data[row * 10 + 9]!;
+    return this.table.data[row * 12 + 9]!;
+  }
+
+  /** The market's cumulative funding when it was last settled: micros per lot, and billionths. */
+  settledFunding(row: number): number {
+    return this.table.data[row * 12 + 10]!;
+  }
+  settledFundingBillionths(row: number): number {
+    return this.table.data[row * 12 + 11]!;
+  }
+  setSettledFunding(row: number, microsPerLot: number, billionths: number): void {
+    this.table.data[row * 12 + 10] = microsPerLot;
+    this.table.data[row * 12 + 11] = billionths;
   }
 
   // Each `add…` requires a touched row.
   addLots(row: number, delta: number): void {
-    this.add(row * 10 + 1, delta);
+    this.add(row * 12 + 1, delta);
   }
   addCost(row: number, delta: number): void {
-    this.add(row * 10 + 2, delta);
+    this.add(row * 12 + 2, delta);
   }
   addMargin(row: number, delta: number): void {
-    this.add(row * 10 + 3, delta);
+    this.add(row * 12 + 3, delta);
   }
   addRealized(row: number, delta: number): void {
-    this.add(row * 10 + 4, delta);
+    this.add(row * 12 + 4, delta);
   }
   addFunding(row: number, delta: number): void {
-    this.add(row * 10 + 5, delta);
+    this.add(row * 12 + 5, delta);
   }
   addReserved(row: number, delta: number): void {
-    this.add(row * 10 + 6, delta);
+    this.add(row * 12 + 6, delta);
   }
   addRestingNotional(row: number, delta: number): void {
-    this.add(row * 10 + 7, delta);
+    this.add(row * 12 + 7, delta);
   }
   addPendingNotional(row: number, delta: number): void {
-    this.add(row * 10 + 8, delta);
+    this.add(row * 12 + 8, delta);
   }
   addOpenOrders(row: number, delta: number): void {
-    this.add(row * 10 + 9, delta);
+    this.add(row * 12 + 9, delta);
   }
 
   /** First and last order of a list, or NONE. */
@@ -176,7 +188,7 @@ export class PositionStore {
     }
     const row = this.table.append();
     this.table.touch(row);
-    this.table.data[row * 10 + 0] = account;
+    this.table.data[row * 12 + 0] = account;
     this.adopt(row, account);
     return row;
   }
@@ -210,7 +222,7 @@ export class PositionStore {
   private rowsWhere(word: number): number[] {
     const { data, rows: count } = this.table;
     const rows: number[] = [];
-    for (let row = 0; row < count; row++) if (data[row * 10 + word] !== 0) rows.push(row);
+    for (let row = 0; row < count; row++) if (data[row * 12 + word] !== 0) rows.push(row);
     return rows.sort((a, b) => this.account(a) - this.account(b));
   }
 

@@ -5,7 +5,7 @@
 import { Table, type UndoLog } from "./table.js";
 
 /** The words of a row, in the order of the snapshot format; literals, see orders.ts. */
-export const TOTALS_WORDS = 12;
+export const TOTALS_WORDS = 14;
 
 export class Totals {
   readonly table: Table;
@@ -87,6 +87,14 @@ export class Totals {
   /** Whether a command other than a tick was executed in the open block. */
   get blockHasWork(): boolean {
     return this.table.data[11] !== 0;
+  }
+
+  /** Funding that has accrued and is not settled: negative where receivers settled first. */
+  get fundingPool(): number {
+    return this.table.data[12]!;
+  }
+  set fundingPool(micros: number) {
+    this.table.data[12] = micros;
   }
 
   markBlockWork(): void {

@@ -15,6 +15,12 @@ import {
 export interface VenueParameters {
   readonly band: number;
   readonly impactNotional: number;
+  readonly minNotional: number;
+  /** Of one market, in multiples of its largest position. */
+  readonly maxOpenInterestPositions: number;
+  readonly maxIndexJump: number;
+  /** A fraction of the fund. */
+  readonly fundLossPerHour: number;
   readonly fundSeed: number;
   readonly backstopCap: number;
   readonly maxOpenOrders: number;
@@ -27,6 +33,10 @@ export interface VenueParameters {
 export const DEFAULT_PARAMETERS: VenueParameters = {
   band: 0.05,
   impactNotional: 20_000,
+  minNotional: 1,
+  maxOpenInterestPositions: 10,
+  maxIndexJump: 0.2,
+  fundLossPerHour: 0.02,
   fundSeed: 1_000_000,
   backstopCap: 5_000_000,
   maxOpenOrders: 500,
@@ -44,6 +54,7 @@ export function venueConfigOf(
     markets: markets.map((market) => marketConfigOf(market, parameters)),
     fundSeedMicros: wholeMicros(parameters.fundSeed),
     backstopCapMicros: wholeMicros(parameters.backstopCap),
+    fundLossPerHourPpm: wholeMicros(parameters.fundLossPerHour),
     maxOpenOrders: parameters.maxOpenOrders,
     attestorKind: parameters.attestorKind,
     attestors: parameters.attestors,
@@ -65,6 +76,11 @@ function marketConfigOf(market: MarketDefinition, parameters: VenueParameters): 
     makerFeePpm: wholeMicros(market.makerFee),
     bandPpm: wholeMicros(parameters.band),
     impactNotionalMicros: wholeMicros(parameters.impactNotional),
+    minNotionalMicros: wholeMicros(parameters.minNotional),
+    maxOpenInterestMicros: wholeMicros(
+      market.tiers.at(-1)!.notionalUpTo * parameters.maxOpenInterestPositions,
+    ),
+    maxIndexJumpPpm: wholeMicros(parameters.maxIndexJump),
   };
 }
 

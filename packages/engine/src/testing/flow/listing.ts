@@ -39,6 +39,9 @@ function market(symbol: string, rows: readonly Tier[], impact: number): MarketCo
     makerFeePpm: 200,
     bandPpm: 50_000,
     impactNotionalMicros: impact,
+    minNotionalMicros: 0,
+    maxOpenInterestMicros: Number.MAX_SAFE_INTEGER,
+    maxIndexJumpPpm: 200_000,
   };
 }
 
@@ -75,6 +78,7 @@ export function venueConfig(
     markets: listed.map((each) => each.config),
     fundSeedMicros: money.fund,
     backstopCapMicros: money.cap,
+    fundLossPerHourPpm: 20_000,
     maxOpenOrders: money.maxOpenOrders,
     attestorKind: "dev",
     attestors: 1,

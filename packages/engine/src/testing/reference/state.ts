@@ -119,6 +119,7 @@ export function newState(): State {
       markets: [],
       fundSeedMicros: 0,
       backstopCapMicros: 0,
+      fundLossPerHourPpm: 0,
       maxOpenOrders: 0,
       attestorKind: "dev",
       attestors: 1,

@@ -29,6 +29,9 @@ export const BENCH_MARKET: MarketConfig = {
   makerFeePpm: 200,
   bandPpm: 50_000,
   impactNotionalMicros: 20_000,
+  minNotionalMicros: 0,
+  maxOpenInterestMicros: Number.MAX_SAFE_INTEGER,
+  maxIndexJumpPpm: 200_000,
 };
 
 export interface Wish {
@@ -66,6 +69,7 @@ export class Bench {
       markets: [BENCH_MARKET],
       fundSeedMicros: 10_000,
       backstopCapMicros: 100_000,
+      fundLossPerHourPpm: 20_000,
       maxOpenOrders: 10,
       attestorKind: "dev",
       attestors: 1,

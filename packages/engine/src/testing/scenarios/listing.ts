@@ -38,6 +38,9 @@ function listing(
       makerFeePpm: 200,
       bandPpm: 50_000,
       impactNotionalMicros: 20_000 * MICROS,
+      minNotionalMicros: 0,
+      maxOpenInterestMicros: Number.MAX_SAFE_INTEGER,
+      maxIndexJumpPpm: 200_000,
     },
     ticksPerDollar,
     // Tick × lot is one micro-dollar.
@@ -80,6 +83,7 @@ export function venueConfig(
     markets: listings.map((each) => each.config),
     fundSeedMicros: 1_000_000 * MICROS,
     backstopCapMicros: 5_000_000 * MICROS,
+    fundLossPerHourPpm: 20_000,
     maxOpenOrders: 500,
     attestorKind: "chain",
     attestors: 1,
