@@ -5,7 +5,7 @@
  * compile. An `ApiError` is an expected outcome, never a fault of the program.
  */
 
-import { type Static, Type } from "typebox";
+import type { ErrorBody } from "./error-body.js";
 import { ERROR_TABLE, type ErrorCode } from "./error-table.js";
 import { shownText } from "./shown-text.js";
 
@@ -14,18 +14,6 @@ export const ERROR_CODES = Object.keys(ERROR_TABLE).filter(isErrorCode);
 export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERROR_TABLE, code);
 }
-
-export const ErrorBody = Type.Object(
-  {
-    code: Type.String({ description: "A stable word that states the rule." }),
-    message: Type.String({ description: "What to do about it." }),
-    requestId: Type.String(),
-    field: Type.Optional(Type.String({ description: "The offending field, as a path." })),
-    details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  },
-  { title: "Error" },
-);
-export type ErrorBody = Static<typeof ErrorBody>;
 
 type Placeholder<Message extends string> = Message extends `${string}{${infer Name}}${infer Rest}`
   ? Name | Placeholder<Rest>

@@ -9,7 +9,7 @@ export * from "./book-codec/index.js";
 export * from "./bridge.js";
 export * from "./core.js";
 export * from "./deposit.js";
-export * from "./error.js";
+export * from "./error-body.js";
 export * from "./fill.js";
 export * from "./json-bounds.js";
 export * from "./market.js";

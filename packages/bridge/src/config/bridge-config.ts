@@ -4,6 +4,7 @@
  */
 
 import type { KeyObject } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import type { Chain } from "@perpgate/protocol";
 import { Ajv } from "ajv";
 import {
@@ -36,8 +37,6 @@ export type BridgeConfig = { readonly kind: "dev" } | ChainBridgeConfig;
 const DEFAULT_VENUE = "perpgate-testnet";
 const CHAINS: readonly Chain[] = ["ethereum", "arbitrum", "tron"];
 
-const isSettings = new Ajv({ coerceTypes: false }).compile<BridgeSettings>(BridgeSettings);
-
 export interface KeySources {
   /** The text of a key file. */
   readonly readKey?: (path: string) => string;
@@ -47,32 +46,26 @@ export interface KeySources {
 
 /** @throws BridgeConfigError for invalid settings. */
 export function resolveBridge(value: unknown, sources: KeySources = {}): BridgeConfig {
-  if (!isSettings(value)) {
-    const [error] = isSettings.errors ?? [];
-    const key = (error?.instancePath ?? "").slice(1).replaceAll("/", ".");
-    throw new BridgeConfigError(
-      `${key === "" ? "bridge" : key}: ${error?.message ?? "is invalid"}`,
-    );
-  }
-  const chains = CHAINS.flatMap((chain) => {
-    const settings = value.chains?.[chain];
-    return settings === undefined ? [] : [resolveChain(chain, settings)];
+  const settings = checkSettings(value);
+  const chains = CHAINS.flatMap((name) => {
+    const chain = settings.chains?.[name];
+    return chain === undefined ? [] : [resolveChain(name, chain)];
   });
-  const kind = value.attestor ?? (chains.length > 0 ? "chain" : "dev");
-  if (kind === "dev") return resolveDev(value, chains, sources);
+  const kind = settings.attestor ?? (chains.length > 0 ? "chain" : "dev");
+  if (kind === "dev") return resolveDev(settings, chains, sources);
   if (chains.length === 0) throw new BridgeConfigError("chains: `chain` attestors need a chain");
-  const keys = privateKeysOf(value.keyFiles ?? [], sources);
-  const memberKeys = value.members?.map((hex) => hex.toLowerCase()) ?? keys.map(publicKeyHex);
+  const keys = privateKeysOf(settings.keyFiles ?? [], sources);
+  const memberKeys = settings.members?.map((hex) => hex.toLowerCase()) ?? keys.map(publicKeyHex);
   if (memberKeys.length === 0) throw new BridgeConfigError("members: at least one is needed");
   if (new Set(memberKeys).size !== memberKeys.length) {
     throw new BridgeConfigError("members: a key is listed twice");
   }
-  const quorum = value.quorum ?? Math.floor(memberKeys.length / 2) + 1;
+  const quorum = settings.quorum ?? Math.floor(memberKeys.length / 2) + 1;
   if (quorum > memberKeys.length)
     throw new BridgeConfigError("quorum: larger than the number of members");
   return {
     kind,
-    venue: value.venue ?? DEFAULT_VENUE,
+    venue: settings.venue ?? DEFAULT_VENUE,
     members: memberKeys.map(publicKeyFromHex),
     quorum,
     attestors: keys.map((privateKey) => {
@@ -86,6 +79,16 @@ export function resolveBridge(value: unknown, sources: KeySources = {}): BridgeC
     }),
     chains,
   };
+}
+
+function checkSettings(value: unknown): BridgeSettings {
+  // Most venues have none, and compiling the schema takes a tenth of a second.
+  if (isDeepStrictEqual(value, {})) return {};
+  const ajv = new Ajv({ meta: false, validateSchema: false });
+  if (ajv.validate<BridgeSettings>(BridgeSettings, value)) return value;
+  const [error] = ajv.errors ?? [];
+  const key = (error?.instancePath ?? "").slice(1).replaceAll("/", ".");
+  throw new BridgeConfigError(`${key === "" ? "bridge" : key}: ${error?.message ?? "is invalid"}`);
 }
 
 function resolveDev(

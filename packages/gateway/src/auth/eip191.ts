@@ -5,7 +5,7 @@
 
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { hexFromBytes } from "@perpgate/protocol";
+import { hexFromBytes } from "@perpgate/protocol/core";
 
 export interface KeySignature {
   /** r and s, 32 bytes each. */

@@ -1,7 +1,7 @@
 /** Signatures over request bodies: decodes the `X-Service-Sig` header and has it verified. */
 
 import { hash } from "node:crypto";
-import { ApiError, compactSignature, decodeSignature, hexFromBytes } from "@perpgate/protocol";
+import { ApiError, compactSignature, decodeSignature, hexFromBytes } from "@perpgate/protocol/core";
 import type { SessionKey } from "./session-key.js";
 import type { SignatureVerifier } from "./verification/signature-verifier.js";
 

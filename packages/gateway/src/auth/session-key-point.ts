@@ -8,7 +8,7 @@
 
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
-import type { SessionKeyBytes } from "@perpgate/protocol";
+import type { SessionKeyBytes } from "@perpgate/protocol/core";
 
 const COORDINATES_BYTES = 64;
 const UNCOMPRESSED = Uint8Array.of(4);

@@ -12,7 +12,7 @@ import {
   type KeyKind,
   parseSessionKey,
   type SessionKeyBytes,
-} from "@perpgate/protocol";
+} from "@perpgate/protocol/core";
 
 export interface SessionKey {
   readonly kind: KeyKind;

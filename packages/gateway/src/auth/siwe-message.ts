@@ -5,7 +5,7 @@
  * domain and chain are checked in `siwe-rules.ts`.
  */
 
-import { ApiError } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import { millisecondsOf } from "./rfc3339.js";
 import { type FaultyLine, isFaulty, type LineTitle, siweLinesOf } from "./siwe-lines.js";
 

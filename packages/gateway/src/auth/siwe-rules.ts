@@ -5,7 +5,7 @@
  * never with the `Host` header, which an attacker who relays a stolen message can set freely.
  */
 
-import { ApiError } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import type { SiweMessage } from "./siwe-message.js";
 
 export const MAX_MESSAGE_AGE_MS = 600_000;

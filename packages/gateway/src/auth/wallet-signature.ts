@@ -8,7 +8,7 @@
  * can confirm; without an RPC for the chain it is refused.
  */
 
-import { ApiError, bytesFromHex, hexFromBytes } from "@perpgate/protocol";
+import { ApiError, bytesFromHex, hexFromBytes } from "@perpgate/protocol/core";
 import type { KeySignature } from "./eip191.js";
 import type { SignInProofs } from "./proofs/proof-job.js";
 import { refuseLine, type SiweMessage } from "./siwe-message.js";

@@ -3,7 +3,7 @@
  * three calls to a chain's RPC, which the operator pays for and which may take seconds.
  */
 
-import { ApiError } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import { clientKeyOf } from "../../limits/client-key.js";
 import { Limit, type Monotonic } from "../../limits/limits.js";
 import type { Client } from "../../request.js";

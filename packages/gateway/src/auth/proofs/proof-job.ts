@@ -1,6 +1,6 @@
 /** The expensive steps of a sign-in as jobs of plain data, which can be posted to a thread. */
 
-import type { SessionKeyBytes } from "@perpgate/protocol";
+import type { SessionKeyBytes } from "@perpgate/protocol/core";
 import { ChainUnavailable, type ContractClaim, type ContractWallets } from "../contract-wallets.js";
 import { messageHash, recoverSigner } from "../eip191.js";
 import { keyProblem } from "../session-key-point.js";

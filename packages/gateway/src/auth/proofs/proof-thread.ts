@@ -4,7 +4,7 @@
  */
 
 import { firstMessage, startWorker, type WorkerThread } from "@perpgate/journal/worker";
-import { ApiError } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import type { ProofJob, ProofResult, SignInProofs } from "./proof-job.js";
 
 export interface ProofRequest {

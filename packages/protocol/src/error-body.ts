@@ -1,0 +1,14 @@
+/** The body of every non-2xx response. */
+import { type Static, Type } from "typebox";
+
+export const ErrorBody = Type.Object(
+  {
+    code: Type.String({ description: "A stable word that states the rule." }),
+    message: Type.String({ description: "What to do about it." }),
+    requestId: Type.String(),
+    field: Type.Optional(Type.String({ description: "The offending field, as a path." })),
+    details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { title: "Error" },
+);
+export type ErrorBody = Static<typeof ErrorBody>;
