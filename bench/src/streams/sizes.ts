@@ -7,14 +7,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import {
-  BookChecksum,
-  decodeSide,
-  encodeSide,
-  fromSteps,
-  type Level,
-  stepOf,
-} from "@perpgate/protocol";
+import type { Level } from "@perpgate/protocol";
+import { BookChecksum, decodeSide, encodeSide, fromSteps, stepOf } from "@perpgate/protocol/core";
 import { Random } from "@perpgate/protocol/random";
 import { decodeFrame, encodeFrame } from "@perpgate/protocol/stream-frame";
 import {

@@ -5,7 +5,7 @@
 
 import { createPrivateKey, createPublicKey, type KeyObject, randomBytes } from "node:crypto";
 import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, writeFileSync } from "node:fs";
-import { bytesFromHex, derOfPublicKey, hexFromBytes } from "@perpgate/protocol";
+import { bytesFromHex, derOfPublicKey, hexFromBytes } from "@perpgate/protocol/core";
 
 /** DER prefix of the 32 bytes (RFC 8410). */
 const PRIVATE_KEY_HEADER = Buffer.from("302e020100300506032b657004220420", "hex");

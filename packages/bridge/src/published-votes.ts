@@ -4,12 +4,8 @@
  * checked here.
  */
 
-import {
-  type AnyVote,
-  type AttestedDeposit,
-  type DepositVote,
-  parseAnyVote,
-} from "@perpgate/protocol";
+import type { AnyVote, AttestedDeposit, DepositVote } from "@perpgate/protocol";
+import { parseAnyVote } from "@perpgate/protocol/core";
 import { publicKeyFromHex } from "./attestor-key.js";
 import { isSignedText, type VoteProblem } from "./vote.js";
 

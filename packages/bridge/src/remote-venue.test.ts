@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
-import { MAX_CREDITS_PER_VOTE } from "@perpgate/protocol";
+import { MAX_CREDITS_PER_VOTE } from "@perpgate/protocol/core";
 import { expect, onTestFinished, test } from "vitest";
 import {
   privateKeyFromSeed,

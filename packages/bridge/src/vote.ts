@@ -2,7 +2,8 @@
 
 import { type KeyObject, sign, verify } from "node:crypto";
 import { promisify } from "node:util";
-import { hexFromBytes, isWellFormedVote, type Vote, voteText } from "@perpgate/protocol";
+import type { Vote } from "@perpgate/protocol";
+import { hexFromBytes, isWellFormedVote, voteText } from "@perpgate/protocol/core";
 
 export {
   isSameOutcome,

@@ -9,7 +9,8 @@
  * accepted only after it has lasted for `maxAgeMs`: real moves last, errors rarely do.
  */
 
-import { type Step, stepOf } from "@perpgate/protocol";
+import type { Step } from "@perpgate/protocol";
+import { stepOf } from "@perpgate/protocol/core";
 import type { IndexObservation, IndexSource } from "./index-source.js";
 import {
   type FeedClocks,

@@ -7,23 +7,25 @@
  */
 
 import { sha256 } from "@noble/hashes/sha2.js";
+import type {
+  Acknowledgement,
+  AcknowledgementLeaf,
+  Block,
+  Market,
+  PreconfirmProof,
+} from "@perpgate/protocol";
 import {
-  type Acknowledgement,
-  type AcknowledgementLeaf,
   acknowledgementOfLeaf,
-  type Block,
   bytesFromHex,
   encodeBlockHeader,
   hexFromBytes,
-  type Market,
   microsPerTickLot,
   NotInUnits,
-  type PreconfirmProof,
   pathLength,
   readLeaf,
   rootFromPath,
   stepOf,
-} from "@perpgate/protocol";
+} from "@perpgate/protocol/core";
 
 export type PreconfirmProblemCode =
   /** The leaf is not an acknowledgement, or has an enumeration value that this version lacks. */

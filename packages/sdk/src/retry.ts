@@ -9,7 +9,7 @@
  * with the first try; time in a queue before that is not counted.
  */
 
-import { isErrorCode } from "@perpgate/protocol";
+import { isErrorCode } from "@perpgate/protocol/core";
 import { ConnectionError, PerpgateError } from "./errors.js";
 
 export interface RetryRules {

@@ -3,7 +3,8 @@
  * that may have placed it did.
  */
 
-import { ERROR_TABLE, type ErrorCode } from "@perpgate/protocol";
+import type { ErrorCode } from "@perpgate/protocol";
+import { ERROR_TABLE } from "@perpgate/protocol/core";
 import { type FetchLike, PerpgateClient, type SavedSession, type Session } from "@perpgate/sdk";
 import { afterAll, describe, expect, test } from "vitest";
 import { BID, newClient, newSession, startVenue } from "./testing/venue.js";

@@ -1,6 +1,6 @@
 /** Which wallet signed a sign-in message, from the message and the signature alone (EIP-191). */
 
-import { hexFromBytes } from "@perpgate/protocol";
+import { hexFromBytes } from "@perpgate/protocol/core";
 import type { RecoverWallet } from "@perpgate/venue";
 import { type Hex, hashMessage, recoverAddress } from "viem";
 

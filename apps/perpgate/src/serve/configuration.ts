@@ -1,7 +1,7 @@
 /** Reads the settings from flags, environment and file, and merges them. */
 
 import { readFileSync } from "node:fs";
-import { LOCAL_BOUNDS, parseStrictJson } from "@perpgate/protocol";
+import { LOCAL_BOUNDS, parseStrictJson } from "@perpgate/protocol/core";
 import { StartError } from "../cli/start-error.js";
 import { type RawSettings, readEnvironment } from "./options.js";
 import { checkSettings, joinSettings, type PartialSettings, type Settings } from "./settings.js";

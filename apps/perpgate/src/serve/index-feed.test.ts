@@ -1,5 +1,5 @@
 import type { IndexObservation } from "@perpgate/oracle";
-import { INDEX_STALE_MS } from "@perpgate/protocol";
+import { INDEX_STALE_MS } from "@perpgate/protocol/core";
 import { expect, test } from "vitest";
 import { IndexFeed } from "./index-feed.js";
 

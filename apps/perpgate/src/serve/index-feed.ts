@@ -8,7 +8,7 @@
 
 import type { ReadinessProbe } from "@perpgate/gateway";
 import type { IndexObservation, IndexSource } from "@perpgate/oracle";
-import { INDEX_STALE_MS } from "@perpgate/protocol";
+import { INDEX_STALE_MS } from "@perpgate/protocol/core";
 
 export interface IndexFeedOptions {
   readonly source: IndexSource;

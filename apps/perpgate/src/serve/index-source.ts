@@ -7,7 +7,8 @@ import {
   type IndexSource,
   SimulatedIndexSource,
 } from "@perpgate/oracle";
-import { type Market, stepOf, toSteps } from "@perpgate/protocol";
+import type { Market } from "@perpgate/protocol";
+import { stepOf, toSteps } from "@perpgate/protocol/core";
 import { StartError } from "../cli/start-error.js";
 import type { Settings } from "./settings.js";
 

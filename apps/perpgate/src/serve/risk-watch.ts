@@ -3,7 +3,7 @@
  * and the fund as metrics. They occur in ticks, so that orders pay nothing for it.
  */
 
-import { fromMicros } from "@perpgate/protocol";
+import { fromMicros } from "@perpgate/protocol/core";
 import type { Applied, Venue, VenueLogger } from "@perpgate/venue";
 import { Counter, Gauge, type Registry } from "prom-client";
 

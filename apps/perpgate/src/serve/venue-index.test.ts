@@ -1,4 +1,4 @@
-import { INDEX_STALE_MS } from "@perpgate/protocol";
+import { INDEX_STALE_MS } from "@perpgate/protocol/core";
 import { TestVenue } from "@perpgate/venue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../testing/perpgate-process.js";

@@ -5,7 +5,8 @@
  * one with tiers of millions in thousands.
  */
 
-import { fromSteps, type Market, type Step, stepOf } from "@perpgate/protocol";
+import type { Market, Step } from "@perpgate/protocol";
+import { fromSteps, stepOf } from "@perpgate/protocol/core";
 
 /** Dollars of the largest level, in a market with large tiers. */
 const LARGEST_LEVEL = 15_000;

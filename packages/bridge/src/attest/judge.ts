@@ -3,7 +3,8 @@
  * required confirmations: a transaction that failed in one fork can succeed in another.
  */
 
-import { MAX_CREDITS_PER_VOTE, type OwnVote, type PendingDeposit } from "@perpgate/protocol";
+import type { OwnVote, PendingDeposit } from "@perpgate/protocol";
+import { MAX_CREDITS_PER_VOTE } from "@perpgate/protocol/core";
 import type { Agreement } from "../chain/agreement.js";
 import type { ChainConfig } from "../config/chain-config.js";
 import { type BlockReference, isSameOutcome, type Statement } from "../vote.js";

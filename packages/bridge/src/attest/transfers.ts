@@ -9,7 +9,8 @@
  */
 
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { hexFromBytes, type Token } from "@perpgate/protocol";
+import type { Token } from "@perpgate/protocol";
+import { hexFromBytes } from "@perpgate/protocol/core";
 import type { Receipt, TransactionLog } from "../chain/receipt.js";
 import type { ChainConfig } from "../config/chain-config.js";
 import type { VoteCredit } from "../vote.js";

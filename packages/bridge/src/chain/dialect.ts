@@ -8,7 +8,7 @@ import {
   hexFromBytes,
   isChecksummedAddress,
   withoutHexPrefix,
-} from "@perpgate/protocol";
+} from "@perpgate/protocol/core";
 import { tronAddressBytes } from "./tron-address.js";
 
 export interface Dialect {

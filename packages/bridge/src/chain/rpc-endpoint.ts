@@ -10,7 +10,7 @@
  *   transaction that the node cannot handle must not block the others.
  */
 
-import { TimeLimitError, withTimeLimit } from "@perpgate/protocol";
+import { TimeLimitError, withTimeLimit } from "@perpgate/protocol/core";
 import type { HttpRpcClient } from "viem/utils";
 import { isFields } from "./receipt.js";
 

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
-import { type ApiError, hexFromBytes } from "@perpgate/protocol";
+import type { ApiError } from "@perpgate/protocol";
+import { hexFromBytes } from "@perpgate/protocol/core";
 import { afterAll, describe, expect, test } from "vitest";
 import { checkSignature, digestOf, readSignature } from "./order-signature.js";
 import type { SessionKey } from "./session-key.js";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
-import { ApiError, hexFromBytes } from "@perpgate/protocol";
+import { ApiError, hexFromBytes } from "@perpgate/protocol/core";
 import { describe, expect, test } from "vitest";
 import { sessionKeyOfRaw } from "./session-key.js";
 import { readSessionKey } from "./testing/proofs.js";

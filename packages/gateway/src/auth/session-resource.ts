@@ -7,7 +7,12 @@
  * percent-encoding, no empty value. Caps are decimal dollars above 0 with at most six decimals.
  */
 
-import { ApiError, MICROS_PER_DOLLAR, parseSessionKey, SYMBOL_PATTERN } from "@perpgate/protocol";
+import {
+  ApiError,
+  MICROS_PER_DOLLAR,
+  parseSessionKey,
+  SYMBOL_PATTERN,
+} from "@perpgate/protocol/core";
 import type { SiweMessage } from "./siwe-message.js";
 
 export interface SessionResource {

@@ -1,6 +1,6 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
-import { hexFromBytes } from "@perpgate/protocol";
+import { hexFromBytes } from "@perpgate/protocol/core";
 import { hexToBytes } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect, test } from "vitest";

@@ -5,7 +5,8 @@
  * the nonce is unused is decided in the log, which orders concurrent sign-ins.
  */
 
-import { ApiError, type SessionKeyBytes, type SignInBody } from "@perpgate/protocol";
+import type { SessionKeyBytes, SignInBody } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import type { NonceIssuer } from "./nonce-issuer.js";
 import type { SignInProofs } from "./proofs/proof-job.js";
 import { keyOfBytes, readKeyBytes, refuseKey, type SessionKey } from "./session-key.js";

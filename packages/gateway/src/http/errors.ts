@@ -5,7 +5,7 @@
  * Errors are serialised with `JSON.stringify`: compiled serialisers on every route doubled the start time.
  */
 
-import { ApiError } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {

@@ -1,7 +1,7 @@
 /** The Fastify instance and the Node server under it: limits, request ids, log lines, draining. */
 
 import { createServer, type Server as HttpServer, type RequestListener } from "node:http";
-import { ApiError } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import { clientKeyOf } from "../limits/client-key.js";
 import { roundedMs } from "./client.js";

@@ -7,7 +7,7 @@
  */
 
 import type { IncomingMessage } from "node:http";
-import { ApiError } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 
 /** Browsers send about 20, and proxies add some. */
 export const MAX_HEADERS = 100;

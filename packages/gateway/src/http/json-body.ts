@@ -3,7 +3,7 @@
  * `application/json` in valid UTF-8 is accepted; an empty body counts as none.
  */
 
-import { ApiError, parseStrictJson } from "@perpgate/protocol";
+import { ApiError, parseStrictJson } from "@perpgate/protocol/core";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { CostBudgets } from "../limits/cost-budget.js";
 

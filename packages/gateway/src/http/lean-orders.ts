@@ -11,7 +11,7 @@
  */
 
 import type { IncomingMessage } from "node:http";
-import { ApiError, SIGNATURE_HEADER } from "@perpgate/protocol";
+import { ApiError, SIGNATURE_HEADER } from "@perpgate/protocol/core";
 import { type Operation, placeOrder } from "@perpgate/protocol/operations";
 import fastJson from "fast-json-stringify";
 import type { FastifyBaseLogger } from "fastify";

@@ -6,7 +6,8 @@
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { ApiError, type ErrorBody } from "@perpgate/protocol";
+import type { ErrorBody } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import type { MetricsText } from "./metrics-text.js";
 import { newRequestId } from "./request-id.js";
 

@@ -1,6 +1,6 @@
 /** Prometheus metrics of requests; labels are routes and statuses, never clients. */
 
-import { ApiError } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Counter, Histogram, type Registry } from "prom-client";
 import type { AddressLimits } from "../limits/limits.js";

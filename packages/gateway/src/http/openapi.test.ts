@@ -1,4 +1,4 @@
-import { ERROR_TABLE } from "@perpgate/protocol";
+import { ERROR_TABLE } from "@perpgate/protocol/core";
 import { errorCodesOf, OPERATIONS } from "@perpgate/protocol/operations";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, test } from "vitest";

@@ -1,6 +1,6 @@
 /** A Fastify route for each handler. */
 
-import { SIGNATURE_HEADER } from "@perpgate/protocol";
+import { SIGNATURE_HEADER } from "@perpgate/protocol/core";
 import type { Operation } from "@perpgate/protocol/operations";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { bearerTokenOf } from "../auth/session-token.js";

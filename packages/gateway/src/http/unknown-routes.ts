@@ -1,6 +1,6 @@
 /** Unknown paths get 404, known paths with another method 405 with `Allow`, before a body is read. */
 
-import { ApiError } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import type { FastifyInstance } from "fastify";
 import { pathOf } from "./errors.js";
 

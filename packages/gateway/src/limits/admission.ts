@@ -9,7 +9,7 @@
  * are refused too, since its queue would fill the memory.
  */
 
-import { ApiError } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import type { HeaderSink } from "../request.js";
 
 export class Admission {

@@ -1,4 +1,4 @@
-import { ApiError } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import { describe, expect, test } from "vitest";
 import { Admission } from "./admission.js";
 import { DEFAULT_LIMITS, type LimitSettings } from "./limit-settings.js";

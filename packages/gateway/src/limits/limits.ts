@@ -7,7 +7,7 @@
  *   Retry-After: 1                           on a 429
  */
 
-import { ApiError } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import type { HeaderSink } from "../request.js";
 import { clientKeyOf } from "./client-key.js";
 import type { LimitSettings } from "./limit-settings.js";

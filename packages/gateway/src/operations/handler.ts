@@ -3,7 +3,7 @@
  * request, type the handler and serialise its result.
  */
 
-import { ApiError } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import type { BodyOf, Operation, ParamsOf, QueryOf, ResultOf } from "@perpgate/protocol/operations";
 import type { BearerToken } from "../auth/session-token.js";
 import type { GatewayContext } from "../http/context.js";

@@ -1,4 +1,4 @@
-import { ApiError } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import { getHealth, getOpenApi, getReadiness } from "@perpgate/protocol/operations";
 import { handle, JsonText } from "./handler.js";
 

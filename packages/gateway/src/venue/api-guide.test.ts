@@ -3,7 +3,12 @@
  * `npm run docs:api` writes the answers into the page.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { ACKNOWLEDGED_FIELDS, END_REASONS, ORDER_STATUSES, ORDER_TYPES } from "@perpgate/protocol";
+import {
+  ACKNOWLEDGED_FIELDS,
+  END_REASONS,
+  ORDER_STATUSES,
+  ORDER_TYPES,
+} from "@perpgate/protocol/core";
 import { OPERATIONS } from "@perpgate/protocol/operations";
 import { expect, test } from "vitest";
 import { walk } from "./testing/api-examples.js";

@@ -1,12 +1,7 @@
 /** Cancels: one order, all orders, or all orders after a time-out that the client keeps extending. */
 
-import {
-  ApiError,
-  type CanceledOrder,
-  type CanceledOrders,
-  type CancelTimer,
-  type Order,
-} from "@perpgate/protocol";
+import type { CanceledOrder, CanceledOrders, CancelTimer, Order } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import { NO_EVIDENCE } from "@perpgate/venue";
 import { about } from "./order-refusals.js";
 import { sessionRefusal } from "./session-flow.js";

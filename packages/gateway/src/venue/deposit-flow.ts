@@ -1,16 +1,12 @@
 /** Registers deposits by transaction hash, and reads them. */
 
+import type { AttestedDeposit, Chain, Deposit, DepositBody, Token } from "@perpgate/protocol";
 import {
   ApiError,
-  type AttestedDeposit,
-  type Chain,
   checksumAddress,
-  type Deposit,
-  type DepositBody,
   isChecksummedAddress,
-  type Token,
   withoutHexPrefix,
-} from "@perpgate/protocol";
+} from "@perpgate/protocol/core";
 import type { Attestation } from "./attestation.js";
 import { sessionRefusal } from "./session-flow.js";
 import type { LiveSession, VenueLink } from "./venue-link.js";

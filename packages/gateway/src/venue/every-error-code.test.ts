@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
-import { ERROR_CODES, ERROR_TABLE, type ErrorCode } from "@perpgate/protocol";
+import type { ErrorCode } from "@perpgate/protocol";
+import { ERROR_CODES, ERROR_TABLE } from "@perpgate/protocol/core";
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   type Answer,

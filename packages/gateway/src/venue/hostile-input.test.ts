@@ -1,4 +1,4 @@
-import { ERROR_CODES } from "@perpgate/protocol";
+import { ERROR_CODES } from "@perpgate/protocol/core";
 import { placeOrder } from "@perpgate/protocol/operations";
 import fc from "fast-check";
 import { expect, test } from "vitest";

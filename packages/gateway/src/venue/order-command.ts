@@ -3,17 +3,16 @@
  * is invalid in any state of the venue.
  */
 
+import type { OrderType, PlaceOrderBody } from "@perpgate/protocol";
 import {
   ApiError,
   fromMicros,
   fromSteps,
   MAX_ORDER_NOTIONAL_MICROS,
   NotInUnits,
-  type OrderType,
-  type PlaceOrderBody,
   toMicrosFloor,
   toSteps,
-} from "@perpgate/protocol";
+} from "@perpgate/protocol/core";
 import type { MarketUnits } from "@perpgate/venue";
 import type { CommandOf } from "./venue-link.js";
 

@@ -12,7 +12,8 @@
  */
 
 import { timingSafeEqual } from "node:crypto";
-import { type Acknowledgement, ApiError, type PlaceOrderBody } from "@perpgate/protocol";
+import type { Acknowledgement, PlaceOrderBody } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import type { Applied, MarketUnits, PastAcknowledgement } from "@perpgate/venue";
 import { digestOf, doesNotVerify, readSignature } from "../auth/order-signature.js";
 import type { SessionKey } from "../auth/session-key.js";

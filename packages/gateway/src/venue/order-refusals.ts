@@ -5,17 +5,15 @@
  * tiers, the account's position) are read from the views at the same seq.
  */
 
+import type { ErrorCode, ErrorValues, PlaceOrderBody } from "@perpgate/protocol";
 import {
   ApiError,
-  type ErrorCode,
-  type ErrorValues,
   fromMicros,
   fromSteps,
   INDEX_STALE_MS,
   NONCE_WINDOW,
-  type PlaceOrderBody,
   PRICE_RANGE_FACTOR,
-} from "@perpgate/protocol";
+} from "@perpgate/protocol/core";
 import type { MarketUnits, Views } from "@perpgate/venue";
 import { MAX_ORDER_NOTIONAL } from "./order-command.js";
 import { sessionRefusal } from "./session-flow.js";

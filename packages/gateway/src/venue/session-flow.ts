@@ -1,13 +1,7 @@
 /** Sign-in, key rotation, session options, sign-out. */
 
-import {
-  ApiError,
-  hexFromBytes,
-  type RotateBody,
-  type RotatedSession,
-  type SessionToken,
-  type SignInBody,
-} from "@perpgate/protocol";
+import type { RotateBody, RotatedSession, SessionToken, SignInBody } from "@perpgate/protocol";
+import { ApiError, hexFromBytes } from "@perpgate/protocol/core";
 import { checkSignature, readSignature } from "../auth/order-signature.js";
 import { ContractChecks } from "../auth/proofs/contract-checks.js";
 import { keyOfBytes, readKeyBytes } from "../auth/session-key.js";

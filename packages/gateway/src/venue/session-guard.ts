@@ -1,6 +1,6 @@
 /** The live session of a token, and the key that its orders are signed with. */
 
-import { ApiError } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import { LRUCache } from "lru-cache";
 import { type SessionKey, sessionKeyOfRaw } from "../auth/session-key.js";
 import { bindsKey } from "../auth/session-resource.js";

@@ -5,7 +5,7 @@
  * reads the outcome; code that may throw runs after the promise has resolved.
  */
 
-import { ApiError } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import {
   type Applied,
   type Evidence,

@@ -5,7 +5,7 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
-import { BookMirror } from "@perpgate/protocol";
+import { BookMirror } from "@perpgate/protocol/core";
 import { Random } from "@perpgate/protocol/random";
 import type { Venue } from "@perpgate/venue";
 import { describe, expect, test } from "vitest";

@@ -8,7 +8,7 @@
  * runs one message each time the debt is repaid; when `held` is empty the socket is resumed.
  */
 
-import { ApiError, parseStrictJson } from "@perpgate/protocol";
+import { ApiError, parseStrictJson } from "@perpgate/protocol/core";
 import { COST, readCost } from "../limits/costs.js";
 import { rateLimited } from "../limits/limits.js";
 import { TokenBuckets } from "../limits/token-buckets.js";

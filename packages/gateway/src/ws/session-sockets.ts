@@ -11,7 +11,7 @@
  * option as disconnected.
  */
 
-import { ApiError } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import { NO_EVIDENCE, type Venue, VenueStopped } from "@perpgate/venue";
 import type { BearerToken } from "../auth/session-token.js";
 import { rateLimited } from "../limits/limits.js";

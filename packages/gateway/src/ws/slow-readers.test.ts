@@ -5,7 +5,7 @@
 
 import { createHash, randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
-import { BookMirror } from "@perpgate/protocol";
+import { BookMirror } from "@perpgate/protocol/core";
 import { Random } from "@perpgate/protocol/random";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type RunningVenue, runVenue } from "../venue/testing/running-venue.js";

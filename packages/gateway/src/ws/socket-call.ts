@@ -5,7 +5,7 @@
  * the socket allocates one object. `requestId` is built only when an error shows it.
  */
 
-import { ApiError } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import { roundedMs } from "../http/client.js";
 import type { OverBudget } from "../limits/charge-operation.js";
 import { COST } from "../limits/costs.js";

@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
-import { ApiError } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { refuseUpgrade } from "../http/refuse-directly.js";
 import { readUntilClose } from "../testing/running-gateway.js";

@@ -11,7 +11,7 @@
 
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
-import { ApiError } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import { SOCKET_PATH } from "@perpgate/protocol/operations";
 import type { AllowedOrigins } from "../http/cors.js";
 

@@ -11,7 +11,7 @@
  * above the last one, even if the clock steps back.
  */
 
-import { NONCE_WINDOW } from "@perpgate/protocol";
+import { NONCE_WINDOW } from "@perpgate/protocol/core";
 
 /** 2024-01-01. With 13 random bits the numbers stay below 2^53 until 2058. */
 const EPOCH_MS = 1_704_067_200_000;

@@ -6,7 +6,8 @@
  * retry that was signed with the old key would be rejected.
  */
 
-import { hexFromBytes, orderSigningBytes, type PreconfirmAck } from "@perpgate/protocol";
+import type { PreconfirmAck } from "@perpgate/protocol";
+import { hexFromBytes, orderSigningBytes } from "@perpgate/protocol/core";
 import { ConnectionError, PerpgateError } from "../errors.js";
 import {
   type Attempt,

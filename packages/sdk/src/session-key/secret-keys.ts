@@ -3,7 +3,8 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesFromHex, hexFromBytes, type SessionKeyKind } from "@perpgate/protocol";
+import type { SessionKeyKind } from "@perpgate/protocol";
+import { bytesFromHex, hexFromBytes } from "@perpgate/protocol/core";
 import type { SessionKey } from "./session-key.js";
 
 const SECRET_BYTES = 32;

@@ -1,7 +1,7 @@
 /** Ed25519 keys of the platform's WebCrypto, if it supports them; an insecure page has no WebCrypto. */
 
 import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesFromHex, hexFromBytes } from "@perpgate/protocol";
+import { bytesFromHex, hexFromBytes } from "@perpgate/protocol/core";
 import type { SessionKey } from "./session-key.js";
 
 const ED25519 = { name: "Ed25519" };

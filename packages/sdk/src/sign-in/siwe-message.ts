@@ -3,7 +3,7 @@
  * its caps to the signature.
  */
 
-import { toMicrosFloor } from "@perpgate/protocol";
+import { toMicrosFloor } from "@perpgate/protocol/core";
 
 /** Limits of the session key; a cap that is left out does not apply. */
 export interface SessionCaps {

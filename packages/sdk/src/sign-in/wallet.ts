@@ -3,7 +3,7 @@
  * `signMessage`), or a browser wallet (EIP-1193).
  */
 
-import { checksumAddress, hexFromBytes } from "@perpgate/protocol";
+import { checksumAddress, hexFromBytes } from "@perpgate/protocol/core";
 
 /** A viem local account fits. */
 export interface MessageSigner {

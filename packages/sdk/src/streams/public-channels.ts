@@ -1,6 +1,6 @@
 /** Channels of the public streams: the book, which repairs itself; states and events. */
 
-import { BookMirror } from "@perpgate/protocol";
+import { BookMirror } from "@perpgate/protocol/core";
 import { backoffMs, RESUBSCRIBE_BACKOFF } from "../retry.js";
 import type { Channel, Channels } from "./channels.js";
 import { MirroredBook } from "./mirrored-book.js";

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { RESOLUTIONS, rootFromPath } from "@perpgate/protocol";
+import { RESOLUTIONS, rootFromPath } from "@perpgate/protocol/core";
 import type { Venue } from "@perpgate/venue";
 import { mustHold } from "../auditor/violation.js";
 

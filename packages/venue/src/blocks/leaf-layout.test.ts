@@ -18,7 +18,7 @@ import {
   ORDER_STATUSES,
   ORDER_TYPES,
   readLeaf,
-} from "@perpgate/protocol";
+} from "@perpgate/protocol/core";
 import { expect, test } from "vitest";
 import { ACKNOWLEDGED, eventWords } from "../events/event-fields.js";
 import { bytesOfWords } from "../history/rows.js";

@@ -6,13 +6,8 @@
  * A vote counts once: a repetition, which anyone who saw the vote can send, leaves no trace in the
  * log. A vote from before the deposit's (latest) registration does not count.
  */
-import {
-  isSameOutcome,
-  isSameScope,
-  type Vote,
-  type VoteScope,
-  voteText,
-} from "@perpgate/protocol";
+import type { Vote, VoteScope } from "@perpgate/protocol";
+import { isSameOutcome, isSameScope, voteText } from "@perpgate/protocol/core";
 import type { Venue } from "../venue.js";
 import type { DepositSubject } from "../views/attestation-rows.js";
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command, Engine } from "@perpgate/engine";
 import { commands, type ProfileName, ReferenceVenue } from "@perpgate/engine/testing";
-import { RESOLUTIONS } from "@perpgate/protocol";
+import { RESOLUTIONS } from "@perpgate/protocol/core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { NO_EVIDENCE } from "../record/record.js";
 import { historyContextOf } from "../recovery/recover.js";

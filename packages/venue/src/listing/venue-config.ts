@@ -3,13 +3,8 @@
  * only place that converts it. Nothing is rounded: a figure that is not whole in its unit throws.
  */
 import type { AttestorKind, MarketConfig, VenueConfig } from "@perpgate/engine";
-import {
-  type MarketDefinition,
-  microsPerTickLot,
-  NotInUnits,
-  stepOf,
-  toMicrosFloor,
-} from "@perpgate/protocol";
+import type { MarketDefinition } from "@perpgate/protocol";
+import { microsPerTickLot, NotInUnits, stepOf, toMicrosFloor } from "@perpgate/protocol/core";
 
 /** Parameters that all markets share, in dollars and fractions. */
 export interface VenueParameters {

@@ -6,7 +6,7 @@
  * Checks run in the thread pool while the replay continues; the fault with the lowest seq counts.
  */
 import type { OpenSession, PlaceOrder, RotateSession } from "@perpgate/engine";
-import { LOCAL_BOUNDS, parseSessionKey, parseStrictJson } from "@perpgate/protocol";
+import { LOCAL_BOUNDS, parseSessionKey, parseStrictJson } from "@perpgate/protocol/core";
 import type { Listing } from "../listing/listing.js";
 import type { Evidence } from "../record/record.js";
 import type { ReplicaState } from "../recovery/replica-state.js";

@@ -3,7 +3,7 @@
  * order. The body is parsed as the protocol does, with strict JSON and its units.
  */
 import { LONG, type OrderType, type PlaceOrder } from "@perpgate/engine";
-import { LOCAL_BOUNDS, parseStrictJson, toMicrosFloor, toSteps } from "@perpgate/protocol";
+import { LOCAL_BOUNDS, parseStrictJson, toMicrosFloor, toSteps } from "@perpgate/protocol/core";
 import type { Listing } from "../listing/listing.js";
 
 const FIELDS: ReadonlySet<string> = new Set([

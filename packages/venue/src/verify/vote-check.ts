@@ -5,13 +5,8 @@
  */
 import type { AttestDeposit, Configure } from "@perpgate/engine";
 import type { Deposit } from "@perpgate/engine/reading";
-import {
-  type AnyVote,
-  hexFromBytes,
-  isSameOutcome,
-  isSameScope,
-  parseAnyVote,
-} from "@perpgate/protocol";
+import type { AnyVote } from "@perpgate/protocol";
+import { hexFromBytes, isSameOutcome, isSameScope, parseAnyVote } from "@perpgate/protocol/core";
 import { type AttestorKeys, replacedAttestors } from "../listing/attestor-keys.js";
 import type { Listing } from "../listing/listing.js";
 import type { Evidence } from "../record/record.js";

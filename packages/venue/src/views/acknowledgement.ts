@@ -3,7 +3,8 @@
  * bytes, are the leaf in a block's tree: a client receives exactly what the block proves.
  */
 import { EVENT, type EventLog } from "@perpgate/engine";
-import { type Acknowledgement, acknowledgementOf } from "@perpgate/protocol";
+import type { Acknowledgement } from "@perpgate/protocol";
+import { acknowledgementOf } from "@perpgate/protocol/core";
 import { ACKNOWLEDGED, eventWords } from "../events/event-fields.js";
 import { wordsOfBytes } from "../history/rows.js";
 import type { Listing } from "../listing/listing.js";

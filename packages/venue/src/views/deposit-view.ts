@@ -3,15 +3,8 @@
  * deposit; the history keeps which accounts watch one, and the signed votes.
  */
 import { depositKey, type Deposit as EngineDeposit } from "@perpgate/engine/reading";
-import {
-  type AttestedDeposit,
-  type Chain,
-  type Deposit,
-  type DepositVote,
-  hexFromBytes,
-  parseAnyVote,
-  type Token,
-} from "@perpgate/protocol";
+import type { AttestedDeposit, Chain, Deposit, DepositVote, Token } from "@perpgate/protocol";
+import { hexFromBytes, parseAnyVote } from "@perpgate/protocol/core";
 import type { VotePlace, VoteRow } from "../history/deposit-projection.js";
 import type { DepositState } from "../history/deposit-row.js";
 import { fromMicros } from "./figures.js";

@@ -1,7 +1,8 @@
 /** Orders of an account from the history's rows; the engine lists the open ones. */
 import { ORDER_STATUSES } from "@perpgate/engine";
 import { NONE, openOrdersOf } from "@perpgate/engine/reading";
-import { type Order, type OrderType, reasonOf } from "@perpgate/protocol";
+import type { Order, OrderType } from "@perpgate/protocol";
+import { reasonOf } from "@perpgate/protocol/core";
 import { ORDER_ROW } from "../history/order-projection.js";
 import { averagePrice, fromMicros, priceOrNull, sideOf, sizeOf } from "./figures.js";
 import { stateOf, unitsOf, type VenueSource } from "./venue-source.js";

@@ -1,6 +1,7 @@
 /** Open positions of an account, current or from a history row. */
 import type { Market } from "@perpgate/engine/reading";
-import { liquidationMark, type Position } from "@perpgate/protocol";
+import type { Position } from "@perpgate/protocol";
+import { liquidationMark } from "@perpgate/protocol/core";
 import { averagePrice, fromMicros, priceOf, ratio, sideOf, sizeOf } from "./figures.js";
 import { type VenueSource, type ViewedMarket, viewedMarkets } from "./venue-source.js";
 

@@ -7,13 +7,8 @@ import {
   termsOf,
   tronAddressOf,
 } from "@perpgate/bridge";
-import {
-  type BridgeInfo,
-  bytesFromHex,
-  type Chain,
-  checksumAddress,
-  type VoteScope,
-} from "@perpgate/protocol";
+import type { BridgeInfo, Chain, VoteScope } from "@perpgate/protocol";
+import { bytesFromHex, checksumAddress } from "@perpgate/protocol/core";
 import type { AttestorHistory } from "@perpgate/venue";
 
 /** The part of the bridge that changes while the venue runs. */

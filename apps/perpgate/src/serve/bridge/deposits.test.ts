@@ -9,7 +9,8 @@ import {
 } from "@perpgate/bridge";
 import { EvmNode, RpcProxy } from "@perpgate/bridge/testing";
 import { StreamClient } from "@perpgate/gateway/testing";
-import { type AttestedDeposit, type BridgeInfo, voteText } from "@perpgate/protocol";
+import type { AttestedDeposit, BridgeInfo } from "@perpgate/protocol";
+import { voteText } from "@perpgate/protocol/core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { ProcessClient } from "../../testing/client.js";
 import {

@@ -7,7 +7,8 @@ import {
   privateKeyFromSeed,
   type VoteCredit,
 } from "@perpgate/bridge";
-import { type VoteV1, voteV1Text } from "@perpgate/protocol";
+import type { VoteV1 } from "@perpgate/protocol";
+import { voteV1Text } from "@perpgate/protocol/core";
 import { verify } from "@perpgate/venue";
 import { describe, expect, test } from "vitest";
 import {

@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { checkPublishedDeposit, checkPublishedVote, type Vote } from "@perpgate/bridge";
 import { fieldsOf, StreamClient, Trader } from "@perpgate/gateway/testing";
-import { voteText } from "@perpgate/protocol";
+import { voteText } from "@perpgate/protocol/core";
 import { verify } from "@perpgate/venue";
 import { describe, expect, test } from "vitest";
 import {

@@ -10,22 +10,19 @@ import { type KeyObject, verify } from "node:crypto";
 import { promisify } from "node:util";
 import { type ChainBridgeConfig, publicKeyHex } from "@perpgate/bridge";
 import type { Attestation, Signed } from "@perpgate/gateway";
-import {
-  ApiError,
-  type BridgeInfo,
-  bytesFromHex,
-  type CreditedDeposit,
-  type DepositPage,
-  type DepositQueue,
-  type DepositQueueBody,
-  type OwnVote,
-  type PendingDeposit,
-  parseAnyVote,
-  parseVote,
-  type QueuedDeposit,
-  type SubmittedVote,
-  type Vote,
+import type {
+  BridgeInfo,
+  CreditedDeposit,
+  DepositPage,
+  DepositQueue,
+  DepositQueueBody,
+  OwnVote,
+  PendingDeposit,
+  QueuedDeposit,
+  SubmittedVote,
+  Vote,
 } from "@perpgate/protocol";
+import { ApiError, bytesFromHex, parseAnyVote, parseVote } from "@perpgate/protocol/core";
 import type { Venue } from "@perpgate/venue";
 import { bridgeInfoOf } from "./bridge-info.js";
 import type { VenueDeposits } from "./venue-deposits.js";

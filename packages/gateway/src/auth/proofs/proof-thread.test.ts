@@ -1,4 +1,5 @@
-import { bytesFromHex, type SessionKeyBytes } from "@perpgate/protocol";
+import type { SessionKeyBytes } from "@perpgate/protocol";
+import { bytesFromHex } from "@perpgate/protocol/core";
 import { hexToBytes } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, onTestFinished, test } from "vitest";

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign } from "node:crypto";
-import { hexFromBytes } from "@perpgate/protocol";
+import { hexFromBytes } from "@perpgate/protocol/core";
 import { expect, onTestFinished, test } from "vitest";
 import { digestOf } from "../order-signature.js";
 import { readSessionKey } from "../testing/proofs.js";

@@ -3,7 +3,7 @@
  * meaning, so one code path checks shape, limits, nonce and signature.
  */
 
-import { ApiError, parseStrictJson } from "@perpgate/protocol";
+import { ApiError, parseStrictJson } from "@perpgate/protocol/core";
 import { cancelOrder, placeOrder, socketCancel, socketOrder } from "@perpgate/protocol/operations";
 import { chargeOperation } from "../../limits/charge-operation.js";
 import type { RawCall } from "../../operations/handler.js";

@@ -1,6 +1,6 @@
 /** Messages about the connection and its session: `auth`, `session`, `ping`. */
 
-import { ApiError } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import { socketAuth, socketPing, socketSession } from "@perpgate/protocol/operations";
 import { BearerToken } from "../../auth/session-token.js";
 import { handleMessage } from "./operation.js";

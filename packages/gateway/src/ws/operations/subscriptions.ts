@@ -7,7 +7,8 @@
  * gets a new snapshot this way.
  */
 
-import { ApiError, isPrivateStream, parseStreamName, type StreamName } from "@perpgate/protocol";
+import type { StreamName } from "@perpgate/protocol";
+import { ApiError, isPrivateStream, parseStreamName } from "@perpgate/protocol/core";
 import { socketSubscribe, socketUnsubscribe } from "@perpgate/protocol/operations";
 import { BearerToken } from "../../auth/session-token.js";
 import { COST } from "../../limits/costs.js";

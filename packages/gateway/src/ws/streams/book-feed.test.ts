@@ -3,7 +3,7 @@
  * sent to others. Each test runs a delivery step by step, over real sockets.
  */
 
-import { BookMirror } from "@perpgate/protocol";
+import { BookMirror } from "@perpgate/protocol/core";
 import { Random } from "@perpgate/protocol/random";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningVenue, runVenue } from "../../venue/testing/running-venue.js";

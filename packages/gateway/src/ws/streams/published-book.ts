@@ -4,14 +4,8 @@
  * the next delta applies to it: nothing is missed or repeated.
  */
 
-import {
-  BookChecksum,
-  type BookSide,
-  type BookSideData,
-  encodeSide,
-  fromSteps,
-  type Level,
-} from "@perpgate/protocol";
+import type { BookSide, BookSideData, Level } from "@perpgate/protocol";
+import { BookChecksum, encodeSide, fromSteps } from "@perpgate/protocol/core";
 import type { BookLevels } from "@perpgate/venue";
 import { type WireFrame, wireFrame } from "../wire-frame.js";
 import { PublishedSide } from "./published-side.js";

@@ -6,12 +6,8 @@
  * frame are closed and resume.
  */
 
-import {
-  formatStreamName,
-  type PrivateStream,
-  RESOLUTIONS,
-  type StreamName,
-} from "@perpgate/protocol";
+import type { PrivateStream, StreamName } from "@perpgate/protocol";
+import { formatStreamName, RESOLUTIONS } from "@perpgate/protocol/core";
 import type { Applied, PublicEventSink, Venue } from "@perpgate/venue";
 import type { Connection } from "../connection.js";
 import { AccountFeed } from "./account-feed.js";
