@@ -57,3 +57,16 @@ export function derOfPublicKey(raw: Uint8Array): Uint8Array {
   der.set(raw, prefix.length);
   return der;
 }
+
+/** A secp256k1 key in its compressed encoding: the parity of y, then x. Other keys unchanged. */
+export function compressedKey({ kind, bytes }: SessionKeyBytes): Uint8Array {
+  if (kind === "ed25519" || bytes.length === COMPRESSED_BYTES) return bytes;
+  const coordinates = bytes.subarray(-COORDINATES_BYTES);
+  const raw = new Uint8Array(COMPRESSED_BYTES);
+  raw[0] = 2 + ((coordinates[COORDINATES_BYTES - 1] ?? 0) & 1);
+  raw.set(coordinates.subarray(0, COORDINATES_BYTES / 2), 1);
+  return raw;
+}
+
+const COMPRESSED_BYTES = 33;
+const COORDINATES_BYTES = 64;

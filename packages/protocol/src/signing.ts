@@ -6,7 +6,7 @@
  * form per kind of key. Verification is not here.
  */
 
-import { bytesFromHex, isHex, withoutHexPrefix } from "./hex.js";
+import { bytesFromHex, hexFromBytes, isHex, withoutHexPrefix } from "./hex.js";
 import type { KeyKind } from "./session-key.js";
 
 export const SIGNATURE_HEADER = "x-service-sig";
@@ -82,4 +82,23 @@ function readDerInteger(
   if (first === 0 && length > 1 && second < 0x80) return undefined;
   const magnitude = first === 0 ? content.subarray(1) : content;
   return magnitude.length > SCALAR_BYTES ? undefined : { magnitude, end };
+}
+
+/** y of the points whose order divides 8, little-endian, without the sign bit of x. */
+const SMALL_ORDER_Y: ReadonlySet<string> = new Set([
+  "0000000000000000000000000000000000000000000000000000000000000000",
+  "0100000000000000000000000000000000000000000000000000000000000000",
+  "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+  "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+  "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+]);
+const SIGN_BYTE = 31;
+const SIGN_BIT = 0x80;
+
+/** Whether R, the first half of an Ed25519 signature, is a point of small order. */
+export function hasSmallOrderR(signature: Uint8Array): boolean {
+  // Not `slice`, which shares the memory if the signature is a Buffer.
+  const y = Uint8Array.from(signature.subarray(0, SIGN_BYTE + 1));
+  y[SIGN_BYTE] = (y[SIGN_BYTE] ?? 0) & ~SIGN_BIT;
+  return SMALL_ORDER_Y.has(hexFromBytes(y));
 }

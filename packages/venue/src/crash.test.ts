@@ -12,7 +12,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { removeFolder, temporaryFolder } from "./testing/test-venue.js";
 import { verify } from "./verify/verify.js";
 
-const KILLS = Number(process.env.PERPGATE_KILLS ?? 50);
+const KILLS = Number(process.env.PERPGATE_KILLS ?? 30);
 const SEED = Number(process.env.PERPGATE_SEED ?? Date.now() % 1_000_000);
 /** Earlier acknowledgements that a run checks, the newest first; the last run checks all. */
 const CHECKED_EACH_LIFE = 1_000;

@@ -50,6 +50,7 @@ export {
   type VenueOptions,
 } from "./venue-options.js";
 export type { Fault, RecoverWallet } from "./verify/evidence-check.js";
+export { isSignedBy } from "./verify/key-signature.js";
 export {
   NothingToVerify,
   type VerifyOptions,

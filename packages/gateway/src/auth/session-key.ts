@@ -8,6 +8,7 @@
 import { createPublicKey, hash, type KeyObject } from "node:crypto";
 import {
   ApiError,
+  compressedKey,
   derOfPublicKey,
   type KeyKind,
   parseSessionKey,
@@ -32,8 +33,8 @@ export function readKeyBytes(text: string, field: string): SessionKeyBytes {
 }
 
 /** Does not check the point. */
-export function keyOfBytes({ kind, bytes }: SessionKeyBytes): SessionKey {
-  return new LazyKey(kind, kind === "ed25519" ? bytes : compressed(bytes));
+export function keyOfBytes(key: SessionKeyBytes): SessionKey {
+  return new LazyKey(key.kind, compressedKey(key));
 }
 
 /** A key from its raw bytes in the log, which holds only checked keys. */
@@ -67,15 +68,3 @@ class LazyKey implements SessionKey {
 }
 
 const ED25519_BYTES = 32;
-const COMPRESSED_BYTES = 33;
-const COORDINATES_BYTES = 64;
-
-/** The compressed encoding: the parity of y in the first byte, then x. */
-function compressed(bytes: Uint8Array): Uint8Array {
-  if (bytes.length === COMPRESSED_BYTES) return bytes;
-  const coordinates = bytes.subarray(-COORDINATES_BYTES);
-  const raw = new Uint8Array(COMPRESSED_BYTES);
-  raw[0] = 2 + ((coordinates[COORDINATES_BYTES - 1] ?? 0) & 1);
-  raw.set(coordinates.subarray(0, COORDINATES_BYTES / 2), 1);
-  return raw;
-}

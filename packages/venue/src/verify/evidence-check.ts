@@ -6,13 +6,17 @@
  * Checks run in the thread pool while the replay continues; the fault with the lowest seq counts.
  */
 import type { OpenSession, PlaceOrder, RotateSession } from "@perpgate/engine";
-import { LOCAL_BOUNDS, parseSessionKey, parseStrictJson } from "@perpgate/protocol/core";
+import {
+  compressedKey,
+  LOCAL_BOUNDS,
+  parseSessionKey,
+  parseStrictJson,
+} from "@perpgate/protocol/core";
 import type { Listing } from "../listing/listing.js";
 import type { Evidence } from "../record/record.js";
 import type { ReplicaState } from "../recovery/replica-state.js";
 import type { Applied } from "../replica.js";
 import {
-  compressed,
   fingerprintOf,
   isSignedBy,
   isSignedExactly,
@@ -199,7 +203,7 @@ export class EvidenceCheck {
 
 function fingerprintOfHex(text: string): string | undefined {
   const key = parseSessionKey(text);
-  return key === undefined ? undefined : fingerprintOf(compressed(key.bytes));
+  return key === undefined ? undefined : fingerprintOf(compressedKey(key));
 }
 
 /** The rotation's body must name the key that the command installs. */

@@ -3,7 +3,7 @@
  * body itself, secp256k1 over the digest. Runs in the thread pool.
  */
 import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto";
-import { derOfPublicKey } from "@perpgate/protocol/core";
+import { derOfPublicKey, hasSmallOrderR } from "@perpgate/protocol/core";
 
 const ED25519_BYTES = 32;
 
@@ -23,13 +23,6 @@ export function fingerprintOf(raw: Uint8Array): string {
   return createHash("sha256").update(raw).digest("hex");
 }
 
-/** A secp256k1 key in compressed form; other keys unchanged. */
-export function compressed(bytes: Uint8Array): Uint8Array {
-  if (bytes.length !== 64 && bytes.length !== 65) return bytes;
-  const [x, y] = [bytes.subarray(-64, -32), bytes.subarray(-32)];
-  return Buffer.concat([Buffer.of(2 + ((y[31] ?? 0) & 1)), x]);
-}
-
 /** Whether the key made the signature (64 bytes) over the body. */
 export async function isSignedBy(
   { kind, object }: VerifyingKey,
@@ -40,6 +33,8 @@ export async function isSignedBy(
   if (kind === "secp256k1") {
     return verified("sha256", body, { key: object, dsaEncoding: "ieee-p1363" }, signature);
   }
+  // libsodium, which checks orders on some machines, refuses these.
+  if (hasSmallOrderR(signature)) return false;
   const digest = createHash("sha256").update(body).digest();
   if (await verified(null, digest, { key: object }, signature)) return true;
   return verified(null, body, { key: object }, signature);

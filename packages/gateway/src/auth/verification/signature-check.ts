@@ -19,7 +19,7 @@ import {
   verify,
 } from "node:crypto";
 import { createRequire } from "node:module";
-import { derOfPublicKey } from "@perpgate/protocol/core";
+import { derOfPublicKey, hasSmallOrderR } from "@perpgate/protocol/core";
 import { LRUCache } from "lru-cache";
 
 export type Ed25519Check = (
@@ -32,17 +32,6 @@ const ED25519_KEY_BYTES = 32;
 const KEPT_KEYS = 50_000;
 /** Checks of each implementation that are timed. The fastest of them counts. */
 const TIMED_CHECKS = 10;
-
-/** y of the points whose order divides 8, little-endian, without the sign bit of x. */
-const SMALL_ORDER_Y: ReadonlySet<string> = new Set([
-  "0000000000000000000000000000000000000000000000000000000000000000",
-  "0100000000000000000000000000000000000000000000000000000000000000",
-  "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
-  "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
-  "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-]);
-const SIGN_BYTE = 31;
-const SIGN_BIT = 0x80;
 
 export class SignatureCheck {
   private readonly keys = new KeyObjects();
@@ -101,13 +90,6 @@ export function sodiumCheck(): Ed25519Check | undefined {
     if (typeof verdict !== "boolean") throw new Error("libsodium returned no verdict");
     return verdict;
   };
-}
-
-/** Whether R, the first half of an Ed25519 signature, is a point of small order. */
-export function hasSmallOrderR(signature: Uint8Array): boolean {
-  const y = Buffer.from(signature.subarray(0, SIGN_BYTE + 1));
-  y[SIGN_BYTE] = (y[SIGN_BYTE] ?? 0) & ~SIGN_BIT;
-  return SMALL_ORDER_Y.has(y.toString("hex"));
 }
 
 /** Timed alternately, so that a slow moment of the machine affects both. */
