@@ -97,7 +97,7 @@ export class Engine {
     if (!this.advanceTime(command)) return s.events;
     for (;;) {
       const mark = s.events.length;
-      const { carriedLiquidations, carriedStops, carriedDisconnects } = s;
+      const { carriedStops, carriedDisconnects } = s;
       s.undo.begin();
       s.totals.table.touch(0);
       try {
@@ -108,7 +108,6 @@ export class Engine {
         if (invariant === null) throw error;
         const market = error instanceof InvariantViolation ? error.market : s.focus;
         s.undo.rollback();
-        s.carriedLiquidations = carriedLiquidations;
         s.carriedStops = carriedStops;
         s.carriedDisconnects = carriedDisconnects;
         s.events.cutTo(mark);

@@ -1,12 +1,16 @@
-/** How much work of one kind a command may do; the rest is carried over to the next tick. */
+/** How much work of one kind a command may do; the rest waits for the next tick. */
 
 export class WorkBudget {
-  constructor(private left: number) {}
+  constructor(private remaining: number) {}
+
+  get left(): number {
+    return this.remaining;
+  }
 
   /** Takes one unit; returns false if none is left. */
   take(): boolean {
-    if (this.left === 0) return false;
-    this.left--;
+    if (this.remaining === 0) return false;
+    this.remaining--;
     return true;
   }
 }

@@ -13,40 +13,58 @@ import { openOrdersOf } from "../orders/open-orders.js";
 import { endOrder, settle } from "../orders/settle.js";
 import { TAKER_BACKSTOP, TAKER_LIQUIDATION } from "../orders/taker.js";
 import { END } from "../reasons.js";
+import type { Selection } from "../selection.js";
 import type { Market } from "../state/market.js";
-import { NONE } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
 import type { WorkBudget } from "../work-budget.js";
 import { reductionLots, worstReductionTicks } from "./backstop.js";
 import { equityOf, maintenanceOf } from "./fill.js";
 import { handOver } from "./hand-over.js";
-import { refreshWatches } from "./watch.js";
+import { EVERY_MARK, refreshWatches } from "./watch.js";
 
-/** Finds the positions that are due and liquidates them, those carried over first. */
+/** Above every account number: market × this + account orders pairs by market, then account. */
+const ACCOUNTS = 2 ** 32;
+
+/** Liquidates the positions that are due, the largest shortfall first, as far as the budget goes. */
 export function runLiquidations(s: VenueState, budget: WorkBudget): void {
   refreshWatches(s);
-  const queue = [...s.carriedLiquidations];
-  const carried = new Set<string>();
-  for (let i = 0; i < queue.length; i += 2) carried.add(`${queue[i]} ${queue[i + 1]}`);
+  const { due } = s.scratch;
+  due.begin(budget.left);
   for (const market of s.markets) {
     if (!s.isLive(market)) continue;
     s.focus = market.number;
-    for (const account of accountsDue(market)) {
-      if (carried.size > 0 && carried.has(`${market.number} ${account}`)) continue;
-      queue.push(market.number, account);
-    }
+    offerDue(market, due);
   }
-  let next = 0;
-  for (; next < queue.length; next += 2) {
-    const market = s.markets[queue[next]!]!;
-    if (!s.isLive(market)) continue;
+  due.sort();
+  for (let i = 0; i < due.count; i++) {
+    const market = s.markets[Math.floor(due.tie(i) / ACCOUNTS)]!;
     s.focus = market.number;
-    const row = market.positions.rowOf(queue[next + 1]!);
-    if (row === NONE || !isDue(market, row)) continue;
-    if (!budget.take()) break;
-    liquidate(s, market, row);
+    // An earlier liquidation may have traded with it.
+    if (!isDue(market, due.item(i))) continue;
+    budget.take();
+    liquidate(s, market, due.item(i));
   }
-  s.carriedLiquidations = next < queue.length ? queue.slice(next) : [];
+}
+
+/**
+ * Offers the market's due positions by their shortfall, maintenance − equity. One pass over the
+ * watches; only a position whose shortfall may be among the largest is computed exactly.
+ */
+function offerDue(market: Market, due: Selection): void {
+  const { positions, mark, maintenance } = market;
+  const { watch, held } = positions;
+  const { rows } = positions.table;
+  const firstTie = market.number * ACCOUNTS;
+  // Beyond its watch a position's shortfall grows by at most this per lot and tick.
+  const slope = market.microsPerTickLot * (1 + maintenance.highestPpm / PPM) * (1 + 1e-9);
+  for (let row = 0; row < rows; row++) {
+    const at = watch[row]!;
+    if (at > 0 ? mark > at : at === 0 || mark < -at) continue;
+    const beyond = at > 0 ? at - mark : mark + at;
+    if (at !== EVERY_MARK && Math.abs(held[row]!) * beyond * slope + 2 < due.floor) continue;
+    const shortfall = maintenanceOf(market, row) - equityOf(market, row);
+    if (shortfall >= 0) due.offer(shortfall, firstTie + positions.account(row), row);
+  }
 }
 
 /** Accounts whose equity is at or below maintenance, ascending. */

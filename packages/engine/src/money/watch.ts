@@ -5,9 +5,13 @@
 import type { Market } from "../state/market.js";
 import type { VenueState } from "../state/venue.js";
 
+/** The watch of a short that may be due at every mark. */
+export const EVERY_MARK = -0.5;
+
 export function refreshWatch(market: Market, row: number): void {
   const { positions, maintenance, microsPerTickLot: unit } = market;
   const lots = positions.lots(row);
+  positions.held[row] = lots;
   if (lots === 0) {
     positions.watch[row] = 0;
     return;
@@ -18,7 +22,7 @@ export function refreshWatch(market: Market, row: number): void {
   positions.watch[row] =
     lots > 0
       ? Math.ceil(maintenance.watchLong(lots, cost, margin) / unit) + 1
-      : -Math.max(0.5, Math.floor(maintenance.watchShort(lots, cost, margin) / unit) - 1);
+      : -Math.max(-EVERY_MARK, Math.floor(maintenance.watchShort(lots, cost, margin) / unit) - 1);
 }
 
 /** Refreshes all positions that the command in progress has touched so far. */

@@ -50,7 +50,6 @@ export function writeSnapshot(s: VenueState): Uint8Array {
   writeSessions(w, s);
   writeDeposits(w, s);
   w.numbers([...s.writers].sort(([a], [b]) => a - b).flat());
-  w.numbers(s.carriedLiquidations);
   w.numbers(s.carriedStops);
   w.numbers(s.carriedDisconnects);
   writeDepositAdditions(w, s);
@@ -100,7 +99,6 @@ function readState(bytes: Uint8Array): VenueState {
   readDeposits(r, s);
   const writers = r.numbers();
   for (let i = 0; i < writers.length; i += 2) s.writers.set(writers[i]!, writers[i + 1]!);
-  s.carriedLiquidations = r.numbers();
   s.carriedStops = r.numbers();
   s.carriedDisconnects = r.numbers();
   readDepositAdditions(r, s);

@@ -5,6 +5,7 @@ import { PPM, type Tier } from "../config.js";
 export class MaintenanceSchedule {
   readonly topMicros: number;
   readonly lowestPpm: number;
+  readonly highestPpm: number;
   /** Upper bounds of the tiers, rising. */
   readonly bounds: readonly number[];
   private readonly lower: number[] = [];
@@ -23,6 +24,7 @@ export class MaintenanceSchedule {
     this.bounds = tiers.map((tier) => tier.upToMicros);
     this.topMicros = lower;
     this.lowestPpm = tiers[0]!.maintenancePpm;
+    this.highestPpm = Math.max(...tiers.map((tier) => tier.maintenancePpm));
   }
 
   tierOf(notionalMicros: number): Tier {

@@ -28,6 +28,8 @@ export class PositionStore {
    * 0: flat.
    */
   watch = new Float64Array(16);
+  /** Lots of each position at its last refresh, dense: a pass over the table costs twelve times as much. */
+  held = new Float64Array(16);
   /**
    * Ten words per row: head and tail of the three lists (0–5), closing side (6), frontier (7), and
    * the numbers of reduce-only orders, long (8) and short (9).
@@ -240,6 +242,7 @@ export class PositionStore {
     this.links[base + 7] = NONE;
     this.coveredLots[row] = 0;
     this.watch[row] = 0;
+    this.held[row] = 0;
   }
 
   private growDerived(capacity: number): void {
@@ -252,5 +255,8 @@ export class PositionStore {
     const watch = new Float64Array(capacity);
     watch.set(this.watch);
     this.watch = watch;
+    const held = new Float64Array(capacity);
+    held.set(this.held);
+    this.held = held;
   }
 }

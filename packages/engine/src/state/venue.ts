@@ -45,8 +45,6 @@ export class VenueState {
   seq = 0;
   timeMs = 0;
   lastTickMs = 0;
-  /** Pairs market, account: liquidations that did not fit into the last command. */
-  carriedLiquidations: readonly number[] = [];
   /** Ids of stops that have triggered and did not fit into the last command. */
   carriedStops: readonly number[] = [];
   /** Ids of orders whose connection was lost and that did not fit into the last command. */

@@ -1,6 +1,6 @@
 /**
  * Type guards compiled by Ajv from TypeBox schemas, at first use or one by one after the start: compiling
- * a hundred schemas before the start, or at once after it, takes half a second.
+ * a hundred schemas before the start, or in one batch after it, takes half a second.
  *
  * Nothing is coerced ("5" is not 5) and nothing is removed; defaults are filled in. The first violation
  * becomes an error that names the field.

@@ -54,7 +54,7 @@ const RARE_RULES = [
   "rule funding, longs pay",
   "rule funding, shorts pay",
   "rule liquidation fee",
-  "rule liquidations carried over",
+  "rule liquidations wait",
   "rule option off",
   "rule option on",
   "rule partial liquidation",

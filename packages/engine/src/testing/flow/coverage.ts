@@ -4,6 +4,7 @@
 import type { Command } from "../../commands.js";
 import { ORDER_STATUSES, TRADE_KINDS, type VenueEvent } from "../../events/event-table.js";
 import { END_REASONS, REFUSALS } from "../../reasons.js";
+import { isFresh, isLiquidatable } from "../reference/margin.js";
 import type { State } from "../reference/state.js";
 
 export class Coverage {
@@ -25,7 +26,7 @@ export class Coverage {
     if (state.carriedDisconnects.length > 0) this.add("rule disconnects carried over");
     if (command.kind !== "Tick") return;
     if (events.length === 0) this.add("rule tick without events");
-    if (state.carriedLiquidations.length > 0) this.add("rule liquidations carried over");
+    if (state.budget === 0 && liquidationWaits(state)) this.add("rule liquidations wait");
     if (state.carriedStops.length > 0) this.add("rule stops carried over");
     if (state.fund < 0n) this.add("rule fund below zero");
     const hours = events.filter((event) => event.kind === "FundingApplied").length;
@@ -114,4 +115,15 @@ export class Coverage {
       .map(([key, amount]) => `${amount.toString().padStart(9)}  ${key}`)
       .join("\n");
   }
+}
+
+/** Whether a position is due that the last tick did not get to. */
+function liquidationWaits(state: State): boolean {
+  return state.accounts.some(({ positions }) =>
+    positions.some((position) => {
+      const market = state.markets[position.market];
+      if (market === undefined || !isFresh(state, market)) return false;
+      return isLiquidatable(state, position);
+    }),
+  );
 }

@@ -30,27 +30,22 @@ import {
 } from "./state.js";
 import { type TakenOver, takeOver } from "./takeover.js";
 
-/** Phase 3. Those carried over first, then those due now; what the budget leaves is carried on. */
+/** Phase 3. Of all that are due, those with the largest shortfall; the others wait. */
 export function liquidations(state: State): void {
-  const list = [...state.carriedLiquidations];
-  const listed = new Set(list.map((each) => `${each.market} ${each.account}`));
+  const list: { position: Position; shortfall: bigint }[] = [];
   for (const market of state.markets) {
     if (!isFresh(state, market)) continue;
     for (const { number: account } of state.accounts) {
-      if (listed.has(`${market.number} ${account}`)) continue;
-      if (isLiquidatable(state, positionOf(state, account, market.number))) {
-        list.push({ account, market: market.number });
-      }
+      const position = positionOf(state, account, market.number);
+      if (!isLiquidatable(state, position)) continue;
+      const shortfall = maintenanceOf(market, position.lots) - equityOf(market, position);
+      list.push({ position, shortfall });
     }
   }
-  state.carriedLiquidations = [];
-  for (const [place, { account, market }] of list.entries()) {
-    if (state.budget === 0) {
-      state.carriedLiquidations = list.slice(place);
-      return;
-    }
-    const position = positionOf(state, account, market);
-    if (!isFresh(state, marketOf(state, market)) || !isLiquidatable(state, position)) continue;
+  // The sort is stable: equal shortfalls stay in order of market, then account.
+  list.sort((a, b) => (a.shortfall === b.shortfall ? 0 : a.shortfall > b.shortfall ? -1 : 1));
+  for (const { position } of list.slice(0, state.budget)) {
+    if (!isLiquidatable(state, position)) continue;
     state.budget -= 1;
     liquidate(state, position);
   }

@@ -78,11 +78,6 @@ export interface Session {
   cancelOnDisconnect: boolean;
 }
 
-export interface LiquidationCase {
-  readonly account: number;
-  readonly market: number;
-}
-
 export interface State {
   started: boolean;
   config: VenueConfig;
@@ -101,7 +96,6 @@ export interface State {
   fees: bigint;
   deposits: bigint;
   nextFundingAt: number;
-  carriedLiquidations: LiquidationCase[];
   carriedStops: Order[];
   carriedDisconnects: Order[];
   block: { number: number; firstPosition: number; acks: number; executed: boolean };
@@ -139,7 +133,6 @@ export function newState(): State {
     fees: 0n,
     deposits: 0n,
     nextFundingAt: 0,
-    carriedLiquidations: [],
     carriedStops: [],
     carriedDisconnects: [],
     block: { number: 1, firstPosition: 1, acks: 0, executed: false },

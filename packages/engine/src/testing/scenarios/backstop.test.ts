@@ -48,11 +48,11 @@ describe("taking", () => {
       alice.buys("limit", { margin: 1_000, leverage: 50, price, market });
     }
     venue.index(49_490, BTC);
-    venue.index(3_959, ETH);
+    venue.index(3_959.2, ETH);
     venue.tick();
-    // One coin of BTC is 49,490; ETH gets ⌊10,510 ÷ 3,959⌋ = 2.6547.
+    // Both are short of 4.90, so BTC goes first: 49,490; ETH gets ⌊10,510 ÷ 3,959.2⌋ = 2.6545.
     expect(venue.backstop(BTC).size).toBe(1);
-    expect(venue.backstop(ETH).size).toBe(2.6547);
+    expect(venue.backstop(ETH).size).toBe(2.6545);
   });
 
   test("no fund: it takes nothing that adds to its position", () => {

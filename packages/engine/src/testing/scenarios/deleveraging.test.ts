@@ -176,25 +176,26 @@ describe("liquidation of the deleveraged", () => {
   test("closed in part only: the rest of him is liquidated at his turn", () => {
     const venue = new Venue(NO_BACKSTOP);
     const alice = venue.trader("alice", 1_100);
-    const bob = venue.trader("bob", 2_200);
+    const bob = venue.trader("bob", 4_200);
     const carol = venue.trader("carol", 100_000);
-    bob.sells("limit", { margin: 2_000, leverage: 50, price: 50_000 });
+    bob.sells("limit", { margin: 4_000, leverage: 25, price: 50_000 });
     alice.buys("limit", { margin: 1_000, leverage: 50, price: 50_000 });
     carol.buys("limit", { margin: 50_000, leverage: 1, price: 50_000 });
     const market = { ...venue.config.markets[0]!, tiers: [FIVE_PERCENT] };
     const config = { ...venue.config, markets: [market] };
     venue.apply({ kind: "Configure", stampMs: venue.now, config });
     venue.tick();
+    // Alice is short of 1,500, Bob of 1,000.
     expect(venue.happened("Liquidated").map((event) => event.account)).toEqual([
       alice.account,
       bob.account,
     ]);
-    // Bob's second coin goes at his bankruptcy price, 51,000, to Carol: a gain of 1,000 for her.
+    // Bob's second coin goes at his bankruptcy price, 52,000, to Carol: a gain of 2,000 for her.
     expect(deleveraged(venue)).toEqual([
       [bob.account, 100_000],
       [carol.account, 100_000],
     ]);
-    expect(carol.realized()).toBe(1_000);
+    expect(carol.realized()).toBe(2_000);
   });
 });
 

@@ -75,7 +75,7 @@ function crowd(size: number) {
 }
 
 describe("at most 256 liquidations and stops a command", () => {
-  test("300 due: 256 by account number, the rest first in the next tick", () => {
+  test("300 due with the same shortfall: 256 by account number, the rest in the next tick", () => {
     const { venue, longs } = crowd(300);
     venue.index(49_490);
     venue.tick();
@@ -86,7 +86,7 @@ describe("at most 256 liquidations and stops a command", () => {
     expect(second).toEqual(longs.slice(256).map((trader) => trader.account));
   });
 
-  test("carried over but no longer due: dropped without counting", () => {
+  test("left for the next tick but no longer due: not liquidated", () => {
     const { venue, longs } = crowd(300);
     venue.index(49_490);
     venue.tick();
@@ -94,6 +94,32 @@ describe("at most 256 liquidations and stops a command", () => {
     venue.tick();
     expect(venue.happened("Liquidated")).toEqual([]);
     expect(longs[299]!.position().size).toBe(0.1);
+  });
+
+  test("300 due: the largest shortfalls first, whatever the account numbers", () => {
+    const { venue, bob } = crowd(300);
+    const whale = venue.trader("whale", 21_000);
+    bob.sells("limit", { margin: 1_000_000, leverage: 1, price: 50_000 });
+    whale.buys("limit", { margin: 20_000, leverage: 50, price: 50_000 });
+    venue.index(49_490);
+    venue.tick();
+    const accounts = venue.happened("Liquidated").map((event) => event.account);
+    expect([accounts.length, accounts[0]]).toEqual([256, whale.account]);
+  });
+
+  test("a shortfall that grows meanwhile is served before those that waited longer", () => {
+    const { venue, bob, longs } = crowd(300);
+    const whale = venue.trader("whale", 30_000);
+    bob.sells("limit", { margin: 1_000_000, leverage: 1, price: 50_000 });
+    // Due at 49,000 only.
+    whale.buys("limit", { margin: 30_000 * 0.9, leverage: 37, price: 50_000 });
+    venue.index(49_490);
+    venue.tick();
+    expect(venue.happened("Liquidated").length).toBe(256);
+    venue.index(49_100);
+    venue.tick();
+    const second = venue.happened("Liquidated").map((event) => event.account);
+    expect(second.slice(0, 2)).toEqual([whale.account, longs[256]!.account]);
   });
 
   test("stops share the allowance, come after, and stay triggered when carried over", () => {
@@ -167,6 +193,7 @@ test("order within a tick: mark, funding, liquidations, stops, timers, positions
     "PositionSettled",
     "BlockSealed",
   ]);
+  // Short of 118.75 in ETH and of 44.50 in BTC: the larger shortfall first, over all markets.
   const markets = venue.happened("Liquidated").map((event) => event.market);
-  expect(markets).toEqual([0, 1]);
+  expect(markets).toEqual([1, 0]);
 });
