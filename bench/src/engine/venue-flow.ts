@@ -8,6 +8,7 @@
  */
 import {
   type Command,
+  ENGINE_VERSION,
   Engine,
   LIMIT_ORDER,
   LONG,
@@ -55,7 +56,13 @@ export const CONFIG: VenueConfig = {
 /** Commands that open a venue with that many accounts; account n has session n + 4. */
 export function openingCommands(accounts: number): Command[] {
   const commands: Command[] = [
-    { kind: "Genesis", stampMs: START_MS, config: CONFIG, cohort: "open" },
+    {
+      kind: "Genesis",
+      stampMs: START_MS,
+      config: CONFIG,
+      cohort: "open",
+      engineVersion: ENGINE_VERSION,
+    },
   ];
   CONFIG.markets.forEach((_, market) => {
     commands.push({ kind: "UpdateIndex", stampMs: START_MS, market, indexTicks: INDEX_TICKS });

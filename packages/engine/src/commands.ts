@@ -19,6 +19,15 @@ export interface Genesis {
   readonly stampMs: number;
   readonly config: VenueConfig;
   readonly cohort: CohortStage;
+  /** The version of the rules that the venue begins under; missing in logs of release 0.1. */
+  readonly engineVersion: number;
+}
+
+/** The operator activates the next version of the rules, from the following command on. */
+export interface Upgrade {
+  readonly kind: "Upgrade";
+  readonly stampMs: number;
+  readonly version: number;
 }
 
 /** Replaces the parameters. Markets keep their number; new ones are appended. */
@@ -228,6 +237,7 @@ export interface SettleReorgedDeposit {
 export type Command =
   | Genesis
   | Configure
+  | Upgrade
   | Tick
   | Resume
   | UpdateIndex

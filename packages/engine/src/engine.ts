@@ -19,7 +19,7 @@ import {
 } from "./deposits/register.js";
 import { attestDeposit, recountVotes } from "./deposits/votes.js";
 import { type EventLog, emit } from "./events/event-log.js";
-import { begin, configure } from "./genesis.js";
+import { begin, configure, upgrade } from "./genesis.js";
 import { checkInvariants, InvariantViolation, invariantOf } from "./invariants.js";
 import { updateIndex } from "./money/mark.js";
 import { emitSettlements } from "./money/settlements.js";
@@ -46,9 +46,15 @@ import { rebuildIndexes } from "./snapshot/rebuild.js";
 import { readSnapshot, writeSnapshot } from "./snapshot/snapshot.js";
 import { VenueState } from "./state/venue.js";
 import { runTick } from "./tick.js";
+import { knownVersions, RULE_SETS, type RuleSet, UnknownToRelease } from "./versions.js";
 
 export class Engine {
   constructor(readonly state: VenueState = new VenueState(new Scratch())) {}
+
+  /** An engine for a new log that knows other versions of the rules than this release does. */
+  static knowing(ruleSets: readonly RuleSet[]): Engine {
+    return new Engine(new VenueState(new Scratch(), ruleSets));
+  }
 
   /** Log index of the last command applied. */
   get seq(): number {
@@ -61,8 +67,8 @@ export class Engine {
   }
 
   /** An engine in the state that the snapshot was taken of. */
-  static restore(snapshot: Uint8Array): Engine {
-    return new Engine(readSnapshot(snapshot));
+  static restore(snapshot: Uint8Array, ruleSets: readonly RuleSet[] = RULE_SETS): Engine {
+    return new Engine(readSnapshot(snapshot, ruleSets));
   }
 
   /**
@@ -171,6 +177,8 @@ export class Engine {
         return begin(s, command);
       case "Configure":
         return configure(s, command);
+      case "Upgrade":
+        return upgrade(s, command);
       case "Resume":
         if (command.afterPause !== true) disconnectAll(s);
         return true;
@@ -204,8 +212,19 @@ export class Engine {
         return rejudgeDeposit(s, command);
       case "SettleReorgedDeposit":
         return settleReorgedDeposit(s, command);
+      default:
+        return unknownCommand(s, command);
     }
   }
+}
+
+/** A log of another release: ignoring the command would give another state than it has there. */
+function unknownCommand(s: VenueState, command: never): never {
+  const { kind }: { kind?: unknown } = command;
+  throw new UnknownToRelease(
+    `the log has a command of kind ${String(kind)}, and this release, which knows ` +
+      `${knownVersions(s.ruleSets)}, does not know it; run a release that does`,
+  );
 }
 
 /** What follows after the check of the invariants. */

@@ -1,5 +1,5 @@
-/** Genesis and Configure: how a venue begins, and how its parameters change later. */
-import type { Configure, Genesis } from "./commands.js";
+/** Genesis, Configure and Upgrade: how a venue begins, and how its parameters and rules change. */
+import type { Configure, Genesis, Upgrade } from "./commands.js";
 import { configFault, HOUR_MS, type VenueConfig } from "./config.js";
 import { emit } from "./events/event-log.js";
 import { refreshWatch } from "./money/watch.js";
@@ -8,10 +8,13 @@ import { REFUSAL } from "./reasons.js";
 import { refuse } from "./refuse.js";
 import { Market } from "./state/market.js";
 import { COHORT_STAGES, type VenueState } from "./state/venue.js";
+import { ruleSetOf } from "./versions.js";
 
 export function begin(s: VenueState, command: Genesis): boolean {
   if (s.config !== null) return refuse(s, REFUSAL.already_started);
+  const rules = ruleSetOf(s.ruleSets, command.engineVersion);
   if (configFault(command.config) !== null) return refuse(s, REFUSAL.configuration_invalid);
+  s.rules = rules;
   s.cohort = COHORT_STAGES.indexOf(command.cohort);
   adopt(s, command.config);
   const { fundSeedMicros } = command.config;
@@ -38,6 +41,19 @@ export function configure(s: VenueState, command: Configure): boolean {
     // Other tiers change the liquidation price of every position.
     for (const row of market.positions.openRows()) refreshWatch(market, row);
   }
+  return true;
+}
+
+/**
+ * Activates the next version of the rules. A version that this release does not know is no refusal:
+ * another release may have executed the command, so the process must stop.
+ */
+export function upgrade(s: VenueState, { version }: Upgrade): boolean {
+  const rules = ruleSetOf(s.ruleSets, version);
+  const current = s.rules.version;
+  if (version !== current + 1) return refuse(s, REFUSAL.version_not_next, current);
+  s.rules = rules;
+  emit.EngineUpgraded(s.events, { version });
   return true;
 }
 

@@ -7,3 +7,4 @@ export * from "./events/event-table.js";
 export { InvariantViolation } from "./invariants.js";
 export * from "./reasons.js";
 export { SnapshotUnreadable, STATE_FORMAT } from "./snapshot/snapshot.js";
+export * from "./versions.js";

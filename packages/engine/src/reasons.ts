@@ -54,6 +54,7 @@ export const REFUSALS = [
   "deposits_paused",
   "deposit_not_rejected",
   "deposit_not_reorged",
+  "version_not_next",
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 

@@ -25,6 +25,7 @@ import { join } from "node:path";
 import { inspectLog, isNotThere, JournalDamaged, type LogState, nodeDisk } from "@perpgate/journal";
 import { readCheckpointLines } from "./checkpoint/checkpoint-file.js";
 import { dataFolder, sync } from "./recovery/data-folder.js";
+import { refuseUnknownLog } from "./recovery/log-version.js";
 
 const SEGMENT = /^(\d+)\.log$/;
 const SNAPSHOT = /^(\d+)\.snapshot$/;
@@ -50,13 +51,18 @@ export class BackupRefused extends Error {
   override readonly name = "BackupRefused";
 }
 
-/** Copies `from` into `to`, a folder that is missing or empty. Throws `BackupRefused`. */
+/**
+ * Copies `from` into `to`, a folder that is missing or empty.
+ *
+ * @throws BackupRefused, and UnknownToRelease for a log that this release could not verify
+ */
 export function backUp(from: string, to: string, options: BackupOptions = {}): Backup {
   const { onCopied = () => undefined, makeFolder = makeFolders } = options;
   if (existsSync(to) && readdirSync(to).length > 0) {
     throw new BackupRefused(`${to} is not empty; name a folder that is missing or empty`);
   }
   const [source, target] = [dataFolder(from), dataFolder(to)];
+  refuseUnknownLog(source.journal);
   for (let tries = 1; ; tries++) {
     const log = inspect(source.journal);
     makeFolder(target.journal, PRIVATE_FOLDER);

@@ -1,5 +1,5 @@
 /** Opens the parts of a venue in order of dependence, and closes what is open if a step fails. */
-import { TICK_MS } from "@perpgate/engine";
+import { ENGINE_VERSION, TICK_MS } from "@perpgate/engine";
 import type { VenueState } from "@perpgate/engine/reading";
 import type { ExitDeadline, FileJournal } from "@perpgate/journal";
 import { Checkpointer } from "./checkpoint/checkpointer.js";
@@ -69,7 +69,8 @@ async function openWithin(
   const observers = new Set<CommandObserver>();
   const { state, history, replica, report } = recovered;
   const { snapshotSeq: snapshotPosition, ...recovery } = report;
-  logger.info({ snapshotPosition, ...recovery }, "recovered");
+  const engineVersion = state.engine.state.rules.version;
+  logger.info({ engineVersion, snapshotPosition, ...recovery }, "recovered");
   try {
     if (state.engine.state.config !== null) {
       const current = { config: state.engine.state.config, listing: state.listing.markets };
@@ -191,7 +192,13 @@ async function begin(
   const { engine } = state;
   const evidence = listingEvidence(listing, attestors);
   if (engine.state.config === null) {
-    const genesis = { kind: "Genesis", stampMs, config, cohort } as const;
+    const genesis = {
+      kind: "Genesis",
+      stampMs,
+      config,
+      cohort,
+      engineVersion: ENGINE_VERSION,
+    } as const;
     await sequencer.submitted(genesis, evidence, () => undefined);
   } else {
     await sequencer.submitted({ kind: "Resume", stampMs }, NO_EVIDENCE, () => undefined);

@@ -3,7 +3,7 @@
  * command to its observers. It never writes to the log. The venue, the checkpoint thread and the
  * verifier use this same class.
  */
-import { type Command, Engine, type EventLog } from "@perpgate/engine";
+import { type Command, Engine, type EventLog, UnknownToRelease } from "@perpgate/engine";
 import type { Batch, LogSeq } from "@perpgate/journal";
 import { decodeRecord, type Evidence } from "./record/record.js";
 import { HistoryDamaged } from "./venue-errors.js";
@@ -25,7 +25,7 @@ export interface CommandObserver {
   onBatchEnd?(end: LogSeq): void;
 }
 
-/** A command that could not be applied: a bug, or a log that a newer release wrote. */
+/** A command that could not be applied: a bug. */
 export class ReplayFailed extends Error {
   override readonly name = "ReplayFailed";
   constructor(
@@ -83,6 +83,8 @@ export class Replica {
     } catch (cause) {
       // The log is intact: the history can be rebuilt from it.
       if (cause instanceof HistoryDamaged) throw cause;
+      // Nor is it a fault of the log that another release wrote it.
+      if (cause instanceof UnknownToRelease) throw cause;
       throw new ReplayFailed(seq, cause);
     }
   }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Engine, type VenueConfig } from "@perpgate/engine";
+import { ENGINE_VERSION, Engine, type VenueConfig } from "@perpgate/engine";
 import { LOG_START, openJournal } from "@perpgate/journal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { NO_EVIDENCE } from "./record/record.js";
@@ -53,7 +53,13 @@ async function open(): Promise<{ sequencer: Sequencer; engine: Engine; failures:
 describe("the sequencer", () => {
   test("submit: submitters are called in log order, each with its seq", async () => {
     const { sequencer, engine } = await open();
-    const genesis = { kind: "Genesis", stampMs: START_MS, config: CONFIG, cohort: "open" } as const;
+    const genesis = {
+      kind: "Genesis",
+      stampMs: START_MS,
+      config: CONFIG,
+      cohort: "open",
+      engineVersion: ENGINE_VERSION,
+    } as const;
     const answers: number[] = [];
     const first = sequencer.submitted(genesis, NO_EVIDENCE, (applied) => applied.seq);
     for (let i = 1; i <= 2_000; i++) {
@@ -75,7 +81,13 @@ describe("the sequencer", () => {
 
   test("start: after a restart applies the same log and continues the batch counter", async () => {
     const before = await open();
-    const genesis = { kind: "Genesis", stampMs: START_MS, config: CONFIG, cohort: "open" } as const;
+    const genesis = {
+      kind: "Genesis",
+      stampMs: START_MS,
+      config: CONFIG,
+      cohort: "open",
+      engineVersion: ENGINE_VERSION,
+    } as const;
     await before.sequencer.submitted(genesis, NO_EVIDENCE, () => undefined);
     await before.sequencer.close();
     const after = await open();
@@ -87,7 +99,13 @@ describe("the sequencer", () => {
 
   test("close: applies what was submitted; later submitters get null", async () => {
     const { sequencer, failures } = await open();
-    const genesis = { kind: "Genesis", stampMs: START_MS, config: CONFIG, cohort: "open" } as const;
+    const genesis = {
+      kind: "Genesis",
+      stampMs: START_MS,
+      config: CONFIG,
+      cohort: "open",
+      engineVersion: ENGINE_VERSION,
+    } as const;
     let seq = 0;
     sequencer.submit(genesis, NO_EVIDENCE, (applied) => {
       seq = applied?.seq ?? -1;
@@ -104,7 +122,13 @@ describe("the sequencer", () => {
 
   test("submit: a command too large for the log throws to its caller alone", async () => {
     const { sequencer, failures } = await open();
-    const genesis = { kind: "Genesis", stampMs: START_MS, config: CONFIG, cohort: "open" } as const;
+    const genesis = {
+      kind: "Genesis",
+      stampMs: START_MS,
+      config: CONFIG,
+      cohort: "open",
+      engineVersion: ENGINE_VERSION,
+    } as const;
     await sequencer.submitted(genesis, NO_EVIDENCE, () => undefined);
     const crowd = Array.from({ length: 25_000 }, (_, i) => i.toString(16).padStart(40, "0"));
     const cohort = { kind: "SetCohort", stampMs: START_MS, stage: "open", disallow: [] } as const;
@@ -126,7 +150,13 @@ describe("the sequencer", () => {
     const replica = new Replica(new Engine(), [observer]);
     const sequencer = new Sequencer(journal, replica, 1, (error) => failures.push(error));
     await sequencer.start(LOG_START);
-    const genesis = { kind: "Genesis", stampMs: START_MS, config: CONFIG, cohort: "open" } as const;
+    const genesis = {
+      kind: "Genesis",
+      stampMs: START_MS,
+      config: CONFIG,
+      cohort: "open",
+      engineVersion: ENGINE_VERSION,
+    } as const;
     const heard: (number | null)[][] = [[], [], [], []];
     const stopped = new Promise<void>((resolve) => {
       for (let i = 0; i < 4; i++) {

@@ -7,7 +7,7 @@
 
 import { resolve } from "node:path";
 import { isNotThere, JournalError } from "@perpgate/journal";
-import { BackupRefused, backUp, shownLoss, verify } from "@perpgate/venue";
+import { BackupRefused, backUp, shownLoss, UnknownToRelease, verify } from "@perpgate/venue";
 import { makeFolder } from "../cli/make-folder.js";
 import { StartError } from "../cli/start-error.js";
 import { endSteps, reportText, showProgress, showStep } from "./verify.js";
@@ -39,7 +39,8 @@ function copy(data: string, target: string): number {
   try {
     return backUp(data, target, { onCopied: copyProgress(), makeFolder }).bytes;
   } catch (error) {
-    throw error instanceof BackupRefused ? new StartError(error.message) : error;
+    const isKnown = error instanceof BackupRefused || error instanceof UnknownToRelease;
+    throw isKnown ? new StartError(error.message) : error;
   }
 }
 

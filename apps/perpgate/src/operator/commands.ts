@@ -13,6 +13,7 @@ export function addOperatorCommands(program: Command): void {
   addKeys(program);
   addDataFolderCommands(program);
   addControls(program);
+  addUpgrade(program);
   addBench(program);
 }
 
@@ -162,6 +163,20 @@ venue that serves the data folder must be running; the change is in its log, and
         (await import("./controls.js")).changeCohort(stage, options),
       ),
     );
+}
+
+function addUpgrade(program: Command): void {
+  addCommand(program, "upgrade", {
+    summary: "activate the next version of the engine's rules",
+    usage: ["[--data DIR] [--json]"],
+    about: `Activates the next version of the engine's rules that the release knows, from the next command of
+the log on. Open orders stay. The venue that serves the data folder must be running; the change is in
+its log, and there is no way back. Exit code 1 if the release knows no newer version.`,
+    examples: [["upgrade --data .data", "after a release with new rules was installed"]],
+  })
+    .option("--data <DIR>", `${DATA_HELP}  [PERPGATE_DATA]`)
+    .option("--json", "JSON for programs")
+    .action(exitWith(async (options) => (await import("./controls.js")).upgrade(options)));
 }
 
 function addBench(program: Command): void {

@@ -1,4 +1,7 @@
-/** `perpgate bridge` and `perpgate cohort`: changes of a running venue, through its control socket. */
+/**
+ * `perpgate bridge`, `perpgate cohort` and `perpgate upgrade`: changes of a running venue, through
+ * its control socket.
+ */
 
 import { resolve } from "node:path";
 import { UsageError } from "../cli/start-error.js";
@@ -40,8 +43,14 @@ export async function changeCohort(
   return 0;
 }
 
-async function send({ data }: ControlOptions, request: ControlRequest): Promise<void> {
-  await askControl(resolve(data ?? process.env.PERPGATE_DATA ?? DEFAULT_SETTINGS.data), request);
+export async function upgrade(options: ControlOptions): Promise<number> {
+  const version = await send(options, { upgrade: true });
+  print(options, { version }, `engine version ${version} is in force`);
+  return 0;
+}
+
+function send({ data }: ControlOptions, request: ControlRequest): Promise<number | undefined> {
+  return askControl(resolve(data ?? process.env.PERPGATE_DATA ?? DEFAULT_SETTINGS.data), request);
 }
 
 function print({ json }: ControlOptions, change: object, sentence: string): void {

@@ -8,7 +8,7 @@
 
 import { basename, join, resolve } from "node:path";
 import { isNotThere, JournalError, type LogSeq, nodeDisk, pruneClosedLog } from "@perpgate/journal";
-import { type PrunePlan, planPrune } from "@perpgate/venue";
+import { type PrunePlan, planPrune, UnknownToRelease } from "@perpgate/venue";
 import { StartError } from "../cli/start-error.js";
 import { askControl, NotRunning } from "../serve/control-socket.js";
 import { DEFAULT_SETTINGS } from "../serve/settings.js";
@@ -62,7 +62,8 @@ async function withReason<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof JournalError) throw new StartError(error.message);
+    if (error instanceof JournalError || error instanceof UnknownToRelease)
+      throw new StartError(error.message);
     if (isNotThere(error)) throw new StartError("nothing was pruned: there is no log");
     throw error;
   }

@@ -6,7 +6,13 @@
  * the venue does.
  */
 
-import { NothingToVerify, type VerifyProgress, type VerifyReport, verify } from "@perpgate/venue";
+import {
+  NothingToVerify,
+  UnknownToRelease,
+  type VerifyProgress,
+  type VerifyReport,
+  verify,
+} from "@perpgate/venue";
 import { StartError } from "../cli/start-error.js";
 import { recoverWallet } from "./verify-wallet.js";
 
@@ -28,7 +34,9 @@ export async function verifyFolder({
       onProgress: showProgress,
     });
   } catch (error) {
-    if (error instanceof NothingToVerify) throw new StartError(error.message);
+    if (error instanceof NothingToVerify || error instanceof UnknownToRelease) {
+      throw new StartError(error.message);
+    }
     throw error;
   }
   endSteps();

@@ -10,7 +10,8 @@ import {
 import type { RunningPerpgate } from "./serve.js";
 
 export function bannerText(perpgate: RunningPerpgate, version: string): string {
-  const { url, metricsUrl, hasPage, dataFolder, acceptsAnyDomain, index, bridge, bots } = perpgate;
+  const { url, metricsUrl, hasPage, dataFolder, engineVersion, acceptsAnyDomain } = perpgate;
+  const { index, bridge, bots } = perpgate;
   const prices = index.source === "simulated" ? "prices are simulated" : "prices come from feeds";
   return [
     `Perpgate ${version} — TESTNET: balances are not money, ${prices}.`,
@@ -22,6 +23,7 @@ export function bannerText(perpgate: RunningPerpgate, version: string): string {
     `  health     ${url}${getHealth.path}  ${url}${getReadiness.path}`,
     ...(metricsUrl === undefined ? [] : [`  metrics    ${metricsUrl}`]),
     `  data       ${dataFolder}`,
+    `  engine     version ${engineVersion} of the rules`,
     `  index      ${indexText(index)}`,
     `  deposits   ${depositsText(bridge)}`,
     `  bots       ${BOTS_TEXT[bots]}`,

@@ -1,8 +1,9 @@
 /** Changes of the cohort of a running venue, who may open positions, as commands in its log. */
 
-import { cohortCommands, NO_EVIDENCE, type Venue } from "@perpgate/venue";
+import { cohortCommands, type Venue } from "@perpgate/venue";
 import { Ajv } from "ajv";
 import { type Static, Type } from "typebox";
+import { submitOperatorCommand } from "./operator-command.js";
 
 const Address = Type.String({ pattern: "^(0[xX])?[0-9a-fA-F]{40}$" });
 
@@ -35,7 +36,7 @@ export class CohortControl {
       disallow: disallow.map(plainAddress),
     };
     for (const command of cohortCommands(lists, this.venue.nowMs())) {
-      await this.venue.submitted(command, NO_EVIDENCE, () => undefined);
+      await submitOperatorCommand(this.venue, command);
     }
   }
 }

@@ -9,6 +9,7 @@ import { temporaryFolder } from "../testing/perpgate-process.js";
 import { BridgeControl } from "./bridge/bridge-control.js";
 import { CohortControl } from "./cohort-control.js";
 import { askControl, type ControlRequest, ControlSocket } from "./control-socket.js";
+import { UpgradeControl } from "./upgrade-control.js";
 
 const CLOSED: ControlRequest = { cohort: { stage: "closed", allow: [], disallow: [] } };
 const LONG_MS = 3_600_000;
@@ -21,6 +22,7 @@ async function controlled(idleMs = LONG_MS) {
   const controls = {
     cohort: new CohortControl(venue),
     bridge: new BridgeControl(venue),
+    upgrade: new UpgradeControl(venue),
     prune: () => 0,
   };
   const control = new ControlSocket(folder, controls, log, idleMs);
@@ -59,6 +61,15 @@ describe("the control socket", () => {
     await expect(askControl(folder, pause)).rejects.toThrow("this venue runs the dev attestor");
     const settle: ControlRequest = { bridge: { action: "settle", depositId: 7 } };
     await expect(askControl(folder, settle)).rejects.toThrow("there is no such deposit");
+  });
+
+  test("an upgrade: refused with both versions while the release knows no newer one", async () => {
+    const { folder, venue } = await controlled();
+    const before = venue.seq;
+    await expect(askControl(folder, { upgrade: true })).rejects.toThrow(
+      "nothing is newer: the venue runs engine version 2, the newest that this release knows is 2",
+    );
+    expect(venue.seq - before).toBeLessThan(2);
   });
 
   test("close: idle connections and half a request do not delay it", async () => {

@@ -14,6 +14,7 @@ import type { Logger } from "pino";
 import { reasonOf, StartError } from "../cli/start-error.js";
 import type { BridgeChange, BridgeControl } from "./bridge/bridge-control.js";
 import { type CohortChange, type CohortControl, isCohortChange } from "./cohort-control.js";
+import type { UpgradeControl } from "./upgrade-control.js";
 
 const SOCKET_NAME = "control.sock";
 /** Enough for an allow list of a few thousand addresses. */
@@ -24,6 +25,8 @@ const IDLE_MS = 10_000;
 export type ControlRequest =
   | { readonly cohort: CohortChange }
   | { readonly bridge: BridgeChange }
+  /** Activates the next version of the rules; the result is its number. */
+  | { readonly upgrade: true }
   /** Removes the log below this place. */
   | { readonly prune: LogSeq };
 
@@ -31,6 +34,7 @@ export type ControlRequest =
 export interface Controls {
   readonly cohort: CohortControl;
   readonly bridge: BridgeControl;
+  readonly upgrade: UpgradeControl;
   /** Removes the log below a place; returns the number of segments removed. */
   prune(below: LogSeq): number;
 }
@@ -59,7 +63,7 @@ export class ControlSocket {
       this.server.once("error", (error) => {
         this.log.warn(
           { err: error },
-          "no control socket; perpgate cohort, bridge and prune will not work",
+          "no control socket; perpgate cohort, bridge, upgrade and prune will not work",
         );
         resolve();
       });
@@ -88,7 +92,7 @@ export class ControlSocket {
       this.asking.delete(socket);
       socket.setTimeout(0);
       this.answer(text).then(
-        () => socket.end('{"ok":true}\n'),
+        (result) => socket.end(`${JSON.stringify({ ok: true, result })}\n`),
         (error: unknown) => {
           socket.end(`${JSON.stringify({ error: reasonOf(error) })}\n`);
         },
@@ -96,13 +100,22 @@ export class ControlSocket {
     });
   }
 
-  private async answer(text: string): Promise<void> {
+  /** Returns a figure that only the running venue knows, if there is one. */
+  private async answer(text: string): Promise<number | undefined> {
     const request: unknown = JSON.parse(text);
     if (typeof request !== "object" || request === null) throw new Error("unknown request");
-    if ("cohort" in request) return this.changeCohort(request.cohort);
-    if ("bridge" in request) return this.changeBridge(request.bridge);
-    if ("prune" in request) return this.pruneBelow(request.prune);
-    throw new Error("unknown request");
+    if ("upgrade" in request) return this.upgrade();
+    if ("cohort" in request) await this.changeCohort(request.cohort);
+    else if ("bridge" in request) await this.changeBridge(request.bridge);
+    else if ("prune" in request) this.pruneBelow(request.prune);
+    else throw new Error("unknown request");
+    return undefined;
+  }
+
+  private async upgrade(): Promise<number> {
+    const version = await this.controls.upgrade.upgrade();
+    this.log.info({ version }, "engine upgraded");
+    return version;
   }
 
   private async changeBridge(change: unknown): Promise<void> {
@@ -144,8 +157,11 @@ export class NotRunning extends StartError {
   }
 }
 
-/** Sends a request to the process that serves the data folder; throws its error. */
-export async function askControl(dataFolder: string, request: ControlRequest): Promise<void> {
+/** Sends a request to the process that serves the data folder; returns its result, throws its error. */
+export async function askControl(
+  dataFolder: string,
+  request: ControlRequest,
+): Promise<number | undefined> {
   const path = join(dataFolder, SOCKET_NAME);
   const text = await new Promise<string>((resolve, reject) => {
     const socket = connect(path);
@@ -172,15 +188,17 @@ export async function askControl(dataFolder: string, request: ControlRequest): P
     );
   }
   if (answer.error !== undefined) throw new StartError(answer.error);
+  return answer.result;
 }
 
 /** Undefined if the answer is incomplete. */
-function answerIn(text: string): { readonly error?: string } | undefined {
+function answerIn(text: string): { readonly error?: string; readonly result?: number } | undefined {
   try {
     const answer: unknown = JSON.parse(text);
     if (typeof answer !== "object" || answer === null) return undefined;
     if ("error" in answer) return { error: String(answer.error) };
-    return "ok" in answer ? {} : undefined;
+    if (!("ok" in answer)) return undefined;
+    return "result" in answer && typeof answer.result === "number" ? { result: answer.result } : {};
   } catch {
     return undefined;
   }

@@ -2,6 +2,8 @@ import { once } from "node:events";
 import { existsSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
+import { openJournal } from "@perpgate/journal";
+import { encodeRecord } from "@perpgate/venue";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { coarseMarket } from "../testing/coarse-market.js";
 import {
@@ -162,6 +164,25 @@ describe("reasons not to start: one line, exit 1", () => {
     const { code, stderr } = await child.ended;
     expect(code).toBe(1);
     expect(stderr).toMatch(/^perpgate: data folder \S+ is not writable: ENOTDIR[^\n]*\n$/);
+  });
+
+  test.each([
+    ["serve", ["--port", "0", "--data"]],
+    ["verify", ["verify", "--data"]],
+    ["backup", ["backup", "--to", "never-made", "--data"]],
+  ])("%s on a data folder of release 0.1: one line with both versions", async (_, args) => {
+    const data = temporaryFolder();
+    const journal = await openJournal({ directory: join(data, "journal") });
+    // Its Genesis has no engine version.
+    const genesis: Parameters<typeof encodeRecord>[0] = JSON.parse('{"kind":"Genesis"}');
+    await journal.append({ writer: 0, counter: 0 }, [encodeRecord(genesis)]);
+    await journal.close();
+    const { code, stdout, stderr } = await new PerpgateProcess([...args, data]).ended;
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toBe(
+      "perpgate: the log was begun by release 0.1, engine version 1, and this release knows " +
+        "engine version 2; a venue of 0.1 cannot be continued: begin a new data folder\n",
+    );
   });
 
   test("a data folder that another process serves", async () => {

@@ -42,6 +42,7 @@ import { pageFolderOf } from "./page-folder.js";
 import { watchRisk } from "./risk-watch.js";
 import type { Settings } from "./settings.js";
 import { rpcAddressesOf, signInRulesOf } from "./sign-in-settings.js";
+import { UpgradeControl } from "./upgrade-control.js";
 import { type BotsState, VenueBots } from "./venue-bots.js";
 import { createVenueIndex } from "./venue-index.js";
 import { measureVenue } from "./venue-metrics.js";
@@ -54,6 +55,8 @@ export interface RunningPerpgate {
   /** Whether the trading page is served at `/`. */
   readonly hasPage: boolean;
   readonly dataFolder: string;
+  /** The version of the engine's rules that the venue was opened with. */
+  readonly engineVersion: number;
   /** Whether pages of any domain may sign in, as on a testnet of one machine. */
   readonly acceptsAnyDomain: boolean;
   readonly index: Settings["index"];
@@ -105,6 +108,7 @@ export async function serve(
   const controls = {
     cohort: new CohortControl(venue),
     bridge: new BridgeControl(venue),
+    upgrade: new UpgradeControl(venue),
     prune: (below: LogSeq) => venue.pruneBelow(below),
   };
   const control = new ControlSocket(dataFolder, controls, log);
@@ -161,6 +165,7 @@ export async function serve(
     metricsUrl: metricsServer?.url,
     hasPage: page !== undefined,
     dataFolder,
+    engineVersion: venue.views.engineVersion,
     acceptsAnyDomain: signIn.domains === "any",
     index: settings.index,
     bridge: bridging,

@@ -35,6 +35,11 @@ export function measureVenue(
     () => venue.seq,
   );
   gauge(
+    "perpgate_engine_version",
+    "The version of the engine's rules in force; perpgate upgrade raises it.",
+    () => venue.views.engineVersion,
+  );
+  gauge(
     "perpgate_clock_lead_seconds",
     "How far the wall clock is ahead of the venue's time; negative: behind.",
     () => venue.clockLeadMs / 1_000,

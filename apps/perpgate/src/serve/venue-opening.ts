@@ -7,6 +7,7 @@ import {
   ConfigRefused,
   DEFAULT_PARAMETERS,
   HistoryLost,
+  UnknownToRelease,
   Venue,
   type VenueLogger,
   venueConfigOf,
@@ -67,6 +68,7 @@ function isKnown(error: unknown): error is Error {
     error instanceof ConfigRefused ||
     error instanceof JournalError ||
     error instanceof HistoryLost ||
+    error instanceof UnknownToRelease ||
     // System errors, such as no space, no access or a failing disk, need no stack.
     (error instanceof Error && "syscall" in error)
   );

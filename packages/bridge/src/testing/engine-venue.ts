@@ -1,7 +1,14 @@
 /** A deposit port over a real engine. A list of commands is the log; a restart replays it. */
 
 import type { KeyObject } from "node:crypto";
-import { audit, type Command, Engine, REFUSALS, type VenueEvent } from "@perpgate/engine";
+import {
+  audit,
+  type Command,
+  ENGINE_VERSION,
+  Engine,
+  REFUSALS,
+  type VenueEvent,
+} from "@perpgate/engine";
 import type {
   Chain,
   CreditedDeposit,
@@ -65,7 +72,13 @@ export class EngineVenue implements DepositPort {
       attestorQuorum: quorum,
       devCreditMicros: 0,
     } as const;
-    this.apply({ kind: "Genesis", stampMs: nowMs, config, cohort: "open" });
+    this.apply({
+      kind: "Genesis",
+      stampMs: nowMs,
+      config,
+      cohort: "open",
+      engineVersion: ENGINE_VERSION,
+    });
   }
 
   /** Signs in an address; returns the session. */

@@ -83,6 +83,7 @@ export const EVENT_FIELDS = {
   DepositReopened: ["depositId"],
   DepositReorgSettled: ["depositId"],
   DepositsPaused: ["isPaused"],
+  EngineUpgraded: ["version"],
 } as const;
 
 type Fields = typeof EVENT_FIELDS;

@@ -5,7 +5,7 @@
  */
 import { mulDivCeil } from "@perpgate/protocol/integers";
 import { LONG, SHORT } from "../commands.js";
-import { LIQUIDATION_FEE_PPM, PPM } from "../config.js";
+import { PPM } from "../config.js";
 import { emit } from "../events/event-log.js";
 import { BACKSTOP_ACCOUNT } from "../events/event-table.js";
 import { match } from "../orders/match.js";
@@ -98,10 +98,10 @@ function liquidationRound(s: VenueState, market: Market, row: number): void {
   const account = positions.account(row);
   const side = positions.lots(row) > 0 ? SHORT : LONG;
   taker.begin(TAKER_LIQUIDATION, side, row, account, 0);
-  taker.lotsLeft = targetLots(market, row);
+  taker.lotsLeft = targetLots(s, market, row);
   match(s, market, taker);
 
-  const fullFee = mulDivCeil(taker.filledMicros, LIQUIDATION_FEE_PPM, PPM);
+  const fullFee = mulDivCeil(taker.filledMicros, s.rules.liquidationFeePpm, PPM);
   let feeMicros = 0;
   let backstopLots = 0;
   let deleveragedLots = 0;
@@ -131,7 +131,7 @@ function liquidationRound(s: VenueState, market: Market, row: number): void {
 }
 
 /** Lots to close: down to the highest lower tier that would leave it healthy, else all. */
-function targetLots(market: Market, row: number): number {
+function targetLots(s: VenueState, market: Market, row: number): number {
   const lots = Math.abs(market.positions.lots(row));
   const notional = market.notional(lots);
   const equity = equityOf(market, row);
@@ -139,7 +139,7 @@ function targetLots(market: Market, row: number): number {
   for (let i = bounds.length - 1; i >= 0; i--) {
     const bound = bounds[i]!;
     if (bound >= notional) continue;
-    const fee = mulDivCeil(notional - bound, LIQUIDATION_FEE_PPM, PPM);
+    const fee = mulDivCeil(notional - bound, s.rules.liquidationFeePpm, PPM);
     if (equity - fee > market.maintenance.of(bound)) {
       return lots - Math.floor(bound / market.markUnit);
     }

@@ -11,6 +11,7 @@ import { ORDER_POSITION_WORD, ORDER_WORDS } from "../state/orders.js";
 import { POSITION_WORDS, type PositionStore } from "../state/positions.js";
 import { TOTALS_WORDS } from "../state/totals.js";
 import { ACCOUNT_WORDS, VenueState } from "../state/venue.js";
+import { RULE_SETS, type RuleSet, ruleSetOf, UnknownToRelease } from "../versions.js";
 import { ByteReader, ByteWriter } from "./bytes.js";
 import { readConfig, writeConfig } from "./config-bytes.js";
 import {
@@ -27,12 +28,20 @@ export const STATE_FORMAT = 3;
 
 export class SnapshotUnreadable extends Error {
   override readonly name = "SnapshotUnreadable";
+  constructor(
+    message: string,
+    /** The format of the bytes, if it is another one than this release reads. */
+    readonly format?: number,
+  ) {
+    super(message);
+  }
 }
 
 export function writeSnapshot(s: VenueState): Uint8Array {
   const w = new ByteWriter();
   w.number(STATE_FORMAT);
-  w.numbers([s.seq, s.timeMs, s.lastTickMs, s.cohort, s.config === null ? 0 : 1]);
+  const started = s.config === null ? 0 : 1;
+  w.numbers([s.rules.version, s.seq, s.timeMs, s.lastTickMs, s.cohort, started]);
   if (s.config !== null) writeConfig(w, s.config);
   w.row(s.totals.table.data, 0, TOTALS_WORDS);
   w.row(s.figures.data, 0, s.markets.length * MARKET_WORDS);
@@ -56,24 +65,31 @@ export function writeSnapshot(s: VenueState): Uint8Array {
   return w.finish();
 }
 
-/** @throws SnapshotUnreadable for bytes that `writeSnapshot` cannot have written. */
-export function readSnapshot(bytes: Uint8Array): VenueState {
+/**
+ * @throws SnapshotUnreadable for bytes that `writeSnapshot` cannot have written.
+ * @throws UnknownToRelease for a version of the rules that is not among the rule sets.
+ */
+export function readSnapshot(
+  bytes: Uint8Array,
+  ruleSets: readonly RuleSet[] = RULE_SETS,
+): VenueState {
   try {
-    return readState(bytes);
+    return readState(bytes, ruleSets);
   } catch (error) {
-    if (error instanceof SnapshotUnreadable) throw error;
+    if (error instanceof SnapshotUnreadable || error instanceof UnknownToRelease) throw error;
     throw new SnapshotUnreadable(error instanceof Error ? error.message : String(error));
   }
 }
 
-function readState(bytes: Uint8Array): VenueState {
+function readState(bytes: Uint8Array, ruleSets: readonly RuleSet[]): VenueState {
   const r = new ByteReader(bytes);
   const format = r.number();
   if (format !== STATE_FORMAT) {
-    throw new SnapshotUnreadable(`format ${format}, expected ${STATE_FORMAT}`);
+    throw new SnapshotUnreadable(`format ${format}, expected ${STATE_FORMAT}`, format);
   }
-  const s = new VenueState(new Scratch());
-  const [seq, timeMs, lastTickMs, cohort, started] = r.numbers();
+  const s = new VenueState(new Scratch(), ruleSets);
+  const [version, seq, timeMs, lastTickMs, cohort, started] = r.numbers();
+  s.rules = ruleSetOf(ruleSets, version);
   s.seq = seq!;
   s.timeMs = timeMs!;
   s.lastTickMs = lastTickMs!;

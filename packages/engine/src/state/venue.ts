@@ -6,6 +6,7 @@
 import { INDEX_STALE_MS, type VenueConfig } from "../config.js";
 import { EventLog } from "../events/event-log.js";
 import type { Scratch } from "../scratch.js";
+import { RULE_SETS, type RuleSet } from "../versions.js";
 import { DepositBook } from "./deposits.js";
 import { ExpiryQueue } from "./expiry-queue.js";
 import { MARKET_WORDS, type Market } from "./market.js";
@@ -39,6 +40,8 @@ export class VenueState {
   /** Last batch counter applied, by writer. */
   readonly writers = new Map<number, number>();
   config: VenueConfig | null = null;
+  /** The rules of the version in force; Genesis and Upgrade set them. */
+  rules: RuleSet;
   /** Index into COHORT_STAGES. */
   cohort = 0;
   /** Log index of the last command applied; the first has 1. */
@@ -52,7 +55,12 @@ export class VenueState {
   /** The market being worked on: the one to halt if an invariant fails. */
   focus = 0;
 
-  constructor(readonly scratch: Scratch) {
+  /** `ruleSets`: the versions that this release knows; tests add to them. */
+  constructor(
+    readonly scratch: Scratch,
+    readonly ruleSets: readonly RuleSet[] = RULE_SETS,
+  ) {
+    this.rules = ruleSets[0]!;
     this.accounts.append();
   }
 

@@ -3,6 +3,7 @@
  * index prices that wander and sometimes crash, a change of parameters.
  */
 
+import { ENGINE_VERSION } from "@perpgate/engine";
 import type { Random } from "@perpgate/protocol/random";
 import { NO_EVIDENCE } from "@perpgate/venue";
 import { LISTING, START_TICKS } from "../listing.js";
@@ -20,7 +21,13 @@ export class Operator {
   /** What a process does first; `isBegun` is what it found in its log. */
   start(gateway: Gateway, nowMs: number, isBegun: boolean): void {
     if (!isBegun) {
-      submit(gateway, { kind: "Genesis", stampMs: nowMs, config: LISTING, cohort: "open" });
+      submit(gateway, {
+        kind: "Genesis",
+        stampMs: nowMs,
+        config: LISTING,
+        cohort: "open",
+        engineVersion: ENGINE_VERSION,
+      });
     }
     this.resume(gateway, nowMs);
     for (const market of this.ticks.keys()) this.updateIndex(gateway, nowMs, market);

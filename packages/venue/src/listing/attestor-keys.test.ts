@@ -1,4 +1,4 @@
-import { Engine } from "@perpgate/engine";
+import { ENGINE_VERSION, Engine } from "@perpgate/engine";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   decodeReplicaState,
@@ -129,6 +129,7 @@ describe("the history of attestors", () => {
       stampMs: 1,
       config: attested().config!,
       cohort: "open",
+      engineVersion: ENGINE_VERSION,
     });
     const state = { ...newReplicaState(), engine, listing: new Listing(TEST_MARKETS, KEYS) };
     const encoded = () => Buffer.concat(encodeReplicaState(state, engine.snapshot()));

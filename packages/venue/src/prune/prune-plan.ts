@@ -18,6 +18,7 @@ import {
 } from "@perpgate/journal";
 import { openForReading } from "../history/history-store.js";
 import { dataFolder } from "../recovery/data-folder.js";
+import { refuseUnknownLog } from "../recovery/log-version.js";
 import { newestState } from "../recovery/newest-state.js";
 
 export interface PrunePlan {
@@ -35,6 +36,7 @@ export async function planPrune(directory: string, keepSnapshots: number): Promi
   const folder = dataFolder(directory);
   const log = inspectLog(nodeDisk, folder.journal, "tail");
   if (log === undefined) throw new PruneRefused("there is no log");
+  refuseUnknownLog(folder.journal);
   const history = await openForReading(folder.history, log.logId);
   if (history === undefined || "kind" in history) {
     throw new PruneRefused("there is no history of this log, and a pruned log cannot rebuild it");

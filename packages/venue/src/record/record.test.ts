@@ -1,4 +1,4 @@
-import type { Command } from "@perpgate/engine";
+import { type Command, UnknownToRelease } from "@perpgate/engine";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decodeRecord, encodeRecord, NO_EVIDENCE, RecordUnreadable } from "./record.js";
@@ -104,8 +104,11 @@ describe("a record", () => {
   });
 
   test("decode: an unknown version or kind is rejected", () => {
-    expect(() => decodeRecord(Uint8Array.of(2, 3))).toThrow(RecordUnreadable);
-    expect(() => decodeRecord(Uint8Array.of(1, 9))).toThrow(RecordUnreadable);
+    expect(() => decodeRecord(Uint8Array.of(1))).toThrow(RecordUnreadable);
+    expect(() => decodeRecord(Uint8Array.of(2, 3))).toThrow(UnknownToRelease);
+    expect(() => decodeRecord(Uint8Array.of(2, 3))).toThrow(/format 2.*engine version 2/);
+    expect(() => decodeRecord(Uint8Array.of(1, 9))).toThrow(UnknownToRelease);
+    expect(() => decodeRecord(Uint8Array.of(1, 9))).toThrow(/kind 9.*engine version 2/);
   });
 
   test("encode: a fingerprint that is not 32 bytes is rejected", () => {

@@ -8,12 +8,14 @@
 import {
   type CancelOrder,
   type Command,
+  ENGINE_VERSION,
   LIMIT_ORDER,
   MARKET_ORDER,
   type OrderType,
   type PlaceOrder,
   STOP_ORDER,
   type Tick,
+  UnknownToRelease,
   type UpdateIndex,
 } from "@perpgate/engine";
 
@@ -85,11 +87,14 @@ export function encodeRecord(command: Command, evidence: Evidence = NO_EVIDENCE)
   }
 }
 
+/**
+ * @throws UnknownToRelease for a record of another release, whose command cannot be known.
+ * @throws RecordUnreadable for bytes that no release writes.
+ */
 export function decodeRecord(record: Uint8Array): LogRecord {
   const bytes = Buffer.from(record.buffer, record.byteOffset, record.byteLength);
-  if (bytes.length < 2 || bytes[0] !== VERSION) {
-    throw new RecordUnreadable(`version ${bytes[0]}, expected ${VERSION}`);
-  }
+  if (bytes.length < 2) throw new RecordUnreadable(`${bytes.length} bytes are no record`);
+  if (bytes[0] !== VERSION) throw unknownRecord(`format ${bytes[0]}`);
   switch (bytes[1]) {
     case KIND_PLACE:
       return decodePlace(bytes);
@@ -105,8 +110,15 @@ export function decodeRecord(record: Uint8Array): LogRecord {
       return { command, evidence: readEvidence(bytes, 6 + length) };
     }
     default:
-      throw new RecordUnreadable(`kind ${bytes[1]} is not known`);
+      throw unknownRecord(`kind ${bytes[1]}`);
   }
+}
+
+function unknownRecord(what: string): UnknownToRelease {
+  return new UnknownToRelease(
+    `the log has a record of ${what}, and this release, engine version ${ENGINE_VERSION}, ` +
+      "does not know it; run a release that does",
+  );
 }
 
 function encodeNumbers(kind: number, numbers: readonly number[], evidence: Evidence): Uint8Array {

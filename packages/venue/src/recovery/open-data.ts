@@ -1,6 +1,7 @@
 /**
  * Opens a data folder, up to a replica that has applied the whole log:
  *
+ *   0. version   a log of another release is refused
  *   1. journal   locked and inspected
  *   2. history   opened; its progress, the checkpoints and the snapshots are compared with the log's
  *                end. A log that ends before one of them is refused, unless the loss is accepted; then
@@ -26,6 +27,7 @@ import { SILENT, type VenueLogger, type VenueOptions } from "../venue-options.js
 import { type DataFolder, dataFolder } from "./data-folder.js";
 import { giveUp } from "./given-up.js";
 import { logProofs } from "./log-proofs.js";
+import { refuseUnknownLog } from "./log-version.js";
 import { type Recovered, recover } from "./recover.js";
 
 export interface OpenData {
@@ -40,6 +42,7 @@ export async function openData(
 ): Promise<OpenData> {
   const { logger = SILENT } = options;
   const folder = dataFolder(options.directory);
+  refuseUnknownLog(folder.journal);
   const { journal, found } = await openLog(options, folder);
   for (const cut of journal.recovery.cut) {
     logger.warn({ cut }, "a torn commit was cut from the log");

@@ -18,6 +18,7 @@ import {
 } from "@perpgate/journal";
 import type { SealedBlock } from "../blocks/block-header.js";
 import { type DataFolder, dataFolder } from "../recovery/data-folder.js";
+import { refuseUnknownLog } from "../recovery/log-version.js";
 import { newestState } from "../recovery/newest-state.js";
 import { newReplicaState, observe, type ReplicaState } from "../recovery/replica-state.js";
 import { type Applied, ReplayFailed, Replica } from "../replica.js";
@@ -75,6 +76,7 @@ export async function verify(
   options: VerifyOptions = {},
 ): Promise<VerifyReport> {
   const folder = dataFolder(directory);
+  refuseUnknownLog(folder.journal);
   for (let tries = 1; ; tries++) {
     const log = inspect(folder.journal);
     const isPruned = () => tries < MAX_TRIES && wasPruned(folder.journal, log);

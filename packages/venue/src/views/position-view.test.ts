@@ -1,4 +1,4 @@
-import { Engine } from "@perpgate/engine";
+import { ENGINE_VERSION, Engine } from "@perpgate/engine";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { venueConfigOf } from "../listing/venue-config.js";
@@ -11,6 +11,7 @@ engine.apply({
   stampMs: 1_800_000_000_000,
   config: venueConfigOf(TEST_MARKETS),
   cohort: "open",
+  engineVersion: ENGINE_VERSION,
 });
 const market = engine.state.markets[0]!;
 

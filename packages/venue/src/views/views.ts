@@ -73,6 +73,11 @@ export class Views {
     return stateOf(this.source).timeMs;
   }
 
+  /** The version of the engine's rules in force. */
+  get engineVersion(): number {
+    return stateOf(this.source).rules.version;
+  }
+
   outcome(applied: Applied): Outcome {
     return outcomeOf(applied, this.source.listing);
   }

@@ -1,8 +1,9 @@
 /** The operator's changes of deposits in a running venue, as commands in its log. */
 
-import { NO_EVIDENCE, type Venue } from "@perpgate/venue";
+import type { Venue } from "@perpgate/venue";
 import { Ajv } from "ajv";
 import { type Static, Type } from "typebox";
+import { submitOperatorCommand } from "../operator-command.js";
 
 const DepositId = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
@@ -20,14 +21,6 @@ export const BridgeChange = Type.Union([
 ]);
 export type BridgeChange = Static<typeof BridgeChange>;
 
-/** The engine's refusals, for an operator. */
-const MESSAGES: Readonly<Record<string, string>> = {
-  deposit_kind_mismatch: "this venue runs the dev attestor",
-  deposit_unknown: "there is no such deposit",
-  deposit_not_rejected: "the deposit is not rejected",
-  deposit_not_reorged: "the deposit is not reorganised away, or was settled before",
-};
-
 export class BridgeControl {
   constructor(private readonly venue: Venue) {}
 
@@ -41,11 +34,7 @@ export class BridgeControl {
 
   /** Resolves once the change is durable; rejects with the reason for a refusal. */
   async change(change: BridgeChange): Promise<void> {
-    const refusal = await this.venue.submitted(this.commandOf(change), NO_EVIDENCE, (applied) => {
-      const outcome = this.venue.views.outcome(applied);
-      return outcome.kind === "refused" ? outcome.refusal : null;
-    });
-    if (refusal !== null) throw new Error(MESSAGES[refusal] ?? refusal);
+    await submitOperatorCommand(this.venue, this.commandOf(change));
   }
 
   private commandOf(change: BridgeChange) {

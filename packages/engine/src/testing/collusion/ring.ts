@@ -16,6 +16,7 @@ import { Engine } from "../../engine.js";
 import type { VenueEvent } from "../../events/event-table.js";
 import type { Market } from "../../state/market.js";
 import { NONE } from "../../state/orders.js";
+import { ENGINE_VERSION } from "../../versions.js";
 import { type Listing, venueConfig } from "../scenarios/listing.js";
 
 export const HOUR_MS = 3_600_000;
@@ -54,7 +55,13 @@ export class Ring {
       attestorKind: "dev",
       devCreditMicros: terms.depositMicros,
     });
-    this.send({ kind: "Genesis", stampMs: START_MS, config, cohort: "open" });
+    this.send({
+      kind: "Genesis",
+      stampMs: START_MS,
+      config,
+      cohort: "open",
+      engineVersion: ENGINE_VERSION,
+    });
     this.market = this.engine.state.markets[0]!;
     this.setsIndex(this.indexTicks);
     for (let member = 0; member < terms.members; member++) this.joins(member);

@@ -9,6 +9,7 @@ import type { Random } from "@perpgate/protocol/random";
 import type { AttestDeposit, Command, DepositCredit } from "../../commands.js";
 import { MAX_DEPOSITS_MICROS, type VenueConfig } from "../../config.js";
 import type { Engine } from "../../engine.js";
+import { ENGINE_VERSION } from "../../versions.js";
 import { BTC, USD, venueConfig } from "./listing.js";
 
 const START_MS = 1_750_000_000_123;
@@ -62,7 +63,13 @@ class Stream {
       attestorKind: flow,
       ...(flow === "chain" ? { attestors: 4, attestorQuorum: 2 } : {}),
     };
-    yield { kind: "Genesis", stampMs: START_MS, config, cohort: "open" };
+    yield {
+      kind: "Genesis",
+      stampMs: START_MS,
+      config,
+      cohort: "open",
+      engineVersion: ENGINE_VERSION,
+    };
     yield { kind: "UpdateIndex", stampMs: START_MS, market: 0, indexTicks: BTC.startIndex };
     for (let trader = 0; trader < TRADERS; trader++) yield this.signIn(trader);
   }

@@ -11,6 +11,7 @@
 
 import { Random } from "@perpgate/protocol/random";
 import type { Command } from "../../commands.js";
+import { ENGINE_VERSION } from "../../versions.js";
 import { openOrders } from "../reference/cancels.js";
 import { type Account, accountOf, type State } from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
@@ -79,9 +80,31 @@ class Flow {
   private *opening(): Generator<Command> {
     const { config, startIndex } = this.profile;
     yield { kind: "Tick", slot: 1 };
-    yield { kind: "Genesis", stampMs: 5, config: { ...config, markets: [] }, cohort: "open" };
-    yield { kind: "Genesis", stampMs: START_MS, config, cohort: "open" };
-    yield { kind: "Genesis", stampMs: START_MS, config, cohort: "open" };
+    yield {
+      kind: "Genesis",
+      stampMs: 5,
+      config: { ...config, markets: [] },
+      cohort: "open",
+      engineVersion: ENGINE_VERSION,
+    };
+    yield {
+      kind: "Genesis",
+      stampMs: START_MS,
+      config,
+      cohort: "open",
+      engineVersion: ENGINE_VERSION,
+    };
+    yield {
+      kind: "Genesis",
+      stampMs: START_MS,
+      config,
+      cohort: "open",
+      engineVersion: ENGINE_VERSION,
+    };
+    if (this.profile.configure > 0) {
+      // Refused: this version is in force.
+      yield { kind: "Upgrade", stampMs: START_MS, version: ENGINE_VERSION };
+    }
     const first = this.traders.all[0];
     if (first !== undefined) {
       yield* this.traders.signIn(first);

@@ -7,6 +7,7 @@ import { audit } from "../../audit.js";
 import { type Command, LIMIT_ORDER, LONG, SHORT, type Side } from "../../commands.js";
 import { Engine } from "../../engine.js";
 import type { VenueEvent } from "../../events/event-table.js";
+import { ENGINE_VERSION } from "../../versions.js";
 import { BTC, MICROS, venueConfig } from "../scenarios/listing.js";
 import { START_MS } from "../scenarios/venue.js";
 
@@ -21,7 +22,13 @@ class Crowd {
       attestorKind: "dev",
       devCreditMicros: 200_000 * MICROS,
     });
-    this.apply({ kind: "Genesis", stampMs: START_MS, config, cohort: "open" });
+    this.apply({
+      kind: "Genesis",
+      stampMs: START_MS,
+      config,
+      cohort: "open",
+      engineVersion: ENGINE_VERSION,
+    });
     this.index(50_000);
   }
 

@@ -1,7 +1,6 @@
 /**
  * "Tick", step 3, and "Liquidating (account, market)": who is liquidated, and the rounds.
  */
-import { LIQUIDATION_FEE_PPM } from "../../config.js";
 import { TRADE_LIQUIDATION } from "../../events/event-table.js";
 import { END } from "../../reasons.js";
 import { bankruptcyPrice, closeLots } from "./bankruptcy.js";
@@ -26,6 +25,7 @@ import {
   marketOf,
   type Position,
   positionOf,
+  rulesOf,
   type State,
 } from "./state.js";
 import { type TakenOver, takeOver } from "./takeover.js";
@@ -60,10 +60,10 @@ function liquidate(state: State, position: Position): void {
 }
 
 function liquidationRound(state: State, market: Market, position: Position): void {
-  const target = targetLots(market, position);
+  const target = targetLots(state, market, position);
   const closed = closeInBook(state, market, position, target);
   const unfilled = target - closed.lots;
-  const charge = ceilDiv(closed.notional * BigInt(LIQUIDATION_FEE_PPM), MILLION);
+  const charge = ceilDiv(closed.notional * rulesOf(state).liquidationFeePpm, MILLION);
   // Step 3.
   let fee = 0n;
   let taken: TakenOver = { backstop: 0n, deleveraged: 0n };
@@ -93,13 +93,13 @@ function liquidationRound(state: State, market: Market, position: Position): voi
 }
 
 /** Step 1: down to the highest lower tier bound that leaves it safe, else everything. */
-export function targetLots(market: Market, position: Position): bigint {
+export function targetLots(state: State, market: Market, position: Position): bigint {
   const notional = abs(position.lots) * lotAtMark(market);
   const equity = equityOf(market, position);
   for (const tier of [...market.config.tiers].reverse()) {
     const bound = BigInt(tier.upToMicros);
     if (bound >= notional) continue;
-    const fee = ceilDiv((notional - bound) * BigInt(LIQUIDATION_FEE_PPM), MILLION);
+    const fee = ceilDiv((notional - bound) * rulesOf(state).liquidationFeePpm, MILLION);
     if (equity - fee > maintenance(market, bound)) {
       return abs(position.lots) - floorDiv(bound, lotAtMark(market));
     }

@@ -1,7 +1,7 @@
 /**
- * Genesis and Configure: parameters enter through the log only.
+ * Genesis, Configure and Upgrade: parameters and rules enter through the log only.
  */
-import type { Configure, Genesis } from "../../commands.js";
+import type { Configure, Genesis, Upgrade } from "../../commands.js";
 import { configFault, HOUR_MS, TICK_MS, type VenueConfig } from "../../config.js";
 import { emit, settleEvents, touch } from "./end-events.js";
 import { num } from "./integers.js";
@@ -11,6 +11,8 @@ import { newMarket, positionOf, type State } from "./state.js";
 
 export function genesis(state: State, command: Genesis): Refused | null {
   if (configFault(command.config) !== null) return refused("configuration_invalid");
+  if (!state.versions.has(command.engineVersion)) throw new Error("an unknown engine version");
+  state.version = command.engineVersion;
   state.started = true;
   state.time = command.stampMs;
   state.lastTick = Math.floor(command.stampMs / TICK_MS) * TICK_MS;
@@ -47,6 +49,14 @@ export function configure(state: State, command: Configure): Refused | null {
     }
   }
   settleEvents(state, before);
+  return null;
+}
+
+export function upgrade(state: State, { version }: Upgrade): Refused | null {
+  if (!state.versions.has(version)) throw new Error(`version ${version} is not known`);
+  if (version !== state.version + 1) return refused("version_not_next", state.version);
+  state.version = version;
+  emit(state, { kind: "EngineUpgraded", version });
   return null;
 }
 

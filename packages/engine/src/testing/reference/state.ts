@@ -78,7 +78,15 @@ export interface Session {
   cancelOnDisconnect: boolean;
 }
 
+/** What differs between versions of the rules. */
+export interface Rules {
+  readonly liquidationFeePpm: bigint;
+}
+
 export interface State {
+  /** The rules by version; the engine's own list is not used here. */
+  readonly versions: ReadonlyMap<number, Rules>;
+  version: number;
   started: boolean;
   config: VenueConfig;
   position: number;
@@ -106,8 +114,13 @@ export interface State {
   disconnectBudget: number;
 }
 
-export function newState(): State {
+/** "0.5 % of the closed notional goes to the fund." */
+export const VERSION_2: Rules = { liquidationFeePpm: 5_000n };
+
+export function newState(versions: ReadonlyMap<number, Rules>): State {
   return {
+    versions,
+    version: 0,
     started: false,
     config: {
       markets: [],
@@ -159,6 +172,12 @@ export function newMarket(number: number, config: MarketConfig): Market {
     premiumCount: 0n,
     backstop: { lots: 0n, cost: 0n },
   };
+}
+
+export function rulesOf(state: State): Rules {
+  const rules = state.versions.get(state.version);
+  if (rules === undefined) throw new Error(`no rules of version ${state.version}`);
+  return rules;
 }
 
 export function accountOf(state: State, number: number): Account {

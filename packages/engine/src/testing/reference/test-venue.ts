@@ -14,6 +14,7 @@ import {
 } from "../../commands.js";
 import { HOUR_MS, type MarketConfig, type VenueConfig } from "../../config.js";
 import type { EventKind, EventOf, VenueEvent } from "../../events/event-table.js";
+import { ENGINE_VERSION } from "../../versions.js";
 import { accountOf, type Market, marketOf, type Position, positionOf } from "./state.js";
 import { ReferenceVenue } from "./venue.js";
 
@@ -77,7 +78,13 @@ export class Bench {
       devCreditMicros: 1_000_000,
       ...settings,
     };
-    this.apply({ kind: "Genesis", stampMs: 100 * HOUR_MS, config, cohort: "open" });
+    this.apply({
+      kind: "Genesis",
+      stampMs: 100 * HOUR_MS,
+      config,
+      cohort: "open",
+      engineVersion: ENGINE_VERSION,
+    });
     this.index(index);
   }
 

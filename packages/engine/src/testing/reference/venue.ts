@@ -17,16 +17,21 @@ import { updateIndex } from "./mark.js";
 import { placeOrder } from "./placement.js";
 import { type Refused, refused } from "./refusal.js";
 import { closeSession, openSession, rotateSession, setCohort } from "./sessions.js";
-import { configure, genesis } from "./setup.js";
-import { newState, type State } from "./state.js";
+import { configure, genesis, upgrade } from "./setup.js";
+import { newState, type Rules, type State, VERSION_2 } from "./state.js";
 import { tick } from "./tick.js";
 
 export class ReferenceVenue {
   /** Open to tests and to the command flow, which look but do not write. */
-  readonly state: State = newState();
+  readonly state: State;
 
   /** `checkEvery`: the identity is tested after every this many commands. */
-  constructor(private readonly checkEvery = 1) {}
+  constructor(
+    private readonly checkEvery = 1,
+    versions: ReadonlyMap<number, Rules> = new Map([[2, VERSION_2]]),
+  ) {
+    this.state = newState(versions);
+  }
 
   apply(command: Command): VenueEvent[] {
     const { state } = this;
@@ -61,6 +66,8 @@ export class ReferenceVenue {
         return refused("already_started");
       case "Configure":
         return configure(state, command);
+      case "Upgrade":
+        return upgrade(state, command);
       case "Tick":
         tick(state, command);
         return null;

@@ -4,6 +4,7 @@ import { Engine } from "../../engine.js";
 import type { EventLog } from "../../events/event-log.js";
 import { EVENT, EVENT_FIELDS, EVENT_KINDS } from "../../events/event-table.js";
 import { NONE } from "../../state/orders.js";
+import { ENGINE_VERSION } from "../../versions.js";
 import { type Listing, venueConfig } from "../scenarios/listing.js";
 import { START_MS } from "../scenarios/venue.js";
 
@@ -27,7 +28,13 @@ export class TinyTrades {
       devCreditMicros: depositMicros,
       maxOpenOrders: 20,
     });
-    this.engine.apply({ kind: "Genesis", stampMs: START_MS, config, cohort: "open" });
+    this.engine.apply({
+      kind: "Genesis",
+      stampMs: START_MS,
+      config,
+      cohort: "open",
+      engineVersion: ENGINE_VERSION,
+    });
     this.engine.apply({ kind: "UpdateIndex", stampMs: START_MS, market: 0, indexTicks });
     for (let member = 0; member < members; member++) {
       this.engine.apply({

@@ -1,6 +1,7 @@
 /** Log positions, the venue's clock, and blocks. */
 import { describe, expect, test } from "vitest";
 import { Engine } from "../../engine.js";
+import { ENGINE_VERSION } from "../../versions.js";
 import { BTC, venueConfig } from "./listing.js";
 import { START_MS, Venue } from "./venue.js";
 
@@ -97,7 +98,13 @@ describe("genesis", () => {
     ];
     expect(engine.apply({ kind: "Tick", slot: 1 }).decode()).toEqual(refused(1));
     const config = venueConfig([BTC]);
-    const genesis = { kind: "Genesis", stampMs: START_MS, config, cohort: "open" } as const;
+    const genesis = {
+      kind: "Genesis",
+      stampMs: START_MS,
+      config,
+      cohort: "open",
+      engineVersion: ENGINE_VERSION,
+    } as const;
     const none = { ...genesis, config: { ...config, markets: [] } };
     expect(engine.apply(none).decode()).toEqual(refused(3));
     expect(engine.apply(genesis).decode()).toEqual([

@@ -10,6 +10,7 @@ import { Engine } from "../../engine.js";
 import type { EventKind, EventOf, VenueEvent } from "../../events/event-table.js";
 import { REFUSALS } from "../../reasons.js";
 import type { Market } from "../../state/market.js";
+import { ENGINE_VERSION } from "../../versions.js";
 import { BTC, type Listing, MICROS, venueConfig } from "./listing.js";
 import { Trader } from "./trader.js";
 
@@ -36,7 +37,13 @@ export class Venue {
     this.listings = options.markets ?? [BTC];
     this.config = venueConfig(this.listings, options.config);
     const cohort = options.cohort ?? "open";
-    this.apply({ kind: "Genesis", stampMs: START_MS, config: this.config, cohort });
+    this.apply({
+      kind: "Genesis",
+      stampMs: START_MS,
+      config: this.config,
+      cohort,
+      engineVersion: ENGINE_VERSION,
+    });
     if (options.indexed === false) return;
     for (const each of this.listings) this.index(each.startPrice, each);
   }

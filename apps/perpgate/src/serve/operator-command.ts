@@ -1,0 +1,23 @@
+/** Submits an operator's command to a running venue; a refusal becomes a sentence for the operator. */
+
+import { NO_EVIDENCE, type Venue } from "@perpgate/venue";
+
+type Command = Parameters<Venue["submitted"]>[0];
+
+/** The engine's refusals of operator commands. */
+const MESSAGES: Readonly<Record<string, string>> = {
+  deposit_kind_mismatch: "this venue runs the dev attestor",
+  deposit_unknown: "there is no such deposit",
+  deposit_not_rejected: "the deposit is not rejected",
+  deposit_not_reorged: "the deposit is not reorganised away, or was settled before",
+  version_not_next: "the version is not the next one after that in force",
+};
+
+/** Resolves once the command is durable and executed; rejects with the reason for a refusal. */
+export async function submitOperatorCommand(venue: Venue, command: Command): Promise<void> {
+  const refusal = await venue.submitted(command, NO_EVIDENCE, (applied) => {
+    const outcome = venue.views.outcome(applied);
+    return outcome.kind === "refused" ? outcome.refusal : null;
+  });
+  if (refusal !== null) throw new Error(MESSAGES[refusal] ?? refusal);
+}

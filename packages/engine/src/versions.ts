@@ -1,0 +1,60 @@
+/**
+ * The versions of the engine's rules. Genesis records the version that a venue begins under, and
+ * `Upgrade` activates the next one at its position in the log; older positions replay under the older
+ * rules. Rules that differ between versions are read from here, through `VenueState.rules`, and from
+ * nowhere else.
+ *
+ * Append only: a rule set never changes once a log was written under it.
+ */
+import { LIQUIDATION_FEE_PPM } from "./config.js";
+
+export interface RuleSet {
+  readonly version: number;
+  /** Of the notional that a liquidation closes in the book; goes to the fund. */
+  readonly liquidationFeePpm: number;
+}
+
+/** The rule sets that this release knows, ascending without gaps. */
+export const RULE_SETS: readonly RuleSet[] = [
+  // Release 0.2.0-testnet. Version 1 was release 0.1, whose logs do not record a version.
+  { version: 2, liquidationFeePpm: LIQUIDATION_FEE_PPM },
+];
+
+/** The newest version that this release knows: new venues begin under it. */
+export const ENGINE_VERSION = latestVersion(RULE_SETS);
+
+export function latestVersion(sets: readonly RuleSet[]): number {
+  return sets.at(-1)?.version ?? 0;
+}
+
+/** The log needs rules, or has a command, that this release does not know: it must not be applied. */
+export class UnknownToRelease extends Error {
+  override readonly name = "UnknownToRelease";
+}
+
+/**
+ * The rules of the version that the log names.
+ *
+ * @throws UnknownToRelease if this release does not know it; the message names both versions.
+ */
+export function ruleSetOf(sets: readonly RuleSet[], version: number | undefined): RuleSet {
+  const rules = sets.find((each) => each.version === version);
+  if (rules !== undefined) return rules;
+  const known = knownVersions(sets);
+  if (version === undefined) {
+    throw new UnknownToRelease(
+      `the log was begun by release 0.1, engine version 1, and this release knows ${known}; ` +
+        "a venue of 0.1 cannot be continued: begin a new data folder",
+    );
+  }
+  throw new UnknownToRelease(
+    `the log needs engine version ${version}, and this release knows ${known}; ` +
+      "run a release that knows it",
+  );
+}
+
+/** For messages. */
+export function knownVersions(sets: readonly RuleSet[]): string {
+  const versions = sets.map(({ version }) => version);
+  return `engine version${versions.length === 1 ? "" : "s"} ${versions.join(", ")}`;
+}
