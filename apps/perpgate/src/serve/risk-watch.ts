@@ -40,9 +40,8 @@ export function watchRisk(venue: Venue, log: VenueLogger, registry: Registry): v
           "a position was liquidated",
         );
       } else if (event.kind === "FundingApplied") {
-        const symbol = symbolOf(event.market);
-        const paidByFund = fromMicros(event.backstopMicros);
-        log.info({ symbol, rate: event.rate / 1e9, paidByFund, position }, "funding has accrued");
+        const [symbol, paid] = [symbolOf(event.market), fromMicros(event.paidMicros)];
+        log.info({ symbol, rate: event.rate / 1e9, paid, position }, "funding was paid");
       } else if (event.kind === "LossSocialised") {
         const [symbol, amount] = [symbolOf(event.market), fromMicros(event.amountMicros)];
         log.warn({ symbol, amount, position }, "a loss was charged to the fund");

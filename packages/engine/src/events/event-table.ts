@@ -67,8 +67,7 @@ export const EVENT_FIELDS = {
   AllCanceled: ["account", "count"],
   CancelAfterSet: ["account", "cancelAtMs"],
   CancelAfterFired: ["account"],
-  /** `backstopMicros`: what the fund pays (negative: receives) for the backstop's position. */
-  FundingApplied: ["market", "rate", "markTicks", "hourEndMs", "backstopMicros"],
+  FundingApplied: ["market", "rate", "markTicks", "hourEndMs", "collectedMicros", "paidMicros"],
   Liquidated: ["account", "market", "closedLots", "feeMicros", "backstopLots", "deleveragedLots"],
   LossSocialised: ["account", "market", "amountMicros"],
   FundChanged: ["fundMicros", "feesMicros"],
@@ -85,8 +84,6 @@ export const EVENT_FIELDS = {
   DepositReorgSettled: ["depositId"],
   DepositsPaused: ["isPaused"],
   EngineUpgraded: ["version"],
-  /** `amountMicros` is paid (negative: received), `marginMicros` the change of the margin by it. */
-  FundingSettled: ["account", "market", "amountMicros", "marginMicros"],
 } as const;
 
 type Fields = typeof EVENT_FIELDS;

@@ -1,5 +1,5 @@
 /** Open positions of an account, current or from a history row. */
-import { type Market, settledFigures } from "@perpgate/engine/reading";
+import type { Market } from "@perpgate/engine/reading";
 import type { Position } from "@perpgate/protocol";
 import { liquidationMark } from "@perpgate/protocol/core";
 import { averagePrice, fromMicros, priceOf, ratio, sideOf, sizeOf } from "./figures.js";
@@ -31,14 +31,12 @@ export function positionView(
   const { positions } = market;
   const lots = positions.lots(row);
   if (lots === 0) return undefined;
-  // Funding that has accrued counts as paid, although the engine books it with the next change.
-  const { costMicros, marginMicros, fundingMicros } = settledFigures(market, row);
   return positionOf(viewed, {
     lots,
-    cost: costMicros,
-    margin: marginMicros,
+    cost: positions.cost(row),
+    margin: positions.margin(row),
     realized: positions.realized(row),
-    funding: fundingMicros,
+    funding: positions.funding(row),
     markTicks: market.mark,
     updatedAt: source.history.positionUpdatedAt(account, market.number),
   });

@@ -13,7 +13,6 @@ import { END } from "../../reasons.js";
 import { enterBook } from "./book.js";
 import { type Accepted, budgetOf, check } from "./checks.js";
 import { emit, settleEvents, touch } from "./end-events.js";
-import { settleFunding } from "./funding.js";
 import { num } from "./integers.js";
 import { unrealised } from "./margin.js";
 import { match } from "./matching.js";
@@ -64,7 +63,6 @@ export function placeOrder(state: State, command: PlaceOrder): Refused | null {
     session: command.session,
   });
   touch(state, position);
-  settleFunding(state, position);
   const outcome = execute(state, command, checked);
   settleEvents(state, before);
   emit(state, {

@@ -11,8 +11,6 @@ import {
   STOP_ORDER,
 } from "../../commands.js";
 import { ORDER_STATUSES } from "../../events/event-table.js";
-import { equityOf } from "../../money/fill.js";
-import { type SettledFigures, settledFigures } from "../../money/owed-funding.js";
 import { END_REASONS, REFUSALS } from "../../reasons.js";
 import { NONE } from "../../state/orders.js";
 import { type Listing, MICROS } from "./listing.js";
@@ -205,8 +203,8 @@ export class Trader {
   } {
     return {
       size: this.figure("lots", listing) / listing.lotsPerCoin,
-      cost: this.settled("costMicros", listing) / MICROS,
-      margin: this.settled("marginMicros", listing) / MICROS,
+      cost: this.figure("cost", listing) / MICROS,
+      margin: this.figure("margin", listing) / MICROS,
     };
   }
 
@@ -223,7 +221,7 @@ export class Trader {
   }
 
   fundingPaid(listing: Listing = this.venue.listings[0]!): number {
-    return this.settled("fundingMicros", listing) / MICROS;
+    return this.figure("funding", listing) / MICROS;
   }
 
   /** Wallet, reserve and position at mark, in micros: what the trader could call its own. */
@@ -234,21 +232,19 @@ export class Trader {
       const row = market.positions.rowOf(this.account);
       if (row === NONE) continue;
       const { positions } = market;
-      sum += equityOf(market, row) + positions.reserved(row);
+      sum += positions.margin(row) + positions.reserved(row);
+      sum += positions.lots(row) * market.mark * market.microsPerTickLot;
+      sum -= positions.cost(row);
     }
     return sum;
   }
 
-  private figure(name: "lots" | "reserved" | "openOrders" | "realized", listing: Listing): number {
+  private figure(
+    name: "lots" | "cost" | "margin" | "reserved" | "openOrders" | "realized" | "funding",
+    listing: Listing,
+  ): number {
     const { positions } = this.venue.market(listing);
     const row = positions.rowOf(this.account);
     return row === NONE ? 0 : positions[name](row);
-  }
-
-  /** As a reader sees it: funding that is not settled yet counts. */
-  private settled(name: keyof SettledFigures, listing: Listing): number {
-    const market = this.venue.market(listing);
-    const row = market.positions.rowOf(this.account);
-    return row === NONE ? 0 : settledFigures(market, row)[name];
   }
 }

@@ -1,0 +1,170 @@
+/**
+ * Random flows as intents: plain data that says what each party wants, drawn from a seed alone. The
+ * driver turns them into commands by the state it finds, so a list stays meaningful when some of it
+ * is left out, and a failure can be shrunk.
+ */
+import { Random } from "@perpgate/protocol/random";
+import type { CohortStage } from "../../config.js";
+import { MARKETS, TRADERS } from "./listing.js";
+
+export type Kind = "market" | "limit" | "stop";
+
+export type Intent =
+  | {
+      readonly act: "order";
+      readonly who: number;
+      readonly market: number;
+      readonly side: 1 | -1;
+      readonly type: Kind;
+      /** Part of the wallet taken as margin, in thousandths; may exceed it. */
+      readonly wallet: number;
+      readonly leverage: number;
+      /** Price against the mark, in ppm, away from the mark when positive. */
+      readonly offset: number;
+      readonly reduceOnly: boolean;
+      readonly postOnly: boolean;
+      readonly session: number;
+    }
+  /** An order against the own position, of `size` thousandths of it. */
+  | {
+      readonly act: "exit";
+      readonly who: number;
+      readonly market: number;
+      readonly type: Kind;
+      readonly size: number;
+      readonly leverage: number;
+      readonly offset: number;
+      readonly reduceOnly: boolean;
+      readonly session: number;
+    }
+  | {
+      readonly act: "quote";
+      readonly who: number;
+      readonly market: number;
+      readonly spread: number;
+      readonly levels: number;
+      readonly micros: number;
+    }
+  | { readonly act: "cancel"; readonly who: number; readonly nth: number }
+  | { readonly act: "cancelAll"; readonly who: number }
+  | {
+      readonly act: "signIn";
+      readonly who: number;
+      readonly maxOrder: number;
+      readonly maxNotional: number;
+    }
+  | { readonly act: "deposit"; readonly who: number; readonly micros: number }
+  | { readonly act: "cohort"; readonly stage: CohortStage; readonly allowed: number }
+  /** The true price moves; the feed reports it from then on. */
+  | { readonly act: "move"; readonly market: number; readonly ppm: number }
+  | { readonly act: "feed"; readonly market: number; readonly isOn: boolean }
+  | { readonly act: "ticks"; readonly count: number }
+  | { readonly act: "resume"; readonly ms: number }
+  | { readonly act: "hour" }
+  | { readonly act: "restore" };
+
+const WEIGHTS = {
+  order: 36,
+  exit: 14,
+  quote: 14,
+  cancel: 4,
+  cancelAll: 1,
+  signIn: 2,
+  deposit: 2,
+  cohort: 2,
+  move: 10,
+  feed: 3,
+  ticks: 14,
+  resume: 0.4,
+  hour: 0.8,
+  restore: 1.5,
+};
+
+const DOLLAR = 1_000_000;
+
+export function intentsOf(seed: number, count: number): Intent[] {
+  const random = new Random(seed, "rules");
+  return Array.from({ length: count }, () => intent(random));
+}
+
+function intent(r: Random): Intent {
+  const act = r.weighted(WEIGHTS);
+  const who = r.below(TRADERS);
+  const market = r.below(MARKETS);
+  switch (act) {
+    case "order":
+      return order(r, who, market);
+    case "exit":
+      return exit(r, who, market);
+    case "quote": {
+      const spread = r.pick([200, 1_000, 5_000, 20_000]);
+      const micros = Math.round(r.logNormal(60, 1) * DOLLAR);
+      return { act, who: r.below(3), market, spread, levels: r.int(1, 4), micros };
+    }
+    case "cancel":
+      return { act, who, nth: r.below(6) };
+    case "cancelAll":
+      return { act, who };
+    case "signIn": {
+      const cap = (): number => (r.below(2) === 0 ? 0 : r.int(1, 3_000) * DOLLAR);
+      return { act, who, maxOrder: cap(), maxNotional: cap() };
+    }
+    case "deposit":
+      return { act, who, micros: r.pick([1, 999, DOLLAR, 50 * DOLLAR, 500 * DOLLAR]) };
+    case "cohort":
+      return {
+        act,
+        stage: r.pick(["closed", "allowlist", "open", "open", "open", "open"] as const),
+        allowed: r.below(1 << TRADERS),
+      };
+    case "move":
+      return { act, market, ppm: moveOf(r) };
+    case "feed":
+      return { act, market, isOn: r.below(6) > 0 };
+    case "ticks":
+      return { act, count: r.pick([1, 1, 1, 2, 5, 15, 60]) };
+    case "resume":
+      return { act, ms: r.pick([200, 5_000, 60_000, 7_200_000]) };
+    case "hour":
+    case "restore":
+      return { act };
+  }
+}
+
+/** Mostly small; one in eight is a gap of up to ±60 %. */
+function moveOf(r: Random): number {
+  const sign = r.below(2) === 0 ? 1 : -1;
+  const size = r.below(8) === 0 ? r.int(50_000, 600_000) : Math.round(r.logNormal(5_000, 1));
+  return sign * Math.min(600_000, size);
+}
+
+function order(r: Random, who: number, market: number): Intent {
+  const type = r.pick(["market", "market", "limit", "limit", "limit", "stop"] as const);
+  return {
+    act: "order",
+    who,
+    market,
+    side: r.below(2) === 0 ? 1 : -1,
+    type,
+    wallet: r.pick([1, 20, 100, 300, 500, 900, 990, 1_000, 2_000]),
+    leverage: r.pick([1, 2, 5, 10, 20, 25, 50]),
+    offset: r.pick([-60_000, -20_000, -3_000, 0, 500, 3_000, 20_000, 200_000]),
+    reduceOnly: r.below(8) === 0,
+    postOnly: type === "limit" && r.below(8) === 0,
+    session: r.below(3),
+  };
+}
+
+function exit(r: Random, who: number, market: number): Intent {
+  return {
+    act: "exit",
+    who,
+    market,
+    type: r.pick(["market", "market", "limit", "limit", "stop"] as const),
+    size: r.pick([1, 300, 1_000, 1_000, 1_000, 1_100, 2_000]),
+    leverage: r.pick([1, 5, 10, 20]),
+    offset: r.pick([-20_000, -3_000, 0, 500, 3_000, 20_000]),
+    reduceOnly: r.below(3) === 0,
+    session: r.below(3),
+  };
+}

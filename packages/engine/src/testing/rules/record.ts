@@ -1,0 +1,144 @@
+/**
+ * What an observer of the command log knows without asking the engine: who is in the cohort, the
+ * caps of each order's session, when an index last came, whether one is held, and since when the
+ * venue has no index after a start.
+ */
+import type { Command, OpenSession, UpdateIndex } from "../../commands.js";
+import type { CohortStage, VenueConfig } from "../../config.js";
+import type { VenueEvent } from "../../events/event-table.js";
+
+export interface PlacedOrder {
+  readonly id: number;
+  readonly account: number;
+  readonly market: number;
+  readonly side: number;
+  readonly type: number;
+  readonly marginMicros: number;
+  readonly leverage: number;
+  readonly reduceOnly: boolean;
+  readonly session: number;
+  readonly caps: SessionCaps;
+}
+
+export interface SessionCaps {
+  /** 0: no cap. */
+  readonly maxNotionalMicros: number;
+  readonly maxOrderNotionalMicros: number;
+}
+
+interface Hold {
+  readonly indexTicks: number;
+  readonly sinceMs: number;
+  confirming: number;
+}
+
+/** The index feed of a market, as the page describes its guard. */
+interface Feed {
+  /** When any index arrived last, held or not; −Infinity: none since the start. */
+  arrivedMs: number;
+  accepted: { readonly timeMs: number; readonly indexTicks: number }[];
+  hold: Hold | null;
+  /** No index has arrived since the last start or resume. */
+  isWaiting: boolean;
+}
+
+const NO_CAPS: SessionCaps = { maxNotionalMicros: 0, maxOrderNotionalMicros: 0 };
+const GUARD_MS = 10_000;
+const CONFIRM_MS = 2_000;
+
+export class VenueRecord {
+  config: VenueConfig;
+  stage: CohortStage = "open";
+  readonly allowed = new Set<string>();
+  readonly addressOf = new Map<number, string>();
+  readonly caps = new Map<number, SessionCaps>();
+  readonly placed = new Map<number, PlacedOrder>();
+  /** Micros of each order's fills that opened. */
+  readonly openedMicros = new Map<number, bigint>();
+  readonly feeds: Feed[];
+  deposits: bigint;
+
+  constructor(config: VenueConfig) {
+    this.config = config;
+    this.deposits = BigInt(config.fundSeedMicros);
+    this.feeds = config.markets.map(() => ({
+      arrivedMs: Number.NEGATIVE_INFINITY,
+      accepted: [],
+      hold: null,
+      isWaiting: true,
+    }));
+  }
+
+  isAdmitted(account: number): boolean {
+    if (this.stage === "open") return true;
+    return this.stage === "allowlist" && this.allowed.has(this.addressOf.get(account) ?? "");
+  }
+
+  /** Before the checks: what the command itself says. */
+  command(command: Command, events: readonly VenueEvent[], timeMs: number): void {
+    if (events.some((event) => event.kind === "CommandRefused")) return;
+    if (command.kind === "SetCohort") {
+      this.stage = command.stage;
+      for (const address of command.allow) this.allowed.add(address);
+      for (const address of command.disallow) this.allowed.delete(address);
+    }
+    if (command.kind === "Configure") this.config = command.config;
+    if (command.kind === "Resume") for (const feed of this.feeds) feed.isWaiting = true;
+    if (command.kind === "UpdateIndex") this.index(command, timeMs);
+    for (const event of events) this.event(command, event);
+  }
+
+  private event(command: Command, event: VenueEvent): void {
+    if (event.kind === "BalanceCredited") this.deposits += BigInt(event.amountMicros);
+    if (event.kind === "SessionOpened" && command.kind === "OpenSession") {
+      this.addressOf.set(event.account, command.address);
+      this.caps.set(event.session, capsOf(command));
+    }
+    if (event.kind === "OrderPlaced") {
+      const { orderId, account, market, side, type, marginMicros, leverage, session } = event;
+      const caps = this.caps.get(session) ?? NO_CAPS;
+      const reduceOnly = event.reduceOnly === 1;
+      this.placed.set(orderId, {
+        id: orderId,
+        account,
+        market,
+        side,
+        type,
+        marginMicros,
+        leverage,
+        reduceOnly,
+        session,
+        caps,
+      });
+    }
+  }
+
+  private index({ market, indexTicks }: UpdateIndex, timeMs: number): void {
+    const feed = this.feeds[market]!;
+    const jump = this.config.markets[market]!.maxIndexJumpPpm;
+    feed.arrivedMs = timeMs;
+    feed.isWaiting = false;
+    feed.accepted = feed.accepted.filter((each) => timeMs - each.timeMs <= GUARD_MS);
+    const isInRange = feed.accepted.every((each) => isWithin(indexTicks, each.indexTicks, jump));
+    const { hold } = feed;
+    if (isInRange) feed.hold = null;
+    else if (hold === null || !isWithin(indexTicks, hold.indexTicks, 50_000)) {
+      feed.hold = { indexTicks, sinceMs: timeMs, confirming: 0 };
+    } else {
+      hold.confirming++;
+      if (hold.confirming >= 2 && timeMs - hold.sinceMs >= CONFIRM_MS) {
+        feed.hold = null;
+        feed.accepted = [];
+      }
+    }
+    if (feed.hold === null) feed.accepted.push({ timeMs, indexTicks });
+  }
+}
+
+function capsOf({ maxNotionalMicros, maxOrderNotionalMicros }: OpenSession): SessionCaps {
+  return { maxNotionalMicros, maxOrderNotionalMicros };
+}
+
+export function isWithin(value: number, of: number, ppm: number): boolean {
+  return BigInt(Math.abs(value - of)) * 1_000_000n <= BigInt(of) * BigInt(ppm);
+}

@@ -1,0 +1,194 @@
+/** Liquidation, deleveraging, the index guard, and who may be touched when. */
+import { BACKSTOP_ACCOUNT, TRADE_ADL, TRADE_BACKSTOP } from "../../events/event-table.js";
+import { abs, ceilDiv, floorDiv, maintenanceOf, max } from "./arithmetic.js";
+import { type Fill, isForced, type Running } from "./fills.js";
+import { type Check, eventsOf, markUnit, type Step } from "./step.js";
+
+const STALE_MS = 10_000;
+const LIQUIDATIONS_PER_TICK = 256;
+const MAKERS_PER_COMMAND = 2_000;
+
+/** Maintenance − equity at the mark; 0 or more: due. */
+export function shortfall(step: Step, market: number, position: Running): bigint {
+  const unit = markUnit(step, step.after, market);
+  const equity = position.margin + position.lots * unit - position.cost;
+  return maintenanceOf(step.record.config.markets[market]!, abs(position.lots) * unit) - equity;
+}
+
+/** First forced trade of each liquidated account, by market. */
+function firstForced({ replay, events }: Step): Fill[] {
+  const liquidated = new Set(
+    eventsOf(events, "Liquidated").map(({ account, market }) => `${account} ${market}`),
+  );
+  const found: Fill[] = [];
+  for (const fill of replay.fills) {
+    const key = `${fill.account} ${fill.trade.market}`;
+    if (!fill.isTaker || !isForced(fill) || !liquidated.delete(key)) continue;
+    found.push(fill);
+  }
+  return found;
+}
+
+const onlyDue: Check = {
+  rule: "liquidation when margin + unrealised PnL ≤ maintenance, not before",
+  faults: (step) =>
+    firstForced(step).flatMap((fill) => {
+      if (fill.trade.tradeKind === TRADE_ADL) return [];
+      const due = shortfall(step, fill.trade.market, fill.before);
+      return due >= 0n ? [] : [`account ${fill.account}: ${-due} above maintenance`];
+    }),
+};
+
+const allDue: Check = {
+  rule: "a tick with a fresh index leaves nobody due, unless a limit was reached",
+  faults(step) {
+    if (step.command.kind !== "Tick") return [];
+    const served =
+      eventsOf(step.events, "Liquidated").length + eventsOf(step.events, "StopTriggered").length;
+    if (served >= LIQUIDATIONS_PER_TICK) return [];
+    if (eventsOf(step.events, "Traded").length >= MAKERS_PER_COMMAND) return [];
+    return step.after.markets.flatMap(({ positions, halted }, market) => {
+      if (halted || !isServing(step, market)) return [];
+      return [...positions].flatMap(([account, position]) => {
+        if (position.lots === 0) return [];
+        const { exact, scale } = step.funding.total(account, market);
+        const owed = ceilDiv(exact, scale) - BigInt(position.funding);
+        const margin = BigInt(position.margin) - max(0n, owed);
+        const lots = BigInt(position.lots);
+        const due = shortfall(step, market, { lots, margin, cost: BigInt(position.cost) });
+        // A micro of rounding between what is owed and what would be settled.
+        return due <= 1n ? [] : [`account ${account}, market ${market}: due by ${due}`];
+      });
+    });
+  },
+};
+
+/** Whether triggers and liquidations may run in the market. */
+function isServing({ record, after }: Step, market: number): boolean {
+  const { arrivedMs, hold, isWaiting } = record.feeds[market]!;
+  return hold === null && !isWaiting && after.timeMs - arrivedMs <= STALE_MS;
+}
+
+function servedMarkets({ events }: Step): [what: string, market: number][] {
+  return [
+    ...eventsOf(events, "Liquidated").map(({ market }): [string, number] => ["liquidated", market]),
+    ...eventsOf(events, "StopTriggered").map(({ market }): [string, number] => [
+      "triggered",
+      market,
+    ]),
+  ];
+}
+
+const freshIndex: Check = {
+  rule: "after a start or a resume, and with an index older than 10 s, no liquidation and no trigger",
+  faults: (step) =>
+    servedMarkets(step).flatMap(([what, market]) => {
+      const { arrivedMs, isWaiting } = step.record.feeds[market]!;
+      if (isWaiting) return [`market ${market}: ${what} before a fresh index`];
+      const age = step.after.timeMs - arrivedMs;
+      return age > STALE_MS ? [`market ${market}: ${what} with an index ${age} ms old`] : [];
+    }),
+};
+
+const heldIndex: Check = {
+  rule: "while an index is held: no order, no trigger, no liquidation, and the index stays",
+  faults(step) {
+    const { record, events, before, after } = step;
+    const faults = servedMarkets(step).flatMap(([what, market]) =>
+      record.feeds[market]!.hold === null ? [] : [`market ${market}: ${what} while held`],
+    );
+    for (const { market } of eventsOf(events, "OrderPlaced")) {
+      if (record.feeds[market]!.hold !== null) faults.push(`market ${market}: placed while held`);
+    }
+    record.feeds.forEach(({ hold }, market) => {
+      if (hold === null || before.markets[market]!.index === after.markets[market]!.index) return;
+      faults.push(`market ${market}: index moved while held`);
+    });
+    return faults;
+  },
+};
+
+/** (cost − margin) / lots for longs, up to the tick; shorts mirrored. */
+function bankruptcyTicks({ lots, cost, margin }: Running, unit: bigint): bigint {
+  if (lots > 0n) return ceilDiv(cost - margin, lots * unit);
+  return floorDiv(-cost + margin, -lots * unit);
+}
+
+const bankruptcy: Check = {
+  rule: "a liquidation closes no worse than the bankruptcy price, recomputed per fill",
+  faults: (step) =>
+    firstForced(step).flatMap((fill) => {
+      const { trade, before, side } = fill;
+      const unit = BigInt(step.record.config.markets[trade.market]!.microsPerTickLot);
+      const bound = bankruptcyTicks(before, unit);
+      const price = BigInt(trade.priceTicks);
+      const isWorse = side < 0n ? price < bound : price > bound;
+      return isWorse ? [`account ${fill.account}: ${price}, bankruptcy ${bound}`] : [];
+    }),
+};
+
+const deleveraged: Check = {
+  rule: "lots deleveraged never exceed what neither book nor backstop took; nobody is flipped",
+  faults(step) {
+    const faults: string[] = [];
+    let reported = 0;
+    for (const event of eventsOf(step.events, "Liquidated")) reported += event.deleveragedLots;
+    let traded = 0;
+    for (const fill of step.replay.fills) {
+      if (!isForced(fill) || fill.account === BACKSTOP_ACCOUNT) continue;
+      if (fill.trade.tradeKind === TRADE_ADL && fill.isTaker) traded += fill.trade.lots;
+      if (fill.opened > 0n) faults.push(`account ${fill.account}: opened ${fill.opened} by force`);
+    }
+    if (traded !== reported) faults.push(`${traded} lots deleveraged, ${reported} reported`);
+    return faults;
+  },
+};
+
+const budget: Check = {
+  rule: "the backstop takes over no more loss than the fund's budget",
+  faults(step) {
+    const { record, before, replay } = step;
+    let worth = BigInt(before.fund);
+    before.markets.forEach(({ backstopLots, backstopCost }, market) => {
+      worth += BigInt(backstopLots) * markUnit(step, step.after, market) - BigInt(backstopCost);
+    });
+    for (const { feeMicros } of eventsOf(step.events, "Liquidated")) worth += BigInt(feeMicros);
+    const allowed = (max(0n, worth) * BigInt(record.config.fundLossPerHourPpm)) / 1_000_000n;
+    let taken = 0n;
+    for (const fill of replay.fills) {
+      const { trade, opened, side } = fill;
+      if (fill.account !== BACKSTOP_ACCOUNT || trade.tradeKind !== TRADE_BACKSTOP) continue;
+      const unit = BigInt(record.config.markets[trade.market]!.microsPerTickLot);
+      const value = BigInt(trade.priceTicks) * unit;
+      taken += opened * max(0n, side * (value - markUnit(step, step.after, trade.market)));
+    }
+    return taken > allowed ? [`took over a loss of ${taken}, budget ${allowed}`] : [];
+  },
+};
+
+const cap: Check = {
+  rule: "backstop: Σ|notional| ≤ cap after it takes over lots",
+  faults(step) {
+    const grew = step.replay.fills.some(
+      (fill) => fill.account === BACKSTOP_ACCOUNT && fill.opened > 0n,
+    );
+    if (!grew) return [];
+    let sum = 0n;
+    step.after.markets.forEach(({ backstopLots }, market) => {
+      sum += abs(BigInt(backstopLots)) * markUnit(step, step.after, market);
+    });
+    const allowed = BigInt(step.record.config.backstopCapMicros);
+    return sum > allowed ? [`holds ${sum}, cap ${allowed}`] : [];
+  },
+};
+
+export const RISK_CHECKS: readonly Check[] = [
+  onlyDue,
+  allDue,
+  freshIndex,
+  heldIndex,
+  bankruptcy,
+  deleveraged,
+  budget,
+  cap,
+];

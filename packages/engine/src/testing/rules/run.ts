@@ -1,0 +1,115 @@
+/** Runs a list of intents under checks, and shrinks a list that fails. */
+import type { Command } from "../../commands.js";
+import { Engine } from "../../engine.js";
+import { TRADE_KINDS, type VenueEvent } from "../../events/event-table.js";
+import { END_REASONS, REFUSALS } from "../../reasons.js";
+import { Driver } from "./driver.js";
+import { FillReplay } from "./fills.js";
+import { FundingRecord } from "./funding-record.js";
+import type { Intent } from "./intents.js";
+import { CONFIG } from "./listing.js";
+import { VenueRecord } from "./record.js";
+import type { Check, Step } from "./step.js";
+import { readView, type View } from "./view.js";
+
+export interface Failure {
+  readonly seq: number;
+  readonly fault: string;
+}
+
+export interface Outcome {
+  /** First failure of each rule. */
+  readonly failures: Map<string, Failure>;
+  readonly commands: Command[];
+  readonly engine: Engine;
+  /** How often each kind of event was seen. */
+  readonly reached: Map<string, number>;
+}
+
+export function runIntents(
+  intents: readonly Intent[],
+  checks: readonly Check[],
+  options: { readonly isRestoring?: boolean; readonly isStoppingAtFailure?: boolean } = {},
+): Outcome {
+  const failures = new Map<string, Failure>();
+  const commands: Command[] = [];
+  const reached = new Map<string, number>();
+  const record = new VenueRecord(CONFIG);
+  const funding = new FundingRecord();
+  let before: View = readView(new Engine());
+  const driver = new Driver((command, events, engine) => {
+    commands.push(command);
+    const after = readView(engine);
+    record.command(command, events, after.timeMs);
+    funding.follow(record.config, before, events);
+    const replay = new FillReplay(record.config, before, after, record.placed).replay(events);
+    const { seq } = engine;
+    const step: Step = {
+      command,
+      events,
+      before,
+      after,
+      replay,
+      record,
+      funding,
+      seq,
+      engine,
+    };
+    for (const event of events) {
+      const name = nameOf(event);
+      reached.set(name, (reached.get(name) ?? 0) + 1);
+    }
+    // Before Genesis there is nothing to compare with.
+    for (const check of command.kind === "Genesis" ? [] : checks) {
+      if (failures.has(check.rule)) continue;
+      const [fault] = check.faults(step);
+      if (fault !== undefined) failures.set(check.rule, { seq, fault });
+    }
+    before = after;
+  }, options.isRestoring ?? true);
+  for (const intent of intents) {
+    driver.run(intent);
+    if (options.isStoppingAtFailure && failures.size > 0) break;
+  }
+  return { failures, commands, engine: driver.engine, reached };
+}
+
+/** The kind of an event, with its reason or kind of trade where it has one. */
+function nameOf(event: VenueEvent): string {
+  if (event.kind === "CommandRefused") return `refused: ${REFUSALS[event.refusal]}`;
+  if (event.kind === "OrderEnded") return `ended: ${END_REASONS[event.reason]}`;
+  if (event.kind === "Traded") return `traded: ${TRADE_KINDS[event.tradeKind]}`;
+  return event.kind;
+}
+
+/** The shortest list found, within a number of runs, that still fails the check. */
+export function shrink(intents: readonly Intent[], check: Check, runs = 400): readonly Intent[] {
+  let current = [...intents];
+  let left = runs;
+  const fails = (list: readonly Intent[]): boolean =>
+    runIntents(list, [check], { isStoppingAtFailure: true }).failures.size > 0;
+  for (let chunk = Math.ceil(current.length / 2); chunk >= 1; chunk = Math.floor(chunk / 2)) {
+    for (let at = current.length - chunk; at > -chunk && left > 0; at -= chunk) {
+      const without = [...current.slice(0, Math.max(0, at)), ...current.slice(at + chunk)];
+      left--;
+      if (fails(without)) current = without;
+    }
+  }
+  return current;
+}
+
+/** The failure with its commands, numbered. */
+export function report(seed: number, intents: readonly Intent[], check: Check): string {
+  const shortest = shrink(intents, check);
+  const { commands, failures } = runIntents(shortest, [check], { isStoppingAtFailure: true });
+  const failure = failures.get(check.rule);
+  const { commands: setUp } = runIntents([], []);
+  const lines = commands.map((command, i) => `${i + 1}: ${JSON.stringify(command)}`);
+  return [
+    `seed ${seed}: ${check.rule}`,
+    `at command ${failure?.seq}: ${failure?.fault}`,
+    ...shortest.map((intent) => `  intent ${JSON.stringify(intent)}`),
+    `commands, after the ${setUp.length} of the set-up:`,
+    ...lines.slice(setUp.length),
+  ].join("\n");
+}
