@@ -2,7 +2,7 @@
 import type { Configure, Genesis, Upgrade } from "./commands.js";
 import { configFault, HOUR_MS, type VenueConfig } from "./config.js";
 import { emit } from "./events/event-log.js";
-import { refreshWatch } from "./money/watch.js";
+import { rebuildWatches } from "./money/watch.js";
 import { recomputeReserves } from "./orders/settle.js";
 import { REFUSAL } from "./reasons.js";
 import { refuse } from "./refuse.js";
@@ -35,11 +35,11 @@ export function configure(s: VenueState, command: Configure): boolean {
   adopt(s, config);
   emit.VenueConfigured(s.events, { markets: config.markets.length });
   for (const market of s.markets) {
+    // Other tiers change the liquidation price of every position.
+    rebuildWatches(market);
     if (market.halted) continue;
     s.focus = market.number;
     for (const row of market.positions.rowsWithOrders()) recomputeReserves(s, market, row);
-    // Other tiers change the liquidation price of every position.
-    for (const row of market.positions.openRows()) refreshWatch(market, row);
   }
   return true;
 }

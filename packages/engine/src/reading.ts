@@ -6,6 +6,7 @@
 export { equityOf } from "./money/fill.js";
 export { fundingRate } from "./money/funding.js";
 export { accountsDue } from "./money/liquidate.js";
+export { type SettledFigures, settledFigures } from "./money/owed-funding.js";
 export { openOrdersOf } from "./orders/open-orders.js";
 export { type Deposit, depositKey } from "./state/deposits.js";
 export { Ladder } from "./state/ladder.js";

@@ -11,6 +11,7 @@ import { emit } from "./events/event-log.js";
 import { applyFunding, samplePremium } from "./money/funding.js";
 import { reduceBackstop, runLiquidations } from "./money/liquidate.js";
 import { recomputeMark } from "./money/mark.js";
+import { advanceWatches } from "./money/watch.js";
 import { fireSwitches } from "./orders/cancel.js";
 import { runStops } from "./orders/stops.js";
 import { cancelCarriedOver, cancelOfExpiring } from "./sessions/disconnect.js";
@@ -30,6 +31,7 @@ export function runTick(s: VenueState): void {
       emit.MarkChanged(s.events, { market: market.number, markTicks: market.mark });
     }
     samplePremium(market);
+    advanceWatches(market);
   }
   while (s.totals.nextFundingMs <= s.timeMs) {
     const hourEndMs = s.totals.nextFundingMs;

@@ -40,8 +40,9 @@ export function watchRisk(venue: Venue, log: VenueLogger, registry: Registry): v
           "a position was liquidated",
         );
       } else if (event.kind === "FundingApplied") {
-        const [symbol, paid] = [symbolOf(event.market), fromMicros(event.paidMicros)];
-        log.info({ symbol, rate: event.rate / 1e9, paid, position }, "funding was paid");
+        const symbol = symbolOf(event.market);
+        const paidByFund = fromMicros(event.backstopMicros);
+        log.info({ symbol, rate: event.rate / 1e9, paidByFund, position }, "funding has accrued");
       } else if (event.kind === "LossSocialised") {
         const [symbol, amount] = [symbolOf(event.market), fromMicros(event.amountMicros)];
         log.warn({ symbol, amount, position }, "a loss was charged to the fund");

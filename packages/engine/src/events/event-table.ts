@@ -67,7 +67,8 @@ export const EVENT_FIELDS = {
   AllCanceled: ["account", "count"],
   CancelAfterSet: ["account", "cancelAtMs"],
   CancelAfterFired: ["account"],
-  FundingApplied: ["market", "rate", "markTicks", "hourEndMs", "collectedMicros", "paidMicros"],
+  /** `backstopMicros`: what the fund pays (negative: receives) for the backstop's position. */
+  FundingApplied: ["market", "rate", "markTicks", "hourEndMs", "backstopMicros"],
   Liquidated: ["account", "market", "closedLots", "feeMicros", "backstopLots", "deleveragedLots"],
   LossSocialised: ["account", "market", "amountMicros"],
   FundChanged: ["fundMicros", "feesMicros"],
@@ -84,6 +85,8 @@ export const EVENT_FIELDS = {
   DepositReorgSettled: ["depositId"],
   DepositsPaused: ["isPaused"],
   EngineUpgraded: ["version"],
+  /** `amountMicros` is paid (negative: received), `marginMicros` the change of the margin by it. */
+  FundingSettled: ["account", "market", "amountMicros", "marginMicros"],
 } as const;
 
 type Fields = typeof EVENT_FIELDS;

@@ -8,7 +8,10 @@ import type { Market } from "../state/market.js";
 import type { VenueState } from "../state/venue.js";
 import { removedCost } from "./fill.js";
 
-/** Bankruptcy price in ticks, rounded in the owner's favour; `side` is the closing side. */
+/**
+ * Bankruptcy price in ticks, rounded in the owner's favour; `side` is the closing side. The
+ * position's funding is settled.
+ */
 export function bankruptcyTicks(market: Market, row: number, side: Side): number {
   const { positions } = market;
   const lots = positions.lots(row);

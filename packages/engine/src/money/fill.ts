@@ -15,6 +15,7 @@ import { PPM } from "../config.js";
 import { END } from "../reasons.js";
 import type { Market } from "../state/market.js";
 import type { VenueState } from "../state/venue.js";
+import { fundingOwed } from "./owed-funding.js";
 
 /** |lots| if the position is opposite to the side, else 0. */
 export function closable({ positions }: Market, row: number, side: Side): number {
@@ -34,10 +35,12 @@ export function releasedMargin(positionLots: number, marginMicros: number, lots:
   return mulDivFloor(marginMicros, lots, Math.abs(positionLots));
 }
 
+/** Margin and unrealised PnL, less the funding that is not settled yet. */
 export function equityOf(market: Market, row: number): number {
   const { positions } = market;
   const marked = mulExact(positions.lots(row), market.markUnit);
-  return assertSafe(assertSafe(marked - positions.cost(row)) + positions.margin(row));
+  const settled = assertSafe(assertSafe(marked - positions.cost(row)) + positions.margin(row));
+  return assertSafe(settled - fundingOwed(market, row));
 }
 
 export function maintenanceOf(market: Market, row: number): number {
@@ -65,7 +68,7 @@ export class FillPlan {
   private heldCost = 0;
   private heldMargin = 0;
 
-  /** `extraMicros` is the reserve of the filling order. */
+  /** `extraMicros` is the reserve of the filling order. The position's funding is settled. */
   plan(
     s: VenueState,
     market: Market,

@@ -1,9 +1,8 @@
 /**
- * Hourly funding: the side that pushes the price pays the other. Payers pay up to their equity, the
- * fund covers what they cannot, and only then are receivers scaled down; rounding stays in the fund.
+ * Hourly funding: the side that pushes the price pays the other. An hour costs the same whatever the
+ * number of positions: it adds to one figure of the market, against which positions settle later.
  */
-import { divCeil, mulDivCeil, mulDivFloor, mulDivTrunc } from "@perpgate/protocol/integers";
-import { LONG, SHORT, type Side } from "../commands.js";
+import { assertSafe, divCeil, mulDivFloor, mulDivTrunc } from "@perpgate/protocol/integers";
 import {
   FUNDING_CAP_PER_HOUR,
   INTEREST_PER_8H,
@@ -14,8 +13,8 @@ import { emit } from "../events/event-log.js";
 import type { Ladder } from "../state/ladder.js";
 import type { Market } from "../state/market.js";
 import type { VenueState } from "../state/venue.js";
-import { equityOf } from "./fill.js";
 import { SUBTICKS } from "./mark.js";
+import { fundingOf } from "./owed-funding.js";
 
 /**
  * Adds one sample to the hour's average premium: how far from the index a position of the impact
@@ -58,72 +57,46 @@ export function fundingRate(market: Market): number {
   return clamp(Math.trunc((premium + pull) / 8), cap) + 0;
 }
 
+/** Adds the hour to the market's cumulative funding; positions settle when they are next changed. */
 export function applyFunding(s: VenueState, market: Market, hourEndMs: number): void {
   s.focus = market.number;
-  // With a stale index no position can be liquidated, so no position may lose margin either.
-  const rate = s.indexIsStale(market) ? 0 : fundingRate(market);
+  // Where no position can be liquidated, no position may lose margin either.
+  const rate = s.isLive(market) ? fundingRate(market) : 0;
   market.premiumSum = 0;
   market.premiumCount = 0;
-  let collected = 0;
-  let paid = 0;
-  if (rate !== 0) {
-    const rows = market.positions.openRows();
-    const payingSide = rate > 0 ? LONG : SHORT;
-    const size = Math.abs(rate);
-    const dues = rows.map((row) => due(market, row, payingSide, size));
-    let wanted = 0;
-    let missing = 0;
-    rows.forEach((row, i) => {
-      const amount = dues[i]!;
-      // By side, not by sign: a receiver of less than a micro is due 0.
-      if (market.positions.lots(row) * payingSide < 0) {
-        wanted += amount;
-      } else {
-        collected -= amount;
-        missing += owed(market, row, size) + amount;
-      }
-    });
-    // The fund pays for accounts that cannot, not for its own backstop.
-    const available = collected + Math.min(missing, Math.max(0, s.totals.fund));
-    rows.forEach((row, i) => {
-      const amount = dues[i]!;
-      const moved =
-        amount <= 0 || wanted <= available ? amount : mulDivFloor(amount, available, wanted);
-      if (moved > 0) paid += moved;
-      if (moved !== 0) moveFunding(s, market, row, moved);
-    });
-    s.totals.fund += collected - paid;
-  }
+  const backstopMicros = rate === 0 ? 0 : accrue(s, market, rate);
   emit.FundingApplied(s.events, {
     market: market.number,
     rate,
     markTicks: market.mark,
     hourEndMs,
-    collectedMicros: collected,
-    paidMicros: paid,
+    backstopMicros,
   });
 }
 
-/** What a position receives, or (negative) what it pays, at most its equity. */
-function due(market: Market, row: number, payingSide: Side, rate: number): number {
-  const lots = market.positions.lots(row);
-  if (lots * payingSide < 0) return mulDivFloor(market.notional(lots), rate, RATE_SCALE);
-  return 0 - Math.min(owed(market, row, rate), Math.max(0, equityOf(market, row)));
-}
-
-function owed(market: Market, row: number, rate: number): number {
-  return mulDivCeil(market.notional(market.positions.lots(row)), rate, RATE_SCALE);
-}
-
-function moveFunding(s: VenueState, market: Market, row: number, received: number): void {
-  const { positions } = market;
-  positions.table.touch(row);
-  positions.addFunding(row, -received);
-  // A payer whose margin is used up pays out of its unrealised profit: its cost rises by as much.
-  const margin = Math.max(0, positions.margin(row));
-  const fromProfit = Math.max(0, -received - margin);
-  s.addMargin(market, row, received + fromProfit);
-  if (fromProfit !== 0) s.addCost(market, row, fromProfit);
+/** Adds mark × rate to the cumulative funding; returns what the backstop pays of the fund for it. */
+function accrue(s: VenueState, market: Market, rate: number): number {
+  const size = Math.abs(rate);
+  const unit = market.markUnit;
+  // In two parts, because mark × rate itself may exceed the safe integers.
+  const low = (unit % RATE_SCALE) * size;
+  let micros = Math.floor(unit / RATE_SCALE) * size + Math.floor(low / RATE_SCALE);
+  let billionths = low % RATE_SCALE;
+  if (rate < 0) {
+    micros = billionths > 0 ? -micros - 1 : -micros;
+    billionths = billionths > 0 ? RATE_SCALE - billionths : 0;
+  }
+  const sum = market.cumulativeFundingBillionths + billionths;
+  const carry = sum >= RATE_SCALE ? 1 : 0;
+  market.setCumulativeFunding(
+    assertSafe(market.cumulativeFunding + micros + carry),
+    sum - carry * RATE_SCALE,
+  );
+  // The backstop has no margin, and settles immediately.
+  const paid = fundingOf(market.backstopLots, micros, billionths);
+  s.totals.fund -= paid;
+  s.totals.fundingPool += paid;
+  return paid;
 }
 
 function clamp(value: number, bound: number): number {

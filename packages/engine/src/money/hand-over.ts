@@ -13,6 +13,7 @@ import type { VenueState } from "../state/venue.js";
 import { backstopNotional, tradeBackstop } from "./backstop.js";
 import { bankruptcyTicks, closeAt, closeLiquidated, closingPnl } from "./bankruptcy.js";
 import { equityOf, releasedMargin } from "./fill.js";
+import { settleFunding } from "./owed-funding.js";
 
 /** Hands `lots` over; returns how many the backstop took. `side` closes the position. */
 export function handOver(
@@ -109,6 +110,7 @@ function deleverageOne(
   chargeFund: boolean,
 ): boolean {
   const { positions } = market;
+  settleFunding(s, market, other);
   const released = releasedMargin(positions.lots(other), positions.margin(other), lots);
   const left = released + closingPnl(market, other, lots, ticks);
   if (left < 0 && !chargeFund) return false;

@@ -20,7 +20,8 @@ import type { WorkBudget } from "../work-budget.js";
 import { reductionLots, worstReductionTicks } from "./backstop.js";
 import { equityOf, maintenanceOf } from "./fill.js";
 import { handOver } from "./hand-over.js";
-import { EVERY_MARK, refreshWatches } from "./watch.js";
+import { settleFunding } from "./owed-funding.js";
+import { EVERY_MARK, forEachWatched, refreshWatches } from "./watch.js";
 
 /** Above every account number: market × this + account orders pairs by market, then account. */
 const ACCOUNTS = 2 ** 32;
@@ -51,33 +52,24 @@ export function runLiquidations(s: VenueState, budget: WorkBudget): void {
  * watches; only a position whose shortfall may be among the largest is computed exactly.
  */
 function offerDue(market: Market, due: Selection): void {
-  const { positions, mark, maintenance } = market;
+  const { positions, maintenance } = market;
   const { watch, held } = positions;
-  const { rows } = positions.table;
   const firstTie = market.number * ACCOUNTS;
   // Beyond its watch a position's shortfall grows by at most this per lot and tick.
   const slope = market.microsPerTickLot * (1 + maintenance.highestPpm / PPM) * (1 + 1e-9);
-  for (let row = 0; row < rows; row++) {
-    const at = watch[row]!;
-    if (at > 0 ? mark > at : at === 0 || mark < -at) continue;
-    const beyond = at > 0 ? at - mark : mark + at;
-    if (at !== EVERY_MARK && Math.abs(held[row]!) * beyond * slope + 2 < due.floor) continue;
+  forEachWatched(market, (row, beyond) => {
+    if (watch[row] !== EVERY_MARK && Math.abs(held[row]!) * beyond * slope + 2 < due.floor) return;
     const shortfall = maintenanceOf(market, row) - equityOf(market, row);
     if (shortfall >= 0) due.offer(shortfall, firstTie + positions.account(row), row);
-  }
+  });
 }
 
 /** Accounts whose equity is at or below maintenance, ascending. */
 export function accountsDue(market: Market): number[] {
-  const { positions, mark } = market;
-  const { watch } = positions;
   const accounts: number[] = [];
-  const { rows } = positions.table;
-  for (let row = 0; row < rows; row++) {
-    const at = watch[row]!;
-    if (at > 0 ? mark > at : at === 0 || mark < -at) continue;
-    if (isDue(market, row)) accounts.push(positions.account(row));
-  }
+  forEachWatched(market, (row) => {
+    if (isDue(market, row)) accounts.push(market.positions.account(row));
+  });
   return accounts.sort((a, b) => a - b);
 }
 
@@ -87,6 +79,7 @@ function isDue(market: Market, row: number): boolean {
 
 function liquidate(s: VenueState, market: Market, row: number): void {
   market.positions.table.touch(row);
+  settleFunding(s, market, row);
   for (const order of openOrdersOf(s, market, row)) endOrder(s, market, order, END.liquidation);
   while (isDue(market, row)) liquidationRound(s, market, row);
   settle(s, market, row);

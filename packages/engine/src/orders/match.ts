@@ -9,6 +9,7 @@ import { emit } from "../events/event-log.js";
 import { tradeBackstop } from "../money/backstop.js";
 import { bankruptcyTicks, closeLiquidated } from "../money/bankruptcy.js";
 import { closable, type FillPlan } from "../money/fill.js";
+import { settleFunding } from "../money/owed-funding.js";
 import { END } from "../reasons.js";
 import type { Market } from "../state/market.js";
 import type { VenueState } from "../state/venue.js";
@@ -55,6 +56,7 @@ function meet(s: VenueState, market: Market, taker: Taker, maker: number, ticks:
   const wanted = wantedAt(market, taker, ticks);
   if (wanted === 0) return false;
   const makerId = s.orders.id(maker);
+  settleFunding(s, market, s.orders.position(maker));
   const asked = Math.min(wanted, offeredBy(s, market, maker));
   const offered = planMaker(s, market, makerPlan, maker, asked, ticks);
   if (offered === 0) {

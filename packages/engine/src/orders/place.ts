@@ -8,6 +8,7 @@ import {
   STATUS_PENDING,
   STATUS_RESTING,
 } from "../events/event-table.js";
+import { settleFunding } from "../money/owed-funding.js";
 import { END, REFUSAL } from "../reasons.js";
 import { liveSession, refuse } from "../refuse.js";
 import type { Market } from "../state/market.js";
@@ -64,6 +65,7 @@ function execute(s: VenueState, session: Session, market: Market, order: PlaceOr
     nonce: order.nonce,
     session: session.number,
   });
+  settleFunding(s, market, row);
   taker.begin(TAKER_ORDER, order.side, row, session.account, s.seq);
   taker.reduceOnly = order.reduceOnly;
   taker.leverage = order.leverage;

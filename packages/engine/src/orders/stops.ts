@@ -3,6 +3,7 @@ import { mulDivFloor } from "@perpgate/protocol/integers";
 import { PPM } from "../config.js";
 import { emit } from "../events/event-log.js";
 import { closable } from "../money/fill.js";
+import { settleFunding } from "../money/owed-funding.js";
 import { END } from "../reasons.js";
 import type { Market } from "../state/market.js";
 import type { VenueState } from "../state/venue.js";
@@ -59,6 +60,7 @@ function trigger(s: VenueState, market: Market, order: number): void {
   taker.bandTicks = market.mark + side * band;
   removeOrder(s, market, order);
   emit.StopTriggered(s.events, { orderId, account, market: market.number });
+  settleFunding(s, market, row);
   match(s, market, taker);
   const remainingLots = taker.lotsLeft;
   let reason = remainingLots === 0 ? END.none : taker.stopReason;

@@ -2,7 +2,7 @@
  * Rebuilds every derived structure from the tables: book, stops, order lists, covered lots,
  * liquidation watches, dead-man's switches. Runs after a restore and after a rollback.
  */
-import { refreshWatch } from "../money/watch.js";
+import { rebuildWatches } from "../money/watch.js";
 import { ladderOf, listOrder, queueOrder } from "../orders/open-orders.js";
 import type { Ladder } from "../state/ladder.js";
 import type { Market } from "../state/market.js";
@@ -32,10 +32,8 @@ export function rebuildIndexes(s: VenueState): void {
   }
   for (const [ladder, queue] of queues) fillLadder(s, ladder, queue);
   for (const market of s.markets) {
-    for (let row = 0; row < market.positions.table.rows; row++) {
-      findFrontier(s, market, row);
-      refreshWatch(market, row);
-    }
+    for (let row = 0; row < market.positions.table.rows; row++) findFrontier(s, market, row);
+    rebuildWatches(market);
   }
   s.switches.clear();
   for (let account = 1; account < s.accounts.rows; account++) {

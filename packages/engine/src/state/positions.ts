@@ -23,13 +23,14 @@ export function restingList(side: Side): List {
 
 export class PositionStore {
   readonly table: Table;
-  /**
-   * Positive: a long, to be checked when mark ≤ it. Negative: a short, when mark ≥ its magnitude.
-   * 0: flat.
-   */
+  /** Positive: a long. Negative: a short. 0: flat. money/watch.ts says what the figures mean. */
   watch = new Float64Array(16);
   /** Lots of each position at its last refresh, dense: a pass over the table costs twelve times as much. */
   held = new Float64Array(16);
+  /** The cumulative funding that watches are relative to, those of rows below `rewatched` apart. */
+  watchBase = 0;
+  nextWatchBase = 0;
+  rewatched = 0;
   /**
    * Ten words per row: head and tail of the three lists (0–5), closing side (6), frontier (7), and
    * the numbers of reduce-only orders, long (8) and short (9).

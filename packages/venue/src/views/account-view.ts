@@ -1,5 +1,5 @@
 /** An account's money, and the session of the request. */
-import { equityOf, type Session } from "@perpgate/engine/reading";
+import { equityOf, type Session, settledFigures } from "@perpgate/engine/reading";
 import type { Account } from "@perpgate/protocol";
 import { fromMicros } from "./figures.js";
 import { stateOf, unitsOf, type VenueSource } from "./venue-source.js";
@@ -17,7 +17,7 @@ export function accountView(source: VenueSource, session: Session): Account {
     if (row < 0) continue;
     const { positions } = market;
     reserved += positions.reserved(row);
-    margin += positions.margin(row);
+    margin += settledFigures(market, row).marginMicros;
     equity += equityOf(market, row);
   }
   return {

@@ -1,5 +1,5 @@
 /** Open positions of an account, current or from a history row. */
-import type { Market } from "@perpgate/engine/reading";
+import { type Market, settledFigures } from "@perpgate/engine/reading";
 import type { Position } from "@perpgate/protocol";
 import { liquidationMark } from "@perpgate/protocol/core";
 import { averagePrice, fromMicros, priceOf, ratio, sideOf, sizeOf } from "./figures.js";
@@ -31,12 +31,14 @@ export function positionView(
   const { positions } = market;
   const lots = positions.lots(row);
   if (lots === 0) return undefined;
+  // Funding that has accrued counts as paid, although the engine books it with the next change.
+  const { costMicros, marginMicros, fundingMicros } = settledFigures(market, row);
   return positionOf(viewed, {
     lots,
-    cost: positions.cost(row),
-    margin: positions.margin(row),
+    cost: costMicros,
+    margin: marginMicros,
     realized: positions.realized(row),
-    funding: positions.funding(row),
+    funding: fundingMicros,
     markTicks: market.mark,
     updatedAt: source.history.positionUpdatedAt(account, market.number),
   });

@@ -14,6 +14,7 @@ import {
 } from "../../commands.js";
 import { Engine } from "../../engine.js";
 import type { VenueEvent } from "../../events/event-table.js";
+import { fundingOwed } from "../../money/owed-funding.js";
 import type { Market } from "../../state/market.js";
 import { NONE } from "../../state/orders.js";
 import { ENGINE_VERSION } from "../../versions.js";
@@ -41,6 +42,8 @@ export class Ring {
   indexTicks: number;
   /** Commands so far, as text: what to print when the ring wins. */
   readonly story: Command[] = [];
+  /** What the fund has paid so far for the backstop's funding, less what it received. */
+  backstopFunding = 0;
   private readonly sessions: number[] = [];
   private nonce = 0;
 
@@ -78,6 +81,9 @@ export class Ring {
   send(command: Command): VenueEvent[] {
     this.story.push(command);
     const events = this.engine.apply(command).decode();
+    for (const event of events) {
+      if (event.kind === "FundingApplied") this.backstopFunding += event.backstopMicros;
+    }
     if (this.market !== undefined) this.watch(this, command, events);
     return events;
   }
@@ -210,6 +216,7 @@ export class Ring {
       const { positions } = market;
       sum += positions.margin(row) + positions.reserved(row);
       sum += positions.lots(row) * unit - positions.cost(row);
+      sum -= fundingOwed(market, row);
     }
     return sum;
   }

@@ -75,7 +75,12 @@ export class Coverage {
       case "FundingApplied":
         if (event.rate > 0) this.add("rule funding, longs pay");
         if (event.rate < 0) this.add("rule funding, shorts pay");
-        if (event.paidMicros > event.collectedMicros) this.add("rule funding from the fund");
+        if (event.backstopMicros > 0) this.add("rule funding, the backstop pays");
+        if (event.backstopMicros < 0) this.add("rule funding, the backstop receives");
+        break;
+      case "FundingSettled":
+        this.add(`rule funding ${event.amountMicros > 0 ? "paid" : "received"}`);
+        if (event.amountMicros + event.marginMicros > 0) this.add("rule funding from profit");
         break;
       case "Liquidated":
         if (event.feeMicros > 0) this.add("rule liquidation fee");

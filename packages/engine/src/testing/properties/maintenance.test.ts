@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { configFault, MAX_DEPOSITS_MICROS, type Tier } from "../../config.js";
 import { accountsDue } from "../../money/liquidate.js";
-import { refreshWatch } from "../../money/watch.js";
+import { advanceWatches, refreshWatch } from "../../money/watch.js";
 import { MaintenanceSchedule } from "../../state/maintenance.js";
 import { MARKET_WORDS, Market } from "../../state/market.js";
 import { OrderStore } from "../../state/orders.js";
@@ -153,6 +153,59 @@ test("watch: no position that is due is ever missed, and none is liquidated that
       const expected = held.flatMap(({ lots, costMicros, marginMicros }, i) => {
         const marked = BigInt(lots) * BigInt(mark) * BigInt(unit);
         const equity = BigInt(marginMicros) + marked - BigInt(costMicros);
+        const notional = marked < 0n ? -marked : marked;
+        return equity <= maintenanceOf(rows, notional) ? [i + 1] : [];
+      });
+      due += expected.length;
+      healthy += held.length - expected.length;
+      expect(accountsDue(market)).toEqual(expected);
+    }),
+    { numRuns: WATCHES },
+  );
+  expect(Math.min(due, healthy)).toBeGreaterThan(1_000);
+});
+
+/** Funding per lot, in micros, at three moments: opening, refresh of the watch, search. */
+const drifts = fc.record({
+  settled: fc.integer({ min: -1e7, max: 1e7 }),
+  watched: fc.integer({ min: -1e6, max: 1e6 }),
+  searched: fc.integer({ min: -1e6, max: 1e6 }),
+  billionths: fc.integer({ min: 0, max: 999_999_999 }),
+  slices: fc.integer({ min: 0, max: 2 }),
+});
+
+test("watch: funding that accrues without touching a row hides no position that is due", () => {
+  let due = 0;
+  let healthy = 0;
+  fc.assert(
+    fc.property(cases, drifts, ({ rows, unit, mark, positions }, drift) => {
+      const { settled, watched, searched, billionths, slices } = drift;
+      const micros = settled + watched + searched;
+      const held = positions.map(({ size, side, entry, off }): Held => {
+        const lots = side * Math.max(1, Math.min(size, Math.floor(9e12 / (mark * unit + 1e7))));
+        const marked = lots * mark * unit;
+        const cost = Math.round(marked * entry);
+        const needed = Number(maintenanceOf(rows, BigInt(Math.abs(marked))));
+        const owed = lots * (watched + searched);
+        return { lots, costMicros: cost, marginMicros: needed + owed + off - (marked - cost) };
+      });
+      fc.pre(held.every(({ marginMicros }) => Math.abs(marginMicros) <= MAX_DEPOSITS_MICROS));
+      const market = marketWith(rows, unit, mark, held);
+      // The base of the watches is 0; every position has settled at `settled`.
+      for (let row = 0; row < held.length; row++) {
+        market.positions.setSettledFunding(row, settled, 0);
+      }
+      market.setCumulativeFunding(settled + watched, 0);
+      for (let row = 0; row < held.length; row++) refreshWatch(market, row);
+      market.setCumulativeFunding(micros, billionths);
+      for (let slice = 0; slice < slices; slice++) advanceWatches(market);
+      const expected = held.flatMap(({ lots, costMicros, marginMicros }, i) => {
+        const marked = BigInt(lots) * BigInt(mark) * BigInt(unit);
+        const exact =
+          BigInt(lots) * (BigInt(watched + searched) * 1_000_000_000n + BigInt(billionths));
+        const up = exact > 0n && exact % 1_000_000_000n !== 0n ? 1n : 0n;
+        const owed = exact / 1_000_000_000n + up;
+        const equity = BigInt(marginMicros) + marked - BigInt(costMicros) - owed;
         const notional = marked < 0n ? -marked : marked;
         return equity <= maintenanceOf(rows, notional) ? [i + 1] : [];
       });

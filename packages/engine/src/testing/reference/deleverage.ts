@@ -4,15 +4,16 @@
 import type { Side } from "../../commands.js";
 import { emit, touch } from "./end-events.js";
 import { type Closing, closingPart, reduce } from "./fills.js";
+import { settleFunding } from "./funding.js";
 import { abs, floorDiv, max, min, num } from "./integers.js";
-import { closable, equityOf, lotAtMark, unrealised } from "./margin.js";
+import { closable, lotAtMark, netEquityOf, unrealised } from "./margin.js";
 import { settle } from "./settle.js";
 import { accountOf, type Market, type Position, positionOf, type State } from "./state.js";
 
 function score(market: Market, position: Position): bigint {
   const profit = floorDiv(unrealised(market, position) * 1_000_000n, max(1n, abs(position.cost)));
   const notional = abs(position.lots) * lotAtMark(market);
-  const leverage = floorDiv(100n * notional, max(1n, equityOf(market, position)));
+  const leverage = floorDiv(100n * notional, max(1n, netEquityOf(market, position)));
   return profit * min(100_000n, leverage);
 }
 
@@ -55,6 +56,7 @@ export function deleverage(
 
   for (const position of ranking(state, market, side)) {
     if (rest === 0n) break;
+    settleFunding(state, position);
     const amount = min(rest, abs(position.lots));
     const closing = closingPart(market, position, amount, price);
     const proceeds = closing.released + closing.pnl;

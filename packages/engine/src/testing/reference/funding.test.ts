@@ -45,19 +45,30 @@ describe("funding", () => {
     bench.tick();
     bench.apply({ kind: "Resume", stampMs: 101 * HOUR_MS });
     bench.index(100);
-    // P = 0: rate = 100,000/8 = 12,500 of 10^−9. 100,000 × 12,500/10^9 = 1.25: pays 2, gets 1.
+    // P = 0: rate = 100,000/8 = 12,500 of 10^−9, so 100 × 12,500 a lot.
     expect(only(bench.tick(), "FundingApplied")).toEqual({
       kind: "FundingApplied",
       market: 0,
       rate: 12_500,
       markTicks: 100,
       hourEndMs: 101 * HOUR_MS,
-      collectedMicros: 2,
-      paidMicros: 1,
+      backstopMicros: 0,
+    });
+    expect(bench.market.cumulativeFunding).toBe(1_250_000n);
+    // Booked with the next order: 1,000 lots × 1,250,000/10^9 = 1.25: Ann pays 2, Bob gets 1.
+    expect(bench.position("ann")).toMatchObject({ margin: 10_000n, funding: 0n });
+    expect(only(bench.bid("ann", 96, { margin: 96 }), "FundingSettled")).toMatchObject({
+      amountMicros: 2,
+      marginMicros: -2,
+    });
+    expect(only(bench.ask("bob", 104, { margin: 104 }), "FundingSettled")).toMatchObject({
+      amountMicros: -1,
+      marginMicros: 1,
     });
     expect(bench.position("ann")).toMatchObject({ margin: 9_998n, funding: 2n });
     expect(bench.position("bob")).toMatchObject({ margin: 10_001n, funding: -1n });
-    expect(bench.venue.state.fund).toBe(10_001n);
+    expect(bench.venue.state.fundingPool).toBe(1n);
+    expect(bench.venue.state.fund).toBe(10_000n);
   });
 
   test("at a premium the clamp takes half a permille of it, and missed hours have no rate", () => {
@@ -67,12 +78,11 @@ describe("funding", () => {
     bench.apply({ kind: "Resume", stampMs: 102 * HOUR_MS });
     bench.index(99);
     // Bids at 100 over an index of 99: P = ⌊10^9/99⌋ = 10,101,010; rate = (P − 500,000)/8 =
-    // 1,200,126. 99,000 × that/10^9 = 118.8: pays 119, gets 118.
+    // 1,200,126. 99,000 × that/10^9 = 118.8: pays 119.
     const applied = eventsOf(bench.tick(), "FundingApplied");
-    expect(applied.map((each) => [each.rate, each.collectedMicros, each.paidMicros])).toEqual([
-      [1_200_126, 119, 118],
-      [0, 0, 0],
-    ]);
+    expect(applied.map((each) => each.rate)).toEqual([1_200_126, 0]);
+    const settled = only(bench.bid("ann", 96, { margin: 96 }), "FundingSettled");
+    expect(settled.amountMicros).toBe(119);
   });
 
   test("a payer without margin pays from its unrealised profit", () => {
@@ -84,10 +94,11 @@ describe("funding", () => {
     bench.tick();
     bench.apply({ kind: "Resume", stampMs: 101 * HOUR_MS });
     bench.index(100);
-    // Owed 2, equity 10,000: 1 from margin, 1 raises the cost.
-    expect(only(bench.tick(), "FundingApplied")).toMatchObject({
-      rate: 12_500,
-      collectedMicros: 2,
+    expect(only(bench.tick(), "FundingApplied")).toMatchObject({ rate: 12_500 });
+    // Owed 2: 1 from margin, 1 raises the cost.
+    expect(only(bench.bid("ann", 96, { margin: 96 }), "FundingSettled")).toMatchObject({
+      amountMicros: 2,
+      marginMicros: -1,
     });
     expect(ann).toMatchObject({ margin: 0n, cost: 90_002n, funding: 2n });
   });

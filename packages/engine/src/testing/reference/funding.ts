@@ -1,5 +1,5 @@
 /**
- * "Tick", step 2: funding of one market for one hour.
+ * "Tick", step 2: funding of one market for one hour; and what a position pays or receives of it.
  */
 import {
   FUNDING_CAP_PER_HOUR,
@@ -8,9 +8,11 @@ import {
   RATE_SCALE,
 } from "../../config.js";
 import { emit, touch } from "./end-events.js";
-import { abs, ceilDiv, clamp, floorDiv, max, min, num, truncDiv } from "./integers.js";
-import { equityOf, isFresh, lotAtMark } from "./margin.js";
-import { type Market, type Position, positionOf, type State } from "./state.js";
+import { ceilDiv, clamp, max, min, num, truncDiv } from "./integers.js";
+import { isFresh, lotAtMark, owedFunding, unitOf } from "./margin.js";
+import { type Market, marketOf, type Position, type State } from "./state.js";
+
+const SCALE = BigInt(RATE_SCALE);
 
 function fundingRate(market: Market): bigint {
   if (market.premiumCount === 0n) return 0n;
@@ -25,58 +27,57 @@ function fundingRate(market: Market): bigint {
 
 export function applyFunding(state: State, market: Market, hourEnd: number): void {
   const rate = isFresh(state, market) ? fundingRate(market) : 0n;
-  const positions = state.accounts
-    .map((account) => positionOf(state, account.number, market.number))
-    .filter((position) => position.lots !== 0n);
-  const pays = (position: Position): boolean => position.lots > 0n === rate > 0n;
-  const exact = (position: Position): bigint => abs(position.lots) * lotAtMark(market) * abs(rate);
-  const scale = BigInt(RATE_SCALE);
-
-  // What moves, per position: positive is paid, negative is received.
-  const moved = new Map<Position, bigint>();
-  let collected = 0n;
-  let due = 0n;
-  let missing = 0n;
-  for (const position of positions) {
-    if (pays(position)) {
-      const owes = ceilDiv(exact(position), scale);
-      const paid = min(owes, max(0n, equityOf(market, position)));
-      moved.set(position, paid);
-      collected += paid;
-      missing += owes - paid;
-    } else {
-      due += floorDiv(exact(position), scale);
-    }
-  }
-  const available = collected + min(missing, max(0n, state.fund));
-  let received = 0n;
-  for (const position of positions) {
-    if (pays(position)) continue;
-    const full = floorDiv(exact(position), scale);
-    const gets = due <= available ? full : floorDiv(full * available, due);
-    moved.set(position, -gets);
-    received += gets;
-  }
-  for (const position of positions) {
-    const amount = moved.get(position) ?? 0n;
-    if (amount === 0n) continue;
-    // A payer's margin first; what it cannot cover comes out of unrealised profit, as cost.
-    const fromProfit = max(0n, amount - max(0n, position.margin));
-    position.margin -= amount - fromProfit;
-    position.cost += fromProfit;
-    position.funding += amount;
-    touch(state, position);
-  }
-  state.fund += collected - received;
+  const perLot = lotAtMark(market) * rate;
+  market.cumulativeFunding += perLot;
+  // The backstop has no margin: it pays and receives immediately, from and into the fund.
+  const backstop = ceilDiv(market.backstop.lots * perLot, SCALE);
+  state.fund -= backstop;
+  state.fundingPool += backstop;
   emit(state, {
     kind: "FundingApplied",
     market: market.number,
     rate: num(rate),
     markTicks: num(market.mark),
     hourEndMs: hourEnd,
-    collectedMicros: num(collected),
-    paidMicros: num(received),
+    backstopMicros: num(backstop),
   });
   market.premiumSum = 0n;
   market.premiumCount = 0n;
+}
+
+/** "settleFunding": before a command changes lots, cost or margin of a position. */
+export function settleFunding(state: State, position: Position): void {
+  const market = marketOf(state, position.market);
+  if (position.settledFunding === market.cumulativeFunding) return;
+  const owed = owedFunding(market, position);
+  touch(state, position);
+  position.settledFunding = market.cumulativeFunding;
+  if (owed === 0n) return;
+  // Margin first; what it cannot cover raises the cost, so that equity falls by what is owed.
+  const fromMargin = owed > 0n ? min(owed, max(0n, position.margin)) : owed;
+  let fromCost = owed - fromMargin;
+  if (position.lots < 0n) {
+    fromCost = min(fromCost, max(0n, position.lots * unitOf(market) - position.cost));
+  }
+  const shortfall = owed - fromMargin - fromCost;
+  position.margin -= fromMargin;
+  position.cost += fromCost;
+  position.funding += owed - shortfall;
+  state.fundingPool += owed;
+  state.fund -= shortfall;
+  emit(state, {
+    kind: "FundingSettled",
+    account: position.account,
+    market: position.market,
+    amountMicros: num(owed - shortfall),
+    marginMicros: num(-fromMargin),
+  });
+  if (shortfall > 0n) {
+    emit(state, {
+      kind: "LossSocialised",
+      account: position.account,
+      market: position.market,
+      amountMicros: num(shortfall),
+    });
+  }
 }

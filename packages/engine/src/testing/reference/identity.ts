@@ -6,7 +6,7 @@ import { reservedIn } from "./end-events.js";
 import type { State } from "./state.js";
 
 export function assertIdentity(state: State): void {
-  let money = state.fees + state.fund;
+  let money = state.fees + state.fund + state.fundingPool;
   let owed = state.deposits;
   const lots = state.markets.map((market) => market.backstop.lots);
   for (const account of state.accounts) {

@@ -6,6 +6,7 @@ import { END } from "../../reasons.js";
 import { bankruptcyPrice, closeLots } from "./bankruptcy.js";
 import { emit, touch } from "./end-events.js";
 import { reducingSide } from "./fills.js";
+import { settleFunding } from "./funding.js";
 import { abs, ceilDiv, floorDiv, max, min, num } from "./integers.js";
 import {
   equityOf,
@@ -15,6 +16,7 @@ import {
   MILLION,
   maintenance,
   maintenanceOf,
+  netEquityOf,
   unitOf,
 } from "./margin.js";
 import { match } from "./matching.js";
@@ -38,7 +40,7 @@ export function liquidations(state: State): void {
     for (const { number: account } of state.accounts) {
       const position = positionOf(state, account, market.number);
       if (!isLiquidatable(state, position)) continue;
-      const shortfall = maintenanceOf(market, position.lots) - equityOf(market, position);
+      const shortfall = maintenanceOf(market, position.lots) - netEquityOf(market, position);
       list.push({ position, shortfall });
     }
   }
@@ -54,6 +56,7 @@ export function liquidations(state: State): void {
 function liquidate(state: State, position: Position): void {
   const market = marketOf(state, position.market);
   touch(state, position);
+  settleFunding(state, position);
   endOrders(state, position.orders, END.liquidation);
   while (isLiquidatable(state, position)) liquidationRound(state, market, position);
   settle(state, position.account, position.market);

@@ -2,7 +2,7 @@
  * "Account, position, order": what a position is worth at the mark and what it must be worth.
  */
 import type { Side } from "../../commands.js";
-import { INDEX_STALE_MS, type Tier } from "../../config.js";
+import { INDEX_STALE_MS, RATE_SCALE, type Tier } from "../../config.js";
 import { abs, ceilDiv, floorDiv, max, min } from "./integers.js";
 import { type Market, marketOf, type Position, type State } from "./state.js";
 
@@ -70,9 +70,20 @@ export function isFresh(state: State, market: Market): boolean {
   return market.index !== null && state.time - market.indexTime <= INDEX_STALE_MS;
 }
 
+/** What a position owes since it last settled: ⌈lots·(F − settled)⌉; negative: what it is due. */
+export function owedFunding(market: Market, position: Position): bigint {
+  const perLot = market.cumulativeFunding - position.settledFunding;
+  return ceilDiv(position.lots * perLot, BigInt(RATE_SCALE));
+}
+
+/** Equity as an account sees it: what is owed is as good as paid. */
+export function netEquityOf(market: Market, position: Position): bigint {
+  return equityOf(market, position) - owedFunding(market, position);
+}
+
 /** "Phase 3": lots ≠ 0 and equity ≤ maintenance. */
 export function isLiquidatable(state: State, position: Position): boolean {
   if (position.lots === 0n) return false;
   const market = marketOf(state, position.market);
-  return equityOf(market, position) <= maintenanceOf(market, position.lots);
+  return netEquityOf(market, position) <= maintenanceOf(market, position.lots);
 }

@@ -7,6 +7,7 @@ import { END } from "../../reasons.js";
 import { bestAgainst } from "./book.js";
 import { emit } from "./end-events.js";
 import { applyFill, type Booked, type Fillable, fillable, type Terms } from "./fills.js";
+import { settleFunding } from "./funding.js";
 import { min, num } from "./integers.js";
 import { closable } from "./margin.js";
 import { endOrder, isOpen, settle } from "./settle.js";
@@ -53,6 +54,7 @@ export function match(state: State, market: Market, taker: Taker): number {
     let q = min(want, maker.remaining);
     if (maker.reduceOnly) q = min(q, closable(position, maker.side));
     // 4.
+    settleFunding(state, position);
     const terms: Terms = {
       side: maker.side,
       price,

@@ -13,6 +13,7 @@ import { END } from "../../reasons.js";
 import { enterBook } from "./book.js";
 import { type Accepted, budgetOf, check } from "./checks.js";
 import { emit, settleEvents, touch } from "./end-events.js";
+import { settleFunding } from "./funding.js";
 import { num } from "./integers.js";
 import { unrealised } from "./margin.js";
 import { match } from "./matching.js";
@@ -63,6 +64,7 @@ export function placeOrder(state: State, command: PlaceOrder): Refused | null {
     session: command.session,
   });
   touch(state, position);
+  settleFunding(state, position);
   const outcome = execute(state, command, checked);
   settleEvents(state, before);
   emit(state, {

@@ -32,6 +32,8 @@ export interface Position {
   margin: bigint;
   realized: bigint;
   funding: bigint;
+  /** The market's cumulative funding up to which it has settled. */
+  settledFunding: bigint;
   /** Open orders of the account in the market, ascending id. */
   orders: Order[];
 }
@@ -61,6 +63,8 @@ export interface Market {
   last: bigint | null;
   premiumSum: bigint;
   premiumCount: bigint;
+  /** Σ mark·u·rate of all hours, in billionths of a micro per lot. */
+  cumulativeFunding: bigint;
   backstop: { lots: bigint; cost: bigint };
 }
 
@@ -102,6 +106,8 @@ export interface State {
   allowed: Set<string>;
   fund: bigint;
   fees: bigint;
+  /** Funding that payers have settled and receivers have not, signed. */
+  fundingPool: bigint;
   deposits: bigint;
   nextFundingAt: number;
   carriedStops: Order[];
@@ -144,6 +150,7 @@ export function newState(versions: ReadonlyMap<number, Rules>): State {
     allowed: new Set(),
     fund: 0n,
     fees: 0n,
+    fundingPool: 0n,
     deposits: 0n,
     nextFundingAt: 0,
     carriedStops: [],
@@ -170,6 +177,7 @@ export function newMarket(number: number, config: MarketConfig): Market {
     last: null,
     premiumSum: 0n,
     premiumCount: 0n,
+    cumulativeFunding: 0n,
     backstop: { lots: 0n, cost: 0n },
   };
 }
@@ -203,6 +211,7 @@ export function positionOf(state: State, account: number, market: number): Posit
       margin: 0n,
       realized: 0n,
       funding: 0n,
+      settledFunding: 0n,
       orders: [],
     });
   }

@@ -4,6 +4,7 @@
 import { LONG } from "../../commands.js";
 import { END } from "../../reasons.js";
 import { emit, touch } from "./end-events.js";
+import { settleFunding } from "./funding.js";
 import { num } from "./integers.js";
 import { isFresh } from "./margin.js";
 import { match } from "./matching.js";
@@ -51,6 +52,7 @@ function trigger(state: State, order: Order): void {
     account: order.account,
     market: order.market,
   });
+  settleFunding(state, position);
   const taker = new StopTaker({
     state,
     market,

@@ -3,6 +3,7 @@ import type { OrderType, Side } from "../../commands.js";
 import { Engine } from "../../engine.js";
 import type { EventLog } from "../../events/event-log.js";
 import { EVENT, EVENT_FIELDS, EVENT_KINDS } from "../../events/event-table.js";
+import { fundingOwed } from "../../money/owed-funding.js";
 import { NONE } from "../../state/orders.js";
 import { ENGINE_VERSION } from "../../versions.js";
 import { type Listing, venueConfig } from "../scenarios/listing.js";
@@ -111,6 +112,7 @@ export class TinyTrades {
       if (row === NONE) continue;
       sum += positions.margin(row) + positions.reserved(row);
       sum += positions.lots(row) * this.indexTicks - positions.cost(row);
+      sum -= fundingOwed(market, row);
     }
     return sum;
   }

@@ -149,20 +149,29 @@ describe("unwinding", () => {
   });
 });
 
-test("funding: the backstop pays nothing itself, receivers of its side are paid by the fund", () => {
-  const { venue, bob } = alicesFall();
-  venue.tick();
-  const quinn = venue.trader("quinn", 1_000_000);
-  // The backstop is the only long; a premium makes longs pay. Quinn's bid would be hit by its
-  // reduction, so she quotes a discount far from the mark and the rate is shorts' to pay.
-  quinn.buys("limit", { margin: 30_000, leverage: 1, price: 47_100 });
-  quinn.sells("limit", { margin: 30_000, leverage: 1, price: 47_200 });
-  venue.skipsTo(1_750_006_800_000);
-  const fund = venue.fund;
-  venue.tick();
-  const applied = venue.happened("FundingApplied")[0]!;
-  expect(applied.rate).toBeLessThan(0);
-  expect(applied.paidMicros).toBe(0);
-  expect(bob.fundingPaid()).toBe(applied.collectedMicros / 1e6);
-  expect(venue.fund).toBe((fund * 1e6 + applied.collectedMicros) / 1e6);
+test("funding: the backstop pays and receives, from and into the fund", () => {
+  for (const [bid, ask, sign] of [
+    [47_100, 47_200, -1],
+    [51_000, 51_100, 1],
+  ] as const) {
+    const { venue, bob } = alicesFall();
+    venue.tick();
+    const quinn = venue.trader("quinn", 1_000_000);
+    // The backstop is the only long. A discount makes shorts pay it, a premium makes it pay them;
+    // Quinn's bid above the mark is taken by its reduction, so she quotes just before the hour.
+    venue.skipsTo(1_750_006_800_000 - 200);
+    quinn.buys("limit", { margin: 30_000, leverage: 1, price: bid });
+    quinn.sells("limit", { margin: 30_000, leverage: 1, price: ask });
+    const lots = Math.round(venue.backstop().size * 1e5);
+    venue.skipsTo(1_750_006_800_000);
+    const fund = venue.fund;
+    venue.tick();
+    const applied = venue.happened("FundingApplied")[0]!;
+    expect(Math.sign(applied.rate)).toBe(sign);
+    expect(applied.backstopMicros).toBe(Math.ceil((lots * applied.markTicks * applied.rate) / 1e9));
+    if (sign < 0) {
+      expect(bob.fundingPaid()).toBe(-applied.backstopMicros / 1e6);
+      expect(venue.fund).toBe((fund * 1e6 - applied.backstopMicros) / 1e6);
+    }
+  }
 });

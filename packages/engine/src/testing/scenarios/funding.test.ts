@@ -60,7 +60,7 @@ describe("rate = (P + clamp(0.01 % − P, ±0.05 %)) ÷ 8, at most 0.5 % an hour
       const down = up === 0.625188 ? 0.625187 : up;
       expect(bob.fundingPaid()).toBe(longPays > 0 ? -down : down);
       expect(alice.position().margin).toBe((5_000e6 - longPays * 1e6) / 1e6);
-      expect(venue.fund).toBe(up === 0.625188 ? 1_000_000.000001 : 1_000_000);
+      expect(venue.fund).toBe(1_000_000);
     });
   }
 });
@@ -73,7 +73,7 @@ describe("the premium sample", () => {
     quinn.sells("limit", { margin: 50_000, leverage: 1, price: 50_500 });
     venue.skipsTo(HOUR_1);
     venue.tick();
-    expect(venue.happened("FundingApplied")).toMatchObject([{ rate: 0, collectedMicros: 0 }]);
+    expect(venue.happened("FundingApplied")).toMatchObject([{ rate: 0, backstopMicros: 0 }]);
   });
 
   test("walks the book for the impact notional", () => {
@@ -101,7 +101,7 @@ describe("the premium sample", () => {
   });
 });
 
-test("rounding: the payer's up, the receiver's down, the difference to the fund", () => {
+test("rounding: the payer's up, the receiver's down, the difference stays in the pool", () => {
   const { venue, alice, bob, quinn } = market(0.33333);
   expect(alice.position().size).toBe(0.33333);
   quote(quinn, 50_400, 50_500);
@@ -109,7 +109,19 @@ test("rounding: the payer's up, the receiver's down, the difference to the fund"
   venue.tick();
   // 0.33333 × 50,250 × 0.0009375 = 15.702967968…
   expect([alice.fundingPaid(), bob.fundingPaid()]).toEqual([15.702968, -15.702967]);
-  expect(venue.fund).toBe(1_000_000.000001);
+  // A second such hour doubles the exact amounts, 31.405935936…, and rounds once, when it settles.
+  venue.skipsTo(HOUR_1 + HOUR_MS);
+  venue.tick();
+  expect([alice.fundingPaid(), bob.fundingPaid()]).toEqual([31.405936, -31.405935]);
+  for (const trader of [alice, bob]) {
+    trader.sells("limit", { margin: 100, price: 60_000 });
+    const size = trader === alice ? 1 : -1;
+    const [settled] = venue.happened("FundingSettled");
+    const amountMicros = size > 0 ? 31_405_936 : -31_405_935;
+    expect(settled).toMatchObject({ amountMicros, marginMicros: -amountMicros });
+  }
+  expect(venue.engine.state.totals.fundingPool).toBe(1);
+  expect(venue.fund).toBe(1_000_000);
 });
 
 test("missed hours: each applied once, in order, those without samples at rate 0", () => {
@@ -189,8 +201,8 @@ describe("funding beyond margin", () => {
   });
 
   /** Alice is far below water when the hour ends: a gap that no tick has seen. */
-  function drowned(seed: number) {
-    const venue = new Venue({ config: { fundSeedMicros: seed * 1e6, backstopCapMicros: 0 } });
+  function drowned() {
+    const venue = new Venue({ config: { backstopCapMicros: 0 } });
     const alice = venue.trader("alice", 100_000);
     const bob = venue.trader("bob", 100_000);
     const carol = venue.trader("carol", 100_000);
@@ -202,21 +214,22 @@ describe("funding beyond margin", () => {
     venue.index(40_000);
     quote(venue.trader("quinn", 1_000_000), 41_900, 42_000);
     venue.tick();
-    return { venue, alice, bob, carol, applied: venue.happened("FundingApplied")[0]! };
+    return { venue, alice, bob, carol };
   }
 
-  test("a payer under water pays nothing; the fund covers what receivers are due", () => {
-    const { venue, bob, carol, applied } = drowned(1_000);
-    // Mark 40,002.60: 0.5 % is 200.013 a coin.
-    expect(applied).toMatchObject({ collectedMicros: 0, paidMicros: 600_039_000 });
+  test("a payer under water: the debt is part of its bankruptcy price, receivers get all", () => {
+    const { venue, alice, bob, carol } = drowned();
+    // Mark 40,002.60: 0.5 % is 200.013 a coin, of 1,000 margin a coin.
+    expect(venue.happened("FundingSettled")).toMatchObject([
+      { amountMicros: 600_039_000, marginMicros: -600_039_000 },
+      { amountMicros: -200_013_000 },
+      { amountMicros: -400_026_000 },
+    ]);
     expect([bob.fundingPaid(), carol.fundingPaid()]).toEqual([-200.013, -400.026]);
-    expect(venue.fund).toBe(399.961);
-  });
-
-  test("a fund that is too small: receivers are scaled, rounded down", () => {
-    const { bob, carol, applied } = drowned(100);
-    // 100 for 600.039 due: 33.333333 and 66.666666; a micro stays.
-    expect(applied).toMatchObject({ collectedMicros: 0, paidMicros: 99_999_999 });
-    expect([bob.fundingPaid(), carol.fundingPaid()]).toEqual([-33.333333, -66.666666]);
+    // 50,000 − 1,000 + 200.013, up to the tick; the dust of rounding is the fund's.
+    const traded = venue.happened("Traded").filter((event) => event.tradeKind === 3);
+    expect(traded.map((event) => event.priceTicks)).toEqual([492_001, 492_001]);
+    expect(alice.position().size).toBe(0);
+    expect(venue.fund).toBeCloseTo(1_000_000.261, 6);
   });
 });

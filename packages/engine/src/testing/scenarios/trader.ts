@@ -11,6 +11,8 @@ import {
   STOP_ORDER,
 } from "../../commands.js";
 import { ORDER_STATUSES } from "../../events/event-table.js";
+import { equityOf } from "../../money/fill.js";
+import { type SettledFigures, settledFigures } from "../../money/owed-funding.js";
 import { END_REASONS, REFUSALS } from "../../reasons.js";
 import { NONE } from "../../state/orders.js";
 import { type Listing, MICROS } from "./listing.js";
@@ -203,8 +205,8 @@ export class Trader {
   } {
     return {
       size: this.figure("lots", listing) / listing.lotsPerCoin,
-      cost: this.figure("cost", listing) / MICROS,
-      margin: this.figure("margin", listing) / MICROS,
+      cost: this.settled("costMicros", listing) / MICROS,
+      margin: this.settled("marginMicros", listing) / MICROS,
     };
   }
 
@@ -221,7 +223,7 @@ export class Trader {
   }
 
   fundingPaid(listing: Listing = this.venue.listings[0]!): number {
-    return this.figure("funding", listing) / MICROS;
+    return this.settled("fundingMicros", listing) / MICROS;
   }
 
   /** Wallet, reserve and position at mark, in micros: what the trader could call its own. */
@@ -232,19 +234,21 @@ export class Trader {
       const row = market.positions.rowOf(this.account);
       if (row === NONE) continue;
       const { positions } = market;
-      sum += positions.margin(row) + positions.reserved(row);
-      sum += positions.lots(row) * market.mark * market.microsPerTickLot;
-      sum -= positions.cost(row);
+      sum += equityOf(market, row) + positions.reserved(row);
     }
     return sum;
   }
 
-  private figure(
-    name: "lots" | "cost" | "margin" | "reserved" | "openOrders" | "realized" | "funding",
-    listing: Listing,
-  ): number {
+  private figure(name: "lots" | "reserved" | "openOrders" | "realized", listing: Listing): number {
     const { positions } = this.venue.market(listing);
     const row = positions.rowOf(this.account);
     return row === NONE ? 0 : positions[name](row);
+  }
+
+  /** As a reader sees it: funding that is not settled yet counts. */
+  private settled(name: keyof SettledFigures, listing: Listing): number {
+    const market = this.venue.market(listing);
+    const row = market.positions.rowOf(this.account);
+    return row === NONE ? 0 : settledFigures(market, row)[name];
   }
 }
