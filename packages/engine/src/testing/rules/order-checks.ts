@@ -5,6 +5,7 @@ import { END_REASONS } from "../../reasons.js";
 import { abs, max, min } from "./arithmetic.js";
 import { openingLots } from "./money-checks.js";
 import { type Check, eventsOf, markUnit, positionIn, refusalOf, type Step } from "./step.js";
+import type { View } from "./view.js";
 
 const NEVER_FOR_A_REDUCTION: ReadonlySet<string> = new Set([
   "not_in_cohort",
@@ -18,18 +19,22 @@ const NEVER_FOR_A_REDUCTION: ReadonlySet<string> = new Set([
   "open_interest_limit",
 ]);
 
-/** Whether no fill of this market order can open: reduce-only, or too small at any price in reach. */
+/** The most money with which a market order against the position cannot open anything. */
+function closingMicros(step: Step, view: View, market: number, lots: number): bigint {
+  const { mark, ask } = view.markets[market]!;
+  const { microsPerTickLot, bandPpm } = step.record.config.markets[market]!;
+  const lowest = BigInt(Math.floor(mark * (1 - bandPpm / 1_000_000)) - 1);
+  const price = lots > 0 ? lowest : min(lowest, BigInt(ask || mark));
+  return abs(BigInt(lots)) * price * BigInt(microsPerTickLot);
+}
+
 function isReduction(command: PlaceOrder, step: Step): boolean {
   const account = accountOf(step, command.session);
   const { lots } = positionIn(step.before, command.market, account);
   if (lots * command.side >= 0) return false;
   if (command.reduceOnly) return true;
-  const { mark, ask } = step.before.markets[command.market]!;
-  const { microsPerTickLot, bandPpm } = step.record.config.markets[command.market]!;
-  const lowest = BigInt(Math.floor(mark * (1 - bandPpm / 1_000_000)) - 1);
-  const price = command.side < 0 ? lowest : min(lowest, BigInt(ask || mark));
   const notional = BigInt(command.marginMicros) * BigInt(command.leverage);
-  return notional <= abs(BigInt(lots)) * price * BigInt(microsPerTickLot);
+  return notional <= closingMicros(step, step.before, command.market, lots);
 }
 
 function accountOf(step: Step, session: number): number {
@@ -87,7 +92,7 @@ const exits: Check = {
     );
     if (session === undefined) return [];
     const isPlain = step.seq % 2 === 0;
-    const notional = abs(BigInt(lots)) * markUnit(step, step.after, market);
+    const most = Number(closingMicros(step, step.after, market, lots));
     const copy = Engine.restore(step.engine.snapshot());
     const events = copy
       .apply({
@@ -99,7 +104,7 @@ const exits: Check = {
         market,
         side: lots > 0 ? -1 : 1,
         type: MARKET_ORDER,
-        marginMicros: isPlain ? Math.max(1, Math.floor(Number(notional) * 0.9)) : 1e9,
+        marginMicros: isPlain ? Math.max(1, most) : 1e9,
         leverage: isPlain ? 1 : 5,
         priceTicks: 0,
         reduceOnly: !isPlain,
@@ -107,7 +112,7 @@ const exits: Check = {
       })
       .decode();
     const refusal = refusalOf({ events });
-    // A position may be worth less than a lot's money at nine tenths.
+    // Of one lot, that money may not buy any.
     if (refusal !== null && !(isPlain && refusal === "size_below_lot")) {
       return [`account ${account}, ${lots} lots: ${refusal}`];
     }
