@@ -19,3 +19,4 @@ export * from "./position.js";
 export * from "./preconfirm.js";
 export * from "./scalar.js";
 export * from "./sign-in.js";
+export * from "./venue-status.js";

@@ -26,6 +26,7 @@ export const Ticker = Type.Object(
   { title: "Ticker" },
 );
 export type Ticker = Static<typeof Ticker>;
+export const Tickers = Type.Array(Ticker);
 
 export const Trade = Type.Object(
   {

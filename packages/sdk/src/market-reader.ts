@@ -11,6 +11,7 @@ import type {
   Resolution,
   Ticker,
   Trade,
+  VenueStatus,
 } from "@perpgate/protocol";
 import {
   getBlock,
@@ -19,11 +20,15 @@ import {
   getCandles,
   getFunding,
   getHealth,
+  getLatestBlock,
   getMarkets,
   getNonce,
   getOpenApi,
   getReadiness,
+  getStatus,
   getTicker,
+  getTickers,
+  getTime,
   getTrades,
 } from "@perpgate/protocol/operations";
 import type { HttpClient } from "./http/http-client.js";
@@ -108,6 +113,18 @@ export class MarketReader {
   }
 
   /**
+   * The tickers of all markets, in listing order.
+   *
+   * @example
+   * for (const { symbol, mark, change24h } of await client.tickers()) {
+   *   console.log(symbol, mark, change24h);
+   * }
+   */
+  tickers(options?: CallOptions): Promise<Ticker[]> {
+    return this.http.call(getTickers, { options });
+  }
+
+  /**
    * The latest trades, newest first.
    *
    * @example
@@ -163,6 +180,39 @@ export class MarketReader {
    */
   block(number: number, options?: CallOptions): Promise<Block> {
     return this.http.call(getBlock, { params: { number: String(number) }, options });
+  }
+
+  /**
+   * The last sealed block.
+   *
+   * @example
+   * const { number, time } = await client.latestBlock();
+   * console.log(number, new Date(time));
+   */
+  latestBlock(options?: CallOptions): Promise<Block> {
+    return this.http.call(getLatestBlock, { options });
+  }
+
+  /**
+   * The venue's clock, Unix milliseconds.
+   *
+   * @example
+   * const offsetMs = (await client.time()) - Date.now();
+   * console.log(offsetMs);
+   */
+  async time(options?: CallOptions): Promise<number> {
+    return (await this.http.call(getTime, { options })).time;
+  }
+
+  /**
+   * Release, engine version, stage and the status of each market.
+   *
+   * @example
+   * const { release, stage, markets } = await client.status();
+   * console.log(release, stage, markets);
+   */
+  status(options?: CallOptions): Promise<VenueStatus> {
+    return this.http.call(getStatus, { options });
   }
 
   /**

@@ -45,6 +45,14 @@ test("every operation of the OpenAPI document: has a method that decodes its res
     asks: [[65_010, rested.remainingSize - filled.filledSize]],
   });
   expect(await client.ticker("BTCUSD")).toMatchObject({ ask: 65_010, last: 65_010 });
+  expect(await client.tickers()).toMatchObject([
+    { symbol: "BTCUSD", last: 65_010 },
+    { symbol: "ETHUSD" },
+    { symbol: "SOLUSD" },
+  ]);
+  const { time, markets, stage } = await client.status();
+  expect([stage, markets[0]]).toEqual(["open", { symbol: "BTCUSD", status: "active" }]);
+  expect(await client.time()).toBeGreaterThanOrEqual(time);
   expect(await client.trades("BTCUSD", { limit: 1 })).toMatchObject([
     { price: 65_010, size: filled.filledSize, side: "long" },
   ]);
@@ -85,6 +93,7 @@ test("every operation of the OpenAPI document: has a method that decodes its res
   expect(proof.ack).toMatchObject({ orderId: filled.orderId, avgFillPrice: 65_010 });
   expect(proof.block).toBe(filled.expectedBlock);
   expect(await client.block(proof.block)).toMatchObject({ number: proof.block });
+  expect((await client.latestBlock()).number).toBeGreaterThanOrEqual(proof.block);
 
   const oldKey = maker.sessionKey;
   const { sessionKey } = await maker.rotate();

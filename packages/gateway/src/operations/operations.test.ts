@@ -65,6 +65,10 @@ const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: u
   getPreconfirm: { path: "/v1/preconfirms/42", asked: ["preconfirm", caller, "42"] },
   getBook: { path: "/v1/markets/BTCUSD/book", asked: ["book", "BTCUSD", 50] },
   getTicker: { path: "/v1/markets/BTCUSD/ticker", asked: ["ticker", "BTCUSD"] },
+  getTickers: { asked: ["tickers"] },
+  getTime: { asked: ["time"] },
+  getStatus: { asked: ["status"] },
+  getLatestBlock: { asked: ["latestBlock"] },
   getTrades: { path: "/v1/markets/BTCUSD/trades?limit=3", asked: ["trades", "BTCUSD", 3] },
   getCandles: {
     path: "/v1/markets/BTCUSD/candles?resolution=4h&before=99",
@@ -183,7 +187,6 @@ describe("operations", () => {
     ["depth=5000", 200, 5000],
     ["depth=5001", 200, 5000],
     ["depth=99999999999999999999999", 200, 5000],
-    ["depth=50&unknown=1&__proto__=2", 200, 50],
     ["depth=0", 400, undefined],
     ["depth=-1", 400, undefined],
     ["depth=1.5", 400, undefined],
@@ -192,7 +195,6 @@ describe("operations", () => {
     ["depth=abc", 400, undefined],
     ["depth=%2B5", 400, undefined],
     ["depth=1&depth=2", 400, undefined],
-    ["depth[]=1", 200, 50],
   ])("getBook?%s: %d", async (query, status, depth) => {
     const { url } = attached;
     const answer = await ask(`${url}/v1/markets/BTCUSD/book?${query}`);
@@ -202,13 +204,28 @@ describe("operations", () => {
   });
 
   test.each([
+    ["/v1/markets/BTCUSD/book?depth=50&unknown=1", "unknown", "depth"],
+    ["/v1/markets/BTCUSD/book?__proto__=2", "__proto__", "depth"],
+    ["/v1/markets/BTCUSD/book?depth[]=1", "depth[]", "depth"],
+    ["/v1/orders?symbl=BTCUSD", "symbl", "status, nonce"],
+    ["/v1/markets?symbol=BTCUSD", "symbol", "none"],
+    ["/v1/time?x", "x", "none"],
+  ])("%s: 400 unknown_parameter names it and the known ones", async (path, name, known) => {
+    const { status, body } = await ask(attached.url + path, { headers: BEARER });
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: "unknown_parameter", field: name });
+    expect(body.message).toBe(`No query parameter ${name} here; known: ${known}.`);
+    expect(calls).toEqual([]);
+  });
+
+  test.each([
     "/v1/markets/btcusd/book",
     "/v1/markets/BTC%2FUSD/book",
     "/v1/orders/-1",
     "/v1/orders/01",
     "/v1/orders/1e3",
     "/v1/orders/99999999999999999",
-    "/v1/blocks/latest",
+    "/v1/blocks/newest",
     "/v1/orders?nonce=9007199254740992",
     "/v1/orders?status=closed",
     "/v1/markets/BTCUSD/candles?resolution=2m",

@@ -1,8 +1,19 @@
 import { ApiError } from "@perpgate/protocol/core";
-import { getHealth, getOpenApi, getReadiness } from "@perpgate/protocol/operations";
-import { handle, JsonText } from "./handler.js";
+import {
+  getHealth,
+  getOpenApi,
+  getReadiness,
+  getStatus,
+  getTime,
+} from "@perpgate/protocol/operations";
+import { handle, handleByVenue, JsonText } from "./handler.js";
 
 export const SERVICE_HANDLERS = [
+  handleByVenue(getTime, (_, venue) => venue.time()),
+  handleByVenue(getStatus, async (_, venue, { version }) => ({
+    release: version,
+    ...(await venue.status()),
+  })),
   handle(getOpenApi, (_, { openApi }) => new JsonText(openApi)),
   handle(getHealth, (_, { version }) => ({ status: "ok" as const, version })),
   handle(getReadiness, (_, { readiness }) => {

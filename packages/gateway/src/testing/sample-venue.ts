@@ -16,6 +16,7 @@ import type {
   Order,
   Position,
   Ticker,
+  VenueStatus,
 } from "@perpgate/protocol";
 import type { VenueApi } from "../venue/venue-gateway.js";
 
@@ -199,6 +200,15 @@ const BLOCK: Block = {
   time: 1_700_000_000_000,
 };
 
+const STATUS: Omit<VenueStatus, "release"> = {
+  engineVersion: 2,
+  time: 1_700_000_000_000,
+  stage: "open",
+  markets: [{ symbol: "BTCUSD", status: "active" }],
+  block: null,
+  position: "42",
+};
+
 const ACCOUNT: Account = {
   address: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
   balance: 10_000,
@@ -253,6 +263,10 @@ export function sampleVenue(): { venue: VenueApi; calls: unknown[][] } {
       path: [HASH],
     }),
     book: answer("book", BOOK),
+    tickers: answer("tickers", [TICKER]),
+    latestBlock: answer("latestBlock", BLOCK),
+    time: answer("time", { time: 1_700_000_000_000 }),
+    status: answer("status", STATUS),
     ticker: answer("ticker", TICKER),
     trades: answer("trades", [trade]),
     candles: answer("candles", [candle]),

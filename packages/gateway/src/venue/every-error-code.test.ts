@@ -99,6 +99,7 @@ const post =
 
 const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
   invalid_request: order({ margin: -1 }),
+  unknown_parameter: get("/v1/fills?count=1"),
   malformed_json: post("/v1/orders", "{"),
   duplicate_key: post("/v1/orders", '{"nonce":1,"nonce":2}'),
   forbidden_key: post("/v1/orders", '{"__proto__":1}'),

@@ -38,6 +38,8 @@ import type {
   SignInBody,
   Ticker,
   Trade,
+  VenueStatus,
+  VenueTime,
   VotesAnswer,
   VotesBody,
 } from "@perpgate/protocol";
@@ -193,6 +195,10 @@ export class VenueGateway {
     return listed(symbol, this.views.ticker(symbol));
   }
 
+  async tickers(): Promise<Ticker[]> {
+    return this.views.tickers();
+  }
+
   async trades(symbol: string, limit: number): Promise<Trade[]> {
     return listed(symbol, this.views.trades(symbol, limit));
   }
@@ -210,6 +216,19 @@ export class VenueGateway {
     const block = this.views.block(number);
     if (block === undefined) throw new ApiError("block_not_found", { number });
     return block;
+  }
+
+  async latestBlock(): Promise<Block> {
+    const number = this.views.lastBlock ?? 0;
+    return this.block(number);
+  }
+
+  async time(): Promise<VenueTime> {
+    return { time: this.views.timeMs };
+  }
+
+  async status(): Promise<Omit<VenueStatus, "release">> {
+    return this.views.status();
   }
 
   async registerDeposit(caller: Caller, client: Client, request: DepositBody): Promise<Deposit> {

@@ -75,7 +75,7 @@ export function pathOf({ id, path }: Operation, params: object = {}): string {
 
 /** Every code that the operation may fail with: those of its own rules, then those of its kind. */
 export function errorCodesOf(operation: Operation): readonly ErrorCode[] {
-  const codes: ErrorCode[] = ["internal_error", "stopped"];
+  const codes: ErrorCode[] = ["internal_error", "stopped", "unknown_parameter"];
   if (operation.limit !== undefined) codes.push("rate_limited");
   if (operation.access === "signed") codes.push("overloaded");
   const hasInput =

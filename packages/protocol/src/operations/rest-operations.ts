@@ -15,6 +15,7 @@ import { getDeposits } from "./get-deposits.js";
 import { getFills } from "./get-fills.js";
 import { getFunding } from "./get-funding.js";
 import { getHealth } from "./get-health.js";
+import { getLatestBlock } from "./get-latest-block.js";
 import { getMarkets } from "./get-markets.js";
 import { getNonce } from "./get-nonce.js";
 import { getOpenApi } from "./get-openapi.js";
@@ -23,7 +24,10 @@ import { getOrders } from "./get-orders.js";
 import { getPositions } from "./get-positions.js";
 import { getPreconfirm } from "./get-preconfirm.js";
 import { getReadiness } from "./get-readiness.js";
+import { getStatus } from "./get-status.js";
 import { getTicker } from "./get-ticker.js";
+import { getTickers } from "./get-tickers.js";
+import { getTime } from "./get-time.js";
 import { getTrades } from "./get-trades.js";
 import type { Operation } from "./operation.js";
 import { placeOrder } from "./place-order.js";
@@ -40,6 +44,7 @@ export const OPERATIONS: readonly Operation[] = [
   getMarkets,
   getBook,
   getTicker,
+  getTickers,
   getTrades,
   getCandles,
   getFunding,
@@ -58,8 +63,11 @@ export const OPERATIONS: readonly Operation[] = [
   getBridge,
   submitDepositVotes,
   getDepositQueue,
+  getLatestBlock,
   getBlock,
   getPreconfirm,
+  getTime,
+  getStatus,
   getOpenApi,
   getHealth,
   getReadiness,

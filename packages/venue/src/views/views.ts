@@ -23,6 +23,7 @@ import type {
   Resolution,
   Ticker,
   Trade,
+  VenueStatus,
 } from "@perpgate/protocol";
 import type { ChangeRow } from "../history/change-projection.js";
 import type { PlacedRow } from "../history/history-reader.js";
@@ -128,6 +129,13 @@ export class Views {
     return this.within(symbol, (viewed) => tickerView(this.source, viewed));
   }
 
+  /** All markets, in listing order. */
+  tickers(): Ticker[] {
+    return stateOf(this.source).markets.flatMap(
+      (market) => this.ticker(market.config.symbol) ?? [],
+    );
+  }
+
   trades(symbol: string, limit: number): Trade[] | undefined {
     return this.within(symbol, (viewed) => tradesView(this.source, viewed, limit));
   }
@@ -203,6 +211,23 @@ export class Views {
 
   block(number: number): Block | undefined {
     return blockView(this.source, number);
+  }
+
+  /** Number of the last sealed block; null before the first. */
+  get lastBlock(): number | null {
+    return stateOf(this.source).totals.block - 1 || null;
+  }
+
+  status(): Omit<VenueStatus, "release"> {
+    const state = stateOf(this.source);
+    return {
+      engineVersion: this.engineVersion,
+      time: state.timeMs,
+      stage: this.cohortStage,
+      markets: this.markets().map(({ symbol, status }) => ({ symbol, status })),
+      block: this.lastBlock,
+      position: String(state.seq),
+    };
   }
 
   preconfirm(account: number, seq: number): PreconfirmProof | "not_sealed" | undefined {

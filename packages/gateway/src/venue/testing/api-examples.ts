@@ -235,6 +235,7 @@ async function trading(at: RunningVenue, page: Walk, alice: Trader): Promise<voi
   await at.advance(200);
   await page.call("preconfirm", { path: `/v1/preconfirms/${ack.ackNonce}`, by: alice });
   await page.call("block", { path: `/v1/blocks/${ack.expectedBlock}` });
+  await page.call("latest-block", { path: "/v1/blocks/latest" });
 }
 
 async function reading(at: RunningVenue, page: Walk, alice: Trader): Promise<void> {
@@ -245,9 +246,13 @@ async function reading(at: RunningVenue, page: Walk, alice: Trader): Promise<voi
   await page.call("markets", { path: "/v1/markets", headers: ["ratelimit-policy"] });
   await page.call("book", { path: `${market}/book?depth=2` });
   await page.call("ticker", { path: `${market}/ticker` });
+  await page.call("tickers", { path: "/v1/tickers" });
+  await page.call("unknown-parameter", { path: `${market}/trades?count=1` });
   await page.call("trades", { path: `${market}/trades?limit=1` });
   await page.call("candles", { path: `${market}/candles?resolution=1m&limit=1` });
   await page.call("funding", { path: `${market}/funding?limit=1` });
+  await page.call("time", { path: "/v1/time" });
+  await page.call("status", { path: "/v1/status" });
   await page.call("health", { path: "/healthz" });
   await page.call("readiness", { path: "/readyz" });
   await at.advance(200);
