@@ -2,8 +2,10 @@
  * Recomputes all running figures of the engine from the rows, and returns what does not agree. Costs
  * a pass over the whole state: for tests, checkpoints and verification, not for the order path.
  */
+import { LONG, SHORT } from "./commands.js";
 import type { Engine } from "./engine.js";
 import { fundingOwed } from "./money/owed-funding.js";
+import { reachOf } from "./orders/stops.js";
 import type { Market } from "./state/market.js";
 import type { VenueState } from "./state/venue.js";
 
@@ -56,7 +58,8 @@ interface MarketSums {
   owed: number;
 }
 
-function auditMarket({ orders }: VenueState, market: Market, faults: string[]): MarketSums {
+function auditMarket(s: VenueState, market: Market, faults: string[]): MarketSums {
+  const { orders } = s;
   const name = market.config.symbol;
   const sums: MarketSums = {
     margins: 0,
@@ -68,14 +71,18 @@ function auditMarket({ orders }: VenueState, market: Market, faults: string[]): 
   };
   const reserved = new Map<number, number>();
   const openCount = new Map<number, number>();
+  let stops = 0;
   for (const row of orders.openRows()) {
     if (orders.market(row) !== market.number) continue;
     const account = orders.account(row);
     const reserve = orders.reserve(row);
     reserved.set(account, (reserved.get(account) ?? 0) + reserve);
     openCount.set(account, (openCount.get(account) ?? 0) + 1);
-    if (orders.isStop(row) && reserve !== 0) faults.push(`${name}: a stop reserves`);
+    if (!orders.isStop(row)) continue;
+    stops++;
+    if (reserve !== 0) faults.push(`${name}: a stop reserves`);
   }
+  if (auditStops(s, market, faults) !== stops) faults.push(`${name}: stops are miscounted`);
   const { positions } = market;
   for (let row = 0; row < positions.table.rows; row++) {
     const account = positions.account(row);
@@ -97,7 +104,7 @@ function auditMarket({ orders }: VenueState, market: Market, faults: string[]): 
       faults.push(`${name} account ${account}: flat, but not empty`);
     }
   }
-  for (const ladder of [market.bids, market.asks, market.longStops, market.shortStops]) {
+  for (const ladder of [market.bids, market.asks]) {
     if (!ladder.isConsistent()) faults.push(`${name}: a ladder disagrees with its orders`);
   }
   const { bids, asks } = market;
@@ -105,4 +112,22 @@ function auditMarket({ orders }: VenueState, market: Market, faults: string[]): 
     faults.push(`${name}: the book is crossed`);
   }
   return sums;
+}
+
+/** Whether each stop stands where its price and the ticks that reached it put it; their number. */
+function auditStops(s: VenueState, market: Market, faults: string[]): number {
+  let stops = 0;
+  for (const side of [LONG, SHORT] as const) {
+    let previous = Number.NEGATIVE_INFINITY;
+    market.stops(side).forEach((order, reachedAt) => {
+      stops++;
+      const key = side * s.orders.price(order);
+      const isMisplaced = reachedAt === 0 && key < previous;
+      previous = key;
+      if (isMisplaced || s.orders.side(order) !== side || reachOf(s, order) !== reachedAt) {
+        faults.push(`${market.config.symbol}: stop ${s.orders.id(order)} is misplaced`);
+      }
+    });
+  }
+  return stops;
 }

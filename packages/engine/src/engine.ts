@@ -103,7 +103,7 @@ export class Engine {
     if (!this.advanceTime(command)) return s.events;
     for (;;) {
       const mark = s.events.length;
-      const { carriedStops, carriedDisconnects } = s;
+      const { reaches, carriedDisconnects } = s;
       s.undo.begin();
       s.totals.table.touch(0);
       try {
@@ -114,7 +114,7 @@ export class Engine {
         if (invariant === null) throw error;
         const market = error instanceof InvariantViolation ? error.market : s.focus;
         s.undo.rollback();
-        s.carriedStops = carriedStops;
+        s.reaches = reaches;
         s.carriedDisconnects = carriedDisconnects;
         s.events.cutTo(mark);
         rebuildIndexes(s);

@@ -1,6 +1,7 @@
 /** Working memory of the command in progress, one per venue: nothing in it outlives a command. */
 import { LIQUIDATIONS_AND_STOPS_PER_COMMAND } from "./config.js";
 import { FillPlan } from "./money/fill.js";
+import { StopChoice } from "./orders/stop-choice.js";
 import { Taker } from "./orders/taker.js";
 import { Selection } from "./selection.js";
 import type { Session } from "./state/sessions.js";
@@ -19,6 +20,7 @@ export class Scratch {
   };
   /** Positions to liquidate: weight is the shortfall, tie the pair of market and account. */
   readonly due = new Selection(LIQUIDATIONS_AND_STOPS_PER_COMMAND);
+  readonly stopChoice = new StopChoice();
   /** Session and result of an order, for its acknowledgement. */
   session: Session | null = null;
   readonly outcome = { status: 0, reason: 0, remainingLots: 0 };

@@ -31,7 +31,7 @@ const MAX_SLACK = 1 / 2_000;
 export function refreshWatch(market: Market, row: number): void {
   const { positions, maintenance, microsPerTickLot: unit } = market;
   const lots = positions.lots(row);
-  positions.held[row] = lots;
+  positions.hold(row, lots);
   if (lots === 0) {
     positions.watch[row] = 0;
     return;

@@ -1,5 +1,5 @@
 /**
- * Adds open orders to all structures and removes them: book or stop ladder, the account's lists, the
+ * Adds open orders to all structures and removes them: book or stops, the account's lists, the
  * counts of its position. `settle.ts` decides what they reserve.
  */
 import type { Ladder } from "../state/ladder.js";
@@ -11,18 +11,13 @@ import type { VenueState } from "../state/venue.js";
 /** Adds an order row to book and lists. */
 export function enterOrder(s: VenueState, market: Market, order: number): void {
   const { positions } = market;
-  queueOrder(s, ladderOf(s, market, order), order);
+  if (s.orders.isStop(order)) market.stops(s.orders.side(order)).add(order);
+  else queueOrder(s, market.ladder(s.orders.side(order)), order);
   listOrder(s, market, order);
   const row = s.orders.position(order);
   positions.table.touch(row);
   positions.addOpenOrders(row, 1);
   positions.addPendingNotional(row, pendingNotional(s, market, order));
-}
-
-/** The order's side of the book, or of the stops. */
-export function ladderOf({ orders }: VenueState, market: Market, order: number): Ladder {
-  const side = orders.side(order);
-  return orders.isStop(order) ? market.stops(side) : market.ladder(side);
 }
 
 /** Appends an order to the queue of its price. */
@@ -50,8 +45,10 @@ export function removeOrder(s: VenueState, market: Market, order: number): void 
   orders.table.touch(order);
   const row = orders.position(order);
   const side = orders.side(order);
-  ladderOf(s, market, order).remove(order, orders.price(order), orders.remaining(order));
-  const list = orders.isStop(order) ? STOP_LIST : restingList(side);
+  const isStop = orders.isStop(order);
+  if (isStop) market.stops(side).remove(order);
+  else market.ladder(side).remove(order, orders.price(order), orders.remaining(order));
+  const list = isStop ? STOP_LIST : restingList(side);
   positions.unlink(row, list, order, orders);
   positions.addCovered(row, -orders.closing(order));
   if (orders.isReduceOnly(order)) positions.addReduceOnlyOrders(row, side, -1);

@@ -1,11 +1,17 @@
-/** Triggers stops that the mark has reached; a triggered stop acts as a market order. */
+/**
+ * Triggers stops that the mark has reached, in the order of stop-choice.ts; a triggered stop acts as a
+ * market order. What a tick does not get to stays reached and waits for the next one.
+ */
 import { mulDivFloor } from "@perpgate/protocol/integers";
+import { LONG, SHORT } from "../commands.js";
 import { PPM } from "../config.js";
 import { emit } from "../events/event-log.js";
 import { closable } from "../money/fill.js";
 import { settleFunding } from "../money/owed-funding.js";
+import { refreshWatches } from "../money/watch.js";
 import { END } from "../reasons.js";
 import type { Market } from "../state/market.js";
+import { NONE } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
 import type { WorkBudget } from "../work-budget.js";
 import { match } from "./match.js";
@@ -13,34 +19,60 @@ import { removeOrder } from "./open-orders.js";
 import { settle } from "./settle.js";
 import { TAKER_ORDER } from "./taker.js";
 
+/** Words per entry of `VenueState.reaches`. */
+export const REACH_WORDS = 4;
+
 export function runStops(s: VenueState, budget: WorkBudget): void {
-  const queue = [...s.carriedStops];
-  const carried = new Set(queue);
-  for (const market of s.markets) {
-    if (!s.isLive(market)) continue;
-    for (const id of reachedStops(s, market)) if (!carried.has(id)) queue.push(id);
+  reachStops(s);
+  if (s.reaches.length === 0) return;
+  refreshWatches(s);
+  const { stopChoice } = s.scratch;
+  stopChoice.choose(s, budget.left);
+  for (let i = 0; i < stopChoice.count; i++) {
+    // An earlier trigger may have ended it.
+    const order = s.orders.index.get(stopChoice.ids[i]!);
+    if (order === NONE) continue;
+    budget.take();
+    trigger(s, s.markets[s.orders.market(order)]!, order);
   }
-  let next = 0;
-  for (; next < queue.length; next++) {
-    const order = s.orders.index.get(queue[next]!);
-    if (order < 0) continue;
-    const market = s.markets[s.orders.market(order)]!;
-    if (market.halted) continue;
-    if (!budget.take()) break;
-    trigger(s, market, order);
-  }
-  s.carriedStops = next < queue.length ? queue.slice(next) : [];
+  forgetServed(s);
 }
 
-/** Ids of the pending stops whose price the mark has reached, ascending. */
-function reachedStops(s: VenueState, market: Market): number[] {
-  const ids: number[] = [];
-  const collect = (order: number): void => {
-    ids.push(s.orders.id(order));
-  };
-  market.longStops.forEachOrderTo(market.mark, collect);
-  market.shortStops.forEachOrderTo(market.mark, collect);
-  return ids.sort((a, b) => a - b);
+/** Marks the stops that the mark reaches now; they stay reached, wherever the mark goes. */
+function reachStops(s: VenueState): void {
+  for (const market of s.markets) {
+    if (!s.isLive(market)) continue;
+    s.focus = market.number;
+    for (const side of [LONG, SHORT] as const) {
+      if (market.stops(side).reach(market.mark, s.seq) === 0) continue;
+      s.reaches = [...s.reaches, market.number, side, s.seq, market.mark];
+    }
+  }
+}
+
+/** Drops the entries of ticks of whose stops none is left. */
+function forgetServed(s: VenueState): void {
+  const kept: number[] = [];
+  for (let i = 0; i < s.reaches.length; i += REACH_WORDS) {
+    const [market, side, seq] = s.reaches.slice(i, i + REACH_WORDS);
+    const book = s.markets[market!]!.stops(side === LONG ? LONG : SHORT);
+    if (book.waitingSince(seq!) > 0) kept.push(...s.reaches.slice(i, i + REACH_WORDS));
+  }
+  s.reaches = kept;
+}
+
+/**
+ * Seq of the tick that reached a stop which waits, or 0. A tick reaches every stop that is older and
+ * whose price the mark is at or beyond; the first such tick counts.
+ */
+export function reachOf({ orders, reaches }: VenueState, order: number): number {
+  const side = orders.side(order);
+  for (let i = 0; i < reaches.length; i += REACH_WORDS) {
+    if (reaches[i] !== orders.market(order) || reaches[i + 1] !== side) continue;
+    const isOlder = orders.rank(order) < reaches[i + 2]!;
+    if (isOlder && side * (reaches[i + 3]! - orders.price(order)) >= 0) return reaches[i + 2]!;
+  }
+  return 0;
 }
 
 function trigger(s: VenueState, market: Market, order: number): void {

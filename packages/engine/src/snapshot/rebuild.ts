@@ -3,7 +3,8 @@
  * liquidation watches, dead-man's switches. Runs after a restore and after a rollback.
  */
 import { rebuildWatches } from "../money/watch.js";
-import { ladderOf, listOrder, queueOrder } from "../orders/open-orders.js";
+import { listOrder, queueOrder } from "../orders/open-orders.js";
+import { reachOf } from "../orders/stops.js";
 import type { Ladder } from "../state/ladder.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
@@ -12,8 +13,8 @@ import type { VenueState } from "../state/venue.js";
 
 export function rebuildIndexes(s: VenueState): void {
   for (const market of s.markets) {
-    for (const ladder of [market.bids, market.asks, market.longStops, market.shortStops]) {
-      ladder.clear();
+    for (const book of [market.bids, market.asks, market.longStops, market.shortStops]) {
+      book.clear();
     }
     market.positions.reindex();
   }
@@ -24,7 +25,11 @@ export function rebuildIndexes(s: VenueState): void {
     const row = market.positions.rowOf(s.orders.account(order));
     s.orders.setPosition(order, row);
     listOrder(s, market, order);
-    const ladder = ladderOf(s, market, order);
+    if (s.orders.isStop(order)) {
+      enterStop(s, market, order);
+      continue;
+    }
+    const ladder = market.ladder(s.orders.side(order));
     const queue = queues.get(ladder);
     if (queue === undefined) queues.set(ladder, [order]);
     else queue.push(order);
@@ -40,6 +45,13 @@ export function rebuildIndexes(s: VenueState): void {
     const cancelAtMs = s.cancelAtMs(account);
     if (cancelAtMs !== 0) s.switches.push(cancelAtMs, account);
   }
+}
+
+function enterStop(s: VenueState, market: Market, order: number): void {
+  const stops = market.stops(s.orders.side(order));
+  const reachedAt = reachOf(s, order);
+  if (reachedAt === 0) stops.add(order);
+  else stops.addReached(order, reachedAt);
 }
 
 /** Worst price first, so that every level is appended; the stable sort keeps ids in order. */

@@ -59,7 +59,7 @@ export function writeSnapshot(s: VenueState): Uint8Array {
   writeSessions(w, s);
   writeDeposits(w, s);
   w.numbers([...s.writers].sort(([a], [b]) => a - b).flat());
-  w.numbers(s.carriedStops);
+  w.numbers(s.reaches);
   w.numbers(s.carriedDisconnects);
   writeDepositAdditions(w, s);
   return w.finish();
@@ -115,7 +115,7 @@ function readState(bytes: Uint8Array, ruleSets: readonly RuleSet[]): VenueState 
   readDeposits(r, s);
   const writers = r.numbers();
   for (let i = 0; i < writers.length; i += 2) s.writers.set(writers[i]!, writers[i + 1]!);
-  s.carriedStops = r.numbers();
+  s.reaches = r.numbers();
   s.carriedDisconnects = r.numbers();
   readDepositAdditions(r, s);
   if (!r.isAtEnd) throw new SnapshotUnreadable("bytes are left over");

@@ -6,6 +6,7 @@ import { Ladder } from "./ladder.js";
 import { MaintenanceSchedule } from "./maintenance.js";
 import type { OrderStore } from "./orders.js";
 import { PositionStore } from "./positions.js";
+import { StopBook } from "./stop-book.js";
 import type { Table, UndoLog } from "./table.js";
 
 /** The words of a market's row, in the order of the snapshot format; literals, see orders.ts. */
@@ -16,8 +17,8 @@ export class Market {
   readonly bids: Ladder;
   readonly asks: Ladder;
   /** Pending stops: longs trigger when the mark rises to them, shorts when it falls to them. */
-  readonly longStops: Ladder;
-  readonly shortStops: Ladder;
+  readonly longStops: StopBook;
+  readonly shortStops: StopBook;
   readonly positions: PositionStore;
   /** Where this market's row begins in `figures.data`. */
   readonly base: number;
@@ -38,8 +39,8 @@ export class Market {
     this.microsPerTickLot = config.microsPerTickLot;
     this.bids = new Ladder(1, orders);
     this.asks = new Ladder(-1, orders);
-    this.longStops = new Ladder(-1, orders);
-    this.shortStops = new Ladder(1, orders);
+    this.longStops = new StopBook(1, orders);
+    this.shortStops = new StopBook(-1, orders);
     this.positions = new PositionStore(undo, number);
   }
 
@@ -183,7 +184,7 @@ export class Market {
     return this.ladder(side === LONG ? SHORT : LONG);
   }
 
-  stops(side: Side): Ladder {
+  stops(side: Side): StopBook {
     return side === LONG ? this.longStops : this.shortStops;
   }
 }

@@ -21,16 +21,35 @@ export function restingList(side: Side): List {
   return side === LONG ? LONG_LIST : SHORT_LIST;
 }
 
+const SHORT_CLASS = 64;
+
+/** 0 for flat, else the number of bits of |lots|, and 64 more for a short. */
+function sizeClass(lots: number): number {
+  const size = Math.abs(lots);
+  const bits = size < 2 ** 32 ? 32 - Math.clz32(size) : 64 - Math.clz32(size / 2 ** 32);
+  return lots < 0 ? SHORT_CLASS + bits : bits;
+}
+
+/** By size class: an order of that side closes a position of the class only if it has fewer lots. */
+export function closingBounds(side: Side): Float64Array {
+  const first = side === LONG ? SHORT_CLASS : 0;
+  const bounds = new Float64Array(2 * SHORT_CLASS);
+  for (let bits = 1; bits < SHORT_CLASS; bits++) bounds[first + bits] = 2 ** bits;
+  return bounds;
+}
+
 export class PositionStore {
   readonly table: Table;
   /** Positive: a long. Negative: a short. 0: flat. money/watch.ts says what the figures mean. */
   watch = new Float64Array(16);
-  /** Lots of each position at its last refresh, dense: a pass over the table costs twelve times as much. */
+  /** Lots of each position, as of its last refresh; dense, because passes over all rows read it. */
   held = new Float64Array(16);
   /** The cumulative funding that watches are relative to, those of rows below `rewatched` apart. */
   watchBase = 0;
   nextWatchBase = 0;
   rewatched = 0;
+  /** What a byte can tell of them, for passes in random order: see `sizeClass`. */
+  sizes = new Uint8Array(16);
   /**
    * Ten words per row: head and tail of the three lists (0–5), closing side (6), frontier (7), and
    * the numbers of reduce-only orders, long (8) and short (9).
@@ -177,6 +196,12 @@ export class PositionStore {
     if (this.frontier(row) === order) this.setFrontier(row, next);
   }
 
+  /** Refreshes what is kept of the position's lots next to the table. */
+  hold(row: number, lots: number): void {
+    this.held[row] = lots;
+    this.sizes[row] = sizeClass(lots);
+  }
+
   /** The account's row, or NONE. */
   rowOf(account: number): number {
     return account < this.rowOfAccount.length ? this.rowOfAccount[account]! : NONE;
@@ -243,7 +268,7 @@ export class PositionStore {
     this.links[base + 7] = NONE;
     this.coveredLots[row] = 0;
     this.watch[row] = 0;
-    this.held[row] = 0;
+    this.hold(row, 0);
   }
 
   private growDerived(capacity: number): void {
@@ -259,5 +284,8 @@ export class PositionStore {
     const held = new Float64Array(capacity);
     held.set(this.held);
     this.held = held;
+    const sizes = new Uint8Array(capacity);
+    sizes.set(this.sizes);
+    this.sizes = sizes;
   }
 }

@@ -48,8 +48,11 @@ export class VenueState {
   seq = 0;
   timeMs = 0;
   lastTickMs = 0;
-  /** Ids of stops that have triggered and did not fit into the last command. */
-  carriedStops: readonly number[] = [];
+  /**
+   * Ticks that reached stops of which some still wait, oldest first: market, side, seq of the tick and
+   * mark in ticks, each. A stop waits if one of them is younger than it and at or beyond its price.
+   */
+  reaches: readonly number[] = [];
   /** Ids of orders whose connection was lost and that did not fit into the last command. */
   carriedDisconnects: readonly number[] = [];
   /** The market being worked on: the one to halt if an invariant fails. */

@@ -8,6 +8,7 @@ import { FillPlan } from "../../money/fill.js";
 import { Ladder } from "../../state/ladder.js";
 import { MaintenanceSchedule } from "../../state/maintenance.js";
 import { Market, SUM_LOTS } from "../../state/market.js";
+import { StopBook } from "../../state/stop-book.js";
 import { Table } from "../../state/table.js";
 import { VenueState } from "../../state/venue.js";
 
@@ -62,6 +63,8 @@ export const SABOTAGES: readonly Sabotage[] = [
   overflowIn("Ladder.add", Ladder.prototype, "add"),
   overflowIn("Ladder.remove", Ladder.prototype, "remove"),
   overflowIn("Ladder.reduce", Ladder.prototype, "reduce"),
+  overflowIn("StopBook.add", StopBook.prototype, "add"),
+  overflowIn("StopBook.remove", StopBook.prototype, "remove"),
   overflowIn("FillPlan.plan", FillPlan.prototype, "plan"),
   overflowIn("FillPlan.apply", FillPlan.prototype, "apply"),
   overflowIn("MaintenanceSchedule.of", MaintenanceSchedule.prototype, "of"),

@@ -66,7 +66,8 @@ const RARE_RULES = [
   "rule session is closed",
   "rule several funding hours in a tick",
   "rule several rounds",
-  "rule stops carried over",
+  "rule stops wait",
+  "rule stops wait, the mark has moved back",
   "rule taker closes",
 ];
 

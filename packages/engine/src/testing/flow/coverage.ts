@@ -24,10 +24,10 @@ export class Coverage {
     for (const event of events) this.observeEvent(event);
     this.observeDisconnects(command, events);
     if (state.carriedDisconnects.length > 0) this.add("rule disconnects carried over");
+    if (command.kind === "Tick" || command.kind === "UpdateIndex") this.observeWaitingStops(state);
     if (command.kind !== "Tick") return;
     if (events.length === 0) this.add("rule tick without events");
     if (state.budget === 0 && liquidationWaits(state)) this.add("rule liquidations wait");
-    if (state.carriedStops.length > 0) this.add("rule stops carried over");
     if (state.fund < 0n) this.add("rule fund below zero");
     const hours = events.filter((event) => event.kind === "FundingApplied").length;
     if (hours > state.markets.length) this.add("rule several funding hours in a tick");
@@ -39,6 +39,19 @@ export class Coverage {
     }
     if ([...seats.values()].some((rounds) => rounds > 1)) this.add("rule several rounds");
     this.observePartial(events);
+  }
+
+  /** Stops that were reached and wait, and among them those from which the mark has moved away. */
+  private observeWaitingStops(state: State): void {
+    const open = state.accounts.flatMap(({ positions }) => positions.flatMap((p) => p.orders));
+    const waiting = open.filter((order) => order.reached);
+    if (waiting.length === 0) return;
+    this.add("rule stops wait");
+    const isLeft = waiting.some(({ market, side, price }) => {
+      const { mark } = state.markets[market]!;
+      return side > 0 ? mark < price : mark > price;
+    });
+    if (isLeft) this.add("rule stops wait, the mark has moved back");
   }
 
   /** How orders came to end with their connection, by command. */

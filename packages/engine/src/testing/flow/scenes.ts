@@ -13,6 +13,7 @@ import {
   type Side,
   STOP_ORDER,
 } from "../../commands.js";
+import { TICK_MS } from "../../config.js";
 import { type Market, positionOf } from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
 import type { Orders } from "./orders.js";
@@ -137,6 +138,10 @@ export class Scenes {
       });
     }
     yield this.moveIndex(market, 1 + side * 0.018);
+    if (random.chance(0.4)) return;
+    // The mark turns back while most of them still wait.
+    yield { kind: "Tick", slot: this.venue.state.lastTick / TICK_MS + 1 };
+    yield this.moveIndex(market, 1 - side * 0.018);
   }
 
   /** Everybody quotes and wants the quotes canceled on disconnect; then the gateway restarts. */

@@ -1,10 +1,18 @@
 /**
- * Queue jumping: many small accounts must not delay the liquidation that matters. Engines are driven
+ * Queue jumping: many small accounts must not delay the liquidation or the stop-loss that matters. Engines are driven
  * directly, because an audit after each of 20,000 commands would take minutes.
  */
 import { expect, test } from "vitest";
 import { audit } from "../../audit.js";
-import { type Command, LIMIT_ORDER, LONG, SHORT, type Side } from "../../commands.js";
+import {
+  type Command,
+  LIMIT_ORDER,
+  LONG,
+  type OrderType,
+  SHORT,
+  type Side,
+  STOP_ORDER,
+} from "../../commands.js";
 import { Engine } from "../../engine.js";
 import type { VenueEvent } from "../../events/event-table.js";
 import { ENGINE_VERSION } from "../../versions.js";
@@ -64,7 +72,14 @@ class Crowd {
     return this.engine.seq;
   }
 
-  order(session: number, side: Side, dollars: number, leverage: number, margin: number): number {
+  order(
+    session: number,
+    side: Side,
+    dollars: number,
+    leverage: number,
+    margin: number,
+    type: OrderType = LIMIT_ORDER,
+  ): number {
     const nonce = (this.nonces.get(session) ?? 0) + 1;
     this.nonces.set(session, nonce);
     this.apply({
@@ -75,7 +90,7 @@ class Crowd {
       nonce,
       market: 0,
       side,
-      type: LIMIT_ORDER,
+      type,
       marginMicros: Math.round(margin * MICROS),
       leverage,
       priceTicks: Math.round(dollars * BTC.ticksPerDollar),
@@ -103,5 +118,30 @@ test("liquidation: $900,000 behind 10,000 accounts of a cent each is served in t
     .flatMap((event) => (event.kind === "Liquidated" ? [event.account] : []));
   expect(served.length).toBe(256);
   expect(served[0]).toBe(crowd.account(whale));
+  expect(audit(crowd.engine)).toEqual([]);
+});
+
+test("stops: one that closes, behind 20,000 larger ones that open, triggers in the first tick", () => {
+  const crowd = new Crowd();
+  const seller = crowd.joins();
+  crowd.order(seller, SHORT, 50_000, 10, 10_000);
+  crowd.order(seller, LONG, 49_000, 10, 10_000);
+  const crowding = Array.from({ length: 100 }, () => crowd.joins());
+  for (const session of crowding) {
+    for (let i = 0; i < 200; i++) crowd.order(session, SHORT, 49_900, 1, 5_000, STOP_ORDER);
+  }
+  const holder = crowd.joins();
+  crowd.order(holder, LONG, 50_000, 1, 1_000);
+  // As many lots as it holds: a money-sized stop at the lower price would have more.
+  const stop = crowd.order(holder, SHORT, 49_900, 1, 998, STOP_ORDER);
+  crowd.index(49_900);
+  const served = crowd
+    .tick()
+    .flatMap((event) => (event.kind === "StopTriggered" ? [event.orderId] : []));
+  expect(served.length).toBe(256);
+  expect(served[0]).toBe(stop);
+  // One of each of the 101 accounts before a second one of anybody.
+  const orders = new Set(served.slice(1, 101).map((id) => Math.floor((id - 105) / 200)));
+  expect(orders.size).toBe(100);
   expect(audit(crowd.engine)).toEqual([]);
 });

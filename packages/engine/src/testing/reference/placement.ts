@@ -123,6 +123,7 @@ function openOrder(command: PlaceOrder, order: Buying, remaining: bigint): Order
     leverage: order.leverage,
     reduceOnly: order.reduceOnly,
     resting: command.type === LIMIT_ORDER,
+    reached: false,
     session: command.session,
     remaining,
     closing: 0n,

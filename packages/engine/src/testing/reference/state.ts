@@ -19,6 +19,8 @@ export interface Order {
   readonly leverage: bigint;
   readonly reduceOnly: boolean;
   readonly resting: boolean;
+  /** Pending: whether a tick has found the mark at or beyond its price. */
+  reached: boolean;
   remaining: bigint;
   closing: bigint;
   reserve: bigint;
@@ -110,7 +112,6 @@ export interface State {
   fundingPool: bigint;
   deposits: bigint;
   nextFundingAt: number;
-  carriedStops: Order[];
   carriedDisconnects: Order[];
   block: { number: number; firstPosition: number; acks: number; executed: boolean };
   /** State of the current command. */
@@ -153,7 +154,6 @@ export function newState(versions: ReadonlyMap<number, Rules>): State {
     fundingPool: 0n,
     deposits: 0n,
     nextFundingAt: 0,
-    carriedStops: [],
     carriedDisconnects: [],
     block: { number: 1, firstPosition: 1, acks: 0, executed: false },
     events: [],

@@ -6,39 +6,59 @@ import { END } from "../../reasons.js";
 import { emit, touch } from "./end-events.js";
 import { settleFunding } from "./funding.js";
 import { num } from "./integers.js";
-import { isFresh } from "./margin.js";
+import { closable, isFresh, lotAtMark } from "./margin.js";
 import { match } from "./matching.js";
 import { isOpen, settle } from "./settle.js";
 import { type Market, marketOf, type Order, positionOf, type State } from "./state.js";
 import { StopTaker } from "./takers.js";
 
+/** Of all stops that were reached in markets with a fresh index, those whose turn it is. */
 export function stops(state: State): void {
-  const list = [...state.carriedStops];
-  const listed = new Set(list);
+  const waiting: Waiting[] = [];
   for (const market of state.markets) {
-    if (isFresh(state, market)) list.push(...due(state, market).filter((o) => !listed.has(o)));
-  }
-  state.carriedStops = [];
-  for (const [place, order] of list.entries()) {
-    if (state.budget === 0) {
-      state.carriedStops = list.slice(place);
-      return;
+    if (!isFresh(state, market)) continue;
+    for (const account of state.accounts) {
+      const position = positionOf(state, account.number, market.number);
+      for (const order of position.orders) {
+        if (order.resting) continue;
+        if (isBeyond(market, order)) order.reached = true;
+        if (!order.reached) continue;
+        const isClosing = order.reduceOnly || order.remaining <= closable(position, order.side);
+        waiting.push({ order, isClosing, notional: order.remaining * lotAtMark(market), turn: 0 });
+      }
     }
+  }
+  waiting.sort(largestFirst);
+  const turns = new Map<string, number>();
+  for (const each of waiting) {
+    const key = `${each.isClosing} ${each.order.account}`;
+    each.turn = turns.get(key) ?? 0;
+    turns.set(key, each.turn + 1);
+  }
+  waiting.sort(
+    (a, b) => Number(b.isClosing) - Number(a.isClosing) || a.turn - b.turn || largestFirst(a, b),
+  );
+  for (const { order } of waiting.slice(0, state.budget)) {
     if (!isOpen(state, order)) continue;
     state.budget -= 1;
     trigger(state, order);
   }
 }
 
-/** Pending stops of a market whose condition holds, ascending id. */
-function due(state: State, market: Market): Order[] {
-  return state.accounts
-    .flatMap((account) => positionOf(state, account.number, market.number).orders)
-    .filter((order) => !order.resting)
-    .filter((order) =>
-      order.side === LONG ? market.mark >= order.price : market.mark <= order.price,
-    )
-    .sort((a, b) => a.id - b.id);
+interface Waiting {
+  readonly order: Order;
+  readonly isClosing: boolean;
+  readonly notional: bigint;
+  turn: number;
+}
+
+function largestFirst(a: Waiting, b: Waiting): number {
+  if (a.notional !== b.notional) return a.notional > b.notional ? -1 : 1;
+  return a.order.id - b.order.id;
+}
+
+function isBeyond(market: Market, order: Order): boolean {
+  return order.side === LONG ? market.mark >= order.price : market.mark <= order.price;
 }
 
 function trigger(state: State, order: Order): void {

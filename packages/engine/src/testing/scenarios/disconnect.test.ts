@@ -127,7 +127,7 @@ describe("the last connection is gone", () => {
     sets(venue, alice, true);
     const overflow = SABOTAGES.find((each) => each.name === "an overflow in Ladder.add")!;
     strikeAt(overflow, 1, () => {
-      alice.buys("stop", { margin: 100, price: 53_000 });
+      alice.buys("limit", { margin: 100, price: 47_000 });
     });
     expect(venue.market(BTC).halted).toBe(true);
     disconnects(venue, alice.session);

@@ -1,0 +1,78 @@
+/**
+ * A few hundred stops of one market and side in parallel arrays, so that a pass over waiting stops
+ * reads memory in sequence and never visits the rows of orders and positions.
+ */
+export const CHUNK_STOPS = 512;
+
+export class StopChunk {
+  count = 0;
+  /** Whether its stops were reached; then they are in no order. */
+  isReached = false;
+  /** Price as a key that rises in the order in which the mark reaches it. */
+  readonly keys = new Float64Array(CHUNK_STOPS);
+  readonly ranks = new Float64Array(CHUNK_STOPS);
+  readonly ids = new Float64Array(CHUNK_STOPS);
+  readonly lots = new Float64Array(CHUNK_STOPS);
+  /** Seq of the tick that reached it. */
+  readonly reachedAt = new Float64Array(CHUNK_STOPS);
+  readonly orders = new Int32Array(CHUNK_STOPS);
+  readonly positions = new Int32Array(CHUNK_STOPS);
+  readonly accounts = new Int32Array(CHUNK_STOPS);
+  readonly reduceOnly = new Uint8Array(CHUNK_STOPS);
+
+  constructor(readonly number: number) {}
+
+  /** Index of the first stop at or after (key, rank). */
+  find(key: number, rank: number): number {
+    let low = 0;
+    let high = this.count;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.isBefore(middle, key, rank)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  isBefore(i: number, key: number, rank: number): boolean {
+    return this.keys[i]! < key || (this.keys[i]! === key && this.ranks[i]! < rank);
+  }
+
+  /** Makes room for `stops` entries at an index. */
+  open(at: number, stops: number): void {
+    if (at < this.count) this.shift(at + stops, at);
+    this.count += stops;
+  }
+
+  /** Removes entries and keeps the order of the others. */
+  close(at: number, stops: number): void {
+    if (at + stops < this.count) this.shift(at, at + stops);
+    this.count -= stops;
+  }
+
+  /** Copies entries of another chunk over those at an index. */
+  copy(from: StopChunk, start: number, end: number, at: number): void {
+    this.keys.set(from.keys.subarray(start, end), at);
+    this.ranks.set(from.ranks.subarray(start, end), at);
+    this.ids.set(from.ids.subarray(start, end), at);
+    this.lots.set(from.lots.subarray(start, end), at);
+    this.reachedAt.set(from.reachedAt.subarray(start, end), at);
+    this.orders.set(from.orders.subarray(start, end), at);
+    this.positions.set(from.positions.subarray(start, end), at);
+    this.accounts.set(from.accounts.subarray(start, end), at);
+    this.reduceOnly.set(from.reduceOnly.subarray(start, end), at);
+  }
+
+  private shift(to: number, from: number): void {
+    const { count } = this;
+    this.keys.copyWithin(to, from, count);
+    this.ranks.copyWithin(to, from, count);
+    this.ids.copyWithin(to, from, count);
+    this.lots.copyWithin(to, from, count);
+    this.reachedAt.copyWithin(to, from, count);
+    this.orders.copyWithin(to, from, count);
+    this.positions.copyWithin(to, from, count);
+    this.accounts.copyWithin(to, from, count);
+    this.reduceOnly.copyWithin(to, from, count);
+  }
+}
