@@ -85,7 +85,7 @@ const exits: Check = {
     const holders = [...step.after.markets[market]!.positions].filter(([, p]) => p.lots !== 0);
     const held = holders[step.seq % Math.max(1, holders.length)];
     if (held === undefined || step.after.markets[market]!.halted) return [];
-    if (step.record.feeds[market]!.hold !== null) return [];
+    if (!step.record.isFree(market)) return [];
     const [account, { lots }] = held;
     const session = [...step.engine.state.sessions.byNumber.values()].find(
       (each) => each.account === account,

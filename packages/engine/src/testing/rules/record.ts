@@ -38,11 +38,14 @@ interface Feed {
   arrivedMs: number;
   accepted: { readonly timeMs: number; readonly indexTicks: number }[];
   hold: Hold | null;
+  /** Confirmed at exactly two seconds: the page leaves open whether that is within them. */
+  isDoubtful: boolean;
   /** No index has arrived since the last start or resume. */
   isWaiting: boolean;
 }
 
 const NO_CAPS: SessionCaps = { maxNotionalMicros: 0, maxOrderNotionalMicros: 0 };
+const MINUTE_MS = 60_000;
 const GUARD_MS = 10_000;
 const CONFIRM_MS = 2_000;
 
@@ -57,6 +60,8 @@ export class VenueRecord {
   readonly openedMicros = new Map<number, bigint>();
   readonly feeds: Feed[];
   deposits: bigint;
+  /** The fund's booked result with the backstop's unrealised PnL, after each command. */
+  private readonly fundValues: { readonly timeMs: number; readonly micros: bigint }[] = [];
 
   constructor(config: VenueConfig) {
     this.config = config;
@@ -65,13 +70,38 @@ export class VenueRecord {
       arrivedMs: Number.NEGATIVE_INFINITY,
       accepted: [],
       hold: null,
+      isDoubtful: false,
       isWaiting: true,
     }));
+  }
+
+  /** Whether the market's index is surely not held. */
+  isFree(market: number): boolean {
+    const { hold, isDoubtful } = this.feeds[market]!;
+    return hold === null && !isDoubtful;
   }
 
   isAdmitted(account: number): boolean {
     if (this.stage === "open") return true;
     return this.stage === "allowlist" && this.allowed.has(this.addressOf.get(account) ?? "");
+  }
+
+  /** After the checks of a command. */
+  noteFund(timeMs: number, micros: bigint): void {
+    if (this.fundValues.at(-1)?.micros !== micros) this.fundValues.push({ timeMs, micros });
+  }
+
+  /** The least value of the fund an hour ago; its samples are a minute apart. */
+  fundAnHourBefore(timeMs: number): bigint {
+    let least: bigint | undefined;
+    let last = 0n;
+    for (const value of this.fundValues) {
+      if (value.timeMs > timeMs - 59 * MINUTE_MS) break;
+      last = value.micros;
+      const isInWindow = value.timeMs >= timeMs - 61 * MINUTE_MS;
+      if (isInWindow && (least === undefined || last < least)) least = last;
+    }
+    return least ?? last;
   }
 
   /** Before the checks: what the command itself says. */
@@ -118,6 +148,7 @@ export class VenueRecord {
     const jump = this.config.markets[market]!.maxIndexJumpPpm;
     feed.arrivedMs = timeMs;
     feed.isWaiting = false;
+    feed.isDoubtful = false;
     feed.accepted = feed.accepted.filter((each) => timeMs - each.timeMs <= GUARD_MS);
     const isInRange = feed.accepted.every((each) => isWithin(indexTicks, each.indexTicks, jump));
     const { hold } = feed;
@@ -129,6 +160,7 @@ export class VenueRecord {
       if (hold.confirming >= 2 && timeMs - hold.sinceMs >= CONFIRM_MS) {
         feed.hold = null;
         feed.accepted = [];
+        feed.isDoubtful = timeMs - hold.sinceMs === CONFIRM_MS;
       }
     }
     if (feed.hold === null) feed.accepted.push({ timeMs, indexTicks });

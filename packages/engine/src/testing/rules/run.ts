@@ -65,6 +65,7 @@ export function runIntents(
       const [fault] = check.faults(step);
       if (fault !== undefined) failures.set(check.rule, { seq, fault });
     }
+    record.noteFund(after.timeMs, fundValue(after));
     before = after;
   }, options.isRestoring ?? true);
   for (const intent of intents) {
@@ -72,6 +73,16 @@ export function runIntents(
     if (options.isStoppingAtFailure && failures.size > 0) break;
   }
   return { failures, commands, engine: driver.engine, reached };
+}
+
+/** Everything booked to the fund except its seed, plus the backstop's unrealised PnL. */
+function fundValue({ fund, markets }: View): bigint {
+  let value = BigInt(fund) - BigInt(CONFIG.fundSeedMicros);
+  markets.forEach(({ backstopLots, backstopCost, mark }, market) => {
+    const unit = BigInt(CONFIG.markets[market]!.microsPerTickLot);
+    value += BigInt(backstopLots) * BigInt(mark) * unit - BigInt(backstopCost);
+  });
+  return value;
 }
 
 /** The kind of an event, with its reason or kind of trade where it has one. */

@@ -6,7 +6,6 @@
 import { Random } from "@perpgate/protocol/random";
 import { describe, expect, test } from "vitest";
 import { Engine } from "../../engine.js";
-import { pendingTest } from "../pending.js";
 import { BTC } from "../scenarios/listing.js";
 import { maintenanceOf } from "./arithmetic.js";
 import { LightVenue } from "./light-venue.js";
@@ -124,47 +123,39 @@ function stopCrowd(random: Random): LightVenue {
 
 describe("stops: closing first, one per account in turn, by lots × mark", () => {
   for (const seed of [1, 2])
-    pendingTest(
-      "service: order of stops",
-      `more reached than a tick serves, restored between: seed ${seed}`,
-      () => {
-        const random = new Random(seed, "stops");
-        const venue = stopCrowd(random);
-        let ticks = 0;
-        for (let left = 1; left > 0; ticks++) {
-          venue.index(49_600);
-          if (ticks % 2 === 1) venue.engine = Engine.restore(venue.engine.snapshot());
-          const before = readView(venue.engine);
-          venue.tick();
-          const expected = expectedStops(before, venue.market().mark);
-          const served = venue.happened("StopTriggered").map(({ orderId }) => orderId);
-          const missing = expected.filter((id) => !served.includes(id));
-          expect(missing.slice(0, 5), `tick ${ticks}: waiting`).toEqual([]);
-          expect(served.length, `tick ${ticks}`).toBe(expected.length);
-          left = before.orders.filter(({ isStop }) => isStop).length - served.length;
-        }
-        expect(ticks).toBe(3);
-      },
-    );
+    test(`more reached than a tick serves, restored between: seed ${seed}`, () => {
+      const random = new Random(seed, "stops");
+      const venue = stopCrowd(random);
+      let ticks = 0;
+      for (let left = 1; left > 0; ticks++) {
+        venue.index(49_600);
+        if (ticks % 2 === 1) venue.engine = Engine.restore(venue.engine.snapshot());
+        const before = readView(venue.engine);
+        venue.tick();
+        const expected = expectedStops(before, venue.market().mark);
+        const served = venue.happened("StopTriggered").map(({ orderId }) => orderId);
+        const missing = expected.filter((id) => !served.includes(id));
+        expect(missing.slice(0, 5), `tick ${ticks}: waiting`).toEqual([]);
+        expect(served.length, `tick ${ticks}`).toBe(expected.length);
+        left = before.orders.filter(({ isStop }) => isStop).length - served.length;
+      }
+      expect(ticks).toBe(3);
+    });
 });
 
-pendingTest(
-  "service: order of stops",
-  "one account's many stops do not delay another's stop-loss",
-  () => {
-    const venue = new LightVenue({ config: { maxOpenOrders: 2_000 } });
-    const rich = venue.trader("rich", 200_000_000);
-    rich.sells("limit", { margin: 100_000, price: 50_000 });
-    rich.buys("limit", { margin: 100_000, price: 49_000 });
-    const spammer = venue.trader("spammer", 1);
-    for (let i = 0; i < 1_500; i++) spammer.sells("stop", { margin: 1_000, price: 49_900 });
-    const holder = venue.trader("holder", 1_000);
-    holder.buys("market", { margin: 500, leverage: 2 });
-    const { orderId } = holder.sells("stop", { margin: 500, leverage: 2, price: 49_800 });
-    venue.index(49_500);
-    venue.tick();
-    const first = venue.happened("StopTriggered").map((event) => event.orderId);
-    expect(first).toContain(orderId);
-    expect(holder.position().size * 50_000).toBeLessThan(20);
-  },
-);
+test("one account's many stops do not delay another's stop-loss", () => {
+  const venue = new LightVenue({ config: { maxOpenOrders: 2_000 } });
+  const rich = venue.trader("rich", 200_000_000);
+  rich.sells("limit", { margin: 100_000, price: 50_000 });
+  rich.buys("limit", { margin: 100_000, price: 49_000 });
+  const spammer = venue.trader("spammer", 1);
+  for (let i = 0; i < 1_500; i++) spammer.sells("stop", { margin: 1_000, price: 49_900 });
+  const holder = venue.trader("holder", 1_000);
+  holder.buys("market", { margin: 500, leverage: 2 });
+  const { orderId } = holder.sells("stop", { margin: 500, leverage: 2, price: 49_800 });
+  venue.index(49_500);
+  venue.tick();
+  const first = venue.happened("StopTriggered").map((event) => event.orderId);
+  expect(first).toContain(orderId);
+  expect(holder.position().size * 50_000).toBeLessThan(20);
+});

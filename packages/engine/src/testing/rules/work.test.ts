@@ -10,6 +10,7 @@ import { LightVenue } from "./light-venue.js";
 
 const MAKERS = 2_000;
 const DOLLARS_PER_ORDER = 2;
+const LOTS_PER_ORDER = 4;
 
 function venueWithRoom(): LightVenue {
   return new LightVenue({ config: { maxOpenOrders: 10_000 } });
@@ -35,7 +36,7 @@ describe("a command meets at most 2,000 makers", () => {
       const answer = taker.buys("market", { margin: 20_000, leverage: 1 });
       expect(venue.happened("Traded").length).toBe(MAKERS);
       expect([answer.status, answer.reason]).toEqual(["canceled", "fill_limit"]);
-      expect(venue.market().asks.lotsAt(0)).toBe(500 * 40);
+      expect(venue.market().asks.lotsAt(0)).toBe(500 * LOTS_PER_ORDER);
       // The next command goes on.
       taker.buys("market", { margin: 20_000, leverage: 1 });
       expect(venue.happened("Traded").length).toBe(500);
@@ -91,7 +92,7 @@ describe("a command meets at most 2,000 makers", () => {
   );
 });
 
-/** A long of $8,000 of `count` that is due, over many small bids. */
+/** Longs of $8,000 with a few dollars of equity, over many small bids. Half of one is due as well. */
 function dueOver(bids: number, count = 1): { venue: LightVenue; longs: Trader[] } {
   const venue = venueWithRoom();
   const rich = venue.trader("rich", 10_000_000);
@@ -101,8 +102,8 @@ function dueOver(bids: number, count = 1): { venue: LightVenue; longs: Trader[] 
     expect(long.buys("market", { margin: 160, leverage: 50 }).status).toBe("filled");
     return long;
   });
-  venue.index(49_400);
-  rests(venue.trader("maker", 100_000), 1, bids, 49_390);
+  venue.index(49_050);
+  rests(venue.trader("maker", 100_000), 1, bids, 49_040);
   return { venue, longs };
 }
 
@@ -114,7 +115,7 @@ describe("a tick meets 2,000 makers in all", () => {
       const { venue, longs } = dueOver(5_000);
       const sizes: number[] = [longs[0]!.position().size];
       for (let tick = 0; tick < 3 && sizes.at(-1)! > 0; tick++) {
-        venue.index(49_400);
+        venue.index(49_050);
         venue.tick();
         expect(venue.happened("Traded").length).toBeLessThanOrEqual(MAKERS);
         const kinds = new Set(venue.happened("Traded").map(({ tradeKind }) => tradeKind));
@@ -131,7 +132,7 @@ describe("a tick meets 2,000 makers in all", () => {
     const { venue, longs } = dueOver(9_000, 2);
     let ticks = 0;
     while (longs.some((long) => long.position().size > 0) && ticks < 10) {
-      venue.index(49_400);
+      venue.index(49_050);
       venue.tick();
       ticks++;
       expect(venue.happened("Traded").length).toBeLessThanOrEqual(MAKERS);
