@@ -76,6 +76,8 @@ const ADVICE = {
   unknown_symbol: "Take the symbol from `GET /v1/markets`.",
   market_halted: "Cancel what rests there; no order is taken, reductions neither.",
   stale_index: "Wait for a fresh index; cancels and reductions work meanwhile.",
+  index_held:
+    "Wait some seconds: the jump is confirmed or taken back by the next updates. Cancels work meanwhile.",
   price_not_on_tick: "Round to the tick; the message names the nearest prices.",
   price_outside_band: "Move the price inside the band named in the message.",
   stop_would_trigger: "Send a market order, or a stop beyond the mark.",

@@ -52,6 +52,12 @@ export * from "@perpgate/protocol/rules";
 
 /** Liquidations and triggered stops of one command; the rest is carried over to the next tick. */
 export const LIQUIDATIONS_AND_STOPS_PER_COMMAND = 256;
+/** An index is compared with the accepted ones of this long, and held back if it is too far off. */
+export const INDEX_GUARD_MS = 10_000;
+/** How long an index is held back at least, how many later updates must be near it, and how near. */
+export const HOLD_MS = 2_000;
+export const HOLD_CONFIRMATIONS = 2;
+export const HOLD_NEAR_PPM = 50_000;
 /** Orders of lost connections that one start or tick cancels; a separate budget. */
 export const DISCONNECT_CANCELS_PER_COMMAND = 1_024;
 

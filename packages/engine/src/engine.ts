@@ -21,7 +21,7 @@ import { attestDeposit, recountVotes } from "./deposits/votes.js";
 import { type EventLog, emit } from "./events/event-log.js";
 import { begin, configure, upgrade } from "./genesis.js";
 import { checkInvariants, InvariantViolation, invariantOf } from "./invariants.js";
-import { updateIndex } from "./money/mark.js";
+import { awaitIndex, updateIndex } from "./money/mark.js";
 import { emitSettlements } from "./money/settlements.js";
 import { cancelAfter, cancelAllOrders, cancelOrder, reportCancelAll } from "./orders/cancel.js";
 import { acknowledge, placeOrder } from "./orders/place.js";
@@ -180,6 +180,7 @@ export class Engine {
       case "Upgrade":
         return upgrade(s, command);
       case "Resume":
+        for (const market of s.markets) awaitIndex(market, command.stampMs);
         if (command.afterPause !== true) disconnectAll(s);
         return true;
       case "UpdateIndex":

@@ -55,6 +55,7 @@ export const REFUSALS = [
   "deposit_not_rejected",
   "deposit_not_reorged",
   "version_not_next",
+  "index_held",
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 

@@ -299,33 +299,6 @@ describe("feeds that fail", () => {
 });
 
 describe("absurd indexes", () => {
-  test("a jump: refused until it has held for the allowed age", async () => {
-    const feeds = [await serveFeed(price(65_000)), await serveFeed(price(65_000))];
-    const { source, time, ticks } = sourceOf(feeds);
-    await source.refresh();
-    expect(ticks()).toEqual([650_000]);
-    for (const feed of feeds) feed.answer = price(6_500);
-    for (let i = 0; i < 10; i++) {
-      await source.refresh();
-      expect(ticks(), `after ${i} s`).toEqual([650_000]);
-      time.nowMs += 1_000;
-    }
-    await source.refresh();
-    expect(ticks()).toEqual([65_000]);
-  });
-
-  test("a jump that goes back: forgotten", async () => {
-    const feeds = [await serveFeed(price(65_000)), await serveFeed(price(65_000))];
-    const { source, time, ticks } = sourceOf(feeds);
-    for (const value of [65_000, 6_500, 65_100, 6_500, 65_200]) {
-      for (const feed of feeds) feed.answer = price(value);
-      await source.refresh();
-      ticks();
-      time.nowMs += 9_000;
-    }
-    expect(ticks()).toEqual([652_000]);
-  });
-
   test("less than half a tick, more than ticks can count: no index", async () => {
     for (const value of [0.01, 1e16]) {
       const feeds = [await serveFeed(price(value)), await serveFeed(price(value))];

@@ -5,8 +5,8 @@
  * `maxDeviation` of the median of all fresh ones. Its time is that of the `quorum`-th newest of these
  * prices, so that a silent feed whose last price still counts does not make the index look old. With
  * fewer than `quorum` such prices the index keeps its last value and time, and becomes stale at the
- * venue; so neither a dead feed nor a wrong one moves the index. A jump of more than `maxJump` is
- * accepted only after it has lasted for `maxAgeMs`: real moves last, errors rarely do.
+ * venue; so neither a dead feed nor a wrong one moves the index. Jumps are the engine's business: it
+ * holds them back until later updates confirm them.
  */
 
 import type { Step } from "@perpgate/protocol";
@@ -35,8 +35,6 @@ export interface HttpSourceSettings {
   readonly quorum: number;
   /** How far from the median a feed may be: 0.02 is 2 %. */
   readonly maxDeviation: number;
-  /** How far the index may move in one step: 0.2 is 20 %. */
-  readonly maxJump: number;
 }
 
 export const DEFAULT_HTTP_SOURCE = {
@@ -45,7 +43,6 @@ export const DEFAULT_HTTP_SOURCE = {
   maxAgeMs: 10_000,
   quorum: 2,
   maxDeviation: 0.02,
-  maxJump: 0.2,
 } as const;
 
 interface Agreed {
@@ -57,8 +54,6 @@ interface MarketState {
   readonly symbol: string;
   readonly tick: Step;
   accepted: Agreed | undefined;
-  /** Since when the feeds have agreed on a price too far from the accepted one. */
-  jumpedSinceMs: number | undefined;
 }
 
 export class HttpIndexSource implements IndexSource {
@@ -82,7 +77,6 @@ export class HttpIndexSource implements IndexSource {
       symbol,
       tick: stepOf(tickSize),
       accepted: undefined,
-      jumpedSinceMs: undefined,
     }));
   }
 
@@ -110,8 +104,7 @@ export class HttpIndexSource implements IndexSource {
   observe(nowMs: number): readonly IndexObservation[] {
     return this.markets.flatMap((market) => {
       const agreed = this.agreedPrice(market.symbol, nowMs);
-      if (agreed === undefined) market.jumpedSinceMs = undefined;
-      else this.consider(market, agreed, nowMs);
+      if (agreed !== undefined) consider(market, agreed);
       const { accepted, symbol, tick } = market;
       if (accepted === undefined) return [];
       const priceTicks = Math.round(accepted.price / tick.size);
@@ -142,29 +135,19 @@ export class HttpIndexSource implements IndexSource {
       observedAtMs: newestOf(near, this.settings.quorum),
     };
   }
+}
 
-  private consider(market: MarketState, agreed: Agreed, nowMs: number): void {
-    const ticks = Math.round(agreed.price / market.tick.size);
-    // A price below half a tick, or too large for whole ticks, is invalid in this market.
-    if (ticks < 1 || !Number.isSafeInteger(ticks * market.tick.multiplier)) return;
-    const { accepted } = market;
-    if (accepted !== undefined && isJump(accepted.price, agreed.price, this.settings.maxJump)) {
-      market.jumpedSinceMs ??= nowMs;
-      if (nowMs - market.jumpedSinceMs < this.settings.maxAgeMs) return;
-    }
-    market.jumpedSinceMs = undefined;
-    market.accepted = agreed;
-  }
+function consider(market: MarketState, agreed: Agreed): void {
+  const ticks = Math.round(agreed.price / market.tick.size);
+  // A price below half a tick, or too large for whole ticks, is invalid in this market.
+  if (ticks < 1 || !Number.isSafeInteger(ticks * market.tick.multiplier)) return;
+  market.accepted = agreed;
 }
 
 /** The time of the `count`-th newest price: that many are at least as new. */
 function newestOf(prices: readonly FeedPrice[], count: number): number {
   const newestFirst = prices.map(({ observedAtMs }) => observedAtMs).sort((a, b) => b - a);
   return newestFirst[Math.max(1, count) - 1] ?? 0;
-}
-
-function isJump(from: number, to: number, maxJump: number): boolean {
-  return Math.abs(to - from) > from * maxJump;
 }
 
 function medianOf(values: readonly number[]): number {

@@ -129,6 +129,11 @@ const ORDER = {
     message:
       "The index of {symbol} is older than {maxAgeSeconds} s; only reductions and cancels run.",
   },
+  index_held: {
+    status: 400,
+    message:
+      "The index of {symbol} jumped from {index} to {held} and is held back until it is confirmed; only cancels run.",
+  },
   price_required: { status: 400, message: "A {type} order needs a price." },
   price_not_on_tick: {
     status: 400,

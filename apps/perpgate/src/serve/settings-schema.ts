@@ -164,7 +164,6 @@ const Index = section({
   maxAgeMs: Milliseconds,
   quorum: Type.Integer({ minimum: 1, maximum: 100 }),
   maxDeviation: Fraction,
-  maxJump: Fraction,
 });
 
 const Bots = section({

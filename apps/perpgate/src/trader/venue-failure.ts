@@ -24,6 +24,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map(
     price_outside_band: "Choose a price within the band, or trade at the market without --price.",
     not_in_cohort: "The operator decides who may open positions: perpgate cohort --help",
     stale_index: "The index price is stale; wait until it is updated.",
+    index_held: "The index price jumped; wait some seconds until it is confirmed.",
     siwe_domain_not_allowed: "Name a domain that the gateway serves: perpgate login --domain NAME",
     siwe_message_from_future: "Correct the clock of this machine.",
     siwe_message_too_old: "Correct the clock of this machine.",

@@ -76,6 +76,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   }),
   market_halted: () => ({ title: "Market halted" }),
   stale_index: () => ({ title: "Index price is stale", action: RETRY }),
+  index_held: () => ({ title: "Index price jumped, waiting for confirmation", action: RETRY }),
   not_in_cohort: () => ({ title: "Not allowed to trade yet" }),
   rate_limited: () => ({ title: "Too many requests", action: RETRY }),
   overloaded: () => ({ title: "Venue is busy", action: RETRY }),

@@ -154,6 +154,7 @@ export class MarketMaker {
         }
         return;
       case "stale_index":
+      case "index_held":
         this.market.pause(nowMs + STALE_PAUSE_MS);
         return;
       case "market_halted":

@@ -99,7 +99,8 @@ export class MarketTakers {
     void account.place(order).then((placed) => {
       this.busy.delete(account);
       const nowMs = performance.now();
-      if (placed === "stale_index") this.market.pause(nowMs + STALE_PAUSE_MS);
+      if (placed === "stale_index" || placed === "index_held")
+        this.market.pause(nowMs + STALE_PAUSE_MS);
       if (placed === "market_halted") this.market.pause(nowMs + HALTED_PAUSE_MS);
     });
   }

@@ -87,6 +87,7 @@ export const EVENT_FIELDS = {
   EngineUpgraded: ["version"],
   /** `amountMicros` is paid (negative: received), `marginMicros` the change of the margin by it. */
   FundingSettled: ["account", "market", "amountMicros", "marginMicros"],
+  IndexHeld: ["market", "indexTicks", "markTicks"],
 } as const;
 
 type Fields = typeof EVENT_FIELDS;

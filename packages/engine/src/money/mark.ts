@@ -10,6 +10,7 @@ import { REFUSAL } from "../reasons.js";
 import { refuse } from "../refuse.js";
 import type { Market } from "../state/market.js";
 import type { VenueState } from "../state/venue.js";
+import { acceptIndex } from "./index-guard.js";
 
 /** Fractions of a tick that the average is kept in. */
 export const SUBTICKS = 65_536;
@@ -26,11 +27,23 @@ export function updateIndex(s: VenueState, command: UpdateIndex): boolean {
     return refuse(s, REFUSAL.index_invalid);
   }
   s.focus = market.number;
+  if (!acceptIndex(market, indexTicks, s.timeMs)) {
+    emit.IndexHeld(s.events, { market: market.number, indexTicks, markTicks: market.mark });
+    return true;
+  }
+  if (market.awaitedIndexMs !== 0 && command.stampMs >= market.awaitedIndexMs) {
+    market.awaitedIndexMs = 0;
+  }
   market.index = indexTicks;
   market.indexAtMs = s.timeMs;
   recomputeMark(market, s.timeMs);
   emit.IndexUpdated(s.events, { market: market.number, indexTicks, markTicks: market.mark });
   return true;
+}
+
+/** After a start or resume: the market waits for an index of after it. */
+export function awaitIndex(market: Market, stampMs: number): void {
+  market.awaitedIndexMs = Math.max(1, stampMs);
 }
 
 /** Recomputes and stores the mark; returns whether it changed. The index must be set. */

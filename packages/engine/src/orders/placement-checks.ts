@@ -34,6 +34,9 @@ export function mayPlace(
   }
   if (order.postOnly && order.type !== LIMIT_ORDER) return refuse(s, REFUSAL.post_only_needs_limit);
   if (market.index === 0) return refuse(s, REFUSAL.stale_index);
+  if (market.guard.isHolding) {
+    return refuse(s, REFUSAL.index_held, market.guard.heldTicks, market.index);
+  }
   const { placement } = s.scratch;
   placement.notionalMicros = notional;
   placement.bandTicks = mulDivFloor(market.mark, market.config.bandPpm, PPM);

@@ -6,6 +6,7 @@
  */
 import { adopt } from "../genesis.js";
 import { Scratch } from "../scratch.js";
+import { GUARD_WORDS } from "../state/index-guard.js";
 import { MARKET_WORDS } from "../state/market.js";
 import { ORDER_POSITION_WORD, ORDER_WORDS } from "../state/orders.js";
 import { POSITION_WORDS, type PositionStore } from "../state/positions.js";
@@ -48,6 +49,7 @@ export function writeSnapshot(s: VenueState): Uint8Array {
   w.texts(s.addresses);
   w.row(s.accounts.data, 0, s.addresses.length * ACCOUNT_WORDS);
   w.texts([...s.allowlist].sort());
+  for (const market of s.markets) w.row(market.guard.table.data, 0, GUARD_WORDS);
   for (const market of s.markets) {
     const rows = market.positions.allRows();
     w.number(rows.length);
@@ -101,6 +103,7 @@ function readState(bytes: Uint8Array, ruleSets: readonly RuleSet[]): VenueState 
   for (const address of addresses.slice(1)) s.openAccount(address);
   r.row(s.accounts.data, 0, addresses.length * ACCOUNT_WORDS);
   for (const address of r.texts()) s.allowlist.add(address);
+  for (const market of s.markets) r.row(market.guard.table.data, 0, GUARD_WORDS);
   for (const market of s.markets) {
     const { table } = market.positions;
     let account = 0;

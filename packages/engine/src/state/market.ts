@@ -2,6 +2,7 @@
 import { mulExact } from "@perpgate/protocol/integers";
 import { LONG, SHORT, type Side } from "../commands.js";
 import type { MarketConfig } from "../config.js";
+import { IndexGuard } from "./index-guard.js";
 import { Ladder } from "./ladder.js";
 import { MaintenanceSchedule } from "./maintenance.js";
 import type { OrderStore } from "./orders.js";
@@ -20,6 +21,7 @@ export class Market {
   readonly longStops: StopBook;
   readonly shortStops: StopBook;
   readonly positions: PositionStore;
+  readonly guard: IndexGuard;
   /** Where this market's row begins in `figures.data`. */
   readonly base: number;
   config: MarketConfig;
@@ -42,6 +44,7 @@ export class Market {
     this.longStops = new StopBook(1, orders);
     this.shortStops = new StopBook(-1, orders);
     this.positions = new PositionStore(undo, number);
+    this.guard = new IndexGuard(undo);
   }
 
   configure(config: MarketConfig): void {
@@ -144,6 +147,14 @@ export class Market {
   setCumulativeFunding(microsPerLot: number, billionths: number): void {
     this.set(13, microsPerLot);
     this.set(14, billionths);
+  }
+
+  /** Stamp of the last start or resume, until an index of after it is accepted; then 0. */
+  get awaitedIndexMs(): number {
+    return this.get(17);
+  }
+  set awaitedIndexMs(stampMs: number) {
+    this.set(17, stampMs);
   }
 
   get(word: number): number {

@@ -122,9 +122,17 @@ export class VenueState {
     return market.index === 0 || this.timeMs - market.indexAtMs > INDEX_STALE_MS;
   }
 
-  /** Whether the market takes part in liquidations, stops and funding: running, its index fresh. */
+  /**
+   * Whether the market takes part in liquidations, stops and funding: running, its index fresh, none
+   * held back, and accepted since the last start or resume.
+   */
   isLive(market: Market): boolean {
-    return !market.halted && !this.indexIsStale(market);
+    return (
+      !market.halted &&
+      !this.indexIsStale(market) &&
+      !market.guard.isHolding &&
+      market.awaitedIndexMs === 0
+    );
   }
 
   /** Whether the account may open positions at the present stage of the cohort. */

@@ -190,10 +190,13 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
     // No client can cause it: an index at which positions can no longer be valued in safe integers.
     const { at, trader } = await entered({});
     const other = await Trader.enter(at);
+    // After ten seconds without an index the next one is taken as it is.
+    await at.advance(10_400);
     await at.setIndex("BTCUSD", 6_500);
     await other.place(other.limit("short", 6_500, { margin: 9_000, leverage: 10 }));
     const filled = await trader.place(trader.limit("long", 6_500, { margin: 9_000, leverage: 10 }));
     expect(filled.body.status).toBe("filled");
+    await at.advance(10_400);
     await at.setIndex("BTCUSD", 2 ** 33 / 10);
     await at.advance(200);
     return trader.place(trader.limit("long", 6_500));
@@ -201,6 +204,11 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
   stale_index: async () => {
     const { at, trader } = await entered({});
     await at.advance(10_400);
+    return trader.place(trader.order());
+  },
+  index_held: async () => {
+    const { at, trader } = await entered({});
+    await at.setIndex("BTCUSD", 80_000);
     return trader.place(trader.order());
   },
   price_required: order({ type: "limit" }),

@@ -65,6 +65,12 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
       return new ApiError("post_only_needs_limit", {}, { field: "postOnly" });
     case "stale_index":
       return about("symbol", "stale_index", { symbol, maxAgeSeconds: INDEX_STALE_MS / 1_000 });
+    case "index_held":
+      return about("symbol", "index_held", {
+        symbol,
+        index: priceOf(detail2),
+        held: priceOf(detail1),
+      });
     case "price_outside_band":
       return about("price", "price_outside_band", {
         price,

@@ -26,6 +26,7 @@ export const placeOrder = {
     "unknown_symbol",
     "market_halted",
     "stale_index",
+    "index_held",
     "price_required",
     "price_not_on_tick",
     "price_outside_band",

@@ -4,7 +4,7 @@
  * quotes.
  */
 import { MaintenanceSchedule } from "../../state/maintenance.js";
-import { BTC, MICROS } from "../scenarios/listing.js";
+import { BTC, MICROS, UNGUARDED } from "../scenarios/listing.js";
 import type { Answer, Trader } from "../scenarios/trader.js";
 import { START_MS, Venue } from "../scenarios/venue.js";
 
@@ -32,7 +32,7 @@ interface Scene {
 }
 
 function scene(aliceHas: number): Scene {
-  const venue = new Venue();
+  const venue = new Venue({ markets: [UNGUARDED] });
   return { venue, alice: venue.trader("alice", aliceHas), bob: venue.trader("bob", 1_000_000) };
 }
 

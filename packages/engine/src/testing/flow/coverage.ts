@@ -9,6 +9,8 @@ import type { State } from "../reference/state.js";
 
 export class Coverage {
   readonly counts = new Map<string, number>();
+  /** The index that is held back, by market. */
+  private readonly held = new Map<number, number>();
 
   add(key: string, amount = 1): void {
     this.counts.set(key, (this.counts.get(key) ?? 0) + amount);
@@ -85,6 +87,14 @@ export class Coverage {
           this.add("rule taker closes");
         }
         break;
+      case "IndexHeld":
+        this.observeHold(event.market, event.indexTicks);
+        this.held.set(event.market, event.indexTicks);
+        break;
+      case "IndexUpdated":
+        if (this.held.has(event.market)) this.observeHold(event.market, event.indexTicks, "ends");
+        this.held.delete(event.market);
+        break;
       case "FundingApplied":
         if (event.rate > 0) this.add("rule funding, longs pay");
         if (event.rate < 0) this.add("rule funding, shorts pay");
@@ -109,6 +119,13 @@ export class Coverage {
         break;
       default:
     }
+  }
+
+  private observeHold(market: number, index: number, what = "goes on"): void {
+    const held = this.held.get(market);
+    if (held === undefined) return;
+    const isNear = Math.abs(index - held) <= held * 0.05;
+    this.add(`rule a hold ${what}, ${isNear ? "near" : "far from"} the held index`);
   }
 
   /** A liquidation that left lots: down to a tier bound. */

@@ -65,7 +65,29 @@ export class Scenes {
   }
 
   /**
-   * Quotes are pulled, the index jumps by 2 to 30 %, and before the next tick can liquidate anyone
+   * The index jumps so far that it is held back. Time passes, updates come near it, and some far from
+   * both; traders try to get out meanwhile.
+   */
+  private *gap(market: Market, factor: number): Generator<Command> {
+    const { random } = this;
+    yield this.moveIndex(market, factor);
+    const [actor] = this.actors(market);
+    for (let i = 0; i < 20 && market.held !== null && !random.chance(0.02); i++) {
+      if (actor !== undefined && random.chance(0.2)) {
+        const close = { side: random.pick<Side>([LONG, SHORT]), marginMicros: 10 ** 9 };
+        yield this.orders.of(actor.session, market, { ...close, reduceOnly: random.chance(0.5) });
+      }
+      yield { kind: "Tick", slot: this.venue.state.lastTick / 200 + random.int(1, 2) };
+      if (!random.chance(0.6)) continue;
+      const off = random.chance(0.05) ? 0.4 : 0.02;
+      const noise = 1 + off * (2 * random.next() - 1);
+      const indexTicks = Math.max(1, Math.round(Number(market.held?.index ?? 1n) * noise));
+      yield { kind: "UpdateIndex", stampMs: this.stamp(), market: market.number, indexTicks };
+    }
+  }
+
+  /**
+   * Quotes are pulled, the index jumps by 2 to 30 % (or by up to 60 %, and is held back first), and before the next tick can liquidate anyone
    * the winners close against newcomers, who will stand in the way of deleveraging.
    */
   *crash(market: Market): Generator<Command> {
@@ -80,7 +102,8 @@ export class Scenes {
       const stampMs = this.stamp();
       yield { kind: "CancelAll", stampMs, session: session.number, market: number };
     }
-    yield this.moveIndex(market, down ? 1 - size : 1 + size);
+    const gap = random.chance(0.25) ? 0.2 + 0.4 * random.next() : size;
+    yield* this.gap(market, down ? 1 - gap : 1 + gap);
     if (random.chance(0.4)) return;
     const away = random.chance(0.5) ? 0 : -winner * 0.002;
     const price = Math.max(1, Math.round(Number(market.mark) * (1 + away * random.next())));

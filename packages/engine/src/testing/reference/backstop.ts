@@ -8,7 +8,7 @@ import { BACKSTOP_ACCOUNT, TRADE_BACKSTOP } from "../../events/event-table.js";
 import { END } from "../../reasons.js";
 import { type Booked, closingPart, reducingSide } from "./fills.js";
 import { abs, ceilDiv, floorDiv, max, min } from "./integers.js";
-import { isFresh, lotAtMark, MILLION, unitOf } from "./margin.js";
+import { isLive, lotAtMark, MILLION, unitOf } from "./margin.js";
 import { match, type Taker } from "./matching.js";
 import type { Market, State } from "./state.js";
 
@@ -54,7 +54,7 @@ export function backstopFill(
 /** "Tick", step 4: one immediate-or-cancel reduction. */
 export function reduceBackstop(state: State, market: Market): void {
   const { lots } = market.backstop;
-  if (lots === 0n || !isFresh(state, market)) return;
+  if (lots === 0n || !isLive(state, market)) return;
   const side = reducingSide(lots);
   const impact = floorDiv(BigInt(market.config.impactNotionalMicros), lotAtMark(market));
   let left = min(abs(lots), impact);

@@ -71,6 +71,7 @@ function checkForm(order: PlaceOrder, market: Market): Refused | null {
   if (order.priceTicks === 0 && order.type !== MARKET_ORDER) return refused("price_required");
   if (order.postOnly && order.type !== LIMIT_ORDER) return refused("post_only_needs_limit");
   if (market.index === null) return refused("stale_index");
+  if (market.held !== null) return refused("index_held", num(market.held.index), num(market.index));
 
   const price = BigInt(order.priceTicks);
   const { mark } = market;

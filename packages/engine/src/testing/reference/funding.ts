@@ -9,7 +9,7 @@ import {
 } from "../../config.js";
 import { emit, touch } from "./end-events.js";
 import { ceilDiv, clamp, max, min, num, truncDiv } from "./integers.js";
-import { isFresh, lotAtMark, owedFunding, unitOf } from "./margin.js";
+import { isLive, lotAtMark, owedFunding, unitOf } from "./margin.js";
 import { type Market, marketOf, type Position, type State } from "./state.js";
 
 const SCALE = BigInt(RATE_SCALE);
@@ -26,7 +26,7 @@ function fundingRate(market: Market): bigint {
 }
 
 export function applyFunding(state: State, market: Market, hourEnd: number): void {
-  const rate = isFresh(state, market) ? fundingRate(market) : 0n;
+  const rate = isLive(state, market) ? fundingRate(market) : 0n;
   const perLot = lotAtMark(market) * rate;
   market.cumulativeFunding += perLot;
   // The backstop has no margin: it pays and receives immediately, from and into the fund.

@@ -10,8 +10,8 @@ import { settleFunding } from "./funding.js";
 import { abs, ceilDiv, floorDiv, max, min, num } from "./integers.js";
 import {
   equityOf,
-  isFresh,
   isLiquidatable,
+  isLive,
   lotAtMark,
   MILLION,
   maintenance,
@@ -36,7 +36,7 @@ import { type TakenOver, takeOver } from "./takeover.js";
 export function liquidations(state: State): void {
   const list: { position: Position; shortfall: bigint }[] = [];
   for (const market of state.markets) {
-    if (!isFresh(state, market)) continue;
+    if (!isLive(state, market)) continue;
     for (const { number: account } of state.accounts) {
       const position = positionOf(state, account, market.number);
       if (!isLiquidatable(state, position)) continue;

@@ -70,6 +70,11 @@ export function isFresh(state: State, market: Market): boolean {
   return market.index !== null && state.time - market.indexTime <= INDEX_STALE_MS;
 }
 
+/** Whether it takes part in liquidations, stops, funding and the marks of ticks. */
+export function isLive(state: State, market: Market): boolean {
+  return isFresh(state, market) && market.held === null && market.awaits === null;
+}
+
 /** What a position owes since it last settled: ⌈lots·(F − settled)⌉; negative: what it is due. */
 export function owedFunding(market: Market, position: Position): bigint {
   const perLot = market.cumulativeFunding - position.settledFunding;

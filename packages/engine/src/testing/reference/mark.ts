@@ -3,11 +3,19 @@
  * 1/65536 of a tick.
  */
 import type { UpdateIndex } from "../../commands.js";
-import { MARK_EMA_MS, RATE_SCALE } from "../../config.js";
+import {
+  HOLD_CONFIRMATIONS,
+  HOLD_MS,
+  HOLD_NEAR_PPM,
+  INDEX_GUARD_MS,
+  MARK_EMA_MS,
+  RATE_SCALE,
+  TICK_MS,
+} from "../../config.js";
 import { bestAsk, bestBid, levels } from "./book.js";
 import { emit } from "./end-events.js";
-import { ceilDiv, clamp, floorDiv, max, median, min, num, truncDiv } from "./integers.js";
-import { unitOf } from "./margin.js";
+import { abs, ceilDiv, clamp, floorDiv, max, median, min, num, truncDiv } from "./integers.js";
+import { MILLION, unitOf } from "./margin.js";
 import { type Refused, refused } from "./refusal.js";
 import type { Market, Order, State } from "./state.js";
 
@@ -21,6 +29,16 @@ export function updateIndex(state: State, command: UpdateIndex): Refused | null 
   if (!Number.isSafeInteger(indexTicks) || indexTicks < 1 || indexTicks > HIGHEST_INDEX) {
     return refused("index_invalid");
   }
+  if (!isAccepted(state, market, BigInt(indexTicks))) {
+    emit(state, {
+      kind: "IndexHeld",
+      market: market.number,
+      indexTicks,
+      markTicks: num(market.mark),
+    });
+    return null;
+  }
+  if (market.awaits !== null && command.stampMs >= market.awaits) market.awaits = null;
   market.index = BigInt(indexTicks);
   market.indexTime = state.time;
   recomputeMark(state, market);
@@ -31,6 +49,36 @@ export function updateIndex(state: State, command: UpdateIndex): Refused | null 
     markTicks: num(market.mark),
   });
   return null;
+}
+
+/** "Index guard". */
+function isAccepted(state: State, market: Market, index: bigint): boolean {
+  const from = Math.floor((state.time - INDEX_GUARD_MS) / TICK_MS);
+  market.accepted = market.accepted.filter((each) => Math.floor(each.time / TICK_MS) >= from);
+  const recent = market.accepted.map((each) => each.index);
+  if (recent.length === 0 && market.held !== null && market.index !== null) {
+    recent.push(market.index);
+  }
+  const accept = (): boolean => {
+    market.held = null;
+    market.accepted.push({ index, time: state.time });
+    return true;
+  };
+  const jump = BigInt(market.config.maxIndexJumpPpm);
+  if (recent.every((each) => isWithin(each, index, jump))) return accept();
+  const { held } = market;
+  if (held === null || !isWithin(held.index, index, BigInt(HOLD_NEAR_PPM))) {
+    market.held = { index, since: state.time, near: 0 };
+    return false;
+  }
+  held.near += 1;
+  if (held.near < HOLD_CONFIRMATIONS || state.time - held.since < HOLD_MS) return false;
+  market.accepted = [];
+  return accept();
+}
+
+function isWithin(from: bigint, index: bigint, ppm: bigint): boolean {
+  return abs(index - from) * MILLION <= from * ppm;
 }
 
 export function recomputeMark(state: State, market: Market): void {

@@ -59,6 +59,11 @@ export interface Market {
   /** Null until the first UpdateIndex. */
   index: bigint | null;
   indexTime: number;
+  /** Every accepted index with its time. */
+  accepted: { index: bigint; time: number }[];
+  held: { index: bigint; since: number; near: number } | null;
+  /** Stamp of the last Resume, until an index of after it is accepted. */
+  awaits: number | null;
   mark: bigint;
   markTime: number | null;
   ema: bigint;
@@ -171,6 +176,9 @@ export function newMarket(number: number, config: MarketConfig): Market {
     asks: [],
     index: null,
     indexTime: 0,
+    accepted: [],
+    held: null,
+    awaits: null,
     mark: 0n,
     markTime: null,
     ema: 0n,

@@ -6,7 +6,7 @@ import { END } from "../../reasons.js";
 import { emit, touch } from "./end-events.js";
 import { settleFunding } from "./funding.js";
 import { num } from "./integers.js";
-import { closable, isFresh, lotAtMark } from "./margin.js";
+import { closable, isLive, lotAtMark } from "./margin.js";
 import { match } from "./matching.js";
 import { isOpen, settle } from "./settle.js";
 import { type Market, marketOf, type Order, positionOf, type State } from "./state.js";
@@ -16,7 +16,7 @@ import { StopTaker } from "./takers.js";
 export function stops(state: State): void {
   const waiting: Waiting[] = [];
   for (const market of state.markets) {
-    if (!isFresh(state, market)) continue;
+    if (!isLive(state, market)) continue;
     for (const account of state.accounts) {
       const position = positionOf(state, account.number, market.number);
       for (const order of position.orders) {

@@ -10,7 +10,7 @@ import { carriedDisconnects, disconnect } from "./disconnects.js";
 import { emit, settleEvents } from "./end-events.js";
 import { applyFunding } from "./funding.js";
 import { liquidations } from "./liquidation.js";
-import { isFresh } from "./margin.js";
+import { isLive } from "./margin.js";
 import { tickMark } from "./mark.js";
 import { endOrders } from "./settle.js";
 import type { State } from "./state.js";
@@ -27,7 +27,7 @@ export function tick(state: State, command: Tick): void {
   // 0. What is carried over of lost connections.
   carriedDisconnects(state);
   // 1. Mark and premium.
-  for (const market of state.markets) if (isFresh(state, market)) tickMark(state, market);
+  for (const market of state.markets) if (isLive(state, market)) tickMark(state, market);
   // 2. Funding, each hour once.
   while (state.nextFundingAt <= state.time) {
     for (const market of state.markets) applyFunding(state, market, state.nextFundingAt);

@@ -72,6 +72,7 @@ export class ReferenceVenue {
         tick(state, command);
         return null;
       case "Resume":
+        for (const market of state.markets) market.awaits = command.stampMs;
         if (command.afterPause !== true) allDisconnected(state);
         return null;
       case "UpdateIndex":

@@ -1,18 +1,18 @@
 /** A market that was halted: nothing trades there, everything can be withdrawn, others go on. */
 import { expect, test } from "vitest";
-import { BTC, ETH } from "./listing.js";
+import { ETH, UNGUARDED } from "./listing.js";
 import { Venue } from "./venue.js";
 
 /** An index so high that Alice's position cannot be valued any more halts BTCUSD at the tick. */
 function halted() {
-  const venue = new Venue({ markets: [BTC, ETH] });
+  const venue = new Venue({ markets: [UNGUARDED, ETH] });
   const alice = venue.trader("alice", 1_000_000);
   const bob = venue.trader("bob", 1_000_000);
   bob.sells("limit", { margin: 80_000, price: 50_000 });
   alice.buys("limit", { margin: 80_000, price: 50_000 });
   const bid = alice.buys("limit", { margin: 1_000, price: 49_000 });
   const stop = alice.sells("stop", { margin: 1_000, price: 40_000 });
-  venue.index(2 ** 33 / 10, BTC);
+  venue.index(2 ** 33 / 10, UNGUARDED);
   venue.tick();
   expect(venue.happened("MarketHalted")).toMatchObject([{ market: 0, invariant: 5 }]);
   return { venue, alice, bob, bid, stop };
@@ -23,7 +23,7 @@ test("orders and indexes are refused there, cancels are not", () => {
   expect(alice.buys("limit", { margin: 100, price: 49_000 }).reason).toBe("market_halted");
   const close = { margin: 1e6, price: 50_000, reduceOnly: true };
   expect(alice.sells("limit", close).reason).toBe("market_halted");
-  venue.index(50_000, BTC);
+  venue.index(50_000, UNGUARDED);
   expect(venue.refusal).toBe("market_halted");
   const before = alice.wallet;
   expect(alice.cancels(bid.orderId)).toBeNull();

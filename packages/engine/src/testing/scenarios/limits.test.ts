@@ -1,6 +1,6 @@
 /** What an account, a session or a cohort may not do: tiers, position limit, caps, open orders. */
 import { describe, expect, test } from "vitest";
-import { BTC, ETH } from "./listing.js";
+import { BTC, ETH, UNGUARDED } from "./listing.js";
 import { Venue } from "./venue.js";
 
 function pair(options: ConstructorParameters<typeof Venue>[0] = {}) {
@@ -66,7 +66,7 @@ describe("position limit", () => {
   });
 
   test("a higher mark leaves less room", () => {
-    const { alice, venue } = pair();
+    const { alice, venue } = pair({ markets: [UNGUARDED] });
     venue.index(80_000);
     const answer = alice.buys("limit", { margin: 2_000_080, leverage: 10, price: 80_000 });
     expect(answer).toMatchObject({ reason: "position_limit", details: [25_000_000, 0] });

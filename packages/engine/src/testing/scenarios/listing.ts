@@ -53,6 +53,11 @@ const MAJOR = tiers([1_000_000, 50, 10_000], [5_000_000, 25, 20_000], [20_000_00
 
 /** Tick $0.1, lot 0.00001. */
 export const BTC = listing("BTCUSD", 10, 50_000, MAJOR);
+/** Bitcoin without the index guard, for scenarios that need a price far away immediately. */
+export const UNGUARDED: Listing = {
+  ...BTC,
+  config: { ...BTC.config, maxIndexJumpPpm: 10 ** 12 },
+};
 /** Tick $0.01, lot 0.0001. */
 export const ETH = listing("ETHUSD", 100, 4_000, MAJOR);
 /** Tick $0.001, lot 0.001. */

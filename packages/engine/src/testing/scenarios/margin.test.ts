@@ -167,6 +167,7 @@ describe("a maker who can no longer pay", () => {
     alice.buys("limit", { margin: 0.5, leverage: 1, price: 49_500 });
     carol.buys("limit", { margin: 99, leverage: 1, price: 49_400 });
     // A lot needs $0.495 margin, $0.40 for the loss against the new mark, and the fee.
+    venue.resumes(venue.now + 11_000);
     venue.index(9_500);
     bob.sells("limit", { margin: 99, leverage: 1, price: 49_400 });
     const makers = venue.happened("Traded").map((event) => event.makerAccount);
