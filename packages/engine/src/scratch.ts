@@ -1,5 +1,6 @@
 /** Working memory of the command in progress, one per venue: nothing in it outlives a command. */
 import { LIQUIDATIONS_AND_STOPS_PER_COMMAND } from "./config.js";
+import type { DeleveragingOrder } from "./money/deleveraging-order.js";
 import { FillPlan } from "./money/fill.js";
 import { StopChoice } from "./orders/stop-choice.js";
 import { Taker } from "./orders/taker.js";
@@ -20,6 +21,8 @@ export class Scratch {
   };
   /** Positions to liquidate: weight is the shortfall, tie the pair of market and account. */
   readonly due = new Selection(LIQUIDATIONS_AND_STOPS_PER_COMMAND);
+  /** Whom to deleverage, by 2 × market, plus 1 where a buy closes the liquidated position. */
+  readonly deleveraging: DeleveragingOrder[] = [];
   readonly stopChoice = new StopChoice();
   /** Session and result of an order, for its acknowledgement. */
   session: Session | null = null;

@@ -22,6 +22,10 @@ export class Selection {
     this.limit = Math.min(limit, this.weights.length);
   }
 
+  get isFull(): boolean {
+    return this.count === this.limit;
+  }
+
   /** An item of a lower weight would not be kept. */
   get floor(): number {
     if (this.count < this.limit) return Number.NEGATIVE_INFINITY;

@@ -3,16 +3,18 @@
  * then by auto-deleveraging to the other side of the market. Only a loss that no account can carry
  * is charged to the fund: the socialised loss.
  */
-import { divFloor, mulDivCeil, mulDivFloor, mulExact } from "@perpgate/protocol/integers";
+import { divFloor, mulExact } from "@perpgate/protocol/integers";
 import { LONG, SHORT, type Side } from "../commands.js";
 import { emit } from "../events/event-log.js";
 import { BACKSTOP_ACCOUNT, TRADE_ADL, TRADE_BACKSTOP } from "../events/event-table.js";
 import { settle } from "../orders/settle.js";
 import type { Market } from "../state/market.js";
+import { NONE } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
 import { backstopNotional, tradeBackstop } from "./backstop.js";
 import { bankruptcyTicks, closeAt, closeLiquidated, closingPnl } from "./bankruptcy.js";
-import { equityOf, releasedMargin } from "./fill.js";
+import { DeleveragingOrder } from "./deleveraging-order.js";
+import { releasedMargin } from "./fill.js";
 import { settleFunding } from "./owed-funding.js";
 
 /** Hands `lots` over; returns how many the backstop took. `side` closes the position. */
@@ -73,6 +75,15 @@ function toBackstop(
   });
 }
 
+/** The order of the market and side, which liquidations of a tick share. */
+function deleveragingOrder(s: VenueState, market: Market, side: Side): DeleveragingOrder {
+  const { deleveraging } = s.scratch;
+  const at = 2 * market.number + (side === LONG ? 1 : 0);
+  const order = deleveraging[at] ?? new DeleveragingOrder(s, market, side);
+  deleveraging[at] = order;
+  return order;
+}
+
 /** Closes the lots against other accounts, those that this would bankrupt last. */
 function deleverage(
   s: VenueState,
@@ -84,8 +95,11 @@ function deleverage(
 ): void {
   const skipped: number[] = [];
   let left = lots;
-  for (const other of deleveragingOrder(market, side)) {
-    if (left === 0) return;
+  const order = deleveragingOrder(s, market, side);
+  order.begin();
+  for (let place = 0; left > 0; place++) {
+    const other = order.at(place);
+    if (other === NONE) break;
     const share = Math.min(left, Math.abs(market.positions.lots(other)));
     if (deleverageOne(s, market, row, side, other, share, ticks, false)) left -= share;
     else skipped.push(other);
@@ -141,35 +155,4 @@ function deleverageOne(
   }
   settle(s, market, other);
   return true;
-}
-
-const MAX_LEVERAGE_SCORE = 100_000;
-
-/** Rows on the other side of a position that `side` closes: most profit × leverage first. */
-function deleveragingOrder(market: Market, side: Side): number[] {
-  const { positions } = market;
-  const rows: number[] = [];
-  const scores = new Map<number, number>();
-  for (let row = 0; row < positions.table.rows; row++) {
-    // A closing buy takes from longs, a closing sell from shorts.
-    if (positions.lots(row) * side <= 0) continue;
-    rows.push(row);
-    scores.set(row, deleveragingScore(market, row));
-  }
-  return rows.sort(
-    (a, b) => scores.get(b)! - scores.get(a)! || positions.account(a) - positions.account(b),
-  );
-}
-
-function deleveragingScore(market: Market, row: number): number {
-  const { positions } = market;
-  const cost = positions.cost(row);
-  const marked = mulExact(positions.lots(row), market.markUnit);
-  const pnl = marked - cost;
-  const scale = Math.max(1, Math.abs(cost));
-  // Floor, also for a loss.
-  const profit =
-    pnl >= 0 ? mulDivFloor(pnl, 1_000_000, scale) : 0 - mulDivCeil(-pnl, 1_000_000, scale);
-  const equity = Math.max(1, equityOf(market, row));
-  return profit * Math.min(MAX_LEVERAGE_SCORE, mulDivFloor(100, Math.abs(marked), equity));
 }

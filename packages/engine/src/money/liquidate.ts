@@ -45,6 +45,8 @@ export function runLiquidations(s: VenueState, budget: WorkBudget): void {
     budget.take();
     liquidate(s, market, due.item(i));
   }
+  // The order of deleveraging holds for this mark and funding.
+  for (const { positions } of s.markets) positions.changed = null;
 }
 
 /**

@@ -31,12 +31,13 @@ const MAX_SLACK = 1 / 2_000;
 export function refreshWatch(market: Market, row: number): void {
   const { positions, maintenance, microsPerTickLot: unit } = market;
   const lots = positions.lots(row);
-  positions.hold(row, lots);
+  const cost = positions.cost(row);
+  const settled = positions.settledFunding(row) + positions.settledFundingBillionths(row) / 1e9;
+  positions.hold(row, lots, cost, positions.margin(row) + lots * settled);
   if (lots === 0) {
     positions.watch[row] = 0;
     return;
   }
-  const cost = positions.cost(row);
   // One micro less, because what is owed later is rounded up.
   const margin = positions.margin(row) - fundingOwed(market, row) - 1;
   const since = fundingSince(market, row);
@@ -64,7 +65,7 @@ export function refreshWatches(s: VenueState): void {
 /** Computes all watches of a market from its rows. */
 export function rebuildWatches(market: Market): void {
   const { positions } = market;
-  positions.watchBase = funding(market);
+  positions.watchBase = cumulativeFunding(market);
   positions.rewatched = 0;
   for (let row = 0; row < positions.table.rows; row++) refreshWatch(market, row);
 }
@@ -114,9 +115,9 @@ export function advanceWatches(market: Market): void {
   const { rows } = positions.table;
   if (positions.rewatched === 0) {
     const rate = market.maintenance.highestPpm / PPM;
-    const moved = Math.abs(funding(market) - positions.watchBase);
+    const moved = Math.abs(cumulativeFunding(market) - positions.watchBase);
     if (!((moved * rate) / (1 - rate) > market.markUnit * MAX_SLACK)) return;
-    positions.nextWatchBase = funding(market);
+    positions.nextWatchBase = cumulativeFunding(market);
   }
   const from = positions.rewatched;
   const to = Math.min(rows, from + REWATCH_SLICE);
@@ -131,10 +132,10 @@ export function advanceWatches(market: Market): void {
 function fundingSince(market: Market, row: number): number {
   const { positions } = market;
   const base = row < positions.rewatched ? positions.nextWatchBase : positions.watchBase;
-  return (funding(market) - base) / market.microsPerTickLot;
+  return (cumulativeFunding(market) - base) / market.microsPerTickLot;
 }
 
 /** The market's cumulative funding in micros per lot, as a double. */
-function funding(market: Market): number {
+export function cumulativeFunding(market: Market): number {
   return market.cumulativeFunding + market.cumulativeFundingBillionths / 1e9;
 }

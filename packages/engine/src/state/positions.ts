@@ -42,14 +42,21 @@ export class PositionStore {
   readonly table: Table;
   /** Positive: a long. Negative: a short. 0: flat. money/watch.ts says what the figures mean. */
   watch = new Float64Array(16);
-  /** Lots of each position, as of its last refresh; dense, because passes over all rows read it. */
+  /**
+   * As of its last refresh, dense, because passes over all rows read them: lots, cost, and the margin
+   * with what the lots would owe if all of the cumulative funding were theirs.
+   */
   held = new Float64Array(16);
+  costs = new Float64Array(16);
+  worths = new Float64Array(16);
   /** The cumulative funding that watches are relative to, those of rows below `rewatched` apart. */
   watchBase = 0;
   nextWatchBase = 0;
   rewatched = 0;
   /** What a byte can tell of them, for passes in random order: see `sizeClass`. */
   sizes = new Uint8Array(16);
+  /** Rows whose cost or margin has changed, while the liquidations of a tick want to know; else null. */
+  changed: number[] | null = null;
   /**
    * Ten words per row: head and tail of the three lists (0–5), closing side (6), frontier (7), and
    * the numbers of reduce-only orders, long (8) and short (9).
@@ -196,10 +203,12 @@ export class PositionStore {
     if (this.frontier(row) === order) this.setFrontier(row, next);
   }
 
-  /** Refreshes what is kept of the position's lots next to the table. */
-  hold(row: number, lots: number): void {
+  /** Refreshes what is kept of the position next to the table. */
+  hold(row: number, lots: number, costMicros: number, worthMicros: number): void {
     this.held[row] = lots;
     this.sizes[row] = sizeClass(lots);
+    this.costs[row] = costMicros;
+    this.worths[row] = worthMicros;
   }
 
   /** The account's row, or NONE. */
@@ -234,6 +243,7 @@ export class PositionStore {
 
   /** Resets the derived parts, without orders. */
   reindex(): void {
+    this.changed = null;
     this.rowOfAccount.fill(NONE);
     for (let row = 0; row < this.table.rows; row++) {
       // A row whose command was undone has no account. It is not reused: rollbacks are rare (a
@@ -268,7 +278,7 @@ export class PositionStore {
     this.links[base + 7] = NONE;
     this.coveredLots[row] = 0;
     this.watch[row] = 0;
-    this.hold(row, 0);
+    this.hold(row, 0, 0, 0);
   }
 
   private growDerived(capacity: number): void {
@@ -284,6 +294,12 @@ export class PositionStore {
     const held = new Float64Array(capacity);
     held.set(this.held);
     this.held = held;
+    const costs = new Float64Array(capacity);
+    costs.set(this.costs);
+    this.costs = costs;
+    const worths = new Float64Array(capacity);
+    worths.set(this.worths);
+    this.worths = worths;
     const sizes = new Uint8Array(capacity);
     sizes.set(this.sizes);
     this.sizes = sizes;

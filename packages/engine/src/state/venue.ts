@@ -100,12 +100,14 @@ export class VenueState {
   /** Changes a position's margin. The row is touched already. */
   addMargin(market: Market, row: number, delta: number): void {
     market.positions.addMargin(row, delta);
+    market.positions.changed?.push(row);
     this.totals.margins += delta;
   }
 
   /** Changes a position's cost. The row is touched already. */
   addCost(market: Market, row: number, delta: number): void {
     market.positions.addCost(row, delta);
+    market.positions.changed?.push(row);
     this.totals.cost += delta;
   }
 
