@@ -124,7 +124,7 @@ function run(tests, mutate) {
     mutator: { excludedMutations: EXCLUDED },
     concurrency: Number(values.concurrency),
     coverageAnalysis: "perTest",
-    reporters: [],
+    reporters: ["dots"],
     // Stryker rewrites tsconfig files with the compiler's JavaScript interface, which TypeScript 7
     // does not have. The tests need no tsconfig: vitest strips the types.
     tsconfigFile: "none",
@@ -139,9 +139,11 @@ function run(tests, mutate) {
 
 async function runAgain(survivors) {
   console.log(`${survivors.length} survived the fast tests; running the slow ones`);
-  const again = await run("slow", survivors.map(rangeOf));
-  const keys = new Set(survivors.map(keyOf));
-  return again.filter((mutant) => keys.has(keyOf(mutant)));
+  const again = new Map(
+    (await run("slow", survivors.map(rangeOf))).map((each) => [keyOf(each), each]),
+  );
+  // One that was not found again has not been killed.
+  return survivors.map((survivor) => again.get(keyOf(survivor)) ?? survivor);
 }
 
 function keyOf(mutant) {

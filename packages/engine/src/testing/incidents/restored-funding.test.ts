@@ -10,7 +10,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { Engine } from "../../engine.js";
-import { pendingTest } from "../pending.js";
 import { Venue } from "../scenarios/venue.js";
 import { BTC, wealth } from "./scene.js";
 
@@ -85,22 +84,18 @@ describe("a restart in the middle of funding", () => {
     }
   });
 
-  pendingTest(
-    "risk: the index guard",
-    "an index of zero is refused, one near zero is held: nobody is liquidated",
-    () => {
-      const { venue } = venueWithPremium();
-      const long = venue.trader("long", 10_000);
-      long.buys("market", { margin: 1_000, leverage: 20 });
-      const size = long.position().size;
-      venue.index(0, BTC);
-      expect(venue.refusal).toBe("index_invalid");
-      venue.index(0.1, BTC);
-      for (let i = 0; i < 5; i++) venue.tick();
-      venue.index(50_000, BTC);
-      for (let i = 0; i < 5; i++) venue.tick();
-      expect(long.position().size).toBe(size);
-      expect(venue.mark()).toBeGreaterThan(49_000);
-    },
-  );
+  test("an index of zero is refused, one near zero is held: nobody is liquidated", () => {
+    const { venue } = venueWithPremium();
+    const long = venue.trader("long", 10_000);
+    long.buys("market", { margin: 1_000, leverage: 20 });
+    const size = long.position().size;
+    venue.index(0, BTC);
+    expect(venue.refusal).toBe("index_invalid");
+    venue.index(0.1, BTC);
+    for (let i = 0; i < 5; i++) venue.tick();
+    venue.index(50_000, BTC);
+    for (let i = 0; i < 5; i++) venue.tick();
+    expect(long.position().size).toBe(size);
+    expect(venue.mark()).toBeGreaterThan(49_000);
+  });
 });

@@ -5,7 +5,6 @@
  * Here: after a start or a resume nothing is liquidated or triggered before a fresh index.
  */
 import { describe, expect, test } from "vitest";
-import { pendingTest } from "../pending.js";
 import type { Trader } from "../scenarios/trader.js";
 import { Venue } from "../scenarios/venue.js";
 
@@ -32,22 +31,18 @@ const PAUSES = { "three seconds": 3_000, "a minute": 60_000, "eight hours": 8 * 
 
 describe("a restart with the index of before", () => {
   for (const [name, ms] of Object.entries(PAUSES)) {
-    pendingTest(
-      "risk: a fresh index after a start",
-      `after ${name}: nobody is liquidated or triggered, and the true price keeps them`,
-      () => {
-        const { venue, long } = haltedAtTheLow();
-        venue.resumes(venue.now + ms);
-        const events = venue.waits(5);
-        const kinds = new Set(events.map(({ kind }) => kind));
-        expect(kinds.has("Liquidated")).toBe(false);
-        expect(kinds.has("StopTriggered")).toBe(false);
-        venue.index(50_000);
-        venue.waits(5);
-        expect(long.position().size).toBeCloseTo(0.4, 4);
-        expect(long.openOrders()).toBe(1);
-      },
-    );
+    test(`after ${name}: nobody is liquidated or triggered, and the true price keeps them`, () => {
+      const { venue, long } = haltedAtTheLow();
+      venue.resumes(venue.now + ms);
+      const events = venue.waits(5);
+      const kinds = new Set(events.map(({ kind }) => kind));
+      expect(kinds.has("Liquidated")).toBe(false);
+      expect(kinds.has("StopTriggered")).toBe(false);
+      venue.index(50_000);
+      venue.waits(5);
+      expect(long.position().size).toBeCloseTo(0.4, 4);
+      expect(long.openOrders()).toBe(1);
+    });
 
     test(`after ${name}: a fresh index that is still low liquidates`, () => {
       const { venue, long } = haltedAtTheLow();

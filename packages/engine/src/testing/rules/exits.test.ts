@@ -94,21 +94,17 @@ describe("an account with an empty wallet closes at market", () => {
     expect(scene.holder.position().size).toBe(0);
   });
 
-  pendingTest(
-    "risk: the index guard",
-    "a held-back index alone stops it, and cancels still work",
-    () => {
-      const { venue, holder } = allIn();
-      const { orderId } = holder.sells("limit", { margin: 995, price: 50_500 });
-      venue.index(30_000);
-      const answer = holder.sells("market", { margin: 1_000_000, reduceOnly: true });
-      expect([answer.status, answer.reason]).toEqual(["refused", "index_held"]);
-      expect(holder.cancels(orderId)).toBeNull();
-      // Back in range: the hold ends.
-      venue.index(50_000);
-      expect(holder.sells("market", { margin: 1_000_000, reduceOnly: true }).status).toBe("filled");
-    },
-  );
+  test("a held-back index alone stops it, and cancels still work", () => {
+    const { venue, holder } = allIn();
+    const { orderId } = holder.sells("limit", { margin: 995, price: 50_500 });
+    venue.index(30_000);
+    const answer = holder.sells("market", { margin: 1_000_000, reduceOnly: true });
+    expect([answer.status, answer.reason]).toEqual(["refused", "index_held"]);
+    expect(holder.cancels(orderId)).toBeNull();
+    // Back in range: the hold ends.
+    venue.index(50_000);
+    expect(holder.sells("market", { margin: 1_000_000, reduceOnly: true }).status).toBe("filled");
+  });
 });
 
 describe("what opens is judged when it opens", () => {

@@ -6,11 +6,8 @@
  */
 import { describe, expect, test } from "vitest";
 import { Engine } from "../../engine.js";
-import { pendingTest } from "../pending.js";
 import type { Trader } from "../scenarios/trader.js";
 import { Venue } from "../scenarios/venue.js";
-
-const GUARD = "risk: the index guard";
 
 interface Scene {
   readonly venue: Venue;
@@ -38,7 +35,7 @@ function reports({ venue, long }: Scene, dollars: number, ticks: number): string
 }
 
 describe("an index that jumps", () => {
-  pendingTest(GUARD, "held for two seconds: no order, no liquidation, no trigger", () => {
+  test("held for two seconds: no order, no liquidation, no trigger", () => {
     const scene = leveraged();
     for (let i = 0; i < 9; i++) {
       expect(reports(scene, 30_000, 1), `tick ${i}`).toBe("index_held");
@@ -57,7 +54,7 @@ describe("an index that jumps", () => {
       expect(reports(scene, 30_100, 1), `tick ${i}`).not.toBe("index_held");
   });
 
-  pendingTest(GUARD, "one back in range ends the hold, and the jump begins again", () => {
+  test("one back in range ends the hold, and the jump begins again", () => {
     const scene = leveraged();
     reports(scene, 30_000, 8);
     expect(reports(scene, 50_100, 1)).not.toBe("index_held");
@@ -65,13 +62,13 @@ describe("an index that jumps", () => {
     expect(scene.long.position().size).toBeCloseTo(0.4, 3);
   });
 
-  pendingTest(GUARD, "updates that disagree by more than 5 % do not confirm it", () => {
+  test("updates that disagree by more than 5 % do not confirm it", () => {
     const scene = leveraged();
     for (let i = 0; i < 15; i++) reports(scene, i % 2 === 0 ? 30_000 : 25_000, 1);
     expect(scene.long.position().size).toBeCloseTo(0.4, 3);
   });
 
-  pendingTest(GUARD, "a single update in two seconds does not confirm it", () => {
+  test("a single update in two seconds does not confirm it", () => {
     const scene = leveraged();
     scene.venue.index(30_000);
     scene.venue.waits(3);
@@ -85,7 +82,7 @@ describe("an index that jumps", () => {
     expect(reports(scene, 40_000, 1)).not.toBe("index_held");
   });
 
-  pendingTest(GUARD, "steps that add up to more within ten seconds are held", () => {
+  test("steps that add up to more within ten seconds are held", () => {
     const scene = leveraged();
     reports(scene, 45_000, 1);
     expect(reports(scene, 39_000, 1)).toBe("index_held");
@@ -98,7 +95,7 @@ describe("an index that jumps", () => {
     }
   });
 
-  pendingTest(GUARD, "a held index survives a restore", () => {
+  test("a held index survives a restore", () => {
     const scene = leveraged();
     reports(scene, 30_000, 5);
     scene.venue.engine = Engine.restore(scene.venue.engine.snapshot());

@@ -69,8 +69,6 @@ const PENDING: readonly (readonly [rule: string, waitsFor: string])[] = [
   ["exits: any account", "orders: reductions above caps"],
   ["funds: a market order", "orders: funds for the opening part"],
   ["orders below minNotional", "orders: minimum notional"],
-  ["while an index is held", "risk: the index guard"],
-  ["after a start or a resume", "risk: a fresh index after a start"],
   ["fund budget", "risk: the fund's budget"],
 ];
 
