@@ -2,23 +2,94 @@
  * A hash table from order id (a seq ≥ 1) to row: open addressing with linear probing over typed
  * arrays, deletion by shifting back, so it neither allocates per entry nor collects tombstones. A
  * Map costs about five times as much per order.
+ *
+ * A large one grows while it is used: entries go into a larger table from then on, and each change
+ * moves a few of the old ones.
  */
+
+/** A table of no more slots than this is moved in one go. */
+const SMALL_SLOTS = 1 << 13;
+/** Slots of the old table that each change moves. */
+const MOVED_SLOTS = 32;
+
 export class IdIndex {
-  private keys: Float64Array;
-  private values: Int32Array;
-  private mask: number;
-  private size = 0;
+  private slots: Slots;
+  /** While the table grows: what is not moved yet, and the next slot to move. */
+  private old: Slots | null = null;
+  private moved = 0;
 
   constructor(capacity = 1 << 10) {
-    this.keys = new Float64Array(capacity);
-    this.values = new Int32Array(capacity);
-    this.mask = capacity - 1;
+    this.slots = new Slots(capacity);
   }
 
   /** The row, or −1. */
   get(id: number): number {
     // 0 marks an empty slot and would match one.
     if (!(id > 0)) return -1;
+    const row = this.slots.get(id);
+    return row < 0 && this.old !== null ? this.old.get(id) : row;
+  }
+
+  set(id: number, row: number): void {
+    if (this.old !== null) {
+      this.old.delete(id);
+      this.moveSome();
+    } else if (this.slots.isHalfFull) {
+      this.grow();
+    }
+    this.slots.set(id, row);
+  }
+
+  delete(id: number): void {
+    this.slots.delete(id);
+    if (this.old === null) return;
+    this.old.delete(id);
+    this.moveSome();
+  }
+
+  clear(): void {
+    this.slots.clear();
+    this.old = null;
+  }
+
+  private grow(): void {
+    const { slots } = this;
+    this.old = slots;
+    this.slots = new Slots(slots.capacity * 2);
+    // From the end: a deletion shifts entries toward lower slots, which are still to come.
+    this.moved = slots.capacity;
+    if (slots.capacity <= SMALL_SLOTS) while (this.old !== null) this.moveSome();
+  }
+
+  private moveSome(): void {
+    const { old, slots } = this;
+    if (old === null) return;
+    const end = Math.max(0, this.moved - MOVED_SLOTS);
+    while (this.moved > end) old.moveTo(slots, --this.moved);
+    // What was shifted over the end of the table is found by another round.
+    if (this.moved > 0) return;
+    if (old.size === 0) this.old = null;
+    else this.moved = old.capacity;
+  }
+}
+
+class Slots {
+  size = 0;
+  private readonly keys: Float64Array;
+  private readonly values: Int32Array;
+  private readonly mask: number;
+
+  constructor(readonly capacity: number) {
+    this.keys = new Float64Array(capacity);
+    this.values = new Int32Array(capacity);
+    this.mask = capacity - 1;
+  }
+
+  get isHalfFull(): boolean {
+    return this.size * 2 > this.mask;
+  }
+
+  get(id: number): number {
     const { keys, mask } = this;
     let slot = spread(id) & mask;
     for (;;) {
@@ -30,7 +101,6 @@ export class IdIndex {
   }
 
   set(id: number, row: number): void {
-    if (this.size * 2 > this.mask) this.grow();
     const { keys, mask } = this;
     let slot = spread(id) & mask;
     while (keys[slot] !== 0 && keys[slot] !== id) slot = (slot + 1) & mask;
@@ -40,14 +110,34 @@ export class IdIndex {
   }
 
   delete(id: number): void {
-    const { keys, values, mask } = this;
+    const { keys, mask } = this;
     let slot = spread(id) & mask;
     while (keys[slot] !== id) {
       if (keys[slot] === 0) return;
       slot = (slot + 1) & mask;
     }
+    this.empty(slot);
+  }
+
+  /** Moves the entry of a slot, if there is one, into another table. */
+  moveTo(other: Slots, slot: number): void {
+    // Emptying shifts the entries after it: the slot may have another one.
+    while (this.keys[slot] !== 0) {
+      other.set(this.keys[slot]!, this.values[slot]!);
+      this.empty(slot);
+    }
+  }
+
+  clear(): void {
+    this.keys.fill(0);
+    this.size = 0;
+  }
+
+  private empty(at: number): void {
+    const { keys, values, mask } = this;
     this.size--;
-    let hole = slot;
+    let hole = at;
+    let slot = at;
     for (;;) {
       slot = (slot + 1) & mask;
       const key = keys[slot]!;
@@ -61,21 +151,6 @@ export class IdIndex {
       }
     }
     keys[hole] = 0;
-  }
-
-  clear(): void {
-    this.keys.fill(0);
-    this.size = 0;
-  }
-
-  private grow(): void {
-    const { keys, values } = this;
-    const capacity = keys.length * 2;
-    this.keys = new Float64Array(capacity);
-    this.values = new Int32Array(capacity);
-    this.mask = capacity - 1;
-    this.size = 0;
-    for (let i = 0; i < keys.length; i++) if (keys[i] !== 0) this.set(keys[i]!, values[i]!);
   }
 }
 

@@ -7,6 +7,7 @@
  * is derived from the order table.
  */
 import { LEVEL, LEVEL_NEXT, LEVEL_PREV, LINKS, NONE, type OrderStore } from "./orders.js";
+import { widen } from "./widen.js";
 
 export class Ladder {
   /** Number of price levels. */
@@ -94,18 +95,6 @@ export class Ladder {
     this.slotCount = 0;
   }
 
-  /** Visits the orders at prices at least as good as `ticks`, best price first. */
-  forEachOrderTo(ticks: number, visit: (order: number) => void): void {
-    const key = this.sign * ticks;
-    for (let i = this.count - 1; i >= 0 && this.keys[i]! >= key; i--) {
-      let order = this.headOf[this.slots[i]!]!;
-      while (order !== NONE) {
-        visit(order);
-        order = this.orders.nextAtLevel(order);
-      }
-    }
-  }
-
   /** Index of the first level whose key is ≥ key: doubling steps from the best, then bisection. */
   private firstAtOrAbove(key: number): number {
     const { keys, count } = this;
@@ -187,9 +176,4 @@ export class Ladder {
     }
     return true;
   }
-}
-
-function widen<T extends Float64Array | Int32Array>(from: T, to: T): T {
-  to.set(from);
-  return to;
 }

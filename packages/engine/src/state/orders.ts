@@ -6,6 +6,7 @@
 import { LONG, type PlaceOrder, SHORT, type Side, STOP_ORDER } from "../commands.js";
 import { IdIndex } from "./id-index.js";
 import { Table, type UndoLog } from "./table.js";
+import { widen } from "./widen.js";
 
 /**
  * The words of a row, in the order of the snapshot format. The accessors below have the offsets as
@@ -191,6 +192,7 @@ export class OrderStore {
 
   /** Rebuilds the id index and the free list from the table. */
   reindex(): void {
+    this.table.restartGrowth();
     this.index.clear();
     this.freeCount = 0;
     for (let row = 0; row < this.table.rows; row++) {
@@ -206,18 +208,14 @@ export class OrderStore {
   private allocate(): number {
     const row = this.freeCount > 0 ? this.free[--this.freeCount]! : this.table.append();
     if (row * LINKS >= this.links.length) {
-      const links = new Int32Array(this.links.length * 2);
-      links.set(this.links);
-      this.links = links;
+      this.links = widen(this.links, new Int32Array(this.links.length * 2));
     }
     return row;
   }
 
   private pushFree(row: number): void {
     if (this.freeCount === this.free.length) {
-      const free = new Int32Array(this.free.length * 2);
-      free.set(this.free);
-      this.free = free;
+      this.free = widen(this.free, new Int32Array(this.free.length * 2));
     }
     this.free[this.freeCount++] = row;
   }

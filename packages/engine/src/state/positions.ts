@@ -6,6 +6,7 @@
 import { LONG, type Side } from "../commands.js";
 import { LINKS, LIST_NEXT, LIST_PREV, NONE, type OrderStore } from "./orders.js";
 import { Table, type UndoLog } from "./table.js";
+import { widen } from "./widen.js";
 
 /** The words of a row, in the order of the snapshot format; literals, see orders.ts. */
 export const POSITION_WORDS = 12;
@@ -63,6 +64,9 @@ export class PositionStore {
    */
   private links = new Int32Array(16 * 10);
   private coveredLots = new Float64Array(16);
+  /** Rows that every array next to the table has room for, and how many arrays have twice that. */
+  private capacity = 16;
+  private widened = 0;
   private rowOfAccount = new Int32Array(16).fill(NONE);
 
   constructor(undo: UndoLog, market: number) {
@@ -244,6 +248,7 @@ export class PositionStore {
   /** Resets the derived parts, without orders. */
   reindex(): void {
     this.changed = null;
+    this.table.restartGrowth();
     this.rowOfAccount.fill(NONE);
     for (let row = 0; row < this.table.rows; row++) {
       // A row whose command was undone has no account. It is not reused: rollbacks are rare (a
@@ -271,7 +276,9 @@ export class PositionStore {
       this.rowOfAccount = wider;
     }
     this.rowOfAccount[account] = row;
-    if (row >= this.watch.length) this.growDerived(Math.max(row + 1, this.watch.length * 2));
+    // Half full: one array per new row, so that no command copies all of them.
+    if (this.widened > 0 || 2 * row >= this.capacity) this.widenOne();
+    while (row >= this.capacity) this.widenOne();
     const base = row * 10;
     this.links.fill(NONE, base, base + 6);
     this.links.fill(0, base + 6, base + 10);
@@ -281,27 +288,32 @@ export class PositionStore {
     this.hold(row, 0, 0, 0);
   }
 
-  private growDerived(capacity: number): void {
-    const links = new Int32Array(capacity * 10);
-    links.set(this.links);
-    this.links = links;
-    const covered = new Float64Array(capacity);
-    covered.set(this.coveredLots);
-    this.coveredLots = covered;
-    const watch = new Float64Array(capacity);
-    watch.set(this.watch);
-    this.watch = watch;
-    const held = new Float64Array(capacity);
-    held.set(this.held);
-    this.held = held;
-    const costs = new Float64Array(capacity);
-    costs.set(this.costs);
-    this.costs = costs;
-    const worths = new Float64Array(capacity);
-    worths.set(this.worths);
-    this.worths = worths;
-    const sizes = new Uint8Array(capacity);
-    sizes.set(this.sizes);
-    this.sizes = sizes;
+  /** Doubles one of the arrays next to the table; the capacity is that of the shortest. */
+  private widenOne(): void {
+    const rows = 2 * this.capacity;
+    switch (this.widened++) {
+      case 0:
+        this.links = widen(this.links, new Int32Array(rows * 10));
+        break;
+      case 1:
+        this.coveredLots = widen(this.coveredLots, new Float64Array(rows));
+        break;
+      case 2:
+        this.watch = widen(this.watch, new Float64Array(rows));
+        break;
+      case 3:
+        this.held = widen(this.held, new Float64Array(rows));
+        break;
+      case 4:
+        this.costs = widen(this.costs, new Float64Array(rows));
+        break;
+      case 5:
+        this.worths = widen(this.worths, new Float64Array(rows));
+        break;
+      default:
+        this.sizes = widen(this.sizes, new Uint8Array(rows));
+        this.capacity = rows;
+        this.widened = 0;
+    }
   }
 }

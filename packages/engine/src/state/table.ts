@@ -5,13 +5,25 @@
  * command. If an invariant fails, `UndoLog.rollback` restores all of them, so that no command is
  * left half applied. Tables are primary state; indexes over them (book, lists, queues) are derived,
  * and are rebuilt after a rollback as after a restore.
+ *
+ * A large table grows while commands go on: copying 1,000,000 rows in one command would hold up the
+ * order path for 100 ms. Reads and writes go to the old array until the larger one has every row; the
+ * rows that a command changes are known to the undo log and are copied again before the next one.
  */
+
+/** A table of fewer words than this is copied in one go when it grows. */
+const SMALL_WORDS = 1 << 15;
+/** Rows that each command copies while a table grows. */
+const COPIED_ROWS = 64;
 
 export class Table {
   data: Float64Array;
   /** Rows in use or free; row 0 is the first. */
   rows = 0;
   private savedAt: Float64Array;
+  /** While the table grows: the larger array, and how many rows it has so far. */
+  private next: Float64Array | null = null;
+  private copied = 0;
 
   constructor(
     readonly stride: number,
@@ -27,9 +39,15 @@ export class Table {
   /** Appends a row of zeros and returns its number. */
   append(): number {
     const row = this.rows;
-    if (row === this.savedAt.length) this.grow(row * 2);
+    if (row === this.savedAt.length) this.growNow();
     this.rows = row + 1;
+    if (this.isHalfFull && this.data.length > SMALL_WORDS) this.undo.grow(this);
     return row;
+  }
+
+  /** From here on every command copies a few rows into the larger array. */
+  private get isHalfFull(): boolean {
+    return 2 * this.rows >= this.savedAt.length;
   }
 
   /** Must precede every write to the row. */
@@ -39,13 +57,46 @@ export class Table {
     this.undo.save(this, row);
   }
 
-  private grow(capacity: number): void {
-    const data = new Float64Array(capacity * this.stride);
+  /** Before a command: copies the next rows into the larger array; returns whether it is in use. */
+  copyMore(): boolean {
+    if (!this.isHalfFull) return true;
+    this.next ??= new Float64Array(2 * this.data.length);
+    const end = Math.min(this.rows, this.copied + COPIED_ROWS);
+    this.copy(this.next, this.copied, end);
+    this.copied = end;
+    if (end < this.rows) return false;
+    this.data = this.next;
+    // No row is saved yet in the epoch that begins.
+    this.savedAt = new Float64Array(2 * this.savedAt.length);
+    this.next = null;
+    this.copied = 0;
+    return true;
+  }
+
+  /** Copies a row again that the last command has changed. */
+  copyAgain(row: number): void {
+    if (this.next !== null && row < this.copied) this.copy(this.next, row, row + 1);
+  }
+
+  /** After changes to rows that no command has touched: all are copied again. */
+  restartGrowth(): void {
+    this.copied = 0;
+  }
+
+  private copy(to: Float64Array, row: number, end: number): void {
+    to.set(this.data.subarray(row * this.stride, end * this.stride), row * this.stride);
+  }
+
+  /** For tables that are small or filled without commands, as when a snapshot is read. */
+  private growNow(): void {
+    const data = new Float64Array(2 * this.data.length);
     data.set(this.data);
     this.data = data;
-    const savedAt = new Float64Array(capacity);
+    const savedAt = new Float64Array(2 * this.savedAt.length);
     savedAt.set(this.savedAt);
     this.savedAt = savedAt;
+    this.next = null;
+    this.copied = 0;
   }
 }
 
@@ -58,11 +109,18 @@ export class UndoLog {
   count = 0;
   private words = new Float64Array(1 << 12);
   private used = 0;
+  private growing: Table[] = [];
 
   begin(): void {
+    if (this.growing.length > 0) this.copyTables();
     this.epoch++;
     this.count = 0;
     this.used = 0;
+  }
+
+  /** From now on each command copies a part of the table, until it has grown. */
+  grow(table: Table): void {
+    if (!this.growing.includes(table)) this.growing.push(table);
   }
 
   save(table: Table, row: number): void {
@@ -92,6 +150,11 @@ export class UndoLog {
       end = start;
     }
     this.begin();
+  }
+
+  private copyTables(): void {
+    for (let i = 0; i < this.count; i++) this.tables[i]!.copyAgain(this.rows[i]!);
+    this.growing = this.growing.filter((table) => !table.copyMore());
   }
 
   private growWords(): void {
