@@ -75,6 +75,8 @@ const ADVICE = {
   session_key_rotated: "Sign with the new key, same nonce: the refused order consumed nothing.",
   unknown_symbol: "Take the symbol from `GET /v1/markets`.",
   market_halted: "Cancel what rests there; no order is taken, reductions neither.",
+  market_reduce_only: "Close or reduce positions there; `reduceOnly` never opens.",
+  market_settled: "Trade another market; positions there are paid out.",
   stale_index: "Wait for a fresh index; cancels and reductions work meanwhile.",
   index_held:
     "Wait some seconds: the jump is confirmed or taken back by the next updates. Cancels work meanwhile.",

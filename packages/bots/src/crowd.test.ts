@@ -83,7 +83,14 @@ test(
     await first.logged("a bot waits for the cohort");
     expect(await levelsIn(living)).toBe(0);
     const stampMs = living.at.nowMs();
-    await living.at.execute({ kind: "SetCohort", stampMs, stage: "open", allow: [], disallow: [] });
+    await living.at.execute({
+      kind: "SetCohort",
+      stampMs,
+      expiresAtMs: stampMs + 60_000,
+      stage: "open",
+      allow: [],
+      disallow: [],
+    });
     await eventually(() => areActive(living, 20));
 
     // A crash: no stop message. Venue time is paused, so that the cancel timer cannot fire.

@@ -4,6 +4,7 @@
  */
 import { LONG, SHORT } from "./commands.js";
 import type { Engine } from "./engine.js";
+import { clearingCost } from "./markets/settlement.js";
 import { fundingOwed } from "./money/owed-funding.js";
 import { reachOf } from "./orders/stops.js";
 import type { Market } from "./state/market.js";
@@ -25,6 +26,7 @@ export function audit(engine: Engine): string[] {
   let reserves = 0;
   let cost = 0;
   let owed = 0;
+  let pools = 0;
   for (const market of s.markets) {
     const sums = auditMarket(s, market, faults);
     margins += sums.margins;
@@ -33,13 +35,22 @@ export function audit(engine: Engine): string[] {
     owed += sums.owed;
     expect(`${market.config.symbol} lots`, sums.lots, 0);
     expect(`${market.config.symbol} open interest`, market.longLots, sums.longLots);
+    pools += market.settlementPool;
   }
   const { totals } = s;
   expect("wallets", totals.wallets, wallets);
   expect("margins", totals.margins, margins);
   expect("reserves", totals.reserves, reserves);
   expect("cost", totals.cost, cost);
-  const money = wallets + margins + reserves + totals.fees + totals.fund + totals.fundingPool;
+  expect("settlement pools", totals.settlementPools, pools);
+  const money =
+    wallets +
+    margins +
+    reserves +
+    totals.fees +
+    totals.fund +
+    totals.fundingPool +
+    totals.settlementPools;
   expect("money", money, totals.deposits + cost);
   // Rounding leaves money in the pool and never takes any: what payers owe covers what is due.
   if (totals.fundingPool + owed < 0) {
@@ -64,8 +75,8 @@ function auditMarket(s: VenueState, market: Market, faults: string[]): MarketSum
   const sums: MarketSums = {
     margins: 0,
     reserves: 0,
-    cost: market.backstopCost,
-    lots: market.backstopLots,
+    cost: market.backstopCost + clearingCost(market),
+    lots: market.backstopLots + market.clearingLots,
     longLots: 0,
     owed: 0,
   };

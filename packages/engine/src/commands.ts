@@ -23,17 +23,24 @@ export interface Genesis {
   readonly engineVersion: number;
 }
 
-/** The operator activates the next version of the rules, from the following command on. */
-export interface Upgrade {
-  readonly kind: "Upgrade";
+/**
+ * What every operator command carries. It is refused once the venue's time is past `expiresAtMs`, so
+ * that one that was prepared or delayed cannot take effect later.
+ */
+interface OperatorCommand {
   readonly stampMs: number;
+  readonly expiresAtMs: number;
+}
+
+/** The operator activates the next version of the rules, from the following command on. */
+export interface Upgrade extends OperatorCommand {
+  readonly kind: "Upgrade";
   readonly version: number;
 }
 
 /** Replaces the parameters. Markets keep their number; new ones are appended. */
-export interface Configure {
+export interface Configure extends OperatorCommand {
   readonly kind: "Configure";
-  readonly stampMs: number;
   readonly config: VenueConfig;
   /**
    * Numbers of attestors whose key has changed or is gone. The engine does not know keys, so the
@@ -159,13 +166,24 @@ export interface CancelAfter {
   readonly afterMs: number;
 }
 
-export interface SetCohort {
+export interface SetCohort extends OperatorCommand {
   readonly kind: "SetCohort";
-  readonly stampMs: number;
   readonly stage: CohortStage;
   /** Addresses, lower-case hex. */
   readonly allow: readonly string[];
   readonly disallow: readonly string[];
+}
+
+export const MARKET_ACTIONS = ["reduceOnly", "halt", "resume", "settle"] as const;
+export type MarketAction = (typeof MARKET_ACTIONS)[number];
+
+/** The operator's control of one market. */
+export interface ControlMarket extends OperatorCommand {
+  readonly kind: "ControlMarket";
+  readonly market: number;
+  readonly action: MarketAction;
+  /** For `settle`: the price of every position; 0 otherwise. */
+  readonly priceTicks: number;
 }
 
 export interface RegisterDeposit {
@@ -212,25 +230,22 @@ export interface AttestDeposit {
 }
 
 /** The operator stops or resumes credits and rejections of a chain or of a token. */
-export interface PauseDeposits {
+export interface PauseDeposits extends OperatorCommand {
   readonly kind: "PauseDeposits";
-  readonly stampMs: number;
   /** The name of a chain or of a token. */
   readonly scope: string;
   readonly isPaused: boolean;
 }
 
 /** The operator reopens a rejected deposit for new votes. */
-export interface RejudgeDeposit {
+export interface RejudgeDeposit extends OperatorCommand {
   readonly kind: "RejudgeDeposit";
-  readonly stampMs: number;
   readonly depositId: number;
 }
 
 /** The operator has settled a credit whose transaction left its chain. */
-export interface SettleReorgedDeposit {
+export interface SettleReorgedDeposit extends OperatorCommand {
   readonly kind: "SettleReorgedDeposit";
-  readonly stampMs: number;
   readonly depositId: number;
 }
 
@@ -251,6 +266,7 @@ export type Command =
   | CancelAll
   | CancelAfter
   | SetCohort
+  | ControlMarket
   | RegisterDeposit
   | AttestDeposit
   | PauseDeposits

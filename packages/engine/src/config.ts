@@ -61,6 +61,17 @@ export const HOLD_NEAR_PPM = 50_000;
 /** Orders of lost connections that one start or tick cancels; a separate budget. */
 export const DISCONNECT_CANCELS_PER_COMMAND = 1_024;
 
+/** Orders that one command or tick cancels for a market control; the account in turn is finished. */
+export const CONTROL_CANCELS_PER_COMMAND = 1_024;
+/** Positions that one command or tick settles. */
+export const SETTLEMENTS_PER_COMMAND = 1_024;
+/** Accounts that a market control looks at in one command or tick. */
+export const CONTROL_VISITS_PER_COMMAND = 16_384;
+
+/** Operator commands that are executed within this time, at most. */
+export const OPERATOR_COMMANDS_PER_WINDOW = 10;
+export const OPERATOR_WINDOW_MS = 60_000;
+
 /** Why a configuration is invalid, or null. */
 export function configFault(config: VenueConfig): string | null {
   if (config.markets.length === 0) return "a venue needs at least one market";
@@ -82,6 +93,39 @@ export function configFault(config: VenueConfig): string | null {
     return "attestorQuorum: must be between 1 and the number of attestors";
   }
   return null;
+}
+
+/**
+ * The first limit that a configuration raises over another, or null. Listing a market and raising a
+ * limit are two steps: together they are how a worthless market drains a venue.
+ */
+export function raisedLimit(before: VenueConfig, after: VenueConfig): string | null {
+  if (after.backstopCapMicros > before.backstopCapMicros) return "backstopCap";
+  if (after.fundLossPerHourPpm > before.fundLossPerHourPpm) return "fundLossPerHour";
+  if (after.maxOpenOrders > before.maxOpenOrders) return "maxOpenOrders";
+  if (after.devCreditMicros > before.devCreditMicros) return "devCredit";
+  for (const [number, market] of before.markets.entries()) {
+    const next = after.markets[number];
+    const raised = next === undefined ? null : raisedInMarket(market, next);
+    if (raised !== null) return `${market.symbol} ${raised}`;
+  }
+  return null;
+}
+
+function raisedInMarket(before: MarketConfig, after: MarketConfig): string | null {
+  if (after.bandPpm > before.bandPpm) return "band";
+  if (after.maxOpenInterestMicros > before.maxOpenInterestMicros) return "maxOpenInterest";
+  if (after.maxIndexJumpPpm > before.maxIndexJumpPpm) return "maxIndexJump";
+  if (after.tiers.length > before.tiers.length) return "tiers";
+  const isLooser = after.tiers.some((tier, i) => {
+    const old = before.tiers[i]!;
+    return (
+      tier.upToMicros > old.upToMicros ||
+      tier.maxLeverage > old.maxLeverage ||
+      tier.maintenancePpm < old.maintenancePpm
+    );
+  });
+  return isLooser ? "tiers" : null;
 }
 
 function marketFault(market: MarketConfig): string | null {

@@ -21,8 +21,10 @@ import { attestDeposit, recountVotes } from "./deposits/votes.js";
 import { type EventLog, emit } from "./events/event-log.js";
 import { begin, configure, upgrade } from "./genesis.js";
 import { checkInvariants, InvariantViolation, invariantOf } from "./invariants.js";
+import { controlMarket } from "./markets/control.js";
 import { awaitIndex, updateIndex } from "./money/mark.js";
 import { emitSettlements } from "./money/settlements.js";
+import { countOperation, mayOperate } from "./operator.js";
 import { cancelAfter, cancelAllOrders, cancelOrder, reportCancelAll } from "./orders/cancel.js";
 import { acknowledge, placeOrder } from "./orders/place.js";
 import { REFUSAL } from "./reasons.js";
@@ -44,6 +46,7 @@ import {
 } from "./sessions/session-commands.js";
 import { rebuildIndexes } from "./snapshot/rebuild.js";
 import { readSnapshot, writeSnapshot } from "./snapshot/snapshot.js";
+import { MARKET_HALTED, MARKET_SETTLING } from "./state/market.js";
 import { VenueState } from "./state/venue.js";
 import { runTick } from "./tick.js";
 import { knownVersions, RULE_SETS, type RuleSet, UnknownToRelease } from "./versions.js";
@@ -176,9 +179,11 @@ export class Engine {
       case "Genesis":
         return begin(s, command);
       case "Configure":
-        return configure(s, command);
+        return mayOperate(s, command) && configure(s, command);
       case "Upgrade":
-        return upgrade(s, command);
+        return mayOperate(s, command) && upgrade(s, command);
+      case "ControlMarket":
+        return mayOperate(s, command) && controlMarket(s, command);
       case "Resume":
         for (const market of s.markets) awaitIndex(market, command.stampMs);
         if (command.afterPause !== true) disconnectAll(s);
@@ -202,17 +207,17 @@ export class Engine {
       case "CancelAfter":
         return cancelAfter(s, command);
       case "SetCohort":
-        return setCohort(s, command);
+        return (isFirstList(s) || mayOperate(s, command)) && setCohort(s, command);
       case "RegisterDeposit":
         return registerDeposit(s, command);
       case "AttestDeposit":
         return attestDeposit(s, command);
       case "PauseDeposits":
-        return pauseDeposits(s, command);
+        return mayOperate(s, command) && pauseDeposits(s, command);
       case "RejudgeDeposit":
-        return rejudgeDeposit(s, command);
+        return mayOperate(s, command) && rejudgeDeposit(s, command);
       case "SettleReorgedDeposit":
-        return settleReorgedDeposit(s, command);
+        return mayOperate(s, command) && settleReorgedDeposit(s, command);
       default:
         return unknownCommand(s, command);
     }
@@ -235,9 +240,20 @@ function conclude(s: VenueState, command: Command): void {
       acknowledge(s, command);
       return;
     case "Configure":
+      countOperation(s);
       recountVotes(s, command);
       return;
+    case "Upgrade":
+    case "ControlMarket":
+    case "RejudgeDeposit":
+    case "SettleReorgedDeposit":
+      countOperation(s);
+      return;
+    case "SetCohort":
+      if (!isFirstList(s)) countOperation(s);
+      return;
     case "PauseDeposits":
+      countOperation(s);
       // A quorum that changed during the pause may be reached without another vote.
       if (!command.isPaused) recountVotes(s, {});
       return;
@@ -253,12 +269,19 @@ function conclude(s: VenueState, command: Command): void {
   }
 }
 
+/** Until the first block is sealed, the venue's first list, however long, is part of its beginning. */
+function isFirstList(s: VenueState): boolean {
+  return s.totals.block === 1;
+}
+
 function halt(s: VenueState, number: number, invariant: number, cause: unknown): void {
   const market = s.markets[number];
-  // Nothing may run in a halted market: a second failure there would loop for ever.
-  if (market === undefined || market.halted) throw cause;
+  // Nothing may run in a halted market: a second failure there would loop for ever. A settlement
+  // that fails is halted, too.
+  if (market === undefined) throw cause;
+  if (market.halted && market.status !== MARKET_SETTLING) throw cause;
   s.undo.begin();
-  market.halted = true;
+  market.status = MARKET_HALTED;
   emit.MarketHalted(s.events, { market: number, invariant });
 }
 

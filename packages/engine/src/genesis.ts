@@ -1,6 +1,6 @@
 /** Genesis, Configure and Upgrade: how a venue begins, and how its parameters and rules change. */
 import type { Configure, Genesis, Upgrade } from "./commands.js";
-import { configFault, HOUR_MS, type VenueConfig } from "./config.js";
+import { configFault, HOUR_MS, raisedLimit, type VenueConfig } from "./config.js";
 import { emit } from "./events/event-log.js";
 import { rebuildWatches } from "./money/watch.js";
 import { recomputeReserves } from "./orders/settle.js";
@@ -31,6 +31,9 @@ export function configure(s: VenueState, command: Configure): boolean {
   const { config } = command;
   if (configFault(config) !== null || !isContinuation(s, config)) {
     return refuse(s, REFUSAL.configuration_invalid);
+  }
+  if (config.markets.length > s.markets.length && raisedLimit(s.config!, config) !== null) {
+    return refuse(s, REFUSAL.configuration_raises_and_lists);
   }
   adopt(s, config);
   emit.VenueConfigured(s.events, { markets: config.markets.length });

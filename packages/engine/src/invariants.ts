@@ -27,7 +27,7 @@ export function invariantOf(error: unknown): number | null {
 
 export function checkInvariants(s: VenueState): void {
   const { wallets, margins, reserves, fees, fund, fundingPool, deposits, cost } = s.totals;
-  const held = wallets + margins + reserves + fees + fund + fundingPool;
+  const held = wallets + margins + reserves + fees + fund + fundingPool + s.totals.settlementPools;
   const owed = deposits + cost;
   if (held !== owed) throw new InvariantViolation("money_conserved", s.focus);
   if (!(Math.abs(held) <= Number.MAX_SAFE_INTEGER)) {

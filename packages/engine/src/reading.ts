@@ -10,7 +10,7 @@ export { type SettledFigures, settledFigures } from "./money/owed-funding.js";
 export { openOrdersOf } from "./orders/open-orders.js";
 export { type Deposit, depositKey } from "./state/deposits.js";
 export { Ladder } from "./state/ladder.js";
-export type { Market } from "./state/market.js";
+export { MARKET_STATUSES, type Market } from "./state/market.js";
 export { NONE, OrderStore } from "./state/orders.js";
 export type { Session } from "./state/sessions.js";
 export { UndoLog } from "./state/table.js";

@@ -56,6 +56,11 @@ export const REFUSALS = [
   "deposit_not_reorged",
   "version_not_next",
   "index_held",
+  "command_expired",
+  "operator_rate_limit",
+  "configuration_raises_and_lists",
+  "market_reduce_only",
+  "market_settled",
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 

@@ -8,6 +8,7 @@ import {
   LIQUIDATIONS_AND_STOPS_PER_COMMAND,
 } from "./config.js";
 import { emit } from "./events/event-log.js";
+import { sweepMarkets } from "./markets/sweep.js";
 import { applyFunding, samplePremium } from "./money/funding.js";
 import { reduceBackstop, runLiquidations } from "./money/liquidate.js";
 import { recomputeMark } from "./money/mark.js";
@@ -24,6 +25,7 @@ export function runTick(s: VenueState): void {
   const disconnects = new WorkBudget(DISCONNECT_CANCELS_PER_COMMAND);
   // First, because their owners are gone: these orders must not be filled any more.
   cancelCarriedOver(s, disconnects);
+  sweepMarkets(s);
   for (const market of s.markets) {
     if (!s.isLive(market)) continue;
     s.focus = market.number;

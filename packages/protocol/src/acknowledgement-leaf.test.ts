@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ACKNOWLEDGED_FIELDS, LEAF_BYTES, readLeaf } from "./acknowledgement-leaf.js";
+import { ACKNOWLEDGED_FIELDS, END_REASONS, LEAF_BYTES, readLeaf } from "./acknowledgement-leaf.js";
 import { bytesFromHex } from "./hex.js";
 
 /** Kind 18, then the fields: written by hand, since every block hash depends on these bytes. */
@@ -63,7 +63,7 @@ describe("the leaf of an acknowledgement", () => {
       [6, 3],
       [6, -1],
       [8, 4],
-      [9, 15],
+      [9, END_REASONS.length],
     ];
     for (const [place, value] of wrong) {
       expect(readLeaf(withWord(place, value)), `${place}: ${value}`).toBeUndefined();

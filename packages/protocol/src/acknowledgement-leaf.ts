@@ -61,6 +61,8 @@ export const END_REASONS = [
   "market_halted",
   "below_lot",
   "disconnected",
+  "market_reduce_only",
+  "market_settled",
 ] as const;
 
 const WORD_BYTES = 8;

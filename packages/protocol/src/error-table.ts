@@ -124,6 +124,14 @@ const ORDER = {
     status: 400,
     message: "{symbol} is halted and takes no orders; cancel what rests there.",
   },
+  market_reduce_only: {
+    status: 400,
+    message: "{symbol} is reduce-only: orders may close positions there, and open none.",
+  },
+  market_settled: {
+    status: 400,
+    message: "{symbol} is settled for good, or being settled, and takes no orders.",
+  },
   stale_index: {
     status: 400,
     message:

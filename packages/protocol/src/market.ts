@@ -13,7 +13,8 @@ export const Tier = Type.Object(
 );
 export type Tier = Static<typeof Tier>;
 
-export const MarketStatus = Type.Enum(["active", "halted"]);
+/** `reduceOnly` opens nothing; in the others nothing runs but cancels; `settled` is final. */
+export const MarketStatus = Type.Enum(["active", "reduceOnly", "halted", "settling", "settled"]);
 
 export const Market = Type.Object(
   {

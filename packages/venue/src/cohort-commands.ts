@@ -1,5 +1,6 @@
 /** A change of the cohort (who may open positions), as commands that each fit into a log record. */
 import type { CohortStage, Command } from "@perpgate/engine";
+import { OPERATOR_EXPIRY_MS } from "./operator-expiry.js";
 
 export type SetCohort = Extract<Command, { kind: "SetCohort" }>;
 
@@ -10,8 +11,11 @@ export interface CohortLists {
   readonly disallow: readonly string[];
 }
 
-/** Addresses per command: the size of a log record is bounded. */
-const ADDRESSES_PER_COMMAND = 1_000;
+/**
+ * Addresses per command, of each list: the size of a log record is bounded, and so is the number of
+ * operator commands a minute.
+ */
+const ADDRESSES_PER_COMMAND = 2_500;
 
 /** Returns at least one command: a change of the stage alone needs one too. */
 export function cohortCommands(
@@ -26,6 +30,7 @@ export function cohortCommands(
     commands.push({
       kind: "SetCohort",
       stampMs,
+      expiresAtMs: stampMs + OPERATOR_EXPIRY_MS,
       stage,
       allow: part(allow),
       disallow: part(disallow),

@@ -21,6 +21,7 @@ export {
   type MarketUnits,
 } from "./listing/listing.js";
 export { DEFAULT_PARAMETERS, type VenueParameters, venueConfigOf } from "./listing/venue-config.js";
+export { OPERATOR_EXPIRY_MS } from "./operator-expiry.js";
 export { type PrunePlan, planPrune } from "./prune/prune-plan.js";
 export {
   decodeRecord,

@@ -1,5 +1,5 @@
 /** Opens the parts of a venue in order of dependence, and closes what is open if a step fails. */
-import { ENGINE_VERSION, TICK_MS } from "@perpgate/engine";
+import { ENGINE_VERSION, isKind, REFUSALS, TICK_MS } from "@perpgate/engine";
 import type { VenueState } from "@perpgate/engine/reading";
 import type { ExitDeadline, FileJournal } from "@perpgate/journal";
 import { Checkpointer } from "./checkpoint/checkpointer.js";
@@ -8,11 +8,12 @@ import type { History } from "./history/history.js";
 import { replacedAttestors } from "./listing/attestor-keys.js";
 import { checkConfig, checkContinuation, isSameConfig } from "./listing/config-change.js";
 import { type Listing, listingEvidence } from "./listing/listing.js";
+import { OPERATOR_EXPIRY_MS } from "./operator-expiry.js";
 import { NO_EVIDENCE } from "./record/record.js";
 import { dataFolder } from "./recovery/data-folder.js";
 import { type OpenData, openData } from "./recovery/open-data.js";
 import type { Recovered, RecoveryReport } from "./recovery/recover.js";
-import type { CommandObserver } from "./replica.js";
+import type { Applied, CommandObserver } from "./replica.js";
 import { Sequencer } from "./sequencer.js";
 import { ClockRecorder, systemBootClock } from "./time/boot-clock.js";
 import { openClock } from "./time/open-clock.js";
@@ -191,6 +192,7 @@ async function begin(
 ): Promise<void> {
   const { engine } = state;
   const evidence = listingEvidence(listing, attestors);
+  let refusal = "";
   if (engine.state.config === null) {
     const genesis = {
       kind: "Genesis",
@@ -205,18 +207,33 @@ async function begin(
     const current = { config: engine.state.config, listing: state.listing };
     if (!isSameConfig(current, config, listing, attestors)) {
       const replaced = replacedAttestors(state.listing.attestors, attestors);
-      const configure = { kind: "Configure", stampMs, config } as const;
+      const expiresAtMs = stampMs + OPERATOR_EXPIRY_MS;
+      const configure = { kind: "Configure", stampMs, expiresAtMs, config } as const;
       await sequencer.submitted(
         replaced.length === 0 ? configure : { ...configure, replacedAttestors: replaced },
         evidence,
-        () => undefined,
+        (applied) => {
+          refusal = refusalIn(applied);
+        },
       );
     }
   }
   const taken = engine.state.config;
   const now = { config: taken ?? config, listing: state.listing };
   if (taken !== null && isSameConfig(now, config, listing, attestors)) return;
-  throw new ConfigRefused("configuration_invalid", "the engine refused the configuration");
+  throw new ConfigRefused(
+    "configuration_invalid",
+    refusal === "operator_rate_limit"
+      ? "ten operator commands, starts with a new configuration included, were executed within the " +
+          "last minute; wait a minute, or start with the configuration of before"
+      : `the engine refused the configuration ${refusal}`.trimEnd(),
+  );
+}
+
+/** The engine's reason for refusing the command; empty if it was executed. */
+function refusalIn({ events }: Applied): string {
+  const refused = events.decode().find((event) => isKind(event, "CommandRefused"));
+  return refused === undefined ? "" : REFUSALS[refused.refusal]!;
 }
 
 /**

@@ -131,7 +131,13 @@ describe("the sequencer", () => {
     } as const;
     await sequencer.submitted(genesis, NO_EVIDENCE, () => undefined);
     const crowd = Array.from({ length: 25_000 }, (_, i) => i.toString(16).padStart(40, "0"));
-    const cohort = { kind: "SetCohort", stampMs: START_MS, stage: "open", disallow: [] } as const;
+    const cohort = {
+      kind: "SetCohort",
+      stampMs: START_MS,
+      expiresAtMs: START_MS + 60_000,
+      stage: "open",
+      disallow: [],
+    } as const;
     expect(() => sequencer.submit({ ...cohort, allow: crowd })).toThrow(RecordTooLarge);
     const few = { ...cohort, allow: crowd.slice(0, 5_000) };
     expect(await sequencer.submitted(few, NO_EVIDENCE, (applied) => applied.seq)).toBe(2);

@@ -9,7 +9,8 @@ export type ConfigRule =
   | "fund_seed_fixed"
   | "market_removed"
   | "tick_fixed"
-  | "lot_fixed";
+  | "lot_fixed"
+  | "raises_and_lists";
 
 /** The configuration does not fit the data folder. */
 export class ConfigRefused extends Error {

@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { addCommand, exitWith } from "../cli/command.js";
-import { oneOf, wholeNumberWithin } from "../cli/values.js";
+import { amount, oneOf, symbol, wholeNumberWithin } from "../cli/values.js";
 import { addServeOptions } from "../serve/options.js";
 
 const DATA_HELP = "the data folder (.data)";
@@ -13,6 +13,7 @@ export function addOperatorCommands(program: Command): void {
   addKeys(program);
   addDataFolderCommands(program);
   addControls(program);
+  addMarket(program);
   addUpgrade(program);
   addBench(program);
 }
@@ -161,6 +162,37 @@ venue that serves the data folder must be running; the change is in its log, and
     .action(
       exitWith(async (stage, options) =>
         (await import("./controls.js")).changeCohort(stage, options),
+      ),
+    );
+}
+
+function addMarket(program: Command): void {
+  addCommand(program, "market", {
+    summary: "make a market reduce-only, halt, resume or settle it",
+    usage: [
+      "<SYMBOL> <reduce-only|halt|resume> [--data DIR]",
+      "<SYMBOL> settle --price P [--data DIR]",
+    ],
+    about: `Controls one market of a running venue; the change is in its log, and stays.
+
+  reduce-only  what would open is canceled and refused; closing, funding and liquidation go on
+  halt         nothing runs but cancels
+  resume       active again; nothing is liquidated or triggered before a fresh index
+  settle       for good: all orders are canceled, all positions closed at the price; losers pay at
+               most their margin, then the fund while it is above zero, then winners are scaled alike`,
+    examples: [
+      ["market SOLUSD reduce-only", "before a delisting: nobody opens, everybody may close"],
+      ["market SOLUSD settle --price 151.25", "the end of the market"],
+    ],
+  })
+    .argument("<symbol>", "a listed market", symbol)
+    .argument("<action>", "reduce-only, halt, resume or settle")
+    .option("--price <P>", "of settle: every position is closed at it", amount("--price"))
+    .option("--data <DIR>", `${DATA_HELP}  [PERPGATE_DATA]`)
+    .option("--json", "JSON for programs")
+    .action(
+      exitWith(async (symbol, action, options) =>
+        (await import("./controls.js")).changeMarket(symbol, action, options),
       ),
     );
 }

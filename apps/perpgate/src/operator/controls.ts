@@ -1,6 +1,6 @@
 /**
- * `perpgate bridge`, `perpgate cohort` and `perpgate upgrade`: changes of a running venue, through
- * its control socket.
+ * `perpgate bridge`, `cohort`, `market` and `upgrade`: changes of a running venue, through its control
+ * socket.
  */
 
 import { resolve } from "node:path";
@@ -8,6 +8,7 @@ import { UsageError } from "../cli/start-error.js";
 import { type BridgeChange, PAUSE_SCOPES } from "../serve/bridge/bridge-control.js";
 import { isCohortChange } from "../serve/cohort-control.js";
 import { askControl, type ControlRequest } from "../serve/control-socket.js";
+import type { MarketChange } from "../serve/market-control.js";
 import { DEFAULT_SETTINGS } from "../serve/settings.js";
 
 interface ControlOptions {
@@ -41,6 +42,41 @@ export async function changeCohort(
   await send(options, { cohort: change });
   print(options, change, `stage ${change.stage}`);
   return 0;
+}
+
+export async function changeMarket(
+  symbol: string,
+  action: string,
+  options: ControlOptions & { readonly price?: number },
+): Promise<number> {
+  const change = marketChangeOf(symbol, action, options.price);
+  await send(options, { market: change });
+  print(options, change, `${symbol}: ${MARKET_SENTENCES[change.action]}`);
+  return 0;
+}
+
+const MARKET_SENTENCES: Readonly<Record<MarketChange["action"], string>> = {
+  reduceOnly: "reduce-only",
+  halt: "halted",
+  resume: "resumed, and waits for a fresh index",
+  settle: "settled, or being settled",
+};
+
+function marketChangeOf(symbol: string, action: string, price?: number): MarketChange {
+  if (action === "settle") {
+    if (price === undefined) throw new UsageError("settle needs --price");
+    return { symbol, action, price };
+  }
+  if (price !== undefined) throw new UsageError("--price is for settle");
+  switch (action) {
+    case "reduce-only":
+      return { symbol, action: "reduceOnly" };
+    case "halt":
+    case "resume":
+      return { symbol, action };
+    default:
+      throw new UsageError("an action is reduce-only, halt, resume or settle");
+  }
 }
 
 export async function upgrade(options: ControlOptions): Promise<number> {

@@ -8,6 +8,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { BridgeControl } from "../serve/bridge/bridge-control.js";
 import { CohortControl } from "../serve/cohort-control.js";
 import { ControlSocket } from "../serve/control-socket.js";
+import { MarketControl } from "../serve/market-control.js";
 import { UpgradeControl } from "../serve/upgrade-control.js";
 import { PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
 
@@ -74,6 +75,7 @@ describe("perpgate prune", () => {
       {
         cohort: new CohortControl(venue),
         bridge: new BridgeControl(venue),
+        market: new MarketControl(venue),
         upgrade: new UpgradeControl(venue),
         prune: (below) => venue.pruneBelow(below),
       },

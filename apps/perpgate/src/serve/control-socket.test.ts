@@ -9,6 +9,7 @@ import { temporaryFolder } from "../testing/perpgate-process.js";
 import { BridgeControl } from "./bridge/bridge-control.js";
 import { CohortControl } from "./cohort-control.js";
 import { askControl, type ControlRequest, ControlSocket } from "./control-socket.js";
+import { MarketControl } from "./market-control.js";
 import { UpgradeControl } from "./upgrade-control.js";
 
 const CLOSED: ControlRequest = { cohort: { stage: "closed", allow: [], disallow: [] } };
@@ -22,6 +23,7 @@ async function controlled(idleMs = LONG_MS) {
   const controls = {
     cohort: new CohortControl(venue),
     bridge: new BridgeControl(venue),
+    market: new MarketControl(venue),
     upgrade: new UpgradeControl(venue),
     prune: () => 0,
   };
@@ -61,6 +63,33 @@ describe("the control socket", () => {
     await expect(askControl(folder, pause)).rejects.toThrow("this venue runs the dev attestor");
     const settle: ControlRequest = { bridge: { action: "settle", depositId: 7 } };
     await expect(askControl(folder, settle)).rejects.toThrow("there is no such deposit");
+  });
+
+  test("a market: reduced, halted, resumed, settled for good; wrong ones say why", async () => {
+    const { folder, venue } = await controlled();
+    const status = () => venue.views.market("ETHUSD")?.status;
+    const ask = (action: "reduceOnly" | "halt" | "resume", symbol = "ETHUSD") =>
+      askControl(folder, { market: { symbol, action } });
+    const settle = (price: number) =>
+      askControl(folder, { market: { symbol: "ETHUSD", action: "settle", price } });
+    await ask("reduceOnly");
+    expect(status()).toBe("reduceOnly");
+    await ask("halt");
+    expect(status()).toBe("halted");
+    await ask("resume");
+    expect(status()).toBe("active");
+    await expect(ask("halt", "DOGEUSD")).rejects.toThrow("there is no market DOGEUSD");
+    await expect(settle(3_000.005)).rejects.toThrow("the price 3000.005 is not on the tick 0.01");
+    await settle(3_000);
+    expect(status()).toBe("settled");
+    await expect(ask("resume")).rejects.toThrow("the market is settled");
+  });
+
+  test("an operator's commands: ten a minute", async () => {
+    const { folder } = await controlled();
+    const halt: ControlRequest = { market: { symbol: "BTCUSD", action: "halt" } };
+    for (let i = 0; i < 10; i++) await askControl(folder, halt);
+    await expect(askControl(folder, halt)).rejects.toThrow("ten operator commands");
   });
 
   test("an upgrade: refused with both versions while the release knows no newer one", async () => {

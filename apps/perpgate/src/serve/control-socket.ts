@@ -14,6 +14,7 @@ import type { Logger } from "pino";
 import { reasonOf, StartError } from "../cli/start-error.js";
 import type { BridgeChange, BridgeControl } from "./bridge/bridge-control.js";
 import { type CohortChange, type CohortControl, isCohortChange } from "./cohort-control.js";
+import type { MarketChange, MarketControl } from "./market-control.js";
 import type { UpgradeControl } from "./upgrade-control.js";
 
 const SOCKET_NAME = "control.sock";
@@ -25,6 +26,7 @@ const IDLE_MS = 10_000;
 export type ControlRequest =
   | { readonly cohort: CohortChange }
   | { readonly bridge: BridgeChange }
+  | { readonly market: MarketChange }
   /** Activates the next version of the rules; the result is its number. */
   | { readonly upgrade: true }
   /** Removes the log below this place. */
@@ -34,6 +36,7 @@ export type ControlRequest =
 export interface Controls {
   readonly cohort: CohortControl;
   readonly bridge: BridgeControl;
+  readonly market: MarketControl;
   readonly upgrade: UpgradeControl;
   /** Removes the log below a place; returns the number of segments removed. */
   prune(below: LogSeq): number;
@@ -63,7 +66,7 @@ export class ControlSocket {
       this.server.once("error", (error) => {
         this.log.warn(
           { err: error },
-          "no control socket; perpgate cohort, bridge, upgrade and prune will not work",
+          "no control socket; perpgate cohort, bridge, market, upgrade and prune will not work",
         );
         resolve();
       });
@@ -107,6 +110,7 @@ export class ControlSocket {
     if ("upgrade" in request) return this.upgrade();
     if ("cohort" in request) await this.changeCohort(request.cohort);
     else if ("bridge" in request) await this.changeBridge(request.bridge);
+    else if ("market" in request) await this.changeMarket(request.market);
     else if ("prune" in request) this.pruneBelow(request.prune);
     else throw new Error("unknown request");
     return undefined;
@@ -123,6 +127,13 @@ export class ControlSocket {
     if (!bridge.isChange(change)) throw new Error("not a change of the bridge");
     await bridge.change(change);
     this.log.info({ ...change }, "bridge changed");
+  }
+
+  private async changeMarket(change: unknown): Promise<void> {
+    const { market } = this.controls;
+    if (!market.isChange(change)) throw new Error("not a change of a market");
+    await market.change(change);
+    this.log.warn({ ...change }, "market changed");
   }
 
   private async changeCohort(change: unknown): Promise<void> {

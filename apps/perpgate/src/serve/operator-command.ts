@@ -1,6 +1,6 @@
 /** Submits an operator's command to a running venue; a refusal becomes a sentence for the operator. */
 
-import { NO_EVIDENCE, type Venue } from "@perpgate/venue";
+import { NO_EVIDENCE, OPERATOR_EXPIRY_MS, type Venue } from "@perpgate/venue";
 
 type Command = Parameters<Venue["submitted"]>[0];
 
@@ -10,8 +10,19 @@ const MESSAGES: Readonly<Record<string, string>> = {
   deposit_unknown: "there is no such deposit",
   deposit_not_rejected: "the deposit is not rejected",
   deposit_not_reorged: "the deposit is not reorganised away, or was settled before",
+  command_expired: "the command took too long to reach the log; repeat it",
+  operator_rate_limit: "ten operator commands were executed within the last minute; wait",
+  market_unknown: "there is no such market",
+  market_settled: "the market is settled, or its settlement has begun at another price",
+  invalid_command: "the price is no price that all positions can be settled at",
   version_not_next: "the version is not the next one after that in force",
 };
+
+/** When the command was made, and until when it may take effect. */
+export function operatorTimes(venue: Venue): { stampMs: number; expiresAtMs: number } {
+  const stampMs = venue.nowMs();
+  return { stampMs, expiresAtMs: stampMs + OPERATOR_EXPIRY_MS };
+}
 
 /** Resolves once the command is durable and executed; rejects with the reason for a refusal. */
 export async function submitOperatorCommand(venue: Venue, command: Command): Promise<void> {

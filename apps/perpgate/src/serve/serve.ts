@@ -36,6 +36,7 @@ import { ControlSocket } from "./control-socket.js";
 import { closeToOthers, prepareDataFolder } from "./data-folder.js";
 import type { ProcessExit } from "./exit/process-exit.js";
 import { refuseMissingFeeds } from "./index-source.js";
+import { MarketControl } from "./market-control.js";
 import { listenForMetrics } from "./metrics-listener.js";
 import type { Accepted } from "./options.js";
 import { pageFolderOf } from "./page-folder.js";
@@ -108,6 +109,7 @@ export async function serve(
   const controls = {
     cohort: new CohortControl(venue),
     bridge: new BridgeControl(venue),
+    market: new MarketControl(venue),
     upgrade: new UpgradeControl(venue),
     prune: (below: LogSeq) => venue.pruneBelow(below),
   };

@@ -1,7 +1,7 @@
 /** Activates the next version of the engine's rules in a running venue, as a command in its log. */
 
 import { ENGINE_VERSION, type Venue } from "@perpgate/venue";
-import { submitOperatorCommand } from "./operator-command.js";
+import { operatorTimes, submitOperatorCommand } from "./operator-command.js";
 
 export class UpgradeControl {
   constructor(private readonly venue: Venue) {}
@@ -17,7 +17,7 @@ export class UpgradeControl {
       );
     }
     const version = current + 1;
-    await submitOperatorCommand(venue, { kind: "Upgrade", stampMs: venue.nowMs(), version });
+    await submitOperatorCommand(venue, { kind: "Upgrade", ...operatorTimes(venue), version });
     return version;
   }
 }

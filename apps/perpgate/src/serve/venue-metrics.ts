@@ -90,13 +90,23 @@ export function measureVenue(
   });
   new Gauge({
     name: "perpgate_market_halted",
-    help: "1 for a market that an invariant has halted.",
+    help: "1 for a market that is halted, by an invariant or by an operator.",
     labelNames: ["symbol"],
     registers,
     collect() {
       for (const { symbol, status } of venue.views.markets()) {
         this.set({ symbol }, status === "halted" ? 1 : 0);
       }
+    },
+  });
+  new Gauge({
+    name: "perpgate_market_status",
+    help: "1 for the status of each market: active, reduceOnly, halted, settling or settled.",
+    labelNames: ["symbol", "status"],
+    registers,
+    collect() {
+      this.reset();
+      for (const { symbol, status } of venue.views.markets()) this.set({ symbol, status }, 1);
     },
   });
 }

@@ -67,6 +67,14 @@ interface TickerProps {
   readonly ticker: Store<Ticker | undefined>;
 }
 
+const STATUS_TEXT: Readonly<Record<MarketView["market"]["status"], string>> = {
+  active: "Active",
+  reduceOnly: "Reduce-only",
+  halted: "Halted",
+  settling: "Settling",
+  settled: "Settled",
+};
+
 function LastPrice({ view }: { readonly view: MarketView }) {
   const { marketFeed } = useTerminal();
   const ticker = marketFeed.ticker(view.market.symbol);
@@ -79,7 +87,9 @@ function LastPrice({ view }: { readonly view: MarketView }) {
   return (
     <output className={`last-price ${toneOf(change)}`} aria-label="Last price">
       {last === undefined ? <span className="skeleton" /> : text}
-      {view.market.status === "halted" && <span className="chip bad">Halted</span>}
+      {view.market.status !== "active" && (
+        <span className="chip bad">{STATUS_TEXT[view.market.status]}</span>
+      )}
     </output>
   );
 }

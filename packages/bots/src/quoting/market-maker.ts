@@ -158,6 +158,8 @@ export class MarketMaker {
         this.market.pause(nowMs + STALE_PAUSE_MS);
         return;
       case "market_halted":
+      case "market_reduce_only":
+      case "market_settled":
         this.market.pause(nowMs + HALTED_PAUSE_MS);
         return;
       case "open_order_limit":

@@ -125,7 +125,13 @@ test("attestor replaced by another key: votes again", async () => {
   expect(venue.votesInLog()).toBe(1);
   const { config } = venue.engine.state;
   if (config === null) throw new Error("no Genesis");
-  venue.apply({ kind: "Configure", stampMs: venue.nowMs, config, replacedAttestors: [2] });
+  venue.apply({
+    kind: "Configure",
+    stampMs: venue.nowMs,
+    expiresAtMs: venue.nowMs + 60_000,
+    config,
+    replacedAttestors: [2],
+  });
   await honest(0).poll();
   expect(venue.wallet(alice)).toBe(0);
   await honest(2).poll();

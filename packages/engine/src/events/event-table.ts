@@ -88,6 +88,9 @@ export const EVENT_FIELDS = {
   /** `amountMicros` is paid (negative: received), `marginMicros` the change of the margin by it. */
   FundingSettled: ["account", "market", "amountMicros", "marginMicros"],
   IndexHeld: ["market", "indexTicks", "markTicks"],
+  MarketStatusChanged: ["market", "status"],
+  OrderReduced: ["orderId", "account", "market", "reason", "remainingLots"],
+  CashSettled: ["account", "market", "lots", "priceTicks", "pnlMicros", "paidMicros"],
 } as const;
 
 type Fields = typeof EVENT_FIELDS;

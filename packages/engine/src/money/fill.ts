@@ -162,7 +162,10 @@ export class FillPlan {
     this.heldMargin = flips ? 0 : positions.margin(row);
     const room = Math.floor(market.maintenance.topMicros / this.markUnit) - Math.abs(this.heldLots);
     let opening = wanted;
-    if (opening > room) {
+    if (!market.mayOpen) {
+      this.reason = END.market_reduce_only;
+      opening = 0;
+    } else if (opening > room) {
       this.reason = END.position_limit;
       opening = Math.max(0, room);
     }

@@ -112,7 +112,8 @@ function executeLimit(
     emit.OrderRested(s.events, { orderId: s.seq, remainingLots: outcome.remainingLots });
   } else {
     outcome.status = STATUS_CANCELED;
-    outcome.reason = END.unfunded;
+    // In a reduce-only market no order reserves, so none is unfunded.
+    outcome.reason = market.mayOpen ? END.unfunded : END.market_reduce_only;
   }
 }
 

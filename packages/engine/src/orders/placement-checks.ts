@@ -9,7 +9,7 @@ import { closable } from "../money/fill.js";
 import { REFUSAL } from "../reasons.js";
 import { refuse } from "../refuse.js";
 import type { Placement } from "../scratch.js";
-import type { Market } from "../state/market.js";
+import { MARKET_HALTED, type Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
@@ -20,7 +20,10 @@ export function mayPlace(
   market: Market,
   order: PlaceOrder,
 ): boolean {
-  if (market.halted) return refuse(s, REFUSAL.market_halted);
+  if (market.halted) {
+    const isHalted = market.status === MARKET_HALTED;
+    return refuse(s, isHalted ? REFUSAL.market_halted : REFUSAL.market_settled);
+  }
   if (session.markets !== null && !session.markets.has(order.market)) {
     return refuse(s, REFUSAL.session_symbol_not_allowed);
   }
@@ -137,6 +140,7 @@ function mayOpen(
   opening: number,
 ): boolean {
   if (s.indexIsStale(market)) return refuse(s, REFUSAL.stale_index);
+  if (!market.mayOpen) return refuse(s, REFUSAL.market_reduce_only);
   if (!s.admits(session.account)) return refuse(s, REFUSAL.not_in_cohort);
   const held = row === NONE || flips ? 0 : Math.abs(market.positions.lots(row));
   const result = held + opening;

@@ -13,7 +13,7 @@ import { PPM } from "../config.js";
 import { emit } from "../events/event-log.js";
 import { InvariantViolation } from "../invariants.js";
 import { END } from "../reasons.js";
-import type { Market } from "../state/market.js";
+import { MARKET_REDUCE_ONLY, type Market } from "../state/market.js";
 import { NONE, type OrderStore } from "../state/orders.js";
 import { LONG_LIST, restingList, SHORT_LIST } from "../state/positions.js";
 import type { VenueState } from "../state/venue.js";
@@ -29,6 +29,7 @@ export function endOrder(s: VenueState, market: Market, order: number, reason: n
 export function settle(s: VenueState, market: Market, row: number): void {
   dropIdleReduceOnly(s, market, row);
   coverOrders(s, market, row);
+  if (market.status === MARKET_REDUCE_ONLY) dropOpening(s, market, row);
   const account = market.positions.account(row);
   while (s.wallet(account) < 0) {
     const newest = newestWithReserve(s, market, row);
@@ -88,6 +89,45 @@ function dropIdleReduceOnly(s: VenueState, market: Market, row: number): void {
     if (s.orders.isReduceOnly(order) && s.orders.side(order) * lots >= 0) {
       dropOrder(s, market, order, END.reduce_only);
     }
+  }
+}
+
+/** In a reduce-only market: cancels the lots of resting orders that would open. */
+function dropOpening(s: VenueState, market: Market, row: number): void {
+  const { orders } = s;
+  if (market.positions.restingNotional(row) === 0) return;
+  for (const order of openOrdersOf(s, market, row)) {
+    const opening = orders.openingNotional(order) === 0 ? 0 : uncoveredLots(orders, order);
+    if (opening === 0) continue;
+    if (opening === orders.remaining(order)) dropOrder(s, market, order, END.market_reduce_only);
+    else reduceOrder(s, market, order, opening, END.market_reduce_only);
+  }
+}
+
+function uncoveredLots(orders: OrderStore, order: number): number {
+  return orders.remaining(order) - orders.closing(order);
+}
+
+/** Cancels uncovered lots of a resting order that keeps others. */
+function reduceOrder(
+  s: VenueState,
+  market: Market,
+  order: number,
+  lots: number,
+  reason: number,
+): void {
+  const { orders } = s;
+  const remainingLots = orders.remaining(order) - lots;
+  orders.table.touch(order);
+  market.positions.table.touch(orders.position(order));
+  orders.setRemaining(order, remainingLots);
+  market.ladder(orders.side(order)).reduce(order, lots);
+  reserveFor(s, market, order);
+  const orderId = orders.id(order);
+  const account = orders.account(order);
+  emit.OrderReduced(s.events, { orderId, account, market: market.number, reason, remainingLots });
+  if (market.positions.frontier(orders.position(order)) === order) {
+    market.positions.setFrontier(orders.position(order), orders.next(order));
   }
 }
 

@@ -63,6 +63,7 @@ export function writeSnapshot(s: VenueState): Uint8Array {
   w.numbers([...s.writers].sort(([a], [b]) => a - b).flat());
   w.numbers(s.reaches);
   w.numbers(s.carriedDisconnects);
+  w.numbers(s.operatorTimes);
   writeDepositAdditions(w, s);
   return w.finish();
 }
@@ -120,6 +121,7 @@ function readState(bytes: Uint8Array, ruleSets: readonly RuleSet[]): VenueState 
   for (let i = 0; i < writers.length; i += 2) s.writers.set(writers[i]!, writers[i + 1]!);
   s.reaches = r.numbers();
   s.carriedDisconnects = r.numbers();
+  s.operatorTimes.push(...r.numbers());
   readDepositAdditions(r, s);
   if (!r.isAtEnd) throw new SnapshotUnreadable("bytes are left over");
   rebuildIndexes(s);

@@ -11,8 +11,16 @@ import { StopBook } from "./stop-book.js";
 import type { Table, UndoLog } from "./table.js";
 
 /** The words of a market's row, in the order of the snapshot format; literals, see orders.ts. */
-export const MARKET_WORDS = 20;
+export const MARKET_WORDS = 25;
 export const SUM_LOTS = 10;
+
+/** What a market's status word means, by index. */
+export const MARKET_STATUSES = ["active", "reduceOnly", "halted", "settling", "settled"] as const;
+export const MARKET_ACTIVE = 0;
+export const MARKET_REDUCE_ONLY = 1;
+export const MARKET_HALTED = 2;
+export const MARKET_SETTLING = 3;
+export const MARKET_SETTLED = 4;
 
 export class Market {
   readonly bids: Ladder;
@@ -35,7 +43,7 @@ export class Market {
     orders: OrderStore,
     undo: UndoLog,
   ) {
-    this.base = number * 20;
+    this.base = number * 25;
     this.config = config;
     this.maintenance = new MaintenanceSchedule(config.tiers);
     this.microsPerTickLot = config.microsPerTickLot;
@@ -123,11 +131,20 @@ export class Market {
   set sumLots(lots: number) {
     this.set(10, lots);
   }
-  get halted(): boolean {
-    return this.get(11) !== 0;
+  /** Index into MARKET_STATUSES. */
+  get status(): number {
+    return this.get(11);
   }
-  set halted(isHalted: boolean) {
-    this.set(11, isHalted ? 1 : 0);
+  set status(status: number) {
+    this.set(11, status);
+  }
+  /** Whether nothing happens in it but cancels: halted, settling or settled. */
+  get halted(): boolean {
+    return this.get(11) >= 2;
+  }
+  /** Whether positions may be opened in it. */
+  get mayOpen(): boolean {
+    return this.get(11) === 0;
   }
   /** Lots held long by accounts: the open interest less the backstop's. */
   get longLots(): number {
@@ -147,6 +164,55 @@ export class Market {
   setCumulativeFunding(microsPerLot: number, billionths: number): void {
     this.set(13, microsPerLot);
     this.set(14, billionths);
+  }
+
+  /** Price of the settlement that has begun, in ticks; 0: none has. */
+  get settlementTicks(): number {
+    return this.get(15);
+  }
+  set settlementTicks(ticks: number) {
+    this.set(15, ticks);
+  }
+  /** The account that a control of the market looks at next; 0: none is in progress. */
+  get sweepAccount(): number {
+    return this.get(16);
+  }
+  set sweepAccount(account: number) {
+    this.set(16, account);
+  }
+  /** What that control does, an index into the phases of markets/sweep.ts. */
+  get sweepPhase(): number {
+    return this.get(20);
+  }
+  set sweepPhase(phase: number) {
+    this.set(20, phase);
+  }
+  /** Σ lots of the positions settled so far: what the others still hold against them. */
+  get clearingLots(): number {
+    return this.get(21);
+  }
+  set clearingLots(lots: number) {
+    this.set(21, lots);
+  }
+  /** What the settlement lacks (negative) or has left over; 0 outside of one. */
+  get settlementPool(): number {
+    return this.get(22);
+  }
+  set settlementPool(micros: number) {
+    this.set(22, micros);
+  }
+  /** Σ gains of the winners at the settlement price, and what of it they are paid. */
+  get settlementGains(): number {
+    return this.get(23);
+  }
+  set settlementGains(micros: number) {
+    this.set(23, micros);
+  }
+  get settlementPayout(): number {
+    return this.get(24);
+  }
+  set settlementPayout(micros: number) {
+    this.set(24, micros);
   }
 
   /** Stamp of the last start or resume, until an index of after it is accepted; then 0. */

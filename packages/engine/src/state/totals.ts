@@ -97,6 +97,14 @@ export class Totals {
     this.table.data[12] = micros;
   }
 
+  /** Σ over all markets of what their settlements lack or have left over. */
+  get settlementPools(): number {
+    return this.table.data[13]!;
+  }
+  set settlementPools(micros: number) {
+    this.table.data[13] = micros;
+  }
+
   markBlockWork(): void {
     this.table.data[11] = 1;
   }

@@ -39,6 +39,8 @@ export class VenueState {
   readonly allowlist = new Set<string>();
   /** Last batch counter applied, by writer. */
   readonly writers = new Map<number, number>();
+  /** When the last operator commands were executed, the oldest first. */
+  readonly operatorTimes: number[] = [];
   config: VenueConfig | null = null;
   /** The rules of the version in force; Genesis and Upgrade set them. */
   rules: RuleSet;

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import type { ErrorCode } from "@perpgate/protocol";
 import { ERROR_CODES, ERROR_TABLE } from "@perpgate/protocol/core";
+import { NO_EVIDENCE } from "@perpgate/venue";
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   type Answer,
@@ -72,6 +73,19 @@ function capped(caps: string): Producer {
   return async () => {
     const trader = new Trader(shared);
     await trader.signIn({ resources: [trader.resource(caps)] });
+    return trader.place(trader.order());
+  };
+}
+
+/** An order in a market under an operator's control. */
+function controlled(action: "reduceOnly" | "settle"): Producer {
+  return async () => {
+    const { at, trader } = await entered({});
+    const stampMs = at.venue.nowMs();
+    const priceTicks = action === "settle" ? 650_000 : 0;
+    const times = { stampMs, expiresAtMs: stampMs + 1_000 };
+    const control = { kind: "ControlMarket", ...times, market: 0, action, priceTicks } as const;
+    await at.venue.submitted(control, NO_EVIDENCE, () => undefined);
     return trader.place(trader.order());
   };
 }
@@ -201,6 +215,8 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
     await at.advance(200);
     return trader.place(trader.limit("long", 6_500));
   },
+  market_reduce_only: controlled("reduceOnly"),
+  market_settled: controlled("settle"),
   stale_index: async () => {
     const { at, trader } = await entered({});
     await at.advance(10_400);

@@ -45,6 +45,10 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
       return about("symbol", "unknown_symbol", { symbol });
     case "market_halted":
       return about("symbol", "market_halted", { symbol });
+    case "market_reduce_only":
+      return about("symbol", "market_reduce_only", { symbol });
+    case "market_settled":
+      return about("symbol", "market_settled", { symbol });
     case "session_symbol_not_allowed":
       return about("symbol", "session_symbol_not_allowed", { symbol, symbols: scopeOf(order) });
     case "leverage_above_maximum":

@@ -25,6 +25,8 @@ export const placeOrder = {
     "session_notional_cap_exceeded",
     "unknown_symbol",
     "market_halted",
+    "market_reduce_only",
+    "market_settled",
     "stale_index",
     "index_held",
     "price_required",

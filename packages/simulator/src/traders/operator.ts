@@ -62,7 +62,12 @@ export class Operator {
   private configure(gateway: Gateway, stampMs: number): void {
     const takerFeePpm = this.random.pick([0, 500, 900]);
     const markets = LISTING.markets.map((market) => ({ ...market, takerFeePpm }));
-    submit(gateway, { kind: "Configure", stampMs, config: { ...LISTING, markets } });
+    submit(gateway, {
+      kind: "Configure",
+      stampMs,
+      expiresAtMs: stampMs + 60_000,
+      config: { ...LISTING, markets },
+    });
   }
 }
 

@@ -11,7 +11,7 @@ import {
   STATUS_PENDING,
   STATUS_RESTING,
 } from "@perpgate/engine";
-import { ACKNOWLEDGED, ENDED, PLACED, RESTED, TRADED } from "../events/event-fields.js";
+import { ACKNOWLEDGED, ENDED, PLACED, REDUCED, RESTED, TRADED } from "../events/event-fields.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import type { ChangeProjection } from "./change-projection.js";
 import { keyOf, WIDE_KEY_BYTES, writeWideKey } from "./keys.js";
@@ -91,6 +91,11 @@ export class OrderProjection {
       case EVENT.OrderEnded:
         this.onEnded(words, at);
         return;
+      case EVENT.OrderReduced: {
+        const row = this.rowOf(words[at + REDUCED.account]!, words[at + REDUCED.orderId]!);
+        row[ORDER_ROW.REMAINING] = words[at + REDUCED.remainingLots]!;
+        return;
+      }
       case EVENT.OrderAcknowledged:
         this.onAcknowledged(words, at);
         return;

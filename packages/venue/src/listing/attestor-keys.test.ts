@@ -225,7 +225,10 @@ describe("votes when the attestors change", () => {
     const replaced = { ...THREE, members: [first, second, "12".repeat(32)] };
     const stampMs = driver.venue.views.timeMs;
     const evidence = listingEvidence(TEST_MARKETS, replaced);
-    const { seq } = await driver.submit({ kind: "Configure", stampMs, config: config! }, evidence);
+    const { seq } = await driver.submit(
+      { kind: "Configure", stampMs, expiresAtMs: stampMs + 60_000, config: config! },
+      evidence,
+    );
     await driver.venue.close();
     const { fault } = await verify(folder);
     expect(fault).toEqual({

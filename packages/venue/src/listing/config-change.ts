@@ -2,7 +2,7 @@
  * Whether a venue may continue with a configuration, and whether that differs from the current one.
  * The attestor kind, the fund's seed, the order of markets, their ticks and lots are fixed at Genesis.
  */
-import { configFault, type VenueConfig } from "@perpgate/engine";
+import { configFault, raisedLimit, type VenueConfig } from "@perpgate/engine";
 import { microsPerTickLot, stepOf } from "@perpgate/protocol/core";
 import { ConfigRefused } from "../venue-errors.js";
 import { type AttestorKeys, attestorKeysFault } from "./attestor-keys.js";
@@ -74,6 +74,19 @@ export function checkContinuation(
       );
     }
   });
+  refuseRaiseWithListing(current.config, config);
+}
+
+/** @throws {ConfigRefused} as the engine would refuse it, but with the limit's name. */
+function refuseRaiseWithListing(current: VenueConfig, config: VenueConfig): void {
+  if (config.markets.length <= current.markets.length) return;
+  const raised = raisedLimit(current, config);
+  if (raised === null) return;
+  throw new ConfigRefused(
+    "raises_and_lists",
+    `the configuration lists a market and raises a limit (${raised}): ` +
+      "start with one of the two changes, then with the other",
+  );
 }
 
 export function isSameConfig(

@@ -65,7 +65,12 @@ describe.each(OPENERS.slice(0, 2))("%s", (_, run) => {
   const genesis = { ...GENESIS, engineVersion: ENGINE_VERSION };
 
   test("an upgrade to a version that the release lacks: stops with both versions", async () => {
-    await writeLog(genesis, { kind: "Upgrade", stampMs: START_MS, version: ENGINE_VERSION + 1 });
+    await writeLog(genesis, {
+      kind: "Upgrade",
+      stampMs: START_MS,
+      expiresAtMs: START_MS + 60_000,
+      version: ENGINE_VERSION + 1,
+    });
     await expect(run()).rejects.toThrow(/needs engine version 3, .* knows engine version 2/);
   });
 

@@ -1,5 +1,9 @@
 /** Markets and their tickers. */
-import { type Market as EngineMarket, fundingRate } from "@perpgate/engine/reading";
+import {
+  type Market as EngineMarket,
+  fundingRate,
+  MARKET_STATUSES,
+} from "@perpgate/engine/reading";
 import type { Market, Ticker } from "@perpgate/protocol";
 import {
   fractionOfPpm,
@@ -36,7 +40,7 @@ export function marketView(source: VenueSource, { units, market }: ViewedMarket)
       maxLeverage: tier.maxLeverage,
       maintenanceRate: fractionOfPpm(tier.maintenancePpm),
     })),
-    status: market.halted ? "halted" : "active",
+    status: MARKET_STATUSES[market.status]!,
   };
 }
 

@@ -3,7 +3,7 @@
 import type { Venue } from "@perpgate/venue";
 import { Ajv } from "ajv";
 import { type Static, Type } from "typebox";
-import { submitOperatorCommand } from "../operator-command.js";
+import { operatorTimes, submitOperatorCommand } from "../operator-command.js";
 
 const DepositId = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
@@ -38,15 +38,15 @@ export class BridgeControl {
   }
 
   private commandOf(change: BridgeChange) {
-    const stampMs = this.venue.nowMs();
+    const times = operatorTimes(this.venue);
     switch (change.action) {
       case "rejudge":
-        return { kind: "RejudgeDeposit", stampMs, depositId: change.depositId } as const;
+        return { kind: "RejudgeDeposit", ...times, depositId: change.depositId } as const;
       case "settle":
-        return { kind: "SettleReorgedDeposit", stampMs, depositId: change.depositId } as const;
+        return { kind: "SettleReorgedDeposit", ...times, depositId: change.depositId } as const;
       default: {
         const isPaused = change.action === "pause";
-        return { kind: "PauseDeposits", stampMs, scope: change.scope, isPaused } as const;
+        return { kind: "PauseDeposits", ...times, scope: change.scope, isPaused } as const;
       }
     }
   }

@@ -12,6 +12,7 @@ import { audit } from "../../audit.js";
 import type { Command } from "../../commands.js";
 import { Engine } from "../../engine.js";
 import type { VenueEvent } from "../../events/event-table.js";
+import { MARKET_HALTED } from "../../state/market.js";
 import { commands } from "../flow/flow.js";
 import type { ProfileName } from "../flow/profiles.js";
 import { ReferenceVenue } from "../reference/venue.js";
@@ -41,7 +42,7 @@ function recorded(profile: ProfileName): Command[] {
 function haltedIn(snapshot: Uint8Array, market: number): Engine {
   const engine = Engine.restore(snapshot);
   engine.state.undo.begin();
-  engine.state.markets[market]!.halted = true;
+  engine.state.markets[market]!.status = MARKET_HALTED;
   return engine;
 }
 

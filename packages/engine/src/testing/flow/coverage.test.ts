@@ -12,10 +12,9 @@ import { PROFILE_NAMES } from "./profiles.js";
 
 const COUNT = 12_000;
 
-/** Deposits are not part of the reference, nor is halting a market. */
+/** Deposits are not part of the reference. */
 const UNREACHABLE_REFUSALS: readonly string[] = [
   "none",
-  "market_halted",
   "deposit_kind_mismatch",
   "attestor_unknown",
   "deposit_unknown",
@@ -38,6 +37,12 @@ const RARE_RULES = [
   "acknowledged worst_price",
   "event OrderReplayed",
   "event VenueConfigured",
+  "event CashSettled",
+  "event OrderReduced",
+  "rule settled with a loss to winners",
+  "rule market settled",
+  "rule market halted",
+  "rule market resumed",
   "event LossSocialised",
   "event IndexHeld",
   "rule a hold ends, far from the held index",

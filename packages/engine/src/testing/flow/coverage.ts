@@ -25,6 +25,10 @@ export class Coverage {
     this.add(`command ${command.kind}`);
     for (const event of events) this.observeEvent(event);
     this.observeDisconnects(command, events);
+    for (const { settlement, status } of state.markets) {
+      if (settlement === null || status !== "settled") continue;
+      if (settlement.payout < settlement.gains) this.add("rule settled with a loss to winners");
+    }
     if (state.carriedDisconnects.length > 0) this.add("rule disconnects carried over");
     if (command.kind === "Tick" || command.kind === "UpdateIndex") this.observeWaitingStops(state);
     if (command.kind !== "Tick") return;
@@ -110,6 +114,11 @@ export class Coverage {
         if (event.backstopLots > 0 && event.closedLots > 0) this.add("rule book, then backstop");
         if (event.backstopLots > 0 && event.deleveragedLots > 0)
           this.add("rule backstop, then adl");
+        break;
+      case "MarketStatusChanged":
+        if (event.status === 0) this.add("rule market resumed");
+        if (event.status === 2) this.add("rule market halted");
+        if (event.status === 4) this.add("rule market settled");
         break;
       case "SessionOptionSet":
         this.add(`rule option ${event.cancelOnDisconnect === 1 ? "on" : "off"}`);

@@ -143,10 +143,18 @@ class Stream {
       "rejudge",
       "settle",
     ] as const);
-    if (kind === "rejudge") return { kind: "RejudgeDeposit", stampMs, depositId };
-    if (kind === "settle") return { kind: "SettleReorgedDeposit", stampMs, depositId };
+    if (kind === "rejudge")
+      return { kind: "RejudgeDeposit", stampMs, expiresAtMs: stampMs + 60_000, depositId };
+    if (kind === "settle")
+      return { kind: "SettleReorgedDeposit", stampMs, expiresAtMs: stampMs + 60_000, depositId };
     const scope = random.pick([...CHAINS, ...TOKENS, "no scope"]);
-    return { kind: "PauseDeposits", stampMs, scope, isPaused: kind === "pause" };
+    return {
+      kind: "PauseDeposits",
+      stampMs,
+      expiresAtMs: stampMs + 60_000,
+      scope,
+      isPaused: kind === "pause",
+    };
   }
 
   private someDeposit(): number {
@@ -219,14 +227,20 @@ class Stream {
     const stampMs = engine.state.timeMs;
     if (current.attestorKind === "dev") {
       const devCreditMicros = CREDIT * random.pick([1, 2, ROOM]);
-      return { kind: "Configure", stampMs, config: { ...current, devCreditMicros } };
+      return {
+        kind: "Configure",
+        stampMs,
+        expiresAtMs: stampMs + 60_000,
+        config: { ...current, devCreditMicros },
+      };
     }
     const attestors = random.int(2, 5);
     const attestorQuorum = Math.min(attestors, random.pick([1, 2, 2, 3]));
     const config = { ...current, attestors, attestorQuorum };
-    if (random.chance(0.5)) return { kind: "Configure", stampMs, config };
+    if (random.chance(0.5))
+      return { kind: "Configure", stampMs, expiresAtMs: stampMs + 60_000, config };
     const replacedAttestors = [0, 1, 2, 3, 4].filter(() => random.chance(0.3));
-    return { kind: "Configure", stampMs, config, replacedAttestors };
+    return { kind: "Configure", stampMs, expiresAtMs: stampMs + 60_000, config, replacedAttestors };
   }
 
   private aroundStart(share: number): number {

@@ -103,7 +103,12 @@ class Flow {
     };
     if (this.profile.configure > 0) {
       // Refused: this version is in force.
-      yield { kind: "Upgrade", stampMs: START_MS, version: ENGINE_VERSION };
+      yield {
+        kind: "Upgrade",
+        stampMs: START_MS,
+        expiresAtMs: START_MS + 60_000,
+        version: ENGINE_VERSION,
+      };
     }
     const first = this.traders.all[0];
     if (first !== undefined) {

@@ -33,6 +33,8 @@ export interface Profile {
   readonly blackout: number;
   readonly cohort: number;
   readonly configure: number;
+  /** Chance per slot of a market control. */
+  readonly controls: number;
   /** Chance that a session has caps and a scope, and that it is short-lived. */
   readonly capped: number;
   /** Chance that an order is deliberately wrong in some field. */
@@ -60,6 +62,7 @@ const CALM = {
   blackout: 0,
   cohort: 0.002,
   configure: 0,
+  controls: 0,
   capped: 0.2,
   wrong: 0.05,
 };
@@ -127,6 +130,12 @@ export const PROFILES = {
     { maxOpenOrders: 4 },
     { capped: 0.8, wrong: 0.25, cohort: 0.03, configure: 0.01, traders: 16 },
   ),
+  /** Markets that an operator makes reduce-only, halts, resumes and, one by one, settles. */
+  controls: profile(
+    [SMALL_BTC, SMALL_BNB, ETH, SOLANA, DUST_MARKET, FEW_TICKS],
+    { maxOpenOrders: 12, fund: 300 * USD, cap: 20_000 * USD },
+    { controls: 0.03, crash: 0.02, stepPpm: 700, traders: 12, configure: 0.01 },
+  ),
   /** Three traders who send so much that their nonce windows overflow, often to each other. */
   few: profile([ETH, DUST_MARKET], {}, { traders: 3, capped: 0, stepPpm: 300, crash: 0.01 }),
   /**
@@ -160,6 +169,7 @@ export const PROFILE_NAMES: readonly ProfileName[] = [
   "stops",
   "whales",
   "gate",
+  "controls",
   "few",
   "herd",
 ];

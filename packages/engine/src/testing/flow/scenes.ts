@@ -141,6 +141,19 @@ export class Scenes {
     }
   }
 
+  /** Some with a position place an exit beyond the book that is larger than it. */
+  *largeExits(market: Market): Generator<Command> {
+    const holders = this.actors(market).filter(({ lots }) => lots !== 0n);
+    for (const { session, lots } of holders.slice(0, 3)) {
+      const side: Side = lots > 0n ? SHORT : LONG;
+      const priceTicks = Math.max(1, Math.round(Number(market.mark) * (1 - side * 0.03)));
+      const held = Math.abs(Number(lots)) * priceTicks * market.config.microsPerTickLot;
+      const marginMicros = Math.ceil(held * 1.4);
+      const type = LIMIT_ORDER;
+      yield this.orders.of(session, market, { side, type, priceTicks, leverage: 1, marginMicros });
+    }
+  }
+
   /** Everybody hides behind the same line; then the mark walks through it. */
   *stopCluster(market: Market): Generator<Command> {
     const { random } = this;

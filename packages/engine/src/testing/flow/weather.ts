@@ -52,6 +52,10 @@ export class Weather {
       yield this.cohort();
     }
     if (random.chance(profile.configure)) yield this.configure();
+    if (profile.controls > 0 && random.chance(profile.controls)) {
+      if (market.status === "active") yield* scenes.largeExits(market);
+      yield this.control(market);
+    }
     // A silence ends only when time passes.
     if (this.silentUntil.size > 0 && random.chance(profile.silence * 5)) {
       for (let at = 0; at < 12; at++) yield { kind: "Tick", slot: state.lastTick / 200 + 5 };
@@ -101,11 +105,41 @@ export class Weather {
       traders.all.filter(() => random.chance(0.3)).map((trader) => trader.address);
     return {
       kind: "SetCohort",
-      stampMs: this.stamp(),
+      ...this.operatorTimes(),
       stage,
       allow: some(),
       disallow: random.chance(0.3) ? some() : [],
     };
+  }
+
+  /** A control of a market; settled for good while others are left. */
+  private control(market: Market): Command {
+    const { random } = this;
+    const left = this.venue.state.markets.filter(({ settlement }) => settlement === null).length;
+    const action = random.weighted({
+      reduceOnly: 6,
+      halt: 3,
+      resume: market.status === "active" ? 1 : 12,
+      settle: left > 3 && market.bids.length > 0 ? 3 : 0,
+    });
+    const number = random.chance(0.02) ? 99 : market.number;
+    const price = Math.round(Number(market.mark) * (0.7 + 0.6 * random.next()));
+    const wrong = random.chance(0.1) ? random.pick([0, 1.5, -3, 2 ** 53 - 1]) : price;
+    const priceTicks = action === "settle" ? wrong : 0;
+    return {
+      kind: "ControlMarket",
+      ...this.operatorTimes(),
+      market: number,
+      action,
+      priceTicks,
+    };
+  }
+
+  /** One in seven has expired. */
+  private operatorTimes(): { stampMs: number; expiresAtMs: number } {
+    const { position, time } = this.venue.state;
+    const stampMs = this.stamp();
+    return { stampMs, expiresAtMs: position % 7 === 0 ? time - 1 : stampMs + 60_000 };
   }
 
   /** Other fees, tiers and limits, a new market, or a configuration that cannot be taken. */
@@ -126,6 +160,9 @@ export class Weather {
       markets,
       maxOpenOrders: random.pick([profile.config.maxOpenOrders, 3]),
     };
+    // One listing in three raises a limit, too, and is refused.
+    const raised = state.position % 3 === 0 ? 1 : 0;
+    const backstopCapMicros = config.backstopCapMicros + raised;
     const added = { ...FEW_TICKS.config, symbol: `NEW${markets.length}USD` };
     const wrong: VenueConfig[] = [
       { ...config, fundSeedMicros: config.fundSeedMicros + 1 },
@@ -134,9 +171,13 @@ export class Weather {
     ];
     const kind = random.weighted({ parameters: 6, listing: 2, wrong: 2 });
     const full = markets.length > profile.config.markets.length + 1;
-    const stampMs = this.stamp();
-    if (kind === "wrong") return { kind: "Configure", stampMs, config: random.pick(wrong) };
-    if (kind === "parameters" || full) return { kind: "Configure", stampMs, config };
-    return { kind: "Configure", stampMs, config: { ...config, markets: [...markets, added] } };
+    const times = this.operatorTimes();
+    if (kind === "wrong") return { kind: "Configure", ...times, config: random.pick(wrong) };
+    if (kind === "parameters" || full) return { kind: "Configure", ...times, config };
+    return {
+      kind: "Configure",
+      ...times,
+      config: { ...config, backstopCapMicros, markets: [...markets, added] },
+    };
   }
 }

@@ -7,7 +7,16 @@ import { MAX_ORDER_NOTIONAL_MICROS, NONCE_WINDOW, PRICE_RANGE_FACTOR } from "../
 import { bestAgainst, bestAsk, bestBid } from "./book.js";
 import { abs, ceilDiv, floorDiv, max, min, num } from "./integers.js";
 import { admits, exposure, largest, waiting } from "./limits.js";
-import { closable, isFresh, lotAtMark, MILLION, positionBound, tierOf, unitOf } from "./margin.js";
+import {
+  closable,
+  isFresh,
+  isStopped,
+  lotAtMark,
+  MILLION,
+  positionBound,
+  tierOf,
+  unitOf,
+} from "./margin.js";
 import { type Refused, refused } from "./refusal.js";
 import { liveSession } from "./sessions.js";
 import {
@@ -47,6 +56,8 @@ export function check(state: State, order: PlaceOrder): Refused | Replayed | Acc
   if (order.key !== session.key) return refused("session_key_rotated");
   const market = state.markets[order.market];
   if (market === undefined) return refused("unknown_symbol");
+  if (market.status === "halted") return refused("market_halted");
+  if (isStopped(market)) return refused("market_settled");
   if (session.markets.length > 0 && !session.markets.includes(order.market)) {
     return refused("session_symbol_not_allowed");
   }
@@ -129,6 +140,7 @@ function checkTrading(
   const opening = max(0n, lots - capacity);
   if (opening > 0n) {
     if (!isFresh(state, market)) return refused("stale_index");
+    if (market.status !== "active") return refused("market_reduce_only");
     if (!admits(state, account)) return refused("not_in_cohort");
     const resulting = capacity > 0n ? opening : abs(position.lots) + lots;
     const bound = positionBound(market);

@@ -79,7 +79,10 @@ export function fillable(
   if (o > 0n) {
     const sameSide = c > 0n ? 0n : abs(position.lots);
     const room = positionBound(market) - sameSide;
-    if (o > room) {
+    if (market.status !== "active") {
+      o = 0n;
+      reason = END.market_reduce_only;
+    } else if (o > room) {
       o = max(0n, room);
       reason = END.position_limit;
     }

@@ -3,6 +3,7 @@
  */
 import { bestAsk, bestBid } from "./book.js";
 import { reservedIn } from "./end-events.js";
+import { unitOf } from "./margin.js";
 import type { State } from "./state.js";
 
 export function assertIdentity(state: State): void {
@@ -24,6 +25,12 @@ export function assertIdentity(state: State): void {
   }
   for (const market of state.markets) {
     owed += market.backstop.cost;
+    const { settlement } = market;
+    if (settlement !== null) {
+      money += settlement.pool;
+      owed += settlement.lots * settlement.price * unitOf(market);
+      lots[market.number] = (lots[market.number] ?? 0n) + settlement.lots;
+    }
     if (lots[market.number] !== 0n) throw new Error(`market ${market.number}: lots do not balance`);
     const bid = bestBid(market);
     const ask = bestAsk(market);

@@ -66,7 +66,14 @@ export function positionBound(market: Market): bigint {
   return floorDiv(BigInt(top), lotAtMark(market));
 }
 
+/** Whether nothing happens in the market but cancels. */
+export function isStopped({ status }: Market): boolean {
+  return status !== "active" && status !== "reduceOnly";
+}
+
+/** Whether the market runs on a fresh index. */
 export function isFresh(state: State, market: Market): boolean {
+  if (isStopped(market)) return false;
   return market.index !== null && state.time - market.indexTime <= INDEX_STALE_MS;
 }
 

@@ -15,7 +15,7 @@ import {
 import { bestAsk, bestBid, levels } from "./book.js";
 import { emit } from "./end-events.js";
 import { abs, ceilDiv, clamp, floorDiv, max, median, min, num, truncDiv } from "./integers.js";
-import { MILLION, unitOf } from "./margin.js";
+import { isStopped, MILLION, unitOf } from "./margin.js";
 import { type Refused, refused } from "./refusal.js";
 import type { Market, Order, State } from "./state.js";
 
@@ -25,6 +25,7 @@ const HIGHEST_INDEX = 2 ** 33;
 export function updateIndex(state: State, command: UpdateIndex): Refused | null {
   const market = state.markets[command.market];
   if (market === undefined) return refused("market_unknown");
+  if (isStopped(market)) return refused("market_halted");
   const { indexTicks } = command;
   if (!Number.isSafeInteger(indexTicks) || indexTicks < 1 || indexTicks > HIGHEST_INDEX) {
     return refused("index_invalid");

@@ -120,10 +120,11 @@ export function closeSession(state: State, command: CloseSession): Refused | nul
   return null;
 }
 
-export function setCohort(state: State, command: SetCohort): void {
+export function setCohort(state: State, command: SetCohort): null {
   state.cohort = command.stage;
   for (const address of command.allow) state.allowed.add(address);
   for (const address of command.disallow) state.allowed.delete(address);
   const stage = ["closed", "allowlist", "open"].indexOf(command.stage);
   emit(state, { kind: "CohortChanged", stage });
+  return null;
 }

@@ -69,6 +69,7 @@ export function settle(state: State, accountNumber: number, marketNumber: number
   }
   // 2. Closing capacity by id, reserves for what is beyond it.
   reserve(account, market, position);
+  if (market.status === "reduceOnly") dropOpening(state, account, position);
   // 3. Newest first, what the wallet cannot pay.
   while (account.wallet < 0n) {
     const newest = position.orders.filter((order) => order.reserve > 0n).at(-1);
@@ -77,6 +78,30 @@ export function settle(state: State, accountNumber: number, marketNumber: number
     }
     remove(state, newest, END.unfunded);
     reserve(account, market, position);
+  }
+}
+
+/** "In a reduce-only market what would open is canceled." */
+function dropOpening(state: State, account: { wallet: bigint }, position: Position): void {
+  for (const order of position.orders) {
+    const opening = order.resting ? openingLots(order) : 0n;
+    if (opening === 0n) continue;
+    if (order.closing === 0n) {
+      remove(state, order, END.market_reduce_only);
+      continue;
+    }
+    touch(state, position);
+    order.remaining -= opening;
+    account.wallet += order.reserve;
+    order.reserve = 0n;
+    emit(state, {
+      kind: "OrderReduced",
+      orderId: order.id,
+      account: order.account,
+      market: order.market,
+      reason: END.market_reduce_only,
+      remainingLots: num(order.remaining),
+    });
   }
 }
 

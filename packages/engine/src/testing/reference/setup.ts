@@ -2,9 +2,16 @@
  * Genesis, Configure and Upgrade: parameters and rules enter through the log only.
  */
 import type { Configure, Genesis, Upgrade } from "../../commands.js";
-import { configFault, HOUR_MS, TICK_MS, type VenueConfig } from "../../config.js";
+import {
+  configFault,
+  HOUR_MS,
+  type MarketConfig,
+  TICK_MS,
+  type VenueConfig,
+} from "../../config.js";
 import { emit, settleEvents, touch } from "./end-events.js";
 import { num } from "./integers.js";
+import { isStopped } from "./margin.js";
 import { type Refused, refused } from "./refusal.js";
 import { settle } from "./settle.js";
 import { newMarket, positionOf, type State } from "./state.js";
@@ -31,6 +38,9 @@ export function configure(state: State, command: Configure): Refused | null {
   if (configFault(config) !== null || !continues(state, config)) {
     return refused("configuration_invalid");
   }
+  if (config.markets.length > state.markets.length && raises(state.config, config)) {
+    return refused("configuration_raises_and_lists");
+  }
   state.config = config;
   config.markets.forEach((market, number) => {
     const listed = state.markets[number];
@@ -41,6 +51,7 @@ export function configure(state: State, command: Configure): Refused | null {
   // Open orders reserve under the new fees from now on.
   const before = { fund: state.fund, fees: state.fees };
   for (const market of state.markets) {
+    if (isStopped(market)) continue;
     for (const account of state.accounts) {
       const position = positionOf(state, account.number, market.number);
       if (position.orders.length === 0) continue;
@@ -58,6 +69,37 @@ export function upgrade(state: State, { version }: Upgrade): Refused | null {
   state.version = version;
   emit(state, { kind: "EngineUpgraded", version });
   return null;
+}
+
+/** Whether any limit is looser than before. */
+function raises(before: VenueConfig, after: VenueConfig): boolean {
+  return (
+    after.backstopCapMicros > before.backstopCapMicros ||
+    after.fundLossPerHourPpm > before.fundLossPerHourPpm ||
+    after.maxOpenOrders > before.maxOpenOrders ||
+    after.devCreditMicros > before.devCreditMicros ||
+    before.markets.some((old, number) => {
+      const next = after.markets[number];
+      return next !== undefined && isLooser(old, next);
+    })
+  );
+}
+
+function isLooser(old: MarketConfig, next: MarketConfig): boolean {
+  return (
+    next.bandPpm > old.bandPpm ||
+    next.maxOpenInterestMicros > old.maxOpenInterestMicros ||
+    next.maxIndexJumpPpm > old.maxIndexJumpPpm ||
+    next.tiers.some((tier, place) => {
+      const was = old.tiers[place];
+      return (
+        was === undefined ||
+        tier.upToMicros > was.upToMicros ||
+        tier.maxLeverage > was.maxLeverage ||
+        tier.maintenancePpm < was.maintenancePpm
+      );
+    })
+  );
 }
 
 /** Markets keep their number and unit, new ones are appended; seed and attestor kind are fixed. */

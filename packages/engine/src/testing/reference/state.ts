@@ -73,6 +73,21 @@ export interface Market {
   /** Σ mark·u·rate of all hours, in billionths of a micro per lot. */
   cumulativeFunding: bigint;
   backstop: { lots: bigint; cost: bigint };
+  status: "active" | "reduceOnly" | "halted" | "settling" | "settled";
+  /** The work of a control that is not done yet; `account` is the next. */
+  sweep: { phase: "reduce" | "cancel" | "losers" | "winners"; account: number } | null;
+  settlement: Settlement | null;
+}
+
+export interface Settlement {
+  readonly price: bigint;
+  /** Lots of the positions settled so far; they are worth the price. */
+  lots: bigint;
+  /** What is lacking (negative) or left over. */
+  pool: bigint;
+  /** What the winners have gained, and what of it is paid. */
+  gains: bigint;
+  payout: bigint;
 }
 
 export interface Session {
@@ -118,6 +133,8 @@ export interface State {
   deposits: bigint;
   nextFundingAt: number;
   carriedDisconnects: Order[];
+  /** When operator commands were executed. */
+  operations: number[];
   block: { number: number; firstPosition: number; acks: number; executed: boolean };
   /** State of the current command. */
   events: VenueEvent[];
@@ -160,6 +177,7 @@ export function newState(versions: ReadonlyMap<number, Rules>): State {
     deposits: 0n,
     nextFundingAt: 0,
     carriedDisconnects: [],
+    operations: [],
     block: { number: 1, firstPosition: 1, acks: 0, executed: false },
     events: [],
     touched: [],
@@ -187,6 +205,9 @@ export function newMarket(number: number, config: MarketConfig): Market {
     premiumCount: 0n,
     cumulativeFunding: 0n,
     backstop: { lots: 0n, cost: 0n },
+    status: "active",
+    sweep: null,
+    settlement: null,
   };
 }
 

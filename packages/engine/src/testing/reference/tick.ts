@@ -10,8 +10,9 @@ import { carriedDisconnects, disconnect } from "./disconnects.js";
 import { emit, settleEvents } from "./end-events.js";
 import { applyFunding } from "./funding.js";
 import { liquidations } from "./liquidation.js";
-import { isLive } from "./margin.js";
+import { isLive, isStopped } from "./margin.js";
 import { tickMark } from "./mark.js";
+import { sweepMarkets } from "./market-control.js";
 import { endOrders } from "./settle.js";
 import type { State } from "./state.js";
 import { stops } from "./stops.js";
@@ -26,11 +27,15 @@ export function tick(state: State, command: Tick): void {
 
   // 0. What is carried over of lost connections.
   carriedDisconnects(state);
+  // Controls of markets that are not done yet.
+  sweepMarkets(state);
   // 1. Mark and premium.
   for (const market of state.markets) if (isLive(state, market)) tickMark(state, market);
   // 2. Funding, each hour once.
   while (state.nextFundingAt <= state.time) {
-    for (const market of state.markets) applyFunding(state, market, state.nextFundingAt);
+    for (const market of state.markets) {
+      if (!isStopped(market)) applyFunding(state, market, state.nextFundingAt);
+    }
     liquidations(state);
     state.nextFundingAt += HOUR_MS;
   }

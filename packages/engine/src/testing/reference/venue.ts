@@ -3,7 +3,7 @@
  * It shares with the engine only the vocabulary (commands, events, reasons, constants), so that
  * agreement between the two means something.
  *
- * Left out: deposits, and halting a market (it throws instead).
+ * Left out: deposits, and halting a market by an invariant (it throws instead).
  */
 import type { Command } from "../../commands.js";
 import { MAX_LEAD_MS, TICK_MS } from "../../config.js";
@@ -14,6 +14,8 @@ import { allDisconnected, sessionDisconnected, setSessionOption } from "./discon
 import { emit } from "./end-events.js";
 import { assertIdentity } from "./identity.js";
 import { updateIndex } from "./mark.js";
+import { controlMarket } from "./market-control.js";
+import { operate } from "./operations.js";
 import { placeOrder } from "./placement.js";
 import { type Refused, refused } from "./refusal.js";
 import { closeSession, openSession, rotateSession, setCohort } from "./sessions.js";
@@ -65,9 +67,11 @@ export class ReferenceVenue {
       case "Genesis":
         return refused("already_started");
       case "Configure":
-        return configure(state, command);
+        return operate(state, command, () => configure(state, command));
       case "Upgrade":
-        return upgrade(state, command);
+        return operate(state, command, () => upgrade(state, command));
+      case "ControlMarket":
+        return operate(state, command, () => controlMarket(state, command));
       case "Tick":
         tick(state, command);
         return null;
@@ -97,8 +101,8 @@ export class ReferenceVenue {
       case "CancelAfter":
         return cancelAfter(state, command);
       case "SetCohort":
-        setCohort(state, command);
-        return null;
+        if (state.block.number > 1) return operate(state, command, () => setCohort(state, command));
+        return setCohort(state, command);
       case "RegisterDeposit":
       case "AttestDeposit":
       case "PauseDeposits":

@@ -98,7 +98,14 @@ export class Driver {
     this.parties.forEach(({ address }, who) => {
       ((allowed & (1 << who)) !== 0 ? allow : disallow).push(address);
     });
-    this.apply({ kind: "SetCohort", stampMs: this.now, stage, allow, disallow });
+    this.apply({
+      kind: "SetCohort",
+      stampMs: this.now,
+      expiresAtMs: this.now + 60_000,
+      stage,
+      allow,
+      disallow,
+    });
   }
 
   /** In a long stretch the feeds report once a second. */

@@ -47,7 +47,14 @@ const OBSTACLES: Readonly<Record<string, (scene: Scene) => void>> = {
   },
   "a closed cohort": ({ venue }) => {
     const stage = "closed";
-    venue.apply({ kind: "SetCohort", stampMs: venue.now, stage, allow: [], disallow: [] });
+    venue.apply({
+      kind: "SetCohort",
+      stampMs: venue.now,
+      expiresAtMs: venue.now + 60_000,
+      stage,
+      allow: [],
+      disallow: [],
+    });
   },
   "an index of a minute ago": ({ venue }) => {
     venue.waits(60);
@@ -139,6 +146,7 @@ describe("what opens is judged when it opens", () => {
       venue.apply({
         kind: "SetCohort",
         stampMs: venue.now,
+        expiresAtMs: venue.now + 60_000,
         stage,
         allow: [rich.address],
         disallow: [],

@@ -80,7 +80,14 @@ describe("a command meets at most 2,000 makers", () => {
       holder.buys("market", { margin: 20_000, leverage: 1 });
       rests(venue.trader("maker", 100_000), 1, 2_500, 49_990);
       const stage = "closed";
-      venue.apply({ kind: "SetCohort", stampMs: venue.now, stage, allow: [], disallow: [] });
+      venue.apply({
+        kind: "SetCohort",
+        stampMs: venue.now,
+        expiresAtMs: venue.now + 60_000,
+        stage,
+        allow: [],
+        disallow: [],
+      });
       const answer = holder.sells("market", { margin: 20_000, leverage: 1, reduceOnly: true });
       expect(venue.happened("Traded").length).toBe(0);
       const ended = venue

@@ -119,7 +119,12 @@ describe("genesis", () => {
     const [market] = venue.config.markets;
     const configure = (changes: object): string | null => {
       const config = { ...venue.config, ...changes };
-      venue.apply({ kind: "Configure", stampMs: venue.now, config });
+      venue.apply({
+        kind: "Configure",
+        stampMs: venue.now,
+        expiresAtMs: venue.now + 60_000,
+        config,
+      });
       return venue.refusal;
     };
     const wrong = [
@@ -134,7 +139,7 @@ describe("genesis", () => {
     for (const changes of wrong) expect(configure(changes)).toBe("configuration_invalid");
     expect(configure({ maxOpenOrders: 1 })).toBeNull();
     const added = { ...market, symbol: "ETHUSD" };
-    expect(configure({ markets: [market, added] })).toBeNull();
+    expect(configure({ maxOpenOrders: 1, markets: [market, added] })).toBeNull();
     expect(venue.engine.state.markets.length).toBe(2);
     expect(configure({ markets: [market] })).toBe("configuration_invalid");
   });
@@ -148,7 +153,7 @@ describe("genesis", () => {
     expect(alice.reserved()).toBe(1_963.92);
     const market = { ...venue.config.markets[0]!, makerFeePpm: 3_000 };
     const config = { ...venue.config, markets: [market] };
-    venue.apply({ kind: "Configure", stampMs: venue.now, config });
+    venue.apply({ kind: "Configure", stampMs: venue.now, expiresAtMs: venue.now + 60_000, config });
     // 2 × (980 + 29.40) would be 2,018.80.
     expect(venue.happened("OrderEnded")).toMatchObject([{ orderId: newer.orderId, reason: 2 }]);
     expect(alice.reserved()).toBe(1_009.4);

@@ -82,7 +82,7 @@ test("parts: a smaller quorum does not credit the part before again", () => {
   const { venue, alice, id } = opened();
   both(venue, id, { credits: [credit(alice, 5, 0)], part: 1, parts: 2 });
   const config = { ...venue.engine.state.config!, attestorQuorum: 1 };
-  venue.apply({ kind: "Configure", stampMs: venue.now, config });
+  venue.apply({ kind: "Configure", stampMs: venue.now, expiresAtMs: venue.now + 60_000, config });
   expect([alice.wallet, depositOf(venue, id).status]).toEqual([5, "confirming"]);
 });
 
@@ -99,14 +99,26 @@ test.each(["ethereum", "USDC"])(
   "paused %s: nothing is credited or rejected, progress is",
   (scope) => {
     const { venue, alice, id } = opened();
-    venue.apply({ kind: "PauseDeposits", stampMs: venue.now, scope, isPaused: true });
+    venue.apply({
+      kind: "PauseDeposits",
+      stampMs: venue.now,
+      expiresAtMs: venue.now + 60_000,
+      scope,
+      isPaused: true,
+    });
     both(venue, id, { verdict: "confirming", confirmations: 3 });
     expect(depositOf(venue, id)).toMatchObject({ status: "confirming", confirmations: 3 });
     both(venue, id, { credits: [credit(alice, 5, 0)] });
     expect(venue.refusal).toBe("deposits_paused");
     both(venue, id, { verdict: "reject", reason: "no_transfer" });
     expect(venue.refusal).toBe("deposits_paused");
-    venue.apply({ kind: "PauseDeposits", stampMs: venue.now, scope, isPaused: false });
+    venue.apply({
+      kind: "PauseDeposits",
+      stampMs: venue.now,
+      expiresAtMs: venue.now + 60_000,
+      scope,
+      isPaused: false,
+    });
     both(venue, id, { credits: [credit(alice, 5, 0)] });
     expect(alice.wallet).toBe(5);
   },
@@ -115,21 +127,43 @@ test.each(["ethereum", "USDC"])(
 test("a quorum lowered during a pause: reached when the pause ends", () => {
   const { venue, alice, id } = opened();
   vote(venue, 0, id, { credits: [credit(alice, 5, 0)] });
-  venue.apply({ kind: "PauseDeposits", stampMs: venue.now, scope: "ethereum", isPaused: true });
+  venue.apply({
+    kind: "PauseDeposits",
+    stampMs: venue.now,
+    expiresAtMs: venue.now + 60_000,
+    scope: "ethereum",
+    isPaused: true,
+  });
   const config = { ...venue.engine.state.config!, attestorQuorum: 1 };
-  venue.apply({ kind: "Configure", stampMs: venue.now, config });
+  venue.apply({ kind: "Configure", stampMs: venue.now, expiresAtMs: venue.now + 60_000, config });
   expect(alice.wallet).toBe(0);
-  venue.apply({ kind: "PauseDeposits", stampMs: venue.now, scope: "ethereum", isPaused: false });
+  venue.apply({
+    kind: "PauseDeposits",
+    stampMs: venue.now,
+    expiresAtMs: venue.now + 60_000,
+    scope: "ethereum",
+    isPaused: false,
+  });
   expect(alice.wallet).toBe(5);
 });
 
 test("rejudge: a rejected deposit is judged again, whatever its reason; no other is", () => {
   const { venue, alice, id } = opened();
-  venue.apply({ kind: "RejudgeDeposit", stampMs: venue.now, depositId: id });
+  venue.apply({
+    kind: "RejudgeDeposit",
+    stampMs: venue.now,
+    expiresAtMs: venue.now + 60_000,
+    depositId: id,
+  });
   expect(venue.refusal).toBe("deposit_not_rejected");
   both(venue, id, { verdict: "reject", reason: "wrong_contract" });
   expect(depositOf(venue, id).status).toBe("rejected");
-  venue.apply({ kind: "RejudgeDeposit", stampMs: venue.now, depositId: id });
+  venue.apply({
+    kind: "RejudgeDeposit",
+    stampMs: venue.now,
+    expiresAtMs: venue.now + 60_000,
+    depositId: id,
+  });
   expect(depositOf(venue, id)).toMatchObject({ status: "queued", reason: "" });
   both(venue, id, { credits: [credit(alice, 5, 0)] });
   expect(alice.wallet).toBe(5);
@@ -138,7 +172,12 @@ test("rejudge: a rejected deposit is judged again, whatever its reason; no other
 test("settle: a reorganised credit once, nothing else, and the mark stays", () => {
   const { venue, alice, id } = opened();
   const settle = () =>
-    venue.apply({ kind: "SettleReorgedDeposit", stampMs: venue.now, depositId: id });
+    venue.apply({
+      kind: "SettleReorgedDeposit",
+      stampMs: venue.now,
+      expiresAtMs: venue.now + 60_000,
+      depositId: id,
+    });
   both(venue, id, { credits: [credit(alice, 5, 0)] });
   settle();
   expect(venue.refusal).toBe("deposit_not_reorged");
@@ -153,7 +192,13 @@ test("settle: a reorganised credit once, nothing else, and the mark stays", () =
 test("a restored engine: parts, tokens, pauses and settlements are all there", () => {
   const { venue, alice, id } = opened();
   both(venue, id, { credits: [credit(alice, 5, 0, "USDT")], part: 1, parts: 2 });
-  venue.apply({ kind: "PauseDeposits", stampMs: venue.now, scope: "tron", isPaused: true });
+  venue.apply({
+    kind: "PauseDeposits",
+    stampMs: venue.now,
+    expiresAtMs: venue.now + 60_000,
+    scope: "tron",
+    isPaused: true,
+  });
   const restored = Engine.restore(venue.engine.snapshot());
   expect(restored.state.deposits.byId.get(id)).toEqual(depositOf(venue, id));
   expect([...restored.state.deposits.paused]).toEqual(["tron"]);

@@ -166,7 +166,14 @@ describe("cohort", () => {
     const resting = bob.sells("limit", { margin: 15_000, price: 50_000 });
     alice.buys("market", { margin: 5_000 });
     const stage = (stage: "closed" | "allowlist" | "open", allow: string[], disallow: string[]) =>
-      venue.apply({ kind: "SetCohort", stampMs: venue.now, stage, allow, disallow });
+      venue.apply({
+        kind: "SetCohort",
+        stampMs: venue.now,
+        expiresAtMs: venue.now + 60_000,
+        stage,
+        allow,
+        disallow,
+      });
     stage("closed", [alice.address], []);
     const open = { margin: 1_000, price: 49_000 };
     expect(alice.buys("limit", open).reason).toBe("not_in_cohort");

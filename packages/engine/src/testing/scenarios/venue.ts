@@ -4,12 +4,12 @@
  * whole state, so a scenario fails at the first figure that does not add up.
  */
 import { audit } from "../../audit.js";
-import type { Command } from "../../commands.js";
+import type { Command, MarketAction } from "../../commands.js";
 import type { CohortStage, VenueConfig } from "../../config.js";
 import { Engine } from "../../engine.js";
 import type { EventKind, EventOf, VenueEvent } from "../../events/event-table.js";
 import { REFUSALS } from "../../reasons.js";
-import type { Market } from "../../state/market.js";
+import { MARKET_STATUSES, type Market } from "../../state/market.js";
 import { ENGINE_VERSION } from "../../versions.js";
 import { BTC, type Listing, MICROS, venueConfig } from "./listing.js";
 import { Trader } from "./trader.js";
@@ -103,6 +103,23 @@ export class Venue {
       const ticks = this.market(listing).index;
       if (ticks > 0) this.index(ticks / listing.ticksPerDollar, listing);
     }
+  }
+
+  /** An operator's control of a market; returns its refusal, or null. */
+  controls(action: MarketAction, price = 0, listing: Listing = this.listings[0]!): string | null {
+    this.apply({
+      kind: "ControlMarket",
+      stampMs: this.now,
+      expiresAtMs: this.now + 30_000,
+      market: this.marketNumber(listing),
+      action,
+      priceTicks: Math.round(price * listing.ticksPerDollar),
+    });
+    return this.refusal;
+  }
+
+  status(listing: Listing = this.listings[0]!): string {
+    return MARKET_STATUSES[this.market(listing).status]!;
   }
 
   /** The next 200 ms tick; returns its events. */

@@ -35,9 +35,24 @@ function upgradedFlow(): { list: Command[]; expected: string[] } {
   };
   for (const command of commands("cascade", SEED, BEFORE + AFTER, model)) {
     if (list.length === BEFORE) {
-      add({ kind: "Upgrade", stampMs: model.state.time, version: 2 });
-      add({ kind: "Upgrade", stampMs: model.state.time, version: 3 });
-      add({ kind: "Upgrade", stampMs: model.state.time, version: 3 });
+      add({
+        kind: "Upgrade",
+        stampMs: model.state.time,
+        expiresAtMs: model.state.time + 60_000,
+        version: 2,
+      });
+      add({
+        kind: "Upgrade",
+        stampMs: model.state.time,
+        expiresAtMs: model.state.time + 60_000,
+        version: 3,
+      });
+      add({
+        kind: "Upgrade",
+        stampMs: model.state.time,
+        expiresAtMs: model.state.time + 60_000,
+        version: 3,
+      });
     }
     add(command);
   }
