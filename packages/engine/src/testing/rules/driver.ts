@@ -3,6 +3,7 @@ import {
   type Command,
   LIMIT_ORDER,
   MARKET_ORDER,
+  type MarketAction,
   type OrderType,
   type PlaceOrder,
   STOP_ORDER,
@@ -68,6 +69,7 @@ export class Driver {
     if (intent.act === "signIn") this.signIn(intent.who, intent.maxOrder, intent.maxNotional);
     if (intent.act === "deposit") this.deposit(intent.who, intent.micros);
     if (intent.act === "cohort") this.cohort(intent.stage, intent.allowed);
+    if (intent.act === "control") this.control(intent.market, intent.action, intent.ppm);
     if (intent.act === "move") this.move(intent.market, intent.ppm);
     if (intent.act === "feed") this.feeds[intent.market] = intent.isOn;
     if (intent.act === "ticks") this.ticks(intent.count);
@@ -106,6 +108,14 @@ export class Driver {
       allow,
       disallow,
     });
+  }
+
+  private control(market: number, action: MarketAction, ppm: number): void {
+    const stampMs = this.now;
+    const expiresAtMs = stampMs + 1_000;
+    const price = Math.round(this.prices[market]! * (1 + ppm / 1_000_000));
+    const priceTicks = action === "settle" ? price : 0;
+    this.apply({ kind: "ControlMarket", stampMs, expiresAtMs, market, action, priceTicks });
   }
 
   /** In a long stretch the feeds report once a second. */

@@ -4,6 +4,7 @@
  * is left out, and a failure can be shrunk.
  */
 import { Random } from "@perpgate/protocol/random";
+import type { MarketAction } from "../../commands.js";
 import type { CohortStage } from "../../config.js";
 import { MARKETS, TRADERS } from "./listing.js";
 
@@ -55,6 +56,12 @@ export type Intent =
     }
   | { readonly act: "deposit"; readonly who: number; readonly micros: number }
   | { readonly act: "cohort"; readonly stage: CohortStage; readonly allowed: number }
+  | {
+      readonly act: "control";
+      readonly market: number;
+      readonly action: MarketAction;
+      readonly ppm: number;
+    }
   /** The true price moves; the feed reports it from then on. */
   | { readonly act: "move"; readonly market: number; readonly ppm: number }
   | { readonly act: "feed"; readonly market: number; readonly isOn: boolean }
@@ -72,6 +79,7 @@ const WEIGHTS = {
   signIn: 2,
   deposit: 2,
   cohort: 2,
+  control: 1.2,
   move: 10,
   feed: 3,
   ticks: 14,
@@ -117,6 +125,10 @@ function intent(r: Random): Intent {
         stage: r.pick(["closed", "allowlist", "open", "open", "open", "open"] as const),
         allowed: r.below(1 << TRADERS),
       };
+    case "control": {
+      const action = r.weighted({ reduceOnly: 3, halt: 1, resume: 14, settle: 0.2 });
+      return { act, market, action, ppm: r.int(-300_000, 300_000) };
+    }
     case "move":
       return { act, market, ppm: moveOf(r) };
     case "feed":

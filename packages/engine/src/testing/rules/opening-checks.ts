@@ -154,6 +154,23 @@ const reduceOnly = forOpenings("reduceOnly never opens or flips", ({ order }) =>
   order?.reduceOnly ? "order is reduceOnly" : null,
 );
 
+const reduceOnlyMarket = forOpenings(
+  "controls: nothing opens in a reduce-only market",
+  (fill, { record }) =>
+    record.actions[fill.trade.market] === "reduceOnly" ? "market is reduce-only" : null,
+);
+
+const haltedMarket: Check = {
+  rule: "controls: nothing trades in a market that is halted or settled",
+  faults: ({ replay, record }) =>
+    replay.fills.flatMap(({ trade, account }) => {
+      const action = record.actions[trade.market]!;
+      return action === "halt" || action === "settle"
+        ? [`account ${account}: after ${action}`]
+        : [];
+    }),
+};
+
 export const OPENING_CHECKS: readonly Check[] = [
   cohort,
   notionalCap,
@@ -165,4 +182,6 @@ export const OPENING_CHECKS: readonly Check[] = [
   maintained,
   openInterest,
   reduceOnly,
+  reduceOnlyMarket,
+  haltedMarket,
 ];

@@ -3,7 +3,13 @@
  * caps of each order's session, when an index last came, whether one is held, and since when the
  * venue has no index after a start.
  */
-import type { Command, OpenSession, UpdateIndex } from "../../commands.js";
+import type {
+  Command,
+  ControlMarket,
+  MarketAction,
+  OpenSession,
+  UpdateIndex,
+} from "../../commands.js";
 import type { CohortStage, VenueConfig } from "../../config.js";
 import type { VenueEvent } from "../../events/event-table.js";
 
@@ -60,12 +66,15 @@ export class VenueRecord {
   readonly openedMicros = new Map<number, bigint>();
   readonly feeds: Feed[];
   deposits: bigint;
+  /** What the operator last did to each market. */
+  readonly actions: MarketAction[];
   /** The fund's booked result with the backstop's unrealised PnL, after each command. */
   private readonly fundValues: { readonly timeMs: number; readonly micros: bigint }[] = [];
 
   constructor(config: VenueConfig) {
     this.config = config;
     this.deposits = BigInt(config.fundSeedMicros);
+    this.actions = config.markets.map(() => "resume");
     this.feeds = config.markets.map(() => ({
       arrivedMs: Number.NEGATIVE_INFINITY,
       accepted: [],
@@ -93,15 +102,13 @@ export class VenueRecord {
 
   /** The least value of the fund an hour ago; its samples are a minute apart. */
   fundAnHourBefore(timeMs: number): bigint {
-    let least: bigint | undefined;
-    let last = 0n;
-    for (const value of this.fundValues) {
-      if (value.timeMs > timeMs - 59 * MINUTE_MS) break;
-      last = value.micros;
-      const isInWindow = value.timeMs >= timeMs - 61 * MINUTE_MS;
-      if (isInWindow && (least === undefined || last < least)) least = last;
+    let least = 0n;
+    for (const { timeMs: atMs, micros } of this.fundValues) {
+      if (atMs > timeMs - 59 * MINUTE_MS) break;
+      // Before the window only the last value counts, within it the least.
+      if (atMs < timeMs - 61 * MINUTE_MS || micros < least) least = micros;
     }
-    return least ?? last;
+    return least;
   }
 
   /** Before the checks: what the command itself says. */
@@ -112,10 +119,17 @@ export class VenueRecord {
       for (const address of command.allow) this.allowed.add(address);
       for (const address of command.disallow) this.allowed.delete(address);
     }
+    if (command.kind === "ControlMarket") this.control(command);
     if (command.kind === "Configure") this.config = command.config;
     if (command.kind === "Resume") for (const feed of this.feeds) feed.isWaiting = true;
     if (command.kind === "UpdateIndex") this.index(command, timeMs);
     for (const event of events) this.event(command, event);
+  }
+
+  private control({ market, action }: ControlMarket): void {
+    this.actions[market] = action;
+    // "After a start or a resume": the index must be fresh again.
+    if (action === "resume") this.feeds[market]!.isWaiting = true;
   }
 
   private event(command: Command, event: VenueEvent): void {

@@ -3,6 +3,7 @@ import { BACKSTOP_ACCOUNT, TRADE_ADL, TRADE_BACKSTOP } from "../../events/event-
 import { abs, ceilDiv, floorDiv, maintenanceOf, max } from "./arithmetic.js";
 import { type Fill, isForced, type Running } from "./fills.js";
 import { type Check, eventsOf, markUnit, type Step } from "./step.js";
+import type { View } from "./view.js";
 
 const STALE_MS = 10_000;
 const LIQUIDATIONS_PER_TICK = 256;
@@ -144,40 +145,53 @@ const deleveraged: Check = {
   },
 };
 
-/** Fund and backstop's unrealised PnL before the command's trades, at the marks after it. */
-function fundWorth(step: Step): bigint {
-  let worth = BigInt(step.before.fund);
-  step.before.markets.forEach(({ backstopLots, backstopCost }, market) => {
+/** Fund and backstop's unrealised PnL of a view, at the marks after the command. */
+function fundWorth(step: Step, view: View): bigint {
+  let worth = BigInt(view.fund);
+  view.markets.forEach(({ backstopLots, backstopCost }, market) => {
     worth += BigInt(backstopLots) * markUnit(step, step.after, market) - BigInt(backstopCost);
   });
   return worth;
 }
 
-/** What the backstop pays for lots that it takes over beyond what they are worth at mark. */
-function takenOver(step: Step): bigint {
-  const { replay, record, after } = step;
-  let taken = 0n;
-  for (const { trade, opened, side, account } of replay.fills) {
-    if (account !== BACKSTOP_ACCOUNT || trade.tradeKind !== TRADE_BACKSTOP) continue;
-    const unit = BigInt(record.config.markets[trade.market]!.microsPerTickLot);
-    const value = BigInt(trade.priceTicks) * unit;
-    taken += opened * max(0n, side * (value - markUnit(step, after, trade.market)));
-  }
-  return taken;
+/** What each trade of the backstop and each liquidation fee adds to the fund's worth, in order. */
+function fundSteps(step: Step): { readonly change: bigint; readonly isTakeover: boolean }[] {
+  const { events, record, after } = step;
+  return events.flatMap((event) => {
+    if (event.kind === "Liquidated") {
+      return [{ change: BigInt(event.feeMicros), isTakeover: false }];
+    }
+    if (event.kind !== "Traded" || event.tradeKind !== TRADE_BACKSTOP) return [];
+    const { market, priceTicks, lots, takerSide, takerAccount } = event;
+    const unit = BigInt(record.config.markets[market]!.microsPerTickLot);
+    const side = BigInt(takerAccount === BACKSTOP_ACCOUNT ? takerSide : -takerSide);
+    const gain = markUnit(step, after, market) - BigInt(priceTicks) * unit;
+    // An order of the backstop itself reduces its position; a takeover has no orders.
+    const isTakeover = event.makerOrderId === 0 && event.takerOrderId === 0;
+    return [{ change: side * BigInt(lots) * gain, isTakeover }];
+  });
 }
 
 const budget: Check = {
   rule: "fund budget: used in the last hour + loss taken over ≤ 2 % of the fund with the backstop",
   faults(step) {
-    const taken = takenOver(step);
-    if (taken === 0n) return [];
+    const steps = fundSteps(step);
+    if (!steps.some(({ change, isTakeover }) => isTakeover && change < 0n)) return [];
     const { fundLossPerHourPpm, fundSeedMicros } = step.record.config;
-    let worth = fundWorth(step);
-    for (const { feeMicros } of eventsOf(step.events, "Liquidated")) worth += BigInt(feeMicros);
-    const allowed = (max(0n, worth) * BigInt(fundLossPerHourPpm)) / 1_000_000n;
-    const used = step.record.fundAnHourBefore(step.after.timeMs) - (worth - BigInt(fundSeedMicros));
-    if (used + taken <= allowed) return [];
-    return [`took over a loss of ${taken}, used ${used}, budget ${allowed}`];
+    const before = step.record.fundAnHourBefore(step.after.timeMs);
+    let worth = fundWorth(step, step.before);
+    // What else was booked to the fund, such as dust, may have been there before.
+    const explained = steps.reduce((sum, { change }) => sum + change, worth);
+    worth += max(0n, fundWorth(step, step.after) - explained);
+    for (const { change, isTakeover } of steps) {
+      const allowed = (max(0n, worth) * BigInt(fundLossPerHourPpm)) / 1_000_000n;
+      const used = before - (worth - BigInt(fundSeedMicros));
+      if (isTakeover && change < 0n && used - change > allowed) {
+        return [`took over a loss of ${-change}, used ${used}, budget ${allowed}`];
+      }
+      worth += change;
+    }
+    return [];
   },
 };
 
