@@ -4,6 +4,7 @@
  */
 
 export { equityOf } from "./money/fill.js";
+export { fundBudget, fundLossUsed } from "./money/fund-budget.js";
 export { fundingRate } from "./money/funding.js";
 export { accountsDue } from "./money/liquidate.js";
 export { type SettledFigures, settledFigures } from "./money/owed-funding.js";

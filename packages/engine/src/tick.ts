@@ -9,6 +9,7 @@ import {
 } from "./config.js";
 import { emit } from "./events/event-log.js";
 import { sweepMarkets } from "./markets/sweep.js";
+import { sampleFund } from "./money/fund-budget.js";
 import { applyFunding, samplePremium } from "./money/funding.js";
 import { reduceBackstop, runLiquidations } from "./money/liquidate.js";
 import { recomputeMark } from "./money/mark.js";
@@ -35,6 +36,7 @@ export function runTick(s: VenueState): void {
     samplePremium(market);
     advanceWatches(market);
   }
+  sampleFund(s);
   while (s.totals.nextFundingMs <= s.timeMs) {
     const hourEndMs = s.totals.nextFundingMs;
     for (const market of s.markets) if (!market.halted) applyFunding(s, market, hourEndMs);

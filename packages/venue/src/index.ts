@@ -1,4 +1,4 @@
-export { ENGINE_VERSION, UnknownToRelease } from "@perpgate/engine";
+export { ENGINE_VERSION, TRADE_ADL, UnknownToRelease } from "@perpgate/engine";
 export { type Backup, type BackupOptions, BackupRefused, backUp } from "./backup.js";
 export { BlockFault, leafAt, type OpenBlock } from "./blocks/block-builder.js";
 export { type BlockHeader, encodeHeader, type SealedBlock } from "./blocks/block-header.js";

@@ -35,8 +35,12 @@ test("a liquidation and an hour of funding: counted, said, and the fund has its 
   expect(metrics).toContain('perpgate_liquidations_total{symbol="BTCUSD"} 1');
   expect(Number(/^perpgate_fund_dollars (.*)$/m.exec(metrics)?.[1])).toBeGreaterThan(1_000_000);
 
+  expect(metrics).toContain('perpgate_deleveraged_size_total{symbol="BTCUSD"} 0');
+  expect(Number(/^perpgate_fund_budget_dollars (.*)$/m.exec(metrics)?.[1])).toBeCloseTo(20_000, 0);
+  expect(Number(/^perpgate_fund_loss_dollars (.*)$/m.exec(metrics)?.[1])).toBeLessThan(0);
+
   await at.advance(10_000);
   expect(said).toContainEqual(
-    expect.objectContaining({ message: "funding was paid", symbol: "BTCUSD" }),
+    expect.objectContaining({ message: "funding has accrued", symbol: "BTCUSD" }),
   );
 });

@@ -4,7 +4,7 @@
  */
 
 import { fromMicros } from "@perpgate/protocol/core";
-import type { Applied, Venue, VenueLogger } from "@perpgate/venue";
+import { type Applied, TRADE_ADL, type Venue, type VenueLogger } from "@perpgate/venue";
 import { Counter, Gauge, type Registry } from "prom-client";
 
 export function watchRisk(venue: Venue, log: VenueLogger, registry: Registry): void {
@@ -24,7 +24,41 @@ export function watchRisk(venue: Venue, log: VenueLogger, registry: Registry): v
       this.set(venue.views.fundDollars);
     },
   });
+  new Gauge({
+    name: "perpgate_fund_budget_dollars",
+    help: "What the fund may lose in an hour to takeovers, at its present worth.",
+    registers,
+    collect() {
+      this.set(venue.views.fundBudget.budgetDollars);
+    },
+  });
+  new Gauge({
+    name: "perpgate_fund_loss_dollars",
+    help: "What the fund and the backstop have lost in the last hour; below zero, gained.",
+    registers,
+    collect() {
+      this.set(venue.views.fundBudget.lostDollars);
+    },
+  });
+  const unabsorbed = new Counter({
+    name: "perpgate_unabsorbed_size_total",
+    help: "Size of liquidations that neither the book nor the backstop took.",
+    labelNames: ["symbol"],
+    registers,
+  });
+  const deleveraged = new Counter({
+    name: "perpgate_deleveraged_size_total",
+    help: "Size closed by auto-deleveraging; divided by the unabsorbed size it must be 1.",
+    labelNames: ["symbol"],
+    registers,
+  });
+  for (const { symbol } of venue.listing.markets) {
+    unabsorbed.inc({ symbol }, 0);
+    deleveraged.inc({ symbol }, 0);
+  }
   const symbolOf = (market: number) => venue.listing.markets[market]?.symbol ?? String(market);
+  const sizeOf = (market: number, lots: number) =>
+    lots * (venue.listing.markets[market]?.lotSize ?? 1);
 
   const onCommand = ({ command, events, seq: position }: Applied): void => {
     if (command.kind !== "Tick" && command.kind !== "Resume") return;
@@ -35,10 +69,14 @@ export function watchRisk(venue: Venue, log: VenueLogger, registry: Registry): v
         const fee = fromMicros(event.feeMicros);
         const isBackstopped = event.backstopLots > 0;
         const isDeleveraged = event.deleveragedLots > 0;
+        unabsorbed.inc({ symbol }, sizeOf(event.market, event.deleveragedLots));
         log.info(
           { symbol, fee, isBackstopped, isDeleveraged, position },
           "a position was liquidated",
         );
+      } else if (event.kind === "Traded" && event.tradeKind === TRADE_ADL) {
+        const symbol = symbolOf(event.market);
+        deleveraged.inc({ symbol }, sizeOf(event.market, event.lots));
       } else if (event.kind === "FundingApplied") {
         const symbol = symbolOf(event.market);
         const paidByFund = fromMicros(event.backstopMicros);

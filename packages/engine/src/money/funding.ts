@@ -2,7 +2,13 @@
  * Hourly funding: the side that pushes the price pays the other. An hour costs the same whatever the
  * number of positions: it adds to one figure of the market, against which positions settle later.
  */
-import { assertSafe, divCeil, mulDivFloor, mulDivTrunc } from "@perpgate/protocol/integers";
+import {
+  assertSafe,
+  divCeil,
+  mulDivCeil,
+  mulDivFloor,
+  mulDivTrunc,
+} from "@perpgate/protocol/integers";
 import {
   FUNDING_CAP_PER_HOUR,
   INTEREST_PER_8H,
@@ -13,6 +19,7 @@ import { emit } from "../events/event-log.js";
 import type { Ladder } from "../state/ladder.js";
 import type { Market } from "../state/market.js";
 import type { VenueState } from "../state/venue.js";
+import { budgetLeft } from "./fund-budget.js";
 import { SUBTICKS } from "./mark.js";
 import { fundingOf } from "./owed-funding.js";
 
@@ -61,7 +68,7 @@ export function fundingRate(market: Market): number {
 export function applyFunding(s: VenueState, market: Market, hourEndMs: number): void {
   s.focus = market.number;
   // Where no position can be liquidated, no position may lose margin either.
-  const rate = s.isLive(market) ? fundingRate(market) : 0;
+  const rate = s.isLive(market) ? withinBudget(s, market, fundingRate(market)) : 0;
   market.premiumSum = 0;
   market.premiumCount = 0;
   const backstopMicros = rate === 0 ? 0 : accrue(s, market, rate);
@@ -72,6 +79,15 @@ export function applyFunding(s: VenueState, market: Market, hourEndMs: number): 
     hourEndMs,
     backstopMicros,
   });
+}
+
+/** The rate, or as much of it as lets the fund's budget pay for the backstop's position. */
+function withinBudget(s: VenueState, market: Market, rate: number): number {
+  if (market.backstopLots * rate <= 0) return rate;
+  const left = budgetLeft(s);
+  const notional = market.notional(market.backstopLots);
+  if (mulDivCeil(notional, Math.abs(rate), RATE_SCALE) <= left) return rate;
+  return Math.sign(rate) * mulDivFloor(left, RATE_SCALE, notional) + 0;
 }
 
 /** Adds mark × rate to the cumulative funding; returns what the backstop pays of the fund for it. */

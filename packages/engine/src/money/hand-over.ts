@@ -1,5 +1,6 @@
 /**
- * Lots that the book did not take, at the bankruptcy price: first to the backstop within its cap,
+ * Lots that the book did not take, at the bankruptcy price: first to the backstop within its cap and,
+ * where that price is worse than the mark, within the fund's budget,
  * then by auto-deleveraging to the other side of the market. Only a loss that no account can carry
  * is charged to the fund: the socialised loss.
  */
@@ -15,6 +16,7 @@ import { backstopNotional, tradeBackstop } from "./backstop.js";
 import { bankruptcyTicks, closeAt, closeLiquidated, closingPnl } from "./bankruptcy.js";
 import { DeleveragingOrder } from "./deleveraging-order.js";
 import { releasedMargin } from "./fill.js";
+import { budgetLeft } from "./fund-budget.js";
 import { settleFunding } from "./owed-funding.js";
 
 /** Hands `lots` over; returns how many the backstop took. `side` closes the position. */
@@ -26,9 +28,18 @@ export function handOver(
   lots: number,
 ): number {
   const ticks = bankruptcyTicks(market, row, side);
-  const backstopLots = Math.min(lots, backstopRoom(s, market, side, lots));
+  let backstopLots = Math.min(
+    lots,
+    backstopRoom(s, market, side, lots),
+    affordableLots(s, market, side, ticks),
+  );
   if (backstopLots > 0) toBackstop(s, market, row, side, backstopLots, ticks);
-  if (backstopLots < lots) deleverage(s, market, row, side, lots - backstopLots, ticks);
+  if (backstopLots < lots) {
+    const left = deleverage(s, market, row, side, lots - backstopLots, ticks);
+    // No other account holds the opposite lots: the backstop does, and gives them like the others.
+    if (left > 0) toBackstop(s, market, row, side, left, ticks);
+    backstopLots += left;
+  }
   if (market.positions.lots(row) === 0) {
     const dust = market.positions.margin(row);
     s.addMargin(market, row, -dust);
@@ -46,6 +57,12 @@ function backstopRoom(s: VenueState, market: Market, side: Side, lots: number): 
   const unit = market.markUnit;
   const used = backstopNotional(s) - mulExact(reducing, unit);
   return reducing + divFloor(Math.max(0, s.config!.backstopCapMicros - used), unit);
+}
+
+/** Where the price is worse than the mark: the lots that the fund's budget can pay for. */
+function affordableLots(s: VenueState, market: Market, side: Side, ticks: number): number {
+  const loss = side * (market.mark - ticks) * market.microsPerTickLot;
+  return loss > 0 ? divFloor(budgetLeft(s), loss) : Number.POSITIVE_INFINITY;
 }
 
 function toBackstop(
@@ -84,7 +101,10 @@ function deleveragingOrder(s: VenueState, market: Market, side: Side): Deleverag
   return order;
 }
 
-/** Closes the lots against other accounts, those that this would bankrupt last. */
+/**
+ * Closes the lots against other accounts, those that this would bankrupt last. Returns the lots that
+ * no account holds.
+ */
 function deleverage(
   s: VenueState,
   market: Market,
@@ -92,7 +112,7 @@ function deleverage(
   side: Side,
   lots: number,
   ticks: number,
-): void {
+): number {
   const skipped: number[] = [];
   let left = lots;
   const order = deleveragingOrder(s, market, side);
@@ -105,11 +125,12 @@ function deleverage(
     else skipped.push(other);
   }
   for (const other of skipped) {
-    if (left === 0) return;
+    if (left === 0) return 0;
     const share = Math.min(left, Math.abs(market.positions.lots(other)));
     deleverageOne(s, market, row, side, other, share, ticks, true);
     left -= share;
   }
+  return left;
 }
 
 /** Closes `lots` of another account against the liquidated; false if that would bankrupt it. */

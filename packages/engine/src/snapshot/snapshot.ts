@@ -11,7 +11,7 @@ import { MARKET_WORDS } from "../state/market.js";
 import { ORDER_POSITION_WORD, ORDER_WORDS } from "../state/orders.js";
 import { POSITION_WORDS, type PositionStore } from "../state/positions.js";
 import { TOTALS_WORDS } from "../state/totals.js";
-import { ACCOUNT_WORDS, VenueState } from "../state/venue.js";
+import { ACCOUNT_WORDS, FUND_SAMPLES, VenueState } from "../state/venue.js";
 import { RULE_SETS, type RuleSet, ruleSetOf, UnknownToRelease } from "../versions.js";
 import { ByteReader, ByteWriter } from "./bytes.js";
 import { readConfig, writeConfig } from "./config-bytes.js";
@@ -49,6 +49,7 @@ export function writeSnapshot(s: VenueState): Uint8Array {
   w.texts(s.addresses);
   w.row(s.accounts.data, 0, s.addresses.length * ACCOUNT_WORDS);
   w.texts([...s.allowlist].sort());
+  w.row(s.fundSamples.data, 0, FUND_SAMPLES * 2);
   for (const market of s.markets) w.row(market.guard.table.data, 0, GUARD_WORDS);
   for (const market of s.markets) {
     const rows = market.positions.allRows();
@@ -104,6 +105,7 @@ function readState(bytes: Uint8Array, ruleSets: readonly RuleSet[]): VenueState 
   for (const address of addresses.slice(1)) s.openAccount(address);
   r.row(s.accounts.data, 0, addresses.length * ACCOUNT_WORDS);
   for (const address of r.texts()) s.allowlist.add(address);
+  r.row(s.fundSamples.data, 0, FUND_SAMPLES * 2);
   for (const market of s.markets) r.row(market.guard.table.data, 0, GUARD_WORDS);
   for (const market of s.markets) {
     const { table } = market.positions;

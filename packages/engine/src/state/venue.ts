@@ -18,6 +18,9 @@ import { Totals } from "./totals.js";
 /** The words of a row, in the order of the snapshot format; literals, see orders.ts. */
 export const ACCOUNT_WORDS = 3;
 
+/** Samples of the fund's result: an hour of minutes, both ends included. */
+export const FUND_SAMPLES = 61;
+
 export const COHORT_STAGES = ["closed", "allowlist", "open"] as const;
 
 export class VenueState {
@@ -27,6 +30,8 @@ export class VenueState {
   readonly accounts = new Table(ACCOUNT_WORDS, this.undo);
   /** One row per market. */
   readonly figures = new Table(MARKET_WORDS, this.undo);
+  /** What the fund had gained, by minute (money/fund-budget.ts): a ring of minute and micros. */
+  readonly fundSamples = new Table(2, this.undo, FUND_SAMPLES);
   readonly orders = new OrderStore(this.undo);
   readonly sessions = new SessionBook();
   readonly deposits = new DepositBook();
@@ -67,6 +72,7 @@ export class VenueState {
   ) {
     this.rules = ruleSets[0]!;
     this.accounts.append();
+    for (let row = 0; row < FUND_SAMPLES; row++) this.fundSamples.append();
   }
 
   wallet(account: number): number {

@@ -4,7 +4,7 @@
  * gives undefined.
  */
 import type { CohortStage } from "@perpgate/engine";
-import { COHORT_STAGES, type Session } from "@perpgate/engine/reading";
+import { COHORT_STAGES, fundBudget, fundLossUsed, type Session } from "@perpgate/engine/reading";
 import type {
   Account,
   Acknowledgement,
@@ -96,6 +96,15 @@ export class Views {
   /** The fund's balance; below zero if losses were shared. */
   get fundDollars(): number {
     return fromMicros(stateOf(this.source).totals.fund);
+  }
+
+  /** What the fund may lose in an hour at its present worth, and what it has lost in the last. */
+  get fundBudget(): { readonly budgetDollars: number; readonly lostDollars: number } {
+    const state = stateOf(this.source);
+    return {
+      budgetDollars: fromMicros(fundBudget(state)),
+      lostDollars: fromMicros(fundLossUsed(state)),
+    };
   }
 
   markets(): Market[] {

@@ -52,6 +52,8 @@ const RARE_RULES = [
   "rule backstop nets",
   "rule backstop opens",
   "rule backstop reduces",
+  "rule backstop takes at a loss",
+  "rule deleveraged although the fund has money",
   "rule backstop, then adl",
   "rule book, then backstop",
   "rule disconnected by CloseSession",

@@ -34,6 +34,7 @@ export class Coverage {
     if (command.kind !== "Tick") return;
     if (events.length === 0) this.add("rule tick without events");
     if (state.budget === 0 && liquidationWaits(state)) this.add("rule liquidations wait");
+    this.observeBackstop(events, state);
     if (state.fund < 0n) this.add("rule fund below zero");
     const hours = events.filter((event) => event.kind === "FundingApplied").length;
     if (hours > state.markets.length) this.add("rule several funding hours in a tick");
@@ -135,6 +136,20 @@ export class Coverage {
     if (held === undefined) return;
     const isNear = Math.abs(index - held) <= held * 0.05;
     this.add(`rule a hold ${what}, ${isNear ? "near" : "far from"} the held index`);
+  }
+
+  /** Takeovers at a price worse than the mark, and those that the fund's budget kept out. */
+  private observeBackstop(events: readonly VenueEvent[], state: State): void {
+    for (const event of events) {
+      if (event.kind === "Liquidated" && event.deleveragedLots > 0 && state.fund > 0n) {
+        this.add("rule deleveraged although the fund has money");
+      }
+      if (event.kind !== "Traded" || event.tradeKind !== 2 || event.takerAccount === 0) continue;
+      const mark = Number(state.markets[event.market]?.mark ?? 0n);
+      if (event.takerSide * (mark - event.priceTicks) > 0) {
+        this.add("rule backstop takes at a loss");
+      }
+    }
   }
 
   /** A liquidation that left lots: down to a tier bound. */

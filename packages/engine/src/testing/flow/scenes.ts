@@ -154,6 +154,24 @@ export class Scenes {
     }
   }
 
+  /** Someone takes from their own quote with the money for one lot; the next level costs more. */
+  *ownQuote(market: Market): Generator<Command> {
+    const bid = market.bids[0]?.price ?? 0n;
+    const ask = market.asks[0]?.price ?? 0n;
+    const actor = this.actors(market)[0];
+    if (actor === undefined || bid === 0n || ask - bid < 2n) return;
+    const priceTicks = Number(ask) - 1;
+    const marginMicros = priceTicks * market.config.microsPerTickLot;
+    const quote = { type: LIMIT_ORDER, priceTicks, marginMicros, leverage: 1 } as const;
+    yield this.orders.of(actor.session, market, { ...quote, side: SHORT });
+    yield this.orders.of(actor.session, market, {
+      side: LONG,
+      type: MARKET_ORDER,
+      marginMicros,
+      leverage: 1,
+    });
+  }
+
   /** Everybody hides behind the same line; then the mark walks through it. */
   *stopCluster(market: Market): Generator<Command> {
     const { random } = this;

@@ -35,6 +35,7 @@ function ranking(state: State, market: Market, side: Side): Position[] {
 /** Books the liquidated account's part and emits the `Traded` of one deleveraged account. */
 export type Trade = (maker: Position, lots: bigint, makerPnl: bigint) => void;
 
+/** Returns the lots that no account holds. */
 export function deleverage(
   state: State,
   market: Market,
@@ -42,7 +43,7 @@ export function deleverage(
   lots: bigint,
   price: bigint,
   trade: Trade,
-): void {
+): bigint {
   let rest = lots;
   const passedOver: Position[] = [];
 
@@ -87,5 +88,5 @@ export function deleverage(
     }
     settle(state, position.account, market.number);
   }
-  if (rest > 0n) throw new Error(`market ${market.number}: nobody holds the opposite lots`);
+  return rest;
 }

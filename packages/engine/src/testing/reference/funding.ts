@@ -8,7 +8,8 @@ import {
   RATE_SCALE,
 } from "../../config.js";
 import { emit, touch } from "./end-events.js";
-import { ceilDiv, clamp, max, min, num, truncDiv } from "./integers.js";
+import { budgetLeft } from "./fund-budget.js";
+import { abs, ceilDiv, clamp, floorDiv, max, min, num, truncDiv } from "./integers.js";
 import { isLive, lotAtMark, owedFunding, unitOf } from "./margin.js";
 import { type Market, marketOf, type Position, type State } from "./state.js";
 
@@ -26,7 +27,14 @@ function fundingRate(market: Market): bigint {
 }
 
 export function applyFunding(state: State, market: Market, hourEnd: number): void {
-  const rate = isLive(state, market) ? fundingRate(market) : 0n;
+  let rate = isLive(state, market) ? fundingRate(market) : 0n;
+  // The backstop pays no more than what is left of the fund's budget: nobody's rate is higher.
+  const paid = market.backstop.lots * lotAtMark(market) * rate;
+  const left = budgetLeft(state);
+  if (ceilDiv(paid, SCALE) > left) {
+    const sign = rate > 0n ? 1n : -1n;
+    rate = sign * floorDiv(left * SCALE, abs(market.backstop.lots) * lotAtMark(market));
+  }
   const perLot = lotAtMark(market) * rate;
   market.cumulativeFunding += perLot;
   // The backstop has no margin: it pays and receives immediately, from and into the fund.

@@ -131,6 +131,8 @@ export interface State {
   /** Funding that payers have settled and receivers have not, signed. */
   fundingPool: bigint;
   deposits: bigint;
+  /** What the fund had gained, minute by minute. */
+  fundSamples: { minute: number; result: bigint }[];
   nextFundingAt: number;
   carriedDisconnects: Order[];
   /** When operator commands were executed. */
@@ -175,6 +177,7 @@ export function newState(versions: ReadonlyMap<number, Rules>): State {
     fees: 0n,
     fundingPool: 0n,
     deposits: 0n,
+    fundSamples: [],
     nextFundingAt: 0,
     carriedDisconnects: [],
     operations: [],

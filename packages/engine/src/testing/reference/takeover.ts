@@ -9,7 +9,9 @@ import { bankruptcyPrice, closeLots } from "./bankruptcy.js";
 import { deleverage } from "./deleverage.js";
 import { emit } from "./end-events.js";
 import { reducingSide } from "./fills.js";
-import { num } from "./integers.js";
+import { budgetLeft } from "./fund-budget.js";
+import { floorDiv, min, num } from "./integers.js";
+import { unitOf } from "./margin.js";
 import type { Market, Position, State } from "./state.js";
 
 export interface TakenOver {
@@ -48,20 +50,27 @@ export function takeOver(
     });
   };
 
-  const backstop = backstopCanTake(state, market, otherSide, lots);
-  if (backstop > 0n) {
-    const { pnl } = backstopFill(state, market, otherSide, backstop, price);
-    trade(TRADE_BACKSTOP, BACKSTOP_ACCOUNT, backstop, pnl);
-  }
-  const deleveraged = lots - backstop;
-  if (deleveraged > 0n) {
-    deleverage(state, market, side, deleveraged, price, (maker, amount, makerPnl) =>
-      trade(TRADE_ADL, maker.account, amount, makerPnl),
+  let backstop = backstopCanTake(state, market, otherSide, lots);
+  // What a lot at this price costs the backstop against the mark.
+  const loss = BigInt(otherSide) * (price - market.mark) * unitOf(market);
+  if (loss > 0n) backstop = min(backstop, floorDiv(budgetLeft(state), loss));
+  const toBackstop = (amount: bigint): void => {
+    if (amount === 0n) return;
+    const { pnl } = backstopFill(state, market, otherSide, amount, price);
+    trade(TRADE_BACKSTOP, BACKSTOP_ACCOUNT, amount, pnl);
+  };
+  toBackstop(backstop);
+  if (backstop < lots) {
+    const rest = deleverage(state, market, side, lots - backstop, price, (maker, amount, pnl) =>
+      trade(TRADE_ADL, maker.account, amount, pnl),
     );
+    // Only the backstop holds the opposite of these.
+    toBackstop(rest);
+    backstop += rest;
   }
   if (position.lots === 0n) {
     state.fund += position.margin;
     position.margin = 0n;
   }
-  return { backstop, deleveraged };
+  return { backstop, deleveraged: lots - backstop };
 }

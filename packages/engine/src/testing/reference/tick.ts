@@ -8,6 +8,7 @@ import { reduceBackstop } from "./backstop.js";
 import { openOrders } from "./cancels.js";
 import { carriedDisconnects, disconnect } from "./disconnects.js";
 import { emit, settleEvents } from "./end-events.js";
+import { sampleFund } from "./fund-budget.js";
 import { applyFunding } from "./funding.js";
 import { liquidations } from "./liquidation.js";
 import { isLive, isStopped } from "./margin.js";
@@ -31,6 +32,7 @@ export function tick(state: State, command: Tick): void {
   sweepMarkets(state);
   // 1. Mark and premium.
   for (const market of state.markets) if (isLive(state, market)) tickMark(state, market);
+  sampleFund(state);
   // 2. Funding, each hour once.
   while (state.nextFundingAt <= state.time) {
     for (const market of state.markets) {
