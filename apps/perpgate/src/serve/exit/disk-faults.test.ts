@@ -22,6 +22,8 @@ const RUNS = Number(process.env.PERPGATE_FAULT_RUNS ?? 10);
 const EXIT_MS = 5_000;
 /** Runs on the same folder, one after the other; each process checks the orders of the one before. */
 const GROUP = 10;
+/** One takes some seconds on an idle machine. */
+const RUN_MS = 60_000;
 const CLIENTS = 2;
 const IN_FLIGHT = 4;
 /** Acknowledged before the fault. */
@@ -110,6 +112,7 @@ describe.skipIf("missing" in library)("a disk that fails with orders in flight",
 
   test.each(groups)(
     "runs from $first on: each exits, and nothing acknowledged is lost",
+    { timeout: 60_000 + GROUP * RUN_MS },
     async ({ faults }) => {
       let flow: OrderFlow | undefined;
       for (const fault of faults) flow = await runOnce(fault, flow);
