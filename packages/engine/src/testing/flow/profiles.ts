@@ -35,6 +35,8 @@ export interface Profile {
   readonly configure: number;
   /** Chance per slot of a market control. */
   readonly controls: number;
+  /** Chance per slot that someone meets their own quote with the money for one lot. */
+  readonly ownQuote: number;
   /** Chance that a session has caps and a scope, and that it is short-lived. */
   readonly capped: number;
   /** Chance that an order is deliberately wrong in some field. */
@@ -63,6 +65,7 @@ const CALM = {
   cohort: 0.002,
   configure: 0,
   controls: 0,
+  ownQuote: 0,
   capped: 0.2,
   wrong: 0.05,
 };
@@ -137,7 +140,11 @@ export const PROFILES = {
     { controls: 0.03, crash: 0.02, stepPpm: 700, traders: 12, configure: 0.01 },
   ),
   /** Three traders who send so much that their nonce windows overflow, often to each other. */
-  few: profile([ETH, DUST_MARKET], {}, { traders: 3, capped: 0, stepPpm: 300, crash: 0.01 }),
+  few: profile(
+    [ETH, DUST_MARKET],
+    {},
+    { traders: 3, capped: 0, stepPpm: 300, crash: 0.01, ownQuote: 0.03 },
+  ),
   /**
    * Hundreds of small longs against a few large shorts: more liquidations than one tick may do; and
    * more orders of lost connections than one command may cancel.

@@ -44,7 +44,7 @@ export class Weather {
     }
     const market = random.pick(state.markets);
     if (random.chance(profile.crash)) yield* scenes.crash(market);
-    if (random.chance(0.02)) yield* scenes.ownQuote(market);
+    if (profile.ownQuote > 0 && random.chance(profile.ownQuote)) yield* scenes.ownQuote(market);
     if (random.chance(profile.stopCluster)) yield* scenes.stopCluster(market);
     if (random.chance(profile.herd)) yield* scenes.herd(market);
     if (random.chance(profile.blackout)) yield* scenes.blackout(market);
