@@ -8,7 +8,7 @@
  * of that market: the attacker's own long. Margin is isolated, so no other market is touched. Open
  * interest is capped by market.
  */
-import { describe, expect } from "vitest";
+import { describe, expect, test } from "vitest";
 import { pendingTest } from "../pending.js";
 import { Venue } from "../scenarios/venue.js";
 import { BTC, BUDGET, fundValue, gapsTo, opensBoth, THIN, wealth } from "./scene.js";
@@ -27,39 +27,31 @@ function attack() {
 }
 
 describe("a position made to be handed to the backstop", () => {
-  pendingTest(
-    "risk: the fund's budget",
-    "a gap of 40 %: the fund loses its hourly budget at most, the ring gains no more",
-    () => {
-      const { venue, bystanders, ring } = attack();
-      const before = { fund: fundValue(venue), ring: wealth(...ring) };
-      gapsTo(venue, 140, THIN);
-      expect(ring[1].position(THIN).size).toBe(0);
-      expect(fundValue(venue)).toBeGreaterThanOrEqual(before.fund - BUDGET - CENT);
-      expect(wealth(...ring)).toBeLessThanOrEqual(before.ring + BUDGET + CENT);
-      // Most of the short was closed against the ring's own long.
-      expect(ring[0].position(THIN).size).toBeLessThan(1_200);
-      expect(wealth(...bystanders)).toBeCloseTo(20_000 - 20_000 * 0.0007, 2);
-    },
-  );
+  test("a gap of 40 %: the fund loses its hourly budget at most, the ring gains no more", () => {
+    const { venue, bystanders, ring } = attack();
+    const before = { fund: fundValue(venue), ring: wealth(...ring) };
+    gapsTo(venue, 140, THIN);
+    expect(ring[1].position(THIN).size).toBe(0);
+    expect(fundValue(venue)).toBeGreaterThanOrEqual(before.fund - BUDGET - CENT);
+    expect(wealth(...ring)).toBeLessThanOrEqual(before.ring + BUDGET + CENT);
+    // Most of the short was closed against the ring's own long.
+    expect(ring[0].position(THIN).size).toBeLessThan(1_200);
+    expect(wealth(...bystanders)).toBeCloseTo(20_000 - 20_000 * 0.0007, 2);
+  });
 
-  pendingTest(
-    "risk: the fund's budget",
-    "a second attack in the same hour: nothing is left of the budget",
-    () => {
-      const { venue } = attack();
-      gapsTo(venue, 140, THIN);
-      const held = Math.abs(venue.backstop(THIN).size);
-      const value = fundValue(venue);
-      const again = [venue.trader("long 2", 13_000), venue.trader("short 2", 13_000)] as const;
-      opensBoth(venue, again[0], again[1], 120_000, 10, THIN);
-      gapsTo(venue, 196, THIN);
-      expect(again[1].position(THIN).size).toBe(0);
-      expect(Math.abs(venue.backstop(THIN).size)).toBeLessThanOrEqual(held);
-      // Its present position may lose with the price; nothing is added.
-      expect(fundValue(venue)).toBeGreaterThanOrEqual(value - held * 56 - CENT);
-    },
-  );
+  test("a second attack in the same hour: nothing is left of the budget", () => {
+    const { venue } = attack();
+    gapsTo(venue, 140, THIN);
+    const held = Math.abs(venue.backstop(THIN).size);
+    const value = fundValue(venue);
+    const again = [venue.trader("long 2", 13_000), venue.trader("short 2", 13_000)] as const;
+    opensBoth(venue, again[0], again[1], 120_000, 10, THIN);
+    gapsTo(venue, 196, THIN);
+    expect(again[1].position(THIN).size).toBe(0);
+    expect(Math.abs(venue.backstop(THIN).size)).toBeLessThanOrEqual(held);
+    // Its present position may lose with the price; nothing is added.
+    expect(fundValue(venue)).toBeGreaterThanOrEqual(value - held * 56 - CENT);
+  });
 
   pendingTest(
     "orders: the cap of open interest",

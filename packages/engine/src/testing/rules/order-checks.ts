@@ -270,14 +270,22 @@ const settled: Check = {
   },
 };
 
+const EXPLAINING: ReadonlySet<string> = new Set([
+  "Liquidated",
+  "FundingApplied",
+  "FundingSettled",
+  "LossSocialised",
+  "CashSettled",
+  "Traded",
+]);
+
 const fundIdle: Check = {
   rule: "fund: only liquidation, backstop, funding and settlement change it",
   faults({ command, before, after, events }) {
-    const isExplained = events.some(({ kind }) =>
-      ["Liquidated", "FundingApplied", "LossSocialised", "Traded"].includes(kind),
-    );
+    const isExplained = events.some(({ kind }) => EXPLAINING.has(kind));
     const change = BigInt(after.fund) - BigInt(before.fund);
-    if (change === 0n || isExplained || command.kind === "Genesis") return [];
+    const isSettling = command.kind === "ControlMarket" && command.action === "settle";
+    if (change === 0n || isExplained || isSettling) return [];
     return [`${command.kind}: fund changed by ${change}`];
   },
 };

@@ -100,13 +100,17 @@ export class VenueRecord {
     if (this.fundValues.at(-1)?.micros !== micros) this.fundValues.push({ timeMs, micros });
   }
 
-  /** The least value of the fund an hour ago; its samples are a minute apart. */
+  /**
+   * The least value that counts as that of an hour ago. Samples are a minute apart, and a pause of
+   * the venue may have begun before the last change was sampled.
+   */
   fundAnHourBefore(timeMs: number): bigint {
+    const known = this.fundValues.filter((value) => value.timeMs <= timeMs - 59 * MINUTE_MS);
+    const lastMs = known.at(-1)?.timeMs ?? 0;
     let least = 0n;
-    for (const { timeMs: atMs, micros } of this.fundValues) {
-      if (atMs > timeMs - 59 * MINUTE_MS) break;
-      // Before the window only the last value counts, within it the least.
-      if (atMs < timeMs - 61 * MINUTE_MS || micros < least) least = micros;
+    for (const { timeMs: atMs, micros } of known) {
+      const isOld = atMs < Math.min(lastMs, timeMs - 61 * MINUTE_MS) - 2 * MINUTE_MS;
+      if (isOld || micros < least) least = micros;
     }
     return least;
   }
@@ -127,9 +131,11 @@ export class VenueRecord {
   }
 
   private control({ market, action }: ControlMarket): void {
+    // A market that was halted starts again, and needs a fresh index.
+    if (action === "resume" && this.actions[market] === "halt") {
+      this.feeds[market]!.isWaiting = true;
+    }
     this.actions[market] = action;
-    // "After a start or a resume": the index must be fresh again.
-    if (action === "resume") this.feeds[market]!.isWaiting = true;
   }
 
   private event(command: Command, event: VenueEvent): void {

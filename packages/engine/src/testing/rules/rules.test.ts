@@ -69,7 +69,6 @@ const PENDING: readonly (readonly [rule: string, waitsFor: string])[] = [
   ["exits: any account", "orders: reductions above caps"],
   ["funds: a market order", "orders: funds for the opening part"],
   ["orders below minNotional", "orders: minimum notional"],
-  ["fund budget", "risk: the fund's budget"],
 ];
 
 function pendingOf(rule: string): string | undefined {
@@ -117,6 +116,7 @@ const REACHED = [
   "traded: order",
   "traded: liquidation",
   "traded: backstop",
+  "traded: adl",
   "Liquidated",
   "StopTriggered",
   "FundingApplied",
