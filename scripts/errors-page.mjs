@@ -84,6 +84,7 @@ const ADVICE = {
   price_outside_band: "Move the price inside the band named in the message.",
   stop_would_trigger: "Send a market order, or a stop beyond the mark.",
   size_below_lot: "Raise margin or leverage to the smallest that the message names.",
+  notional_too_small: "Raise margin or leverage; orders that only reduce may be smaller.",
   insufficient_margin: "Lower the margin to what the message names, cancel orders, or deposit.",
   leverage_above_tier: "Lower the leverage: larger positions allow less.",
   position_limit: "Reduce first.",

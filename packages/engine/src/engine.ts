@@ -9,7 +9,7 @@
  * unusable, and the process must stop.
  */
 import type { Command, Tick } from "./commands.js";
-import { MAX_LEAD_MS, TICK_MS } from "./config.js";
+import { MAKERS_PER_COMMAND, MAX_LEAD_MS, TICK_MS } from "./config.js";
 import { creditDevDeposits } from "./deposits/conclude.js";
 import {
   pauseDeposits,
@@ -109,6 +109,7 @@ export class Engine {
       const { reaches, carriedDisconnects } = s;
       s.undo.begin();
       s.totals.table.touch(0);
+      s.scratch.makersLeft = MAKERS_PER_COMMAND;
       try {
         this.run(command);
         return s.events;

@@ -61,6 +61,7 @@ export const REFUSALS = [
   "configuration_raises_and_lists",
   "market_reduce_only",
   "market_settled",
+  "notional_too_small",
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 

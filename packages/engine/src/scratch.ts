@@ -18,12 +18,20 @@ export class Scratch {
     /** Half-width of the price band, in ticks. */
     bandTicks: 0,
     notionalMicros: 0,
+    /** Lots of the position that an order of its side closes. */
+    closableLots: 0,
+    /** Of these, the lots that no resting order covers. */
+    freeLots: 0,
+    /** Lots of the order that the book shows within its price; for limit orders that close. */
+    lotsNow: 0,
   };
   /** Positions to liquidate: weight is the shortfall, tie the pair of market and account. */
   readonly due = new Selection(LIQUIDATIONS_AND_STOPS_PER_COMMAND);
   /** Whom to deleverage, by 2 × market, plus 1 where a buy closes the liquidated position. */
   readonly deleveraging: DeleveragingOrder[] = [];
   readonly stopChoice = new StopChoice();
+  /** Resting orders that the command may still meet. */
+  makersLeft = 0;
   /** Session and result of an order, for its acknowledgement. */
   session: Session | null = null;
   readonly outcome = { status: 0, reason: 0, remainingLots: 0 };

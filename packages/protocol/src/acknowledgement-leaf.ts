@@ -63,6 +63,12 @@ export const END_REASONS = [
   "disconnected",
   "market_reduce_only",
   "market_settled",
+  "not_in_cohort",
+  "stale_index",
+  "leverage_above_tier",
+  "session_notional_cap_exceeded",
+  "open_interest_limit",
+  "fill_limit",
 ] as const;
 
 const WORD_BYTES = 8;

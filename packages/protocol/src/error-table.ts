@@ -164,6 +164,11 @@ const ORDER = {
     message:
       "margin × leverage buys less than one lot ({lot}); the smallest margin is {minMargin}.",
   },
+  notional_too_small: {
+    status: 400,
+    message:
+      "margin × leverage is {notional}, below the market's smallest order of {minNotional} dollars.",
+  },
   insufficient_margin: {
     status: 400,
     message:

@@ -37,6 +37,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     title: "Too small",
     action: typeof minMargin === "number" ? offerNumber("margin", minMargin) : undefined,
   }),
+  notional_too_small: () => ({ title: "Too small" }),
   price_not_on_tick: ({ below, above }) => ({
     title: "Price between two ticks",
     action: offerNumber("price", typeof below === "number" ? below : above),
@@ -180,6 +181,12 @@ export const REASON_TEXTS: Readonly<Record<string, string>> = {
   market_reduce_only: "The market is reduce-only: what would open was canceled.",
   market_settled: "The market was settled.",
   disconnected: "Canceled on disconnect, as you had set.",
+  not_in_cohort: "The rest would have opened, which waits for the operator's list.",
+  stale_index: "The rest would have opened, which waits for a fresh index.",
+  leverage_above_tier: "The rest would need a lower leverage at that size.",
+  session_notional_cap_exceeded: "The rest would go beyond the cap of your session.",
+  open_interest_limit: "The market's open interest is at its limit.",
+  fill_limit: "One order meets 2,000 others at most; send the rest again.",
   requested: "Canceled by you.",
   cancel_after: "Canceled by the cancel-after timer.",
 };

@@ -6,6 +6,7 @@
 import {
   assertSafe,
   divCeil,
+  divFloor,
   mulDivCeil,
   mulDivFloor,
   mulExact,
@@ -15,6 +16,7 @@ import { PPM } from "../config.js";
 import { END } from "../reasons.js";
 import type { Market } from "../state/market.js";
 import type { VenueState } from "../state/venue.js";
+import { lotsWithinCap } from "./opening.js";
 import { fundingOwed } from "./owed-funding.js";
 
 /** |lots| if the position is opposite to the side, else 0. */
@@ -68,7 +70,11 @@ export class FillPlan {
   private heldCost = 0;
   private heldMargin = 0;
 
-  /** `extraMicros` is the reserve of the filling order. The position's funding is settled. */
+  /**
+   * `extraMicros` is the reserve of the filling order, `bar` why its account may not open (none: it
+   * may), `maxNotionalMicros` the cap of its session on all positions (0: none). The
+   * position's funding is settled.
+   */
   plan(
     s: VenueState,
     market: Market,
@@ -79,6 +85,8 @@ export class FillPlan {
     feePpm: number,
     leverage: number,
     extraMicros: number,
+    bar: number,
+    maxNotionalMicros: number,
   ): number {
     const { positions } = market;
     const lots = positions.lots(row);
@@ -104,7 +112,12 @@ export class FillPlan {
       funds += left;
     }
     if (wanted > closing) {
-      this.planOpening(market, row, side, wanted - closing, funds);
+      const allowed =
+        bar === END.none
+          ? this.allowedOpening(s, market, row, wanted - closing, maxNotionalMicros)
+          : 0;
+      if (bar !== END.none) this.reason = bar;
+      this.planOpening(market, row, side, allowed, funds);
       this.feeMicros += this.openingFeeMicros;
     }
     this.lots = closing + this.opening;
@@ -148,11 +161,44 @@ export class FillPlan {
     this.feeMicros = mulDivCeil(proceeds, this.feePpm, PPM);
   }
 
+  /** Of `wanted` opening lots, those that limits and caps allow. */
+  private allowedOpening(
+    s: VenueState,
+    market: Market,
+    row: number,
+    wanted: number,
+    maxNotionalMicros: number,
+  ): number {
+    const { maintenance, positions } = market;
+    const held = this.closing > 0 ? 0 : Math.abs(positions.lots(row));
+    let allowed = wanted;
+    const first = maintenance.tiers[0]!;
+    // The first tier, the common case, needs no division.
+    if ((held + wanted) * this.markUnit > first.upToMicros || this.leverage > first.maxLeverage) {
+      const limit = maintenance.limitOf(this.leverage);
+      const room = Math.max(0, divFloor(limit, this.markUnit) - held);
+      if (allowed > room) {
+        allowed = room;
+        this.reason =
+          limit === maintenance.topMicros ? END.position_limit : END.leverage_above_tier;
+      }
+    }
+    if (maxNotionalMicros > 0) {
+      const account = positions.account(row);
+      const room = Math.max(0, lotsWithinCap(s, market, account, maxNotionalMicros) - held);
+      if (allowed > room) {
+        allowed = room;
+        this.reason = END.session_notional_cap_exceeded;
+      }
+    }
+    return allowed;
+  }
+
   private planOpening(
     market: Market,
     row: number,
     side: Side,
-    wanted: number,
+    allowed: number,
     funds: number,
   ): void {
     const { positions } = market;
@@ -160,15 +206,7 @@ export class FillPlan {
     this.heldLots = flips ? 0 : positions.lots(row);
     this.heldCost = flips ? 0 : positions.cost(row);
     this.heldMargin = flips ? 0 : positions.margin(row);
-    const room = Math.floor(market.maintenance.topMicros / this.markUnit) - Math.abs(this.heldLots);
-    let opening = wanted;
-    if (!market.mayOpen) {
-      this.reason = END.market_reduce_only;
-      opening = 0;
-    } else if (opening > room) {
-      this.reason = END.position_limit;
-      opening = Math.max(0, room);
-    }
+    let opening = allowed;
     if (opening > 0 && !this.fits(market, side, opening, funds)) {
       this.reason = END.unfunded;
       let low = 0;

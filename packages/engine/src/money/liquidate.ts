@@ -42,6 +42,8 @@ export function runLiquidations(s: VenueState, budget: WorkBudget): void {
     s.focus = market.number;
     // An earlier liquidation may have traded with it.
     if (!isDue(market, due.item(i))) continue;
+    // Without makers left it waits: it must not be handed over before the book was asked.
+    if (s.scratch.makersLeft === 0) return;
     budget.take();
     liquidate(s, market, due.item(i));
   }
@@ -83,7 +85,7 @@ function liquidate(s: VenueState, market: Market, row: number): void {
   market.positions.table.touch(row);
   settleFunding(s, market, row);
   for (const order of openOrdersOf(s, market, row)) endOrder(s, market, order, END.liquidation);
-  while (isDue(market, row)) liquidationRound(s, market, row);
+  while (s.scratch.makersLeft > 0 && isDue(market, row)) liquidationRound(s, market, row);
   settle(s, market, row);
 }
 
@@ -106,7 +108,7 @@ function liquidationRound(s: VenueState, market: Market, row: number): void {
     s.addMargin(market, row, -margin);
     s.totals.fund += feeMicros;
     s.addWallet(account, margin - feeMicros);
-  } else if (taker.lotsLeft > 0 && isDue(market, row)) {
+  } else if (taker.lotsLeft > 0 && taker.stopReason !== END.fill_limit && isDue(market, row)) {
     backstopLots = handOver(s, market, row, side, taker.lotsLeft);
     deleveragedLots = taker.lotsLeft - backstopLots;
   } else {

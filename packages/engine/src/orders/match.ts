@@ -9,6 +9,7 @@ import { emit } from "../events/event-log.js";
 import { tradeBackstop } from "../money/backstop.js";
 import { bankruptcyTicks, closeLiquidated } from "../money/bankruptcy.js";
 import { closable, type FillPlan } from "../money/fill.js";
+import { makerBar, openInterestLots } from "../money/opening.js";
 import { settleFunding } from "../money/owed-funding.js";
 import { END } from "../reasons.js";
 import type { Market } from "../state/market.js";
@@ -36,6 +37,11 @@ export function match(s: VenueState, market: Market, taker: Taker): void {
       taker.stopReason = END.band;
       return;
     }
+    if (s.scratch.makersLeft === 0) {
+      taker.stopReason = END.fill_limit;
+      return;
+    }
+    s.scratch.makersLeft--;
     if (!meet(s, market, taker, ladder.bestOrder(), ticks)) return;
   }
 }
@@ -56,8 +62,15 @@ function meet(s: VenueState, market: Market, taker: Taker, maker: number, ticks:
   const wanted = wantedAt(market, taker, ticks);
   if (wanted === 0) return false;
   const makerId = s.orders.id(maker);
+  let asked = Math.min(wanted, offeredBy(s, market, maker));
+  if (taker.kind === TAKER_ORDER) {
+    asked = Math.min(asked, interestRoom(s, market, taker, maker, asked));
+    if (asked === 0) {
+      taker.stopReason = END.open_interest_limit;
+      return false;
+    }
+  }
   settleFunding(s, market, s.orders.position(maker));
-  const asked = Math.min(wanted, offeredBy(s, market, maker));
   const offered = planMaker(s, market, makerPlan, maker, asked, ticks);
   if (offered === 0) {
     endOrder(s, market, maker, makerPlan.reason);
@@ -67,8 +80,7 @@ function meet(s: VenueState, market: Market, taker: Taker, maker: number, ticks:
   let filled = offered;
   let takerShort: number = END.none;
   if (taker.kind === TAKER_ORDER) {
-    const { row, side, feePpm, leverage } = taker;
-    filled = takerPlan.plan(s, market, row, side, offered, ticks, feePpm, leverage, 0);
+    filled = planTaker(s, market, takerPlan, taker, offered, ticks);
     if (filled < offered) {
       takerShort = takerPlan.reason;
       if (filled === 0) {
@@ -109,6 +121,50 @@ function offeredBy({ orders }: VenueState, market: Market, maker: number): numbe
   return Math.min(remaining, closable(market, orders.position(maker), orders.side(maker)));
 }
 
+/**
+ * Lots that open interest has room for. Lots that close for one side do not raise it; lots that open
+ * on both sides must leave it within its bound.
+ */
+function interestRoom(
+  s: VenueState,
+  market: Market,
+  taker: Taker,
+  maker: number,
+  asked: number,
+): number {
+  const bound = divFloor(market.config.maxOpenInterestMicros, market.markUnit);
+  const interest = openInterestLots(market);
+  if (interest + asked <= bound) return asked;
+  const taken = closable(market, taker.row, taker.side);
+  const given = closable(market, s.orders.position(maker), s.orders.side(maker));
+  // Lots that close on both sides lower it first.
+  const room = bound - interest + Math.min(taken, given);
+  return Math.max(taken, given) + Math.max(0, room);
+}
+
+function planTaker(
+  s: VenueState,
+  market: Market,
+  plan: FillPlan,
+  taker: Taker,
+  lots: number,
+  ticks: number,
+): number {
+  return plan.plan(
+    s,
+    market,
+    taker.row,
+    taker.side,
+    lots,
+    ticks,
+    taker.feePpm,
+    taker.leverage,
+    0,
+    taker.bar,
+    taker.maxNotionalMicros,
+  );
+}
+
 function planMaker(
   s: VenueState,
   market: Market,
@@ -128,6 +184,8 @@ function planMaker(
     market.config.makerFeePpm,
     orders.leverage(maker),
     orders.reserve(maker),
+    makerBar(s, market, orders.account(maker)),
+    orders.maxNotional(maker),
   );
 }
 

@@ -8,6 +8,8 @@ import {
   STATUS_PENDING,
   STATUS_RESTING,
 } from "../events/event-table.js";
+import { closable } from "../money/fill.js";
+import { restingBar, takerBar } from "../money/opening.js";
 import { settleFunding } from "../money/owed-funding.js";
 import { END, REFUSAL } from "../reasons.js";
 import { liveSession, refuse } from "../refuse.js";
@@ -70,6 +72,8 @@ function execute(s: VenueState, session: Session, market: Market, order: PlaceOr
   taker.reduceOnly = order.reduceOnly;
   taker.leverage = order.leverage;
   taker.feePpm = market.config.takerFeePpm;
+  taker.bar = takerBar(s, market, session.account);
+  taker.maxNotionalMicros = session.maxNotionalMicros;
   outcome.status = STATUS_FILLED;
   outcome.reason = END.none;
   outcome.remainingLots = 0;
@@ -101,6 +105,9 @@ function executeLimit(
   if (outcome.reason === END.none && order.reduceOnly) {
     if (market.positions.lots(row) * order.side >= 0) outcome.reason = END.reduce_only;
   }
+  if (outcome.reason === END.none && !order.reduceOnly && placement.closableLots > 0) {
+    outcome.reason = barOfRest(s, session, market, order, row);
+  }
   if (outcome.reason !== END.none) {
     outcome.status = STATUS_CANCELED;
     return;
@@ -115,6 +122,28 @@ function executeLimit(
     // In a reduce-only market no order reserves, so none is unfunded.
     outcome.reason = market.mayOpen ? END.unfunded : END.market_reduce_only;
   }
+}
+
+/**
+ * Why what its fills have left of an order with a closing part may not rest. Its placement was judged
+ * by the lots that the book showed; makers may have filled fewer.
+ */
+function barOfRest(
+  s: VenueState,
+  session: Session,
+  market: Market,
+  order: PlaceOrder,
+  row: number,
+): number {
+  const { positions } = market;
+  const closes = closable(market, row, order.side);
+  const lots = s.scratch.taker.lotsLeft;
+  const opening = closes === 0 ? lots : lots - (closes - positions.covered(row));
+  if (opening <= 0) return END.none;
+  const held = closes === 0 ? Math.abs(positions.lots(row)) : 0;
+  const micros = opening * order.priceTicks * market.microsPerTickLot;
+  const { account, maxNotionalMicros } = session;
+  return restingBar(s, market, account, order.leverage, held, opening, micros, maxNotionalMicros);
 }
 
 function executeMarket(s: VenueState, market: Market, order: PlaceOrder): void {
@@ -150,6 +179,7 @@ function keepOpen(
 ): void {
   const { lots } = s.scratch.placement;
   const slot = s.orders.add(s.seq, session.account, row, order, lots, remainingLots);
+  s.orders.setCaps(slot, session.maxNotionalMicros, session.maxOrderNotionalMicros);
   enterOrder(s, market, slot);
   if (order.type === LIMIT_ORDER) reserveFor(s, market, slot);
 }

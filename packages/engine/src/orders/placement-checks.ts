@@ -2,17 +2,24 @@
  * May this order be placed? A chain of early returns in the order of docs/engine.md, each refusing
  * with the rule it guards. No state changes here; the results are left in `scratch.placement`.
  */
-import { divFloor, mulDivCeil, mulDivFloor } from "@perpgate/protocol/integers";
+import { divFloor, mulDivFloor } from "@perpgate/protocol/integers";
 import { LIMIT_ORDER, LONG, MARKET_ORDER, type PlaceOrder, STOP_ORDER } from "../commands.js";
-import { MAX_ORDER_NOTIONAL_MICROS, PPM, PRICE_RANGE_FACTOR } from "../config.js";
+import {
+  MAKERS_PER_COMMAND,
+  MAX_ORDER_NOTIONAL_MICROS,
+  PPM,
+  PRICE_RANGE_FACTOR,
+} from "../config.js";
 import { closable } from "../money/fill.js";
-import { REFUSAL } from "../reasons.js";
+import { positionLimitLots, restingBar } from "../money/opening.js";
+import { END, REFUSAL } from "../reasons.js";
 import { refuse } from "../refuse.js";
 import type { Placement } from "../scratch.js";
 import { MARKET_HALTED, type Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
+import { mayAfford, openingNow, openingResting } from "./placement-funds.js";
 
 export function mayPlace(
   s: VenueState,
@@ -89,12 +96,17 @@ function maySize(
   const row = market.positions.rowOf(session.account);
   const closes = row === NONE ? 0 : closable(market, row, order.side);
   if (order.reduceOnly && closes === 0) return refuse(s, REFUSAL.reduce_only_without_position);
+  const { notionalMicros } = placement;
   const unit = referenceTicks(market, order) * market.microsPerTickLot;
-  let lots = divFloor(placement.notionalMicros, unit);
+  let lots = divFloor(notionalMicros, unit);
   if (order.reduceOnly) lots = Math.min(lots, closes);
   if (lots < 1) return refuse(s, REFUSAL.size_below_lot);
   placement.lots = lots;
-
+  placement.closableLots = closes;
+  const { minNotionalMicros } = market.config;
+  if (notionalMicros < minNotionalMicros && lots > closes) {
+    return refuse(s, REFUSAL.notional_too_small, minNotionalMicros);
+  }
   const opposite = market.opposite(order.side);
   if (order.postOnly && opposite.count > 0) {
     const best = opposite.bestTicks();
@@ -102,19 +114,15 @@ function maySize(
       return refuse(s, REFUSAL.post_only_would_cross, best);
     }
   }
-  const opening = Math.max(0, lots - closes);
-  if (opening > 0 && !mayOpen(s, session, market, order, row, closes > 0, opening)) return false;
   const cap = session.maxOrderNotionalMicros;
-  if (cap > 0 && lots * unit > cap) {
-    return refuse(s, REFUSAL.session_order_cap_exceeded, cap);
-  }
-  if (opening > 0 && session.maxNotionalMicros > 0) {
-    const held = exposure(s, session.account);
-    if (held + opening * unit > session.maxNotionalMicros) {
-      return refuse(s, REFUSAL.session_notional_cap_exceeded, session.maxNotionalMicros);
-    }
-  }
-  return mayAfford(s, session, market, order, row, closes, placement);
+  // A market order spends all its money; the lots of others are fixed.
+  const whole = order.type === MARKET_ORDER && !order.reduceOnly ? notionalMicros : lots * unit;
+  if (cap > 0 && whole > cap) return refuse(s, REFUSAL.session_order_cap_exceeded, cap);
+  return (
+    mayOpen(s, session, market, order, row, unit, placement) &&
+    mayAddOrder(s, market, order, row, placement) &&
+    mayAfford(s, session, market, order, row, unit, placement)
+  );
 }
 
 /** The price that turns money into lots. */
@@ -130,75 +138,94 @@ function referenceTicks(market: Market, order: PlaceOrder): number {
   return opposite.count > 0 ? opposite.bestTicks() : market.mark;
 }
 
+/** Judges the lots that open; of an order with a closing part, only what would rest or wait. */
 function mayOpen(
   s: VenueState,
   session: Session,
   market: Market,
   order: PlaceOrder,
   row: number,
-  flips: boolean,
-  opening: number,
+  unit: number,
+  placement: Placement,
 ): boolean {
-  if (s.indexIsStale(market)) return refuse(s, REFUSAL.stale_index);
-  if (!market.mayOpen) return refuse(s, REFUSAL.market_reduce_only);
-  if (!s.admits(session.account)) return refuse(s, REFUSAL.not_in_cohort);
-  const held = row === NONE || flips ? 0 : Math.abs(market.positions.lots(row));
-  const result = held + opening;
-  const unit = market.markUnit;
-  const limit = divFloor(market.maintenance.topMicros, unit);
-  if (result > limit) return refuse(s, REFUSAL.position_limit, limit);
-  const tier = market.maintenance.tierOf(result * unit);
-  if (order.leverage > tier.maxLeverage) {
+  const { lots, closableLots: closes } = placement;
+  let opening = lots - closes;
+  let held = 0;
+  if (closes === 0) {
+    held = row === NONE ? 0 : Math.abs(market.positions.lots(row));
+  } else if (order.type === LIMIT_ORDER && !order.reduceOnly) {
+    opening = openingOfLimit(market, order, row, placement);
+  } else if (order.type === MARKET_ORDER) {
+    // All of it fills immediately or not at all, and each fill is judged.
+    return true;
+  }
+  if (opening <= 0) return true;
+  const { account, maxNotionalMicros } = session;
+  const { leverage } = order;
+  const added = opening * unit;
+  const bar = restingBar(s, market, account, leverage, held, opening, added, maxNotionalMicros);
+  if (bar === END.none) return true;
+  if (bar === END.position_limit) {
+    return refuse(s, REFUSAL.position_limit, positionLimitLots(market));
+  }
+  if (bar === END.leverage_above_tier) {
+    const tier = market.maintenance.tierOf((held + opening) * market.markUnit);
     return refuse(s, REFUSAL.leverage_above_tier, tier.maxLeverage);
   }
-  return true;
-}
-
-/** |positions| at mark plus what open orders could add, over all markets, in micros. */
-function exposure(s: VenueState, account: number): number {
-  let sum = 0;
-  for (const { positions, markUnit } of s.markets) {
-    const row = positions.rowOf(account);
-    if (row === NONE) continue;
-    sum +=
-      Math.abs(positions.lots(row)) * markUnit +
-      positions.restingNotional(row) +
-      positions.pendingNotional(row);
+  if (bar === END.session_notional_cap_exceeded) {
+    return refuse(s, REFUSAL.session_notional_cap_exceeded, maxNotionalMicros);
   }
-  return sum;
+  if (bar === END.market_reduce_only) return refuse(s, REFUSAL.market_reduce_only);
+  return refuse(s, bar === END.stale_index ? REFUSAL.stale_index : REFUSAL.not_in_cohort);
 }
 
-function mayAfford(
-  s: VenueState,
-  session: Session,
+/**
+ * The opening lots of a limit order with a closing part; 0 if none of them would rest. Lots that the
+ * book shows within its price are taken to fill immediately: they close the position first, whatever
+ * other orders cover. What rests closes with the capacity that the orders before it have left.
+ */
+function openingOfLimit(
   market: Market,
   order: PlaceOrder,
   row: number,
-  closes: number,
+  placement: Placement,
+): number {
+  const { lots } = placement;
+  placement.freeLots = placement.closableLots - market.positions.covered(row);
+  placement.lotsNow = lots <= placement.freeLots ? 0 : lotsWithin(market, order, lots);
+  const resting = openingResting(placement, lots);
+  return resting === 0 ? 0 : openingNow(placement, lots) + resting;
+}
+
+/** Lots, up to `lots`, of the levels within the order's price, as far as one command can take. */
+function lotsWithin(market: Market, order: PlaceOrder, lots: number): number {
+  const opposite = market.opposite(order.side);
+  const levels = Math.min(opposite.count, MAKERS_PER_COMMAND);
+  let sum = 0;
+  for (let i = 0; i < levels && sum < lots; i++) {
+    const ticks = opposite.ticksAt(i);
+    if (order.side === LONG ? ticks > order.priceTicks : ticks < order.priceTicks) break;
+    sum += opposite.lotsAt(i);
+  }
+  return Math.min(sum, lots);
+}
+
+/** Bounds on the open orders of an account in a market. */
+function mayAddOrder(
+  s: VenueState,
+  market: Market,
+  order: PlaceOrder,
+  row: number,
   placement: Placement,
 ): boolean {
+  if (order.type === MARKET_ORDER) return true;
   const { positions } = market;
   const maxOpenOrders = s.config!.maxOpenOrders;
   const openOrders = row === NONE ? 0 : positions.openOrders(row);
-  if (order.type !== MARKET_ORDER && openOrders >= maxOpenOrders) {
-    return refuse(s, REFUSAL.open_order_limit, maxOpenOrders);
-  }
-  if (order.type !== MARKET_ORDER && row !== NONE) {
-    const open = positions.restingNotional(row) + positions.pendingNotional(row);
-    const added = placement.lots * order.priceTicks * market.microsPerTickLot;
-    if (open + added > MAX_ORDER_NOTIONAL_MICROS) return refuse(s, REFUSAL.notional_limit);
-  }
-  if (order.type === STOP_ORDER || order.reduceOnly || closes > 0) return true;
-  const { takerFeePpm } = market.config;
-  const wallet = s.wallet(session.account);
-  const fee = mulDivCeil(placement.notionalMicros, takerFeePpm, PPM);
-  if (wallet >= order.marginMicros + fee) return true;
-  return refuse(s, REFUSAL.insufficient_margin, largestMargin(wallet, order.leverage, takerFeePpm));
-}
-
-/** The largest margin m with m + ⌈m × leverage × fee⌉ ≤ wallet. */
-export function largestMargin(walletMicros: number, leverage: number, feePpm: number): number {
-  let margin = mulDivFloor(walletMicros, PPM, PPM + leverage * feePpm);
-  while (margin > 0 && margin + mulDivCeil(margin, leverage * feePpm, PPM) > walletMicros) margin--;
-  return margin;
+  if (openOrders >= maxOpenOrders) return refuse(s, REFUSAL.open_order_limit, maxOpenOrders);
+  if (row === NONE) return true;
+  const open = positions.restingNotional(row) + positions.pendingNotional(row);
+  const added = placement.lots * order.priceTicks * market.microsPerTickLot;
+  if (open + added > MAX_ORDER_NOTIONAL_MICROS) return refuse(s, REFUSAL.notional_limit);
+  return true;
 }

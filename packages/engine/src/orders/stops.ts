@@ -7,6 +7,7 @@ import { LONG, SHORT } from "../commands.js";
 import { PPM } from "../config.js";
 import { emit } from "../events/event-log.js";
 import { closable } from "../money/fill.js";
+import { takerBar } from "../money/opening.js";
 import { settleFunding } from "../money/owed-funding.js";
 import { refreshWatches } from "../money/watch.js";
 import { END } from "../reasons.js";
@@ -32,6 +33,8 @@ export function runStops(s: VenueState, budget: WorkBudget): void {
     // An earlier trigger may have ended it.
     const order = s.orders.index.get(stopChoice.ids[i]!);
     if (order === NONE) continue;
+    // One that could meet nobody waits: it would end without having had its turn.
+    if (s.scratch.makersLeft === 0) break;
     budget.take();
     trigger(s, s.markets[s.orders.market(order)]!, order);
   }
@@ -87,6 +90,8 @@ function trigger(s: VenueState, market: Market, order: number): void {
   taker.reduceOnly = orders.isReduceOnly(order);
   taker.leverage = orders.leverage(order);
   taker.feePpm = market.config.takerFeePpm;
+  taker.bar = takerBar(s, market, account);
+  taker.maxNotionalMicros = orders.maxNotional(order);
   taker.lotsLeft = orders.remaining(order);
   const band = mulDivFloor(market.mark, market.config.bandPpm, PPM);
   taker.bandTicks = market.mark + side * band;

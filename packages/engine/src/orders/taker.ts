@@ -22,6 +22,10 @@ export class Taker {
   reduceOnly = false;
   feePpm = 0;
   leverage = 1;
+  /** The end reason of lots that would open, or none if it may open. */
+  bar = 0;
+  /** Its session's cap on all positions, in micros; 0: none. */
+  maxNotionalMicros = 0;
   lotsLeft = 0;
   /** Micros left to spend, or UNBUDGETED. */
   budgetMicros = UNBUDGETED;
@@ -46,6 +50,8 @@ export class Taker {
     this.reduceOnly = false;
     this.feePpm = 0;
     this.leverage = 1;
+    this.bar = END.none;
+    this.maxNotionalMicros = 0;
     this.lotsLeft = 0;
     this.budgetMicros = UNBUDGETED;
     this.limitTicks = side > 0 ? Number.POSITIVE_INFINITY : 0;

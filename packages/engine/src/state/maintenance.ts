@@ -31,6 +31,14 @@ export class MaintenanceSchedule {
     return this.tiers[this.indexOf(notionalMicros)]!;
   }
 
+  /** The largest notional, in micros, that a leverage may have; 0 if it is above every tier's. */
+  limitOf(leverage: number): number {
+    for (let i = this.tiers.length - 1; i >= 0; i--) {
+      if (leverage <= this.tiers[i]!.maxLeverage) return this.bounds[i]!;
+    }
+    return 0;
+  }
+
   /** Maintenance margin of a position of that notional, in micros, rounded up. */
   of(notionalMicros: number): number {
     const i = this.indexOf(notionalMicros);

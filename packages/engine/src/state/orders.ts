@@ -127,6 +127,10 @@ export class OrderStore {
   maxOrderNotional(row: number): number {
     return this.table.data[row * 20 + 19]!;
   }
+  setCaps(row: number, maxNotionalMicros: number, maxOrderNotionalMicros: number): void {
+    this.table.data[row * 20 + 18] = maxNotionalMicros;
+    this.table.data[row * 20 + 19] = maxOrderNotionalMicros;
+  }
 
   /** The next order of the same price level, or NONE. */
   nextAtLevel(row: number): number {

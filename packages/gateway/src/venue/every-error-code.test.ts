@@ -233,6 +233,7 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
   price_too_far: order({ type: "limit", price: 1_000 }),
   stop_would_trigger: order({ type: "stop", price: 64_000 }),
   size_below_lot: order({ margin: 0.01 }),
+  notional_too_small: order({ margin: 0.07, leverage: 10 }),
   insufficient_margin: order({ margin: 20_000 }),
   leverage_above_maximum: order({ leverage: 51 }),
   leverage_above_tier: async () => {

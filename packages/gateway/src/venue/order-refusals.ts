@@ -96,6 +96,11 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
         lot: market.lot.size,
         minMargin: smallestMargin(order),
       });
+    case "notional_too_small":
+      return about("margin", "notional_too_small", {
+        notional: rounded(body.margin * body.leverage),
+        minNotional: fromMicros(detail1),
+      });
     case "post_only_would_cross":
       return about("price", "post_only_would_cross", { price, best: priceOf(detail1) });
     case "not_in_cohort":

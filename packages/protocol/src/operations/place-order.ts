@@ -35,6 +35,7 @@ export const placeOrder = {
     "price_too_far",
     "stop_would_trigger",
     "size_below_lot",
+    "notional_too_small",
     "insufficient_margin",
     "leverage_above_maximum",
     "leverage_above_tier",

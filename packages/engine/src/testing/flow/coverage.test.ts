@@ -25,13 +25,24 @@ const UNREACHABLE_REFUSALS: readonly string[] = [
   "deposit_not_rejected",
   "deposit_not_reorged",
 ];
-/** These stop only an arriving market order, whose acknowledgement reports them. */
-const UNREACHABLE_ENDS: readonly string[] = ["worst_price", "below_lot", "market_halted"];
+/** These stop only an arriving order, whose acknowledgement reports them. */
+const UNREACHABLE_ENDS: readonly string[] = [
+  "worst_price",
+  "below_lot",
+  "market_halted",
+  "stale_index",
+];
 
 const RARE_RULES = [
   "acknowledged bankruptcy",
   "acknowledged band",
   "acknowledged below_lot",
+  "acknowledged fill_limit",
+  "acknowledged leverage_above_tier",
+  "acknowledged not_in_cohort",
+  "acknowledged open_interest_limit",
+  "acknowledged session_notional_cap_exceeded",
+  "acknowledged stale_index",
   "acknowledged book_empty",
   "acknowledged unfunded",
   "acknowledged worst_price",
@@ -69,6 +80,7 @@ const RARE_RULES = [
   "rule funding, longs pay",
   "rule funding, shorts pay",
   "rule liquidation fee",
+  "rule liquidation interrupted",
   "rule liquidations wait",
   "rule option off",
   "rule option on",

@@ -35,6 +35,7 @@ export class Coverage {
     if (events.length === 0) this.add("rule tick without events");
     if (state.budget === 0 && liquidationWaits(state)) this.add("rule liquidations wait");
     this.observeBackstop(events, state);
+    if (state.makersLeft === 0 && liquidationWaits(state)) this.add("rule liquidation interrupted");
     if (state.fund < 0n) this.add("rule fund below zero");
     const hours = events.filter((event) => event.kind === "FundingApplied").length;
     if (hours > state.markets.length) this.add("rule several funding hours in a tick");

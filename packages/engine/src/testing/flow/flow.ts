@@ -10,7 +10,7 @@
  */
 
 import { Random } from "@perpgate/protocol/random";
-import type { Command } from "../../commands.js";
+import { type Command, LIMIT_ORDER, SHORT } from "../../commands.js";
 import { ENGINE_VERSION } from "../../versions.js";
 import { openOrders } from "../reference/cancels.js";
 import { type Account, accountOf, type State } from "../reference/state.js";
@@ -148,6 +148,8 @@ class Flow {
       rotate: rare,
       close: rare * 0.3,
       wrongSignIn: rare,
+      signInAgain: rare,
+      ownQuote: 0.2,
     });
     if (random.chance(0.004)) {
       yield* this.ghost(stampMs);
@@ -181,6 +183,9 @@ class Flow {
       if (again !== undefined) yield { ...again, stampMs };
     }
     if (kind === "rotate") yield* traders.rotate(trader);
+    if (kind === "ownQuote") yield* this.ownQuote(session);
+    // Another session, with other caps; the orders of this one stay.
+    if (kind === "signInAgain") yield* traders.signIn(trader);
     if (kind === "wrongSignIn") yield* traders.wrongSignIn(trader);
     if (kind === "close") {
       const other = random.chance(0.2) ? number + 1 : number;
@@ -214,6 +219,23 @@ class Flow {
     if (session === null) return;
     const market = this.random.pick(this.state.markets);
     yield this.orders.any(session, market, this.accountOf(session));
+  }
+
+  /** Offers one lot below all others, and pays for exactly that one: its own, which is canceled. */
+  private *ownQuote(session: Signed): Generator<Command> {
+    const market = this.random.pick(this.state.markets);
+    const best = Number(market.asks[0]?.price ?? 0n);
+    if (best < 2) return;
+    const priceTicks = best - 1;
+    const marginMicros = priceTicks * market.config.microsPerTickLot;
+    yield this.orders.of(session, market, {
+      side: SHORT,
+      type: LIMIT_ORDER,
+      priceTicks,
+      marginMicros,
+      postOnly: true,
+    });
+    yield this.orders.of(session, market, { marginMicros });
   }
 
   /** Its own order, somebody else's, or none. */

@@ -58,7 +58,13 @@ export const SMALL_BTC: Listed = {
   startIndex: 650_000,
 };
 export const SMALL_BNB: Listed = {
-  config: { ...market("BNBUSD", SMALL, 300 * USD), microsPerTickLot: 7, makerFeePpm: 0 },
+  config: {
+    ...market("BNBUSD", SMALL, 300 * USD),
+    microsPerTickLot: 7,
+    makerFeePpm: 0,
+    minNotionalMicros: 4 * USD,
+    maxOpenInterestMicros: 60_000 * USD,
+  },
   startIndex: 32_003,
 };
 export const DUST_MARKET: Listed = {

@@ -31,6 +31,7 @@ export interface Profile {
   readonly stopCluster: number;
   readonly herd: number;
   readonly blackout: number;
+  readonly wall: number;
   readonly cohort: number;
   readonly configure: number;
   /** Chance per slot of a market control. */
@@ -62,6 +63,7 @@ const CALM = {
   stopCluster: 0,
   herd: 0,
   blackout: 0,
+  wall: 0,
   cohort: 0.002,
   configure: 0,
   controls: 0,
@@ -154,14 +156,20 @@ export const PROFILES = {
     { maxOpenOrders: 6 },
     {
       traders: 420,
-      herd: 0.02,
-      blackout: 0.008,
+      herd: 0.03,
+      blackout: 0.012,
       crash: 0.005,
       busy: 20,
       resume: 0.01,
       capped: 0,
       cohort: 0,
     },
+  ),
+  /** Walls of more one-lot orders than one command may meet. */
+  walls: profile(
+    [SMALL_BTC, ETH],
+    { maxOpenOrders: 480 },
+    { traders: 8, wall: 0.1, capped: 0, cohort: 0 },
   ),
 } as const satisfies Record<string, Profile>;
 
@@ -179,4 +187,5 @@ export const PROFILE_NAMES: readonly ProfileName[] = [
   "controls",
   "few",
   "herd",
+  "walls",
 ];

@@ -27,7 +27,11 @@ interface Actor {
   readonly lots: bigint;
 }
 
+const WALL_TAKERS = ["market", "stop", "liquidation"] as const;
+
 export class Scenes {
+  private walls = 0;
+
   constructor(
     private readonly random: Random,
     private readonly venue: ReferenceVenue,
@@ -272,5 +276,71 @@ export class Scenes {
       });
     }
     yield this.moveIndex(market, 1 + large * (0.03 + 0.05 * random.next()));
+  }
+  /**
+   * More one-lot orders than one command may meet, and a taker that wants them all: a market order, a
+   * stop, or the liquidation of a position.
+   */
+  *wall(market: Market): Generator<Command> {
+    const { random } = this;
+    const kind = WALL_TAKERS[this.walls++ % WALL_TAKERS.length];
+    const up = random.chance(0.5);
+    const taking: Side = up ? LONG : SHORT;
+    const making: Side = up ? SHORT : LONG;
+    // The account to liquidate is new here: what others hold would keep them afloat.
+    const newcomers: Trader[] = [];
+    for (let count = 0; count < 2; count++) {
+      const newcomer = { address: random.hex(40), session: null };
+      newcomers.push(newcomer);
+      this.traders.all.push(newcomer);
+      yield* this.traders.signIn(newcomer);
+    }
+    const actors = this.actors(market);
+    const [first, second] = actors.filter((actor) => newcomers.includes(actor.trader));
+    const others = actors.filter((actor) => !newcomers.includes(actor.trader));
+    if (first === undefined || second === undefined) return;
+    for (const { session } of actors) {
+      const stampMs = this.stamp();
+      yield { kind: "CancelAll", stampMs, session: session.number, market: market.number };
+    }
+    const start = Number(market.mark);
+    const unit = market.config.microsPerTickLot;
+    const lots = 2_500;
+    if (kind === "liquidation") {
+      // The position to liquidate: it is closed by taking from the wall.
+      const open = { priceTicks: start, marginMicros: Math.floor((start * unit * 12_000) / 25) };
+      const terms = { ...open, leverage: 25, type: LIMIT_ORDER } as const;
+      yield this.orders.of(second.session, market, { ...terms, side: taking });
+      yield this.orders.of(first.session, market, { ...terms, side: making });
+    }
+    const away = kind === "liquidation" ? 0.03 : 0.01;
+    const price = Math.round(start * (1 + taking * away));
+    const wanted = random.int(2_250, 2_450);
+    for (let placed = 0; placed < wanted; placed++) {
+      const maker = others[placed % Math.max(1, others.length)];
+      if (maker === undefined) return;
+      yield this.orders.of(maker.session, market, {
+        side: making,
+        type: LIMIT_ORDER,
+        priceTicks: price,
+        marginMicros: price * unit,
+      });
+    }
+    const taker = {
+      side: taking,
+      leverage: 10,
+      marginMicros: Math.floor((price * unit * lots) / 10),
+    };
+    if (kind === "market") yield this.orders.of(first.session, market, taker);
+    if (kind === "stop") {
+      const priceTicks = Math.round(start * (1 + taking * 0.002));
+      for (const { session } of [first, second]) {
+        yield this.orders.of(session, market, { ...taker, type: STOP_ORDER, priceTicks });
+      }
+    }
+    if (kind === "market") return;
+    yield this.moveIndex(market, 1 + taking * (kind === "stop" ? 0.016 : 0.032));
+    // Before anyone else takes from the wall.
+    yield { kind: "Tick", slot: this.venue.state.lastTick / 200 + 1 };
   }
 }

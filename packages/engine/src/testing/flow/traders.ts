@@ -74,7 +74,8 @@ export class Traders {
       siweNonce: random.hex(16),
       siweNonceUntilMs: time + random.int(1_000, 600_000),
       maxOrderNotionalMicros: capped && random.chance(0.6) ? random.int(1, 4_000) * USD : 0,
-      maxNotionalMicros: capped && random.chance(0.6) ? random.int(1, 20_000) * USD : 0,
+      maxNotionalMicros:
+        capped && random.chance(0.6) ? random.int(1, random.pick([300, 20_000])) * USD : 0,
       markets: capped && random.chance(0.4) ? some : [],
     };
     yield opened;

@@ -48,6 +48,7 @@ export class Weather {
     if (random.chance(profile.stopCluster)) yield* scenes.stopCluster(market);
     if (random.chance(profile.herd)) yield* scenes.herd(market);
     if (random.chance(profile.blackout)) yield* scenes.blackout(market);
+    if (random.chance(profile.wall)) yield* scenes.wall(state.markets[0] ?? market);
     if (random.chance(profile.resume)) yield* this.pause();
     if (random.chance(profile.cohort) || (state.cohort !== "open" && random.chance(0.05))) {
       yield this.cohort();

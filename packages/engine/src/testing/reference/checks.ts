@@ -6,27 +6,12 @@ import { LIMIT_ORDER, LONG, MARKET_ORDER, type PlaceOrder, STOP_ORDER } from "..
 import { MAX_ORDER_NOTIONAL_MICROS, NONCE_WINDOW, PRICE_RANGE_FACTOR } from "../../config.js";
 import { bestAgainst, bestAsk, bestBid } from "./book.js";
 import { abs, ceilDiv, floorDiv, max, min, num } from "./integers.js";
-import { admits, exposure, largest, waiting } from "./limits.js";
-import {
-  closable,
-  isFresh,
-  isStopped,
-  lotAtMark,
-  MILLION,
-  positionBound,
-  tierOf,
-  unitOf,
-} from "./margin.js";
+import { waiting } from "./limits.js";
+import { closable, isStopped, MILLION, unitOf } from "./margin.js";
+import { budgetOf, checkFunds, checkOpening, partsOf } from "./opening.js";
 import { type Refused, refused } from "./refusal.js";
 import { liveSession } from "./sessions.js";
-import {
-  accountOf,
-  type Market,
-  type Position,
-  positionOf,
-  type Session,
-  type State,
-} from "./state.js";
+import { type Market, type Position, positionOf, type Session, type State } from "./state.js";
 
 export interface Replayed {
   readonly replayed: number;
@@ -101,10 +86,6 @@ function checkForm(order: PlaceOrder, market: Market): Refused | null {
   return null;
 }
 
-export function budgetOf(order: PlaceOrder): bigint {
-  return BigInt(order.marginMicros) * BigInt(order.leverage);
-}
-
 /** "Sizing": the price that turns money into lots. */
 function referencePrice(order: PlaceOrder, market: Market): bigint {
   const price = BigInt(order.priceTicks);
@@ -120,7 +101,6 @@ function checkTrading(
   session: Session,
   market: Market,
 ): Refused | Accepted {
-  const account = accountOf(state, session.account);
   const position = positionOf(state, session.account, market.number);
   const capacity = closable(position, order.side);
   if (order.reduceOnly && capacity === 0n) return refused("reduce_only_without_position");
@@ -129,6 +109,10 @@ function checkTrading(
   let lots = floorDiv(budgetOf(order), reference);
   if (order.reduceOnly) lots = min(lots, capacity);
   if (lots < 1n) return refused("size_below_lot");
+  const least = market.config.minNotionalMicros;
+  if (budgetOf(order) < BigInt(least) && lots > capacity) {
+    return refused("notional_too_small", least);
+  }
 
   if (order.postOnly) {
     const price = BigInt(order.priceTicks);
@@ -137,24 +121,24 @@ function checkTrading(
       return refused("post_only_would_cross", num(best));
     }
   }
-  const opening = max(0n, lots - capacity);
-  if (opening > 0n) {
-    if (!isFresh(state, market)) return refused("stale_index");
-    if (market.status !== "active") return refused("market_reduce_only");
-    if (!admits(state, account)) return refused("not_in_cohort");
-    const resulting = capacity > 0n ? opening : abs(position.lots) + lots;
-    const bound = positionBound(market);
-    if (resulting > bound) return refused("position_limit", num(bound));
-    const most = tierOf(market, resulting * lotAtMark(market)).maxLeverage;
-    if (order.leverage > most) return refused("leverage_above_tier", most);
-  }
   const orderCap = session.maxOrderNotional;
-  if (orderCap > 0n && lots * reference > orderCap) {
+  const whole =
+    order.type === MARKET_ORDER && !order.reduceOnly ? budgetOf(order) : lots * reference;
+  if (orderCap > 0n && whole > orderCap) {
     return refused("session_order_cap_exceeded", num(orderCap));
   }
-  const cap = session.maxNotional;
-  if (opening > 0n && cap > 0n && exposure(state, account) + opening * reference > cap) {
-    return refused("session_notional_cap_exceeded", num(cap));
+  const parts = partsOf(market, position, order, capacity, lots);
+  if (parts.opening > 0n) {
+    const resulting = capacity > 0n ? parts.opening : abs(position.lots) + lots;
+    const faulty = checkOpening(
+      state,
+      session,
+      market,
+      order,
+      resulting,
+      parts.opening * reference,
+    );
+    if (faulty !== null) return faulty;
   }
   const most = state.config.maxOpenOrders;
   if (order.type !== MARKET_ORDER && position.orders.length >= most) {
@@ -165,14 +149,6 @@ function checkTrading(
     if (waiting(market, position) + added > BigInt(MAX_ORDER_NOTIONAL_MICROS))
       return refused("notional_limit");
   }
-  if (order.type !== STOP_ORDER && !order.reduceOnly && capacity === 0n) {
-    const pays = (margin: bigint): boolean => {
-      const fee = margin * BigInt(order.leverage) * BigInt(market.config.takerFeePpm);
-      return account.wallet >= margin + ceilDiv(fee, MILLION);
-    };
-    if (!pays(BigInt(order.marginMicros))) {
-      return refused("insufficient_margin", num(largest(account.wallet, pays)));
-    }
-  }
-  return { session, market, position, lots };
+  const funds = checkFunds(state, order, market, position, capacity, parts, reference);
+  return funds ?? { session, market, position, lots };
 }

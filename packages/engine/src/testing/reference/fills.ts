@@ -6,7 +6,16 @@ import { LONG, type Side } from "../../commands.js";
 import { END } from "../../reasons.js";
 import { touch } from "./end-events.js";
 import { abs, ceilDiv, floorDiv, max, min } from "./integers.js";
-import { closable, equityOf, MILLION, maintenanceOf, positionBound, unitOf } from "./margin.js";
+import { barred, heldElsewhere } from "./limits.js";
+import {
+  closable,
+  equityOf,
+  lotAtMark,
+  MILLION,
+  maintenanceOf,
+  notionalBound,
+  unitOf,
+} from "./margin.js";
 import { type Account, accountOf, type Market, type Position, type State } from "./state.js";
 
 export interface Terms {
@@ -14,6 +23,9 @@ export interface Terms {
   readonly price: bigint;
   readonly feePpm: bigint;
   readonly leverage: bigint;
+  /** The order's maxNotional; 0: none. */
+  readonly cap: bigint;
+  readonly taker: boolean;
 }
 
 export interface Fillable {
@@ -58,6 +70,7 @@ function openingMargin(market: Market, terms: Terms, lots: bigint): bigint {
 }
 
 export function fillable(
+  state: State,
   account: Account,
   market: Market,
   position: Position,
@@ -75,16 +88,26 @@ export function fillable(
   if (c > 0n && closing.released + closing.pnl < closingFee) {
     return { lots: 0n, reason: END.bankruptcy };
   }
-  // 3. The top tier.
+  // 3. What may open.
   if (o > 0n) {
+    const lower = (bound: bigint, why: number): void => {
+      const most = max(0n, bound);
+      if (o <= most) return;
+      o = most;
+      reason = why;
+    };
     const sameSide = c > 0n ? 0n : abs(position.lots);
-    const room = positionBound(market) - sameSide;
-    if (market.status !== "active") {
-      o = 0n;
-      reason = END.market_reduce_only;
-    } else if (o > room) {
-      o = max(0n, room);
-      reason = END.position_limit;
+    const bar = barred(state, account, market, terms.taker);
+    if (bar !== END.none) lower(0n, bar);
+    const most = notionalBound(market, terms.leverage);
+    const isTop = most === BigInt(market.config.tiers.at(-1)?.upToMicros ?? 0);
+    lower(
+      floorDiv(most, lotAtMark(market)) - sameSide,
+      isTop ? END.position_limit : END.leverage_above_tier,
+    );
+    if (terms.cap > 0n) {
+      const left = max(0n, terms.cap - heldElsewhere(state, account, market));
+      lower(floorDiv(left, lotAtMark(market)) - sameSide, END.session_notional_cap_exceeded);
     }
   }
   // 4. The money, and equity above maintenance.

@@ -48,6 +48,7 @@ export function liquidations(state: State): void {
   list.sort((a, b) => (a.shortfall === b.shortfall ? 0 : a.shortfall > b.shortfall ? -1 : 1));
   for (const { position } of list.slice(0, state.budget)) {
     if (!isLiquidatable(state, position)) continue;
+    if (state.makersLeft === 0) return;
     state.budget -= 1;
     liquidate(state, position);
   }
@@ -58,7 +59,9 @@ function liquidate(state: State, position: Position): void {
   touch(state, position);
   settleFunding(state, position);
   endOrders(state, position.orders, END.liquidation);
-  while (isLiquidatable(state, position)) liquidationRound(state, market, position);
+  while (isLiquidatable(state, position) && state.makersLeft > 0) {
+    liquidationRound(state, market, position);
+  }
   settle(state, position.account, position.market);
 }
 
@@ -75,7 +78,7 @@ function liquidationRound(state: State, market: Market, position: Position): voi
     state.fund += fee;
     accountOf(state, position.account).wallet += position.margin - fee;
     position.margin = 0n;
-  } else if (unfilled > 0n && isLiquidatable(state, position)) {
+  } else if (unfilled > 0n && !closed.interrupted && isLiquidatable(state, position)) {
     taken = takeOver(state, market, position, unfilled);
   } else {
     const spare = equityOf(market, position) - maintenanceOf(market, position.lots) - 1n;
@@ -116,10 +119,10 @@ function closeInBook(
   market: Market,
   position: Position,
   target: bigint,
-): { lots: bigint; notional: bigint } {
+): { lots: bigint; notional: bigint; interrupted: boolean } {
   const side = reducingSide(position.lots);
   const closed = { lots: 0n, notional: 0n };
-  match(state, market, {
+  const stopped = match(state, market, {
     side,
     kind: TRADE_LIQUIDATION,
     account: position.account,
@@ -139,5 +142,5 @@ function closeInBook(
     // Step 8 of the loop settles the maker's account only.
     settle: () => {},
   });
-  return closed;
+  return { ...closed, interrupted: stopped === END.fill_limit };
 }

@@ -60,6 +60,12 @@ export function tierOf(market: Market, notional: bigint): Tier {
   return tier;
 }
 
+/** The largest upTo of a tier whose maxLeverage admits the leverage; 0 if none does. */
+export function notionalBound(market: Market, leverage: bigint): bigint {
+  const rows = market.config.tiers.filter((tier) => leverage <= BigInt(tier.maxLeverage));
+  return BigInt(rows.at(-1)?.upToMicros ?? 0);
+}
+
 /** ⌊top tier bound / (mark·u)⌋ */
 export function positionBound(market: Market): bigint {
   const top = market.config.tiers.at(-1)?.upToMicros ?? 0;

@@ -3,15 +3,17 @@
  * triggered stops, liquidations and the backstop.
  */
 import type { Side } from "../../commands.js";
+import { TRADE_ORDER } from "../../events/event-table.js";
 import { END } from "../../reasons.js";
 import { bestAgainst } from "./book.js";
 import { emit } from "./end-events.js";
 import { applyFill, type Booked, type Fillable, fillable, type Terms } from "./fills.js";
 import { settleFunding } from "./funding.js";
-import { min, num } from "./integers.js";
-import { closable } from "./margin.js";
+import { floorDiv, max, min, num } from "./integers.js";
+import { openInterest } from "./limits.js";
+import { closable, lotAtMark } from "./margin.js";
 import { endOrder, isOpen, settle } from "./settle.js";
-import { accountOf, type Market, positionOf, type State } from "./state.js";
+import { accountOf, type Market, type Position, positionOf, type State } from "./state.js";
 
 export interface Taker {
   readonly side: Side;
@@ -32,6 +34,22 @@ export interface Taker {
   settle(): void;
 }
 
+/** Step 3: lots that may trade without raising open interest above its bound. */
+function interestRoom(
+  state: State,
+  market: Market,
+  taker: Taker,
+  maker: Position,
+  lots: bigint,
+): bigint {
+  const bound = floorDiv(BigInt(market.config.maxOpenInterestMicros), lotAtMark(market));
+  const interest = openInterest(state, market);
+  if (interest + lots <= bound) return lots;
+  const a = closable(positionOf(state, taker.account, market.number), taker.side);
+  const b = closable(maker, taker.side > 0 ? -1 : 1);
+  return max(a, b) + max(0n, bound - interest + min(a, b));
+}
+
 /** Runs until the taker stops; returns why. */
 export function match(state: State, market: Market, taker: Taker): number {
   for (;;) {
@@ -39,6 +57,8 @@ export function match(state: State, market: Market, taker: Taker): number {
     const stop = taker.stop(maker === undefined ? null : maker.price);
     if (stop !== null) return stop;
     if (maker === undefined) throw new Error("a taker must stop when no level is left");
+    if (state.makersLeft === 0) return END.fill_limit;
+    state.makersLeft -= 1;
     // 1.
     if (maker.account === taker.account) {
       endOrder(state, maker, END.self_trade);
@@ -53,6 +73,10 @@ export function match(state: State, market: Market, taker: Taker): number {
     const position = positionOf(state, maker.account, maker.market);
     let q = min(want, maker.remaining);
     if (maker.reduceOnly) q = min(q, closable(position, maker.side));
+    if (taker.kind === TRADE_ORDER) {
+      q = min(q, interestRoom(state, market, taker, position, q));
+      if (q === 0n) return END.open_interest_limit;
+    }
     // 4.
     settleFunding(state, position);
     const terms: Terms = {
@@ -60,8 +84,10 @@ export function match(state: State, market: Market, taker: Taker): number {
       price,
       feePpm: BigInt(market.config.makerFeePpm),
       leverage: maker.leverage,
+      cap: maker.cap,
+      taker: false,
     };
-    const makerCan = fillable(account, market, position, terms, q, maker.reserve);
+    const makerCan = fillable(state, account, market, position, terms, q, maker.reserve);
     if (makerCan.lots === 0n) {
       endOrder(state, maker, makerCan.reason);
       continue;
@@ -70,7 +96,7 @@ export function match(state: State, market: Market, taker: Taker): number {
     const takerCan = taker.fillable(makerCan.lots, price);
     if (takerCan.lots === 0n) return takerCan.reason;
     if (takerCan.lots < makerCan.lots) {
-      const again = fillable(account, market, position, terms, takerCan.lots, maker.reserve);
+      const again = fillable(state, account, market, position, terms, takerCan.lots, maker.reserve);
       if (again.lots < takerCan.lots) {
         endOrder(state, maker, again.reason);
         continue;

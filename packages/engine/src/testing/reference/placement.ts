@@ -11,12 +11,13 @@ import {
 } from "../../events/event-table.js";
 import { END } from "../../reasons.js";
 import { enterBook } from "./book.js";
-import { type Accepted, budgetOf, check } from "./checks.js";
+import { type Accepted, check } from "./checks.js";
 import { emit, settleEvents, touch } from "./end-events.js";
 import { settleFunding } from "./funding.js";
-import { num } from "./integers.js";
-import { unrealised } from "./margin.js";
+import { abs, num } from "./integers.js";
+import { closable, unitOf, unrealised } from "./margin.js";
 import { match } from "./matching.js";
+import { budgetOf, checkOpening, freeCapacity, reasonOf } from "./opening.js";
 import type { Refused } from "./refusal.js";
 import { isOpen, settle } from "./settle.js";
 import type { Order, Session, State } from "./state.js";
@@ -102,6 +103,7 @@ function execute(state: State, command: PlaceOrder, accepted: Accepted): Outcome
     side: command.side,
     leverage: BigInt(command.leverage),
     reduceOnly: command.reduceOnly,
+    cap: accepted.session.maxNotional,
     lots,
   };
   if (command.type === STOP_ORDER) {
@@ -109,7 +111,9 @@ function execute(state: State, command: PlaceOrder, accepted: Accepted): Outcome
     const none = { filled: 0n, spent: 0n, fees: 0n };
     return { status: STATUS_PENDING, reason: END.none, ...none, remaining: lots };
   }
-  return command.type === LIMIT_ORDER ? limit(command, order) : marketOrder(command, order);
+  return command.type === LIMIT_ORDER
+    ? limit(command, order, accepted.session)
+    : marketOrder(command, order);
 }
 
 function openOrder(command: PlaceOrder, order: Buying, remaining: bigint): Order {
@@ -124,6 +128,7 @@ function openOrder(command: PlaceOrder, order: Buying, remaining: bigint): Order
     reduceOnly: order.reduceOnly,
     resting: command.type === LIMIT_ORDER,
     reached: false,
+    cap: order.cap,
     session: command.session,
     remaining,
     closing: 0n,
@@ -131,8 +136,9 @@ function openOrder(command: PlaceOrder, order: Buying, remaining: bigint): Order
   };
 }
 
-function limit(command: PlaceOrder, order: Buying): Outcome {
+function limit(command: PlaceOrder, order: Buying, session: Session): Outcome {
   const { state, market, position } = order;
+  const closed = closable(position, order.side) > 0n;
   const taker = new LimitTaker(order, BigInt(command.priceTicks));
   const reason = match(state, market, taker);
   const { filled, spent, fees, left } = taker;
@@ -140,6 +146,16 @@ function limit(command: PlaceOrder, order: Buying): Outcome {
   if (left === 0n) return { status: STATUS_FILLED, reason: END.none, ...so };
   if (reason !== END.none) return { status: STATUS_CANCELED, reason, ...so };
 
+  if (closed && !order.reduceOnly) {
+    const capacity = closable(position, order.side);
+    const free = freeCapacity(position, order.side, capacity);
+    const opening = capacity === 0n ? left : left - free;
+    const resulting = capacity === 0n ? abs(position.lots) + left : opening;
+    const added = opening * BigInt(command.priceTicks) * unitOf(market);
+    const faulty =
+      opening > 0n ? checkOpening(state, session, market, command, resulting, added) : null;
+    if (faulty !== null) return { status: STATUS_CANCELED, reason: reasonOf(faulty), ...so };
+  }
   const resting = openOrder(command, order, left);
   enterBook(market, resting);
   position.orders.push(resting);

@@ -21,6 +21,8 @@ export interface Order {
   readonly resting: boolean;
   /** Pending: whether a tick has found the mark at or beyond its price. */
   reached: boolean;
+  /** The session's maxNotional when it was placed; 0: none. */
+  readonly cap: bigint;
   remaining: bigint;
   closing: bigint;
   reserve: bigint;
@@ -142,6 +144,8 @@ export interface State {
   events: VenueEvent[];
   touched: Position[];
   budget: number;
+  /** Makers that the takers of the command may still meet. */
+  makersLeft: number;
   disconnectBudget: number;
 }
 
@@ -185,6 +189,7 @@ export function newState(versions: ReadonlyMap<number, Rules>): State {
     events: [],
     touched: [],
     budget: 0,
+    makersLeft: 0,
     disconnectBudget: 0,
   };
 }

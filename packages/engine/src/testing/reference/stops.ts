@@ -40,6 +40,7 @@ export function stops(state: State): void {
   );
   for (const { order } of waiting.slice(0, state.budget)) {
     if (!isOpen(state, order)) continue;
+    if (state.makersLeft === 0) return;
     state.budget -= 1;
     trigger(state, order);
   }
@@ -81,6 +82,7 @@ function trigger(state: State, order: Order): void {
     side: order.side,
     leverage: order.leverage,
     reduceOnly: order.reduceOnly,
+    cap: order.cap,
     lots: order.remaining,
   });
   const reason = match(state, market, taker);

@@ -21,6 +21,7 @@ export interface Buying {
   readonly side: Side;
   readonly leverage: bigint;
   readonly reduceOnly: boolean;
+  readonly cap: bigint;
   readonly lots: bigint;
 }
 
@@ -66,13 +67,14 @@ abstract class OrderTaker implements Taker {
 
   private terms(price: bigint): Terms {
     const feePpm = BigInt(this.order.market.config.takerFeePpm);
-    return { side: this.side, price, feePpm, leverage: this.order.leverage };
+    const { leverage, cap } = this.order;
+    return { side: this.side, price, feePpm, leverage, cap, taker: true };
   }
 
   fillable(lots: bigint, price: bigint): Fillable {
     const { state, market, position } = this.order;
     const account = accountOf(state, this.account);
-    return fillable(account, market, position, this.terms(price), lots, 0n);
+    return fillable(state, account, market, position, this.terms(price), lots, 0n);
   }
 
   fill(lots: bigint, price: bigint): Booked {

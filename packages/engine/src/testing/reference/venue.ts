@@ -6,7 +6,7 @@
  * Left out: deposits, and halting a market by an invariant (it throws instead).
  */
 import type { Command } from "../../commands.js";
-import { MAX_LEAD_MS, TICK_MS } from "../../config.js";
+import { MAKERS_PER_COMMAND, MAX_LEAD_MS, TICK_MS } from "../../config.js";
 import type { VenueEvent } from "../../events/event-table.js";
 import { REFUSAL } from "../../reasons.js";
 import { cancelAfter, cancelAll, cancelOrder } from "./cancels.js";
@@ -40,6 +40,7 @@ export class ReferenceVenue {
     state.position += 1;
     state.events = [];
     state.touched = [];
+    state.makersLeft = MAKERS_PER_COMMAND;
     const refusal = this.execute(command);
     if (refusal !== null) {
       if (state.events.length > 0) throw new Error("a refused command has no other event");

@@ -1,0 +1,109 @@
+/** Can the account pay for an order that it places? (docs/engine.md, "Funds at placement") */
+import { divCeil, divFloor, mulDivCeil, mulDivFloor } from "@perpgate/protocol/integers";
+import { MARKET_ORDER, type PlaceOrder, STOP_ORDER } from "../commands.js";
+import { PPM } from "../config.js";
+import { equityOf } from "../money/fill.js";
+import { REFUSAL } from "../reasons.js";
+import { refuse } from "../refuse.js";
+import type { Placement } from "../scratch.js";
+import type { Market } from "../state/market.js";
+import type { Session } from "../state/sessions.js";
+import type { VenueState } from "../state/venue.js";
+
+/** Of `lots` of a limit order that closes: lots that would open immediately. */
+export function openingNow({ closableLots, lotsNow }: Placement, lots: number): number {
+  return Math.max(0, Math.min(lotsNow, lots) - closableLots);
+}
+
+/** And lots that would rest without closing. */
+export function openingResting({ freeLots, lotsNow }: Placement, lots: number): number {
+  return Math.max(0, lots - Math.max(freeLots, Math.min(lotsNow, lots)));
+}
+
+/** `unit` is the money of one lot at the price that sized the order. */
+export function mayAfford(
+  s: VenueState,
+  session: Session,
+  market: Market,
+  order: PlaceOrder,
+  row: number,
+  unit: number,
+  placement: Placement,
+): boolean {
+  if (order.type === STOP_ORDER || order.reduceOnly) return true;
+  const { marginMicros, leverage } = order;
+  const { takerFeePpm } = market.config;
+  const wallet = s.wallet(session.account);
+  const { closableLots, freeLots, lotsNow } = placement;
+  const closes = closableLots > 0 && (order.type === MARKET_ORDER || freeLots > 0 || lotsNow > 0);
+  if (!closes) {
+    const fee = mulDivCeil(placement.notionalMicros, takerFeePpm, PPM);
+    if (wallet >= marginMicros + fee) return true;
+    return refuse(s, REFUSAL.insufficient_margin, largestMargin(wallet, leverage, takerFeePpm));
+  }
+  // Of a market order what is not funded is canceled when it would fill.
+  if (order.type === MARKET_ORDER || canPay(market, order, row, unit, placement, wallet))
+    return true;
+  return refuse(
+    s,
+    REFUSAL.insufficient_margin,
+    largestMarginOfLimit(market, order, row, unit, placement, wallet),
+  );
+}
+
+/**
+ * Whether the wallet pays for what would rest; and with the margin, PnL and fee of the closed position
+ * for what would open immediately.
+ */
+function canPay(
+  market: Market,
+  order: PlaceOrder,
+  row: number,
+  unit: number,
+  placement: Placement,
+  wallet: number,
+  lots = placement.lots,
+): boolean {
+  const { makerFeePpm, takerFeePpm } = market.config;
+  const { leverage } = order;
+  const price = order.priceTicks * market.microsPerTickLot;
+  const resting = openingCost(openingResting(placement, lots) * price, leverage, makerFeePpm);
+  if (resting > wallet) return false;
+  const now = openingNow(placement, lots);
+  if (now === 0) return true;
+  const fee = mulDivCeil(market.notional(placement.closableLots), takerFeePpm, PPM);
+  const released = Math.max(0, equityOf(market, row) - fee);
+  return resting + openingCost(now * unit, leverage, takerFeePpm) <= wallet + released;
+}
+
+/** Margin and fee of opening lots of that notional. */
+function openingCost(notionalMicros: number, leverage: number, feePpm: number): number {
+  return divCeil(notionalMicros, leverage) + mulDivCeil(notionalMicros, feePpm, PPM);
+}
+
+/** The largest margin m with m + ⌈m × leverage × fee⌉ ≤ wallet. */
+export function largestMargin(walletMicros: number, leverage: number, feePpm: number): number {
+  let margin = mulDivFloor(walletMicros, PPM, PPM + leverage * feePpm);
+  while (margin > 0 && margin + mulDivCeil(margin, leverage * feePpm, PPM) > walletMicros) margin--;
+  return margin;
+}
+
+/** The largest margin with which a limit order that closes could be paid for: more lots cost more. */
+function largestMarginOfLimit(
+  market: Market,
+  order: PlaceOrder,
+  row: number,
+  unit: number,
+  placement: Placement,
+  wallet: number,
+): number {
+  let low = 0;
+  let high = order.marginMicros;
+  while (high - low > 1) {
+    const middle = low + Math.floor((high - low) / 2);
+    const lots = divFloor(middle * order.leverage, unit);
+    if (canPay(market, order, row, unit, placement, wallet, lots)) low = middle;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,232 @@
+/** What may open, judged at every fill of taker and maker; and how many makers one command meets. */
+import { describe, expect, test } from "vitest";
+import { END_REASONS } from "../../reasons.js";
+import { BTC, ETH, type Listing } from "./listing.js";
+import { Venue } from "./venue.js";
+
+function pair(options: ConstructorParameters<typeof Venue>[0] = {}) {
+  const venue = new Venue(options);
+  return { venue, alice: venue.trader("alice", 1_000_000), bob: venue.trader("bob", 1_000_000) };
+}
+
+function reasons(venue: Venue): [account: number, reason: string][] {
+  return venue
+    .happened("OrderEnded")
+    .map((event) => [event.account, END_REASONS[event.reason] ?? ""]);
+}
+
+describe("a resting order, when it fills", () => {
+  test("its account has left the cohort: what would open is canceled, what closes fills", () => {
+    const { venue, alice, bob } = pair();
+    bob.sells("limit", { margin: 5_000, price: 50_000 });
+    alice.buys("market", { margin: 5_000 });
+    // One coin closes, two would open.
+    alice.sells("limit", { margin: 15_300, price: 51_000 });
+    const list = { allow: [bob.address], disallow: [], expiresAtMs: venue.now + 60_000 };
+    venue.apply({ kind: "SetCohort", stampMs: venue.now, stage: "allowlist", ...list });
+    const answer = bob.buys("market", { margin: 15_300 });
+    expect(answer).toMatchObject({ filled: 1, reason: "book_empty" });
+    expect(reasons(venue)).toEqual([[alice.account, "not_in_cohort"]]);
+    expect(alice.position().size).toBe(0);
+  });
+
+  test("a stale index does not stop makers", () => {
+    const { venue, alice, bob } = pair();
+    bob.sells("limit", { margin: 5_000, price: 50_000 });
+    alice.buys("market", { margin: 5_000 });
+    const carol = venue.trader("carol", 100_000);
+    carol.buys("limit", { margin: 5_000, price: 50_000 });
+    venue.resumes(venue.now + 20_000);
+    expect(alice.sells("market", { margin: 5_000 })).toMatchObject({ filled: 1, status: "filled" });
+    expect(carol.position().size).toBe(1);
+  });
+
+  test("the cap of its session holds after the session's end, over all markets", () => {
+    const { venue, alice, bob } = pair({ markets: [BTC, ETH] });
+    const free = alice.session;
+    const session = alice.signsIn({ maxNotionalMicros: 60_000e6 });
+    alice.buys("limit", { margin: 5_000, price: 50_000 });
+    venue.apply({ kind: "CloseSession", stampMs: venue.now, session });
+    alice.session = free;
+    // $20,000 by a session without a cap; 40,000 of the order's 50,000 are left.
+    bob.sells("limit", { margin: 2_000, price: 4_000, market: ETH });
+    alice.buys("market", { margin: 2_000, market: ETH });
+    bob.sells("market", { margin: 5_000 });
+    expect(reasons(venue)).toEqual([[alice.account, "session_notional_cap_exceeded"]]);
+    expect(alice.position().size).toBe(0.8);
+  });
+
+  test("the mark has risen: tier leverage is that of the position after the fill", () => {
+    const { venue, alice, bob } = pair();
+    // $900,000 at 50×, and $100,000 more: both pass at a mark of 50,000.
+    const bid = { leverage: 50, price: 50_000 };
+    alice.buys("limit", { ...bid, margin: 18_000 });
+    alice.buys("limit", { ...bid, margin: 2_000 });
+    venue.index(52_000);
+    bob.sells("market", { margin: 100_000 });
+    // 1,000,000 ÷ 52,000 = 19.23076 coins.
+    expect(alice.position().size).toBe(19.23076);
+    expect(reasons(venue).at(-1)).toEqual([alice.account, "leverage_above_tier"]);
+  });
+});
+
+describe("open interest", () => {
+  /** At most $100,000 of longs: two coins. */
+  const CAPPED: Listing = { ...BTC, config: { ...BTC.config, maxOpenInterestMicros: 100_000e6 } };
+
+  function full() {
+    const { venue, alice, bob } = pair({ markets: [CAPPED] });
+    bob.sells("limit", { margin: 7_500, price: 50_000 });
+    alice.buys("market", { margin: 7_500 });
+    return { venue, alice, bob };
+  }
+
+  test("lots that open on both sides fill up to the bound; the taker's rest is canceled", () => {
+    const { venue, alice, bob } = full();
+    bob.sells("limit", { margin: 5_000, price: 50_000 });
+    const answer = alice.buys("market", { margin: 5_000 });
+    expect(answer).toMatchObject({
+      filled: 0.5,
+      status: "canceled",
+      reason: "open_interest_limit",
+    });
+    // The maker has done nothing wrong: it stays for those who close.
+    expect(venue.best().ask).toEqual([50_000, 0.5]);
+    expect(alice.buys("limit", { margin: 500, price: 50_000 }).reason).toBe("open_interest_limit");
+  });
+
+  test("lots that close for one side change hands, also above the bound", () => {
+    const { venue, alice, bob } = full();
+    bob.sells("limit", { margin: 2_500, price: 50_000 });
+    alice.buys("market", { margin: 2_500 });
+    venue.index(52_000);
+    // Two coins are now worth $104,000.
+    const carol = venue.trader("carol", 1_000_000);
+    carol.buys("limit", { margin: 2_600, price: 52_000 });
+    expect(alice.sells("market", { margin: 2_600 })).toMatchObject({ filled: 0.5 });
+    expect(carol.position().size).toBe(0.5);
+    const dave = venue.trader("dave", 1_000_000);
+    dave.sells("limit", { margin: 2_600, price: 52_000 });
+    expect(bob.buys("market", { margin: 2_600 })).toMatchObject({ filled: 0.5, status: "filled" });
+    carol.buys("limit", { margin: 2_600, price: 52_000 });
+    // Carol would open, and so would Dave.
+    expect(dave.sells("market", { margin: 2_600 })).toMatchObject({
+      filled: 0,
+      reason: "open_interest_limit",
+    });
+  });
+
+  test("lots that close on both sides make room", () => {
+    const { alice, bob } = full();
+    // Alice sells two coins to Bob: 1.5 close on both sides, half a coin opens on both.
+    bob.buys("limit", { margin: 20_000, price: 50_000 });
+    expect(alice.sells("market", { margin: 17_500 })).toMatchObject({
+      filled: 3.5,
+      reason: "none",
+    });
+    expect(alice.position().size).toBe(-2);
+    expect(alice.sells("market", { margin: 500 }).reason).toBe("open_interest_limit");
+  });
+});
+
+describe("smallest order", () => {
+  const ONE_DOLLAR: Listing = { ...BTC, config: { ...BTC.config, minNotionalMicros: 1e6 } };
+
+  test("below it: refused, naming it; at it: taken", () => {
+    const { alice } = pair({ markets: [ONE_DOLLAR] });
+    for (const [type, price] of [
+      ["limit", 49_000],
+      ["stop", 51_000],
+      ["market", 0],
+    ] as const) {
+      const terms = { leverage: 3, price };
+      const small = alice.buys(type, { ...terms, margin: 0.333333 });
+      expect(small).toMatchObject({ reason: "notional_too_small", details: [1e6, 0] });
+      expect(alice.buys(type, { ...terms, margin: 0.333334 }).status).not.toBe("refused");
+    }
+  });
+
+  test("reductions may be smaller, reduce-only or not; what opens besides may not", () => {
+    const { alice, bob } = pair({ markets: [ONE_DOLLAR] });
+    bob.sells("limit", { margin: 0.2, price: 50_000 });
+    alice.buys("limit", { margin: 0.2, price: 50_000 });
+    expect(alice.position().size).toBe(0.00004);
+    const lot = { margin: 0.051, price: 51_000 };
+    expect(alice.sells("limit", lot).status).toBe("resting");
+    expect(alice.sells("limit", { ...lot, reduceOnly: true }).status).toBe("resting");
+    expect(alice.buys("limit", { ...lot, price: 49_000 }).reason).toBe("notional_too_small");
+  });
+});
+
+describe("2,000 makers a command", () => {
+  /** One-lot bids at one price. */
+  function bids(count: number, price = 49_900) {
+    const venue = new Venue({ config: { maxOpenOrders: 5_000 } });
+    const bob = venue.trader("bob", 1_000_000);
+    const alice = venue.trader("alice", 1_000_000);
+    for (let placed = 0; placed < count; placed++) {
+      venue.engine.apply(bob.order(1, "limit", { margin: 0.5, leverage: 1, price }));
+    }
+    return { venue, alice, bob };
+  }
+
+  test("a taker that meets as many ends there, a limit order too", () => {
+    const { venue, alice } = bids(2_300);
+    const answer = alice.sells("limit", { margin: 500, price: 49_900 });
+    expect(answer).toMatchObject({ filled: 0.02, status: "canceled", reason: "fill_limit" });
+    expect(venue.best().bid).toEqual([49_900, 0.003]);
+    // The next command may meet as many.
+    expect(alice.sells("market", { margin: 500 })).toMatchObject({ reason: "book_empty" });
+  });
+
+  test("canceled makers count: its own", () => {
+    const { venue, bob } = bids(2_300);
+    const answer = bob.sells("limit", { margin: 500, price: 49_900 });
+    expect(answer).toMatchObject({ filled: 0, status: "canceled", reason: "fill_limit" });
+    expect(bob.openOrders()).toBe(300);
+    expect(venue.happened("OrderEnded").length).toBe(2_000);
+  });
+
+  test("exactly as many fill all of it", () => {
+    const { alice } = bids(2_000);
+    const answer = alice.sells("limit", { margin: 99.8, price: 49_900 });
+    expect(answer).toMatchObject({ filled: 0.02, status: "filled" });
+  });
+
+  test("stops share the tick's; one that could meet nobody waits for the next", () => {
+    const { venue, alice } = bids(2_300);
+    const stop = { margin: 150, price: 49_950 };
+    const first = alice.sells("stop", stop).orderId;
+    const second = alice.sells("stop", stop).orderId;
+    venue.index(49_950);
+    venue.tick();
+    const lots = (id: number) =>
+      venue.happened("OrderEnded").filter((event) => event.orderId === id)[0];
+    expect(END_REASONS[lots(first)!.reason]).toBe("fill_limit");
+    expect(lots(second)).toBeUndefined();
+    expect(alice.openOrders()).toBe(1);
+    venue.tick();
+    expect(END_REASONS[lots(second)!.reason]).toBe("book_empty");
+    expect(alice.position().size).toBe(-0.023);
+  });
+
+  test("a liquidation that reaches it stays due, keeps its lots and goes on in the next tick", () => {
+    const { venue, alice } = bids(2_300, 45_100);
+    const carol = venue.trader("carol", 1_000);
+    alice.sells("limit", { margin: 1_000, price: 50_000 });
+    // At 10× she is bankrupt at 45,000.
+    carol.buys("market", { margin: 995 });
+    expect(carol.position().size).toBe(0.199);
+    venue.index(45_200);
+    venue.tick();
+    expect(venue.happened("Liquidated")).toMatchObject([
+      { closedLots: 2_000, backstopLots: 0, deleveragedLots: 0 },
+    ]);
+    expect(carol.position().size).toBe(0.179);
+    expect(venue.backstop().size).toBe(0);
+    venue.tick();
+    // 300 more are bid for; only now, with an empty book, the backstop takes the rest.
+    expect(venue.happened("Liquidated")[0]).toMatchObject({ closedLots: 300 });
+    expect(carol.position().size).toBe(0);
+  });
+});
