@@ -7,9 +7,12 @@ import { type Command, Engine, LONG, SHORT } from "@perpgate/engine";
 import { accountsDue } from "@perpgate/engine/reading";
 import { type BareBook, LadderBook, NodejsOrderBook, PlainBook } from "./engine/bare-books.js";
 import { BookOperations } from "./engine/book-operations.js";
-import { openingCommands, order, sessionOf, VenueFlow } from "./engine/venue-flow.js";
+import { Crowd, type CrowdSize } from "./engine/crowd.js";
+import { type BareEngine, engineOf } from "./engine/release-before.js";
+import { Stopwatch } from "./engine/stopwatch.js";
+import { INDEX_TICKS, openingCommands, order, sessionOf, VenueFlow } from "./engine/venue-flow.js";
 import { parseOptions } from "./harness/options.js";
-import { Report } from "./harness/report.js";
+import { median, Report } from "./harness/report.js";
 
 const SEED = 20_261_115;
 const LEVELS = 3_000;
@@ -23,7 +26,11 @@ const options = parseOptions({
     commands: ["commands through the whole engine", 400_000, 200_000],
     positions: ["positions to mark", 100_000, 100_000],
     turns: ["turns, of which the fastest counts", 4, 2],
+    accounts: ["accounts of the full venue, each with a position", 500_000, 100_000],
+    orders: ["resting orders of the full venue", 1_000_000, 200_000],
+    stops: ["stops that its mark reaches together", 100_000, 20_000],
   },
+  texts: { before: "folder of a built release whose apply path is compared with this one" },
 });
 const OPERATIONS = options.number("operations");
 const POSITIONS = options.number("positions");
@@ -138,8 +145,94 @@ function marking(): void {
   report.add(`  a whole tick with a new mark (${found} due)`, tick, "ms", "bar 2 ms", tick / 2);
 }
 
+/** The same commands through this release and the one before, turn by turn. */
+async function againstBefore(folder: string): Promise<void> {
+  const Before = await engineOf(folder);
+  const flow = new VenueFlow(ACCOUNTS, LEVELS, options.number("commands"), SEED);
+  const run = (engine: BareEngine): number => {
+    for (const command of flow.opening) engine.apply(command);
+    const started = process.cpuUsage();
+    for (const command of flow.timed) engine.apply(command);
+    const { user, system } = process.cpuUsage(started);
+    return (user + system) / 1_000;
+  };
+  run(new Before());
+  run(new Engine());
+  const pairs = Array.from({ length: turns + 2 }, () => [run(new Before()), run(new Engine())]);
+  const perSecond = (flow.timed.length * 1_000) / Math.min(...pairs.map(([, now]) => now!));
+  const ratio = median(pairs.map(([before, now]) => before! / now!));
+  report.add("apply, processor time", perSecond, "commands/s", "the release before", ratio);
+}
+
+/** Slices of the two flows in turn, so that a change of the machine's speed affects both. */
+function manyAccounts(): void {
+  const many = options.number("accounts");
+  const count = options.number("commands") / 2;
+  const flows = [ACCOUNTS, many].map((accounts) => new VenueFlow(accounts, LEVELS, count, SEED));
+  const engines = flows.map((flow) => flow.prepare());
+  globalThis.gc?.();
+  const slice = 10_000;
+  const costs: [few: number, many: number][] = [];
+  for (let from = 0; from < count; from += slice) {
+    const [few, all] = flows.map((flow, i) =>
+      applyAll(engines[i]!, flow.timed.slice(from, from + slice)),
+    );
+    costs.push([few!, all!]);
+  }
+  // The first slices compile the code.
+  const warm = costs.slice(Math.floor(costs.length / 4));
+  const perSecond = (slice * 1_000) / median(warm.map(([, all]) => all));
+  const ratio = median(warm.map(([few, all]) => all / few));
+  report.add(`apply, ${many} accounts`, perSecond, "commands/s", `cost at ${ACCOUNTS}`, ratio);
+}
+
+/** Every phase in the life of a full venue, and the largest single command in it. */
+async function largestCommands(): Promise<void> {
+  const stopwatch = new Stopwatch();
+  const size: CrowdSize = {
+    accounts: options.number("accounts"),
+    orders: options.number("orders"),
+    stops: options.number("stops"),
+  };
+  const phases: readonly [name: string, run: (crowd: Crowd) => void][] = [
+    ["sign-ins", (crowd) => crowd.signIn()],
+    [`${size.accounts} positions opened`, (crowd) => crowd.openPositions()],
+    [`${size.orders} orders placed`, (crowd) => crowd.rest()],
+    [`${size.stops} stops placed`, (crowd) => crowd.placeStops()],
+    ["quiet ticks", (crowd) => crowd.ticks(50, INDEX_TICKS)],
+    ["stops reached, and waiting", (crowd) => crowd.reachStops()],
+    ["a funding hour", (crowd) => crowd.fund()],
+    ["a fall of 12 %", (crowd) => crowd.crash()],
+  ];
+  // A small venue first, so that no code is compiled for the first time.
+  const small = new Crowd(
+    { accounts: 20_000, orders: 20_000, stops: 10_000 },
+    (engine, command) => engine.apply(command),
+    SEED,
+  );
+  for (const [, run] of phases) run(small);
+  const crowd = new Crowd(size, (engine, command) => stopwatch.apply(engine, command), SEED);
+  for (const [name, run] of phases) {
+    globalThis.gc?.();
+    run(crowd);
+    const { commands, ms, kind, above5Ms, longestCollectionMs, leftOut } =
+      await stopwatch.largest();
+    report.add(`largest command, ${name}: ${kind}`, ms, "ms", "bar 5 ms", ms / 5);
+    report.detail("  commands", commands, `${above5Ms} above 5 ms`);
+    report.detail("  longest garbage collection", longestCollectionMs, "ms");
+    report.detail("  left out, the machine was slow", leftOut, "commands");
+  }
+  stopwatch.end();
+}
+
 await report.step("bare book", bareBook);
 await report.step("cost near the touch", growth);
 await report.step("whole apply path", wholePath);
 await report.step(`marking ${POSITIONS} positions`, marking);
+const before = options.text("before");
+if (before !== undefined) {
+  await report.step("apply path against the release before", () => againstBefore(before));
+}
+await report.step("apply path with many accounts", manyAccounts);
+await report.step("largest single commands", largestCommands);
 report.print(options.has("json"));

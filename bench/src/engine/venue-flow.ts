@@ -14,6 +14,7 @@ import {
   LONG,
   MARKET_ORDER,
   type MarketConfig,
+  type PlaceOrder,
   SHORT,
   type Side,
   type VenueConfig,
@@ -22,7 +23,7 @@ import { Random } from "@perpgate/protocol/random";
 
 const DOLLAR = 1_000_000;
 const START_MS = 1_800_000_000_000;
-const INDEX_TICKS = 650_000;
+export const INDEX_TICKS = 650_000;
 const KEY = "00".repeat(32);
 
 const MARKET: Omit<MarketConfig, "symbol"> = {
@@ -53,13 +54,18 @@ export const CONFIG: VenueConfig = {
   devCreditMicros: 100_000 * DOLLAR,
 };
 
+/** As large as it may be for all accounts together: deposits are bounded. */
+function creditFor(accounts: number): number {
+  return Math.min(CONFIG.devCreditMicros, Math.floor(4e9 / accounts) * DOLLAR);
+}
+
 /** Commands that open a venue with that many accounts; account n has session n + 4. */
 export function openingCommands(accounts: number): Command[] {
   const commands: Command[] = [
     {
       kind: "Genesis",
       stampMs: START_MS,
-      config: CONFIG,
+      config: { ...CONFIG, devCreditMicros: creditFor(accounts) },
       cohort: "open",
       engineVersion: ENGINE_VERSION,
     },
@@ -77,7 +83,7 @@ export function openingCommands(accounts: number): Command[] {
       tokenHash: hex.padStart(64, "0"),
       expiresAtMs: START_MS + 86_400_000,
       siweNonce: hex,
-      siweNonceUntilMs: START_MS + 600_000,
+      siweNonceUntilMs: START_MS + 86_400_000,
       maxOrderNotionalMicros: 0,
       maxNotionalMicros: 0,
       markets: [],
@@ -97,7 +103,7 @@ export function order(
   priceTicks: number,
   marginMicros: number,
   leverage: number,
-): Command {
+): PlaceOrder {
   return {
     kind: "PlaceOrder",
     stampMs: START_MS,

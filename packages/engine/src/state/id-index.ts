@@ -6,6 +6,7 @@
  * A large one grows while it is used: entries go into a larger table from then on, and each change
  * moves a few of the old ones.
  */
+import { float64, int32 } from "./memory.js";
 
 /** A table of no more slots than this is moved in one go. */
 const SMALL_SLOTS = 1 << 13;
@@ -80,8 +81,8 @@ class Slots {
   private readonly mask: number;
 
   constructor(readonly capacity: number) {
-    this.keys = new Float64Array(capacity);
-    this.values = new Int32Array(capacity);
+    this.keys = float64(capacity);
+    this.values = int32(capacity);
     this.mask = capacity - 1;
   }
 

@@ -6,8 +6,8 @@
  * Orders within a level are a linked list through `OrderStore.links`, oldest first. Everything here
  * is derived from the order table.
  */
+import { widen } from "./memory.js";
 import { LEVEL, LEVEL_NEXT, LEVEL_PREV, LINKS, NONE, type OrderStore } from "./orders.js";
-import { widen } from "./widen.js";
 
 export class Ladder {
   /** Number of price levels. */

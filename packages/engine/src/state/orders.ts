@@ -5,8 +5,8 @@
  */
 import { LONG, type PlaceOrder, SHORT, type Side, STOP_ORDER } from "../commands.js";
 import { IdIndex } from "./id-index.js";
+import { int32, widen } from "./memory.js";
 import { Table, type UndoLog } from "./table.js";
-import { widen } from "./widen.js";
 
 /**
  * The words of a row, in the order of the snapshot format. The accessors below have the offsets as
@@ -42,8 +42,8 @@ export const LIST_NEXT = 4;
 export class OrderStore {
   readonly table: Table;
   readonly index = new IdIndex();
-  links = new Int32Array(16 * LINKS);
-  private free = new Int32Array(16);
+  links = int32(16 * LINKS);
+  private free = int32(16);
   private freeCount = 0;
 
   constructor(undo: UndoLog) {
@@ -205,21 +205,21 @@ export class OrderStore {
       else this.index.set(id, row);
     }
     while (this.links.length < this.table.rows * LINKS) {
-      this.links = new Int32Array(this.links.length * 2);
+      this.links = int32(this.links.length * 2);
     }
   }
 
   private allocate(): number {
     const row = this.freeCount > 0 ? this.free[--this.freeCount]! : this.table.append();
     if (row * LINKS >= this.links.length) {
-      this.links = widen(this.links, new Int32Array(this.links.length * 2));
+      this.links = widen(this.links, int32(this.links.length * 2));
     }
     return row;
   }
 
   private pushFree(row: number): void {
     if (this.freeCount === this.free.length) {
-      this.free = widen(this.free, new Int32Array(this.free.length * 2));
+      this.free = widen(this.free, int32(this.free.length * 2));
     }
     this.free[this.freeCount++] = row;
   }

@@ -4,9 +4,9 @@
  * due for liquidation, so that checking 100,000 positions against a mark is one pass over one array.
  */
 import { LONG, type Side } from "../commands.js";
+import { float64, int32, uint8, widen } from "./memory.js";
 import { LINKS, LIST_NEXT, LIST_PREV, NONE, type OrderStore } from "./orders.js";
 import { Table, type UndoLog } from "./table.js";
-import { widen } from "./widen.js";
 
 /** The words of a row, in the order of the snapshot format; literals, see orders.ts. */
 export const POSITION_WORDS = 12;
@@ -42,32 +42,32 @@ export function closingBounds(side: Side): Float64Array {
 export class PositionStore {
   readonly table: Table;
   /** Positive: a long. Negative: a short. 0: flat. money/watch.ts says what the figures mean. */
-  watch = new Float64Array(16);
+  watch = float64(16);
   /**
    * As of its last refresh, dense, because passes over all rows read them: lots, cost, and the margin
    * with what the lots would owe if all of the cumulative funding were theirs.
    */
-  held = new Float64Array(16);
-  costs = new Float64Array(16);
-  worths = new Float64Array(16);
+  held = float64(16);
+  costs = float64(16);
+  worths = float64(16);
   /** The cumulative funding that watches are relative to, those of rows below `rewatched` apart. */
   watchBase = 0;
   nextWatchBase = 0;
   rewatched = 0;
   /** What a byte can tell of them, for passes in random order: see `sizeClass`. */
-  sizes = new Uint8Array(16);
+  sizes = uint8(16);
   /** Rows whose cost or margin has changed, while the liquidations of a tick want to know; else null. */
   changed: number[] | null = null;
   /**
    * Ten words per row: head and tail of the three lists (0–5), closing side (6), frontier (7), and
    * the numbers of reduce-only orders, long (8) and short (9).
    */
-  private links = new Int32Array(16 * 10);
-  private coveredLots = new Float64Array(16);
+  private links = int32(16 * 10);
+  private coveredLots = float64(16);
   /** Rows that every array next to the table has room for, and how many arrays have twice that. */
   private capacity = 16;
   private widened = 0;
-  private rowOfAccount = new Int32Array(16).fill(NONE);
+  private rowOfAccount = int32(16).fill(NONE);
 
   constructor(undo: UndoLog, market: number) {
     this.table = new Table(12, undo, 16, market);
@@ -271,7 +271,7 @@ export class PositionStore {
 
   private adopt(row: number, account: number): void {
     while (account >= this.rowOfAccount.length) {
-      const wider = new Int32Array(this.rowOfAccount.length * 2).fill(NONE);
+      const wider = int32(this.rowOfAccount.length * 2).fill(NONE);
       wider.set(this.rowOfAccount);
       this.rowOfAccount = wider;
     }
@@ -293,25 +293,25 @@ export class PositionStore {
     const rows = 2 * this.capacity;
     switch (this.widened++) {
       case 0:
-        this.links = widen(this.links, new Int32Array(rows * 10));
+        this.links = widen(this.links, int32(rows * 10));
         break;
       case 1:
-        this.coveredLots = widen(this.coveredLots, new Float64Array(rows));
+        this.coveredLots = widen(this.coveredLots, float64(rows));
         break;
       case 2:
-        this.watch = widen(this.watch, new Float64Array(rows));
+        this.watch = widen(this.watch, float64(rows));
         break;
       case 3:
-        this.held = widen(this.held, new Float64Array(rows));
+        this.held = widen(this.held, float64(rows));
         break;
       case 4:
-        this.costs = widen(this.costs, new Float64Array(rows));
+        this.costs = widen(this.costs, float64(rows));
         break;
       case 5:
-        this.worths = widen(this.worths, new Float64Array(rows));
+        this.worths = widen(this.worths, float64(rows));
         break;
       default:
-        this.sizes = widen(this.sizes, new Uint8Array(rows));
+        this.sizes = widen(this.sizes, uint8(rows));
         this.capacity = rows;
         this.widened = 0;
     }

@@ -11,6 +11,8 @@
  * rows that a command changes are known to the undo log and are copied again before the next one.
  */
 
+import { float64 } from "./memory.js";
+
 /** A table of fewer words than this is copied in one go when it grows. */
 const SMALL_WORDS = 1 << 15;
 /** Rows that each command copies while a table grows. */
@@ -32,8 +34,8 @@ export class Table {
     /** For a market's positions its number, else −1. */
     readonly market = -1,
   ) {
-    this.data = new Float64Array(capacity * stride);
-    this.savedAt = new Float64Array(capacity);
+    this.data = float64(capacity * stride);
+    this.savedAt = float64(capacity);
   }
 
   /** Appends a row of zeros and returns its number. */
@@ -60,14 +62,14 @@ export class Table {
   /** Before a command: copies the next rows into the larger array; returns whether it is in use. */
   copyMore(): boolean {
     if (!this.isHalfFull) return true;
-    this.next ??= new Float64Array(2 * this.data.length);
+    this.next ??= float64(2 * this.data.length);
     const end = Math.min(this.rows, this.copied + COPIED_ROWS);
     this.copy(this.next, this.copied, end);
     this.copied = end;
     if (end < this.rows) return false;
     this.data = this.next;
     // No row is saved yet in the epoch that begins.
-    this.savedAt = new Float64Array(2 * this.savedAt.length);
+    this.savedAt = float64(2 * this.savedAt.length);
     this.next = null;
     this.copied = 0;
     return true;
@@ -89,10 +91,10 @@ export class Table {
 
   /** For tables that are small or filled without commands, as when a snapshot is read. */
   private growNow(): void {
-    const data = new Float64Array(2 * this.data.length);
+    const data = float64(2 * this.data.length);
     data.set(this.data);
     this.data = data;
-    const savedAt = new Float64Array(2 * this.savedAt.length);
+    const savedAt = float64(2 * this.savedAt.length);
     savedAt.set(this.savedAt);
     this.savedAt = savedAt;
     this.next = null;

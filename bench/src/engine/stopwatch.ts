@@ -1,0 +1,115 @@
+/**
+ * The processor time of single commands. Whatever takes long is compared with the garbage collections
+ * of the same moment, and with a loop of known length that runs right after it: where that loop is
+ * slow too, the machine was, and the command is left out.
+ */
+
+import { PerformanceObserver } from "node:perf_hooks";
+import { setImmediate } from "node:timers/promises";
+import type { Command, Engine } from "@perpgate/engine";
+
+/** Below this a command is not looked at. */
+const NOTABLE_MS = 1;
+/** A loop that takes this much longer than its fastest run shows a slow machine. */
+const SLOW = 1.5;
+
+interface Notable {
+  readonly kind: string;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly cpuMs: number;
+  readonly wasSlow: boolean;
+}
+
+export interface Largest {
+  readonly commands: number;
+  /** Without garbage collection, in ms of processor time; 0 if none took a millisecond. */
+  readonly ms: number;
+  readonly kind: string;
+  readonly above5Ms: number;
+  readonly longestCollectionMs: number;
+  readonly leftOut: number;
+}
+
+export class Stopwatch {
+  private notable: Notable[] = [];
+  private commands = 0;
+  private readonly collections: { startMs: number; endMs: number }[] = [];
+  private readonly observer: PerformanceObserver;
+  private readonly loopMs: number;
+
+  constructor() {
+    this.observer = new PerformanceObserver((list) => {
+      for (const { startTime, duration } of list.getEntries()) {
+        this.collections.push({ startMs: startTime, endMs: startTime + duration });
+      }
+    });
+    this.observer.observe({ entryTypes: ["gc"] });
+    let fastest = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < 200; i++) fastest = Math.min(fastest, timeLoop());
+    this.loopMs = fastest;
+  }
+
+  apply(engine: Engine, command: Command): void {
+    this.commands++;
+    const before = process.cpuUsage();
+    const startMs = performance.now();
+    engine.apply(command);
+    const endMs = performance.now();
+    if (endMs - startMs < NOTABLE_MS) return;
+    const { user, system } = process.cpuUsage(before);
+    const cpuMs = Math.min(endMs - startMs, (user + system) / 1_000);
+    const wasSlow = Math.min(timeLoop(), timeLoop(), timeLoop()) > SLOW * this.loopMs;
+    this.notable.push({ kind: command.kind, startMs, endMs, cpuMs, wasSlow });
+  }
+
+  /** The largest command since the last call. */
+  async largest(): Promise<Largest> {
+    // Collections are reported in a later turn of the event loop.
+    for (let i = 0; i < 3; i++) await setImmediate();
+    let ms = 0;
+    let kind = "none";
+    let above5Ms = 0;
+    let longestCollectionMs = 0;
+    let leftOut = 0;
+    for (const each of this.notable) {
+      const collected = this.collectedMs(each.startMs, each.endMs);
+      longestCollectionMs = Math.max(longestCollectionMs, collected);
+      const own = each.cpuMs - collected;
+      if (each.wasSlow) {
+        leftOut++;
+        continue;
+      }
+      if (own > 5) above5Ms++;
+      if (own <= ms) continue;
+      ms = own;
+      kind = each.kind;
+    }
+    const { commands } = this;
+    this.notable = [];
+    this.commands = 0;
+    this.collections.length = 0;
+    return { commands, ms, kind, above5Ms, longestCollectionMs, leftOut };
+  }
+
+  end(): void {
+    this.observer.disconnect();
+  }
+
+  private collectedMs(startMs: number, endMs: number): number {
+    let sum = 0;
+    for (const each of this.collections) {
+      sum += Math.max(0, Math.min(endMs, each.endMs) - Math.max(startMs, each.startMs));
+    }
+    return sum;
+  }
+}
+
+/** About a tenth of a millisecond of arithmetic. */
+function timeLoop(): number {
+  const started = performance.now();
+  let mixed = 1;
+  for (let i = 0; i < 100_000; i++) mixed = Math.imul(mixed, 1_664_525) + 1_013_904_223;
+  if (mixed === 0) throw new Error("the loop was optimised away");
+  return performance.now() - started;
+}
