@@ -10,7 +10,7 @@ import { Venue } from "../scenarios/venue.js";
 const DAY_MS = 86_400_000;
 
 function pendingCaps(name: string, run: () => void): void {
-  pendingTest("orders: reductions above caps", name, run);
+  pendingTest("a decision: reductions above maxOrderNotional", name, run);
 }
 
 interface Scene {
@@ -59,21 +59,24 @@ const OBSTACLES: Readonly<Record<string, (scene: Scene) => void>> = {
   "an index of a minute ago": ({ venue }) => {
     venue.waits(60);
   },
-  "a session with caps of a dollar": ({ venue, holder }) => {
-    holder.signsIn({
-      maxNotionalMicros: 1_000_000,
-      maxOrderNotionalMicros: 1_000_000,
-      expiresAtMs: venue.now + DAY_MS,
-    });
+  "a session with a maxNotional of a dollar": ({ venue, holder }) => {
+    holder.signsIn({ maxNotionalMicros: 1_000_000, expiresAtMs: venue.now + DAY_MS });
   },
   "a resume before any index": ({ venue }) => {
     venue.resumes(venue.now + 1_000);
   },
 };
 
+/** Whether the cap of one order binds an order that only closes is not decided. */
+const PENDING_OBSTACLES: typeof OBSTACLES = {
+  "a session with a maxOrderNotional of a dollar": ({ venue, holder }) => {
+    holder.signsIn({ maxOrderNotionalMicros: 1_000_000, expiresAtMs: venue.now + DAY_MS });
+  },
+};
+
 describe("an account with an empty wallet closes at market", () => {
-  for (const [obstacle, prepare] of Object.entries(OBSTACLES)) {
-    const run = obstacle.includes("caps") ? pendingCaps : test;
+  for (const [obstacle, prepare] of Object.entries({ ...OBSTACLES, ...PENDING_OBSTACLES })) {
+    const run = obstacle in PENDING_OBSTACLES ? pendingCaps : test;
     run(`reduce-only, despite ${obstacle}`, () => {
       const scene = allIn();
       prepare(scene);
@@ -93,7 +96,7 @@ describe("an account with an empty wallet closes at market", () => {
     });
   }
 
-  pendingCaps("all obstacles together", () => {
+  test("all obstacles together", () => {
     const scene = allIn();
     for (const prepare of Object.values(OBSTACLES)) prepare(scene);
     const answer = scene.holder.sells("market", { margin: 1_000_000, reduceOnly: true });
@@ -115,63 +118,50 @@ describe("an account with an empty wallet closes at market", () => {
 });
 
 describe("what opens is judged when it opens", () => {
-  pendingTest(
-    "orders: openings judged at fills",
-    "400 exits of one position do not add up to a short beyond the session's cap",
-    () => {
-      const venue = new Venue();
-      const rich = venue.trader("rich", 1_000_000);
-      rich.sells("limit", { margin: 5_000, price: 50_000 });
-      const holder = venue.trader("holder", 100_000);
-      holder.signsIn({ maxNotionalMicros: 1_000_000_000 });
-      holder.buys("market", { margin: 99, leverage: 1 });
-      for (let i = 0; i < 400; i++)
-        holder.sells("limit", { margin: 99, leverage: 1, price: 50_100 });
-      rich.buys("market", { margin: 10_000, leverage: 5 });
-      expect(holder.position().size * 50_000).toBeGreaterThan(-1_000);
-    },
-  );
+  test("400 exits of one position do not add up to a short beyond the session's cap", () => {
+    const venue = new Venue();
+    const rich = venue.trader("rich", 1_000_000);
+    rich.sells("limit", { margin: 5_000, price: 50_000 });
+    const holder = venue.trader("holder", 100_000);
+    holder.signsIn({ maxNotionalMicros: 1_000_000_000 });
+    holder.buys("market", { margin: 99, leverage: 1 });
+    for (let i = 0; i < 400; i++) holder.sells("limit", { margin: 99, leverage: 1, price: 50_100 });
+    rich.buys("market", { margin: 10_000, leverage: 5 });
+    expect(holder.position().size * 50_000).toBeGreaterThan(-1_000);
+  });
 
-  pendingTest(
-    "orders: openings judged at fills",
-    "a market sell sized to close fills lower bids without opening outside the cohort",
-    () => {
-      const venue = new Venue();
-      const rich = venue.trader("rich", 1_000_000);
-      rich.sells("limit", { margin: 5_000, price: 50_000 });
-      const holder = venue.trader("holder", 100_000);
-      holder.buys("market", { margin: 1_000, leverage: 1 });
-      rich.buys("limit", { margin: 5_000, price: 48_000 });
-      const stage = "allowlist";
-      venue.apply({
-        kind: "SetCohort",
-        stampMs: venue.now,
-        expiresAtMs: venue.now + 60_000,
-        stage,
-        allow: [rich.address],
-        disallow: [],
-      });
-      holder.sells("market", { margin: 1_000, leverage: 1 });
-      expect(holder.position().size).toBe(0);
-    },
-  );
+  test("a market sell sized to close fills lower bids without opening outside the cohort", () => {
+    const venue = new Venue();
+    const rich = venue.trader("rich", 1_000_000);
+    rich.sells("limit", { margin: 5_000, price: 50_000 });
+    const holder = venue.trader("holder", 100_000);
+    holder.buys("market", { margin: 1_000, leverage: 1 });
+    rich.buys("limit", { margin: 5_000, price: 48_000 });
+    const stage = "allowlist";
+    venue.apply({
+      kind: "SetCohort",
+      stampMs: venue.now,
+      expiresAtMs: venue.now + 60_000,
+      stage,
+      allow: [rich.address],
+      disallow: [],
+    });
+    holder.sells("market", { margin: 1_000, leverage: 1 });
+    expect(holder.position().size).toBe(0);
+  });
 
-  pendingTest(
-    "orders: funds for the opening part",
-    "a tiny opposite position does not let an order spend more than the wallet funds",
-    () => {
-      const venue = new Venue();
-      const rich = venue.trader("rich", 10_000_000);
-      rich.sells("limit", { margin: 500_000, price: 50_000 });
-      rich.buys("limit", { margin: 500_000, price: 49_990 });
-      const holder = venue.trader("holder", 1_000);
-      holder.buys("market", { margin: 2, leverage: 1 });
-      const refused = holder.sells("limit", { margin: 2_000, leverage: 1, price: 50_500 });
-      expect([refused.status, refused.reason]).toEqual(["refused", "insufficient_margin"]);
-      const answer = holder.sells("market", { margin: 2_000, leverage: 1 });
-      expect([answer.status, answer.reason]).toEqual(["canceled", "unfunded"]);
-      expect(holder.wallet).toBeGreaterThanOrEqual(0);
-      expect(-holder.position().size * 50_000).toBeLessThanOrEqual(1_001);
-    },
-  );
+  test("a tiny opposite position does not let an order spend more than the wallet funds", () => {
+    const venue = new Venue();
+    const rich = venue.trader("rich", 10_000_000);
+    rich.sells("limit", { margin: 500_000, price: 50_000 });
+    rich.buys("limit", { margin: 500_000, price: 49_990 });
+    const holder = venue.trader("holder", 1_000);
+    holder.buys("market", { margin: 2, leverage: 1 });
+    const refused = holder.sells("limit", { margin: 2_000, leverage: 1, price: 50_500 });
+    expect([refused.status, refused.reason]).toEqual(["refused", "insufficient_margin"]);
+    const answer = holder.sells("market", { margin: 2_000, leverage: 1 });
+    expect([answer.status, answer.reason]).toEqual(["canceled", "unfunded"]);
+    expect(holder.wallet).toBeGreaterThanOrEqual(0);
+    expect(-holder.position().size * 50_000).toBeLessThanOrEqual(1_001);
+  });
 });

@@ -11,7 +11,6 @@ const NEVER_FOR_A_REDUCTION: ReadonlySet<string> = new Set([
   "not_in_cohort",
   "stale_index",
   "insufficient_margin",
-  "session_order_cap_exceeded",
   "session_notional_cap_exceeded",
   "position_limit",
   "leverage_above_tier",
@@ -41,18 +40,29 @@ function accountOf(step: Step, session: number): number {
   return step.engine.state.sessions.byNumber.get(session)?.account ?? 0;
 }
 
-const reductions: Check = {
-  rule: "exits: a reduction is never refused for cohort, staleness, caps or funds",
-  faults(step) {
-    const { command } = step;
-    const refusal = refusalOf(step);
-    if (command.kind !== "PlaceOrder" || command.type !== MARKET_ORDER || refusal === null) {
-      return [];
-    }
-    if (!NEVER_FOR_A_REDUCTION.has(refusal) || !isReduction(command, step)) return [];
-    return [`refused: ${refusal}`];
-  },
-};
+function neverRefused(rule: string, reasons: ReadonlySet<string>): Check {
+  return {
+    rule,
+    faults(step) {
+      const { command } = step;
+      const refusal = refusalOf(step);
+      if (command.kind !== "PlaceOrder" || command.type !== MARKET_ORDER || refusal === null) {
+        return [];
+      }
+      return reasons.has(refusal) && isReduction(command, step) ? [`refused: ${refusal}`] : [];
+    },
+  };
+}
+
+const reductions = neverRefused(
+  "exits: a reduction is never refused for cohort, staleness, maxNotional or funds",
+  NEVER_FOR_A_REDUCTION,
+);
+
+const cappedReductions = neverRefused(
+  "exits: a reduction is never refused for maxOrderNotional",
+  new Set(["session_order_cap_exceeded"]),
+);
 
 const closingFunds: Check = {
   rule: "funds: a market order with a closing part is never refused for funds",
@@ -305,6 +315,7 @@ const limits: Check = {
 
 export const ORDER_CHECKS: readonly Check[] = [
   reductions,
+  cappedReductions,
   closingFunds,
   exits,
   restingJudged,

@@ -44,8 +44,11 @@ interface Feed {
   arrivedMs: number;
   accepted: { readonly timeMs: number; readonly indexTicks: number }[];
   hold: Hold | null;
-  /** Confirmed at exactly two seconds: the page leaves open whether that is within them. */
-  isDoubtful: boolean;
+  /**
+   * Where the page leaves open whether the index is held: confirmed at exactly two seconds, or held
+   * for so long that no index of the last ten seconds is left to compare with.
+   */
+  doubt: { readonly sinceMs: number; updates: number } | null;
   /** No index has arrived since the last start or resume. */
   isWaiting: boolean;
 }
@@ -79,15 +82,15 @@ export class VenueRecord {
       arrivedMs: Number.NEGATIVE_INFINITY,
       accepted: [],
       hold: null,
-      isDoubtful: false,
+      doubt: null,
       isWaiting: true,
     }));
   }
 
   /** Whether the market's index is surely not held. */
   isFree(market: number): boolean {
-    const { hold, isDoubtful } = this.feeds[market]!;
-    return hold === null && !isDoubtful;
+    const { hold, doubt } = this.feeds[market]!;
+    return hold === null && doubt === null;
   }
 
   isAdmitted(account: number): boolean {
@@ -168,10 +171,11 @@ export class VenueRecord {
     const jump = this.config.markets[market]!.maxIndexJumpPpm;
     feed.arrivedMs = timeMs;
     feed.isWaiting = false;
-    feed.isDoubtful = false;
     feed.accepted = feed.accepted.filter((each) => timeMs - each.timeMs <= GUARD_MS);
     const isInRange = feed.accepted.every((each) => isWithin(indexTicks, each.indexTicks, jump));
     const { hold } = feed;
+    settleDoubt(feed, timeMs);
+    if (hold !== null && feed.accepted.length === 0) feed.doubt = { sinceMs: timeMs, updates: 0 };
     if (isInRange) feed.hold = null;
     else if (hold === null || !isWithin(indexTicks, hold.indexTicks, 50_000)) {
       feed.hold = { indexTicks, sinceMs: timeMs, confirming: 0 };
@@ -180,11 +184,19 @@ export class VenueRecord {
       if (hold.confirming >= 2 && timeMs - hold.sinceMs >= CONFIRM_MS) {
         feed.hold = null;
         feed.accepted = [];
-        feed.isDoubtful = timeMs - hold.sinceMs === CONFIRM_MS;
+        const isDoubtful = timeMs - hold.sinceMs === CONFIRM_MS;
+        if (isDoubtful) feed.doubt = { sinceMs: hold.sinceMs, updates: hold.confirming };
       }
     }
     if (feed.hold === null) feed.accepted.push({ timeMs, indexTicks });
   }
+}
+
+/** Enough updates over more than two seconds end a hold in every reading. */
+function settleDoubt(feed: Feed, timeMs: number): void {
+  if (feed.doubt === null) return;
+  feed.doubt.updates++;
+  if (feed.doubt.updates >= 2 && timeMs - feed.doubt.sinceMs > CONFIRM_MS) feed.doubt = null;
 }
 
 function capsOf({ maxNotionalMicros, maxOrderNotionalMicros }: OpenSession): SessionCaps {

@@ -57,18 +57,11 @@ function onceOnly<T>(compute: () => T): () => T {
 
 /** Rules that are not built yet, and what they wait for. */
 const PENDING: readonly (readonly [rule: string, waitsFor: string])[] = [
-  ["cohort:", "orders: openings judged at fills"],
-  ["caps: at every fill", "orders: openings judged at fills"],
-  ["caps: a triggered stop", "orders: stops that fill above their price"],
-  ["tiers: at every fill", "orders: openings judged at fills"],
-  ["open interest", "orders: the cap of open interest"],
-  ["position ≤", "orders: openings judged at fills"],
-  ["an index older than 10 s stops takers", "orders: openings judged at fills"],
-  ["at placement what would rest", "orders: closing capacity"],
-  ["exits: a reduction", "orders: reductions above caps"],
-  ["exits: any account", "orders: reductions above caps"],
-  ["funds: a market order", "orders: funds for the opening part"],
-  ["orders below minNotional", "orders: minimum notional"],
+  ["caps: a triggered stop", "a decision: stops that fill above their price"],
+  [
+    "exits: a reduction is never refused for maxOrderNotional",
+    "a decision: reductions above maxOrderNotional",
+  ],
 ];
 
 function pendingOf(rule: string): string | undefined {
