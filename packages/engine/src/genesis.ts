@@ -40,7 +40,7 @@ export function configure(s: VenueState, command: Configure): boolean {
   for (const market of s.markets) {
     // Other tiers change the liquidation price of every position.
     rebuildWatches(market);
-    if (market.halted) continue;
+    // Halted markets too: orders rest there, are canceled, and trade again after a resume.
     s.focus = market.number;
     for (const row of market.positions.rowsWithOrders()) recomputeReserves(s, market, row);
   }

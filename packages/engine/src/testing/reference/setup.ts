@@ -11,7 +11,6 @@ import {
 } from "../../config.js";
 import { emit, settleEvents, touch } from "./end-events.js";
 import { num } from "./integers.js";
-import { isStopped } from "./margin.js";
 import { type Refused, refused } from "./refusal.js";
 import { settle } from "./settle.js";
 import { newMarket, positionOf, type State } from "./state.js";
@@ -51,7 +50,6 @@ export function configure(state: State, command: Configure): Refused | null {
   // Open orders reserve under the new fees from now on.
   const before = { fund: state.fund, fees: state.fees };
   for (const market of state.markets) {
-    if (isStopped(market)) continue;
     for (const account of state.accounts) {
       const position = positionOf(state, account.number, market.number);
       if (position.orders.length === 0) continue;
