@@ -29,6 +29,7 @@ export const Fill = Type.Object(
     price: Price,
     size: Size,
     fee: Dollars,
+    feeCurrency: Type.String({ description: "The market's quote, in which fees are paid." }),
     liquidity: Type.Enum(["maker", "taker"]),
     realizedPnl: Dollars,
     block: BlockNumber,

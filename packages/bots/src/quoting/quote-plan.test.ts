@@ -172,6 +172,10 @@ function listed(market: (typeof DEFAULT_MARKETS)[number]): Market {
     indexPrice: null,
     fundingRate: null,
     nextFundingAt: null,
+    minNotional: 1,
+    minSize: market.lotSize,
+    maxSize: null,
+    maxOpenInterest: 200_000_000,
     status: "active",
   };
 }

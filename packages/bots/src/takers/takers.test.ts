@@ -15,7 +15,8 @@ function btcTerms(): MarketTerms {
   const [btc] = DEFAULT_MARKETS;
   if (btc === undefined) throw new Error("no market");
   const prices = { markPrice: null, indexPrice: null, fundingRate: null, nextFundingAt: null };
-  return marketTerms({ ...btc, ...prices, maxLeverage: 50, status: "active" });
+  const limits = { minNotional: 1, minSize: btc.lotSize, maxSize: null, maxOpenInterest: 2e8 };
+  return marketTerms({ ...btc, ...prices, ...limits, maxLeverage: 50, status: "active" });
 }
 
 /** All decisions of a market's takers in ten minutes of the same prices. */

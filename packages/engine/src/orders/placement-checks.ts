@@ -115,9 +115,10 @@ function maySize(
     }
   }
   const cap = session.maxOrderNotionalMicros;
-  // A market order spends all its money; the lots of others are fixed.
+  // A market order spends all its money; the lots of others are fixed. Exits are not capped.
   const whole = order.type === MARKET_ORDER && !order.reduceOnly ? notionalMicros : lots * unit;
-  if (cap > 0 && whole > cap) return refuse(s, REFUSAL.session_order_cap_exceeded, cap);
+  if (cap > 0 && lots > closes && whole > cap)
+    return refuse(s, REFUSAL.session_order_cap_exceeded, cap);
   return (
     mayOpen(s, session, market, order, row, unit, placement) &&
     mayAddOrder(s, market, order, row, placement) &&

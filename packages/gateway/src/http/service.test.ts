@@ -19,6 +19,10 @@ const MARKET: Market = {
   makerFee: 0.0002,
   takerFee: 0.0005,
   tiers: [{ notionalUpTo: 1_000_000, maxLeverage: 50, maintenanceRate: 0.01 }],
+  minNotional: 1,
+  minSize: 0.00001,
+  maxSize: null,
+  maxOpenInterest: 200_000_000,
   status: "active",
 };
 

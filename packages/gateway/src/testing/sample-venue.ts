@@ -84,6 +84,7 @@ const FILL: Fill = {
   price: 65000.1,
   size: 0.00001,
   fee: 0,
+  feeCurrency: "USD",
   liquidity: "taker",
   realizedPnl: -1.5,
   block: 7,

@@ -1,8 +1,9 @@
 /** Markets and their tickers. */
 import {
-  type Market as EngineMarket,
   fundingRate,
   MARKET_STATUSES,
+  openInterestLots,
+  positionLimitLots,
 } from "@perpgate/engine/reading";
 import type { Market, Ticker } from "@perpgate/protocol";
 import {
@@ -40,6 +41,10 @@ export function marketView(source: VenueSource, { units, market }: ViewedMarket)
       maxLeverage: tier.maxLeverage,
       maintenanceRate: fractionOfPpm(tier.maintenancePpm),
     })),
+    minNotional: fromMicros(config.minNotionalMicros),
+    minSize: units.lotSize,
+    maxSize: hasIndex ? sizeOf(units, positionLimitLots(market)) : null,
+    maxOpenInterest: fromMicros(config.maxOpenInterestMicros),
     status: MARKET_STATUSES[market.status]!,
   };
 }
@@ -65,9 +70,4 @@ export function tickerView(source: VenueSource, { units, market }: ViewedMarket)
     change24h: change,
     time: state.timeMs,
   };
-}
-
-/** Lots held long, the backstop's included. */
-function openInterestLots(market: EngineMarket): number {
-  return market.longLots + Math.max(0, market.backstopLots);
 }

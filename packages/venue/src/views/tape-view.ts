@@ -30,6 +30,7 @@ export function fillsView(
       price: priceOf(market, row[FILL_ROW.PRICE]!),
       size: sizeOf(market, row[FILL_ROW.LOTS]!),
       fee: fromMicros(row[FILL_ROW.FEE]!),
+      feeCurrency: market.quote,
       liquidity: row[FILL_ROW.IS_TAKER] === 1 ? ("taker" as const) : ("maker" as const),
       realizedPnl: fromMicros(row[FILL_ROW.PNL]!),
       block: row[FILL_ROW.BLOCK]!,

@@ -124,7 +124,7 @@ function checkTrading(
   const orderCap = session.maxOrderNotional;
   const whole =
     order.type === MARKET_ORDER && !order.reduceOnly ? budgetOf(order) : lots * reference;
-  if (orderCap > 0n && whole > orderCap) {
+  if (orderCap > 0n && lots > capacity && whole > orderCap) {
     return refused("session_order_cap_exceeded", num(orderCap));
   }
   const parts = partsOf(market, position, order, capacity, lots);

@@ -3,15 +3,10 @@
  * staleness, caps or funds; only a held-back index stops it.
  */
 import { describe, expect, test } from "vitest";
-import { pendingTest } from "../pending.js";
 import type { Trader } from "../scenarios/trader.js";
 import { Venue } from "../scenarios/venue.js";
 
 const DAY_MS = 86_400_000;
-
-function pendingCaps(name: string, run: () => void): void {
-  pendingTest("a decision: reductions above maxOrderNotional", name, run);
-}
 
 interface Scene {
   readonly venue: Venue;
@@ -65,19 +60,14 @@ const OBSTACLES: Readonly<Record<string, (scene: Scene) => void>> = {
   "a resume before any index": ({ venue }) => {
     venue.resumes(venue.now + 1_000);
   },
-};
-
-/** Whether the cap of one order binds an order that only closes is not decided. */
-const PENDING_OBSTACLES: typeof OBSTACLES = {
   "a session with a maxOrderNotional of a dollar": ({ venue, holder }) => {
     holder.signsIn({ maxOrderNotionalMicros: 1_000_000, expiresAtMs: venue.now + DAY_MS });
   },
 };
 
 describe("an account with an empty wallet closes at market", () => {
-  for (const [obstacle, prepare] of Object.entries({ ...OBSTACLES, ...PENDING_OBSTACLES })) {
-    const run = obstacle in PENDING_OBSTACLES ? pendingCaps : test;
-    run(`reduce-only, despite ${obstacle}`, () => {
+  for (const [obstacle, prepare] of Object.entries(OBSTACLES)) {
+    test(`reduce-only, despite ${obstacle}`, () => {
       const scene = allIn();
       prepare(scene);
       const answer = scene.holder.sells("market", { margin: 1_000_000, reduceOnly: true });
@@ -86,7 +76,7 @@ describe("an account with an empty wallet closes at market", () => {
       expect(scene.holder.openOrders()).toBe(0);
     });
 
-    run(`sized to most of the position, despite ${obstacle}`, () => {
+    test(`sized to most of the position, despite ${obstacle}`, () => {
       const scene = allIn();
       prepare(scene);
       const before = scene.holder.position().size;

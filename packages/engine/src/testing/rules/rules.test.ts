@@ -58,10 +58,6 @@ function onceOnly<T>(compute: () => T): () => T {
 /** Rules that are not built yet, and what they wait for. */
 const PENDING: readonly (readonly [rule: string, waitsFor: string])[] = [
   ["caps: a triggered stop", "a decision: stops that fill above their price"],
-  [
-    "exits: a reduction is never refused for maxOrderNotional",
-    "a decision: reductions above maxOrderNotional",
-  ],
 ];
 
 function pendingOf(rule: string): string | undefined {
