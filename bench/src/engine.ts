@@ -213,7 +213,6 @@ async function largestCommands(): Promise<void> {
   for (const [, run] of phases) run(small);
   const crowd = new Crowd(size, (engine, command) => stopwatch.apply(engine, command), SEED);
   for (const [name, run] of phases) {
-    globalThis.gc?.();
     run(crowd);
     const { commands, ms, kind, above5Ms, longestCollectionMs, leftOut } =
       await stopwatch.largest();

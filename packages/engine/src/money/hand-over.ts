@@ -37,8 +37,11 @@ export function handOver(
   if (backstopLots < lots) {
     const left = deleverage(s, market, row, side, lots - backstopLots, ticks);
     // No other account holds the opposite lots: the backstop does, and gives them like the others.
-    if (left > 0) toBackstop(s, market, row, side, left, ticks);
-    backstopLots += left;
+    // If the command may meet nobody any more, they stay with the position until the next tick.
+    if (left > 0 && s.scratch.makersLeft > 0) {
+      toBackstop(s, market, row, side, left, ticks);
+      backstopLots += left;
+    }
   }
   if (market.positions.lots(row) === 0) {
     const dust = market.positions.margin(row);
@@ -102,8 +105,8 @@ function deleveragingOrder(s: VenueState, market: Market, side: Side): Deleverag
 }
 
 /**
- * Closes the lots against other accounts, those that this would bankrupt last. Returns the lots that
- * no account holds.
+ * Closes the lots against other accounts, those that this would bankrupt last; each one met counts as
+ * a maker of the command. Returns the lots that are left.
  */
 function deleverage(
   s: VenueState,
@@ -117,15 +120,17 @@ function deleverage(
   let left = lots;
   const order = deleveragingOrder(s, market, side);
   order.begin();
-  for (let place = 0; left > 0; place++) {
+  for (let place = 0; left > 0 && s.scratch.makersLeft > 0; place++) {
     const other = order.at(place);
     if (other === NONE) break;
+    s.scratch.makersLeft--;
     const share = Math.min(left, Math.abs(market.positions.lots(other)));
     if (deleverageOne(s, market, row, side, other, share, ticks, false)) left -= share;
     else skipped.push(other);
   }
   for (const other of skipped) {
-    if (left === 0) return 0;
+    if (left === 0 || s.scratch.makersLeft === 0) return left;
+    s.scratch.makersLeft--;
     const share = Math.min(left, Math.abs(market.positions.lots(other)));
     deleverageOne(s, market, row, side, other, share, ticks, true);
     left -= share;

@@ -109,8 +109,9 @@ function liquidationRound(s: VenueState, market: Market, row: number): void {
     s.totals.fund += feeMicros;
     s.addWallet(account, margin - feeMicros);
   } else if (taker.lotsLeft > 0 && taker.stopReason !== END.fill_limit && isDue(market, row)) {
+    const held = Math.abs(positions.lots(row));
     backstopLots = handOver(s, market, row, side, taker.lotsLeft);
-    deleveragedLots = taker.lotsLeft - backstopLots;
+    deleveragedLots = held - Math.abs(positions.lots(row)) - backstopLots;
   } else {
     const spare = equityOf(market, row) - maintenanceOf(market, row) - 1;
     feeMicros = Math.min(fullFee, Math.max(0, spare));

@@ -202,7 +202,7 @@ export class StopBook {
     const at = chunk.orders.subarray(0, chunk.count).indexOf(order);
     this.tally(chunk.reachedAt[at]!, -1);
     const last = --chunk.count;
-    if (at < last) chunk.copy(chunk, last, last + 1, at);
+    if (at < last) chunk.move(last, at);
     if (chunk.count > FEW) return;
     const tail = this.reached[this.reached.length - 1]!;
     if (chunk.count > 0 && (chunk === tail || !hasRoom(tail))) return;

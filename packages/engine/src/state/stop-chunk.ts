@@ -63,6 +63,19 @@ export class StopChunk {
     this.reduceOnly.set(from.reduceOnly.subarray(start, end), at);
   }
 
+  /** Copies one entry over another of the same chunk. */
+  move(from: number, to: number): void {
+    this.keys[to] = this.keys[from]!;
+    this.ranks[to] = this.ranks[from]!;
+    this.ids[to] = this.ids[from]!;
+    this.lots[to] = this.lots[from]!;
+    this.reachedAt[to] = this.reachedAt[from]!;
+    this.orders[to] = this.orders[from]!;
+    this.positions[to] = this.positions[from]!;
+    this.accounts[to] = this.accounts[from]!;
+    this.reduceOnly[to] = this.reduceOnly[from]!;
+  }
+
   private shift(to: number, from: number): void {
     const { count } = this;
     this.keys.copyWithin(to, from, count);

@@ -56,7 +56,8 @@ export function deleverage(
   };
 
   for (const position of ranking(state, market, side)) {
-    if (rest === 0n) break;
+    if (rest === 0n || state.makersLeft === 0) break;
+    state.makersLeft -= 1;
     settleFunding(state, position);
     const amount = min(rest, abs(position.lots));
     const closing = closingPart(market, position, amount, price);
@@ -70,7 +71,8 @@ export function deleverage(
     settle(state, position.account, market.number);
   }
   for (const position of passedOver) {
-    if (rest === 0n) break;
+    if (rest === 0n || state.makersLeft === 0) break;
+    state.makersLeft -= 1;
     const amount = min(rest, abs(position.lots));
     const closing = closingPart(market, position, amount, price);
     const proceeds = closing.released + closing.pnl;

@@ -60,17 +60,23 @@ export function takeOver(
     trade(TRADE_BACKSTOP, BACKSTOP_ACCOUNT, amount, pnl);
   };
   toBackstop(backstop);
+  // Lots that stay with the position, because the command may meet nobody any more.
+  let kept = 0n;
   if (backstop < lots) {
     const rest = deleverage(state, market, side, lots - backstop, price, (maker, amount, pnl) =>
       trade(TRADE_ADL, maker.account, amount, pnl),
     );
-    // Only the backstop holds the opposite of these.
-    toBackstop(rest);
-    backstop += rest;
+    if (state.makersLeft === 0) {
+      kept = rest;
+    } else {
+      // Only the backstop holds the opposite of these.
+      toBackstop(rest);
+      backstop += rest;
+    }
   }
   if (position.lots === 0n) {
     state.fund += position.margin;
     position.margin = 0n;
   }
-  return { backstop, deleveraged: lots - backstop };
+  return { backstop, deleveraged: lots - backstop - kept };
 }

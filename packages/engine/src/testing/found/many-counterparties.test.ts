@@ -1,0 +1,75 @@
+/** One liquidation that would be deleveraged against more accounts than a tick may meet. */
+import { expect, test } from "vitest";
+import { audit } from "../../audit.js";
+import { type Command, LIMIT_ORDER, LONG, SHORT, type Side } from "../../commands.js";
+import { Engine } from "../../engine.js";
+import type { VenueEvent } from "../../events/event-table.js";
+import { ENGINE_VERSION } from "../../versions.js";
+import { ReferenceVenue } from "../reference/venue.js";
+import { BTC, MICROS, venueConfig } from "../scenarios/listing.js";
+import { START_MS } from "../scenarios/venue.js";
+
+const SMALL = 2_300;
+
+test("deleveraging: a tick meets 2,000 accounts; the position stays due for the next one", () => {
+  const engine = new Engine();
+  const reference = new ReferenceVenue(1_000_000);
+  const apply = (command: Command): VenueEvent[] => {
+    const events = engine.apply(command).decode();
+    expect(events).toEqual(reference.apply(command));
+    return events;
+  };
+  const order = (session: number, side: Side, marginMicros: number): void => {
+    apply({
+      kind: "PlaceOrder",
+      stampMs: START_MS,
+      session,
+      key: "key",
+      nonce: 1,
+      market: 0,
+      side,
+      type: LIMIT_ORDER,
+      marginMicros,
+      leverage: 50,
+      priceTicks: 500_000,
+      reduceOnly: false,
+      postOnly: false,
+    });
+  };
+  const config = venueConfig([BTC], {
+    attestorKind: "dev",
+    devCreditMicros: 50_000 * MICROS,
+    backstopCapMicros: 0,
+  });
+  const engineVersion = ENGINE_VERSION;
+  apply({ kind: "Genesis", stampMs: START_MS, engineVersion, config, cohort: "open" });
+  apply({ kind: "UpdateIndex", stampMs: START_MS, market: 0, indexTicks: 500_000 });
+  const sessions = Array.from({ length: SMALL + 1 }, (_, i) => {
+    const hex = (i + 1).toString(16);
+    apply({
+      kind: "OpenSession",
+      stampMs: START_MS,
+      address: hex.padStart(40, "0"),
+      key: "key",
+      tokenHash: hex,
+      expiresAtMs: START_MS + 86_400_000,
+      siweNonce: hex,
+      siweNonceUntilMs: START_MS + 600_000,
+      maxOrderNotionalMicros: 0,
+      maxNotionalMicros: 0,
+      markets: [],
+    });
+    return engine.seq;
+  });
+  const [large, ...small] = sessions;
+  order(large!, LONG, SMALL * MICROS);
+  for (const session of small) order(session, SHORT, MICROS);
+  apply({ kind: "UpdateIndex", stampMs: START_MS, market: 0, indexTicks: 494_000 });
+
+  const deleveraged = (): number => {
+    const slot = engine.state.lastTickMs / 200 + 1;
+    return apply({ kind: "Tick", slot }).filter((event) => event.kind === "Traded").length;
+  };
+  expect([deleveraged(), deleveraged(), deleveraged()]).toEqual([2_000, SMALL - 2_000, 0]);
+  expect(audit(engine)).toEqual([]);
+});
