@@ -53,7 +53,7 @@ function randomFate(random: Random, oneIn: number): () => Fate {
 
 test(`${ORDERS} orders over connections that are cut at random: each exists exactly once`, async () => {
   const at = await startVenue({
-    parameters: { maxOpenOrders: ORDERS },
+    parameters: { maxOpenOrders: ORDERS, minNotional: 0 },
     sockets: { messagesPerSecond: 1e6, messagesBurst: 1e6 },
   });
   /** What the venue itself executed, by account and nonce. */
