@@ -77,6 +77,7 @@ const ADVICE = {
   market_halted: "Cancel what rests there; no order is taken, reductions neither.",
   market_reduce_only: "Close or reduce positions there; `reduceOnly` never opens.",
   market_settled: "Trade another market; positions there are paid out.",
+  deposit_reorged: "Ask the operator; `GET /v1/bridge/deposits` shows which deposit.",
   stale_index: "Wait for a fresh index; cancels and reductions work meanwhile.",
   index_held:
     "Wait some seconds: the jump is confirmed or taken back by the next updates. Cancels work meanwhile.",

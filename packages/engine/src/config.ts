@@ -3,7 +3,7 @@
  * so restart, replica and auditor trade under the same rules. All figures are integers: prices in
  * ticks, sizes in lots, money in micro-dollars, rates in millionths (ppm), times in milliseconds.
  */
-import { MAX_DEPOSITS_MICROS, PPM, PRICE_RANGE_FACTOR } from "@perpgate/protocol/rules";
+import { HOUR_MS, MAX_DEPOSITS_MICROS, PPM, PRICE_RANGE_FACTOR } from "@perpgate/protocol/rules";
 
 export interface Tier {
   /** The tier covers notionals up to and including this. */
@@ -73,6 +73,17 @@ export const CONTROL_VISITS_PER_COMMAND = 16_384;
 /** Operator commands that are executed within this time, at most. */
 export const OPERATOR_COMMANDS_PER_WINDOW = 10;
 export const OPERATOR_WINDOW_MS = 60_000;
+
+/** Live sessions of one account; the next sign-in ends the oldest. */
+export const SESSIONS_PER_ACCOUNT = 64;
+
+/** Hashes that an account has registered and no attestor has seen on their chain. */
+export const UNSEEN_DEPOSITS_PER_ACCOUNT = 100;
+export const UNSEEN_DEPOSIT_MS = 24 * HOUR_MS;
+/** How long a rejected deposit that credited nothing is known. */
+export const REJECTED_DEPOSIT_MS = 7 * 24 * HOUR_MS;
+/** Deposits that one tick forgets. */
+export const FORGOTTEN_DEPOSITS_PER_TICK = 256;
 
 /** Why a configuration is invalid, or null. */
 export function configFault(config: VenueConfig): string | null {

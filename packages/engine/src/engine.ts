@@ -12,6 +12,7 @@ import type { Command, Tick } from "./commands.js";
 import { MAKERS_PER_COMMAND, MAX_LEAD_MS, TICK_MS } from "./config.js";
 import { creditDevDeposits } from "./deposits/conclude.js";
 import {
+  forgetDeposits,
   pauseDeposits,
   registerDeposit,
   rejudgeDeposit,
@@ -41,6 +42,7 @@ import {
   expireSessions,
   openSession,
   reportClosed,
+  reportOpened,
   rotateSession,
   setCohort,
 } from "./sessions/session-commands.js";
@@ -166,6 +168,7 @@ export class Engine {
     checkInvariants(s);
     // Nothing below may fail: it has no undo.
     creditDevDeposits(s);
+    forgetDeposits(s);
     expireSessions(s);
     emitSettlements(s);
     sealBlock(s);
@@ -266,6 +269,9 @@ function conclude(s: VenueState, command: Command): void {
       return;
     case "CloseSession":
       reportClosed(s, command);
+      return;
+    case "OpenSession":
+      reportOpened(s, command);
       return;
   }
 }

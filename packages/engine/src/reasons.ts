@@ -62,6 +62,8 @@ export const REFUSALS = [
   "market_reduce_only",
   "market_settled",
   "notional_too_small",
+  "deposit_reorged",
+  "too_many_unseen_deposits",
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 

@@ -69,6 +69,7 @@ export const END_REASONS = [
   "session_notional_cap_exceeded",
   "open_interest_limit",
   "fill_limit",
+  "deposit_reorged",
 ] as const;
 
 const WORD_BYTES = 8;

@@ -132,6 +132,11 @@ const ORDER = {
     status: 400,
     message: "{symbol} is settled for good, or being settled, and takes no orders.",
   },
+  deposit_reorged: {
+    status: 403,
+    message:
+      "A deposit credited to you left its chain: {symbol} may only be reduced until it is settled.",
+  },
   stale_index: {
     status: 400,
     message:

@@ -11,6 +11,7 @@ import type { VenueState } from "../state/venue.js";
 export function conclude(s: VenueState, deposit: Deposit, vote: Vote): void {
   if (vote.verdict === "reorged") {
     deposit.reorged = vote.reason;
+    s.deposits.countReorg(deposit, 1);
     emit.DepositReorged(s.events, { depositId: deposit.id });
     // Credited in part: the rest of a transaction that is gone is never credited.
     if (deposit.status !== "credited") finish(s, deposit);
@@ -71,11 +72,13 @@ function reject(s: VenueState, deposit: Deposit, reason: string): void {
   deposit.status = "rejected";
   deposit.reason = reason;
   deposit.settledAtMs = s.timeMs;
+  s.deposits.note(deposit);
   emit.DepositSettled(s.events, { depositId: deposit.id, credited: 0 });
 }
 
 function finish(s: VenueState, deposit: Deposit): void {
   deposit.status = "credited";
   deposit.settledAtMs = s.timeMs;
+  s.deposits.note(deposit);
   emit.DepositSettled(s.events, { depositId: deposit.id, credited: 1 });
 }

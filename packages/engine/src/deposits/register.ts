@@ -5,6 +5,7 @@ import type {
   RejudgeDeposit,
   SettleReorgedDeposit,
 } from "../commands.js";
+import { FORGOTTEN_DEPOSITS_PER_TICK, UNSEEN_DEPOSITS_PER_ACCOUNT } from "../config.js";
 import { emit } from "../events/event-log.js";
 import { REFUSAL } from "../reasons.js";
 import { liveSession, refuse } from "../refuse.js";
@@ -23,6 +24,9 @@ export function registerDeposit(s: VenueState, command: RegisterDeposit): boolea
     if (mayReopen(known, command.token)) reopen(s, known, account, command.token);
     emit.DepositRegistered(s.events, { depositId: known.id, account: known.registrant });
     return true;
+  }
+  if (!isDev && s.deposits.unseen(account) >= UNSEEN_DEPOSITS_PER_ACCOUNT) {
+    return refuse(s, REFUSAL.too_many_unseen_deposits, UNSEEN_DEPOSITS_PER_ACCOUNT);
   }
   const deposit: Deposit = {
     id: s.seq,
@@ -43,6 +47,7 @@ export function registerDeposit(s: VenueState, command: RegisterDeposit): boolea
     votes: new Map(),
   };
   s.deposits.add(key, deposit);
+  s.deposits.note(deposit);
   if (isDev) s.deposits.awaitDevCredit(deposit);
   emit.DepositRegistered(s.events, { depositId: deposit.id, account });
   return true;
@@ -74,7 +79,24 @@ function reopen(s: VenueState, deposit: Deposit, registrant: number, token: stri
   deposit.confirmations = 0;
   deposit.required = 0;
   deposit.votes.clear();
+  s.deposits.note(deposit);
   if (s.config!.attestorKind === "dev") s.deposits.awaitDevCredit(deposit);
+}
+
+/**
+ * Forgets hashes that no attestor has seen within a day, and rejections after a week. They cost
+ * nothing, so they must not stay for ever; nothing was credited, so they may be registered again.
+ */
+export function forgetDeposits(s: VenueState): void {
+  const { deposits } = s;
+  const isDev = s.config!.attestorKind === "dev";
+  for (let left = FORGOTTEN_DEPOSITS_PER_TICK; left > 0; left--) {
+    if (deposits.forgettable.nextTime() > s.timeMs) return;
+    const deposit = deposits.byId.get(deposits.forgettable.pop())!;
+    const { id: depositId, registrant, chain, txHash } = deposit;
+    deposits.forget(depositKey(isDev ? registrant : 0, chain, txHash), deposit);
+    emit.DepositForgotten(s.events, { depositId });
+  }
 }
 
 /** Names of chains and tokens; any other text could never match a deposit. */
@@ -108,6 +130,7 @@ export function settleReorgedDeposit(s: VenueState, { depositId }: SettleReorged
     return refuse(s, REFUSAL.deposit_not_reorged);
   }
   deposit.reorgSettledAtMs = s.timeMs;
+  s.deposits.countReorg(deposit, -1);
   emit.DepositReorgSettled(s.events, { depositId });
   return true;
 }

@@ -30,6 +30,7 @@ export function attestDeposit(s: VenueState, command: AttestDeposit): boolean {
     return refuse(s, REFUSAL.vote_outdated, last.votedAtMs);
   }
   deposit.votes.set(command.attestor, vote);
+  s.deposits.note(deposit);
   if (verdict !== "reorged") reportProgress(s, deposit);
   if (verdict === "confirming" || agreeing(deposit, vote) < config.attestorQuorum) return true;
   conclude(s, deposit, vote);
@@ -145,6 +146,7 @@ export function recountVotes(
     for (const [attestor, vote] of deposit.votes) {
       if (isGone(attestor)) withdraw(deposit, attestor, vote);
     }
+    s.deposits.note(deposit);
     if (deposit.status !== "credited") reportProgress(s, deposit);
     const decision = decisionOn(deposit, attestorQuorum);
     if (decision !== undefined && !isPaused(s, deposit, decision)) conclude(s, deposit, decision);

@@ -91,6 +91,7 @@ export const EVENT_FIELDS = {
   MarketStatusChanged: ["market", "status"],
   OrderReduced: ["orderId", "account", "market", "reason", "remainingLots"],
   CashSettled: ["account", "market", "lots", "priceTicks", "pnlMicros", "paidMicros"],
+  DepositForgotten: ["depositId"],
 } as const;
 
 type Fields = typeof EVENT_FIELDS;

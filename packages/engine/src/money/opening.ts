@@ -12,6 +12,7 @@ import type { VenueState } from "../state/venue.js";
 /** Why the account's resting orders may not open now; none if they may. */
 export function makerBar(s: VenueState, market: Market, account: number): number {
   if (!market.mayOpen) return END.market_reduce_only;
+  if (s.deposits.hasReorg(account)) return END.deposit_reorged;
   return s.admits(account) ? END.none : END.not_in_cohort;
 }
 

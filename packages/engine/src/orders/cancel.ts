@@ -47,7 +47,8 @@ export function cancelAfter(s: VenueState, command: CancelAfter): boolean {
   if (after !== 0 && !inRange) return refuse(s, REFUSAL.invalid_command);
   const cancelAtMs = after === 0 ? 0 : s.timeMs + after;
   s.setCancelAtMs(account, cancelAtMs);
-  if (cancelAtMs !== 0) s.switches.push(cancelAtMs, account);
+  if (cancelAtMs === 0) s.switches.delete(account);
+  else s.switches.set(account, cancelAtMs);
   emit.CancelAfterSet(s.events, { account, cancelAtMs });
   return true;
 }
@@ -55,10 +56,7 @@ export function cancelAfter(s: VenueState, command: CancelAfter): boolean {
 /** Fires the dead-man's switches that are due. */
 export function fireSwitches(s: VenueState): void {
   while (s.switches.nextTime() <= s.timeMs) {
-    const due = s.switches.nextTime();
     const account = s.switches.pop();
-    // Set again or disarmed since.
-    if (s.cancelAtMs(account) !== due) continue;
     s.setCancelAtMs(account, 0);
     emit.CancelAfterFired(s.events, { account });
     cancelAll(s, account, -1, END.cancel_after);

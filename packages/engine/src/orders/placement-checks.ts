@@ -177,6 +177,7 @@ function mayOpen(
     return refuse(s, REFUSAL.session_notional_cap_exceeded, maxNotionalMicros);
   }
   if (bar === END.market_reduce_only) return refuse(s, REFUSAL.market_reduce_only);
+  if (bar === END.deposit_reorged) return refuse(s, REFUSAL.deposit_reorged);
   return refuse(s, bar === END.stale_index ? REFUSAL.stale_index : REFUSAL.not_in_cohort);
 }
 

@@ -1,12 +1,12 @@
 /** Sign in, rotate the key, sign out; and which accounts may open positions. */
 import type { CloseSession, OpenSession, RotateSession, SetCohort } from "../commands.js";
-import { MAX_DEPOSITS_MICROS } from "../config.js";
+import { MAX_DEPOSITS_MICROS, SESSIONS_PER_ACCOUNT } from "../config.js";
 import { emit } from "../events/event-log.js";
 import { endOrders } from "../orders/cancel.js";
 import { END, REFUSAL } from "../reasons.js";
 import { liveSession, refuse } from "../refuse.js";
 import { NonceWindow } from "../state/nonce-window.js";
-import { nonceKey } from "../state/sessions.js";
+import { nonceKey, type Session } from "../state/sessions.js";
 import { COHORT_STAGES, type VenueState } from "../state/venue.js";
 import { orderIdsOfSession } from "./disconnect.js";
 
@@ -17,6 +17,27 @@ export function openSession(s: VenueState, command: OpenSession): boolean {
   if (command.expiresAtMs <= s.timeMs) return refuse(s, REFUSAL.session_expired);
   if (command.markets.some((market) => s.markets[market] === undefined)) {
     return refuse(s, REFUSAL.unknown_symbol);
+  }
+  const displaced = displacedBy(s, command);
+  if (displaced?.cancelOnDisconnect === true) {
+    endOrders(s, orderIdsOfSession(s, displaced), END.disconnected);
+  }
+  return true;
+}
+
+/** The oldest session of the account, if it has as many as it may have. */
+function displacedBy(s: VenueState, { address }: OpenSession): Session | undefined {
+  const account = s.accountOf.get(address);
+  return account === undefined ? undefined : s.sessions.oldestBeyond(account, SESSIONS_PER_ACCOUNT);
+}
+
+/** The last events of an OpenSession: after the check of the invariants, since it has no undo. */
+export function reportOpened(s: VenueState, command: OpenSession): void {
+  const { address } = command;
+  const displaced = displacedBy(s, command);
+  if (displaced !== undefined) {
+    s.sessions.close(displaced);
+    emit.SessionClosed(s.events, { session: displaced.number, expired: 0 });
   }
   const account = s.accountOf.get(address) ?? announceAccount(s, address);
   grantAtFirstSignIn(s, account);
@@ -35,7 +56,6 @@ export function openSession(s: VenueState, command: OpenSession): boolean {
     cancelOnDisconnect: false,
   });
   s.sessions.useNonce(nonceKey(address, command.siweNonce), command.siweNonceUntilMs);
-  return true;
 }
 
 /** Opens the account; its event has the address as four integers of five bytes. */
@@ -52,19 +72,26 @@ export function announceAccount(s: VenueState, address: string): number {
   return account;
 }
 
+/** A grant that the bound does not allow is made up at a later sign-in. */
 function grantAtFirstSignIn(s: VenueState, account: number): void {
-  if (s.hasSignedIn(account)) return;
-  s.markSignedIn(account);
-  const grant = s.config!.devCreditMicros;
-  if (s.config!.attestorKind !== "dev" || grant === 0) return;
-  if (!fitsDeposits(s, grant)) return;
-  credit(s, account, grant);
+  if (s.hasGrant(account)) return;
+  const grant = s.config!.attestorKind === "dev" ? s.config!.devCreditMicros : 0;
+  if (grant > 0 && !fitsDeposits(s, grant)) return;
+  s.markGranted(account);
+  if (grant > 0) credit(s, account, grant);
 }
 
-/** Whether the venue may take that much more: checked first, since a credit is not undone. */
+/**
+ * Whether the venue may take that much more: checked first, since a credit is not undone. The bound is
+ * on what it owes its accounts now, at any mark, since lots balance; and the sums of the identity stay
+ * safe integers.
+ */
 export function fitsDeposits(s: VenueState, micros: number): boolean {
-  const deposits = s.totals.deposits + micros;
-  return deposits <= MAX_DEPOSITS_MICROS && deposits + s.totals.cost <= Number.MAX_SAFE_INTEGER;
+  const { wallets, margins, reserves, deposits, cost } = s.totals;
+  return (
+    wallets + margins + reserves - cost + micros <= MAX_DEPOSITS_MICROS &&
+    deposits + Math.max(0, cost) + micros <= Number.MAX_SAFE_INTEGER
+  );
 }
 
 /** Credits money from outside to a wallet. */

@@ -43,7 +43,7 @@ export function rebuildIndexes(s: VenueState): void {
   s.switches.clear();
   for (let account = 1; account < s.accounts.rows; account++) {
     const cancelAtMs = s.cancelAtMs(account);
-    if (cancelAtMs !== 0) s.switches.push(cancelAtMs, account);
+    if (cancelAtMs !== 0) s.switches.set(account, cancelAtMs);
   }
 }
 

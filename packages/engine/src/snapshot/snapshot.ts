@@ -125,6 +125,10 @@ function readState(bytes: Uint8Array, ruleSets: readonly RuleSet[]): VenueState 
   s.carriedDisconnects = r.numbers();
   s.operatorTimes.push(...r.numbers());
   readDepositAdditions(r, s);
+  for (const deposit of s.deposits.byId.values()) {
+    s.deposits.note(deposit);
+    if (deposit.reorged !== "" && deposit.reorgSettledAtMs === 0) s.deposits.countReorg(deposit, 1);
+  }
   if (!r.isAtEnd) throw new SnapshotUnreadable("bytes are left over");
   rebuildIndexes(s);
   return s;

@@ -5,7 +5,9 @@
  */
 import { DEV_CREDIT_DELAY_MS } from "@perpgate/protocol/rules";
 import type { AttestDeposit, DepositCredit } from "../commands.js";
+import { REJECTED_DEPOSIT_MS, UNSEEN_DEPOSIT_MS } from "../config.js";
 import { ExpiryQueue } from "./expiry-queue.js";
+import { Timers } from "./timers.js";
 
 export type DepositStatus = "queued" | "confirming" | "credited" | "rejected";
 
@@ -64,12 +66,72 @@ export class DepositBook {
   readonly byKey = new Map<string, Deposit>();
   /** Chains and tokens whose deposits are paused: neither credited nor rejected. */
   readonly paused = new Set<string>();
+  /** When deposits that cost nothing may be forgotten; derived. */
+  readonly forgettable = new Timers();
+  /** Who registered each deposit that no attestor has seen, and how many each account has; derived. */
+  private readonly unseenBy = new Map<number, number>();
+  private readonly unseenOf = new Map<number, number>();
+  /** Unsettled reorganisations of the credits of each account; derived. */
+  private readonly reorgsOf = new Map<number, number>();
   /** Deposits that the `dev` attestor has yet to credit. */
   readonly devDue = new ExpiryQueue();
 
   add(key: string, deposit: Deposit): void {
     this.byId.set(deposit.id, deposit);
     this.byKey.set(key, deposit);
+  }
+
+  /** Removes a deposit that has credited nothing: its hash may be registered as a new one. */
+  forget(key: string, deposit: Deposit): void {
+    this.byId.delete(deposit.id);
+    this.byKey.delete(key);
+    this.forgettable.delete(deposit.id);
+    this.countUnseen(deposit.id, undefined);
+  }
+
+  /** Hashes of the account that no attestor has seen. */
+  unseen(account: number): number {
+    return this.unseenOf.get(account) ?? 0;
+  }
+
+  /** Brings what is derived from a deposit's status and votes up to date. */
+  note(deposit: Deposit): void {
+    const { id, status, votes, credits, registrant } = deposit;
+    const isUnseen = status === "queued" && votes.size === 0;
+    this.countUnseen(id, isUnseen ? registrant : undefined);
+    if (isUnseen) this.forgettable.set(id, deposit.registeredAtMs + UNSEEN_DEPOSIT_MS);
+    else if (status === "rejected" && credits.length === 0) {
+      this.forgettable.set(id, deposit.settledAtMs + REJECTED_DEPOSIT_MS);
+    } else this.forgettable.delete(id);
+  }
+
+  private countUnseen(id: number, account: number | undefined): void {
+    const counted = this.unseenBy.get(id);
+    if (counted === account) return;
+    if (counted !== undefined) {
+      const left = this.unseen(counted) - 1;
+      if (left === 0) this.unseenOf.delete(counted);
+      else this.unseenOf.set(counted, left);
+    }
+    if (account === undefined) this.unseenBy.delete(id);
+    else {
+      this.unseenBy.set(id, account);
+      this.unseenOf.set(account, this.unseen(account) + 1);
+    }
+  }
+
+  /** Whether a credit of the account was reorganised away and is not settled. */
+  hasReorg(account: number): boolean {
+    return this.reorgsOf.size > 0 && this.reorgsOf.has(account);
+  }
+
+  /** Counts a reorganisation for the accounts that the deposit credited; −1 once it is settled. */
+  countReorg({ credits }: Deposit, change: 1 | -1): void {
+    for (const account of new Set(credits.map((entry) => entry.account))) {
+      const count = (this.reorgsOf.get(account) ?? 0) + change;
+      if (count === 0) this.reorgsOf.delete(account);
+      else this.reorgsOf.set(account, count);
+    }
   }
 
   /** The `dev` attestor credits a deposit this long after its latest registration. */

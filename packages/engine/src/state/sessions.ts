@@ -4,6 +4,7 @@
  */
 import { ExpiryQueue } from "./expiry-queue.js";
 import type { NonceWindow } from "./nonce-window.js";
+import { Timers } from "./timers.js";
 
 export interface Session {
   readonly number: number;
@@ -26,7 +27,9 @@ export class SessionBook {
   private readonly byToken = new Map<string, Session>();
   /** Sessions with that option on; derived. */
   readonly cancelingOnDisconnect = new Set<Session>();
-  private readonly expiries = new ExpiryQueue();
+  /** Numbers of each account's sessions, ascending; derived. */
+  private readonly ofAccount = new Map<number, Set<number>>();
+  private readonly expiries = new Timers();
   /** address + sign-in nonce → when it may be forgotten. */
   readonly usedNonces = new Map<string, number>();
   private readonly forgettable = new ExpiryQueue();
@@ -36,7 +39,10 @@ export class SessionBook {
   open(session: Session): void {
     this.byNumber.set(session.number, session);
     this.byToken.set(session.tokenHash, session);
-    this.expiries.push(session.expiresAtMs, session.number);
+    this.expiries.set(session.number, session.expiresAtMs);
+    const own = this.ofAccount.get(session.account);
+    if (own === undefined) this.ofAccount.set(session.account, new Set([session.number]));
+    else own.add(session.number);
     if (session.cancelOnDisconnect) this.cancelingOnDisconnect.add(session);
   }
 
@@ -44,6 +50,18 @@ export class SessionBook {
     this.byNumber.delete(session.number);
     this.byToken.delete(session.tokenHash);
     this.cancelingOnDisconnect.delete(session);
+    this.expiries.delete(session.number);
+    const own = this.ofAccount.get(session.account)!;
+    own.delete(session.number);
+    if (own.size === 0) this.ofAccount.delete(session.account);
+  }
+
+  /** The account's oldest session if it has as many as it may have; else undefined. */
+  oldestBeyond(account: number, limit: number): Session | undefined {
+    const own = this.ofAccount.get(account);
+    if (own === undefined || own.size < limit) return undefined;
+    for (const number of own) return this.byNumber.get(number);
+    return undefined;
   }
 
   setCancelOnDisconnect(session: Session, isOn: boolean): void {
@@ -69,13 +87,10 @@ export class SessionBook {
 
   /** Removes and returns the first session that has expired by then, if any. */
   takeExpired(timeMs: number): Session | undefined {
-    while (this.expiries.nextTime() <= timeMs) {
-      const session = this.byNumber.get(this.expiries.pop());
-      if (session === undefined) continue;
-      this.close(session);
-      return session;
-    }
-    return undefined;
+    if (this.expiries.nextTime() > timeMs) return undefined;
+    const session = this.byNumber.get(this.expiries.pop())!;
+    this.close(session);
+    return session;
   }
 
   forgetNonces(timeMs: number): void {

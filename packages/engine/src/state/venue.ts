@@ -8,11 +8,11 @@ import { EventLog } from "../events/event-log.js";
 import type { Scratch } from "../scratch.js";
 import { RULE_SETS, type RuleSet } from "../versions.js";
 import { DepositBook } from "./deposits.js";
-import { ExpiryQueue } from "./expiry-queue.js";
 import { MARKET_WORDS, type Market } from "./market.js";
 import { OrderStore } from "./orders.js";
 import { SessionBook } from "./sessions.js";
 import { Table, UndoLog } from "./table.js";
+import { Timers } from "./timers.js";
 import { Totals } from "./totals.js";
 
 /** The words of a row, in the order of the snapshot format; literals, see orders.ts. */
@@ -35,8 +35,8 @@ export class VenueState {
   readonly orders = new OrderStore(this.undo);
   readonly sessions = new SessionBook();
   readonly deposits = new DepositBook();
-  /** Dead-man's switches; derived from the accounts. */
-  readonly switches = new ExpiryQueue();
+  /** Dead-man's switches by account; derived. */
+  readonly switches = new Timers();
   readonly markets: Market[] = [];
   /** Address by account number; account 0 is the backstop and has none. */
   readonly addresses: string[] = [""];
@@ -96,11 +96,12 @@ export class VenueState {
     this.accounts.data[account * 3 + 1] = timeMs;
   }
 
-  hasSignedIn(account: number): boolean {
+  /** Whether the account has had the grant of its first sign-in, if there was one. */
+  hasGrant(account: number): boolean {
     return this.accounts.data[account * 3 + 2] !== 0;
   }
 
-  markSignedIn(account: number): void {
+  markGranted(account: number): void {
     this.accounts.touch(account);
     this.accounts.data[account * 3 + 2] = 1;
   }

@@ -35,7 +35,10 @@ export class DepositFlow {
       txHash,
       token,
     });
-    if (outcome.kind === "refused") throw sessionRefusal("RegisterDeposit", outcome);
+    if (outcome.kind === "refused") {
+      if (outcome.refusal === "too_many_unseen_deposits") throw tooManyUnseen(outcome.detail1);
+      throw sessionRefusal("RegisterDeposit", outcome);
+    }
     const deposit = this.link.views.registeredDeposit(session.account, chain, txHash);
     if (deposit === undefined) throw new Error(`deposit ${chain} ${txHash} was not registered`);
     return withChecksums(deposit);
@@ -53,7 +56,7 @@ export class DepositFlow {
     if (views.attestation.unseenBy(account) < this.maxUnseen) return;
     // Registering a known hash again adds nothing.
     if (views.registeredDeposit(account, chain, txHash) !== undefined) return;
-    throw new ApiError("too_many_unseen_deposits", { limit: this.maxUnseen });
+    throw tooManyUnseen(this.maxUnseen);
   }
 
   list({ account }: LiveSession): Deposit[] {
@@ -67,6 +70,10 @@ export class DepositFlow {
     if (deposit === undefined) throw new ApiError("deposit_not_found", { depositId });
     return withChecksums(deposit);
   }
+}
+
+function tooManyUnseen(limit: number): ApiError {
+  return new ApiError("too_many_unseen_deposits", { limit });
 }
 
 /** With EIP-55 checksums in every address; `checksums` caches them across calls. */

@@ -20,6 +20,7 @@ const STREAM_OPERATIONS = "packages/gateway/src/ws/operations.test.ts";
 const HOSTILE_STREAMS = "packages/gateway/src/ws/hostile.test.ts";
 const UPGRADES = "packages/gateway/src/ws/upgrade.test.ts";
 const QUEUE = "apps/perpgate/src/serve/bridge/deposit-queue.test.ts";
+const OPERATOR = "apps/perpgate/src/serve/bridge/bridge-control.test.ts";
 const ATTESTORS = "apps/perpgate/src/serve/bridge/vote-intake.test.ts";
 
 /** Codes of sockets, and of attestors that watch a chain: the test that provokes each. */
@@ -35,6 +36,7 @@ const ELSEWHERE: Partial<Record<ErrorCode, string>> = {
   attestor_request_outdated: QUEUE,
   invalid_vote: ATTESTORS,
   too_many_unseen_deposits: QUEUE,
+  deposit_reorged: OPERATOR,
 };
 
 type Producer = () => Promise<Pick<Answer, "status" | "body">>;

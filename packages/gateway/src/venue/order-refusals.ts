@@ -49,6 +49,8 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
       return about("symbol", "market_reduce_only", { symbol });
     case "market_settled":
       return about("symbol", "market_settled", { symbol });
+    case "deposit_reorged":
+      return about("symbol", "deposit_reorged", { symbol });
     case "session_symbol_not_allowed":
       return about("symbol", "session_symbol_not_allowed", { symbol, symbols: scopeOf(order) });
     case "leverage_above_maximum":

@@ -27,6 +27,7 @@ export const placeOrder = {
     "market_halted",
     "market_reduce_only",
     "market_settled",
+    "deposit_reorged",
     "stale_index",
     "index_held",
     "price_required",

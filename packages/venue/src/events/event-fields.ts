@@ -38,6 +38,7 @@ export const PLACED = offsetsOf("OrderPlaced");
 export const TRADED = offsetsOf("Traded");
 export const RESTED = offsetsOf("OrderRested");
 export const ENDED = offsetsOf("OrderEnded");
+export const DEPOSIT_FORGOTTEN = offsetsOf("DepositForgotten");
 export const REDUCED = offsetsOf("OrderReduced");
 export const SETTLED = offsetsOf("PositionSettled");
 export const ACKNOWLEDGED = offsetsOf("OrderAcknowledged");

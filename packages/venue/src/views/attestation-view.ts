@@ -12,7 +12,7 @@ import type {
   PendingDeposit,
   QueueOrder,
 } from "@perpgate/protocol";
-import { DEPOSIT_SETTLED, eventWords } from "../events/event-fields.js";
+import { DEPOSIT_FORGOTTEN, DEPOSIT_SETTLED, eventWords } from "../events/event-fields.js";
 import type { Applied } from "../replica.js";
 import type { DepositSubject, OpenDeposits } from "./attestation-rows.js";
 import { chainOf, tokenOf } from "./deposit-view.js";
@@ -48,6 +48,9 @@ export class AttestationView {
     const { deposits, config } = stateOf(this.source);
     if (config?.attestorKind === "dev") return;
     switch (command.kind) {
+      case "Tick":
+        this.dropForgotten(events);
+        return;
       case "AttestDeposit":
         this.noteVote(command.attestor, command.votedAtMs);
         this.placeIfKnown(deposits.byId.get(command.depositId));
@@ -150,6 +153,17 @@ export class AttestationView {
 
   private placeIfKnown(deposit: Deposit | undefined): void {
     if (deposit !== undefined) this.place(deposit);
+  }
+
+  private dropForgotten({ words, length }: EventLog): void {
+    for (let at = 0; at < length; at += eventWords(words[at]!)) {
+      if (words[at] !== EVENT.DepositForgotten) continue;
+      const id = words[at + DEPOSIT_FORGOTTEN.depositId]!;
+      for (const index of [...this.open.values(), ...this.seen.values()]) index.delete(id);
+      const counted = this.unseen.get(id);
+      if (counted !== undefined) this.count(counted, -1);
+      this.unseen.delete(id);
+    }
   }
 
   private noteSettled({ words, length }: EventLog): void {

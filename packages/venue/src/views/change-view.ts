@@ -43,8 +43,12 @@ export function changeKind(row: Float64Array): AccountChange["kind"] {
   }
 }
 
-/** The change as it was right after the command. */
-export function changeView(source: VenueSource, seq: number, row: Float64Array): AccountChange {
+/** The change as it was right after the command; undefined for a deposit that was forgotten. */
+export function changeView(
+  source: VenueSource,
+  seq: number,
+  row: Float64Array,
+): AccountChange | undefined {
   const kind = changeKind(row);
   switch (kind) {
     case "preconfirm": {
@@ -58,7 +62,8 @@ export function changeView(source: VenueSource, seq: number, row: Float64Array):
       return { kind, position: positionAt(source, row) };
     case "deposit": {
       const state = depositOfWords(row.subarray(CHANGED_DEPOSIT));
-      return { kind, deposit: depositAsOf(source, row[CHANGED_DEPOSIT_ID]!, state) };
+      const deposit = depositAsOf(source, row[CHANGED_DEPOSIT_ID]!, state);
+      return deposit === undefined ? undefined : { kind, deposit };
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Deposits of an account: those it registered and those that credited it. The engine keeps every
- * deposit; the history keeps which accounts watch one, and the signed votes.
+ * deposit that credited something; the history keeps which accounts watch one, and the signed votes.
  */
 import { depositKey, type Deposit as EngineDeposit } from "@perpgate/engine/reading";
 import type { AttestedDeposit, Chain, Deposit, DepositVote, Token } from "@perpgate/protocol";
@@ -45,11 +45,14 @@ export function registeredDepositView(
   return deposit === undefined ? undefined : depositOf(source, deposit, deposit);
 }
 
-/** A deposit with an earlier state. */
-export function depositAsOf(source: VenueSource, id: number, state: DepositState): Deposit {
+/** A deposit with an earlier state; undefined if it was forgotten. */
+export function depositAsOf(
+  source: VenueSource,
+  id: number,
+  state: DepositState,
+): Deposit | undefined {
   const deposit = stateOf(source).deposits.byId.get(id);
-  if (deposit === undefined) throw new Error(`deposit ${id} is not known`);
-  return depositOf(source, deposit, state);
+  return deposit === undefined ? undefined : depositOf(source, deposit, state);
 }
 
 function depositOf(source: VenueSource, deposit: EngineDeposit, state: DepositState): Deposit {

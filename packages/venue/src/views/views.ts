@@ -300,7 +300,7 @@ export class Views {
     return this.source.history.changesSince(account, seq, limit);
   }
 
-  change(seq: number, row: Float64Array): AccountChange {
+  change(seq: number, row: Float64Array): AccountChange | undefined {
     return changeView(this.source, seq, row);
   }
 

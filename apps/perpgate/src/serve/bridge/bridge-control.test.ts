@@ -43,7 +43,7 @@ describe("operator controls", () => {
   });
 
   test("settle: a reorganised credit is shown as settled to its owner", async () => {
-    const { venue, depositId, credits, read } = await registered();
+    const { venue, trader, depositId, credits, read } = await registered();
     const control = new BridgeControl(venue.at.venue);
     for (const attestor of [0, 1]) {
       await venue.submit(await venue.vote({ depositId, attestor, credits }));
@@ -53,7 +53,10 @@ describe("operator controls", () => {
       await venue.submit(await venue.vote({ depositId, attestor, verdict: "reorged" }));
     }
     expect(await read()).toMatchObject({ reorged: "transaction_gone", reorgSettled: false });
+    const opening = () => trader.place(trader.limit("long", 64_000, { margin: 1, leverage: 10 }));
+    expect(await opening()).toMatchObject({ status: 403, body: { code: "deposit_reorged" } });
     await control.change({ action: "settle", depositId });
+    expect(await opening()).toMatchObject({ status: 200, body: { status: "resting" } });
     expect(await read()).toMatchObject({ reorged: "transaction_gone", reorgSettled: true });
     await expect(control.change({ action: "settle", depositId })).rejects.toThrow("settled before");
   });

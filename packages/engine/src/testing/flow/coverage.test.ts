@@ -24,6 +24,8 @@ const UNREACHABLE_REFUSALS: readonly string[] = [
   "deposits_paused",
   "deposit_not_rejected",
   "deposit_not_reorged",
+  "deposit_reorged",
+  "too_many_unseen_deposits",
 ];
 /** These stop only an arriving order, whose acknowledgement reports them. */
 const UNREACHABLE_ENDS: readonly string[] = [
@@ -31,6 +33,8 @@ const UNREACHABLE_ENDS: readonly string[] = [
   "below_lot",
   "market_halted",
   "stale_index",
+  // Deposits are not part of the reference.
+  "deposit_reorged",
 ];
 
 const RARE_RULES = [
@@ -52,6 +56,7 @@ const RARE_RULES = [
   "event OrderReduced",
   "rule settled with a loss to winners",
   "rule market settled",
+  "rule oldest session ended",
   "rule market halted",
   "rule market resumed",
   "event LossSocialised",

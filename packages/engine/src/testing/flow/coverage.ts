@@ -25,6 +25,8 @@ export class Coverage {
     this.add(`command ${command.kind}`);
     for (const event of events) this.observeEvent(event);
     this.observeDisconnects(command, events);
+    const isDisplaced = events.some(({ kind }) => kind === "SessionClosed");
+    if (command.kind === "OpenSession" && isDisplaced) this.add("rule oldest session ended");
     for (const { settlement, status } of state.markets) {
       if (settlement === null || status !== "settled") continue;
       if (settlement.payout < settlement.gains) this.add("rule settled with a loss to winners");

@@ -55,9 +55,10 @@ class Stream {
   *opening(flow: DepositFlow): Generator<Command> {
     const config: VenueConfig = {
       ...venueConfig([BTC], {
-        fund: MAX_DEPOSITS_MICROS - ROOM * CREDIT,
+        fund: 1_000 * USD,
         cap: 0,
-        credit: CREDIT,
+        // The first account leaves room for a few credits.
+        credit: MAX_DEPOSITS_MICROS - ROOM * CREDIT,
         maxOpenOrders: 12,
       }),
       attestorKind: flow,
@@ -71,6 +72,9 @@ class Stream {
       engineVersion: ENGINE_VERSION,
     };
     yield { kind: "UpdateIndex", stampMs: START_MS, market: 0, indexTicks: BTC.startIndex };
+    yield this.signIn(TRADERS);
+    const times = { stampMs: START_MS, expiresAtMs: START_MS + 60_000 };
+    yield { kind: "Configure", ...times, config: { ...config, devCreditMicros: CREDIT } };
     for (let trader = 0; trader < TRADERS; trader++) yield this.signIn(trader);
   }
 
@@ -134,8 +138,12 @@ class Stream {
   private operator(): Command {
     const { random, engine } = this;
     const stampMs = engine.state.timeMs;
-    const depositId = this.someDeposit();
-    const kind = random.pick([
+    const open = [...engine.state.deposits.byId.values()].filter(
+      (deposit) => deposit.reorged !== "" && deposit.reorgSettledAtMs === 0,
+    );
+    const reorged = random.chance(0.5) ? open[0] : undefined;
+    const depositId = reorged?.id ?? this.someDeposit();
+    const some = random.pick([
       "pause",
       "resume",
       "resume",
@@ -143,6 +151,7 @@ class Stream {
       "rejudge",
       "settle",
     ] as const);
+    const kind = reorged === undefined ? some : "settle";
     if (kind === "rejudge")
       return { kind: "RejudgeDeposit", stampMs, expiresAtMs: stampMs + 60_000, depositId };
     if (kind === "settle")

@@ -120,6 +120,10 @@ class Flow {
       yield { kind: "UpdateIndex", stampMs: this.stamp(), market, indexTicks };
     }
     for (const trader of this.traders.all.slice(1)) yield* this.traders.signIn(trader);
+    // More sessions than an account may have.
+    for (let i = 0; first !== undefined && this.profile.controls > 0 && i < 66; i++) {
+      yield* this.traders.signIn(first);
+    }
   }
 
   /** What one trader does. */

@@ -125,7 +125,7 @@ export class Weather {
       settle: left > 3 && market.bids.length > 0 ? 3 : 0,
     });
     const number = random.chance(0.02) ? 99 : market.number;
-    const price = Math.round(Number(market.mark) * (0.7 + 0.6 * random.next()));
+    const price = Math.round(Number(market.mark) * (0.4 + 1.2 * random.next()));
     const wrong = random.chance(0.1) ? random.pick([0, 1.5, -3, 2 ** 53 - 1]) : price;
     const priceTicks = action === "settle" ? wrong : 0;
     return {

@@ -4,7 +4,7 @@
 import type { CloseSession, OpenSession, RotateSession, SetCohort } from "../../commands.js";
 import { MAX_DEPOSITS_MICROS } from "../../config.js";
 import { END } from "../../reasons.js";
-import { emit, settleEvents } from "./end-events.js";
+import { emit, reservedIn, settleEvents } from "./end-events.js";
 import { num } from "./integers.js";
 import { type Refused, refused } from "./refusal.js";
 import { endOrders } from "./settle.js";
@@ -35,10 +35,12 @@ export function openSession(state: State, command: OpenSession): Refused | null 
   if (command.markets.some((market) => state.markets[market] === undefined)) {
     return refused("unknown_symbol");
   }
+  displaceOldest(state, command.address);
   state.siweNonces.set(signIn, command.siweNonceUntilMs);
   const account =
     state.accounts.find((each) => each.address === command.address) ??
     openAccount(state, command.address);
+  grant(state, account);
   state.sessions.set(state.position, {
     number: state.position,
     account: account.number,
@@ -60,7 +62,19 @@ export function openSession(state: State, command: OpenSession): Refused | null 
   return null;
 }
 
-/** A new address; under the `dev` attestor its first sign-in is granted the dev credit. */
+/** "At most 64 live sessions an account: the next sign-in ends the oldest." */
+function displaceOldest(state: State, address: string): void {
+  const account = state.accounts.find((each) => each.address === address);
+  const own = [...state.sessions.values()].filter((each) => each.account === account?.number);
+  const oldest = own.sort((a, b) => a.number - b.number)[0];
+  if (oldest === undefined || own.length < 64) return;
+  const before = { fund: state.fund, fees: state.fees };
+  if (oldest.cancelOnDisconnect) endOrders(state, ordersOf(state, oldest), END.disconnected);
+  settleEvents(state, before);
+  state.sessions.delete(oldest.number);
+  emit(state, { kind: "SessionClosed", session: oldest.number, expired: 0 });
+}
+
 function openAccount(state: State, address: string): Account {
   state.accounts.push({
     number: state.accounts.length + 1,
@@ -68,6 +82,7 @@ function openAccount(state: State, address: string): Account {
     wallet: 0n,
     positions: [],
     cancelAt: 0,
+    granted: false,
   });
   const account = accountOf(state, state.accounts.length);
   emit(state, {
@@ -78,19 +93,40 @@ function openAccount(state: State, address: string): Account {
     address3: piece(address, 2),
     address4: piece(address, 3),
   });
-  const grant = BigInt(state.config.devCreditMicros);
-  const within = state.deposits + grant <= BigInt(MAX_DEPOSITS_MICROS);
-  if (state.config.attestorKind === "dev" && within) {
-    account.wallet += grant;
-    state.deposits += grant;
-    emit(state, {
-      kind: "BalanceCredited",
-      account: account.number,
-      amountMicros: num(grant),
-      walletMicros: num(account.wallet),
-    });
-  }
   return account;
+}
+
+/** Under the `dev` attestor, once; where the bound does not allow it, at a later sign-in. */
+function grant(state: State, account: Account): void {
+  const amount = state.config.attestorKind === "dev" ? BigInt(state.config.devCreditMicros) : 0n;
+  if (account.granted || owed(state) + amount > BigInt(MAX_DEPOSITS_MICROS)) return;
+  account.granted = true;
+  if (amount === 0n) return;
+  account.wallet += amount;
+  state.deposits += amount;
+  emit(state, {
+    kind: "BalanceCredited",
+    account: account.number,
+    amountMicros: num(amount),
+    walletMicros: num(account.wallet),
+  });
+}
+
+/** What the venue owes its accounts now: their equity, in which the marks cancel out. */
+function owed(state: State): bigint {
+  let sum = 0n;
+  for (const { backstop, settlement, config } of state.markets) {
+    sum -= backstop.cost;
+    if (settlement === null) continue;
+    sum -= settlement.lots * settlement.price * BigInt(config.microsPerTickLot);
+  }
+  for (const account of state.accounts) {
+    sum += account.wallet;
+    for (const position of account.positions) {
+      sum += position.margin + reservedIn(position) - position.cost;
+    }
+  }
+  return sum;
 }
 
 /** Five of the twenty bytes, big-endian. */

@@ -50,6 +50,8 @@ export interface Account {
   positions: Position[];
   /** Dead-man's switch; 0 if disarmed. */
   cancelAt: number;
+  /** Whether it had the grant of its first sign-in. */
+  granted: boolean;
 }
 
 export interface Market {

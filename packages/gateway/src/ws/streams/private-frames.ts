@@ -26,7 +26,7 @@ export function updateFrame(
   seq: number,
   rows: readonly Float64Array[],
 ): WireFrame {
-  const changes = rows.map((row) => views.change(seq, row));
+  const changes = rows.flatMap((row) => views.change(seq, row) ?? []);
   return wireFrame({ t: stream, d: payloadOf(stream, seq, changes) });
 }
 

@@ -1,0 +1,214 @@
+/** What must not grow for ever: sessions, timers, deposits; and grants that the bound held back. */
+import { describe, expect, test } from "vitest";
+import { MAX_DEPOSITS_MICROS } from "../../config.js";
+import { Engine } from "../../engine.js";
+import { END_REASONS } from "../../reasons.js";
+import { LightVenue } from "../rules/light-venue.js";
+import { MICROS } from "./listing.js";
+import type { Trader } from "./trader.js";
+import { Venue } from "./venue.js";
+
+const DAY_MS = 86_400_000;
+
+describe("sessions", () => {
+  test("the 65th sign-in ends the oldest session, and its orders if it asked for that", () => {
+    const venue = new Venue();
+    const alice = venue.trader("alice", 10_000);
+    const oldest = alice.session;
+    const { now: stampMs } = venue;
+    venue.apply({ kind: "SetSessionOption", stampMs, session: oldest, cancelOnDisconnect: true });
+    alice.buys("limit", { margin: 490, price: 49_000 });
+    const second = alice.signsIn();
+    alice.buys("limit", { margin: 480, price: 48_000 });
+    for (let i = 0; i < 62; i++) alice.signsIn();
+    expect(venue.engine.state.sessions.byNumber.size).toBe(64);
+    expect(alice.openOrders()).toBe(2);
+
+    alice.signsIn();
+    expect(venue.events.map(({ kind }) => kind)).toEqual([
+      "OrderEnded",
+      "PositionSettled",
+      "SessionClosed",
+      "SessionOpened",
+    ]);
+    expect(venue.happened("SessionClosed")).toMatchObject([{ session: oldest, expired: 0 }]);
+    expect(END_REASONS[venue.happened("OrderEnded")[0]!.reason]).toBe("disconnected");
+    expect(alice.openOrders()).toBe(1);
+    alice.signsIn();
+    expect(venue.happened("SessionClosed")).toMatchObject([{ session: second, expired: 0 }]);
+    expect(venue.happened("OrderEnded")).toEqual([]);
+  });
+
+  test("other accounts' sessions do not count, and a snapshot knows which is the oldest", () => {
+    const venue = new Venue();
+    const [alice, bob] = [venue.trader("alice"), venue.trader("bob")];
+    const oldest = alice.session;
+    for (let i = 0; i < 63; i++) alice.signsIn();
+    bob.signsIn();
+    expect(venue.happened("SessionClosed")).toEqual([]);
+    venue.engine = Engine.restore(venue.engine.snapshot());
+    alice.signsIn();
+    expect(venue.happened("SessionClosed")).toMatchObject([{ session: oldest }]);
+  });
+
+  test("a refused sign-in ends nothing", () => {
+    const venue = new Venue();
+    const alice = venue.trader("alice");
+    for (let i = 0; i < 63; i++) alice.signsIn();
+    alice.signsIn({ expiresAtMs: venue.now });
+    expect(venue.refusal).toBe("session_expired");
+    expect(venue.engine.state.sessions.byNumber.size).toBe(64);
+  });
+});
+
+describe("timers", () => {
+  test("CancelAfter again and again: one entry an account, and the last one counts", () => {
+    const venue = new LightVenue();
+    const alice = venue.trader("alice", 10_000);
+    alice.buys("limit", { margin: 490, price: 49_000 });
+    const set = (afterMs: number) =>
+      venue.apply({ kind: "CancelAfter", stampMs: venue.now, session: alice.session, afterMs });
+    for (let i = 0; i < 5_000; i++) set(1_000 + i);
+    expect(venue.engine.state.switches.size).toBe(1);
+    set(3_600_000);
+    venue.waits(8);
+    expect(alice.openOrders()).toBe(1);
+    set(0);
+    expect(venue.engine.state.switches.size).toBe(0);
+    set(1_000);
+    venue.waits(2);
+    expect([alice.openOrders(), venue.engine.state.switches.size]).toEqual([0, 0]);
+  });
+});
+
+let transactions = 0;
+
+function registers(venue: Venue, trader: Trader, txHash = `${++transactions}`): number {
+  const stampMs = venue.now;
+  const { session } = trader;
+  const named = { chain: "ethereum", txHash, token: "USDC" };
+  venue.apply({ kind: "RegisterDeposit", stampMs, session, ...named });
+  return venue.happened("DepositRegistered")[0]?.depositId ?? 0;
+}
+
+function attests(
+  venue: Venue,
+  depositId: number,
+  verdict: "confirming" | "credit" | "reject" | "reorged",
+  owner?: Trader,
+): void {
+  const credit = { address: owner?.address ?? "", amountMicros: 10_000 * MICROS, logIndex: 0 };
+  venue.apply({
+    kind: "AttestDeposit",
+    stampMs: venue.now,
+    attestor: 0,
+    depositId,
+    verdict,
+    votedAtMs: venue.now,
+    confirmations: 1,
+    required: 2,
+    credits: verdict === "credit" ? [credit] : [],
+    reason: verdict === "credit" || verdict === "confirming" ? "" : "transaction_gone",
+  });
+}
+
+/** Ticks once, a time later. */
+function later(venue: Venue, ms: number): void {
+  venue.resumes(venue.now + ms);
+  venue.tick();
+}
+
+describe("deposits", () => {
+  test("a hundred hashes that nobody has seen; the next is refused until one is seen", () => {
+    const venue = new Venue();
+    const [alice, bob] = [venue.trader("alice"), venue.trader("bob")];
+    const first = registers(venue, alice, "first");
+    for (let i = 1; i < 100; i++) registers(venue, alice);
+    registers(venue, alice);
+    expect(venue.refusal).toBe("too_many_unseen_deposits");
+    expect(registers(venue, alice, "first")).toBe(first);
+    expect(registers(venue, bob)).toBeGreaterThan(first);
+    attests(venue, first, "confirming");
+    expect(registers(venue, alice)).toBeGreaterThan(first);
+    venue.engine = Engine.restore(venue.engine.snapshot());
+    registers(venue, alice);
+    expect(venue.refusal).toBe("too_many_unseen_deposits");
+  });
+
+  test("unseen for a day: forgotten, and the same hash is a new deposit; seen ones stay", () => {
+    const venue = new Venue();
+    const alice = venue.trader("alice");
+    const unseen = registers(venue, alice, "unseen");
+    const seen = registers(venue, alice, "seen");
+    attests(venue, seen, "confirming");
+    later(venue, DAY_MS - 1_000);
+    expect(venue.happened("DepositForgotten")).toEqual([]);
+    later(venue, 1_000);
+    expect(venue.happened("DepositForgotten")).toMatchObject([{ depositId: unseen }]);
+    expect([...venue.engine.state.deposits.byId.keys()]).toEqual([seen]);
+    alice.signsIn();
+    expect(registers(venue, alice, "unseen")).toBeGreaterThan(seen);
+  });
+
+  test("rejected: forgotten after a week; credited: never, so that no hash is credited twice", () => {
+    const venue = new Venue();
+    const alice = venue.trader("alice");
+    const rejected = registers(venue, alice);
+    attests(venue, rejected, "reject");
+    const credited = registers(venue, alice, "paid");
+    attests(venue, credited, "credit", alice);
+    later(venue, 7 * DAY_MS - 1_000);
+    expect(venue.happened("DepositForgotten")).toEqual([]);
+    later(venue, 1_000);
+    expect(venue.happened("DepositForgotten")).toMatchObject([{ depositId: rejected }]);
+    later(venue, 400 * DAY_MS);
+    alice.signsIn();
+    expect(registers(venue, alice, "paid")).toBe(credited);
+    expect(alice.wallet).toBe(10_000);
+  });
+
+  test("the bound counts what the venue owes now: neither the fund's seed nor what was lost", () => {
+    const venue = new Venue({ config: { fundSeedMicros: MAX_DEPOSITS_MICROS } });
+    const alice = venue.trader("alice");
+    attests(venue, registers(venue, alice), "credit", alice);
+    expect(alice.wallet).toBe(10_000);
+  });
+});
+
+describe("a reorganised credit", () => {
+  function reorged() {
+    const venue = new Venue();
+    const [alice, bob] = [venue.trader("alice", 10_000), venue.trader("bob", 50_000)];
+    const deposit = registers(venue, alice);
+    attests(venue, deposit, "credit", alice);
+    bob.sells("limit", { margin: 5_000, price: 50_000 });
+    alice.buys("limit", { margin: 5_000, price: 50_000 });
+    alice.buys("limit", { margin: 490, price: 49_000 });
+    attests(venue, deposit, "reorged");
+    expect(venue.happened("DepositReorged")).toMatchObject([{ depositId: deposit }]);
+    return { venue, alice, bob, deposit };
+  }
+
+  test("its account opens nothing, at placement and at fills; it reduces, cancels and reads", () => {
+    const { venue, alice, bob } = reorged();
+    expect(alice.buys("limit", { margin: 480, price: 48_000 }).reason).toBe("deposit_reorged");
+    bob.sells("limit", { margin: 490, price: 49_000 });
+    expect(venue.happened("Traded")).toEqual([]);
+    expect(END_REASONS[venue.happened("OrderEnded")[0]!.reason]).toBe("deposit_reorged");
+    bob.buys("limit", { margin: 2_450, price: 49_000 });
+    expect(alice.sells("market", { margin: 1e6, reduceOnly: true }).filled).toBeGreaterThan(0);
+  });
+
+  test("until the operator has settled it; a snapshot keeps that", () => {
+    const { venue, alice, bob, deposit } = reorged();
+    venue.engine = Engine.restore(venue.engine.snapshot());
+    expect(alice.buys("limit", { margin: 480, price: 48_000 }).reason).toBe("deposit_reorged");
+    expect(bob.buys("limit", { margin: 480, price: 48_000 }).status).toBe("resting");
+    const stampMs = venue.now;
+    const times = { stampMs, expiresAtMs: stampMs + 1_000 };
+    venue.apply({ kind: "SettleReorgedDeposit", ...times, depositId: deposit });
+    expect(alice.buys("limit", { margin: 480, price: 48_000 }).status).toBe("resting");
+    venue.engine = Engine.restore(venue.engine.snapshot());
+    expect(alice.buys("limit", { margin: 470, price: 47_900 }).status).toBe("resting");
+  });
+});
