@@ -17,7 +17,16 @@ import { Instrumenter } from "@stryker-mutator/instrumenter";
 
 const ROOT = resolve(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "..");
 const ENGINE = "packages/engine/src";
-const RULES = ["orders", "money", "sessions", "deposits", "snapshot", "tick.ts"];
+const RULES = [
+  "orders",
+  "money",
+  "markets",
+  "sessions",
+  "deposits",
+  "snapshot",
+  "operator.ts",
+  "tick.ts",
+];
 /** Texts and shapes of objects: the compiler finds those. */
 const EXCLUDED = ["StringLiteral", "ObjectLiteral", "ArrayDeclaration", "Regex"];
 /** A larger statement contains too many other mutants to be drawn as one. */
