@@ -118,11 +118,14 @@ export class Weather {
   private control(market: Market): Command {
     const { random } = this;
     const left = this.venue.state.markets.filter(({ settlement }) => settlement === null).length;
+    // One by one over the flow, so that most of it trades.
+    const settled = this.venue.state.markets.length - left;
+    const isTime = left > 2 && this.venue.state.position > 2_000 * (settled + 1);
     const action = random.weighted({
       reduceOnly: 6,
       halt: 3,
       resume: market.status === "active" ? 1 : 12,
-      settle: left > 3 && market.bids.length > 0 ? 3 : 0,
+      settle: isTime && market.bids.length + market.asks.length > 0 ? 30 : 0,
     });
     const number = random.chance(0.02) ? 99 : market.number;
     const price = Math.round(Number(market.mark) * (0.4 + 1.2 * random.next()));
