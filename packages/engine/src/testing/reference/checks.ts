@@ -110,7 +110,8 @@ function checkTrading(
   if (order.reduceOnly) lots = min(lots, capacity);
   if (lots < 1n) return refused("size_below_lot");
   const least = market.config.minNotionalMicros;
-  if (budgetOf(order) < BigInt(least) && lots > capacity) {
+  const isMarketExit = order.type === MARKET_ORDER && capacity > 0n;
+  if (budgetOf(order) < BigInt(least) && lots > capacity && !isMarketExit) {
     return refused("notional_too_small", least);
   }
 

@@ -58,7 +58,7 @@ const notionalCap = forOpenings(
   },
 );
 
-/** Sums what an order has opened so far, and compares it with its bounds. */
+/** Sums what an order has opened so far (a stop: at its own price), and compares it with its bounds. */
 function orderBound(rule: string, isStop: boolean): Check {
   return {
     rule,
@@ -68,7 +68,8 @@ function orderBound(rule: string, isStop: boolean): Check {
         if (order === undefined || (order.type === STOP_ORDER) !== isStop) return [];
         const { openedMicros, config } = step.record;
         const unit = BigInt(config.markets[trade.market]!.microsPerTickLot);
-        const sum = (openedMicros.get(order.id) ?? 0n) + opened * BigInt(trade.priceTicks) * unit;
+        const ticks = BigInt(isStop ? order.priceTicks : trade.priceTicks);
+        const sum = (openedMicros.get(order.id) ?? 0n) + opened * ticks * unit;
         openedMicros.set(order.id, sum);
         const bound = BigInt(order.marginMicros) * BigInt(order.leverage);
         const cap = BigInt(order.caps.maxOrderNotionalMicros);
@@ -83,7 +84,8 @@ const orderCap = orderBound(
   false,
 );
 
-const stopCap = orderBound("caps: a triggered stop opens at most margin × leverage", true);
+/** "Lots = floor(notional / price), kept": a stop's lots are worth its money at its own price. */
+const stopCap = orderBound("caps: a triggered stop opens at most its kept lots", true);
 
 const tiers = forOpenings(
   "tiers: at every fill tier leverage of |position| after the fill",

@@ -19,6 +19,7 @@ export interface PlacedOrder {
   readonly market: number;
   readonly side: number;
   readonly type: number;
+  readonly priceTicks: number;
   readonly marginMicros: number;
   readonly leverage: number;
   readonly reduceOnly: boolean;
@@ -148,7 +149,8 @@ export class VenueRecord {
       this.caps.set(event.session, capsOf(command));
     }
     if (event.kind === "OrderPlaced") {
-      const { orderId, account, market, side, type, marginMicros, leverage, session } = event;
+      const { orderId, account, market, side, type, priceTicks, marginMicros, leverage, session } =
+        event;
       const caps = this.caps.get(session) ?? NO_CAPS;
       const reduceOnly = event.reduceOnly === 1;
       this.placed.set(orderId, {
@@ -157,6 +159,7 @@ export class VenueRecord {
         market,
         side,
         type,
+        priceTicks,
         marginMicros,
         leverage,
         reduceOnly,

@@ -8,7 +8,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { Engine } from "../../engine.js";
-import { pendingTest } from "../pending.js";
 import { intentsOf } from "./intents.js";
 import { MONEY_CHECKS } from "./money-checks.js";
 import { OPENING_CHECKS } from "./opening-checks.js";
@@ -55,29 +54,16 @@ function onceOnly<T>(compute: () => T): () => T {
   };
 }
 
-/** Rules that are not built yet, and what they wait for. */
-const PENDING: readonly (readonly [rule: string, waitsFor: string])[] = [
-  ["caps: a triggered stop", "a decision: stops that fill above their price"],
-];
-
-function pendingOf(rule: string): string | undefined {
-  return PENDING.find(([start]) => rule.startsWith(start))?.[1];
-}
-
 describe("rules of the interface on random flows", () => {
   test("no rule is broken", { timeout: 3_600_000 }, () => {
-    const broken = [...results().failed].filter(([rule]) => pendingOf(rule) === undefined);
-    expect(broken.map(([rule, seed]) => `seed ${seed}: ${rule}`)).toEqual([]);
+    expect([...results().failed].map(([rule, seed]) => `seed ${seed}: ${rule}`)).toEqual([]);
   });
 
   for (const check of CHECKS) {
-    const run = (): void => {
+    test(check.rule, () => {
       const seed = results().failed.get(check.rule);
       if (seed !== undefined) expect.fail(report(seed, intentsOf(seed, INTENTS), check));
-    };
-    const waitsFor = pendingOf(check.rule);
-    if (waitsFor === undefined) test(check.rule, run);
-    else pendingTest(waitsFor, check.rule, run);
+    });
   }
 
   test("the same commands give the same state, also from any snapshot", () => {

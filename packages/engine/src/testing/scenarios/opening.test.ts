@@ -156,6 +156,17 @@ describe("smallest order", () => {
     expect(alice.sells("limit", { ...lot, reduceOnly: true }).status).toBe("resting");
     expect(alice.buys("limit", { ...lot, price: 49_000 }).reason).toBe("notional_too_small");
   });
+
+  test("a market exit whose money buys more lots at a low bid than are held: taken", () => {
+    const { alice, bob } = pair({ markets: [ONE_DOLLAR] });
+    bob.sells("limit", { margin: 0.1, price: 50_000 });
+    alice.buys("limit", { margin: 0.1, price: 50_000 });
+    bob.buys("limit", { margin: 0.5, price: 48_000 });
+    alice.sells("market", { margin: 0.05 });
+    expect(alice.position().size).toBe(0.00001);
+    // 0.98 dollars: one lot at the mark, two at the bid.
+    expect(alice.sells("market", { margin: 0.098 }).status).toBe("filled");
+  });
 });
 
 describe("2,000 makers a command", () => {
