@@ -16,8 +16,8 @@ import { Network } from "./wire/network.js";
 /** Per attack: enough for every defence to take effect, little enough for all in a minute. */
 const BOUNDS = { bytes: 524_288, writes: 400, connections: 40, milliseconds: 120 };
 const VETERANS = 8;
-/** Between the last byte and the end of the last connection. */
-const DRAIN_MS = 10_000;
+/** Between the last byte and the end of the last connection: what an address may cost a second bounds it. */
+const DRAIN_MS = 60_000;
 /** The lowest cost of a connection, and of a request whatever its answer. */
 const LEAST_PER_CONNECTION = 100e-6;
 const LEAST_PER_ANSWER = 90e-6;

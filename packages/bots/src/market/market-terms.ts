@@ -21,6 +21,8 @@ export interface MarketTerms {
   readonly symbol: string;
   readonly tick: Step;
   readonly lotSize: number;
+  /** Dollars that an order which opens must be worth. */
+  readonly minNotional: number;
   /** Dollars of the largest level. */
   readonly largest: number;
   /** 1 if the tiers allow the usual amounts, less for smaller tiers. */
@@ -31,13 +33,14 @@ export interface MarketTerms {
 }
 
 export function marketTerms(market: Market): MarketTerms {
-  const { symbol, tickSize, lotSize, maxLeverage, tiers } = market;
+  const { symbol, tickSize, lotSize, minNotional, maxLeverage, tiers } = market;
   const largestPosition = tiers.at(-1)?.notionalUpTo ?? 0;
   const largest = Math.min(LARGEST_LEVEL, largestPosition * PART_OF_LARGEST_POSITION);
   return {
     symbol,
     tick: stepOf(tickSize),
     lotSize,
+    minNotional,
     largest,
     scale: largest / LARGEST_LEVEL,
     maxLeverage,
@@ -55,9 +58,9 @@ export function ticksOf(terms: MarketTerms, price: number): number {
   return price / terms.tick.size;
 }
 
-/** Raises the amount to the value of a few lots at this price. */
-export function atLeastLots(terms: MarketTerms, dollars: number, price: number): number {
-  return Math.max(dollars, FEWEST_LOTS * terms.lotSize * price);
+/** Raises the amount to the least that the market takes, and to the value of a few lots. */
+export function atLeastMinimum(terms: MarketTerms, dollars: number, price: number): number {
+  return Math.max(dollars, terms.minNotional, FEWEST_LOTS * terms.lotSize * price);
 }
 
 /** The margin for a notional: in whole cents from one dollar on, else in micro-dollars. */

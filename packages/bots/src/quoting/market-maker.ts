@@ -8,7 +8,7 @@
 import { randomKey } from "@perpgate/protocol/random";
 import type { BotAccount, Placed } from "../account/bot-account.js";
 import {
-  atLeastLots,
+  atLeastMinimum,
   type MarketTerms,
   marginFor,
   priceOf,
@@ -127,7 +127,7 @@ export class MarketMaker {
     const wanted = quote.isTouch
       ? touchDollarsOf(ladder, terms, quote.ticks)
       : dollarsOf(ladder, terms, quote.ticks, quote.gap);
-    const dollars = atLeastLots(terms, wanted, price);
+    const dollars = atLeastMinimum(terms, wanted, price);
     const placed = await this.accounts[quote.maker]?.place({
       symbol: terms.symbol,
       side: quote.side === "bid" ? "long" : "short",

@@ -2,7 +2,7 @@
 
 import type { NewOrder } from "@perpgate/sdk";
 import {
-  atLeastLots,
+  atLeastMinimum,
   type MarketTerms,
   marginFor,
   priceOf,
@@ -27,7 +27,7 @@ export interface Taking {
 export function takerOrder(terms: MarketTerms, index: number, taking: Taking): NewOrder {
   const { side, worst = WORST, reduceOnly = false } = taking;
   const leverage = Math.max(1, Math.min(taking.leverage, terms.maxLeverage));
-  const dollars = atLeastLots(terms, taking.dollars, index * (1 + worst));
+  const dollars = atLeastMinimum(terms, taking.dollars, index * (1 + worst));
   const limit = ticksOf(terms, index * (side === "long" ? 1 + worst : 1 - worst));
   return {
     symbol: terms.symbol,
