@@ -180,6 +180,9 @@ export class Engine {
     switch (command.kind) {
       case "PlaceOrder":
         return placeOrder(s, command);
+      case "AmendOrder":
+      case "ChangeMargin":
+        return refuse(s, REFUSAL.invalid_command);
       case "Genesis":
         return begin(s, command);
       case "Configure":

@@ -64,6 +64,15 @@ export const REFUSALS = [
   "notional_too_small",
   "deposit_reorged",
   "too_many_unseen_deposits",
+  "too_late",
+  "client_order_id_in_use",
+  "margin_too_small",
+  "order_not_amendable",
+  "margin_needed",
+  "close_position_in_use",
+  "position_not_found",
+  "expiry_out_of_range",
+  "limit_price_outside_band",
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 

@@ -22,6 +22,12 @@ const WORDS = [
   ["00000030ccd0cdc1", "positionCostMicros", -1_000_446_048],
   ["000000000010c3c0", "unrealizedMicros", -9760],
   ["0000000000000040", "block", 2],
+  ["0000000000002440", "ackNonce", 10],
+  ["000000000000f03f", "client1", 1],
+  ["0000000000000000", "client2", 0],
+  ["0000000000000000", "client3", 0],
+  ["0000000000000000", "client4", 0],
+  ["0000000000000000", "client5", 0],
 ] as const;
 
 function leafBytes(): Uint8Array {
@@ -36,14 +42,14 @@ function withWord(place: number, value: number): Uint8Array {
 
 describe("the leaf of an acknowledgement", () => {
   test("layout: kind and fields as in every block so far", () => {
-    expect(LEAF_BYTES).toBe(144);
+    expect(LEAF_BYTES).toBe(192);
     expect(["kind", ...ACKNOWLEDGED_FIELDS]).toEqual(WORDS.map(([, name]) => name));
     const fields = WORDS.slice(1).map(([, name, value]) => [name, value]);
     expect(readLeaf(leafBytes())).toEqual(Object.fromEntries(fields));
   });
 
   test("bytes within a larger buffer: read", () => {
-    const room = new Uint8Array(200);
+    const room = new Uint8Array(240);
     room.set(leafBytes(), 13);
     expect(readLeaf(room.subarray(13, 13 + LEAF_BYTES))).toEqual(readLeaf(leafBytes()));
   });

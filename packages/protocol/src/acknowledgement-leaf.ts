@@ -10,7 +10,7 @@
 export const ACKNOWLEDGED_KIND = 18;
 
 export const ACKNOWLEDGED_FIELDS = [
-  /** The seq of the order, which is also its `ackNonce`. */
+  /** The seq of the order. */
   "orderId",
   /** The account's number in order of opening. */
   "account",
@@ -35,6 +35,14 @@ export const ACKNOWLEDGED_FIELDS = [
   "positionCostMicros",
   "unrealizedMicros",
   "block",
+  /** The seq of the command that is acknowledged: of the order itself, or of its amendment. */
+  "ackNonce",
+  /** The client's id of the order (client-order-id.ts); zeros: none. */
+  "client1",
+  "client2",
+  "client3",
+  "client4",
+  "client5",
 ] as const;
 export type AcknowledgedField = (typeof ACKNOWLEDGED_FIELDS)[number];
 
@@ -70,6 +78,10 @@ export const END_REASONS = [
   "open_interest_limit",
   "fill_limit",
   "deposit_reorged",
+  "not_filled",
+  "margin_spent",
+  "expired",
+  "position_closed",
 ] as const;
 
 const WORD_BYTES = 8;

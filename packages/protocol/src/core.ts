@@ -7,6 +7,7 @@ export * from "./acknowledgement-leaf.js";
 export * from "./average-price.js";
 export * from "./block-header.js";
 export * from "./book-codec/index.js";
+export * from "./client-order-id.js";
 export * from "./error.js";
 export * from "./error-table.js";
 export * from "./ethereum-address.js";

@@ -1,6 +1,7 @@
 /** Orders: placing, reading, canceling. */
 
 import { type Static, Type } from "typebox";
+import { CLIENT_ORDER_ID_PATTERN } from "./client-order-id.js";
 import { MAX_CANCEL_AFTER_MS, MIN_CANCEL_AFTER_MS } from "./rules.js";
 import { Dollars, LogPosition, MarketSymbol, Nullable, Price, Size, TimeMs } from "./scalar.js";
 
@@ -18,6 +19,11 @@ export const OrderNonce = Type.Integer({
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
   description: "Unique per order within the session; a retry repeats it.",
+});
+
+export const ClientOrderId = Type.String({
+  pattern: CLIENT_ORDER_ID_PATTERN,
+  description: "Your own id: 1 to 36 letters, digits, _ or -; unique among your open orders.",
 });
 
 export const PlaceOrderBody = Type.Object(

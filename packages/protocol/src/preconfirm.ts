@@ -2,7 +2,7 @@
 
 import { type Static, Type } from "typebox";
 import { LEAF_BYTES } from "./acknowledgement-leaf.js";
-import { OrderNonce, OrderReason, OrderStatus, Side } from "./order.js";
+import { ClientOrderId, OrderNonce, OrderReason, OrderStatus, Side } from "./order.js";
 import {
   BlockNumber,
   Count,
@@ -10,6 +10,7 @@ import {
   Hex32,
   LogPosition,
   MarketSymbol,
+  Nullable,
   Price,
   Size,
 } from "./scalar.js";
@@ -34,6 +35,7 @@ const acknowledgement = {
   positionAfter: PositionAfter,
   expectedBlock: BlockNumber,
   reason: OrderReason,
+  clientOrderId: Nullable(ClientOrderId),
 };
 
 /** What is stored, hashed and proven: everything except the gateway's time. */

@@ -10,6 +10,7 @@ import {
   ORDER_STATUSES,
 } from "./acknowledgement-leaf.js";
 import { averagePrice, type UnitsOfMarket } from "./average-price.js";
+import { clientIdOf } from "./client-order-id.js";
 import type { Acknowledgement } from "./preconfirm.js";
 import { fromMicros, fromSteps } from "./units.js";
 
@@ -20,12 +21,11 @@ export function acknowledgementOf(
 ): Acknowledgement {
   const status = ORDER_STATUSES[field("status")];
   if (status === undefined) throw new RangeError("an acknowledgement has an unknown status");
-  const id = String(field("orderId"));
   const filled = field("filledLots");
   const lots = field("positionLots");
   return {
-    ackNonce: id,
-    orderId: id,
+    ackNonce: String(field("ackNonce")),
+    orderId: String(field("orderId")),
     symbol: market.symbol,
     side: field("side") > 0 ? "long" : "short",
     nonce: field("nonce"),
@@ -41,6 +41,13 @@ export function acknowledgementOf(
     },
     expectedBlock: field("block"),
     reason: reasonOf(field("reason")),
+    clientOrderId: clientIdOf([
+      field("client1"),
+      field("client2"),
+      field("client3"),
+      field("client4"),
+      field("client5"),
+    ]),
   };
 }
 

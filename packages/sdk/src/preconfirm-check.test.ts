@@ -216,6 +216,7 @@ describe("checkPreconfirm: changed proofs", () => {
       { feePaid: ack.feePaid - 0.000001 },
       { expectedBlock: ack.expectedBlock + 1 },
       { reason: "band" },
+      { clientOrderId: "other" },
     ];
     const position = ack.positionAfter;
     const nested: Partial<Acknowledgement["positionAfter"]>[] = [

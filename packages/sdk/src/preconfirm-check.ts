@@ -170,9 +170,11 @@ function blockProblems(
     problems.push(problem("other_block", `${named}, the block given is ${block.number}`));
   }
   const [first, last] = [Number(block.firstPosition), Number(block.lastPosition)];
-  if (!(first <= leaf.orderId && leaf.orderId <= last)) {
+  if (!(first <= leaf.ackNonce && leaf.ackNonce <= last)) {
     const range = `${block.firstPosition} to ${block.lastPosition}`;
-    problems.push(problem("other_block", `order ${leaf.orderId} is not of positions ${range}`));
+    problems.push(
+      problem("other_block", `acknowledgement ${leaf.ackNonce} is not of positions ${range}`),
+    );
   }
   return problems;
 }

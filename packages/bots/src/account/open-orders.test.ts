@@ -30,6 +30,7 @@ const ACK: PlacedOrder = {
   positionAfter: { size: 0, avgEntry: 0, unrealizedPnl: 0 },
   expectedBlock: 1,
   elapsedMs: 1,
+  clientOrderId: null,
   replayed: false,
 };
 

@@ -92,6 +92,45 @@ export const EVENT_FIELDS = {
   OrderReduced: ["orderId", "account", "market", "reason", "remainingLots"],
   CashSettled: ["account", "market", "lots", "priceTicks", "pnlMicros", "paidMicros"],
   DepositForgotten: ["depositId"],
+  /** Follows OrderPlaced for an order that has more than the plain terms. */
+  OrderExtended: [
+    "orderId",
+    "sizeLots",
+    "timeInForce",
+    "expiresAtMs",
+    "trigger",
+    "limitTicks",
+    "closePosition",
+    "selfTrade",
+    "client1",
+    "client2",
+    "client3",
+    "client4",
+    "client5",
+  ],
+  /** The order after its amendment; `lots` is its new total. */
+  OrderAmended: [
+    "orderId",
+    "account",
+    "market",
+    "session",
+    "nonce",
+    "priceTicks",
+    "lots",
+    "remainingLots",
+    "limitTicks",
+    "expiresAtMs",
+  ],
+  /** `marginMicros` and `walletMicros` are what they are afterwards. */
+  MarginChanged: [
+    "account",
+    "market",
+    "session",
+    "nonce",
+    "amountMicros",
+    "marginMicros",
+    "walletMicros",
+  ],
 } as const;
 
 type Fields = typeof EVENT_FIELDS;

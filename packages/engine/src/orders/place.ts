@@ -179,7 +179,7 @@ function keepOpen(
 ): void {
   const { lots } = s.scratch.placement;
   const slot = s.orders.add(s.seq, session.account, row, order, lots, remainingLots);
-  s.orders.setCaps(slot, session.maxNotionalMicros, session.maxOrderNotionalMicros);
+  s.orders.setMaxNotional(slot, session.maxNotionalMicros);
   enterOrder(s, market, slot);
   if (order.type === LIMIT_ORDER) reserveFor(s, market, slot);
 }
@@ -210,6 +210,12 @@ export function acknowledge(s: VenueState, order: PlaceOrder): void {
     positionCostMicros: cost,
     unrealizedMicros: lots * market.markUnit - cost,
     block: s.totals.block,
+    ackNonce: s.seq,
+    client1: 0,
+    client2: 0,
+    client3: 0,
+    client4: 0,
+    client5: 0,
   });
   s.totals.blockAcks += 1;
   session.nonces.remember(order.nonce, s.seq);

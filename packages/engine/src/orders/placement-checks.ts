@@ -34,7 +34,7 @@ export function mayPlace(
   if (session.markets !== null && !session.markets.has(order.market)) {
     return refuse(s, REFUSAL.session_symbol_not_allowed);
   }
-  if (!isWellFormed(order)) return refuse(s, REFUSAL.invalid_order);
+  if (!isWellFormed(order) || order.extras !== undefined) return refuse(s, REFUSAL.invalid_order);
   const maxLeverage = market.config.tiers[0]!.maxLeverage;
   if (order.leverage > maxLeverage) return refuse(s, REFUSAL.leverage_above_maximum, maxLeverage);
   const notional = order.marginMicros * order.leverage;

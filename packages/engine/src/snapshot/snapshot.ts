@@ -8,7 +8,14 @@ import { adopt } from "../genesis.js";
 import { Scratch } from "../scratch.js";
 import { GUARD_WORDS } from "../state/index-guard.js";
 import { MARKET_WORDS } from "../state/market.js";
-import { ORDER_POSITION_WORD, ORDER_WORDS } from "../state/orders.js";
+import { EXTRA_WORDS } from "../state/order-extras.js";
+import {
+  NONE,
+  ORDER_EXTRAS_WORD,
+  ORDER_POSITION_WORD,
+  ORDER_WORDS,
+  type OrderStore,
+} from "../state/orders.js";
 import { POSITION_WORDS, type PositionStore } from "../state/positions.js";
 import { TOTALS_WORDS } from "../state/totals.js";
 import { ACCOUNT_WORDS, FUND_SAMPLES, VenueState } from "../state/venue.js";
@@ -139,9 +146,12 @@ function writeOrders(w: ByteWriter, { orders }: VenueState): void {
   w.number(rows.length);
   for (const row of rows) {
     const words = orders.table.data.slice(row * ORDER_WORDS, (row + 1) * ORDER_WORDS);
-    // The row of the position is derived, and differs between equal states.
+    // The rows of the position and of the extras are derived, and differ between equal states.
     words[ORDER_POSITION_WORD] = 0;
+    const extras = orders.extrasRow(row);
+    words[ORDER_EXTRAS_WORD] = extras === NONE ? 0 : 1;
     w.row(words, 0, ORDER_WORDS);
+    if (extras !== NONE) w.row(orders.extras.table.data, extras * EXTRA_WORDS, EXTRA_WORDS);
   }
 }
 
@@ -159,7 +169,21 @@ function readOrders(r: ByteReader, { orders, markets, seq }: VenueState): void {
     ) {
       throw new SnapshotUnreadable(`order ${id} belongs to no position`);
     }
+    const hasExtras = orders.table.data[row * ORDER_WORDS + ORDER_EXTRAS_WORD];
+    if (hasExtras === 1) readExtras(r, orders, row);
+    else if (hasExtras !== 0) throw new SnapshotUnreadable(`order ${id} is damaged`);
   });
+}
+
+function readExtras(r: ByteReader, orders: OrderStore, row: number): void {
+  const { table } = orders.extras;
+  const extras = table.append();
+  r.row(table.data, extras * EXTRA_WORDS, EXTRA_WORDS);
+  const id = orders.extras.orderId(extras);
+  if (id !== orders.id(row)) {
+    throw new SnapshotUnreadable(`order ${orders.id(row)} has the terms of ${id}`);
+  }
+  orders.setExtrasRow(row, extras);
 }
 
 /** Bisection: positions were read in ascending account. */

@@ -6,6 +6,7 @@
 import { LONG, type PlaceOrder, SHORT, type Side, STOP_ORDER } from "../commands.js";
 import { IdIndex } from "./id-index.js";
 import { int32, widen } from "./memory.js";
+import { OrderExtrasStore } from "./order-extras.js";
 import { Table, type UndoLog } from "./table.js";
 
 /**
@@ -15,6 +16,7 @@ import { Table, type UndoLog } from "./table.js";
  */
 export const ORDER_WORDS = 20;
 export const ORDER_POSITION_WORD = 3;
+export const ORDER_EXTRAS_WORD = 19;
 
 /** The terms of an order, as its command has them. */
 export type OrderTerms = Pick<
@@ -41,6 +43,7 @@ export const LIST_NEXT = 4;
 
 export class OrderStore {
   readonly table: Table;
+  readonly extras: OrderExtrasStore;
   readonly index = new IdIndex();
   links = int32(16 * LINKS);
   private free = int32(16);
@@ -48,6 +51,7 @@ export class OrderStore {
 
   constructor(undo: UndoLog) {
     this.table = new Table(20, undo);
+    this.extras = new OrderExtrasStore(undo);
   }
 
   get open(): number {
@@ -120,16 +124,19 @@ export class OrderStore {
   rank(row: number): number {
     return this.table.data[row * 20 + 17]!;
   }
-  /** Caps of the session that placed it, in micros; 0: none. They outlive the session. */
+  /** Cap on all positions of the session that placed it, in micros; 0: none. It outlives the session. */
   maxNotional(row: number): number {
     return this.table.data[row * 20 + 18]!;
   }
-  maxOrderNotional(row: number): number {
-    return this.table.data[row * 20 + 19]!;
+  setMaxNotional(row: number, micros: number): void {
+    this.table.data[row * 20 + 18] = micros;
   }
-  setCaps(row: number, maxNotionalMicros: number, maxOrderNotionalMicros: number): void {
-    this.table.data[row * 20 + 18] = maxNotionalMicros;
-    this.table.data[row * 20 + 19] = maxOrderNotionalMicros;
+  /** Row of its extras, or NONE for a plain order. */
+  extrasRow(row: number): number {
+    return this.table.data[row * 20 + 19]! - 1;
+  }
+  setExtrasRow(row: number, extrasRow: number): void {
+    this.table.data[row * 20 + 19] = extrasRow + 1;
   }
 
   /** The next order of the same price level, or NONE. */
@@ -182,6 +189,8 @@ export class OrderStore {
   }
 
   release(row: number): void {
+    const extras = this.extrasRow(row);
+    if (extras !== NONE) this.extras.release(extras);
     this.index.delete(this.id(row));
     this.table.data[row * 20 + 0] = 0;
     this.pushFree(row);
@@ -197,6 +206,7 @@ export class OrderStore {
   /** Rebuilds the id index and the free list from the table. */
   reindex(): void {
     this.table.restartGrowth();
+    this.extras.reindex();
     this.index.clear();
     this.freeCount = 0;
     for (let row = 0; row < this.table.rows; row++) {

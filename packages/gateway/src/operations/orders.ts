@@ -55,6 +55,7 @@ function timed(ack: Acknowledgement, elapsedMs: number): PreconfirmAck {
     positionAfter: ack.positionAfter,
     expectedBlock: ack.expectedBlock,
     reason: ack.reason,
+    clientOrderId: ack.clientOrderId,
     elapsedMs,
   };
 }

@@ -37,6 +37,7 @@ export const SAMPLE_ACK: Acknowledgement = {
   positionAfter: { size: 0.0153, avgEntry: 65000.1, unrealizedPnl: -0.00153 },
   expectedBlock: 7,
   reason: null,
+  clientOrderId: null,
 };
 
 const ORDER: Order = {

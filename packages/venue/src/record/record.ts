@@ -1,8 +1,8 @@
 /**
  * A record of the log: one normalised command and its evidence.
  *
- * Frequent commands (orders, cancels, ticks, index prices) have a compact binary form; the rest are
- * JSON. Layout: version byte, kind byte, the command, then the evidence as three byte strings with
+ * Frequent commands (plain orders and cancels, ticks, index prices) have a compact binary form; the
+ * rest are JSON. Layout: version byte, kind byte, the command, then the evidence as three byte strings with
  * their lengths. Little-endian; numbers are doubles holding safe integers.
  */
 import {
@@ -60,13 +60,11 @@ const ORDER_TYPES: readonly OrderType[] = [MARKET_ORDER, LIMIT_ORDER, STOP_ORDER
 export function encodeRecord(command: Command, evidence: Evidence = NO_EVIDENCE): Uint8Array {
   switch (command.kind) {
     case "PlaceOrder":
-      return encodePlace(command, evidence);
+      return isPlain(command) ? encodePlace(command, evidence) : encodeJson(command, evidence);
     case "CancelOrder":
-      return encodeNumbers(
-        KIND_CANCEL,
-        [command.stampMs, command.session, command.orderId],
-        evidence,
-      );
+      return isPlain(command)
+        ? encodeNumbers(KIND_CANCEL, [command.stampMs, command.session, command.orderId], evidence)
+        : encodeJson(command, evidence);
     case "Tick":
       return encodeNumbers(KIND_TICK, [command.slot], evidence);
     case "UpdateIndex":
@@ -75,16 +73,26 @@ export function encodeRecord(command: Command, evidence: Evidence = NO_EVIDENCE)
         [command.stampMs, command.market, command.indexTicks],
         evidence,
       );
-    default: {
-      const text = Buffer.from(JSON.stringify(command), "utf8");
-      const bytes = Buffer.allocUnsafe(2 + 4 + text.length + evidenceBytes(evidence));
-      begin(bytes, KIND_JSON);
-      bytes.writeUInt32LE(text.length, 2);
-      bytes.set(text, 6);
-      writeEvidence(bytes, 6 + text.length, evidence);
-      return bytes;
-    }
+    default:
+      return encodeJson(command, evidence);
   }
+}
+
+/** Whether the command has only what its binary form has. */
+function isPlain(command: PlaceOrder | CancelOrder): boolean {
+  if (command.batch !== undefined) return false;
+  if (command.kind === "PlaceOrder") return command.extras === undefined;
+  return command.clientOrderId === undefined && command.validUntilMs === undefined;
+}
+
+function encodeJson(command: Command, evidence: Evidence): Uint8Array {
+  const text = Buffer.from(JSON.stringify(command), "utf8");
+  const bytes = Buffer.allocUnsafe(2 + 4 + text.length + evidenceBytes(evidence));
+  begin(bytes, KIND_JSON);
+  bytes.writeUInt32LE(text.length, 2);
+  bytes.set(text, 6);
+  writeEvidence(bytes, 6 + text.length, evidence);
+  return bytes;
 }
 
 /**

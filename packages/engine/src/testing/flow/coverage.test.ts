@@ -26,6 +26,16 @@ const UNREACHABLE_REFUSALS: readonly string[] = [
   "deposit_not_reorged",
   "deposit_reorged",
   "too_many_unseen_deposits",
+  // No flow has extended orders yet.
+  "too_late",
+  "client_order_id_in_use",
+  "margin_too_small",
+  "order_not_amendable",
+  "margin_needed",
+  "close_position_in_use",
+  "position_not_found",
+  "expiry_out_of_range",
+  "limit_price_outside_band",
 ];
 /** These stop only an arriving order, whose acknowledgement reports them. */
 const UNREACHABLE_ENDS: readonly string[] = [
@@ -35,6 +45,11 @@ const UNREACHABLE_ENDS: readonly string[] = [
   "stale_index",
   // Deposits are not part of the reference.
   "deposit_reorged",
+  // No flow has extended orders yet.
+  "not_filled",
+  "margin_spent",
+  "expired",
+  "position_closed",
 ];
 
 const RARE_RULES = [

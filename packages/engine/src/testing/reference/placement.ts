@@ -87,6 +87,12 @@ export function placeOrder(state: State, command: PlaceOrder): Refused | null {
     positionCostMicros: num(position.cost),
     unrealizedMicros: num(unrealised(market, position)),
     block: state.block.number,
+    ackNonce: state.position,
+    client1: 0,
+    client2: 0,
+    client3: 0,
+    client4: 0,
+    client5: 0,
   });
   state.block.acks += 1;
   remember(session, command.nonce, state.position);

@@ -95,6 +95,9 @@ export class ReferenceVenue {
         return null;
       case "PlaceOrder":
         return placeOrder(state, command);
+      case "AmendOrder":
+      case "ChangeMargin":
+        return refused("invalid_command");
       case "CancelOrder":
         return cancelOrder(state, command);
       case "CancelAll":

@@ -1,0 +1,128 @@
+/**
+ * The terms that plain orders do not have, one row for each open order that has any. The order's row
+ * holds the number of this one; which row it is differs between equal states, so snapshots leave it out.
+ */
+import {
+  type ClientIdWords,
+  clientIdWords,
+  NO_CLIENT_ID,
+} from "@perpgate/protocol/client-order-id";
+import type { OrderExtras } from "../commands.js";
+import { int32, widen } from "./memory.js";
+import { Table, type UndoLog } from "./table.js";
+
+/** The words of a row, in the order of the snapshot format; literals, see orders.ts. */
+export const EXTRA_WORDS = 16;
+
+export class OrderExtrasStore {
+  readonly table: Table;
+  private free = int32(16);
+  private freeCount = 0;
+
+  constructor(undo: UndoLog) {
+    this.table = new Table(16, undo);
+  }
+
+  /** The order's id; 0 for a free row. */
+  orderId(row: number): number {
+    return this.table.data[row * 16 + 0]!;
+  }
+  /** The lots that the client asked for; 0: money decided them. */
+  sizeLots(row: number): number {
+    return this.table.data[row * 16 + 1]!;
+  }
+  timeInForce(row: number): number {
+    return this.table.data[row * 16 + 2]!;
+  }
+  /** 0: never. */
+  expiresAtMs(row: number): number {
+    return this.table.data[row * 16 + 3]!;
+  }
+  setExpiresAtMs(row: number, timeMs: number): void {
+    this.table.data[row * 16 + 3] = timeMs;
+  }
+  trigger(row: number): number {
+    return this.table.data[row * 16 + 4]!;
+  }
+  /** The limit of a stop once it is triggered; 0: none. */
+  limitTicks(row: number): number {
+    return this.table.data[row * 16 + 5]!;
+  }
+  setLimitTicks(row: number, ticks: number): void {
+    this.table.data[row * 16 + 5] = ticks;
+  }
+  closesPosition(row: number): boolean {
+    return this.table.data[row * 16 + 6] !== 0;
+  }
+  selfTrade(row: number): number {
+    return this.table.data[row * 16 + 7]!;
+  }
+  /** The cap of the session that placed or last amended it, on the sum of its fills; 0: none. */
+  maxOrderNotional(row: number): number {
+    return this.table.data[row * 16 + 8]!;
+  }
+  setMaxOrderNotional(row: number, micros: number): void {
+    this.table.data[row * 16 + 8] = micros;
+  }
+  /** What its fills came to. */
+  filledMicros(row: number): number {
+    return this.table.data[row * 16 + 9]!;
+  }
+  setFilledMicros(row: number, micros: number): void {
+    this.table.data[row * 16 + 9] = micros;
+  }
+  /** Σ ⌈opening notional / leverage⌉ of its fills, where both size and margin bound it. */
+  marginSpent(row: number): number {
+    return this.table.data[row * 16 + 10]!;
+  }
+  setMarginSpent(row: number, micros: number): void {
+    this.table.data[row * 16 + 10] = micros;
+  }
+  /** The client's id of the order. */
+  clientId(row: number): ClientIdWords {
+    const { data } = this.table;
+    const at = row * 16 + 11;
+    return [data[at]!, data[at + 1]!, data[at + 2]!, data[at + 3]!, data[at + 4]!];
+  }
+
+  /** Writes the extras of a new order into a free row. */
+  add(orderId: number, extras: OrderExtras, maxOrderNotionalMicros: number): number {
+    const row = this.freeCount > 0 ? this.free[--this.freeCount]! : this.table.append();
+    this.table.touch(row);
+    const { data } = this.table;
+    const at = row * 16;
+    data[at] = orderId;
+    data[at + 1] = extras.sizeLots;
+    data[at + 2] = extras.timeInForce;
+    data[at + 3] = extras.expiresAtMs;
+    data[at + 4] = extras.trigger;
+    data[at + 5] = extras.limitTicks;
+    data[at + 6] = extras.closePosition ? 1 : 0;
+    data[at + 7] = extras.selfTrade;
+    data[at + 8] = maxOrderNotionalMicros;
+    data[at + 9] = 0;
+    data[at + 10] = 0;
+    data.set(clientIdWords(extras.clientOrderId) ?? NO_CLIENT_ID, at + 11);
+    return row;
+  }
+
+  release(row: number): void {
+    this.table.touch(row);
+    this.table.data[row * 16 + 0] = 0;
+    this.pushFree(row);
+  }
+
+  /** Rebuilds the free list from the table. */
+  reindex(): void {
+    this.table.restartGrowth();
+    this.freeCount = 0;
+    for (let row = 0; row < this.table.rows; row++) if (this.orderId(row) === 0) this.pushFree(row);
+  }
+
+  private pushFree(row: number): void {
+    if (this.freeCount === this.free.length) {
+      this.free = widen(this.free, int32(this.free.length * 2));
+    }
+    this.free[this.freeCount++] = row;
+  }
+}
