@@ -8,6 +8,8 @@ import { clearingCost } from "./markets/settlement.js";
 import { fundingOwed } from "./money/owed-funding.js";
 import { reachOf } from "./orders/stops.js";
 import type { Market } from "./state/market.js";
+import { NONE } from "./state/orders.js";
+import { LONG_LIST, SHORT_LIST, STOP_LIST } from "./state/positions.js";
 import type { VenueState } from "./state/venue.js";
 
 export function audit(engine: Engine): string[] {
@@ -108,6 +110,9 @@ function auditMarket(s: VenueState, market: Market, faults: string[]): MarketSum
     if (positions.reserved(row) !== (reserved.get(account) ?? 0)) {
       faults.push(`${name} account ${account}: reserves of its orders do not add up`);
     }
+    if (!listsAreRanked(s, market, row)) {
+      faults.push(`${name} account ${account}: its orders are not listed by rank`);
+    }
     if (positions.openOrders(row) !== (openCount.get(account) ?? 0)) {
       faults.push(`${name} account ${account}: open orders are miscounted`);
     }
@@ -123,6 +128,17 @@ function auditMarket(s: VenueState, market: Market, faults: string[]): MarketSum
     faults.push(`${name}: the book is crossed`);
   }
   return sums;
+}
+
+function listsAreRanked({ orders }: VenueState, { positions }: Market, row: number): boolean {
+  for (const list of [LONG_LIST, SHORT_LIST, STOP_LIST] as const) {
+    let rank = -1;
+    for (let at = positions.head(row, list); at !== NONE; at = orders.next(at)) {
+      if (orders.rank(at) <= rank) return false;
+      rank = orders.rank(at);
+    }
+  }
+  return true;
 }
 
 /** Whether each stop stands where its price and the ticks that reached it put it; their number. */

@@ -112,6 +112,7 @@ export class Engine {
       s.undo.begin();
       s.totals.table.touch(0);
       s.scratch.makersLeft = MAKERS_PER_COMMAND;
+      s.scratch.turns = 0;
       try {
         this.run(command);
         return s.events;

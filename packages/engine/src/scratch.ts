@@ -32,6 +32,8 @@ export class Scratch {
   readonly stopChoice = new StopChoice();
   /** Resting orders that the command may still meet. */
   makersLeft = 0;
+  /** Orders that the command has queued again. */
+  turns = 0;
   /** Session and result of an order, for its acknowledgement. */
   session: Session | null = null;
   readonly outcome = { status: 0, reason: 0, remainingLots: 0 };

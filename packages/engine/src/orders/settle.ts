@@ -3,7 +3,7 @@
  * therefore reserve margin and fee, and which must end because the position or the wallet no longer
  * supports them (docs/engine.md, "settle").
  *
- * The position's lots cover closing orders by ascending id, so the covered orders are always a prefix
+ * The position's lots cover closing orders by ascending rank, so the covered orders are always a prefix
  * of the closing side's list. Only the orders at the end of that prefix (the frontier) are visited
  * when the position changes: the cost depends on the lots that moved, not on the number of quotes.
  */
@@ -198,7 +198,7 @@ function newestWithReserve({ orders }: VenueState, { positions }: Market, row: n
   const longs = lastWithReserve(orders, positions.tail(row, LONG_LIST));
   const shorts = lastWithReserve(orders, positions.tail(row, SHORT_LIST));
   if (longs === NONE || shorts === NONE) return longs === NONE ? shorts : longs;
-  return orders.id(longs) > orders.id(shorts) ? longs : shorts;
+  return orders.rank(longs) > orders.rank(shorts) ? longs : shorts;
 }
 
 function lastWithReserve(orders: OrderStore, tail: number): number {

@@ -12,7 +12,7 @@ import { settleFunding } from "../money/owed-funding.js";
 import { refreshWatches } from "../money/watch.js";
 import { END } from "../reasons.js";
 import type { Market } from "../state/market.js";
-import { NONE } from "../state/orders.js";
+import { NONE, RANKS_PER_COMMAND } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
 import type { WorkBudget } from "../work-budget.js";
 import { match } from "./match.js";
@@ -72,7 +72,7 @@ export function reachOf({ orders, reaches }: VenueState, order: number): number 
   const side = orders.side(order);
   for (let i = 0; i < reaches.length; i += REACH_WORDS) {
     if (reaches[i] !== orders.market(order) || reaches[i + 1] !== side) continue;
-    const isOlder = orders.rank(order) < reaches[i + 2]!;
+    const isOlder = orders.rank(order) < reaches[i + 2]! * RANKS_PER_COMMAND;
     if (isOlder && side * (reaches[i + 3]! - orders.price(order)) >= 0) return reaches[i + 2]!;
   }
   return 0;

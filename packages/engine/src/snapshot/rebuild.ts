@@ -20,7 +20,7 @@ export function rebuildIndexes(s: VenueState): void {
   }
   s.orders.reindex();
   const queues = new Map<Ladder, number[]>();
-  for (const order of s.orders.openRows()) {
+  for (const order of s.orders.rowsByRank()) {
     const market = s.markets[s.orders.market(order)]!;
     const row = market.positions.rowOf(s.orders.account(order));
     s.orders.setPosition(order, row);
@@ -54,7 +54,7 @@ function enterStop(s: VenueState, market: Market, order: number): void {
   else stops.addReached(order, reachedAt);
 }
 
-/** Worst price first, so that every level is appended; the stable sort keeps ids in order. */
+/** Worst price first, so that every level is appended; the stable sort keeps ranks in order. */
 function fillLadder(s: VenueState, ladder: Ladder, queue: number[]): void {
   queue.sort((a, b) => ladder.sign * (s.orders.price(a) - s.orders.price(b)));
   for (const order of queue) queueOrder(s, ladder, order);

@@ -15,6 +15,7 @@ import {
   ORDER_POSITION_WORD,
   ORDER_WORDS,
   type OrderStore,
+  RANKS_PER_COMMAND,
 } from "../state/orders.js";
 import { POSITION_WORDS, type PositionStore } from "../state/positions.js";
 import { TOTALS_WORDS } from "../state/totals.js";
@@ -169,10 +170,19 @@ function readOrders(r: ByteReader, { orders, markets, seq }: VenueState): void {
     ) {
       throw new SnapshotUnreadable(`order ${id} belongs to no position`);
     }
+    checkRank(orders, row, seq);
     const hasExtras = orders.table.data[row * ORDER_WORDS + ORDER_EXTRAS_WORD];
     if (hasExtras === 1) readExtras(r, orders, row);
     else if (hasExtras !== 0) throw new SnapshotUnreadable(`order ${id} is damaged`);
   });
+}
+
+/** Orders are queued when they are placed or later. */
+function checkRank(orders: OrderStore, row: number, seq: number): void {
+  const rank = orders.rank(row);
+  const queuedAt = Math.floor(rank / RANKS_PER_COMMAND);
+  if (Number.isSafeInteger(rank) && queuedAt >= orders.id(row) && queuedAt <= seq) return;
+  throw new SnapshotUnreadable(`order ${orders.id(row)} has rank ${rank}`);
 }
 
 function readExtras(r: ByteReader, orders: OrderStore, row: number): void {

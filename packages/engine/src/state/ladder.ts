@@ -3,7 +3,7 @@
  * the best price moves few words, however deep the book is. Keys rise toward the best price: a bid's
  * key is its price, an ask's key is minus its price.
  *
- * Orders within a level are a linked list through `OrderStore.links`, oldest first. Everything here
+ * Orders within a level are a linked list through `OrderStore.links`, lowest rank first. Everything here
  * is derived from the order table.
  */
 import { widen } from "./memory.js";
@@ -162,12 +162,15 @@ export class Ladder {
     this.free = widen(this.free, new Int32Array(capacity));
   }
 
-  /** Whether every level's total equals the sum of its orders; for tests and audits. */
+  /** Whether every level's total equals the sum of its orders, in order of rank; for audits. */
   isConsistent(): boolean {
     for (let i = 0; i < this.count; i++) {
       let sum = 0;
+      let rank = -1;
       let order = this.firstOrderAt(i);
       while (order !== NONE) {
+        if (this.orders.rank(order) <= rank) return false;
+        rank = this.orders.rank(order);
         sum += this.orders.remaining(order);
         order = this.orders.nextAtLevel(order);
       }

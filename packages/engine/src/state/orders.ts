@@ -17,6 +17,8 @@ import { Table, type UndoLog } from "./table.js";
 export const ORDER_WORDS = 20;
 export const ORDER_POSITION_WORD = 3;
 export const ORDER_EXTRAS_WORD = 19;
+/** A command queues fewer orders than this; a rank is its seq × this + the order's turn within it. */
+export const RANKS_PER_COMMAND = 256;
 
 /** The terms of an order, as its command has them. */
 export type OrderTerms = Pick<
@@ -120,9 +122,12 @@ export class OrderStore {
     this.table.data[row * 20 + 16] = micros;
   }
 
-  /** Its place in the queue: the seq of the command that queued it last. */
+  /** Its place in the queue and in its account's lists: see RANKS_PER_COMMAND. */
   rank(row: number): number {
     return this.table.data[row * 20 + 17]!;
+  }
+  setRank(row: number, rank: number): void {
+    this.table.data[row * 20 + 17] = rank;
   }
   /** Cap on all positions of the session that placed it, in micros; 0: none. It outlives the session. */
   maxNotional(row: number): number {
@@ -181,7 +186,7 @@ export class OrderStore {
     data[at + 14] = order.postOnly ? 1 : 0;
     data[at + 15] = order.session;
     data[at + 16] = 0;
-    data[at + 17] = id;
+    data[at + 17] = id * 256;
     data[at + 18] = 0;
     data[at + 19] = 0;
     this.index.set(id, row);
@@ -201,6 +206,11 @@ export class OrderStore {
     const rows: number[] = [];
     for (let row = 0; row < this.table.rows; row++) if (this.id(row) !== 0) rows.push(row);
     return rows.sort((a, b) => this.id(a) - this.id(b));
+  }
+
+  /** Rows in use, in the order of queues and lists. */
+  rowsByRank(): number[] {
+    return this.openRows().sort((a, b) => this.rank(a) - this.rank(b));
   }
 
   /** Rebuilds the id index and the free list from the table. */

@@ -11,7 +11,7 @@ import { Table, type UndoLog } from "./table.js";
 /** The words of a row, in the order of the snapshot format; literals, see orders.ts. */
 export const POSITION_WORDS = 12;
 
-/** The lists of an account's open orders, ascending id; the number is that of the head's word. */
+/** The lists of an account's open orders, ascending rank; the number is that of the head's word. */
 export const LONG_LIST = 0;
 export const SHORT_LIST = 2;
 export const STOP_LIST = 4;
@@ -184,7 +184,7 @@ export class PositionStore {
     this.links[at] = this.links[at]! + delta;
   }
 
-  /** Appends an order to a list; ids rise, so the list stays in order. */
+  /** Appends an order to a list; its rank is the highest, so the list stays in order. */
   append(row: number, list: List, order: number, { links }: OrderStore): void {
     const head = row * 10 + list;
     const tail = this.links[head + 1]!;

@@ -9,7 +9,7 @@ import type { Scratch } from "../scratch.js";
 import { RULE_SETS, type RuleSet } from "../versions.js";
 import { DepositBook } from "./deposits.js";
 import { MARKET_WORDS, type Market } from "./market.js";
-import { OrderStore } from "./orders.js";
+import { OrderStore, RANKS_PER_COMMAND } from "./orders.js";
 import { SessionBook } from "./sessions.js";
 import { Table, UndoLog } from "./table.js";
 import { Timers } from "./timers.js";
@@ -144,6 +144,11 @@ export class VenueState {
       !market.guard.isHolding &&
       market.awaitedIndexMs === 0
     );
+  }
+
+  /** The rank of an order that the command in progress queues again: behind all others. */
+  nextRank(): number {
+    return this.seq * RANKS_PER_COMMAND + this.scratch.turns++;
   }
 
   /** Whether the account may open positions at the present stage of the cohort. */

@@ -1,5 +1,5 @@
 /**
- * The book of a market: two arrays of resting orders, best price first, then by id. A level is
+ * The book of a market: two arrays of resting orders, best price first, then by rank. A level is
  * whatever neighbours share a price.
  */
 import { LONG, type Side } from "../../commands.js";

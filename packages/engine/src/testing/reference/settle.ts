@@ -45,15 +45,19 @@ export function isOpen(state: State, order: Order): boolean {
   return positionOf(state, order.account, order.market).orders.includes(order);
 }
 
-/** Ends the orders of the list, in its order, that are still open when their turn comes. */
+/** Ends the orders of the list, ascending id, that are still open when their turn comes. */
 export function endOrders(state: State, orders: readonly Order[], reason: number): number {
   let count = 0;
-  for (const order of [...orders]) {
+  for (const order of byId(orders)) {
     if (!isOpen(state, order)) continue;
     endOrder(state, order, reason);
     count += 1;
   }
   return count;
+}
+
+function byId(orders: readonly Order[]): Order[] {
+  return [...orders].sort((a, b) => a.id - b.id);
 }
 
 export function settle(state: State, accountNumber: number, marketNumber: number): void {
@@ -62,12 +66,12 @@ export function settle(state: State, accountNumber: number, marketNumber: number
   const position = positionOf(state, accountNumber, marketNumber);
 
   // 1. Reduce-only orders that have nothing to reduce.
-  for (const order of position.orders) {
+  for (const order of byId(position.orders)) {
     if (order.reduceOnly && closable(position, order.side) === 0n) {
       remove(state, order, END.reduce_only);
     }
   }
-  // 2. Closing capacity by id, reserves for what is beyond it.
+  // 2. Closing capacity by rank, reserves for what is beyond it.
   reserve(account, market, position);
   if (market.status === "reduceOnly") dropOpening(state, account, position);
   // 3. Newest first, what the wallet cannot pay.
@@ -83,7 +87,7 @@ export function settle(state: State, accountNumber: number, marketNumber: number
 
 /** "In a reduce-only market what would open is canceled." */
 function dropOpening(state: State, account: { wallet: bigint }, position: Position): void {
-  for (const order of position.orders) {
+  for (const order of byId(position.orders)) {
     const opening = order.resting ? openingLots(order) : 0n;
     if (opening === 0n) continue;
     if (order.closing === 0n) {

@@ -38,7 +38,7 @@ export interface Position {
   funding: bigint;
   /** The market's cumulative funding up to which it has settled. */
   settledFunding: bigint;
-  /** Open orders of the account in the market, ascending id. */
+  /** Open orders of the account in the market by rank: one that is queued again is the last. */
   orders: Order[];
 }
 
@@ -57,7 +57,7 @@ export interface Account {
 export interface Market {
   readonly number: number;
   config: MarketConfig;
-  /** Resting orders, best first, then by id. */
+  /** Resting orders, best first, then by rank. */
   bids: Order[];
   asks: Order[];
   /** Null until the first UpdateIndex. */
