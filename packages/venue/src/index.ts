@@ -34,7 +34,13 @@ export {
 export { shownLoss } from "./recovery/log-proofs.js";
 export type { RecoveryReport } from "./recovery/recover.js";
 export { type Applied, type CommandObserver, ReplayFailed, Replica } from "./replica.js";
-export { RecordTooLarge, Sequencer, type Submitter, VenueStopped } from "./sequencer.js";
+export {
+  type BatchSubmitter,
+  RecordTooLarge,
+  Sequencer,
+  type Submitter,
+  VenueStopped,
+} from "./sequencer.js";
 export { type BootClock, type BootTime, systemBootClock } from "./time/boot-clock.js";
 export { type ClockJump, type JumpKind, MAX_LAG_MS } from "./time/venue-clock.js";
 export { Venue } from "./venue.js";

@@ -145,6 +145,55 @@ describe("the sequencer", () => {
     await sequencer.close();
   });
 
+  test("submitTogether: one durable batch with nothing in between, also next to a full one", async () => {
+    const { sequencer } = await open();
+    const genesis = {
+      kind: "Genesis",
+      stampMs: START_MS,
+      config: CONFIG,
+      cohort: "open",
+      engineVersion: ENGINE_VERSION,
+    } as const;
+    await sequencer.submitted(genesis, NO_EVIDENCE, () => undefined);
+    const index = { kind: "UpdateIndex", stampMs: START_MS, market: 0, indexTicks: 9 } as const;
+    const seqs: number[] = [];
+    const groups: [number, number, number][] = [];
+    for (let group = 0; group < 40; group++) {
+      for (let i = 0; i < 30; i++) {
+        sequencer.submit(index, NO_EVIDENCE, (applied) => seqs.push(applied?.seq ?? -1));
+      }
+      const signed = Uint8Array.of(group);
+      const evidence = { signed, signature: signed, publicKey: new Uint8Array(0) };
+      sequencer.submitTogether(Array(50).fill(index), evidence, (applied, i) => {
+        seqs.push(applied?.seq ?? -1);
+        groups.push([group, i, applied?.evidence.signed.length ?? -1]);
+      });
+    }
+    await sequencer.submitted(index, NO_EVIDENCE, () => undefined);
+    expect(seqs).toEqual(Array.from({ length: 40 * 80 }, (_, i) => i + 2));
+    expect(groups).toEqual(
+      Array.from({ length: 2_000 }, (_, i) => [Math.floor(i / 50), i % 50, i % 50 === 0 ? 1 : 0]),
+    );
+    await sequencer.close();
+    const journal = await openJournal({ directory, segmentBytes: 1 << 20 });
+    const batches = new Map<number, number>();
+    let seq = 0;
+    const reading = journal.read(LOG_START, (batch) => {
+      for (const _ of batch.records) batches.set(++seq, batch.seq.batch);
+    });
+    await reading.live;
+    for (let group = 0; group < 40; group++) {
+      const first = 2 + group * 80 + 30;
+      expect(batches.get(first)).toBe(batches.get(first + 49));
+    }
+    await journal.close();
+    const over: null[] = [];
+    sequencer.submitTogether([index, index], NO_EVIDENCE, (applied) => {
+      if (applied === null) over.push(applied);
+    });
+    expect(over).toEqual([null, null]);
+  });
+
   test("apply: a submitter that was called is not called again by the stop that follows", async () => {
     const journal = await openJournal({ directory, segmentBytes: 1 << 20 });
     const failures: Error[] = [];

@@ -13,6 +13,9 @@ import type { Applied, Replica } from "./replica.js";
 /** Called with the applied command (valid during the call only), or with null if the venue stopped. */
 export type Submitter = (applied: Applied | null) => void;
 
+/** As `Submitter`, once for each command of several that were submitted together. */
+export type BatchSubmitter = (applied: Applied | null, index: number) => void;
+
 /**
  * A batch is written when it reaches this size at the latest, and no record is larger. So a batch,
  * with its header and its last record, stays below the megabyte that a journal accepts.
@@ -85,21 +88,41 @@ export class Sequencer {
     }
     const record = encodeRecord(command, evidence);
     if (record.length > MAX_BATCH_BYTES) throw new RecordTooLarge(record.length);
-    let batch = this.open;
-    if (batch === null) {
-      const opened: OpenBatch = { records: [], submitters: [], bytes: 0, counter: 0, notified: 0 };
-      batch = opened;
-      this.open = opened;
-      // Everything that arrives in this turn of the event loop shares the batch.
-      queueMicrotask(() => this.flush(opened));
+    const batch = this.openBatch();
+    this.add(batch, record, submitter);
+    this.flushIfFull(batch);
+  }
+
+  /**
+   * Submits several commands that take consecutive positions within one batch of the log: nothing is
+   * applied between them, and a crash keeps all of them or none. The evidence is stored with the first.
+   */
+  submitTogether(
+    commands: readonly Command[],
+    evidence: Evidence,
+    submitter: BatchSubmitter = ignore,
+  ): void {
+    if (this.stopped) {
+      commands.forEach((_, index) => {
+        submitter(null, index);
+      });
+      return;
     }
-    batch.records.push(record);
-    batch.submitters.push(submitter);
-    batch.bytes += record.length;
-    this.waiting++;
-    if (batch.records.length >= MAX_BATCH_RECORDS || batch.bytes >= MAX_BATCH_BYTES) {
-      this.flush(batch);
-    }
+    let bytes = 0;
+    const records = commands.map((command, index) => {
+      const record = encodeRecord(command, index === 0 ? evidence : NO_EVIDENCE);
+      bytes += record.length;
+      return record;
+    });
+    if (bytes > MAX_BATCH_BYTES) throw new RecordTooLarge(bytes);
+    const { open } = this;
+    if (open !== null && open.records.length + records.length > MAX_BATCH_RECORDS) this.flush(open);
+    if (open !== null && open.bytes + bytes > MAX_BATCH_BYTES) this.flush(open);
+    const batch = this.openBatch();
+    records.forEach((record, index) => {
+      this.add(batch, record, (applied) => submitter(applied, index));
+    });
+    this.flushIfFull(batch);
   }
 
   /** Submits, and resolves with what `take` returns; costs a promise per command. */
@@ -123,6 +146,28 @@ export class Sequencer {
   /** Stops because another part that must keep up with the log has failed. */
   fail(error: Error): void {
     this.stop(error);
+  }
+
+  /** Everything that arrives in this turn of the event loop shares the batch. */
+  private openBatch(): OpenBatch {
+    if (this.open !== null) return this.open;
+    const opened: OpenBatch = { records: [], submitters: [], bytes: 0, counter: 0, notified: 0 };
+    this.open = opened;
+    queueMicrotask(() => this.flush(opened));
+    return opened;
+  }
+
+  private add(batch: OpenBatch, record: Uint8Array, submitter: Submitter): void {
+    batch.records.push(record);
+    batch.submitters.push(submitter);
+    batch.bytes += record.length;
+    this.waiting++;
+  }
+
+  private flushIfFull(batch: OpenBatch): void {
+    if (batch.records.length >= MAX_BATCH_RECORDS || batch.bytes >= MAX_BATCH_BYTES) {
+      this.flush(batch);
+    }
   }
 
   private flush(batch: OpenBatch): void {

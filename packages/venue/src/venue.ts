@@ -25,7 +25,7 @@ import { type Failure, openVenue, type VenueParts } from "./open-venue.js";
 import type { Evidence } from "./record/record.js";
 import type { RecoveryReport } from "./recovery/recover.js";
 import type { Applied, CommandObserver } from "./replica.js";
-import { type Sequencer, type Submitter, VenueStopped } from "./sequencer.js";
+import { type BatchSubmitter, type Sequencer, type Submitter, VenueStopped } from "./sequencer.js";
 import type { ClockRecorder } from "./time/boot-clock.js";
 import type { SlotClock } from "./time/slot-clock.js";
 import type { JumpKind, VenueClock } from "./time/venue-clock.js";
@@ -116,6 +116,20 @@ export class Venue {
   /** Appends a command; calls `submitter` once it is durable and applied, or with null on a stop. */
   submit(command: Command, evidence: Evidence, submitter: Submitter): void {
     this.sequencer.submit(command, evidence, submitter);
+  }
+
+  /**
+   * Submits the operations of a signed batch (`PlaceOrder`, `AmendOrder`, `CancelOrder`, each with its
+   * `batch` place, all with the same session, stamp and nonce): consecutive positions in one durable
+   * batch of the log. The evidence, body and signature of the whole, is stored with the first.
+   * `submitter` is called once per operation, in order; the one with the last index is the end of it.
+   */
+  submitTogether(
+    commands: readonly Command[],
+    evidence: Evidence,
+    submitter: BatchSubmitter,
+  ): void {
+    this.sequencer.submitTogether(commands, evidence, submitter);
   }
 
   /** As `submit`; resolves with what `take` returns. The events are valid only during `take`. */
