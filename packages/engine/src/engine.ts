@@ -23,6 +23,7 @@ import { type EventLog, emit } from "./events/event-log.js";
 import { begin, configure, upgrade } from "./genesis.js";
 import { checkInvariants, InvariantViolation, invariantOf } from "./invariants.js";
 import { controlMarket } from "./markets/control.js";
+import { changeMargin, reportMargin } from "./money/change-margin.js";
 import { awaitIndex, updateIndex } from "./money/mark.js";
 import { emitSettlements } from "./money/settlements.js";
 import { countOperation, mayOperate } from "./operator.js";
@@ -182,8 +183,9 @@ export class Engine {
       case "PlaceOrder":
         return placeOrder(s, command);
       case "AmendOrder":
-      case "ChangeMargin":
         return refuse(s, REFUSAL.invalid_command);
+      case "ChangeMargin":
+        return changeMargin(s, command);
       case "Genesis":
         return begin(s, command);
       case "Configure":
@@ -246,6 +248,9 @@ function conclude(s: VenueState, command: Command): void {
   switch (command.kind) {
     case "PlaceOrder":
       acknowledge(s, command);
+      return;
+    case "ChangeMargin":
+      reportMargin(s, command);
       return;
     case "Configure":
       countOperation(s);

@@ -12,7 +12,8 @@ import { closable } from "../money/fill.js";
 import { restingBar, takerBar } from "../money/opening.js";
 import { settleFunding } from "../money/owed-funding.js";
 import { END, REFUSAL } from "../reasons.js";
-import { liveSession, refuse } from "../refuse.js";
+import { refuse } from "../refuse.js";
+import { signingSession } from "../sessions/signing.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import type { Session } from "../state/sessions.js";
@@ -28,18 +29,8 @@ import { TAKER_ORDER } from "./taker.js";
  * `acknowledge`, after the checks of the invariants.
  */
 export function placeOrder(s: VenueState, order: PlaceOrder): boolean {
-  const session = liveSession(s, order.session);
+  const session = signingSession(s, order);
   if (session === undefined) return false;
-  const { nonce } = order;
-  const original = session.nonces.orderOf(nonce);
-  if (original !== 0) {
-    emit.OrderReplayed(s.events, { session: session.number, nonce, orderId: original });
-    return false;
-  }
-  if (session.nonces.isTooOld(nonce)) {
-    return refuse(s, REFUSAL.nonce_too_old, session.nonces.lowest());
-  }
-  if (order.key !== session.key) return refuse(s, REFUSAL.session_key_rotated);
   const market = s.markets[order.market];
   if (market === undefined) return refuse(s, REFUSAL.unknown_symbol);
   if (!mayPlace(s, session, market, order)) return false;

@@ -1,7 +1,7 @@
 /**
  * Counts what a run of commands exercised: a generator that never triggers a rule tests nothing.
  */
-import type { Command } from "../../commands.js";
+import type { ChangeMargin, Command } from "../../commands.js";
 import { ORDER_STATUSES, TRADE_KINDS, type VenueEvent } from "../../events/event-table.js";
 import { END_REASONS, REFUSALS } from "../../reasons.js";
 import { isFresh, isLiquidatable } from "../reference/margin.js";
@@ -25,6 +25,7 @@ export class Coverage {
     this.add(`command ${command.kind}`);
     for (const event of events) this.observeEvent(event);
     this.observeDisconnects(command, events);
+    if (command.kind === "ChangeMargin") this.observeMargin(command, events);
     const isDisplaced = events.some(({ kind }) => kind === "SessionClosed");
     if (command.kind === "OpenSession" && isDisplaced) this.add("rule oldest session ended");
     for (const { settlement, status } of state.markets) {
@@ -62,6 +63,17 @@ export class Coverage {
       return side > 0 ? mark < price : mark > price;
     });
     if (isLeft) this.add("rule stops wait, the mark has moved back");
+  }
+
+  /** What became of a change of margin, by its direction. */
+  private observeMargin({ amountMicros }: ChangeMargin, events: readonly VenueEvent[]): void {
+    const what = amountMicros > 0 ? "added" : "removed";
+    for (const event of events) {
+      if (event.kind === "MarginChanged") this.add(`rule margin ${what}`);
+      if (event.kind === "OrderReplayed") this.add("rule change of margin replayed");
+      if (event.kind !== "CommandRefused") continue;
+      this.add(`rule margin not ${what}: ${REFUSALS[event.refusal]}`);
+    }
   }
 
   /** How orders came to end with their connection, by command. */

@@ -15,6 +15,7 @@ import { ENGINE_VERSION } from "../../versions.js";
 import { openOrders } from "../reference/cancels.js";
 import { type Account, accountOf, type State } from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
+import { Margins } from "./margins.js";
 import { Orders } from "./orders.js";
 import { PROFILES, type Profile, type ProfileName } from "./profiles.js";
 import { Scenes } from "./scenes.js";
@@ -43,6 +44,7 @@ export function* commands(
 class Flow {
   private readonly traders: Traders;
   private readonly orders: Orders;
+  private readonly margins: Margins;
   private readonly weather: Weather;
   private readonly state: State;
 
@@ -55,7 +57,8 @@ class Flow {
     this.state = venue.state;
     this.traders = new Traders(random, profile, venue, stamp);
     this.orders = new Orders(random, venue, stamp, profile.wrong);
-    const scenes = new Scenes(random, venue, this.traders, this.orders, stamp);
+    this.margins = new Margins(random, venue, stamp);
+    const scenes = new Scenes(random, venue, this.traders, this.orders, this.margins, stamp);
     this.weather = new Weather(random, profile, venue, this.traders, scenes, stamp);
   }
 
@@ -154,12 +157,14 @@ class Flow {
       wrongSignIn: rare,
       signInAgain: rare,
       ownQuote: 0.2,
+      margin: 4,
     });
     if (random.chance(0.004)) {
       yield* this.ghost(stampMs);
       return;
     }
     if (kind === "trade") yield* this.trade(trader);
+    if (kind === "margin") yield this.margins.any(session, account);
     if (kind === "cancel") yield this.cancel(number, account);
     if (kind === "cancelAll") {
       const market = random.pick([-1, -1, random.int(0, this.state.markets.length - 1), 50]);

@@ -14,8 +14,9 @@ import {
   STOP_ORDER,
 } from "../../commands.js";
 import { TICK_MS } from "../../config.js";
-import { type Market, positionOf } from "../reference/state.js";
+import { accountOf, type Market, positionOf } from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
+import type { Margins } from "./margins.js";
 import type { Orders } from "./orders.js";
 import type { Signed, Trader, Traders } from "./traders.js";
 
@@ -37,6 +38,7 @@ export class Scenes {
     private readonly venue: ReferenceVenue,
     private readonly traders: Traders,
     private readonly orders: Orders,
+    private readonly margins: Margins,
     private readonly stamp: () => number,
   ) {}
 
@@ -64,6 +66,10 @@ export class Scenes {
     return { kind: "UpdateIndex", stampMs: this.stamp(), market: market.number, indexTicks };
   }
 
+  private changesMargin({ session, account }: Actor): Command {
+    return this.margins.any(session, accountOf(this.venue.state, account));
+  }
+
   private topOf(market: Market): number {
     return market.config.tiers.at(-1)?.upToMicros ?? 0;
   }
@@ -81,6 +87,7 @@ export class Scenes {
         const close = { side: random.pick<Side>([LONG, SHORT]), marginMicros: 10 ** 9 };
         yield this.orders.of(actor.session, market, { ...close, reduceOnly: random.chance(0.5) });
       }
+      if (actor !== undefined && random.chance(0.2)) yield this.changesMargin(actor);
       yield { kind: "Tick", slot: this.venue.state.lastTick / 200 + random.int(1, 2) };
       if (!random.chance(0.6)) continue;
       const off = random.chance(0.05) ? 0.4 : 0.02;

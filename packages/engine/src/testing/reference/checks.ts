@@ -29,16 +29,25 @@ export function bandOf(market: Market): bigint {
   return floorDiv(market.mark * BigInt(market.config.bandPpm), MILLION);
 }
 
-export function check(state: State, order: PlaceOrder): Refused | Replayed | Accepted {
-  const session = liveSession(state, order.session);
+/** Session, nonce and key of a signed command. */
+export function checkSigned(
+  state: State,
+  command: { readonly session: number; readonly nonce: number; readonly key: string },
+): Refused | Replayed | Session {
+  const session = liveSession(state, command.session);
   if ("refusal" in session) return session;
-  const known = session.nonces.get(order.nonce);
+  const known = session.nonces.get(command.nonce);
   if (known !== undefined) return { replayed: known };
   if (session.nonces.size >= NONCE_WINDOW) {
     const lowest = [...session.nonces.keys()].reduce((a, b) => Math.min(a, b));
-    if (order.nonce < lowest) return refused("nonce_too_old", lowest);
+    if (command.nonce < lowest) return refused("nonce_too_old", lowest);
   }
-  if (order.key !== session.key) return refused("session_key_rotated");
+  return command.key === session.key ? session : refused("session_key_rotated");
+}
+
+export function check(state: State, order: PlaceOrder): Refused | Replayed | Accepted {
+  const session = checkSigned(state, order);
+  if ("refusal" in session || "replayed" in session) return session;
   const market = state.markets[order.market];
   if (market === undefined) return refused("unknown_symbol");
   if (market.status === "halted") return refused("market_halted");

@@ -2,7 +2,6 @@
  * "PlaceOrder", accepted: what a stop, a limit and a market order do, and the acknowledgement.
  */
 import { LIMIT_ORDER, type PlaceOrder, STOP_ORDER } from "../../commands.js";
-import { NONCE_WINDOW } from "../../config.js";
 import {
   STATUS_CANCELED,
   STATUS_FILLED,
@@ -19,6 +18,7 @@ import { closable, unitOf, unrealised } from "./margin.js";
 import { match } from "./matching.js";
 import { budgetOf, checkOpening, freeCapacity, reasonOf } from "./opening.js";
 import type { Refused } from "./refusal.js";
+import { remember } from "./sessions.js";
 import { isOpen, settle } from "./settle.js";
 import type { Order, Session, State } from "./state.js";
 import { type Buying, LimitTaker, MarketTaker } from "./takers.js";
@@ -189,12 +189,4 @@ function marketOrder(command: PlaceOrder, order: Buying): Outcome {
   if (remaining === 0n && filled > 0n) return done;
   const why = reason === END.none ? END.below_lot : reason;
   return { ...done, status: STATUS_CANCELED, reason: why, remaining };
-}
-
-/** "The nonce window remembers the 1,024 highest executed nonces of a session". */
-function remember(session: Session, nonce: number, orderId: number): void {
-  session.nonces.set(nonce, orderId);
-  if (session.nonces.size > NONCE_WINDOW) {
-    session.nonces.delete([...session.nonces.keys()].reduce((a, b) => Math.min(a, b)));
-  }
 }

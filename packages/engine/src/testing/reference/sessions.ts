@@ -2,7 +2,7 @@
  * "Sessions": sign-in, rotation, closing, and the cohort.
  */
 import type { CloseSession, OpenSession, RotateSession, SetCohort } from "../../commands.js";
-import { MAX_DEPOSITS_MICROS } from "../../config.js";
+import { MAX_DEPOSITS_MICROS, NONCE_WINDOW } from "../../config.js";
 import { END } from "../../reasons.js";
 import { emit, reservedIn, settleEvents } from "./end-events.js";
 import { num } from "./integers.js";
@@ -163,4 +163,12 @@ export function setCohort(state: State, command: SetCohort): null {
   const stage = ["closed", "allowlist", "open"].indexOf(command.stage);
   emit(state, { kind: "CohortChanged", stage });
   return null;
+}
+
+/** "The nonce window remembers the 1,024 highest executed nonces of a session". */
+export function remember(session: Session, nonce: number, orderId: number): void {
+  session.nonces.set(nonce, orderId);
+  if (session.nonces.size > NONCE_WINDOW) {
+    session.nonces.delete([...session.nonces.keys()].reduce((a, b) => Math.min(a, b)));
+  }
 }

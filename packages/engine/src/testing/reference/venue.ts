@@ -17,11 +17,15 @@ import { updateIndex } from "./mark.js";
 import { controlMarket } from "./market-control.js";
 import { operate } from "./operations.js";
 import { placeOrder } from "./placement.js";
+import { changeMargin } from "./position-margin.js";
 import { type Refused, refused } from "./refusal.js";
 import { closeSession, openSession, rotateSession, setCohort } from "./sessions.js";
 import { configure, genesis, upgrade } from "./setup.js";
 import { newState, type Rules, type State, VERSION_2 } from "./state.js";
 import { tick } from "./tick.js";
+
+/** A tick is no work for a seal, and a replay of a signed command is not an execution. */
+const SAY_THEMSELVES: readonly Command["kind"][] = ["Tick", "PlaceOrder", "ChangeMargin"];
 
 export class ReferenceVenue {
   /** Open to tests and to the command flow, which look but do not write. */
@@ -50,8 +54,7 @@ export class ReferenceVenue {
         detail1: refusal.details[0] ?? 0,
         detail2: refusal.details[1] ?? 0,
       });
-    } else if (command.kind !== "Tick" && command.kind !== "PlaceOrder") {
-      // PlaceOrder says so itself: a replay is not an execution.
+    } else if (!SAY_THEMSELVES.includes(command.kind)) {
       state.block.executed = true;
     }
     if (state.position % this.checkEvery === 0) assertIdentity(state);
@@ -96,8 +99,9 @@ export class ReferenceVenue {
       case "PlaceOrder":
         return placeOrder(state, command);
       case "AmendOrder":
-      case "ChangeMargin":
         return refused("invalid_command");
+      case "ChangeMargin":
+        return changeMargin(state, command);
       case "CancelOrder":
         return cancelOrder(state, command);
       case "CancelAll":

@@ -1,5 +1,6 @@
 /** One trader of a scenario: what it sends, and what it owns. */
 import {
+  type ChangeMargin,
   type Command,
   LIMIT_ORDER,
   LONG,
@@ -184,6 +185,21 @@ export class Trader {
       fee: ack.feeMicros / MICROS,
       block: ack.block,
     };
+  }
+
+  /** Moves dollars into the margin of its position, or out of it; returns why not, or null. */
+  changesMargin(dollars: number, changes: Partial<ChangeMargin> = {}): string | null {
+    this.venue.apply({
+      kind: "ChangeMargin",
+      stampMs: this.venue.now,
+      session: this.session,
+      key: this.key,
+      nonce: ++this.nonce,
+      market: 0,
+      amountMicros: Math.round(dollars * MICROS),
+      ...changes,
+    });
+    return this.venue.refusal;
   }
 
   cancels(orderId: number): string | null {
