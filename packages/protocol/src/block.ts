@@ -1,6 +1,7 @@
 /** A sealed block: a range of the log, and the hashes that commit to it. */
 
 import { type Static, Type } from "typebox";
+import { LOG_POSITION_PATTERN } from "./patterns.js";
 import { BlockNumber, Count, Hex32, LogPosition, TimeMs } from "./scalar.js";
 
 export const Block = Type.Object(
@@ -20,5 +21,8 @@ export const Block = Type.Object(
 export type Block = Static<typeof Block>;
 
 export const BlockNumberPath = Type.Object({
-  number: Type.String({ pattern: "^(0|[1-9][0-9]{0,15})$", description: "A block number." }),
+  number: Type.String({
+    pattern: LOG_POSITION_PATTERN,
+    description: "A block number.",
+  }),
 });

@@ -17,6 +17,7 @@ export * from "./integers.js";
 export * from "./json-bounds.js";
 export * from "./liquidation-mark.js";
 export * from "./merkle-path.js";
+export * from "./patterns.js";
 export * from "./rules.js";
 export * from "./sealed-acknowledgement.js";
 export * from "./session-key.js";

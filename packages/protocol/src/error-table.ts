@@ -218,6 +218,44 @@ const ORDER = {
     message:
       "This account may not open positions at the present stage ({stage}); reducing is fine.",
   },
+  size_not_on_lot: {
+    status: 400,
+    message:
+      "Size {size} is no whole number of lots of {lot}; the nearest are {below} and {above}.",
+  },
+  margin_too_small: {
+    status: 400,
+    message: "With leverage {leverage} the size needs a margin of {needed}; {margin} was sent.",
+  },
+  margin_needed: {
+    status: 400,
+    message: "The position needs its margin; at most {largest} can be removed.",
+  },
+  expiry_out_of_range: {
+    status: 400,
+    message: "expiresAt must lie 1 s to 90 days after the venue's time, {time}.",
+  },
+  limit_price_outside_band: {
+    status: 400,
+    message: "limitPrice {limitPrice} is outside the band {low} to {high} of the trigger price.",
+  },
+  too_late: {
+    status: 400,
+    message: "validUntil {validUntil} has passed by the venue's time, {time}; nothing was done.",
+  },
+  client_order_id_in_use: {
+    status: 409,
+    message: 'An open order of this account has the clientOrderId "{clientOrderId}" already.',
+  },
+  close_position_in_use: {
+    status: 409,
+    message: "{symbol} has an order with closePosition on this side and trigger; amend that one.",
+  },
+  order_not_amendable: {
+    status: 409,
+    message: "Order {order} cannot be amended so: {problem}.",
+  },
+  position_not_found: { status: 404, message: "This account has no position in {symbol}." },
   order_not_found: { status: 404, message: "This account has no order {orderId}." },
   order_not_cancelable: { status: 409, message: "Order {orderId} is already {status}." },
 } as const satisfies Record<string, ErrorRule>;

@@ -3,6 +3,7 @@
 import { type Static, Type } from "typebox";
 import { Side } from "./order.js";
 import { Limit } from "./paging.js";
+import { FILL_ID_PATTERN } from "./patterns.js";
 import {
   BlockNumber,
   Dollars,
@@ -15,7 +16,7 @@ import {
 } from "./scalar.js";
 
 const FillId = Type.String({
-  pattern: "^[0-9]{1,16}(-[0-9]{1,10})?$",
+  pattern: FILL_ID_PATTERN,
   description: "The log position of the fill, then its place within that command.",
 });
 

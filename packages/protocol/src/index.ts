@@ -9,6 +9,7 @@ export * from "./bridge.js";
 export * from "./core.js";
 export * from "./deposit.js";
 export * from "./error-body.js";
+export * from "./extended-order.js";
 export * from "./fill.js";
 export * from "./market.js";
 export * from "./market-catalog.js";

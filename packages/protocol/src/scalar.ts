@@ -5,6 +5,7 @@
  */
 
 import { type TSchema, Type } from "typebox";
+import { ADDRESS_PATTERN, HEX_32_PATTERN, LOG_POSITION_PATTERN } from "./patterns.js";
 import { SYMBOL_PATTERN } from "./symbol.js";
 
 export function Nullable<T extends TSchema>(schema: T) {
@@ -24,13 +25,16 @@ export const TimeMs = Type.Integer({ description: "Unix milliseconds." });
 export const Count = Type.Integer({ minimum: 0 });
 /** A seq of the log, in decimal; below 2^53, without leading zeros. */
 export const LogPosition = Type.String({
-  pattern: "^(0|[1-9][0-9]{0,15})$",
+  pattern: LOG_POSITION_PATTERN,
   description: "A position in the venue's log, in decimal.",
   examples: ["48213"],
 });
 export const BlockNumber = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
-export const Hex32 = Type.String({ pattern: "^0x[0-9a-f]{64}$", description: "32 bytes of hex." });
+export const Hex32 = Type.String({
+  pattern: HEX_32_PATTERN,
+  description: "32 bytes of hex.",
+});
 export const Address = Type.String({
-  pattern: "^0x[0-9a-fA-F]{40}$",
+  pattern: ADDRESS_PATTERN,
   description: "An EIP-55 address.",
 });

@@ -80,6 +80,8 @@ const Limits = section({
   accountCostBurstMs: Rate,
   /** At least the longest order. */
   signedBytes: Type.Integer({ minimum: 1_024, maximum: 16_777_216 }),
+  /** At least the longest batch. */
+  batchBytes: Type.Integer({ minimum: 1_024, maximum: 16_777_216 }),
   pendingOrders: Burst,
 });
 

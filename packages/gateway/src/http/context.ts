@@ -20,8 +20,9 @@ export interface GatewayContext {
   readonly nonces: NonceIssuer;
   readonly addressLimits: AddressLimits;
   readonly budgets: CostBudgets;
-  /** Maximum bytes of a signed body. */
+  /** Maximum bytes of a signed body, and of a batch. */
   readonly signedBytes: number;
+  readonly batchBytes: number;
   readonly readiness: readonly ReadinessProbe[];
   /** Undefined: operations that need a venue refuse with `venue_unavailable`. */
   readonly venue: VenueApi | undefined;

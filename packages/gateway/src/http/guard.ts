@@ -6,7 +6,7 @@
  * becomes an error that names the field.
  */
 
-import { ApiError, CLAMPED_TO, shownText } from "@perpgate/protocol";
+import { ApiError, CLAMPED_TO, PATTERN_WORDS, shownText } from "@perpgate/protocol";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import type { Static, TSchema } from "typebox";
 
@@ -17,6 +17,8 @@ const ajv = new Ajv({
   useDefaults: true,
   // Inherited keys such as `constructor` do not count as present.
   ownProperties: true,
+  // A batch names the kind of each operation; only that kind's violations are reported.
+  discriminator: true,
 });
 ajv.addKeyword(CLAMPED_TO);
 
@@ -28,7 +30,24 @@ export interface Guard<T> {
 
 const uncompiled: (() => void)[] = [];
 
+/** Of a union the last branch's violations are reported: it allows all that the others do. */
 export function guardOf<T extends TSchema>(schema: T): Guard<Static<T>> {
+  const branches = branchesOf(schema);
+  if (branches === undefined) return compiledGuard(schema);
+  const guards = branches.map((branch) => compiledGuard(branch));
+  const guard: Guard<Static<T>> = (value): value is Static<T> => {
+    if (guards.some((isBranch) => isBranch(value))) return true;
+    guard.errors = guards.at(-1)?.errors;
+    return false;
+  };
+  return guard;
+}
+
+function branchesOf(schema: TSchema): readonly TSchema[] | undefined {
+  return "anyOf" in schema && Array.isArray(schema.anyOf) ? schema.anyOf : undefined;
+}
+
+function compiledGuard<T extends TSchema>(schema: T): Guard<Static<T>> {
   let compiled: ValidateFunction<Static<T>> | undefined;
   const compile = () => {
     compiled ??= ajv.compile<Static<T>>(schema);
@@ -55,7 +74,7 @@ export function compileGuardsSoon(): void {
 }
 
 export function refuseInvalid(errors: readonly ErrorObject[] | null | undefined): ApiError {
-  // A union reports its branches first; the first branch is the most common one.
+  // A union within a schema reports its branches first; the first one is the most common.
   const error = errors?.[0];
   if (error === undefined) return new ApiError("invalid_request", { problem: "Wrong shape" });
   const parent = error.instancePath.slice(1).replaceAll("/", ".");
@@ -77,6 +96,8 @@ function describe(error: ErrorObject, parent: string): { field: string; problem:
   if (error.keyword === "enum" && Array.isArray(params.allowedValues)) {
     return { field: parent, problem: `${name} must be one of ${params.allowedValues.join(", ")}` };
   }
+  const words = error.keyword === "pattern" ? PATTERN_WORDS.get(String(params.pattern)) : undefined;
+  if (words !== undefined) return { field: parent, problem: `${name} must be ${words}` };
   return { field: parent, problem: `${name} ${error.message ?? "is wrong"}` };
 }
 

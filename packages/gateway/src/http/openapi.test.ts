@@ -23,6 +23,8 @@ const ADDED = [
   "GET /v1/account",
   "GET /v1/orders",
   "GET /v1/orders/{id}",
+  "POST /v1/orders/cancel",
+  "POST /v1/orders/{id}/amend",
   "POST /v1/orders/cancel-all",
   "POST /v1/orders/cancel-after",
   "GET /v1/markets/{symbol}/ticker",

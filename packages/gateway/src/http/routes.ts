@@ -26,7 +26,7 @@ export function routeHandlers(
       method: operation.method,
       url: routePathOf(operation),
       schema: { response: { [status]: schema } },
-      ...bodyLimitOf(operation, context.signedBytes),
+      ...bodyLimitOf(operation, context),
       // Before the body is read: a request without a live session costs no parsing.
       onRequest: (request, reply, done) => {
         const { header } = new RequestClient(request, reply);
@@ -60,9 +60,13 @@ export function routeHandlers(
   }
 }
 
-function bodyLimitOf({ bodyBytes }: Operation, signedBytes: number): { bodyLimit?: number } {
+function bodyLimitOf(
+  { bodyBytes }: Operation,
+  { signedBytes, batchBytes }: GatewayContext,
+): { bodyLimit?: number } {
   if (bodyBytes === undefined) return {};
-  return { bodyLimit: bodyBytes === "signed" ? signedBytes : bodyBytes };
+  if (typeof bodyBytes === "number") return { bodyLimit: bodyBytes };
+  return { bodyLimit: bodyBytes === "batch" ? batchBytes : signedBytes };
 }
 
 /** The path in Fastify's notation: `/v1/orders/:id`. */

@@ -37,7 +37,7 @@ import { routeHandlers } from "./routes.js";
 import { answerUnknownRoutes } from "./unknown-routes.js";
 
 export interface GatewayOptions
-  extends Omit<GatewayContext, "openApi" | "budgets" | "signedBytes"> {
+  extends Omit<GatewayContext, "openApi" | "budgets" | "signedBytes" | "batchBytes"> {
   readonly log: FastifyBaseLogger;
   readonly metrics: Registry;
   /** Shared with `MetricsServer` if there is one. */
@@ -68,8 +68,14 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   const document = openApiDocument(OPERATIONS, options.version);
   const metrics = new RequestMetrics(options.metrics);
   const budgets = new CostBudgets(options.clientLimits, metrics);
-  const { signedBytes } = options.clientLimits;
-  const context = { ...options, budgets, signedBytes, openApi: JSON.stringify(document) };
+  const { signedBytes, batchBytes } = options.clientLimits;
+  const context = {
+    ...options,
+    budgets,
+    signedBytes,
+    batchBytes,
+    openApi: JSON.stringify(document),
+  };
   const addressOf = clientAddressOf(options.trustProxy);
   const requestLog = new RequestLog(options.log);
   const lean = new LeanOrders({

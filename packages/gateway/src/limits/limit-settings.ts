@@ -38,6 +38,8 @@ export interface LimitSettings {
   readonly accountCostBurstMs: number;
   /** Bytes of an order or a rotation, which the log stores completely; a plain order has about 150. */
   readonly signedBytes: number;
+  /** Bytes of a batch. */
+  readonly batchBytes: number;
   /** Orders in flight in this process, above which new ones are refused. */
   readonly pendingOrders: number;
 }
@@ -67,5 +69,6 @@ export const DEFAULT_LIMITS: LimitSettings = {
   accountCostMsPerSecond: 100,
   accountCostBurstMs: 100,
   signedBytes: 4_096,
+  batchBytes: 16_384,
   pendingOrders: 1_024,
 };

@@ -9,6 +9,7 @@ import { HANDLERS } from "./index.js";
 const HASH = `0x${"ab".repeat(32)}`;
 const KEY = "ab".repeat(32);
 const ORDER = { symbol: "BTCUSD", side: "long", type: "limit", margin: 5, leverage: 5, nonce: 1 };
+const AMENDMENT = { orderId: "42", price: 65_000, nonce: 2 };
 const QUEUE_REQUEST = {
   venue: "perpgate-testnet",
   attestor: 1,
@@ -49,7 +50,25 @@ const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: u
       },
     ],
   },
-  cancelOrder: { path: "/v1/orders/42/cancel", asked: ["cancelOrder", caller, "42"] },
+  amendOrder: {
+    path: "/v1/orders/42/amend",
+    body: AMENDMENT,
+    asked: [
+      "amendOrder",
+      caller,
+      "42",
+      { body: AMENDMENT, bytes: Buffer.from(JSON.stringify(AMENDMENT)), signature: undefined },
+    ],
+  },
+  cancelOrder: {
+    path: "/v1/orders/42/cancel",
+    asked: ["cancelOrder", caller, { orderId: "42" }],
+  },
+  cancelNamedOrder: {
+    path: "/v1/orders/cancel",
+    body: { clientOrderId: "bid-1" },
+    asked: ["cancelOrder", caller, { clientOrderId: "bid-1" }],
+  },
   cancelAllOrders: { body: { symbol: "BTCUSD" }, asked: ["cancelAllOrders", caller, "BTCUSD"] },
   cancelOrdersAfter: { body: { afterMs: 5000 }, asked: ["cancelOrdersAfter", caller, 5000] },
   getOrders: {

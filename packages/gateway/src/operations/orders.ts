@@ -1,6 +1,8 @@
 import type { Acknowledgement, PreconfirmAck } from "@perpgate/protocol";
 import {
+  amendOrder,
   cancelAllOrders,
+  cancelNamedOrder,
   cancelOrder,
   cancelOrdersAfter,
   getOrder,
@@ -22,13 +24,29 @@ export const placeOrderHandler = handleByVenue(
   },
 );
 
-export const cancelOrderHandler = handleByVenue(cancelOrder, ({ caller, params }, venue) =>
-  venue.cancelOrder(caller(), params.id),
+export const amendOrderHandler = handleByVenue(
+  amendOrder,
+  async ({ caller, client, params, body, bodyBytes, signature }, venue, { budgets }) => {
+    if (client.overBudget !== undefined) {
+      await orderWithinBudget(budgets, client, false, client.header);
+    }
+    const request = { body, bytes: bodyBytes, signature };
+    const ack = await venue.amendOrder(caller(), params.id, request);
+    return timed(ack, client.elapsedMs());
+  },
+);
+
+export const cancelNamedOrderHandler = handleByVenue(cancelNamedOrder, ({ caller, body }, venue) =>
+  venue.cancelOrder(caller(), body),
 );
 
 export const ORDER_HANDLERS = [
   placeOrderHandler,
-  cancelOrderHandler,
+  amendOrderHandler,
+  cancelNamedOrderHandler,
+  handleByVenue(cancelOrder, ({ caller, params }, venue) =>
+    venue.cancelOrder(caller(), { orderId: params.id }),
+  ),
   handleByVenue(getOrders, ({ caller, query }, venue) => venue.orders(caller(), query)),
   handleByVenue(getOrder, ({ caller, params }, venue) => venue.order(caller(), params.id)),
   handleByVenue(cancelAllOrders, ({ caller, body }, venue) =>

@@ -18,10 +18,11 @@ import type {
   Ticker,
   VenueStatus,
 } from "@perpgate/protocol";
+import { LEAF_BYTES } from "@perpgate/protocol/core";
 import type { VenueApi } from "../venue/venue-gateway.js";
 
 const HASH = `0x${"ab".repeat(32)}`;
-const LEAF = `0x${"00".repeat(144)}`;
+const LEAF = `0x${"00".repeat(LEAF_BYTES)}`;
 
 export const SAMPLE_ACK: Acknowledgement = {
   ackNonce: "42",
@@ -250,6 +251,7 @@ export function sampleVenue(): { venue: VenueApi; calls: unknown[][] } {
     setSessionOptions: answer("setSessionOptions", undefined),
     account: answer("account", ACCOUNT),
     placeOrder: answer("placeOrder", SAMPLE_ACK),
+    amendOrder: answer("amendOrder", SAMPLE_ACK),
     cancelOrder: answer("cancelOrder", canceled),
     cancelAllOrders: answer("cancelAllOrders", { canceled: ["42"] }),
     cancelOrdersAfter: answer("cancelOrdersAfter", { cancelAt: null }),

@@ -1,8 +1,15 @@
 /** Cancels: one order, all orders, or all orders after a time-out that the client keeps extending. */
 
-import type { CanceledOrder, CanceledOrders, CancelTimer, Order } from "@perpgate/protocol";
+import type {
+  CanceledOrder,
+  CanceledOrders,
+  CancelOrderBody,
+  CancelTimer,
+  Order,
+} from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
 import { NO_EVIDENCE } from "@perpgate/venue";
+import { namedOrder, requireOneName } from "./amend-target.js";
 import { about } from "./order-refusals.js";
 import { sessionRefusal } from "./session-flow.js";
 import type { LiveSession, VenueLink } from "./venue-link.js";
@@ -12,22 +19,27 @@ const EVERY_MARKET = -1;
 export class CancelFlow {
   constructor(private readonly link: VenueLink) {}
 
-  async cancel(session: LiveSession, orderId: string): Promise<CanceledOrder> {
-    this.requireOpen(session, orderId);
+  async cancel(session: LiveSession, body: CancelOrderBody): Promise<CanceledOrder> {
+    requireOneName(body);
+    // One that is not open is refused before the command reaches the log.
+    const { orderId, status } = namedOrder(this.link, session.account, body);
+    if (status !== "resting" && status !== "pending") throw notCancelable(orderId, status);
+    const { validUntil } = body;
     const { outcome } = await this.link.execute({
       kind: "CancelOrder",
       stampMs: this.link.nowMs(),
       session: session.number,
       orderId: Number(orderId),
+      ...(validUntil === undefined ? {} : { validUntilMs: validUntil }),
     });
+    const after = ownOrder(this.link, session.account, orderId);
     if (outcome.kind === "refused") {
       // It was filled or canceled before this command.
-      if (outcome.refusal === "order_not_cancelable")
-        throw notCancelable(this.order(session, orderId));
+      if (outcome.refusal === "order_not_cancelable") throw notCancelable(orderId, after.status);
+      if (outcome.refusal === "too_late") throw tooLate(validUntil ?? 0, this.link.views.timeMs);
       throw sessionRefusal("CancelOrder", outcome);
     }
-    const { remainingSize } = this.order(session, orderId);
-    return { orderId, status: "canceled", remainingSize };
+    return { orderId, status: "canceled", remainingSize: after.remainingSize };
   }
 
   async cancelAll(session: LiveSession, symbol: string | undefined): Promise<CanceledOrders> {
@@ -61,26 +73,18 @@ export class CancelFlow {
     if (outcome.kind === "refused") throw sessionRefusal("CancelAfter", outcome);
     return { cancelAt: afterMs === 0 ? null : timeMs + afterMs };
   }
-
-  /** Refuses an order that is not open, before the command reaches the log. */
-  private requireOpen(session: LiveSession, orderId: string): void {
-    const order = this.order(session, orderId);
-    if (order.status !== "resting" && order.status !== "pending") throw notCancelable(order);
-  }
-
-  private order({ account }: LiveSession, orderId: string): Order {
-    return ownOrder(this.link, account, orderId);
-  }
 }
 
 /** An order of the account; throws `order_not_found`, also for another account's order. */
-export function ownOrder({ views }: VenueLink, account: number, orderId: string): Order {
-  const order = views.order(account, Number(orderId));
-  if (order === undefined) throw new ApiError("order_not_found", { orderId });
-  return order;
+export function ownOrder(link: VenueLink, account: number, orderId: string): Order {
+  return namedOrder(link, account, { orderId });
 }
 
-function notCancelable({ orderId, status }: Order): ApiError {
+export function tooLate(validUntil: number, time: number): ApiError {
+  return about("validUntil", "too_late", { validUntil, time });
+}
+
+export function notCancelable(orderId: string, status: string): ApiError {
   return new ApiError(
     "order_not_cancelable",
     { orderId, status },

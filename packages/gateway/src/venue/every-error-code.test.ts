@@ -39,6 +39,18 @@ const ELSEWHERE: Partial<Record<ErrorCode, string>> = {
   deposit_reorged: OPERATOR,
 };
 
+/** Codes of terms whose rules are not in the engine yet. */
+const LATER: readonly ErrorCode[] = [
+  "margin_too_small",
+  "margin_needed",
+  "expiry_out_of_range",
+  "limit_price_outside_band",
+  "too_late",
+  "client_order_id_in_use",
+  "close_position_in_use",
+  "position_not_found",
+];
+
 type Producer = () => Promise<Pick<Answer, "status" | "body">>;
 
 /** Shared by most tests, each with its own trader; a test that changes more runs its own venue. */
@@ -275,6 +287,21 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
     expect(answer.body).toMatchObject({ field: "symbol", details: { stage: "closed" } });
     return answer;
   },
+  size_not_on_lot: async () => {
+    const { trader } = await entered();
+    const answer = await trader.signed("/v1/orders", { ...trader.order(), size: 0.000_015 });
+    expect(answer.body).toMatchObject({
+      field: "size",
+      details: { lot: 0.00001, below: 0.00001, above: 0.00002 },
+    });
+    return answer;
+  },
+  order_not_amendable: async () => {
+    const { trader } = await entered();
+    const { orderId } = (await trader.place(trader.limit("long", 60_000))).body;
+    await trader.cancel(orderId);
+    return trader.signed(`/v1/orders/${orderId}/amend`, { orderId, price: 60_001, nonce: 9 });
+  },
   order_not_found: get("/v1/orders/999"),
   order_not_cancelable: async () => {
     const { trader } = await entered();
@@ -304,7 +331,7 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
 
 describe("the error table", () => {
   test("every code is produced here, or belongs elsewhere for a reason", () => {
-    const known = [...Object.keys(PRODUCERS), ...Object.keys(ELSEWHERE)];
+    const known = [...Object.keys(PRODUCERS), ...Object.keys(ELSEWHERE), ...LATER];
     expect(known.sort()).toEqual([...ERROR_CODES].sort());
   });
 

@@ -3,36 +3,33 @@
  * is invalid in any state of the venue.
  */
 
-import type { OrderType, PlaceOrderBody } from "@perpgate/protocol";
-import {
-  ApiError,
-  fromMicros,
-  fromSteps,
-  MAX_ORDER_NOTIONAL_MICROS,
-  NotInUnits,
-  toMicrosFloor,
-  toSteps,
-} from "@perpgate/protocol/core";
+import type { OrderTerms, OrderType } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import type { MarketUnits } from "@perpgate/venue";
+import { extrasOf, isExtended, wrongField } from "./order-extras.js";
+import { lotsOf, marginMicrosOf, ticksOf } from "./order-units.js";
 import type { CommandOf } from "./venue-link.js";
 
 type PlaceOrder = CommandOf<"PlaceOrder">;
+type AmendOrder = CommandOf<"AmendOrder">;
 
 const TYPES: Readonly<Record<OrderType, PlaceOrder["type"]>> = { market: 0, limit: 1, stop: 2 };
-/** Maximum of margin × leverage, in dollars. */
-export const MAX_ORDER_NOTIONAL = fromMicros(MAX_ORDER_NOTIONAL_MICROS);
 
-export interface OrderOrigin {
+/** Who sends a signed command, and when. */
+export interface CommandOrigin {
   readonly stampMs: number;
   readonly session: number;
   /** Fingerprint of the key that signed. */
   readonly key: string;
+  readonly nonce: number;
+  /** 0: none. */
+  readonly validUntilMs: number;
 }
 
 export function orderCommandOf(
-  body: PlaceOrderBody,
+  body: OrderTerms,
   market: MarketUnits,
-  { stampMs, session, key }: OrderOrigin,
+  { stampMs, session, key, nonce, validUntilMs }: CommandOrigin,
 ): PlaceOrder {
   const { type, price = null, postOnly = false } = body;
   if (price === null && type !== "market") {
@@ -41,50 +38,66 @@ export function orderCommandOf(
   if (postOnly && type !== "limit") {
     throw new ApiError("post_only_needs_limit", {}, { field: "postOnly" });
   }
-  return {
+  const command = {
     kind: "PlaceOrder",
     stampMs,
     session,
     key,
-    nonce: body.nonce,
+    nonce,
     market: market.number,
     side: body.side === "long" ? 1 : -1,
     type: TYPES[type],
     marginMicros: marginOf(body, market),
-    leverage: body.leverage,
-    priceTicks: price === null ? 0 : ticksOf(price, market),
+    leverage: leverageOf(body),
+    priceTicks: price === null ? 0 : ticksOf(price, market, "price"),
     reduceOnly: body.reduceOnly ?? false,
     postOnly,
+  } as const;
+  if (validUntilMs === 0 && !isExtended(body)) return command;
+  return { ...command, extras: extrasOf(body, market, validUntilMs) };
+}
+
+/** 0 where the size, or the position that is closed, decides the lots. */
+function marginOf({ margin, size, closePosition }: OrderTerms, market: MarketUnits): number {
+  if (closePosition === true) return 0;
+  if (margin !== undefined) return marginMicrosOf(margin, market);
+  if (size !== undefined) return 0;
+  throw wrongField("margin", "margin is missing: send margin, size or both");
+}
+
+function leverageOf({ leverage, closePosition }: OrderTerms): number {
+  if (closePosition === true) return 1;
+  if (leverage !== undefined) return leverage;
+  throw wrongField("leverage", "leverage is missing");
+}
+
+/** The changes of an amendment, without its target. */
+export type AmendedTerms = Pick<
+  AmendOrder,
+  "priceTicks" | "sizeLots" | "limitTicks" | "expiresAtMs"
+>;
+
+interface AmendBody {
+  readonly price?: number;
+  readonly size?: number;
+  readonly limitPrice?: number;
+  readonly expiresAt?: number | null;
+}
+
+export function amendedTermsOf(body: AmendBody, market: MarketUnits): AmendedTerms {
+  const { price, size, limitPrice, expiresAt } = body;
+  if (
+    price === undefined &&
+    size === undefined &&
+    limitPrice === undefined &&
+    expiresAt === undefined
+  ) {
+    throw wrongField("price", "nothing is amended: send price, size, limitPrice or expiresAt");
+  }
+  return {
+    priceTicks: price === undefined ? 0 : ticksOf(price, market, "price"),
+    sizeLots: size === undefined ? 0 : lotsOf(size, market),
+    limitTicks: limitPrice === undefined ? 0 : ticksOf(limitPrice, market, "limitPrice"),
+    expiresAtMs: expiresAt === undefined ? -1 : (expiresAt ?? 0),
   };
-}
-
-function marginOf({ margin }: PlaceOrderBody, market: MarketUnits): number {
-  if (margin > MAX_ORDER_NOTIONAL) {
-    throw new ApiError("notional_limit", { limit: MAX_ORDER_NOTIONAL }, { field: "margin" });
-  }
-  const micros = toMicrosFloor(margin);
-  if (micros > 0) return micros;
-  const lot = market.lot.size;
-  throw new ApiError("size_below_lot", { lot, minMargin: fromMicros(1) }, { field: "margin" });
-}
-
-function ticksOf(price: number, market: MarketUnits): number {
-  try {
-    return toSteps(price, market.tick);
-  } catch (error) {
-    if (!(error instanceof NotInUnits)) throw error;
-    const steps = price / market.tick.size;
-    if (error.rule !== "off_step" || steps > Number.MAX_SAFE_INTEGER / market.tick.multiplier) {
-      const problem = `price ${price} is beyond what ${market.symbol} can be priced at`;
-      throw new ApiError("invalid_request", { problem }, { field: "price" });
-    }
-    const below = fromSteps(Math.floor(steps), market.tick);
-    const above = fromSteps(Math.floor(steps) + 1, market.tick);
-    const tick = market.tick.size;
-    throw new ApiError(
-      "price_not_on_tick",
-      { price, tick, below, above },
-      { field: "price", details: { tick, below, above } },
-    );
-  }
 }

@@ -5,7 +5,7 @@
  * tiers, the account's position) are read from the views at the same seq.
  */
 
-import type { ErrorCode, ErrorValues, PlaceOrderBody } from "@perpgate/protocol";
+import type { ErrorCode, ErrorValues, OrderTerms } from "@perpgate/protocol";
 import {
   ApiError,
   fromMicros,
@@ -15,22 +15,30 @@ import {
   PRICE_RANGE_FACTOR,
 } from "@perpgate/protocol/core";
 import type { MarketUnits, Views } from "@perpgate/venue";
-import { MAX_ORDER_NOTIONAL } from "./order-command.js";
+import { MAX_ORDER_NOTIONAL } from "./order-units.js";
 import { sessionRefusal } from "./session-flow.js";
 import type { LiveSession, RefusedOutcome } from "./venue-link.js";
 
 export interface RefusedOrder {
-  readonly body: PlaceOrderBody;
+  readonly body: {
+    readonly nonce: number;
+    readonly validUntil?: number;
+    readonly orderId?: string;
+    readonly clientOrderId?: string;
+  };
+  /** What the order asks for; of an amendment, with what it changes. */
+  readonly terms: OrderTerms;
   readonly market: MarketUnits;
   readonly session: LiveSession;
   readonly views: Views;
 }
 
 export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Error {
-  const { body, market } = order;
-  const { symbol } = body;
+  const { body, terms, market } = order;
+  const { symbol } = terms;
   const priceOf = (ticks: number) => fromSteps(ticks, market.tick);
-  const price = body.price ?? 0;
+  const price = terms.price ?? 0;
+  const time = order.views.timeMs;
   const { detail1, detail2 } = outcome;
   switch (outcome.refusal) {
     case "session_key_rotated":
@@ -55,7 +63,7 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
       return about("symbol", "session_symbol_not_allowed", { symbol, symbols: scopeOf(order) });
     case "leverage_above_maximum":
       return about("leverage", "leverage_above_maximum", {
-        leverage: body.leverage,
+        leverage: terms.leverage ?? 0,
         maxLeverage: detail1,
       });
     case "leverage_above_tier":
@@ -66,7 +74,7 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
     case "notional_limit":
       return about("margin", "notional_limit", { limit: MAX_ORDER_NOTIONAL });
     case "price_required":
-      return about("price", "price_required", { type: body.type });
+      return about("price", "price_required", { type: terms.type });
     case "post_only_needs_limit":
       return new ApiError("post_only_needs_limit", {}, { field: "postOnly" });
     case "stale_index":
@@ -100,7 +108,7 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
       });
     case "notional_too_small":
       return about("margin", "notional_too_small", {
-        notional: rounded(body.margin * body.leverage),
+        notional: orderNotional(order),
         minNotional: fromMicros(detail1),
       });
     case "post_only_would_cross":
@@ -114,7 +122,7 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
       });
     case "session_order_cap_exceeded":
       return about("margin", "session_order_cap_exceeded", {
-        notional: orderNotional(body),
+        notional: orderNotional(order),
         cap: fromMicros(detail1),
       });
     case "session_notional_cap_exceeded":
@@ -126,6 +134,33 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
       return about("symbol", "open_order_limit", { limit: detail1, symbol });
     case "insufficient_margin":
       return about("margin", "insufficient_margin", { maxMargin: fromMicros(detail1) });
+    case "too_late":
+      return about("validUntil", "too_late", { validUntil: body.validUntil ?? 0, time });
+    case "client_order_id_in_use": {
+      const { clientOrderId = "" } = terms;
+      return about("clientOrderId", "client_order_id_in_use", { clientOrderId });
+    }
+    case "close_position_in_use":
+      return about("closePosition", "close_position_in_use", { symbol });
+    case "margin_too_small":
+      return about("margin", "margin_too_small", {
+        leverage: terms.leverage ?? 0,
+        needed: fromMicros(detail1),
+        margin: terms.margin ?? 0,
+      });
+    case "expiry_out_of_range":
+      return about("expiresAt", "expiry_out_of_range", { time });
+    case "limit_price_outside_band":
+      return about("limitPrice", "limit_price_outside_band", {
+        limitPrice: terms.limitPrice ?? 0,
+        low: priceOf(detail1),
+        high: priceOf(detail2),
+      });
+    case "order_not_amendable":
+      return about("orderId", "order_not_amendable", {
+        order: body.orderId ?? body.clientOrderId ?? "",
+        problem: "it is no longer open, was reached, or does not have what is amended",
+      });
     default:
       return sessionRefusal("PlaceOrder", outcome);
   }
@@ -148,21 +183,25 @@ function scopeOf({ session, views }: RefusedOrder): string {
   return views.account(session).session.scope.symbols?.join(", ") ?? "";
 }
 
-function orderNotional({ margin, leverage }: PlaceOrderBody): number {
-  return rounded(margin * leverage);
+function orderNotional({ terms, views }: RefusedOrder): number {
+  const { margin = 0, leverage = 0, size, price, symbol } = terms;
+  if (size === undefined) return rounded(margin * leverage);
+  return rounded(size * (price ?? views.ticker(symbol)?.mark ?? 0));
 }
 
 /** What the position would be worth at the mark: held on that side, and the order. */
-function resultingNotional({ body, session, views }: RefusedOrder): number {
-  const held = views.position(session.account, body.symbol);
+function resultingNotional(order: RefusedOrder): number {
+  const { terms, session, views } = order;
+  const held = views.position(session.account, terms.symbol);
   const heldNotional =
-    held !== undefined && held.side === body.side ? Math.abs(held.size) * held.markPrice : 0;
-  return rounded(heldNotional + orderNotional(body));
+    held !== undefined && held.side === terms.side ? Math.abs(held.size) * held.markPrice : 0;
+  return rounded(heldNotional + orderNotional(order));
 }
 
 /** Positions at mark, what open orders may add, and the order. */
-function exposureWith({ body, session, views }: RefusedOrder): number {
-  let sum = orderNotional(body);
+function exposureWith(order: RefusedOrder): number {
+  const { session, views } = order;
+  let sum = orderNotional(order);
   for (const { size, markPrice } of views.positions(session.account)) {
     sum += Math.abs(size) * markPrice;
   }
@@ -173,13 +212,13 @@ function exposureWith({ body, session, views }: RefusedOrder): number {
 }
 
 /** The margin that buys one lot at the price that decides the size. */
-function smallestMargin({ body, market, views }: RefusedOrder): number {
-  const ticker = views.ticker(body.symbol);
-  const best = body.side === "long" ? ticker?.ask : ticker?.bid;
-  const limit = body.type === "market" ? null : (body.price ?? null);
-  const isCrossingShort = limit !== null && body.type === "limit" && body.side === "short";
+function smallestMargin({ terms, market, views }: RefusedOrder): number {
+  const ticker = views.ticker(terms.symbol);
+  const best = terms.side === "long" ? ticker?.ask : ticker?.bid;
+  const limit = terms.type === "market" ? null : (terms.price ?? null);
+  const isCrossingShort = limit !== null && terms.type === "limit" && terms.side === "short";
   const price = isCrossingShort ? Math.max(limit, best ?? 0) : (limit ?? best ?? ticker?.mark ?? 0);
-  return Math.ceil((price * market.lot.size * 1e6) / body.leverage - 1e-6) / 1e6;
+  return Math.ceil((price * market.lot.size * 1e6) / (terms.leverage ?? 1) - 1e-6) / 1e6;
 }
 
 /** Dollars without the noise of floats. */

@@ -238,7 +238,7 @@ describe("a trading day over real sockets", () => {
     // Its first two words: the kind of the event, and the order's id.
     const leaf = Buffer.from(String(proof.body.leaf).slice(2), "hex");
     expect([leaf.length, leaf.readDoubleLE(0), leaf.readDoubleLE(8)]).toEqual([
-      144,
+      192,
       18,
       Number(body.orderId),
     ]);

@@ -10,12 +10,14 @@
 import type {
   Account,
   Acknowledgement,
+  AmendOrderBody,
   AttestedDeposit,
   Block,
   Book,
   BridgeInfo,
   CanceledOrder,
   CanceledOrders,
+  CancelOrderBody,
   CancelTimer,
   Candle,
   CandlesQuery,
@@ -24,12 +26,12 @@ import type {
   DepositQueue,
   DepositQueueBody,
   EndedSession,
+  ExtendedOrderBody,
   Fill,
   FillsQuery,
   FundingPoint,
   Order,
   OrdersQuery,
-  PlaceOrderBody,
   Position,
   PreconfirmProof,
   RotateBody,
@@ -55,9 +57,10 @@ import type { Caller, Client, SessionOptions, Signed } from "../request.js";
 import type { Attestation } from "./attestation.js";
 import { CancelFlow, ownOrder } from "./cancel-flow.js";
 import { checksummed, DepositFlow } from "./deposit-flow.js";
-import { OrderFlow, refuseOverlong } from "./order-flow.js";
+import { OrderFlow } from "./order-flow.js";
 import { SessionFlow } from "./session-flow.js";
 import { SessionGuard } from "./session-guard.js";
+import { refuseOverlong } from "./signed-request.js";
 import { type LiveSession, VenueLink } from "./venue-link.js";
 
 export interface VenueGatewayOptions {
@@ -108,6 +111,7 @@ export class VenueGateway {
       admission: new Admission(limits.pendingOrders, () => venue.isBehind),
       signatures,
       signedBytes: limits.signedBytes,
+      batchBytes: limits.batchBytes,
     });
     this.canceling = new CancelFlow(this.link);
     this.attestation = attestation;
@@ -142,12 +146,20 @@ export class VenueGateway {
     return { ...account, address: checksummed(account.address) };
   }
 
-  placeOrder(caller: Caller, request: Signed<PlaceOrderBody>): Promise<Acknowledgement> {
+  placeOrder(caller: Caller, request: Signed<ExtendedOrderBody>): Promise<Acknowledgement> {
     return this.placing.place(caller, request);
   }
 
-  async cancelOrder(caller: Caller, orderId: string): Promise<CanceledOrder> {
-    return this.canceling.cancel(this.countedSession(caller), orderId);
+  amendOrder(
+    caller: Caller,
+    id: string,
+    request: Signed<AmendOrderBody>,
+  ): Promise<Acknowledgement> {
+    return this.placing.amend(caller, id, request);
+  }
+
+  async cancelOrder(caller: Caller, body: CancelOrderBody): Promise<CanceledOrder> {
+    return this.canceling.cancel(this.countedSession(caller), body);
   }
 
   async cancelAllOrders(caller: Caller, symbol: string | undefined): Promise<CanceledOrders> {

@@ -15,14 +15,14 @@ import { TokenBuckets } from "../limits/token-buckets.js";
 import { CLOSE } from "./close-codes.js";
 import type { Connection } from "./connection.js";
 import type { SocketContext, SocketHandler } from "./operations/operation.js";
-import { cancel, order } from "./operations/orders.js";
+import { amend, cancel, order } from "./operations/orders.js";
 import { auth, ping, session } from "./operations/session.js";
 import { subscribe, unsubscribe } from "./operations/subscriptions.js";
 import { type FaultSink, type MessageId, SocketCall } from "./socket-call.js";
 import { messageRule } from "./socket-limits.js";
 
 const HANDLERS: ReadonlyMap<string, SocketHandler> = new Map(
-  [subscribe, unsubscribe, auth, ping, order, cancel, session].map((handler) => [
+  [subscribe, unsubscribe, auth, ping, order, amend, cancel, session].map((handler) => [
     handler.operation.op,
     handler,
   ]),

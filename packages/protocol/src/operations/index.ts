@@ -1,8 +1,11 @@
 /** The operations of the REST interface and of the socket, one file each. */
 
+export * from "./amend-order.js";
 export * from "./cancel-all-orders.js";
+export * from "./cancel-named-order.js";
 export * from "./cancel-order.js";
 export * from "./cancel-orders-after.js";
+export * from "./change-margin.js";
 export * from "./end-session.js";
 export * from "./get-account.js";
 export * from "./get-block.js";
@@ -30,13 +33,17 @@ export * from "./get-tickers.js";
 export * from "./get-time.js";
 export * from "./get-trades.js";
 export * from "./operation.js";
+export * from "./place-batch.js";
 export * from "./place-order.js";
 export * from "./register-deposit.js";
 export * from "./rest-operations.js";
 export * from "./rotate-session.js";
 export * from "./sign-in.js";
+export * from "./socket/amend.js";
 export * from "./socket/auth.js";
+export * from "./socket/batch.js";
 export * from "./socket/cancel.js";
+export * from "./socket/margin.js";
 export * from "./socket/order.js";
 export * from "./socket/ping.js";
 export * from "./socket/session.js";

@@ -40,8 +40,8 @@ export interface Operation {
   readonly limit?: LimitName;
   /** Microseconds of processor time beyond those of any request and of the response's bytes. */
   readonly costMicros: number;
-  /** Maximum bytes of the body if below the server's maximum; `signed` is the log's maximum. */
-  readonly bodyBytes?: number | "signed";
+  /** Maximum bytes of the body if below the server's maximum; `signed` and `batch` are those of the settings. */
+  readonly bodyBytes?: number | "signed" | "batch";
   readonly params: TObject;
   readonly query: TObject;
   readonly body: TSchema;

@@ -1,6 +1,8 @@
 /** Every REST operation, in the order of the OpenAPI document. */
 
+import { amendOrder } from "./amend-order.js";
 import { cancelAllOrders } from "./cancel-all-orders.js";
+import { cancelNamedOrder } from "./cancel-named-order.js";
 import { cancelOrder } from "./cancel-order.js";
 import { cancelOrdersAfter } from "./cancel-orders-after.js";
 import { endSession } from "./end-session.js";
@@ -51,7 +53,9 @@ export const OPERATIONS: readonly Operation[] = [
   placeOrder,
   getOrders,
   getOrder,
+  amendOrder,
   cancelOrder,
+  cancelNamedOrder,
   cancelAllOrders,
   cancelOrdersAfter,
   getAccount,

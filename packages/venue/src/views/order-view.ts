@@ -2,7 +2,7 @@
 import { ORDER_STATUSES } from "@perpgate/engine";
 import { NONE, openOrdersOf } from "@perpgate/engine/reading";
 import type { Order, OrderType } from "@perpgate/protocol";
-import { reasonOf } from "@perpgate/protocol/core";
+import { clientIdWords, reasonOf } from "@perpgate/protocol/core";
 import { ORDER_ROW } from "../history/order-projection.js";
 import { averagePrice, fromMicros, priceOrNull, sideOf, sizeOf } from "./figures.js";
 import { stateOf, unitsOf, type VenueSource } from "./venue-source.js";
@@ -23,6 +23,28 @@ export function openOrdersView(source: VenueSource, account: number): Order[] {
     }
   }
   return ids.sort((a, b) => a - b).flatMap((id) => orderView(source, account, id) ?? []);
+}
+
+/** Id of the account's open order that the client named so. */
+export function openOrderNamed(
+  source: VenueSource,
+  account: number,
+  clientOrderId: string,
+): number | undefined {
+  const { orders, markets } = stateOf(source);
+  const words = clientIdWords(clientOrderId);
+  if (words === undefined || words[0] === 0) return undefined;
+  for (const market of markets) {
+    const row = market.positions.rowOf(account);
+    if (row === NONE) continue;
+    for (const order of openOrdersOf(stateOf(source), market, row)) {
+      const extras = orders.extrasRow(order);
+      if (extras === NONE) continue;
+      const named = orders.extras.clientId(extras);
+      if (named.every((word, i) => word === words[i])) return orders.id(order);
+    }
+  }
+  return undefined;
 }
 
 /** Newest first. */

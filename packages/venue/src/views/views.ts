@@ -38,7 +38,13 @@ import { type AccountChange, changeView } from "./change-view.js";
 import { depositsView, depositView, registeredDepositView } from "./deposit-view.js";
 import { fromMicros } from "./figures.js";
 import { marketsView, marketView, tickerView } from "./market-view.js";
-import { allOrdersView, openOrdersView, ordersByNonceView, orderView } from "./order-view.js";
+import {
+  allOrdersView,
+  openOrderNamed,
+  openOrdersView,
+  ordersByNonceView,
+  orderView,
+} from "./order-view.js";
 import { endedOrdersIn, type Outcome, outcomeOf } from "./outcome.js";
 import { positionsView, positionView } from "./position-view.js";
 import { emitPublicEvents, type PublicEventSink } from "./public-events.js";
@@ -263,6 +269,11 @@ export class Views {
   /** A session's public key and its sign-in message. */
   sessionKey(session: number): SessionKeyRow | undefined {
     return this.source.history.sessionKey(session);
+  }
+
+  /** Id of the account's open order with that client order id. */
+  openOrderNamed(account: number, clientOrderId: string): number | undefined {
+    return openOrderNamed(this.source, account, clientOrderId);
   }
 
   /** Micros free to trade with. */

@@ -105,6 +105,12 @@ export class Trader {
     return { "x-service-sig": sign(null, message, this.sessionKey.privateKey).toString("hex") };
   }
 
+  /** A signed request with this body. */
+  signed(path: string, body: object): Promise<Answer> {
+    const text = JSON.stringify(body);
+    return this.post(path, text, { ...this.bearer(), ...this.signatureOf(text, "digest") });
+  }
+
   rotate(newSessionKey: string, plan: SignaturePlan = "none"): Promise<Answer> {
     const text = JSON.stringify({ newSessionKey });
     const headers = { ...this.bearer(), ...this.signatureOf(text, plan) };

@@ -4,10 +4,23 @@
  */
 
 import { ApiError, parseStrictJson } from "@perpgate/protocol/core";
-import { cancelOrder, placeOrder, socketCancel, socketOrder } from "@perpgate/protocol/operations";
+import {
+  amendOrder,
+  cancelNamedOrder,
+  type Operation,
+  placeOrder,
+  socketAmend,
+  socketCancel,
+  socketOrder,
+} from "@perpgate/protocol/operations";
+import type { GatewayContext } from "../../http/context.js";
 import { chargeOperation } from "../../limits/charge-operation.js";
 import type { RawCall } from "../../operations/handler.js";
-import { cancelOrderHandler, placeOrderHandler } from "../../operations/orders.js";
+import {
+  amendOrderHandler,
+  cancelNamedOrderHandler,
+  placeOrderHandler,
+} from "../../operations/orders.js";
 import type { SocketCall } from "../socket-call.js";
 import { handleMessage } from "./operation.js";
 
@@ -15,42 +28,67 @@ const NO_BYTES = new Uint8Array(0);
 const NOTHING: Readonly<Record<string, never>> = {};
 
 /** `body` is text so that the signature covers exact bytes, those of the body of POST /v1/orders. */
-export const order = handleMessage(socketOrder, ({ body: text, sig }, call, { gateway }) => {
-  const account = requireSession(call);
-  const limitBytes = gateway.signedBytes;
-  if (text.length > limitBytes) throw new ApiError("body_too_large", { limitBytes });
-  chargeOperation(gateway.budgets, call, placeOrder, account, call.header);
-  const bytes = Buffer.from(text, "utf8");
-  // Encoding replaces a lone surrogate, so text and bytes could differ. ASCII cannot.
-  const body = parseStrictJson(bytes.length === text.length ? text : bytes.toString("utf8"));
-  const rawCall: RawCall = {
-    params: NOTHING,
-    query: NOTHING,
-    body,
-    bodyBytes: bytes,
-    signature: sig,
-    bearerToken: call.connection.session?.token,
-    client: call,
-  };
+export const order = handleMessage(socketOrder, (message, call, { gateway }) => {
+  const rawCall = signedCall(message, call, gateway, placeOrder);
   call.answerWith(placeOrderHandler.run(rawCall, gateway), acknowledged);
   return undefined;
 });
 
-export const cancel = handleMessage(socketCancel, ({ orderId }, call, { gateway }) => {
-  const account = requireSession(call);
-  chargeOperation(gateway.budgets, call, cancelOrder, account, call.header);
-  const rawCall: RawCall = {
-    params: { id: orderId },
-    query: NOTHING,
-    body: undefined,
-    bodyBytes: NO_BYTES,
-    signature: undefined,
-    bearerToken: call.connection.session?.token,
-    client: call,
-  };
-  call.answerWith(cancelOrderHandler.run(rawCall, gateway), (canceled) => ({ canceled }));
+/** The path of an amendment is what its body names. */
+export const amend = handleMessage(socketAmend, (message, call, { gateway }) => {
+  const rawCall = signedCall(message, call, gateway, amendOrder);
+  const named = { ...rawCall, params: { id: targetIn(rawCall.body) } };
+  call.answerWith(amendOrderHandler.run(named, gateway), acknowledged);
   return undefined;
 });
+
+export const cancel = handleMessage(socketCancel, ({ op: _, id: __, ...body }, call, context) => {
+  const { gateway } = context;
+  const account = requireSession(call);
+  chargeOperation(gateway.budgets, call, cancelNamedOrder, account, call.header);
+  const rawCall = rawCallOf(call, body, NO_BYTES, undefined);
+  call.answerWith(cancelNamedOrderHandler.run(rawCall, gateway), (canceled) => ({ canceled }));
+  return undefined;
+});
+
+interface SignedMessage {
+  readonly body: string;
+  readonly sig: string;
+}
+
+/** Charges the operation and parses the signed text. */
+function signedCall(
+  { body: text, sig }: SignedMessage,
+  call: SocketCall,
+  { signedBytes, batchBytes, budgets }: GatewayContext,
+  operation: Operation,
+): RawCall {
+  const account = requireSession(call);
+  const limitBytes = operation.bodyBytes === "batch" ? batchBytes : signedBytes;
+  if (text.length > limitBytes) throw new ApiError("body_too_large", { limitBytes });
+  chargeOperation(budgets, call, operation, account, call.header);
+  const bytes = Buffer.from(text, "utf8");
+  // Encoding replaces a lone surrogate, so text and bytes could differ. ASCII cannot.
+  const body = parseStrictJson(bytes.length === text.length ? text : bytes.toString("utf8"));
+  return rawCallOf(call, body, bytes, sig);
+}
+
+function rawCallOf(
+  call: SocketCall,
+  body: unknown,
+  bodyBytes: Uint8Array,
+  signature: string | undefined,
+): RawCall {
+  const bearerToken = call.connection.session?.token;
+  return { params: NOTHING, query: NOTHING, body, bodyBytes, signature, bearerToken, client: call };
+}
+
+/** The order that a body names; the handler checks the body's shape. */
+function targetIn(body: unknown): string {
+  if (typeof body !== "object" || body === null) return "0";
+  const id = "orderId" in body ? body.orderId : "clientOrderId" in body ? body.clientOrderId : "0";
+  return typeof id === "string" ? id : "0";
+}
 
 function acknowledged(ack: unknown, { isReplay }: SocketCall): object {
   return { ack, replayed: isReplay };

@@ -1,13 +1,20 @@
 import { Type } from "typebox";
+import { ClientOrderId } from "../../order.js";
 import { LogPosition } from "../../scalar.js";
-import { cancelOrder } from "../cancel-order.js";
+import { cancelNamedOrder } from "../cancel-named-order.js";
 import { MessageId, type SocketOperation } from "./socket-operation.js";
 
 export const socketCancel = {
   op: "cancel",
-  summary: "Cancel one order",
+  summary: "Cancel one order by its id or by your own",
   access: "bearer",
-  message: Type.Object({ op: Type.Literal("cancel"), id: MessageId, orderId: LogPosition }),
-  rest: cancelOrder,
+  message: Type.Object({
+    op: Type.Literal("cancel"),
+    id: MessageId,
+    orderId: Type.Optional(LogPosition),
+    clientOrderId: Type.Optional(ClientOrderId),
+    validUntil: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+  }),
+  rest: cancelNamedOrder,
   errors: ["token_required"],
 } satisfies SocketOperation;

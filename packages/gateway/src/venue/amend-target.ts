@@ -1,0 +1,104 @@
+/** The open order that an amendment or a cancel names, by its id or by the client's own. */
+
+import type { Amendment, AmendOrderBody, Order, OrderTerms } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
+import type { MarketUnits } from "@perpgate/venue";
+import { amendedTermsOf, type CommandOrigin } from "./order-command.js";
+import { wrongField } from "./order-extras.js";
+import { about } from "./order-refusals.js";
+import type { CommandOf, VenueLink } from "./venue-link.js";
+
+export interface NamedOrder {
+  readonly orderId?: string;
+  readonly clientOrderId?: string;
+}
+
+/** @throws ApiError `invalid_request` unless exactly one name is given. */
+export function requireOneName({ orderId, clientOrderId }: NamedOrder): void {
+  if (orderId === undefined && clientOrderId === undefined) {
+    throw wrongField("orderId", "orderId or clientOrderId is missing");
+  }
+  if (orderId !== undefined && clientOrderId !== undefined) {
+    throw wrongField("clientOrderId", "send orderId or clientOrderId, not both");
+  }
+}
+
+/** @throws ApiError `order_not_found`, also for an order of another account. */
+export function namedOrder({ views }: VenueLink, account: number, named: NamedOrder): Order {
+  const { orderId, clientOrderId = "" } = named;
+  const id = orderId === undefined ? views.openOrderNamed(account, clientOrderId) : Number(orderId);
+  const order = id === undefined ? undefined : views.order(account, id);
+  if (order === undefined)
+    throw new ApiError("order_not_found", { orderId: orderId ?? clientOrderId });
+  return order;
+}
+
+export function isOpen({ status }: Order): boolean {
+  return status === "resting" || status === "pending";
+}
+
+export interface AmendTarget {
+  readonly market: MarketUnits;
+  /** The order's terms with the amendment, for the message of a refusal. */
+  amended(amendment: Amendment): OrderTerms;
+}
+
+export function amendTargetOf(
+  link: VenueLink,
+  account: number,
+  body: AmendOrderBody,
+  pathId: string,
+): AmendTarget {
+  requireOneName(body);
+  const order = namedOrder(link, account, body);
+  const names = [order.orderId, ...(body.clientOrderId === undefined ? [] : [body.clientOrderId])];
+  if (!names.includes(pathId)) {
+    throw wrongField("orderId", `the path names order ${pathId}, the body ${names.join(" or ")}`);
+  }
+  if (!isOpen(order)) throw notAmendable(order.orderId, `it is ${order.status}`);
+  return targetOfOrder(link, order);
+}
+
+export function targetOfOrder({ venue }: VenueLink, order: Order): AmendTarget {
+  const { symbol, side, type, price, leverage, margin, remainingSize: size } = order;
+  const market = venue.listing.named(symbol);
+  if (market === undefined) throw new Error(`order ${order.orderId} is of no listed market`);
+  const terms = { symbol, side, type, price, leverage, margin, size };
+  return { market, amended: (amendment) => withAmendment(terms, amendment) };
+}
+
+export function withAmendment(
+  terms: OrderTerms,
+  { price, size, limitPrice, expiresAt }: Amendment,
+) {
+  return {
+    ...terms,
+    ...(price === undefined ? {} : { price }),
+    ...(size === undefined ? {} : { size }),
+    ...(limitPrice === undefined ? {} : { limitPrice }),
+    ...(expiresAt === undefined || expiresAt === null ? {} : { expiresAt }),
+  };
+}
+
+export function amendCommandOf(
+  body: Amendment,
+  { market }: AmendTarget,
+  { stampMs, session, key, nonce, validUntilMs }: CommandOrigin,
+): CommandOf<"AmendOrder"> {
+  return {
+    kind: "AmendOrder",
+    stampMs,
+    session,
+    key,
+    nonce,
+    market: market.number,
+    orderId: body.orderId === undefined ? 0 : Number(body.orderId),
+    clientOrderId: body.clientOrderId ?? "",
+    ...amendedTermsOf(body, market),
+    validUntilMs,
+  };
+}
+
+export function notAmendable(order: string, problem: string): ApiError {
+  return about("orderId", "order_not_amendable", { order, problem });
+}

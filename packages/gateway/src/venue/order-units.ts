@@ -1,0 +1,67 @@
+/** Prices, sizes and money of a request's body in the integers of a market. */
+
+import {
+  ApiError,
+  fromMicros,
+  fromSteps,
+  MAX_ORDER_NOTIONAL_MICROS,
+  NotInUnits,
+  type Step,
+  toMicrosFloor,
+  toSteps,
+} from "@perpgate/protocol/core";
+import type { MarketUnits } from "@perpgate/venue";
+
+/** Maximum of margin × leverage, in dollars. */
+export const MAX_ORDER_NOTIONAL = fromMicros(MAX_ORDER_NOTIONAL_MICROS);
+
+/** Micros of a margin, floored; at least one. */
+export function marginMicrosOf(margin: number, market: MarketUnits): number {
+  if (margin > MAX_ORDER_NOTIONAL) {
+    throw new ApiError("notional_limit", { limit: MAX_ORDER_NOTIONAL }, { field: "margin" });
+  }
+  const micros = toMicrosFloor(margin);
+  if (micros > 0) return micros;
+  const lot = market.lot.size;
+  throw new ApiError("size_below_lot", { lot, minMargin: fromMicros(1) }, { field: "margin" });
+}
+
+export function ticksOf(price: number, market: MarketUnits, field: string): number {
+  const { tick: step, symbol } = market;
+  return stepsOf(price, step, field, symbol, ({ below, above }) => {
+    const tick = step.size;
+    const details = { tick, below, above };
+    return new ApiError("price_not_on_tick", { price, ...details }, { field, details });
+  });
+}
+
+export function lotsOf(size: number, market: MarketUnits): number {
+  const { lot: step, symbol } = market;
+  return stepsOf(size, step, "size", symbol, ({ below, above }) => {
+    const lot = step.size;
+    const details = { lot, below, above };
+    return new ApiError("size_not_on_lot", { size, ...details }, { field: "size", details });
+  });
+}
+
+function stepsOf(
+  value: number,
+  step: Step,
+  field: string,
+  symbol: string,
+  offStep: (nearest: { readonly below: number; readonly above: number }) => ApiError,
+): number {
+  try {
+    return toSteps(value, step);
+  } catch (error) {
+    if (!(error instanceof NotInUnits)) throw error;
+    const steps = value / step.size;
+    if (error.rule !== "off_step" || steps > Number.MAX_SAFE_INTEGER / step.multiplier) {
+      const problem = `${field} ${value} is beyond what ${symbol} can express`;
+      throw new ApiError("invalid_request", { problem }, { field });
+    }
+    const below = fromSteps(Math.floor(steps), step);
+    const above = fromSteps(Math.floor(steps) + 1, step);
+    throw offStep({ below, above });
+  }
+}

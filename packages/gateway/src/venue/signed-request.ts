@@ -1,0 +1,151 @@
+/**
+ * A signed command, in these steps:
+ *
+ *   token → rate limit → repeated nonce → length → admission → body → funds → signature → log
+ *
+ * A nonce that was used with the same body returns the first answer, without a signature check and also
+ * after a restart, so that a retry is always safe. With another body it is a conflict, which is revealed
+ * only if the signature is valid. Once a command is submitted, its answer is its outcome.
+ *
+ * The signature check and the log call back into one object with one promise: a promise per step took a
+ * tenth of an order's time.
+ */
+
+import { timingSafeEqual } from "node:crypto";
+import { ApiError } from "@perpgate/protocol/core";
+import { digestOf, doesNotVerify, readSignature } from "../auth/order-signature.js";
+import type { SessionKey } from "../auth/session-key.js";
+import type { SignatureVerifier } from "../auth/verification/signature-verifier.js";
+import type { Admission } from "../limits/admission.js";
+import type { AccountLimits } from "../limits/limits.js";
+import type { Caller, Signed } from "../request.js";
+import type { CommandOrigin } from "./order-command.js";
+import { about } from "./order-refusals.js";
+import type { SessionGuard } from "./session-guard.js";
+import type { LiveSession, VenueLink } from "./venue-link.js";
+
+const NO_KEY = new Uint8Array(0);
+
+export interface SignedServices {
+  readonly link: VenueLink;
+  readonly guard: SessionGuard;
+  readonly limits: AccountLimits;
+  readonly admission: Admission;
+  readonly signatures: SignatureVerifier;
+  /** Maximum bytes of a signed body, and of a batch. */
+  readonly signedBytes: number;
+  readonly batchBytes: number;
+}
+
+export interface SignedBody {
+  readonly nonce: number;
+  readonly validUntil?: number;
+}
+
+/** The evidence that the log stores with the command. */
+export interface OrderEvidence {
+  readonly signed: Uint8Array;
+  readonly signature: Uint8Array;
+  readonly publicKey: Uint8Array;
+}
+
+/** An admitted request: settles its promise once, and calls `admission.leave` once. */
+export abstract class SignedRequest<Body extends SignedBody, Answer> {
+  constructor(
+    protected readonly services: SignedServices,
+    protected readonly caller: Caller,
+    protected readonly session: LiveSession,
+    protected readonly request: Signed<Body>,
+    private readonly resolve: (answer: Answer) => void,
+    private readonly reject: (error: unknown) => void,
+  ) {}
+
+  /**
+   * Checks the body, which costs less than the signature, and returns what submits the command.
+   * @throws ApiError for a body that no state of the venue accepts.
+   */
+  protected abstract prepare(origin: CommandOrigin, evidence: OrderEvidence): () => void;
+
+  /** With the seq of the command that used the nonce for another body: only the conflict is reported. */
+  begin(usedBy: number): void {
+    try {
+      const { guard, link } = this.services;
+      const { body, bytes, signature: header } = this.request;
+      const key = guard.keyOf(this.session);
+      const signature = readSignature(header, key, bytes);
+      if (usedBy !== 0) {
+        this.verify(key, signature, () => this.refuse(conflict(body.nonce, usedBy)));
+        return;
+      }
+      const origin = {
+        stampMs: link.nowMs(),
+        session: this.session.number,
+        key: key.fingerprint,
+        nonce: body.nonce,
+        validUntilMs: body.validUntil ?? 0,
+      };
+      const evidence = { signed: bytes, signature, publicKey: NO_KEY };
+      this.verify(key, signature, this.prepare(origin, evidence));
+    } catch (error) {
+      this.refuse(error);
+    }
+  }
+
+  /** An account without money is refused before the log, which it could fill for free. */
+  protected refuseWithoutFunds(): void {
+    const { views } = this.services.link;
+    if (views.walletMicros(this.session.account) > 0) return;
+    if (views.account(this.session).balance > 0) return;
+    throw about("margin", "insufficient_margin", { maxMargin: 0 });
+  }
+
+  protected answer(answer: Answer): void {
+    this.services.admission.leave();
+    this.resolve(answer);
+  }
+
+  protected refuse(error: unknown): void {
+    this.services.admission.leave();
+    this.reject(error);
+  }
+
+  private verify(key: SessionKey, signature: Uint8Array, proceed: () => void): void {
+    const { bytes } = this.request;
+    this.services.signatures.verify(key, bytes, signature, (error, isValid) => {
+      if (error !== null || !isValid) {
+        this.refuse(error ?? doesNotVerify(key, bytes));
+        return;
+      }
+      try {
+        proceed();
+      } catch (failure) {
+        this.refuse(failure);
+      }
+    });
+  }
+}
+
+/**
+ * The log stores signed bodies completely, even if the engine refuses the command. JSON may be padded
+ * with white space up to the transport's limit, so their length is bounded before the log.
+ */
+export function refuseOverlong(bytes: Uint8Array, limitBytes: number): void {
+  if (bytes.length > limitBytes) throw new ApiError("body_too_large", { limitBytes });
+}
+
+/** What a nonce was used for: where its answer is, and the digest of its body. */
+interface Used {
+  readonly digest: Uint8Array;
+}
+
+export function isSameBody(used: Used, bytes: Uint8Array): boolean {
+  return timingSafeEqual(used.digest, digestOf(bytes));
+}
+
+export function markReplayed({ header }: Caller): void {
+  header("idempotent-replay", "true");
+}
+
+export function conflict(nonce: number, usedBy: number): ApiError {
+  return about("nonce", "nonce_conflict", { nonce, ackNonce: String(usedBy) });
+}

@@ -1,0 +1,196 @@
+/** Orders with all their terms; amendments, batches, and the margin of a position. */
+
+import { type Static, Type } from "typebox";
+import { CLIENT_ORDER_ID_PATTERN } from "./client-order-id.js";
+import {
+  CanceledOrder,
+  ClientOrderId,
+  OrderNonce,
+  OrderType,
+  PlaceOrderBody,
+  Side,
+} from "./order.js";
+import { PreconfirmAck } from "./preconfirm.js";
+import { Dollars, LogPosition, MarketSymbol, Nullable, TimeMs } from "./scalar.js";
+
+export const TIMES_IN_FORCE = ["gtc", "ioc", "fok"] as const;
+export const TimeInForce = Type.Enum([...TIMES_IN_FORCE]);
+export type TimeInForce = Static<typeof TimeInForce>;
+export const TRIGGERS = ["stop", "takeProfit"] as const;
+export const Trigger = Type.Enum([...TRIGGERS]);
+export type Trigger = Static<typeof Trigger>;
+export const SELF_TRADES = ["cancelResting", "cancelTaker", "cancelBoth"] as const;
+export const SelfTrade = Type.Enum([...SELF_TRADES]);
+export type SelfTrade = Static<typeof SelfTrade>;
+
+const OrderPrice = Type.Number({ exclusiveMinimum: 0 });
+const OrderSize = Type.Number({
+  exclusiveMinimum: 0,
+  description: "Units of base: a whole number of lots.",
+});
+const ValidUntil = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: "Unix milliseconds; refused with too_late at a later venue time.",
+  }),
+);
+const Expiry = Type.Integer({
+  minimum: 1,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: "Unix milliseconds, 1 s to 90 days ahead; never filled at or after it.",
+});
+
+const terms = {
+  symbol: MarketSymbol,
+  side: Side,
+  type: OrderType,
+  margin: Type.Optional(PlaceOrderBody.properties.margin),
+  leverage: Type.Optional(PlaceOrderBody.properties.leverage),
+  price: PlaceOrderBody.properties.price,
+  reduceOnly: PlaceOrderBody.properties.reduceOnly,
+  postOnly: PlaceOrderBody.properties.postOnly,
+  size: Type.Optional(OrderSize),
+  timeInForce: Type.Optional(TimeInForce),
+  expiresAt: Type.Optional(Expiry),
+  clientOrderId: Type.Optional(ClientOrderId),
+  trigger: Type.Optional(Trigger),
+  limitPrice: Type.Optional(Nullable(OrderPrice)),
+  closePosition: Type.Optional(Type.Boolean()),
+  selfTrade: Type.Optional(SelfTrade),
+};
+
+/** Every plain order is one of these, too. */
+export const ExtendedOrderBody = Type.Object(
+  { ...terms, validUntil: ValidUntil, nonce: OrderNonce },
+  { title: "ExtendedOrderBody", additionalProperties: false },
+);
+export type ExtendedOrderBody = Static<typeof ExtendedOrderBody>;
+
+/** What an order, placed alone or in a batch, says of itself. */
+export type OrderTerms = Omit<ExtendedOrderBody, "nonce" | "validUntil">;
+
+const target = {
+  orderId: Type.Optional(LogPosition),
+  clientOrderId: Type.Optional(ClientOrderId),
+};
+
+const amendment = {
+  ...target,
+  price: Type.Optional(OrderPrice),
+  size: Type.Optional(
+    Type.Number({
+      exclusiveMinimum: 0,
+      description: "The new total, filled lots included; at or below those, the rest is canceled.",
+    }),
+  ),
+  limitPrice: Type.Optional(OrderPrice),
+  expiresAt: Type.Optional(Nullable(Expiry)),
+};
+
+export const AmendOrderBody = Type.Object(
+  { ...amendment, validUntil: ValidUntil, nonce: OrderNonce },
+  { title: "AmendOrderBody", additionalProperties: false },
+);
+export type AmendOrderBody = Static<typeof AmendOrderBody>;
+export type Amendment = Omit<AmendOrderBody, "nonce" | "validUntil">;
+
+export const AmendPath = Type.Object({
+  id: Type.String({
+    pattern: CLIENT_ORDER_ID_PATTERN,
+    description: "The order's id, or the clientOrderId that the body names.",
+  }),
+});
+
+export const CancelOrderBody = Type.Object(
+  { ...target, validUntil: ValidUntil },
+  { title: "CancelOrderBody", additionalProperties: false },
+);
+export type CancelOrderBody = Static<typeof CancelOrderBody>;
+
+export const MAX_BATCH_OPERATIONS = 50;
+
+const PlaceOperation = Type.Object(
+  { op: Type.Literal("place"), ...terms },
+  { title: "PlaceOperation", additionalProperties: false },
+);
+const AmendOperation = Type.Object(
+  { op: Type.Literal("amend"), ...amendment },
+  { title: "AmendOperation", additionalProperties: false },
+);
+const CancelOperation = Type.Object(
+  { op: Type.Literal("cancel"), ...target },
+  { title: "CancelOperation", additionalProperties: false },
+);
+export type BatchOperation =
+  | Static<typeof PlaceOperation>
+  | Static<typeof AmendOperation>
+  | Static<typeof CancelOperation>;
+
+/** `oneOf` with a discriminator, so that a mistake is reported of the operation that was meant. */
+const BatchOperation = Type.Unsafe<BatchOperation>({
+  type: "object",
+  discriminator: { propertyName: "op" },
+  required: ["op"],
+  oneOf: [PlaceOperation, AmendOperation, CancelOperation],
+});
+
+export const BatchBody = Type.Object(
+  {
+    nonce: OrderNonce,
+    operations: Type.Array(BatchOperation, { minItems: 1, maxItems: MAX_BATCH_OPERATIONS }),
+    validUntil: ValidUntil,
+  },
+  { title: "BatchBody", additionalProperties: false },
+);
+export type BatchBody = Static<typeof BatchBody>;
+
+const BatchError = Type.Object({
+  code: Type.String(),
+  message: Type.String(),
+  field: Type.Optional(Type.String()),
+  details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+});
+
+export const BatchResult = Type.Object(
+  {
+    status: Type.Integer({ description: "The HTTP status that it would have had alone." }),
+    ack: Type.Optional(PreconfirmAck),
+    canceled: Type.Optional(CanceledOrder),
+    error: Type.Optional(BatchError),
+  },
+  { title: "BatchResult" },
+);
+export type BatchResult = Static<typeof BatchResult>;
+
+export const BatchAnswer = Type.Object(
+  { results: Type.Array(BatchResult, { description: "In the order of the operations." }) },
+  { title: "BatchAnswer" },
+);
+export type BatchAnswer = Static<typeof BatchAnswer>;
+
+export const MarginBody = Type.Object(
+  {
+    symbol: MarketSymbol,
+    amount: Type.Number({
+      description: "Dollars from the wallet to the margin; negative: back. Truncated to a micro.",
+    }),
+    nonce: OrderNonce,
+  },
+  { title: "MarginBody", additionalProperties: false },
+);
+export type MarginBody = Static<typeof MarginBody>;
+
+export const MarginChange = Type.Object(
+  {
+    ackNonce: LogPosition,
+    symbol: MarketSymbol,
+    nonce: OrderNonce,
+    amount: Dollars,
+    margin: Type.Number({ description: "Dollars of margin of the position afterwards." }),
+    available: Type.Number({ description: "Dollars that are free in the wallet afterwards." }),
+    time: TimeMs,
+  },
+  { title: "MarginChange" },
+);
+export type MarginChange = Static<typeof MarginChange>;

@@ -1,0 +1,37 @@
+import { Type } from "typebox";
+import { MarginBody, MarginChange } from "../extended-order.js";
+import { MarketSymbol } from "../scalar.js";
+import { NO_INPUT, type Operation } from "./operation.js";
+
+export const changeMargin = {
+  id: "changeMargin",
+  method: "POST",
+  path: "/v1/positions/{symbol}/margin",
+  tag: "account",
+  summary: "Move money between the wallet and the margin of a position",
+  access: "signed",
+  needsVenue: true,
+  limit: "orders",
+  costMicros: 170,
+  bodyBytes: "signed",
+  ...NO_INPUT,
+  params: Type.Object({ symbol: MarketSymbol }),
+  body: MarginBody,
+  success: { status: 200, description: "Moved and durable", schema: MarginChange },
+  errors: [
+    "signature_required",
+    "invalid_signature",
+    "session_key_rotated",
+    "session_symbol_not_allowed",
+    "unknown_symbol",
+    "market_halted",
+    "market_settled",
+    "stale_index",
+    "index_held",
+    "position_not_found",
+    "insufficient_margin",
+    "margin_needed",
+    "nonce_too_old",
+    "nonce_conflict",
+  ],
+} satisfies Operation;

@@ -1,0 +1,17 @@
+import { Type } from "typebox";
+import { placeBatch } from "../place-batch.js";
+import { MessageId, type SocketOperation } from "./socket-operation.js";
+
+export const socketBatch = {
+  op: "batch",
+  summary: "Place, amend and cancel several orders",
+  access: "bearer",
+  message: Type.Object({
+    op: Type.Literal("batch"),
+    id: MessageId,
+    body: Type.String({ description: "The JSON text of BatchBody, exactly as signed." }),
+    sig: Type.String(),
+  }),
+  rest: placeBatch,
+  errors: ["token_required"],
+} satisfies SocketOperation;

@@ -1,0 +1,17 @@
+import { Type } from "typebox";
+import { changeMargin } from "../change-margin.js";
+import { MessageId, type SocketOperation } from "./socket-operation.js";
+
+export const socketMargin = {
+  op: "margin",
+  summary: "Move money between the wallet and the margin of a position",
+  access: "bearer",
+  message: Type.Object({
+    op: Type.Literal("margin"),
+    id: MessageId,
+    body: Type.String({ description: "The JSON text of MarginBody, exactly as signed." }),
+    sig: Type.String(),
+  }),
+  rest: changeMargin,
+  errors: ["token_required"],
+} satisfies SocketOperation;

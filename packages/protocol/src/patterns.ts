@@ -1,0 +1,24 @@
+/** The patterns of strings on the wire, and in words what each asks for. */
+
+import { CLIENT_ORDER_ID_PATTERN } from "./client-order-id.js";
+import { SESSION_KEY_PATTERN } from "./session-key.js";
+import { SYMBOL_PATTERN } from "./symbol.js";
+
+export const LOG_POSITION_PATTERN = "^(0|[1-9][0-9]{0,15})$";
+export const HEX_32_PATTERN = "^0x[0-9a-f]{64}$";
+export const ADDRESS_PATTERN = "^0x[0-9a-fA-F]{40}$";
+export const FILL_ID_PATTERN = "^[0-9]{1,16}(-[0-9]{1,10})?$";
+
+/** For error messages: a regular expression tells a user nothing. */
+export const PATTERN_WORDS: ReadonlyMap<string, string> = new Map([
+  [SYMBOL_PATTERN, "a market's symbol such as BTCUSD: 2 to 24 capital letters and digits"],
+  [LOG_POSITION_PATTERN, "a whole number in decimal, such as 48213"],
+  [HEX_32_PATTERN, "0x and 64 lower-case hex digits"],
+  [ADDRESS_PATTERN, "an Ethereum address: 0x and 40 hex digits"],
+  [FILL_ID_PATTERN, "a fill's id such as 48213-1"],
+  [CLIENT_ORDER_ID_PATTERN, "1 to 36 letters, digits, _ or -"],
+  [
+    SESSION_KEY_PATTERN,
+    "a public key in hex: 32 bytes for Ed25519; 33, 64 or 65 bytes for secp256k1",
+  ],
+]);
