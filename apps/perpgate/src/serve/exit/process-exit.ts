@@ -34,6 +34,7 @@ export class ProcessExit {
   private readonly threads = new Set<Worker>();
   private prepare: Prepare = async () => undefined;
   private hasFailed = false;
+  private isEnding = false;
 
   /** Handles every failure of this process from now on. */
   static install(): ProcessExit {
@@ -49,6 +50,8 @@ export class ProcessExit {
     process.on("worker", (thread) => {
       if (thread === watchdog) return;
       exit.threads.add(thread);
+      // The event comes a tick after the start; a failure within that tick is here before it.
+      if (exit.isEnding) void thread.terminate();
       thread.once("exit", () => exit.threads.delete(thread));
     });
     // Unhandled rejections arrive here too.
@@ -91,6 +94,7 @@ export class ProcessExit {
   }
 
   private async end(code: number): Promise<void> {
+    this.isEnding = true;
     for (const thread of this.threads) void thread.terminate();
     const isIdle = () => this.threads.size === 0 && !isPoolBusy();
     for (let waited = 0; waited < TERMINATE_MS && !isIdle(); waited += POLL_MS) {
