@@ -19,6 +19,8 @@ const tool = (name) => join(root, "node_modules", ".bin", name);
 const CHECKS = [
   // More checkers look at the same types again: a third less processor time with one a project.
   ["types", tool("tsc"), ["-b", "--checkers", "1"]],
+  // What tests start as a process.
+  ["server", process.execPath, [join(root, "scripts/build-server.mjs")]],
   ["style", tool("biome"), ["check", "--error-on-warnings", "."]],
   ["boundaries", process.execPath, [join(root, "scripts/check-boundaries.mjs")]],
   ["language", process.execPath, [join(root, "scripts/check-language.mjs")]],

@@ -8,7 +8,9 @@ import { fileURLToPath } from "node:url";
 import { Child, stopProcess, THREADS } from "./child.js";
 import type { MemoryProbe } from "./memory-probe.js";
 
-export const MAIN = fileURLToPath(new URL("../../../apps/perpgate/dist/main.js", import.meta.url));
+export const MAIN = fileURLToPath(
+  new URL("../../../apps/perpgate/bin/perpgate.js", import.meta.url),
+);
 /** Flags of Node that make `heapBytes` work. */
 export const WITH_PROBE = ["--import", new URL("./memory-probe.js", import.meta.url).href];
 const READY_WITHIN_MS = 10_000;

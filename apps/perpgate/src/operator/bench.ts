@@ -4,8 +4,9 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { StartError } from "../cli/start-error.js";
+import { packageFolder } from "../package-folder.js";
 
-const ROOT = new URL("../../../../", import.meta.url);
+const ROOT = new URL("../../", packageFolder());
 
 export interface BenchOptions {
   readonly only?: string;

@@ -9,9 +9,10 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { StartError } from "../cli/start-error.js";
+import { packageFolder } from "../package-folder.js";
 import type { Settings } from "./settings.js";
 
-const BUILT = fileURLToPath(new URL("../../../terminal/dist", import.meta.url));
+const BUILT = fileURLToPath(new URL("../terminal/dist", packageFolder()));
 
 export function pageFolderOf({ server }: Settings): string | undefined {
   const { page } = server;

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
-export const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+export const MAIN = fileURLToPath(new URL("../../bin/perpgate.js", import.meta.url));
 
 export type WhenDone = (stop: () => void) => void;
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const MAIN = fileURLToPath(new URL("../../../perpgate/dist/main.js", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../../perpgate/bin/perpgate.js", import.meta.url));
 
 /** All tests share one address; limits are tested elsewhere. */
 const UNLIMITED = {
