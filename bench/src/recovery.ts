@@ -119,7 +119,7 @@ async function fromSnapshot(journal: string, end: LogSeq): Promise<void> {
   const tail = replay(journal, snapshot.seq, end.batch, state, false);
   const size =
     `${(bytes.length / 1e6).toFixed(1)} MB: ${addresses.length - 1} accounts, ` +
-    `${sessions.byNumber.size} sessions, ${orders.open} open orders`;
+    `${sessions.size} sessions, ${orders.open} open orders`;
   report.add(`snapshot of ${size}, loaded`, loaded, "ms");
   const metric = `  and a tail of ${end.record - snapshot.seq.record} commands`;
   const totalMs = loaded + tail.ms;

@@ -60,22 +60,20 @@ function creditFor(accounts: number): number {
 }
 
 /** Commands that open a venue with that many accounts; account n has session n + 4. */
-export function openingCommands(accounts: number): Command[] {
-  const commands: Command[] = [
-    {
-      kind: "Genesis",
-      stampMs: START_MS,
-      config: { ...CONFIG, devCreditMicros: creditFor(accounts) },
-      cohort: "open",
-      engineVersion: ENGINE_VERSION,
-    },
-  ];
-  CONFIG.markets.forEach((_, market) => {
-    commands.push({ kind: "UpdateIndex", stampMs: START_MS, market, indexTicks: INDEX_TICKS });
-  });
+export function* openingCommands(accounts: number): Generator<Command> {
+  yield {
+    kind: "Genesis",
+    stampMs: START_MS,
+    config: { ...CONFIG, devCreditMicros: creditFor(accounts) },
+    cohort: "open",
+    engineVersion: ENGINE_VERSION,
+  };
+  for (const market of CONFIG.markets.keys()) {
+    yield { kind: "UpdateIndex", stampMs: START_MS, market, indexTicks: INDEX_TICKS };
+  }
   for (let account = 1; account <= accounts; account++) {
     const hex = account.toString(16);
-    commands.push({
+    yield {
       kind: "OpenSession",
       stampMs: START_MS,
       address: hex.padStart(40, "0"),
@@ -87,9 +85,8 @@ export function openingCommands(accounts: number): Command[] {
       maxOrderNotionalMicros: 0,
       maxNotionalMicros: 0,
       markets: [],
-    });
+    };
   }
-  return commands;
 }
 
 export function sessionOf(account: number): number {

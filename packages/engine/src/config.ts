@@ -62,6 +62,11 @@ export const HOLD_NEAR_PPM = 50_000;
 export const MAKERS_PER_COMMAND = 2_000;
 /** Orders of lost connections that one start or tick cancels; a separate budget. */
 export const DISCONNECT_CANCELS_PER_COMMAND = 1_024;
+/** Sessions that one tick closes because they have expired. */
+export const EXPIRED_SESSIONS_PER_TICK = 256;
+/** Dead-man's switches that one tick fires, and orders after which it fires no further one. */
+export const SWITCHES_PER_TICK = 256;
+export const SWITCH_CANCELS_PER_TICK = 1_024;
 
 /** Orders that one command or tick cancels for a market control; the account in turn is finished. */
 export const CONTROL_CANCELS_PER_COMMAND = 1_024;

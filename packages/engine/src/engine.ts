@@ -109,7 +109,7 @@ export class Engine {
     if (!this.advanceTime(command)) return s.events;
     for (;;) {
       const mark = s.events.length;
-      const { reaches, carriedDisconnects } = s;
+      const { reaches, carriedDisconnects, carriedFrom } = s;
       s.undo.begin();
       s.totals.table.touch(0);
       s.scratch.makersLeft = MAKERS_PER_COMMAND;
@@ -124,6 +124,7 @@ export class Engine {
         s.undo.rollback();
         s.reaches = reaches;
         s.carriedDisconnects = carriedDisconnects;
+        s.carriedFrom = carriedFrom;
         s.events.cutTo(mark);
         rebuildIndexes(s);
         halt(s, market, invariant, error);
@@ -160,7 +161,7 @@ export class Engine {
     s.totals.markBlockWork();
     checkInvariants(s);
     // VenueStarted has reported the fund.
-    if (command.kind !== "Genesis") emitSettlements(s);
+    if (command.kind !== "Genesis") emitSettlements(s, false);
     conclude(s, command);
   }
 
@@ -172,7 +173,7 @@ export class Engine {
     creditDevDeposits(s);
     forgetDeposits(s);
     expireSessions(s);
-    emitSettlements(s);
+    emitSettlements(s, true);
     sealBlock(s);
   }
 

@@ -1,7 +1,7 @@
 /** A refused command: one event with the reason and up to two figures, and no change. */
 import { emit } from "./events/event-log.js";
 import { REFUSAL } from "./reasons.js";
-import type { Session } from "./state/sessions.js";
+import type { SessionRow } from "./state/sessions.js";
 import type { VenueState } from "./state/venue.js";
 
 export function refuse(s: VenueState, refusal: number, detail1 = 0, detail2 = 0): false {
@@ -10,8 +10,8 @@ export function refuse(s: VenueState, refusal: number, detail1 = 0, detail2 = 0)
 }
 
 /** The session if it is live; otherwise refuses the command and returns undefined. */
-export function liveSession(s: VenueState, number: number): Session | undefined {
-  const session = s.sessions.byNumber.get(number);
+export function liveSession(s: VenueState, number: number): SessionRow | undefined {
+  const session = s.sessions.find(number);
   if (session === undefined) {
     refuse(s, REFUSAL.session_unknown);
     return undefined;

@@ -5,7 +5,7 @@ import { FillPlan } from "./money/fill.js";
 import { StopChoice } from "./orders/stop-choice.js";
 import { Taker } from "./orders/taker.js";
 import { Selection } from "./selection.js";
-import type { Session } from "./state/sessions.js";
+import type { SessionRow } from "./state/sessions.js";
 
 export class Scratch {
   /** Only one order, liquidation or backstop reduction takes from a book at a time. */
@@ -35,10 +35,12 @@ export class Scratch {
   /** Orders that the command has queued again. */
   turns = 0;
   /** Session and result of an order, for its acknowledgement. */
-  session: Session | null = null;
+  session: SessionRow | null = null;
   readonly outcome = { status: 0, reason: 0, remainingLots: 0 };
   /** Orders that a cancel-all or a disconnect has canceled. */
   canceledOrders = 0;
+  /** Numbers of the expired sessions that the tick closes. */
+  readonly expiredSessions: number[] = [];
 }
 
 export type Placement = Scratch["placement"];

@@ -135,7 +135,7 @@ export class EngineVenue implements DepositPort {
 
   /** Micro-dollars in an account's wallet; 0 for an unknown account. */
   wallet(address: string): number {
-    const account = this.engine.state.accountOf.get(address.slice(2).toLowerCase());
+    const account = this.engine.state.addresses.get(address.slice(2).toLowerCase());
     return account === undefined ? 0 : this.engine.state.wallet(account);
   }
 
@@ -176,7 +176,7 @@ export class EngineVenue implements DepositPort {
       const deposit = deposits.byId.get(depositId);
       if (deposit?.chain !== chain || creditedAtMs < sinceMs) continue;
       const credits = deposit.credits.map(({ account, amountMicros, logIndex, token }) => {
-        return { address: addresses[account]!, amountMicros, logIndex, token };
+        return { address: addresses.at(account)!, amountMicros, logIndex, token };
       });
       const isMarked = this.marks.some(({ vote }) => vote.depositId === depositId);
       rows.push({ depositId, txHash: deposit.txHash, creditedAtMs, credits, isMarked });

@@ -22,7 +22,7 @@ export function conclude(s: VenueState, deposit: Deposit, vote: Vote): void {
     return;
   }
   const credits = vote.credits.map(({ address, amountMicros, logIndex, token = "" }) => ({
-    account: s.accountOf.get(address) ?? announceAccount(s, address),
+    account: s.addresses.get(address) ?? announceAccount(s, address),
     amountMicros,
     logIndex,
     token,

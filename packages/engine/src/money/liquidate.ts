@@ -21,13 +21,14 @@ import { reductionLots, worstReductionTicks } from "./backstop.js";
 import { equityOf, maintenanceOf } from "./fill.js";
 import { handOver } from "./hand-over.js";
 import { settleFunding } from "./owed-funding.js";
-import { EVERY_MARK, forEachWatched, refreshWatches } from "./watch.js";
+import { forEachWatched, refreshWatches } from "./watch.js";
 
 /** Above every account number: market × this + account orders pairs by market, then account. */
 const ACCOUNTS = 2 ** 32;
 
 /** Liquidates the positions that are due, the largest shortfall first, as far as the budget goes. */
 export function runLiquidations(s: VenueState, budget: WorkBudget): void {
+  if (budget.left === 0 || s.scratch.makersLeft === 0) return;
   refreshWatches(s);
   const { due } = s.scratch;
   due.begin(budget.left);
@@ -57,22 +58,40 @@ export function runLiquidations(s: VenueState, budget: WorkBudget): void {
  */
 function offerDue(market: Market, due: Selection): void {
   const { positions, maintenance } = market;
-  const { watch, held } = positions;
+  const { held } = positions;
   const firstTie = market.number * ACCOUNTS;
   // Beyond its watch a position's shortfall grows by at most this per lot and tick.
   const slope = market.microsPerTickLot * (1 + maintenance.highestPpm / PPM) * (1 + 1e-9);
-  forEachWatched(market, (row, beyond) => {
-    if (watch[row] !== EVERY_MARK && Math.abs(held[row]!) * beyond * slope + 2 < due.floor) return;
-    const shortfall = maintenanceOf(market, row) - equityOf(market, row);
-    if (shortfall >= 0) due.offer(shortfall, firstTie + positions.account(row), row);
+  let floor = due.floor - 2;
+  forEachWatched(market, (watches, from, to, dueFrom) => {
+    let found = false;
+    for (let row = from; row < to; row++) {
+      const beyond = watches[row]! - dueFrom;
+      // True for most rows, due or not, once enough of them are: a branch that is predicted well.
+      if (Math.abs(held[row]!) * beyond * slope < floor) continue;
+      if (beyond < 0) continue;
+      found = true;
+      const shortfall = maintenanceOf(market, row) - equityOf(market, row);
+      if (shortfall < 0) continue;
+      due.offer(shortfall, firstTie + positions.account(row), row);
+      floor = due.floor - 2;
+    }
+    return found;
   });
 }
 
 /** Accounts whose equity is at or below maintenance, ascending. */
 export function accountsDue(market: Market): number[] {
   const accounts: number[] = [];
-  forEachWatched(market, (row) => {
-    if (isDue(market, row)) accounts.push(market.positions.account(row));
+  const { positions } = market;
+  forEachWatched(market, (watches, from, to, dueFrom) => {
+    let found = false;
+    for (let row = from; row < to; row++) {
+      if (watches[row]! < dueFrom) continue;
+      found = true;
+      if (isDue(market, row)) accounts.push(positions.account(row));
+    }
+    return found;
   });
   return accounts.sort((a, b) => a - b);
 }

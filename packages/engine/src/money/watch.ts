@@ -1,7 +1,7 @@
 /**
- * Per position the mark at which it may become due for liquidation, so that a tick finds the due
- * ones in one pass over one array per market. The pass may find too many, never too few: the exact
- * test of each follows.
+ * Per position the mark at which it may become due for liquidation, of shorts with the other sign, so
+ * that a tick finds the due ones in one pass over one array per side, from which it skips the blocks
+ * that have none. The pass may find too many, never too few: the exact test of each follows.
  *
  * Funding moves these marks without touching a row, so a watch is kept relative to the market's
  * cumulative funding F at a base of its own. When F is d ticks above the base, the mark at which a
@@ -13,16 +13,11 @@
  */
 import { PPM } from "../config.js";
 import type { Market } from "../state/market.js";
+import { blockOf, NO_WATCH, WATCH_BLOCK } from "../state/positions.js";
 import type { VenueState } from "../state/venue.js";
 import { fundingOwed } from "./owed-funding.js";
 
-/** Added to every watch, in ticks, so that its sign can tell the side. */
-const ORIGIN = 2 ** 40;
-
-/** The watch of a short that may be due at every mark. */
-export const EVERY_MARK = -0.5;
-
-/** Rows that one tick moves to a new base, per market. */
+/** Rows that one tick moves to a new base, per market: whole blocks. */
 export const REWATCH_SLICE = 2_048;
 
 /** Part of the mark by which watches may be off before they are moved to a new base. */
@@ -35,7 +30,7 @@ export function refreshWatch(market: Market, row: number): void {
   const settled = positions.settledFunding(row) + positions.settledFundingBillionths(row) / 1e9;
   positions.hold(row, lots, cost, positions.margin(row) + lots * settled);
   if (lots === 0) {
-    positions.watch[row] = 0;
+    positions.setWatches(row, NO_WATCH, NO_WATCH);
     return;
   }
   // One micro less, because what is owed later is rounded up.
@@ -45,11 +40,10 @@ export function refreshWatch(market: Market, row: number): void {
   // One tick to the safe side of the result in doubles.
   if (lots > 0) {
     const due = Math.ceil(maintenance.watchLong(lots, cost, margin) / unit) + 1;
-    positions.watch[row] = ORIGIN + due - Math.min(since, since / (1 - rate));
+    positions.setWatches(row, due - Math.min(since, since / (1 - rate)), NO_WATCH);
   } else {
     const due = Math.floor(maintenance.watchShort(lots, cost, margin) / unit) - 1;
-    const watch = ORIGIN + due - Math.max(since, since / (1 + rate));
-    positions.watch[row] = -Math.max(-EVERY_MARK, watch);
+    positions.setWatches(row, NO_WATCH, Math.max(since, since / (1 + rate)) - due);
   }
 }
 
@@ -67,46 +61,57 @@ export function rebuildWatches(market: Market): void {
   const { positions } = market;
   positions.watchBase = cumulativeFunding(market);
   positions.rewatched = 0;
+  positions.clearBounds(0, positions.table.rows);
   for (let row = 0; row < positions.table.rows; row++) refreshWatch(market, row);
 }
 
 /**
- * Calls back for every row that may be due at the present mark and funding, with the ticks by which
- * the mark is beyond its watch.
+ * Calls back for every block of rows of one side of which some may be due at the present mark and
+ * funding: the side's watches, the rows, and the figure that the watch of a due position reaches. It
+ * returns whether any does; a block without any gets an exact bound, and is skipped from then on.
  */
 export function forEachWatched(
   market: Market,
-  visit: (row: number, beyondTicks: number) => void,
+  visit: (watches: Float64Array, from: number, to: number, dueFrom: number) => boolean,
 ): void {
   const { positions } = market;
-  const { watch, rewatched } = positions;
+  const { longWatch, shortWatch, longBounds, shortBounds, rewatched } = positions;
   const { rows } = positions.table;
-  for (let from = 0; from < rows; ) {
-    const to = from < rewatched ? Math.min(rewatched, rows) : rows;
-    const longFrom = longWatchFrom(market, from);
-    const shortTo = shortWatchTo(market, from);
-    for (let row = from; row < to; row++) {
-      const at = watch[row]!;
-      if (at > 0) {
-        if (at >= longFrom) visit(row, at - longFrom);
-      } else if (at < 0 && -at <= shortTo) {
-        visit(row, shortTo + at);
-      }
+  let longFrom = longDueFrom(market, 0);
+  let shortFrom = shortDueFrom(market, 0);
+  for (let from = 0; from < rows; from += WATCH_BLOCK) {
+    // Slices are whole blocks.
+    if (from === rewatched) {
+      longFrom = longDueFrom(market, from);
+      shortFrom = shortDueFrom(market, from);
     }
-    from = to;
+    const block = blockOf(from);
+    const to = Math.min(rows, from + WATCH_BLOCK);
+    if (longBounds[block]! >= longFrom && !visit(longWatch, from, to, longFrom)) {
+      longBounds[block] = highest(longWatch, from, to);
+    }
+    if (shortBounds[block]! >= shortFrom && !visit(shortWatch, from, to, shortFrom)) {
+      shortBounds[block] = highest(shortWatch, from, to);
+    }
   }
 }
 
-/** A long may be due if its watch is at least this; the same for all rows with the row's base. */
-export function longWatchFrom(market: Market, row: number): number {
-  const since = fundingSince(market, row);
-  return ORIGIN + market.mark - Math.max(since, since / (1 - market.maintenance.highestPpm / PPM));
+function highest(watches: Float64Array, from: number, to: number): number {
+  let found = NO_WATCH;
+  for (let row = from; row < to; row++) found = Math.max(found, watches[row]!);
+  return found;
 }
 
-/** A short may be due if the magnitude of its watch is at most this. */
-export function shortWatchTo(market: Market, row: number): number {
+/** A long may be due if its watch is at least this; the same for all rows with the row's base. */
+function longDueFrom(market: Market, row: number): number {
   const since = fundingSince(market, row);
-  return ORIGIN + market.mark - Math.min(since, since / (1 + market.maintenance.highestPpm / PPM));
+  return market.mark - Math.max(since, since / (1 - market.maintenance.highestPpm / PPM));
+}
+
+/** The same for a short, whose watch has the other sign. */
+function shortDueFrom(market: Market, row: number): number {
+  const since = fundingSince(market, row);
+  return Math.min(since, since / (1 + market.maintenance.highestPpm / PPM)) - market.mark;
 }
 
 /** Moves a slice of the watches to a new base, if the present one has become too loose. */
@@ -122,6 +127,8 @@ export function advanceWatches(market: Market): void {
   const from = positions.rewatched;
   const to = Math.min(rows, from + REWATCH_SLICE);
   positions.rewatched = to;
+  // Bounds in terms of the old base mean nothing.
+  positions.clearBounds(from, to);
   for (let row = from; row < to; row++) refreshWatch(market, row);
   if (to < rows) return;
   positions.watchBase = positions.nextWatchBase;

@@ -1,6 +1,11 @@
 /** CancelOrder, CancelAll, and the dead-man's switch. They work whatever the market's state. */
 import type { CancelAfter, CancelAll, CancelOrder } from "../commands.js";
-import { MAX_CANCEL_AFTER_MS, MIN_CANCEL_AFTER_MS } from "../config.js";
+import {
+  MAX_CANCEL_AFTER_MS,
+  MIN_CANCEL_AFTER_MS,
+  SWITCH_CANCELS_PER_TICK,
+  SWITCHES_PER_TICK,
+} from "../config.js";
 import { emit } from "../events/event-log.js";
 import { END, REFUSAL } from "../reasons.js";
 import { liveSession, refuse } from "../refuse.js";
@@ -33,7 +38,7 @@ export function cancelAllOrders(s: VenueState, command: CancelAll): boolean {
 
 /** The last event of a CancelAll. */
 export function reportCancelAll(s: VenueState, command: CancelAll): void {
-  const { account } = s.sessions.byNumber.get(command.session)!;
+  const { account } = s.sessions.find(command.session)!;
   emit.AllCanceled(s.events, { account, count: s.scratch.canceledOrders });
 }
 
@@ -53,13 +58,15 @@ export function cancelAfter(s: VenueState, command: CancelAfter): boolean {
   return true;
 }
 
-/** Fires the dead-man's switches that are due. */
+/** Fires dead-man's switches that are due, as many as a tick may. */
 export function fireSwitches(s: VenueState): void {
-  while (s.switches.nextTime() <= s.timeMs) {
+  let canceled = 0;
+  for (let fired = 0; fired < SWITCHES_PER_TICK; fired++) {
+    if (s.switches.nextTime() > s.timeMs || canceled >= SWITCH_CANCELS_PER_TICK) return;
     const account = s.switches.pop();
     s.setCancelAtMs(account, 0);
     emit.CancelAfterFired(s.events, { account });
-    cancelAll(s, account, -1, END.cancel_after);
+    canceled += cancelAll(s, account, -1, END.cancel_after);
   }
 }
 

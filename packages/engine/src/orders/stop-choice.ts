@@ -9,6 +9,7 @@ import { Selection } from "../selection.js";
 import type { Market } from "../state/market.js";
 import { closingBounds } from "../state/positions.js";
 import type { StopBook } from "../state/stop-book.js";
+import type { StopChunk } from "../state/stop-chunk.js";
 import type { VenueState } from "../state/venue.js";
 
 // Most stops do not close their position; a byte of it usually tells, and a byte is in the cache.
@@ -51,25 +52,46 @@ export class StopChoice {
 }
 
 function countBook(market: Market, book: StopBook, closing: Turns, others: Turns): void {
+  for (const chunk of book.reached) countChunk(market, book.sign, chunk, closing, others);
+}
+
+/**
+ * One step per stop, over arrays in sequence. Once enough accounts have large closing stops, only a
+ * stop that is as large matters, of whatever class: nothing else of the others is read.
+ */
+function countChunk(
+  market: Market,
+  sign: number,
+  chunk: StopChunk,
+  closing: Turns,
+  others: Turns,
+): void {
   const { held, sizes } = market.positions;
   const { markUnit } = market;
-  const { sign } = book;
+  const { count, lots, ids, positions, accounts, reduceOnly } = chunk;
   const bounds = sign === LONG ? LONG_BOUNDS : SHORT_BOUNDS;
-  for (const { count, lots, ids, positions, accounts, reduceOnly } of book.reached) {
-    let noted = 0;
-    for (let i = 0; i < count; i++) {
-      const size = lots[i]!;
-      const row = positions[i]!;
-      if (reduceOnly[i] !== 0 || (size < bounds[sizes[row]!]! && size <= -sign * held[row]!)) {
-        closing.note(accounts[i]!, size * markUnit, ids[i]!);
-        noted++;
-      } else if (size * markUnit >= others.floor) {
-        others.note(accounts[i]!, size * markUnit, ids[i]!);
-      }
+  let noted = 0;
+  let unread = 0;
+  for (let i = 0; i < count; i++) {
+    const size = lots[i]!;
+    const weight = size * markUnit;
+    if (weight < closing.floor) {
+      unread++;
+      continue;
     }
-    closing.stops += noted;
-    others.stops += count - noted;
+    const row = positions[i]!;
+    const bound = bounds[sizes[row]!]!;
+    // Half of the bound is what a position of its class has at least.
+    const closes = size < bound && (2 * size <= bound || size <= -sign * held[row]!);
+    if (closes || reduceOnly[i] !== 0) {
+      closing.note(accounts[i]!, weight, ids[i]!);
+      noted++;
+    } else if (weight >= others.floor) {
+      others.note(accounts[i]!, weight, ids[i]!);
+    }
   }
+  closing.stops += noted;
+  others.stops += count - unread - noted;
 }
 
 function rankBook(market: Market, book: StopBook, closing: Turns, others: Turns): void {

@@ -26,6 +26,12 @@ export const REACH_WORDS = 4;
 export function runStops(s: VenueState, budget: WorkBudget): void {
   reachStops(s);
   if (s.reaches.length === 0) return;
+  // Where nothing can be served, there is nothing to choose.
+  if (budget.left > 0 && s.scratch.makersLeft > 0) serveStops(s, budget);
+  forgetServed(s);
+}
+
+function serveStops(s: VenueState, budget: WorkBudget): void {
   refreshWatches(s);
   const { stopChoice } = s.scratch;
   stopChoice.choose(s, budget.left);
@@ -38,7 +44,6 @@ export function runStops(s: VenueState, budget: WorkBudget): void {
     budget.take();
     trigger(s, s.markets[s.orders.market(order)]!, order);
   }
-  forgetServed(s);
 }
 
 /** Marks the stops that the mark reaches now; they stay reached, wherever the mark goes. */

@@ -9,7 +9,7 @@
  * order placed after the connection was lost is not canceled.
  */
 import type { SessionDisconnected, SetSessionOption } from "../commands.js";
-import { DISCONNECT_CANCELS_PER_COMMAND } from "../config.js";
+import { DISCONNECT_CANCELS_PER_COMMAND, EXPIRED_SESSIONS_PER_TICK } from "../config.js";
 import { emit } from "../events/event-log.js";
 import { endIfOpen, endOrders, openOrderIds } from "../orders/cancel.js";
 import { END } from "../reasons.js";
@@ -45,46 +45,59 @@ export function reportDisconnected(s: VenueState, command: SessionDisconnected):
 
 /** After a start: disconnects all sessions with the option on, by session number. */
 export function disconnectAll(s: VenueState): void {
-  const sessions = [...s.sessions.cancelingOnDisconnect].sort((a, b) => a.number - b.number);
-  cancelWithin(s, new WorkBudget(DISCONNECT_CANCELS_PER_COMMAND), sessions);
+  const numbers = s.sessions.cancelingOnDisconnect.all().sort((a, b) => a - b);
+  const sessions = numbers.map((number) => s.sessions.get(number)!);
+  const ids = new Set(s.carriedDisconnects.slice(s.carriedFrom));
+  for (const session of sessions) for (const id of orderIdsOfSession(s, session)) ids.add(id);
+  carryOver(s, [...ids]);
+  cancelCarriedOver(s, new WorkBudget(DISCONNECT_CANCELS_PER_COMMAND));
 }
 
-/** Cancels what did not fit into the last command. */
+/** Cancels what is carried over, as far as the budget goes; the list itself is not copied. */
 export function cancelCarriedOver(s: VenueState, budget: WorkBudget): void {
-  cancelWithin(s, budget, []);
+  const ids = s.carriedDisconnects;
+  for (let next = s.carriedFrom; next < ids.length; next++) {
+    if (s.orders.index.get(ids[next]!) === NONE) continue;
+    if (!budget.take()) {
+      s.carriedFrom = next;
+      return;
+    }
+    endIfOpen(s, ids[next]!, END.disconnected);
+  }
+  if (ids.length > 0) carryOver(s, []);
 }
 
-/** Disconnects the sessions that expire in this tick, by (expiry, number). */
+/**
+ * Chooses the expired sessions that this tick closes, by (expiry, number), and cancels the orders of
+ * those with the option on. The others stay for the next tick; an expired session cannot be used.
+ */
 export function cancelOfExpiring(s: VenueState, budget: WorkBudget): void {
-  const expiring: Session[] = [];
-  for (const session of s.sessions.cancelingOnDisconnect) {
-    if (session.expiresAtMs <= s.timeMs) expiring.push(session);
+  const { expiredSessions } = s.scratch;
+  expiredSessions.length = 0;
+  if (s.sessions.expiries.nextTime() > s.timeMs) return;
+  if (s.carriedDisconnects.length - s.carriedFrom >= DISCONNECT_CANCELS_PER_COMMAND) return;
+  const ids = new Set(s.carriedDisconnects.slice(s.carriedFrom));
+  for (const number of s.sessions.expiries.due(s.timeMs, EXPIRED_SESSIONS_PER_TICK)) {
+    if (ids.size >= DISCONNECT_CANCELS_PER_COMMAND) break;
+    expiredSessions.push(number);
+    const session = s.sessions.get(number)!;
+    if (!session.cancelOnDisconnect) continue;
+    for (const id of orderIdsOfSession(s, session)) ids.add(id);
   }
-  if (expiring.length === 0) return;
-  expiring.sort((a, b) => a.expiresAtMs - b.expiresAtMs || a.number - b.number);
-  cancelWithin(s, budget, expiring);
+  carryOver(s, [...ids]);
+  cancelCarriedOver(s, budget);
 }
 
 /** The live session that the command names, if it has the option on. */
 function affectedBy(s: VenueState, { session: number }: SessionDisconnected): Session | undefined {
-  const session = s.sessions.byNumber.get(number);
+  const session = s.sessions.get(number);
   if (session === undefined || s.timeMs >= session.expiresAtMs) return undefined;
   return session.cancelOnDisconnect ? session : undefined;
 }
 
-/** Cancels what was carried over, then the sessions' orders; carries over what exceeds the budget. */
-function cancelWithin(s: VenueState, budget: WorkBudget, sessions: readonly Session[]): void {
-  const pending = new Set(s.carriedDisconnects);
-  for (const session of sessions) for (const id of orderIdsOfSession(s, session)) pending.add(id);
-  if (pending.size === 0) return;
-  const ids = [...pending];
-  let next = 0;
-  for (; next < ids.length; next++) {
-    if (s.orders.index.get(ids[next]!) === NONE) continue;
-    if (!budget.take()) break;
-    endIfOpen(s, ids[next]!, END.disconnected);
-  }
-  s.carriedDisconnects = ids.slice(next);
+function carryOver(s: VenueState, ids: readonly number[]): void {
+  s.carriedDisconnects = ids;
+  s.carriedFrom = 0;
 }
 
 /** Ids of the open orders that the session placed, ascending; its account may have others. */

@@ -5,14 +5,15 @@ import { emit } from "../events/event-log.js";
 import { endOrders } from "../orders/cancel.js";
 import { END, REFUSAL } from "../reasons.js";
 import { liveSession, refuse } from "../refuse.js";
-import { NonceWindow } from "../state/nonce-window.js";
-import { nonceKey, type Session } from "../state/sessions.js";
+import type { Session } from "../state/sessions.js";
+import { nonceKey } from "../state/used-nonces.js";
 import { COHORT_STAGES, type VenueState } from "../state/venue.js";
 import { orderIdsOfSession } from "./disconnect.js";
 
 export function openSession(s: VenueState, command: OpenSession): boolean {
   const { address } = command;
-  if (s.sessions.isNonceUsed(address, command.siweNonce)) return refuse(s, REFUSAL.siwe_nonce_used);
+  if (s.sessions.usedNonces.isUsed(address, command.siweNonce, s.timeMs))
+    return refuse(s, REFUSAL.siwe_nonce_used);
   if (s.sessions.withToken(command.tokenHash) !== undefined) return refuse(s, REFUSAL.token_in_use);
   if (command.expiresAtMs <= s.timeMs) return refuse(s, REFUSAL.session_expired);
   if (command.markets.some((market) => s.markets[market] === undefined)) {
@@ -27,7 +28,7 @@ export function openSession(s: VenueState, command: OpenSession): boolean {
 
 /** The oldest session of the account, if it has as many as it may have. */
 function displacedBy(s: VenueState, { address }: OpenSession): Session | undefined {
-  const account = s.accountOf.get(address);
+  const account = s.addresses.get(address);
   return account === undefined ? undefined : s.sessions.oldestBeyond(account, SESSIONS_PER_ACCOUNT);
 }
 
@@ -36,10 +37,11 @@ export function reportOpened(s: VenueState, command: OpenSession): void {
   const { address } = command;
   const displaced = displacedBy(s, command);
   if (displaced !== undefined) {
-    s.sessions.close(displaced);
-    emit.SessionClosed(s.events, { session: displaced.number, expired: 0 });
+    const { number } = displaced;
+    s.sessions.close(number);
+    emit.SessionClosed(s.events, { session: number, expired: 0 });
   }
-  const account = s.accountOf.get(address) ?? announceAccount(s, address);
+  const account = s.addresses.get(address) ?? announceAccount(s, address);
   grantAtFirstSignIn(s, account);
   const { expiresAtMs } = command;
   emit.SessionOpened(s.events, { session: s.seq, account, expiresAtMs });
@@ -52,10 +54,9 @@ export function reportOpened(s: VenueState, command: OpenSession): void {
     maxOrderNotionalMicros: command.maxOrderNotionalMicros,
     maxNotionalMicros: command.maxNotionalMicros,
     markets: command.markets.length === 0 ? null : new Set(command.markets),
-    nonces: new NonceWindow(),
     cancelOnDisconnect: false,
   });
-  s.sessions.useNonce(nonceKey(address, command.siweNonce), command.siweNonceUntilMs);
+  s.sessions.usedNonces.use(nonceKey(address, command.siweNonce), command.siweNonceUntilMs);
 }
 
 /** Opens the account; its event has the address as four integers of five bytes. */
@@ -120,17 +121,16 @@ export function closeSession(s: VenueState, command: CloseSession): boolean {
 
 /** Removes the session, and reports it in the last event of a CloseSession. */
 export function reportClosed(s: VenueState, command: CloseSession): void {
-  s.sessions.close(s.sessions.byNumber.get(command.session)!);
+  s.sessions.close(command.session);
   emit.SessionClosed(s.events, { session: command.session, expired: 0 });
 }
 
 export function expireSessions(s: VenueState): void {
-  for (;;) {
-    const session = s.sessions.takeExpired(s.timeMs);
-    if (session === undefined) break;
-    emit.SessionClosed(s.events, { session: session.number, expired: 1 });
+  for (const session of s.scratch.expiredSessions) {
+    s.sessions.close(session);
+    emit.SessionClosed(s.events, { session, expired: 1 });
   }
-  s.sessions.forgetNonces(s.timeMs);
+  s.sessions.usedNonces.forget(s.timeMs);
 }
 
 export function setCohort(s: VenueState, command: SetCohort): boolean {

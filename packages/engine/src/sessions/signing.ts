@@ -2,7 +2,7 @@
 import { emit } from "../events/event-log.js";
 import { REFUSAL } from "../reasons.js";
 import { liveSession, refuse } from "../refuse.js";
-import type { Session } from "../state/sessions.js";
+import type { SessionRow } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
 
 interface Signed {
@@ -12,7 +12,7 @@ interface Signed {
 }
 
 /** The session of a command that is new and has the session's key; otherwise says why not. */
-export function signingSession(s: VenueState, command: Signed): Session | undefined {
+export function signingSession(s: VenueState, command: Signed): SessionRow | undefined {
   const session = liveSession(s, command.session);
   if (session === undefined) return undefined;
   const { nonce } = command;

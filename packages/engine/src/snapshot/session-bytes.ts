@@ -1,11 +1,10 @@
 /** Sessions, their nonces and the used sign-in nonces as bytes, ascending. */
 import { NONCE_WINDOW } from "../config.js";
-import { NonceWindow } from "../state/nonce-window.js";
 import type { VenueState } from "../state/venue.js";
 import type { ByteReader, ByteWriter } from "./bytes.js";
 
 export function writeSessions(w: ByteWriter, s: VenueState): void {
-  const sessions = [...s.sessions.byNumber.values()].sort((a, b) => a.number - b.number);
+  const sessions = s.sessions.all();
   w.number(sessions.length);
   for (const session of sessions) {
     const { nonces } = session;
@@ -21,12 +20,12 @@ export function writeSessions(w: ByteWriter, s: VenueState): void {
     w.text(session.tokenHash);
     w.numbers(session.markets === null ? [] : [...session.markets].sort((a, b) => a - b));
     w.number(nonces.count);
-    for (let i = 0; i < nonces.count; i++) {
-      w.number(nonces.nonceAt(i));
-      w.number(nonces.orderAt(i));
-    }
+    nonces.forEach((nonce, orderId) => {
+      w.number(nonce);
+      w.number(orderId);
+    });
   }
-  const used = [...s.sessions.usedNonces].sort(([a], [b]) => (a < b ? -1 : 1));
+  const used = s.sessions.usedNonces.entries(s.timeMs);
   w.number(used.length);
   for (const [key, untilMs] of used) {
     w.text(key);
@@ -43,8 +42,7 @@ export function readSessions(r: ByteReader, s: VenueState): void {
     const markets = r.numbers();
     const entries = r.count(16);
     if (entries > NONCE_WINDOW) throw new RangeError("more nonces than a session remembers");
-    const nonces = NonceWindow.of(entries, (pairs) => r.row(pairs, 0, entries * 2));
-    s.sessions.open({
+    const { nonces } = s.sessions.open({
       number: number!,
       account: account!,
       key,
@@ -53,12 +51,18 @@ export function readSessions(r: ByteReader, s: VenueState): void {
       maxOrderNotionalMicros: maxOrderNotional!,
       maxNotionalMicros: maxNotional!,
       markets: markets.length === 0 ? null : new Set(markets),
-      nonces,
       cancelOnDisconnect: option === 1,
     });
+    let last = -1;
+    for (let i = 0; i < entries; i++) {
+      const nonce = r.number();
+      if (!(nonce > last)) throw new RangeError("nonces must rise");
+      nonces.remember(nonce, r.number());
+      last = nonce;
+    }
   });
   r.repeat(() => {
     const key = r.text();
-    s.sessions.useNonce(key, r.number());
+    s.sessions.usedNonces.use(key, r.number());
   });
 }

@@ -54,7 +54,7 @@ export function writeSnapshot(s: VenueState): Uint8Array {
   if (s.config !== null) writeConfig(w, s.config);
   w.row(s.totals.table.data, 0, TOTALS_WORDS);
   w.row(s.figures.data, 0, s.markets.length * MARKET_WORDS);
-  w.texts(s.addresses);
+  w.texts(s.addresses.all());
   w.row(s.accounts.data, 0, s.addresses.length * ACCOUNT_WORDS);
   w.texts([...s.allowlist].sort());
   w.row(s.fundSamples.data, 0, FUND_SAMPLES * 2);
@@ -71,7 +71,7 @@ export function writeSnapshot(s: VenueState): Uint8Array {
   writeDeposits(w, s);
   w.numbers([...s.writers].sort(([a], [b]) => a - b).flat());
   w.numbers(s.reaches);
-  w.numbers(s.carriedDisconnects);
+  w.numbers(s.carriedDisconnects.slice(s.carriedFrom));
   w.numbers(s.operatorTimes);
   writeDepositAdditions(w, s);
   return w.finish();

@@ -6,7 +6,10 @@
  * A large one grows while it is used: entries go into a larger table from then on, and each change
  * moves a few of the old ones.
  */
-import { float64, int32 } from "./memory.js";
+import { float64 } from "./memory.js";
+
+/** No row. */
+export const NONE = -1;
 
 /** A table of no more slots than this is moved in one go. */
 const SMALL_SLOTS = 1 << 13;
@@ -74,15 +77,14 @@ export class IdIndex {
   }
 }
 
+/** Pairs of id and row, so that a lookup reads one cache line. */
 class Slots {
   size = 0;
-  private readonly keys: Float64Array;
-  private readonly values: Int32Array;
+  private readonly pairs: Float64Array;
   private readonly mask: number;
 
   constructor(readonly capacity: number) {
-    this.keys = float64(capacity);
-    this.values = int32(capacity);
+    this.pairs = float64(2 * capacity);
     this.mask = capacity - 1;
   }
 
@@ -91,30 +93,30 @@ class Slots {
   }
 
   get(id: number): number {
-    const { keys, mask } = this;
+    const { pairs, mask } = this;
     let slot = spread(id) & mask;
     for (;;) {
-      const key = keys[slot]!;
-      if (key === id) return this.values[slot]!;
+      const key = pairs[2 * slot]!;
+      if (key === id) return pairs[2 * slot + 1]!;
       if (key === 0) return -1;
       slot = (slot + 1) & mask;
     }
   }
 
   set(id: number, row: number): void {
-    const { keys, mask } = this;
+    const { pairs, mask } = this;
     let slot = spread(id) & mask;
-    while (keys[slot] !== 0 && keys[slot] !== id) slot = (slot + 1) & mask;
-    if (keys[slot] === 0) this.size++;
-    keys[slot] = id;
-    this.values[slot] = row;
+    while (pairs[2 * slot] !== 0 && pairs[2 * slot] !== id) slot = (slot + 1) & mask;
+    if (pairs[2 * slot] === 0) this.size++;
+    pairs[2 * slot] = id;
+    pairs[2 * slot + 1] = row;
   }
 
   delete(id: number): void {
-    const { keys, mask } = this;
+    const { pairs, mask } = this;
     let slot = spread(id) & mask;
-    while (keys[slot] !== id) {
-      if (keys[slot] === 0) return;
+    while (pairs[2 * slot] !== id) {
+      if (pairs[2 * slot] === 0) return;
       slot = (slot + 1) & mask;
     }
     this.empty(slot);
@@ -123,42 +125,45 @@ class Slots {
   /** Moves the entry of a slot, if there is one, into another table. */
   moveTo(other: Slots, slot: number): void {
     // Emptying shifts the entries after it: the slot may have another one.
-    while (this.keys[slot] !== 0) {
-      other.set(this.keys[slot]!, this.values[slot]!);
+    while (this.pairs[2 * slot] !== 0) {
+      other.set(this.pairs[2 * slot]!, this.pairs[2 * slot + 1]!);
       this.empty(slot);
     }
   }
 
   clear(): void {
-    this.keys.fill(0);
+    this.pairs.fill(0);
     this.size = 0;
   }
 
   private empty(at: number): void {
-    const { keys, values, mask } = this;
+    const { pairs, mask } = this;
     this.size--;
     let hole = at;
     let slot = at;
     for (;;) {
       slot = (slot + 1) & mask;
-      const key = keys[slot]!;
+      const key = pairs[2 * slot]!;
       if (key === 0) break;
       const home = spread(key) & mask;
       // An entry may move into the hole unless its home is after the hole.
       if (((slot - home) & mask) >= ((slot - hole) & mask)) {
-        keys[hole] = key;
-        values[hole] = values[slot]!;
+        pairs[2 * hole] = key;
+        pairs[2 * hole + 1] = pairs[2 * slot + 1]!;
         hole = slot;
       }
     }
-    keys[hole] = 0;
+    pairs[2 * hole] = 0;
   }
 }
 
-/** Ids are nearly consecutive: multiplying by an odd constant spreads them over the high bits. */
+/**
+ * Ids are nearly consecutive: four of them share a cache line, and multiplying by an odd constant
+ * spreads the lines over the high bits.
+ */
 function spread(id: number): number {
   const low = id | 0;
   const high = (id / 4_294_967_296) | 0;
-  const mixed = Math.imul(low ^ Math.imul(high, 0x85eb_ca6b), 0x9e37_79b1);
-  return mixed ^ (mixed >>> 15);
+  const mixed = Math.imul((low >>> 2) ^ Math.imul(high, 0x85eb_ca6b), 0x9e37_79b1);
+  return ((mixed ^ (mixed >>> 15)) << 2) | (low & 3);
 }

@@ -6,18 +6,18 @@
  * Orders within a level are a linked list through `OrderStore.links`, lowest rank first. Everything here
  * is derived from the order table.
  */
-import { widen } from "./memory.js";
+import { float64, grown, int32, widen } from "./memory.js";
 import { LEVEL, LEVEL_NEXT, LEVEL_PREV, LINKS, NONE, type OrderStore } from "./orders.js";
 
 export class Ladder {
   /** Number of price levels. */
   count = 0;
-  private keys = new Float64Array(64);
-  private slots = new Int32Array(64);
-  private lotsOf = new Float64Array(64);
-  private headOf = new Int32Array(64);
-  private tailOf = new Int32Array(64);
-  private free = new Int32Array(64);
+  private keys = float64(64);
+  private slots = int32(64);
+  private lotsOf = float64(64);
+  private headOf = int32(64);
+  private tailOf = int32(64);
+  private free = int32(64);
   private freeCount = 0;
   private slotCount = 0;
 
@@ -153,13 +153,13 @@ export class Ladder {
   }
 
   private grow(): void {
-    const capacity = this.keys.length * 2;
-    this.keys = widen(this.keys, new Float64Array(capacity));
-    this.slots = widen(this.slots, new Int32Array(capacity));
-    this.lotsOf = widen(this.lotsOf, new Float64Array(capacity));
-    this.headOf = widen(this.headOf, new Int32Array(capacity));
-    this.tailOf = widen(this.tailOf, new Int32Array(capacity));
-    this.free = widen(this.free, new Int32Array(capacity));
+    const capacity = grown(this.keys.length);
+    this.keys = widen(this.keys, float64(capacity));
+    this.slots = widen(this.slots, int32(capacity));
+    this.lotsOf = widen(this.lotsOf, float64(capacity));
+    this.headOf = widen(this.headOf, int32(capacity));
+    this.tailOf = widen(this.tailOf, int32(capacity));
+    this.free = widen(this.free, int32(capacity));
   }
 
   /** Whether every level's total equals the sum of its orders, in order of rank; for audits. */

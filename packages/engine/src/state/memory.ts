@@ -27,6 +27,19 @@ export function uint8(length: number): Uint8Array {
     : new Uint8Array(new SharedArrayBuffer(length));
 }
 
+/** Arrays of more rows than this get room for `RESERVED` in one step. */
+const DOUBLED = 1 << 15;
+const RESERVED = 1 << 22;
+
+/**
+ * The next capacity of an array that is copied when it grows. Copying half a million rows would hold up
+ * the order path, so an array that is no longer small gets room for millions: pages that nothing has
+ * been written to take no memory.
+ */
+export function grown(capacity: number): number {
+  return capacity >= DOUBLED && capacity < RESERVED ? RESERVED : 2 * capacity;
+}
+
 /** Copies an array into a longer one; returns that. */
 export function widen<T extends Float64Array | Int32Array | Uint8Array>(from: T, to: T): T {
   to.set(from);

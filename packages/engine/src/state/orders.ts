@@ -4,8 +4,8 @@
  * separate array.
  */
 import { LONG, type PlaceOrder, SHORT, type Side, STOP_ORDER } from "../commands.js";
-import { IdIndex } from "./id-index.js";
-import { int32, widen } from "./memory.js";
+import { IdIndex, NONE } from "./id-index.js";
+import { grown, int32, widen } from "./memory.js";
 import { OrderExtrasStore } from "./order-extras.js";
 import { Table, type UndoLog } from "./table.js";
 
@@ -34,7 +34,7 @@ export type OrderTerms = Pick<
   | "session"
 >;
 
-export const NONE = -1;
+export { NONE };
 /** Words per order in `links`: its level's slot, and both neighbours in queue and list. */
 export const LINKS = 5;
 export const LEVEL = 0;
@@ -166,7 +166,7 @@ export class OrderStore {
     remainingLots: number,
   ): number {
     const row = this.allocate();
-    this.table.touch(row);
+    this.table.touchFree(row);
     const { data } = this.table;
     const at = row * 20;
     data[at] = id;
@@ -225,21 +225,21 @@ export class OrderStore {
       else this.index.set(id, row);
     }
     while (this.links.length < this.table.rows * LINKS) {
-      this.links = int32(this.links.length * 2);
+      this.links = int32(grown(this.links.length / LINKS) * LINKS);
     }
   }
 
   private allocate(): number {
     const row = this.freeCount > 0 ? this.free[--this.freeCount]! : this.table.append();
     if (row * LINKS >= this.links.length) {
-      this.links = widen(this.links, int32(this.links.length * 2));
+      this.links = widen(this.links, int32(grown(this.links.length / LINKS) * LINKS));
     }
     return row;
   }
 
   private pushFree(row: number): void {
     if (this.freeCount === this.free.length) {
-      this.free = widen(this.free, int32(this.free.length * 2));
+      this.free = widen(this.free, int32(grown(this.free.length)));
     }
     this.free[this.freeCount++] = row;
   }

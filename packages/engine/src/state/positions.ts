@@ -4,7 +4,7 @@
  * due for liquidation, so that checking 100,000 positions against a mark is one pass over one array.
  */
 import { LONG, type Side } from "../commands.js";
-import { float64, int32, uint8, widen } from "./memory.js";
+import { float64, grown, int32, uint8, widen } from "./memory.js";
 import { LINKS, LIST_NEXT, LIST_PREV, NONE, type OrderStore } from "./orders.js";
 import { Table, type UndoLog } from "./table.js";
 
@@ -20,6 +20,16 @@ export type List = typeof LONG_LIST | typeof SHORT_LIST | typeof STOP_LIST;
 /** The list of resting orders of that side. */
 export function restingList(side: Side): List {
   return side === LONG ? LONG_LIST : SHORT_LIST;
+}
+
+/** Rows that a pass over the watches skips together. */
+export const WATCH_BLOCK = 128;
+
+/** The watch of a row without a position of that side: no mark reaches it. */
+export const NO_WATCH = -(2 ** 100);
+
+export function blockOf(row: number): number {
+  return row >>> 7;
 }
 
 const SHORT_CLASS = 64;
@@ -41,33 +51,37 @@ export function closingBounds(side: Side): Float64Array {
 
 export class PositionStore {
   readonly table: Table;
-  /** Positive: a long. Negative: a short. 0: flat. money/watch.ts says what the figures mean. */
-  watch = float64(16);
+  /** For rows that are not of that side NO_WATCH; money/watch.ts says what the figures mean. */
+  longWatch = float64(WATCH_BLOCK);
+  shortWatch = float64(WATCH_BLOCK);
+  /** Per block of rows, no less than the highest watch of either side. */
+  longBounds = float64(1).fill(NO_WATCH);
+  shortBounds = float64(1).fill(NO_WATCH);
   /**
    * As of its last refresh, dense, because passes over all rows read them: lots, cost, and the margin
    * with what the lots would owe if all of the cumulative funding were theirs.
    */
-  held = float64(16);
-  costs = float64(16);
-  worths = float64(16);
+  held = float64(WATCH_BLOCK);
+  costs = float64(WATCH_BLOCK);
+  worths = float64(WATCH_BLOCK);
   /** The cumulative funding that watches are relative to, those of rows below `rewatched` apart. */
   watchBase = 0;
   nextWatchBase = 0;
   rewatched = 0;
   /** What a byte can tell of them, for passes in random order: see `sizeClass`. */
-  sizes = uint8(16);
+  sizes = uint8(WATCH_BLOCK);
   /** Rows whose cost or margin has changed, while the liquidations of a tick want to know; else null. */
   changed: number[] | null = null;
   /**
    * Ten words per row: head and tail of the three lists (0–5), closing side (6), frontier (7), and
    * the numbers of reduce-only orders, long (8) and short (9).
    */
-  private links = int32(16 * 10);
-  private coveredLots = float64(16);
-  /** Rows that every array next to the table has room for, and how many arrays have twice that. */
-  private capacity = 16;
-  private widened = 0;
-  private rowOfAccount = int32(16).fill(NONE);
+  private links = int32(WATCH_BLOCK * 10);
+  private coveredLots = float64(WATCH_BLOCK);
+  /** Rows that the arrays next to the table have room for. */
+  private capacity = WATCH_BLOCK;
+  /** The account's row + 1; 0 if it has none. */
+  private rowOfAccount = int32(16);
 
   constructor(undo: UndoLog, market: number) {
     this.table = new Table(12, undo, 16, market);
@@ -207,6 +221,20 @@ export class PositionStore {
     if (this.frontier(row) === order) this.setFrontier(row, next);
   }
 
+  setWatches(row: number, long: number, short: number): void {
+    const block = blockOf(row);
+    this.longWatch[row] = long;
+    this.shortWatch[row] = short;
+    if (long > this.longBounds[block]!) this.longBounds[block] = long;
+    if (short > this.shortBounds[block]!) this.shortBounds[block] = short;
+  }
+
+  /** Before the watches of all these rows are set: whole blocks, the last one apart. */
+  clearBounds(from: number, to: number): void {
+    this.longBounds.fill(NO_WATCH, blockOf(from), blockOf(to + WATCH_BLOCK - 1));
+    this.shortBounds.fill(NO_WATCH, blockOf(from), blockOf(to + WATCH_BLOCK - 1));
+  }
+
   /** Refreshes what is kept of the position next to the table. */
   hold(row: number, lots: number, costMicros: number, worthMicros: number): void {
     this.held[row] = lots;
@@ -217,7 +245,7 @@ export class PositionStore {
 
   /** The account's row, or NONE. */
   rowOf(account: number): number {
-    return account < this.rowOfAccount.length ? this.rowOfAccount[account]! : NONE;
+    return account < this.rowOfAccount.length ? this.rowOfAccount[account]! - 1 : NONE;
   }
 
   /** The account's row, created if it has none; touched in both cases. */
@@ -249,7 +277,7 @@ export class PositionStore {
   reindex(): void {
     this.changed = null;
     this.table.restartGrowth();
-    this.rowOfAccount.fill(NONE);
+    this.rowOfAccount.fill(0);
     for (let row = 0; row < this.table.rows; row++) {
       // A row whose command was undone has no account. It is not reused: rollbacks are rare (a
       // bug or an overflow).
@@ -271,49 +299,34 @@ export class PositionStore {
 
   private adopt(row: number, account: number): void {
     while (account >= this.rowOfAccount.length) {
-      const wider = int32(this.rowOfAccount.length * 2).fill(NONE);
-      wider.set(this.rowOfAccount);
-      this.rowOfAccount = wider;
+      const accounts = grown(this.rowOfAccount.length);
+      this.rowOfAccount = widen(this.rowOfAccount, int32(accounts));
     }
-    this.rowOfAccount[account] = row;
-    // Half full: one array per new row, so that no command copies all of them.
-    if (this.widened > 0 || 2 * row >= this.capacity) this.widenOne();
-    while (row >= this.capacity) this.widenOne();
+    this.rowOfAccount[account] = row + 1;
+    while (row >= this.capacity) this.widen();
     const base = row * 10;
     this.links.fill(NONE, base, base + 6);
     this.links.fill(0, base + 6, base + 10);
     this.links[base + 7] = NONE;
     this.coveredLots[row] = 0;
-    this.watch[row] = 0;
+    this.setWatches(row, NO_WATCH, NO_WATCH);
     this.hold(row, 0, 0, 0);
   }
 
-  /** Doubles one of the arrays next to the table; the capacity is that of the shortest. */
-  private widenOne(): void {
-    const rows = 2 * this.capacity;
-    switch (this.widened++) {
-      case 0:
-        this.links = widen(this.links, int32(rows * 10));
-        break;
-      case 1:
-        this.coveredLots = widen(this.coveredLots, float64(rows));
-        break;
-      case 2:
-        this.watch = widen(this.watch, float64(rows));
-        break;
-      case 3:
-        this.held = widen(this.held, float64(rows));
-        break;
-      case 4:
-        this.costs = widen(this.costs, float64(rows));
-        break;
-      case 5:
-        this.worths = widen(this.worths, float64(rows));
-        break;
-      default:
-        this.sizes = widen(this.sizes, uint8(rows));
-        this.capacity = rows;
-        this.widened = 0;
-    }
+  /** Makes room for more rows in the arrays next to the table. */
+  private widen(): void {
+    const rows = grown(this.capacity);
+    const bounds = (): Float64Array => float64(blockOf(rows)).fill(NO_WATCH);
+    this.links = widen(this.links, int32(rows * 10));
+    this.coveredLots = widen(this.coveredLots, float64(rows));
+    this.longWatch = widen(this.longWatch, float64(rows));
+    this.shortWatch = widen(this.shortWatch, float64(rows));
+    this.longBounds = widen(this.longBounds, bounds());
+    this.shortBounds = widen(this.shortBounds, bounds());
+    this.held = widen(this.held, float64(rows));
+    this.costs = widen(this.costs, float64(rows));
+    this.worths = widen(this.worths, float64(rows));
+    this.sizes = widen(this.sizes, uint8(rows));
+    this.capacity = rows;
   }
 }

@@ -1,108 +1,283 @@
 /**
  * Sessions by number and by token hash, and the sign-in nonces that were used. There is no undo:
  * changes are the last step of a command, after everything that could fail.
+ *
+ * A session is a row of words in an array that grows without copying; `SessionRow` reads one. Objects
+ * and `Map`s for half a million sessions would make single sign-ins wait for their growth, and every
+ * garbage collection for their number.
  */
-import { ExpiryQueue } from "./expiry-queue.js";
-import type { NonceWindow } from "./nonce-window.js";
+import { IdIndex, NONE } from "./id-index.js";
+import { float64 } from "./memory.js";
+import { NonceBlocks, NonceWindow } from "./nonce-window.js";
+import { Int32Segments, ValueSegments } from "./segments.js";
+import { TextCells } from "./text-cells.js";
+import { TextIndex } from "./text-index.js";
 import { Timers } from "./timers.js";
+import { UsedNonces } from "./used-nonces.js";
 
 export interface Session {
   readonly number: number;
   readonly account: number;
   /** Fingerprint of the key that must sign its orders. */
-  key: string;
+  readonly key: string;
   readonly tokenHash: string;
   readonly expiresAtMs: number;
   readonly maxOrderNotionalMicros: number;
   readonly maxNotionalMicros: number;
   /** null: every market. */
   readonly markets: ReadonlySet<number> | null;
+  /** Whether its open orders end with its last connection. */
+  readonly cancelOnDisconnect: boolean;
+}
+
+/** The words of a row; literals, see orders.ts. The last six are those of its nonce window. */
+const ROW_WORDS = 16;
+const ROW_SHIFT = 10;
+const ROWS = 1 << ROW_SHIFT;
+const ROW_MASK = ROWS - 1;
+const WINDOW = 10;
+
+/** A session of the book, read and written in place; valid until it is moved or the session ends. */
+export class SessionRow implements Session {
   readonly nonces: NonceWindow;
-  /** Whether its open orders end with its last connection; set through `setCancelOnDisconnect`. */
-  cancelOnDisconnect: boolean;
+
+  constructor(
+    private readonly texts: SessionTexts,
+    blocks: NonceBlocks,
+    public row: number,
+    private words: Float64Array,
+    private base: number,
+  ) {
+    this.nonces = new NonceWindow(blocks, words, base + WINDOW);
+  }
+
+  moveTo(row: number, words: Float64Array, base: number): void {
+    this.row = row;
+    this.words = words;
+    this.base = base;
+    this.nonces.moveTo(words, base + WINDOW);
+  }
+
+  get number(): number {
+    return this.words[this.base]!;
+  }
+  get account(): number {
+    return this.words[this.base + 1]!;
+  }
+  get expiresAtMs(): number {
+    return this.words[this.base + 2]!;
+  }
+  get maxOrderNotionalMicros(): number {
+    return this.words[this.base + 3]!;
+  }
+  get maxNotionalMicros(): number {
+    return this.words[this.base + 4]!;
+  }
+  get cancelOnDisconnect(): boolean {
+    return this.words[this.base + 5] !== 0;
+  }
+  set cancelOnDisconnect(isOn: boolean) {
+    this.words[this.base + 5] = isOn ? 1 : 0;
+  }
+  /** The account's sessions before and after it, by number; NONE at the ends. */
+  get previous(): number {
+    return this.words[this.base + 6]!;
+  }
+  set previous(row: number) {
+    this.words[this.base + 6] = row;
+  }
+  get next(): number {
+    return this.words[this.base + 7]!;
+  }
+  set next(row: number) {
+    this.words[this.base + 7] = row;
+  }
+  get markets(): ReadonlySet<number> | null {
+    return this.words[this.base + 8] === 0 ? null : this.texts.markets.get(this.row);
+  }
+  get key(): string {
+    return this.texts.keys.get(this.row);
+  }
+  set key(key: string) {
+    this.texts.keys.set(this.row, key);
+  }
+  get tokenHash(): string {
+    return this.texts.tokens.get(this.row);
+  }
+
+  write(session: Session): void {
+    const { words, base, row } = this;
+    words[base] = session.number;
+    words[base + 1] = session.account;
+    words[base + 2] = session.expiresAtMs;
+    words[base + 3] = session.maxOrderNotionalMicros;
+    words[base + 4] = session.maxNotionalMicros;
+    words[base + 5] = session.cancelOnDisconnect ? 1 : 0;
+    words[base + 6] = NONE;
+    words[base + 7] = NONE;
+    words[base + 8] = session.markets === null ? 0 : 1;
+    this.texts.keys.set(row, session.key);
+    this.texts.tokens.set(row, session.tokenHash);
+    this.texts.markets.set(row, session.markets);
+    this.nonces.begin();
+  }
+
+  /** Empties the row; a number of 0 marks a free one. */
+  clear(): void {
+    this.nonces.release();
+    this.words[this.base] = 0;
+    this.texts.keys.set(this.row, "");
+    this.texts.tokens.set(this.row, "");
+    this.texts.markets.set(this.row, null);
+  }
+}
+
+class SessionTexts {
+  readonly keys = new ValueSegments<string>();
+  readonly tokens = new TextCells(64);
+  readonly markets = new ValueSegments<ReadonlySet<number> | null>();
 }
 
 export class SessionBook {
-  readonly byNumber = new Map<number, Session>();
-  private readonly byToken = new Map<string, Session>();
-  /** Sessions with that option on; derived. */
-  readonly cancelingOnDisconnect = new Set<Session>();
-  /** Numbers of each account's sessions, ascending; derived. */
-  private readonly ofAccount = new Map<number, Set<number>>();
-  private readonly expiries = new Timers();
-  /** address + sign-in nonce → when it may be forgotten. */
-  readonly usedNonces = new Map<string, number>();
-  private readonly forgettable = new ExpiryQueue();
-  private readonly nonceByTicket = new Map<number, string>();
-  private ticket = 0;
+  size = 0;
+  readonly usedNonces = new UsedNonces();
+  /** By number, when each expires: all, and those with cancel-on-disconnect; derived. */
+  readonly expiries = new Timers();
+  readonly cancelingOnDisconnect = new Timers();
+  private readonly segments: Float64Array[] = [];
+  private readonly texts = new SessionTexts();
+  private readonly blocks = new NonceBlocks();
+  private readonly rowOf = new IdIndex();
+  private readonly byToken = new TextIndex(this.texts.tokens);
+  /** By account: its first and last session + 1, and how many it has; derived. */
+  private readonly firstOf = new Int32Segments();
+  private readonly lastOf = new Int32Segments();
+  private readonly countOf = new Int32Segments();
+  private rows = 0;
+  private readonly free = new Int32Segments();
+  private freeCount = 0;
+  /** What `find` returns: a command concerns one session. */
+  private readonly found: SessionRow;
 
-  open(session: Session): void {
-    this.byNumber.set(session.number, session);
-    this.byToken.set(session.tokenHash, session);
-    this.expiries.set(session.number, session.expiresAtMs);
-    const own = this.ofAccount.get(session.account);
-    if (own === undefined) this.ofAccount.set(session.account, new Set([session.number]));
-    else own.add(session.number);
-    if (session.cancelOnDisconnect) this.cancelingOnDisconnect.add(session);
+  constructor() {
+    const nothing = new Float64Array(ROW_WORDS);
+    this.found = new SessionRow(this.texts, this.blocks, NONE, nothing, 0);
   }
 
-  close(session: Session): void {
-    this.byNumber.delete(session.number);
-    this.byToken.delete(session.tokenHash);
-    this.cancelingOnDisconnect.delete(session);
-    this.expiries.delete(session.number);
-    const own = this.ofAccount.get(session.account)!;
-    own.delete(session.number);
-    if (own.size === 0) this.ofAccount.delete(session.account);
+  /** The session, valid until the next call; for the commands of a session. */
+  find(number: number): SessionRow | undefined {
+    const row = this.rowOf.get(number);
+    if (row === NONE) return undefined;
+    this.found.moveTo(row, this.segments[row >>> ROW_SHIFT]!, (row & ROW_MASK) * ROW_WORDS);
+    return this.found;
+  }
+
+  /** A copy of the session. */
+  get(number: number): Session | undefined {
+    const row = this.rowOf.get(number);
+    return row === NONE ? undefined : copyOf(this.at(row));
+  }
+
+  withToken(tokenHash: string): Session | undefined {
+    const row = this.byToken.get(tokenHash);
+    return row === NONE ? undefined : copyOf(this.at(row));
+  }
+
+  /** The order that the session placed with the nonce, or 0. */
+  orderOf(number: number, nonce: number): number {
+    const row = this.rowOf.get(number);
+    return row === NONE ? 0 : this.at(row).nonces.orderOf(nonce);
+  }
+
+  /** All sessions, ascending number. */
+  all(): SessionRow[] {
+    const sessions: SessionRow[] = [];
+    for (let row = 0; row < this.rows; row++) {
+      const session = this.at(row);
+      if (session.number !== 0) sessions.push(session);
+    }
+    return sessions.sort((a, b) => a.number - b.number);
+  }
+
+  /** Adds a session; an account's sessions are added by ascending number. */
+  open(session: Session): SessionRow {
+    const row = this.freeCount > 0 ? this.free.get(--this.freeCount) : this.rows++;
+    if (row >>> ROW_SHIFT === this.segments.length) this.segments.push(float64(ROWS * ROW_WORDS));
+    const added = this.at(row);
+    added.write(session);
+    this.size++;
+    this.rowOf.set(session.number, row);
+    this.byToken.add(session.tokenHash, row);
+    this.expiries.set(session.number, session.expiresAtMs);
+    if (session.cancelOnDisconnect) {
+      this.cancelingOnDisconnect.set(session.number, session.expiresAtMs);
+    }
+    this.append(added);
+    return added;
+  }
+
+  close(number: number): void {
+    const row = this.rowOf.get(number);
+    const session = this.at(row);
+    this.unlink(session);
+    this.size--;
+    this.rowOf.delete(number);
+    this.byToken.delete(session.tokenHash, row);
+    this.expiries.delete(number);
+    this.cancelingOnDisconnect.delete(number);
+    session.clear();
+    this.free.set(this.freeCount++, row);
   }
 
   /** The account's oldest session if it has as many as it may have; else undefined. */
   oldestBeyond(account: number, limit: number): Session | undefined {
-    const own = this.ofAccount.get(account);
-    if (own === undefined || own.size < limit) return undefined;
-    for (const number of own) return this.byNumber.get(number);
-    return undefined;
+    if (this.countOf.get(account) < limit) return undefined;
+    return this.at(this.firstOf.get(account) - 1);
   }
 
-  setCancelOnDisconnect(session: Session, isOn: boolean): void {
+  setCancelOnDisconnect(session: SessionRow, isOn: boolean): void {
     session.cancelOnDisconnect = isOn;
-    if (isOn) this.cancelingOnDisconnect.add(session);
-    else this.cancelingOnDisconnect.delete(session);
+    if (isOn) this.cancelingOnDisconnect.set(session.number, session.expiresAtMs);
+    else this.cancelingOnDisconnect.delete(session.number);
   }
 
-  withToken(tokenHash: string): Session | undefined {
-    return this.byToken.get(tokenHash);
+  private at(row: number): SessionRow {
+    const words = this.segments[row >>> ROW_SHIFT]!;
+    return new SessionRow(this.texts, this.blocks, row, words, (row & ROW_MASK) * ROW_WORDS);
   }
 
-  isNonceUsed(address: string, nonce: string): boolean {
-    return this.usedNonces.has(nonceKey(address, nonce));
+  /** Appends a session to its account's list. */
+  private append(session: SessionRow): void {
+    const { row, account } = session;
+    const last = this.lastOf.get(account) - 1;
+    session.previous = last;
+    if (last === NONE) this.firstOf.set(account, row + 1);
+    else this.at(last).next = row;
+    this.lastOf.set(account, row + 1);
+    this.countOf.set(account, this.countOf.get(account) + 1);
   }
 
-  useNonce(key: string, untilMs: number): void {
-    this.usedNonces.set(key, untilMs);
-    this.ticket++;
-    this.nonceByTicket.set(this.ticket, key);
-    this.forgettable.push(untilMs, this.ticket);
-  }
-
-  /** Removes and returns the first session that has expired by then, if any. */
-  takeExpired(timeMs: number): Session | undefined {
-    if (this.expiries.nextTime() > timeMs) return undefined;
-    const session = this.byNumber.get(this.expiries.pop())!;
-    this.close(session);
-    return session;
-  }
-
-  forgetNonces(timeMs: number): void {
-    while (this.forgettable.nextTime() <= timeMs) {
-      const ticket = this.forgettable.pop();
-      this.usedNonces.delete(this.nonceByTicket.get(ticket)!);
-      this.nonceByTicket.delete(ticket);
-    }
+  private unlink({ account, previous, next }: SessionRow): void {
+    if (previous === NONE) this.firstOf.set(account, next + 1);
+    else this.at(previous).next = next;
+    if (next === NONE) this.lastOf.set(account, previous + 1);
+    else this.at(next).previous = previous;
+    this.countOf.set(account, this.countOf.get(account) - 1);
   }
 }
 
-/** An address contains no space, so no two pairs share a key. */
-export function nonceKey(address: string, nonce: string): string {
-  return `${address} ${nonce}`;
+function copyOf(session: Session): Session {
+  const { number, account, key, tokenHash, expiresAtMs } = session;
+  const { maxOrderNotionalMicros, maxNotionalMicros, markets, cancelOnDisconnect } = session;
+  return {
+    number,
+    account,
+    key,
+    tokenHash,
+    expiresAtMs,
+    maxOrderNotionalMicros,
+    maxNotionalMicros,
+    markets,
+    cancelOnDisconnect,
+  };
 }

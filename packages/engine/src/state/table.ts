@@ -59,6 +59,13 @@ export class Table {
     this.undo.save(this, row);
   }
 
+  /** Instead of `touch` before a free row is written: undone, it is a row of zeros. */
+  touchFree(row: number): void {
+    if (this.savedAt[row] === this.undo.epoch) return;
+    this.savedAt[row] = this.undo.epoch;
+    this.undo.noteFree(this, row);
+  }
+
   /** Before a command: copies the next rows into the larger array; returns whether it is in use. */
   copyMore(): boolean {
     if (!this.isHalfFull) return true;
@@ -108,6 +115,8 @@ export class UndoLog {
   /** The saved rows of the command in progress, in order of first touch. */
   readonly tables: Table[] = [];
   readonly rows: number[] = [];
+  /** Where the old words of each begin in `words`; −1 for a row that was free. */
+  private readonly starts: number[] = [];
   count = 0;
   private words = new Float64Array(1 << 12);
   private used = 0;
@@ -133,6 +142,14 @@ export class UndoLog {
     const data = table.data;
     for (let i = 0; i < stride; i++) words[used + i] = data[from + i]!;
     this.used = used + stride;
+    this.starts[this.count] = used;
+    this.tables[this.count] = table;
+    this.rows[this.count] = row;
+    this.count++;
+  }
+
+  noteFree(table: Table, row: number): void {
+    this.starts[this.count] = -1;
     this.tables[this.count] = table;
     this.rows[this.count] = row;
     this.count++;
@@ -143,13 +160,18 @@ export class UndoLog {
     return this.words[field]!;
   }
 
+  /** An old word of the i-th row, which was not free. */
+  savedWordOf(i: number, field: number): number {
+    return this.words[this.starts[i]! + field]!;
+  }
+
   rollback(): void {
-    let end = this.used;
     for (let i = this.count - 1; i >= 0; i--) {
-      const table = this.tables[i]!;
-      const start = end - table.stride;
-      table.data.set(this.words.subarray(start, end), this.rows[i]! * table.stride);
-      end = start;
+      const { data, stride } = this.tables[i]!;
+      const at = this.rows[i]! * stride;
+      const start = this.starts[i]!;
+      if (start < 0) data.fill(0, at, at + stride);
+      else data.set(this.words.subarray(start, start + stride), at);
     }
     this.begin();
   }

@@ -1,58 +1,83 @@
 /**
- * Times by id, least (time, id) first, at most one per id: a binary heap that knows where each id is,
- * so that a time can be changed or removed. Its size is that of what is set now, however often a time
- * was changed.
+ * Times by id (≥ 1), least (time, id) first, at most one per id: a binary heap that knows where each
+ * id is, so that a time can be changed or removed. Its size is that of what is set now, however often
+ * a time was changed; growing it copies nothing.
  */
-export class Timers {
-  private readonly times: number[] = [];
-  private readonly ids: number[] = [];
-  private readonly places = new Map<number, number>();
+import { IdIndex, NONE } from "./id-index.js";
+import { Float64Segments } from "./segments.js";
 
-  get size(): number {
-    return this.ids.length;
-  }
+export class Timers {
+  size = 0;
+  private readonly times = new Float64Segments();
+  private readonly ids = new Float64Segments();
+  private readonly places = new IdIndex();
 
   /** Sets the time of an id, or replaces it. */
   set(id: number, time: number): void {
-    const place = this.places.get(id) ?? this.ids.length;
+    const known = this.places.get(id);
+    const place = known === NONE ? this.size++ : known;
     this.put(place, time, id);
     this.rise(place);
-    this.sink(this.places.get(id)!);
+    this.sink(this.places.get(id));
   }
 
   delete(id: number): void {
     const place = this.places.get(id);
-    if (place === undefined) return;
+    if (place === NONE) return;
     this.places.delete(id);
-    const time = this.times.pop()!;
-    const last = this.ids.pop()!;
-    if (last === id) return;
-    this.put(place, time, last);
+    const end = --this.size;
+    if (place === end) return;
+    const last = this.ids.get(end);
+    this.put(place, this.times.get(end), last);
     this.rise(place);
-    this.sink(this.places.get(last)!);
+    this.sink(this.places.get(last));
   }
 
   /** The least time, or infinity. */
   nextTime(): number {
-    return this.times[0] ?? Number.POSITIVE_INFINITY;
+    return this.size === 0 ? Number.POSITIVE_INFINITY : this.times.get(0);
   }
 
   /** Removes the first id and returns it; only when there is one. */
   pop(): number {
-    const id = this.ids[0]!;
+    const id = this.ids.get(0);
     this.delete(id);
     return id;
   }
 
+  /** The first ids whose time has come, at most `limit`; they stay set. */
+  due(time: number, limit: number): number[] {
+    const due: number[] = [];
+    // Places whose parent is due already: the next one is among them.
+    const places = [0];
+    while (due.length < limit) {
+      let first = NONE;
+      for (let i = 0; i < places.length; i++) {
+        if (places[i]! >= this.size || this.times.get(places[i]!) > time) continue;
+        if (first === NONE || this.isLess(places[i]!, places[first]!)) first = i;
+      }
+      if (first === NONE) return due;
+      const place = places[first]!;
+      due.push(this.ids.get(place));
+      places[first] = 2 * place + 1;
+      places.push(2 * place + 2);
+    }
+    return due;
+  }
+
+  /** The ids in no order. */
+  all(): number[] {
+    return Array.from({ length: this.size }, (_, place) => this.ids.get(place));
+  }
+
   clear(): void {
-    this.times.length = 0;
-    this.ids.length = 0;
+    this.size = 0;
     this.places.clear();
   }
 
   private put(place: number, time: number, id: number): void {
-    this.times[place] = time;
-    this.ids[place] = id;
+    this.times.set(place, time);
+    this.ids.set(place, id);
     this.places.set(id, place);
   }
 
@@ -72,8 +97,8 @@ export class Timers {
       const left = 2 * place + 1;
       const right = left + 1;
       let least = place;
-      if (left < this.ids.length && this.isLess(left, least)) least = left;
-      if (right < this.ids.length && this.isLess(right, least)) least = right;
+      if (left < this.size && this.isLess(left, least)) least = left;
+      if (right < this.size && this.isLess(right, least)) least = right;
       if (least === place) return;
       this.swap(place, least);
       place = least;
@@ -81,14 +106,14 @@ export class Timers {
   }
 
   private isLess(a: number, b: number): boolean {
-    const difference = this.times[a]! - this.times[b]!;
-    return difference !== 0 ? difference < 0 : this.ids[a]! < this.ids[b]!;
+    const difference = this.times.get(a) - this.times.get(b);
+    return difference !== 0 ? difference < 0 : this.ids.get(a) < this.ids.get(b);
   }
 
   private swap(a: number, b: number): void {
-    const time = this.times[a]!;
-    const id = this.ids[a]!;
-    this.put(a, this.times[b]!, this.ids[b]!);
+    const time = this.times.get(a);
+    const id = this.ids.get(a);
+    this.put(a, this.times.get(b), this.ids.get(b));
     this.put(b, time, id);
   }
 }

@@ -7,6 +7,7 @@ import { INDEX_STALE_MS, type VenueConfig } from "../config.js";
 import { EventLog } from "../events/event-log.js";
 import type { Scratch } from "../scratch.js";
 import { RULE_SETS, type RuleSet } from "../versions.js";
+import { Addresses } from "./addresses.js";
 import { DepositBook } from "./deposits.js";
 import { MARKET_WORDS, type Market } from "./market.js";
 import { OrderStore, RANKS_PER_COMMAND } from "./orders.js";
@@ -38,9 +39,7 @@ export class VenueState {
   /** Dead-man's switches by account; derived. */
   readonly switches = new Timers();
   readonly markets: Market[] = [];
-  /** Address by account number; account 0 is the backstop and has none. */
-  readonly addresses: string[] = [""];
-  readonly accountOf = new Map<string, number>();
+  readonly addresses = new Addresses();
   readonly allowlist = new Set<string>();
   /** Last batch counter applied, by writer. */
   readonly writers = new Map<number, number>();
@@ -62,6 +61,8 @@ export class VenueState {
   reaches: readonly number[] = [];
   /** Ids of orders whose connection was lost and that did not fit into the last command. */
   carriedDisconnects: readonly number[] = [];
+  /** Index of the first of them that is still to be looked at. */
+  carriedFrom = 0;
   /** The market being worked on: the one to halt if an invariant fails. */
   focus = 0;
 
@@ -125,7 +126,6 @@ export class VenueState {
     const account = this.accounts.append();
     this.accounts.touch(account);
     this.addresses.push(address);
-    this.accountOf.set(address, account);
     return account;
   }
 
@@ -154,6 +154,6 @@ export class VenueState {
   /** Whether the account may open positions at the present stage of the cohort. */
   admits(account: number): boolean {
     if (this.cohort === 2) return true;
-    return this.cohort === 1 && this.allowlist.has(this.addresses[account]!);
+    return this.cohort === 1 && this.allowlist.has(this.addresses.at(account)!);
   }
 }

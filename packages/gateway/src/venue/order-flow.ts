@@ -32,7 +32,7 @@ export class OrderFlow {
   place(caller: Caller, request: Signed<ExtendedOrderBody>): Promise<Acknowledgement> {
     return new Promise((resolve, reject) => {
       const session = this.counted(caller);
-      const usedBy = session.nonces.orderOf(request.body.nonce);
+      const usedBy = this.services.link.views.seqOfNonce(session, request.body.nonce);
       if (this.resolveReplay(usedBy, caller, request.bytes, resolve)) return;
       this.admit(caller, request.bytes);
       new Placement(this.services, caller, session, request, resolve, reject).begin(usedBy);
@@ -43,7 +43,7 @@ export class OrderFlow {
   amend(caller: Caller, pathId: string, request: Signed<AmendOrderBody>): Promise<Acknowledgement> {
     return new Promise((resolve, reject) => {
       const session = this.counted(caller);
-      const usedBy = session.nonces.orderOf(request.body.nonce);
+      const usedBy = this.services.link.views.seqOfNonce(session, request.body.nonce);
       if (this.resolveReplay(usedBy, caller, request.bytes, resolve)) return;
       this.admit(caller, request.bytes);
       const amending = new Amending(this.services, caller, session, request, resolve, reject);

@@ -163,6 +163,6 @@ export function historyContextOf({ state }: Engine): HistoryContext {
     unitMicros: (market) => state.markets[market]?.microsPerTickLot ?? 0,
     markTicks: (market) => state.markets[market]?.mark ?? 0,
     deposit: (depositId) => state.deposits.byId.get(depositId),
-    accountOfSession: (session) => state.sessions.byNumber.get(session)?.account ?? 0,
+    accountOfSession: (session) => state.sessions.get(session)?.account ?? 0,
   };
 }

@@ -203,7 +203,7 @@ class Verification {
   private beginFromSnapshot(place: LogSeq): void {
     if (this.from === 0) return;
     this.note(this.claims.placeFault(place, this.state, undefined));
-    for (const session of this.state.engine.state.sessions.byNumber.values()) {
+    for (const session of this.state.engine.state.sessions.all()) {
       this.evidence?.addKey(session.key, this.claims.publicKeyOf(session.number));
     }
   }

@@ -21,7 +21,7 @@ export function accountView(source: VenueSource, session: Session): Account {
     equity += equityOf(market, row);
   }
   return {
-    address: `0x${state.addresses[account] ?? ""}`,
+    address: `0x${state.addresses.at(account) ?? ""}`,
     balance: fromMicros(wallet + reserved + margin),
     available: fromMicros(wallet),
     reserved: fromMicros(reserved),

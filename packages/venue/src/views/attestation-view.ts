@@ -106,7 +106,7 @@ export class AttestationView {
         txHash: deposit.txHash,
         creditedAtMs: deposit.settledAtMs,
         credits: deposit.credits.map(({ account, amountMicros, logIndex, token }) => {
-          const entry = { address: addresses[account] ?? "", amountMicros, logIndex };
+          const entry = { address: addresses.at(account) ?? "", amountMicros, logIndex };
           return token === "" ? entry : { ...entry, token };
         }),
         isMarked: deposit.reorged !== "" || deposit.votes.get(attestor)?.verdict === "reorged",

@@ -66,7 +66,7 @@ function depositOf(source: VenueSource, deposit: EngineDeposit, state: DepositSt
     confirmations: state.confirmations,
     required: state.required,
     credits: state.credits.map((credit) => ({
-      account: `0x${addresses[credit.account] ?? ""}`,
+      account: `0x${addresses.at(credit.account) ?? ""}`,
       token: tokenOf(credit.token === "" ? state.token : credit.token),
       amount: fromMicros(credit.amountMicros),
       logIndex: credit.logIndex,

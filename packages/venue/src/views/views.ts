@@ -201,9 +201,9 @@ export class Views {
 
   /** Whether a sign-in would be the address's first and get money from the `dev` attestor. */
   grantsAtSignIn(address: string): boolean {
-    const { config, accountOf } = stateOf(this.source);
+    const { config, addresses } = stateOf(this.source);
     const isGranted = config?.attestorKind === "dev" && config.devCreditMicros > 0;
-    return isGranted && !accountOf.has(address);
+    return isGranted && !addresses.has(address);
   }
 
   account(session: Session): Account {
@@ -258,12 +258,13 @@ export class Views {
 
   /** Whether the address (40 lower-case hex digits) has used the nonce of a sign-in message. */
   isSignInNonceUsed(address: string, nonce: string): boolean {
-    return stateOf(this.source).sessions.isNonceUsed(address, nonce);
+    const { sessions, timeMs } = stateOf(this.source);
+    return sessions.usedNonces.isUsed(address, nonce, timeMs);
   }
 
   /** Whether the session exists and cancels its orders when its last connection closes. */
   cancelsOnDisconnect(session: number): boolean {
-    return stateOf(this.source).sessions.byNumber.get(session)?.cancelOnDisconnect === true;
+    return stateOf(this.source).sessions.get(session)?.cancelOnDisconnect === true;
   }
 
   /** A session's public key and its sign-in message. */
@@ -281,9 +282,14 @@ export class Views {
     return stateOf(this.source).wallet(account);
   }
 
+  /** The command that the session executed with that nonce, or 0. */
+  seqOfNonce(session: Session, nonce: number): number {
+    return stateOf(this.source).sessions.orderOf(session.number, nonce);
+  }
+
   /** The acknowledgement of the session's order with that nonce. */
   ackOf(session: Session, nonce: number): PastAcknowledgement | undefined {
-    const seq = session.nonces.orderOf(nonce);
+    const seq = this.seqOfNonce(session, nonce);
     return seq === 0 ? undefined : this.acknowledgement(seq);
   }
 

@@ -101,7 +101,7 @@ class Crowd {
   }
 
   account(session: number): number {
-    return this.engine.state.sessions.byNumber.get(session)!.account;
+    return this.engine.state.sessions.get(session)!.account;
   }
 }
 

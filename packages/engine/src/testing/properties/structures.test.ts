@@ -4,7 +4,9 @@ import { describe, expect, test } from "vitest";
 import { NONCE_WINDOW } from "../../config.js";
 import { ExpiryQueue } from "../../state/expiry-queue.js";
 import { IdIndex } from "../../state/id-index.js";
-import { NonceWindow } from "../../state/nonce-window.js";
+import { NonceBlocks, NonceWindow, WINDOW_WORDS } from "../../state/nonce-window.js";
+import { TextCells } from "../../state/text-cells.js";
+import { TextIndex } from "../../state/text-index.js";
 
 /** Ids as they come (nearly consecutive), far apart, and such that share their low bits. */
 const ids = fc.oneof(
@@ -66,7 +68,8 @@ describe("NonceWindow: the highest 1,024 of a set", () => {
     );
     fc.assert(
       fc.property(nonces, (list) => {
-        const window = new NonceWindow();
+        const window = new NonceWindow(new NonceBlocks(), new Float64Array(WINDOW_WORDS), 0);
+        window.begin();
         let model: [nonce: number, order: number][] = [];
         list.forEach((nonce, i) => {
           const known = model.find(([each]) => each === nonce);
@@ -81,10 +84,51 @@ describe("NonceWindow: the highest 1,024 of a set", () => {
           if (model.length > NONCE_WINDOW) model = model.slice(1);
           expect([window.count, window.lowest()]).toEqual([model.length, model[0]![0]]);
         });
-        const kept = model.map((_, i) => [window.nonceAt(i), window.orderAt(i)]);
+        const kept: [number, number][] = [];
+        window.forEach((nonce, order) => {
+          kept.push([nonce, order]);
+        });
         expect(kept).toEqual(model);
       }),
       { numRuns: 12 },
+    );
+  });
+});
+
+describe("TextIndex over TextCells: like a Map", () => {
+  // Short, too long for a cell, and beyond one byte a character.
+  const texts = fc.oneof(
+    fc.constantFrom("", "a", "b", "ab", "ba", "0".repeat(12), "0".repeat(13), "ä", "€"),
+    fc.string({ maxLength: 14, unit: "binary" }),
+  );
+
+  test("after any sequence of adding and deleting, with rows used again", () => {
+    fc.assert(
+      fc.property(fc.array(texts, { maxLength: 200 }), (steps) => {
+        const cells = new TextCells(12);
+        const index = new TextIndex(cells);
+        const map = new Map<string, number>();
+        const free: number[] = [];
+        let rows = 0;
+        for (const text of steps) {
+          const known = map.get(text);
+          expect(index.get(text)).toBe(known ?? -1);
+          if (known !== undefined) {
+            index.delete(text, known);
+            map.delete(text);
+            free.push(known);
+          } else {
+            const row = free.pop() ?? rows++;
+            cells.set(row, text);
+            index.add(text, row);
+            map.set(text, row);
+          }
+        }
+        for (const [text, row] of map) {
+          expect([index.get(text), cells.get(row)]).toEqual([row, text]);
+        }
+      }),
+      { numRuns: 300 },
     );
   });
 });

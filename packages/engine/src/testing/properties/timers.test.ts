@@ -27,6 +27,9 @@ describe("timers", () => {
         expect(timers.pop()).toBe(least);
         expected.delete(least);
       }
+      const sorted = [...expected].sort(([a, at], [b, bt]) => at - bt || a - b);
+      const due = sorted.filter(([, time]) => time <= 20).slice(0, 12);
+      expect(timers.due(20, 12)).toEqual(due.map(([each]) => each));
       expect(timers.size).toBe(expected.size);
       expect(timers.nextTime()).toBe(first(expected)?.[1] ?? Number.POSITIVE_INFINITY);
     }

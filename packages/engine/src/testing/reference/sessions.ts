@@ -27,7 +27,7 @@ export function ordersOf(state: State, session: Session): Order[] {
 
 export function openSession(state: State, command: OpenSession): Refused | null {
   const signIn = `${command.address} ${command.siweNonce}`;
-  if (state.siweNonces.has(signIn)) return refused("siwe_nonce_used");
+  if ((state.siweNonces.get(signIn) ?? 0) > state.time) return refused("siwe_nonce_used");
   for (const session of state.sessions.values()) {
     if (session.tokenHash === command.tokenHash) return refused("token_in_use");
   }

@@ -14,9 +14,14 @@ import { liquidations } from "./liquidation.js";
 import { isLive, isStopped } from "./margin.js";
 import { tickMark } from "./mark.js";
 import { sweepMarkets } from "./market-control.js";
+import { ordersOf } from "./sessions.js";
 import { endOrders } from "./settle.js";
-import type { State } from "./state.js";
+import type { Session, State } from "./state.js";
 import { stops } from "./stops.js";
+
+const SWITCHES = 256;
+const SESSIONS = 256;
+const CANCELS_PER_TICK = 1_024;
 
 export function tick(state: State, command: Tick): void {
   const at = command.slot * TICK_MS;
@@ -56,14 +61,14 @@ function timers(state: State): void {
   const due = state.accounts
     .filter((account) => account.cancelAt !== 0 && account.cancelAt <= state.time)
     .sort((a, b) => a.cancelAt - b.cancelAt || a.number - b.number);
-  for (const account of due) {
+  let canceled = 0;
+  for (const account of due.slice(0, SWITCHES)) {
+    if (canceled >= CANCELS_PER_TICK) break;
     emit(state, { kind: "CancelAfterFired", account: account.number });
-    endOrders(state, openOrders(account), END.cancel_after);
+    canceled += endOrders(state, openOrders(account), END.cancel_after);
     account.cancelAt = 0;
   }
-  const expired = [...state.sessions.values()]
-    .filter((session) => session.expiresAt <= state.time)
-    .sort((a, b) => a.expiresAt - b.expiresAt || a.number - b.number);
+  const expired = closedNow(state);
   disconnect(
     state,
     expired.filter((session) => session.cancelOnDisconnect),
@@ -72,9 +77,24 @@ function timers(state: State): void {
     state.sessions.delete(session.number);
     emit(state, { kind: "SessionClosed", session: session.number, expired: 1 });
   }
-  for (const [signIn, until] of state.siweNonces) {
-    if (until <= state.time) state.siweNonces.delete(signIn);
+}
+
+/**
+ * Expired sessions that this tick closes: at most 256, and none after the list of orders to cancel has
+ * 1,024.
+ */
+function closedNow(state: State): Session[] {
+  const expired = [...state.sessions.values()]
+    .filter((session) => session.expiresAt <= state.time)
+    .sort((a, b) => a.expiresAt - b.expiresAt || a.number - b.number);
+  const closed: Session[] = [];
+  const listed = new Set(state.carriedDisconnects);
+  for (const session of expired.slice(0, SESSIONS)) {
+    if (listed.size >= CANCELS_PER_TICK) break;
+    closed.push(session);
+    if (session.cancelOnDisconnect) for (const order of ordersOf(state, session)) listed.add(order);
   }
+  return closed;
 }
 
 function seal(state: State): void {

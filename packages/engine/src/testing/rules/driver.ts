@@ -199,7 +199,7 @@ export class Driver {
   }
 
   private accountOf(who: number): number {
-    return this.engine.state.accountOf.get(this.parties[who]!.address)!;
+    return this.engine.state.addresses.get(this.parties[who]!.address)!;
   }
 
   private cancel(who: number, nth: number): void {

@@ -37,7 +37,7 @@ function isReduction(command: PlaceOrder, step: Step): boolean {
 }
 
 function accountOf(step: Step, session: number): number {
-  return step.engine.state.sessions.byNumber.get(session)?.account ?? 0;
+  return step.engine.state.sessions.get(session)?.account ?? 0;
 }
 
 function neverRefused(rule: string, reasons: ReadonlySet<string>): Check {
@@ -97,9 +97,7 @@ const exits: Check = {
     if (held === undefined || step.after.markets[market]!.halted) return [];
     if (!step.record.isFree(market)) return [];
     const [account, { lots }] = held;
-    const session = [...step.engine.state.sessions.byNumber.values()].find(
-      (each) => each.account === account,
-    );
+    const session = step.engine.state.sessions.all().find((each) => each.account === account);
     if (session === undefined) return [];
     const isPlain = step.seq % 2 === 0;
     const most = Number(closingMicros(step, step.after, market, lots));

@@ -21,7 +21,7 @@ describe("sessions", () => {
     const second = alice.signsIn();
     alice.buys("limit", { margin: 480, price: 48_000 });
     for (let i = 0; i < 62; i++) alice.signsIn();
-    expect(venue.engine.state.sessions.byNumber.size).toBe(64);
+    expect(venue.engine.state.sessions.size).toBe(64);
     expect(alice.openOrders()).toBe(2);
 
     alice.signsIn();
@@ -57,7 +57,55 @@ describe("sessions", () => {
     for (let i = 0; i < 63; i++) alice.signsIn();
     alice.signsIn({ expiresAtMs: venue.now });
     expect(venue.refusal).toBe("session_expired");
-    expect(venue.engine.state.sessions.byNumber.size).toBe(64);
+    expect(venue.engine.state.sessions.size).toBe(64);
+  });
+});
+
+describe("many in one tick", () => {
+  /** Traders with a session of a second each. */
+  function briefSessions(venue: Venue): Trader[] {
+    const expiresAtMs = venue.now + 1_000;
+    return Array.from({ length: 300 }, (_, i) => {
+      const trader = venue.trader(`trader ${i}`);
+      trader.signsIn({ expiresAtMs });
+      return trader;
+    });
+  }
+
+  test("sessions that expire together are closed over several ticks, the first ones first", () => {
+    const venue = new Venue();
+    const sessions = briefSessions(venue).map(({ session }) => session);
+    const closed: number[][] = [];
+    for (let tick = 0; tick < 8; tick++) {
+      venue.tick();
+      closed.push(venue.happened("SessionClosed").map(({ session }) => session));
+      venue.engine = Engine.restore(venue.engine.snapshot());
+    }
+    expect(closed.filter((each) => each.length > 0).map((each) => each.length)).toEqual([256, 44]);
+    expect(closed.flat()).toEqual(sessions);
+  });
+
+  test("an expired session cannot be used while it waits to be closed", () => {
+    const venue = new Venue();
+    const last = briefSessions(venue).at(-1)!;
+    while (venue.happened("SessionClosed").length === 0) venue.tick();
+    expect(venue.engine.state.sessions.get(last.session)).toBeDefined();
+    last.buys("limit", { margin: 490, price: 49_000 });
+    expect(venue.refusal).toBe("session_expired");
+  });
+
+  test("dead-man's switches that are due together fire over several ticks", () => {
+    const venue = new Venue();
+    for (let i = 0; i < 300; i++) {
+      const { session } = venue.trader(`trader ${i}`);
+      venue.apply({ kind: "CancelAfter", stampMs: venue.now, session, afterMs: 1_000 });
+    }
+    const fired: number[] = [];
+    for (let tick = 0; tick < 8; tick++) {
+      venue.tick();
+      fired.push(venue.happened("CancelAfterFired").length);
+    }
+    expect(fired.filter((count) => count > 0)).toEqual([256, 44]);
   });
 });
 

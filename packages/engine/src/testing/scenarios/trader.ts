@@ -74,7 +74,7 @@ export class Trader {
   }
 
   get account(): number {
-    return this.venue.engine.state.accountOf.get(this.address) ?? 0;
+    return this.venue.engine.state.addresses.get(this.address) ?? 0;
   }
 
   /** A new sign-in; later orders use its session. */
