@@ -1,7 +1,7 @@
 /** Fills of the caller, newest first, in one total order. */
 
 import { type Static, Type } from "typebox";
-import { Side } from "./order.js";
+import { ClientOrderId, Side } from "./order.js";
 import { Limit } from "./paging.js";
 import { FILL_ID_PATTERN } from "./patterns.js";
 import {
@@ -35,6 +35,7 @@ export const Fill = Type.Object(
     realizedPnl: Dollars,
     block: BlockNumber,
     time: TimeMs,
+    clientOrderId: Nullable(ClientOrderId),
   },
   { title: "Fill" },
 );

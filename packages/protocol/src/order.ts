@@ -26,6 +26,15 @@ export const ClientOrderId = Type.String({
   description: "Your own id: 1 to 36 letters, digits, _ or -; unique among your open orders.",
 });
 
+export const TimeInForce = Type.Enum(["gtc", "ioc", "fok"], {
+  description: "Until it is canceled; what fills at once; all at once or nothing.",
+});
+export type TimeInForce = Static<typeof TimeInForce>;
+export const OrderTrigger = Type.Enum(["stop", "takeProfit"], {
+  description: "From which side the mark reaches the price of a stop.",
+});
+export type OrderTrigger = Static<typeof OrderTrigger>;
+
 export const PlaceOrderBody = Type.Object(
   {
     symbol: MarketSymbol,
@@ -69,6 +78,12 @@ export const Order = Type.Object(
     reason: OrderReason,
     createdAt: TimeMs,
     updatedAt: TimeMs,
+    clientOrderId: Nullable(ClientOrderId),
+    timeInForce: TimeInForce,
+    expiresAt: Nullable(TimeMs),
+    trigger: Nullable(OrderTrigger),
+    limitPrice: Nullable(Price),
+    closePosition: Type.Boolean(),
   },
   { title: "Order" },
 );

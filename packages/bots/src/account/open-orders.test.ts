@@ -21,6 +21,12 @@ const ORDER: Order = {
   reason: null,
   createdAt: 0,
   updatedAt: 0,
+  clientOrderId: null,
+  timeInForce: "gtc",
+  expiresAt: null,
+  trigger: null,
+  limitPrice: null,
+  closePosition: false,
 };
 const ACK: PlacedOrder = {
   ...ORDER,

@@ -60,6 +60,12 @@ const ORDER: Order = {
   reason: null,
   createdAt: 1_700_000_000_000,
   updatedAt: 1_700_000_000_000,
+  clientOrderId: "quote-1",
+  timeInForce: "gtc",
+  expiresAt: null,
+  trigger: null,
+  limitPrice: null,
+  closePosition: false,
 };
 
 const POSITION: Position = {
@@ -91,6 +97,7 @@ const FILL: Fill = {
   realizedPnl: -1.5,
   block: 7,
   time: 1_700_000_000_000,
+  clientOrderId: null,
 };
 
 const BOOK: Book = {

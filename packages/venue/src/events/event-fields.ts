@@ -35,6 +35,9 @@ function hasFields<K extends EventKind>(
 export const REFUSED = offsetsOf("CommandRefused");
 export const REPLAYED = offsetsOf("OrderReplayed");
 export const PLACED = offsetsOf("OrderPlaced");
+export const EXTENDED = offsetsOf("OrderExtended");
+export const AMENDED = offsetsOf("OrderAmended");
+export const STOP_TRIGGERED = offsetsOf("StopTriggered");
 export const TRADED = offsetsOf("Traded");
 export const RESTED = offsetsOf("OrderRested");
 export const ENDED = offsetsOf("OrderEnded");

@@ -4,7 +4,9 @@
  * deleveraging are fills but not public trades, because they take no order from the book.
  */
 import { BACKSTOP_ACCOUNT, TRADE_ORDER } from "@perpgate/engine";
+import { CLIENT_ID_WORDS } from "@perpgate/protocol/client-order-id";
 import { TRADED } from "../events/event-fields.js";
+import { EXTENDED_ROW, ORDER_ROW_WORDS } from "./order-projection.js";
 import type { RowSink, RowTable } from "./rows.js";
 
 export const FILL_ROW = {
@@ -21,10 +23,19 @@ export const FILL_ROW = {
   BLOCK: 9,
   TIME: 10,
 } as const;
+/** A fill of an order with a client's id has its words after these. */
 export const FILL_WORDS = 11;
+export const FILL_CLIENT = FILL_WORDS;
+export const FILL_LENGTHS: readonly number[] = [FILL_WORDS, FILL_WORDS + CLIENT_ID_WORDS];
 
 export const TRADE_ROW = { PRICE: 0, LOTS: 1, SIDE: 2, TIME: 3 } as const;
 export const TRADE_WORDS = 4;
+
+/** Rows of the orders in a trade; undefined for a side without an order. */
+export interface TradedOrders {
+  readonly maker: Float64Array | undefined;
+  readonly taker: Float64Array | undefined;
+}
 
 export class FillProjection {
   constructor(
@@ -33,7 +44,7 @@ export class FillProjection {
     private readonly queue: RowSink,
   ) {}
 
-  /** `index` counts the trades of the command. */
+  /** `index` counts the trades of the command; `orders` holds the rows of the two orders. */
   onTraded(
     words: Float64Array,
     at: number,
@@ -41,6 +52,7 @@ export class FillProjection {
     index: number,
     block: number,
     timeMs: number,
+    orders: TradedOrders,
   ): void {
     const market = words[at + TRADED.market]!;
     const kind = words[at + TRADED.tradeKind]!;
@@ -55,6 +67,7 @@ export class FillProjection {
       // A maker with a resting order has an ordinary fill, also if a liquidation took it.
       const own = makerOrder === 0 ? kind : TRADE_ORDER;
       const row = [makerOrder, own, market, -side, price, lots, fee, 0, pnl, block, timeMs];
+      pushClient(row, orders.maker);
       this.queue.putWords(this.fills, maker, seq, 2 * index, row);
     }
     const taker = words[at + TRADED.takerAccount]!;
@@ -64,9 +77,17 @@ export class FillProjection {
       const pnl = words[at + TRADED.takerPnlMicros]!;
       const own = takerOrder === 0 ? kind : TRADE_ORDER;
       const row = [takerOrder, own, market, side, price, lots, fee, 1, pnl, block, timeMs];
+      pushClient(row, orders.taker);
       this.queue.putWords(this.fills, taker, seq, 2 * index + 1, row);
     }
     if (makerOrder === 0) return;
     this.queue.putWords(this.trades, market, seq, index, [price, lots, side, timeMs]);
   }
+}
+
+/** Adds the client's id of the order, if it has one. */
+function pushClient(row: number[], order: Float64Array | undefined): void {
+  if (order === undefined || order.length === ORDER_ROW_WORDS) return;
+  if (order[EXTENDED_ROW.CLIENT] === 0) return;
+  for (let i = 0; i < CLIENT_ID_WORDS; i++) row.push(order[EXTENDED_ROW.CLIENT + i]!);
 }

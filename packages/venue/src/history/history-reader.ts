@@ -5,12 +5,12 @@ import { HistoryDamaged } from "../venue-errors.js";
 import { CANDLE_ROW, CANDLE_WORDS, candleGroup, RESOLUTION_MS } from "./candle-projection.js";
 import { DayStats } from "./day-stats.js";
 import { decodeVote, type VotePlace, type VoteRow, voteKey } from "./deposit-projection.js";
-import { FILL_WORDS, TRADE_WORDS } from "./fill-projection.js";
+import { FILL_LENGTHS, TRADE_WORDS } from "./fill-projection.js";
 import type { TableName } from "./history-environment.js";
 import type { Tables } from "./history-store.js";
 import type { Entry } from "./history-table.js";
 import { groupOf, keyOf, ordinalOf, placeOf } from "./keys.js";
-import { ORDER_ROW_WORDS } from "./order-projection.js";
+import { ORDER_ROW_LENGTHS } from "./order-projection.js";
 import { storedRow } from "./rows.js";
 
 /** A row with its place in the total order. */
@@ -76,7 +76,7 @@ export class HistoryReader {
       before === undefined ? keyOf(account + 1) : keyOf(account, before.seq, before.ordinal);
     return this.tables.fills
       .descending(keyOf(account), to, limit)
-      .map((entry) => placedRow(entry, "fills", FILL_WORDS));
+      .map((entry) => placedRow(entry, "fills", FILL_LENGTHS));
   }
 
   trades(market: number, limit: number): PlacedRow[] {
@@ -101,12 +101,12 @@ export class HistoryReader {
 
   order(account: number, id: number): Float64Array | undefined {
     const bytes = this.tables.orders.get(keyOf(account, id));
-    return bytes === undefined ? undefined : storedRow(bytes, "orders", ORDER_ROW_WORDS);
+    return bytes === undefined ? undefined : storedRow(bytes, "orders", ORDER_ROW_LENGTHS);
   }
 
   orders(account: number, limit: number): Float64Array[] {
     const entries = this.tables.orders.descending(keyOf(account), keyOf(account + 1), limit);
-    return entries.map(({ value }) => storedRow(value, "orders", ORDER_ROW_WORDS));
+    return entries.map(({ value }) => storedRow(value, "orders", ORDER_ROW_LENGTHS));
   }
 
   /** What changed for an account after `seq`, oldest first. */
@@ -170,7 +170,11 @@ function ackRow(seq: number, bytes: Buffer): AckRow {
   return { seq, leaf: bytes.subarray(0, split), digest: bytes.subarray(split) };
 }
 
-function placedRow({ key, value }: Entry, table: TableName, words?: number): PlacedRow {
+function placedRow(
+  { key, value }: Entry,
+  table: TableName,
+  words?: number | readonly number[],
+): PlacedRow {
   return { seq: placeOf(key), ordinal: ordinalOf(key), row: storedRow(value, table, words) };
 }
 

@@ -70,11 +70,12 @@ export class HistoryRows {
     let trades = 0;
     for (let at = 0; at < length; at += eventWords(words[at]!)) {
       const kind = words[at]!;
-      let unit = 0;
       if (kind === EVENT.Traded) {
-        unit = this.context.unitMicros(words[at + TRADED.market]!);
-        this.fills.onTraded(words, at, seq, trades++, block, timeMs);
+        const unit = this.context.unitMicros(words[at + TRADED.market]!);
+        this.orders.onTraded(words, at, unit);
+        this.fills.onTraded(words, at, seq, trades++, block, timeMs, this.orders);
         this.onTraded(words, at, timeMs);
+        continue;
       } else if (kind === EVENT.PositionSettled) {
         this.positions.onSettled(words, at, timeMs);
         continue;
@@ -89,7 +90,7 @@ export class HistoryRows {
       } else {
         this.deposits.onEvent(applied, kind, words, at);
       }
-      this.orders.onEvent(kind, words, at, unit);
+      this.orders.onEvent(kind, words, at);
     }
     this.orders.endCommand(timeMs);
     this.changes.endCommand(seq);

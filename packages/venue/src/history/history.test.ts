@@ -17,7 +17,7 @@ import { NaiveHistory } from "../testing/naive-history.js";
 import { RESOLUTION_MS } from "./candle-projection.js";
 import { History } from "./history.js";
 import { openHistoryStore } from "./history-store.js";
-import { ORDER_ROW } from "./order-projection.js";
+import { ORDER_ROW, ORDER_ROW_WORDS, plainTimeInForce } from "./order-projection.js";
 
 const LOG_ID = new Uint8Array(16);
 const ALL = 1_000_000;
@@ -139,6 +139,11 @@ function compareAccount(naive: NaiveHistory, history: History, account: number, 
       created: row[ORDER_ROW.CREATED],
       updated: row[ORDER_ROW.UPDATED],
     }).toEqual(naive.order(id));
+    const terms =
+      row.length === ORDER_ROW_WORDS
+        ? [plainTimeInForce(row[ORDER_ROW.TYPE]!), ...Array(9).fill(0)]
+        : [...row.subarray(ORDER_ROW_WORDS)];
+    expect(terms).toEqual(naive.terms(id));
     expect(history.order(account, id)).toEqual(row);
     const nonce = row[ORDER_ROW.NONCE]!;
     const same = history.ordersByNonce(account, nonce, ALL).map((other) => other[ORDER_ROW.ID]);

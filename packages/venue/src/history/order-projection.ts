@@ -6,19 +6,35 @@
 import {
   END,
   EVENT,
+  GOOD_TILL_CANCELED,
+  IMMEDIATE_OR_CANCEL,
+  LIMIT_ORDER,
   STATUS_CANCELED,
   STATUS_FILLED,
   STATUS_PENDING,
   STATUS_RESTING,
 } from "@perpgate/engine";
-import { ACKNOWLEDGED, ENDED, PLACED, REDUCED, RESTED, TRADED } from "../events/event-fields.js";
+import { CLIENT_ID_WORDS } from "@perpgate/protocol/client-order-id";
+import {
+  ACKNOWLEDGED,
+  AMENDED,
+  ENDED,
+  EXTENDED,
+  PLACED,
+  REDUCED,
+  RESTED,
+  STOP_TRIGGERED,
+  TRADED,
+} from "../events/event-fields.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import type { ChangeProjection } from "./change-projection.js";
 import { keyOf, WIDE_KEY_BYTES, writeWideKey } from "./keys.js";
 import { noOffset, type RowOffset, type RowSink, type RowTable, storedRow } from "./rows.js";
 
-/** Words of an order's row, in integers. */
+/** Words of a plain order's row, in integers; of one with more terms; and what rows have. */
 export const ORDER_ROW_WORDS = 21;
+export const EXTENDED_ROW_WORDS = 31;
+export const ORDER_ROW_LENGTHS: readonly number[] = [ORDER_ROW_WORDS, EXTENDED_ROW_WORDS];
 export const ORDER_ROW = {
   ID: 0,
   ACCOUNT: 1,
@@ -45,6 +61,18 @@ export const ORDER_ROW = {
   CREATED: 19,
   UPDATED: 20,
 } as const;
+/** The words after those of a plain order. */
+export const EXTENDED_ROW = {
+  TIME_IN_FORCE: 21,
+  /** 0: never. */
+  EXPIRES: 22,
+  TRIGGER: 23,
+  /** 0: none. */
+  LIMIT: 24,
+  CLOSE_POSITION: 25,
+  /** The client's id, five words. */
+  CLIENT: 26,
+} as const;
 
 /** Value of an entry that has only a key. */
 const PRESENT = Uint8Array.of(1);
@@ -63,6 +91,9 @@ export class OrderProjection {
   /** Orders that the current command has changed. */
   private readonly changed: LiveOrder[] = [];
   private readonly spare: LiveOrder[] = [];
+  /** Rows of the orders in the last trade; undefined for a side without an order. */
+  maker: Float64Array | undefined;
+  taker: Float64Array | undefined;
   private readonly nonceKey = new Uint8Array(WIDE_KEY_BYTES);
   private readonly nonceKeyView = new DataView(this.nonceKey.buffer);
 
@@ -73,13 +104,20 @@ export class OrderProjection {
     private readonly changes: ChangeProjection,
   ) {}
 
-  onEvent(kind: number, words: Float64Array, at: number, unitMicros: number): void {
+  onEvent(kind: number, words: Float64Array, at: number): void {
     switch (kind) {
       case EVENT.OrderPlaced:
         this.onPlaced(words, at);
         return;
-      case EVENT.Traded:
-        this.onTraded(words, at, unitMicros);
+      case EVENT.OrderExtended:
+        this.onExtended(words, at);
+        return;
+      case EVENT.OrderAmended:
+        this.onAmended(words, at);
+        return;
+      case EVENT.StopTriggered:
+        // A stop that rests once it is triggered is named by `OrderRested`, which has no account.
+        this.orderOf(words[at + STOP_TRIGGERED.account]!, words[at + STOP_TRIGGERED.orderId]!);
         return;
       case EVENT.OrderRested: {
         const row = this.live.get(words[at + RESTED.orderId]!)?.row;
@@ -147,18 +185,18 @@ export class OrderProjection {
     this.queue.put(this.nonces, this.nonceKey, PRESENT);
   }
 
-  private onTraded(words: Float64Array, at: number, unitMicros: number): void {
+  onTraded(words: Float64Array, at: number, unitMicros: number): void {
     const lots = words[at + TRADED.lots]!;
     const micros = lots * words[at + TRADED.priceTicks]! * unitMicros;
     const maker = words[at + TRADED.makerOrderId]!;
-    if (maker !== 0) {
-      const row = this.rowOf(words[at + TRADED.makerAccount]!, maker);
-      fill(row, lots, micros, words[at + TRADED.makerFeeMicros]!);
+    this.maker = maker === 0 ? undefined : this.rowOf(words[at + TRADED.makerAccount]!, maker);
+    if (this.maker !== undefined) {
+      fill(this.maker, lots, micros, words[at + TRADED.makerFeeMicros]!);
     }
     const taker = words[at + TRADED.takerOrderId]!;
-    if (taker !== 0) {
-      const row = this.rowOf(words[at + TRADED.takerAccount]!, taker);
-      fill(row, lots, micros, words[at + TRADED.takerFeeMicros]!);
+    this.taker = taker === 0 ? undefined : this.rowOf(words[at + TRADED.takerAccount]!, taker);
+    if (this.taker !== undefined) {
+      fill(this.taker, lots, micros, words[at + TRADED.takerFeeMicros]!);
     }
   }
 
@@ -170,20 +208,51 @@ export class OrderProjection {
     row[ORDER_ROW.REMAINING] = words[at + ENDED.remainingLots]!;
   }
 
-  /** The final state of the order's own command. */
+  /** Follows `OrderPlaced`. */
+  private onExtended(words: Float64Array, at: number): void {
+    const order = this.live.get(words[at + EXTENDED.orderId]!);
+    if (order === undefined) return;
+    const row = extend(order);
+    row[EXTENDED_ROW.TIME_IN_FORCE] = words[at + EXTENDED.timeInForce]!;
+    row[EXTENDED_ROW.EXPIRES] = words[at + EXTENDED.expiresAtMs]!;
+    row[EXTENDED_ROW.TRIGGER] = words[at + EXTENDED.trigger]!;
+    row[EXTENDED_ROW.LIMIT] = words[at + EXTENDED.limitTicks]!;
+    row[EXTENDED_ROW.CLOSE_POSITION] = words[at + EXTENDED.closePosition]!;
+    const first = at + EXTENDED.client1;
+    for (let i = 0; i < CLIENT_ID_WORDS; i++) row[EXTENDED_ROW.CLIENT + i] = words[first + i]!;
+  }
+
+  private onAmended(words: Float64Array, at: number): void {
+    const order = this.orderOf(words[at + AMENDED.account]!, words[at + AMENDED.orderId]!);
+    const expiresAtMs = words[at + AMENDED.expiresAtMs]!;
+    const limitTicks = words[at + AMENDED.limitTicks]!;
+    const isExtended = order.row.length > ORDER_ROW_WORDS;
+    if (isExtended || expiresAtMs !== 0 || limitTicks !== 0) {
+      const row = isExtended ? order.row : extend(order);
+      row[EXTENDED_ROW.EXPIRES] = expiresAtMs;
+      row[EXTENDED_ROW.LIMIT] = limitTicks;
+    }
+    const { row } = order;
+    row[ORDER_ROW.PRICE] = words[at + AMENDED.priceTicks]!;
+    row[ORDER_ROW.LOTS] = words[at + AMENDED.lots]!;
+    row[ORDER_ROW.REMAINING] = words[at + AMENDED.remainingLots]!;
+  }
+
+  /** The final state of a placement or an amendment; the fills are in the row already. */
   private onAcknowledged(words: Float64Array, at: number): void {
     const account = words[at + ACKNOWLEDGED.account]!;
     const row = this.rowOf(account, words[at + ACKNOWLEDGED.orderId]!);
     row[ORDER_ROW.STATUS] = words[at + ACKNOWLEDGED.status]!;
     row[ORDER_ROW.REASON] = words[at + ACKNOWLEDGED.reason]!;
-    row[ORDER_ROW.FILLED_LOTS] = words[at + ACKNOWLEDGED.filledLots]!;
-    row[ORDER_ROW.FILLED_MICROS] = words[at + ACKNOWLEDGED.filledMicros]!;
-    row[ORDER_ROW.FEE] = words[at + ACKNOWLEDGED.feeMicros]!;
     row[ORDER_ROW.REMAINING] = words[at + ACKNOWLEDGED.remainingLots]!;
   }
 
   /** The row of an order that the command changes. */
   private rowOf(account: number, id: number): Float64Array {
+    return this.orderOf(account, id).row;
+  }
+
+  private orderOf(account: number, id: number): LiveOrder {
     let order = this.live.get(id);
     if (order === undefined) {
       order = this.spare.pop() ?? newOrder();
@@ -191,13 +260,13 @@ export class OrderProjection {
       this.keep(id, order);
     }
     this.markChanged(order);
-    return order.row;
+    return order;
   }
 
   private stored(account: number, id: number): Float64Array {
     const bytes = this.orders.get(keyOf(account, id));
     if (bytes === undefined) throw new HistoryDamaged(`there is no order ${id}`);
-    return storedRow(bytes, "orders", ORDER_ROW_WORDS);
+    return storedRow(bytes, "orders", ORDER_ROW_LENGTHS);
   }
 
   private keep(id: number, order: LiveOrder): void {
@@ -208,7 +277,8 @@ export class OrderProjection {
 
   private forget(id: number, order: LiveOrder): void {
     this.live.delete(id);
-    if (this.spare.length < SPARE_ORDERS) this.spare.push(order);
+    const isPlain = order.row.length === ORDER_ROW_WORDS;
+    if (isPlain && this.spare.length < SPARE_ORDERS) this.spare.push(order);
   }
 
   private markChanged(order: LiveOrder): void {
@@ -220,6 +290,22 @@ export class OrderProjection {
 
 function newOrder(): LiveOrder {
   return { row: new Float64Array(ORDER_ROW_WORDS), offset: noOffset(), isChanged: false };
+}
+
+/** Gives the order's row room for the terms that plain orders do not have, with their defaults. */
+function extend(order: LiveOrder): Float64Array {
+  const row = new Float64Array(EXTENDED_ROW_WORDS);
+  row.set(order.row);
+  row[EXTENDED_ROW.TIME_IN_FORCE] = plainTimeInForce(row[ORDER_ROW.TYPE]!);
+  order.row = row;
+  // An entry of the shorter row cannot be overwritten with the longer one.
+  order.offset.slice = 0;
+  return row;
+}
+
+/** Of an order without further terms. */
+export function plainTimeInForce(type: number): number {
+  return type === LIMIT_ORDER ? GOOD_TILL_CANCELED : IMMEDIATE_OR_CANCEL;
 }
 
 function fill(row: Float64Array, lots: number, micros: number, feeMicros: number): void {

@@ -57,16 +57,25 @@ export function wordsOfBytes(bytes: Uint8Array): Float64Array {
 }
 
 /**
- * Decodes a stored row of `words` words (by default any number). lmdb has no checksums, so damage shows
- * here: by the length, or by a word that is no safe integer.
+ * Decodes a stored row that has one of the lengths `words` (by default any). lmdb has no checksums, so
+ * damage shows here: by the length, or by a word that is no safe integer.
  *
  * @throws {HistoryDamaged}
  */
-export function storedRow(bytes: Uint8Array, what: string, words?: number): Float64Array {
-  if (bytes.length % 8 !== 0 || (words !== undefined && bytes.length !== 8 * words)) {
+export function storedRow(
+  bytes: Uint8Array,
+  what: string,
+  words?: number | readonly number[],
+): Float64Array {
+  if (bytes.length % 8 !== 0 || !hasLength(bytes.length / 8, words)) {
     throw new HistoryDamaged(`a row of ${what} has ${bytes.length} bytes`);
   }
   const row = wordsOfBytes(bytes);
   if (row.every(Number.isSafeInteger)) return row;
   throw new HistoryDamaged(`a row of ${what} holds a word that is no integer`);
+}
+
+function hasLength(length: number, words: number | readonly number[] | undefined): boolean {
+  if (words === undefined) return true;
+  return typeof words === "number" ? length === words : words.includes(length);
 }

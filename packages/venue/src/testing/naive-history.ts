@@ -2,7 +2,7 @@
  * A naive history for comparison: every event of every command in one list, and each result computed
  * from the whole list.
  */
-import { END, ORDER_STATUSES, type VenueEvent } from "@perpgate/engine";
+import { END, LIMIT_ORDER, ORDER_STATUSES, type VenueEvent } from "@perpgate/engine";
 
 export interface Noted {
   readonly seq: number;
@@ -61,6 +61,7 @@ export class NaiveHistory {
           isMaker ? e.makerPnlMicros : e.takerPnlMicros,
           block,
           timeMs,
+          ...(order === 0 || this.terms(order)[5] === 0 ? [] : this.terms(order).slice(5)),
         ];
         return [{ seq, ordinal: 2 * index + (isMaker ? 0 : 1), row }];
       })
@@ -106,6 +107,25 @@ export class NaiveHistory {
       .reverse();
   }
 
+  /** Time in force, expiry, trigger, limit, whether it closes the position, the client's id. */
+  terms(id: number): number[] {
+    let terms: number[] = [];
+    for (const { event: e } of this.noted) {
+      if (e.kind === "OrderPlaced" && e.orderId === id) {
+        terms = [e.type === LIMIT_ORDER ? 0 : 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+      }
+      if (e.kind === "OrderExtended" && e.orderId === id) {
+        terms = [e.timeInForce, e.expiresAtMs, e.trigger, e.limitTicks, e.closePosition];
+        terms.push(e.client1, e.client2, e.client3, e.client4, e.client5);
+      }
+      if (e.kind === "OrderAmended" && e.orderId === id) {
+        terms[1] = e.expiresAtMs;
+        terms[3] = e.limitTicks;
+      }
+    }
+    return terms;
+  }
+
   /** Status, reason, filled lots and micros, fee, remaining lots, created, updated. */
   order(id: number) {
     let state = {
@@ -129,6 +149,11 @@ export class NaiveHistory {
         state.left -= e.lots;
         state.updated = timeMs;
       }
+      if (e.kind === "OrderAmended" && e.orderId === id) {
+        state.left = e.remainingLots;
+        state.updated = timeMs;
+      }
+      if (e.kind === "OrderRested" && e.orderId === id) state.status = "resting";
       if (e.kind === "OrderEnded" && e.orderId === id) {
         state.status = e.reason === END.none ? "filled" : "canceled";
         state.reason = e.reason;

@@ -1,5 +1,11 @@
 /** Converts the engine's integers to wire numbers: the shortest equal decimal. */
-import { AVERAGE_DIGITS, averagePrice, fromMicros, fromSteps } from "@perpgate/protocol/core";
+import {
+  AVERAGE_DIGITS,
+  averagePrice,
+  clientIdOf,
+  fromMicros,
+  fromSteps,
+} from "@perpgate/protocol/core";
 import type { MarketUnits } from "../listing/listing.js";
 
 const PPM = 1_000_000;
@@ -28,6 +34,11 @@ export function fractionOfRate(rate: number): number {
 }
 
 export { averagePrice, fromMicros };
+
+/** The client's id in five words of a row; null for none. */
+export function clientIdAt(row: Float64Array, at: number): string | null {
+  return clientIdOf([row[at]!, row[at + 1]!, row[at + 2]!, row[at + 3]!, row[at + 4]!]);
+}
 
 export function sideOf(sign: number): "long" | "short" {
   return sign > 0 ? "long" : "short";

@@ -1,13 +1,21 @@
 /** Orders of an account from the history's rows; the engine lists the open ones. */
 import { ORDER_STATUSES } from "@perpgate/engine";
 import { NONE, openOrdersOf } from "@perpgate/engine/reading";
-import type { Order, OrderType } from "@perpgate/protocol";
+import type { Order, OrderTrigger, OrderType, TimeInForce } from "@perpgate/protocol";
 import { clientIdWords, reasonOf } from "@perpgate/protocol/core";
-import { ORDER_ROW } from "../history/order-projection.js";
-import { averagePrice, fromMicros, priceOrNull, sideOf, sizeOf } from "./figures.js";
+import {
+  EXTENDED_ROW,
+  ORDER_ROW,
+  ORDER_ROW_WORDS,
+  plainTimeInForce,
+} from "../history/order-projection.js";
+import type { MarketUnits } from "../listing/listing.js";
+import { averagePrice, clientIdAt, fromMicros, priceOrNull, sideOf, sizeOf } from "./figures.js";
 import { stateOf, unitsOf, type VenueSource } from "./venue-source.js";
 
 const ORDER_TYPES: readonly OrderType[] = ["market", "limit", "stop"];
+const TIMES_IN_FORCE: readonly TimeInForce[] = ["gtc", "ioc", "fok"];
+const TRIGGERS: readonly OrderTrigger[] = ["stop", "takeProfit"];
 /** Orders in one response; older ones are found by id or nonce. */
 const MAX_ORDERS = 1_000;
 
@@ -87,5 +95,27 @@ export function orderOf(source: VenueSource, row: Float64Array): Order {
     reason: reasonOf(row[ORDER_ROW.REASON]!),
     createdAt: row[ORDER_ROW.CREATED]!,
     updatedAt: row[ORDER_ROW.UPDATED]!,
+    ...termsOf(market, type, row),
+  };
+}
+
+type Terms = Pick<
+  Order,
+  "clientOrderId" | "timeInForce" | "expiresAt" | "trigger" | "limitPrice" | "closePosition"
+>;
+
+/** What plain orders have by default. */
+function termsOf(market: MarketUnits, type: OrderType, row: Float64Array): Terms {
+  const isPlain = row.length === ORDER_ROW_WORDS;
+  const force = isPlain ? plainTimeInForce(row[ORDER_ROW.TYPE]!) : row[EXTENDED_ROW.TIME_IN_FORCE]!;
+  const expiresAt = isPlain ? 0 : row[EXTENDED_ROW.EXPIRES]!;
+  return {
+    clientOrderId: isPlain ? null : clientIdAt(row, EXTENDED_ROW.CLIENT),
+    timeInForce: TIMES_IN_FORCE[force] ?? "gtc",
+    expiresAt: expiresAt === 0 ? null : expiresAt,
+    trigger:
+      type === "stop" ? (TRIGGERS[isPlain ? 0 : row[EXTENDED_ROW.TRIGGER]!] ?? "stop") : null,
+    limitPrice: isPlain ? null : priceOrNull(market, row[EXTENDED_ROW.LIMIT]!),
+    closePosition: !isPlain && row[EXTENDED_ROW.CLOSE_POSITION] !== 0,
   };
 }

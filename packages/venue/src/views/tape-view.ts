@@ -2,8 +2,8 @@
 import { TRADE_KINDS } from "@perpgate/engine";
 import type { Candle, Fill, FundingPoint, Resolution, Trade } from "@perpgate/protocol";
 import { CANDLE_ROW } from "../history/candle-projection.js";
-import { FILL_ROW, TRADE_ROW } from "../history/fill-projection.js";
-import { fractionOfRate, fromMicros, priceOf, sideOf, sizeOf } from "./figures.js";
+import { FILL_CLIENT, FILL_ROW, FILL_WORDS, TRADE_ROW } from "../history/fill-projection.js";
+import { clientIdAt, fractionOfRate, fromMicros, priceOf, sideOf, sizeOf } from "./figures.js";
 import { unitsOf, type VenueSource, type ViewedMarket } from "./venue-source.js";
 
 /** Newest first; `before` is a fill's id, or a seq for everything before that command. */
@@ -35,6 +35,7 @@ export function fillsView(
       realizedPnl: fromMicros(row[FILL_ROW.PNL]!),
       block: row[FILL_ROW.BLOCK]!,
       time: row[FILL_ROW.TIME]!,
+      clientOrderId: row.length === FILL_WORDS ? null : clientIdAt(row, FILL_CLIENT),
     };
   });
 }
