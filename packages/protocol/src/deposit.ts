@@ -1,6 +1,7 @@
 /** Deposits: registered by hash, attested, then credited to the sender in the chain's log. */
 
 import { type Static, Type } from "typebox";
+import { POSITION_CURSORS, WideLimit } from "./paging.js";
 import { Address, Count, Dollars, LogPosition, Nullable, TimeMs } from "./scalar.js";
 
 export const Chain = Type.Enum(["ethereum", "arbitrum", "tron"]);
@@ -48,6 +49,8 @@ export const Deposit = Type.Object(
 );
 export type Deposit = Static<typeof Deposit>;
 export const Deposits = Type.Array(Deposit);
+export const DepositsQuery = Type.Object({ limit: WideLimit, ...POSITION_CURSORS });
+export type DepositsQuery = Static<typeof DepositsQuery>;
 
 export const DepositVote = Type.Object({
   attestor: Count,

@@ -9,16 +9,12 @@ import {
   OrderType,
   PlaceOrderBody,
   Side,
+  TimeInForce,
+  Trigger,
 } from "./order.js";
 import { PreconfirmAck } from "./preconfirm.js";
 import { Dollars, LogPosition, MarketSymbol, Nullable, TimeMs } from "./scalar.js";
 
-export const TIMES_IN_FORCE = ["gtc", "ioc", "fok"] as const;
-export const TimeInForce = Type.Enum([...TIMES_IN_FORCE]);
-export type TimeInForce = Static<typeof TimeInForce>;
-export const TRIGGERS = ["stop", "takeProfit"] as const;
-export const Trigger = Type.Enum([...TRIGGERS]);
-export type Trigger = Static<typeof Trigger>;
 export const SELF_TRADES = ["cancelResting", "cancelTaker", "cancelBoth"] as const;
 export const SelfTrade = Type.Enum([...SELF_TRADES]);
 export type SelfTrade = Static<typeof SelfTrade>;

@@ -2,8 +2,7 @@
 
 import { type Static, Type } from "typebox";
 import { ClientOrderId, Side } from "./order.js";
-import { Limit } from "./paging.js";
-import { FILL_ID_PATTERN } from "./patterns.js";
+import { ENTRY_CURSORS, EntryId, Limit, TIME_SPAN } from "./paging.js";
 import {
   BlockNumber,
   Dollars,
@@ -15,14 +14,9 @@ import {
   TimeMs,
 } from "./scalar.js";
 
-const FillId = Type.String({
-  pattern: FILL_ID_PATTERN,
-  description: "The log position of the fill, then its place within that command.",
-});
-
 export const Fill = Type.Object(
   {
-    id: FillId,
+    id: EntryId,
     orderId: Nullable(LogPosition),
     kind: Type.Enum(["order", "liquidation", "backstop", "adl"]),
     symbol: MarketSymbol,
@@ -43,7 +37,9 @@ export type Fill = Static<typeof Fill>;
 export const Fills = Type.Array(Fill);
 
 export const FillsQuery = Type.Object({
+  symbol: Type.Optional(MarketSymbol),
   limit: Limit,
-  before: Type.Optional(FillId),
+  ...ENTRY_CURSORS,
+  ...TIME_SPAN,
 });
 export type FillsQuery = Static<typeof FillsQuery>;

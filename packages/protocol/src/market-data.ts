@@ -2,7 +2,7 @@
 
 import { type Static, Type } from "typebox";
 import { Side } from "./order.js";
-import { Limit } from "./paging.js";
+import { ENTRY_CURSORS, Limit, TIME_CURSORS, TIME_SPAN } from "./paging.js";
 import { Count, MarketSymbol, Nullable, Price, Rate, Size, TimeMs } from "./scalar.js";
 import { RESOLUTIONS } from "./symbol.js";
 
@@ -40,7 +40,8 @@ export const Trade = Type.Object(
 );
 export type Trade = Static<typeof Trade>;
 export const Trades = Type.Array(Trade);
-export const TradesQuery = Type.Object({ limit: Limit });
+export const TradesQuery = Type.Object({ limit: Limit, ...ENTRY_CURSORS, ...TIME_SPAN });
+export type TradesQuery = Static<typeof TradesQuery>;
 
 export const Candle = Type.Object(
   {
@@ -59,13 +60,8 @@ export const Candles = Type.Array(Candle);
 export const CandlesQuery = Type.Object({
   resolution: Type.Enum([...RESOLUTIONS], { default: "1m" }),
   limit: Limit,
-  before: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: "Candles that open before.",
-    }),
-  ),
+  ...TIME_CURSORS,
+  ...TIME_SPAN,
 });
 export type CandlesQuery = Static<typeof CandlesQuery>;
 
@@ -75,4 +71,5 @@ export const FundingPoint = Type.Object(
 );
 export type FundingPoint = Static<typeof FundingPoint>;
 export const FundingHistory = Type.Array(FundingPoint);
-export const FundingQuery = Type.Object({ limit: Limit });
+export const FundingQuery = Type.Object({ limit: Limit, ...TIME_CURSORS, ...TIME_SPAN });
+export type FundingQuery = Static<typeof FundingQuery>;

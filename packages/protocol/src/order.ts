@@ -2,6 +2,7 @@
 
 import { type Static, Type } from "typebox";
 import { CLIENT_ORDER_ID_PATTERN } from "./client-order-id.js";
+import { POSITION_CURSORS, TIME_SPAN, WideLimit } from "./paging.js";
 import { MAX_CANCEL_AFTER_MS, MIN_CANCEL_AFTER_MS } from "./rules.js";
 import { Dollars, LogPosition, MarketSymbol, Nullable, Price, Size, TimeMs } from "./scalar.js";
 
@@ -26,14 +27,12 @@ export const ClientOrderId = Type.String({
   description: "Your own id: 1 to 36 letters, digits, _ or -; unique among your open orders.",
 });
 
-export const TimeInForce = Type.Enum(["gtc", "ioc", "fok"], {
-  description: "Until it is canceled; what fills at once; all at once or nothing.",
-});
+export const TIMES_IN_FORCE = ["gtc", "ioc", "fok"] as const;
+export const TimeInForce = Type.Enum([...TIMES_IN_FORCE]);
 export type TimeInForce = Static<typeof TimeInForce>;
-export const OrderTrigger = Type.Enum(["stop", "takeProfit"], {
-  description: "From which side the mark reaches the price of a stop.",
-});
-export type OrderTrigger = Static<typeof OrderTrigger>;
+export const TRIGGERS = ["stop", "takeProfit"] as const;
+export const Trigger = Type.Enum([...TRIGGERS]);
+export type Trigger = Static<typeof Trigger>;
 
 export const PlaceOrderBody = Type.Object(
   {
@@ -81,7 +80,7 @@ export const Order = Type.Object(
     clientOrderId: Nullable(ClientOrderId),
     timeInForce: TimeInForce,
     expiresAt: Nullable(TimeMs),
-    trigger: Nullable(OrderTrigger),
+    trigger: Nullable(Trigger),
     limitPrice: Nullable(Price),
     closePosition: Type.Boolean(),
   },
@@ -95,6 +94,10 @@ export const OrderIdPath = Type.Object({ id: LogPosition });
 export const OrdersQuery = Type.Object({
   status: Type.Optional(Type.Enum(["open", "all"], { default: "open" })),
   nonce: Type.Optional(OrderNonce),
+  symbol: Type.Optional(MarketSymbol),
+  limit: WideLimit,
+  ...POSITION_CURSORS,
+  ...TIME_SPAN,
 });
 export type OrdersQuery = Static<typeof OrdersQuery>;
 

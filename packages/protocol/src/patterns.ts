@@ -7,7 +7,7 @@ import { SYMBOL_PATTERN } from "./symbol.js";
 export const LOG_POSITION_PATTERN = "^(0|[1-9][0-9]{0,15})$";
 export const HEX_32_PATTERN = "^0x[0-9a-f]{64}$";
 export const ADDRESS_PATTERN = "^0x[0-9a-fA-F]{40}$";
-export const FILL_ID_PATTERN = "^[0-9]{1,16}(-[0-9]{1,10})?$";
+export const ENTRY_ID_PATTERN = "^[0-9]{1,16}(-[0-9]{1,10})?$";
 
 /** For error messages: a regular expression tells a user nothing. */
 export const PATTERN_WORDS: ReadonlyMap<string, string> = new Map([
@@ -15,7 +15,7 @@ export const PATTERN_WORDS: ReadonlyMap<string, string> = new Map([
   [LOG_POSITION_PATTERN, "a whole number in decimal, such as 48213"],
   [HEX_32_PATTERN, "0x and 64 lower-case hex digits"],
   [ADDRESS_PATTERN, "an Ethereum address: 0x and 40 hex digits"],
-  [FILL_ID_PATTERN, "a fill's id such as 48213-1"],
+  [ENTRY_ID_PATTERN, "the id of an entry such as 48213-1"],
   [CLIENT_ORDER_ID_PATTERN, "1 to 36 letters, digits, _ or -"],
   [
     SESSION_KEY_PATTERN,

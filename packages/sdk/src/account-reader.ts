@@ -5,6 +5,8 @@ import type {
   AttestedDeposit,
   Deposit,
   Fill,
+  FundingPayment,
+  LedgerEntry,
   Order,
   Position,
   PreconfirmProof,
@@ -14,6 +16,8 @@ import {
   getDeposit,
   getDeposits,
   getFills,
+  getFundingPayments,
+  getLedger,
   getOrder,
   getOrders,
   getPositions,
@@ -24,18 +28,35 @@ import {
 import type { HttpClient, Input, SessionIdentity } from "./http/http-client.js";
 import type { CallOptions } from "./retry.js";
 
-export interface OrdersOptions extends CallOptions {
+export interface OrdersOptions extends SpanOptions {
   /** Default: `open`. */
   readonly status?: "open" | "all";
   /** Only the order with this nonce. */
   readonly nonce?: number;
+  /** Only orders in this market. */
+  readonly symbol?: string;
 }
 
-export interface FillsOptions extends CallOptions {
+/** Which entries of a list; `before` and `after` are ids, and not among the entries. */
+export interface PageOptions extends CallOptions {
   /** Maximum number of entries, 1 to 1,000. */
   readonly limit?: number;
-  /** Only fills before this one, for the next page. */
+  /** Only entries before this one: the next page. */
   readonly before?: string;
+  /** Only entries after this one, the oldest first; otherwise the newest come first. */
+  readonly after?: string;
+}
+
+export interface SpanOptions extends PageOptions {
+  /** Only entries of this time or later, in Unix milliseconds. */
+  readonly from?: number;
+  /** Only entries before this time. */
+  readonly to?: number;
+}
+
+export interface FillsOptions extends SpanOptions {
+  /** Only fills in this market. */
+  readonly symbol?: string;
 }
 
 export class AccountReader {
@@ -76,14 +97,17 @@ export class AccountReader {
   }
 
   /**
-   * Own orders, newest first. With `nonce`: the order whose response was lost.
+   * Own orders: the open ones, oldest first, or with `status: "all"` those in any state, newest first.
+   * With `nonce`: the order whose response was lost.
    *
    * @example
    * const [order] = await session.orders({ status: "all", nonce: 41 });
    * console.log(order === undefined ? "never placed" : order.status);
    */
-  orders({ status, nonce, ...options }: OrdersOptions = {}): Promise<Order[]> {
-    return this.call(getOrders, { query: { status, nonce }, options });
+  orders(given: OrdersOptions = {}): Promise<Order[]> {
+    const { status, nonce, symbol, limit, before, after, from, to, ...options } = given;
+    const query = { status, nonce, symbol, limit, before, after, from, to };
+    return this.call(getOrders, { query, options });
   }
 
   /**
@@ -117,20 +141,56 @@ export class AccountReader {
    * const last = page.at(-1);
    * if (last !== undefined) console.log(await session.fills({ before: last.id }));
    */
-  fills({ limit, before, ...options }: FillsOptions = {}): Promise<Fill[]> {
-    return this.call(getFills, { query: { limit, before }, options });
+  fills({
+    symbol,
+    limit,
+    before,
+    after,
+    from,
+    to,
+    ...options
+  }: FillsOptions = {}): Promise<Fill[]> {
+    const query = { symbol, limit, before, after, from, to };
+    return this.call(getFills, { query, options });
   }
 
   /**
-   * Own deposits.
+   * Every change of the balance, newest first; the amounts add up to it.
+   *
+   * @example
+   * for (const { kind, amount, balance } of await session.ledger({ limit: 20 })) {
+   *   console.log(kind, amount, balance);
+   * }
+   */
+  ledger(given: FillsOptions = {}): Promise<LedgerEntry[]> {
+    const { symbol, limit, before, after, from, to, ...options } = given;
+    const query = { symbol, limit, before, after, from, to };
+    return this.call(getLedger, { query, options });
+  }
+
+  /**
+   * Funding received and, negative, paid, newest first.
+   *
+   * @example
+   * const [last] = await session.fundingPayments({ symbol: "BTCUSD" });
+   * console.log(last?.amount, last?.time);
+   */
+  fundingPayments(given: FillsOptions = {}): Promise<FundingPayment[]> {
+    const { symbol, limit, before, after, from, to, ...options } = given;
+    const query = { symbol, limit, before, after, from, to };
+    return this.call(getFundingPayments, { query, options });
+  }
+
+  /**
+   * Own deposits, newest first.
    *
    * @example
    * for (const { depositId, status, credits } of await session.deposits()) {
    *   console.log(depositId, status, credits);
    * }
    */
-  deposits(options?: CallOptions): Promise<Deposit[]> {
-    return this.call(getDeposits, { options });
+  deposits({ limit, before, after, ...options }: PageOptions = {}): Promise<Deposit[]> {
+    return this.call(getDeposits, { query: { limit, before, after }, options });
   }
 
   /**

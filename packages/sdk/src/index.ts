@@ -31,7 +31,12 @@ export type {
   Token,
   Trade,
 } from "@perpgate/protocol";
-export type { FillsOptions, OrdersOptions } from "./account-reader.js";
+export type {
+  FillsOptions,
+  OrdersOptions,
+  PageOptions,
+  SpanOptions,
+} from "./account-reader.js";
 export type { CancelAllOptions, DepositRequest } from "./account-trader.js";
 export { type ClientOptions, PerpgateClient, type SignInOptions } from "./client.js";
 export {
@@ -50,6 +55,8 @@ export type {
   LimitOption,
   PriceLevel,
   Readiness,
+  TimesOptions,
+  TradesOptions,
 } from "./market-reader.js";
 export type { NewOrder } from "./orders/order-body.js";
 export type { PlacedOrder } from "./orders/order-client.js";

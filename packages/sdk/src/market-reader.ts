@@ -62,10 +62,31 @@ export interface DepthOption extends CallOptions {
   readonly depth?: number;
 }
 
-export interface CandlesOptions extends LimitOption {
-  readonly resolution?: Resolution;
-  /** Only candles that open before this time, in Unix milliseconds. */
+/** Entries whose time is their id; all times are in Unix milliseconds. */
+export interface TimesOptions extends LimitOption {
+  /** Only entries before this time. */
   readonly before?: number;
+  /** Only entries after this time, the oldest first; otherwise the newest come first. */
+  readonly after?: number;
+  /** Only entries of this time or later. */
+  readonly from?: number;
+  /** Only entries before this time. */
+  readonly to?: number;
+}
+
+export interface CandlesOptions extends TimesOptions {
+  readonly resolution?: Resolution;
+}
+
+export interface TradesOptions extends LimitOption {
+  /** Only trades before this one. */
+  readonly before?: string;
+  /** Only trades after this one, the oldest first; otherwise the newest come first. */
+  readonly after?: string;
+  /** Only trades of this time or later, in Unix milliseconds. */
+  readonly from?: number;
+  /** Only trades before this time. */
+  readonly to?: number;
 }
 
 export class MarketReader {
@@ -131,8 +152,12 @@ export class MarketReader {
    * const [last] = await client.trades("BTCUSD", { limit: 1 });
    * console.log(last?.price, last?.size, last?.side);
    */
-  trades(symbol: string, { limit, ...options }: LimitOption = {}): Promise<Trade[]> {
-    return this.http.call(getTrades, { params: { symbol }, query: { limit }, options });
+  trades(
+    symbol: string,
+    { limit, before, after, from, to, ...options }: TradesOptions = {},
+  ): Promise<Trade[]> {
+    const query = { limit, before, after, from, to };
+    return this.http.call(getTrades, { params: { symbol }, query, options });
   }
 
   /**
@@ -144,9 +169,9 @@ export class MarketReader {
    */
   candles(
     symbol: string,
-    { resolution, limit, before, ...options }: CandlesOptions = {},
+    { resolution, limit, before, after, from, to, ...options }: CandlesOptions = {},
   ): Promise<Candle[]> {
-    const query = { resolution, limit, before };
+    const query = { resolution, limit, before, after, from, to };
     return this.http.call(getCandles, { params: { symbol }, query, options });
   }
 
@@ -157,8 +182,12 @@ export class MarketReader {
    * const [latest] = await client.funding("BTCUSD", { limit: 1 });
    * console.log(latest?.rate, latest?.markPrice);
    */
-  funding(symbol: string, { limit, ...options }: LimitOption = {}): Promise<FundingPoint[]> {
-    return this.http.call(getFunding, { params: { symbol }, query: { limit }, options });
+  funding(
+    symbol: string,
+    { limit, before, after, from, to, ...options }: TimesOptions = {},
+  ): Promise<FundingPoint[]> {
+    const query = { limit, before, after, from, to };
+    return this.http.call(getFunding, { params: { symbol }, query, options });
   }
 
   /**

@@ -48,7 +48,7 @@ describe("a venue", () => {
       expectedBlock: 1,
       reason: null,
     });
-    expect(venue.views.fills(2, 10)).toMatchObject([
+    expect(venue.views.fills(2, { limit: 10 })).toMatchObject([
       {
         orderId: String(taken.seq),
         kind: "order",
@@ -57,11 +57,13 @@ describe("a venue", () => {
         block: 1,
       },
     ]);
-    expect(venue.views.fills(1, 10)).toMatchObject([
+    expect(venue.views.fills(1, { limit: 10 })).toMatchObject([
       { orderId: String(rested.seq), liquidity: "maker", side: "short", size: 0.01538 },
     ]);
-    expect(venue.views.trades("BTCUSD", 10)).toMatchObject([{ price: 65001, side: "long" }]);
-    expect(venue.views.candles("BTCUSD", "1m", 10)).toMatchObject([
+    expect(venue.views.trades("BTCUSD", { limit: 10 })).toMatchObject([
+      { price: 65001, side: "long" },
+    ]);
+    expect(venue.views.candles("BTCUSD", "1m", { limit: 10 })).toMatchObject([
       { time: START_MS, open: 65001, close: 65001, volume: 0.01538, trades: 1 },
     ]);
     expect(venue.views.book("BTCUSD", 50)).toMatchObject({
@@ -191,10 +193,10 @@ function snapshotOfViews({ views }: Venue) {
   return {
     book: { ...book, block: 0 },
     ticker: views.ticker("BTCUSD"),
-    trades: views.trades("BTCUSD", 1_000),
-    candles: views.candles("BTCUSD", "5m", 1_000),
+    trades: views.trades("BTCUSD", { limit: 1_000 }),
+    candles: views.candles("BTCUSD", "5m", { limit: 1_000 }),
     accounts: [1, 2].map((account) => ({
-      fills: views.fills(account, 1_000),
+      fills: views.fills(account, { limit: 1_000 }),
       orders: views.orders(account),
       open: views.openOrders(account),
       positions: views.positions(account),

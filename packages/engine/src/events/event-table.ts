@@ -69,7 +69,16 @@ export const EVENT_FIELDS = {
   CancelAfterFired: ["account"],
   /** `backstopMicros`: what the fund pays (negative: receives) for the backstop's position. */
   FundingApplied: ["market", "rate", "markTicks", "hourEndMs", "backstopMicros"],
-  Liquidated: ["account", "market", "closedLots", "feeMicros", "backstopLots", "deleveragedLots"],
+  /** `dustMicros`: margin left of a position that was handed over, the fund's (negative: it paid). */
+  Liquidated: [
+    "account",
+    "market",
+    "closedLots",
+    "feeMicros",
+    "backstopLots",
+    "deleveragedLots",
+    "dustMicros",
+  ],
   LossSocialised: ["account", "market", "amountMicros"],
   FundChanged: ["fundMicros", "feesMicros"],
   CohortChanged: ["stage"],
@@ -90,7 +99,16 @@ export const EVENT_FIELDS = {
   IndexHeld: ["market", "indexTicks", "markTicks"],
   MarketStatusChanged: ["market", "status"],
   OrderReduced: ["orderId", "account", "market", "reason", "remainingLots"],
-  CashSettled: ["account", "market", "lots", "priceTicks", "pnlMicros", "paidMicros"],
+  /** `marginMicros` is the margin that it had. */
+  CashSettled: [
+    "account",
+    "market",
+    "lots",
+    "priceTicks",
+    "pnlMicros",
+    "paidMicros",
+    "marginMicros",
+  ],
   DepositForgotten: ["depositId"],
   /** Follows OrderPlaced for an order that has more than the plain terms. */
   OrderExtended: [

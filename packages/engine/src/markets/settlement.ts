@@ -53,6 +53,7 @@ function close(s: VenueState, market: Market, row: number, granted: number): voi
     priceTicks,
     pnlMicros: pnl,
     paidMicros: paid,
+    marginMicros: margin,
   });
 }
 

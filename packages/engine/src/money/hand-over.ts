@@ -43,11 +43,6 @@ export function handOver(
       backstopLots += left;
     }
   }
-  if (market.positions.lots(row) === 0) {
-    const dust = market.positions.margin(row);
-    s.addMargin(market, row, -dust);
-    s.totals.fund += dust;
-  }
   return backstopLots;
 }
 

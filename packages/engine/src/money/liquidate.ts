@@ -121,6 +121,7 @@ function liquidationRound(s: VenueState, market: Market, row: number): void {
   let feeMicros = 0;
   let backstopLots = 0;
   let deleveragedLots = 0;
+  let dustMicros = 0;
   if (positions.lots(row) === 0) {
     const margin = positions.margin(row);
     feeMicros = Math.min(fullFee, margin);
@@ -131,6 +132,11 @@ function liquidationRound(s: VenueState, market: Market, row: number): void {
     const held = Math.abs(positions.lots(row));
     backstopLots = handOver(s, market, row, side, taker.lotsLeft);
     deleveragedLots = held - Math.abs(positions.lots(row)) - backstopLots;
+    if (positions.lots(row) === 0) {
+      dustMicros = positions.margin(row);
+      s.addMargin(market, row, -dustMicros);
+      s.totals.fund += dustMicros;
+    }
   } else {
     const spare = equityOf(market, row) - maintenanceOf(market, row) - 1;
     feeMicros = Math.min(fullFee, Math.max(0, spare));
@@ -144,6 +150,7 @@ function liquidationRound(s: VenueState, market: Market, row: number): void {
     feeMicros,
     backstopLots,
     deleveragedLots,
+    dustMicros,
   });
 }
 

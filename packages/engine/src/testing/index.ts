@@ -1,5 +1,6 @@
 /** Test support for other packages: the naive reference venue, random command flows, scenarios. */
 
+export { depositCommands } from "./flow/deposit-flow.js";
 export { commands } from "./flow/flow.js";
 export type { ProfileName } from "./flow/profiles.js";
 export { ReferenceVenue } from "./reference/venue.js";

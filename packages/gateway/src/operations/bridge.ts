@@ -12,7 +12,7 @@ export const BRIDGE_HANDLERS = [
   handleByVenue(registerDeposit, ({ caller, client, body }, venue) =>
     venue.registerDeposit(caller(), client, body),
   ),
-  handleByVenue(getDeposits, ({ caller }, venue) => venue.deposits(caller())),
+  handleByVenue(getDeposits, ({ caller, query }, venue) => venue.deposits(caller(), query)),
   handleByVenue(getDeposit, ({ caller, params }, venue) => venue.deposit(caller(), params.id)),
   handleByVenue(getBridge, (_, venue) => venue.bridge()),
   handleByVenue(submitDepositVotes, async ({ body, client }, venue, { addressLimits }) => {

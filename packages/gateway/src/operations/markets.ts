@@ -21,11 +21,9 @@ export const MARKET_HANDLERS = [
   ),
   handleByVenue(getTicker, ({ params }, venue) => venue.ticker(params.symbol)),
   handleByVenue(getTickers, (_, venue) => venue.tickers()),
-  handleByVenue(getTrades, ({ params, query }, venue) => venue.trades(params.symbol, query.limit)),
+  handleByVenue(getTrades, ({ params, query }, venue) => venue.trades(params.symbol, query)),
   handleByVenue(getCandles, ({ params, query }, venue) => venue.candles(params.symbol, query)),
-  handleByVenue(getFunding, ({ params, query }, venue) =>
-    venue.funding(params.symbol, query.limit),
-  ),
+  handleByVenue(getFunding, ({ params, query }, venue) => venue.funding(params.symbol, query)),
   handleByVenue(getLatestBlock, (_, venue) => venue.latestBlock()),
   handleByVenue(getBlock, ({ params }, venue) => venue.block(Number(params.number))),
 ];

@@ -72,14 +72,26 @@ const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: u
   cancelAllOrders: { body: { symbol: "BTCUSD" }, asked: ["cancelAllOrders", caller, "BTCUSD"] },
   cancelOrdersAfter: { body: { afterMs: 5000 }, asked: ["cancelOrdersAfter", caller, 5000] },
   getOrders: {
-    path: "/v1/orders?status=all&nonce=7",
-    asked: ["orders", caller, { status: "all", nonce: 7 }],
+    path: "/v1/orders?status=all&nonce=7&symbol=BTCUSD&limit=5000&after=41&from=1&to=2",
+    asked: [
+      "orders",
+      caller,
+      { status: "all", nonce: 7, symbol: "BTCUSD", limit: 1000, after: "41", from: 1, to: 2 },
+    ],
   },
   getOrder: { path: "/v1/orders/42", asked: ["order", caller, "42"] },
   getPositions: { asked: ["positions", caller] },
   getFills: {
-    path: "/v1/fills?before=42-0",
-    asked: ["fills", caller, { limit: 100, before: "42-0" }],
+    path: "/v1/fills?before=42-0&after=41&symbol=BTCUSD",
+    asked: ["fills", caller, { limit: 100, before: "42-0", after: "41", symbol: "BTCUSD" }],
+  },
+  getLedger: {
+    path: "/v1/ledger?symbol=BTCUSD&limit=2&after=41-7",
+    asked: ["ledger", caller, { symbol: "BTCUSD", limit: 2, after: "41-7" }],
+  },
+  getFundingPayments: {
+    path: "/v1/funding-payments?from=5",
+    asked: ["fundingPayments", caller, { limit: 100, from: 5 }],
   },
   getPreconfirm: { path: "/v1/preconfirms/42", asked: ["preconfirm", caller, "42"] },
   getBook: { path: "/v1/markets/BTCUSD/book", asked: ["book", "BTCUSD", 50] },
@@ -88,12 +100,15 @@ const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: u
   getTime: { asked: ["time"] },
   getStatus: { asked: ["status"] },
   getLatestBlock: { asked: ["latestBlock"] },
-  getTrades: { path: "/v1/markets/BTCUSD/trades?limit=3", asked: ["trades", "BTCUSD", 3] },
-  getCandles: {
-    path: "/v1/markets/BTCUSD/candles?resolution=4h&before=99",
-    asked: ["candles", "BTCUSD", { resolution: "4h", limit: 100, before: 99 }],
+  getTrades: {
+    path: "/v1/markets/BTCUSD/trades?limit=3",
+    asked: ["trades", "BTCUSD", { limit: 3 }],
   },
-  getFunding: { path: "/v1/markets/BTCUSD/funding", asked: ["funding", "BTCUSD", 100] },
+  getCandles: {
+    path: "/v1/markets/BTCUSD/candles?resolution=4h&before=99&from=7",
+    asked: ["candles", "BTCUSD", { resolution: "4h", limit: 100, before: 99, from: 7 }],
+  },
+  getFunding: { path: "/v1/markets/BTCUSD/funding", asked: ["funding", "BTCUSD", { limit: 100 }] },
   getBlock: { path: "/v1/blocks/7", asked: ["block", 7] },
   registerDeposit: {
     body: { chain: "tron", txHash: HASH, token: "USDT" },
@@ -104,7 +119,10 @@ const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: u
       { chain: "tron", txHash: HASH, token: "USDT" },
     ],
   },
-  getDeposits: { asked: ["deposits", caller] },
+  getDeposits: {
+    path: "/v1/bridge/deposits?limit=2",
+    asked: ["deposits", caller, { limit: 2 }],
+  },
   getDeposit: { path: "/v1/bridge/deposits/43", asked: ["deposit", caller, "43"] },
   getBridge: { asked: ["bridge"] },
   submitDepositVotes: {
@@ -226,7 +244,7 @@ describe("operations", () => {
     ["/v1/markets/BTCUSD/book?depth=50&unknown=1", "unknown", "depth"],
     ["/v1/markets/BTCUSD/book?__proto__=2", "__proto__", "depth"],
     ["/v1/markets/BTCUSD/book?depth[]=1", "depth[]", "depth"],
-    ["/v1/orders?symbl=BTCUSD", "symbl", "status, nonce"],
+    ["/v1/orders?symbl=BTCUSD", "symbl", "status, nonce, symbol, limit, before, after, from, to"],
     ["/v1/markets?symbol=BTCUSD", "symbol", "none"],
     ["/v1/time?x", "x", "none"],
   ])("%s: 400 unknown_parameter names it and the known ones", async (path, name, known) => {

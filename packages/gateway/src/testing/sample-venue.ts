@@ -13,6 +13,8 @@ import type {
   DepositQueue,
   DepositVote,
   Fill,
+  FundingPayment,
+  LedgerEntry,
   Order,
   Position,
   Ticker,
@@ -98,6 +100,26 @@ const FILL: Fill = {
   block: 7,
   time: 1_700_000_000_000,
   clientOrderId: null,
+};
+
+const LEDGER_ENTRY: LedgerEntry = {
+  id: "42-131072",
+  kind: "pnl",
+  symbol: "BTCUSD",
+  amount: -1.5,
+  balance: 9_998.5,
+  marginMoved: null,
+  reference: "42-0",
+  accrued: false,
+  time: 1_700_000_000_000,
+};
+
+const PAYMENT: FundingPayment = {
+  id: "42-0",
+  symbol: "BTCUSD",
+  amount: -0.25,
+  accrued: false,
+  time: 1_700_000_000_000,
 };
 
 const BOOK: Book = {
@@ -266,6 +288,8 @@ export function sampleVenue(): { venue: VenueApi; calls: unknown[][] } {
     order: answer("order", ORDER),
     positions: answer("positions", [POSITION]),
     fills: answer("fills", [FILL]),
+    ledger: answer("ledger", [LEDGER_ENTRY]),
+    fundingPayments: answer("fundingPayments", [PAYMENT]),
     preconfirm: answer("preconfirm", {
       ack: SAMPLE_ACK,
       block: 7,

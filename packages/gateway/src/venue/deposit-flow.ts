@@ -1,6 +1,13 @@
 /** Registers deposits by transaction hash, and reads them. */
 
-import type { AttestedDeposit, Chain, Deposit, DepositBody, Token } from "@perpgate/protocol";
+import type {
+  AttestedDeposit,
+  Chain,
+  Deposit,
+  DepositBody,
+  DepositsQuery,
+  Token,
+} from "@perpgate/protocol";
 import {
   ApiError,
   checksumAddress,
@@ -59,10 +66,12 @@ export class DepositFlow {
     throw tooManyUnseen(this.maxUnseen);
   }
 
-  list({ account }: LiveSession): Deposit[] {
+  list({ account }: LiveSession, query: DepositsQuery): Deposit[] {
     // A checksum takes 25 µs, and a thousand deposits contain few distinct accounts.
     const checksums = new Map<string, string>();
-    return this.link.views.deposits(account).map((deposit) => withChecksums(deposit, checksums));
+    return this.link.views
+      .deposits(account, query)
+      .map((deposit) => withChecksums(deposit, checksums));
   }
 
   read({ account }: LiveSession, depositId: string): AttestedDeposit {

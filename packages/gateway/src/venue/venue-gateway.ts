@@ -25,11 +25,16 @@ import type {
   DepositBody,
   DepositQueue,
   DepositQueueBody,
+  DepositsQuery,
   EndedSession,
   ExtendedOrderBody,
   Fill,
   FillsQuery,
+  FundingPayment,
   FundingPoint,
+  FundingQuery,
+  LedgerEntry,
+  LedgerQuery,
   Order,
   OrdersQuery,
   Position,
@@ -40,6 +45,7 @@ import type {
   SignInBody,
   Ticker,
   Trade,
+  TradesQuery,
   VenueStatus,
   VenueTime,
   VotesAnswer,
@@ -58,6 +64,7 @@ import type { Attestation } from "./attestation.js";
 import { CancelFlow, ownOrder } from "./cancel-flow.js";
 import { checksummed, DepositFlow } from "./deposit-flow.js";
 import { OrderFlow } from "./order-flow.js";
+import { ordersFor } from "./orders-query.js";
 import { SessionFlow } from "./session-flow.js";
 import { SessionGuard } from "./session-guard.js";
 import { refuseOverlong } from "./signed-request.js";
@@ -170,13 +177,10 @@ export class VenueGateway {
     return this.canceling.cancelAfter(this.countedSession(caller), afterMs);
   }
 
-  async orders(caller: Caller, { status = "open", nonce }: OrdersQuery): Promise<Order[]> {
+  async orders(caller: Caller, query: OrdersQuery): Promise<Order[]> {
     const { account } = this.readingSession(caller);
-    if (nonce !== undefined) {
-      const orders = this.views.ordersByNonce(account, nonce);
-      return status === "all" ? orders : orders.filter(isOpen);
-    }
-    return status === "all" ? this.views.orders(account) : this.views.openOrders(account);
+    this.requireListed(query.symbol);
+    return ordersFor(this.views, account, query);
   }
 
   async order(caller: Caller, orderId: string): Promise<Order> {
@@ -187,8 +191,22 @@ export class VenueGateway {
     return this.views.positions(this.readingSession(caller).account);
   }
 
-  async fills(caller: Caller, { limit, before }: FillsQuery): Promise<Fill[]> {
-    return this.views.fills(this.readingSession(caller).account, limit, before);
+  async fills(caller: Caller, query: FillsQuery): Promise<Fill[]> {
+    const { account } = this.readingSession(caller);
+    this.requireListed(query.symbol);
+    return this.views.fills(account, query);
+  }
+
+  async ledger(caller: Caller, query: LedgerQuery): Promise<LedgerEntry[]> {
+    const { account } = this.readingSession(caller);
+    this.requireListed(query.symbol);
+    return this.views.ledger(account, query);
+  }
+
+  async fundingPayments(caller: Caller, query: LedgerQuery): Promise<FundingPayment[]> {
+    const { account } = this.readingSession(caller);
+    this.requireListed(query.symbol);
+    return this.views.fundingPayments(account, query);
   }
 
   async preconfirm(caller: Caller, ackNonce: string): Promise<PreconfirmProof> {
@@ -211,17 +229,16 @@ export class VenueGateway {
     return this.views.tickers();
   }
 
-  async trades(symbol: string, limit: number): Promise<Trade[]> {
-    return listed(symbol, this.views.trades(symbol, limit));
+  async trades(symbol: string, query: TradesQuery): Promise<Trade[]> {
+    return listed(symbol, this.views.trades(symbol, query));
   }
 
   async candles(symbol: string, query: CandlesQuery): Promise<Candle[]> {
-    const { resolution, limit, before } = query;
-    return listed(symbol, this.views.candles(symbol, resolution, limit, before));
+    return listed(symbol, this.views.candles(symbol, query.resolution, query));
   }
 
-  async funding(symbol: string, limit: number): Promise<FundingPoint[]> {
-    return listed(symbol, this.views.funding(symbol, limit));
+  async funding(symbol: string, query: FundingQuery): Promise<FundingPoint[]> {
+    return listed(symbol, this.views.funding(symbol, query));
   }
 
   async block(number: number): Promise<Block> {
@@ -250,8 +267,8 @@ export class VenueGateway {
     return this.depositing.register(session, request);
   }
 
-  async deposits(caller: Caller): Promise<Deposit[]> {
-    return this.depositing.list(this.readingSession(caller));
+  async deposits(caller: Caller, query: DepositsQuery): Promise<Deposit[]> {
+    return this.depositing.list(this.readingSession(caller), query);
   }
 
   async deposit(caller: Caller, depositId: string): Promise<AttestedDeposit> {
@@ -268,6 +285,12 @@ export class VenueGateway {
 
   async depositQueue(request: Signed<DepositQueueBody>): Promise<DepositQueue> {
     return this.attestors().queue(request);
+  }
+
+  /** A filter by an unknown symbol is a mistake, not an empty list. */
+  private requireListed(symbol: string | undefined): void {
+    if (symbol === undefined || this.views.marketNumber(symbol) !== undefined) return;
+    throw new ApiError("unknown_symbol", { symbol }, { field: "symbol" });
   }
 
   private attestors(): Attestation {
@@ -304,10 +327,6 @@ const DEV_BRIDGE: BridgeInfo = {
   paused: [],
   chains: [],
 };
-
-function isOpen({ status }: Order): boolean {
-  return status === "resting" || status === "pending";
-}
 
 function listed<T>(symbol: string, view: T | undefined): T {
   if (view === undefined) throw new ApiError("market_not_found", { symbol });

@@ -14,5 +14,5 @@ export const getFills = {
   ...NO_INPUT,
   query: FillsQuery,
   success: { status: 200, description: "Fills", schema: Fills },
-  errors: [],
+  errors: ["unknown_symbol"],
 } satisfies Operation;

@@ -6,7 +6,7 @@ export const getOrders = {
   method: "GET",
   path: "/v1/orders",
   tag: "orders",
-  summary: "Own orders: the open ones, or the newest 1,000 of all",
+  summary: "Own orders: all open ones, oldest first, or those in any state, newest first",
   access: "bearer",
   needsVenue: true,
   limit: "account-reads",
@@ -14,5 +14,5 @@ export const getOrders = {
   ...NO_INPUT,
   query: OrdersQuery,
   success: { status: 200, description: "Orders", schema: Orders },
-  errors: [],
+  errors: ["unknown_symbol"],
 } satisfies Operation;

@@ -16,8 +16,10 @@ import { getDepositQueue } from "./get-deposit-queue.js";
 import { getDeposits } from "./get-deposits.js";
 import { getFills } from "./get-fills.js";
 import { getFunding } from "./get-funding.js";
+import { getFundingPayments } from "./get-funding-payments.js";
 import { getHealth } from "./get-health.js";
 import { getLatestBlock } from "./get-latest-block.js";
+import { getLedger } from "./get-ledger.js";
 import { getMarkets } from "./get-markets.js";
 import { getNonce } from "./get-nonce.js";
 import { getOpenApi } from "./get-openapi.js";
@@ -61,6 +63,8 @@ export const OPERATIONS: readonly Operation[] = [
   getAccount,
   getPositions,
   getFills,
+  getLedger,
+  getFundingPayments,
   registerDeposit,
   getDeposits,
   getDeposit,

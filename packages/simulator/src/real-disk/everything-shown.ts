@@ -34,15 +34,15 @@ function marketShown({ views }: Venue, symbol: string): object {
   return {
     book,
     ticker: views.ticker(symbol),
-    trades: views.trades(symbol, ALL),
-    candles: RESOLUTIONS.map((resolution) => views.candles(symbol, resolution, ALL)),
-    funding: views.funding(symbol, ALL),
+    trades: views.trades(symbol, { limit: ALL }),
+    candles: RESOLUTIONS.map((resolution) => views.candles(symbol, resolution, { limit: ALL })),
+    funding: views.funding(symbol, { limit: ALL }),
   };
 }
 
 function accountShown({ views }: Venue, account: number): object {
   return {
-    fills: views.fills(account, ALL),
+    fills: views.fills(account, { limit: ALL }),
     orders: views.orders(account),
     open: views.openOrders(account),
     positions: views.positions(account),

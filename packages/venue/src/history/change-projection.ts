@@ -6,6 +6,7 @@
  * A row holds the state after its command. What changes twice within a command has one row, with the
  * final state.
  */
+import { accountGroup } from "./keys.js";
 import type { RowSink, RowTable } from "./rows.js";
 
 /** First word of a row. The number of a kind is part of the store's format. */
@@ -39,7 +40,6 @@ interface Draft {
   words: Float64Array;
 }
 
-const MARKETS = 4_096;
 const USUAL_WORDS = 32;
 
 export class ChangeProjection {
@@ -77,7 +77,7 @@ export class ChangeProjection {
 
   /** The row of a position, to be filled by `CHANGED_POSITION`. */
   onPosition(account: number, market: number): Float64Array {
-    const key = account * MARKETS + market;
+    const key = accountGroup(account, market);
     const known = this.hasRows ? this.draftOfPosition.get(key) : undefined;
     if (known !== undefined) return this.drafts[known]!.words;
     const row = this.begin(account, CHANGED_POSITION.TIME + 1);

@@ -38,7 +38,7 @@ async function folderBehind(): Promise<unknown> {
   cpSync(history, older, { recursive: true });
   // Fills a resting order, in an existing candle and position.
   await driver.order(sessions[1], 9, "long", 655_000, 20);
-  const shown = [driver.venue.views.orders(1), driver.venue.views.fills(2, 100)];
+  const shown = [driver.venue.views.orders(1), driver.venue.views.fills(2, { limit: 100 })];
   await driver.venue.close();
   await removeFolder(history);
   cpSync(older, history, { recursive: true });
@@ -68,7 +68,7 @@ describe("open: a damaged row that the replay reads", () => {
         error: () => undefined,
       },
     });
-    expect([venue.views.orders(1), venue.views.fills(2, 100)]).toEqual(shown);
+    expect([venue.views.orders(1), venue.views.fills(2, { limit: 100 })]).toEqual(shown);
     await venue.close();
     expect(warnings).toEqual([
       {

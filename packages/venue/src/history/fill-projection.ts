@@ -1,12 +1,12 @@
 /**
- * Fills by account and trades by market, keyed by the seq of the command and the index within it, which
+ * Fills by account and market, and trades by market, keyed by the seq of the command and the index within it, which
  * is their total order. A trade makes two fills, the maker's first. Transfers to the backstop and by
  * deleveraging are fills but not public trades, because they take no order from the book.
  */
 import { BACKSTOP_ACCOUNT, TRADE_ORDER } from "@perpgate/engine";
 import { CLIENT_ID_WORDS } from "@perpgate/protocol/client-order-id";
 import { TRADED } from "../events/event-fields.js";
-import { EXTENDED_ROW, ORDER_ROW_WORDS } from "./order-projection.js";
+import { EXTENDED_ROW, ORDER_ROW_WORDS } from "./order-row.js";
 import type { RowSink, RowTable } from "./rows.js";
 
 export const FILL_ROW = {
@@ -22,9 +22,11 @@ export const FILL_ROW = {
   PNL: 8,
   BLOCK: 9,
   TIME: 10,
+  /** The account's balance after it. */
+  BALANCE: 11,
 } as const;
 /** A fill of an order with a client's id has its words after these. */
-export const FILL_WORDS = 11;
+export const FILL_WORDS = 12;
 export const FILL_CLIENT = FILL_WORDS;
 export const FILL_LENGTHS: readonly number[] = [FILL_WORDS, FILL_WORDS + CLIENT_ID_WORDS];
 
@@ -37,9 +39,14 @@ export interface TradedOrders {
   readonly taker: Float64Array | undefined;
 }
 
+/** Takes the rows of a command's fills, and writes them once the balances are known. */
+export interface FillSink {
+  onFill(account: number, market: number, ordinal: number, row: number[]): void;
+}
+
 export class FillProjection {
   constructor(
-    private readonly fills: RowTable,
+    private readonly fills: FillSink,
     private readonly trades: RowTable,
     private readonly queue: RowSink,
   ) {}
@@ -66,9 +73,9 @@ export class FillProjection {
       const pnl = words[at + TRADED.makerPnlMicros]!;
       // A maker with a resting order has an ordinary fill, also if a liquidation took it.
       const own = makerOrder === 0 ? kind : TRADE_ORDER;
-      const row = [makerOrder, own, market, -side, price, lots, fee, 0, pnl, block, timeMs];
+      const row = [makerOrder, own, market, -side, price, lots, fee, 0, pnl, block, timeMs, 0];
       pushClient(row, orders.maker);
-      this.queue.putWords(this.fills, maker, seq, 2 * index, row);
+      this.fills.onFill(maker, market, 2 * index, row);
     }
     const taker = words[at + TRADED.takerAccount]!;
     const takerOrder = words[at + TRADED.takerOrderId]!;
@@ -76,9 +83,9 @@ export class FillProjection {
       const fee = words[at + TRADED.takerFeeMicros]!;
       const pnl = words[at + TRADED.takerPnlMicros]!;
       const own = takerOrder === 0 ? kind : TRADE_ORDER;
-      const row = [takerOrder, own, market, side, price, lots, fee, 1, pnl, block, timeMs];
+      const row = [takerOrder, own, market, side, price, lots, fee, 1, pnl, block, timeMs, 0];
       pushClient(row, orders.taker);
-      this.queue.putWords(this.fills, taker, seq, 2 * index + 1, row);
+      this.fills.onFill(taker, market, 2 * index + 1, row);
     }
     if (makerOrder === 0) return;
     this.queue.putWords(this.trades, market, seq, index, [price, lots, side, timeMs]);

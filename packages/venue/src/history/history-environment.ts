@@ -25,6 +25,8 @@ export const TABLES = [
   "deposits",
   "watchers",
   "votes",
+  "payments",
+  "ledger",
 ] as const;
 export type TableName = (typeof TABLES)[number];
 
@@ -82,6 +84,8 @@ export function eachTable<T>(make: (name: TableName) => T): Readonly<Record<Tabl
     deposits: make("deposits"),
     watchers: make("watchers"),
     votes: make("votes"),
+    payments: make("payments"),
+    ledger: make("ledger"),
   };
 }
 

@@ -1,28 +1,38 @@
-/** The reads of a history: pages of rows, newest first, from memory and disk. */
+/** The reads of a history: rows and pages of rows, from memory and disk. */
 import type { Resolution } from "@perpgate/protocol";
 import { decodeBlock, HASH_BYTES, type SealedBlock } from "../blocks/block-header.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import { CANDLE_ROW, CANDLE_WORDS, candleGroup, RESOLUTION_MS } from "./candle-projection.js";
 import { DayStats } from "./day-stats.js";
 import { decodeVote, type VotePlace, type VoteRow, voteKey } from "./deposit-projection.js";
-import { FILL_LENGTHS, TRADE_WORDS } from "./fill-projection.js";
 import type { TableName } from "./history-environment.js";
 import type { Tables } from "./history-store.js";
-import type { Entry } from "./history-table.js";
-import { groupOf, keyOf, ordinalOf, placeOf } from "./keys.js";
-import { ORDER_ROW_LENGTHS } from "./order-projection.js";
+import type { Entry, HistoryTable } from "./history-table.js";
+import { accountGroup, groupOf, keyOf, placeOf } from "./keys.js";
+import { type LedgerItem, readLedger } from "./ledger-reader.js";
+import { ORDER_ROW_LENGTHS } from "./order-row.js";
+import { type PagedTables, pagedTables } from "./paged-tables.js";
+import {
+  LAST,
+  type PageQuery,
+  type PlacedRow,
+  placedRow,
+  readPage,
+} from "./row-pages.js";
 import { storedRow } from "./rows.js";
-
-/** A row with its place in the total order. */
-export interface PlacedRow {
-  readonly seq: number;
-  readonly ordinal: number;
-  readonly row: Float64Array;
-}
 
 export interface TimedRow {
   readonly timeMs: number;
   readonly row: Float64Array;
+}
+
+/** As `PageQuery`, by the times in the keys. */
+export interface TimeQuery {
+  readonly limit: number;
+  readonly afterMs?: number | undefined;
+  readonly beforeMs?: number | undefined;
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
 }
 
 export interface AckRow {
@@ -42,7 +52,11 @@ const DAY_MINUTES = 1_440;
 export class HistoryReader {
   private readonly days = new Map<number, DayStats>();
 
-  constructor(private readonly tables: Tables) {}
+  private readonly paged: PagedTables;
+
+  constructor(private readonly tables: Tables) {
+    this.paged = pagedTables(tables);
+  }
 
   ack(seq: number): AckRow | undefined {
     const bytes = this.tables.acks.get(keyOf(seq));
@@ -70,43 +84,53 @@ export class HistoryReader {
     return entry === undefined ? undefined : decodeBlock(entry.value);
   }
 
-  /** Fills of an account before `before` (by default all), newest first. */
-  fills(account: number, limit: number, before?: { seq: number; ordinal: number }) {
-    const to =
-      before === undefined ? keyOf(account + 1) : keyOf(account, before.seq, before.ordinal);
-    return this.tables.fills
-      .descending(keyOf(account), to, limit)
-      .map((entry) => placedRow(entry, "fills", FILL_LENGTHS));
+  /** Fills of an account in these markets. */
+  fills(account: number, markets: readonly number[], query: PageQuery): PlacedRow[] {
+    return readPage(this.paged.fills, groupsOf(account, markets), query, this);
   }
 
-  trades(market: number, limit: number): PlacedRow[] {
-    return this.tables.trades
-      .descending(keyOf(market), keyOf(market + 1), limit)
-      .map((entry) => placedRow(entry, "trades", TRADE_WORDS));
+  /** Changes of an account's balance in these markets; `NO_MARKET` is one of them. */
+  ledger(account: number, markets: readonly number[], query: PageQuery): LedgerItem[] {
+    const groups = groupsOf(account, markets);
+    const { fills, payments, ledger } = this.paged;
+    return readLedger(
+      {
+        fills: (page) => readPage(fills, groups, page, this),
+        others: (page) => [
+          ...readPage(payments, groups, page, this),
+          ...readPage(ledger, groups, page, this),
+        ],
+      },
+      query,
+    );
   }
 
-  candles(market: number, resolution: Resolution, limit: number, beforeMs?: number): TimedRow[] {
+  fundingPayments(account: number, markets: readonly number[], query: PageQuery): PlacedRow[] {
+    return readPage(this.paged.payments, groupsOf(account, markets), query, this);
+  }
+
+  trades(market: number, query: PageQuery): PlacedRow[] {
+    return readPage(this.paged.trades, [market], query, this);
+  }
+
+  candles(market: number, resolution: Resolution, query: TimeQuery): TimedRow[] {
     const group = candleGroup(market, resolution);
-    const to = beforeMs === undefined ? keyOf(group + 1) : keyOf(group, beforeMs);
-    return this.tables.candles
-      .descending(keyOf(group), to, limit)
-      .map((entry) => timedRow(entry, "candles", CANDLE_WORDS));
+    return timedRows(this.tables.candles, "candles", CANDLE_WORDS, group, query);
   }
 
-  funding(market: number, limit: number): TimedRow[] {
-    return this.tables.funding
-      .descending(keyOf(market), keyOf(market + 1), limit)
-      .map((entry) => timedRow(entry, "funding", FUNDING_WORDS));
+  funding(market: number, query: TimeQuery): TimedRow[] {
+    return timedRows(this.tables.funding, "funding", FUNDING_WORDS, market, query);
   }
 
-  order(account: number, id: number): Float64Array | undefined {
-    const bytes = this.tables.orders.get(keyOf(account, id));
+  /** An order of the account in one of these markets. */
+  order(account: number, markets: readonly number[], id: number): Float64Array | undefined {
+    const bytes = this.tables.orders.getInGroups(groupsOf(account, markets), id);
     return bytes === undefined ? undefined : storedRow(bytes, "orders", ORDER_ROW_LENGTHS);
   }
 
-  orders(account: number, limit: number): Float64Array[] {
-    const entries = this.tables.orders.descending(keyOf(account), keyOf(account + 1), limit);
-    return entries.map(({ value }) => storedRow(value, "orders", ORDER_ROW_LENGTHS));
+  orders(account: number, markets: readonly number[], query: PageQuery): Float64Array[] {
+    const page = readPage(this.paged.orders, groupsOf(account, markets), query, this);
+    return page.map(({ row }) => row);
   }
 
   /** What changed for an account after `seq`, oldest first. */
@@ -116,9 +140,14 @@ export class HistoryReader {
       .map((entry) => placedRow(entry, "changes"));
   }
 
-  /** Deposits that an account watches, newest first. */
-  deposits(account: number, limit: number): number[] {
-    const entries = this.tables.deposits.descending(keyOf(account), keyOf(account + 1), limit);
+  /** Ids of the deposits that an account watches. */
+  deposits(account: number, { limit, after, before = LAST }: PageQuery): number[] {
+    const { deposits } = this.tables;
+    const to = keyOf(account, before.seq, before.ordinal);
+    const entries =
+      after === undefined
+        ? deposits.descending(keyOf(account), to, limit)
+        : deposits.ascending(keyOf(account, after.seq, after.ordinal + 1), to, limit);
     return entries.map(({ key }) => placeOf(key));
   }
 
@@ -135,8 +164,8 @@ export class HistoryReader {
   ordersByNonce(account: number, nonce: number, limit: number): Float64Array[] {
     const from = keyOf(account, nonce).subarray(0, 16);
     const to = keyOf(account, nonce + 1).subarray(0, 16);
-    return this.tables.nonces.descending(from, to, limit).flatMap(({ key }) => {
-      const order = this.order(account, placeOf(key.subarray(8)));
+    return this.tables.nonces.descending(from, to, limit).flatMap(({ key, value }) => {
+      const order = this.order(account, [value.readUInt16BE(0)], placeOf(key.subarray(8)));
       return order === undefined ? [] : [order];
     });
   }
@@ -147,7 +176,7 @@ export class HistoryReader {
     if (day === undefined) {
       day = new DayStats();
       const floor = timeMs - DAY_MINUTES * RESOLUTION_MS["1m"];
-      for (const { timeMs: at, row } of this.candles(market, "1m", DAY_MINUTES)) {
+      for (const { timeMs: at, row } of this.candles(market, "1m", { limit: DAY_MINUTES })) {
         if (at <= floor) break;
         day.load(
           at,
@@ -170,14 +199,25 @@ function ackRow(seq: number, bytes: Buffer): AckRow {
   return { seq, leaf: bytes.subarray(0, split), digest: bytes.subarray(split) };
 }
 
-function placedRow(
-  { key, value }: Entry,
-  table: TableName,
-  words?: number | readonly number[],
-): PlacedRow {
-  return { seq: placeOf(key), ordinal: ordinalOf(key), row: storedRow(value, table, words) };
+/** The rows of a group whose key has a time. */
+function timedRows(
+  table: HistoryTable,
+  name: TableName,
+  words: number,
+  group: number,
+  { limit, afterMs, beforeMs = HIGHEST, fromMs = 0, toMs = HIGHEST }: TimeQuery,
+): TimedRow[] {
+  const from = keyOf(group, Math.max(fromMs, afterMs === undefined ? 0 : afterMs + 1));
+  const to = keyOf(group, Math.min(beforeMs, toMs));
+  const entries =
+    afterMs === undefined ? table.descending(from, to, limit) : table.ascending(from, to, limit);
+  return entries.map((entry) => timedRow(entry, name, words));
 }
 
 function timedRow({ key, value }: Entry, table: TableName, words: number): TimedRow {
   return { timeMs: placeOf(key), row: storedRow(value, table, words) };
+}
+
+function groupsOf(account: number, markets: readonly number[]): number[] {
+  return markets.map((market) => accountGroup(account, market));
 }

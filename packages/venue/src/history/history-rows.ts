@@ -14,13 +14,14 @@ import { type DepositContext, DepositProjection } from "./deposit-projection.js"
 import { FillProjection } from "./fill-projection.js";
 import type { TableName } from "./history-environment.js";
 import { keyOf } from "./keys.js";
+import { type LedgerContext, LedgerProjection } from "./ledger-projection.js";
 import { OrderProjection } from "./order-projection.js";
 import { PositionProjection } from "./position-projection.js";
 import type { RowSink, RowTable } from "./rows.js";
 import { SessionProjection } from "./session-projection.js";
 
 /** What the projections read from the engine, in its state right after the command. */
-export interface HistoryContext extends DepositContext {
+export interface HistoryContext extends DepositContext, LedgerContext {
   /** Micros that a lot is worth per tick. */
   unitMicros(market: number): number;
   markTicks(market: number): number;
@@ -40,6 +41,7 @@ export class HistoryRows {
   readonly sessions: SessionProjection;
   private readonly orders: OrderProjection;
   private readonly fills: FillProjection;
+  private readonly ledger: LedgerProjection;
   private readonly candles: CandleProjection;
   private readonly deposits: DepositProjection;
 
@@ -52,7 +54,8 @@ export class HistoryRows {
     this.changes = new ChangeProjection(tables.changes, sink);
     const { changes } = this;
     this.orders = new OrderProjection(tables.orders, tables.nonces, sink, changes);
-    this.fills = new FillProjection(tables.fills, tables.trades, sink);
+    this.ledger = new LedgerProjection(tables, sink, context);
+    this.fills = new FillProjection(this.ledger, tables.trades, sink);
     this.candles = new CandleProjection(tables.candles, sink);
     this.positions = new PositionProjection(tables.positions, sink, changes, (market) =>
       context.markTicks(market),
@@ -68,8 +71,11 @@ export class HistoryRows {
     if (length > 0) this.sessions.onCommand(applied, words[0]!);
     this.deposits.onVote(applied);
     let trades = 0;
+    let previous = 0;
     for (let at = 0; at < length; at += eventWords(words[at]!)) {
       const kind = words[at]!;
+      const before = previous;
+      previous = at;
       if (kind === EVENT.Traded) {
         const unit = this.context.unitMicros(words[at + TRADED.market]!);
         this.orders.onTraded(words, at, unit);
@@ -89,10 +95,12 @@ export class HistoryRows {
         this.sessions.onClosed(words, at);
       } else {
         this.deposits.onEvent(applied, kind, words, at);
+        this.ledger.onEvent(kind, words, at, before);
       }
       this.orders.onEvent(kind, words, at);
     }
     this.orders.endCommand(timeMs);
+    this.ledger.endCommand(seq, timeMs);
     this.changes.endCommand(seq);
     if (sealed !== null) {
       this.sink.put(this.tables.blocks, keyOf(sealed.number), encodeHeader(sealed));

@@ -15,9 +15,12 @@ import { newReplicaState, observe } from "../recovery/replica-state.js";
 import type { Applied } from "../replica.js";
 import { NaiveHistory } from "../testing/naive-history.js";
 import { RESOLUTION_MS } from "./candle-projection.js";
+import { FILL_ROW } from "./fill-projection.js";
 import { History } from "./history.js";
+import type { TimeQuery } from "./history-reader.js";
 import { openHistoryStore } from "./history-store.js";
-import { ORDER_ROW, ORDER_ROW_WORDS, plainTimeInForce } from "./order-projection.js";
+import type { Place } from "./history-table.js";
+import { ORDER_ROW, ORDER_ROW_WORDS, plainTimeInForce } from "./order-row.js";
 
 const LOG_ID = new Uint8Array(16);
 const ALL = 1_000_000;
@@ -116,16 +119,20 @@ describe("the history agrees with a recomputation from all events", () => {
 
 function compareAccount(naive: NaiveHistory, history: History, account: number, markets: number) {
   const fills = naive.fills(account);
-  expect(history.fills(account, ALL).map(plain)).toEqual(fills);
-  // Pages of seven concatenate to the same list.
-  const paged = [];
-  for (let page = history.fills(account, 7); page.length > 0; ) {
-    paged.push(...page.map(plain));
-    page = history.fills(account, 7, page.at(-1));
+  const all = Array.from({ length: markets }, (_, market) => market);
+  expect(history.fills(account, all, { limit: ALL }).map(plain)).toEqual(fills);
+  // Pages of seven concatenate to the same list, in both directions and in every market.
+  for (const read of [all, ...all.map((market) => [market])]) {
+    const own = fills.filter(({ row }) => read.includes(row[FILL_ROW.MARKET]!));
+    const back = pages((last) => history.fills(account, read, { limit: 7, before: last }));
+    expect(back.map(plain)).toEqual(own);
+    const start = { seq: 0, ordinal: 0 };
+    const forth = pages((last = start) => history.fills(account, read, { limit: 7, after: last }));
+    expect(forth.map(plain)).toEqual([...own].reverse());
   }
-  expect(paged).toEqual(fills);
+  compareSpans(history, account, all, fills);
   const ids = naive.orders(account);
-  const rows = history.orders(account, ALL);
+  const rows = history.orders(account, all, { limit: ALL });
   expect(rows.map((row) => row[ORDER_ROW.ID])).toEqual(ids);
   for (const row of rows.slice(0, 20)) {
     const id = row[ORDER_ROW.ID]!;
@@ -144,7 +151,7 @@ function compareAccount(naive: NaiveHistory, history: History, account: number, 
         ? [plainTimeInForce(row[ORDER_ROW.TYPE]!), ...Array(9).fill(0)]
         : [...row.subarray(ORDER_ROW_WORDS)];
     expect(terms).toEqual(naive.terms(id));
-    expect(history.order(account, id)).toEqual(row);
+    expect(history.order(account, all, id)).toEqual(row);
     const nonce = row[ORDER_ROW.NONCE]!;
     const same = history.ordersByNonce(account, nonce, ALL).map((other) => other[ORDER_ROW.ID]);
     expect(same).toEqual(naive.orders(account, nonce));
@@ -154,22 +161,60 @@ function compareAccount(naive: NaiveHistory, history: History, account: number, 
   }
 }
 
+/** All rows, page by page. */
+function pages<T extends Place>(read: (last?: Place) => readonly T[]): T[] {
+  const rows: T[] = [];
+  for (let page = read(); page.length > 0; page = read(rows.at(-1))) rows.push(...page);
+  return rows;
+}
+
+/** Spans of time from and to the times of some fills, and a millisecond beside them. */
+function compareSpans(
+  history: History,
+  account: number,
+  markets: readonly number[],
+  fills: ReturnType<NaiveHistory["fills"]>,
+): void {
+  const timeOf = ({ row }: { readonly row: readonly number[] }) => row[FILL_ROW.TIME]!;
+  const step = Math.max(1, Math.floor(fills.length / 5));
+  const times = fills.filter((_, i) => i % step === 0).map(timeOf);
+  for (const fromMs of times.flatMap((time) => [time, time + 1])) {
+    for (const toMs of times.flatMap((time) => [time, time + 1])) {
+      const within = fills.filter((fill) => timeOf(fill) >= fromMs && timeOf(fill) < toMs);
+      const found = history.fills(account, markets, { limit: ALL, fromMs, toMs });
+      expect(found.map(plain)).toEqual(within);
+      const first = history.fills(account, markets, { limit: 3, fromMs, toMs });
+      expect(first.map(plain)).toEqual(within.slice(0, 3));
+    }
+  }
+}
+
 function compareMarket(naive: NaiveHistory, history: History, market: number): void {
   const tape = naive.tape(market);
-  expect(history.trades(market, ALL).map(({ row }) => [...row])).toEqual(
+  expect(history.trades(market, { limit: ALL }).map(({ row }) => [...row])).toEqual(
     tape.map(({ event: e, timeMs }) => [e.priceTicks, e.lots, e.takerSide, timeMs]).reverse(),
   );
   for (const resolution of RESOLUTIONS) {
-    const candles = history.candles(market, resolution, ALL);
+    const candles = history.candles(market, resolution, { limit: ALL });
     expect(candles.map(({ timeMs, row }) => ({ timeMs, row: [...row] }))).toEqual(
       naive.candles(market, RESOLUTION_MS[resolution]),
     );
+    const times = candles.map(({ timeMs }) => timeMs);
+    const [newest = 0, second = 0] = times;
+    const oldest = times.at(-1) ?? 0;
+    const read = (query: Omit<TimeQuery, "limit">) =>
+      history.candles(market, resolution, { limit: 2, ...query }).map(({ timeMs }) => timeMs);
+    expect(read({ fromMs: newest, toMs: newest + 1 })).toEqual(times.slice(0, 1));
+    expect(read({ toMs: newest })).toEqual(times.filter((time) => time < newest).slice(0, 2));
+    expect(read({ afterMs: oldest })).toEqual([...times].reverse().slice(1, 3));
+    expect(read({ afterMs: second, beforeMs: newest })).toEqual([]);
   }
   expect(
-    history.funding(market, ALL).map(({ timeMs, row }) => ({ timeMs, row: [...row] })),
+    history.funding(market, { limit: ALL }).map(({ timeMs, row }) => ({ timeMs, row: [...row] })),
   ).toEqual(naive.funding(market));
 }
 
+/** Without the balance: ledger.test.ts checks those. */
 function plain({ seq, ordinal, row }: ReturnType<History["fills"]>[number]) {
-  return { seq, ordinal, row: [...row] };
+  return { seq, ordinal, row: [...row].filter((_, word) => word !== FILL_ROW.BALANCE) };
 }

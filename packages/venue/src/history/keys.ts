@@ -7,6 +7,19 @@ export const KEY_BYTES = 20;
 /** One table, orders by nonce, has a third u53 instead of the ordinal. */
 export const WIDE_KEY_BYTES = 24;
 const U32 = 2 ** 32;
+export const MAX_ORDINAL = U32 - 1;
+/** More than a venue lists. */
+const MARKETS = 4_096;
+/** The market of rows that belong to none. */
+export const NO_MARKET = MARKETS - 1;
+
+/**
+ * The group of an account's rows in a market. Orders and fills are grouped so: a filter by market reads
+ * only that market's rows, and a list over all markets merges one range of each.
+ */
+export function accountGroup(account: number, market: number): number {
+  return account * MARKETS + market;
+}
 
 export function keyOf(group: number, place = 0, ordinal = 0): Buffer {
   const key = Buffer.allocUnsafe(KEY_BYTES);
@@ -33,11 +46,11 @@ export function writeWideKey(view: DataView, group: number, place: number, last:
 }
 
 export function groupOf(key: Buffer): number {
-  return readU53(key, 0);
+  return key.readUInt32BE(0) * U32 + key.readUInt32BE(4);
 }
 
 export function placeOf(key: Buffer): number {
-  return readU53(key, 8);
+  return key.readUInt32BE(8) * U32 + key.readUInt32BE(12);
 }
 
 export function ordinalOf(key: Buffer): number {
@@ -50,6 +63,6 @@ function writeU53(view: DataView, at: number, value: number): void {
   view.setUint32(at + 4, value - high * U32);
 }
 
-function readU53(bytes: Buffer, at: number): number {
-  return bytes.readUInt32BE(at) * U32 + bytes.readUInt32BE(at + 4);
+export function readU53(view: DataView, at: number): number {
+  return view.getUint32(at) * U32 + view.getUint32(at + 4);
 }

@@ -6,9 +6,6 @@
 import {
   END,
   EVENT,
-  GOOD_TILL_CANCELED,
-  IMMEDIATE_OR_CANCEL,
-  LIMIT_ORDER,
   STATUS_CANCELED,
   STATUS_FILLED,
   STATUS_PENDING,
@@ -28,54 +25,16 @@ import {
 } from "../events/event-fields.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import type { ChangeProjection } from "./change-projection.js";
-import { keyOf, WIDE_KEY_BYTES, writeWideKey } from "./keys.js";
+import { accountGroup, keyOf, WIDE_KEY_BYTES, writeWideKey } from "./keys.js";
+import {
+  EXTENDED_ROW,
+  EXTENDED_ROW_WORDS,
+  ORDER_ROW,
+  ORDER_ROW_LENGTHS,
+  ORDER_ROW_WORDS,
+  plainTimeInForce,
+} from "./order-row.js";
 import { noOffset, type RowOffset, type RowSink, type RowTable, storedRow } from "./rows.js";
-
-/** Words of a plain order's row, in integers; of one with more terms; and what rows have. */
-export const ORDER_ROW_WORDS = 21;
-export const EXTENDED_ROW_WORDS = 31;
-export const ORDER_ROW_LENGTHS: readonly number[] = [ORDER_ROW_WORDS, EXTENDED_ROW_WORDS];
-export const ORDER_ROW = {
-  ID: 0,
-  ACCOUNT: 1,
-  MARKET: 2,
-  SIDE: 3,
-  TYPE: 4,
-  /** 0: none. */
-  PRICE: 5,
-  LOTS: 6,
-  MARGIN: 7,
-  LEVERAGE: 8,
-  REDUCE_ONLY: 9,
-  POST_ONLY: 10,
-  NONCE: 11,
-  SESSION: 12,
-  /** Index into the engine's ORDER_STATUSES. */
-  STATUS: 13,
-  /** Index into the engine's END_REASONS. */
-  REASON: 14,
-  FILLED_LOTS: 15,
-  FILLED_MICROS: 16,
-  FEE: 17,
-  REMAINING: 18,
-  CREATED: 19,
-  UPDATED: 20,
-} as const;
-/** The words after those of a plain order. */
-export const EXTENDED_ROW = {
-  TIME_IN_FORCE: 21,
-  /** 0: never. */
-  EXPIRES: 22,
-  TRIGGER: 23,
-  /** 0: none. */
-  LIMIT: 24,
-  CLOSE_POSITION: 25,
-  /** The client's id, five words. */
-  CLIENT: 26,
-} as const;
-
-/** Value of an entry that has only a key. */
-const PRESENT = Uint8Array.of(1);
 
 interface LiveOrder {
   row: Float64Array;
@@ -96,6 +55,9 @@ export class OrderProjection {
   taker: Float64Array | undefined;
   private readonly nonceKey = new Uint8Array(WIDE_KEY_BYTES);
   private readonly nonceKeyView = new DataView(this.nonceKey.buffer);
+  /** The value of an entry by nonce: the order's market. */
+  private readonly market = new Uint8Array(2);
+  private readonly marketView = new DataView(this.market.buffer);
 
   constructor(
     private readonly orders: RowTable,
@@ -117,7 +79,11 @@ export class OrderProjection {
         return;
       case EVENT.StopTriggered:
         // A stop that rests once it is triggered is named by `OrderRested`, which has no account.
-        this.orderOf(words[at + STOP_TRIGGERED.account]!, words[at + STOP_TRIGGERED.orderId]!);
+        this.orderOf(
+          words[at + STOP_TRIGGERED.account]!,
+          words[at + STOP_TRIGGERED.market]!,
+          words[at + STOP_TRIGGERED.orderId]!,
+        );
         return;
       case EVENT.OrderRested: {
         const row = this.live.get(words[at + RESTED.orderId]!)?.row;
@@ -130,7 +96,11 @@ export class OrderProjection {
         this.onEnded(words, at);
         return;
       case EVENT.OrderReduced: {
-        const row = this.rowOf(words[at + REDUCED.account]!, words[at + REDUCED.orderId]!);
+        const row = this.rowOf(
+          words[at + REDUCED.account]!,
+          words[at + REDUCED.market]!,
+          words[at + REDUCED.orderId]!,
+        );
         row[ORDER_ROW.REMAINING] = words[at + REDUCED.remainingLots]!;
         return;
       }
@@ -150,7 +120,8 @@ export class OrderProjection {
       if (row[ORDER_ROW.CREATED] === 0) row[ORDER_ROW.CREATED] = timeMs;
       const account = row[ORDER_ROW.ACCOUNT]!;
       const id = row[ORDER_ROW.ID]!;
-      this.queue.overwrite(offset, this.orders, account, id, row);
+      const group = accountGroup(account, row[ORDER_ROW.MARKET]!);
+      this.queue.overwrite(offset, this.orders, group, id, row);
       this.changes.onOrder(account, row);
       const status = row[ORDER_ROW.STATUS];
       const isOpen = status === STATUS_RESTING || status === STATUS_PENDING;
@@ -182,26 +153,34 @@ export class OrderProjection {
     this.markChanged(order);
     // The key ends with the order id: different sessions may use the same nonce.
     writeWideKey(this.nonceKeyView, row[ORDER_ROW.ACCOUNT]!, row[ORDER_ROW.NONCE]!, id);
-    this.queue.put(this.nonces, this.nonceKey, PRESENT);
+    this.marketView.setUint16(0, row[ORDER_ROW.MARKET]!);
+    this.queue.put(this.nonces, this.nonceKey, this.market);
   }
 
   onTraded(words: Float64Array, at: number, unitMicros: number): void {
     const lots = words[at + TRADED.lots]!;
     const micros = lots * words[at + TRADED.priceTicks]! * unitMicros;
+    const market = words[at + TRADED.market]!;
     const maker = words[at + TRADED.makerOrderId]!;
-    this.maker = maker === 0 ? undefined : this.rowOf(words[at + TRADED.makerAccount]!, maker);
+    this.maker =
+      maker === 0 ? undefined : this.rowOf(words[at + TRADED.makerAccount]!, market, maker);
     if (this.maker !== undefined) {
       fill(this.maker, lots, micros, words[at + TRADED.makerFeeMicros]!);
     }
     const taker = words[at + TRADED.takerOrderId]!;
-    this.taker = taker === 0 ? undefined : this.rowOf(words[at + TRADED.takerAccount]!, taker);
+    this.taker =
+      taker === 0 ? undefined : this.rowOf(words[at + TRADED.takerAccount]!, market, taker);
     if (this.taker !== undefined) {
       fill(this.taker, lots, micros, words[at + TRADED.takerFeeMicros]!);
     }
   }
 
   private onEnded(words: Float64Array, at: number): void {
-    const row = this.rowOf(words[at + ENDED.account]!, words[at + ENDED.orderId]!);
+    const row = this.rowOf(
+      words[at + ENDED.account]!,
+      words[at + ENDED.market]!,
+      words[at + ENDED.orderId]!,
+    );
     const reason = words[at + ENDED.reason]!;
     row[ORDER_ROW.STATUS] = reason === END.none ? STATUS_FILLED : STATUS_CANCELED;
     row[ORDER_ROW.REASON] = reason;
@@ -223,7 +202,11 @@ export class OrderProjection {
   }
 
   private onAmended(words: Float64Array, at: number): void {
-    const order = this.orderOf(words[at + AMENDED.account]!, words[at + AMENDED.orderId]!);
+    const order = this.orderOf(
+      words[at + AMENDED.account]!,
+      words[at + AMENDED.market]!,
+      words[at + AMENDED.orderId]!,
+    );
     const expiresAtMs = words[at + AMENDED.expiresAtMs]!;
     const limitTicks = words[at + AMENDED.limitTicks]!;
     const isExtended = order.row.length > ORDER_ROW_WORDS;
@@ -240,31 +223,34 @@ export class OrderProjection {
 
   /** The final state of a placement or an amendment; the fills are in the row already. */
   private onAcknowledged(words: Float64Array, at: number): void {
-    const account = words[at + ACKNOWLEDGED.account]!;
-    const row = this.rowOf(account, words[at + ACKNOWLEDGED.orderId]!);
+    const row = this.rowOf(
+      words[at + ACKNOWLEDGED.account]!,
+      words[at + ACKNOWLEDGED.market]!,
+      words[at + ACKNOWLEDGED.orderId]!,
+    );
     row[ORDER_ROW.STATUS] = words[at + ACKNOWLEDGED.status]!;
     row[ORDER_ROW.REASON] = words[at + ACKNOWLEDGED.reason]!;
     row[ORDER_ROW.REMAINING] = words[at + ACKNOWLEDGED.remainingLots]!;
   }
 
   /** The row of an order that the command changes. */
-  private rowOf(account: number, id: number): Float64Array {
-    return this.orderOf(account, id).row;
+  private rowOf(account: number, market: number, id: number): Float64Array {
+    return this.orderOf(account, market, id).row;
   }
 
-  private orderOf(account: number, id: number): LiveOrder {
+  private orderOf(account: number, market: number, id: number): LiveOrder {
     let order = this.live.get(id);
     if (order === undefined) {
       order = this.spare.pop() ?? newOrder();
-      order.row = this.stored(account, id);
+      order.row = this.stored(accountGroup(account, market), id);
       this.keep(id, order);
     }
     this.markChanged(order);
     return order;
   }
 
-  private stored(account: number, id: number): Float64Array {
-    const bytes = this.orders.get(keyOf(account, id));
+  private stored(group: number, id: number): Float64Array {
+    const bytes = this.orders.get(keyOf(group, id));
     if (bytes === undefined) throw new HistoryDamaged(`there is no order ${id}`);
     return storedRow(bytes, "orders", ORDER_ROW_LENGTHS);
   }
@@ -301,11 +287,6 @@ function extend(order: LiveOrder): Float64Array {
   // An entry of the shorter row cannot be overwritten with the longer one.
   order.offset.slice = 0;
   return row;
-}
-
-/** Of an order without further terms. */
-export function plainTimeInForce(type: number): number {
-  return type === LIMIT_ORDER ? GOOD_TILL_CANCELED : IMMEDIATE_OR_CANCEL;
 }
 
 function fill(row: Float64Array, lots: number, micros: number, feeMicros: number): void {

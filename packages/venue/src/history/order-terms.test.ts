@@ -9,7 +9,7 @@ import { NO_EVIDENCE } from "../record/record.js";
 import { FILL_CLIENT } from "./fill-projection.js";
 import { History } from "./history.js";
 import { openHistoryStore } from "./history-store.js";
-import { EXTENDED_ROW, ORDER_ROW, ORDER_ROW_WORDS } from "./order-projection.js";
+import { EXTENDED_ROW, ORDER_ROW, ORDER_ROW_WORDS } from "./order-row.js";
 
 const ACCOUNT = 1;
 const ORDER = 10;
@@ -33,6 +33,7 @@ async function openHistory(): Promise<History> {
   const context = {
     unitMicros: () => 1,
     markTicks: () => 0,
+    balanceMicros: () => 0,
     deposit: () => undefined,
     accountOfSession: () => 0,
   };
@@ -87,7 +88,7 @@ const [client1, client2, client3, client4, client5] = CLIENT;
 const CLIENT_FIELDS = { client1, client2, client3, client4, client5 };
 
 function row(): Float64Array {
-  return history.order(ACCOUNT, ORDER) ?? new Float64Array();
+  return history.order(ACCOUNT, [0], ORDER) ?? new Float64Array();
 }
 
 test("OrderExtended: the order, its changes and its fills have the terms", async () => {
@@ -108,7 +109,7 @@ test("OrderExtended: the order, its changes and its fills have the terms", async
     { takerSide: -1, priceTicks: 500, lots: 3, makerOrderId: ORDER, makerAccount: ACCOUNT },
   ]);
   expect(row()[ORDER_ROW.REMAINING]).toBe(5);
-  const [fill] = history.fills(ACCOUNT, 1);
+  const [fill] = history.fills(ACCOUNT, [0], { limit: 1 });
   expect([...(fill?.row.subarray(FILL_CLIENT) ?? [])]).toEqual([...CLIENT]);
 });
 

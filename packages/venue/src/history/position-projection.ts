@@ -5,14 +5,13 @@
 import { BACKSTOP_ACCOUNT } from "@perpgate/engine";
 import { SETTLED } from "../events/event-fields.js";
 import { CHANGED_POSITION, type ChangeProjection } from "./change-projection.js";
-import { keyOf } from "./keys.js";
+import { accountGroup, keyOf } from "./keys.js";
 import { noOffset, type RowOffset, type RowSink, type RowTable, storedRow } from "./rows.js";
 
 const ROW = { LOTS: 0, COST: 1, MARGIN: 2, UPDATED: 3 } as const;
 const ROW_WORDS = 4;
 /** Rows cached in memory; at this size the cache is cleared. */
 const KEPT_ROWS = 100_000;
-const MARKETS = 4_096;
 
 interface Kept {
   readonly row: Float64Array;
@@ -58,7 +57,7 @@ export class PositionProjection {
   }
 
   private keptOf(account: number, market: number): Kept {
-    const index = account * MARKETS + market;
+    const index = accountGroup(account, market);
     let kept = this.kept.get(index);
     if (kept === undefined) {
       const stored = this.positions.get(keyOf(account, market));

@@ -11,7 +11,7 @@
  *
  *   entry   table u16 · key bytes u16 · value bytes u32 · key · value, each from a multiple of eight
  */
-import { KEY_BYTES, writeKey } from "./keys.js";
+import { KEY_BYTES, readU53, writeKey } from "./keys.js";
 
 const HEADER_BYTES = 8;
 /** Size of a new slice. */
@@ -93,6 +93,15 @@ export class Slice {
   value(at: number): Buffer {
     const start = this.valueAt(at);
     return Buffer.from(this.bytes.subarray(start, start + this.valueBytes(at)));
+  }
+
+  /** The first numbers of a 20-byte key. */
+  groupAt(at: number): number {
+    return readU53(this.view, at + HEADER_BYTES);
+  }
+
+  placeAt(at: number): number {
+    return readU53(this.view, at + HEADER_BYTES + 8);
   }
 
   /** As `Buffer.compare` of the entry's key with another. */

@@ -23,6 +23,7 @@ import { type Applied, type CommandObserver, Replica } from "../replica.js";
 import { HistoryDamaged, HistoryLost } from "../venue-errors.js";
 import { newestState } from "./newest-state.js";
 import { newReplicaState, observe, type ReplicaState } from "./replica-state.js";
+import { bookedBalance } from "../views/account-view.js";
 
 export interface RecoveryReport {
   /** Seq of the snapshot it started from; 0 without one. */
@@ -163,6 +164,7 @@ export function historyContextOf({ state }: Engine): HistoryContext {
     unitMicros: (market) => state.markets[market]?.microsPerTickLot ?? 0,
     markTicks: (market) => state.markets[market]?.mark ?? 0,
     deposit: (depositId) => state.deposits.byId.get(depositId),
+    balanceMicros: (account) => bookedBalance(state, account),
     accountOfSession: (session) => state.sessions.get(session)?.account ?? 0,
   };
 }

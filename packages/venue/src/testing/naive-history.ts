@@ -14,6 +14,7 @@ const STATUS = new Map(ORDER_STATUSES.map((name, code) => [code, name]));
 
 export class NaiveHistory {
   private readonly noted: Noted[] = [];
+  private clientIds: ReadonlyMap<number, number[]> | undefined;
   private allTrades: ReturnType<NaiveHistory["listTrades"]> | undefined;
 
   /** Takes the units by market. */
@@ -61,7 +62,7 @@ export class NaiveHistory {
           isMaker ? e.makerPnlMicros : e.takerPnlMicros,
           block,
           timeMs,
-          ...(order === 0 || this.terms(order)[5] === 0 ? [] : this.terms(order).slice(5)),
+          ...(this.clients().get(order) ?? []),
         ];
         return [{ seq, ordinal: 2 * index + (isMaker ? 0 : 1), row }];
       })
@@ -105,6 +106,18 @@ export class NaiveHistory {
           : [],
       )
       .reverse();
+  }
+
+  /** The client's ids of orders that have one. */
+  private clients(): ReadonlyMap<number, number[]> {
+    this.clientIds ??= new Map(
+      this.noted.flatMap(({ event: e }) =>
+        e.kind === "OrderExtended" && e.client1 !== 0
+          ? [[e.orderId, [e.client1, e.client2, e.client3, e.client4, e.client5]] as const]
+          : [],
+      ),
+    );
+    return this.clientIds;
   }
 
   /** Time in force, expiry, trigger, limit, whether it closes the position, the client's id. */

@@ -34,6 +34,8 @@ const NATURE: Readonly<Record<TableName, Nature>> = {
   trades: "once",
   funding: "once",
   nonces: "once",
+  payments: "once",
+  ledger: "once",
   changes: "derived",
   deposits: "derived",
   orders: "by_seq",

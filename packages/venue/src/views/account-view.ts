@@ -1,13 +1,11 @@
 /** An account's money, and the session of the request. */
-import { equityOf, type Session, settledFigures } from "@perpgate/engine/reading";
+import { equityOf, type Session, settledFigures, type VenueState } from "@perpgate/engine/reading";
 import type { Account } from "@perpgate/protocol";
 import { fromMicros } from "./figures.js";
 import { stateOf, unitsOf, type VenueSource } from "./venue-source.js";
 
-/** The address is in lower case; the gateway adds the checksum. */
-export function accountView(source: VenueSource, session: Session): Account {
-  const state = stateOf(source);
-  const { account } = session;
+/** An account's money in micros; funding that has accrued counts as paid. */
+export function moneyOf(state: VenueState, account: number) {
   const wallet = state.wallet(account);
   let reserved = 0;
   let margin = 0;
@@ -15,18 +13,41 @@ export function accountView(source: VenueSource, session: Session): Account {
   for (const market of state.markets) {
     const row = market.positions.rowOf(account);
     if (row < 0) continue;
-    const { positions } = market;
-    reserved += positions.reserved(row);
+    reserved += market.positions.reserved(row);
     margin += settledFigures(market, row).marginMicros;
     equity += equityOf(market, row);
   }
+  return { wallet, reserved, margin, equity: wallet + reserved + equity };
+}
+
+/** What `Account.balance` shows, in micros. */
+export function balanceOf(state: VenueState, account: number): number {
+  const { wallet, reserved, margin } = moneyOf(state, account);
+  return wallet + reserved + margin;
+}
+
+/** The same without funding that has accrued and is not booked. */
+export function bookedBalance(state: VenueState, account: number): number {
+  let balance = state.wallet(account);
+  for (const { positions } of state.markets) {
+    const row = positions.rowOf(account);
+    if (row >= 0) balance += positions.reserved(row) + positions.margin(row);
+  }
+  return balance;
+}
+
+/** The address is in lower case; the gateway adds the checksum. */
+export function accountView(source: VenueSource, session: Session): Account {
+  const state = stateOf(source);
+  const { account } = session;
+  const { wallet, reserved, margin, equity } = moneyOf(state, account);
   return {
     address: `0x${state.addresses.at(account) ?? ""}`,
     balance: fromMicros(wallet + reserved + margin),
     available: fromMicros(wallet),
     reserved: fromMicros(reserved),
     positionMargin: fromMicros(margin),
-    equity: fromMicros(wallet + reserved + equity),
+    equity: fromMicros(equity),
     cohort: state.admits(account),
     session: sessionView(source, session),
   };

@@ -8,14 +8,19 @@ import { hexFromBytes, parseAnyVote } from "@perpgate/protocol/core";
 import type { VotePlace, VoteRow } from "../history/deposit-projection.js";
 import type { DepositState } from "../history/deposit-row.js";
 import { fromMicros } from "./figures.js";
+import { pageOf, type RowsQuery } from "./row-query.js";
 import { stateOf, type VenueSource } from "./venue-source.js";
 
 const MAX_LISTED = 1_000;
 
-/** Newest first. */
-export function depositsView(source: VenueSource, account: number): Deposit[] {
+export function depositsView(
+  source: VenueSource,
+  account: number,
+  query: RowsQuery = {},
+): Deposit[] {
   const { deposits } = stateOf(source);
-  return source.history.deposits(account, MAX_LISTED).flatMap((id) => {
+  const page = pageOf(query, MAX_LISTED);
+  return source.history.deposits(account, page).flatMap((id) => {
     const deposit = deposits.byId.get(id);
     return deposit === undefined ? [] : [depositOf(source, deposit, deposit)];
   });

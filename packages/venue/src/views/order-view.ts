@@ -1,36 +1,40 @@
 /** Orders of an account from the history's rows; the engine lists the open ones. */
 import { ORDER_STATUSES } from "@perpgate/engine";
 import { NONE, openOrdersOf } from "@perpgate/engine/reading";
-import type { Order, OrderTrigger, OrderType, TimeInForce } from "@perpgate/protocol";
+import type { Order, OrderType, TimeInForce, Trigger } from "@perpgate/protocol";
 import { clientIdWords, reasonOf } from "@perpgate/protocol/core";
 import {
   EXTENDED_ROW,
   ORDER_ROW,
   ORDER_ROW_WORDS,
   plainTimeInForce,
-} from "../history/order-projection.js";
+} from "../history/order-row.js";
 import type { MarketUnits } from "../listing/listing.js";
 import { averagePrice, clientIdAt, fromMicros, priceOrNull, sideOf, sizeOf } from "./figures.js";
+import { marketNumbers, pageOf, type RowsQuery } from "./row-query.js";
 import { stateOf, unitsOf, type VenueSource } from "./venue-source.js";
 
 const ORDER_TYPES: readonly OrderType[] = ["market", "limit", "stop"];
 const TIMES_IN_FORCE: readonly TimeInForce[] = ["gtc", "ioc", "fok"];
-const TRIGGERS: readonly OrderTrigger[] = ["stop", "takeProfit"];
-/** Orders in one response; older ones are found by id or nonce. */
+const TRIGGERS: readonly Trigger[] = ["stop", "takeProfit"];
+/** Orders in one response, unless fewer are asked for. */
 const MAX_ORDERS = 1_000;
 
-/** Oldest first. */
-export function openOrdersView(source: VenueSource, account: number): Order[] {
+/** Open orders, oldest first, in all markets or in one. */
+export function openOrdersView(source: VenueSource, account: number, symbol?: string): Order[] {
   const state = stateOf(source);
-  const ids: number[] = [];
-  for (const market of state.markets) {
-    const row = market.positions.rowOf(account);
-    if (row === NONE) continue;
+  const found: { id: number; market: number }[] = [];
+  for (const number of marketNumbers(source, symbol)) {
+    const market = state.markets[number];
+    const row = market?.positions.rowOf(account) ?? NONE;
+    if (market === undefined || row === NONE) continue;
     for (const order of openOrdersOf(state, market, row)) {
-      ids.push(state.orders.id(order));
+      found.push({ id: state.orders.id(order), market: number });
     }
   }
-  return ids.sort((a, b) => a - b).flatMap((id) => orderView(source, account, id) ?? []);
+  return found
+    .sort((a, b) => a.id - b.id)
+    .flatMap(({ id, market }) => orderIn(source, account, [market], id) ?? []);
 }
 
 /** Id of the account's open order that the client named so. */
@@ -55,9 +59,14 @@ export function openOrderNamed(
   return undefined;
 }
 
-/** Newest first. */
-export function allOrdersView(source: VenueSource, account: number): Order[] {
-  return source.history.orders(account, MAX_ORDERS).map((row) => orderOf(source, row));
+/** Orders in any state. */
+export function allOrdersView(source: VenueSource, account: number, query: RowsQuery): Order[] {
+  const rows = source.history.orders(
+    account,
+    marketNumbers(source, query.symbol),
+    pageOf(query, MAX_ORDERS),
+  );
+  return rows.map((row) => orderOf(source, row));
 }
 
 export function ordersByNonceView(source: VenueSource, account: number, nonce: number): Order[] {
@@ -66,7 +75,19 @@ export function ordersByNonceView(source: VenueSource, account: number, nonce: n
 }
 
 export function orderView(source: VenueSource, account: number, id: number): Order | undefined {
-  const row = source.history.order(account, id);
+  const { orders } = stateOf(source);
+  const open = orders.index.get(id);
+  const markets = open === NONE ? marketNumbers(source) : [orders.market(open)];
+  return orderIn(source, account, markets, id);
+}
+
+function orderIn(
+  source: VenueSource,
+  account: number,
+  markets: readonly number[],
+  id: number,
+): Order | undefined {
+  const row = source.history.order(account, markets, id);
   return row === undefined ? undefined : orderOf(source, row);
 }
 

@@ -4,71 +4,63 @@ import type { Candle, Fill, FundingPoint, Resolution, Trade } from "@perpgate/pr
 import { CANDLE_ROW } from "../history/candle-projection.js";
 import { FILL_CLIENT, FILL_ROW, FILL_WORDS, TRADE_ROW } from "../history/fill-projection.js";
 import { clientIdAt, fractionOfRate, fromMicros, priceOf, sideOf, sizeOf } from "./figures.js";
+import { marketNumbers, pageOf, type RowsQuery, type TimesQuery, timesOf } from "./row-query.js";
 import { unitsOf, type VenueSource, type ViewedMarket } from "./venue-source.js";
 
-/** Newest first; `before` is a fill's id, or a seq for everything before that command. */
-export function fillsView(
+/** Rows in one response, unless fewer are asked for. */
+const MAX_ROWS = 1_000;
+
+export function fillsView(source: VenueSource, account: number, query: RowsQuery): Fill[] {
+  const markets = marketNumbers(source, query.symbol);
+  return source.history
+    .fills(account, markets, pageOf(query, MAX_ROWS))
+    .map(({ seq, ordinal, row }) => {
+      const market = unitsOf(source, row[FILL_ROW.MARKET]!);
+      const order = row[FILL_ROW.ORDER]!;
+      return {
+        id: `${seq}-${ordinal}`,
+        orderId: order === 0 ? null : String(order),
+        kind: TRADE_KINDS[row[FILL_ROW.KIND]!] ?? "order",
+        symbol: market.symbol,
+        side: sideOf(row[FILL_ROW.SIDE]!),
+        price: priceOf(market, row[FILL_ROW.PRICE]!),
+        size: sizeOf(market, row[FILL_ROW.LOTS]!),
+        fee: fromMicros(row[FILL_ROW.FEE]!),
+        feeCurrency: market.quote,
+        liquidity: row[FILL_ROW.IS_TAKER] === 1 ? ("taker" as const) : ("maker" as const),
+        realizedPnl: fromMicros(row[FILL_ROW.PNL]!),
+        block: row[FILL_ROW.BLOCK]!,
+        time: row[FILL_ROW.TIME]!,
+        clientOrderId: row.length === FILL_WORDS ? null : clientIdAt(row, FILL_CLIENT),
+      };
+    });
+}
+
+export function tradesView(
   source: VenueSource,
-  account: number,
-  limit: number,
-  before?: string,
-): Fill[] {
-  const rows = source.history.fills(
-    account,
-    limit,
-    before === undefined ? before : placeOf(before),
-  );
-  return rows.map(({ seq, ordinal, row }) => {
-    const market = unitsOf(source, row[FILL_ROW.MARKET]!);
-    const order = row[FILL_ROW.ORDER]!;
-    return {
+  { units }: ViewedMarket,
+  query: RowsQuery,
+): Trade[] {
+  return source.history
+    .trades(units.number, pageOf(query, MAX_ROWS))
+    .map(({ seq, ordinal, row }) => ({
       id: `${seq}-${ordinal}`,
-      orderId: order === 0 ? null : String(order),
-      kind: TRADE_KINDS[row[FILL_ROW.KIND]!] ?? "order",
-      symbol: market.symbol,
-      side: sideOf(row[FILL_ROW.SIDE]!),
-      price: priceOf(market, row[FILL_ROW.PRICE]!),
-      size: sizeOf(market, row[FILL_ROW.LOTS]!),
-      fee: fromMicros(row[FILL_ROW.FEE]!),
-      feeCurrency: market.quote,
-      liquidity: row[FILL_ROW.IS_TAKER] === 1 ? ("taker" as const) : ("maker" as const),
-      realizedPnl: fromMicros(row[FILL_ROW.PNL]!),
-      block: row[FILL_ROW.BLOCK]!,
-      time: row[FILL_ROW.TIME]!,
-      clientOrderId: row.length === FILL_WORDS ? null : clientIdAt(row, FILL_CLIENT),
-    };
-  });
+      price: priceOf(units, row[TRADE_ROW.PRICE]!),
+      size: sizeOf(units, row[TRADE_ROW.LOTS]!),
+      side: sideOf(row[TRADE_ROW.SIDE]!),
+      time: row[TRADE_ROW.TIME]!,
+    }));
 }
 
-/** Parses a fill's id. Numbers that are too large are clamped, and come after everything. */
-function placeOf(id: string): { seq: number; ordinal: number } {
-  const [seq = "0", ordinal = "0"] = id.split("-");
-  return {
-    seq: Math.min(Number(seq), Number.MAX_SAFE_INTEGER),
-    ordinal: Math.min(Number(ordinal), 2 ** 32 - 1),
-  };
-}
-
-export function tradesView(source: VenueSource, { units }: ViewedMarket, limit: number): Trade[] {
-  return source.history.trades(units.number, limit).map(({ seq, ordinal, row }) => ({
-    id: `${seq}-${ordinal}`,
-    price: priceOf(units, row[TRADE_ROW.PRICE]!),
-    size: sizeOf(units, row[TRADE_ROW.LOTS]!),
-    side: sideOf(row[TRADE_ROW.SIDE]!),
-    time: row[TRADE_ROW.TIME]!,
-  }));
-}
-
-/** Newest first; minutes without a trade have no candle. */
+/** Minutes without a trade have no candle. */
 export function candlesView(
   source: VenueSource,
   { units }: ViewedMarket,
   resolution: Resolution,
-  limit: number,
-  beforeMs?: number,
+  query: TimesQuery,
 ): Candle[] {
   return source.history
-    .candles(units.number, resolution, limit, beforeMs)
+    .candles(units.number, resolution, timesOf(query))
     .map(({ timeMs, row }) => ({
       time: timeMs,
       open: priceOf(units, row[CANDLE_ROW.OPEN]!),
@@ -83,9 +75,9 @@ export function candlesView(
 export function fundingView(
   source: VenueSource,
   { units }: ViewedMarket,
-  limit: number,
+  query: TimesQuery,
 ): FundingPoint[] {
-  return source.history.funding(units.number, limit).map(({ timeMs, row }) => ({
+  return source.history.funding(units.number, timesOf(query)).map(({ timeMs, row }) => ({
     time: timeMs,
     rate: fractionOfRate(row[0]!),
     markPrice: priceOf(units, row[1]!),

@@ -15,7 +15,9 @@ import type {
   Chain,
   Deposit,
   Fill,
+  FundingPayment,
   FundingPoint,
+  LedgerEntry,
   Market,
   Order,
   Position,
@@ -26,7 +28,7 @@ import type {
   VenueStatus,
 } from "@perpgate/protocol";
 import type { ChangeRow } from "../history/change-projection.js";
-import type { PlacedRow } from "../history/history-reader.js";
+import type { PlacedRow } from "../history/row-pages.js";
 import type { SessionKeyRow } from "../history/session-projection.js";
 import type { Applied } from "../replica.js";
 import { accountView } from "./account-view.js";
@@ -37,6 +39,7 @@ import { blockView, preconfirmView } from "./chain-view.js";
 import { type AccountChange, changeView } from "./change-view.js";
 import { depositsView, depositView, registeredDepositView } from "./deposit-view.js";
 import { fromMicros } from "./figures.js";
+import { fundingPaymentsView, ledgerView } from "./ledger-view.js";
 import { marketsView, marketView, tickerView } from "./market-view.js";
 import {
   allOrdersView,
@@ -48,6 +51,7 @@ import {
 import { endedOrdersIn, type Outcome, outcomeOf } from "./outcome.js";
 import { positionsView, positionView } from "./position-view.js";
 import { emitPublicEvents, type PublicEventSink } from "./public-events.js";
+import type { RowsQuery, TimesQuery } from "./row-query.js";
 import { candlesView, fillsView, fundingView, tradesView } from "./tape-view.js";
 import { stateOf, type VenueSource, type ViewedMarket, viewedMarket } from "./venue-source.js";
 
@@ -151,23 +155,16 @@ export class Views {
     );
   }
 
-  trades(symbol: string, limit: number): Trade[] | undefined {
-    return this.within(symbol, (viewed) => tradesView(this.source, viewed, limit));
+  trades(symbol: string, query: RowsQuery): Trade[] | undefined {
+    return this.within(symbol, (viewed) => tradesView(this.source, viewed, query));
   }
 
-  candles(
-    symbol: string,
-    resolution: Resolution,
-    limit: number,
-    beforeMs?: number,
-  ): Candle[] | undefined {
-    return this.within(symbol, (viewed) =>
-      candlesView(this.source, viewed, resolution, limit, beforeMs),
-    );
+  candles(symbol: string, resolution: Resolution, query: TimesQuery): Candle[] | undefined {
+    return this.within(symbol, (viewed) => candlesView(this.source, viewed, resolution, query));
   }
 
-  funding(symbol: string, limit: number): FundingPoint[] | undefined {
-    return this.within(symbol, (viewed) => fundingView(this.source, viewed, limit));
+  funding(symbol: string, query: TimesQuery): FundingPoint[] | undefined {
+    return this.within(symbol, (viewed) => fundingView(this.source, viewed, query));
   }
 
   positions(account: number): Position[] {
@@ -178,13 +175,14 @@ export class Views {
     return this.within(symbol, (viewed) => positionView(this.source, viewed, account));
   }
 
-  openOrders(account: number): Order[] {
-    return openOrdersView(this.source, account);
+  /** Oldest first. */
+  openOrders(account: number, symbol?: string): Order[] {
+    return openOrdersView(this.source, account, symbol);
   }
 
-  /** The newest thousand, in any state. */
-  orders(account: number): Order[] {
-    return allOrdersView(this.source, account);
+  /** In any state; the newest thousand unless the query says otherwise. */
+  orders(account: number, query: RowsQuery = {}): Order[] {
+    return allOrdersView(this.source, account, query);
   }
 
   ordersByNonce(account: number, nonce: number): Order[] {
@@ -195,8 +193,17 @@ export class Views {
     return orderView(this.source, account, orderId);
   }
 
-  fills(account: number, limit: number, before?: string): Fill[] {
-    return fillsView(this.source, account, limit, before);
+  fills(account: number, query: RowsQuery): Fill[] {
+    return fillsView(this.source, account, query);
+  }
+
+  /** Every change of the account's balance. */
+  ledger(account: number, query: RowsQuery): LedgerEntry[] {
+    return ledgerView(this.source, account, query);
+  }
+
+  fundingPayments(account: number, query: RowsQuery): FundingPayment[] {
+    return fundingPaymentsView(this.source, account, query);
   }
 
   /** Whether a sign-in would be the address's first and get money from the `dev` attestor. */
@@ -210,9 +217,9 @@ export class Views {
     return accountView(this.source, session);
   }
 
-  /** The newest thousand. */
-  deposits(account: number): Deposit[] {
-    return depositsView(this.source, account);
+  /** The newest thousand unless the query says otherwise. */
+  deposits(account: number, query?: RowsQuery): Deposit[] {
+    return depositsView(this.source, account, query);
   }
 
   deposit(account: number, depositId: number): AttestedDeposit | undefined {

@@ -72,7 +72,7 @@ function liquidationRound(state: State, market: Market, position: Position): voi
   const charge = ceilDiv(closed.notional * rulesOf(state).liquidationFeePpm, MILLION);
   // Step 3.
   let fee = 0n;
-  let taken: TakenOver = { backstop: 0n, deleveraged: 0n };
+  let taken: TakenOver = { backstop: 0n, deleveraged: 0n, dust: 0n };
   if (position.lots === 0n) {
     fee = min(charge, position.margin);
     state.fund += fee;
@@ -95,6 +95,7 @@ function liquidationRound(state: State, market: Market, position: Position): voi
     feeMicros: num(fee),
     backstopLots: num(taken.backstop),
     deleveragedLots: num(taken.deleveraged),
+    dustMicros: num(taken.dust),
   });
 }
 

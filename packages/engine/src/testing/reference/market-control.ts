@@ -176,6 +176,7 @@ function close(
     priceTicks: num(settlement.price),
     pnlMicros: num(pnl),
     paidMicros: num(paid),
+    marginMicros: num(margin),
   });
 }
 

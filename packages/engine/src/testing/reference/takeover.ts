@@ -17,6 +17,8 @@ import type { Market, Position, State } from "./state.js";
 export interface TakenOver {
   readonly backstop: bigint;
   readonly deleveraged: bigint;
+  /** The margin that was left of a position that is gone. */
+  readonly dust: bigint;
 }
 
 export function takeOver(
@@ -74,9 +76,8 @@ export function takeOver(
       backstop += rest;
     }
   }
-  if (position.lots === 0n) {
-    state.fund += position.margin;
-    position.margin = 0n;
-  }
-  return { backstop, deleveraged: lots - backstop - kept };
+  const dust = position.lots === 0n ? position.margin : 0n;
+  state.fund += dust;
+  position.margin -= dust;
+  return { backstop, deleveraged: lots - backstop - kept, dust };
 }

@@ -39,7 +39,7 @@ export function candleState(views: Views, symbol: string, resolution: Resolution
     t: "candles",
     s: `${symbol}.${resolution}`,
     read: () => {
-      const candles = views.candles(symbol, resolution, 2) ?? [];
+      const candles = views.candles(symbol, resolution, { limit: 2 }) ?? [];
       return candles.length === 0 ? undefined : candles.reverse();
     },
     fingerprint: (candles) => JSON.stringify(candles),

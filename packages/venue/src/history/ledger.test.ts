@@ -1,0 +1,120 @@
+/**
+ * The ledger over seeded flows: after every command, the amounts of every account add up to its balance
+ * in the engine, and each entry's balance is the sum so far.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Engine } from "@perpgate/engine";
+import { commands, depositCommands, type ProfileName, ReferenceVenue } from "@perpgate/engine/testing";
+import { Random } from "@perpgate/protocol/random";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { NO_EVIDENCE } from "../record/record.js";
+import { historyContextOf } from "../recovery/recover.js";
+import { newReplicaState, observe } from "../recovery/replica-state.js";
+import { bookedBalance } from "../views/account-view.js";
+import { History } from "./history.js";
+import { openHistoryStore } from "./history-store.js";
+import { NO_MARKET } from "./keys.js";
+import { LEDGER } from "./ledger-projection.js";
+import type { LedgerItem } from "./ledger-reader.js";
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "perpgate-ledger-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+async function openHistory(engine: Engine): Promise<History> {
+  const { store } = await openHistoryStore(join(folder, "store"), new Uint8Array(16));
+  return new History(store, historyContextOf(engine), {
+    onDurable: () => undefined,
+    onFailure: (error) => {
+      throw error;
+    },
+  });
+}
+
+/** Each account's balances after the commands that changed it. */
+type Balances = Map<number, { readonly seq: number; readonly balance: number }[]>;
+
+async function run(name: ProfileName | "deposits", seed: number, count: number) {
+  const state = newReplicaState();
+  const { engine } = state;
+  const history = await openHistory(engine);
+  const balances: Balances = new Map();
+  const reference = new ReferenceVenue(1_000);
+  const flow =
+    name === "deposits"
+      ? depositCommands("dev", new Random(seed, name), count, engine)
+      : commands(name, seed, count, reference);
+  for (const command of flow) {
+    if (name !== "deposits") reference.apply(command);
+    const events = engine.apply(command);
+    const { seq } = engine;
+    const { timeMs } = engine.state;
+    const applied = { seq, timeMs, command, evidence: NO_EVIDENCE, events };
+    history.onCommand(applied, state.blocks.currentNumber, observe(state, applied));
+    for (let account = 1; account < engine.state.addresses.length; account++) {
+      const own = balances.get(account) ?? [];
+      balances.set(account, own);
+      const balance = bookedBalance(engine.state, account);
+      if (balance !== (own.at(-1)?.balance ?? 0)) own.push({ seq, balance });
+    }
+  }
+  return { engine, history, balances };
+}
+
+/** The balances that the entries lead to, after the commands that changed them. */
+function balancesOf(items: readonly LedgerItem[]) {
+  const found: { seq: number; balance: number }[] = [];
+  let sum = 0;
+  let before = 0;
+  items.forEach((item, i) => {
+    sum += item.amount;
+    expect(item.balance, `entry ${item.seq}-${item.ordinal}`).toBe(sum);
+    if (items[i + 1]?.seq === item.seq) return;
+    if (sum !== before) found.push({ seq: item.seq, balance: sum });
+    before = sum;
+  });
+  return found;
+}
+
+const SEEN = new Set<number>();
+
+test.each([
+  ["cascade", 21, 3_000],
+  ["thinFund", 22, 3_000],
+  ["dust", 23, 2_000],
+  ["controls", 24, 4_000],
+  ["herd", 25, 2_000],
+  ["deposits", 26, 1_000],
+] as const)("flow %s, seed %i, %i commands: amounts add up", async (name, seed, count) => {
+  const { engine, history, balances } = await run(name, seed, count);
+  const markets = [...engine.state.markets.map(({ number }) => number), NO_MARKET];
+  for (const [account, expected] of balances) {
+    const start = { seq: 0, ordinal: 0 };
+    const items = history.ledger(account, markets, { limit: 1_000_000, after: start });
+    expect(balancesOf(items)).toEqual(expected);
+    for (const { kind } of items) SEEN.add(kind);
+    // Pages in both directions give the same entries.
+    const forth: LedgerItem[] = [];
+    for (let page = items.slice(0, 0); ; forth.push(...page)) {
+      page = history.ledger(account, markets, { limit: 5, after: forth.at(-1) ?? start });
+      if (page.length === 0) break;
+    }
+    expect(forth).toEqual(items);
+    const back: LedgerItem[] = [];
+    for (let page = items.slice(0, 0); ; back.push(...page)) {
+      page = history.ledger(account, markets, { limit: 7, before: back.at(-1) });
+      if (page.length === 0) break;
+    }
+    expect(back.reverse()).toEqual(items);
+  }
+  await history.close();
+});
+
+test("the flows reach every kind but a moved margin", () => {
+  const { MARGIN, ...others } = LEDGER;
+  expect([...SEEN].filter((kind) => kind !== MARGIN).sort()).toEqual(Object.values(others).sort());
+});

@@ -1,0 +1,61 @@
+/** Queries of lists, from the wire to the history. */
+
+import type { TimeQuery } from "../history/history-reader.js";
+import type { Place } from "../history/history-table.js";
+import { MAX_ORDINAL } from "../history/keys.js";
+import type { PageQuery } from "../history/row-pages.js";
+import type { VenueSource } from "./venue-source.js";
+
+/** `after` and `before` are ids, exclusive; from ≤ time < to. With `after` the oldest come first. */
+export interface RowsQuery {
+  readonly limit?: number | undefined;
+  readonly after?: string | undefined;
+  readonly before?: string | undefined;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  readonly symbol?: string | undefined;
+}
+
+/** The same where the time is the id. */
+export interface TimesQuery {
+  readonly limit: number;
+  readonly after?: number | undefined;
+  readonly before?: number | undefined;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+/** `usual` is the limit of a query without one. */
+export function pageOf(query: RowsQuery, usual: number): PageQuery {
+  const { limit = usual, after, before, from, to } = query;
+  return {
+    limit,
+    after: after === undefined ? undefined : placeOf(after, MAX_ORDINAL),
+    before: before === undefined ? undefined : placeOf(before, 0),
+    fromMs: from,
+    toMs: to,
+  };
+}
+
+export function timesOf({ limit, after, before, from, to }: TimesQuery): TimeQuery {
+  return { limit, afterMs: after, beforeMs: before, fromMs: from, toMs: to };
+}
+
+/**
+ * Parses the id of a fill, a trade or a command. The id of a command alone excludes all of it. Numbers
+ * that are too large are clamped, and come after everything.
+ */
+function placeOf(id: string, missing: number): Place {
+  const [seq = "0", ordinal] = id.split("-");
+  return {
+    seq: Math.min(Number(seq), Number.MAX_SAFE_INTEGER),
+    ordinal: ordinal === undefined ? missing : Math.min(Number(ordinal), MAX_ORDINAL),
+  };
+}
+
+/** The markets to read: all, or the one of that symbol, if it is listed. */
+export function marketNumbers({ listing }: VenueSource, symbol?: string): number[] {
+  if (symbol === undefined) return listing.markets.map(({ number }) => number);
+  const market = listing.named(symbol);
+  return market === undefined ? [] : [market.number];
+}
