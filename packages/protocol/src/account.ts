@@ -1,7 +1,7 @@
 /** The caller's account: balances, cohort and the session of the request. */
 
 import { type Static, Type } from "typebox";
-import { Address, Dollars, MarketSymbol, Nullable, TimeMs } from "./scalar.js";
+import { Address, Dollars, LogPosition, MarketSymbol, Nullable, TimeMs } from "./scalar.js";
 
 export const SessionScope = Type.Object({
   maxOrderNotional: Nullable(Dollars),
@@ -26,6 +26,24 @@ export const Session = Type.Object(
   { title: "Session" },
 );
 export type Session = Static<typeof Session>;
+
+export const SessionInfo = Type.Object(
+  {
+    id: { ...LogPosition, description: "The log position of the sign-in." },
+    sessionKey: Type.String(),
+    kind: SessionKeyKind,
+    domain: Type.String({ description: "The domain of the sign-in message." }),
+    issuedAt: Nullable(TimeMs),
+    expiresAt: TimeMs,
+    scope: SessionScope,
+    cancelOnDisconnect: Type.Boolean(),
+    current: Type.Boolean({ description: "Whether the request was made with this session." }),
+  },
+  { title: "SessionInfo" },
+);
+export type SessionInfo = Static<typeof SessionInfo>;
+export const Sessions = Type.Array(SessionInfo);
+export const SessionIdPath = Type.Object({ id: LogPosition });
 
 export const Account = Type.Object(
   {

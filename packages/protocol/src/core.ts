@@ -8,6 +8,7 @@ export * from "./average-price.js";
 export * from "./block-header.js";
 export * from "./book-codec/index.js";
 export * from "./client-order-id.js";
+export * from "./end-session-text.js";
 export * from "./error.js";
 export * from "./error-table.js";
 export * from "./ethereum-address.js";

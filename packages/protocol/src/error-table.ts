@@ -256,6 +256,7 @@ const ORDER = {
     message: "Order {order} cannot be amended so: {problem}.",
   },
   position_not_found: { status: 404, message: "This account has no position in {symbol}." },
+  session_not_found: { status: 404, message: "This account has no live session {id}." },
   order_not_found: { status: 404, message: "This account has no order {orderId}." },
   order_not_cancelable: { status: 409, message: "Order {orderId} is already {status}." },
 } as const satisfies Record<string, ErrorRule>;

@@ -1,7 +1,7 @@
 /** Signing in: nonce, EIP-4361 message, session key, token. */
 
 import { type Static, Type } from "typebox";
-import { TimeMs } from "./scalar.js";
+import { LogPosition, TimeMs } from "./scalar.js";
 import { SESSION_KEY_PATTERN } from "./session-key.js";
 
 const SessionKey = Type.String({
@@ -45,3 +45,9 @@ export type RotatedSession = Static<typeof RotatedSession>;
 
 export const EndedSession = Type.Object({ endedAt: TimeMs }, { title: "EndedSession" });
 export type EndedSession = Static<typeof EndedSession>;
+
+export const EndedSessions = Type.Object(
+  { ended: Type.Array(LogPosition) },
+  { title: "EndedSessions" },
+);
+export type EndedSessions = Static<typeof EndedSessions>;

@@ -10,6 +10,7 @@ import type {
   Order,
   Position,
   PreconfirmProof,
+  SessionInfo,
 } from "@perpgate/protocol";
 import {
   getAccount,
@@ -22,6 +23,7 @@ import {
   getOrders,
   getPositions,
   getPreconfirm,
+  getSessions,
   type Operation,
   type ResultOf,
 } from "@perpgate/protocol/operations";
@@ -82,6 +84,18 @@ export class AccountReader {
    */
   account(options?: CallOptions): Promise<Account> {
     return this.call(getAccount, { options });
+  }
+
+  /**
+   * The account's live sessions, oldest first.
+   *
+   * @example
+   * for (const { id, domain, expiresAt, current } of await session.sessions()) {
+   *   console.log(id, domain, expiresAt, current);
+   * }
+   */
+  sessions(options?: CallOptions): Promise<SessionInfo[]> {
+    return this.call(getSessions, { options });
   }
 
   /**

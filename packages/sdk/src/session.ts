@@ -4,7 +4,13 @@
  */
 
 import type { SessionKeyKind } from "@perpgate/protocol";
-import { endSession, rotateSession } from "@perpgate/protocol/operations";
+import { endSessionText } from "@perpgate/protocol/core";
+import {
+  endOtherSessions,
+  endSession,
+  endSessionById,
+  rotateSession,
+} from "@perpgate/protocol/operations";
 import { AccountTrader } from "./account-trader.js";
 import { PerpgateError } from "./errors.js";
 import type { HttpClient } from "./http/http-client.js";
@@ -116,6 +122,34 @@ export class Session extends AccountTrader {
     }
     this.isEnded = true;
     this.opened?.close();
+  }
+
+  /**
+   * Ends another session of the account, by the id that `sessions` gives.
+   *
+   * @example
+   * for (const { id, current } of await session.sessions()) {
+   *   if (!current) await session.endSession(id);
+   * }
+   */
+  async endSession(id: string, options: CallOptions = {}): Promise<void> {
+    const signature = await this.orderClient.sign(endSessionText(id));
+    await this.call(endSessionById, { params: { id }, signed: { body: "", signature }, options });
+  }
+
+  /**
+   * Ends all other sessions of the account; returns their ids.
+   *
+   * @example
+   * console.log(await session.endOtherSessions());
+   */
+  async endOtherSessions(options: CallOptions = {}): Promise<string[]> {
+    const signature = await this.orderClient.sign(endSessionText());
+    const { ended } = await this.call(endOtherSessions, {
+      signed: { body: "", signature },
+      options,
+    });
+    return ended;
   }
 
   /**

@@ -1,6 +1,6 @@
 /** Cancel-on-disconnect across restarts: the option is in the log, and a start counts as a disconnect. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { removeFolder, TestVenue, temporaryFolder, tokenHashOf } from "./testing/test-venue.js";
+import { removeFolder, TestVenue, temporaryFolder } from "./testing/test-venue.js";
 import { verify } from "./verify/verify.js";
 
 let folder = "";
@@ -38,7 +38,7 @@ describe("cancel-on-disconnect", () => {
     expect(after.venue.views.orders(1)).toMatchObject([
       { status: "canceled", reason: "disconnected" },
     ]);
-    const session = after.venue.views.session(tokenHashOf(1));
+    const session = after.venue.views.session(careful);
     if (session === undefined) throw new Error("the session is gone");
     expect(after.venue.views.account(session).session.cancelOnDisconnect).toBe(true);
     expect(after.venue.views.cancelsOnDisconnect(careful)).toBe(true);

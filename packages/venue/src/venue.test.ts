@@ -11,7 +11,6 @@ import {
   TestVenue,
   temporaryFolder,
   testOptions,
-  tokenHashOf,
 } from "./testing/test-venue.js";
 import { Venue } from "./venue.js";
 
@@ -123,7 +122,7 @@ describe("a venue", () => {
     await before.venue.close();
     const after = await TestVenue.open(folder);
     expect(snapshotOfViews(after.venue)).toEqual(shown);
-    const session = after.venue.views.session(tokenHashOf(2));
+    const session = after.venue.views.session(taker);
     if (session === undefined) throw new Error("the session is gone");
     expect(session.number).toBe(taker);
     const past = after.venue.views.ackOf(session, 1);

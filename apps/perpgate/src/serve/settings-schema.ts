@@ -111,6 +111,7 @@ const Auth = section({
   }),
   nonce: Type.Enum(["any", "issued"]),
   requireKeyBinding: Type.Boolean(),
+  maxBoundSessionMs: Type.Integer({ minimum: 60_000, maximum: 365 * 86_400_000 }),
   /** Chain id → RPC address, for contract wallets. */
   rpc: Type.Record(Type.String({ pattern: "^[1-9][0-9]{0,14}$" }), Url, {
     additionalProperties: false,

@@ -10,6 +10,7 @@ import { type BotSettings, DEFAULT_BOTS } from "@perpgate/bots/settings";
 import type { BridgeSettings } from "@perpgate/bridge/settings";
 import type { AllowedOrigins, LimitSettings, TrustedProxies } from "@perpgate/gateway";
 import {
+  DEFAULT_BOUND_SESSION_MS,
   DEFAULT_HTTP_LIMITS,
   DEFAULT_LIMITS,
   DEFAULT_SOCKET_LIMITS,
@@ -54,6 +55,7 @@ export interface Settings {
     readonly chainIds?: readonly number[];
     readonly nonce: "any" | "issued";
     readonly requireKeyBinding: boolean;
+    readonly maxBoundSessionMs: number;
     readonly rpc: Readonly<Record<string, string>>;
   };
   readonly cohort: {
@@ -86,7 +88,12 @@ export const DEFAULT_SETTINGS: Settings = {
   metrics: { host: "127.0.0.1" },
   limits: DEFAULT_LIMITS,
   sockets: DEFAULT_SOCKET_LIMITS,
-  auth: { nonce: "any", requireKeyBinding: false, rpc: {} },
+  auth: {
+    nonce: "any",
+    requireKeyBinding: false,
+    maxBoundSessionMs: DEFAULT_BOUND_SESSION_MS,
+    rpc: {},
+  },
   cohort: { stage: "open", allow: [] },
   risk: {},
   bridge: {},

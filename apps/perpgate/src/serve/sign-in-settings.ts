@@ -27,6 +27,7 @@ export function signInRulesOf(
     chainIds: chainIds === undefined ? undefined : new Set(chainIds),
     nonce: auth.nonce,
     requireKeyBinding: auth.requireKeyBinding,
+    maxBoundSessionMs: auth.maxBoundSessionMs,
   };
 }
 

@@ -61,8 +61,8 @@ async function isAdmitted(venue: Venue, address: string): Promise<boolean> {
     maxNotionalMicros: 0,
     markets: [],
   } as const;
-  await venue.submitted(command, NO_EVIDENCE, () => undefined);
-  const session = venue.views.session(tokenHash);
+  const number = await venue.submitted(command, NO_EVIDENCE, ({ seq }) => seq);
+  const session = venue.views.session(number);
   if (session === undefined) throw new Error("no session");
   return venue.views.account(session).cohort;
 }

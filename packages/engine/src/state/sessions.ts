@@ -235,6 +235,17 @@ export class SessionBook {
     return this.at(this.firstOf.get(account) - 1);
   }
 
+  /** Copies of the account's sessions, oldest first. */
+  ofOwner(account: number): Session[] {
+    const sessions: Session[] = [];
+    for (let row = this.firstOf.get(account) - 1; row !== NONE; ) {
+      const session = this.at(row);
+      sessions.push(copyOf(session));
+      row = session.next;
+    }
+    return sessions;
+  }
+
   setCancelOnDisconnect(session: SessionRow, isOn: boolean): void {
     session.cancelOnDisconnect = isOn;
     if (isOn) this.cancelingOnDisconnect.set(session.number, session.expiresAtMs);

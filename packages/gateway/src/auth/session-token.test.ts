@@ -1,21 +1,42 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { newToken, tokenHashOf } from "./session-token.js";
+import { BearerToken, newSecret, sessionOfToken, tokenOf } from "./session-token.js";
 
-test("newToken: 256 bits in base64url, never the same, known by its hash", () => {
-  const tokens = Array.from({ length: 1_000 }, () => newToken());
-  expect(new Set(tokens.map(({ token }) => token)).size).toBe(1_000);
-  for (const { token, tokenHash } of tokens) {
-    expect(token).toMatch(/^[A-Za-z0-9_-]{43}$/);
-    expect(Buffer.from(token, "base64url")).toHaveLength(32);
-    expect(tokenHash).toBe(createHash("sha256").update(token).digest("hex"));
-    expect(tokenHashOf(token)).toBe(tokenHash);
+test("newSecret: 256 bits in base64url, never the same, known by its hash", () => {
+  const secrets = Array.from({ length: 1_000 }, () => newSecret());
+  expect(new Set(secrets.map(({ secret }) => secret)).size).toBe(1_000);
+  for (const { secret, tokenHash } of secrets) {
+    expect(secret).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    expect(Buffer.from(secret, "base64url")).toHaveLength(32);
+    expect(tokenHash).toBe(createHash("sha256").update(secret).digest("hex"));
   }
 });
 
-test("tokenHashOf: a token with anything after it is another text, however long", () => {
-  const { token, tokenHash } = newToken();
-  for (const tail of ["A", "AAAAAAAA", "A".repeat(60_000)]) {
-    expect(tokenHashOf(token + tail)).not.toBe(tokenHash);
+test("sessionOfToken: the session at its position, if the hash is that session's", () => {
+  const secret = newSecret();
+  const sessions = new Map([
+    [7, { number: 7, tokenHash: secret.tokenHash }],
+    [8, { number: 8, tokenHash: newSecret().tokenHash }],
+  ]);
+  const find = (text: string) =>
+    sessionOfToken(new BearerToken(text), (number) => sessions.get(number))?.number;
+  expect(tokenOf(secret, 7)).toBe(`${secret.secret}.7`);
+  expect(find(tokenOf(secret, 7))).toBe(7);
+  for (const other of [
+    tokenOf(secret, 8),
+    tokenOf(secret, 9),
+    tokenOf(newSecret(), 7),
+    secret.secret,
+    `${secret.secret}.`,
+    `${secret.secret}.07`,
+    `${secret.secret}.7.7`,
+    `${secret.secret}.7A`,
+    `${secret.secret}A.7`,
+    `${secret.secret.slice(1)}.7`,
+    `${secret.secret}.${"7".repeat(60_000)}`,
+    ".7",
+    "",
+  ]) {
+    expect(find(other), other.slice(0, 60)).toBeUndefined();
   }
 });

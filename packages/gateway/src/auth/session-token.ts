@@ -1,31 +1,41 @@
 /**
- * Bearer tokens: 256 random bits in base64url, stored by the client only.
+ * Bearer tokens: 256 random bits in base64url, a dot, and the log position of the session. Only the
+ * client stores one.
  *
- * Log and engine store the SHA-256 of a token, so neither a copy of the disk nor a memory dump contains
- * one. Look-up by hash is safe against timing attacks: its duration depends on the hash of a guess, which
- * reveals nothing about a real token.
+ * Log and engine store the SHA-256 of the random part, so neither a copy of the disk nor a memory dump
+ * contains a token. The position finds the session; then the hashes are compared in constant time, so
+ * a guess learns nothing from how long its refusal took.
  */
 
-import { hash, randomBytes } from "node:crypto";
+import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 
-const TOKEN_BYTES = 32;
-const TOKEN_CHARACTERS = Math.ceil((TOKEN_BYTES * 4) / 3);
+const SECRET_BYTES = 32;
+const SECRET_CHARACTERS = Math.ceil((SECRET_BYTES * 4) / 3);
+const POSITION = /^[1-9][0-9]{0,15}$/;
 
-export interface NewToken {
-  readonly token: string;
+export interface NewSecret {
+  readonly secret: string;
   /** Lower-case hex. */
   readonly tokenHash: string;
 }
 
 /** A token as a client sent it. Its hash is computed once, however many look-ups need it. */
 export class BearerToken {
-  private hashed: string | undefined;
+  /** The session that it names; 0 if it is no token. */
+  readonly session: number;
+  private hashed: Uint8Array | undefined;
 
-  constructor(readonly text: string) {}
+  constructor(readonly text: string) {
+    const position =
+      text.charAt(SECRET_CHARACTERS) === "." ? text.slice(SECRET_CHARACTERS + 1) : "";
+    this.session = POSITION.test(position) ? Number(position) : 0;
+  }
 
-  get hash(): string {
-    this.hashed ??= tokenHashOf(this.text);
-    return this.hashed;
+  /** Whether its random part has that hash, in lower-case hex. */
+  matches(tokenHash: string): boolean {
+    this.hashed ??= hash("sha256", this.text.slice(0, SECRET_CHARACTERS), "buffer");
+    const expected = Buffer.from(tokenHash, "hex");
+    return expected.length === this.hashed.length && timingSafeEqual(expected, this.hashed);
   }
 }
 
@@ -37,12 +47,20 @@ export function bearerTokenOf(authorization: string | undefined): BearerToken | 
   return text === undefined ? undefined : new BearerToken(text);
 }
 
-export function newToken(): NewToken {
-  const token = randomBytes(TOKEN_BYTES).toString("base64url");
-  return { token, tokenHash: tokenHashOf(token) };
+export function newSecret(): NewSecret {
+  const secret = randomBytes(SECRET_BYTES).toString("base64url");
+  return { secret, tokenHash: hash("sha256", secret, "hex") };
 }
 
-/** Hashes at most one character more than a token has: a longer text matches no token either. */
-export function tokenHashOf(token: string): string {
-  return hash("sha256", token.slice(0, TOKEN_CHARACTERS + 1), "hex");
+export function tokenOf({ secret }: NewSecret, session: number): string {
+  return `${secret}.${session}`;
+}
+
+/** The live session of a token. */
+export function sessionOfToken<S extends { readonly tokenHash: string }>(
+  token: BearerToken,
+  find: (number: number) => S | undefined,
+): S | undefined {
+  const session = token.session === 0 ? undefined : find(token.session);
+  return session !== undefined && token.matches(session.tokenHash) ? session : undefined;
 }

@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest";
 import { RpcContractWallets } from "./contract-wallets.js";
 import { NonceIssuer } from "./nonce-issuer.js";
 import type { SignInRules } from "./sign-in.js";
+import { DEFAULT_BOUND_SESSION_MS } from "./siwe-rules.js";
 import { verifySignIn } from "./testing/proofs.js";
 import { type SiweFields, siweText } from "./testing/siwe-text.js";
 
@@ -20,6 +21,7 @@ const RULES: SignInRules = {
   chainIds: undefined,
   nonce: "any",
   requireKeyBinding: false,
+  maxBoundSessionMs: DEFAULT_BOUND_SESSION_MS,
 };
 const SERVICES = {
   nonces: new NonceIssuer(new Uint8Array(32).fill(1)),
@@ -72,6 +74,18 @@ describe("verifySignIn", () => {
     expect(soon.expiresAtMs).toBe(NOW + 3_600_000);
     const late = await signIn({ expirationTime: "2126-06-01T13:00:00Z" });
     expect(late.expiresAtMs).toBe(NOW + 24 * 3_600_000);
+  });
+
+  test("a bound key and an expiration: up to maxBoundSessionMs, by default 30 days", async () => {
+    const day = 24 * 3_600_000;
+    const resources = [`urn:perpgate:session?key=${ED25519}`];
+    const within = { resources, expirationTime: "2026-06-20T12:00:00Z" };
+    expect((await signIn(within)).expiresAtMs).toBe(NOW + 19 * day);
+    const late = { resources, expirationTime: "2126-06-01T13:00:00Z" };
+    expect((await signIn(late)).expiresAtMs).toBe(NOW + 30 * day);
+    expect((await signIn(late, { maxBoundSessionMs: 7 * day })).expiresAtMs).toBe(NOW + 7 * day);
+    expect((await signIn({ resources })).expiresAtMs).toBe(NOW + day);
+    expect((await signIn({ expirationTime: within.expirationTime })).expiresAtMs).toBe(NOW + day);
   });
 
   const code = (expected: string, status = 401) => ({ name: "ApiError", code: expected, status });

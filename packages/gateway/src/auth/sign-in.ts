@@ -34,6 +34,8 @@ export interface SignInRules {
   /** `issued`: only nonces of a gateway with the same nonce key. */
   readonly nonce: "any" | "issued";
   readonly requireKeyBinding: boolean;
+  /** How long a session may last whose message binds its key and states its expiration. */
+  readonly maxBoundSessionMs: number;
 }
 
 export interface SignInServices {
@@ -72,14 +74,15 @@ export function checkSignIn(
     throw new ApiError("siwe_nonce_not_issued", {}, { field: "message" });
   }
   const key = keyOfBytes(keyBytes);
+  const resource = boundResource(message, key, rules);
   return {
     message,
     account: message.address.slice(2).toLowerCase(),
     keyBytes,
     key,
-    resource: boundResource(message, key, rules),
+    resource,
     walletSignature: readWalletSignature(message, body.signature),
-    expiresAtMs: sessionEndOf(message, nowMs),
+    expiresAtMs: sessionEndOf(message, nowMs, resource !== undefined, rules.maxBoundSessionMs),
     nonceForgottenAtMs: nonceForgottenAt(message),
   };
 }

@@ -11,6 +11,7 @@ import type { SiweMessage } from "./siwe-message.js";
 export const MAX_MESSAGE_AGE_MS = 600_000;
 export const MAX_CLOCK_LEAD_MS = 60_000;
 export const MAX_SESSION_MS = 24 * 3_600_000;
+export const DEFAULT_BOUND_SESSION_MS = 30 * MAX_SESSION_MS;
 
 const FIELD = { field: "message" } as const;
 
@@ -63,9 +64,18 @@ export function checkChain(
   }
 }
 
-/** A session ends with its message, and after a day at the latest. */
-export function sessionEndOf({ expiresAtMs }: SiweMessage, nowMs: number): number {
-  return Math.min(expiresAtMs ?? Number.POSITIVE_INFINITY, nowMs + MAX_SESSION_MS);
+/**
+ * A session ends with its message, and after a day at the latest. One whose message states its end and
+ * binds its key, so that a stolen signature opens no other session, may last for `maxBoundMs`.
+ */
+export function sessionEndOf(
+  { expiresAtMs }: SiweMessage,
+  nowMs: number,
+  isBound: boolean,
+  maxBoundMs: number,
+): number {
+  if (expiresAtMs === undefined) return nowMs + MAX_SESSION_MS;
+  return Math.min(expiresAtMs, nowMs + (isBound ? maxBoundMs : MAX_SESSION_MS));
 }
 
 /**

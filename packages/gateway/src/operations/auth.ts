@@ -1,4 +1,12 @@
-import { endSession, getNonce, rotateSession, signIn } from "@perpgate/protocol/operations";
+import {
+  endOtherSessions,
+  endSession,
+  endSessionById,
+  getNonce,
+  getSessions,
+  rotateSession,
+  signIn,
+} from "@perpgate/protocol/operations";
 import { handle, handleByVenue } from "./handler.js";
 
 export const AUTH_HANDLERS = [
@@ -10,4 +18,11 @@ export const AUTH_HANDLERS = [
     venue.rotateSession(caller(), { body, bytes: bodyBytes, signature }),
   ),
   handleByVenue(endSession, ({ caller }, venue) => venue.endSession(caller())),
+  handleByVenue(getSessions, ({ caller }, venue) => venue.sessionList(caller())),
+  handleByVenue(endSessionById, ({ caller, params, signature }, venue) =>
+    venue.endSessionById(caller(), params.id, signature),
+  ),
+  handleByVenue(endOtherSessions, ({ caller, signature }, venue) =>
+    venue.endOtherSessions(caller(), signature),
+  ),
 ];

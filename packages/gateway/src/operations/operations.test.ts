@@ -37,6 +37,12 @@ const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: u
     ],
   },
   endSession: { asked: ["endSession", caller] },
+  getSessions: { asked: ["sessionList", caller] },
+  endSessionById: {
+    path: "/v1/auth/sessions/41",
+    asked: ["endSessionById", caller, "41", undefined],
+  },
+  endOtherSessions: { asked: ["endOtherSessions", caller, undefined] },
   getAccount: { asked: ["account", caller] },
   placeOrder: {
     body: ORDER,

@@ -17,6 +17,7 @@ import type {
   LedgerEntry,
   Order,
   Position,
+  SessionInfo,
   Ticker,
   VenueStatus,
 } from "@perpgate/protocol";
@@ -258,7 +259,19 @@ const ACCOUNT: Account = {
   },
 };
 
-const TOKEN = { token: "t".repeat(43), expiresAt: 1_700_000_400_000 };
+const SESSION_INFO: SessionInfo = {
+  id: "42",
+  sessionKey: "ab".repeat(32),
+  kind: "ed25519",
+  domain: "localhost",
+  issuedAt: 1_700_000_000_000,
+  expiresAt: 1_700_000_400_000,
+  scope: { maxOrderNotional: null, maxNotional: 50_000, symbols: ["BTCUSD"] },
+  cancelOnDisconnect: false,
+  current: true,
+};
+
+const TOKEN = { token: `${"t".repeat(43)}.42`, expiresAt: 1_700_000_400_000 };
 
 /** A sample venue, and the calls it received: the method's name and its arguments. */
 export function sampleVenue(): { venue: VenueApi; calls: unknown[][] } {
@@ -277,6 +290,9 @@ export function sampleVenue(): { venue: VenueApi; calls: unknown[][] } {
     signIn: answer("signIn", TOKEN),
     rotateSession: answer("rotateSession", { ...TOKEN, sessionKey: "cd".repeat(32) }),
     endSession: answer("endSession", { endedAt: 1 }),
+    sessionList: answer("sessionList", [SESSION_INFO]),
+    endSessionById: answer("endSessionById", { endedAt: 1 }),
+    endOtherSessions: answer("endOtherSessions", { ended: ["41"] }),
     setSessionOptions: answer("setSessionOptions", undefined),
     account: answer("account", ACCOUNT),
     placeOrder: answer("placeOrder", SAMPLE_ACK),

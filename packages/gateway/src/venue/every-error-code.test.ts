@@ -303,6 +303,7 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
     return trader.signed(`/v1/orders/${orderId}/amend`, { orderId, price: 60_001, nonce: 9 });
   },
   order_not_found: get("/v1/orders/999"),
+  session_not_found: async () => (await entered()).trader.delete("/v1/auth/sessions/999"),
   order_not_cancelable: async () => {
     const { trader } = await entered();
     const { orderId } = (await trader.place(trader.limit("long", 60_000))).body;

@@ -6,7 +6,7 @@ import { checkSignature, readSignature } from "../auth/order-signature.js";
 import { ContractChecks } from "../auth/proofs/contract-checks.js";
 import { keyOfBytes, readKeyBytes } from "../auth/session-key.js";
 import { refuseResource } from "../auth/session-resource.js";
-import { newToken } from "../auth/session-token.js";
+import { newSecret, tokenOf } from "../auth/session-token.js";
 import {
   type CheckedSignIn,
   checkSignIn,
@@ -55,16 +55,17 @@ export class SessionFlow {
     if (this.link.views.grantsAtSignIn(signIn.account)) {
       this.depositLimits.takeNewAccount(client.address, client.header);
     }
-    const { token, tokenHash } = newToken();
-    await this.open(signIn, markets, tokenHash);
-    return { token, expiresAt: signIn.expiresAtMs };
+    const secret = newSecret();
+    const session = await this.open(signIn, markets, secret.tokenHash);
+    return { token: tokenOf(secret, session), expiresAt: signIn.expiresAtMs };
   }
 
-  private async open(signIn: CheckedSignIn, markets: number[], tokenHash: string): Promise<void> {
+  /** Resolves with the session's number. */
+  private async open(signIn: CheckedSignIn, markets: number[], tokenHash: string): Promise<number> {
     const { key, message, resource } = signIn;
     const stampMs = this.link.nowMs();
     const { expiresAtMs, nonceUntilMs } = logTimesOf(signIn, stampMs - this.link.wallMs());
-    const { outcome } = await this.link.execute(
+    const { outcome, seq } = await this.link.execute(
       {
         kind: "OpenSession",
         stampMs,
@@ -86,7 +87,7 @@ export class SessionFlow {
     );
     if (outcome.kind !== "refused") {
       this.guard.cache(key);
-      return;
+      return seq;
     }
     switch (outcome.refusal) {
       case "siwe_nonce_used":

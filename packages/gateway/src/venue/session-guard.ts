@@ -4,6 +4,7 @@ import { ApiError } from "@perpgate/protocol/core";
 import { LRUCache } from "lru-cache";
 import { type SessionKey, sessionKeyOfRaw } from "../auth/session-key.js";
 import { bindsKey } from "../auth/session-resource.js";
+import { sessionOfToken } from "../auth/session-token.js";
 import type { Caller } from "../request.js";
 import type { LiveSession, VenueLink } from "./venue-link.js";
 
@@ -17,7 +18,7 @@ export class SessionGuard {
 
   /** @throws {ApiError} `invalid_token` */
   sessionOf({ bearerToken }: Caller): LiveSession {
-    const session = this.link.views.session(bearerToken.hash);
+    const session = sessionOfToken(bearerToken, (number) => this.link.views.session(number));
     if (session === undefined) throw new ApiError("invalid_token", {});
     return session;
   }

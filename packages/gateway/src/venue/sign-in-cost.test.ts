@@ -4,7 +4,7 @@ import { hash } from "node:crypto";
 import { expect, test } from "vitest";
 import { RpcContractWallets } from "../auth/contract-wallets.js";
 import type { ProofJob, SignInProofs } from "../auth/proofs/proof-job.js";
-import { newToken } from "../auth/session-token.js";
+import { newSecret, tokenOf } from "../auth/session-token.js";
 import { proofsInThisThread } from "../auth/testing/proofs.js";
 import { type RunningVenue, runVenue, type VenueChanges } from "./testing/running-venue.js";
 import { newSessionKey, Trader } from "./testing/trader.js";
@@ -90,19 +90,19 @@ test.each([
 ])("rotate: a session of an older release whose message %s", async (_, isBound) => {
   const { at, jobs } = await runCounted();
   const trader = new Trader(at);
-  const { token, tokenHash } = newToken();
+  const secret = newSecret();
   const others = Array.from({ length: 300 }, () => "a:b");
   const message = isBound
     ? trader.message({ resources: [...others, trader.resource()] })
     : trader.message({ statement: `- ${trader.resource()}`, resources: others });
   const publicKey = Buffer.from(trader.sessionKey.publicHex, "hex");
-  await at.venue.submitted(
+  const session = await at.venue.submitted(
     {
       kind: "OpenSession",
       stampMs: at.nowMs(),
       address: trader.wallet.address.slice(2).toLowerCase(),
       key: hash("sha256", publicKey, "hex"),
-      tokenHash,
+      tokenHash: secret.tokenHash,
       expiresAtMs: at.nowMs() + 3_600_000,
       siweNonce: "nonce-of-old",
       siweNonceUntilMs: at.nowMs() + 600_000,
@@ -111,9 +111,9 @@ test.each([
       markets: [],
     },
     { signed: Buffer.from(message), signature: new Uint8Array(65), publicKey },
-    () => undefined,
+    ({ seq }) => seq,
   );
-  trader.token = token;
+  trader.token = tokenOf(secret, session);
   const next = newSessionKey();
   const unsigned = await trader.rotate(next.publicHex);
   expect(unsigned.body.code).toBe(isBound ? "signature_required" : undefined);

@@ -9,7 +9,7 @@ describe("a trading day over real sockets", () => {
     const at = await runVenue();
     const maker = await Trader.enter(at);
     const taker = await Trader.enter(at);
-    expect(maker.token).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    expect(maker.token).toMatch(/^[A-Za-z0-9_-]{43}\.[1-9][0-9]*$/);
     expect(maker.expiresAt).toBe(START_MS + 24 * 3_600_000);
 
     const resting = await maker.place(

@@ -27,6 +27,7 @@ import type {
   DepositQueueBody,
   DepositsQuery,
   EndedSession,
+  EndedSessions,
   ExtendedOrderBody,
   Fill,
   FillsQuery,
@@ -41,6 +42,7 @@ import type {
   PreconfirmProof,
   RotateBody,
   RotatedSession,
+  SessionInfo,
   SessionToken,
   SignInBody,
   Ticker,
@@ -67,6 +69,7 @@ import { OrderFlow } from "./order-flow.js";
 import { ordersFor } from "./orders-query.js";
 import { SessionFlow } from "./session-flow.js";
 import { SessionGuard } from "./session-guard.js";
+import { SessionList } from "./session-list.js";
 import { refuseOverlong } from "./signed-request.js";
 import { type LiveSession, VenueLink } from "./venue-link.js";
 
@@ -90,6 +93,7 @@ export class VenueGateway {
   private readonly limits: AccountLimits;
   private readonly signedBytes: number;
   private readonly sessions: SessionFlow;
+  private readonly sessionsOf: SessionList;
   private readonly placing: OrderFlow;
   private readonly canceling: CancelFlow;
   private readonly depositing: DepositFlow;
@@ -111,6 +115,7 @@ export class VenueGateway {
       signatures,
       this.depositLimits,
     );
+    this.sessionsOf = new SessionList(this.link, this.guard, signatures);
     this.placing = new OrderFlow({
       link: this.link,
       guard: this.guard,
@@ -142,6 +147,22 @@ export class VenueGateway {
 
   async endSession(caller: Caller): Promise<EndedSession> {
     return this.sessions.end(this.guard.sessionOf(caller));
+  }
+
+  async sessionList(caller: Caller): Promise<SessionInfo[]> {
+    return this.sessionsOf.list(this.readingSession(caller));
+  }
+
+  async endSessionById(
+    caller: Caller,
+    id: string,
+    signature: string | undefined,
+  ): Promise<EndedSession> {
+    return this.sessionsOf.end(this.countedSession(caller), id, signature);
+  }
+
+  async endOtherSessions(caller: Caller, signature: string | undefined): Promise<EndedSessions> {
+    return this.sessionsOf.endOthers(this.countedSession(caller), signature);
   }
 
   async setSessionOptions(caller: Caller, options: SessionOptions): Promise<void> {

@@ -21,6 +21,8 @@ export type LiveSession = NonNullable<ReturnType<Venue["views"]["session"]>>;
 export type RefusedOutcome = Extract<Outcome, { kind: "refused" }>;
 
 export interface Executed {
+  /** The command's position in the log. */
+  readonly seq: number;
   /** The venue's time at the command. */
   readonly timeMs: number;
   readonly outcome: Outcome;
@@ -48,6 +50,7 @@ export class VenueLink {
    */
   execute(command: VenueCommand, evidence: Evidence = NO_EVIDENCE): Promise<Executed> {
     return this.executeTaking(command, evidence, (applied) => ({
+      seq: applied.seq,
       timeMs: applied.timeMs,
       outcome: this.views.outcome(applied),
     }));

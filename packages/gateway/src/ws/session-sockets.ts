@@ -13,7 +13,7 @@
 
 import { ApiError } from "@perpgate/protocol/core";
 import { NO_EVIDENCE, type Venue, VenueStopped } from "@perpgate/venue";
-import type { BearerToken } from "../auth/session-token.js";
+import { type BearerToken, sessionOfToken } from "../auth/session-token.js";
 import { rateLimited } from "../limits/limits.js";
 import { TokenBuckets } from "../limits/token-buckets.js";
 import { CLOSE } from "./close-codes.js";
@@ -38,7 +38,7 @@ export class SessionSockets {
 
   /** The live session of the token; throws `invalid_token`. `before`: what the socket is bound to now. */
   sessionOf(token: BearerToken, before?: ConnectionSession): ConnectionSession {
-    const session = this.venue.views.session(token.hash);
+    const session = sessionOfToken(token, (number) => this.venue.views.session(number));
     if (session === undefined) throw new ApiError("invalid_token", {});
     const { number, account } = session;
     if (session.cancelOnDisconnect && before?.number !== number) this.countBind(account);

@@ -5,7 +5,9 @@ import { cancelAllOrders } from "./cancel-all-orders.js";
 import { cancelNamedOrder } from "./cancel-named-order.js";
 import { cancelOrder } from "./cancel-order.js";
 import { cancelOrdersAfter } from "./cancel-orders-after.js";
+import { endOtherSessions } from "./end-other-sessions.js";
 import { endSession } from "./end-session.js";
+import { endSessionById } from "./end-session-by-id.js";
 import { getAccount } from "./get-account.js";
 import { getBlock } from "./get-block.js";
 import { getBook } from "./get-book.js";
@@ -28,6 +30,7 @@ import { getOrders } from "./get-orders.js";
 import { getPositions } from "./get-positions.js";
 import { getPreconfirm } from "./get-preconfirm.js";
 import { getReadiness } from "./get-readiness.js";
+import { getSessions } from "./get-sessions.js";
 import { getStatus } from "./get-status.js";
 import { getTicker } from "./get-ticker.js";
 import { getTickers } from "./get-tickers.js";
@@ -45,6 +48,9 @@ export const OPERATIONS: readonly Operation[] = [
   signIn,
   rotateSession,
   endSession,
+  getSessions,
+  endSessionById,
+  endOtherSessions,
   getMarkets,
   getBook,
   getTicker,

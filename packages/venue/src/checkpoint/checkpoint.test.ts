@@ -7,7 +7,6 @@ import {
   removeFolder,
   TestVenue,
   temporaryFolder,
-  tokenHashOf,
   writeForeignSnapshot,
 } from "../testing/test-venue.js";
 import { verify } from "../verify/verify.js";
@@ -34,7 +33,7 @@ async function checkpointed(count: number): Promise<void> {
 }
 
 async function trade(driver: TestVenue, first: number, count: number): Promise<void> {
-  const session = driver.venue.views.session(tokenHashOf(1))?.number;
+  const session = driver.venue.views.sessions(1)[0]?.number;
   const maker = session ?? (await driver.signIn(1));
   if (session === undefined) await driver.index();
   for (let nonce = first; nonce < first + count; nonce++) {

@@ -12,13 +12,7 @@ import { accountGroup, groupOf, keyOf, placeOf } from "./keys.js";
 import { type LedgerItem, readLedger } from "./ledger-reader.js";
 import { ORDER_ROW_LENGTHS } from "./order-row.js";
 import { type PagedTables, pagedTables } from "./paged-tables.js";
-import {
-  LAST,
-  type PageQuery,
-  type PlacedRow,
-  placedRow,
-  readPage,
-} from "./row-pages.js";
+import { LAST, type PageQuery, type PlacedRow, placedRow, readPage } from "./row-pages.js";
 import { storedRow } from "./rows.js";
 
 export interface TimedRow {

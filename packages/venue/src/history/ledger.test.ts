@@ -6,7 +6,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Engine } from "@perpgate/engine";
-import { commands, depositCommands, type ProfileName, ReferenceVenue } from "@perpgate/engine/testing";
+import {
+  commands,
+  depositCommands,
+  type ProfileName,
+  ReferenceVenue,
+} from "@perpgate/engine/testing";
 import { Random } from "@perpgate/protocol/random";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { NO_EVIDENCE } from "../record/record.js";

@@ -21,9 +21,9 @@ import type { HistoryContext } from "../history/history-rows.js";
 import type { HistoryStore } from "../history/history-store.js";
 import { type Applied, type CommandObserver, Replica } from "../replica.js";
 import { HistoryDamaged, HistoryLost } from "../venue-errors.js";
+import { bookedBalance } from "../views/account-view.js";
 import { newestState } from "./newest-state.js";
 import { newReplicaState, observe, type ReplicaState } from "./replica-state.js";
-import { bookedBalance } from "../views/account-view.js";
 
 export interface RecoveryReport {
   /** Seq of the snapshot it started from; 0 without one. */

@@ -53,6 +53,19 @@ export function accountView(source: VenueSource, session: Session): Account {
   };
 }
 
+/** The account's live sessions, oldest first, without what their messages say. */
+export function sessionsView(source: VenueSource, account: number) {
+  const { sessions, timeMs } = stateOf(source);
+  return sessions
+    .ofOwner(account)
+    .filter(({ expiresAtMs }) => timeMs < expiresAtMs)
+    .map((session) => ({
+      number: session.number,
+      message: source.history.sessionKey(session.number)?.message.toString("utf8") ?? "",
+      ...sessionView(source, session),
+    }));
+}
+
 function sessionView(source: VenueSource, session: Session): Account["session"] {
   const publicKey = source.history.sessionKey(session.number)?.publicKey;
   return {

@@ -31,7 +31,7 @@ import type { ChangeRow } from "../history/change-projection.js";
 import type { PlacedRow } from "../history/row-pages.js";
 import type { SessionKeyRow } from "../history/session-projection.js";
 import type { Applied } from "../replica.js";
-import { accountView } from "./account-view.js";
+import { accountView, sessionsView } from "./account-view.js";
 import { acknowledgementOfLeaf } from "./acknowledgement.js";
 import { AttestationView } from "./attestation-view.js";
 import { type BookLevels, BookView, bookLevels } from "./book-view.js";
@@ -256,11 +256,16 @@ export class Views {
     return preconfirmView(this.source, account, seq);
   }
 
-  /** The live session of a token, by the lower-case hex SHA-256 of the token. */
-  session(tokenHash: string): Session | undefined {
-    const state = stateOf(this.source);
-    const session = state.sessions.withToken(tokenHash);
-    return session !== undefined && state.timeMs < session.expiresAtMs ? session : undefined;
+  /** The live session with that number. */
+  session(number: number): Session | undefined {
+    const { sessions, timeMs } = stateOf(this.source);
+    const session = sessions.get(number);
+    return session !== undefined && timeMs < session.expiresAtMs ? session : undefined;
+  }
+
+  /** The account's live sessions, oldest first, each with its sign-in message. */
+  sessions(account: number) {
+    return sessionsView(this.source, account);
   }
 
   /** Whether the address (40 lower-case hex digits) has used the nonce of a sign-in message. */

@@ -1,4 +1,4 @@
-import { createHash, sign } from "node:crypto";
+import { sign } from "node:crypto";
 import { privateKeyFromSeed } from "@perpgate/bridge";
 import { fieldsOf, Trader } from "@perpgate/gateway/testing";
 import { NO_EVIDENCE } from "@perpgate/venue";
@@ -54,8 +54,7 @@ describe("the attestors' queue", () => {
     const sessions: number[] = [];
     for (let i = 0; i < 12; i++) {
       const { token } = await Trader.enter(venue.at);
-      const tokenHash = createHash("sha256").update(token).digest("hex");
-      sessions.push(venue.at.venue.views.session(tokenHash)!.number);
+      sessions.push(Number(token.split(".")[1]));
     }
     const positions = Array.from({ length: 1_199 }, (_, i) => {
       const registration = {

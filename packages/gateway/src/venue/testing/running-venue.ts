@@ -22,6 +22,7 @@ import { RpcContractWallets } from "../../auth/contract-wallets.js";
 import { NonceIssuer } from "../../auth/nonce-issuer.js";
 import type { SignInProofs } from "../../auth/proofs/proof-job.js";
 import type { SignInRules } from "../../auth/sign-in.js";
+import { DEFAULT_BOUND_SESSION_MS } from "../../auth/siwe-rules.js";
 import { proofsInThisThread } from "../../auth/testing/proofs.js";
 import type { SignatureVerifier } from "../../auth/verification/signature-verifier.js";
 import type { LimitSettings } from "../../limits/limit-settings.js";
@@ -115,6 +116,7 @@ export async function runVenue(
       chainIds: undefined,
       nonce: "any",
       requireKeyBinding: false,
+      maxBoundSessionMs: DEFAULT_BOUND_SESSION_MS,
       ...changes.signIn,
     },
     services: { nonces, proofs },

@@ -140,6 +140,12 @@ export class Trader {
     return ask(`${this.at.url}/v1/auth/session`, init);
   }
 
+  /** A DELETE, signed as the plan says over its method and path. */
+  delete(path: string, plan: SignaturePlan = "digest"): Promise<Answer> {
+    const headers = { ...this.bearer(), ...this.signatureOf(`DELETE ${path}`, plan) };
+    return ask(this.at.url + path, { method: "DELETE", headers });
+  }
+
   bearer(): Record<string, string> {
     return { authorization: `Bearer ${this.token}` };
   }

@@ -1,0 +1,20 @@
+import { SessionIdPath } from "../account.js";
+import { EndedSession } from "../sign-in.js";
+import { NO_INPUT, type Operation } from "./operation.js";
+
+export const endSessionById = {
+  id: "endSessionById",
+  method: "DELETE",
+  path: "/v1/auth/sessions/{id}",
+  tag: "auth",
+  summary: "End one session of the account; another than the caller's needs X-Service-Sig",
+  access: "bearer",
+  needsVenue: true,
+  limit: "cancels",
+  costMicros: 200,
+  bodyBytes: 1_024,
+  ...NO_INPUT,
+  params: SessionIdPath,
+  success: { status: 200, description: "When the session ended", schema: EndedSession },
+  errors: ["session_not_found", "signature_required", "invalid_signature", "overloaded"],
+} satisfies Operation;
