@@ -66,6 +66,13 @@ test("every operation of the OpenAPI document: has a method that decodes its res
   expect(fills).toMatchObject([{ orderId: filled.orderId, liquidity: "taker" }]);
   expect(await taker.fills({ before: fills[0]!.id })).toEqual([]);
 
+  const ledger = await taker.ledger();
+  expect(ledger).toMatchObject([{ kind: "fee", reference: fills[0]!.id }, { kind: "grant" }]);
+  const sum = ledger.reduce((micros, { amount }) => micros + Math.round(amount * 1e6), 0);
+  expect(sum).toBe(Math.round((await taker.account()).balance * 1e6));
+  expect(await taker.ledger({ before: ledger[0]!.id })).toMatchObject([{ kind: "grant" }]);
+  expect(await taker.fundingPayments({ symbol: "BTCUSD" })).toEqual([]);
+
   expect(await maker.openOrders()).toMatchObject([{ orderId: rested.orderId }]);
   expect(await taker.orders()).toEqual([]);
   expect(await taker.orders({ status: "all", nonce: filled.nonce })).toMatchObject([
@@ -100,6 +107,10 @@ test("every operation of the OpenAPI document: has a method that decodes its res
   expect([sessionKey, sessionKey === oldKey]).toEqual([maker.sessionKey, false]);
   expect((await maker.account()).session.sessionKey).toBe(sessionKey);
   expect(await maker.placeOrder(BID)).toMatchObject({ status: "resting" });
+  const [{ id } = { id: "" }] = await maker.sessions();
+  expect(await maker.sessions()).toMatchObject([{ id, sessionKey, current: true }]);
+  expect(await maker.endOtherSessions()).toEqual([]);
+  await expect(maker.endSession("1")).rejects.toMatchObject({ code: "session_not_found" });
   await maker.signOut();
   await expect(maker.account()).rejects.toMatchObject({ code: "invalid_token", status: 401 });
 

@@ -20,6 +20,11 @@ const GIVEN = [
 const ADDED = [
   "GET /v1/auth/nonce",
   "DELETE /v1/auth/session",
+  "GET /v1/auth/sessions",
+  "DELETE /v1/auth/sessions",
+  "DELETE /v1/auth/sessions/{id}",
+  "GET /v1/ledger",
+  "GET /v1/funding-payments",
   "GET /v1/account",
   "GET /v1/orders",
   "GET /v1/orders/{id}",

@@ -99,6 +99,7 @@ describe("verify: a row that differs from the log", () => {
     "changes",
     "deposits",
     "watchers",
+    "ledger",
   ];
 
   test("an intact folder: every table is compared", async () => {

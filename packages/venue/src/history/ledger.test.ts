@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Engine } from "@perpgate/engine";
+import type { Command, Engine } from "@perpgate/engine";
 import {
   commands,
   depositCommands,
@@ -53,8 +53,7 @@ async function run(name: ProfileName | "deposits", seed: number, count: number) 
     name === "deposits"
       ? depositCommands("dev", new Random(seed, name), count, engine)
       : commands(name, seed, count, reference);
-  for (const command of flow) {
-    if (name !== "deposits") reference.apply(command);
+  const apply = (command: Command): void => {
     const events = engine.apply(command);
     const { seq } = engine;
     const { timeMs } = engine.state;
@@ -66,8 +65,26 @@ async function run(name: ProfileName | "deposits", seed: number, count: number) 
       const balance = bookedBalance(engine.state, account);
       if (balance !== (own.at(-1)?.balance ?? 0)) own.push({ seq, balance });
     }
+  };
+  for (const command of flow) {
+    if (name !== "deposits") reference.apply(command);
+    apply(command);
   }
+  if (name === "controls") for (const command of settlements(engine)) apply(command);
   return { engine, history, balances };
+}
+
+/** Settles every market that is not settled yet, each a tick below its mark. */
+function* settlements({ state }: Engine): Generator<Command> {
+  // A minute in which no operator commands came.
+  for (let i = 0; i < 310; i++) yield { kind: "Tick", slot: Math.floor(state.timeMs / 200) + 1 };
+  for (const { number: market, mark } of [...state.markets]) {
+    const stampMs = state.timeMs;
+    const priceTicks = Math.max(1, mark - 1);
+    const expiresAtMs = stampMs + 1_000;
+    yield { kind: "ControlMarket", stampMs, expiresAtMs, market, action: "settle", priceTicks };
+  }
+  for (let i = 0; i < 50; i++) yield { kind: "Tick", slot: Math.floor(state.timeMs / 200) + 1 };
 }
 
 /** The balances that the entries lead to, after the commands that changed them. */

@@ -243,6 +243,8 @@ async function reading(at: RunningVenue, page: Walk, alice: Trader): Promise<voi
   await page.call("account", { path: "/v1/account", by: alice });
   await page.call("positions", { path: "/v1/positions", by: alice });
   await page.call("fills", { path: "/v1/fills?limit=1", by: alice });
+  await page.call("ledger", { path: "/v1/ledger", by: alice, show: 2 });
+  await page.call("funding payments", { path: "/v1/funding-payments", by: alice });
   await page.call("markets", { path: "/v1/markets", headers: ["ratelimit-policy"] });
   await page.call("book", { path: `${market}/book?depth=2` });
   await page.call("ticker", { path: `${market}/ticker` });
@@ -296,5 +298,9 @@ async function ending(page: Walk, alice: Trader): Promise<void> {
     isSigned: true,
   } as const;
   await page.call("rotate", rotate);
+  await page.call("sessions", { path: "/v1/auth/sessions", by: alice });
+  const others = { method: "DELETE", path: "/v1/auth/sessions", by: alice } as const;
+  const signature = alice.signatureOf("DELETE /v1/auth/sessions")["x-service-sig"] ?? "";
+  await page.call("end others", { ...others, signature });
   await page.call("sign out", { method: "DELETE", path: "/v1/auth/session", by: alice });
 }
