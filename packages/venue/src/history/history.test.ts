@@ -168,7 +168,7 @@ function pages<T extends Place>(read: (last?: Place) => readonly T[]): T[] {
   return rows;
 }
 
-/** Spans of time from and to the times of some fills, and a millisecond beside them. */
+/** Spans of time from and to the times of some fills, and a millisecond next to them. */
 function compareSpans(
   history: History,
   account: number,

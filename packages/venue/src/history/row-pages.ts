@@ -40,7 +40,7 @@ export interface BlockTimes {
 
 const FIRST: Place = { seq: 0, ordinal: 0 };
 export const LAST: Place = { seq: Number.MAX_SAFE_INTEGER, ordinal: MAX_ORDINAL };
-/** Rows read at once where some may be passed over. */
+/** Rows read in one go where some may be passed over. */
 const CHUNK = 64;
 
 /** The rows of the groups, merged. */
