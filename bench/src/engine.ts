@@ -8,6 +8,7 @@ import { accountsDue } from "@perpgate/engine/reading";
 import { type BareBook, LadderBook, NodejsOrderBook, PlainBook } from "./engine/bare-books.js";
 import { BookOperations } from "./engine/book-operations.js";
 import { Crowd, type CrowdSize } from "./engine/crowd.js";
+import { KILLED_MAKERS, KilledOrder } from "./engine/killed-order.js";
 import { type BareEngine, engineOf } from "./engine/release-before.js";
 import { Stopwatch } from "./engine/stopwatch.js";
 import { INDEX_TICKS, openingCommands, order, sessionOf, VenueFlow } from "./engine/venue-flow.js";
@@ -186,6 +187,19 @@ function manyAccounts(): void {
   report.add(`apply, ${many} accounts`, perSecond, "commands/s", `cost at ${ACCOUNTS}`, ratio);
 }
 
+/** In turn, so that a change of the machine's speed affects both. */
+function killedOrders(): void {
+  const few = new KilledOrder(2_000, 4_000, SEED);
+  const orders = options.number("orders");
+  const many = new KilledOrder(options.number("accounts"), orders, SEED);
+  globalThis.gc?.();
+  const costs = Array.from({ length: 2_000 }, () => [few.time(), many.time()]).slice(500);
+  const micros = median(costs.map(([, all]) => all!));
+  const ratio = micros / median(costs.map(([small]) => small!));
+  const what = `fill-or-kill undone after ${KILLED_MAKERS} makers, ${orders} orders`;
+  report.add(what, micros, "µs", "cost with 4,000 orders", ratio);
+}
+
 /** Every phase in the life of a full venue, and the largest single command in it. */
 async function largestCommands(): Promise<void> {
   const stopwatch = new Stopwatch();
@@ -233,5 +247,6 @@ if (before !== undefined) {
   await report.step("apply path against the release before", () => againstBefore(before));
 }
 await report.step("apply path with many accounts", manyAccounts);
+await report.step("fill-or-kill orders", killedOrders);
 await report.step("largest single commands", largestCommands);
 report.print(options.has("json"));

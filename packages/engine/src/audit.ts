@@ -45,6 +45,7 @@ export function audit(engine: Engine): string[] {
   expect("reserves", totals.reserves, reserves);
   expect("cost", totals.cost, cost);
   expect("settlement pools", totals.settlementPools, pools);
+  auditExpiries(s, expect);
   const money =
     wallets +
     margins +
@@ -59,6 +60,27 @@ export function audit(engine: Engine): string[] {
     faults.push(`funding pool: ${totals.fundingPool} with ${owed} owed`);
   }
   return faults;
+}
+
+/** Whether exactly the open orders that expire wait for it. */
+function auditExpiries(
+  { orders }: VenueState,
+  expect: (what: string, kept: number, counted: number) => void,
+): void {
+  const { extras } = orders;
+  let count = 0;
+  let soonest = Number.POSITIVE_INFINITY;
+  for (const order of orders.openRows()) {
+    const row = orders.extrasRow(order);
+    if (row === NONE) continue;
+    expect(`terms of order ${orders.id(order)}`, extras.orderId(row), orders.id(order));
+    const expiresAtMs = extras.expiresAtMs(row);
+    if (expiresAtMs === 0) continue;
+    count++;
+    soonest = Math.min(soonest, expiresAtMs);
+  }
+  expect("expiring orders", extras.expiries.size, count);
+  expect("soonest expiry", extras.expiries.nextTime(), soonest);
 }
 
 interface MarketSums {

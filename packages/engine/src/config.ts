@@ -68,6 +68,12 @@ export const EXPIRED_SESSIONS_PER_TICK = 256;
 export const SWITCHES_PER_TICK = 256;
 export const SWITCH_CANCELS_PER_TICK = 1_024;
 
+/** How far ahead of the venue's time an order may expire. */
+export const MIN_EXPIRY_MS = 1_000;
+export const MAX_EXPIRY_MS = 90 * 24 * HOUR_MS;
+/** Orders that expire in one tick; the rest follow in the next ones. */
+export const EXPIRIES_PER_TICK = 1_024;
+
 /** Orders that one command or tick cancels for a market control; the account in turn is finished. */
 export const CONTROL_CANCELS_PER_COMMAND = 1_024;
 /** Positions that one command or tick settles. */

@@ -122,6 +122,7 @@ export class Engine {
         if (invariant === null) throw error;
         const market = error instanceof InvariantViolation ? error.market : s.focus;
         s.undo.rollback();
+        s.scratch.trial.isOn = false;
         s.reaches = reaches;
         s.carriedDisconnects = carriedDisconnects;
         s.carriedFrom = carriedFrom;

@@ -22,3 +22,8 @@ export function liveSession(s: VenueState, number: number): SessionRow | undefin
   }
   return session;
 }
+
+/** Whether the venue's time is past the last moment at which a command is valid; 0: it always is. */
+export function isTooLate({ timeMs }: VenueState, validUntilMs: number): boolean {
+  return validUntilMs !== 0 && timeMs > validUntilMs;
+}

@@ -1,9 +1,12 @@
 /** Working memory of the command in progress, one per venue: nothing in it outlives a command. */
+import { type ClientIdWords, NO_CLIENT_ID } from "@perpgate/protocol/client-order-id";
 import { LIQUIDATIONS_AND_STOPS_PER_COMMAND } from "./config.js";
 import type { DeleveragingOrder } from "./money/deleveraging-order.js";
 import { FillPlan } from "./money/fill.js";
+import { FillBound } from "./orders/fill-bound.js";
 import { StopChoice } from "./orders/stop-choice.js";
 import { Taker } from "./orders/taker.js";
+import { Trial } from "./orders/trial.js";
 import { Selection } from "./selection.js";
 import type { SessionRow } from "./state/sessions.js";
 
@@ -12,9 +15,15 @@ export class Scratch {
   readonly taker = new Taker();
   readonly makerPlan = new FillPlan();
   readonly takerPlan = new FillPlan();
+  /** What the terms of the maker leave for its fills. */
+  readonly makerBound = new FillBound();
   /** What the checks of an order found and its execution needs. */
   readonly placement = {
     lots: 0,
+    /** The lots that the client asked for; 0: money decides. */
+    sizeLots: 0,
+    /** Whether nothing of it can rest: a market order, or one that is canceled if it does not fill. */
+    isImmediate: false,
     /** Half-width of the price band, in ticks. */
     bandTicks: 0,
     notionalMicros: 0,
@@ -30,12 +39,15 @@ export class Scratch {
   /** Whom to deleverage, by 2 × market, plus 1 where a buy closes the liquidated position. */
   readonly deleveraging: DeleveragingOrder[] = [];
   readonly stopChoice = new StopChoice();
+  /** Of an order that is undone unless it fills. */
+  readonly trial = new Trial();
   /** Resting orders that the command may still meet. */
   makersLeft = 0;
   /** Orders that the command has queued again. */
   turns = 0;
-  /** Session and result of an order, for its acknowledgement. */
+  /** Session, client id and result of an order, for its acknowledgement. */
   session: SessionRow | null = null;
+  clientId: ClientIdWords = NO_CLIENT_ID;
   readonly outcome = { status: 0, reason: 0, remainingLots: 0 };
   /** Orders that a cancel-all or a disconnect has canceled. */
   canceledOrders = 0;

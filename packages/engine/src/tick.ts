@@ -1,5 +1,5 @@
 /**
- * The work that time brings, in phases: cancels carried over, mark, funding, liquidations, the
+ * The work that time brings, in phases: cancels carried over, expiries, mark, funding, liquidations, the
  * backstop, stops, timers. Within each phase markets go in listing order.
  */
 import {
@@ -14,7 +14,7 @@ import { applyFunding, samplePremium } from "./money/funding.js";
 import { reduceBackstop, runLiquidations } from "./money/liquidate.js";
 import { recomputeMark } from "./money/mark.js";
 import { advanceWatches } from "./money/watch.js";
-import { fireSwitches } from "./orders/cancel.js";
+import { expireOrders, fireSwitches } from "./orders/cancel.js";
 import { runStops } from "./orders/stops.js";
 import { cancelCarriedOver, cancelOfExpiring } from "./sessions/disconnect.js";
 import type { VenueState } from "./state/venue.js";
@@ -27,6 +27,7 @@ export function runTick(s: VenueState): void {
   // First, because their owners are gone: these orders must not be filled any more.
   cancelCarriedOver(s, disconnects);
   sweepMarkets(s);
+  expireOrders(s);
   for (const market of s.markets) {
     if (!s.isLive(market)) continue;
     s.focus = market.number;

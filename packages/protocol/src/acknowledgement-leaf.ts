@@ -82,6 +82,7 @@ export const END_REASONS = [
   "margin_spent",
   "expired",
   "position_closed",
+  "session_order_cap_exceeded",
 ] as const;
 
 const WORD_BYTES = 8;

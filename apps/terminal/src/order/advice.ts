@@ -191,4 +191,9 @@ export const REASON_TEXTS: Readonly<Record<string, string>> = {
   fill_limit: "One order meets 2,000 others at most; send the rest again.",
   requested: "Canceled by you.",
   cancel_after: "Canceled by the cancel-after timer.",
+  not_filled: "The book had nothing for it at its price.",
+  margin_spent: "The rest would need more margin than the order has.",
+  expired: "It reached its expiry.",
+  position_closed: "The position that it was to close is gone.",
+  session_order_cap_exceeded: "The rest would go beyond your session's cap on one order.",
 };

@@ -124,6 +124,11 @@ export class FillPlan {
     return this.lots;
   }
 
+  /** Lots of the planned fill that open. */
+  get openingLots(): number {
+    return this.opening;
+  }
+
   /** Books the planned fill. The order's reserve must be back in the wallet. */
   apply(s: VenueState, market: Market, row: number, side: Side, ticks: number): void {
     const { positions } = market;

@@ -1,6 +1,7 @@
 /** CancelOrder, CancelAll, and the dead-man's switch. They work whatever the market's state. */
 import type { CancelAfter, CancelAll, CancelOrder } from "../commands.js";
 import {
+  EXPIRIES_PER_TICK,
   MAX_CANCEL_AFTER_MS,
   MIN_CANCEL_AFTER_MS,
   SWITCH_CANCELS_PER_TICK,
@@ -8,7 +9,7 @@ import {
 } from "../config.js";
 import { emit } from "../events/event-log.js";
 import { END, REFUSAL } from "../reasons.js";
-import { liveSession, refuse } from "../refuse.js";
+import { isTooLate, liveSession, refuse } from "../refuse.js";
 import { NONE } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
 import { openOrdersOf } from "./open-orders.js";
@@ -17,6 +18,7 @@ import { endOrder } from "./settle.js";
 export function cancelOrder(s: VenueState, command: CancelOrder): boolean {
   const session = liveSession(s, command.session);
   if (session === undefined) return false;
+  if (isTooLate(s, command.validUntilMs ?? 0)) return refuse(s, REFUSAL.too_late, s.timeMs);
   const order = s.orders.index.get(command.orderId);
   if (order === NONE || s.orders.account(order) !== session.account) {
     return refuse(s, REFUSAL.order_not_cancelable);
@@ -56,6 +58,14 @@ export function cancelAfter(s: VenueState, command: CancelAfter): boolean {
   else s.switches.set(account, cancelAtMs);
   emit.CancelAfterSet(s.events, { account, cancelAtMs });
   return true;
+}
+
+/** Ends orders that have expired, the soonest first, as many as a tick may. */
+export function expireOrders(s: VenueState): void {
+  const { expiries } = s.orders.extras;
+  for (let left = EXPIRIES_PER_TICK; left > 0 && expiries.nextTime() <= s.timeMs; left--) {
+    endIfOpen(s, expiries.firstOrder(), END.expired);
+  }
 }
 
 /** Fires dead-man's switches that are due, as many as a tick may. */

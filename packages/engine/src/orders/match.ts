@@ -4,19 +4,18 @@
  * fill settles both accounts before the next maker is considered.
  */
 import { divFloor } from "@perpgate/protocol/integers";
-import { LONG, SHORT, type Side } from "../commands.js";
-import { emit } from "../events/event-log.js";
-import { tradeBackstop } from "../money/backstop.js";
-import { bankruptcyTicks, closeLiquidated } from "../money/bankruptcy.js";
+import { CANCEL_RESTING, CANCEL_TAKER } from "../commands.js";
+import { bankruptcyTicks } from "../money/bankruptcy.js";
 import { closable, type FillPlan } from "../money/fill.js";
 import { makerBar, openInterestLots } from "../money/opening.js";
 import { settleFunding } from "../money/owed-funding.js";
 import { END } from "../reasons.js";
 import type { Market } from "../state/market.js";
+import { NONE } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
-import { changeReserve, removeOrder } from "./open-orders.js";
-import { endOrder, reserveFor, settle } from "./settle.js";
+import { endOrder } from "./settle.js";
 import { TAKER_LIQUIDATION, TAKER_ORDER, type Taker, UNBUDGETED } from "./taker.js";
+import { trade } from "./trade.js";
 
 export function match(s: VenueState, market: Market, taker: Taker): void {
   const ladder = market.opposite(taker.side);
@@ -54,10 +53,15 @@ function wantsMore(market: Market, taker: Taker): boolean {
 
 /** Matches the taker with one maker; returns false when the taker is done. */
 function meet(s: VenueState, market: Market, taker: Taker, maker: number, ticks: number): boolean {
-  const { makerPlan, takerPlan } = s.scratch;
-  if (taker.kind === TAKER_ORDER && s.orders.account(maker) === taker.account) {
-    endOrder(s, market, maker, END.self_trade);
+  const { makerPlan, takerPlan, trial } = s.scratch;
+  if (trial.isOn) trial.notePosition(market, s.orders.position(maker));
+  const extras = s.orders.extrasRow(maker);
+  if (extras !== NONE && s.orders.extras.isExpired(extras, s.timeMs)) {
+    endOrder(s, market, maker, END.expired);
     return true;
+  }
+  if (taker.kind === TAKER_ORDER && s.orders.account(maker) === taker.account) {
+    return meetOwn(s, market, taker, maker);
   }
   const wanted = wantedAt(market, taker, ticks);
   if (wanted === 0) return false;
@@ -71,12 +75,21 @@ function meet(s: VenueState, market: Market, taker: Taker, maker: number, ticks:
     }
   }
   settleFunding(s, market, s.orders.position(maker));
+  let makerShort: number = END.none;
+  if (extras !== NONE) {
+    asked = boundMaker(s, market, maker, extras, asked, ticks);
+    makerShort = s.scratch.makerBound.reason;
+    if (asked === 0) {
+      endOrder(s, market, maker, makerShort);
+      return true;
+    }
+  }
   const offered = planMaker(s, market, makerPlan, maker, asked, ticks);
   if (offered === 0) {
     endOrder(s, market, maker, makerPlan.reason);
     return true;
   }
-  const makerShort = offered < asked ? makerPlan.reason : END.none;
+  if (offered < asked) makerShort = makerPlan.reason;
   let filled = offered;
   let takerShort: number = END.none;
   if (taker.kind === TAKER_ORDER) {
@@ -104,13 +117,43 @@ function meet(s: VenueState, market: Market, taker: Taker, maker: number, ticks:
   return false;
 }
 
-/** Lots that the taker wants at that price. */
+/** The taker meets an order of its own account: one of them ends, or both. */
+function meetOwn(s: VenueState, market: Market, taker: Taker, maker: number): boolean {
+  const { selfTrade } = taker;
+  if (selfTrade !== CANCEL_TAKER) endOrder(s, market, maker, END.self_trade);
+  if (selfTrade === CANCEL_RESTING) return true;
+  taker.stopReason = END.self_trade;
+  return false;
+}
+
+/** Of the lots asked of a maker, those that its terms leave. */
+function boundMaker(
+  { orders, scratch }: VenueState,
+  market: Market,
+  maker: number,
+  extras: number,
+  asked: number,
+  ticks: number,
+): number {
+  const { makerBound } = scratch;
+  makerBound.reason = END.none;
+  makerBound.setOf(orders, maker, extras, false);
+  if (!makerBound.isSet) return asked;
+  const closes = closable(market, orders.position(maker), orders.side(maker));
+  return makerBound.lots(asked, closes, ticks * market.microsPerTickLot);
+}
+
+/** Lots that the taker wants at that price; 0 with a reason if its terms leave none. */
 function wantedAt(market: Market, taker: Taker, ticks: number): number {
   let wanted = taker.lotsLeft;
   if (taker.budgetMicros !== UNBUDGETED) {
     wanted = Math.min(wanted, divFloor(taker.budgetMicros, ticks * market.microsPerTickLot));
   }
   if (taker.reduceOnly) wanted = Math.min(wanted, closable(market, taker.row, taker.side));
+  if (!taker.bound.isSet) return wanted;
+  const closes = closable(market, taker.row, taker.side);
+  wanted = taker.bound.lots(wanted, closes, ticks * market.microsPerTickLot);
+  if (wanted === 0) taker.stopReason = taker.bound.reason;
   return wanted;
 }
 
@@ -187,93 +230,4 @@ function planMaker(
     makerBar(s, market, orders.account(maker)),
     orders.maxNotional(maker),
   );
-}
-
-/** Books the planned fill on both sides, reports it, and settles both accounts. */
-function trade(
-  s: VenueState,
-  market: Market,
-  taker: Taker,
-  maker: number,
-  lots: number,
-  ticks: number,
-): void {
-  const { orders } = s;
-  const { makerPlan, takerPlan } = s.scratch;
-  orders.table.touch(maker);
-  const makerRow = orders.position(maker);
-  const makerSide: Side = taker.side === LONG ? SHORT : LONG;
-  market.positions.table.touch(makerRow);
-  changeReserve(s, market, maker, 0, 0);
-  makerPlan.apply(s, market, makerRow, makerSide, ticks);
-
-  let takerPnl = 0;
-  let takerFee = 0;
-  if (taker.kind === TAKER_ORDER) {
-    takerPlan.apply(s, market, taker.row, taker.side, ticks);
-    takerPnl = takerPlan.pnlMicros;
-    takerFee = takerPlan.feeMicros;
-  } else if (taker.kind === TAKER_LIQUIDATION) {
-    takerPnl = closeLiquidated(s, market, taker.row, lots, ticks);
-  } else {
-    takerPnl = tradeBackstop(s, market, taker.side, lots, ticks);
-  }
-  const micros = lots * ticks * market.microsPerTickLot;
-  taker.lotsLeft -= lots;
-  if (taker.budgetMicros !== UNBUDGETED) taker.budgetMicros -= micros;
-  taker.filledLots += lots;
-  taker.filledMicros += micros;
-  taker.feeMicros += takerFee;
-  market.last = ticks;
-
-  emit.Traded(s.events, {
-    market: market.number,
-    tradeKind: taker.kind,
-    takerSide: taker.side,
-    priceTicks: ticks,
-    lots,
-    makerOrderId: orders.id(maker),
-    makerAccount: orders.account(maker),
-    makerFeeMicros: makerPlan.feeMicros,
-    makerPnlMicros: makerPlan.pnlMicros,
-    takerOrderId: taker.orderId,
-    takerAccount: taker.account,
-    takerFeeMicros: takerFee,
-    takerPnlMicros: takerPnl,
-  });
-
-  shrinkMaker(s, market, maker, makerRow, lots);
-  settle(s, market, makerRow);
-  if (taker.kind === TAKER_ORDER) settle(s, market, taker.row);
-}
-
-/** Takes filled lots off the maker's order, and removes it once it is filled. */
-function shrinkMaker(
-  s: VenueState,
-  market: Market,
-  maker: number,
-  makerRow: number,
-  lots: number,
-): void {
-  const { orders } = s;
-  const remaining = orders.remaining(maker) - lots;
-  orders.setRemaining(maker, remaining);
-  market.ladder(orders.side(maker)).reduce(maker, lots);
-  const covered = orders.closing(maker);
-  if (covered > remaining) {
-    orders.setClosing(maker, remaining);
-    market.positions.addCovered(makerRow, remaining - covered);
-  }
-  if (remaining > 0) {
-    reserveFor(s, market, maker);
-    return;
-  }
-  emit.OrderEnded(s.events, {
-    orderId: orders.id(maker),
-    account: orders.account(maker),
-    market: market.number,
-    reason: END.none,
-    remainingLots: 0,
-  });
-  removeOrder(s, market, maker);
 }

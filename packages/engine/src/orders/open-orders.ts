@@ -40,6 +40,7 @@ export function listOrder({ orders }: VenueState, { positions }: Market, order: 
 
 /** Removes an order from all structures and frees its row; its reserve returns to the wallet. */
 export function removeOrder(s: VenueState, market: Market, order: number): void {
+  if (s.scratch.trial.isOn) s.scratch.trial.removed.push(order);
   const { orders } = s;
   const { positions } = market;
   orders.table.touch(order);

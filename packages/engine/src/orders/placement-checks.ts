@@ -3,7 +3,14 @@
  * with the rule it guards. No state changes here; the results are left in `scratch.placement`.
  */
 import { divFloor, mulDivFloor } from "@perpgate/protocol/integers";
-import { LIMIT_ORDER, LONG, MARKET_ORDER, type PlaceOrder, STOP_ORDER } from "../commands.js";
+import {
+  GOOD_TILL_CANCELED,
+  LIMIT_ORDER,
+  LONG,
+  MARKET_ORDER,
+  type PlaceOrder,
+  STOP_ORDER,
+} from "../commands.js";
 import {
   MAKERS_PER_COMMAND,
   MAX_ORDER_NOTIONAL_MICROS,
@@ -20,6 +27,7 @@ import { NONE } from "../state/orders.js";
 import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
 import { mayAfford, openingNow, openingResting } from "./placement-funds.js";
+import { hasValidTerms, mayHaveTerms } from "./placement-terms.js";
 
 export function mayPlace(
   s: VenueState,
@@ -34,7 +42,8 @@ export function mayPlace(
   if (session.markets !== null && !session.markets.has(order.market)) {
     return refuse(s, REFUSAL.session_symbol_not_allowed);
   }
-  if (!isWellFormed(order) || order.extras !== undefined) return refuse(s, REFUSAL.invalid_order);
+  const { extras } = order;
+  if (!isWellFormed(order)) return refuse(s, REFUSAL.invalid_order);
   const maxLeverage = market.config.tiers[0]!.maxLeverage;
   if (order.leverage > maxLeverage) return refuse(s, REFUSAL.leverage_above_maximum, maxLeverage);
   const notional = order.marginMicros * order.leverage;
@@ -43,26 +52,37 @@ export function mayPlace(
     return refuse(s, REFUSAL.price_required);
   }
   if (order.postOnly && order.type !== LIMIT_ORDER) return refuse(s, REFUSAL.post_only_needs_limit);
+  if (extras !== undefined && !mayHaveTerms(s, session.account, extras)) return false;
   if (market.index === 0) return refuse(s, REFUSAL.stale_index);
   if (market.guard.isHolding) {
     return refuse(s, REFUSAL.index_held, market.guard.heldTicks, market.index);
   }
   const { placement } = s.scratch;
   placement.notionalMicros = notional;
+  placement.sizeLots = extras === undefined ? 0 : extras.sizeLots;
+  placement.isImmediate = isImmediate(order);
   placement.bandTicks = mulDivFloor(market.mark, market.config.bandPpm, PPM);
   return mayPrice(s, market, order, placement) && maySize(s, session, market, order, placement);
 }
 
+function isImmediate({ type, extras }: PlaceOrder): boolean {
+  if (type !== LIMIT_ORDER) return type === MARKET_ORDER;
+  return extras !== undefined && extras.timeInForce !== GOOD_TILL_CANCELED;
+}
+
 function isWellFormed(order: PlaceOrder): boolean {
+  const { extras } = order;
+  const leastMargin = extras !== undefined && extras.sizeLots > 0 ? 0 : 1;
   return (
     Number.isSafeInteger(order.marginMicros) &&
-    order.marginMicros >= 1 &&
+    order.marginMicros >= leastMargin &&
     Number.isSafeInteger(order.leverage) &&
     order.leverage >= 1 &&
     Number.isSafeInteger(order.priceTicks) &&
     order.priceTicks >= 0 &&
     Number.isSafeInteger(order.nonce) &&
-    order.nonce >= 0
+    order.nonce >= 0 &&
+    (extras === undefined || hasValidTerms(order, extras))
   );
 }
 
@@ -96,16 +116,21 @@ function maySize(
   const row = market.positions.rowOf(session.account);
   const closes = row === NONE ? 0 : closable(market, row, order.side);
   if (order.reduceOnly && closes === 0) return refuse(s, REFUSAL.reduce_only_without_position);
-  const { notionalMicros } = placement;
+  const { sizeLots } = placement;
   const unit = referenceTicks(market, order) * market.microsPerTickLot;
-  let lots = divFloor(notionalMicros, unit);
+  let lots = sizeLots > 0 ? sizeLots : divFloor(placement.notionalMicros, unit);
   if (order.reduceOnly) lots = Math.min(lots, closes);
   if (lots < 1) return refuse(s, REFUSAL.size_below_lot);
+  if (sizeLots > 0) {
+    placement.notionalMicros = lots * unit;
+    if (lots * unit > MAX_ORDER_NOTIONAL_MICROS) return refuse(s, REFUSAL.notional_limit);
+  }
+  const { notionalMicros } = placement;
   placement.lots = lots;
   placement.closableLots = closes;
   const { minNotionalMicros } = market.config;
-  // Of a market order only money fixes the lots: at a low bid an exit may come to more than it holds.
-  const isExit = lots <= closes || (order.type === MARKET_ORDER && closes > 0);
+  // Where money fixes the lots of a market order, an exit may come to more than it holds at a low bid.
+  const isExit = lots <= closes || (order.type === MARKET_ORDER && closes > 0 && sizeLots === 0);
   if (notionalMicros < minNotionalMicros && !isExit) {
     return refuse(s, REFUSAL.notional_too_small, minNotionalMicros);
   }
@@ -156,11 +181,11 @@ function mayOpen(
   let held = 0;
   if (closes === 0) {
     held = row === NONE ? 0 : Math.abs(market.positions.lots(row));
-  } else if (order.type === LIMIT_ORDER && !order.reduceOnly) {
-    opening = openingOfLimit(market, order, row, placement);
-  } else if (order.type === MARKET_ORDER) {
+  } else if (placement.isImmediate) {
     // All of it fills immediately or not at all, and each fill is judged.
     return true;
+  } else if (order.type === LIMIT_ORDER && !order.reduceOnly) {
+    opening = openingOfLimit(market, order, row, placement);
   }
   if (opening <= 0) return true;
   const { account, maxNotionalMicros } = session;
@@ -222,7 +247,7 @@ function mayAddOrder(
   row: number,
   placement: Placement,
 ): boolean {
-  if (order.type === MARKET_ORDER) return true;
+  if (placement.isImmediate) return true;
   const { positions } = market;
   const maxOpenOrders = s.config!.maxOpenOrders;
   const openOrders = row === NONE ? 0 : positions.openOrders(row);

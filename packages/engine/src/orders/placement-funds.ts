@@ -30,25 +30,61 @@ export function mayAfford(
   unit: number,
   placement: Placement,
 ): boolean {
-  if (order.type === STOP_ORDER || order.reduceOnly) return true;
-  const { marginMicros, leverage } = order;
+  if (order.reduceOnly) return true;
+  if (placement.sizeLots > 0 && !isWithinMargin(s, order, unit, placement)) return false;
+  if (order.type === STOP_ORDER) return true;
+  const { leverage } = order;
   const { takerFeePpm } = market.config;
   const wallet = s.wallet(session.account);
   const { closableLots, freeLots, lotsNow } = placement;
-  const closes = closableLots > 0 && (order.type === MARKET_ORDER || freeLots > 0 || lotsNow > 0);
+  const closes = closableLots > 0 && (placement.isImmediate || freeLots > 0 || lotsNow > 0);
   if (!closes) {
-    const fee = mulDivCeil(placement.notionalMicros, takerFeePpm, PPM);
-    if (wallet >= marginMicros + fee) return true;
-    return refuse(s, REFUSAL.insufficient_margin, largestMargin(wallet, leverage, takerFeePpm));
+    const notional = spendable(order, placement);
+    if (wallet >= openingCost(notional, leverage, takerFeePpm)) return true;
+    const largest = largestMargin(wallet, leverage, takerFeePpm);
+    return refuse(s, REFUSAL.insufficient_margin, largest, lotsOf(largest, order, unit, placement));
   }
-  // Of a market order what is not funded is canceled when it would fill.
-  if (order.type === MARKET_ORDER || canPay(market, order, row, unit, placement, wallet))
-    return true;
-  return refuse(
-    s,
-    REFUSAL.insufficient_margin,
-    largestMarginOfLimit(market, order, row, unit, placement, wallet),
-  );
+  // Of what cannot rest, the part that is not funded is canceled when it would fill.
+  if (placement.isImmediate || canPay(market, order, row, unit, placement, wallet)) return true;
+  const largest = largestMarginOfLimit(market, order, row, unit, placement, wallet);
+  return refuse(s, REFUSAL.insufficient_margin, largest, lotsOf(largest, order, unit, placement));
+}
+
+/** The notional that a limit or market order may come to: its margin bounds a market order's size. */
+function spendable({ type, marginMicros, leverage }: PlaceOrder, placement: Placement): number {
+  const { notionalMicros, sizeLots } = placement;
+  const isBounded = sizeLots > 0 && type === MARKET_ORDER && marginMicros > 0;
+  return isBounded ? Math.min(notionalMicros, marginMicros * leverage) : notionalMicros;
+}
+
+/** The size that a margin pays for, which a refusal names for orders that have one. */
+function lotsOf(
+  marginMicros: number,
+  { leverage }: PlaceOrder,
+  unit: number,
+  { sizeLots }: Placement,
+): number {
+  return sizeLots === 0 ? 0 : divFloor(marginMicros * leverage, unit);
+}
+
+/**
+ * Whether the margin of a limit or stop order that has a size suffices for what would open of it. A
+ * market order takes what its margin allows.
+ */
+function isWithinMargin(
+  s: VenueState,
+  order: PlaceOrder,
+  unit: number,
+  placement: Placement,
+): boolean {
+  if (order.marginMicros === 0 || order.type === MARKET_ORDER) return true;
+  const { lots, closableLots } = placement;
+  const rests = order.type !== STOP_ORDER && !placement.isImmediate && closableLots > 0;
+  const opening = rests
+    ? openingNow(placement, lots) + openingResting(placement, lots)
+    : Math.max(0, lots - closableLots);
+  const needed = divCeil(opening * unit, order.leverage);
+  return needed <= order.marginMicros || refuse(s, REFUSAL.margin_too_small, needed);
 }
 
 /**
@@ -98,7 +134,10 @@ function largestMarginOfLimit(
   wallet: number,
 ): number {
   let low = 0;
-  let high = order.marginMicros;
+  let high =
+    placement.sizeLots === 0
+      ? order.marginMicros
+      : divCeil(placement.notionalMicros, order.leverage);
   while (high - low > 1) {
     const middle = low + Math.floor((high - low) / 2);
     const lots = divFloor(middle * order.leverage, unit);

@@ -17,7 +17,7 @@ import type { VenueState } from "../state/venue.js";
 import type { WorkBudget } from "../work-budget.js";
 import { match } from "./match.js";
 import { removeOrder } from "./open-orders.js";
-import { settle } from "./settle.js";
+import { endOrder, settle } from "./settle.js";
 import { TAKER_ORDER } from "./taker.js";
 
 /** Words per entry of `VenueState.reaches`. */
@@ -42,8 +42,16 @@ function serveStops(s: VenueState, budget: WorkBudget): void {
     // One that could meet nobody waits: it would end without having had its turn.
     if (s.scratch.makersLeft === 0) break;
     budget.take();
-    trigger(s, s.markets[s.orders.market(order)]!, order);
+    const market = s.markets[s.orders.market(order)]!;
+    if (isExpired(s, order)) endOrder(s, market, order, END.expired);
+    else trigger(s, market, order);
   }
+}
+
+/** Whether it waits for a tick that has room for its expiry. */
+function isExpired({ orders, timeMs }: VenueState, order: number): boolean {
+  const extras = orders.extrasRow(order);
+  return extras !== NONE && orders.extras.isExpired(extras, timeMs);
 }
 
 /** Marks the stops that the mark reaches now; they stay reached, wherever the mark goes. */
@@ -98,6 +106,11 @@ function trigger(s: VenueState, market: Market, order: number): void {
   taker.bar = takerBar(s, market, account);
   taker.maxNotionalMicros = orders.maxNotional(order);
   taker.lotsLeft = orders.remaining(order);
+  const extras = orders.extrasRow(order);
+  if (extras !== NONE) {
+    taker.selfTrade = orders.extras.selfTrade(extras);
+    taker.bound.setOf(orders, order, extras, true);
+  }
   const band = mulDivFloor(market.mark, market.config.bandPpm, PPM);
   taker.bandTicks = market.mark + side * band;
   removeOrder(s, market, order);

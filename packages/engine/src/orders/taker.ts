@@ -1,7 +1,8 @@
 /** What takes from the book: an order, a liquidation, or a reduction of the backstop. */
-import { LONG, type Side } from "../commands.js";
+import { CANCEL_RESTING, LONG, type Side } from "../commands.js";
 import { TRADE_BACKSTOP, TRADE_LIQUIDATION, TRADE_ORDER } from "../events/event-table.js";
 import { END } from "../reasons.js";
+import { FillBound } from "./fill-bound.js";
 
 /** A taker's kind is the kind of its trades. */
 export const TAKER_ORDER = TRADE_ORDER;
@@ -26,6 +27,10 @@ export class Taker {
   bar = 0;
   /** Its session's cap on all positions, in micros; 0: none. */
   maxNotionalMicros = 0;
+  /** What ends when it meets an order of its own account. */
+  selfTrade: number = CANCEL_RESTING;
+  /** What its terms leave for its fills. */
+  readonly bound = new FillBound();
   lotsLeft = 0;
   /** Micros left to spend, or UNBUDGETED. */
   budgetMicros = UNBUDGETED;
@@ -38,6 +43,8 @@ export class Taker {
   filledLots = 0;
   filledMicros = 0;
   feeMicros = 0;
+  /** Notional of what opened, counted for orders with a size. */
+  openedMicros = 0;
   /** Why it stopped with lots or money left; none if it took all that it wanted. */
   stopReason = 0;
 
@@ -52,6 +59,8 @@ export class Taker {
     this.leverage = 1;
     this.bar = END.none;
     this.maxNotionalMicros = 0;
+    this.selfTrade = CANCEL_RESTING;
+    this.bound.isSet = false;
     this.lotsLeft = 0;
     this.budgetMicros = UNBUDGETED;
     this.limitTicks = side > 0 ? Number.POSITIVE_INFINITY : 0;
@@ -60,6 +69,7 @@ export class Taker {
     this.filledLots = 0;
     this.filledMicros = 0;
     this.feeMicros = 0;
+    this.openedMicros = 0;
     this.stopReason = END.none;
   }
 

@@ -47,7 +47,8 @@ export function rebuildIndexes(s: VenueState): void {
   }
 }
 
-function enterStop(s: VenueState, market: Market, order: number): void {
+/** Adds a stop to where its price and the ticks that reached it put it. */
+export function enterStop(s: VenueState, market: Market, order: number): void {
   const stops = market.stops(s.orders.side(order));
   const reachedAt = reachOf(s, order);
   if (reachedAt === 0) stops.add(order);

@@ -89,6 +89,28 @@ export class Ladder {
     if (this.headOf[slot] === NONE) this.removeLevel(this.firstAtOrAbove(this.sign * ticks), slot);
   }
 
+  /**
+   * Puts an order back that was removed. Orders come back in the reverse order of their removal, with
+   * none added in between: then the neighbours that it still names are its neighbours again.
+   */
+  restore(order: number, ticks: number, lots: number): void {
+    const links = this.orders.links;
+    const base = order * LINKS;
+    const slot = links[base + LEVEL]!;
+    const prev = links[base + LEVEL_PREV]!;
+    const next = links[base + LEVEL_NEXT]!;
+    if (prev === NONE && next === NONE) {
+      const key = this.sign * ticks;
+      const inserted = this.insertLevel(this.firstAtOrAbove(key), key);
+      if (inserted !== slot) throw new Error("levels are restored last first");
+    }
+    if (prev === NONE) this.headOf[slot] = order;
+    else links[prev * LINKS + LEVEL_NEXT] = order;
+    if (next === NONE) this.tailOf[slot] = order;
+    else links[next * LINKS + LEVEL_PREV] = order;
+    this.lotsOf[slot] = this.lotsOf[slot]! + lots;
+  }
+
   clear(): void {
     this.count = 0;
     this.freeCount = 0;

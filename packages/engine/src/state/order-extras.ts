@@ -2,13 +2,10 @@
  * The terms that plain orders do not have, one row for each open order that has any. The order's row
  * holds the number of this one; which row it is differs between equal states, so snapshots leave it out.
  */
-import {
-  type ClientIdWords,
-  clientIdWords,
-  NO_CLIENT_ID,
-} from "@perpgate/protocol/client-order-id";
+import type { ClientIdWords } from "@perpgate/protocol/client-order-id";
 import type { OrderExtras } from "../commands.js";
 import { int32, widen } from "./memory.js";
+import { OrderExpiries } from "./order-expiries.js";
 import { Table, type UndoLog } from "./table.js";
 
 /** The words of a row, in the order of the snapshot format; literals, see orders.ts. */
@@ -16,6 +13,8 @@ export const EXTRA_WORDS = 16;
 
 export class OrderExtrasStore {
   readonly table: Table;
+  /** Those that expire; derived. */
+  readonly expiries = new OrderExpiries(this);
   private free = int32(16);
   private freeCount = 0;
 
@@ -39,7 +38,14 @@ export class OrderExtrasStore {
     return this.table.data[row * 16 + 3]!;
   }
   setExpiresAtMs(row: number, timeMs: number): void {
+    this.expiries.remove(row);
     this.table.data[row * 16 + 3] = timeMs;
+    if (timeMs !== 0) this.expiries.add(row);
+  }
+  /** An order is not filled at or after its expiry. */
+  isExpired(row: number, timeMs: number): boolean {
+    const expiresAtMs = this.table.data[row * 16 + 3]!;
+    return expiresAtMs !== 0 && timeMs >= expiresAtMs;
   }
   trigger(row: number): number {
     return this.table.data[row * 16 + 4]!;
@@ -64,19 +70,25 @@ export class OrderExtrasStore {
   setMaxOrderNotional(row: number, micros: number): void {
     this.table.data[row * 16 + 8] = micros;
   }
-  /** What its fills came to. */
+  /** What its fills came to; counted for orders with a size. */
   filledMicros(row: number): number {
     return this.table.data[row * 16 + 9]!;
   }
   setFilledMicros(row: number, micros: number): void {
     this.table.data[row * 16 + 9] = micros;
   }
-  /** Σ ⌈opening notional / leverage⌉ of its fills, where both size and margin bound it. */
-  marginSpent(row: number): number {
+  /** What of that opened. */
+  openedMicros(row: number): number {
     return this.table.data[row * 16 + 10]!;
   }
-  setMarginSpent(row: number, micros: number): void {
+  setOpenedMicros(row: number, micros: number): void {
     this.table.data[row * 16 + 10] = micros;
+  }
+  /** Counts a fill and the part of it that opened. */
+  addFill(row: number, filledMicros: number, openedMicros: number): void {
+    this.table.touch(row);
+    this.table.data[row * 16 + 9]! += filledMicros;
+    this.table.data[row * 16 + 10]! += openedMicros;
   }
   /** The client's id of the order. */
   clientId(row: number): ClientIdWords {
@@ -85,8 +97,20 @@ export class OrderExtrasStore {
     return [data[at]!, data[at + 1]!, data[at + 2]!, data[at + 3]!, data[at + 4]!];
   }
 
+  hasClientId(row: number, words: ClientIdWords): boolean {
+    const { data } = this.table;
+    const at = row * 16 + 11;
+    for (let i = 0; i < 5; i++) if (data[at + i] !== words[i]) return false;
+    return true;
+  }
+
   /** Writes the extras of a new order into a free row. */
-  add(orderId: number, extras: OrderExtras, maxOrderNotionalMicros: number): number {
+  add(
+    orderId: number,
+    extras: OrderExtras,
+    clientId: ClientIdWords,
+    maxOrderNotionalMicros: number,
+  ): number {
     const row = this.freeCount > 0 ? this.free[--this.freeCount]! : this.table.append();
     this.table.touch(row);
     const { data } = this.table;
@@ -102,21 +126,33 @@ export class OrderExtrasStore {
     data[at + 8] = maxOrderNotionalMicros;
     data[at + 9] = 0;
     data[at + 10] = 0;
-    data.set(clientIdWords(extras.clientOrderId) ?? NO_CLIENT_ID, at + 11);
+    data.set(clientId, at + 11);
+    if (extras.expiresAtMs !== 0) this.expiries.add(row);
     return row;
   }
 
   release(row: number): void {
+    this.expiries.remove(row);
     this.table.touch(row);
     this.table.data[row * 16 + 0] = 0;
     this.pushFree(row);
   }
 
-  /** Rebuilds the free list from the table. */
+  /** Takes back the last row that was released, whose words are restored. */
+  reclaim(row: number): void {
+    if (this.free[--this.freeCount] !== row) throw new Error("rows are reclaimed last first");
+    if (this.expiresAtMs(row) !== 0) this.expiries.add(row);
+  }
+
+  /** Rebuilds the free list and the expiries from the table. */
   reindex(): void {
     this.table.restartGrowth();
     this.freeCount = 0;
-    for (let row = 0; row < this.table.rows; row++) if (this.orderId(row) === 0) this.pushFree(row);
+    this.expiries.clear();
+    for (let row = 0; row < this.table.rows; row++) {
+      if (this.orderId(row) === 0) this.pushFree(row);
+      else if (this.expiresAtMs(row) !== 0) this.expiries.add(row);
+    }
   }
 
   private pushFree(row: number): void {

@@ -104,6 +104,10 @@ export class OrderStore {
   setReserve(row: number, micros: number): void {
     this.table.data[row * 20 + 10] = micros;
   }
+  /** The margin that it was sent with; 0: none. */
+  margin(row: number): number {
+    return this.table.data[row * 20 + 11]!;
+  }
   leverage(row: number): number {
     return this.table.data[row * 20 + 12]!;
   }
@@ -199,6 +203,14 @@ export class OrderStore {
     this.index.delete(this.id(row));
     this.table.data[row * 20 + 0] = 0;
     this.pushFree(row);
+  }
+
+  /** Takes back the last row that was released, whose words are restored. */
+  reclaim(row: number): void {
+    if (this.free[--this.freeCount] !== row) throw new Error("rows are reclaimed last first");
+    this.index.set(this.id(row), row);
+    const extras = this.extrasRow(row);
+    if (extras !== NONE) this.extras.reclaim(extras);
   }
 
   /** Rows in use, ascending id. */

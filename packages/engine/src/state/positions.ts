@@ -16,6 +16,7 @@ export const LONG_LIST = 0;
 export const SHORT_LIST = 2;
 export const STOP_LIST = 4;
 export type List = typeof LONG_LIST | typeof SHORT_LIST | typeof STOP_LIST;
+export const ORDER_LISTS: readonly List[] = [LONG_LIST, SHORT_LIST, STOP_LIST];
 
 /** The list of resting orders of that side. */
 export function restingList(side: Side): List {
@@ -235,6 +236,17 @@ export class PositionStore {
     this.shortBounds.fill(NO_WATCH, blockOf(from), blockOf(to + WATCH_BLOCK - 1));
   }
 
+  /** Puts an order back that was unlinked, in the reverse order; the frontier is not changed. */
+  relink(row: number, list: List, order: number, { links }: OrderStore): void {
+    const head = row * 10 + list;
+    const previous = links[order * LINKS + LIST_PREV]!;
+    const next = links[order * LINKS + LIST_NEXT]!;
+    if (previous === NONE) this.links[head] = order;
+    else links[previous * LINKS + LIST_NEXT] = order;
+    if (next === NONE) this.links[head + 1] = order;
+    else links[next * LINKS + LIST_PREV] = order;
+  }
+
   /** Refreshes what is kept of the position next to the table. */
   hold(row: number, lots: number, costMicros: number, worthMicros: number): void {
     this.held[row] = lots;
@@ -260,6 +272,12 @@ export class PositionStore {
     this.table.data[row * 12 + 0] = account;
     this.adopt(row, account);
     return row;
+  }
+
+  /** Writes the account of a row again whose first command was undone. */
+  reopen(row: number, account: number): void {
+    this.table.touch(row);
+    this.table.data[row * 12 + 0] = account;
   }
 
   /** Rows with a position, ascending account: an order that no history can change. */

@@ -26,13 +26,9 @@ const UNREACHABLE_REFUSALS: readonly string[] = [
   "deposit_not_reorged",
   "deposit_reorged",
   "too_many_unseen_deposits",
-  // No flow has extended orders yet.
-  "too_late",
-  "client_order_id_in_use",
-  "margin_too_small",
+  // No flow has these commands and terms yet.
   "order_not_amendable",
   "close_position_in_use",
-  "expiry_out_of_range",
   "limit_price_outside_band",
 ];
 /** These stop only an arriving order, whose acknowledgement reports them. */
@@ -43,11 +39,12 @@ const UNREACHABLE_ENDS: readonly string[] = [
   "stale_index",
   // Deposits are not part of the reference.
   "deposit_reorged",
-  // No flow has extended orders yet.
-  "not_filled",
-  "margin_spent",
-  "expired",
+  // No flow has these terms yet.
   "position_closed",
+  // These stop only an arriving order, too.
+  "not_filled",
+  // Of resting orders and stops: scenarios/order-size.test.ts.
+  "session_order_cap_exceeded",
 ];
 
 const RARE_RULES = [
@@ -63,6 +60,27 @@ const RARE_RULES = [
   "acknowledged book_empty",
   "acknowledged unfunded",
   "acknowledged worst_price",
+  "acknowledged not_filled",
+  "acknowledged margin_spent",
+  "acknowledged self_trade",
+  "acknowledged session_order_cap_exceeded",
+  "rule expired in PlaceOrder",
+  "rule expired in Tick",
+  "rule fok canceled",
+  "rule fok filled",
+  "rule gtc resting",
+  "rule ioc canceled",
+  "rule ioc filled",
+  "rule ioc pending",
+  "rule size canceled",
+  "rule size filled",
+  "rule size pending",
+  "rule size resting",
+  "rule undone trade",
+  "rule undone expired",
+  "rule undone reduce_only",
+  "rule undone self_trade",
+  "rule undone unfunded",
   "event OrderReplayed",
   "event VenueConfigured",
   "event CashSettled",

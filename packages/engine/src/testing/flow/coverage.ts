@@ -7,6 +7,8 @@ import { END_REASONS, REFUSALS } from "../../reasons.js";
 import { isFresh, isLiquidatable } from "../reference/margin.js";
 import type { State } from "../reference/state.js";
 
+const TIMES_IN_FORCE = ["gtc", "ioc", "fok"];
+
 export class Coverage {
   readonly counts = new Map<string, number>();
   /** The index that is held back, by market. */
@@ -34,6 +36,7 @@ export class Coverage {
     }
     if (state.carriedDisconnects.length > 0) this.add("rule disconnects carried over");
     if (command.kind === "Tick" || command.kind === "UpdateIndex") this.observeWaitingStops(state);
+    this.observeTerms(command, events, state);
     if (command.kind !== "Tick") return;
     if (events.length === 0) this.add("rule tick without events");
     if (state.budget === 0 && liquidationWaits(state)) this.add("rule liquidations wait");
@@ -74,6 +77,25 @@ export class Coverage {
       if (event.kind !== "CommandRefused") continue;
       this.add(`rule margin not ${what}: ${REFUSALS[event.refusal]}`);
     }
+  }
+
+  /** Orders with more than the plain terms. */
+  private observeTerms(command: Command, events: readonly VenueEvent[], state: State): void {
+    const isEnd = (event: VenueEvent, reason: string) =>
+      event.kind === "OrderEnded" && END_REASONS[event.reason] === reason;
+    if (events.some((event) => isEnd(event, "expired"))) {
+      this.add(`rule expired in ${command.kind}`);
+    }
+    for (const event of state.undone) {
+      if (event.kind === "OrderEnded") this.add(`rule undone ${END_REASONS[event.reason]}`);
+      if (event.kind === "Traded") this.add("rule undone trade");
+    }
+    if (command.kind !== "PlaceOrder" || command.extras === undefined) return;
+    const ack = events.find((event) => event.kind === "OrderAcknowledged");
+    if (ack?.kind !== "OrderAcknowledged") return;
+    const force = TIMES_IN_FORCE[command.extras.timeInForce];
+    this.add(`rule ${force} ${ORDER_STATUSES[ack.status]}`);
+    if (command.extras.sizeLots > 0) this.add(`rule size ${ORDER_STATUSES[ack.status]}`);
   }
 
   /** How orders came to end with their connection, by command. */

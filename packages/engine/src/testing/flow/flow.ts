@@ -10,7 +10,14 @@
  */
 
 import { Random } from "@perpgate/protocol/random";
-import { type Command, LIMIT_ORDER, SHORT } from "../../commands.js";
+import {
+  type Command,
+  FILL_OR_KILL,
+  IMMEDIATE_OR_CANCEL,
+  LIMIT_ORDER,
+  type OrderExtras,
+  SHORT,
+} from "../../commands.js";
 import { ENGINE_VERSION } from "../../versions.js";
 import { openOrders } from "../reference/cancels.js";
 import { type Account, accountOf, type State } from "../reference/state.js";
@@ -19,6 +26,7 @@ import { Margins } from "./margins.js";
 import { Orders } from "./orders.js";
 import { PROFILES, type Profile, type ProfileName } from "./profiles.js";
 import { Scenes } from "./scenes.js";
+import { PLAIN_EXTRAS } from "./terms.js";
 import { type Signed, type Trader, Traders } from "./traders.js";
 import { Weather } from "./weather.js";
 
@@ -158,6 +166,8 @@ class Flow {
       signInAgain: rare,
       ownQuote: 0.2,
       margin: 4,
+      cappedSweep: rare,
+      expiredQuote: 0.1,
     });
     if (random.chance(0.004)) {
       yield* this.ghost(stampMs);
@@ -193,6 +203,8 @@ class Flow {
     }
     if (kind === "rotate") yield* traders.rotate(trader);
     if (kind === "ownQuote") yield* this.ownQuote(session);
+    if (kind === "cappedSweep") yield* this.cappedSweep(session);
+    if (kind === "expiredQuote") yield* this.expiredQuote(session);
     // Another session, with other caps; the orders of this one stay.
     if (kind === "signInAgain") yield* traders.signIn(trader);
     if (kind === "wrongSignIn") yield* traders.wrongSignIn(trader);
@@ -247,12 +259,64 @@ class Flow {
     yield this.orders.of(session, market, { marginMicros });
   }
 
+  /** A size that the session's cap allows at the best price, and not at the next one. */
+  private *cappedSweep(session: Signed): Generator<Command> {
+    const { random, orders, traders, state } = this;
+    const other = traders.sessionOf(random.pick(traders.all));
+    const cap = Number(state.sessions.get(session.number)?.maxOrderNotional ?? 0n);
+    if (cap === 0 || other === null || other === session) return;
+    const market = random.pick(state.markets);
+    const { microsPerTickLot, bandPpm } = market.config;
+    const mark = Number(market.mark);
+    const near = Math.max(mark, Number(market.bids[0]?.price ?? 0n) + 1);
+    const sizeLots = Math.floor(cap / (near * microsPerTickLot));
+    if (mark === 0 || sizeLots < 2) return;
+    const far = mark + Math.floor((mark * bandPpm) / 2e6);
+    const ask = { side: SHORT, type: LIMIT_ORDER, marginMicros: 0, leverage: 1 } as const;
+    for (const [priceTicks, lots] of [
+      [near, 1],
+      [far, sizeLots],
+    ] as const) {
+      yield orders.of(other, market, {
+        ...ask,
+        priceTicks,
+        extras: { ...PLAIN_EXTRAS, sizeLots: lots },
+      });
+    }
+    const extras: OrderExtras = {
+      ...PLAIN_EXTRAS,
+      sizeLots,
+      timeInForce: IMMEDIATE_OR_CANCEL,
+    };
+    yield orders.of(session, market, { marginMicros: 0, extras });
+  }
+
+  /** The best ask expires between two ticks, and someone wants all of it or nothing. */
+  private *expiredQuote(session: Signed): Generator<Command> {
+    const { random, orders, traders, state } = this;
+    const other = traders.sessionOf(random.pick(traders.all));
+    const market = random.pick(state.markets);
+    const best = Number(market.asks[0]?.price ?? 0n);
+    if (other === null || best < 2) return;
+    const priceTicks = best - 1;
+    const expiresAtMs = state.time + 1_000;
+    const limit = { type: LIMIT_ORDER, marginMicros: 0, priceTicks } as const;
+    const ask: OrderExtras = { ...PLAIN_EXTRAS, sizeLots: 2, expiresAtMs };
+    yield orders.of(session, market, { ...limit, side: SHORT, extras: ask });
+    for (let i = 0; i < 4; i++) yield this.weather.tick();
+    const fok: OrderExtras = { ...PLAIN_EXTRAS, sizeLots: 1, timeInForce: FILL_OR_KILL };
+    const stampMs = expiresAtMs - random.int(0, 1);
+    yield orders.of(other, market, { ...limit, stampMs, extras: fok });
+  }
+
   /** Its own order, somebody else's, or none. */
   private cancel(session: number, account: Account): Command {
     const { random, state } = this;
     const own = openOrders(account);
     let orderId = random.int(1, state.position);
     if (own.length > 0 && random.chance(0.9)) orderId = random.pick(own).id;
-    return { kind: "CancelOrder", stampMs: this.stamp(), session, orderId };
+    const cancel: Command = { kind: "CancelOrder", stampMs: this.stamp(), session, orderId };
+    if (!random.chance(0.05)) return cancel;
+    return { ...cancel, validUntilMs: state.time + random.int(-100, 300) };
   }
 }

@@ -18,15 +18,20 @@ import type { Account, Market, Order, Position } from "../reference/state.js";
 import { positionOf } from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
 import { spoil } from "./spoil.js";
+import { Terms } from "./terms.js";
 import type { Signed } from "./traders.js";
 
 export class Orders {
+  private readonly terms: Terms;
+
   constructor(
     private readonly random: Random,
     private readonly venue: ReferenceVenue,
     private readonly stamp: () => number,
     private readonly wrong: number,
-  ) {}
+  ) {
+    this.terms = new Terms(random, venue);
+  }
 
   /** Anything that a trader might send. */
   any(session: Signed, market: Market, account: Account): PlaceOrder {
@@ -58,10 +63,21 @@ export class Orders {
       reduceOnly,
       postOnly: type === LIMIT_ORDER && random.chance(0.15),
     };
-    return this.remember(
-      session,
-      random.chance(this.wrong) ? spoil(random, this.venue, order, session) : order,
-    );
+    return this.remember(session, this.change(session, this.extend(order, market, position)));
+  }
+
+  /** A share of the orders has more than the plain terms. */
+  private extend(order: PlaceOrder, market: Market, position: Position): PlaceOrder {
+    return this.random.chance(0.3) ? this.terms.extend(order, market, position) : order;
+  }
+
+  /** Now and then something is wrong with it. */
+  private change(session: Signed, order: PlaceOrder): PlaceOrder {
+    const { random } = this;
+    if (!random.chance(this.wrong)) return order;
+    const isExtended = order.extras !== undefined;
+    if (isExtended && random.chance(0.5)) return this.terms.spoil(order);
+    return spoil(random, this.venue, order, session);
   }
 
   /** An order of a scene: what is not given is plain. */

@@ -54,7 +54,9 @@ export class Weather {
       yield this.cohort();
     }
     if (random.chance(profile.configure)) yield this.configure();
-    if (profile.controls > 0 && random.chance(profile.controls)) {
+    // What was stopped is soon looked at again: a flow without trades tests nothing.
+    const urgency = market.status === "active" ? 1 : 4;
+    if (profile.controls > 0 && random.chance(profile.controls * urgency)) {
       if (market.status === "active") yield* scenes.largeExits(market);
       yield this.control(market);
     }

@@ -17,6 +17,8 @@ export function openOrders(account: Account): Order[] {
 export function cancelOrder(state: State, command: CancelOrder): Refused | null {
   const session = liveSession(state, command.session);
   if ("refusal" in session) return session;
+  const until = command.validUntilMs ?? 0;
+  if (until !== 0 && state.time > until) return refused("too_late", state.time);
   const own = openOrders(accountOf(state, session.account));
   const order = own.find((each) => each.id === command.orderId);
   if (order === undefined) return refused("order_not_cancelable");

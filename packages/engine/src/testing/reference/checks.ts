@@ -11,7 +11,15 @@ import { closable, isStopped, MILLION, unitOf } from "./margin.js";
 import { budgetOf, checkFunds, checkOpening, partsOf } from "./opening.js";
 import { type Refused, refused } from "./refusal.js";
 import { liveSession } from "./sessions.js";
-import { type Market, type Position, positionOf, type Session, type State } from "./state.js";
+import {
+  accountOf,
+  type Market,
+  type Position,
+  positionOf,
+  type Session,
+  type State,
+} from "./state.js";
+import { checkTerms, isImmediate, isMisshapen } from "./terms.js";
 
 export interface Replayed {
   readonly replayed: number;
@@ -48,6 +56,8 @@ export function checkSigned(
 export function check(state: State, order: PlaceOrder): Refused | Replayed | Accepted {
   const session = checkSigned(state, order);
   if ("refusal" in session || "replayed" in session) return session;
+  const until = order.extras?.validUntilMs ?? 0;
+  if (until !== 0 && state.time > until) return refused("too_late", state.time);
   const market = state.markets[order.market];
   if (market === undefined) return refused("unknown_symbol");
   if (market.status === "halted") return refused("market_halted");
@@ -55,26 +65,38 @@ export function check(state: State, order: PlaceOrder): Refused | Replayed | Acc
   if (session.markets.length > 0 && !session.markets.includes(order.market)) {
     return refused("session_symbol_not_allowed");
   }
-  return checkForm(order, market) ?? checkTrading(state, order, session, market);
+  return checkForm(state, session, order, market) ?? checkTrading(state, order, session, market);
 }
 
 /** Checks of the order alone and against the mark. */
-function checkForm(order: PlaceOrder, market: Market): Refused | null {
+function checkForm(
+  state: State,
+  session: Session,
+  order: PlaceOrder,
+  market: Market,
+): Refused | null {
+  const { extras } = order;
   const whole =
     Number.isSafeInteger(order.marginMicros) &&
-    order.marginMicros >= 1 &&
+    order.marginMicros >= (extras !== undefined && extras.sizeLots > 0 ? 0 : 1) &&
     Number.isSafeInteger(order.leverage) &&
     order.leverage >= 1 &&
     Number.isSafeInteger(order.nonce) &&
     order.nonce >= 0 &&
     Number.isSafeInteger(order.priceTicks) &&
     order.priceTicks >= 0;
-  if (!whole) return refused("invalid_order");
+  if (!whole || (extras !== undefined && isMisshapen(order, extras))) {
+    return refused("invalid_order");
+  }
   const most = market.config.tiers[0]?.maxLeverage ?? 0;
   if (order.leverage > most) return refused("leverage_above_maximum", most);
   if (budgetOf(order) > BigInt(MAX_ORDER_NOTIONAL_MICROS)) return refused("notional_limit");
   if (order.priceTicks === 0 && order.type !== MARKET_ORDER) return refused("price_required");
   if (order.postOnly && order.type !== LIMIT_ORDER) return refused("post_only_needs_limit");
+  if (extras !== undefined) {
+    const faulty = checkTerms(state, accountOf(state, session.account), extras);
+    if (faulty !== null) return faulty;
+  }
   if (market.index === null) return refused("stale_index");
   if (market.held !== null) return refused("index_held", num(market.held.index), num(market.index));
 
@@ -115,12 +137,15 @@ function checkTrading(
   if (order.reduceOnly && capacity === 0n) return refused("reduce_only_without_position");
 
   const reference = referencePrice(order, market) * unitOf(market);
-  let lots = floorDiv(budgetOf(order), reference);
+  const size = BigInt(order.extras?.sizeLots ?? 0);
+  let lots = size > 0n ? size : floorDiv(budgetOf(order), reference);
   if (order.reduceOnly) lots = min(lots, capacity);
   if (lots < 1n) return refused("size_below_lot");
+  const notional = size > 0n ? lots * reference : budgetOf(order);
+  if (notional > BigInt(MAX_ORDER_NOTIONAL_MICROS)) return refused("notional_limit");
   const least = market.config.minNotionalMicros;
-  const isMarketExit = order.type === MARKET_ORDER && capacity > 0n;
-  if (budgetOf(order) < BigInt(least) && lots > capacity && !isMarketExit) {
+  const isMarketExit = order.type === MARKET_ORDER && size === 0n && capacity > 0n;
+  if (notional < BigInt(least) && lots > capacity && !isMarketExit) {
     return refused("notional_too_small", least);
   }
 
@@ -132,8 +157,7 @@ function checkTrading(
     }
   }
   const orderCap = session.maxOrderNotional;
-  const whole =
-    order.type === MARKET_ORDER && !order.reduceOnly ? budgetOf(order) : lots * reference;
+  const whole = order.type === MARKET_ORDER && !order.reduceOnly ? notional : lots * reference;
   if (orderCap > 0n && lots > capacity && whole > orderCap) {
     return refused("session_order_cap_exceeded", num(orderCap));
   }
@@ -151,10 +175,10 @@ function checkTrading(
     if (faulty !== null) return faulty;
   }
   const most = state.config.maxOpenOrders;
-  if (order.type !== MARKET_ORDER && position.orders.length >= most) {
+  if (!isImmediate(order) && position.orders.length >= most) {
     return refused("open_order_limit", most);
   }
-  if (order.type !== MARKET_ORDER) {
+  if (!isImmediate(order)) {
     const added = lots * BigInt(order.priceTicks) * unitOf(market);
     if (waiting(market, position) + added > BigInt(MAX_ORDER_NOTIONAL_MICROS))
       return refused("notional_limit");

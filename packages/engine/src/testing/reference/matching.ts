@@ -2,7 +2,7 @@
  * "Matching loop". The taker says what it wants and when it stops; the loop is the same for orders,
  * triggered stops, liquidations and the backstop.
  */
-import type { Side } from "../../commands.js";
+import { CANCEL_RESTING, CANCEL_TAKER, type Side } from "../../commands.js";
 import { TRADE_ORDER } from "../../events/event-table.js";
 import { END } from "../../reasons.js";
 import { bestAgainst } from "./book.js";
@@ -11,9 +11,10 @@ import { applyFill, type Booked, type Fillable, fillable, type Terms } from "./f
 import { settleFunding } from "./funding.js";
 import { floorDiv, max, min, num } from "./integers.js";
 import { openInterest } from "./limits.js";
-import { closable, lotAtMark } from "./margin.js";
+import { closable, lotAtMark, unitOf } from "./margin.js";
 import { endOrder, isOpen, settle } from "./settle.js";
 import { accountOf, type Market, type Position, positionOf, type State } from "./state.js";
+import { countFill, isExpired, within } from "./terms.js";
 
 export interface Taker {
   readonly side: Side;
@@ -21,6 +22,10 @@ export interface Taker {
   /** 0: the backstop. */
   readonly account: number;
   readonly orderId: number;
+  /** What ends when it meets an order of its own account; missing: the resting one. */
+  readonly selfTrade?: number;
+  /** The reason for wanting nothing at a price, if it has one. */
+  readonly unwanted?: number;
   /**
    * Asked before each maker with the best opposite price (null: no level left). A reason ends the
    * loop: END.none when the taker wants nothing more or leaves the rest for its caller to judge.
@@ -59,15 +64,21 @@ export function match(state: State, market: Market, taker: Taker): number {
     if (maker === undefined) throw new Error("a taker must stop when no level is left");
     if (state.makersLeft === 0) return END.fill_limit;
     state.makersLeft -= 1;
+    if (isExpired(state, maker)) {
+      endOrder(state, maker, END.expired);
+      continue;
+    }
     // 1.
     if (maker.account === taker.account) {
-      endOrder(state, maker, END.self_trade);
+      const { selfTrade = CANCEL_RESTING } = taker;
+      if (selfTrade !== CANCEL_TAKER) endOrder(state, maker, END.self_trade);
+      if (selfTrade !== CANCEL_RESTING) return END.self_trade;
       continue;
     }
     // 2.
     const price = maker.price;
     const want = taker.want(price);
-    if (want <= 0n) return END.none;
+    if (want <= 0n) return taker.unwanted ?? END.none;
     // 3.
     const account = accountOf(state, maker.account);
     const position = positionOf(state, maker.account, maker.market);
@@ -87,7 +98,14 @@ export function match(state: State, market: Market, taker: Taker): number {
       cap: maker.cap,
       taker: false,
     };
-    const makerCan = fillable(state, account, market, position, terms, q, maker.reserve);
+    const lotPrice = price * unitOf(market);
+    const closing = closable(position, maker.side);
+    const left = within(maker.extra, maker.leverage, lotPrice, closing, q);
+    const can =
+      left.lots === 0n
+        ? left
+        : fillable(state, account, market, position, terms, left.lots, maker.reserve);
+    const makerCan = { lots: can.lots, reason: can.lots < left.lots ? can.reason : left.reason };
     if (makerCan.lots === 0n) {
       endOrder(state, maker, makerCan.reason);
       continue;
@@ -106,6 +124,8 @@ export function match(state: State, market: Market, taker: Taker): number {
     const lots = takerCan.lots;
     account.wallet += maker.reserve;
     maker.reserve = 0n;
+    const opened = (lots - min(lots, closing)) * lotPrice;
+    countFill(maker.extra, maker.leverage, lots * lotPrice, opened, false);
     const makerBooked = applyFill(state, market, position, terms, lots);
     const takerBooked = taker.fill(lots, price);
     maker.remaining -= lots;

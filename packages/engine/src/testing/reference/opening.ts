@@ -11,6 +11,7 @@ import { barred, exposure, largest } from "./limits.js";
 import { lotAtMark, MILLION, netEquityOf, positionBound, tierOf, unitOf } from "./margin.js";
 import { type Refused, refused } from "./refusal.js";
 import { accountOf, type Market, type Position, type Session, type State } from "./state.js";
+import { isImmediate } from "./terms.js";
 
 export interface Parts {
   /** Judged at placement. */
@@ -59,7 +60,7 @@ export function partsOf(
 ): Parts {
   const none = { openNow: () => 0n, openRest: () => 0n, lots };
   if (capacity === 0n) return { ...none, opening: lots, closes: false };
-  if (order.reduceOnly || order.type === MARKET_ORDER) {
+  if (order.reduceOnly || isImmediate(order)) {
     return { ...none, opening: 0n, closes: true };
   }
   if (order.type === STOP_ORDER) {
@@ -116,18 +117,38 @@ export function checkFunds(
   parts: Parts,
   reference: bigint,
 ): Refused | null {
-  if (order.type === STOP_ORDER || order.reduceOnly) return null;
+  if (order.reduceOnly) return null;
   const { wallet } = accountOf(state, position.account);
   const leverage = BigInt(order.leverage);
+  const sized = (order.extras?.sizeLots ?? 0) > 0;
+  const sent = BigInt(order.marginMicros);
+  if (sized && sent > 0n && order.type !== MARKET_ORDER) {
+    const rests = order.type === LIMIT_ORDER && !isImmediate(order) && capacity > 0n;
+    const opens = rests
+      ? parts.openNow(parts.lots) + parts.openRest(parts.lots)
+      : max(0n, parts.lots - capacity);
+    const needed = ceilDiv(opens * reference, leverage);
+    if (needed > sent) return refused("margin_too_small", num(needed));
+  }
+  if (order.type === STOP_ORDER) return null;
+  const short = (margin: bigint): Refused => {
+    const lots = sized ? floorDiv(margin * leverage, reference) : 0n;
+    return refused("insufficient_margin", num(margin), num(lots));
+  };
   const { takerFeePpm, makerFeePpm } = market.config;
   const feeOf = (notional: bigint, ppm: number): bigint => ceilDiv(notional * BigInt(ppm), MILLION);
   if (!parts.closes) {
     const pays = (margin: bigint): boolean =>
       wallet >= margin + feeOf(margin * leverage, takerFeePpm);
-    if (pays(BigInt(order.marginMicros))) return null;
-    return refused("insufficient_margin", num(largest(wallet, pays)));
+    if (!sized) return pays(sent) ? null : short(largest(wallet, pays));
+    // "With both, margin bounds" what a market order may come to.
+    const whole = parts.lots * reference;
+    const bounded = order.type === MARKET_ORDER && sent > 0n;
+    const notional = bounded ? min(whole, sent * leverage) : whole;
+    const enough = wallet >= ceilDiv(notional, leverage) + feeOf(notional, takerFeePpm);
+    return enough ? null : short(largest(wallet, pays));
   }
-  if (order.type !== LIMIT_ORDER) return null;
+  if (isImmediate(order)) return null;
   const cost = (notional: bigint, ppm: number): bigint =>
     ceilDiv(notional, leverage) + feeOf(notional, ppm);
   const released = netEquityOf(market, position) - feeOf(capacity * lotAtMark(market), takerFeePpm);
@@ -139,7 +160,6 @@ export function checkFunds(
     return now === 0n || resting + cost(now * reference, takerFeePpm) <= wallet + max(0n, released);
   };
   if (paysFor(parts.lots)) return null;
-  const sent = BigInt(order.marginMicros) - 1n;
-  const most = largest(sent, (margin) => paysFor(floorDiv(margin * leverage, reference)));
-  return refused("insufficient_margin", num(most));
+  const asked = sized ? ceilDiv(parts.lots * reference, leverage) : sent;
+  return short(largest(asked - 1n, (margin) => paysFor(floorDiv(margin * leverage, reference))));
 }

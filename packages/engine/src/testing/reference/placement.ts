@@ -1,6 +1,7 @@
 /**
  * "PlaceOrder", accepted: what a stop, a limit and a market order do, and the acknowledgement.
  */
+import { clientIdWords } from "@perpgate/protocol/client-order-id";
 import { LIMIT_ORDER, type PlaceOrder, STOP_ORDER } from "../../commands.js";
 import {
   STATUS_CANCELED,
@@ -18,10 +19,12 @@ import { closable, unitOf, unrealised } from "./margin.js";
 import { match } from "./matching.js";
 import { budgetOf, checkOpening, freeCapacity, reasonOf } from "./opening.js";
 import type { Refused } from "./refusal.js";
+import { recall, save } from "./savepoint.js";
 import { remember } from "./sessions.js";
 import { isOpen, settle } from "./settle.js";
-import type { Order, Session, State } from "./state.js";
-import { type Buying, LimitTaker, MarketTaker } from "./takers.js";
+import { marketOf, type Order, positionOf, type Session, type State } from "./state.js";
+import { type Buying, LimitTaker, MarketTaker, SizedTaker } from "./takers.js";
+import { extraOf, isFillOrKill, isImmediate } from "./terms.js";
 
 interface Outcome {
   readonly status: number;
@@ -46,8 +49,36 @@ export function placeOrder(state: State, command: PlaceOrder): Refused | null {
     });
     return null;
   }
-  const { session, market, position, lots } = checked;
   state.block.executed = true;
+  const { session } = checked;
+  let accepted = checked;
+  const saved = isFillOrKill(command) ? save(state) : null;
+  announce(state, command, accepted);
+  let outcome = execute(state, command, accepted);
+  if (saved !== null && outcome.remaining > 0n) {
+    // "if a lot is left, everything is undone".
+    recall(state, saved);
+    const { account } = session;
+    const market = marketOf(state, command.market);
+    accepted = { ...checked, market, position: positionOf(state, account, command.market) };
+    announce(state, command, accepted);
+    outcome = killed(outcome, accepted.lots);
+  }
+  settleEvents(state, before);
+  acknowledge(state, command, accepted, outcome);
+  state.block.acks += 1;
+  remember(session, command.nonce, state.position);
+  return null;
+}
+
+/** "reason `not_filled` where no other reason applies"; that the book has too little is none. */
+function killed({ reason }: Outcome, lots: bigint): Outcome {
+  const none = { filled: 0n, spent: 0n, fees: 0n, remaining: lots };
+  const isPlain = reason === END.none || reason === END.book_empty;
+  return { ...none, status: STATUS_CANCELED, reason: isPlain ? END.not_filled : reason };
+}
+
+function announce(state: State, command: PlaceOrder, { position, market, lots }: Accepted): void {
   emit(state, {
     kind: "OrderPlaced",
     orderId: state.position,
@@ -64,10 +95,38 @@ export function placeOrder(state: State, command: PlaceOrder): Refused | null {
     nonce: command.nonce,
     session: command.session,
   });
+  const { extras } = command;
+  if (extras !== undefined) {
+    emit(state, {
+      kind: "OrderExtended",
+      orderId: state.position,
+      sizeLots: extras.sizeLots,
+      timeInForce: extras.timeInForce,
+      expiresAtMs: extras.expiresAtMs,
+      trigger: extras.trigger,
+      limitTicks: extras.limitTicks,
+      closePosition: extras.closePosition ? 1 : 0,
+      selfTrade: extras.selfTrade,
+      ...clientIdFields(extras.clientOrderId),
+    });
+  }
   touch(state, position);
   settleFunding(state, position);
-  const outcome = execute(state, command, checked);
-  settleEvents(state, before);
+}
+
+function clientIdFields(id: string): Record<`client${1 | 2 | 3 | 4 | 5}`, number> {
+  const words = clientIdWords(id);
+  if (words === undefined) throw new Error(`${id} is no client order id`);
+  const [client1, client2, client3, client4, client5] = words;
+  return { client1, client2, client3, client4, client5 };
+}
+
+function acknowledge(
+  state: State,
+  command: PlaceOrder,
+  { position, market }: Accepted,
+  outcome: Outcome,
+): void {
   emit(state, {
     kind: "OrderAcknowledged",
     orderId: state.position,
@@ -88,15 +147,8 @@ export function placeOrder(state: State, command: PlaceOrder): Refused | null {
     unrealizedMicros: num(unrealised(market, position)),
     block: state.block.number,
     ackNonce: state.position,
-    client1: 0,
-    client2: 0,
-    client3: 0,
-    client4: 0,
-    client5: 0,
+    ...clientIdFields(command.extras?.clientOrderId ?? ""),
   });
-  state.block.acks += 1;
-  remember(session, command.nonce, state.position);
-  return null;
 }
 
 function execute(state: State, command: PlaceOrder, accepted: Accepted): Outcome {
@@ -111,6 +163,7 @@ function execute(state: State, command: PlaceOrder, accepted: Accepted): Outcome
     reduceOnly: command.reduceOnly,
     cap: accepted.session.maxNotional,
     lots,
+    extra: extraOf(command, accepted.session),
   };
   if (command.type === STOP_ORDER) {
     position.orders.push(openOrder(command, order, lots));
@@ -136,6 +189,7 @@ function openOrder(command: PlaceOrder, order: Buying, remaining: bigint): Order
     reached: false,
     cap: order.cap,
     session: command.session,
+    extra: order.extra,
     remaining,
     closing: 0n,
     reserve: 0n,
@@ -151,6 +205,10 @@ function limit(command: PlaceOrder, order: Buying, session: Session): Outcome {
   const so = { filled, spent, fees, remaining: left };
   if (left === 0n) return { status: STATUS_FILLED, reason: END.none, ...so };
   if (reason !== END.none) return { status: STATUS_CANCELED, reason, ...so };
+  if (isImmediate(command)) {
+    const why = filled === 0n ? END.not_filled : END.none;
+    return { status: STATUS_CANCELED, reason: why, ...so };
+  }
 
   if (closed && !order.reduceOnly) {
     const capacity = closable(position, order.side);
@@ -180,6 +238,7 @@ function limit(command: PlaceOrder, order: Buying, session: Session): Outcome {
 
 function marketOrder(command: PlaceOrder, order: Buying): Outcome {
   const { state, market } = order;
+  if (order.extra !== null && order.extra.size > 0n) return sizedOrder(command, order);
   const taker = new MarketTaker(order, budgetOf(command), BigInt(command.priceTicks));
   const reason = match(state, market, taker);
   const { filled, spent, fees } = taker;
@@ -189,4 +248,12 @@ function marketOrder(command: PlaceOrder, order: Buying): Outcome {
   if (remaining === 0n && filled > 0n) return done;
   const why = reason === END.none ? END.below_lot : reason;
   return { ...done, status: STATUS_CANCELED, reason: why, remaining };
+}
+
+function sizedOrder(command: PlaceOrder, order: Buying): Outcome {
+  const taker = new SizedTaker(order, BigInt(command.priceTicks));
+  const reason = match(order.state, order.market, taker);
+  const { filled, spent, fees, left } = taker;
+  const status = left === 0n ? STATUS_FILLED : STATUS_CANCELED;
+  return { status, reason: left === 0n ? END.none : reason, filled, spent, fees, remaining: left };
 }

@@ -23,9 +23,28 @@ export interface Order {
   reached: boolean;
   /** The session's maxNotional when it was placed; 0: none. */
   readonly cap: bigint;
+  /** Null for a plain order. */
+  readonly extra: Extra | null;
   remaining: bigint;
   closing: bigint;
   reserve: bigint;
+}
+
+/** What an order has beyond the plain terms. */
+export interface Extra {
+  /** 0: money decided the lots. */
+  readonly size: bigint;
+  /** 0: no margin was sent. */
+  readonly margin: bigint;
+  /** 0: never. */
+  readonly expiresAt: number;
+  readonly selfTrade: number;
+  readonly clientId: string;
+  /** The session's maxOrderNotional when it was placed; 0: none. */
+  readonly cap: bigint;
+  /** Notional of its fills, and of what opened of them. */
+  filled: bigint;
+  opened: bigint;
 }
 
 export interface Position {
@@ -149,6 +168,8 @@ export interface State {
   /** Makers that the takers of the command may still meet. */
   makersLeft: number;
   disconnectBudget: number;
+  /** The events that a fill-or-kill order of the command has undone. */
+  undone: VenueEvent[];
 }
 
 /** "0.5 % of the closed notional goes to the fund." */
@@ -193,6 +214,7 @@ export function newState(versions: ReadonlyMap<number, Rules>): State {
     budget: 0,
     makersLeft: 0,
     disconnectBudget: 0,
+    undone: [],
   };
 }
 

@@ -8,9 +8,10 @@ import { settleFunding } from "./funding.js";
 import { num } from "./integers.js";
 import { closable, isLive, lotAtMark } from "./margin.js";
 import { match } from "./matching.js";
-import { isOpen, settle } from "./settle.js";
+import { endOrder, isOpen, settle } from "./settle.js";
 import { type Market, marketOf, type Order, positionOf, type State } from "./state.js";
 import { StopTaker } from "./takers.js";
+import { isExpired } from "./terms.js";
 
 /** Of all stops that were reached in markets with a fresh index, those whose turn it is. */
 export function stops(state: State): void {
@@ -42,7 +43,8 @@ export function stops(state: State): void {
     if (!isOpen(state, order)) continue;
     if (state.makersLeft === 0) return;
     state.budget -= 1;
-    trigger(state, order);
+    if (isExpired(state, order)) endOrder(state, order, END.expired);
+    else trigger(state, order);
   }
 }
 
@@ -84,6 +86,7 @@ function trigger(state: State, order: Order): void {
     reduceOnly: order.reduceOnly,
     cap: order.cap,
     lots: order.remaining,
+    extra: order.extra,
   });
   const reason = match(state, market, taker);
   emit(state, {

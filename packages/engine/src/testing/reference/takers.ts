@@ -2,7 +2,7 @@
  * The takers that are orders of an account: "PlaceOrder" (limit, market) and "Tick", step 5 (stop).
  * They share fees and fills and differ only in what they want and what stops them.
  */
-import { LONG, type Side } from "../../commands.js";
+import { CANCEL_RESTING, LONG, type Side } from "../../commands.js";
 import { TRADE_ORDER } from "../../events/event-table.js";
 import { END } from "../../reasons.js";
 import { bandOf } from "./checks.js";
@@ -11,7 +11,8 @@ import { floorDiv, min } from "./integers.js";
 import { closable, unitOf } from "./margin.js";
 import type { Taker } from "./matching.js";
 import { settle } from "./settle.js";
-import { accountOf, type Market, type Position, type State } from "./state.js";
+import { accountOf, type Extra, type Market, type Position, type State } from "./state.js";
+import { countFill, within } from "./terms.js";
 
 export interface Buying {
   readonly state: State;
@@ -23,6 +24,7 @@ export interface Buying {
   readonly reduceOnly: boolean;
   readonly cap: bigint;
   readonly lots: bigint;
+  readonly extra: Extra | null;
 }
 
 /** An order that takes: counts what it filled. */
@@ -31,6 +33,9 @@ abstract class OrderTaker implements Taker {
   readonly side: Side;
   readonly account: number;
   readonly orderId: number;
+  readonly selfTrade: number;
+  /** Why it wants nothing more, if its terms say so. */
+  unwanted: number = END.none;
   left: bigint;
   filled = 0n;
   spent = 0n;
@@ -40,6 +45,7 @@ abstract class OrderTaker implements Taker {
     this.side = order.side;
     this.account = order.position.account;
     this.orderId = order.orderId;
+    this.selfTrade = order.extra?.selfTrade ?? CANCEL_RESTING;
     this.left = order.lots;
   }
 
@@ -47,8 +53,13 @@ abstract class OrderTaker implements Taker {
   abstract wantAt(price: bigint): bigint;
 
   want(price: bigint): bigint {
-    const want = this.wantAt(price);
-    return this.order.reduceOnly ? min(want, this.capacity()) : want;
+    const { market, leverage, extra, reduceOnly } = this.order;
+    const plain = this.wantAt(price);
+    const want = reduceOnly ? min(plain, this.capacity()) : plain;
+    const lotPrice = price * unitOf(market);
+    const { lots, reason } = within(extra, leverage, lotPrice, this.capacity(), want);
+    if (lots === 0n) this.unwanted = reason;
+    return lots;
   }
 
   protected capacity(): bigint {
@@ -78,7 +89,10 @@ abstract class OrderTaker implements Taker {
   }
 
   fill(lots: bigint, price: bigint): Booked {
-    const { state, market, position } = this.order;
+    const { state, market, position, extra, leverage } = this.order;
+    const lotPrice = price * unitOf(market);
+    const opened = (lots - min(lots, this.capacity())) * lotPrice;
+    countFill(extra, leverage, lots * lotPrice, opened, !(this instanceof LimitTaker));
     const booked = applyFill(state, market, position, this.terms(price), lots);
     this.left -= lots;
     this.filled += lots;
@@ -143,6 +157,28 @@ export class MarketTaker extends OrderTaker {
   affordable(price: bigint): bigint {
     const lots = floorDiv(this.unspent, price * unitOf(this.order.market));
     return this.order.reduceOnly ? min(lots, this.left) : lots;
+  }
+}
+
+/** A market order for a size: these lots, within the band and a worst price if one was given. */
+export class SizedTaker extends OrderTaker {
+  constructor(
+    order: Buying,
+    private readonly worst: bigint,
+  ) {
+    super(order);
+  }
+
+  stop(price: bigint | null): number | null {
+    if (this.left === 0n) return END.none;
+    if (this.order.reduceOnly && this.capacity() === 0n) return END.reduce_only;
+    if (price === null) return END.book_empty;
+    if (this.worst > 0n && this.beyond(price, this.worst)) return END.worst_price;
+    return this.beyondBand(price) ? END.band : null;
+  }
+
+  wantAt(): bigint {
+    return this.left;
   }
 }
 

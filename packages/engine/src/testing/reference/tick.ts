@@ -18,6 +18,7 @@ import { ordersOf } from "./sessions.js";
 import { endOrders } from "./settle.js";
 import type { Session, State } from "./state.js";
 import { stops } from "./stops.js";
+import { expireOrders } from "./terms.js";
 
 const SWITCHES = 256;
 const SESSIONS = 256;
@@ -35,6 +36,7 @@ export function tick(state: State, command: Tick): void {
   carriedDisconnects(state);
   // Controls of markets that are not done yet.
   sweepMarkets(state);
+  expireOrders(state);
   // 1. Mark and premium.
   for (const market of state.markets) if (isLive(state, market)) tickMark(state, market);
   sampleFund(state);

@@ -44,6 +44,7 @@ export class ReferenceVenue {
     state.position += 1;
     state.events = [];
     state.touched = [];
+    state.undone = [];
     state.makersLeft = MAKERS_PER_COMMAND;
     const refusal = this.execute(command);
     if (refusal !== null) {

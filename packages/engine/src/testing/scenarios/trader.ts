@@ -1,11 +1,18 @@
 /** One trader of a scenario: what it sends, and what it owns. */
 import {
+  CANCEL_BOTH,
+  CANCEL_RESTING,
+  CANCEL_TAKER,
   type ChangeMargin,
   type Command,
+  FILL_OR_KILL,
+  GOOD_TILL_CANCELED,
+  IMMEDIATE_OR_CANCEL,
   LIMIT_ORDER,
   LONG,
   MARKET_ORDER,
   type OpenSession,
+  type OrderExtras,
   type OrderType,
   SHORT,
   type Side,
@@ -26,9 +33,27 @@ const TYPES: Readonly<Record<Words, OrderType>> = {
   stop: STOP_ORDER,
 };
 
+const TIMES_IN_FORCE = {
+  gtc: GOOD_TILL_CANCELED,
+  ioc: IMMEDIATE_OR_CANCEL,
+  fok: FILL_OR_KILL,
+} as const;
+const SELF_TRADES = {
+  cancelResting: CANCEL_RESTING,
+  cancelTaker: CANCEL_TAKER,
+  cancelBoth: CANCEL_BOTH,
+} as const;
+
 export interface Terms {
-  /** Dollars. */
-  readonly margin: number;
+  /** Dollars; not needed with a size. */
+  readonly margin?: number;
+  /** Coins. */
+  readonly size?: number;
+  readonly timeInForce?: keyof typeof TIMES_IN_FORCE;
+  readonly expiresAt?: number;
+  readonly clientOrderId?: string;
+  readonly selfTrade?: keyof typeof SELF_TRADES;
+  readonly validUntil?: number;
   /** Default: 10. */
   readonly leverage?: number;
   /** Dollars. */
@@ -153,11 +178,12 @@ export class Trader {
       market: this.venue.marketNumber(listing),
       side,
       type: TYPES[type],
-      marginMicros: Math.round(terms.margin * MICROS),
+      marginMicros: Math.round((terms.margin ?? 0) * MICROS),
       leverage: terms.leverage ?? 10,
       priceTicks: Math.round((terms.price ?? 0) * listing.ticksPerDollar),
       reduceOnly: terms.reduceOnly ?? false,
       postOnly: terms.postOnly ?? false,
+      ...extrasOf(type, terms, listing),
     };
   }
 
@@ -202,9 +228,10 @@ export class Trader {
     return this.venue.refusal;
   }
 
-  cancels(orderId: number): string | null {
+  cancels(orderId: number, validUntilMs?: number): string | null {
     const stampMs = this.venue.now;
-    this.venue.apply({ kind: "CancelOrder", stampMs, session: this.session, orderId });
+    const cancel = { kind: "CancelOrder", stampMs, session: this.session, orderId } as const;
+    this.venue.apply(validUntilMs === undefined ? cancel : { ...cancel, validUntilMs });
     return this.venue.refusal;
   }
 
@@ -267,4 +294,25 @@ export class Trader {
     const row = market.positions.rowOf(this.account);
     return row === NONE ? 0 : settledFigures(market, row)[name];
   }
+}
+
+/** The terms that plain orders lack; nothing for a plain order. */
+function extrasOf(type: Words, terms: Terms, listing: Listing): { extras?: OrderExtras } {
+  const { size, timeInForce, expiresAt, clientOrderId, selfTrade, validUntil } = terms;
+  const given = [size, timeInForce, expiresAt, clientOrderId, selfTrade, validUntil];
+  if (given.every((term) => term === undefined)) return {};
+  const force = timeInForce ?? (type === "limit" ? "gtc" : "ioc");
+  return {
+    extras: {
+      sizeLots: Math.round((size ?? 0) * listing.lotsPerCoin),
+      timeInForce: TIMES_IN_FORCE[force],
+      expiresAtMs: expiresAt ?? 0,
+      clientOrderId: clientOrderId ?? "",
+      trigger: 0,
+      limitTicks: 0,
+      closePosition: false,
+      selfTrade: SELF_TRADES[selfTrade ?? "cancelResting"],
+      validUntilMs: validUntil ?? 0,
+    },
+  };
 }

@@ -8,7 +8,7 @@ import type { Command, MarketAction } from "../../commands.js";
 import type { CohortStage, VenueConfig } from "../../config.js";
 import { Engine } from "../../engine.js";
 import type { EventKind, EventOf, VenueEvent } from "../../events/event-table.js";
-import { REFUSALS } from "../../reasons.js";
+import { END_REASONS, REFUSALS } from "../../reasons.js";
 import { MARKET_STATUSES, type Market } from "../../state/market.js";
 import { ENGINE_VERSION } from "../../versions.js";
 import { BTC, type Listing, MICROS, venueConfig } from "./listing.js";
@@ -63,6 +63,11 @@ export class Venue {
   get refusal(): string | null {
     const refused = this.happened("CommandRefused")[0];
     return refused === undefined ? null : REFUSALS[refused.refusal]!;
+  }
+
+  /** The word of an end reason. */
+  reasonOf(code: number): string {
+    return END_REASONS[code]!;
   }
 
   /** Events of a kind in the last command. */

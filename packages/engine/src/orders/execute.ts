@@ -1,0 +1,223 @@
+/** Executes an accepted order: a market, limit or stop order, and what is kept of it. */
+import { divFloor } from "@perpgate/protocol/integers";
+import { LIMIT_ORDER, type OrderExtras, type PlaceOrder, STOP_ORDER } from "../commands.js";
+import { emit } from "../events/event-log.js";
+import {
+  STATUS_CANCELED,
+  STATUS_FILLED,
+  STATUS_PENDING,
+  STATUS_RESTING,
+} from "../events/event-table.js";
+import { closable } from "../money/fill.js";
+import { restingBar, takerBar } from "../money/opening.js";
+import { settleFunding } from "../money/owed-funding.js";
+import { END } from "../reasons.js";
+import type { Market } from "../state/market.js";
+import { NONE } from "../state/orders.js";
+import type { Session } from "../state/sessions.js";
+import type { VenueState } from "../state/venue.js";
+import { match } from "./match.js";
+import { enterOrder } from "./open-orders.js";
+import { reserveFor, settle } from "./settle.js";
+import { TAKER_ORDER, type Taker, UNBUDGETED } from "./taker.js";
+
+/** Reports the order and prepares its taker. */
+export function announce(
+  s: VenueState,
+  session: Session,
+  market: Market,
+  order: PlaceOrder,
+  row: number,
+): void {
+  const { taker, placement } = s.scratch;
+  emit.OrderPlaced(s.events, {
+    orderId: s.seq,
+    account: session.account,
+    market: order.market,
+    side: order.side,
+    type: order.type,
+    priceTicks: order.priceTicks,
+    lots: placement.lots,
+    marginMicros: order.marginMicros,
+    leverage: order.leverage,
+    reduceOnly: order.reduceOnly ? 1 : 0,
+    postOnly: order.postOnly ? 1 : 0,
+    nonce: order.nonce,
+    session: session.number,
+  });
+  const { extras } = order;
+  if (extras !== undefined) reportExtras(s, extras);
+  settleFunding(s, market, row);
+  taker.begin(TAKER_ORDER, order.side, row, session.account, s.seq);
+  taker.reduceOnly = order.reduceOnly;
+  taker.leverage = order.leverage;
+  taker.feePpm = market.config.takerFeePpm;
+  taker.bar = takerBar(s, market, session.account);
+  taker.maxNotionalMicros = session.maxNotionalMicros;
+  if (extras !== undefined) extendTaker(taker, session, order, extras);
+}
+
+export function execute(s: VenueState, session: Session, market: Market, order: PlaceOrder): void {
+  const { placement, outcome } = s.scratch;
+  const row = market.positions.ensure(session.account);
+  announce(s, session, market, order, row);
+  outcome.status = STATUS_FILLED;
+  outcome.reason = END.none;
+  outcome.remainingLots = 0;
+  if (order.type === STOP_ORDER) {
+    keepOpen(s, session, market, order, row, placement.lots);
+    outcome.status = STATUS_PENDING;
+    outcome.remainingLots = placement.lots;
+  } else if (order.type === LIMIT_ORDER) {
+    executeLimit(s, session, market, order, row);
+  } else {
+    executeMarket(s, market, order);
+  }
+}
+
+function reportExtras(s: VenueState, extras: OrderExtras): void {
+  const [client1, client2, client3, client4, client5] = s.scratch.clientId;
+  emit.OrderExtended(s.events, {
+    orderId: s.seq,
+    sizeLots: extras.sizeLots,
+    timeInForce: extras.timeInForce,
+    expiresAtMs: extras.expiresAtMs,
+    trigger: extras.trigger,
+    limitTicks: extras.limitTicks,
+    closePosition: extras.closePosition ? 1 : 0,
+    selfTrade: extras.selfTrade,
+    client1,
+    client2,
+    client3,
+    client4,
+    client5,
+  });
+}
+
+function extendTaker(taker: Taker, session: Session, order: PlaceOrder, extras: OrderExtras): void {
+  taker.selfTrade = extras.selfTrade;
+  if (extras.sizeLots === 0) return;
+  const { marginMicros, leverage } = order;
+  const cap = session.maxOrderNotionalMicros;
+  // A limit order was accepted for its lots: rounding, fill by fill, must not leave one of them out.
+  taker.bound.set(marginMicros, leverage, 0, cap, 0, order.type !== LIMIT_ORDER);
+}
+
+function executeLimit(
+  s: VenueState,
+  session: Session,
+  market: Market,
+  order: PlaceOrder,
+  row: number,
+): void {
+  const { taker, placement, outcome } = s.scratch;
+  taker.lotsLeft = placement.lots;
+  taker.limitTicks = order.priceTicks;
+  match(s, market, taker);
+  outcome.remainingLots = taker.lotsLeft;
+  if (outcome.remainingLots === 0) return;
+  outcome.reason = taker.stopReason === END.book_empty ? END.none : taker.stopReason;
+  if (outcome.reason === END.none && order.reduceOnly) {
+    if (market.positions.lots(row) * order.side >= 0) outcome.reason = END.reduce_only;
+  }
+  if (placement.isImmediate) {
+    outcome.status = STATUS_CANCELED;
+    if (outcome.reason === END.none && taker.filledLots === 0) outcome.reason = END.not_filled;
+    return;
+  }
+  if (outcome.reason === END.none && !order.reduceOnly && placement.closableLots > 0) {
+    outcome.reason = barOfRest(s, session, market, order, row);
+  }
+  if (outcome.reason !== END.none) {
+    outcome.status = STATUS_CANCELED;
+    return;
+  }
+  keepOpen(s, session, market, order, row, outcome.remainingLots);
+  settle(s, market, row);
+  if (s.orders.index.get(s.seq) !== NONE) {
+    outcome.status = STATUS_RESTING;
+    emit.OrderRested(s.events, { orderId: s.seq, remainingLots: outcome.remainingLots });
+  } else {
+    outcome.status = STATUS_CANCELED;
+    // In a reduce-only market no order reserves, so none is unfunded.
+    outcome.reason = market.mayOpen ? END.unfunded : END.market_reduce_only;
+  }
+}
+
+/**
+ * Why what its fills have left of an order with a closing part may not rest. Its placement was judged
+ * by the lots that the book showed; makers may have filled fewer.
+ */
+function barOfRest(
+  s: VenueState,
+  session: Session,
+  market: Market,
+  order: PlaceOrder,
+  row: number,
+): number {
+  const { positions } = market;
+  const closes = closable(market, row, order.side);
+  const lots = s.scratch.taker.lotsLeft;
+  const opening = closes === 0 ? lots : lots - (closes - positions.covered(row));
+  if (opening <= 0) return END.none;
+  const held = closes === 0 ? Math.abs(positions.lots(row)) : 0;
+  const micros = opening * order.priceTicks * market.microsPerTickLot;
+  const { account, maxNotionalMicros } = session;
+  return restingBar(s, market, account, order.leverage, held, opening, micros, maxNotionalMicros);
+}
+
+function executeMarket(s: VenueState, market: Market, order: PlaceOrder): void {
+  const { taker, placement, outcome } = s.scratch;
+  const isSized = placement.sizeLots > 0;
+  taker.lotsLeft = order.reduceOnly || isSized ? placement.lots : Number.POSITIVE_INFINITY;
+  taker.budgetMicros = isSized ? UNBUDGETED : placement.notionalMicros;
+  taker.bandTicks = market.mark + order.side * placement.bandTicks;
+  if (order.priceTicks > 0) {
+    taker.limitTicks = order.priceTicks;
+    taker.limitReason = END.worst_price;
+  }
+  match(s, market, taker);
+  outcome.reason = taker.stopReason;
+  if (isSized) {
+    outcome.remainingLots = taker.lotsLeft;
+    if (taker.lotsLeft === 0) return;
+    outcome.status = STATUS_CANCELED;
+    if (outcome.reason === END.none) outcome.reason = END.reduce_only;
+    return;
+  }
+  if (outcome.reason === END.none) {
+    if (taker.filledLots > 0) return;
+    // Nothing was filled, and its money buys no lot at the best price.
+    outcome.reason = END.below_lot;
+  }
+  const left = divFloor(taker.budgetMicros, market.markUnit);
+  outcome.remainingLots = Math.min(left, taker.lotsLeft);
+  if (outcome.remainingLots === 0 && taker.filledLots > 0) outcome.reason = END.none;
+  else outcome.status = STATUS_CANCELED;
+}
+
+/** Adds the order to the book or to the stops. */
+function keepOpen(
+  s: VenueState,
+  session: Session,
+  market: Market,
+  order: PlaceOrder,
+  row: number,
+  remainingLots: number,
+): void {
+  const { lots } = s.scratch.placement;
+  const slot = s.orders.add(s.seq, session.account, row, order, lots, remainingLots);
+  s.orders.setMaxNotional(slot, session.maxNotionalMicros);
+  if (order.extras !== undefined) keepExtras(s, session, order.extras, slot);
+  enterOrder(s, market, slot);
+  if (order.type === LIMIT_ORDER) reserveFor(s, market, slot);
+}
+
+function keepExtras(s: VenueState, session: Session, terms: OrderExtras, slot: number): void {
+  const { orders, scratch } = s;
+  const { filledMicros, openedMicros } = scratch.taker;
+  const { extras } = orders;
+  const row = extras.add(s.seq, terms, scratch.clientId, session.maxOrderNotionalMicros);
+  orders.setExtrasRow(slot, row);
+  if (terms.sizeLots > 0) extras.addFill(row, filledMicros, openedMicros);
+}

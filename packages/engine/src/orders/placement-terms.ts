@@ -1,0 +1,92 @@
+/**
+ * The terms that plain orders do not have: which of them make an order, how far ahead it may expire,
+ * and whether its client id is free (docs/engine.md, "Terms").
+ */
+import { type ClientIdWords, clientIdWords } from "@perpgate/protocol/client-order-id";
+import {
+  CANCEL_BOTH,
+  FILL_OR_KILL,
+  GOOD_TILL_CANCELED,
+  IMMEDIATE_OR_CANCEL,
+  MARKET_ORDER,
+  type OrderExtras,
+  type PlaceOrder,
+  STOP_ORDER,
+} from "../commands.js";
+import { MAX_EXPIRY_MS, MIN_EXPIRY_MS } from "../config.js";
+import { REFUSAL } from "../reasons.js";
+import { refuse } from "../refuse.js";
+import { NONE } from "../state/orders.js";
+import { ORDER_LISTS } from "../state/positions.js";
+import type { VenueState } from "../state/venue.js";
+
+/** Whether such an order can exist; the figures of a plain order are checked elsewhere. */
+export function hasValidTerms(order: PlaceOrder, extras: OrderExtras): boolean {
+  return (
+    isWhole(extras.sizeLots) &&
+    isWhole(extras.expiresAtMs) &&
+    isWhole(extras.validUntilMs) &&
+    isUpTo(extras.timeInForce, FILL_OR_KILL) &&
+    isUpTo(extras.selfTrade, CANCEL_BOTH) &&
+    clientIdWords(extras.clientOrderId) !== undefined &&
+    hasValidTrigger(extras) &&
+    hasValidLife(order, extras)
+  );
+}
+
+/** No rules for other triggers yet. */
+function hasValidTrigger(extras: OrderExtras): boolean {
+  return extras.trigger === 0 && extras.limitTicks === 0 && !extras.closePosition;
+}
+
+/** How long it lives: by its type, and by what it may not be combined with. */
+function hasValidLife(order: PlaceOrder, extras: OrderExtras): boolean {
+  const { timeInForce, sizeLots, expiresAtMs } = extras;
+  const rests = timeInForce === GOOD_TILL_CANCELED;
+  if (order.type === MARKET_ORDER && rests) return false;
+  if (order.type === MARKET_ORDER && timeInForce === FILL_OR_KILL && sizeLots === 0) return false;
+  if (order.type === STOP_ORDER && timeInForce !== IMMEDIATE_OR_CANCEL) return false;
+  return rests || (!order.postOnly && expiresAtMs === 0);
+}
+
+function isWhole(figure: number): boolean {
+  return Number.isSafeInteger(figure) && figure >= 0;
+}
+
+function isUpTo(code: number, highest: number): boolean {
+  return isWhole(code) && code <= highest;
+}
+
+/** Checks of the terms against time and the account's other orders. */
+export function mayHaveTerms(s: VenueState, account: number, extras: OrderExtras): boolean {
+  const { expiresAtMs } = extras;
+  const earliest = s.timeMs + MIN_EXPIRY_MS;
+  const latest = s.timeMs + MAX_EXPIRY_MS;
+  if (expiresAtMs !== 0 && (expiresAtMs < earliest || expiresAtMs > latest)) {
+    return refuse(s, REFUSAL.expiry_out_of_range, earliest, latest);
+  }
+  const words = clientIdWords(extras.clientOrderId);
+  if (words === undefined) return refuse(s, REFUSAL.invalid_order);
+  s.scratch.clientId = words;
+  const other = words[0] === 0 ? NONE : orderOfClient(s, account, words);
+  if (other !== NONE) return refuse(s, REFUSAL.client_order_id_in_use, s.orders.id(other));
+  return true;
+}
+
+/** The account's open order, resting or pending, with that client id, or NONE. */
+export function orderOfClient(s: VenueState, account: number, words: ClientIdWords): number {
+  const { orders } = s;
+  for (const market of s.markets) {
+    const row = market.positions.rowOf(account);
+    if (row === NONE) continue;
+    for (const list of ORDER_LISTS) {
+      let order = market.positions.head(row, list);
+      while (order !== NONE) {
+        const extras = orders.extrasRow(order);
+        if (extras !== NONE && orders.extras.hasClientId(extras, words)) return order;
+        order = orders.next(order);
+      }
+    }
+  }
+  return NONE;
+}

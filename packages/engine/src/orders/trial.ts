@@ -1,0 +1,29 @@
+/** What an order that may have to be undone has changed in derived structures; see undo-trial.ts. */
+import type { Market } from "../state/market.js";
+
+/** Words per entry of `Trial.positions`. */
+export const NOTED_WORDS = 4;
+
+export class Trial {
+  isOn = false;
+  /** Rows of orders that were removed, in that order. */
+  readonly removed: number[] = [];
+  /** Rows of positions before a maker was met, with closing side, frontier and covered lots. */
+  readonly positions: number[] = [];
+
+  begin(): void {
+    this.isOn = true;
+    this.removed.length = 0;
+    this.positions.length = 0;
+  }
+
+  /** Must precede changes of what a position keeps of its closing orders. */
+  notePosition({ positions }: Market, row: number): void {
+    this.positions.push(
+      row,
+      positions.closingSide(row),
+      positions.frontier(row),
+      positions.covered(row),
+    );
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * A fill-or-kill order is executed like any other; if a lot is left, everything is undone. Tables have
+ * their undo log. Of the derived structures only these have changed: orders have left book, lists and
+ * indexes (none has entered), levels have lost lots, and what positions keep of their closing orders
+ * has moved. So it suffices to have noted the removed orders and what the positions kept. Orders go
+ * back in the reverse order of their removal: at its turn, the neighbours that each still names are its
+ * neighbours again. The cost is that of what was tried.
+ */
+import { enterStop } from "../snapshot/rebuild.js";
+import type { Market } from "../state/market.js";
+import { restingList, STOP_LIST } from "../state/positions.js";
+import type { VenueState } from "../state/venue.js";
+import { NOTED_WORDS } from "./trial.js";
+
+/** Undoes all that the command has done; its undo log begins again. */
+export function undoTrial(s: VenueState, market: Market): void {
+  const { orders } = s;
+  const { trial } = s.scratch;
+  trial.isOn = false;
+  const resting = hideResting(s, market);
+  s.undo.rollback();
+  s.totals.table.touch(0);
+  for (const order of resting) {
+    market.ladder(orders.side(order)).reduce(order, -orders.remaining(order));
+  }
+  for (let i = trial.removed.length - 1; i >= 0; i--) {
+    restoreOrder(s, market, trial.removed[i]!);
+  }
+  restorePositions(s, market);
+}
+
+/** Takes the lots of each changed order that still rests off its level; returns these orders. */
+function hideResting({ orders, undo }: VenueState, market: Market): number[] {
+  const resting: number[] = [];
+  for (let i = 0; i < undo.count; i++) {
+    if (undo.tables[i] !== orders.table) continue;
+    const order = undo.rows[i]!;
+    if (orders.id(order) === 0 || orders.isStop(order)) continue;
+    market.ladder(orders.side(order)).reduce(order, orders.remaining(order));
+    resting.push(order);
+  }
+  return resting;
+}
+
+/** Puts a removed order, whose words are restored, back into all structures. */
+function restoreOrder(s: VenueState, market: Market, order: number): void {
+  const { orders } = s;
+  const { positions } = market;
+  orders.reclaim(order);
+  const row = orders.position(order);
+  const side = orders.side(order);
+  const isStop = orders.isStop(order);
+  if (isStop) enterStop(s, market, order);
+  else market.ladder(side).restore(order, orders.price(order), orders.remaining(order));
+  positions.relink(row, isStop ? STOP_LIST : restingList(side), order, orders);
+  if (orders.isReduceOnly(order)) positions.addReduceOnlyOrders(row, side, 1);
+}
+
+function restorePositions({ scratch }: VenueState, { positions }: Market): void {
+  const noted = scratch.trial.positions;
+  for (let i = noted.length - NOTED_WORDS; i >= 0; i -= NOTED_WORDS) {
+    const row = noted[i]!;
+    positions.setClosingSide(row, noted[i + 1]!);
+    positions.setFrontier(row, noted[i + 2]!);
+    positions.addCovered(row, noted[i + 3]! - positions.covered(row));
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * What the engine keeps next to its tables, in words that do not depend on rows and slots: two engines
+ * in the same state must agree on all of it, however they came there.
+ */
+import { LONG, SHORT } from "../commands.js";
+import type { Ladder } from "../state/ladder.js";
+import type { Market } from "../state/market.js";
+import { NONE } from "../state/orders.js";
+import { ORDER_LISTS } from "../state/positions.js";
+import type { VenueState } from "../state/venue.js";
+
+export function describeDerived(s: VenueState): unknown {
+  const expiring = [...s.orders.openRows()].filter((row) => {
+    const extras = s.orders.extrasRow(row);
+    return extras !== NONE && s.orders.extras.expiresAtMs(extras) !== 0;
+  });
+  return {
+    open: s.orders
+      .openRows()
+      .map((row) => [s.orders.id(row), s.orders.index.get(s.orders.id(row)) === row]),
+    openCount: s.orders.open,
+    expiring: [expiring.length, s.orders.extras.expiries.size, s.orders.extras.expiries.nextTime()],
+    markets: s.markets.map((market) => describeMarket(s, market)),
+  };
+}
+
+function describeMarket(s: VenueState, market: Market): unknown {
+  const { positions } = market;
+  const stops = [market.longStops, market.shortStops].map((book) => {
+    const all: (readonly [number, number])[] = [];
+    book.forEach((order, reachedAt) => {
+      all.push([s.orders.id(order), reachedAt]);
+    });
+    return all.sort((a, b) => a[0] - b[0]);
+  });
+  // A row that is new has nothing.
+  const rows = positions
+    .allRows()
+    .filter((row) => positions.lots(row) !== 0 || positions.openOrders(row) > 0);
+  return {
+    bids: describeLadder(s, market.bids),
+    asks: describeLadder(s, market.asks),
+    stops,
+    positions: rows.map((row) => ({
+      account: positions.account(row),
+      lists: ORDER_LISTS.map((list) => idsFrom(s, positions.head(row, list))),
+      tails: ORDER_LISTS.map((list) => idOf(s, positions.tail(row, list))),
+      closingSide: positions.closingSide(row),
+      frontier: idOf(s, positions.frontier(row)),
+      covered: positions.covered(row),
+      reduceOnly: [positions.reduceOnlyOrders(row, LONG), positions.reduceOnlyOrders(row, SHORT)],
+    })),
+  };
+}
+
+function describeLadder(s: VenueState, ladder: Ladder): unknown {
+  const levels: unknown[] = [];
+  for (let i = 0; i < ladder.count; i++) {
+    const ids: number[] = [];
+    let order = ladder.firstOrderAt(i);
+    while (order !== NONE) {
+      ids.push(s.orders.id(order));
+      order = s.orders.nextAtLevel(order);
+    }
+    levels.push([ladder.ticksAt(i), ladder.lotsAt(i), ids]);
+  }
+  return levels;
+}
+
+function idsFrom(s: VenueState, first: number): number[] {
+  const ids: number[] = [];
+  for (let order = first; order !== NONE; order = s.orders.next(order)) {
+    ids.push(s.orders.id(order));
+    const next = s.orders.next(order);
+    if (next !== NONE && s.orders.previous(next) !== order) throw new Error("a list is broken");
+  }
+  return ids;
+}
+
+function idOf(s: VenueState, order: number): number {
+  return order === NONE ? 0 : s.orders.id(order);
+}

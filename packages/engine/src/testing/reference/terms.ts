@@ -1,0 +1,153 @@
+/**
+ * INTERFACE-2, section 1: the optional fields of an order. Which of them go together, what a size with
+ * a margin or a cap leaves for fills, and when an order expires.
+ */
+import {
+  CANCEL_BOTH,
+  FILL_OR_KILL,
+  GOOD_TILL_CANCELED,
+  IMMEDIATE_OR_CANCEL,
+  LIMIT_ORDER,
+  MARKET_ORDER,
+  type OrderExtras,
+  type PlaceOrder,
+  STOP_ORDER,
+} from "../../commands.js";
+import { END } from "../../reasons.js";
+import { openOrders } from "./cancels.js";
+import { ceilDiv, floorDiv, max } from "./integers.js";
+import { type Refused, refused } from "./refusal.js";
+import { endOrder, isOpen } from "./settle.js";
+import {
+  type Account,
+  accountOf,
+  type Extra,
+  type Order,
+  type Session,
+  type State,
+} from "./state.js";
+
+const SECOND_MS = 1_000;
+const DAY_MS = 86_400_000;
+
+/** "timeInForce": whether nothing of the order may rest. */
+export function isImmediate(order: PlaceOrder): boolean {
+  if (order.type === MARKET_ORDER) return true;
+  const force = order.extras?.timeInForce ?? GOOD_TILL_CANCELED;
+  return order.type === LIMIT_ORDER && force !== GOOD_TILL_CANCELED;
+}
+
+export function isFillOrKill(order: PlaceOrder): boolean {
+  return order.extras?.timeInForce === FILL_OR_KILL;
+}
+
+/** Whether fields are not what they can be, or do not go together. */
+export function isMisshapen(order: PlaceOrder, extras: OrderExtras): boolean {
+  const { sizeLots, expiresAtMs, validUntilMs, timeInForce, selfTrade } = extras;
+  const figures = [sizeLots, expiresAtMs, validUntilMs, timeInForce, selfTrade];
+  if (figures.some((figure) => !Number.isSafeInteger(figure) || figure < 0)) return true;
+  if (timeInForce > FILL_OR_KILL || selfTrade > CANCEL_BOTH) return true;
+  if (!/^[A-Za-z0-9_-]{0,36}$/.test(extras.clientOrderId)) return true;
+  if (extras.trigger !== 0 || extras.limitTicks !== 0 || extras.closePosition) return true;
+  switch (order.type) {
+    case MARKET_ORDER:
+      if (timeInForce === GOOD_TILL_CANCELED) return true;
+      if (timeInForce === FILL_OR_KILL && sizeLots === 0) return true;
+      break;
+    case STOP_ORDER:
+      if (timeInForce !== IMMEDIATE_OR_CANCEL) return true;
+      break;
+    case LIMIT_ORDER:
+      break;
+  }
+  return timeInForce !== GOOD_TILL_CANCELED && (order.postOnly || expiresAtMs !== 0);
+}
+
+/** "1 s to 90 days ahead", and "unique among the account's open orders". */
+export function checkTerms(state: State, account: Account, extras: OrderExtras): Refused | null {
+  const { expiresAtMs, clientOrderId } = extras;
+  const [from, to] = [state.time + SECOND_MS, state.time + 90 * DAY_MS];
+  if (expiresAtMs !== 0 && !(expiresAtMs >= from && expiresAtMs <= to)) {
+    return refused("expiry_out_of_range", from, to);
+  }
+  if (clientOrderId === "") return null;
+  const other = openOrders(account).find((order) => order.extra?.clientId === clientOrderId);
+  return other === undefined ? null : refused("client_order_id_in_use", other.id);
+}
+
+export function extraOf(order: PlaceOrder, session: Session): Extra | null {
+  const { extras } = order;
+  if (extras === undefined) return null;
+  return {
+    size: BigInt(extras.sizeLots),
+    margin: BigInt(order.marginMicros),
+    expiresAt: extras.expiresAtMs,
+    selfTrade: extras.selfTrade,
+    clientId: extras.clientOrderId,
+    cap: session.maxOrderNotional,
+    filled: 0n,
+    opened: 0n,
+  };
+}
+
+/** "maxOrderNotional bounds the sum of its fills", "margin bounds …": of lots that would open. */
+export function within(
+  extra: Extra | null,
+  leverage: bigint,
+  lotPrice: bigint,
+  closing: bigint,
+  wanted: bigint,
+): { lots: bigint; reason: number } {
+  let lots = wanted;
+  let reason: number = END.none;
+  if (extra === null || extra.size === 0n) return { lots, reason };
+  const lower = (bound: bigint, why: number): void => {
+    if (lots <= bound) return;
+    lots = bound;
+    reason = why;
+  };
+  if (extra.cap > 0n) {
+    const all = floorDiv(max(0n, extra.cap - extra.filled), lotPrice);
+    lower(max(closing, all), END.session_order_cap_exceeded);
+  }
+  if (extra.margin > 0n) {
+    const opening = floorDiv(max(0n, extra.margin * leverage - extra.opened), lotPrice);
+    lower(closing + opening, END.margin_spent);
+  }
+  return { lots, reason };
+}
+
+/** Counts a fill. Of market orders and stops each fill's margin is rounded up. */
+export function countFill(
+  extra: Extra | null,
+  leverage: bigint,
+  notional: bigint,
+  opened: bigint,
+  rounds: boolean,
+): void {
+  if (extra === null) return;
+  extra.filled += notional;
+  extra.opened += rounds ? ceilDiv(opened, leverage) * leverage : opened;
+}
+
+/** "Never filled at or after it". */
+export function isExpired(state: State, { extra }: Order): boolean {
+  return extra !== null && extra.expiresAt !== 0 && state.time >= extra.expiresAt;
+}
+
+/** "expiry runs in a tick before liquidations and stops, at most 1,024 a tick", the soonest first. */
+export function expireOrders(state: State): void {
+  const due: Order[] = [];
+  for (const { number } of state.accounts) {
+    due.push(...openOrders(accountOf(state, number)).filter((order) => isExpired(state, order)));
+  }
+  const timeOf = (order: Order): number => order.extra?.expiresAt ?? 0;
+  due.sort((a, b) => timeOf(a) - timeOf(b) || a.id - b.id);
+  let left = 1_024;
+  for (const order of due) {
+    if (left === 0) return;
+    if (!isOpen(state, order)) continue;
+    endOrder(state, order, END.expired);
+    left -= 1;
+  }
+}
