@@ -13,7 +13,7 @@ import { type BareEngine, engineOf } from "./engine/release-before.js";
 import { Stopwatch } from "./engine/stopwatch.js";
 import { INDEX_TICKS, openingCommands, order, sessionOf, VenueFlow } from "./engine/venue-flow.js";
 import { parseOptions } from "./harness/options.js";
-import { median, Report } from "./harness/report.js";
+import { median, progress, Report } from "./harness/report.js";
 
 const SEED = 20_261_115;
 const LEVELS = 3_000;
@@ -31,7 +31,10 @@ const options = parseOptions({
     orders: ["resting orders of the full venue", 1_000_000, 200_000],
     stops: ["stops that its mark reaches together", 100_000, 20_000],
   },
-  texts: { before: "folder of a built release whose apply path is compared with this one" },
+  texts: {
+    before: "folder of a built release whose apply path is compared with this one",
+    only: "some parts, with commas between: book, touch, apply, marking, accounts, killed, largest",
+  },
 });
 const OPERATIONS = options.number("operations");
 const POSITIONS = options.number("positions");
@@ -151,7 +154,7 @@ async function againstBefore(folder: string): Promise<void> {
   const Before = await engineOf(folder);
   const flow = new VenueFlow(ACCOUNTS, LEVELS, options.number("commands"), SEED);
   const run = (engine: BareEngine): number => {
-    for (const command of flow.opening) engine.apply(command);
+    for (const command of flow.opening()) engine.apply(command);
     const started = process.cpuUsage();
     for (const command of flow.timed) engine.apply(command);
     const { user, system } = process.cpuUsage(started);
@@ -159,7 +162,11 @@ async function againstBefore(folder: string): Promise<void> {
   };
   run(new Before());
   run(new Engine());
-  const pairs = Array.from({ length: turns + 2 }, () => [run(new Before()), run(new Engine())]);
+  const pairs = Array.from({ length: turns + 2 }, (_, turn) => {
+    if (turn % 2 === 0) return [run(new Before()), run(new Engine())];
+    const now = run(new Engine());
+    return [run(new Before()), now];
+  });
   const perSecond = (flow.timed.length * 1_000) / Math.min(...pairs.map(([, now]) => now!));
   const ratio = median(pairs.map(([before, now]) => before! / now!));
   report.add("apply, processor time", perSecond, "commands/s", "the release before", ratio);
@@ -212,6 +219,7 @@ async function largestCommands(): Promise<void> {
     ["sign-ins", (crowd) => crowd.signIn()],
     [`${size.accounts} positions opened`, (crowd) => crowd.openPositions()],
     [`${size.orders} orders placed`, (crowd) => crowd.rest()],
+    ["orders that meet 2,000 makers", (crowd) => crowd.sweep()],
     [`${size.stops} stops placed`, (crowd) => crowd.placeStops()],
     ["quiet ticks", (crowd) => crowd.ticks(50, INDEX_TICKS)],
     ["stops reached, and waiting", (crowd) => crowd.reachStops()],
@@ -227,6 +235,7 @@ async function largestCommands(): Promise<void> {
   for (const [, run] of phases) run(small);
   const crowd = new Crowd(size, (engine, command) => stopwatch.apply(engine, command), SEED);
   for (const [name, run] of phases) {
+    progress(`engine:   ${name} …`);
     run(crowd);
     const { commands, ms, kind, above5Ms, longestCollectionMs, leftOut } =
       await stopwatch.largest();
@@ -238,15 +247,21 @@ async function largestCommands(): Promise<void> {
   stopwatch.end();
 }
 
-await report.step("bare book", bareBook);
-await report.step("cost near the touch", growth);
-await report.step("whole apply path", wholePath);
-await report.step(`marking ${POSITIONS} positions`, marking);
 const before = options.text("before");
+const only = options.text("only")?.split(",");
+const steps: readonly [part: string, name: string, work: () => void | Promise<void>][] = [
+  ["book", "bare book", bareBook],
+  ["touch", "cost near the touch", growth],
+  ["apply", "whole apply path", wholePath],
+  ["marking", `marking ${POSITIONS} positions`, marking],
+  ["accounts", "apply path with many accounts", manyAccounts],
+  ["killed", "fill-or-kill orders", killedOrders],
+  ["largest", "largest single commands of a full venue, about a minute", largestCommands],
+];
+for (const [part, name, work] of steps) {
+  if (only === undefined || only.includes(part)) await report.step(name, work);
+}
 if (before !== undefined) {
   await report.step("apply path against the release before", () => againstBefore(before));
 }
-await report.step("apply path with many accounts", manyAccounts);
-await report.step("fill-or-kill orders", killedOrders);
-await report.step("largest single commands", largestCommands);
 report.print(options.has("json"));

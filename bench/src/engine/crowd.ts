@@ -36,12 +36,13 @@ export class Crowd {
     for (const command of openingCommands(this.size.accounts)) this.apply(this.engine, command);
   }
 
-  /** Half of the accounts long, half short, at leverages from 1 to 20. */
+  /** Half of the accounts long, half short, with 50 to 150 dollars at leverages from 1 to 20. */
   openPositions(): void {
     for (let account = 1; account < this.size.accounts; account += 2) {
       const leverage = 1 + this.random.below(20);
-      this.order(account, SHORT, INDEX_TICKS, leverage, 100);
-      this.order(account + 1, LONG, INDEX_TICKS, leverage, 100);
+      const dollars = 50 + this.random.below(101);
+      this.order(account, SHORT, INDEX_TICKS, leverage, dollars);
+      this.order(account + 1, LONG, INDEX_TICKS, leverage, dollars);
     }
   }
 
@@ -53,6 +54,13 @@ export class Crowd {
       const account = 1 + this.random.below(this.size.accounts);
       const price = isBid ? INDEX_TICKS - depth : INDEX_TICKS + depth;
       this.order(account, isBid ? LONG : SHORT, price, 10, 2 + this.random.below(10));
+    }
+  }
+
+  /** Market orders of thousands of dollars, each of which meets as many makers as one may. */
+  sweep(): void {
+    for (let account = 1; account <= 10; account++) {
+      this.order(account, account % 2 === 0 ? LONG : SHORT, 0, 50, 3_500);
     }
   }
 

@@ -1,7 +1,8 @@
 /**
  * The processor time of single commands. Whatever takes long is compared with the garbage collections
- * of the same moment, and with a loop of known length that runs right after it: where that loop is
- * slow too, the machine was, and the command is left out.
+ * of the same moment, and with two loops of known length that run right after it, one of arithmetic
+ * and one of reads all over a few megabytes: where either is slow too, the machine was, and the command
+ * is left out.
  */
 
 import { PerformanceObserver } from "node:perf_hooks";
@@ -12,6 +13,8 @@ import type { Command, Engine } from "@perpgate/engine";
 const NOTABLE_MS = 1;
 /** A loop that takes this much longer than its fastest run shows a slow machine. */
 const SLOW = 1.5;
+/** Larger than the caches of one core. */
+const MEMORY_WORDS = 1 << 21;
 
 interface Notable {
   readonly kind: string;
@@ -36,7 +39,9 @@ export class Stopwatch {
   private commands = 0;
   private readonly collections: { startMs: number; endMs: number }[] = [];
   private readonly observer: PerformanceObserver;
-  private readonly loopMs: number;
+  private readonly memory = Int32Array.from({ length: MEMORY_WORDS }, (_, i) => i);
+  private readonly arithmeticMs: number;
+  private readonly readingMs: number;
 
   constructor() {
     this.observer = new PerformanceObserver((list) => {
@@ -45,9 +50,8 @@ export class Stopwatch {
       }
     });
     this.observer.observe({ entryTypes: ["gc"] });
-    let fastest = Number.POSITIVE_INFINITY;
-    for (let i = 0; i < 200; i++) fastest = Math.min(fastest, timeLoop());
-    this.loopMs = fastest;
+    this.arithmeticMs = fastest(300, timeArithmetic);
+    this.readingMs = fastest(300, () => timeReads(this.memory));
   }
 
   apply(engine: Engine, command: Command): void {
@@ -59,7 +63,9 @@ export class Stopwatch {
     if (endMs - startMs < NOTABLE_MS) return;
     const { user, system } = process.cpuUsage(before);
     const cpuMs = Math.min(endMs - startMs, (user + system) / 1_000);
-    const wasSlow = Math.min(timeLoop(), timeLoop(), timeLoop()) > SLOW * this.loopMs;
+    const wasSlow =
+      fastest(3, timeArithmetic) > SLOW * this.arithmeticMs ||
+      fastest(3, () => timeReads(this.memory)) > SLOW * this.readingMs;
     this.notable.push({ kind: command.kind, startMs, endMs, cpuMs, wasSlow });
   }
 
@@ -105,8 +111,27 @@ export class Stopwatch {
   }
 }
 
+function fastest(runs: number, measure: () => number): number {
+  let best = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < runs; run++) best = Math.min(best, measure());
+  return best;
+}
+
+/** Reads that depend on each other, spread over all of the memory. */
+function timeReads(memory: Int32Array): number {
+  const started = performance.now();
+  let at = 1;
+  let sum = 0;
+  for (let i = 0; i < 2_000; i++) {
+    at = (Math.imul(at, 1_664_525) + 1_013_904_223) & (MEMORY_WORDS - 1);
+    sum += memory[at]!;
+  }
+  if (sum < 0) throw new Error("the loop was optimised away");
+  return performance.now() - started;
+}
+
 /** About a tenth of a millisecond of arithmetic. */
-function timeLoop(): number {
+function timeArithmetic(): number {
   const started = performance.now();
   let mixed = 1;
   for (let i = 0; i < 100_000; i++) mixed = Math.imul(mixed, 1_664_525) + 1_013_904_223;

@@ -119,10 +119,16 @@ export function order(
 }
 
 export class VenueFlow {
-  readonly opening: Command[];
   readonly timed: Command[] = [];
+  /** The orders that rest when the timed part begins. */
+  private readonly resting: Command[] = [];
 
-  constructor(accounts: number, levels: number, count: number, seed: number) {
+  constructor(
+    private readonly accounts: number,
+    levels: number,
+    count: number,
+    seed: number,
+  ) {
     const random = new Random(seed);
     const engine = new Engine();
     const live: { id: number; session: number }[] = [];
@@ -146,9 +152,8 @@ export class VenueFlow {
         live.push({ id: engine.seq, session: command.session });
       }
     };
-    this.opening = [];
-    for (const command of openingCommands(accounts)) apply(command, this.opening);
-    for (let i = 0; i < levels; i++) apply(rest(anyone(), i % 2 === 0, i >> 1), this.opening);
+    for (const command of openingCommands(accounts)) engine.apply(command);
+    for (let i = 0; i < levels; i++) apply(rest(anyone(), i % 2 === 0, i >> 1), this.resting);
     let slot = START_MS / 200;
     while (this.timed.length < count) {
       if (this.timed.length % 1_000 === 998) {
@@ -181,10 +186,16 @@ export class VenueFlow {
     }
   }
 
+  /** Commands that bring a fresh engine to the start of the timed part. */
+  *opening(): Generator<Command> {
+    yield* openingCommands(this.accounts);
+    yield* this.resting;
+  }
+
   /** A fresh engine at the start of the timed part. */
   prepare(): Engine {
     const engine = new Engine();
-    for (const command of this.opening) engine.apply(command);
+    for (const command of this.opening()) engine.apply(command);
     return engine;
   }
 }

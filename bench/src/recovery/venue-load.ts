@@ -52,7 +52,8 @@ export async function recordLog(
     pending.push(journal.append({ writer: WRITER, counter: counter++ }, records));
     records = [];
   };
-  for (const command of [...flow.opening, ...flow.timed]) {
+  const opening = [...flow.opening()];
+  for (const command of [...opening, ...flow.timed]) {
     records.push(encodeRecord(command, evidenceOf(command)));
     if (records.length === BATCH_RECORDS) append();
     if (pending.length < CONCURRENT_BATCHES) continue;
@@ -63,7 +64,7 @@ export async function recordLog(
   await Promise.all(pending);
   const { end } = journal;
   await journal.close();
-  return { commands: flow.opening.length + flow.timed.length, end };
+  return { commands: opening.length + flow.timed.length, end };
 }
 
 /** One order: when it was due, and the time until its result. */

@@ -43,6 +43,8 @@ export class Scratch {
   readonly trial = new Trial();
   /** Resting orders that the command may still meet. */
   makersLeft = 0;
+  /** What `warmMakers` has read; of no meaning. */
+  warmed = 0;
   /** Orders that the command has queued again. */
   turns = 0;
   /** Session, client id and result of an order, for its acknowledgement. */

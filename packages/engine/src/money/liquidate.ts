@@ -15,6 +15,7 @@ import { TAKER_BACKSTOP, TAKER_LIQUIDATION } from "../orders/taker.js";
 import { END } from "../reasons.js";
 import type { Selection } from "../selection.js";
 import type { Market } from "../state/market.js";
+import { blockOf } from "../state/positions.js";
 import type { VenueState } from "../state/venue.js";
 import type { WorkBudget } from "../work-budget.js";
 import { reductionLots, worstReductionTicks } from "./backstop.js";
@@ -58,12 +59,18 @@ export function runLiquidations(s: VenueState, budget: WorkBudget): void {
  */
 function offerDue(market: Market, due: Selection): void {
   const { positions, maintenance } = market;
-  const { held } = positions;
+  const { held, longWatch, sizeBounds } = positions;
   const firstTie = market.number * ACCOUNTS;
-  // Beyond its watch a position's shortfall grows by at most this per lot and tick.
-  const slope = market.microsPerTickLot * (1 + maintenance.highestPpm / PPM) * (1 + 1e-9);
+  // Beyond its watch a position's shortfall grows by at most this per lot and tick: a long's equity
+  // falls with the mark, but its maintenance does, too.
+  const unit = market.microsPerTickLot * (1 + 1e-9);
+  const longSlope = unit * (1 - maintenance.lowestPpm / PPM);
+  const shortSlope = unit * (1 + maintenance.highestPpm / PPM);
   let floor = due.floor - 2;
-  forEachWatched(market, (watches, from, to, dueFrom) => {
+  forEachWatched(market, (watches, from, to, dueFrom, maxBeyond) => {
+    const slope = watches === longWatch ? longSlope : shortSlope;
+    // None of the block can be among the largest.
+    if (sizeBounds[blockOf(from)]! * maxBeyond * slope < floor) return true;
     let found = false;
     for (let row = from; row < to; row++) {
       const beyond = watches[row]! - dueFrom;

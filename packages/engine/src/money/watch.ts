@@ -67,12 +67,19 @@ export function rebuildWatches(market: Market): void {
 
 /**
  * Calls back for every block of rows of one side of which some may be due at the present mark and
- * funding: the side's watches, the rows, and the figure that the watch of a due position reaches. It
- * returns whether any does; a block without any gets an exact bound, and is skipped from then on.
+ * funding: the side's watches, the rows, the figure that the watch of a due position reaches, and how
+ * far beyond it one may be. Where it returns false the bounds of the block are made exact, so that one
+ * without due positions is skipped from then on.
  */
 export function forEachWatched(
   market: Market,
-  visit: (watches: Float64Array, from: number, to: number, dueFrom: number) => boolean,
+  visit: (
+    watches: Float64Array,
+    from: number,
+    to: number,
+    dueFrom: number,
+    maxBeyond: number,
+  ) => boolean,
 ): void {
   const { positions } = market;
   const { longWatch, shortWatch, longBounds, shortBounds, rewatched } = positions;
@@ -85,21 +92,14 @@ export function forEachWatched(
       longFrom = longDueFrom(market, from);
       shortFrom = shortDueFrom(market, from);
     }
-    const block = blockOf(from);
+    const longs = longBounds[blockOf(from)]! - longFrom;
+    const shorts = shortBounds[blockOf(from)]! - shortFrom;
+    if (longs < 0 && shorts < 0) continue;
     const to = Math.min(rows, from + WATCH_BLOCK);
-    if (longBounds[block]! >= longFrom && !visit(longWatch, from, to, longFrom)) {
-      longBounds[block] = highest(longWatch, from, to);
-    }
-    if (shortBounds[block]! >= shortFrom && !visit(shortWatch, from, to, shortFrom)) {
-      shortBounds[block] = highest(shortWatch, from, to);
-    }
+    const keepsLongs = longs < 0 || visit(longWatch, from, to, longFrom, longs);
+    const keepsShorts = shorts < 0 || visit(shortWatch, from, to, shortFrom, shorts);
+    if (!keepsLongs || !keepsShorts) positions.tightenBounds(from, to);
   }
-}
-
-function highest(watches: Float64Array, from: number, to: number): number {
-  let found = NO_WATCH;
-  for (let row = from; row < to; row++) found = Math.max(found, watches[row]!);
-  return found;
 }
 
 /** A long may be due if its watch is at least this; the same for all rows with the row's base. */

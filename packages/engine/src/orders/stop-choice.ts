@@ -1,20 +1,25 @@
 /**
  * Which waiting stops a tick serves: closing ones before others, in each class one per account in
- * turn, the largest notional at mark first. Two passes over the waiting stops at most, each with
- * constant work per stop; no sort but that of the chosen ones.
+ * turn, the largest notional at mark first. A few passes over the waiting stops, each with constant
+ * work per stop; no sort but that of a sample and of the chosen ones.
  */
 import { LONG, SHORT } from "../commands.js";
 import { LIQUIDATIONS_AND_STOPS_PER_COMMAND as LIMIT } from "../config.js";
 import { Selection } from "../selection.js";
 import type { Market } from "../state/market.js";
+import { int32 } from "../state/memory.js";
 import { closingBounds } from "../state/positions.js";
-import type { StopBook } from "../state/stop-book.js";
-import type { StopChunk } from "../state/stop-chunk.js";
+import { CHUNK_STOPS, type StopChunk } from "../state/stop-chunk.js";
 import type { VenueState } from "../state/venue.js";
 
 // Most stops do not close their position; a byte of it usually tells, and a byte is in the cache.
 const LONG_BOUNDS = closingBounds(LONG);
 const SHORT_BOUNDS = closingBounds(SHORT);
+
+/** Below the weight of every stop. */
+const EVERY_WEIGHT = Number.NEGATIVE_INFINITY;
+/** How many times as many stops as can be served the guess is to let through. */
+const GUESSED_TURNS = 8;
 
 export class StopChoice {
   /** Ids of the chosen stops, in order of service. */
@@ -22,44 +27,115 @@ export class StopChoice {
   count = 0;
   private readonly closing = new Turns();
   private readonly others = new Turns();
+  private readonly sample = new Float64Array(1_024);
+  /** Of one chunk: the stops that are large enough, and what a byte tells of their positions. */
+  private readonly candidates = new Int32Array(CHUNK_STOPS);
+  private readonly classes = new Uint8Array(CHUNK_STOPS);
 
   /** Chooses at most `limit` of the stops that wait in live markets. */
   choose(s: VenueState, limit: number): void {
     const { closing, others } = this;
     this.count = 0;
-    closing.begin(s.accounts.rows, limit);
-    others.begin(s.accounts.rows, limit);
-    this.forEachBook(s, countBook);
+    const guess = this.guessFloor(s, limit);
+    this.noteClosing(s, limit, guess);
+    // If too few accounts have closing stops as large as that, all stops matter.
+    if (guess !== EVERY_WEIGHT && closing.accounts < limit) {
+      closing.end();
+      this.noteClosing(s, limit, EVERY_WEIGHT);
+    }
     closing.share(limit);
-    others.share(limit - Math.min(limit, closing.stops));
-    if (closing.needsRanking || others.needsRanking) this.forEachBook(s, rankBook);
+    const left = limit - Math.min(limit, closing.stops);
+    others.begin(s.accounts.rows, left, EVERY_WEIGHT);
+    if (left > 0) {
+      this.forEachChunk(s, (market, sign, chunk) => this.noteChunk(market, sign, chunk, others));
+    }
+    others.share(left);
+    if (closing.needsRanking || others.needsRanking) {
+      this.forEachChunk(s, (market, sign, chunk) =>
+        rankChunk(market, sign, chunk, closing, others),
+      );
+    }
     this.count = closing.take(this.ids, 0);
     this.count = others.take(this.ids, this.count);
     closing.end();
     others.end();
   }
 
-  private forEachBook(
+  /** Notes the closing stops of at least that weight. */
+  private noteClosing(s: VenueState, limit: number, floor: number): void {
+    const { closing } = this;
+    closing.begin(s.accounts.rows, limit, floor);
+    this.forEachChunk(s, (market, sign, chunk) => this.noteChunk(market, sign, chunk, closing));
+  }
+
+  /**
+   * A weight that several times as many stops have as can be served, from a sample: of most stops
+   * nothing but the size is read then.
+   */
+  private guessFloor(s: VenueState, limit: number): number {
+    const { sample } = this;
+    let waiting = 0;
+    this.forEachChunk(s, (_market, _sign, { count }) => {
+      waiting += count;
+    });
+    const wanted = GUESSED_TURNS * limit;
+    if (waiting <= 2 * wanted) return EVERY_WEIGHT;
+    const stride = Math.ceil(waiting / sample.length);
+    let count = 0;
+    this.forEachChunk(s, ({ markUnit }, _sign, { lots, count: stops }) => {
+      for (let i = stride - 1; i < stops && count < sample.length; i += stride) {
+        sample[count++] = lots[i]! * markUnit;
+      }
+    });
+    if (count < sample.length / 4) return EVERY_WEIGHT;
+    const place = Math.ceil((count * wanted) / waiting);
+    return sample.subarray(0, count).sort()[count - place]!;
+  }
+
+  /**
+   * Notes the stops of one class. One step per stop, over arrays in sequence; the positions of those
+   * that are large enough are looked up in a loop of its own, in which the processor waits for many
+   * of them together.
+   */
+  private noteChunk(market: Market, sign: number, chunk: StopChunk, turns: Turns): void {
+    const { candidates, classes } = this;
+    const { held, sizes } = market.positions;
+    const { markUnit } = market;
+    const { count, lots, ids, positions, accounts, reduceOnly } = chunk;
+    const bounds = sign === LONG ? LONG_BOUNDS : SHORT_BOUNDS;
+    const wantsClosing = turns === this.closing;
+    const { floor } = turns;
+    let found = 0;
+    for (let i = 0; i < count; i++) if (lots[i]! * markUnit >= floor) candidates[found++] = i;
+    for (let k = 0; k < found; k++) classes[k] = sizes[positions[candidates[k]!]!]!;
+    let noted = 0;
+    for (let k = 0; k < found; k++) {
+      const i = candidates[k]!;
+      const size = lots[i]!;
+      const bound = bounds[classes[k]!]!;
+      // Half of the bound is what a position of its class has at least.
+      const isCovered = size < bound && (2 * size <= bound || size <= -sign * held[positions[i]!]!);
+      if ((isCovered || reduceOnly[i] !== 0) !== wantsClosing) continue;
+      turns.note(accounts[i]!, size * markUnit, ids[i]!);
+      noted++;
+    }
+    turns.stops += noted;
+  }
+
+  private forEachChunk(
     s: VenueState,
-    visit: (market: Market, book: StopBook, closing: Turns, others: Turns) => void,
+    visit: (market: Market, sign: number, chunk: StopChunk) => void,
   ): void {
     for (const market of s.markets) {
       if (!s.isLive(market)) continue;
-      visit(market, market.longStops, this.closing, this.others);
-      visit(market, market.shortStops, this.closing, this.others);
+      for (const { sign, reached } of [market.longStops, market.shortStops]) {
+        for (const chunk of reached) visit(market, sign, chunk);
+      }
     }
   }
 }
 
-function countBook(market: Market, book: StopBook, closing: Turns, others: Turns): void {
-  for (const chunk of book.reached) countChunk(market, book.sign, chunk, closing, others);
-}
-
-/**
- * One step per stop, over arrays in sequence. Once enough accounts have large closing stops, only a
- * stop that is as large matters, of whatever class: nothing else of the others is read.
- */
-function countChunk(
+function rankChunk(
   market: Market,
   sign: number,
   chunk: StopChunk,
@@ -70,44 +146,13 @@ function countChunk(
   const { markUnit } = market;
   const { count, lots, ids, positions, accounts, reduceOnly } = chunk;
   const bounds = sign === LONG ? LONG_BOUNDS : SHORT_BOUNDS;
-  let noted = 0;
-  let unread = 0;
   for (let i = 0; i < count; i++) {
     const size = lots[i]!;
-    const weight = size * markUnit;
-    if (weight < closing.floor) {
-      unread++;
-      continue;
-    }
     const row = positions[i]!;
-    const bound = bounds[sizes[row]!]!;
-    // Half of the bound is what a position of its class has at least.
-    const closes = size < bound && (2 * size <= bound || size <= -sign * held[row]!);
-    if (closes || reduceOnly[i] !== 0) {
-      closing.note(accounts[i]!, weight, ids[i]!);
-      noted++;
-    } else if (weight >= others.floor) {
-      others.note(accounts[i]!, weight, ids[i]!);
-    }
-  }
-  closing.stops += noted;
-  others.stops += count - unread - noted;
-}
-
-function rankBook(market: Market, book: StopBook, closing: Turns, others: Turns): void {
-  const { held, sizes } = market.positions;
-  const { markUnit } = market;
-  const { sign } = book;
-  const bounds = sign === LONG ? LONG_BOUNDS : SHORT_BOUNDS;
-  for (const { count, lots, ids, positions, accounts, reduceOnly } of book.reached) {
-    for (let i = 0; i < count; i++) {
-      const size = lots[i]!;
-      const row = positions[i]!;
-      if (reduceOnly[i] !== 0 || (size < bounds[sizes[row]!]! && size <= -sign * held[row]!)) {
-        if (closing.needsRanking) closing.rank(accounts[i]!, size * markUnit, ids[i]!);
-      } else if (others.needsRanking) {
-        others.rank(accounts[i]!, size * markUnit, ids[i]!);
-      }
+    if (reduceOnly[i] !== 0 || (size < bounds[sizes[row]!]! && size <= -sign * held[row]!)) {
+      if (closing.needsRanking) closing.rank(accounts[i]!, size * markUnit, ids[i]!);
+    } else if (others.needsRanking) {
+      others.rank(accounts[i]!, size * markUnit, ids[i]!);
     }
   }
 }
@@ -123,10 +168,11 @@ class Turns {
   /** A stop of a lower weight, or of this weight and a higher id, cannot be chosen. */
   floor = 0;
   private floorId = 0;
-  private accounts = 0;
+  /** Accounts that are kept. */
+  accounts = 0;
   private limit = 0;
   /** By account: its place among the accounts kept, from 1; 0 if it has none. */
-  private placeOf = new Int32Array(0);
+  private placeOf = int32(0);
   /** By place: the account, and its largest stop. */
   private readonly accountAt = new Int32Array(CROWD + 1);
   private readonly largest = new Float64Array(CROWD + 1);
@@ -135,13 +181,14 @@ class Turns {
   private readonly ranked: Selection[] = [];
   private readonly turn = new Selection(LIMIT);
 
-  begin(accounts: number, limit: number): void {
+  begin(accounts: number, limit: number, floor: number): void {
     this.stops = 0;
     this.accounts = 0;
     this.limit = limit;
-    this.floor = limit === 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+    this.floor = floor;
+    this.floorId = Number.POSITIVE_INFINITY;
     // All zeros between two choices: nothing is copied.
-    if (accounts > this.placeOf.length) this.placeOf = new Int32Array(2 * accounts);
+    if (accounts > this.placeOf.length) this.placeOf = int32(2 * accounts);
   }
 
   /** Keeps the largest of each account while it may be chosen. */

@@ -24,13 +24,13 @@ export function restingList(side: Side): List {
 }
 
 /** Rows that a pass over the watches skips together. */
-export const WATCH_BLOCK = 128;
+export const WATCH_BLOCK = 16;
 
 /** The watch of a row without a position of that side: no mark reaches it. */
 export const NO_WATCH = -(2 ** 100);
 
 export function blockOf(row: number): number {
-  return row >>> 7;
+  return row >>> 4;
 }
 
 const SHORT_CLASS = 64;
@@ -58,6 +58,8 @@ export class PositionStore {
   /** Per block of rows, no less than the highest watch of either side. */
   longBounds = float64(1).fill(NO_WATCH);
   shortBounds = float64(1).fill(NO_WATCH);
+  /** And no less than its largest number of lots. */
+  sizeBounds = float64(1);
   /**
    * As of its last refresh, dense, because passes over all rows read them: lots, cost, and the margin
    * with what the lots would owe if all of the cumulative funding were theirs.
@@ -230,6 +232,23 @@ export class PositionStore {
     if (short > this.shortBounds[block]!) this.shortBounds[block] = short;
   }
 
+  /** Makes the bounds of a block exact. */
+  tightenBounds(from: number, to: number): void {
+    const { longWatch, shortWatch, held } = this;
+    let long = NO_WATCH;
+    let short = NO_WATCH;
+    let size = 0;
+    for (let row = from; row < to; row++) {
+      long = Math.max(long, longWatch[row]!);
+      short = Math.max(short, shortWatch[row]!);
+      size = Math.max(size, Math.abs(held[row]!));
+    }
+    const block = blockOf(from);
+    this.longBounds[block] = long;
+    this.shortBounds[block] = short;
+    this.sizeBounds[block] = size;
+  }
+
   /** Before the watches of all these rows are set: whole blocks, the last one apart. */
   clearBounds(from: number, to: number): void {
     this.longBounds.fill(NO_WATCH, blockOf(from), blockOf(to + WATCH_BLOCK - 1));
@@ -247,9 +266,16 @@ export class PositionStore {
     else links[next * LINKS + LIST_PREV] = order;
   }
 
+  /** Reads what the rules of orders read next to the table; see `Table.warm`. */
+  warm(row: number): number {
+    return this.links[row * 10]! + this.coveredLots[row]!;
+  }
+
   /** Refreshes what is kept of the position next to the table. */
   hold(row: number, lots: number, costMicros: number, worthMicros: number): void {
     this.held[row] = lots;
+    const size = Math.abs(lots);
+    if (size > this.sizeBounds[blockOf(row)]!) this.sizeBounds[blockOf(row)] = size;
     this.sizes[row] = sizeClass(lots);
     this.costs[row] = costMicros;
     this.worths[row] = worthMicros;
@@ -341,6 +367,7 @@ export class PositionStore {
     this.shortWatch = widen(this.shortWatch, float64(rows));
     this.longBounds = widen(this.longBounds, bounds());
     this.shortBounds = widen(this.shortBounds, bounds());
+    this.sizeBounds = widen(this.sizeBounds, float64(blockOf(rows)));
     this.held = widen(this.held, float64(rows));
     this.costs = widen(this.costs, float64(rows));
     this.worths = widen(this.worths, float64(rows));
