@@ -287,7 +287,7 @@ const RESOURCE = {
 
 const STREAM = {
   unknown_operation: { status: 400, message: 'No operation "{op}" on this stream.' },
-  unknown_stream: { status: 400, message: 'No stream "{stream}".' },
+  unknown_stream: { status: 400, message: 'No stream "{stream}"; there are {known}.' },
   too_many_streams: { status: 400, message: "A socket may hold {limit} streams." },
   too_many_sockets: { status: 429, message: "An address may hold {limit} sockets." },
   origin_not_allowed: { status: 403, message: 'Pages of "{origin}" may open no sockets here.' },

@@ -45,8 +45,12 @@ describe("error table", () => {
 describe("ApiError", () => {
   test("a value or field of 64 KB: cut to 300 characters", () => {
     const long = "x".repeat(65_536);
-    const refusal = new ApiError("unknown_stream", { stream: long }, { field: long });
-    expect(refusal.message).toBe(`No stream "${"x".repeat(300)}…".`);
+    const refusal = new ApiError(
+      "unknown_stream",
+      { stream: long, known: "blocks" },
+      { field: long },
+    );
+    expect(refusal.message).toBe(`No stream "${"x".repeat(300)}…"; there are blocks.`);
     expect(refusal.field).toBe(`${"x".repeat(300)}…`);
   });
 

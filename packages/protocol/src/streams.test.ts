@@ -12,6 +12,9 @@ describe("stream names", () => {
     ["orders", true, undefined],
     ["positions", true, undefined],
     ["deposits", true, undefined],
+    ["fills", true, undefined],
+    ["account", true, undefined],
+    ["status", false, undefined],
   ])("%s: parsed, formatted, private or not", (text, isPrivate, subject) => {
     const name = parseStreamName(text);
     if (name === undefined) throw new Error(`${text} was not parsed`);

@@ -17,17 +17,35 @@ export interface ServerFrame {
 }
 
 const MARKET_STREAMS = ["book", "trades", "ticker"] as const;
-const PRIVATE_STREAMS = ["preconfirms", "orders", "positions", "deposits"] as const;
+const PRIVATE_STREAMS = [
+  "preconfirms",
+  "orders",
+  "positions",
+  "fills",
+  "account",
+  "deposits",
+] as const;
+const GLOBAL_STREAMS = ["blocks", "status"] as const;
 const SYMBOL = new RegExp(SYMBOL_PATTERN);
 
 export type MarketStream = (typeof MARKET_STREAMS)[number];
+/** Public, and not of one market. */
+export type GlobalStream = (typeof GLOBAL_STREAMS)[number];
 export type PrivateStream = (typeof PRIVATE_STREAMS)[number];
 
 export type StreamName =
   | { readonly stream: MarketStream; readonly symbol: string }
   | { readonly stream: "candles"; readonly symbol: string; readonly resolution: Resolution }
   | { readonly stream: PrivateStream }
-  | { readonly stream: "blocks" };
+  | { readonly stream: GlobalStream };
+
+/** All streams, for a client that named another. */
+export const STREAM_FORMS: string = [
+  ...MARKET_STREAMS.map((stream) => `${stream}.<symbol>`),
+  `candles.<symbol>.<${RESOLUTIONS.join("|")}>`,
+  ...GLOBAL_STREAMS,
+  ...PRIVATE_STREAMS,
+].join(", ");
 
 export function parseStreamName(name: string): StreamName | undefined {
   const [word = "", symbol, resolution, ...rest] = name.split(".");
@@ -44,7 +62,8 @@ export function parseStreamName(name: string): StreamName | undefined {
 }
 
 function parseGlobal(word: string): StreamName | undefined {
-  if (word === "blocks") return { stream: "blocks" };
+  const global = GLOBAL_STREAMS.find((candidate) => candidate === word);
+  if (global !== undefined) return { stream: global };
   const stream = PRIVATE_STREAMS.find((candidate) => candidate === word);
   return stream === undefined ? undefined : { stream };
 }

@@ -15,7 +15,9 @@ export type {
   Deposit,
   ErrorCode,
   Fill,
+  FundingPayment,
   FundingPoint,
+  LedgerEntry,
   Market,
   Nonce,
   Order,
@@ -25,11 +27,13 @@ export type {
   PreconfirmAck,
   PreconfirmProof,
   Resolution,
+  SessionInfo,
   SessionKeyKind,
   Side,
   Ticker,
   Token,
   Trade,
+  VenueStatus,
 } from "@perpgate/protocol";
 export type {
   FillsOptions,
@@ -82,8 +86,10 @@ export type { MessageSigner, SignerChoice, WalletProvider } from "./sign-in/wall
 export type { MirroredBook, MirrorSide } from "./streams/mirrored-book.js";
 export type { PrivateWatchOptions, StreamGap } from "./streams/private-channel.js";
 export type {
+  AccountFrame,
   ClosedPosition,
   DepositsFrame,
+  FillsFrame,
   OrdersFrame,
   PositionsFrame,
   PreconfirmFrame,

@@ -111,6 +111,9 @@ test("every operation of the OpenAPI document: has a method that decodes its res
   expect(await maker.sessions()).toMatchObject([{ id, sessionKey, current: true }]);
   expect(await maker.endOtherSessions()).toEqual([]);
   await expect(maker.endSession("1")).rejects.toMatchObject({ code: "session_not_found" });
+  const [own] = await taker.sessions();
+  await taker.endSession(own?.id ?? "");
+  await expect(taker.account()).rejects.toMatchObject({ code: "invalid_token" });
   await maker.signOut();
   await expect(maker.account()).rejects.toMatchObject({ code: "invalid_token", status: 401 });
 

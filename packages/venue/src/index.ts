@@ -72,7 +72,14 @@ export type {
 } from "./views/attestation-rows.js";
 export { AttestationView } from "./views/attestation-view.js";
 export type { BookLevels, Levels } from "./views/book-view.js";
-export { type AccountChange, type ClosedPosition, changeKind } from "./views/change-view.js";
+export {
+  type AccountChange,
+  type ClosedPosition,
+  changeKind,
+  moneyIn,
+  tellsMoney,
+  tellsOfFills,
+} from "./views/change-view.js";
 export type { Outcome } from "./views/outcome.js";
 export type { PublicEventSink } from "./views/public-events.js";
 export { type PastAcknowledgement, Views } from "./views/views.js";

@@ -142,7 +142,7 @@ export async function serve(
     clientLimits: settings.limits,
     markets: () => venue.views.markets(),
     readiness,
-    streams: new StreamServer({ venue, log, limits: settings.sockets }),
+    streams: new StreamServer({ venue, log, limits: settings.sockets, release: version }),
     venue: new VenueGateway({
       venue,
       limits: settings.limits,

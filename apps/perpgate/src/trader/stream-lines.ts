@@ -2,9 +2,11 @@
 
 import { formatStreamName, type StreamName } from "@perpgate/protocol/core";
 import type {
+  AccountFrame,
   Block,
   Candle,
   Deposit,
+  Fill,
   MirroredBook,
   Order,
   PerpgateClient,
@@ -16,6 +18,7 @@ import type {
   Subscription,
   Ticker,
   Trade,
+  VenueStatus,
 } from "@perpgate/sdk";
 import { money, percent, signed, time } from "../cli/quantities.js";
 import type { MarketFormat } from "./market-format.js";
@@ -86,6 +89,9 @@ function readOther(reader: StreamReader, name: OtherName): Subscription {
   if (name === "blocks") {
     return client.stream.watchBlocks((block) => print(block, blockText(block)), options);
   }
+  if (name === "status") {
+    return client.stream.watchStatus((status) => print(status, statusText(status)), options);
+  }
   if (session === undefined) throw new TypeError(`${name} needs a session`);
   const { stream } = session;
   switch (name) {
@@ -104,6 +110,13 @@ function readOther(reader: StreamReader, name: OtherName): Subscription {
         const texts = frame.positions.map((held) => positionText(held, formatOf(held.symbol)));
         print(frame, listed(frame.type, texts));
       }, options);
+    case "fills":
+      return stream.watchFills((frame) => {
+        const texts = frame.fills.map((fill) => fillText(fill, formatOf(fill.symbol)));
+        print(frame, listed(frame.type, texts));
+      }, options);
+    case "account":
+      return stream.watchAccount((frame) => print(frame, accountText(frame)), options);
     case "deposits":
       return stream.watchDeposits(
         (frame) => print(frame, listed(frame.type, frame.deposits.map(depositText))),
@@ -165,6 +178,21 @@ function preconfirmText(ack: PreconfirmFrame, { price, size }: MarketFormat): st
   const { orderId, symbol, side, status, filledSize, avgFillPrice, expectedBlock } = ack;
   const fill = filledSize > 0 ? `  ${size(filledSize)} at ${price(avgFillPrice)}` : "";
   return `order ${orderId}  ${symbol} ${side}  ${status}${fill}  block ${expectedBlock}`;
+}
+
+function statusText({ stage, engineVersion, markets }: VenueStatus): string {
+  const listing = markets.map(({ symbol, status }) => `${symbol} ${status}`).join(", ");
+  return `stage ${stage}  rules ${engineVersion}  ${listing}`;
+}
+
+function fillText(fill: Fill, { price, size }: MarketFormat): string {
+  const { id, orderId, kind, symbol, side, fee } = fill;
+  const from = orderId === null ? kind : `order ${orderId}`;
+  return `fill ${id} ${symbol} ${side} ${size(fill.size)} at ${price(fill.price)}, ${from}, fee ${money(fee)}`;
+}
+
+function accountText({ balance, available, equity }: AccountFrame): string {
+  return `balance ${money(balance)}  available ${money(available)}  equity ${money(equity)}`;
 }
 
 function orderText(order: Order, { price, size }: MarketFormat): string {

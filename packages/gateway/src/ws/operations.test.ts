@@ -29,7 +29,15 @@ describe("operations of a socket", () => {
     });
     const refused = client.frames.filter(({ t }) => t === "error").map(({ d }) => d);
     expect(refused).toMatchObject([
-      { id: "s1", stream: "nonsense", code: "unknown_stream" },
+      {
+        id: "s1",
+        stream: "nonsense",
+        code: "unknown_stream",
+        message:
+          'No stream "nonsense"; there are book.<symbol>, trades.<symbol>, ticker.<symbol>, ' +
+          "candles.<symbol>.<1m|5m|15m|1h|4h|1d>, blocks, status, " +
+          "preconfirms, orders, positions, fills, account, deposits.",
+      },
       { id: "s1", stream: "book.NOPEUSD", code: "market_not_found" },
       { id: "s1", stream: "orders", code: "token_required" },
     ]);

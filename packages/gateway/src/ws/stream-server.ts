@@ -39,6 +39,8 @@ export interface StreamServerOptions {
   readonly venue: Venue;
   readonly log: StreamLogger;
   readonly limits?: Partial<SocketLimits>;
+  /** The release of this gateway, for the stream `status`. */
+  readonly release: string;
 }
 
 /** Options of `ws` that its types lack. */
@@ -66,7 +68,7 @@ export class StreamServer {
   private opened = 0;
   private isStopping = false;
 
-  constructor({ venue, log, limits }: StreamServerOptions) {
+  constructor({ venue, log, limits, release }: StreamServerOptions) {
     this.limits = { ...DEFAULT_SOCKET_LIMITS, ...limits };
     const problem = socketLimitsProblem(this.limits);
     if (problem !== undefined) throw new RangeError(problem);
@@ -79,6 +81,7 @@ export class StreamServer {
       venue,
       (session) => this.sessions.closeSession(session),
       (error) => log.error({ err: error }, "a stream failed"),
+      release,
     );
     const options: ServerOptions & FragmentLimits = {
       noServer: true,

@@ -1,6 +1,6 @@
 /** Decoders of the private streams' frames, and the state that results from them. */
 
-import { Acknowledgement, Deposit, Order, Position } from "@perpgate/protocol";
+import { Acknowledgement, Deposit, Fill, Order, Position } from "@perpgate/protocol";
 import { type Static, type TSchema, Type } from "typebox";
 import { hasShape } from "../http/answer-shape.js";
 import type { FrameReader, StateKeeper } from "./private-channel.js";
@@ -36,6 +36,47 @@ export interface PositionsFrame extends Frame {
 export interface DepositsFrame extends Frame {
   readonly deposits: readonly Deposit[];
 }
+
+export interface FillsFrame {
+  readonly type: "update";
+  readonly seq: number;
+  readonly fills: readonly Fill[];
+}
+
+const Money = Type.Object({
+  balance: Type.Number(),
+  available: Type.Number(),
+  reserved: Type.Number(),
+  positionMargin: Type.Number(),
+  equity: Type.Number(),
+});
+/** What the account owns, by the names of `Account`. */
+export type AccountFrame = Frame & Readonly<Static<typeof Money>>;
+
+export const readFills: FrameReader<FillsFrame> = (payload) => {
+  const frame = frameOf(payload, "fills", Fill);
+  return frame === undefined
+    ? undefined
+    : { type: "update", seq: frame.head.seq, fills: frame.items };
+};
+
+export const readAccount: FrameReader<AccountFrame> = (payload) => {
+  if (!hasShape(Money, payload) || !hasShape(Seq, payload)) return undefined;
+  const { seq, balance, available, reserved, positionMargin, equity } = payload;
+  const type = Reflect.get(payload, "type") === "snapshot" ? "snapshot" : "update";
+  return { type, seq, balance, available, reserved, positionMargin, equity };
+};
+
+/** The latest frame is all there is to know. */
+export const latestAccount = (): StateKeeper<AccountFrame> => {
+  let latest: AccountFrame | undefined;
+  return {
+    apply: (frame) => {
+      latest = { ...frame, type: "snapshot" };
+    },
+    snapshot: () => latest,
+  };
+};
 
 export const readPreconfirm: FrameReader<PreconfirmFrame> = (payload) =>
   hasShape(Acknowledgement, payload) && hasShape(Seq, payload) ? payload : undefined;

@@ -8,6 +8,7 @@ import {
   Ticker,
   type Trade,
   Trades,
+  VenueStatus,
 } from "@perpgate/protocol";
 import type { Static, TSchema } from "typebox";
 import { hasShape } from "../http/answer-shape.js";
@@ -24,6 +25,7 @@ export class PublicStream {
   private readonly candles: ChannelRegistry<SimpleChannel<Candle[]>>;
   private readonly trades: ChannelRegistry<SimpleChannel<Trade[]>>;
   private readonly blocks: ChannelRegistry<SimpleChannel<Block>>;
+  private readonly status: ChannelRegistry<SimpleChannel<VenueStatus>>;
 
   /** @internal */
   constructor(private readonly socket: StreamSocket) {
@@ -33,6 +35,7 @@ export class PublicStream {
     this.candles = new ChannelRegistry(channels);
     this.trades = new ChannelRegistry(channels);
     this.blocks = new ChannelRegistry(channels);
+    this.status = new ChannelRegistry(channels);
   }
 
   /** State of the connection. */
@@ -129,6 +132,17 @@ export class PublicStream {
    */
   watchBlocks(callback: (block: Block) => void, options: WatchOptions = {}): Subscription {
     return simple(this.blocks, "blocks", Block, false).watch({ callback, options });
+  }
+
+  /**
+   * Calls back with the venue's stage, rules and the status of its markets, then when one of them
+   * changes.
+   *
+   * @example
+   * client.stream.watchStatus(({ stage, markets }) => console.log(stage, markets));
+   */
+  watchStatus(callback: (status: VenueStatus) => void, options: WatchOptions = {}): Subscription {
+    return simple(this.status, "status", VenueStatus, true).watch({ callback, options });
   }
 
   /**

@@ -22,14 +22,19 @@ import {
   type StateKeeper,
 } from "./private-channel.js";
 import {
+  type AccountFrame,
   allDeposits,
   type DepositsFrame,
+  type FillsFrame,
+  latestAccount,
   type OrdersFrame,
   openOrders,
   openPositions,
   type PositionsFrame,
   type PreconfirmFrame,
+  readAccount,
   readDeposits,
+  readFills,
   readOrders,
   readPositions,
   readPreconfirm,
@@ -53,6 +58,8 @@ export class SessionStream {
   private readonly preconfirms: ChannelRegistry<PrivateChannel<PreconfirmFrame>>;
   private readonly orders: ChannelRegistry<PrivateChannel<OrdersFrame>>;
   private readonly positions: ChannelRegistry<PrivateChannel<PositionsFrame>>;
+  private readonly fills: ChannelRegistry<PrivateChannel<FillsFrame>>;
+  private readonly account: ChannelRegistry<PrivateChannel<AccountFrame>>;
   private readonly deposits: ChannelRegistry<PrivateChannel<DepositsFrame>>;
 
   /** @internal */
@@ -61,6 +68,8 @@ export class SessionStream {
     this.preconfirms = new ChannelRegistry(channels);
     this.orders = new ChannelRegistry(channels);
     this.positions = new ChannelRegistry(channels);
+    this.fills = new ChannelRegistry(channels);
+    this.account = new ChannelRegistry(channels);
     this.deposits = new ChannelRegistry(channels);
   }
 
@@ -131,6 +140,38 @@ export class SessionStream {
     options: PrivateWatchOptions = {},
   ): Subscription {
     return watch(this.positions, "positions", readPositions, openPositions, callback, options);
+  }
+
+  /**
+   * Calls back with every fill of this account, each once, across lost connections.
+   *
+   * @example
+   * session.stream.watchFills(({ fills }) => {
+   *   for (const { orderId, clientOrderId, size, price } of fills) {
+   *     console.log(orderId, clientOrderId, size, price);
+   *   }
+   * });
+   */
+  watchFills(
+    callback: (frame: FillsFrame) => void,
+    options: PrivateWatchOptions = {},
+  ): Subscription {
+    return watch(this.fills, "fills", readFills, () => undefined, callback, options);
+  }
+
+  /**
+   * Calls back with what the account owns, then whenever a command has changed it.
+   *
+   * @example
+   * session.stream.watchAccount(({ balance, available, equity }) => {
+   *   console.log(balance, available, equity);
+   * });
+   */
+  watchAccount(
+    callback: (frame: AccountFrame) => void,
+    options: PrivateWatchOptions = {},
+  ): Subscription {
+    return watch(this.account, "account", readAccount, latestAccount, callback, options);
   }
 
   /**

@@ -1,6 +1,6 @@
 /**
  * What each command changed for each account, in log order: acknowledgements, orders, positions,
- * deposits. It is the outbox of the private streams: a client that reconnects reads all rows after the
+ * deposits, money, fills. It is the outbox of the private streams: a client that reconnects reads all rows after the
  * last seq it received, and gets the same as one that stayed connected.
  *
  * A row holds the state after its command. What changes twice within a command has one row, with the
@@ -9,8 +9,17 @@
 import { accountGroup } from "./keys.js";
 import type { RowSink, RowTable } from "./rows.js";
 
-/** First word of a row. The number of a kind is part of the store's format. */
-export const CHANGE = { ACK: 0, ORDER: 1, POSITION: 2, DEPOSIT: 3 } as const;
+/** First word of a row, with `FLAG`. The number of a kind is part of the store's format. */
+export const CHANGE = { ACK: 0, ORDER: 1, POSITION: 2, DEPOSIT: 3, NONE: 4 } as const;
+export const KINDS = 8;
+/**
+ * Added to the kind of one row per account and command, so that what follows from other rows needs none
+ * of its own. MONEY: the row ends with the account's money, by `MONEY_WORDS`. FILLS: the command has
+ * fills of the account, which the table of fills holds.
+ */
+export const FLAG = { MONEY: KINDS, FILLS: 2 * KINDS } as const;
+/** Wallet, reserves, margins (accrued funding paid), equity. */
+export const MONEY_WORDS = 4;
 
 /** An order's row follows its kind. */
 export const CHANGED_ORDER = 1;
@@ -40,7 +49,10 @@ interface Draft {
   words: Float64Array;
 }
 
-const USUAL_WORDS = 32;
+const USUAL_WORDS = 40;
+
+/** Writes the four figures of an account's money at `at`. */
+export type MoneyWriter = (account: number, words: Float64Array, at: number) => void;
 
 export class ChangeProjection {
   private readonly drafts: Draft[] = [];
@@ -50,11 +62,19 @@ export class ChangeProjection {
   /** Index of the draft of each position that the current command changed. */
   private readonly draftOfPosition = new Map<number, number>();
   private readonly seenDeposits = new Set<string>();
+  /** The flags of accounts in the current command. */
+  private readonly flags = new Map<number, number>();
 
   constructor(
     private readonly changes: RowTable,
     private readonly queue: RowSink,
+    private readonly writeMoney: MoneyWriter,
   ) {}
+
+  /** Flags the account's rows of the command. */
+  flag(account: number, flag: number): void {
+    this.flags.set(account, (this.flags.get(account) ?? 0) | flag);
+  }
 
   /** The rows of the command that was applied last. */
   get last(): readonly ChangeRow[] {
@@ -100,6 +120,7 @@ export class ChangeProjection {
   }
 
   endCommand(seq: number): void {
+    if (this.flags.size > 0) this.setFlags();
     if (!this.hasRows) {
       this.count = 0;
       return;
@@ -111,6 +132,36 @@ export class ChangeProjection {
     this.hasRows = false;
     this.draftOfPosition.clear();
     this.seenDeposits.clear();
+  }
+
+  /** The last row of each flagged account gets its flags; one without a row gets one. */
+  private setFlags(): void {
+    const { flags } = this;
+    for (let i = (this.hasRows ? this.count : 0) - 1; i >= 0 && flags.size > 0; i--) {
+      const draft = this.drafts[i]!;
+      const own = flags.get(draft.account);
+      if (own === undefined) continue;
+      flags.delete(draft.account);
+      this.complete(draft, own);
+    }
+    for (const [account, own] of flags) {
+      this.begin(account, 1)[0] = CHANGE.NONE;
+      this.complete(this.drafts[this.count - 1]!, own);
+    }
+    flags.clear();
+  }
+
+  private complete(draft: Draft, flags: number): void {
+    draft.words[0] = draft.words[0]! + flags;
+    if ((flags & FLAG.MONEY) === 0) return;
+    const { account, length } = draft;
+    draft.length = length + MONEY_WORDS;
+    if (draft.words.length < draft.length) {
+      const words = new Float64Array(draft.length);
+      words.set(draft.words.subarray(0, length));
+      draft.words = words;
+    }
+    this.writeMoney(account, draft.words, length);
   }
 
   private begin(account: number, length: number): Float64Array {

@@ -25,6 +25,8 @@ export interface HistoryContext extends DepositContext, LedgerContext {
   /** Micros that a lot is worth per tick. */
   unitMicros(market: number): number;
   markTicks(market: number): number;
+  /** Writes an account's wallet, reserves, margins and equity, with accrued funding paid. */
+  writeMoney(account: number, words: Float64Array, at: number): void;
 }
 
 /** Called for each public trade, before it is added to the candles. */
@@ -51,10 +53,12 @@ export class HistoryRows {
     private readonly context: HistoryContext,
     private readonly onPublicTrade: OnPublicTrade = () => undefined,
   ) {
-    this.changes = new ChangeProjection(tables.changes, sink);
+    this.changes = new ChangeProjection(tables.changes, sink, (account, words, at) =>
+      context.writeMoney(account, words, at),
+    );
     const { changes } = this;
     this.orders = new OrderProjection(tables.orders, tables.nonces, sink, changes);
-    this.ledger = new LedgerProjection(tables, sink, context);
+    this.ledger = new LedgerProjection(tables, sink, changes, context);
     this.fills = new FillProjection(this.ledger, tables.trades, sink);
     this.candles = new CandleProjection(tables.candles, sink);
     this.positions = new PositionProjection(tables.positions, sink, changes, (market) =>

@@ -18,6 +18,7 @@ import {
   TRADED,
   WALLET_CREDITED,
 } from "../events/event-fields.js";
+import { type ChangeProjection, FLAG } from "./change-projection.js";
 import { FILL_ROW, type FillSink } from "./fill-projection.js";
 import { accountGroup, NO_MARKET } from "./keys.js";
 import type { RowSink, RowTable } from "./rows.js";
@@ -92,12 +93,14 @@ export class LedgerProjection implements FillSink {
   constructor(
     private readonly tables: LedgerTables,
     private readonly queue: RowSink,
+    private readonly changes: ChangeProjection,
     private readonly context: LedgerContext,
   ) {}
 
   onFill(account: number, market: number, ordinal: number, row: number[]): void {
     const amount = row[FILL_ROW.PNL]! - row[FILL_ROW.FEE]!;
     this.push(account, accountGroup(account, market), amount, ordinal, row, true);
+    this.changes.flag(account, FLAG.FILLS);
     this.fillOrdinal = ordinal + 1 + ((ordinal + 1) % 2);
     this.others = 0;
   }
@@ -110,6 +113,7 @@ export class LedgerProjection implements FillSink {
         const { account, amountMicros } = WALLET_CREDITED;
         // The credit of a deposit is named by the event that follows.
         this.add(LEDGER.GRANT, of(account), NO_MARKET, of(amountMicros));
+        this.changes.flag(of(account), FLAG.MONEY);
         return;
       }
       case EVENT.DepositCredited: {

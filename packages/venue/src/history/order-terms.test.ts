@@ -34,6 +34,7 @@ async function openHistory(): Promise<History> {
     unitMicros: () => 1,
     markTicks: () => 0,
     balanceMicros: () => 0,
+    writeMoney: () => undefined,
     deposit: () => undefined,
     accountOfSession: () => 0,
   };

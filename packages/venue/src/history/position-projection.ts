@@ -4,7 +4,7 @@
  */
 import { BACKSTOP_ACCOUNT } from "@perpgate/engine";
 import { SETTLED } from "../events/event-fields.js";
-import { CHANGED_POSITION, type ChangeProjection } from "./change-projection.js";
+import { CHANGED_POSITION, type ChangeProjection, FLAG } from "./change-projection.js";
 import { accountGroup, keyOf } from "./keys.js";
 import { noOffset, type RowOffset, type RowSink, type RowTable, storedRow } from "./rows.js";
 
@@ -34,6 +34,8 @@ export class PositionProjection {
     const lots = words[at + SETTLED.lots]!;
     const cost = words[at + SETTLED.costMicros]!;
     const margin = words[at + SETTLED.marginMicros]!;
+    // Its reserve or its owner's wallet may have changed.
+    if (account !== BACKSTOP_ACCOUNT) this.changes.flag(account, FLAG.MONEY);
     const { row, offset } = this.keptOf(account, market);
     if (row[ROW.LOTS] === lots && row[ROW.COST] === cost && row[ROW.MARGIN] === margin) return;
     row[ROW.LOTS] = lots;

@@ -21,7 +21,7 @@ import type { HistoryContext } from "../history/history-rows.js";
 import type { HistoryStore } from "../history/history-store.js";
 import { type Applied, type CommandObserver, Replica } from "../replica.js";
 import { HistoryDamaged, HistoryLost } from "../venue-errors.js";
-import { bookedBalance } from "../views/account-view.js";
+import { bookedBalance, moneyOf } from "../views/account-view.js";
 import { newestState } from "./newest-state.js";
 import { newReplicaState, observe, type ReplicaState } from "./replica-state.js";
 
@@ -164,6 +164,13 @@ export function historyContextOf({ state }: Engine): HistoryContext {
     unitMicros: (market) => state.markets[market]?.microsPerTickLot ?? 0,
     markTicks: (market) => state.markets[market]?.mark ?? 0,
     deposit: (depositId) => state.deposits.byId.get(depositId),
+    writeMoney: (account, words, at) => {
+      const { wallet, reserved, margin, equity } = moneyOf(state, account);
+      words[at] = wallet;
+      words[at + 1] = reserved;
+      words[at + 2] = margin;
+      words[at + 3] = equity;
+    },
     balanceMicros: (account) => bookedBalance(state, account),
     accountOfSession: (session) => state.sessions.get(session)?.account ?? 0,
   };

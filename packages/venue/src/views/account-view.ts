@@ -4,8 +4,27 @@ import type { Account } from "@perpgate/protocol";
 import { fromMicros } from "./figures.js";
 import { stateOf, unitsOf, type VenueSource } from "./venue-source.js";
 
+export interface Money {
+  readonly wallet: number;
+  readonly reserved: number;
+  readonly margin: number;
+  /** With the unrealised PnL of all positions. */
+  readonly equity: number;
+}
+
+/** Money in dollars, by the names of the wire. */
+export function moneyView({ wallet, reserved, margin, equity }: Money) {
+  return {
+    balance: fromMicros(wallet + reserved + margin),
+    available: fromMicros(wallet),
+    reserved: fromMicros(reserved),
+    positionMargin: fromMicros(margin),
+    equity: fromMicros(equity),
+  };
+}
+
 /** An account's money in micros; funding that has accrued counts as paid. */
-export function moneyOf(state: VenueState, account: number) {
+export function moneyOf(state: VenueState, account: number): Money {
   const wallet = state.wallet(account);
   let reserved = 0;
   let margin = 0;
@@ -40,14 +59,9 @@ export function bookedBalance(state: VenueState, account: number): number {
 export function accountView(source: VenueSource, session: Session): Account {
   const state = stateOf(source);
   const { account } = session;
-  const { wallet, reserved, margin, equity } = moneyOf(state, account);
   return {
     address: `0x${state.addresses.at(account) ?? ""}`,
-    balance: fromMicros(wallet + reserved + margin),
-    available: fromMicros(wallet),
-    reserved: fromMicros(reserved),
-    positionMargin: fromMicros(margin),
-    equity: fromMicros(equity),
+    ...moneyView(moneyOf(state, account)),
     cohort: state.admits(account),
     session: sessionView(source, session),
   };

@@ -1,13 +1,17 @@
 /** What a command changed for an account, in wire types; see ChangeProjection. */
-import type { Acknowledgement, Deposit, Order, Position } from "@perpgate/protocol";
+import type { Account, Acknowledgement, Deposit, Order, Position } from "@perpgate/protocol";
 import {
   CHANGE,
   CHANGED_DEPOSIT,
   CHANGED_DEPOSIT_ID,
   CHANGED_ORDER,
   CHANGED_POSITION,
+  FLAG,
+  KINDS,
+  MONEY_WORDS,
 } from "../history/change-projection.js";
 import { depositOfWords } from "../history/deposit-row.js";
+import { moneyView } from "./account-view.js";
 import { acknowledgementOfLeaf } from "./acknowledgement.js";
 import { depositAsOf } from "./deposit-view.js";
 import { orderOf } from "./order-view.js";
@@ -21,15 +25,37 @@ export interface ClosedPosition {
   readonly updatedAt: number;
 }
 
+/** What an account owns; the fields are those of `Account`. */
+export type AccountMoney = Pick<
+  Account,
+  "balance" | "available" | "reserved" | "positionMargin" | "equity"
+>;
+
 export type AccountChange =
   | { readonly kind: "preconfirm"; readonly acknowledgement: Acknowledgement }
   | { readonly kind: "order"; readonly order: Order }
   | { readonly kind: "position"; readonly position: Position | ClosedPosition }
   | { readonly kind: "deposit"; readonly deposit: Deposit };
 
-/** The kind of a row, without decoding it. */
-export function changeKind(row: Float64Array): AccountChange["kind"] {
-  switch (row[0]) {
+/** Whether the row tells that the command has fills of the account. */
+export function tellsOfFills(row: Float64Array): boolean {
+  return Math.floor(row[0]! / FLAG.FILLS) % 2 === 1;
+}
+
+/** Whether the row has the account's money. */
+export function tellsMoney(row: Float64Array): boolean {
+  return Math.floor(row[0]! / FLAG.MONEY) % 2 === 1;
+}
+
+/** The account's money in a row that has it. */
+export function moneyIn(row: Float64Array): AccountMoney {
+  const [wallet = 0, reserved = 0, margin = 0, equity = 0] = row.subarray(-MONEY_WORDS);
+  return moneyView({ wallet, reserved, margin, equity });
+}
+
+/** The kind of a row, without decoding it; undefined for one that has only flags. */
+export function changeKind(row: Float64Array): AccountChange["kind"] | undefined {
+  switch (row[0]! % KINDS) {
     case CHANGE.ACK:
       return "preconfirm";
     case CHANGE.ORDER:
@@ -38,6 +64,8 @@ export function changeKind(row: Float64Array): AccountChange["kind"] {
       return "position";
     case CHANGE.DEPOSIT:
       return "deposit";
+    case CHANGE.NONE:
+      return undefined;
     default:
       throw new RangeError(`no change has kind ${row[0]}`);
   }
@@ -47,9 +75,10 @@ export function changeKind(row: Float64Array): AccountChange["kind"] {
 export function changeView(
   source: VenueSource,
   seq: number,
-  row: Float64Array,
+  flagged: Float64Array,
 ): AccountChange | undefined {
-  const kind = changeKind(row);
+  const kind = changeKind(flagged);
+  const row = tellsMoney(flagged) ? flagged.subarray(0, -MONEY_WORDS) : flagged;
   switch (kind) {
     case "preconfirm": {
       const ack = source.history.ack(seq);
@@ -65,6 +94,8 @@ export function changeView(
       const deposit = depositAsOf(source, row[CHANGED_DEPOSIT_ID]!, state);
       return deposit === undefined ? undefined : { kind, deposit };
     }
+    case undefined:
+      return undefined;
   }
 }
 

@@ -31,12 +31,12 @@ import type { ChangeRow } from "../history/change-projection.js";
 import type { PlacedRow } from "../history/row-pages.js";
 import type { SessionKeyRow } from "../history/session-projection.js";
 import type { Applied } from "../replica.js";
-import { accountView, sessionsView } from "./account-view.js";
+import { accountView, moneyOf, moneyView, sessionsView } from "./account-view.js";
 import { acknowledgementOfLeaf } from "./acknowledgement.js";
 import { AttestationView } from "./attestation-view.js";
 import { type BookLevels, BookView, bookLevels } from "./book-view.js";
 import { blockView, preconfirmView } from "./chain-view.js";
-import { type AccountChange, changeView } from "./change-view.js";
+import { type AccountChange, type AccountMoney, changeView } from "./change-view.js";
 import { depositsView, depositView, registeredDepositView } from "./deposit-view.js";
 import { fromMicros } from "./figures.js";
 import { fundingPaymentsView, ledgerView } from "./ledger-view.js";
@@ -54,6 +54,9 @@ import { emitPublicEvents, type PublicEventSink } from "./public-events.js";
 import type { RowsQuery, TimesQuery } from "./row-query.js";
 import { candlesView, fillsView, fundingView, tradesView } from "./tape-view.js";
 import { stateOf, type VenueSource, type ViewedMarket, viewedMarket } from "./venue-source.js";
+
+/** More than one command can make for one account. */
+const MAX_FILLS = 100_000;
 
 /** The response to a repeated order. */
 export interface PastAcknowledgement {
@@ -195,6 +198,17 @@ export class Views {
 
   fills(account: number, query: RowsQuery): Fill[] {
     return fillsView(this.source, account, query);
+  }
+
+  /** The account's fills in one command, in order. */
+  fillsAt(account: number, seq: number): Fill[] {
+    const query = { after: String(seq - 1), before: String(seq + 1), limit: MAX_FILLS };
+    return fillsView(this.source, account, query);
+  }
+
+  /** What the account owns now. */
+  money(account: number): AccountMoney {
+    return moneyView(moneyOf(stateOf(this.source), account));
   }
 
   /** Every change of the account's balance. */

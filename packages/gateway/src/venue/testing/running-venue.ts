@@ -126,6 +126,7 @@ export async function runVenue(
     venue,
     log: { info: () => undefined, error: (fields) => streamFaults.push(fields) },
     limits: changes.sockets ?? {},
+    release: "test",
   });
   const gateway = await runGateway(
     {

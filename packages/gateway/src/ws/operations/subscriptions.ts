@@ -8,7 +8,7 @@
  */
 
 import type { StreamName } from "@perpgate/protocol";
-import { ApiError, isPrivateStream, parseStreamName } from "@perpgate/protocol/core";
+import { ApiError, isPrivateStream, parseStreamName, STREAM_FORMS } from "@perpgate/protocol/core";
 import { socketSubscribe, socketUnsubscribe } from "@perpgate/protocol/operations";
 import { BearerToken } from "../../auth/session-token.js";
 import { COST } from "../../limits/costs.js";
@@ -91,7 +91,7 @@ function check(
   accepted: readonly AcceptedStream[],
 ): StreamName {
   const name = parseStreamName(stream);
-  if (name === undefined) throw new ApiError("unknown_stream", { stream });
+  if (name === undefined) throw new ApiError("unknown_stream", { stream, known: STREAM_FORMS });
   if ("symbol" in name && !hub.hasMarket(name.symbol)) {
     throw new ApiError("market_not_found", { symbol: name.symbol });
   }
@@ -113,7 +113,7 @@ function open(
   { hub }: SocketContext,
   { format, since }: { readonly format?: "packed" | "plain"; readonly since?: number },
 ): void {
-  if ("symbol" in name || name.stream === "blocks") {
+  if ("symbol" in name || name.stream === "blocks" || name.stream === "status") {
     const end = hub.openPublic(connection, name, { isPlain: format === "plain" });
     connection.subscriptions.set(stream, { isPrivate: false, end });
     return;

@@ -1,5 +1,5 @@
 /**
- * The private streams: `preconfirms`, `orders`, `positions`, `deposits`.
+ * The private streams: `preconfirms`, `orders`, `positions`, `fills`, `account`, `deposits`.
  *
  * A reader is a cursor, `AccountReader.seq`, into its account's changes, which the history stores by log
  * seq. A reader that resumes gets the history first (`backfill.ts`) and goes live in the turn in which it
@@ -19,7 +19,7 @@ import { CLOSE } from "../close-codes.js";
 import type { Connection } from "../connection.js";
 import type { WireFrame } from "../wire-frame.js";
 import { backfill } from "./backfill.js";
-import { gapFrame, stateFrame, streamOfRow, updateFrame } from "./private-frames.js";
+import { gapFrame, isOfStream, stateFrame, updateFrame } from "./private-frames.js";
 
 export interface AccountReader {
   readonly connection: Connection;
@@ -144,15 +144,16 @@ export class AccountFeed {
 
   /** One frame per stream that has a reader and a change. */
   private framesFor(
-    { seq, rows }: PendingChange,
+    { account, seq, rows }: PendingChange,
     readers: ReadonlySet<AccountReader>,
   ): ReadonlyMap<PrivateStream, WireFrame> {
     const frames = new Map<PrivateStream, WireFrame>();
     const streams = new Set<PrivateStream>();
     for (const reader of readers) if (reader.seq < seq) streams.add(reader.stream);
     for (const stream of streams) {
-      const own = rows.filter((row) => streamOfRow(row) === stream);
-      if (own.length > 0) frames.set(stream, updateFrame(this.venue.views, stream, seq, own));
+      const own = rows.filter((row) => isOfStream(row, stream));
+      if (own.length === 0) continue;
+      frames.set(stream, updateFrame(this.venue.views, stream, account, seq, own));
     }
     return frames;
   }

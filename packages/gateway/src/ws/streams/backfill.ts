@@ -14,7 +14,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Venue } from "@perpgate/venue";
 import { COST } from "../../limits/costs.js";
 import type { AccountReader } from "./account-feed.js";
-import { streamOfRow, updateFrame } from "./private-frames.js";
+import { isOfStream, updateFrame } from "./private-frames.js";
 
 const PAGE_ROWS = 256;
 
@@ -57,18 +57,18 @@ function lastCompleteSeq(page: readonly PageRow[]): number | undefined {
 /** Returns the seq up to which everything is sent: `end`, or less for want of room. */
 function sendPage(
   { views }: Venue,
-  { connection, stream }: AccountReader,
+  { connection, stream, account }: AccountReader,
   page: readonly PageRow[],
   end: number,
 ): number {
-  const own = page.filter(({ seq, row }) => seq <= end && streamOfRow(row) === stream);
+  const own = page.filter(({ seq, row }) => seq <= end && isOfStream(row, stream));
   for (let from = 0; from < own.length; ) {
     const { seq } = own[from]!;
     if (!connection.hasRoom) return seq - 1;
     let to = from;
     while (to < own.length && own[to]!.seq === seq) to++;
     const rows = own.slice(from, to).map(({ row }) => row);
-    connection.send(updateFrame(views, stream, seq, rows));
+    connection.send(updateFrame(views, stream, account, seq, rows));
     from = to;
   }
   return end;

@@ -1,5 +1,6 @@
 /**
- * Public streams that show the latest state: `ticker.<symbol>` and `candles.<symbol>.<resolution>`.
+ * Public streams that show the latest state: `ticker.<symbol>`, `candles.<symbol>.<resolution>` and
+ * `status`.
  *
  * A reader gets the state when it subscribes and then each change, at most ten per second. A reader
  * whose socket has no room is skipped and gets the newest frame when its socket drains.
@@ -16,7 +17,7 @@ const MIN_INTERVAL_MS = 100;
 
 export interface LatestState {
   readonly t: string;
-  readonly s: string;
+  readonly s?: string;
   /** The state; undefined while there is none. */
   read(): object | undefined;
   /** Two states with the same fingerprint are sent once. */
@@ -43,6 +44,15 @@ export function candleState(views: Views, symbol: string, resolution: Resolution
       return candles.length === 0 ? undefined : candles.reverse();
     },
     fingerprint: (candles) => JSON.stringify(candles),
+  };
+}
+
+export function statusState(views: Views, release: string): LatestState {
+  return {
+    t: "status",
+    read: () => ({ release, ...views.status() }),
+    // Time, block and position change with every command.
+    fingerprint: (status) => JSON.stringify({ ...status, time: 0, block: 0, position: 0 }),
   };
 }
 
@@ -121,7 +131,8 @@ export class LatestFeed extends BroadcastFeed {
     const fingerprint = this.state.fingerprint(state);
     if (this.frame !== undefined && fingerprint === this.fingerprint) return false;
     this.fingerprint = fingerprint;
-    this.frame = wireFrame({ t: this.state.t, s: this.state.s, d: state });
+    const { t, s } = this.state;
+    this.frame = wireFrame(s === undefined ? { t, d: state } : { t, s, d: state });
     return true;
   }
 }

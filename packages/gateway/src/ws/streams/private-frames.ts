@@ -4,28 +4,47 @@
  */
 
 import type { PrivateStream } from "@perpgate/protocol";
-import { type AccountChange, changeKind, type Views } from "@perpgate/venue";
+import {
+  type AccountChange,
+  changeKind,
+  moneyIn,
+  tellsMoney,
+  tellsOfFills,
+  type Views,
+} from "@perpgate/venue";
 import { withChecksums } from "../../venue/deposit-flow.js";
 import { type WireFrame, wireFrame } from "../wire-frame.js";
 
-const STREAM_OF: Readonly<Record<AccountChange["kind"], PrivateStream>> = {
-  preconfirm: "preconfirms",
-  order: "orders",
-  position: "positions",
-  deposit: "deposits",
+const KIND_OF: Readonly<Partial<Record<PrivateStream, AccountChange["kind"]>>> = {
+  preconfirms: "preconfirm",
+  orders: "order",
+  positions: "position",
+  deposits: "deposit",
 };
 
-export function streamOfRow(row: Float64Array): PrivateStream {
-  return STREAM_OF[changeKind(row)];
+/** Whether the row is about what the stream shows. */
+export function isOfStream(row: Float64Array, stream: PrivateStream): boolean {
+  if (stream === "fills") return tellsOfFills(row);
+  if (stream === "account") return tellsMoney(row);
+  return changeKind(row) === KIND_OF[stream];
 }
 
 /** The changes of one command to one account that belong to one stream. */
 export function updateFrame(
   views: Views,
   stream: PrivateStream,
+  account: number,
   seq: number,
   rows: readonly Float64Array[],
 ): WireFrame {
+  const type = "update";
+  if (stream === "fills") {
+    return wireFrame({ t: stream, d: { type, seq, fills: views.fillsAt(account, seq) } });
+  }
+  const [first] = rows;
+  if (stream === "account" && first !== undefined) {
+    return wireFrame({ t: stream, d: { type, seq, ...moneyIn(first) } });
+  }
   const changes = rows.flatMap((row) => views.change(seq, row) ?? []);
   return wireFrame({ t: stream, d: payloadOf(stream, seq, changes) });
 }
@@ -48,6 +67,9 @@ function payloadOf(stream: PrivateStream, seq: number, changes: readonly Account
         seq,
         deposits: pick(changes, "deposit").map(({ deposit }) => withChecksums(deposit)),
       };
+    case "fills":
+    case "account":
+      throw new TypeError(`${stream} is made from no change`);
   }
 }
 
@@ -70,7 +92,10 @@ export function stateFrame(
   const type = "snapshot";
   switch (stream) {
     case "preconfirms":
+    case "fills":
       return undefined;
+    case "account":
+      return wireFrame({ t: stream, d: { type, seq, ...views.money(account) } });
     case "orders":
       return wireFrame({ t: stream, d: { type, seq, orders: views.openOrders(account) } });
     case "positions":

@@ -33,6 +33,7 @@ function hubOf({ venue }: RunningVenue): StreamHub {
     (error) => {
       throw error;
     },
+    "test",
   );
   onTestFinished(() => hub.stop());
   return hub;

@@ -6,7 +6,7 @@
  * frame are closed and resume.
  */
 
-import type { PrivateStream, StreamName } from "@perpgate/protocol";
+import type { GlobalStream, PrivateStream, StreamName } from "@perpgate/protocol";
 import { formatStreamName, RESOLUTIONS } from "@perpgate/protocol/core";
 import type { Applied, PublicEventSink, Venue } from "@perpgate/venue";
 import type { Connection } from "../connection.js";
@@ -14,7 +14,7 @@ import { AccountFeed } from "./account-feed.js";
 import { BookFeed } from "./book-feed.js";
 import { BlocksFeed, type ReadingOptions, TradesFeed } from "./broadcast-feed.js";
 import { FrameScheduler } from "./frame-scheduler.js";
-import { candleState, LatestFeed, tickerState } from "./latest-feed.js";
+import { candleState, LatestFeed, statusState, tickerState } from "./latest-feed.js";
 
 type MarketStreamName = Extract<StreamName, { symbol: string }>;
 
@@ -29,6 +29,7 @@ export class StreamHub implements PublicEventSink {
   readonly scheduler: FrameScheduler;
   private readonly markets = new Map<string, MarketFeeds>();
   private readonly blocks: BlocksFeed;
+  private readonly status: LatestFeed;
   private readonly accounts: AccountFeed;
   private readonly stopObserving: () => void;
 
@@ -36,9 +37,11 @@ export class StreamHub implements PublicEventSink {
     private readonly venue: Venue,
     private readonly closeSession: (session: number) => void,
     private readonly onFault: (error: unknown) => void,
+    release: string,
   ) {
     this.scheduler = new FrameScheduler(onFault);
     this.blocks = new BlocksFeed(this.scheduler, (number) => venue.views.block(number));
+    this.status = new LatestFeed(this.scheduler, statusState(venue.views, release));
     this.accounts = new AccountFeed(venue, onFault);
     this.stopObserving = venue.observe({ onCommand: (applied) => this.onCommand(applied) });
   }
@@ -50,7 +53,7 @@ export class StreamHub implements PublicEventSink {
 
   /** Open subscriptions of all feeds. */
   get readerCount(): number {
-    let count = this.blocks.readerCount + this.accounts.readerCount;
+    let count = this.blocks.readerCount + this.status.readerCount + this.accounts.readerCount;
     for (const { book, trades, ticker, candles } of this.markets.values()) {
       for (const feed of [book, trades, ticker, ...candles.values()]) count += feed.readerCount;
     }
@@ -64,10 +67,12 @@ export class StreamHub implements PublicEventSink {
   /** Subscribes to a public stream of a listed market; returns a function that unsubscribes. */
   openPublic(
     connection: Connection,
-    name: MarketStreamName | { readonly stream: "blocks" },
+    name: MarketStreamName | { readonly stream: GlobalStream },
     options: ReadingOptions,
   ): () => void {
-    if (!("symbol" in name)) return this.blocks.open(connection);
+    if (!("symbol" in name)) {
+      return name.stream === "blocks" ? this.blocks.open(connection) : this.status.open(connection);
+    }
     const feeds = this.feedsOf(name.symbol);
     if (name.stream !== "candles") return feeds[name.stream].open(connection, options);
     const candles = feeds.candles.get(name.resolution);
@@ -112,6 +117,7 @@ export class StreamHub implements PublicEventSink {
     try {
       this.scheduler.onCommand();
       this.venue.views.emitPublicEvents(applied, this);
+      this.status.touch();
       for (const { book, ticker } of this.markets.values()) {
         book.onCommand();
         ticker.touch();
