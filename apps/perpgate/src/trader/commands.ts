@@ -211,8 +211,8 @@ JSON.`,
     about: `Prints every frame of the streams as a line, until Ctrl-C. Lost connections are made again, and
 your own streams miss no frame.
 
-  book.SYMBOL  trades.SYMBOL  ticker.SYMBOL  candles.SYMBOL.1m (5m 15m 1h 4h 1d)  blocks
-  orders  positions  preconfirms  deposits        your own: log in first`,
+  book.SYMBOL  trades.SYMBOL  ticker.SYMBOL  candles.SYMBOL.1m (5m 15m 1h 4h 1d)  blocks  status
+  orders  positions  fills  account  preconfirms  deposits    your own: log in first`,
     examples: [
       ["watch trades.BTCUSD blocks", "every trade and every block"],
       ["watch orders positions --json", "your account, for a program"],

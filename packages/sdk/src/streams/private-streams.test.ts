@@ -23,6 +23,29 @@ async function place(at: RunningVenue, session: Session, count: number): Promise
 }
 
 describe("private streams", () => {
+  test("fills and account: each fill once, and what is owned after each change", async () => {
+    const at = await startVenue();
+    const client = newClient(at);
+    const [maker, taker] = [await newSession(client), await newSession(client)];
+    const fills: string[] = [];
+    const balances: number[] = [];
+    const watches = [
+      taker.stream.watchFills((frame) => fills.push(...frame.fills.map(({ id }) => id))),
+      taker.stream.watchAccount(({ balance }) => balances.push(balance)),
+    ];
+    await Promise.all(watches.map(({ ready }) => ready));
+    await maker.placeOrder({ ...ASK, price: 65_010, margin: 130.02 });
+    await taker.placeOrder({ ...BUY, margin: 100 });
+    await eventually(() => fills.length).toBe(1);
+    expect((await taker.fills()).map(({ id }) => id)).toEqual(fills);
+    await eventually(() => balances.at(-1)).toBe((await taker.account()).balance);
+    expect(balances[0]).toBe(10_000);
+    // A later watch of the same stream begins with the latest state.
+    const again: number[] = [];
+    await taker.stream.watchAccount(({ balance }) => again.push(balance)).ready;
+    await eventually(() => again[0]).toBe(balances.at(-1));
+  });
+
   test("orders, positions, deposits and preconfirms: what is open, then what changes", async () => {
     const at = await startVenue();
     const client = newClient(at);

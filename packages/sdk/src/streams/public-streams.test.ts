@@ -1,4 +1,4 @@
-import type { Block, Candle, Ticker, Trade } from "@perpgate/sdk";
+import type { Block, Candle, Ticker, Trade, VenueStatus } from "@perpgate/sdk";
 import { expect, test } from "vitest";
 import { ASK, BUY, eventually, newClient, newSession, startVenue } from "../testing/venue.js";
 
@@ -10,17 +10,20 @@ test("trades, ticker, candles and blocks: the same as REST", async () => {
   const tickers: Ticker[] = [];
   const candles: (readonly Candle[])[] = [];
   const blocks: Block[] = [];
+  const statuses: VenueStatus[] = [];
   const watches = [
     client.stream.watchTrades("BTCUSD", (some) => trades.push(...some)),
     client.stream.watchTicker("BTCUSD", (ticker) => tickers.push(ticker)),
     client.stream.watchCandles("BTCUSD", "1m", (some) => candles.push(some)),
     client.stream.watchBlocks((block) => blocks.push(block)),
+    client.stream.watchStatus((status) => statuses.push(status)),
   ];
   expect(watches.map(({ stream }) => stream)).toEqual([
     "trades.BTCUSD",
     "ticker.BTCUSD",
     "candles.BTCUSD.1m",
     "blocks",
+    "status",
   ]);
   await Promise.all(watches.map(({ ready }) => ready));
   await maker.placeOrder({ ...ASK, price: 65_010, margin: 1_000 });
@@ -32,6 +35,7 @@ test("trades, ticker, candles and blocks: the same as REST", async () => {
   await at.advance(400);
   await eventually(() => blocks.length).toBeGreaterThan(0);
   expect(await client.block(blocks[0]!.number)).toEqual(blocks[0]);
+  expect(statuses).toMatchObject([{ stage: "open", markets: [{ status: "active" }, {}, {}] }]);
   // A later watch gets the state, not past events.
   const late: unknown[] = [];
   client.stream.watchTicker("BTCUSD", (ticker) => late.push(ticker));

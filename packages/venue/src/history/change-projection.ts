@@ -13,9 +13,9 @@ import type { RowSink, RowTable } from "./rows.js";
 export const CHANGE = { ACK: 0, ORDER: 1, POSITION: 2, DEPOSIT: 3, NONE: 4 } as const;
 export const KINDS = 8;
 /**
- * Added to the kind of one row per account and command, so that what follows from other rows needs none
- * of its own. MONEY: the row ends with the account's money, by `MONEY_WORDS`. FILLS: the command has
- * fills of the account, which the table of fills holds.
+ * Added to the kind of one row per account and command, so that money and fills need no further rows.
+ * MONEY: the row ends with the account's money, `MONEY_WORDS` words. FILLS: the command has fills of the
+ * account, which the table of fills holds.
  */
 export const FLAG = { MONEY: KINDS, FILLS: 2 * KINDS } as const;
 /** Wallet, reserves, margins (accrued funding paid), equity. */
