@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Registry } from "prom-client";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { COST } from "../limits/costs.js";
 import { BEARER, type GatewayChanges, runGateway } from "../testing/running-gateway.js";
 import { SAMPLE_ACK, sampleVenue } from "../testing/sample-venue.js";
@@ -125,6 +125,28 @@ describe("one connection", () => {
     for (let i = 0; i < 6; i++) expect((await client.nextAnswer()).status).toBe(200);
     expect(await client.closed()).toBe("");
     expect(orders()).toBe(6);
+  });
+
+  test("a reset with hundreds of requests unanswered: Node's errors for them have no stack traces", async () => {
+    const { dial, orders, finish } = await runHesitant();
+    const client = await RawClient.open(dial);
+    client.socket.write(plainOrder() + rawGet("/healthz").repeat(500));
+    await vi.waitUntil(() => orders() === 1, WAIT);
+    const { stackTraceLimit, prepareStackTrace } = Error;
+    onTestFinished(() => {
+      Error.prepareStackTrace = prepareStackTrace;
+    });
+    const frames: number[] = [];
+    Error.prepareStackTrace = (error, trace) => {
+      if (error.message === "aborted") frames.push(trace.length);
+      return String(error);
+    };
+    client.socket.resetAndDestroy();
+    // The socket is paused; the server notices the reset when it answers.
+    finish();
+    await vi.waitUntil(() => frames.length >= 300, WAIT);
+    expect(new Set(frames)).toEqual(new Set([0]));
+    expect(Error.stackTraceLimit).toBe(stackTraceLimit);
   });
 
   test("a body far above the limit: refused, and not read to its end", async () => {

@@ -34,7 +34,7 @@ export class HttpConnections {
     const listeners = server.listeners("connection");
     const toNode = (socket: Socket): void => {
       for (const listener of listeners) Reflect.apply(listener, server, [socket]);
-      this.connections.get(socket)?.keepPaused();
+      this.connections.get(socket)?.attached();
     };
     server.removeAllListeners("connection");
     server.on("connection", (socket: Socket) => this.accept(socket, toNode));
