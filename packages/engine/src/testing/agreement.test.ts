@@ -30,16 +30,17 @@ function compare(name: ProfileName, seed: number, count: number, checkpoint: num
   for (const command of commands(name, seed, count, reference)) {
     const expected = reference.apply(command);
     const actual = engine.apply(command).decode();
-    const where = `${name}:${seed} position ${engine.seq} ${JSON.stringify(command)}`;
-    if (JSON.stringify(actual) !== JSON.stringify(expected))
-      expect(actual, where).toEqual(expected);
+    const where = () => `${name}:${seed} position ${engine.seq} ${JSON.stringify(command)}`;
+    if (JSON.stringify(actual) !== JSON.stringify(expected)) {
+      expect(actual, where()).toEqual(expected);
+    }
     twin.apply(command);
     if (engine.seq % checkpoint !== 0) continue;
-    expect(audit(engine), where).toEqual([]);
+    expect(audit(engine), where()).toEqual([]);
     const hash = engine.stateHash(sha256);
-    expect(twin.stateHash(sha256), `${where}: full run and snapshot + tail`).toBe(hash);
+    expect(twin.stateHash(sha256), `${where()}: full run and snapshot + tail`).toBe(hash);
     engine = Engine.restore(engine.snapshot());
-    expect(engine.stateHash(sha256), `${where}: restored`).toBe(hash);
+    expect(engine.stateHash(sha256), `${where()}: restored`).toBe(hash);
     [engine, twin] = [twin, engine];
   }
   expect(engine.stateHash(sha256)).toBe(twin.stateHash(sha256));
