@@ -74,6 +74,9 @@ function auditExpiries(
     const row = orders.extrasRow(order);
     if (row === NONE) continue;
     expect(`terms of order ${orders.id(order)}`, extras.orderId(row), orders.id(order));
+    const words = orders.clientId(order);
+    const found = orders.clientIds.find(orders.account(order), words);
+    if (words[0] !== 0) expect(`client id of order ${orders.id(order)}`, found, order);
     const expiresAtMs = extras.expiresAtMs(row);
     if (expiresAtMs === 0) continue;
     count++;

@@ -219,5 +219,6 @@ function keepExtras(s: VenueState, session: Session, terms: OrderExtras, slot: n
   const { extras } = orders;
   const row = extras.add(s.seq, terms, scratch.clientId, session.maxOrderNotionalMicros);
   orders.setExtrasRow(slot, row);
+  orders.clientIds.add(slot);
   if (terms.sizeLots > 0) extras.addFill(row, filledMicros, openedMicros);
 }

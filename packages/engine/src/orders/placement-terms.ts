@@ -17,7 +17,6 @@ import { MAX_EXPIRY_MS, MIN_EXPIRY_MS } from "../config.js";
 import { REFUSAL } from "../reasons.js";
 import { refuse } from "../refuse.js";
 import { NONE } from "../state/orders.js";
-import { ORDER_LISTS } from "../state/positions.js";
 import type { VenueState } from "../state/venue.js";
 
 /** Whether such an order can exist; the figures of a plain order are checked elsewhere. */
@@ -75,18 +74,5 @@ export function mayHaveTerms(s: VenueState, account: number, extras: OrderExtras
 
 /** The account's open order, resting or pending, with that client id, or NONE. */
 export function orderOfClient(s: VenueState, account: number, words: ClientIdWords): number {
-  const { orders } = s;
-  for (const market of s.markets) {
-    const row = market.positions.rowOf(account);
-    if (row === NONE) continue;
-    for (const list of ORDER_LISTS) {
-      let order = market.positions.head(row, list);
-      while (order !== NONE) {
-        const extras = orders.extrasRow(order);
-        if (extras !== NONE && orders.extras.hasClientId(extras, words)) return order;
-        order = orders.next(order);
-      }
-    }
-  }
-  return NONE;
+  return s.orders.clientIds.find(account, words);
 }

@@ -97,13 +97,6 @@ export class OrderExtrasStore {
     return [data[at]!, data[at + 1]!, data[at + 2]!, data[at + 3]!, data[at + 4]!];
   }
 
-  hasClientId(row: number, words: ClientIdWords): boolean {
-    const { data } = this.table;
-    const at = row * 16 + 11;
-    for (let i = 0; i < 5; i++) if (data[at + i] !== words[i]) return false;
-    return true;
-  }
-
   /** Writes the extras of a new order into a free row. */
   add(
     orderId: number,

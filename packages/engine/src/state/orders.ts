@@ -3,7 +3,9 @@
  * its id is 0. The links (queue of a price level, list of an account) are derived and kept in a
  * separate array.
  */
+import { type ClientIdWords, NO_CLIENT_ID } from "@perpgate/protocol/client-order-id";
 import { LONG, type PlaceOrder, SHORT, type Side, STOP_ORDER } from "../commands.js";
+import { ClientIdIndex } from "./client-ids.js";
 import { IdIndex, NONE } from "./id-index.js";
 import { grown, int32, widen } from "./memory.js";
 import { OrderExtrasStore } from "./order-extras.js";
@@ -47,6 +49,7 @@ export class OrderStore {
   readonly table: Table;
   readonly extras: OrderExtrasStore;
   readonly index = new IdIndex();
+  readonly clientIds = new ClientIdIndex(this);
   links = int32(16 * LINKS);
   private free = int32(16);
   private freeCount = 0;
@@ -197,9 +200,18 @@ export class OrderStore {
     return row;
   }
 
+  /** The client's id of the order; zeros for none. */
+  clientId(row: number): ClientIdWords {
+    const extras = this.extrasRow(row);
+    return extras === NONE ? NO_CLIENT_ID : this.extras.clientId(extras);
+  }
+
   release(row: number): void {
     const extras = this.extrasRow(row);
-    if (extras !== NONE) this.extras.release(extras);
+    if (extras !== NONE) {
+      this.clientIds.remove(row);
+      this.extras.release(extras);
+    }
     this.index.delete(this.id(row));
     this.table.data[row * 20 + 0] = 0;
     this.pushFree(row);
@@ -210,7 +222,9 @@ export class OrderStore {
     if (this.free[--this.freeCount] !== row) throw new Error("rows are reclaimed last first");
     this.index.set(this.id(row), row);
     const extras = this.extrasRow(row);
-    if (extras !== NONE) this.extras.reclaim(extras);
+    if (extras === NONE) return;
+    this.extras.reclaim(extras);
+    this.clientIds.add(row);
   }
 
   /** Rows in use, ascending id. */
@@ -230,15 +244,21 @@ export class OrderStore {
     this.table.restartGrowth();
     this.extras.reindex();
     this.index.clear();
+    this.clientIds.clear();
     this.freeCount = 0;
     for (let row = 0; row < this.table.rows; row++) {
       const id = this.id(row);
       if (id === 0) this.pushFree(row);
-      else this.index.set(id, row);
+      else this.enter(id, row);
     }
     while (this.links.length < this.table.rows * LINKS) {
       this.links = int32(grown(this.links.length / LINKS) * LINKS);
     }
+  }
+
+  private enter(id: number, row: number): void {
+    this.index.set(id, row);
+    this.clientIds.add(row);
   }
 
   private allocate(): number {
