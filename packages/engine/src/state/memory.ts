@@ -28,7 +28,7 @@ export function uint8(length: number): Uint8Array {
 }
 
 /** Arrays of more rows than this get room for `RESERVED` in one step. */
-const DOUBLED = 1 << 15;
+const DOUBLED = 1 << 13;
 const RESERVED = 1 << 22;
 
 /**

@@ -56,8 +56,8 @@ export class PositionStore {
   longWatch = float64(WATCH_BLOCK);
   shortWatch = float64(WATCH_BLOCK);
   /** Per block of rows, no less than the highest watch of either side. */
-  longBounds = float64(1).fill(NO_WATCH);
-  shortBounds = float64(1).fill(NO_WATCH);
+  longBounds = float64(1);
+  shortBounds = float64(1);
   /** And no less than its largest number of lots. */
   sizeBounds = float64(1);
   /**
@@ -353,6 +353,7 @@ export class PositionStore {
     this.links.fill(0, base + 6, base + 10);
     this.links[base + 7] = NONE;
     this.coveredLots[row] = 0;
+    if (row % WATCH_BLOCK === 0) this.clearBounds(row, row + 1);
     this.setWatches(row, NO_WATCH, NO_WATCH);
     this.hold(row, 0, 0, 0);
   }
@@ -360,13 +361,12 @@ export class PositionStore {
   /** Makes room for more rows in the arrays next to the table. */
   private widen(): void {
     const rows = grown(this.capacity);
-    const bounds = (): Float64Array => float64(blockOf(rows)).fill(NO_WATCH);
     this.links = widen(this.links, int32(rows * 10));
     this.coveredLots = widen(this.coveredLots, float64(rows));
     this.longWatch = widen(this.longWatch, float64(rows));
     this.shortWatch = widen(this.shortWatch, float64(rows));
-    this.longBounds = widen(this.longBounds, bounds());
-    this.shortBounds = widen(this.shortBounds, bounds());
+    this.longBounds = widen(this.longBounds, float64(blockOf(rows)));
+    this.shortBounds = widen(this.shortBounds, float64(blockOf(rows)));
     this.sizeBounds = widen(this.sizeBounds, float64(blockOf(rows)));
     this.held = widen(this.held, float64(rows));
     this.costs = widen(this.costs, float64(rows));
