@@ -32,6 +32,9 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/** The page's sources stay with Vite, which builds the page. */
+const SOURCES = /\/(packages\/[^/]+|apps\/perpgate|bench)\/src\/(?!.*\.test\.ts$).*\.ts$/;
+
 // Tests run against the sources of every package: the "perpgate-source" export condition leads
 // from a package name to its src folder, so no build stands between an edit and its test.
 export default defineConfig({
@@ -51,6 +54,15 @@ export default defineConfig({
     // Files share a worker's modules, which hold no state beyond caches: loading schemas, HTTP and
     // wallets again for each file took as long as a quarter of the tests.
     isolate: false,
+    // Loaded by Node, through scripts/testing: Vite's module runner reads every imported name through a
+    // getter, and computation took a third longer. Only the test files themselves go through Vite.
+    server: { deps: { external: [SOURCES] } },
+    execArgv: [
+      "--enable-source-maps",
+      "--conditions=perpgate-source",
+      "--import",
+      new URL("./scripts/testing/source-loader.mjs", import.meta.url).href,
+    ],
     sequence: { sequencer: LongestFirst },
     // One more than there are cores: much of what a test of processes and sockets does is waiting.
     maxWorkers: availableParallelism() + 1,
