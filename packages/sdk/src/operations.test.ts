@@ -10,6 +10,7 @@ function recordingFetch(called: Set<string>): FetchLike {
     const path = new URL(url).pathname
       .replace(/^\/v1\/markets\/[A-Z]+\//, "/v1/markets/{symbol}/")
       .replace(/^\/v1\/orders\/\d+/, "/v1/orders/{id}")
+      .replace(/^\/v1\/auth\/sessions\/\d+$/, "/v1/auth/sessions/{id}")
       .replace(/^\/v1\/blocks\/\d+$/, "/v1/blocks/{number}")
       .replace(/^\/v1\/bridge\/deposits\/\d+$/, "/v1/bridge/deposits/{id}")
       .replace(/^\/v1\/preconfirms\/\d+$/, "/v1/preconfirms/{ackNonce}");
