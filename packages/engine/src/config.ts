@@ -60,6 +60,8 @@ export const HOLD_CONFIRMATIONS = 2;
 export const HOLD_NEAR_PPM = 50_000;
 /** Resting orders that the takers of one command meet, those that end without a fill included. */
 export const MAKERS_PER_COMMAND = 2_000;
+/** Operations of one signed batch. */
+export const OPERATIONS_PER_BATCH = 50;
 /** Orders of lost connections that one start or tick cancels; a separate budget. */
 export const DISCONNECT_CANCELS_PER_COMMAND = 1_024;
 /** Sessions that one tick closes because they have expired. */

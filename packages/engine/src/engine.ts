@@ -8,7 +8,8 @@
  * venue in which that market takes no part. Any other exception is a bug: it leaves the engine
  * unusable, and the process must stop.
  */
-import type { Command, Tick } from "./commands.js";
+import { type ClientIdWords, NO_CLIENT_ID } from "@perpgate/protocol/client-order-id";
+import type { Command, PlaceOrder, Tick } from "./commands.js";
 import { MAKERS_PER_COMMAND, MAX_LEAD_MS, TICK_MS } from "./config.js";
 import { creditDevDeposits } from "./deposits/conclude.js";
 import {
@@ -27,7 +28,14 @@ import { changeMargin, reportMargin } from "./money/change-margin.js";
 import { awaitIndex, updateIndex } from "./money/mark.js";
 import { emitSettlements } from "./money/settlements.js";
 import { countOperation, mayOperate } from "./operator.js";
-import { cancelAfter, cancelAllOrders, cancelOrder, reportCancelAll } from "./orders/cancel.js";
+import { acknowledgeAmendment, amendOrder } from "./orders/amend.js";
+import {
+  cancelAfter,
+  cancelAllOrders,
+  cancelOrder,
+  concludeCancel,
+  reportCancelAll,
+} from "./orders/cancel.js";
 import { acknowledge, placeOrder } from "./orders/place.js";
 import { REFUSAL } from "./reasons.js";
 import { refuse } from "./refuse.js";
@@ -185,7 +193,7 @@ export class Engine {
       case "PlaceOrder":
         return placeOrder(s, command);
       case "AmendOrder":
-        return refuse(s, REFUSAL.invalid_command);
+        return amendOrder(s, command);
       case "ChangeMargin":
         return changeMargin(s, command);
       case "Genesis":
@@ -249,7 +257,13 @@ function unknownCommand(s: VenueState, command: never): never {
 function conclude(s: VenueState, command: Command): void {
   switch (command.kind) {
     case "PlaceOrder":
-      acknowledge(s, command);
+      acknowledge(s, command, s.seq, clientIdOf(s, command));
+      return;
+    case "AmendOrder":
+      acknowledgeAmendment(s, command);
+      return;
+    case "CancelOrder":
+      concludeCancel(s, command);
       return;
     case "ChangeMargin":
       reportMargin(s, command);
@@ -285,6 +299,11 @@ function conclude(s: VenueState, command: Command): void {
       reportOpened(s, command);
       return;
   }
+}
+
+/** The client's id of the order that was just placed. */
+function clientIdOf({ scratch }: VenueState, { extras }: PlaceOrder): ClientIdWords {
+  return extras === undefined ? NO_CLIENT_ID : scratch.clientId;
 }
 
 /** Until the first block is sealed, the venue's first list, however long, is part of its beginning. */

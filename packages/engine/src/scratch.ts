@@ -1,5 +1,6 @@
 /** Working memory of the command in progress, one per venue: nothing in it outlives a command. */
 import { type ClientIdWords, NO_CLIENT_ID } from "@perpgate/protocol/client-order-id";
+import { LIMIT_ORDER, LONG, type OrderType, type Side } from "./commands.js";
 import { LIQUIDATIONS_AND_STOPS_PER_COMMAND } from "./config.js";
 import type { DeleveragingOrder } from "./money/deleveraging-order.js";
 import { FillPlan } from "./money/fill.js";
@@ -34,6 +35,29 @@ export class Scratch {
     /** Lots of the order that the book shows within its price; for limit orders that close. */
     lotsNow: 0,
   };
+  /** What the checks of an amendment found and its execution needs. */
+  readonly amendment = {
+    orderId: 0,
+    side: LONG as Side,
+    type: LIMIT_ORDER as OrderType,
+    priceTicks: 0,
+    /** Its lots in all, and those of them that are not filled; none of these: the order ends. */
+    lots: 0,
+    remainingLots: 0,
+    /** 0: never. */
+    expiresAtMs: 0,
+    /** Whether it keeps its place in the queue. */
+    keepsRank: false,
+  };
+  /** What the account of an amended order would have without it. */
+  readonly without = {
+    /** Closing capacity that its other orders leave. */
+    freeLots: 0,
+    /** Money that returns to the wallet. */
+    micros: 0,
+    /** Notional that no longer counts as waiting to open. */
+    notionalMicros: 0,
+  };
   /** Positions to liquidate: weight is the shortfall, tie the pair of market and account. */
   readonly due = new Selection(LIQUIDATIONS_AND_STOPS_PER_COMMAND);
   /** Whom to deleverage, by 2 × market, plus 1 where a buy closes the liquidated position. */
@@ -58,3 +82,4 @@ export class Scratch {
 }
 
 export type Placement = Scratch["placement"];
+export type Amendment = Scratch["amendment"];

@@ -81,5 +81,6 @@ export {
   tellsOfFills,
 } from "./views/change-view.js";
 export type { Outcome } from "./views/outcome.js";
+export type { PastBatch, PastMarginChange, PastOperation } from "./views/past-results.js";
 export type { PublicEventSink } from "./views/public-events.js";
 export { type PastAcknowledgement, Views } from "./views/views.js";

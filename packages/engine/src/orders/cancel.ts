@@ -10,22 +10,36 @@ import {
 import { emit } from "../events/event-log.js";
 import { END, REFUSAL } from "../reasons.js";
 import { isTooLate, liveSession, refuse } from "../refuse.js";
+import { consumeNonce, signingSession } from "../sessions/signing.js";
 import { NONE } from "../state/orders.js";
+import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
 import { openOrdersOf } from "./open-orders.js";
+import { namedOrder } from "./placement-terms.js";
 import { endOrder } from "./settle.js";
 
 export function cancelOrder(s: VenueState, command: CancelOrder): boolean {
-  const session = liveSession(s, command.session);
+  const session = cancelingSession(s, command);
   if (session === undefined) return false;
   if (isTooLate(s, command.validUntilMs ?? 0)) return refuse(s, REFUSAL.too_late, s.timeMs);
-  const order = s.orders.index.get(command.orderId);
-  if (order === NONE || s.orders.account(order) !== session.account) {
-    return refuse(s, REFUSAL.order_not_cancelable);
-  }
+  const order = namedOrder(s, session.account, command.orderId, command.clientOrderId ?? "");
+  if (order === NONE) return refuse(s, REFUSAL.order_not_cancelable);
   s.focus = s.orders.market(order);
   endOrder(s, s.markets[s.focus]!, order, END.requested);
   return true;
+}
+
+/** A cancel of its own needs no signature; one in a batch is signed with it. */
+function cancelingSession(s: VenueState, { session, batch }: CancelOrder): Session | undefined {
+  if (batch === undefined) return liveSession(s, session);
+  return signingSession(s, { session, key: batch.key, nonce: batch.nonce, batch });
+}
+
+/** The end of an accepted CancelOrder. */
+export function concludeCancel(s: VenueState, { session: number, batch }: CancelOrder): void {
+  const session = s.sessions.find(number);
+  if (batch === undefined || session === undefined) return;
+  consumeNonce(s, session, batch.nonce, batch);
 }
 
 export function cancelAllOrders(s: VenueState, command: CancelAll): boolean {

@@ -148,11 +148,11 @@ function executeLimit(
  * Why what its fills have left of an order with a closing part may not rest. Its placement was judged
  * by the lots that the book showed; makers may have filled fewer.
  */
-function barOfRest(
+export function barOfRest(
   s: VenueState,
   session: Session,
   market: Market,
-  order: PlaceOrder,
+  order: Pick<PlaceOrder, "side" | "leverage" | "priceTicks">,
   row: number,
 ): number {
   const { positions } = market;

@@ -40,6 +40,12 @@ export function listOrder({ orders }: VenueState, { positions }: Market, order: 
 
 /** Removes an order from all structures and frees its row; its reserve returns to the wallet. */
 export function removeOrder(s: VenueState, market: Market, order: number): void {
+  detachOrder(s, market, order);
+  s.orders.release(order);
+}
+
+/** As `removeOrder`, but keeps the row, for an order that is queued again. */
+export function detachOrder(s: VenueState, market: Market, order: number): void {
   if (s.scratch.trial.isOn) s.scratch.trial.removed.push(order);
   const { orders } = s;
   const { positions } = market;
@@ -58,7 +64,6 @@ export function removeOrder(s: VenueState, market: Market, order: number): void 
   positions.addOpenOrders(row, -1);
   positions.addPendingNotional(row, -pendingNotional(s, market, order));
   changeReserve(s, market, order, 0, 0);
-  orders.release(order);
 }
 
 /**
@@ -102,7 +107,7 @@ export function openOrdersOf({ orders }: VenueState, { positions }: Market, row:
 }
 
 /** What a stop counts in its position's pending notional. */
-function pendingNotional({ orders }: VenueState, market: Market, order: number): number {
+export function pendingNotional({ orders }: VenueState, market: Market, order: number): number {
   if (!orders.isStop(order) || orders.isReduceOnly(order)) return 0;
   return orders.remaining(order) * orders.price(order) * market.microsPerTickLot;
 }

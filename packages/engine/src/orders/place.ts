@@ -1,11 +1,11 @@
 /** PlaceOrder: session and nonce, the checks, the execution, and the acknowledgement. */
-import { NO_CLIENT_ID } from "@perpgate/protocol/client-order-id";
+import type { ClientIdWords } from "@perpgate/protocol/client-order-id";
 import { FILL_OR_KILL, type PlaceOrder } from "../commands.js";
 import { emit } from "../events/event-log.js";
 import { STATUS_CANCELED } from "../events/event-table.js";
 import { END, REFUSAL } from "../reasons.js";
 import { isTooLate, refuse } from "../refuse.js";
-import { signingSession } from "../sessions/signing.js";
+import { consumeNonce, signingSession } from "../sessions/signing.js";
 import type { Market } from "../state/market.js";
 import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
@@ -56,17 +56,24 @@ function fillOrKill(s: VenueState, session: Session, market: Market, order: Plac
   outcome.remainingLots = placement.lots;
 }
 
-/** The last event of an accepted order; its nonce counts as used from here on. */
-export function acknowledge(s: VenueState, order: PlaceOrder): void {
+/** What an acknowledgement says of its order, its outcome apart. */
+type Acknowledged = Pick<PlaceOrder, "market" | "side" | "type" | "nonce" | "batch">;
+
+/** The last event of an accepted command; its nonce counts as used from here on. */
+export function acknowledge(
+  s: VenueState,
+  order: Acknowledged,
+  orderId: number,
+  client: ClientIdWords,
+): void {
   const { taker, outcome } = s.scratch;
   const { session } = s.scratch;
   if (session === null) throw new Error("no order to acknowledge");
   const market = s.markets[order.market]!;
   const lots = market.positions.lots(taker.row);
   const cost = market.positions.cost(taker.row);
-  const client = order.extras === undefined ? NO_CLIENT_ID : s.scratch.clientId;
   emit.OrderAcknowledged(s.events, {
-    orderId: s.seq,
+    orderId,
     account: session.account,
     session: session.number,
     market: order.market,
@@ -91,5 +98,5 @@ export function acknowledge(s: VenueState, order: PlaceOrder): void {
     client5: client[4],
   });
   s.totals.blockAcks += 1;
-  session.nonces.remember(order.nonce, s.seq);
+  consumeNonce(s, session, order.nonce, order.batch);
 }

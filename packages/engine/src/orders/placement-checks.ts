@@ -86,7 +86,15 @@ function isWellFormed(order: PlaceOrder): boolean {
   );
 }
 
-function mayPrice(s: VenueState, market: Market, order: PlaceOrder, placement: Placement): boolean {
+/** The terms of an order that its price is judged by. */
+export type PricedOrder = Pick<PlaceOrder, "side" | "type" | "priceTicks">;
+
+export function mayPrice(
+  s: VenueState,
+  market: Market,
+  order: PricedOrder,
+  placement: Placement,
+): boolean {
   const { mark } = market;
   const price = order.priceTicks;
   const isLong = order.side === LONG;
@@ -134,13 +142,7 @@ function maySize(
   if (notionalMicros < minNotionalMicros && !isExit) {
     return refuse(s, REFUSAL.notional_too_small, minNotionalMicros);
   }
-  const opposite = market.opposite(order.side);
-  if (order.postOnly && opposite.count > 0) {
-    const best = opposite.bestTicks();
-    if (order.side === LONG ? order.priceTicks >= best : order.priceTicks <= best) {
-      return refuse(s, REFUSAL.post_only_would_cross, best);
-    }
-  }
+  if (order.postOnly && !mayPost(s, market, order)) return false;
   const cap = session.maxOrderNotionalMicros;
   // A market order spends all its money; the lots of others are fixed. Exits are not capped.
   const whole = order.type === MARKET_ORDER && !order.reduceOnly ? notionalMicros : lots * unit;
@@ -153,8 +155,17 @@ function maySize(
   );
 }
 
+/** Whether a post-only order would rest. */
+export function mayPost(s: VenueState, market: Market, order: PricedOrder): boolean {
+  const opposite = market.opposite(order.side);
+  if (opposite.count === 0) return true;
+  const best = opposite.bestTicks();
+  const crosses = order.side === LONG ? order.priceTicks >= best : order.priceTicks <= best;
+  return !crosses || refuse(s, REFUSAL.post_only_would_cross, best);
+}
+
 /** The price that turns money into lots. */
-function referenceTicks(market: Market, order: PlaceOrder): number {
+export function referenceTicks(market: Market, order: PricedOrder): number {
   if (order.type === STOP_ORDER) return order.priceTicks;
   const opposite = market.opposite(order.side);
   if (order.type === LIMIT_ORDER) {
@@ -192,12 +203,22 @@ function mayOpen(
   const { leverage } = order;
   const added = opening * unit;
   const bar = restingBar(s, market, account, leverage, held, opening, added, maxNotionalMicros);
-  if (bar === END.none) return true;
+  return bar === END.none || refuseBar(s, market, bar, held + opening, maxNotionalMicros);
+}
+
+/** Refuses what `restingBar` bars from a position of that many lots. */
+export function refuseBar(
+  s: VenueState,
+  market: Market,
+  bar: number,
+  lots: number,
+  maxNotionalMicros: number,
+): boolean {
   if (bar === END.position_limit) {
     return refuse(s, REFUSAL.position_limit, positionLimitLots(market));
   }
   if (bar === END.leverage_above_tier) {
-    const tier = market.maintenance.tierOf((held + opening) * market.markUnit);
+    const tier = market.maintenance.tierOf(lots * market.markUnit);
     return refuse(s, REFUSAL.leverage_above_tier, tier.maxLeverage);
   }
   if (bar === END.session_notional_cap_exceeded) {
@@ -227,7 +248,7 @@ function openingOfLimit(
 }
 
 /** Lots, up to `lots`, of the levels within the order's price, as far as one command can take. */
-function lotsWithin(market: Market, order: PlaceOrder, lots: number): number {
+export function lotsWithin(market: Market, order: PricedOrder, lots: number): number {
   const opposite = market.opposite(order.side);
   const levels = Math.min(opposite.count, MAKERS_PER_COMMAND);
   let sum = 0;

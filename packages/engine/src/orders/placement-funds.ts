@@ -91,9 +91,9 @@ function isWithinMargin(
  * Whether the wallet pays for what would rest; and with the margin, PnL and fee of the closed position
  * for what would open immediately.
  */
-function canPay(
+export function canPay(
   market: Market,
-  order: PlaceOrder,
+  order: Pick<PlaceOrder, "leverage" | "priceTicks">,
   row: number,
   unit: number,
   placement: Placement,
@@ -107,9 +107,15 @@ function canPay(
   if (resting > wallet) return false;
   const now = openingNow(placement, lots);
   if (now === 0) return true;
-  const fee = mulDivCeil(market.notional(placement.closableLots), takerFeePpm, PPM);
-  const released = Math.max(0, equityOf(market, row) - fee);
+  const released = releasedByClosing(market, row, placement);
   return resting + openingCost(now * unit, leverage, takerFeePpm) <= wallet + released;
+}
+
+/** Margin that closing the whole position releases, with its PnL at mark and less the fee. */
+function releasedByClosing(market: Market, row: number, { closableLots }: Placement): number {
+  if (closableLots === 0) return 0;
+  const fee = mulDivCeil(market.notional(closableLots), market.config.takerFeePpm, PPM);
+  return Math.max(0, equityOf(market, row) - fee);
 }
 
 /** Margin and fee of opening lots of that notional. */

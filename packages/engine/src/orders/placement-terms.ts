@@ -58,12 +58,7 @@ function isUpTo(code: number, highest: number): boolean {
 
 /** Checks of the terms against time and the account's other orders. */
 export function mayHaveTerms(s: VenueState, account: number, extras: OrderExtras): boolean {
-  const { expiresAtMs } = extras;
-  const earliest = s.timeMs + MIN_EXPIRY_MS;
-  const latest = s.timeMs + MAX_EXPIRY_MS;
-  if (expiresAtMs !== 0 && (expiresAtMs < earliest || expiresAtMs > latest)) {
-    return refuse(s, REFUSAL.expiry_out_of_range, earliest, latest);
-  }
+  if (!mayExpire(s, extras.expiresAtMs)) return false;
   const words = clientIdWords(extras.clientOrderId);
   if (words === undefined) return refuse(s, REFUSAL.invalid_order);
   s.scratch.clientId = words;
@@ -75,4 +70,27 @@ export function mayHaveTerms(s: VenueState, account: number, extras: OrderExtras
 /** The account's open order, resting or pending, with that client id, or NONE. */
 export function orderOfClient(s: VenueState, account: number, words: ClientIdWords): number {
   return s.orders.clientIds.find(account, words);
+}
+
+/** The account's open order of that id or, if that is 0, of that client id; NONE if there is none. */
+export function namedOrder(
+  s: VenueState,
+  account: number,
+  orderId: number,
+  clientOrderId: string,
+): number {
+  if (orderId !== 0) {
+    const order = s.orders.index.get(orderId);
+    return order !== NONE && s.orders.account(order) === account ? order : NONE;
+  }
+  const words = clientIdWords(clientOrderId);
+  return words === undefined || words[0] === 0 ? NONE : orderOfClient(s, account, words);
+}
+
+/** Whether an order may expire then; 0: never. */
+export function mayExpire(s: VenueState, expiresAtMs: number): boolean {
+  const earliest = s.timeMs + MIN_EXPIRY_MS;
+  const latest = s.timeMs + MAX_EXPIRY_MS;
+  if (expiresAtMs === 0 || (expiresAtMs >= earliest && expiresAtMs <= latest)) return true;
+  return refuse(s, REFUSAL.expiry_out_of_range, earliest, latest);
 }

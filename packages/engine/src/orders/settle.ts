@@ -59,11 +59,20 @@ export function reserveFor(s: VenueState, market: Market, order: number): void {
     changeReserve(s, market, order, 0, 0);
     return;
   }
-  const notional = opening * orders.price(order) * market.microsPerTickLot;
-  const reserve =
-    divCeil(notional, orders.leverage(order)) +
-    mulDivCeil(notional, market.config.makerFeePpm, PPM);
-  changeReserve(s, market, order, opening, reserve);
+  changeReserve(s, market, order, opening, reserveOf(s, market, order, opening));
+}
+
+/** What a resting order reserves for that many opening lots. */
+export function reserveOf(
+  { orders }: VenueState,
+  market: Market,
+  order: number,
+  openingLots: number,
+): number {
+  const notional = openingLots * orders.price(order) * market.microsPerTickLot;
+  return (
+    divCeil(notional, orders.leverage(order)) + mulDivCeil(notional, market.config.makerFeePpm, PPM)
+  );
 }
 
 /** Reports the end of an order and removes it. */
@@ -117,17 +126,32 @@ function reduceOrder(
   reason: number,
 ): void {
   const { orders } = s;
-  const remainingLots = orders.remaining(order) - lots;
-  orders.table.touch(order);
-  market.positions.table.touch(orders.position(order));
-  orders.setRemaining(order, remainingLots);
-  market.ladder(orders.side(order)).reduce(order, lots);
-  reserveFor(s, market, order);
+  shrinkOrder(s, market, order, lots);
   const orderId = orders.id(order);
   const account = orders.account(order);
+  const remainingLots = orders.remaining(order);
   emit.OrderReduced(s.events, { orderId, account, market: market.number, reason, remainingLots });
-  if (market.positions.frontier(orders.position(order)) === order) {
-    market.positions.setFrontier(orders.position(order), orders.next(order));
+}
+
+/** Takes lots off a resting order, which keeps its place; uncovered ones first. */
+export function shrinkOrder(s: VenueState, market: Market, order: number, lots: number): void {
+  const { orders } = s;
+  const { positions } = market;
+  const row = orders.position(order);
+  const remaining = orders.remaining(order) - lots;
+  orders.table.touch(order);
+  positions.table.touch(row);
+  orders.setLots(order, orders.lots(order) - lots);
+  orders.setRemaining(order, remaining);
+  market.ladder(orders.side(order)).reduce(order, lots);
+  const covered = orders.closing(order);
+  if (covered > remaining) {
+    orders.setClosing(order, remaining);
+    positions.addCovered(row, remaining - covered);
+  }
+  reserveFor(s, market, order);
+  if (positions.frontier(row) === order && covered >= remaining) {
+    positions.setFrontier(row, orders.next(order));
   }
 }
 

@@ -6,6 +6,7 @@
  */
 import { adopt } from "../genesis.js";
 import { Scratch } from "../scratch.js";
+import { BATCH_WORDS } from "../state/batch-progress.js";
 import { GUARD_WORDS } from "../state/index-guard.js";
 import { MARKET_WORDS } from "../state/market.js";
 import { EXTRA_WORDS } from "../state/order-extras.js";
@@ -53,6 +54,7 @@ export function writeSnapshot(s: VenueState): Uint8Array {
   w.numbers([s.rules.version, s.seq, s.timeMs, s.lastTickMs, s.cohort, started]);
   if (s.config !== null) writeConfig(w, s.config);
   w.row(s.totals.table.data, 0, TOTALS_WORDS);
+  w.row(s.batch.table.data, 0, BATCH_WORDS);
   w.row(s.figures.data, 0, s.markets.length * MARKET_WORDS);
   w.texts(s.addresses.all());
   w.row(s.accounts.data, 0, s.addresses.length * ACCOUNT_WORDS);
@@ -108,6 +110,7 @@ function readState(bytes: Uint8Array, ruleSets: readonly RuleSet[]): VenueState 
   s.cohort = cohort!;
   if (started === 1) adopt(s, readConfig(r));
   r.row(s.totals.table.data, 0, TOTALS_WORDS);
+  r.row(s.batch.table.data, 0, BATCH_WORDS);
   r.row(s.figures.data, 0, s.markets.length * MARKET_WORDS);
   const addresses = r.texts();
   for (const address of addresses.slice(1)) s.openAccount(address);

@@ -30,6 +30,9 @@ export class OrderExtrasStore {
   sizeLots(row: number): number {
     return this.table.data[row * 16 + 1]!;
   }
+  setSizeLots(row: number, lots: number): void {
+    this.table.data[row * 16 + 1] = lots;
+  }
   timeInForce(row: number): number {
     return this.table.data[row * 16 + 2]!;
   }

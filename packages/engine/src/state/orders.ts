@@ -88,6 +88,16 @@ export class OrderStore {
   price(row: number): number {
     return this.table.data[row * 20 + 6]!;
   }
+  setPrice(row: number, ticks: number): void {
+    this.table.data[row * 20 + 6] = ticks;
+  }
+  /** Its lots in all: those that are filled and those that remain. */
+  lots(row: number): number {
+    return this.table.data[row * 20 + 7]!;
+  }
+  setLots(row: number, lots: number): void {
+    this.table.data[row * 20 + 7] = lots;
+  }
   remaining(row: number): number {
     return this.table.data[row * 20 + 8]!;
   }
@@ -117,6 +127,9 @@ export class OrderStore {
   isReduceOnly(row: number): boolean {
     return this.table.data[row * 20 + 13] !== 0;
   }
+  isPostOnly(row: number): boolean {
+    return this.table.data[row * 20 + 14] !== 0;
+  }
   /** The session that placed it. */
   session(row: number): number {
     return this.table.data[row * 20 + 15]!;
@@ -136,7 +149,7 @@ export class OrderStore {
   setRank(row: number, rank: number): void {
     this.table.data[row * 20 + 17] = rank;
   }
-  /** Cap on all positions of the session that placed it, in micros; 0: none. It outlives the session. */
+  /** Cap on all positions of the session that placed or last amended it, in micros; 0: none. It outlives the session. */
   maxNotional(row: number): number {
     return this.table.data[row * 20 + 18]!;
   }

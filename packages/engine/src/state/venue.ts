@@ -8,6 +8,7 @@ import { EventLog } from "../events/event-log.js";
 import type { Scratch } from "../scratch.js";
 import { RULE_SETS, type RuleSet } from "../versions.js";
 import { Addresses } from "./addresses.js";
+import { BatchProgress } from "./batch-progress.js";
 import { DepositBook } from "./deposits.js";
 import { MARKET_WORDS, type Market } from "./market.js";
 import { OrderStore, RANKS_PER_COMMAND } from "./orders.js";
@@ -34,6 +35,7 @@ export class VenueState {
   /** What the fund had gained, by minute (money/fund-budget.ts): a ring of minute and micros. */
   readonly fundSamples = new Table(2, this.undo, FUND_SAMPLES);
   readonly orders = new OrderStore(this.undo);
+  readonly batch = new BatchProgress(this.undo);
   readonly sessions = new SessionBook();
   readonly deposits = new DepositBook();
   /** Dead-man's switches by account; derived. */

@@ -9,7 +9,7 @@ import { hasFields, isInteger, isNumber, isText } from "../stored-json.js";
 // Its CommonJS bundle loads in a third of the time of its ES modules, in every thread.
 const { open }: typeof import("lmdb") = createRequire(import.meta.url)("lmdb");
 
-export const HISTORY_FORMAT = 4;
+export const HISTORY_FORMAT = 5;
 export const TABLES = [
   "acks",
   "blocks",
@@ -27,6 +27,7 @@ export const TABLES = [
   "votes",
   "payments",
   "ledger",
+  "results",
 ] as const;
 export type TableName = (typeof TABLES)[number];
 
@@ -86,6 +87,7 @@ export function eachTable<T>(make: (name: TableName) => T): Readonly<Record<Tabl
     votes: make("votes"),
     payments: make("payments"),
     ledger: make("ledger"),
+    results: make("results"),
   };
 }
 

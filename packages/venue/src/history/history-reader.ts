@@ -12,6 +12,7 @@ import { accountGroup, groupOf, keyOf, placeOf } from "./keys.js";
 import { type LedgerItem, readLedger } from "./ledger-reader.js";
 import { ORDER_ROW_LENGTHS } from "./order-row.js";
 import { type PagedTables, pagedTables } from "./paged-tables.js";
+import { decodeResult, type ResultRow } from "./result-projection.js";
 import { LAST, type PageQuery, type PlacedRow, placedRow, readPage } from "./row-pages.js";
 import { storedRow } from "./rows.js";
 
@@ -58,6 +59,12 @@ export class HistoryReader {
   }
 
   /** The acknowledgements of a range of the log, in order. */
+  /** The result of an operation of a batch, or of a change of margin. */
+  result(seq: number): ResultRow | undefined {
+    const bytes = this.tables.results.get(keyOf(seq));
+    return bytes === undefined ? undefined : decodeResult(seq, bytes);
+  }
+
   acksBetween(first: number, last: number): AckRow[] {
     const entries = this.tables.acks.ascending(keyOf(first), keyOf(last + 1), last - first + 1);
     return entries.map(({ key, value }) => ackRow(groupOf(key), value));

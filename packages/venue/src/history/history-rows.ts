@@ -17,6 +17,7 @@ import { keyOf } from "./keys.js";
 import { type LedgerContext, LedgerProjection } from "./ledger-projection.js";
 import { OrderProjection } from "./order-projection.js";
 import { PositionProjection } from "./position-projection.js";
+import { ResultProjection } from "./result-projection.js";
 import type { RowSink, RowTable } from "./rows.js";
 import { SessionProjection } from "./session-projection.js";
 
@@ -41,6 +42,7 @@ export class HistoryRows {
   readonly changes: ChangeProjection;
   readonly positions: PositionProjection;
   readonly sessions: SessionProjection;
+  private readonly results: ResultProjection;
   private readonly orders: OrderProjection;
   private readonly fills: FillProjection;
   private readonly ledger: LedgerProjection;
@@ -65,6 +67,7 @@ export class HistoryRows {
       context.markTicks(market),
     );
     this.sessions = new SessionProjection(tables.sessions, sink);
+    this.results = new ResultProjection(tables.results, sink);
     this.deposits = new DepositProjection(tables, sink, changes, context);
   }
 
@@ -72,7 +75,10 @@ export class HistoryRows {
   onCommand(applied: Applied, block: number, sealed: SealedBlock | null): void {
     const { seq, timeMs, events } = applied;
     const { words, length } = events;
-    if (length > 0) this.sessions.onCommand(applied, words[0]!);
+    if (length > 0) {
+      this.sessions.onCommand(applied, words[0]!);
+      this.results.onCommand(applied);
+    }
     this.deposits.onVote(applied);
     let trades = 0;
     let previous = 0;

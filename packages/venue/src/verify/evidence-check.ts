@@ -1,11 +1,18 @@
 /**
- * Checks every authorisation from the log alone: an order's signature by its session's key, a session's
+ * Checks every authorisation from the log alone: the signature of an order, an amendment, a change of
+ * margin or a batch by its session's key, a session's
  * key by the wallet that signed in, a rotation by the old key if it signed, a vote by its attestor's
  * key. A contract wallet can be asked only on its chain: such sign-ins count as not re-checkable.
  *
  * Checks run in the thread pool while the replay continues; the fault with the lowest seq counts.
  */
-import type { OpenSession, PlaceOrder, RotateSession } from "@perpgate/engine";
+import type {
+  AmendOrder,
+  ChangeMargin,
+  OpenSession,
+  PlaceOrder,
+  RotateSession,
+} from "@perpgate/engine";
 import {
   compressedKey,
   LOCAL_BOUNDS,
@@ -16,6 +23,7 @@ import type { Listing } from "../listing/listing.js";
 import type { Evidence } from "../record/record.js";
 import type { ReplicaState } from "../recovery/replica-state.js";
 import type { Applied } from "../replica.js";
+import { BatchCheck } from "./batch-check.js";
 import {
   fingerprintOf,
   isSignedBy,
@@ -23,7 +31,7 @@ import {
   type VerifyingKey,
   verifyingKey,
 } from "./key-signature.js";
-import { bodyFault } from "./order-body.js";
+import { type BatchCommand, bodyFault } from "./order-body.js";
 import { voteFault } from "./vote-check.js";
 
 /** The address that signed a message (EIP-191), lower-case hex; null if no key can have signed it. */
@@ -45,6 +53,7 @@ export class EvidenceCheck {
   /** Seqs of sign-ins by what can only be a contract wallet. */
   readonly notRecheckable: number[] = [];
   private fault: Fault | undefined;
+  private readonly batches = new BatchCheck();
   private readonly keys = new Map<string, VerifyingKey>();
   /** Sessions whose sign-in message names the key: a rotation needs the old key's signature. */
   private readonly bound = new Set<number>();
@@ -67,9 +76,21 @@ export class EvidenceCheck {
     { command, evidence, seq }: Applied,
     { listing, engine }: Pick<ReplicaState, "listing" | "engine">,
   ): void {
+    const isOperation = "batch" in command && command.batch !== undefined;
+    if (!isOperation) {
+      const cut = this.batches.onOther();
+      if (cut !== null) this.report(seq, cut);
+    }
     switch (command.kind) {
       case "PlaceOrder":
-        this.onOrder(seq, command, evidence, listing);
+      case "AmendOrder":
+      case "ChangeMargin":
+        if (isOperation) this.onOperation(seq, command, evidence, listing);
+        else this.onSigned(seq, command, evidence, listing);
+        return;
+      case "CancelOrder":
+        // A cancel of its own is authorised by the session's token alone.
+        if (isOperation) this.onOperation(seq, command, evidence, listing);
         return;
       case "OpenSession":
         this.onSignIn(seq, command, evidence);
@@ -91,21 +112,39 @@ export class EvidenceCheck {
     while (this.inFlight.size > atMost) await Promise.race(this.inFlight);
   }
 
-  private onOrder(seq: number, order: PlaceOrder, evidence: Evidence, listing: Listing): void {
+  private onSigned(
+    seq: number,
+    command: PlaceOrder | AmendOrder | ChangeMargin,
+    evidence: Evidence,
+    listing: Listing,
+  ): void {
     this.orders++;
-    const difference = bodyFault(evidence.signed, order, listing);
-    if (difference !== null) {
-      this.report(seq, difference);
-      return;
-    }
-    const key = this.keys.get(order.key);
+    const difference = bodyFault(evidence.signed, command, listing);
+    if (difference !== null) this.report(seq, difference);
+    else this.checkSignature(seq, command.key, evidence);
+  }
+
+  private onOperation(
+    seq: number,
+    command: BatchCommand,
+    evidence: Evidence,
+    listing: Listing,
+  ): void {
+    this.orders++;
+    const difference = this.batches.onOperation(seq, command, evidence, listing);
+    if (difference !== null) this.report(seq, difference);
+    else if (command.batch?.index === 0) this.checkSignature(seq, command.batch.key, evidence);
+  }
+
+  private checkSignature(seq: number, fingerprint: string, evidence: Evidence): void {
+    const key = this.keys.get(fingerprint);
     if (key === undefined) {
-      this.report(seq, `no session ever had the key ${order.key}`);
+      this.report(seq, `no session ever had the key ${fingerprint}`);
       return;
     }
     this.run(seq, async () => {
       const holds = await isSignedBy(key, evidence.signed, evidence.signature);
-      return holds ? null : `the signature does not verify for the key ${order.key}`;
+      return holds ? null : `the signature does not verify for the key ${fingerprint}`;
     });
   }
 

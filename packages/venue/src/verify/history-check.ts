@@ -29,6 +29,7 @@ type Nature =
 
 const NATURE: Readonly<Record<TableName, Nature>> = {
   acks: "once",
+  results: "once",
   blocks: "once",
   fills: "once",
   trades: "once",

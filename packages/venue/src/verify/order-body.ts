@@ -1,12 +1,29 @@
 /**
- * Compares an order's signed body with the command in the same log record: both must mean the same
- * order. The body is parsed as the protocol does, with strict JSON and its units.
+ * Compares signed bodies with the commands in the log: both must mean the same. Bodies are parsed as the
+ * protocol does, with strict JSON and its units, and not with the gateway's code.
  */
-import { LONG, type OrderType, type PlaceOrder } from "@perpgate/engine";
-import { LOCAL_BOUNDS, parseStrictJson, toMicrosFloor, toSteps } from "@perpgate/protocol/core";
-import type { Listing } from "../listing/listing.js";
+import {
+  type AmendOrder,
+  type CancelOrder,
+  type ChangeMargin,
+  LIMIT_ORDER,
+  LONG,
+  MARKET_ORDER,
+  type OrderExtras,
+  type PlaceOrder,
+} from "@perpgate/engine";
+import type { Listing, MarketUnits } from "../listing/listing.js";
+import {
+  type Fields,
+  fieldsOf,
+  firstDifference,
+  microsIn,
+  objectFields,
+  type Said,
+  stepsIn,
+} from "./signed-body.js";
 
-const FIELDS: ReadonlySet<string> = new Set([
+const TERMS = [
   "symbol",
   "side",
   "type",
@@ -15,52 +32,222 @@ const FIELDS: ReadonlySet<string> = new Set([
   "price",
   "reduceOnly",
   "postOnly",
-  "nonce",
-]);
-const TYPES: Readonly<Record<string, OrderType>> = { market: 0, limit: 1, stop: 2 };
+  "size",
+  "timeInForce",
+  "expiresAt",
+  "clientOrderId",
+  "trigger",
+  "limitPrice",
+  "closePosition",
+  "selfTrade",
+];
+const AMENDMENT = ["orderId", "clientOrderId", "price", "size", "limitPrice", "expiresAt"];
+const TARGET = ["orderId", "clientOrderId"];
+const ALONE = ["validUntil", "nonce"];
+const PLACE_FIELDS: ReadonlySet<string> = new Set([...TERMS, ...ALONE]);
+const AMEND_FIELDS: ReadonlySet<string> = new Set([...AMENDMENT, ...ALONE]);
+const MARGIN_FIELDS: ReadonlySet<string> = new Set(["symbol", "amount", "nonce"]);
+const BATCH_FIELDS: ReadonlySet<string> = new Set(["nonce", "operations", "validUntil"]);
+const OPERATION_FIELDS = {
+  PlaceOrder: new Set(["op", ...TERMS]),
+  AmendOrder: new Set(["op", ...AMENDMENT]),
+  CancelOrder: new Set(["op", ...TARGET]),
+} as const;
+const OPERATIONS = { PlaceOrder: "place", AmendOrder: "amend", CancelOrder: "cancel" } as const;
 
-/** The first difference, or null. */
-export function bodyFault(body: Uint8Array, order: PlaceOrder, listing: Listing): string | null {
-  let fields: Map<string, unknown>;
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(body);
-    const value = parseStrictJson(text, LOCAL_BOUNDS);
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      return "the signed body is not an object";
-    }
-    fields = new Map(Object.entries(value));
-  } catch (error) {
-    return `the signed body cannot be read: ${error instanceof Error ? error.message : error}`;
+const TYPES = ["market", "limit", "stop"];
+const TIMES_IN_FORCE = ["gtc", "ioc", "fok"];
+const TRIGGERS = ["stop", "takeProfit"];
+const SELF_TRADES = ["cancelResting", "cancelTaker", "cancelBoth"];
+
+export type BatchCommand = PlaceOrder | AmendOrder | CancelOrder;
+
+/** The first difference between a body and the command of its own that it signs, or null. */
+export function bodyFault(
+  body: Uint8Array,
+  command: PlaceOrder | AmendOrder | ChangeMargin,
+  listing: Listing,
+): string | null {
+  const fields = fieldsOf(body);
+  if (typeof fields === "string") return fields;
+  const units = listing.markets[command.market];
+  if (units === undefined) return `market ${command.market} is not listed`;
+  const nonce: Said = ["nonce", fields.get("nonce"), command.nonce];
+  const validUntil = fields.get("validUntil") ?? 0;
+  switch (command.kind) {
+    case "PlaceOrder":
+      return firstDifference(fields, PLACE_FIELDS, () => [
+        ...saidOfOrder(fields, command, units, validUntil),
+        nonce,
+      ]);
+    case "AmendOrder":
+      return firstDifference(fields, AMEND_FIELDS, () => [
+        ...saidOfAmendment(fields, command, units, validUntil),
+        nonce,
+      ]);
+    case "ChangeMargin":
+      return firstDifference(fields, MARGIN_FIELDS, () => [
+        ["symbol", fields.get("symbol"), units.symbol],
+        ["amount", microsIn(fields.get("amount")), command.amountMicros],
+        nonce,
+      ]);
   }
-  for (const name of fields.keys()) if (!FIELDS.has(name)) return `the signed body has "${name}"`;
-  const units = listing.markets[order.market];
-  if (units === undefined) return `market ${order.market} is not listed`;
-  const price = fields.get("price") ?? null;
-  try {
-    const said: readonly (readonly [string, unknown, unknown])[] = [
-      ["symbol", fields.get("symbol"), units.symbol],
-      ["side", fields.get("side"), order.side === LONG ? "long" : "short"],
-      ["type", TYPES[String(fields.get("type"))], order.type],
-      ["margin", micros(fields.get("margin")), order.marginMicros],
-      ["leverage", fields.get("leverage"), order.leverage],
-      [
-        "price",
-        typeof price === "number" ? toSteps(price, units.tick) : price,
-        order.priceTicks || null,
-      ],
-      ["reduceOnly", fields.get("reduceOnly") ?? false, order.reduceOnly],
-      ["postOnly", fields.get("postOnly") ?? false, order.postOnly],
-      ["nonce", fields.get("nonce"), order.nonce],
-    ];
-    for (const [name, signed, logged] of said) {
-      if (signed !== logged) return `${name}: signed ${signed}, logged ${logged}`;
-    }
-  } catch (error) {
-    return `the signed body is out of units: ${error instanceof Error ? error.message : error}`;
-  }
-  return null;
 }
 
-function micros(value: unknown): number | undefined {
-  return typeof value === "number" ? toMicrosFloor(value) : undefined;
+/** A signed batch: what each of its operations says. */
+export interface BatchBody {
+  readonly nonce: unknown;
+  readonly validUntil: unknown;
+  readonly operations: readonly Fields[];
+}
+
+/** The batch that a body signs, or why it signs none. */
+export function batchBodyOf(body: Uint8Array): BatchBody | string {
+  const fields = fieldsOf(body);
+  if (typeof fields === "string") return fields;
+  for (const name of fields.keys()) {
+    if (!BATCH_FIELDS.has(name)) return `the signed body has "${name}"`;
+  }
+  const list = fields.get("operations");
+  if (!Array.isArray(list)) return "the signed body has no operations";
+  const operations: Fields[] = [];
+  for (const each of list) {
+    const operation = objectFields(each);
+    if (operation === undefined) return "an operation of the signed body is not an object";
+    operations.push(operation);
+  }
+  return { nonce: fields.get("nonce"), validUntil: fields.get("validUntil") ?? 0, operations };
+}
+
+/** The first difference between an operation of a signed batch and its command, or null. */
+export function operationFault(
+  batch: BatchBody,
+  index: number,
+  command: BatchCommand,
+  listing: Listing,
+): string | null {
+  const { operations, nonce, validUntil } = batch;
+  const fields = operations[index];
+  const { batch: place } = command;
+  if (fields === undefined || place === undefined) return `the signed batch has no ${index + 1}.`;
+  const op: Said = ["op", fields.get("op"), OPERATIONS[command.kind]];
+  const whole: readonly Said[] = [
+    op,
+    ["operations", operations.length, place.count],
+    ["nonce", nonce, place.nonce],
+  ];
+  return firstDifference(fields, OPERATION_FIELDS[command.kind], () => [
+    ...whole,
+    ...saidOfOperation(fields, command, listing, validUntil),
+  ]);
+}
+
+function saidOfOperation(
+  fields: Fields,
+  command: BatchCommand,
+  listing: Listing,
+  validUntil: unknown,
+): readonly Said[] {
+  if (command.kind === "CancelOrder") {
+    return [
+      ...saidOfTarget(fields, command.orderId, command.clientOrderId ?? ""),
+      ["validUntil", validUntil, command.validUntilMs ?? 0],
+    ];
+  }
+  const units = listing.markets[command.market];
+  if (units === undefined) throw new RangeError(`market ${command.market} is not listed`);
+  const { batch } = command;
+  const own: readonly Said[] = [
+    ["nonce of the operation", command.nonce, batch?.nonce],
+    ["key of the operation", command.key, batch?.key],
+  ];
+  return command.kind === "PlaceOrder"
+    ? [...own, ...saidOfOrder(fields, command, units, validUntil)]
+    : [...own, ...saidOfAmendment(fields, command, units, validUntil)];
+}
+
+function saidOfOrder(
+  fields: Fields,
+  order: PlaceOrder,
+  units: MarketUnits,
+  validUntil: unknown,
+): readonly Said[] {
+  const extras = order.extras ?? plainExtras(order);
+  const closesPosition = fields.get("closePosition") ?? false;
+  const isSized = fields.get("size") !== undefined;
+  const margin = fields.get("margin");
+  const noMargin = closesPosition === true || (margin === undefined && isSized);
+  const limitPrice = fields.get("limitPrice") ?? null;
+  return [
+    ["symbol", fields.get("symbol"), units.symbol],
+    ["side", fields.get("side"), order.side === LONG ? "long" : "short"],
+    ["type", TYPES.indexOf(String(fields.get("type"))), order.type],
+    ["margin", noMargin ? 0 : microsIn(margin), order.marginMicros],
+    ["leverage", closesPosition === true ? 1 : fields.get("leverage"), order.leverage],
+    ["price", stepsIn(fields.get("price"), units.tick, 0), order.priceTicks],
+    ["reduceOnly", fields.get("reduceOnly") ?? false, order.reduceOnly],
+    ["postOnly", fields.get("postOnly") ?? false, order.postOnly],
+    ["size", stepsIn(fields.get("size"), units.lot, 0), extras.sizeLots],
+    ["timeInForce", timeInForceOf(fields, limitPrice !== null), extras.timeInForce],
+    ["expiresAt", fields.get("expiresAt") ?? 0, extras.expiresAtMs],
+    ["clientOrderId", fields.get("clientOrderId") ?? "", extras.clientOrderId],
+    ["trigger", codeOf(fields, "trigger", TRIGGERS), extras.trigger],
+    ["limitPrice", stepsIn(limitPrice, units.tick, 0), extras.limitTicks],
+    ["closePosition", closesPosition, extras.closePosition],
+    ["selfTrade", codeOf(fields, "selfTrade", SELF_TRADES), extras.selfTrade],
+    ["validUntil", validUntil, extras.validUntilMs],
+  ];
+}
+
+function plainExtras({ type }: PlaceOrder): OrderExtras {
+  return {
+    sizeLots: 0,
+    timeInForce: type === LIMIT_ORDER ? 0 : 1,
+    expiresAtMs: 0,
+    clientOrderId: "",
+    trigger: 0,
+    limitTicks: 0,
+    closePosition: false,
+    selfTrade: 0,
+    validUntilMs: 0,
+  };
+}
+
+/** The code of a word, by default the first; −1 for one that is not known. */
+function codeOf(fields: Fields, name: string, words: readonly string[]): number {
+  return words.indexOf(String(fields.get(name) ?? words[0]));
+}
+
+/** What rests by default: limit orders, and stops with a limit. */
+function timeInForceOf(fields: Fields, hasLimitPrice: boolean): number {
+  if (fields.get("timeInForce") !== undefined) {
+    return codeOf(fields, "timeInForce", TIMES_IN_FORCE);
+  }
+  const type = TYPES.indexOf(String(fields.get("type")));
+  const rests = type === LIMIT_ORDER || (type !== MARKET_ORDER && hasLimitPrice);
+  return rests ? 0 : 1;
+}
+
+function saidOfAmendment(
+  fields: Fields,
+  command: AmendOrder,
+  units: MarketUnits,
+  validUntil: unknown,
+): readonly Said[] {
+  const expiresAt = fields.get("expiresAt");
+  return [
+    ...saidOfTarget(fields, command.orderId, command.clientOrderId),
+    ["price", stepsIn(fields.get("price"), units.tick, 0), command.priceTicks],
+    ["size", stepsIn(fields.get("size"), units.lot, 0), command.sizeLots],
+    ["limitPrice", stepsIn(fields.get("limitPrice"), units.tick, 0), command.limitTicks],
+    ["expiresAt", expiresAt === undefined ? -1 : (expiresAt ?? 0), command.expiresAtMs],
+    ["validUntil", validUntil, command.validUntilMs],
+  ];
+}
+
+function saidOfTarget(fields: Fields, orderId: number, clientOrderId: string): readonly Said[] {
+  return [
+    ["orderId", fields.get("orderId") ?? "0", String(orderId)],
+    ["clientOrderId", fields.get("clientOrderId") ?? "", clientOrderId],
+  ];
 }

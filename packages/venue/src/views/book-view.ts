@@ -6,7 +6,7 @@
 import { EVENT } from "@perpgate/engine";
 import type { Ladder } from "@perpgate/engine/reading";
 import type { Book } from "@perpgate/protocol";
-import { ENDED, eventWords, PLACED, REDUCED, TRADED } from "../events/event-fields.js";
+import { AMENDED, ENDED, eventWords, PLACED, REDUCED, TRADED } from "../events/event-fields.js";
 import type { MarketUnits } from "../listing/listing.js";
 import type { Applied } from "../replica.js";
 import { priceOf, sizeOf } from "./figures.js";
@@ -55,6 +55,7 @@ export class BookView {
       if (kind === EVENT.OrderPlaced) this.changed(words[at + PLACED.market]!, seq);
       else if (kind === EVENT.Traded) this.changed(words[at + TRADED.market]!, seq);
       else if (kind === EVENT.OrderEnded) this.changed(words[at + ENDED.market]!, seq);
+      else if (kind === EVENT.OrderAmended) this.changed(words[at + AMENDED.market]!, seq);
       else if (kind === EVENT.OrderReduced) this.changed(words[at + REDUCED.market]!, seq);
     }
   }

@@ -49,6 +49,12 @@ import {
   orderView,
 } from "./order-view.js";
 import { endedOrdersIn, type Outcome, outcomeOf } from "./outcome.js";
+import {
+  type PastBatch,
+  type PastMarginChange,
+  pastBatch,
+  pastMarginChange,
+} from "./past-results.js";
 import { positionsView, positionView } from "./position-view.js";
 import { emitPublicEvents, type PublicEventSink } from "./public-events.js";
 import type { RowsQuery, TimesQuery } from "./row-query.js";
@@ -327,6 +333,16 @@ export class Views {
       digest: ack.digest,
       acknowledgement: acknowledgementOfLeaf(ack.leaf, this.source.listing),
     };
+  }
+
+  /** What became of the signed batch that used the session's nonce; undefined if no batch did. */
+  batchOf(session: Session, nonce: number): PastBatch | undefined {
+    return pastBatch(this.source, this.seqOfNonce(session, nonce));
+  }
+
+  /** The change of margin that used the session's nonce; undefined if none did. */
+  marginChangeOf(session: Session, nonce: number): PastMarginChange | undefined {
+    return pastMarginChange(this.source, this.seqOfNonce(session, nonce), nonce);
   }
 
   emitPublicEvents(applied: Applied, sink: PublicEventSink): void {

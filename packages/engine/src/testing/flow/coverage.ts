@@ -1,7 +1,7 @@
 /**
  * Counts what a run of commands exercised: a generator that never triggers a rule tests nothing.
  */
-import type { ChangeMargin, Command } from "../../commands.js";
+import type { AmendOrder, BatchPlace, ChangeMargin, Command } from "../../commands.js";
 import { ORDER_STATUSES, TRADE_KINDS, type VenueEvent } from "../../events/event-table.js";
 import { END_REASONS, REFUSALS } from "../../reasons.js";
 import { isFresh, isLiquidatable } from "../reference/margin.js";
@@ -28,6 +28,10 @@ export class Coverage {
     for (const event of events) this.observeEvent(event);
     this.observeDisconnects(command, events);
     if (command.kind === "ChangeMargin") this.observeMargin(command, events);
+    if ("batch" in command && command.batch !== undefined) {
+      this.observeBatch(command.kind, command.batch, events, state);
+    }
+    if (command.kind === "AmendOrder") this.observeAmendment(command, events, state);
     const isDisplaced = events.some(({ kind }) => kind === "SessionClosed");
     if (command.kind === "OpenSession" && isDisplaced) this.add("rule oldest session ended");
     for (const { settlement, status } of state.markets) {
@@ -96,6 +100,49 @@ export class Coverage {
     const force = TIMES_IN_FORCE[command.extras.timeInForce];
     this.add(`rule ${force} ${ORDER_STATUSES[ack.status]}`);
     if (command.extras.sizeLots > 0) this.add(`rule size ${ORDER_STATUSES[ack.status]}`);
+  }
+
+  /** What became of an amendment, and what the order was. */
+  private observeAmendment(
+    command: AmendOrder,
+    events: readonly VenueEvent[],
+    { accounts }: State,
+  ): void {
+    const has = (kind: VenueEvent["kind"]): boolean => events.some((event) => event.kind === kind);
+    if (has("OrderReplayed")) this.add("rule amendment replayed");
+    const [first] = events;
+    if (first?.kind === "CommandRefused") {
+      this.add(`rule amendment refused: ${REFUSALS[first.refusal]}`);
+      return;
+    }
+    const open = accounts.flatMap(({ positions }) => positions.flatMap((p) => p.orders));
+    const isPending = open.some(({ id, resting }) => id === command.orderId && !resting);
+    for (const event of events) {
+      if (event.kind !== "OrderAcknowledged") continue;
+      const status = ORDER_STATUSES[event.status];
+      const traded = event.filledLots > 0 ? " after trading" : "";
+      this.add(`rule amended ${isPending ? "stop" : "order"} ${status}${traded}`);
+      const isQueued = has("OrderRested");
+      if (event.status === 1 && !isQueued) this.add("rule amended in place");
+      if (event.reason !== 0) this.add(`rule amended, then ${END_REASONS[event.reason]}`);
+    }
+  }
+
+  /** What became of an operation of a batch. */
+  private observeBatch(
+    kind: string,
+    { index }: BatchPlace,
+    events: readonly VenueEvent[],
+    state: State,
+  ): void {
+    const [first] = events;
+    if (first?.kind === "CommandRefused") {
+      const refusal = REFUSALS[first.refusal];
+      this.add(`rule batch refused ${refusal === "invalid_command" ? refusal : "otherwise"}`);
+    } else {
+      this.add(`rule batch ${first?.kind === "OrderReplayed" ? "replayed" : kind}`);
+    }
+    if (index > 0 && state.batch?.last === state.position) this.add("rule batch continued");
   }
 
   /** How orders came to end with their connection, by command. */

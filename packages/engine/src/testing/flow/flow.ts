@@ -19,9 +19,11 @@ import {
   SHORT,
 } from "../../commands.js";
 import { ENGINE_VERSION } from "../../versions.js";
-import { openOrders } from "../reference/cancels.js";
+import { openOrders } from "../reference/open-orders.js";
 import { type Account, accountOf, type State } from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
+import { Amendments } from "./amendments.js";
+import { Batches } from "./batches.js";
 import { Margins } from "./margins.js";
 import { Orders } from "./orders.js";
 import { PROFILES, type Profile, type ProfileName } from "./profiles.js";
@@ -53,6 +55,8 @@ class Flow {
   private readonly traders: Traders;
   private readonly orders: Orders;
   private readonly margins: Margins;
+  private readonly amendments: Amendments;
+  private readonly batches: Batches;
   private readonly weather: Weather;
   private readonly state: State;
 
@@ -66,6 +70,8 @@ class Flow {
     this.traders = new Traders(random, profile, venue, stamp);
     this.orders = new Orders(random, venue, stamp, profile.wrong);
     this.margins = new Margins(random, venue, stamp);
+    this.amendments = new Amendments(random, venue, this.orders, stamp, profile.wrong);
+    this.batches = new Batches(random, venue, this.orders, this.amendments, stamp);
     const scenes = new Scenes(random, venue, this.traders, this.orders, this.margins, stamp);
     this.weather = new Weather(random, profile, venue, this.traders, scenes, stamp);
   }
@@ -168,6 +174,8 @@ class Flow {
       margin: 4,
       cappedSweep: rare,
       expiredQuote: 0.1,
+      amend: 2 + crowd / 2,
+      batch: 4,
     });
     if (random.chance(0.004)) {
       yield* this.ghost(stampMs);
@@ -175,6 +183,8 @@ class Flow {
     }
     if (kind === "trade") yield* this.trade(trader);
     if (kind === "margin") yield this.margins.any(session, account);
+    if (kind === "batch") yield* this.batches.any(session, account);
+    if (kind === "amend") yield this.amendments.any(session, account);
     if (kind === "cancel") yield this.cancel(number, account);
     if (kind === "cancelAll") {
       const market = random.pick([-1, -1, random.int(0, this.state.markets.length - 1), 50]);
@@ -314,8 +324,14 @@ class Flow {
     const { random, state } = this;
     const own = openOrders(account);
     let orderId = random.int(1, state.position);
-    if (own.length > 0 && random.chance(0.9)) orderId = random.pick(own).id;
-    const cancel: Command = { kind: "CancelOrder", stampMs: this.stamp(), session, orderId };
+    let clientOrderId = "";
+    if (own.length > 0 && random.chance(0.9)) {
+      const order = random.pick(own);
+      clientOrderId = random.chance(0.5) ? (order.extra?.clientId ?? "") : "";
+      orderId = clientOrderId === "" ? order.id : 0;
+    }
+    const named = orderId === 0 ? { orderId, clientOrderId } : { orderId };
+    const cancel: Command = { kind: "CancelOrder", stampMs: this.stamp(), session, ...named };
     if (!random.chance(0.05)) return cancel;
     return { ...cancel, validUntilMs: state.time + random.int(-100, 300) };
   }

@@ -35,6 +35,15 @@ export class Orders {
 
   /** Anything that a trader might send. */
   any(session: Signed, market: Market, account: Account): PlaceOrder {
+    const draft = this.draft(session, market, account);
+    // A spoiled one keeps its nonce.
+    const isSpoiled = draft.nonce !== session.nextNonce;
+    const order = isSpoiled ? draft : { ...draft, nonce: this.nonce(session) };
+    return this.remember(session, order);
+  }
+
+  /** As `any`, without a nonce of its own. */
+  draft(session: Signed, market: Market, account: Account): PlaceOrder {
     const { random } = this;
     const position = positionOf(this.venue.state, account.number, market.number);
     const type = random.pick<OrderType>([
@@ -53,7 +62,7 @@ export class Orders {
       stampMs: this.stamp(),
       session: session.number,
       key: session.key,
-      nonce: this.nonce(session),
+      nonce: session.nextNonce,
       market: market.number,
       side,
       type,
@@ -63,7 +72,7 @@ export class Orders {
       reduceOnly,
       postOnly: type === LIMIT_ORDER && random.chance(0.15),
     };
-    return this.remember(session, this.change(session, this.extend(order, market, position)));
+    return this.change(session, this.extend(order, market, position));
   }
 
   /** A share of the orders has more than the plain terms. */
@@ -112,7 +121,7 @@ export class Orders {
     return this.random.chance(0.5) ? toward : toward === LONG ? SHORT : LONG;
   }
 
-  private nonce(session: Signed): number {
+  nonce(session: Signed): number {
     const { random } = this;
     const next = session.nextNonce;
     if (random.chance(0.02)) return Math.max(0, next - random.int(1, 3_000));

@@ -156,7 +156,7 @@ export const PROFILES = {
     { maxOpenOrders: 6 },
     {
       traders: 420,
-      herd: 0.03,
+      herd: 0.05,
       blackout: 0.012,
       crash: 0.005,
       busy: 20,

@@ -217,6 +217,7 @@ export class Scenes {
       const number = session.number;
       const stampMs = this.stamp();
       yield { kind: "SetSessionOption", stampMs, session: number, cancelOnDisconnect: true };
+      const most = Math.min(wallet / 5, this.topOf(market));
       for (let quote = 0; quote < 4; quote++) {
         const side = random.pick<Side>([LONG, SHORT]);
         const away = 1 - side * (0.02 + 0.2 * random.next());
@@ -224,7 +225,8 @@ export class Scenes {
           side,
           type: LIMIT_ORDER,
           priceTicks: Math.max(1, Math.round(Number(market.mark) * away)),
-          marginMicros: Math.max(1, Math.floor((wallet / 40) * random.next())),
+          // Within the position limit, also of a small market.
+          marginMicros: Math.max(1, Math.floor((most / 8) * random.next())),
         });
       }
     }

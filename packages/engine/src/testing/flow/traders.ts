@@ -4,7 +4,7 @@
  */
 
 import type { Random } from "@perpgate/protocol/random";
-import type { ChangeMargin, Command, OpenSession, PlaceOrder } from "../../commands.js";
+import type { AmendOrder, ChangeMargin, Command, OpenSession, PlaceOrder } from "../../commands.js";
 import type { Account } from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
 import { USD } from "./listing.js";
@@ -19,7 +19,7 @@ export interface Signed {
   oldKey: string;
   nextNonce: number;
   /** What was sent lately, to be sent again. */
-  sent: (PlaceOrder | ChangeMargin)[];
+  sent: (PlaceOrder | AmendOrder | ChangeMargin)[];
 }
 
 export interface Trader {

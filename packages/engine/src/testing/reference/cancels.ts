@@ -3,28 +3,37 @@
  */
 import type { CancelAfter, CancelAll, CancelOrder } from "../../commands.js";
 import { END } from "../../reasons.js";
+import { checkSigned } from "./checks.js";
 import { emit, settleEvents } from "./end-events.js";
+import { namedOrder, openOrders } from "./open-orders.js";
 import { type Refused, refused } from "./refusal.js";
-import { liveSession } from "./sessions.js";
+import { consume, liveSession } from "./sessions.js";
 import { endOrder, endOrders } from "./settle.js";
-import { type Account, accountOf, type Order, type State } from "./state.js";
-
-/** All open orders of an account, ascending id. */
-export function openOrders(account: Account): Order[] {
-  return account.positions.flatMap((position) => position.orders).sort((a, b) => a.id - b.id);
-}
+import { accountOf, type State } from "./state.js";
 
 export function cancelOrder(state: State, command: CancelOrder): Refused | null {
-  const session = liveSession(state, command.session);
+  const { batch } = command;
+  const session =
+    batch === undefined
+      ? liveSession(state, command.session)
+      : checkSigned(state, { ...batch, session: command.session, batch });
   if ("refusal" in session) return session;
+  if ("replayed" in session) {
+    const { session: number } = command;
+    const { nonce } = batch ?? { nonce: 0 };
+    emit(state, { kind: "OrderReplayed", session: number, nonce, orderId: session.replayed });
+    return null;
+  }
   const until = command.validUntilMs ?? 0;
   if (until !== 0 && state.time > until) return refused("too_late", state.time);
   const own = openOrders(accountOf(state, session.account));
-  const order = own.find((each) => each.id === command.orderId);
+  const order = namedOrder(own, command.orderId, command.clientOrderId ?? "");
   if (order === undefined) return refused("order_not_cancelable");
   const before = { fund: state.fund, fees: state.fees };
+  state.block.executed = true;
   endOrder(state, order, END.requested);
   settleEvents(state, before);
+  if (batch !== undefined) consume(state, session, batch.nonce, batch);
   return null;
 }
 

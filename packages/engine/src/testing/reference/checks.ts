@@ -2,8 +2,20 @@
  * "PlaceOrder", the table of checks: in its order, the first that fails refuses. Each line names
  * the refusal and carries its details.
  */
-import { LIMIT_ORDER, LONG, MARKET_ORDER, type PlaceOrder, STOP_ORDER } from "../../commands.js";
-import { MAX_ORDER_NOTIONAL_MICROS, NONCE_WINDOW, PRICE_RANGE_FACTOR } from "../../config.js";
+import {
+  type BatchPlace,
+  LIMIT_ORDER,
+  LONG,
+  MARKET_ORDER,
+  type PlaceOrder,
+  STOP_ORDER,
+} from "../../commands.js";
+import {
+  MAKERS_PER_COMMAND,
+  MAX_ORDER_NOTIONAL_MICROS,
+  NONCE_WINDOW,
+  PRICE_RANGE_FACTOR,
+} from "../../config.js";
 import { bestAgainst, bestAsk, bestBid } from "./book.js";
 import { abs, ceilDiv, floorDiv, max, min, num } from "./integers.js";
 import { waiting } from "./limits.js";
@@ -21,6 +33,13 @@ import {
 } from "./state.js";
 import { checkTerms, isImmediate, isMisshapen } from "./terms.js";
 
+interface Signed {
+  readonly session: number;
+  readonly nonce: number;
+  readonly key: string;
+  readonly batch?: BatchPlace | undefined;
+}
+
 export interface Replayed {
   readonly replayed: number;
 }
@@ -37,20 +56,43 @@ export function bandOf(market: Market): bigint {
   return floorDiv(market.mark * BigInt(market.config.bandPpm), MILLION);
 }
 
-/** Session, nonce and key of a signed command. */
-export function checkSigned(
-  state: State,
-  command: { readonly session: number; readonly nonce: number; readonly key: string },
-): Refused | Replayed | Session {
+/** Session, nonce and key of a signed command, or of an operation of a signed batch. */
+export function checkSigned(state: State, command: Signed): Refused | Replayed | Session {
   const session = liveSession(state, command.session);
   if ("refusal" in session) return session;
+  const { batch } = command;
+  if (batch !== undefined && !joins(state, command, batch)) return refused("invalid_command");
   const known = session.nonces.get(command.nonce);
-  if (known !== undefined) return { replayed: known };
+  // An earlier operation of the same batch has used the nonce.
+  const isOwn = batch !== undefined && known === state.position - batch.index;
+  if (known !== undefined && !isOwn) return { replayed: known };
   if (session.nonces.size >= NONCE_WINDOW) {
     const lowest = [...session.nonces.keys()].reduce((a, b) => Math.min(a, b));
     if (command.nonce < lowest) return refused("nonce_too_old", lowest);
   }
   return command.key === session.key ? session : refused("session_key_rotated");
+}
+
+/** "An operation that claims a batch whose beginning was not just before it is refused." */
+function joins(state: State, { session, key, nonce }: Signed, place: BatchPlace): boolean {
+  const { index, count } = place;
+  if (place.key !== key || place.nonce !== nonce || !Number.isSafeInteger(nonce)) return false;
+  if (nonce < 0) return false;
+  if (!Number.isSafeInteger(index) || !Number.isSafeInteger(count)) return false;
+  if (index < 0 || index >= count || count > 50) return false;
+  const { position } = state;
+  if (index === 0) {
+    const makersLeft = MAKERS_PER_COMMAND;
+    state.batch = { first: position, last: position, session, nonce, count, makersLeft };
+    return true;
+  }
+  const { batch } = state;
+  if (batch === null || batch.last !== position - 1 || batch.first !== position - index)
+    return false;
+  if (batch.session !== session || batch.nonce !== nonce || batch.count !== count) return false;
+  batch.last = position;
+  state.makersLeft = batch.makersLeft;
+  return true;
 }
 
 export function check(state: State, order: PlaceOrder): Refused | Replayed | Accepted {
@@ -100,6 +142,14 @@ function checkForm(
   if (market.index === null) return refused("stale_index");
   if (market.held !== null) return refused("index_held", num(market.held.index), num(market.index));
 
+  return checkPrice(order, market);
+}
+
+/** The price against the mark. */
+export function checkPrice(
+  order: Pick<PlaceOrder, "side" | "type" | "priceTicks">,
+  market: Market,
+): Refused | null {
   const price = BigInt(order.priceTicks);
   const { mark } = market;
   const band = bandOf(market);
@@ -118,11 +168,24 @@ function checkForm(
 }
 
 /** "Sizing": the price that turns money into lots. */
-function referencePrice(order: PlaceOrder, market: Market): bigint {
+export function referencePrice(
+  order: Pick<PlaceOrder, "side" | "type" | "priceTicks">,
+  market: Market,
+): bigint {
   const price = BigInt(order.priceTicks);
   if (order.type === MARKET_ORDER) return bestAgainst(market, order.side)?.price ?? market.mark;
   if (order.type === LIMIT_ORDER && order.side !== LONG) return max(price, bestBid(market) ?? 0n);
   return price;
+}
+
+export function checkPost(
+  order: Pick<PlaceOrder, "side" | "priceTicks">,
+  market: Market,
+): Refused | null {
+  const price = BigInt(order.priceTicks);
+  const best = order.side === LONG ? bestAsk(market) : bestBid(market);
+  const crosses = best !== null && (order.side === LONG ? price >= best : price <= best);
+  return crosses ? refused("post_only_would_cross", num(best)) : null;
 }
 
 /** What depends on the account, the book and the session. */
@@ -149,13 +212,8 @@ function checkTrading(
     return refused("notional_too_small", least);
   }
 
-  if (order.postOnly) {
-    const price = BigInt(order.priceTicks);
-    const best = order.side === LONG ? bestAsk(market) : bestBid(market);
-    if (best !== null && (order.side === LONG ? price >= best : price <= best)) {
-      return refused("post_only_would_cross", num(best));
-    }
-  }
+  const posted = order.postOnly ? checkPost(order, market) : null;
+  if (posted !== null) return posted;
   const orderCap = session.maxOrderNotional;
   const whole = order.type === MARKET_ORDER && !order.reduceOnly ? notional : lots * reference;
   if (orderCap > 0n && lots > capacity && whole > orderCap) {

@@ -38,7 +38,7 @@ export function freeCapacity(position: Position, side: number, capacity: bigint)
 }
 
 /** What the book shows at the order's price or better, in as many levels as makers may be met. */
-function shown(market: Market, order: PlaceOrder): bigint {
+export function shown(market: Market, order: Pick<PlaceOrder, "side" | "priceTicks">): bigint {
   const price = BigInt(order.priceTicks);
   let lots = 0n;
   let count = 0;
@@ -54,7 +54,7 @@ function shown(market: Market, order: PlaceOrder): bigint {
 export function partsOf(
   market: Market,
   position: Position,
-  order: PlaceOrder,
+  order: Pick<PlaceOrder, "side" | "type" | "priceTicks" | "reduceOnly" | "extras">,
   capacity: bigint,
   lots: bigint,
 ): Parts {
@@ -80,7 +80,7 @@ export function checkOpening(
   state: State,
   session: Session,
   market: Market,
-  order: PlaceOrder,
+  order: { readonly leverage: number },
   resulting: bigint,
   added: bigint,
 ): Refused | null {

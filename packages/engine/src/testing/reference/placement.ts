@@ -2,7 +2,14 @@
  * "PlaceOrder", accepted: what a stop, a limit and a market order do, and the acknowledgement.
  */
 import { clientIdWords } from "@perpgate/protocol/client-order-id";
-import { LIMIT_ORDER, type PlaceOrder, STOP_ORDER } from "../../commands.js";
+import {
+  type BatchPlace,
+  LIMIT_ORDER,
+  type OrderType,
+  type PlaceOrder,
+  type Side,
+  STOP_ORDER,
+} from "../../commands.js";
 import {
   STATUS_CANCELED,
   STATUS_FILLED,
@@ -20,13 +27,20 @@ import { match } from "./matching.js";
 import { budgetOf, checkOpening, freeCapacity, reasonOf } from "./opening.js";
 import type { Refused } from "./refusal.js";
 import { recall, save } from "./savepoint.js";
-import { remember } from "./sessions.js";
+import { consume } from "./sessions.js";
 import { isOpen, settle } from "./settle.js";
-import { marketOf, type Order, positionOf, type Session, type State } from "./state.js";
+import {
+  marketOf,
+  type Order,
+  type Position,
+  positionOf,
+  type Session,
+  type State,
+} from "./state.js";
 import { type Buying, LimitTaker, MarketTaker, SizedTaker } from "./takers.js";
 import { extraOf, isFillOrKill, isImmediate } from "./terms.js";
 
-interface Outcome {
+export interface Outcome {
   readonly status: number;
   readonly reason: number;
   readonly filled: bigint;
@@ -65,9 +79,14 @@ export function placeOrder(state: State, command: PlaceOrder): Refused | null {
     outcome = killed(outcome, accepted.lots);
   }
   settleEvents(state, before);
-  acknowledge(state, command, accepted, outcome);
-  state.block.acks += 1;
-  remember(session, command.nonce, state.position);
+  acknowledge(state, session, accepted.position, outcome, {
+    orderId: state.position,
+    side: command.side,
+    type: command.type,
+    nonce: command.nonce,
+    batch: command.batch,
+    clientId: command.extras?.clientOrderId ?? "",
+  });
   return null;
 }
 
@@ -121,21 +140,31 @@ function clientIdFields(id: string): Record<`client${1 | 2 | 3 | 4 | 5}`, number
   return { client1, client2, client3, client4, client5 };
 }
 
-function acknowledge(
+/** The last event of an accepted order or amendment; the nonce is remembered only now. */
+export function acknowledge(
   state: State,
-  command: PlaceOrder,
-  { position, market }: Accepted,
+  session: Session,
+  position: Position,
   outcome: Outcome,
+  order: {
+    orderId: number;
+    side: Side;
+    type: OrderType;
+    nonce: number;
+    batch: BatchPlace | undefined;
+    clientId: string;
+  },
 ): void {
+  const market = marketOf(state, position.market);
   emit(state, {
     kind: "OrderAcknowledged",
-    orderId: state.position,
+    orderId: order.orderId,
     account: position.account,
-    session: command.session,
+    session: session.number,
     market: market.number,
-    side: command.side,
-    type: command.type,
-    nonce: command.nonce,
+    side: order.side,
+    type: order.type,
+    nonce: order.nonce,
     status: outcome.status,
     reason: outcome.reason,
     filledLots: num(outcome.filled),
@@ -147,8 +176,10 @@ function acknowledge(
     unrealizedMicros: num(unrealised(market, position)),
     block: state.block.number,
     ackNonce: state.position,
-    ...clientIdFields(command.extras?.clientOrderId ?? ""),
+    ...clientIdFields(order.clientId),
   });
+  state.block.acks += 1;
+  consume(state, session, order.nonce, order.batch);
 }
 
 function execute(state: State, command: PlaceOrder, accepted: Accepted): Outcome {
@@ -188,6 +219,8 @@ function openOrder(command: PlaceOrder, order: Buying, remaining: bigint): Order
     resting: command.type === LIMIT_ORDER,
     reached: false,
     cap: order.cap,
+    postOnly: command.postOnly,
+    lots: order.lots,
     session: command.session,
     extra: order.extra,
     remaining,
@@ -197,15 +230,27 @@ function openOrder(command: PlaceOrder, order: Buying, remaining: bigint): Order
 }
 
 function limit(command: PlaceOrder, order: Buying, session: Session): Outcome {
+  const rests = (left: bigint): Order => openOrder(command, order, left);
+  return takeAndRest(order, session, command.priceTicks, isImmediate(command), rests);
+}
+
+/** Takes what it crosses; `rests` makes the open order of what is left, if that may rest. */
+export function takeAndRest(
+  order: Buying,
+  session: Session,
+  priceTicks: number,
+  isImmediate: boolean,
+  rests: (left: bigint) => Order,
+): Outcome {
   const { state, market, position } = order;
   const closed = closable(position, order.side) > 0n;
-  const taker = new LimitTaker(order, BigInt(command.priceTicks));
+  const taker = new LimitTaker(order, BigInt(priceTicks));
   const reason = match(state, market, taker);
   const { filled, spent, fees, left } = taker;
   const so = { filled, spent, fees, remaining: left };
   if (left === 0n) return { status: STATUS_FILLED, reason: END.none, ...so };
   if (reason !== END.none) return { status: STATUS_CANCELED, reason, ...so };
-  if (isImmediate(command)) {
+  if (isImmediate) {
     const why = filled === 0n ? END.not_filled : END.none;
     return { status: STATUS_CANCELED, reason: why, ...so };
   }
@@ -215,12 +260,13 @@ function limit(command: PlaceOrder, order: Buying, session: Session): Outcome {
     const free = freeCapacity(position, order.side, capacity);
     const opening = capacity === 0n ? left : left - free;
     const resulting = capacity === 0n ? abs(position.lots) + left : opening;
-    const added = opening * BigInt(command.priceTicks) * unitOf(market);
+    const added = opening * BigInt(priceTicks) * unitOf(market);
+    const leverage = Number(order.leverage);
     const faulty =
-      opening > 0n ? checkOpening(state, session, market, command, resulting, added) : null;
+      opening > 0n ? checkOpening(state, session, market, { leverage }, resulting, added) : null;
     if (faulty !== null) return { status: STATUS_CANCELED, reason: reasonOf(faulty), ...so };
   }
-  const resting = openOrder(command, order, left);
+  const resting = rests(left);
   enterBook(market, resting);
   position.orders.push(resting);
   const from = state.events.length;

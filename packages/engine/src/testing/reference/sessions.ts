@@ -1,7 +1,13 @@
 /**
  * "Sessions": sign-in, rotation, closing, and the cohort.
  */
-import type { CloseSession, OpenSession, RotateSession, SetCohort } from "../../commands.js";
+import type {
+  BatchPlace,
+  CloseSession,
+  OpenSession,
+  RotateSession,
+  SetCohort,
+} from "../../commands.js";
 import { MAX_DEPOSITS_MICROS, NONCE_WINDOW } from "../../config.js";
 import { END } from "../../reasons.js";
 import { emit, reservedIn, settleEvents } from "./end-events.js";
@@ -163,6 +169,17 @@ export function setCohort(state: State, command: SetCohort): null {
   const stage = ["closed", "allowlist", "open"].indexOf(command.stage);
   emit(state, { kind: "CohortChanged", stage });
   return null;
+}
+
+/** "The nonce is consumed once any operation succeeds": a batch's with the first position of it. */
+export function consume(
+  state: State,
+  session: Session,
+  nonce: number,
+  batch: BatchPlace | undefined,
+): void {
+  if (batch === undefined) remember(session, nonce, state.position);
+  else if (!session.nonces.has(nonce)) remember(session, nonce, state.position - batch.index);
 }
 
 /** "The nonce window remembers the 1,024 highest executed nonces of a session". */

@@ -96,6 +96,7 @@ function dropOpening(state: State, account: { wallet: bigint }, position: Positi
     }
     touch(state, position);
     order.remaining -= opening;
+    order.lots -= opening;
     account.wallet += order.reserve;
     order.reserve = 0n;
     emit(state, {
@@ -109,7 +110,7 @@ function dropOpening(state: State, account: { wallet: bigint }, position: Positi
   }
 }
 
-function reserve(account: { wallet: bigint }, market: Market, position: Position): void {
+export function reserve(account: { wallet: bigint }, market: Market, position: Position): void {
   for (const side of [LONG, SHORT] as const) {
     let capacity = closable(position, side);
     for (const order of position.orders) {

@@ -15,16 +15,19 @@ export interface Order {
   readonly market: number;
   readonly side: Side;
   readonly type: OrderType;
-  readonly price: bigint;
+  price: bigint;
   readonly leverage: bigint;
   readonly reduceOnly: boolean;
   readonly resting: boolean;
   /** Pending: whether a tick has found the mark at or beyond its price. */
   reached: boolean;
-  /** The session's maxNotional when it was placed; 0: none. */
-  readonly cap: bigint;
+  /** The maxNotional of the session that placed or last amended it; 0: none. */
+  cap: bigint;
   /** Null for a plain order. */
-  readonly extra: Extra | null;
+  extra: Extra | null;
+  readonly postOnly: boolean;
+  /** Filled and remaining. */
+  lots: bigint;
   remaining: bigint;
   closing: bigint;
   reserve: bigint;
@@ -33,15 +36,15 @@ export interface Order {
 /** What an order has beyond the plain terms. */
 export interface Extra {
   /** 0: money decided the lots. */
-  readonly size: bigint;
+  size: bigint;
   /** 0: no margin was sent. */
   readonly margin: bigint;
   /** 0: never. */
-  readonly expiresAt: number;
+  expiresAt: number;
   readonly selfTrade: number;
   readonly clientId: string;
-  /** The session's maxOrderNotional when it was placed; 0: none. */
-  readonly cap: bigint;
+  /** The maxOrderNotional of the session that placed or last amended it; 0: none. */
+  cap: bigint;
   /** Notional of its fills, and of what opened of them. */
   filled: bigint;
   opened: bigint;
@@ -132,6 +135,16 @@ export interface Rules {
   readonly liquidationFeePpm: bigint;
 }
 
+/** A signed batch, as far as its operations have come. */
+export interface Batch {
+  readonly first: number;
+  last: number;
+  readonly session: number;
+  readonly nonce: number;
+  readonly count: number;
+  makersLeft: number;
+}
+
 export interface State {
   /** The rules by version; the engine's own list is not used here. */
   readonly versions: ReadonlyMap<number, Rules>;
@@ -158,6 +171,8 @@ export interface State {
   fundSamples: { minute: number; result: bigint }[];
   nextFundingAt: number;
   carriedDisconnects: Order[];
+  /** The batch that the last operation of one belonged to. */
+  batch: Batch | null;
   /** When operator commands were executed. */
   operations: number[];
   block: { number: number; firstPosition: number; acks: number; executed: boolean };
@@ -207,6 +222,7 @@ export function newState(versions: ReadonlyMap<number, Rules>): State {
     fundSamples: [],
     nextFundingAt: 0,
     carriedDisconnects: [],
+    batch: null,
     operations: [],
     block: { number: 1, firstPosition: 1, acks: 0, executed: false },
     events: [],

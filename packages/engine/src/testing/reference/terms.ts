@@ -14,8 +14,8 @@ import {
   STOP_ORDER,
 } from "../../commands.js";
 import { END } from "../../reasons.js";
-import { openOrders } from "./cancels.js";
 import { ceilDiv, floorDiv, max } from "./integers.js";
+import { openOrders } from "./open-orders.js";
 import { type Refused, refused } from "./refusal.js";
 import { endOrder, isOpen } from "./settle.js";
 import {
@@ -31,7 +31,7 @@ const SECOND_MS = 1_000;
 const DAY_MS = 86_400_000;
 
 /** "timeInForce": whether nothing of the order may rest. */
-export function isImmediate(order: PlaceOrder): boolean {
+export function isImmediate(order: Pick<PlaceOrder, "type" | "extras">): boolean {
   if (order.type === MARKET_ORDER) return true;
   const force = order.extras?.timeInForce ?? GOOD_TILL_CANCELED;
   return order.type === LIMIT_ORDER && force !== GOOD_TILL_CANCELED;

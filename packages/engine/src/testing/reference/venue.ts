@@ -9,6 +9,7 @@ import type { Command } from "../../commands.js";
 import { MAKERS_PER_COMMAND, MAX_LEAD_MS, TICK_MS } from "../../config.js";
 import type { VenueEvent } from "../../events/event-table.js";
 import { REFUSAL } from "../../reasons.js";
+import { amendOrder } from "./amendments.js";
 import { cancelAfter, cancelAll, cancelOrder } from "./cancels.js";
 import { allDisconnected, sessionDisconnected, setSessionOption } from "./disconnects.js";
 import { emit } from "./end-events.js";
@@ -25,7 +26,13 @@ import { newState, type Rules, type State, VERSION_2 } from "./state.js";
 import { tick } from "./tick.js";
 
 /** A tick is no work for a seal, and a replay of a signed command is not an execution. */
-const SAY_THEMSELVES: readonly Command["kind"][] = ["Tick", "PlaceOrder", "ChangeMargin"];
+const SAY_THEMSELVES: readonly Command["kind"][] = [
+  "Tick",
+  "PlaceOrder",
+  "AmendOrder",
+  "CancelOrder",
+  "ChangeMargin",
+];
 
 export class ReferenceVenue {
   /** Open to tests and to the command flow, which look but do not write. */
@@ -58,6 +65,8 @@ export class ReferenceVenue {
     } else if (!SAY_THEMSELVES.includes(command.kind)) {
       state.block.executed = true;
     }
+    const { batch } = state;
+    if (batch?.last === state.position) batch.makersLeft = state.makersLeft;
     if (state.position % this.checkEvery === 0) assertIdentity(state);
     return state.events;
   }
@@ -100,7 +109,7 @@ export class ReferenceVenue {
       case "PlaceOrder":
         return placeOrder(state, command);
       case "AmendOrder":
-        return refused("invalid_command");
+        return amendOrder(state, command);
       case "ChangeMargin":
         return changeMargin(state, command);
       case "CancelOrder":

@@ -1,5 +1,6 @@
 /** One trader of a scenario: what it sends, and what it owns. */
 import {
+  type AmendOrder,
   CANCEL_BOTH,
   CANCEL_RESTING,
   CANCEL_TAKER,
@@ -226,6 +227,32 @@ export class Trader {
       ...changes,
     });
     return this.venue.refusal;
+  }
+
+  /** Amends an open order: price in dollars, size in coins, filled ones included. */
+  amends(
+    orderId: number,
+    { price = 0, size = 0 }: { price?: number; size?: number },
+    changes: Partial<AmendOrder> = {},
+  ): Answer {
+    const listing = this.venue.listings[0]!;
+    this.venue.apply({
+      kind: "AmendOrder",
+      stampMs: this.venue.now,
+      session: this.session,
+      key: this.key,
+      nonce: ++this.nonce,
+      market: 0,
+      orderId,
+      clientOrderId: "",
+      priceTicks: Math.round(price * listing.ticksPerDollar),
+      sizeLots: Math.round(size * listing.lotsPerCoin),
+      limitTicks: 0,
+      expiresAtMs: -1,
+      validUntilMs: 0,
+      ...changes,
+    });
+    return this.answer(listing);
   }
 
   cancels(orderId: number, validUntilMs?: number): string | null {

@@ -1,0 +1,254 @@
+/**
+ * AmendOrder: changes an open order, which keeps its id (docs/engine.md, "AmendOrder"). It keeps its
+ * place in the queue if its price stays and its lots do not grow; otherwise it leaves the book, trades
+ * what now crosses, and rests behind all others.
+ */
+import { NO_CLIENT_ID } from "@perpgate/protocol/client-order-id";
+import {
+  type AmendOrder,
+  CANCEL_RESTING,
+  GOOD_TILL_CANCELED,
+  LIMIT_ORDER,
+  type OrderExtras,
+  STOP_ORDER,
+  STOP_TRIGGER,
+} from "../commands.js";
+import { emit } from "../events/event-log.js";
+import {
+  STATUS_CANCELED,
+  STATUS_FILLED,
+  STATUS_PENDING,
+  STATUS_RESTING,
+} from "../events/event-table.js";
+import { takerBar } from "../money/opening.js";
+import { settleFunding } from "../money/owed-funding.js";
+import { END, REFUSAL } from "../reasons.js";
+import { isTooLate, refuse } from "../refuse.js";
+import { signingSession } from "../sessions/signing.js";
+import type { Market } from "../state/market.js";
+import { NONE } from "../state/orders.js";
+import { STOP_LIST } from "../state/positions.js";
+import type { Session } from "../state/sessions.js";
+import type { VenueState } from "../state/venue.js";
+import { mayAmend } from "./amend-checks.js";
+import { barOfRest } from "./execute.js";
+import { match } from "./match.js";
+import { detachOrder, enterOrder, pendingNotional } from "./open-orders.js";
+import { acknowledge } from "./place.js";
+import { namedOrder } from "./placement-terms.js";
+import { endOrder, reserveFor, settle, shrinkOrder } from "./settle.js";
+import { TAKER_ORDER } from "./taker.js";
+
+/** The extras of a plain limit order. */
+const PLAIN: OrderExtras = {
+  sizeLots: 0,
+  timeInForce: GOOD_TILL_CANCELED,
+  expiresAtMs: 0,
+  clientOrderId: "",
+  trigger: STOP_TRIGGER,
+  limitTicks: 0,
+  closePosition: false,
+  selfTrade: CANCEL_RESTING,
+  validUntilMs: 0,
+};
+
+/** Checks and executes; returns whether it was accepted. `acknowledgeAmendment` follows. */
+export function amendOrder(s: VenueState, command: AmendOrder): boolean {
+  const session = signingSession(s, command);
+  if (session === undefined) return false;
+  if (isTooLate(s, command.validUntilMs)) return refuse(s, REFUSAL.too_late, s.timeMs);
+  const order = namedOrder(s, session.account, command.orderId, command.clientOrderId);
+  if (!mayAmend(s, session, order, command)) return false;
+  s.focus = s.orders.market(order);
+  s.scratch.session = session;
+  execute(s, session, s.markets[s.focus]!, order, command);
+  return true;
+}
+
+export function acknowledgeAmendment(s: VenueState, command: AmendOrder): void {
+  const { orderId, side, type } = s.scratch.amendment;
+  const { market, nonce, batch } = command;
+  const order = { market, side, type, nonce };
+  const client = s.scratch.clientId;
+  acknowledge(s, batch === undefined ? order : { ...order, batch }, orderId, client);
+}
+
+function execute(
+  s: VenueState,
+  session: Session,
+  market: Market,
+  order: number,
+  command: AmendOrder,
+): void {
+  const { orders } = s;
+  const { amendment, outcome, taker } = s.scratch;
+  const row = market.positions.ensure(session.account);
+  orders.table.touch(order);
+  amendment.orderId = orders.id(order);
+  amendment.side = orders.side(order);
+  amendment.type = orders.isStop(order) ? STOP_ORDER : LIMIT_ORDER;
+  const extras = orders.extrasRow(order);
+  s.scratch.clientId = extras === NONE ? NO_CLIENT_ID : orders.extras.clientId(extras);
+  taker.begin(TAKER_ORDER, amendment.side, row, session.account, amendment.orderId);
+  outcome.reason = END.none;
+  if (amendment.remainingLots === 0) {
+    outcome.status = STATUS_CANCELED;
+    outcome.reason = END.requested;
+    outcome.remainingLots = orders.remaining(order);
+    endOrder(s, market, order, END.requested);
+    return;
+  }
+  emit.OrderAmended(s.events, {
+    orderId: amendment.orderId,
+    account: session.account,
+    market: market.number,
+    session: session.number,
+    nonce: command.nonce,
+    priceTicks: amendment.priceTicks,
+    lots: amendment.lots,
+    remainingLots: amendment.remainingLots,
+    limitTicks: extras === NONE ? 0 : orders.extras.limitTicks(extras),
+    expiresAtMs: amendment.expiresAtMs,
+  });
+  settleFunding(s, market, row);
+  orders.setMaxNotional(order, session.maxNotionalMicros);
+  amendExtras(s, session, order, command);
+  outcome.remainingLots = amendment.remainingLots;
+  if (amendment.type === STOP_ORDER) amendStop(s, market, order);
+  else if (amendment.keepsRank) amendInPlace(s, market, order);
+  else queueAgain(s, session, market, order);
+}
+
+/** The terms that plain orders do not have; a plain order that is to expire gets them. */
+function amendExtras(
+  { orders, scratch }: VenueState,
+  session: Session,
+  order: number,
+  command: AmendOrder,
+): void {
+  const { extras } = orders;
+  const { expiresAtMs, lots } = scratch.amendment;
+  const cap = session.maxOrderNotionalMicros;
+  const row = orders.extrasRow(order);
+  if (row === NONE) {
+    if (expiresAtMs === 0) return;
+    orders.setExtrasRow(
+      order,
+      extras.add(orders.id(order), { ...PLAIN, expiresAtMs }, NO_CLIENT_ID, cap),
+    );
+    return;
+  }
+  extras.table.touch(row);
+  extras.setMaxOrderNotional(row, cap);
+  if (command.sizeLots > 0 && extras.sizeLots(row) > 0) extras.setSizeLots(row, lots);
+  if (expiresAtMs !== extras.expiresAtMs(row)) extras.setExpiresAtMs(row, expiresAtMs);
+}
+
+function amendStop(s: VenueState, market: Market, order: number): void {
+  const { orders } = s;
+  const { positions } = market;
+  const row = orders.position(order);
+  const stops = market.stops(orders.side(order));
+  stops.remove(order);
+  positions.addPendingNotional(row, -pendingNotional(s, market, order));
+  if (!s.scratch.amendment.keepsRank) {
+    positions.unlink(row, STOP_LIST, order, orders);
+    orders.setRank(order, s.nextRank());
+    positions.append(row, STOP_LIST, order, orders);
+  }
+  applyTerms(s, order);
+  positions.addPendingNotional(row, pendingNotional(s, market, order));
+  stops.add(order);
+  s.scratch.outcome.status = STATUS_PENDING;
+}
+
+function amendInPlace(s: VenueState, market: Market, order: number): void {
+  const { orders } = s;
+  const { amendment, outcome } = s.scratch;
+  const surplus = orders.remaining(order) - amendment.remainingLots;
+  if (surplus > 0) {
+    shrinkOrder(s, market, order, surplus);
+    settle(s, market, orders.position(order));
+  }
+  outcome.status = STATUS_RESTING;
+}
+
+/** Takes the order out of the book, lets it take what it crosses, and queues what is left. */
+function queueAgain(s: VenueState, session: Session, market: Market, order: number): void {
+  const { orders } = s;
+  const { amendment, taker, outcome } = s.scratch;
+  const row = orders.position(order);
+  detachOrder(s, market, order);
+  orders.setClosing(order, 0);
+  settle(s, market, row);
+  applyTerms(s, order);
+  taker.reduceOnly = orders.isReduceOnly(order);
+  taker.leverage = orders.leverage(order);
+  taker.feePpm = market.config.takerFeePpm;
+  taker.bar = takerBar(s, market, session.account);
+  taker.maxNotionalMicros = session.maxNotionalMicros;
+  const extras = orders.extrasRow(order);
+  if (extras !== NONE) {
+    taker.selfTrade = orders.extras.selfTrade(extras);
+    taker.bound.setOf(orders, order, extras, false);
+  }
+  taker.lotsLeft = amendment.remainingLots;
+  taker.limitTicks = amendment.priceTicks;
+  match(s, market, taker);
+  outcome.remainingLots = taker.lotsLeft;
+  outcome.reason = reasonToEnd(s, session, market, row);
+  if (taker.lotsLeft === 0 || outcome.reason !== END.none) {
+    outcome.status = taker.lotsLeft === 0 ? STATUS_FILLED : STATUS_CANCELED;
+    endDetached(s, market, order);
+    return;
+  }
+  if (extras !== NONE && orders.extras.sizeLots(extras) > 0) {
+    orders.extras.addFill(extras, taker.filledMicros, taker.openedMicros);
+  }
+  orders.setRemaining(order, taker.lotsLeft);
+  orders.setRank(order, s.nextRank());
+  enterOrder(s, market, order);
+  reserveFor(s, market, order);
+  settle(s, market, row);
+  const { orderId } = amendment;
+  if (orders.index.get(orderId) !== NONE) {
+    outcome.status = STATUS_RESTING;
+    emit.OrderRested(s.events, { orderId, remainingLots: outcome.remainingLots });
+  } else {
+    outcome.status = STATUS_CANCELED;
+    // In a reduce-only market no order reserves, so none is unfunded.
+    outcome.reason = market.mayOpen ? END.unfunded : END.market_reduce_only;
+  }
+}
+
+/** Why what its fills have left does not rest; none if it rests, or if nothing is left. */
+function reasonToEnd(s: VenueState, session: Session, market: Market, row: number): number {
+  const { amendment, placement, taker } = s.scratch;
+  if (taker.lotsLeft === 0) return END.none;
+  if (taker.stopReason !== END.none && taker.stopReason !== END.book_empty) return taker.stopReason;
+  if (taker.reduceOnly) {
+    return market.positions.lots(row) * taker.side >= 0 ? END.reduce_only : END.none;
+  }
+  if (placement.closableLots === 0) return END.none;
+  const { side, priceTicks } = amendment;
+  return barOfRest(s, session, market, { side, leverage: taker.leverage, priceTicks }, row);
+}
+
+/** Ends an order that is in no structure any more. */
+function endDetached(s: VenueState, market: Market, order: number): void {
+  const { outcome } = s.scratch;
+  emit.OrderEnded(s.events, {
+    orderId: s.orders.id(order),
+    account: s.orders.account(order),
+    market: market.number,
+    reason: outcome.reason,
+    remainingLots: outcome.remainingLots,
+  });
+  s.orders.release(order);
+}
+
+function applyTerms({ orders, scratch: { amendment } }: VenueState, order: number): void {
+  orders.setPrice(order, amendment.priceTicks);
+  orders.setLots(order, amendment.lots);
+  orders.setRemaining(order, amendment.remainingLots);
+}

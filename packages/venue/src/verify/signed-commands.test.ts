@@ -1,0 +1,283 @@
+/** Amendments, changes of margin and batches: their results for a retry, and the check of what is signed. */
+import { generateKeyPairSync, sign } from "node:crypto";
+import type { AmendOrder, CancelOrder, ChangeMargin, Command, PlaceOrder } from "@perpgate/engine";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  orderCommand,
+  removeFolder,
+  START_MS,
+  TestVenue,
+  temporaryFolder,
+} from "../testing/test-venue.js";
+import { fingerprintOf } from "./key-signature.js";
+import { verify } from "./verify.js";
+
+const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+const RAW = publicKey.export({ format: "der", type: "spki" }).subarray(-32);
+const KEY = fingerprintOf(RAW);
+const ADDRESS = "1".padStart(40, "0");
+const nothing = new Uint8Array(0);
+
+let folder = "";
+beforeEach(async () => {
+  folder = await temporaryFolder();
+});
+afterEach(() => removeFolder(folder));
+
+function evidenceOf(body: unknown) {
+  const signed = Buffer.from(JSON.stringify(body));
+  return { signed, signature: sign(null, signed, privateKey), publicKey: nothing };
+}
+
+async function openVenue(): Promise<{ driver: TestVenue; session: number }> {
+  const driver = await TestVenue.open(folder);
+  await driver.index();
+  const message = [
+    "localhost wants you to sign in with your Ethereum account:",
+    `0x${ADDRESS}`,
+    "",
+    "Resources:",
+    `- urn:perpgate:session?key=${RAW.toString("hex")}`,
+  ].join("\n");
+  const { seq } = await driver.submit(
+    {
+      kind: "OpenSession",
+      stampMs: START_MS,
+      address: ADDRESS,
+      key: KEY,
+      tokenHash: ADDRESS.padStart(64, "0"),
+      expiresAtMs: START_MS + 86_400_000,
+      siweNonce: "nonce1",
+      siweNonceUntilMs: START_MS + 600_000,
+      maxOrderNotionalMicros: 0,
+      maxNotionalMicros: 0,
+      markets: [],
+    },
+    { signed: Buffer.from(message), signature: Buffer.from(ADDRESS), publicKey: RAW },
+  );
+  return { driver, session: seq };
+}
+
+function order(session: number, nonce: number, price: number): PlaceOrder {
+  return { ...orderCommand(session, nonce, "long", price, 5), key: KEY };
+}
+
+const ORDER_BODY = { symbol: "BTCUSD", side: "long", type: "limit", margin: 5, leverage: 10 };
+
+function amendment(session: number, nonce: number, changes: Partial<AmendOrder>): AmendOrder {
+  return {
+    kind: "AmendOrder",
+    stampMs: START_MS,
+    session,
+    key: KEY,
+    nonce,
+    market: 0,
+    orderId: 0,
+    clientOrderId: "",
+    priceTicks: 0,
+    sizeLots: 0,
+    limitTicks: 0,
+    expiresAtMs: -1,
+    validUntilMs: 0,
+    ...changes,
+  };
+}
+
+type Operation = PlaceOrder | AmendOrder | CancelOrder;
+
+/** Submits a batch as a gateway does; returns the kinds of its outcomes. */
+async function sendBatch(
+  driver: TestVenue,
+  nonce: number,
+  operations: readonly Operation[],
+  body: unknown,
+): Promise<string[]> {
+  const count = operations.length;
+  const commands = operations.map((operation, index): Command => {
+    return { ...operation, batch: { index, count, key: KEY, nonce } };
+  });
+  const kinds: string[] = [];
+  await new Promise<void>((resolve) => {
+    driver.venue.submitTogether(commands, evidenceOf(body), (applied, index) => {
+      const outcome = applied === null ? null : driver.venue.views.outcome(applied);
+      kinds.push(outcome?.kind ?? "stopped");
+      if (index === count - 1) resolve();
+    });
+  });
+  return kinds;
+}
+
+async function verified() {
+  const recover = async (_: Uint8Array, signature: Uint8Array) => Buffer.from(signature).toString();
+  const report = await verify(folder, { signatures: recover });
+  return report.fault;
+}
+
+/** A venue with an order, its amendment, and a batch of one place, one refusal, one cancel. */
+async function batchVenue() {
+  const { driver, session } = await openVenue();
+  const placed = await driver.submit(
+    order(session, 1, 640_000),
+    evidenceOf({ ...ORDER_BODY, price: 64_000, nonce: 1 }),
+  );
+  const orderId = String(placed.seq);
+  await driver.submit(
+    amendment(session, 2, { orderId: placed.seq, priceTicks: 641_000 }),
+    evidenceOf({ orderId, price: 64_100, nonce: 2 }),
+  );
+  const operations: Operation[] = [
+    order(session, 3, 630_000),
+    amendment(session, 3, { orderId: 1, sizeLots: 5 }),
+    { kind: "CancelOrder", stampMs: START_MS, session, orderId: placed.seq },
+  ];
+  const body = {
+    nonce: 3,
+    operations: [
+      { op: "place", ...ORDER_BODY, price: 63_000 },
+      { op: "amend", orderId: "1", size: 0.00005 },
+      { op: "cancel", orderId },
+    ],
+  };
+  return { driver, session, placed: placed.seq, operations, body };
+}
+
+describe("results by nonce", () => {
+  test("a batch: those of each operation, refusals included, also after a restart", async () => {
+    const { driver, session, placed, operations, body } = await batchVenue();
+    const kinds = await sendBatch(driver, 3, operations, body);
+    expect(kinds).toEqual(["acknowledged", "refused", "executed"]);
+    const first = driver.venue.seq - 2;
+    const read = (venue: TestVenue["venue"]) => {
+      const { views } = venue;
+      const live = views.session(session);
+      if (live === undefined) throw new Error("the session is gone");
+      return { batch: views.batchOf(live, 3), amended: views.ackOf(live, 2), live, views };
+    };
+    const { batch, amended } = read(driver.venue);
+    expect(batch).toMatchObject({
+      seq: first,
+      operations: [
+        { kind: "acknowledged", acknowledgement: { orderId: String(first), nonce: 3 } },
+        { kind: "refused", refusal: "order_not_amendable" },
+        { kind: "canceled", orderId: placed },
+      ],
+    });
+    expect(amended?.acknowledgement).toMatchObject({ orderId: String(placed), status: "resting" });
+    const again = await sendBatch(driver, 3, operations, body);
+    expect(again).toEqual(["replayed", "replayed", "replayed"]);
+    await driver.venue.close();
+    const reopened = await TestVenue.open(folder);
+    const after = read(reopened.venue);
+    expect(after.batch).toEqual(batch);
+    expect(after.views.batchOf(after.live, 2)).toBeUndefined();
+    expect(after.views.marginChangeOf(after.live, 3)).toBeUndefined();
+    await reopened.venue.close();
+    expect(await verified()).toBeNull();
+  });
+
+  test("a change of margin", async () => {
+    const { driver, session } = await openVenue();
+    const maker = await driver.signIn(2);
+    await driver.order(maker, 1, "short", 650_000, 1_000);
+    await driver.order(session, 1, "long", 650_000, 100);
+    const change: ChangeMargin = {
+      kind: "ChangeMargin",
+      stampMs: START_MS,
+      session,
+      key: KEY,
+      nonce: 7,
+      market: 0,
+      amountMicros: 1_500_000,
+    };
+    const { outcome } = await driver.submit(
+      change,
+      evidenceOf({ symbol: "BTCUSD", amount: 1.5000009, nonce: 7 }),
+    );
+    // Without the key of the session the order above was refused: there is no position.
+    expect(outcome.kind).toBe("refused");
+    await driver.submit(
+      { ...order(session, 2, 650_000), type: 0, priceTicks: 0 },
+      evidenceOf({ ...ORDER_BODY, type: "market", nonce: 2 }),
+    );
+    await driver.submit(change, evidenceOf({ symbol: "BTCUSD", amount: 1.5000009, nonce: 7 }));
+    const { views } = driver.venue;
+    const live = views.session(session);
+    if (live === undefined) throw new Error("the session is gone");
+    expect(views.marginChangeOf(live, 7)).toMatchObject({
+      seq: driver.venue.seq,
+      change: { ackNonce: String(driver.venue.seq), symbol: "BTCUSD", amount: 1.5, nonce: 7 },
+    });
+    expect(views.batchOf(live, 7)).toBeUndefined();
+    await driver.venue.close();
+  });
+});
+
+describe("verify --signatures", () => {
+  const falsified: readonly (readonly [string, (body: BatchText) => unknown, string])[] = [
+    [
+      "another price",
+      ({ nonce, operations }) => change(nonce, operations, 0, { price: 62_000 }),
+      "price",
+    ],
+    [
+      "another target",
+      ({ nonce, operations }) => change(nonce, operations, 2, { orderId: "9" }),
+      "orderId",
+    ],
+    [
+      "another operation",
+      ({ nonce, operations }) => change(nonce, operations, 2, { op: "amend" }),
+      "op",
+    ],
+    [
+      "a field more",
+      ({ nonce, operations }) => change(nonce, operations, 1, { margin: 5 }),
+      "margin",
+    ],
+    ["another nonce", ({ operations }) => ({ nonce: 4, operations }), "nonce"],
+    [
+      "fewer operations",
+      ({ nonce, operations }) => ({ nonce, operations: operations.slice(0, 2) }),
+      "operations",
+    ],
+    ["a time limit", (body) => ({ ...body, validUntil: START_MS }), "validUntil"],
+  ];
+  for (const [what, falsify, field] of falsified) {
+    test(`a batch whose body says otherwise: ${what}`, async () => {
+      const { driver, operations, body } = await batchVenue();
+      await sendBatch(driver, 3, operations, falsify(body));
+      await driver.venue.close();
+      expect((await verified())?.reason).toContain(field);
+    });
+  }
+
+  test("operations without a signed batch before them", async () => {
+    const { driver, session } = await batchVenue();
+    const batch = { index: 1, count: 3, key: KEY, nonce: 3 };
+    await driver.submit({ ...order(session, 3, 630_000), batch });
+    await driver.venue.close();
+    expect((await verified())?.reason).toContain("no signed batch");
+  });
+
+  test("an amendment that was signed for another order", async () => {
+    const { driver, session, placed } = await batchVenue();
+    await driver.submit(
+      amendment(session, 5, { orderId: placed, priceTicks: 642_000 }),
+      evidenceOf({ orderId: "3", price: 64_200, nonce: 5 }),
+    );
+    await driver.venue.close();
+    expect((await verified())?.reason).toContain("orderId: signed 3");
+  });
+});
+
+interface BatchText {
+  readonly nonce: number;
+  readonly operations: readonly object[];
+}
+
+function change(nonce: number, operations: readonly object[], at: number, changes: object) {
+  return {
+    nonce,
+    operations: operations.map((each, i) => (i === at ? { ...each, ...changes } : each)),
+  };
+}
