@@ -2,10 +2,11 @@
  * Recomputes all running figures of the engine from the rows, and returns what does not agree. Costs
  * a pass over the whole state: for tests, checkpoints and verification, not for the order path.
  */
-import { LONG, SHORT } from "./commands.js";
 import type { Engine } from "./engine.js";
 import { clearingCost } from "./markets/settlement.js";
 import { fundingOwed } from "./money/owed-funding.js";
+import { closesPosition, isTriggered, stopsOf } from "./orders/open-orders.js";
+import { mayHaveToClose } from "./orders/settle.js";
 import { reachOf } from "./orders/stops.js";
 import type { Market } from "./state/market.js";
 import { NONE } from "./state/orders.js";
@@ -109,6 +110,7 @@ function auditMarket(s: VenueState, market: Market, faults: string[]): MarketSum
   };
   const reserved = new Map<number, number>();
   const openCount = new Map<number, number>();
+  const closing = new Map<number, number>();
   let stops = 0;
   for (const row of orders.openRows()) {
     if (orders.market(row) !== market.number) continue;
@@ -116,6 +118,7 @@ function auditMarket(s: VenueState, market: Market, faults: string[]): MarketSum
     const reserve = orders.reserve(row);
     reserved.set(account, (reserved.get(account) ?? 0) + reserve);
     openCount.set(account, (openCount.get(account) ?? 0) + 1);
+    if (closesPosition(orders, row)) closing.set(account, (closing.get(account) ?? 0) + 1);
     if (!orders.isStop(row)) continue;
     stops++;
     if (reserve !== 0) faults.push(`${name}: a stop reserves`);
@@ -140,6 +143,12 @@ function auditMarket(s: VenueState, market: Market, faults: string[]): MarketSum
     }
     if (positions.openOrders(row) !== (openCount.get(account) ?? 0)) {
       faults.push(`${name} account ${account}: open orders are miscounted`);
+    }
+    if (positions.closePositionOrders(row) !== (closing.get(account) ?? 0)) {
+      faults.push(`${name} account ${account}: orders that close the position are miscounted`);
+    }
+    if (closingIsIdle(s, market, row)) {
+      faults.push(`${name} account ${account}: an order has no position to close`);
     }
     if (lots === 0 && (positions.cost(row) !== 0 || positions.margin(row) !== 0)) {
       faults.push(`${name} account ${account}: flat, but not empty`);
@@ -166,17 +175,29 @@ function listsAreRanked({ orders }: VenueState, { positions }: Market, row: numb
   return true;
 }
 
+/** Whether an order waits that could never have a position to close. */
+function closingIsIdle(s: VenueState, market: Market, row: number): boolean {
+  const { orders } = s;
+  for (let at = market.positions.head(row, STOP_LIST); at !== NONE; at = orders.next(at)) {
+    if (!closesPosition(orders, at)) continue;
+    if (!mayHaveToClose(s, market, row, orders.side(at))) return true;
+  }
+  return false;
+}
+
 /** Whether each stop stands where its price and the ticks that reached it put it; their number. */
 function auditStops(s: VenueState, market: Market, faults: string[]): number {
   let stops = 0;
-  for (const side of [LONG, SHORT] as const) {
+  for (const book of market.stopBooks) {
     let previous = Number.NEGATIVE_INFINITY;
-    market.stops(side).forEach((order, reachedAt) => {
+    book.forEach((order, reachedAt, triggered) => {
       stops++;
-      const key = side * s.orders.price(order);
-      const isMisplaced = reachedAt === 0 && key < previous;
+      const key = book.sign * s.orders.price(order);
+      const isUnsorted = reachedAt === 0 && !triggered && key < previous;
       previous = key;
-      if (isMisplaced || s.orders.side(order) !== side || reachOf(s, order) !== reachedAt) {
+      const isElsewhere = stopsOf(s, market, order) !== book;
+      const isLate = !triggered && reachOf(s, order) !== reachedAt;
+      if (isUnsorted || isElsewhere || isLate || isTriggered(s.orders, order) !== triggered) {
         faults.push(`${market.config.symbol}: stop ${s.orders.id(order)} is misplaced`);
       }
     });

@@ -62,6 +62,9 @@ export const HOLD_NEAR_PPM = 50_000;
 export const MAKERS_PER_COMMAND = 2_000;
 /** Operations of one signed batch. */
 export const OPERATIONS_PER_BATCH = 50;
+
+/** Triggered stops that a tick tries again because they have not closed their position; a separate budget. */
+export const CLOSES_AGAIN_PER_TICK = 64;
 /** Orders of lost connections that one start or tick cancels; a separate budget. */
 export const DISCONNECT_CANCELS_PER_COMMAND = 1_024;
 /** Sessions that one tick closes because they have expired. */

@@ -122,6 +122,7 @@ export class Engine {
       s.totals.table.touch(0);
       s.scratch.makersLeft = MAKERS_PER_COMMAND;
       s.scratch.turns = 0;
+      s.scratch.serving = 0;
       try {
         this.run(command);
         return s.events;

@@ -69,6 +69,8 @@ export class Scratch {
   makersLeft = 0;
   /** What `warmMakers` has read; of no meaning. */
   warmed = 0;
+  /** Id of the stop that a tick is serving; 0: none. */
+  serving = 0;
   /** Orders that the command has queued again. */
   turns = 0;
   /** Session, client id and result of an order, for its acknowledgement. */

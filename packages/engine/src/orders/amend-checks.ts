@@ -5,7 +5,7 @@
  * `scratch.amendment` and `scratch.placement`.
  */
 import { divCeil, divFloor, mulDivFloor } from "@perpgate/protocol/integers";
-import { type AmendOrder, LIMIT_ORDER, STOP_ORDER } from "../commands.js";
+import { type AmendOrder, LIMIT_ORDER, STOP_ORDER, STOP_TRIGGER } from "../commands.js";
 import { MAX_ORDER_NOTIONAL_MICROS, PPM } from "../config.js";
 import { closable } from "../money/fill.js";
 import { restingBar } from "../money/opening.js";
@@ -49,7 +49,7 @@ export function mayAmend(
   if (session.markets !== null && !session.markets.has(market.number)) {
     return refuse(s, REFUSAL.session_symbol_not_allowed);
   }
-  if (orders.isStop(order) && reachOf(s, order) !== 0) {
+  if (hasOtherTerms(s, order) || (orders.isStop(order) && reachOf(s, order) !== 0)) {
     return refuse(s, REFUSAL.order_not_amendable);
   }
   // Only what can rest expires.
@@ -65,6 +65,7 @@ export function mayAmend(
     side: orders.side(order),
     type: orders.isStop(order) ? STOP_ORDER : LIMIT_ORDER,
     priceTicks: s.scratch.amendment.priceTicks,
+    extras: { trigger: triggerOf(s, order), limitTicks: 0 },
   };
   const { placement } = s.scratch;
   placement.bandTicks = mulDivFloor(market.mark, market.config.bandPpm, PPM);
@@ -90,6 +91,19 @@ function isWellFormed(command: AmendOrder): boolean {
 function isExpired({ orders, timeMs }: VenueState, order: number): boolean {
   const extras = orders.extrasRow(order);
   return extras !== NONE && orders.extras.isExpired(extras, timeMs);
+}
+
+/** Stops with a limit, and those that close the position, cannot be amended yet. */
+function hasOtherTerms({ orders }: VenueState, order: number): boolean {
+  const extras = orders.extrasRow(order);
+  if (extras === NONE) return false;
+  return orders.extras.limitTicks(extras) > 0 || orders.extras.closesPosition(extras);
+}
+
+/** What triggers a stop. */
+function triggerOf({ orders }: VenueState, order: number): number {
+  const extras = orders.extrasRow(order);
+  return extras === NONE ? STOP_TRIGGER : orders.extras.trigger(extras);
 }
 
 /** Price and lots as they would be. */

@@ -33,7 +33,7 @@ import type { VenueState } from "../state/venue.js";
 import { mayAmend } from "./amend-checks.js";
 import { barOfRest } from "./execute.js";
 import { match } from "./match.js";
-import { detachOrder, enterOrder, pendingNotional } from "./open-orders.js";
+import { detachOrder, enterOrder, pendingNotional, stopsOf } from "./open-orders.js";
 import { acknowledge } from "./place.js";
 import { namedOrder } from "./placement-terms.js";
 import { endOrder, reserveFor, settle, shrinkOrder } from "./settle.js";
@@ -148,7 +148,7 @@ function amendStop(s: VenueState, market: Market, order: number): void {
   const { orders } = s;
   const { positions } = market;
   const row = orders.position(order);
-  const stops = market.stops(orders.side(order));
+  const stops = stopsOf(s, market, order);
   stops.remove(order);
   positions.addPendingNotional(row, -pendingNotional(s, market, order));
   if (!s.scratch.amendment.keepsRank) {
@@ -178,11 +178,12 @@ function queueAgain(s: VenueState, session: Session, market: Market, order: numb
   const { orders } = s;
   const { amendment, taker, outcome } = s.scratch;
   const row = orders.position(order);
+  taker.reduceOnly = orders.isReduceOnly(order);
+  s.scratch.serving = amendment.orderId;
   detachOrder(s, market, order);
   orders.setClosing(order, 0);
   settle(s, market, row);
   applyTerms(s, order);
-  taker.reduceOnly = orders.isReduceOnly(order);
   taker.leverage = orders.leverage(order);
   taker.feePpm = market.config.takerFeePpm;
   taker.bar = takerBar(s, market, session.account);
@@ -195,6 +196,7 @@ function queueAgain(s: VenueState, session: Session, market: Market, order: numb
   taker.lotsLeft = amendment.remainingLots;
   taker.limitTicks = amendment.priceTicks;
   match(s, market, taker);
+  s.scratch.serving = 0;
   outcome.remainingLots = taker.lotsLeft;
   outcome.reason = reasonToEnd(s, session, market, row);
   if (taker.lotsLeft === 0 || outcome.reason !== END.none) {
@@ -244,7 +246,9 @@ function endDetached(s: VenueState, market: Market, order: number): void {
     reason: outcome.reason,
     remainingLots: outcome.remainingLots,
   });
+  const row = s.orders.position(order);
   s.orders.release(order);
+  settle(s, market, row);
 }
 
 function applyTerms({ orders, scratch: { amendment } }: VenueState, order: number): void {

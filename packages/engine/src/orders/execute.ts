@@ -206,7 +206,9 @@ function keepOpen(
   remainingLots: number,
 ): void {
   const { lots } = s.scratch.placement;
-  const slot = s.orders.add(s.seq, session.account, row, order, lots, remainingLots);
+  // One that closes the position goes by a rule of its own.
+  const terms = order.extras?.closePosition === true ? { ...order, reduceOnly: false } : order;
+  const slot = s.orders.add(s.seq, session.account, row, terms, lots, remainingLots);
   s.orders.setMaxNotional(slot, session.maxNotionalMicros);
   if (order.extras !== undefined) keepExtras(s, session, order.extras, slot);
   enterOrder(s, market, slot);

@@ -2,16 +2,24 @@
  * Adds open orders to all structures and removes them: book or stops, the account's lists, the
  * counts of its position. `settle.ts` decides what they reserve.
  */
+import { STOP_TRIGGER } from "../commands.js";
 import type { Ladder } from "../state/ladder.js";
 import type { Market } from "../state/market.js";
-import { NONE } from "../state/orders.js";
-import { LONG_LIST, restingList, SHORT_LIST, STOP_LIST } from "../state/positions.js";
+import { NONE, type OrderStore } from "../state/orders.js";
+import {
+  LONG_LIST,
+  type PositionStore,
+  restingList,
+  SHORT_LIST,
+  STOP_LIST,
+} from "../state/positions.js";
+import type { StopBook } from "../state/stop-book.js";
 import type { VenueState } from "../state/venue.js";
 
 /** Adds an order row to book and lists. */
 export function enterOrder(s: VenueState, market: Market, order: number): void {
   const { positions } = market;
-  if (s.orders.isStop(order)) market.stops(s.orders.side(order)).add(order);
+  if (s.orders.isStop(order)) stopsOf(s, market, order).add(order);
   else queueOrder(s, market.ladder(s.orders.side(order)), order);
   listOrder(s, market, order);
   const row = s.orders.position(order);
@@ -35,7 +43,38 @@ export function listOrder({ orders }: VenueState, { positions }: Market, order: 
   if (!isStop && positions.closingSide(row) === side && positions.frontier(row) === NONE) {
     positions.setFrontier(row, order);
   }
-  if (orders.isReduceOnly(order)) positions.addReduceOnlyOrders(row, side, 1);
+  countOrder(orders, positions, order, 1);
+}
+
+/** Counts an order where its account's orders of a kind are counted. */
+export function countOrder(
+  orders: OrderStore,
+  positions: PositionStore,
+  order: number,
+  delta: number,
+): void {
+  const row = orders.position(order);
+  if (orders.isReduceOnly(order)) positions.addReduceOnlyOrders(row, orders.side(order), delta);
+  if (closesPosition(orders, order)) positions.addClosePositionOrders(row, delta);
+}
+
+/** Whether it closes the whole position when it triggers. */
+export function closesPosition(orders: OrderStore, order: number): boolean {
+  const extras = orders.extrasRow(order);
+  return extras !== NONE && orders.extras.closesPosition(extras);
+}
+
+/** Whether it closes the whole position and was triggered. */
+export function isTriggered(orders: OrderStore, order: number): boolean {
+  const extras = orders.extrasRow(order);
+  return extras !== NONE && orders.extras.isTriggered(extras);
+}
+
+/** Where a stop waits. */
+export function stopsOf({ orders }: VenueState, market: Market, order: number): StopBook {
+  const extras = orders.extrasRow(order);
+  const trigger = extras === NONE ? STOP_TRIGGER : orders.extras.trigger(extras);
+  return market.stops(orders.side(order), trigger);
 }
 
 /** Removes an order from all structures and frees its row; its reserve returns to the wallet. */
@@ -53,12 +92,12 @@ export function detachOrder(s: VenueState, market: Market, order: number): void 
   const row = orders.position(order);
   const side = orders.side(order);
   const isStop = orders.isStop(order);
-  if (isStop) market.stops(side).remove(order);
+  if (isStop) stopsOf(s, market, order).remove(order);
   else market.ladder(side).remove(order, orders.price(order), orders.remaining(order));
   const list = isStop ? STOP_LIST : restingList(side);
   positions.unlink(row, list, order, orders);
   positions.addCovered(row, -orders.closing(order));
-  if (orders.isReduceOnly(order)) positions.addReduceOnlyOrders(row, side, -1);
+  countOrder(orders, positions, order, -1);
 
   positions.table.touch(row);
   positions.addOpenOrders(row, -1);

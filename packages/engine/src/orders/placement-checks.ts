@@ -10,6 +10,7 @@ import {
   MARKET_ORDER,
   type PlaceOrder,
   STOP_ORDER,
+  TAKE_PROFIT_TRIGGER,
 } from "../commands.js";
 import {
   MAKERS_PER_COMMAND,
@@ -27,6 +28,7 @@ import { NONE } from "../state/orders.js";
 import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
 import { mayAfford, openingNow, openingResting } from "./placement-funds.js";
+import { mayClosePosition, mayLimit } from "./placement-stops.js";
 import { hasValidTerms, mayHaveTerms } from "./placement-terms.js";
 
 export function mayPlace(
@@ -72,7 +74,8 @@ function isImmediate({ type, extras }: PlaceOrder): boolean {
 
 function isWellFormed(order: PlaceOrder): boolean {
   const { extras } = order;
-  const leastMargin = extras !== undefined && extras.sizeLots > 0 ? 0 : 1;
+  const isUnsized = extras === undefined || (extras.sizeLots === 0 && !extras.closePosition);
+  const leastMargin = isUnsized ? 1 : 0;
   return (
     Number.isSafeInteger(order.marginMicros) &&
     order.marginMicros >= leastMargin &&
@@ -87,7 +90,9 @@ function isWellFormed(order: PlaceOrder): boolean {
 }
 
 /** The terms of an order that its price is judged by. */
-export type PricedOrder = Pick<PlaceOrder, "side" | "type" | "priceTicks">;
+export type PricedOrder = Pick<PlaceOrder, "side" | "type" | "priceTicks"> & {
+  readonly extras?: { readonly trigger: number; readonly limitTicks: number };
+};
 
 export function mayPrice(
   s: VenueState,
@@ -108,10 +113,12 @@ export function mayPrice(
   if (price * PRICE_RANGE_FACTOR < mark || price > mark * PRICE_RANGE_FACTOR) {
     return refuse(s, REFUSAL.price_too_far, mark);
   }
-  if (order.type === STOP_ORDER && (isLong ? mark >= price : mark <= price)) {
+  if (order.type === LIMIT_ORDER) return true;
+  const isTakeProfit = order.extras?.trigger === TAKE_PROFIT_TRIGGER;
+  if (isLong === isTakeProfit ? mark <= price : mark >= price) {
     return refuse(s, REFUSAL.stop_would_trigger, mark);
   }
-  return true;
+  return order.extras === undefined || mayLimit(s, market, price, order.extras.limitTicks);
 }
 
 function maySize(
@@ -123,6 +130,11 @@ function maySize(
 ): boolean {
   const row = market.positions.rowOf(session.account);
   const closes = row === NONE ? 0 : closable(market, row, order.side);
+  if (order.extras?.closePosition === true) {
+    placement.lots = 0;
+    placement.closableLots = closes;
+    return mayClosePosition(s, market, order, row) && mayAddOrder(s, market, order, row, placement);
+  }
   if (order.reduceOnly && closes === 0) return refuse(s, REFUSAL.reduce_only_without_position);
   const { sizeLots } = placement;
   const unit = referenceTicks(market, order) * market.microsPerTickLot;

@@ -12,6 +12,8 @@ import {
   type OrderExtras,
   type PlaceOrder,
   STOP_ORDER,
+  STOP_TRIGGER,
+  TAKE_PROFIT_TRIGGER,
 } from "../commands.js";
 import { MAX_EXPIRY_MS, MIN_EXPIRY_MS } from "../config.js";
 import { REFUSAL } from "../reasons.js";
@@ -28,24 +30,29 @@ export function hasValidTerms(order: PlaceOrder, extras: OrderExtras): boolean {
     isUpTo(extras.timeInForce, FILL_OR_KILL) &&
     isUpTo(extras.selfTrade, CANCEL_BOTH) &&
     clientIdWords(extras.clientOrderId) !== undefined &&
-    hasValidTrigger(extras) &&
+    hasValidTrigger(order, extras) &&
     hasValidLife(order, extras)
   );
 }
 
-/** No rules for other triggers yet. */
-function hasValidTrigger(extras: OrderExtras): boolean {
-  return extras.trigger === 0 && extras.limitTicks === 0 && !extras.closePosition;
+/** What only stops have. */
+function hasValidTrigger({ type }: PlaceOrder, extras: OrderExtras): boolean {
+  const { trigger, limitTicks, closePosition } = extras;
+  if (!isUpTo(trigger, TAKE_PROFIT_TRIGGER) || !isWhole(limitTicks)) return false;
+  if (closePosition && (limitTicks > 0 || extras.sizeLots > 0)) return false;
+  return type === STOP_ORDER || (trigger === STOP_TRIGGER && limitTicks === 0 && !closePosition);
 }
 
 /** How long it lives: by its type, and by what it may not be combined with. */
 function hasValidLife(order: PlaceOrder, extras: OrderExtras): boolean {
-  const { timeInForce, sizeLots, expiresAtMs } = extras;
+  const { timeInForce, sizeLots, expiresAtMs, limitTicks, closePosition } = extras;
   const rests = timeInForce === GOOD_TILL_CANCELED;
   if (order.type === MARKET_ORDER && rests) return false;
   if (order.type === MARKET_ORDER && timeInForce === FILL_OR_KILL && sizeLots === 0) return false;
-  if (order.type === STOP_ORDER && timeInForce !== IMMEDIATE_OR_CANCEL) return false;
-  return rests || (!order.postOnly && expiresAtMs === 0);
+  if (order.type === STOP_ORDER && timeInForce !== IMMEDIATE_OR_CANCEL) {
+    if (!rests || limitTicks === 0) return false;
+  }
+  return rests || (closePosition && !order.postOnly) || (!order.postOnly && expiresAtMs === 0);
 }
 
 function isWhole(figure: number): boolean {

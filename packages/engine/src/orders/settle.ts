@@ -8,16 +8,16 @@
  * when the position changes: the cost depends on the lots that moved, not on the number of quotes.
  */
 import { divCeil, mulDivCeil } from "@perpgate/protocol/integers";
-import { LONG, SHORT } from "../commands.js";
+import { LONG, SHORT, type Side } from "../commands.js";
 import { PPM } from "../config.js";
 import { emit } from "../events/event-log.js";
 import { InvariantViolation } from "../invariants.js";
 import { END } from "../reasons.js";
 import { MARKET_REDUCE_ONLY, type Market } from "../state/market.js";
 import { NONE, type OrderStore } from "../state/orders.js";
-import { LONG_LIST, restingList, SHORT_LIST } from "../state/positions.js";
+import { LONG_LIST, restingList, SHORT_LIST, STOP_LIST } from "../state/positions.js";
 import type { VenueState } from "../state/venue.js";
-import { changeReserve, openOrdersOf, removeOrder } from "./open-orders.js";
+import { changeReserve, closesPosition, openOrdersOf, removeOrder } from "./open-orders.js";
 
 /** Ends an open order and settles its account. */
 export function endOrder(s: VenueState, market: Market, order: number, reason: number): void {
@@ -38,6 +38,44 @@ export function settle(s: VenueState, market: Market, row: number): void {
     dropOrder(s, market, newest, END.unfunded);
     coverOrders(s, market, row);
   }
+  if (market.positions.closePositionOrders(row) > 0) dropIdleClosing(s, market, row);
+}
+
+/** Ends orders that close the position where there is none, and no order that could open one. */
+function dropIdleClosing(s: VenueState, market: Market, row: number): void {
+  const { orders, scratch } = s;
+  let order = market.positions.head(row, STOP_LIST);
+  const ended: number[] = [];
+  for (; order !== NONE; order = orders.next(order)) {
+    if (!closesPosition(orders, order)) continue;
+    if (!mayHaveToClose(s, market, row, orders.side(order))) ended.push(order);
+  }
+  for (const each of ended.sort((a, b) => orders.id(a) - orders.id(b))) {
+    // The one in service has done what it was for.
+    const isFilled = orders.id(each) === scratch.serving && scratch.taker.filledLots > 0;
+    dropOrder(s, market, each, isFilled ? END.none : END.position_closed);
+  }
+}
+
+/** Whether the account has a position opposite to that side, or an order that could open one. */
+export function mayHaveToClose(
+  { orders, scratch }: VenueState,
+  market: Market,
+  row: number,
+  side: Side,
+): boolean {
+  const { positions } = market;
+  if (positions.lots(row) * side < 0) return true;
+  const { taker, serving } = scratch;
+  // A stop that takes is no longer among the open orders, and not done yet.
+  if (serving !== 0 && taker.row === row && taker.side !== side && !taker.reduceOnly) return true;
+  for (const list of [side === LONG ? SHORT_LIST : LONG_LIST, STOP_LIST] as const) {
+    for (let order = positions.head(row, list); order !== NONE; order = orders.next(order)) {
+      if (orders.side(order) === side || orders.isReduceOnly(order)) continue;
+      if (!closesPosition(orders, order)) return true;
+    }
+  }
+  return false;
 }
 
 /** Recomputes the reserves of all the account's resting orders, then settles. */

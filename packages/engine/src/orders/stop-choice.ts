@@ -1,16 +1,24 @@
 /**
  * Which waiting stops a tick serves: closing ones before others, in each class one per account in
- * turn, the largest notional at mark first. A few passes over the waiting stops, each with constant
+ * turn, the largest notional at mark first; and which of those that were triggered and have not closed
+ * their position it tries again. A few passes over the waiting stops, each with constant
  * work per stop; no sort but that of a sample and of the chosen ones.
  */
-import { LONG, SHORT } from "../commands.js";
-import { LIQUIDATIONS_AND_STOPS_PER_COMMAND as LIMIT } from "../config.js";
+import { LONG, SHORT, type Side } from "../commands.js";
+import { CLOSES_AGAIN_PER_TICK, LIQUIDATIONS_AND_STOPS_PER_COMMAND as LIMIT } from "../config.js";
 import { Selection } from "../selection.js";
 import type { Market } from "../state/market.js";
 import { int32 } from "../state/memory.js";
 import { closingBounds } from "../state/positions.js";
-import { CHUNK_STOPS, type StopChunk } from "../state/stop-chunk.js";
+import type { StopBook } from "../state/stop-book.js";
+import {
+  CHUNK_STOPS,
+  CLOSE_POSITION_STOP,
+  PLAIN_STOP,
+  type StopChunk,
+} from "../state/stop-chunk.js";
 import type { VenueState } from "../state/venue.js";
+import { bandLimit } from "./taker.js";
 
 // Most stops do not close their position; a byte of it usually tells, and a byte is in the cache.
 const LONG_BOUNDS = closingBounds(LONG);
@@ -27,6 +35,8 @@ export class StopChoice {
   count = 0;
   private readonly closing = new Turns();
   private readonly others = new Turns();
+  /** Triggered stops to try again: the weight is their notional, the tie their id. */
+  readonly again = new Selection(CLOSES_AGAIN_PER_TICK);
   private readonly sample = new Float64Array(1_024);
   /** Of one chunk: the stops that are large enough, and what a byte tells of their positions. */
   private readonly candidates = new Int32Array(CHUNK_STOPS);
@@ -36,6 +46,7 @@ export class StopChoice {
   choose(s: VenueState, limit: number): void {
     const { closing, others } = this;
     this.count = 0;
+    this.forEachChunk(s, sizeClosing);
     const guess = this.guessFloor(s, limit);
     this.noteClosing(s, limit, guess);
     // If too few accounts have closing stops as large as that, all stops matter.
@@ -47,12 +58,12 @@ export class StopChoice {
     const left = limit - Math.min(limit, closing.stops);
     others.begin(s.accounts.rows, left, EVERY_WEIGHT);
     if (left > 0) {
-      this.forEachChunk(s, (market, sign, chunk) => this.noteChunk(market, sign, chunk, others));
+      this.forEachChunk(s, (market, side, chunk) => this.noteChunk(market, side, chunk, others));
     }
     others.share(left);
     if (closing.needsRanking || others.needsRanking) {
-      this.forEachChunk(s, (market, sign, chunk) =>
-        rankChunk(market, sign, chunk, closing, others),
+      this.forEachChunk(s, (market, side, chunk) =>
+        rankChunk(market, side, chunk, closing, others),
       );
     }
     this.count = closing.take(this.ids, 0);
@@ -61,11 +72,26 @@ export class StopChoice {
     others.end();
   }
 
+  /** Chooses among the triggered stops that have something to close, where the book can take it. */
+  chooseAgain(s: VenueState): void {
+    const { again } = this;
+    again.begin(CLOSES_AGAIN_PER_TICK);
+    for (const market of s.markets) {
+      if (!s.isLive(market)) continue;
+      for (const book of market.stopBooks) {
+        if (book.triggered.length > 0 && hasLevelInBand(market, book.side)) {
+          offerAgain(market, book, again);
+        }
+      }
+    }
+    again.sort();
+  }
+
   /** Notes the closing stops of at least that weight. */
   private noteClosing(s: VenueState, limit: number, floor: number): void {
     const { closing } = this;
     closing.begin(s.accounts.rows, limit, floor);
-    this.forEachChunk(s, (market, sign, chunk) => this.noteChunk(market, sign, chunk, closing));
+    this.forEachChunk(s, (market, side, chunk) => this.noteChunk(market, side, chunk, closing));
   }
 
   /**
@@ -75,14 +101,14 @@ export class StopChoice {
   private guessFloor(s: VenueState, limit: number): number {
     const { sample } = this;
     let waiting = 0;
-    this.forEachChunk(s, (_market, _sign, { count }) => {
+    this.forEachChunk(s, (_market, _side, { count }) => {
       waiting += count;
     });
     const wanted = GUESSED_TURNS * limit;
     if (waiting <= 2 * wanted) return EVERY_WEIGHT;
     const stride = Math.ceil(waiting / sample.length);
     let count = 0;
-    this.forEachChunk(s, ({ markUnit }, _sign, { lots, count: stops }) => {
+    this.forEachChunk(s, ({ markUnit }, _side, { lots, count: stops }) => {
       for (let i = stride - 1; i < stops && count < sample.length; i += stride) {
         sample[count++] = lots[i]! * markUnit;
       }
@@ -97,12 +123,12 @@ export class StopChoice {
    * that are large enough are looked up in a loop of its own, in which the processor waits for many
    * of them together.
    */
-  private noteChunk(market: Market, sign: number, chunk: StopChunk, turns: Turns): void {
+  private noteChunk(market: Market, side: Side, chunk: StopChunk, turns: Turns): void {
     const { candidates, classes } = this;
     const { held, sizes } = market.positions;
     const { markUnit } = market;
-    const { count, lots, ids, positions, accounts, reduceOnly } = chunk;
-    const bounds = sign === LONG ? LONG_BOUNDS : SHORT_BOUNDS;
+    const { count, lots, ids, positions, accounts, kinds } = chunk;
+    const bounds = side === LONG ? LONG_BOUNDS : SHORT_BOUNDS;
     const wantsClosing = turns === this.closing;
     const { floor } = turns;
     let found = 0;
@@ -114,8 +140,8 @@ export class StopChoice {
       const size = lots[i]!;
       const bound = bounds[classes[k]!]!;
       // Half of the bound is what a position of its class has at least.
-      const isCovered = size < bound && (2 * size <= bound || size <= -sign * held[positions[i]!]!);
-      if ((isCovered || reduceOnly[i] !== 0) !== wantsClosing) continue;
+      const isCovered = size < bound && (2 * size <= bound || size <= -side * held[positions[i]!]!);
+      if ((isCovered || kinds[i] !== PLAIN_STOP) !== wantsClosing) continue;
       turns.note(accounts[i]!, size * markUnit, ids[i]!);
       noted++;
     }
@@ -124,32 +150,56 @@ export class StopChoice {
 
   private forEachChunk(
     s: VenueState,
-    visit: (market: Market, sign: number, chunk: StopChunk) => void,
+    visit: (market: Market, side: Side, chunk: StopChunk) => void,
   ): void {
     for (const market of s.markets) {
       if (!s.isLive(market)) continue;
-      for (const { sign, reached } of [market.longStops, market.shortStops]) {
-        for (const chunk of reached) visit(market, sign, chunk);
+      for (const { side, reached } of market.stopBooks) {
+        for (const chunk of reached) visit(market, side, chunk);
       }
+    }
+  }
+}
+
+/** The lots of a stop that closes the position are those of the position. */
+function sizeClosing({ positions: { held } }: Market, side: Side, chunk: StopChunk): void {
+  const { count, lots, positions, kinds } = chunk;
+  for (let i = 0; i < count; i++) {
+    if (kinds[i] === CLOSE_POSITION_STOP) lots[i] = Math.max(0, -side * held[positions[i]!]!);
+  }
+}
+
+/** Whether a taker of that side could meet anybody within the band. */
+function hasLevelInBand(market: Market, side: Side): boolean {
+  const opposite = market.opposite(side);
+  return opposite.count > 0 && side * (bandLimit(market, side) - opposite.bestTicks()) >= 0;
+}
+
+function offerAgain(market: Market, { triggered, side }: StopBook, again: Selection): void {
+  const { held } = market.positions;
+  for (const { count, ids, positions } of triggered) {
+    for (let i = 0; i < count; i++) {
+      const lots = -side * held[positions[i]!]!;
+      if (lots > 0) again.offer(lots * market.markUnit, ids[i]!, 0);
     }
   }
 }
 
 function rankChunk(
   market: Market,
-  sign: number,
+  side: Side,
   chunk: StopChunk,
   closing: Turns,
   others: Turns,
 ): void {
   const { held, sizes } = market.positions;
   const { markUnit } = market;
-  const { count, lots, ids, positions, accounts, reduceOnly } = chunk;
-  const bounds = sign === LONG ? LONG_BOUNDS : SHORT_BOUNDS;
+  const { count, lots, ids, positions, accounts, kinds } = chunk;
+  const bounds = side === LONG ? LONG_BOUNDS : SHORT_BOUNDS;
   for (let i = 0; i < count; i++) {
     const size = lots[i]!;
     const row = positions[i]!;
-    if (reduceOnly[i] !== 0 || (size < bounds[sizes[row]!]! && size <= -sign * held[row]!)) {
+    if (kinds[i] !== PLAIN_STOP || (size < bounds[sizes[row]!]! && size <= -side * held[row]!)) {
       if (closing.needsRanking) closing.rank(accounts[i]!, size * markUnit, ids[i]!);
     } else if (others.needsRanking) {
       others.rank(accounts[i]!, size * markUnit, ids[i]!);

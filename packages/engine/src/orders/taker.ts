@@ -1,7 +1,10 @@
 /** What takes from the book: an order, a liquidation, or a reduction of the backstop. */
+import { mulDivFloor } from "@perpgate/protocol/integers";
 import { CANCEL_RESTING, LONG, type Side } from "../commands.js";
+import { PPM } from "../config.js";
 import { TRADE_BACKSTOP, TRADE_LIQUIDATION, TRADE_ORDER } from "../events/event-table.js";
 import { END } from "../reasons.js";
+import type { Market } from "../state/market.js";
 import { FillBound } from "./fill-bound.js";
 
 /** A taker's kind is the kind of its trades. */
@@ -77,4 +80,9 @@ export class Taker {
   isWorse(ticks: number, limit: number): boolean {
     return this.side > 0 ? ticks > limit : ticks < limit;
   }
+}
+
+/** The worst price, in ticks, at which an order of that side may trade. */
+export function bandLimit(market: Market, side: Side): number {
+  return market.mark + side * mulDivFloor(market.mark, market.config.bandPpm, PPM);
 }

@@ -10,6 +10,7 @@ import { enterStop } from "../snapshot/rebuild.js";
 import type { Market } from "../state/market.js";
 import { restingList, STOP_LIST } from "../state/positions.js";
 import type { VenueState } from "../state/venue.js";
+import { countOrder } from "./open-orders.js";
 import { NOTED_WORDS } from "./trial.js";
 
 /** Undoes all that the command has done; its undo log begins again. */
@@ -53,7 +54,7 @@ function restoreOrder(s: VenueState, market: Market, order: number): void {
   if (isStop) enterStop(s, market, order);
   else market.ladder(side).restore(order, orders.price(order), orders.remaining(order));
   positions.relink(row, isStop ? STOP_LIST : restingList(side), order, orders);
-  if (orders.isReduceOnly(order)) positions.addReduceOnlyOrders(row, side, 1);
+  countOrder(orders, positions, order, 1);
 }
 
 function restorePositions({ scratch }: VenueState, { positions }: Market): void {

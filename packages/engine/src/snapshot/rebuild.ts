@@ -3,7 +3,7 @@
  * liquidation watches, dead-man's switches. Runs after a restore and after a rollback.
  */
 import { rebuildWatches } from "../money/watch.js";
-import { listOrder, queueOrder } from "../orders/open-orders.js";
+import { isTriggered, listOrder, queueOrder, stopsOf } from "../orders/open-orders.js";
 import { reachOf } from "../orders/stops.js";
 import type { Ladder } from "../state/ladder.js";
 import type { Market } from "../state/market.js";
@@ -13,9 +13,7 @@ import type { VenueState } from "../state/venue.js";
 
 export function rebuildIndexes(s: VenueState): void {
   for (const market of s.markets) {
-    for (const book of [market.bids, market.asks, market.longStops, market.shortStops]) {
-      book.clear();
-    }
+    for (const book of [market.bids, market.asks, ...market.stopBooks]) book.clear();
     market.positions.reindex();
   }
   s.orders.reindex();
@@ -49,7 +47,11 @@ export function rebuildIndexes(s: VenueState): void {
 
 /** Adds a stop to where its price and the ticks that reached it put it. */
 export function enterStop(s: VenueState, market: Market, order: number): void {
-  const stops = market.stops(s.orders.side(order));
+  const stops = stopsOf(s, market, order);
+  if (isTriggered(s.orders, order)) {
+    stops.addTriggered(order);
+    return;
+  }
   const reachedAt = reachOf(s, order);
   if (reachedAt === 0) stops.add(order);
   else stops.addReached(order, reachedAt);

@@ -1,6 +1,6 @@
 /** One listed market: its parameters, its figures, its book, its positions. */
 import { mulExact } from "@perpgate/protocol/integers";
-import { LONG, SHORT, type Side } from "../commands.js";
+import { LONG, SHORT, type Side, STOP_TRIGGER, TAKE_PROFIT_TRIGGER } from "../commands.js";
 import type { MarketConfig } from "../config.js";
 import { IndexGuard } from "./index-guard.js";
 import { Ladder } from "./ladder.js";
@@ -25,9 +25,8 @@ export const MARKET_SETTLED = 4;
 export class Market {
   readonly bids: Ladder;
   readonly asks: Ladder;
-  /** Pending stops: longs trigger when the mark rises to them, shorts when it falls to them. */
-  readonly longStops: StopBook;
-  readonly shortStops: StopBook;
+  /** Pending stops by trigger and side, see `stops`. */
+  readonly stopBooks: readonly StopBook[];
   readonly positions: PositionStore;
   readonly guard: IndexGuard;
   /** Where this market's row begins in `figures.data`. */
@@ -49,8 +48,12 @@ export class Market {
     this.microsPerTickLot = config.microsPerTickLot;
     this.bids = new Ladder(1, orders);
     this.asks = new Ladder(-1, orders);
-    this.longStops = new StopBook(1, orders);
-    this.shortStops = new StopBook(-1, orders);
+    this.stopBooks = [
+      new StopBook(LONG, STOP_TRIGGER, orders),
+      new StopBook(SHORT, STOP_TRIGGER, orders),
+      new StopBook(LONG, TAKE_PROFIT_TRIGGER, orders),
+      new StopBook(SHORT, TAKE_PROFIT_TRIGGER, orders),
+    ];
     this.positions = new PositionStore(undo, number);
     this.guard = new IndexGuard(undo);
   }
@@ -261,7 +264,8 @@ export class Market {
     return this.ladder(side === LONG ? SHORT : LONG);
   }
 
-  stops(side: Side): StopBook {
-    return side === LONG ? this.longStops : this.shortStops;
+  /** Stops trigger when the mark rises to a long or falls to a short; take-profits the other way. */
+  stops(side: Side, trigger: number): StopBook {
+    return this.stopBooks[2 * trigger + (side === LONG ? 0 : 1)]!;
   }
 }

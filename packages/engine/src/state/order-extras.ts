@@ -63,6 +63,16 @@ export class OrderExtrasStore {
   closesPosition(row: number): boolean {
     return this.table.data[row * 16 + 6] !== 0;
   }
+  /** Whether an order that closes its position was triggered: it closes what it finds from then on. */
+  isTriggered(row: number): boolean {
+    return this.table.data[row * 16 + 6] === 2;
+  }
+  /** Once triggered it does not expire. */
+  setTriggered(row: number): void {
+    this.table.touch(row);
+    this.table.data[row * 16 + 6] = 2;
+    this.setExpiresAtMs(row, 0);
+  }
   selfTrade(row: number): number {
     return this.table.data[row * 16 + 7]!;
   }

@@ -4,7 +4,7 @@
  * separate array.
  */
 import { type ClientIdWords, NO_CLIENT_ID } from "@perpgate/protocol/client-order-id";
-import { LONG, type PlaceOrder, SHORT, type Side, STOP_ORDER } from "../commands.js";
+import { LIMIT_ORDER, LONG, type PlaceOrder, SHORT, type Side, STOP_ORDER } from "../commands.js";
 import { ClientIdIndex } from "./client-ids.js";
 import { IdIndex, NONE } from "./id-index.js";
 import { grown, int32, widen } from "./memory.js";
@@ -84,6 +84,10 @@ export class OrderStore {
   }
   isStop(row: number): boolean {
     return this.table.data[row * 20 + 5] === STOP_ORDER;
+  }
+  /** A stop becomes a limit order when it is triggered, if it has a limit. */
+  setLimitType(row: number): void {
+    this.table.data[row * 20 + 5] = LIMIT_ORDER;
   }
   price(row: number): number {
     return this.table.data[row * 20 + 6]!;

@@ -76,10 +76,10 @@ export class PositionStore {
   /** Rows whose cost or margin has changed, while the liquidations of a tick want to know; else null. */
   changed: number[] | null = null;
   /**
-   * Ten words per row: head and tail of the three lists (0–5), closing side (6), frontier (7), and
-   * the numbers of reduce-only orders, long (8) and short (9).
+   * Eleven words per row: head and tail of the three lists (0–5), closing side (6), frontier (7), the
+   * numbers of reduce-only orders, long (8) and short (9), and of those that close the position (10).
    */
-  private links = int32(WATCH_BLOCK * 10);
+  private links = int32(WATCH_BLOCK * 11);
   private coveredLots = float64(WATCH_BLOCK);
   /** Rows that the arrays next to the table have room for. */
   private capacity = WATCH_BLOCK;
@@ -167,24 +167,24 @@ export class PositionStore {
 
   /** First and last order of a list, or NONE. */
   head(row: number, list: List): number {
-    return this.links[row * 10 + list]!;
+    return this.links[row * 11 + list]!;
   }
   tail(row: number, list: List): number {
-    return this.links[row * 10 + list + 1]!;
+    return this.links[row * 11 + list + 1]!;
   }
   /** Side whose resting orders close the position: 1, −1, or 0 while flat. */
   closingSide(row: number): number {
-    return this.links[row * 10 + 6]!;
+    return this.links[row * 11 + 6]!;
   }
   setClosingSide(row: number, side: number): void {
-    this.links[row * 10 + 6] = side;
+    this.links[row * 11 + 6] = side;
   }
   /** First order of the closing side whose lots are not all covered, or NONE. */
   frontier(row: number): number {
-    return this.links[row * 10 + 7]!;
+    return this.links[row * 11 + 7]!;
   }
   setFrontier(row: number, order: number): void {
-    this.links[row * 10 + 7] = order;
+    this.links[row * 11 + 7] = order;
   }
   /** Lots of the position that resting orders of the closing side cover. */
   covered(row: number): number {
@@ -194,16 +194,24 @@ export class PositionStore {
     this.coveredLots[row] = this.coveredLots[row]! + delta;
   }
   reduceOnlyOrders(row: number, side: Side): number {
-    return this.links[row * 10 + (side === LONG ? 8 : 9)]!;
+    return this.links[row * 11 + (side === LONG ? 8 : 9)]!;
   }
   addReduceOnlyOrders(row: number, side: Side, delta: number): void {
-    const at = row * 10 + (side === LONG ? 8 : 9);
+    const at = row * 11 + (side === LONG ? 8 : 9);
     this.links[at] = this.links[at]! + delta;
+  }
+
+  /** Open orders that close the position, whatever its size. */
+  closePositionOrders(row: number): number {
+    return this.links[row * 11 + 10]!;
+  }
+  addClosePositionOrders(row: number, delta: number): void {
+    this.links[row * 11 + 10]! += delta;
   }
 
   /** Appends an order to a list; its rank is the highest, so the list stays in order. */
   append(row: number, list: List, order: number, { links }: OrderStore): void {
-    const head = row * 10 + list;
+    const head = row * 11 + list;
     const tail = this.links[head + 1]!;
     links[order * LINKS + LIST_PREV] = tail;
     links[order * LINKS + LIST_NEXT] = NONE;
@@ -214,7 +222,7 @@ export class PositionStore {
 
   /** Removes an order from a list; a frontier moves on to the next order. */
   unlink(row: number, list: List, order: number, { links }: OrderStore): void {
-    const head = row * 10 + list;
+    const head = row * 11 + list;
     const previous = links[order * LINKS + LIST_PREV]!;
     const next = links[order * LINKS + LIST_NEXT]!;
     if (previous === NONE) this.links[head] = next;
@@ -257,7 +265,7 @@ export class PositionStore {
 
   /** Puts an order back that was unlinked, in the reverse order; the frontier is not changed. */
   relink(row: number, list: List, order: number, { links }: OrderStore): void {
-    const head = row * 10 + list;
+    const head = row * 11 + list;
     const previous = links[order * LINKS + LIST_PREV]!;
     const next = links[order * LINKS + LIST_NEXT]!;
     if (previous === NONE) this.links[head] = order;
@@ -268,7 +276,7 @@ export class PositionStore {
 
   /** Reads what the rules of orders read next to the table; see `Table.warm`. */
   warm(row: number): number {
-    return this.links[row * 10]! + this.coveredLots[row]!;
+    return this.links[row * 11]! + this.coveredLots[row]!;
   }
 
   /** Refreshes what is kept of the position next to the table. */
@@ -348,9 +356,9 @@ export class PositionStore {
     }
     this.rowOfAccount[account] = row + 1;
     while (row >= this.capacity) this.widen();
-    const base = row * 10;
+    const base = row * 11;
     this.links.fill(NONE, base, base + 6);
-    this.links.fill(0, base + 6, base + 10);
+    this.links.fill(0, base + 6, base + 11);
     this.links[base + 7] = NONE;
     this.coveredLots[row] = 0;
     if (row % WATCH_BLOCK === 0) this.clearBounds(row, row + 1);
@@ -361,7 +369,7 @@ export class PositionStore {
   /** Makes room for more rows in the arrays next to the table. */
   private widen(): void {
     const rows = grown(this.capacity);
-    this.links = widen(this.links, int32(rows * 10));
+    this.links = widen(this.links, int32(rows * 11));
     this.coveredLots = widen(this.coveredLots, float64(rows));
     this.longWatch = widen(this.longWatch, float64(rows));
     this.shortWatch = widen(this.shortWatch, float64(rows));

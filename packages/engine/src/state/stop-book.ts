@@ -1,12 +1,23 @@
 /**
- * The pending stops of one market and side. Those that the mark has not reached are sorted by price
+ * The pending stops of one market, side and trigger. Those that the mark has not reached are sorted by price
  * in chunks; a tick moves the chunks that the mark has passed, whole, to the reached ones, so that
- * reaching 100,000 stops costs some hundred moves. Reached stops wait for service in no order.
+ * reaching 100,000 stops costs some hundred moves. Reached stops wait for service in no order. Those
+ * that close their position stay after they were triggered, until there is nothing left to close.
  *
- * Everything here is derived from the order table and from `VenueState.reaches`.
+ * Everything here is derived from the tables of orders and extras and from `VenueState.reaches`.
  */
-import { LEVEL, LINKS, type OrderStore } from "./orders.js";
-import { CHUNK_STOPS, StopChunk } from "./stop-chunk.js";
+import { LONG, type Side, STOP_TRIGGER, type Trigger } from "../commands.js";
+import { LEVEL, LINKS, NONE, type OrderStore } from "./orders.js";
+import {
+  CHUNK_STOPS,
+  CLOSE_POSITION_STOP,
+  PLAIN_STOP,
+  REACHED,
+  REDUCE_ONLY_STOP,
+  StopChunk,
+  TRIGGERED,
+  UNREACHED,
+} from "./stop-chunk.js";
 
 /** A chunk with no more stops than this is merged into another. */
 const FEW = CHUNK_STOPS / 8;
@@ -14,17 +25,23 @@ const FEW = CHUNK_STOPS / 8;
 export class StopBook {
   /** Chunks of stops that were reached and wait. */
   readonly reached: StopChunk[] = [];
+  /** Chunks of stops that were triggered and close what they find. */
+  readonly triggered: StopChunk[] = [];
+  /** 1 where a rising mark reaches its stops, −1 where a falling one does. */
+  readonly sign: 1 | -1;
   private readonly pending: StopChunk[] = [];
   private readonly chunks: StopChunk[] = [];
   private readonly free: StopChunk[] = [];
   /** Seq of a tick → how many stops that it reached still wait. */
   private readonly waiting = new Map<number, number>();
 
-  /** `sign` is 1 where a rising mark reaches stops (longs), −1 where a falling one does. */
   constructor(
-    readonly sign: 1 | -1,
+    readonly side: Side,
+    trigger: Trigger,
     private readonly orders: OrderStore,
-  ) {}
+  ) {
+    this.sign = (side === LONG) === (trigger === STOP_TRIGGER) ? 1 : -1;
+  }
 
   /** How many stops wait that the tick of that seq reached. */
   waitingSince(seq: number): number {
@@ -38,7 +55,7 @@ export class StopBook {
     const { pending } = this;
     let i = this.indexOf(key, rank);
     if (i < 0) {
-      if (pending.length === 0) pending.push(this.allocate(false));
+      if (pending.length === 0) pending.push(this.allocate(UNREACHED));
       i = 0;
     }
     let chunk = pending[i]!;
@@ -53,15 +70,18 @@ export class StopBook {
 
   /** Adds a stop that the tick of that seq has reached. */
   addReached(order: number, seq: number): void {
-    const chunk = this.tailWithRoom(1);
-    const key = this.sign * this.orders.price(order);
-    this.write(chunk, chunk.count++, order, key, this.orders.rank(order), seq);
+    this.appendOne(this.tailWithRoom(this.reached, 1), order, seq);
     this.tally(seq, 1);
+  }
+
+  /** Adds a stop that was triggered and closes what it finds. */
+  addTriggered(order: number): void {
+    this.appendOne(this.tailWithRoom(this.triggered, 1), order, 0);
   }
 
   remove(order: number): void {
     const chunk = this.chunks[this.orders.links[order * LINKS + LEVEL]!]!;
-    if (chunk.isReached) {
+    if (chunk.waiting !== UNREACHED) {
       this.removeReached(chunk, order);
       return;
     }
@@ -91,7 +111,7 @@ export class StopBook {
       const stops = first.find(limit, Number.POSITIVE_INFINITY);
       if (stops > 0) {
         first.reachedAt.fill(seq, 0, stops);
-        this.append(this.tailWithRoom(stops), first, stops);
+        this.append(this.tailWithRoom(this.reached, stops), first, stops);
         first.close(0, stops);
         moved += stops;
         if (first.count <= FEW) this.shrink(0);
@@ -102,17 +122,22 @@ export class StopBook {
   }
 
   clear(): void {
-    for (const chunk of [...this.pending, ...this.reached]) this.release(chunk);
+    for (const chunk of [...this.pending, ...this.reached, ...this.triggered]) this.release(chunk);
     this.pending.length = 0;
     this.reached.length = 0;
+    this.triggered.length = 0;
     this.waiting.clear();
   }
 
-  /** All stops, for audits: those not reached in order of their keys, then the reached ones. */
-  forEach(visit: (order: number, reachedAt: number) => void): void {
-    for (const chunk of [...this.pending, ...this.reached]) {
+  /**
+   * All stops, for audits: those not reached in order of their keys, then the reached ones with the seq
+   * of that tick, then the triggered ones.
+   */
+  forEach(visit: (order: number, reachedAt: number, isTriggered: boolean) => void): void {
+    for (const chunk of [...this.pending, ...this.reached, ...this.triggered]) {
       for (let i = 0; i < chunk.count; i++) {
-        visit(chunk.orders[i]!, chunk.isReached ? chunk.reachedAt[i]! : 0);
+        const reachedAt = chunk.waiting === REACHED ? chunk.reachedAt[i]! : 0;
+        visit(chunk.orders[i]!, reachedAt, chunk.waiting === TRIGGERED);
       }
     }
   }
@@ -134,7 +159,7 @@ export class StopBook {
     chunk.orders[at] = order;
     chunk.positions[at] = orders.position(order);
     chunk.accounts[at] = orders.account(order);
-    chunk.reduceOnly[at] = orders.isReduceOnly(order) ? 1 : 0;
+    chunk.kinds[at] = this.kindOf(order);
     orders.links[order * LINKS + LEVEL] = chunk.number;
   }
 
@@ -155,7 +180,7 @@ export class StopBook {
   /** Makes room in a full chunk for an entry at an index; returns the chunk it belongs to. */
   private split(i: number, at: number): StopChunk {
     const chunk = this.pending[i]!;
-    const added = this.allocate(false);
+    const added = this.allocate(UNREACHED);
     this.pending.splice(i + 1, 0, added);
     // Stops that arrive in order fill their chunks.
     const from = at === CHUNK_STOPS ? CHUNK_STOPS : CHUNK_STOPS / 2;
@@ -190,36 +215,48 @@ export class StopBook {
   private moveWhole(chunk: StopChunk, seq: number): void {
     chunk.reachedAt.fill(seq, 0, chunk.count);
     if (chunk.count <= FEW) {
-      this.append(this.tailWithRoom(chunk.count), chunk, chunk.count);
+      this.append(this.tailWithRoom(this.reached, chunk.count), chunk, chunk.count);
       this.release(chunk);
       return;
     }
-    chunk.isReached = true;
+    chunk.waiting = REACHED;
     this.reached.push(chunk);
   }
 
   private removeReached(chunk: StopChunk, order: number): void {
     const at = chunk.orders.subarray(0, chunk.count).indexOf(order);
-    this.tally(chunk.reachedAt[at]!, -1);
+    const isTriggered = chunk.waiting === TRIGGERED;
+    const chunks = isTriggered ? this.triggered : this.reached;
+    if (!isTriggered) this.tally(chunk.reachedAt[at]!, -1);
     const last = --chunk.count;
     if (at < last) chunk.move(last, at);
     if (chunk.count > FEW) return;
-    const tail = this.reached[this.reached.length - 1]!;
+    const tail = chunks[chunks.length - 1]!;
     if (chunk.count > 0 && (chunk === tail || !hasRoom(tail))) return;
     if (chunk.count > 0) this.append(tail, chunk, chunk.count);
-    const i = this.reached.indexOf(chunk);
-    this.reached[i] = tail;
-    this.reached.pop();
+    chunks[chunks.indexOf(chunk)] = tail;
+    chunks.pop();
     this.release(chunk);
   }
 
-  /** The last reached chunk, or a new one if that has no room. */
-  private tailWithRoom(stops: number): StopChunk {
-    const tail = this.reached[this.reached.length - 1];
+  /** The last of the reached or triggered chunks, or a new one if that has no room. */
+  private tailWithRoom(chunks: StopChunk[], stops: number): StopChunk {
+    const tail = chunks[chunks.length - 1];
     if (tail !== undefined && tail.count + stops <= CHUNK_STOPS) return tail;
-    const chunk = this.allocate(true);
-    this.reached.push(chunk);
+    const chunk = this.allocate(chunks === this.reached ? REACHED : TRIGGERED);
+    chunks.push(chunk);
     return chunk;
+  }
+
+  private appendOne(chunk: StopChunk, order: number, seq: number): void {
+    const key = this.sign * this.orders.price(order);
+    this.write(chunk, chunk.count++, order, key, this.orders.rank(order), seq);
+  }
+
+  private kindOf(order: number): number {
+    const extras = this.orders.extrasRow(order);
+    if (extras !== NONE && this.orders.extras.closesPosition(extras)) return CLOSE_POSITION_STOP;
+    return this.orders.isReduceOnly(order) ? REDUCE_ONLY_STOP : PLAIN_STOP;
   }
 
   /** Appends the first stops of a chunk to another. */
@@ -241,13 +278,13 @@ export class StopBook {
     else this.waiting.set(seq, count);
   }
 
-  private allocate(isReached: boolean): StopChunk {
+  private allocate(waiting: StopChunk["waiting"]): StopChunk {
     let chunk = this.free.pop();
     if (chunk === undefined) {
       chunk = new StopChunk(this.chunks.length);
       this.chunks.push(chunk);
     }
-    chunk.isReached = isReached;
+    chunk.waiting = waiting;
     return chunk;
   }
 

@@ -4,10 +4,21 @@
  */
 export const CHUNK_STOPS = 512;
 
+/** What the stops of a chunk wait for. */
+export const UNREACHED = 0;
+export const REACHED = 1;
+export const TRIGGERED = 2;
+type Waiting = typeof UNREACHED | typeof REACHED | typeof TRIGGERED;
+
+/** What `StopChunk.kinds` says of a stop. */
+export const PLAIN_STOP = 0;
+export const REDUCE_ONLY_STOP = 1;
+export const CLOSE_POSITION_STOP = 2;
+
 export class StopChunk {
   count = 0;
-  /** Whether its stops were reached; then they are in no order. */
-  isReached = false;
+  /** Stops that were reached are in no order. */
+  waiting: Waiting = UNREACHED;
   /** Price as a key that rises in the order in which the mark reaches it. */
   readonly keys = new Float64Array(CHUNK_STOPS);
   readonly ranks = new Float64Array(CHUNK_STOPS);
@@ -18,7 +29,7 @@ export class StopChunk {
   readonly orders = new Int32Array(CHUNK_STOPS);
   readonly positions = new Int32Array(CHUNK_STOPS);
   readonly accounts = new Int32Array(CHUNK_STOPS);
-  readonly reduceOnly = new Uint8Array(CHUNK_STOPS);
+  readonly kinds = new Uint8Array(CHUNK_STOPS);
 
   constructor(readonly number: number) {}
 
@@ -60,7 +71,7 @@ export class StopChunk {
     this.orders.set(from.orders.subarray(start, end), at);
     this.positions.set(from.positions.subarray(start, end), at);
     this.accounts.set(from.accounts.subarray(start, end), at);
-    this.reduceOnly.set(from.reduceOnly.subarray(start, end), at);
+    this.kinds.set(from.kinds.subarray(start, end), at);
   }
 
   /** Copies one entry over another of the same chunk. */
@@ -73,7 +84,7 @@ export class StopChunk {
     this.orders[to] = this.orders[from]!;
     this.positions[to] = this.positions[from]!;
     this.accounts[to] = this.accounts[from]!;
-    this.reduceOnly[to] = this.reduceOnly[from]!;
+    this.kinds[to] = this.kinds[from]!;
   }
 
   private shift(to: number, from: number): void {
@@ -86,6 +97,6 @@ export class StopChunk {
     this.orders.copyWithin(to, from, count);
     this.positions.copyWithin(to, from, count);
     this.accounts.copyWithin(to, from, count);
-    this.reduceOnly.copyWithin(to, from, count);
+    this.kinds.copyWithin(to, from, count);
   }
 }

@@ -26,10 +26,10 @@ export function describeDerived(s: VenueState): unknown {
 
 function describeMarket(s: VenueState, market: Market): unknown {
   const { positions } = market;
-  const stops = [market.longStops, market.shortStops].map((book) => {
-    const all: (readonly [number, number])[] = [];
-    book.forEach((order, reachedAt) => {
-      all.push([s.orders.id(order), reachedAt]);
+  const stops = market.stopBooks.map((book) => {
+    const all: (readonly [number, number, boolean])[] = [];
+    book.forEach((order, reachedAt, isTriggered) => {
+      all.push([s.orders.id(order), reachedAt, isTriggered]);
     });
     return all.sort((a, b) => a[0] - b[0]);
   });
@@ -48,6 +48,7 @@ function describeMarket(s: VenueState, market: Market): unknown {
       closingSide: positions.closingSide(row),
       frontier: idOf(s, positions.frontier(row)),
       covered: positions.covered(row),
+      closePosition: positions.closePositionOrders(row),
       reduceOnly: [positions.reduceOnlyOrders(row, LONG), positions.reduceOnlyOrders(row, SHORT)],
     })),
   };

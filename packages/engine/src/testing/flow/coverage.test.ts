@@ -26,9 +26,6 @@ const UNREACHABLE_REFUSALS: readonly string[] = [
   "deposit_not_reorged",
   "deposit_reorged",
   "too_many_unseen_deposits",
-  // No flow has these terms yet.
-  "close_position_in_use",
-  "limit_price_outside_band",
 ];
 /** These stop only an arriving order, whose acknowledgement reports them. */
 const UNREACHABLE_ENDS: readonly string[] = [
@@ -38,10 +35,6 @@ const UNREACHABLE_ENDS: readonly string[] = [
   "stale_index",
   // Deposits are not part of the reference.
   "deposit_reorged",
-  // No flow has these terms yet.
-  "position_closed",
-  // These stop only an arriving order, too.
-  "not_filled",
   // Of resting orders and stops: scenarios/order-size.test.ts.
   "session_order_cap_exceeded",
 ];
@@ -143,6 +136,15 @@ const RARE_RULES = [
   "rule liquidation interrupted",
   "rule liquidations wait",
   "rule change of margin replayed",
+  "rule closing order outlives a liquidation",
+  "rule closing order outlives deleveraging",
+  "rule closing order triggered, lots are left",
+  "rule closing order triggered, nothing to close",
+  "rule closing order tried again, some lots closed",
+  "rule closing order tried again, position closed",
+  "rule two closing orders triggered in one tick",
+  "rule stop-limit rests",
+  "rule stop-limit rests in part: unfunded",
   "rule margin added",
   "rule margin removed",
   "rule margin not added: insufficient_margin",

@@ -42,6 +42,7 @@ export class Coverage {
     if (command.kind === "Tick" || command.kind === "UpdateIndex") this.observeWaitingStops(state);
     this.observeTerms(command, events, state);
     if (command.kind !== "Tick") return;
+    this.observeTriggers(events, state);
     if (events.length === 0) this.add("rule tick without events");
     if (state.budget === 0 && liquidationWaits(state)) this.add("rule liquidations wait");
     this.observeBackstop(events, state);
@@ -70,6 +71,66 @@ export class Coverage {
       return side > 0 ? mark < price : mark > price;
     });
     if (isLeft) this.add("rule stops wait, the mark has moved back");
+  }
+
+  /** What became of stops that are more than plain ones. */
+  private observeTriggers(events: readonly VenueEvent[], state: State): void {
+    const triggered = new Set<number>();
+    const rested = new Set<number>();
+    for (const event of events) {
+      if (event.kind === "StopTriggered") triggered.add(event.orderId);
+      if (event.kind === "OrderRested") rested.add(event.orderId);
+      if (event.kind === "OrderReduced" && triggered.has(event.orderId)) {
+        this.add(`rule stop-limit rests in part: ${END_REASONS[event.reason]}`);
+      }
+    }
+    for (const id of rested) if (triggered.has(id)) this.add("rule stop-limit rests");
+    for (const { positions } of state.accounts) {
+      for (const { lots, orders, market } of positions) {
+        for (const order of orders.filter((each) => each.triggered)) {
+          const isNew = triggered.has(order.id);
+          if (isNew && lots === 0n) this.add("rule closing order triggered, nothing to close");
+          if (isNew && lots !== 0n) this.add("rule closing order triggered, lots are left");
+          const isTaken = events.some(
+            (event) => event.kind === "Traded" && event.takerOrderId === order.id,
+          );
+          if (!isNew && isTaken) this.add("rule closing order tried again, some lots closed");
+        }
+        const own = orders.filter((each) => each.extra?.closePosition);
+        const isLiquidated = events.some(
+          (event) =>
+            event.kind === "Liquidated" &&
+            event.market === market &&
+            event.account === own[0]?.account,
+        );
+        if (own.length > 0 && isLiquidated) this.add("rule closing order outlives a liquidation");
+        const isDeleveraged = events.some(
+          (event) =>
+            event.kind === "Traded" &&
+            event.tradeKind === 3 &&
+            event.market === market &&
+            event.makerAccount === own[0]?.account,
+        );
+        if (own.length > 0 && isDeleveraged) this.add("rule closing order outlives deleveraging");
+      }
+    }
+    this.observeClosed(events, triggered);
+  }
+
+  /** Positions closed by orders that close whatever there is, and what ended with them. */
+  private observeClosed(events: readonly VenueEvent[], triggered: ReadonlySet<number>): void {
+    const takers = new Set<number>();
+    for (const event of events) if (event.kind === "Traded") takers.add(event.takerOrderId);
+    for (const event of events) {
+      if (event.kind !== "OrderEnded") continue;
+      const reason = END_REASONS[event.reason];
+      if (reason === "none" && takers.has(event.orderId) && !triggered.has(event.orderId)) {
+        this.add("rule closing order tried again, position closed");
+      }
+      if (reason === "position_closed" && triggered.has(event.orderId)) {
+        this.add("rule two closing orders triggered in one tick");
+      }
+    }
   }
 
   /** What became of a change of margin, by its direction. */

@@ -27,6 +27,7 @@ import { Batches } from "./batches.js";
 import { Margins } from "./margins.js";
 import { Orders } from "./orders.js";
 import { PROFILES, type Profile, type ProfileName } from "./profiles.js";
+import { Protection } from "./protection.js";
 import { Scenes } from "./scenes.js";
 import { PLAIN_EXTRAS } from "./terms.js";
 import { type Signed, type Trader, Traders } from "./traders.js";
@@ -73,7 +74,8 @@ class Flow {
     this.amendments = new Amendments(random, venue, this.orders, stamp, profile.wrong);
     this.batches = new Batches(random, venue, this.orders, this.amendments, stamp);
     const scenes = new Scenes(random, venue, this.traders, this.orders, this.margins, stamp);
-    this.weather = new Weather(random, profile, venue, this.traders, scenes, stamp);
+    const protection = new Protection(random, venue, this.traders, this.orders, stamp);
+    this.weather = new Weather(random, profile, venue, this.traders, scenes, protection, stamp);
   }
 
   /** Mostly the clock between two ticks, sometimes far off it. */

@@ -18,6 +18,7 @@ import type { Account, Market, Order, Position } from "../reference/state.js";
 import { positionOf } from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
 import { spoil } from "./spoil.js";
+import { extendStop } from "./stop-terms.js";
 import { Terms } from "./terms.js";
 import type { Signed } from "./traders.js";
 
@@ -77,7 +78,9 @@ export class Orders {
 
   /** A share of the orders has more than the plain terms. */
   private extend(order: PlaceOrder, market: Market, position: Position): PlaceOrder {
-    return this.random.chance(0.3) ? this.terms.extend(order, market, position) : order;
+    const { random, terms } = this;
+    const extended = random.chance(0.3) ? terms.extend(order, market, position) : order;
+    return extendStop(random, extended, market, position);
   }
 
   /** Now and then something is wrong with it. */

@@ -29,6 +29,8 @@ export interface Profile {
   readonly silence: number;
   readonly resume: number;
   readonly stopCluster: number;
+  /** Chance per slot that traders enter with stop-losses and take-profits of the whole position. */
+  readonly protection: number;
   readonly herd: number;
   readonly blackout: number;
   readonly wall: number;
@@ -61,6 +63,7 @@ const CALM = {
   silence: 0.001,
   resume: 0.002,
   stopCluster: 0,
+  protection: 0.003,
   herd: 0,
   blackout: 0,
   wall: 0,
@@ -123,6 +126,12 @@ export const PROFILES = {
     { maxOpenOrders: 40 },
     { stopCluster: 0.02, crash: 0.01, traders: 30 },
   ),
+  /** Stop-losses and take-profits of whole positions, through crashes that deleverage. */
+  exits: profile(
+    [SMALL_BTC, ETH, DUST_MARKET],
+    { fund: 60 * USD, cap: 3_000 * USD, maxOpenOrders: 16 },
+    { protection: 0.15, crash: 0.03, traders: 20, silence: 0.005 },
+  ),
   /** Accounts large enough for every tier, and a venue whose parameters change. */
   whales: profile(
     DEFAULTS,
@@ -133,13 +142,13 @@ export const PROFILES = {
   gate: profile(
     SMALLS,
     { maxOpenOrders: 4 },
-    { capped: 0.8, wrong: 0.25, cohort: 0.03, configure: 0.01, traders: 16 },
+    { capped: 0.8, wrong: 0.25, cohort: 0.03, configure: 0.01, traders: 16, protection: 0 },
   ),
   /** Markets that an operator makes reduce-only, halts, resumes and, one by one, settles. */
   controls: profile(
     [SMALL_BTC, SMALL_BNB, ETH, SOLANA, DUST_MARKET, FEW_TICKS],
     { maxOpenOrders: 12, fund: 3 * USD, cap: 20_000 * USD },
-    { controls: 0.03, crash: 0.02, stepPpm: 700, traders: 12, configure: 0.01 },
+    { controls: 0.03, crash: 0.02, stepPpm: 700, traders: 12, configure: 0.01, protection: 0 },
   ),
   /** Three traders who send so much that their nonce windows overflow, often to each other. */
   few: profile(
@@ -169,7 +178,7 @@ export const PROFILES = {
   walls: profile(
     [SMALL_BTC, ETH],
     { maxOpenOrders: 480 },
-    { traders: 8, wall: 0.1, capped: 0, cohort: 0 },
+    { traders: 8, wall: 0.1, capped: 0, cohort: 0, protection: 0 },
   ),
 } as const satisfies Record<string, Profile>;
 
@@ -182,6 +191,7 @@ export const PROFILE_NAMES: readonly ProfileName[] = [
   "thinFund",
   "staleIndex",
   "stops",
+  "exits",
   "whales",
   "gate",
   "controls",

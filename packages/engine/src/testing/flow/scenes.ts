@@ -324,7 +324,7 @@ export class Scenes {
     }
     const away = kind === "liquidation" ? 0.03 : 0.01;
     const price = Math.round(start * (1 + taking * away));
-    const wanted = random.int(2_250, 2_450);
+    const wanted = random.int(2_400, 2_480);
     for (let placed = 0; placed < wanted; placed++) {
       const maker = others[placed % Math.max(1, others.length)];
       if (maker === undefined) return;

@@ -9,6 +9,7 @@ import type { Market } from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
 import { FEW_TICKS } from "./listing.js";
 import type { Profile } from "./profiles.js";
+import type { Protection } from "./protection.js";
 import type { Scenes } from "./scenes.js";
 import type { Traders } from "./traders.js";
 
@@ -22,6 +23,7 @@ export class Weather {
     private readonly venue: ReferenceVenue,
     private readonly traders: Traders,
     private readonly scenes: Scenes,
+    private readonly protection: Protection,
     private readonly stamp: () => number,
   ) {}
 
@@ -45,6 +47,7 @@ export class Weather {
     const market = random.pick(state.markets);
     if (random.chance(profile.crash)) yield* scenes.crash(market);
     if (profile.ownQuote > 0 && random.chance(profile.ownQuote)) yield* scenes.ownQuote(market);
+    if (random.chance(profile.protection)) yield* this.protection.scene(market);
     if (random.chance(profile.stopCluster)) yield* scenes.stopCluster(market);
     if (random.chance(profile.herd)) yield* scenes.herd(market);
     if (random.chance(profile.blackout)) yield* scenes.blackout(market);

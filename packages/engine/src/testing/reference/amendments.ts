@@ -5,9 +5,11 @@
 import {
   type AmendOrder,
   CANCEL_RESTING,
+  GOOD_TILL_CANCELED,
   LIMIT_ORDER,
   type OrderType,
   STOP_ORDER,
+  STOP_TRIGGER,
 } from "../../commands.js";
 import { MAX_ORDER_NOTIONAL_MICROS } from "../../config.js";
 import { STATUS_CANCELED, STATUS_PENDING, STATUS_RESTING } from "../../events/event-table.js";
@@ -86,6 +88,11 @@ function target(state: State, session: Session, command: AmendOrder): Order | Re
     return refused("session_symbol_not_allowed");
   }
   if (order.reached) return refused("order_not_amendable");
+  // Stops with a limit, and those that close the position, cannot be amended yet.
+  const { extra } = order;
+  if (extra !== null && (extra.limit > 0n || extra.closePosition)) {
+    return refused("order_not_amendable");
+  }
   // A stop without a limit is immediate-or-cancel: it has no expiry.
   return expiresAtMs !== -1 && !order.resting ? refused("invalid_order") : order;
 }
@@ -132,7 +139,8 @@ function check(
     priceTicks: num(amended.price),
     reduceOnly: order.reduceOnly,
   };
-  const price = checkPrice(priced, market);
+  const extras = { trigger: order.extra?.trigger ?? STOP_TRIGGER, limitTicks: 0 };
+  const price = checkPrice({ ...priced, extras }, market);
   if (price !== null) return price;
   const most = market.config.tiers[0]?.maxLeverage ?? 0;
   if (order.leverage > BigInt(most)) return refused("leverage_above_maximum", most);
@@ -330,7 +338,16 @@ function changeTerms(
   if (order.extra === null) {
     if (expiresAt === 0) return;
     const none = { size: 0n, margin: 0n, selfTrade: CANCEL_RESTING, clientId: "" };
-    order.extra = { ...none, expiresAt, cap, filled: 0n, opened: 0n };
+    const plain = { timeInForce: GOOD_TILL_CANCELED, trigger: STOP_TRIGGER, limit: 0n };
+    order.extra = {
+      ...none,
+      ...plain,
+      closePosition: false,
+      expiresAt,
+      cap,
+      filled: 0n,
+      opened: 0n,
+    };
     return;
   }
   order.extra.cap = cap;
@@ -360,6 +377,8 @@ function takeAgain(
   amended: Amended,
 ): Outcome {
   const position = positionOf(state, order.account, order.market);
+  // Until it rests or ends it is still an order of the account.
+  state.serving = { order, taker: { filled: 0n } };
   position.orders = position.orders.filter((other) => other !== order);
   leaveBook(market, order);
   accountOf(state, order.account).wallet += order.reserve;
@@ -396,5 +415,7 @@ function takeAgain(
       remainingLots: num(outcome.remaining),
     });
   }
+  state.serving = null;
+  settle(state, order.account, order.market);
   return outcome;
 }

@@ -8,7 +8,9 @@ import {
   LONG,
   MARKET_ORDER,
   type PlaceOrder,
+  type Side,
   STOP_ORDER,
+  STOP_TRIGGER,
 } from "../../commands.js";
 import {
   MAKERS_PER_COMMAND,
@@ -23,6 +25,7 @@ import { closable, isStopped, MILLION, unitOf } from "./margin.js";
 import { budgetOf, checkFunds, checkOpening, partsOf } from "./opening.js";
 import { type Refused, refused } from "./refusal.js";
 import { liveSession } from "./sessions.js";
+import { hasToClose } from "./settle.js";
 import {
   accountOf,
   type Market,
@@ -118,9 +121,11 @@ function checkForm(
   market: Market,
 ): Refused | null {
   const { extras } = order;
+  // "margin may be left out", "margin, leverage … are ignored".
+  const isSized = extras !== undefined && (extras.sizeLots > 0 || extras.closePosition);
   const whole =
     Number.isSafeInteger(order.marginMicros) &&
-    order.marginMicros >= (extras !== undefined && extras.sizeLots > 0 ? 0 : 1) &&
+    order.marginMicros >= (isSized ? 0 : 1) &&
     Number.isSafeInteger(order.leverage) &&
     order.leverage >= 1 &&
     Number.isSafeInteger(order.nonce) &&
@@ -147,9 +152,12 @@ function checkForm(
 
 /** The price against the mark. */
 export function checkPrice(
-  order: Pick<PlaceOrder, "side" | "type" | "priceTicks">,
+  order: Pick<PlaceOrder, "side" | "type" | "priceTicks"> & {
+    readonly extras?: { readonly trigger: number; readonly limitTicks: number };
+  },
   market: Market,
 ): Refused | null {
+  const { extras } = order;
   const price = BigInt(order.priceTicks);
   const { mark } = market;
   const band = bandOf(market);
@@ -161,10 +169,22 @@ export function checkPrice(
   if (order.type !== MARKET_ORDER && (price < ceilDiv(mark, factor) || price > mark * factor)) {
     return refused("price_too_far", num(mark));
   }
-  if (order.type === STOP_ORDER && (long ? mark >= price : mark <= price)) {
-    return refused("stop_would_trigger", num(mark));
+  if (order.type === STOP_ORDER) {
+    const trigger = extras?.trigger ?? STOP_TRIGGER;
+    if (isBeyond(mark, order.side, trigger, price)) return refused("stop_would_trigger", num(mark));
+    const limit = BigInt(extras?.limitTicks ?? 0);
+    const reach = floorDiv(price * BigInt(market.config.bandPpm), MILLION);
+    if (limit > 0n && (limit < price - reach || limit > price + reach)) {
+      return refused("limit_price_outside_band", num(price - reach), num(price + reach));
+    }
   }
   return null;
+}
+
+/** Whether a mark is where a stop of that price triggers. */
+export function isBeyond(mark: bigint, side: Side, trigger: number, price: bigint): boolean {
+  const rises = trigger === STOP_TRIGGER ? side === LONG : side !== LONG;
+  return rises ? mark >= price : mark <= price;
 }
 
 /** "Sizing": the price that turns money into lots. */
@@ -197,6 +217,17 @@ function checkTrading(
 ): Refused | Accepted {
   const position = positionOf(state, session.account, market.number);
   const capacity = closable(position, order.side);
+  const most = state.config.maxOpenOrders;
+  if (order.extras?.closePosition === true) {
+    const { trigger } = order.extras;
+    if (!hasToClose(state, position, order.side)) return refused("reduce_only_without_position");
+    const other = position.orders.find(
+      ({ side, extra }) => extra?.closePosition && side === order.side && extra.trigger === trigger,
+    );
+    if (other !== undefined) return refused("close_position_in_use", other.id);
+    if (position.orders.length >= most) return refused("open_order_limit", most);
+    return { session, market, position, lots: 0n };
+  }
   if (order.reduceOnly && capacity === 0n) return refused("reduce_only_without_position");
 
   const reference = referencePrice(order, market) * unitOf(market);
@@ -232,7 +263,6 @@ function checkTrading(
     );
     if (faulty !== null) return faulty;
   }
-  const most = state.config.maxOpenOrders;
   if (!isImmediate(order) && position.orders.length >= most) {
     return refused("open_order_limit", most);
   }

@@ -58,7 +58,9 @@ function liquidate(state: State, position: Position): void {
   const market = marketOf(state, position.market);
   touch(state, position);
   settleFunding(state, position);
-  endOrders(state, position.orders, END.liquidation);
+  // "A liquidation cancels it only if the position ends."
+  const others = position.orders.filter(({ extra }) => extra?.closePosition !== true);
+  endOrders(state, others, END.liquidation);
   while (isLiquidatable(state, position) && state.makersLeft > 0) {
     liquidationRound(state, market, position);
   }

@@ -78,7 +78,7 @@ export function partsOf(
 /** The checks of what opens; `resulting` lots of position, `added` money of exposure. */
 export function checkOpening(
   state: State,
-  session: Session,
+  session: Pick<Session, "account" | "maxNotional">,
   market: Market,
   order: { readonly leverage: number },
   resulting: bigint,

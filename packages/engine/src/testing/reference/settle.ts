@@ -2,7 +2,7 @@
  * "settle(account, market)" and what it means that an order ends. Every reserve is recomputed from
  * nothing, each time.
  */
-import { LONG, SHORT } from "../../commands.js";
+import { LONG, SHORT, type Side } from "../../commands.js";
 import { END } from "../../reasons.js";
 import { leaveBook } from "./book.js";
 import { emit, touch } from "./end-events.js";
@@ -83,6 +83,27 @@ export function settle(state: State, accountNumber: number, marketNumber: number
     remove(state, newest, END.unfunded);
     reserve(account, market, position);
   }
+  // 4. "It lives while the account has a position, or an order that is not reduce-only, on the other
+  // side". One that has just closed the position is filled.
+  for (const order of byId(position.orders)) {
+    if (order.extra?.closePosition !== true || hasToClose(state, position, order.side)) continue;
+    const { serving } = state;
+    const isFilled = serving !== null && serving.order === order && serving.taker.filled > 0n;
+    remove(state, order, isFilled ? END.none : END.position_closed);
+  }
+}
+
+/** Whether there is, or may come, a position that an order of this side would close. */
+export function hasToClose(state: State, position: Position, side: Side): boolean {
+  if (closable(position, side) > 0n) return true;
+  const { serving } = state;
+  const isOwn =
+    serving?.order.account === position.account && serving.order.market === position.market;
+  // A stop that takes from the book is still an order.
+  const orders = serving !== null && isOwn ? [...position.orders, serving.order] : position.orders;
+  return orders.some(
+    (order) => order.side !== side && !order.reduceOnly && order.extra?.closePosition !== true,
+  );
 }
 
 /** "In a reduce-only market what would open is canceled." */

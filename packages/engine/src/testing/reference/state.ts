@@ -18,9 +18,11 @@ export interface Order {
   price: bigint;
   readonly leverage: bigint;
   readonly reduceOnly: boolean;
-  readonly resting: boolean;
+  resting: boolean;
   /** Pending: whether a tick has found the mark at or beyond its price. */
   reached: boolean;
+  /** Of one that closes the position: whether it was triggered, and closes what it finds. */
+  triggered: boolean;
   /** The maxNotional of the session that placed or last amended it; 0: none. */
   cap: bigint;
   /** Null for a plain order. */
@@ -41,6 +43,11 @@ export interface Extra {
   readonly margin: bigint;
   /** 0: never. */
   expiresAt: number;
+  readonly timeInForce: number;
+  readonly trigger: number;
+  /** 0: none. */
+  readonly limit: bigint;
+  readonly closePosition: boolean;
   readonly selfTrade: number;
   readonly clientId: string;
   /** The maxOrderNotional of the session that placed or last amended it; 0: none. */
@@ -182,6 +189,8 @@ export interface State {
   budget: number;
   /** Makers that the takers of the command may still meet. */
   makersLeft: number;
+  /** The stop that takes from the book just now, and what it has taken. */
+  serving: { readonly order: Order; readonly taker: { readonly filled: bigint } } | null;
   disconnectBudget: number;
   /** The events that a fill-or-kill order of the command has undone. */
   undone: VenueEvent[];
@@ -229,6 +238,7 @@ export function newState(versions: ReadonlyMap<number, Rules>): State {
     touched: [],
     budget: 0,
     makersLeft: 0,
+    serving: null,
     disconnectBudget: 0,
     undone: [],
   };

@@ -1,8 +1,10 @@
 /**
  * "Tick", step 5: stops that trigger.
  */
-import { LONG } from "../../commands.js";
+import { STOP_TRIGGER } from "../../commands.js";
 import { END } from "../../reasons.js";
+import { bestAgainst } from "./book.js";
+import { bandOf, isBeyond } from "./checks.js";
 import { emit, touch } from "./end-events.js";
 import { settleFunding } from "./funding.js";
 import { num } from "./integers.js";
@@ -10,25 +12,49 @@ import { closable, isLive, lotAtMark } from "./margin.js";
 import { match } from "./matching.js";
 import { endOrder, isOpen, settle } from "./settle.js";
 import { type Market, marketOf, type Order, positionOf, type State } from "./state.js";
-import { StopTaker } from "./takers.js";
+import { restTriggered } from "./stop-limit.js";
+import { type Buying, StopLimitTaker, StopTaker } from "./takers.js";
 import { isExpired } from "./terms.js";
+
+/** "at most 64 a tick". */
+const AGAIN = 64;
 
 /** Of all stops that were reached in markets with a fresh index, those whose turn it is. */
 export function stops(state: State): void {
   const waiting: Waiting[] = [];
+  const again: Waiting[] = [];
   for (const market of state.markets) {
     if (!isLive(state, market)) continue;
     for (const account of state.accounts) {
       const position = positionOf(state, account.number, market.number);
       for (const order of position.orders) {
         if (order.resting) continue;
-        if (isBeyond(market, order)) order.reached = true;
+        const capacity = closable(position, order.side);
+        const closes = order.extra?.closePosition === true;
+        const lots = closes ? capacity : order.remaining;
+        const notional = lots * lotAtMark(market);
+        if (order.triggered) {
+          if (lots > 0n && hasLevel(market, order)) {
+            again.push({ order, isClosing: true, notional, turn: 0 });
+          }
+          continue;
+        }
+        const trigger = order.extra?.trigger ?? STOP_TRIGGER;
+        if (isBeyond(market.mark, order.side, trigger, order.price)) order.reached = true;
         if (!order.reached) continue;
-        const isClosing = order.reduceOnly || order.remaining <= closable(position, order.side);
-        waiting.push({ order, isClosing, notional: order.remaining * lotAtMark(market), turn: 0 });
+        const isClosing = closes || order.reduceOnly || order.remaining <= capacity;
+        waiting.push({ order, isClosing, notional, turn: 0 });
       }
     }
   }
+  again.sort(largestFirst);
+  serve(state, waiting);
+  for (const { order } of again.slice(0, AGAIN)) {
+    if (state.makersLeft > 0 && isOpen(state, order)) close(state, order);
+  }
+}
+
+function serve(state: State, waiting: Waiting[]): void {
   waiting.sort(largestFirst);
   const turns = new Map<string, number>();
   for (const each of waiting) {
@@ -60,35 +86,56 @@ function largestFirst(a: Waiting, b: Waiting): number {
   return a.order.id - b.order.id;
 }
 
-function isBeyond(market: Market, order: Order): boolean {
-  return order.side === LONG ? market.mark >= order.price : market.mark <= order.price;
+/** "not where no level is within the band". */
+function hasLevel(market: Market, { side }: Order): boolean {
+  const best = bestAgainst(market, side);
+  if (best === undefined) return false;
+  return BigInt(side) * (best.price - market.mark) <= bandOf(market);
+}
+
+function buying(state: State, order: Order, lots: bigint, reduceOnly: boolean): Buying {
+  return {
+    state,
+    market: marketOf(state, order.market),
+    position: positionOf(state, order.account, order.market),
+    orderId: order.id,
+    side: order.side,
+    leverage: order.leverage,
+    reduceOnly,
+    cap: order.cap,
+    lots,
+    extra: order.extra,
+  };
 }
 
 function trigger(state: State, order: Order): void {
   const market = marketOf(state, order.market);
   const position = positionOf(state, order.account, order.market);
-  position.orders = position.orders.filter((other) => other !== order);
+  const closes = order.extra?.closePosition === true;
   touch(state, position);
+  if (closes) order.triggered = true;
+  else position.orders = position.orders.filter((other) => other !== order);
   emit(state, {
     kind: "StopTriggered",
     orderId: order.id,
     account: order.account,
     market: order.market,
   });
+  if (closes) {
+    close(state, order);
+    return;
+  }
   settleFunding(state, position);
-  const taker = new StopTaker({
-    state,
-    market,
-    position,
-    orderId: order.id,
-    side: order.side,
-    leverage: order.leverage,
-    reduceOnly: order.reduceOnly,
-    cap: order.cap,
-    lots: order.remaining,
-    extra: order.extra,
-  });
+  const terms = buying(state, order, order.remaining, order.reduceOnly);
+  const limit = order.extra?.limit ?? 0n;
+  const taker = limit > 0n ? new StopLimitTaker(terms, limit) : new StopTaker(terms);
+  state.serving = { order, taker };
   const reason = match(state, market, taker);
+  state.serving = null;
+  if (limit > 0n && taker.left > 0n && reason === END.none) {
+    restTriggered(state, market, position, order, taker.left);
+    return;
+  }
   emit(state, {
     kind: "OrderEnded",
     orderId: order.id,
@@ -98,4 +145,17 @@ function trigger(state: State, order: Order): void {
     remainingLots: num(taker.left),
   });
   settle(state, order.account, order.market);
+}
+
+/** "closes the whole position": what the book takes of it now. */
+function close(state: State, order: Order): void {
+  const market = marketOf(state, order.market);
+  const position = positionOf(state, order.account, order.market);
+  const lots = closable(position, order.side);
+  if (lots === 0n) return;
+  settleFunding(state, position);
+  const taker = new StopTaker(buying(state, order, lots, true));
+  state.serving = { order, taker };
+  match(state, market, taker);
+  state.serving = null;
 }

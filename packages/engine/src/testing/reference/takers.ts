@@ -182,6 +182,15 @@ export class SizedTaker extends OrderTaker {
   }
 }
 
+/** A triggered stop with a limit: its price or better, and within the band. */
+export class StopLimitTaker extends LimitTaker {
+  override stop(price: bigint | null): number | null {
+    const stop = super.stop(price);
+    if (stop !== null || price === null) return stop;
+    return this.beyondBand(price) ? END.band : null;
+  }
+}
+
 /** A triggered stop: its kept lots, within the band. */
 export class StopTaker extends OrderTaker {
   stop(price: bigint | null): number | null {

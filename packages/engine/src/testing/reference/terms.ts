@@ -6,12 +6,13 @@ import {
   CANCEL_BOTH,
   FILL_OR_KILL,
   GOOD_TILL_CANCELED,
-  IMMEDIATE_OR_CANCEL,
   LIMIT_ORDER,
   MARKET_ORDER,
   type OrderExtras,
   type PlaceOrder,
   STOP_ORDER,
+  STOP_TRIGGER,
+  TAKE_PROFIT_TRIGGER,
 } from "../../commands.js";
 import { END } from "../../reasons.js";
 import { ceilDiv, floorDiv, max } from "./integers.js";
@@ -44,18 +45,34 @@ export function isFillOrKill(order: PlaceOrder): boolean {
 /** Whether fields are not what they can be, or do not go together. */
 export function isMisshapen(order: PlaceOrder, extras: OrderExtras): boolean {
   const { sizeLots, expiresAtMs, validUntilMs, timeInForce, selfTrade } = extras;
-  const figures = [sizeLots, expiresAtMs, validUntilMs, timeInForce, selfTrade];
+  const { trigger, limitTicks, closePosition } = extras;
+  const figures = [
+    sizeLots,
+    expiresAtMs,
+    validUntilMs,
+    timeInForce,
+    selfTrade,
+    trigger,
+    limitTicks,
+  ];
   if (figures.some((figure) => !Number.isSafeInteger(figure) || figure < 0)) return true;
   if (timeInForce > FILL_OR_KILL || selfTrade > CANCEL_BOTH) return true;
   if (!/^[A-Za-z0-9_-]{0,36}$/.test(extras.clientOrderId)) return true;
-  if (extras.trigger !== 0 || extras.limitTicks !== 0 || extras.closePosition) return true;
+  if (trigger > TAKE_PROFIT_TRIGGER) return true;
+  const isStopOnly = trigger !== STOP_TRIGGER || limitTicks > 0 || closePosition;
+  if (isStopOnly && order.type !== STOP_ORDER) return true;
+  // "size, limitPrice, timeInForce are 400": the last one shows only as another than the default.
+  if (closePosition && (sizeLots > 0 || limitTicks > 0)) return true;
   switch (order.type) {
     case MARKET_ORDER:
       if (timeInForce === GOOD_TILL_CANCELED) return true;
       if (timeInForce === FILL_OR_KILL && sizeLots === 0) return true;
       break;
     case STOP_ORDER:
-      if (timeInForce !== IMMEDIATE_OR_CANCEL) return true;
+      // "gtc only with limitPrice, else ioc".
+      if (timeInForce === FILL_OR_KILL) return true;
+      if (timeInForce === GOOD_TILL_CANCELED && limitTicks === 0) return true;
+      if (closePosition) return order.postOnly;
       break;
     case LIMIT_ORDER:
       break;
@@ -82,6 +99,10 @@ export function extraOf(order: PlaceOrder, session: Session): Extra | null {
     size: BigInt(extras.sizeLots),
     margin: BigInt(order.marginMicros),
     expiresAt: extras.expiresAtMs,
+    timeInForce: extras.timeInForce,
+    trigger: extras.trigger,
+    limit: BigInt(extras.limitTicks),
+    closePosition: extras.closePosition,
     selfTrade: extras.selfTrade,
     clientId: extras.clientOrderId,
     cap: session.maxOrderNotional,
@@ -131,8 +152,8 @@ export function countFill(
 }
 
 /** "Never filled at or after it". */
-export function isExpired(state: State, { extra }: Order): boolean {
-  return extra !== null && extra.expiresAt !== 0 && state.time >= extra.expiresAt;
+export function isExpired(state: State, { extra, triggered }: Order): boolean {
+  return !triggered && extra !== null && extra.expiresAt !== 0 && state.time >= extra.expiresAt;
 }
 
 /** "expiry runs in a tick before liquidations and stops, at most 1,024 a tick", the soonest first. */

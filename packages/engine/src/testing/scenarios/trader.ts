@@ -18,6 +18,8 @@ import {
   SHORT,
   type Side,
   STOP_ORDER,
+  STOP_TRIGGER,
+  TAKE_PROFIT_TRIGGER,
 } from "../../commands.js";
 import { ORDER_STATUSES } from "../../events/event-table.js";
 import { equityOf } from "../../money/fill.js";
@@ -61,6 +63,11 @@ export interface Terms {
   readonly price?: number;
   readonly reduceOnly?: boolean;
   readonly postOnly?: boolean;
+  /** Of a stop: triggers from the other side. */
+  readonly takeProfit?: boolean;
+  /** Of a stop once it is triggered, in dollars. */
+  readonly limit?: number;
+  readonly closePosition?: boolean;
   readonly nonce?: number;
   readonly market?: Listing;
   readonly key?: string;
@@ -326,18 +333,20 @@ export class Trader {
 /** The terms that plain orders lack; nothing for a plain order. */
 function extrasOf(type: Words, terms: Terms, listing: Listing): { extras?: OrderExtras } {
   const { size, timeInForce, expiresAt, clientOrderId, selfTrade, validUntil } = terms;
+  const { takeProfit, limit, closePosition } = terms;
   const given = [size, timeInForce, expiresAt, clientOrderId, selfTrade, validUntil];
-  if (given.every((term) => term === undefined)) return {};
-  const force = timeInForce ?? (type === "limit" ? "gtc" : "ioc");
+  const ofStops = [takeProfit, limit, closePosition];
+  if ([...given, ...ofStops].every((term) => term === undefined)) return {};
+  const force = timeInForce ?? (type === "limit" || limit !== undefined ? "gtc" : "ioc");
   return {
     extras: {
       sizeLots: Math.round((size ?? 0) * listing.lotsPerCoin),
       timeInForce: TIMES_IN_FORCE[force],
       expiresAtMs: expiresAt ?? 0,
       clientOrderId: clientOrderId ?? "",
-      trigger: 0,
-      limitTicks: 0,
-      closePosition: false,
+      trigger: takeProfit === true ? TAKE_PROFIT_TRIGGER : STOP_TRIGGER,
+      limitTicks: Math.round((limit ?? 0) * listing.ticksPerDollar),
+      closePosition: closePosition ?? false,
       selfTrade: SELF_TRADES[selfTrade ?? "cancelResting"],
       validUntilMs: validUntil ?? 0,
     },
