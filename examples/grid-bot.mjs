@@ -10,7 +10,7 @@
  * the dead-man's switch cancels them.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { PerpgateClient, PerpgateError } from "@perpgate/sdk";
+import { PerpgateClient, sizeFor } from "@perpgate/sdk";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 
 const [url = "http://127.0.0.1:8080", maxFills = "10", seconds = "60"] = process.argv.slice(2);
@@ -18,7 +18,8 @@ const SYMBOL = "BTCUSD";
 const LEVELS = 5;
 /** Between two levels: 0.02 % of the price. */
 const STEP = 0.0002;
-const SIZE = { margin: 50, leverage: 5 };
+const DOLLARS = 250;
+const LEVERAGE = 5;
 const SWITCH_MS = 30_000;
 
 const client = new PerpgateClient({ url });
@@ -37,15 +38,23 @@ for (let level = 1; level <= LEVELS; level++) {
   grid.set(level, { side: "short" });
 }
 
-async function place(level, slot) {
-  const { side } = slot;
-  const order = { symbol: SYMBOL, side, type: "limit", ...SIZE, price: priceOf(level) };
-  try {
-    slot.orderId = (await session.placeOrder({ ...order, postOnly: true })).orderId;
-  } catch (error) {
+const size = sizeFor(market, DOLLARS / market.markPrice);
+
+function orderOf(level, { side }) {
+  const terms = { symbol: SYMBOL, side, type: "limit", size, leverage: LEVERAGE };
+  return { op: "place", ...terms, price: priceOf(level), postOnly: true };
+}
+
+/** All missing orders in one batch: one signature, one round trip. */
+async function placeMissing() {
+  const missing = [...grid].filter(([, slot]) => slot.orderId === undefined);
+  if (missing.length === 0) return;
+  const { results } = await session.batch(missing.map(([level, slot]) => orderOf(level, slot)));
+  results.forEach(({ ack, error }, index) => {
+    if (ack !== undefined) missing[index][1].orderId = ack.orderId;
     // The price is beyond this level now; the next round tries again.
-    if (!(error instanceof PerpgateError) || error.code !== "post_only_would_cross") throw error;
-  }
+    else if (error.code !== "post_only_would_cross") throw new Error(error.message);
+  });
 }
 
 let fills = 0;
@@ -76,7 +85,7 @@ while (!isStopped && fills < Number(maxFills) && Date.now() < endsAt) {
   for (const [level, slot] of [...grid]) {
     if (slot.orderId !== undefined && !open.has(slot.orderId)) await settle(level, slot);
   }
-  for (const [level, slot] of grid) if (slot.orderId === undefined) await place(level, slot);
+  await placeMissing();
   if (!isQuoting)
     console.log(`quoting ${grid.size} levels from ${priceOf(-LEVELS)} to ${priceOf(LEVELS)}`);
   isQuoting = true;

@@ -5,10 +5,11 @@
  *   npm start                                    # in another terminal
  *   node examples/stop-loss.mjs [http://127.0.0.1:8080]
  *
- * The stop waits at the venue: it works while this program is away. The switch is for the orders
- * that should not: unless it is armed again in time, it cancels everything of the account, **the
- * stop too**. So arm it while a program watches over the position, and switch it off (0) before
- * leaving the position to its stop. Here the program stops arming it, to show what happens.
+ * Both wait at the venue: they work while this program is away, and close the whole position, whatever
+ * its size is then. When one of them has closed it, the other ends. The switch is for the orders that
+ * should not outlive their program: unless it is armed again in time, it cancels everything of the
+ * account, **the exits too**. So arm it while a program watches over the position, and switch it off (0)
+ * before leaving the position to its exits. Here the program stops arming it, to show what happens.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { PerpgateClient } from "@perpgate/sdk";
@@ -28,19 +29,16 @@ const watch = session.stream.watchOrders(({ orders }) => {
 });
 await watch.ready;
 
-const entry = { symbol: SYMBOL, side: "long", type: "market", margin: 100, leverage: 5 };
+const entry = { symbol: SYMBOL, side: "long", type: "market", size: 0.007, leverage: 5 };
 const bought = await session.placeOrder(entry);
 console.log(`long ${bought.filledSize} at ${bought.avgFillPrice}`);
 
-// Both only reduce, so their money is a ceiling: they close what there is and never more.
-const exit = { symbol: SYMBOL, side: "short", margin: 1000, leverage: 5, reduceOnly: true };
 const { mark } = await client.ticker(SYMBOL);
-const stopPrice = Math.round(mark * 0.98);
-const stop = await session.placeOrder({ ...exit, type: "stop", price: stopPrice });
-console.log(`stop-loss ${stop.status} at ${stopPrice}`);
-const profitPrice = Math.round(mark * 1.02);
-const profit = await session.placeOrder({ ...exit, type: "limit", price: profitPrice });
-console.log(`take-profit ${profit.status} at ${profitPrice}`);
+const [takeProfit, stopLoss] = [Math.round(mark * 1.02), Math.round(mark * 0.98)];
+const { results } = await session.protect({ symbol: SYMBOL, side: "long", takeProfit, stopLoss });
+const [profit, stop] = results.map(({ ack }) => ack);
+console.log(`take-profit ${profit.status} at ${takeProfit}`);
+console.log(`stop-loss ${stop.status} at ${stopLoss}`);
 
 for (let beat = 1; beat <= 3; beat++) {
   const { cancelAt } = await session.cancelAfter(SWITCH_MS);
@@ -53,6 +51,13 @@ for (const { orderId } of [stop, profit]) {
   console.log(`order ${orderId} canceled: ${canceled.get(orderId)}`);
 }
 
-const closed = await session.placeOrder({ ...exit, type: "market" });
+const exit = {
+  symbol: SYMBOL,
+  side: "short",
+  type: "market",
+  size: bought.filledSize,
+  leverage: 5,
+};
+const closed = await session.placeOrder({ ...exit, reduceOnly: true });
 console.log(`${closed.status} at ${closed.avgFillPrice}, position ${closed.positionAfter.size}`);
 client.close();

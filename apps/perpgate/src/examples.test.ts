@@ -112,11 +112,29 @@ describe("examples", { timeout: TIMEOUT_MS }, () => {
     expect(await client.book("BTCUSD")).toMatchObject({ bids: [], asks: [] });
   });
 
+  test("market-maker: twenty quotes moved with the mark; one that was taken is placed again", async () => {
+    const { client, session } = await counterparty();
+    const child = example("market-maker", url, "12");
+    await child.printed(/^round 1: 20 quotes around 6\d{4}/);
+    const taken = {
+      symbol: "BTCUSD",
+      side: "long",
+      type: "market",
+      size: 0.003,
+      leverage: 5,
+    } as const;
+    expect(await session.placeOrder(taken)).toMatchObject({ status: "filled" });
+    const stdout = await outputOf(child);
+    expect(stdout).toMatch(/\nround 12: 20 quotes around 6\d{4}/);
+    expect(stdout).toMatch(/\n20 orders canceled, position -0\.003\n$/);
+    expect(await client.book("BTCUSD")).toMatchObject({ bids: [], asks: [] });
+  });
+
   test("stop-loss: pending at the venue; the cancel timer cancels it, and the position is closed", async () => {
     await quoting();
     const stdout = await outputOf(example("stop-loss", url));
-    expect(stdout).toMatch(/^long 0\.007\d* at 6\d{4}\nstop-loss pending at 6\d{4}\n/);
-    expect(stdout).toMatch(/\ntake-profit resting at 6\d{4}\nalive, the switch fires at 20/);
+    expect(stdout).toMatch(/^long 0\.007 at 6\d{4}\ntake-profit pending at 6\d{4}\n/);
+    expect(stdout).toMatch(/\nstop-loss pending at 6\d{4}\nalive, the switch fires at 20/);
     expect(stdout.match(/order \d+ canceled: cancel_after\n/g)).toHaveLength(2);
     expect(stdout).toMatch(/\nfilled at 6\d{4}, position 0\n$/);
   });

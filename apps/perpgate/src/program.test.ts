@@ -76,7 +76,7 @@ describe("help", () => {
 
 test.each<[string, string]>([
   ["buy", "missing required argument 'symbol'"],
-  ["buy BTCUSD", "missing required argument 'margin'"],
+  ["buy BTCUSD", "give a margin or --size"],
   ["buy BTC/USD 1", '"BTC/USD" is not a symbol'],
   ["buy BTCUSD 1,500", 'margin: "1,500" is not a plain number above 0'],
   ["buy BTCUSD 0", 'margin: "0" is not a plain number above 0'],
@@ -90,7 +90,7 @@ test.each<[string, string]>([
   ["cancel", "<order id> is missing"],
   ["cancel --all 7", "give order ids or --all"],
   ["cancel 7 --symbol BTCUSD", "--symbol needs --all"],
-  ["cancel 0x7", '"0x7" is not an order id'],
+  ["cancel 0.7", '"0.7" is not an order id'],
   ["watch", "missing required argument 'streams'"],
   ["watch bok.BTCUSD", '"bok.BTCUSD" is not a stream, such as trades.BTCUSD'],
   ["watch blocks --count 0", "--count must be at least 1"],

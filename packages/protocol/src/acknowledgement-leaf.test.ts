@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { ACKNOWLEDGED_FIELDS, END_REASONS, LEAF_BYTES, readLeaf } from "./acknowledgement-leaf.js";
+import {
+  ACKNOWLEDGED_FIELDS,
+  END_REASONS,
+  LEAF_BYTES,
+  PLAIN_LEAF_BYTES,
+  readLeaf,
+} from "./acknowledgement-leaf.js";
 import { bytesFromHex } from "./hex.js";
 
 /** Kind 18, then the fields: written by hand, since every block hash depends on these bytes. */
@@ -46,6 +52,14 @@ describe("the leaf of an acknowledgement", () => {
     expect(["kind", ...ACKNOWLEDGED_FIELDS]).toEqual(WORDS.map(([, name]) => name));
     const fields = WORDS.slice(1).map(([, name, value]) => [name, value]);
     expect(readLeaf(leafBytes())).toEqual(Object.fromEntries(fields));
+  });
+
+  test("an order without additions: the leaf ends after the block, as in every release", () => {
+    expect(PLAIN_LEAF_BYTES).toBe(144);
+    const plain = leafBytes().subarray(0, PLAIN_LEAF_BYTES);
+    expect(readLeaf(plain)).toMatchObject({ orderId: 10, block: 2, ackNonce: 10, client1: 0 });
+    // One encoding for one meaning: the additions are not written where they say nothing.
+    expect(readLeaf(withWord(19, 0))).toBeUndefined();
   });
 
   test("bytes within a larger buffer: read", () => {

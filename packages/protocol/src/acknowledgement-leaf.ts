@@ -88,18 +88,34 @@ export const END_REASONS = [
 const WORD_BYTES = 8;
 export const LEAF_BYTES = WORD_BYTES * (1 + ACKNOWLEDGED_FIELDS.length);
 
+/**
+ * A leaf ends before these fields where they say nothing: the acknowledgement is of the order itself, and
+ * the order has no client's id. So an order without additions has the bytes that it always had.
+ */
+const PLAIN_FIELDS = ACKNOWLEDGED_FIELDS.indexOf("ackNonce");
+export const PLAIN_LEAF_BYTES = WORD_BYTES * (1 + PLAIN_FIELDS);
+
+/** Whether the leaf of these fields ends before the additions. */
+export function isPlainLeaf(orderId: number, ackNonce: number, client1: number): boolean {
+  return ackNonce === orderId && client1 === 0;
+}
+
 /** The fields of a leaf; undefined if the bytes are not one. */
 export function readLeaf(bytes: Uint8Array): AcknowledgementLeaf | undefined {
-  if (bytes.length !== LEAF_BYTES) return undefined;
+  const isPlain = bytes.length === PLAIN_LEAF_BYTES;
+  if (!isPlain && bytes.length !== LEAF_BYTES) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (view.getFloat64(0, true) !== ACKNOWLEDGED_KIND) return undefined;
   const fields: Record<string, number> = {};
   for (const [i, name] of ACKNOWLEDGED_FIELDS.entries()) {
-    const value = view.getFloat64(WORD_BYTES * (1 + i), true);
+    const isLeftOut = isPlain && i >= PLAIN_FIELDS;
+    const value = isLeftOut ? 0 : view.getFloat64(WORD_BYTES * (1 + i), true);
     if (!Number.isSafeInteger(value)) return undefined;
     fields[name] = value;
   }
-  return isComplete(fields) && hasKnownValues(fields) ? fields : undefined;
+  if (!isComplete(fields) || !hasKnownValues(fields)) return undefined;
+  if (isPlain) return { ...fields, ackNonce: fields.orderId };
+  return isPlainLeaf(fields.orderId, fields.ackNonce, fields.client1) ? undefined : fields;
 }
 
 function isComplete(

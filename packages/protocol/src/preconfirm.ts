@@ -1,7 +1,7 @@
 /** The acknowledgement of an order, and the proof that its block contains it. */
 
 import { type Static, Type } from "typebox";
-import { LEAF_BYTES } from "./acknowledgement-leaf.js";
+import { LEAF_BYTES, PLAIN_LEAF_BYTES } from "./acknowledgement-leaf.js";
 import { ClientOrderId, OrderNonce, OrderReason, OrderStatus, Side } from "./order.js";
 import {
   BlockNumber,
@@ -57,7 +57,7 @@ export const PreconfirmProof = Type.Object(
     block: BlockNumber,
     index: Count,
     leaf: Type.String({
-      pattern: `^0x[0-9a-f]{${2 * LEAF_BYTES}}$`,
+      pattern: `^0x([0-9a-f]{${2 * PLAIN_LEAF_BYTES}}|[0-9a-f]{${2 * LEAF_BYTES}})$`,
       description: "The bytes that the path begins from: the acknowledgement as it is sealed.",
     }),
     path: Type.Array(Hex32, { description: "Sibling hashes from the leaf to acksRoot." }),

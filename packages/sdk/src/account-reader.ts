@@ -64,15 +64,20 @@ export interface FillsOptions extends SpanOptions {
 export class AccountReader {
   /** The account, as an EIP-55 address. */
   readonly address: string;
-  /** The bearer token of the session; keep it like a password. */
-  readonly token: string;
+  /** @internal */
+  protected currentToken: string;
   /** @internal */
   protected readonly http: HttpClient;
 
   protected constructor(http: HttpClient, { address, token }: SessionIdentity) {
     this.http = http;
     this.address = address;
-    this.token = token;
+    this.currentToken = token;
+  }
+
+  /** The bearer token of the session; keep it like a password. Renewal replaces it. */
+  get token(): string {
+    return this.currentToken;
   }
 
   /**

@@ -4,24 +4,40 @@
  */
 
 import type {
+  BatchAnswer,
   CanceledOrder,
   CanceledOrders,
   CancelTimer,
   Chain,
   Deposit,
+  MarginChange,
   Token,
 } from "@perpgate/protocol";
 import {
+  amendOrder,
   cancelAllOrders,
+  cancelNamedOrder,
   cancelOrder,
   cancelOrdersAfter,
+  changeMargin,
+  type Operation,
+  type ParamsOf,
+  placeBatch,
   placeOrder,
+  type ResultOf,
   registerDeposit,
 } from "@perpgate/protocol/operations";
 import { AccountReader } from "./account-reader.js";
 import { PerpgateError } from "./errors.js";
-import type { NewOrder } from "./orders/order-body.js";
-import type { OrderClient, OrderTransport, PlacedOrder } from "./orders/order-client.js";
+import {
+  amendText,
+  batchText,
+  type NewOperation,
+  type NewOrder,
+  type OrderAmendment,
+} from "./orders/order-body.js";
+import type { OrderClient, PlacedOrder, Replayable, Transport } from "./orders/order-client.js";
+import { type Protection, protectionOf } from "./orders/protection.js";
 import type { CallOptions } from "./retry.js";
 
 export interface DepositRequest {
@@ -34,6 +50,21 @@ export interface CancelAllOptions extends CallOptions {
   /** Only the orders of this market. */
   readonly symbol?: string;
 }
+
+export interface BatchOptions extends CallOptions {
+  /** Unix milliseconds; refused with `too_late` if the venue gets to it later. */
+  readonly validUntil?: number;
+  /** Only to repeat a batch whose outcome is unknown. */
+  readonly nonce?: number;
+}
+
+export interface MarginOptions extends CallOptions {
+  /** Only to repeat a change whose outcome is unknown. */
+  readonly nonce?: number;
+}
+
+/** An order by its id, or by your own. */
+export type OrderName = string | { readonly clientOrderId: string };
 
 export abstract class AccountTrader extends AccountReader {
   /** @internal */
@@ -51,7 +82,81 @@ export abstract class AccountTrader extends AccountReader {
    * console.log(ack.orderId, ack.status, ack.filledSize, ack.replayed);
    */
   placeOrder(order: NewOrder, options: CallOptions = {}): Promise<PlacedOrder> {
-    return this.orderClient.place(order, options, this.sendOrder);
+    return this.orderClient.place(order, options, this.sending(placeOrder));
+  }
+
+  /**
+   * Changes the price, size, limit or expiry of an open order, which keeps its id, and its place in the
+   * queue if the price stays and the size does not grow. The same bytes are sent again like an order's.
+   *
+   * @example
+   * const { orderId } = await session.placeOrder({
+   *   symbol: "BTCUSD", side: "long", type: "limit", size: 0.01, leverage: 5, price: 60_000,
+   * });
+   * const amended = await session.amendOrder({ orderId, price: 60_100 });
+   * console.log(amended.status, amended.remainingSize);
+   */
+  amendOrder(amendment: OrderAmendment, options: CallOptions = {}): Promise<PlacedOrder> {
+    const { orderId, clientOrderId, nonce: given } = amendment;
+    const id = orderId ?? clientOrderId;
+    if (id === undefined) throw new TypeError("name the order by orderId or clientOrderId");
+    const send = this.sending(amendOrder, { id });
+    return this.orderClient.submit(given, (nonce) => amendText(amendment, nonce), options, send);
+  }
+
+  /**
+   * Places, amends and cancels up to 50 orders with one signature and one round trip, in order, with
+   * nothing of anyone else in between; each is accepted or refused on its own.
+   *
+   * @example
+   * const { results } = await session.batch([
+   *   { op: "place", symbol: "BTCUSD", side: "long", type: "limit", size: 0.01, leverage: 5, price: 60_000, clientOrderId: "bid-1" },
+   *   { op: "amend", clientOrderId: "bid-1", price: 60_100 },
+   *   { op: "cancel", clientOrderId: "bid-1" },
+   * ]);
+   * for (const { status, ack, error } of results) console.log(status, ack?.orderId, error?.code);
+   */
+  batch(
+    operations: readonly NewOperation[],
+    { validUntil, nonce: given, ...options }: BatchOptions = {},
+  ): Promise<Replayable<BatchAnswer>> {
+    const textOf = (nonce: number) => batchText(operations, validUntil, nonce);
+    return this.orderClient.submit(given, textOf, options, this.sending(placeBatch));
+  }
+
+  /**
+   * Moves dollars from the wallet to the margin of a position; a negative amount moves them back.
+   *
+   * @example
+   * const { margin, available } = await session.changeMargin("BTCUSD", 50);
+   * console.log(margin, available);
+   */
+  changeMargin(
+    symbol: string,
+    amount: number,
+    { nonce: given, ...options }: MarginOptions = {},
+  ): Promise<Replayable<MarginChange>> {
+    const textOf = (nonce: number) => JSON.stringify({ symbol, amount, nonce });
+    const send = this.sending(changeMargin, { symbol });
+    return this.orderClient.submit(given, textOf, options, send);
+  }
+
+  /**
+   * Protects the position of a market, or the one that open orders lead to: at `takeProfit` or at
+   * `stopLoss` the whole position is closed, whatever its size is then. Prices that were set before on
+   * this side are replaced; null removes one.
+   *
+   * @example
+   * const { results } = await session.protect({ symbol: "BTCUSD", side: "long", takeProfit: 70_000, stopLoss: 62_000 });
+   * console.log(results.map(({ status }) => status));
+   */
+  async protect(
+    protection: Protection,
+    options: BatchOptions = {},
+  ): Promise<Replayable<BatchAnswer>> {
+    const operations = protectionOf(protection, await this.openOrders());
+    if (operations.length === 0) return { results: [], replayed: false };
+    return this.batch(operations, options);
   }
 
   /**
@@ -62,11 +167,15 @@ export abstract class AccountTrader extends AccountReader {
    * const { orderId, remainingSize } = await session.cancelOrder("48213");
    * console.log(orderId, remainingSize);
    */
-  async cancelOrder(orderId: string, options: CallOptions = {}): Promise<CanceledOrder> {
+  async cancelOrder(order: OrderName, options: CallOptions = {}): Promise<CanceledOrder> {
+    if (typeof order !== "string") {
+      const { clientOrderId } = order;
+      return this.call(cancelNamedOrder, { body: { clientOrderId }, options });
+    }
     try {
-      return await this.call(cancelOrder, { params: { id: orderId }, options });
+      return await this.call(cancelOrder, { params: { id: order }, options });
     } catch (error) {
-      return this.settleCancel(orderId, error);
+      return this.settleCancel(order, error);
     }
   }
 
@@ -107,13 +216,20 @@ export abstract class AccountTrader extends AccountReader {
     return this.call(registerDeposit, { body: { chain, txHash, token }, options });
   }
 
-  private readonly sendOrder: OrderTransport = async (signed, attempt, signal) => {
-    const { address, token } = this;
-    const options = signal === undefined ? {} : { signal };
-    const input = { signed, session: { address, token }, options };
-    const { value, headers } = await this.http.sendOnce(placeOrder, input, attempt);
-    return { ...value, replayed: headers.get("idempotent-replay") === "true" };
-  };
+  /** Sends a signed body to an operation. */
+  private sending<O extends Operation>(
+    operation: O,
+    params?: ParamsOf<O>,
+  ): Transport<Replayable<ResultOf<O>>> {
+    return async (signed, attempt, signal) => {
+      const { address, token } = this;
+      const options = signal === undefined ? {} : { signal };
+      const named = params === undefined ? {} : { params };
+      const input = { ...named, signed, session: { address, token }, options };
+      const { value, headers } = await this.http.sendOnce(operation, input, attempt);
+      return Object.assign(value, { replayed: headers.get("idempotent-replay") === "true" });
+    };
+  }
 
   /** If this is not the first try, a canceled order is the requested result. */
   protected async settleCancel(orderId: string, error: unknown): Promise<CanceledOrder> {

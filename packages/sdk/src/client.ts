@@ -12,7 +12,7 @@ import { MarketReader } from "./market-reader.js";
 import type { WebSocketConstructor } from "./platform/platform.js";
 import type { CallOptions } from "./retry.js";
 import { restoredKey, type SavedSession, type StoredSession } from "./saved-session.js";
-import { Session } from "./session.js";
+import { type Renewed, Session } from "./session.js";
 import { createSessionKey, type SessionKey } from "./session-key/session-key.js";
 import { type SignInFields, signIn } from "./sign-in/sign-in.js";
 import type { SignerChoice } from "./sign-in/wallet.js";
@@ -103,11 +103,17 @@ export class PerpgateClient extends MarketReader {
    */
   async signIn(options: SignInOptions): Promise<Session> {
     const { sessionKeyKind: kind = "ed25519", saveable = KEYS_ARE_SAVEABLE } = options;
-    const key = options.sessionKey ?? (await createSessionKey({ kind, saveable }));
     const { http } = this;
     const nonce = (call: CallOptions) => this.nonce(call);
-    const signedIn = await signIn({ http, nonce }, options, options, key);
-    return this.sessionOf({ ...signedIn, key });
+    const signInWith = async (key: SessionKey) => ({
+      ...(await signIn({ http, nonce }, options, options, key)),
+      key,
+    });
+    const first = await signInWith(
+      options.sessionKey ?? (await createSessionKey({ kind, saveable })),
+    );
+    const signInAgain = async () => signInWith(await createSessionKey({ kind, saveable }));
+    return this.sessionOf({ ...first, signInAgain });
   }
 
   /**
@@ -141,6 +147,7 @@ export class PerpgateClient extends MarketReader {
     readonly expiresAt: number;
     readonly lastNonce?: number;
     readonly key: SessionKey;
+    readonly signInAgain?: () => Promise<Renewed>;
   }): Session {
     return new Session({
       ...parts,

@@ -23,7 +23,7 @@ const run = promisify(execFile);
 /** Declarations that every example may use. */
 const GIVEN = `
 import * as sdk from "@perpgate/sdk";
-import { checkPreconfirm, createSessionKey, ConnectionError, PerpgateClient, PerpgateError, sessionKeyFromSecret, TimeoutError } from "@perpgate/sdk";
+import { checkPreconfirm, createSessionKey, ConnectionError, PerpgateClient, PerpgateError, priceFor, sessionKeyFromSecret, sizeFor, TimeoutError } from "@perpgate/sdk";
 declare const client: PerpgateClient;
 declare const session: sdk.Session;
 declare const account: sdk.MessageSigner;

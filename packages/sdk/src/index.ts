@@ -5,6 +5,8 @@ export type {
   Acknowledgement,
   AcknowledgementLeaf,
   AttestedDeposit,
+  BatchAnswer,
+  BatchResult,
   Block,
   BridgeInfo,
   CanceledOrder,
@@ -18,6 +20,7 @@ export type {
   FundingPayment,
   FundingPoint,
   LedgerEntry,
+  MarginChange,
   Market,
   Nonce,
   Order,
@@ -27,12 +30,15 @@ export type {
   PreconfirmAck,
   PreconfirmProof,
   Resolution,
+  SelfTrade,
   SessionInfo,
   SessionKeyKind,
   Side,
   Ticker,
+  TimeInForce,
   Token,
   Trade,
+  Trigger,
   VenueStatus,
 } from "@perpgate/protocol";
 export type {
@@ -41,7 +47,13 @@ export type {
   PageOptions,
   SpanOptions,
 } from "./account-reader.js";
-export type { CancelAllOptions, DepositRequest } from "./account-trader.js";
+export type {
+  BatchOptions,
+  CancelAllOptions,
+  DepositRequest,
+  MarginOptions,
+  OrderName,
+} from "./account-trader.js";
 export { type ClientOptions, PerpgateClient, type SignInOptions } from "./client.js";
 export {
   type AnyErrorCode,
@@ -62,8 +74,10 @@ export type {
   TimesOptions,
   TradesOptions,
 } from "./market-reader.js";
-export type { NewOrder } from "./orders/order-body.js";
-export type { PlacedOrder } from "./orders/order-client.js";
+export type { NewOperation, NewOrder, OrderAmendment } from "./orders/order-body.js";
+export type { PlacedOrder, Replayable } from "./orders/order-client.js";
+export type { Protection } from "./orders/protection.js";
+export { priceFor, sizeFor } from "./orders/rounding.js";
 export type { WebSocketConstructor, WebSocketLike } from "./platform/platform.js";
 export {
   checkPreconfirm,
@@ -74,7 +88,7 @@ export {
 } from "./preconfirm-check.js";
 export type { CallOptions, RetryRules } from "./retry.js";
 export type { SavedSession, StoredSession } from "./saved-session.js";
-export type { RotateOptions, Session } from "./session.js";
+export type { RenewOptions, RotateOptions, Session } from "./session.js";
 export {
   createSessionKey,
   type SessionKey,

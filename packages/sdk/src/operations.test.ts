@@ -9,7 +9,8 @@ function recordingFetch(called: Set<string>): FetchLike {
   return (url, init) => {
     const path = new URL(url).pathname
       .replace(/^\/v1\/markets\/[A-Z]+\//, "/v1/markets/{symbol}/")
-      .replace(/^\/v1\/orders\/\d+/, "/v1/orders/{id}")
+      .replace(/^\/v1\/orders\/(\d+|bid-1)/, "/v1/orders/{id}")
+      .replace(/^\/v1\/positions\/[A-Z]+\//, "/v1/positions/{symbol}/")
       .replace(/^\/v1\/auth\/sessions\/\d+$/, "/v1/auth/sessions/{id}")
       .replace(/^\/v1\/blocks\/\d+$/, "/v1/blocks/{number}")
       .replace(/^\/v1\/bridge\/deposits\/\d+$/, "/v1/bridge/deposits/{id}")
@@ -87,6 +88,28 @@ test("every operation of the OpenAPI document: has a method that decodes its res
   const { cancelAt } = await maker.cancelAfter(5_000);
   expect(cancelAt).toBe(at.nowMs() + 5_000);
   expect(await maker.cancelAfter(0)).toEqual({ cancelAt: null });
+
+  const sized = { ...BID, margin: undefined, size: 0.01, clientOrderId: "bid-1" } as const;
+  const named = await maker.placeOrder(sized);
+  expect(named).toMatchObject({ status: "resting", clientOrderId: "bid-1", remainingSize: 0.01 });
+  const amended = await maker.amendOrder({ clientOrderId: "bid-1", size: 0.02 });
+  expect(amended).toMatchObject({ orderId: named.orderId, remainingSize: 0.02, replayed: false });
+  expect(await maker.cancelOrder({ clientOrderId: "bid-1" })).toMatchObject({ status: "canceled" });
+  const { results } = await maker.batch([
+    { op: "place", ...sized },
+    { op: "cancel", clientOrderId: "bid-1" },
+  ]);
+  expect(results.map(({ status }) => status)).toEqual([200, 200]);
+  expect(await taker.changeMargin("BTCUSD", 5)).toMatchObject({ symbol: "BTCUSD", amount: 5 });
+  const exits = { symbol: "BTCUSD", side: "long", takeProfit: 70_000, stopLoss: 60_000 } as const;
+  expect((await taker.protect(exits)).results).toMatchObject([{ status: 200 }, { status: 200 }]);
+  const moved = await taker.protect({ ...exits, takeProfit: null, stopLoss: 61_000 });
+  expect(moved.results).toMatchObject([
+    { canceled: {} },
+    { canceled: {} },
+    { ack: { status: "pending" } },
+  ]);
+  expect(await taker.openOrders()).toMatchObject([{ closePosition: true, price: 61_000 }]);
 
   expect(await client.bridge()).toMatchObject({ attestor: "dev" });
   const deposit = { chain: "arbitrum", txHash: `0x${"ab".repeat(32)}`, token: "USDC" } as const;

@@ -31,7 +31,28 @@ export interface SessionParts {
   readonly key: SessionKey;
   readonly lastNonce?: number;
   newSocket(token: string): StreamSocket;
+  /** Signs in again with the same wallet and terms; missing for a restored session. */
+  signInAgain?(): Promise<Renewed>;
 }
+
+/** What a renewal gives: the same account, with another token and key. */
+export interface Renewed {
+  readonly token: string;
+  readonly expiresAt: number;
+  readonly key: SessionKey;
+}
+
+export interface RenewOptions {
+  /** Milliseconds before the session's end. Default: a tenth of its life. */
+  readonly beforeMs?: number;
+  /** Called when a renewal fails; it is tried again after a minute while the session lives. */
+  readonly onError?: (error: unknown) => void;
+}
+
+const RENEW_PART = 0.1;
+const RENEW_AGAIN_MS = 60_000;
+/** Longer delays overflow a timer. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export interface RotateOptions extends CallOptions {
   readonly sessionKeyKind?: SessionKeyKind;
@@ -40,24 +61,32 @@ export interface RotateOptions extends CallOptions {
 }
 
 export class Session extends AccountTrader {
-  /** Unix milliseconds, by the server's clock. */
-  readonly expiresAt: number;
   /** @internal */
   protected readonly orderClient: OrderClient;
   private readonly nonces: Nonces;
-  private readonly keys: SessionKeyRing;
+  private keys: SessionKeyRing;
+  private endsAt: number;
   private readonly newSocket: () => StreamSocket;
+  private readonly signInAgain: (() => Promise<Renewed>) | undefined;
+  private renewTimer: ReturnType<typeof setTimeout> | undefined;
   private opened: SessionStream | undefined;
   private isEnded = false;
 
   /** @internal */
-  constructor({ http, address, token, expiresAt, key, lastNonce, newSocket }: SessionParts) {
+  constructor(parts: SessionParts) {
+    const { http, address, token, expiresAt, key, lastNonce, newSocket, signInAgain } = parts;
     super(http, { address, token });
-    this.expiresAt = expiresAt;
+    this.endsAt = expiresAt;
+    this.signInAgain = signInAgain?.bind(parts);
     this.nonces = new Nonces(lastNonce);
-    this.keys = new SessionKeyRing(key, async () => (await this.account()).session.sessionKey);
+    this.keys = this.ringOf(key);
     this.orderClient = new OrderClient(this.nonces, http.settings.rules, () => this.keys.current());
-    this.newSocket = () => newSocket(token);
+    this.newSocket = () => newSocket(this.token);
+  }
+
+  /** Unix milliseconds, by the server's clock. */
+  get expiresAt(): number {
+    return this.endsAt;
   }
 
   /** The public session key, hex. */
@@ -106,6 +135,65 @@ export class Session extends AccountTrader {
   }
 
   /**
+   * Signs in again with the wallet: another token and key for the same account. Orders in flight end
+   * first, nonces rise on, and streams go on over the same connection. Resting orders stay.
+   *
+   * @example
+   * await session.renew();
+   * console.log(new Date(session.expiresAt));
+   */
+  async renew(): Promise<void> {
+    if (this.signInAgain === undefined) {
+      throw new TypeError("a restored session has no wallet; sign in again");
+    }
+    const { token, expiresAt, key } = await this.signInAgain();
+    await this.orderClient.exclusive(async () => {
+      await this.opened?.beforeRebind();
+      this.currentToken = token;
+      this.endsAt = expiresAt;
+      this.keys = this.ringOf(key);
+      await this.opened?.rebind(token);
+    });
+  }
+
+  /**
+   * Renews the session through the wallet before it ends, again and again, until it is signed out or
+   * `client.close()`. A wallet that asks its user will ask each time.
+   *
+   * @example
+   * session.keepRenewed({ onError: (error) => console.warn(`not renewed: ${error}`) });
+   */
+  keepRenewed({ beforeMs, onError = () => undefined }: RenewOptions = {}): void {
+    if (this.signInAgain === undefined) {
+      throw new TypeError("a restored session has no wallet; sign in again");
+    }
+    const leftMs = this.endsAt - Date.now();
+    const renew = async (): Promise<void> => {
+      try {
+        await this.renew();
+        this.keepRenewed({ ...(beforeMs === undefined ? {} : { beforeMs }), onError });
+      } catch (error) {
+        onError(error);
+        if (Date.now() < this.endsAt) this.renewAfter(RENEW_AGAIN_MS, renew);
+      }
+    };
+    this.renewAfter(leftMs - (beforeMs ?? leftMs * RENEW_PART), renew);
+  }
+
+  private renewAfter(delayMs: number, renew: () => Promise<void>): void {
+    clearTimeout(this.renewTimer);
+    if (this.isEnded) return;
+    const timer = setTimeout(() => void renew(), Math.min(Math.max(0, delayMs), LONGEST_TIMER_MS));
+    // In Node it must not keep a program alive that is done.
+    if (typeof timer === "object" && "unref" in timer) timer.unref();
+    this.renewTimer = timer;
+  }
+
+  private ringOf(key: SessionKey): SessionKeyRing {
+    return new SessionKeyRing(key, async () => (await this.account()).session.sessionKey);
+  }
+
+  /**
    * Ends the session at the venue and closes its stream. Resting orders stay.
    *
    * @example
@@ -121,6 +209,7 @@ export class Session extends AccountTrader {
       if (!isEnded || error.attempts === 1) throw error;
     }
     this.isEnded = true;
+    clearTimeout(this.renewTimer);
     this.opened?.close();
   }
 

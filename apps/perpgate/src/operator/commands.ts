@@ -143,10 +143,14 @@ the data folder must be running; the change is in its log, and stays.`,
     );
   addCommand(program, "cohort", {
     summary: "change who may open positions",
-    usage: ["<closed|allowlist|open> [--allow ADDRESS]… [--disallow ADDRESS]… [--data DIR]"],
+    usage: [
+      "<closed|allowlist|open> [--allow ADDRESS]… [--disallow ADDRESS]… [--data DIR]",
+      "show [--data DIR]",
+    ],
     about: `Changes who may open positions: nobody, those on the list, everyone. Closing always works. The
 venue that serves the data folder must be running; the change is in its log, and stays.`,
     examples: [
+      ["cohort show", "the stage, and who is on the list"],
       ["cohort open", "everyone may trade"],
       [
         "cohort allowlist --allow 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
@@ -154,7 +158,7 @@ venue that serves the data folder must be running; the change is in its log, and
       ],
     ],
   })
-    .argument("<stage>", "closed, allowlist or open")
+    .argument("<stage>", "closed, allowlist or open; or show")
     .option("--allow <ADDRESS>", "put on the list; may be repeated", collect, [])
     .option("--disallow <ADDRESS>", "take off the list; may be repeated", collect, [])
     .option("--data <DIR>", `${DATA_HELP}  [PERPGATE_DATA]`)

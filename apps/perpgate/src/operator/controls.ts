@@ -4,9 +4,9 @@
  */
 
 import { resolve } from "node:path";
-import { UsageError } from "../cli/start-error.js";
+import { StartError, UsageError } from "../cli/start-error.js";
 import { type BridgeChange, PAUSE_SCOPES } from "../serve/bridge/bridge-control.js";
-import { isCohortChange } from "../serve/cohort-control.js";
+import { isCohortChange, isCohortShown } from "../serve/cohort-control.js";
 import { askControl, type ControlRequest } from "../serve/control-socket.js";
 import type { MarketChange } from "../serve/market-control.js";
 import { DEFAULT_SETTINGS } from "../serve/settings.js";
@@ -35,12 +35,27 @@ export async function changeCohort(
   },
 ): Promise<number> {
   const { allow, disallow } = options;
+  if (stage === "show") return showCohort(options);
   const change = { stage, allow, disallow };
   if (!isCohortChange(change)) {
-    throw new UsageError("a stage is closed, allowlist or open, an address 40 hex digits");
+    throw new UsageError(
+      "a stage is closed, allowlist or open (or show), an address 40 hex digits",
+    );
   }
   await send(options, { cohort: change });
   print(options, change, `stage ${change.stage}`);
+  return 0;
+}
+
+async function showCohort(options: ControlOptions): Promise<number> {
+  const shown = await send(options, { showCohort: true });
+  if (!isCohortShown(shown))
+    throw new StartError("the perpgate that is running is of another release");
+  const { stage, allow } = shown;
+  const lines = [`stage ${stage}`, `${allow.length} on the list`, ...allow];
+  process.stdout.write(
+    options.json === true ? `${JSON.stringify(shown)}\n` : `${lines.join("\n")}\n`,
+  );
   return 0;
 }
 
@@ -85,7 +100,7 @@ export async function upgrade(options: ControlOptions): Promise<number> {
   return 0;
 }
 
-function send({ data }: ControlOptions, request: ControlRequest): Promise<number | undefined> {
+function send({ data }: ControlOptions, request: ControlRequest): Promise<unknown> {
   return askControl(resolve(data ?? process.env.PERPGATE_DATA ?? DEFAULT_SETTINGS.data), request);
 }
 

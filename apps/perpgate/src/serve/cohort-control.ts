@@ -25,8 +25,25 @@ export function isCohortChange(value: unknown): value is CohortChange {
   );
 }
 
+const CohortShown = Type.Object({
+  stage: Type.Enum(["closed", "allowlist", "open"]),
+  /** Addresses with `0x`, ascending. */
+  allow: Type.Array(Type.String()),
+});
+export type CohortShown = Static<typeof CohortShown>;
+
+export function isCohortShown(value: unknown): value is CohortShown {
+  return new Ajv({ meta: false, validateSchema: false }).validate<CohortShown>(CohortShown, value);
+}
+
 export class CohortControl {
   constructor(private readonly venue: Venue) {}
+
+  /** Who may open positions now. */
+  show(): CohortShown {
+    const { cohortStage: stage, allowlist } = this.venue.views;
+    return { stage, allow: allowlist.map((address) => `0x${address}`) };
+  }
 
   /** Resolves once the change is durable. */
   async change({ stage, allow, disallow }: CohortChange): Promise<void> {

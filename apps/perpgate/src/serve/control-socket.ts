@@ -25,6 +25,8 @@ const IDLE_MS = 10_000;
 
 export type ControlRequest =
   | { readonly cohort: CohortChange }
+  /** The result is the stage and the list. */
+  | { readonly showCohort: true }
   | { readonly bridge: BridgeChange }
   | { readonly market: MarketChange }
   /** Activates the next version of the rules; the result is its number. */
@@ -104,10 +106,11 @@ export class ControlSocket {
   }
 
   /** Returns a figure that only the running venue knows, if there is one. */
-  private async answer(text: string): Promise<number | undefined> {
+  private async answer(text: string): Promise<unknown> {
     const request: unknown = JSON.parse(text);
     if (typeof request !== "object" || request === null) throw new Error("unknown request");
     if ("upgrade" in request) return this.upgrade();
+    if ("showCohort" in request) return this.controls.cohort.show();
     if ("cohort" in request) await this.changeCohort(request.cohort);
     else if ("bridge" in request) await this.changeBridge(request.bridge);
     else if ("market" in request) await this.changeMarket(request.market);
@@ -169,10 +172,7 @@ export class NotRunning extends StartError {
 }
 
 /** Sends a request to the process that serves the data folder; returns its result, throws its error. */
-export async function askControl(
-  dataFolder: string,
-  request: ControlRequest,
-): Promise<number | undefined> {
+export async function askControl(dataFolder: string, request: ControlRequest): Promise<unknown> {
   const path = join(dataFolder, SOCKET_NAME);
   const text = await new Promise<string>((resolve, reject) => {
     const socket = connect(path);
@@ -203,13 +203,15 @@ export async function askControl(
 }
 
 /** Undefined if the answer is incomplete. */
-function answerIn(text: string): { readonly error?: string; readonly result?: number } | undefined {
+function answerIn(
+  text: string,
+): { readonly error?: string; readonly result?: unknown } | undefined {
   try {
     const answer: unknown = JSON.parse(text);
     if (typeof answer !== "object" || answer === null) return undefined;
     if ("error" in answer) return { error: String(answer.error) };
     if (!("ok" in answer)) return undefined;
-    return "result" in answer && typeof answer.result === "number" ? { result: answer.result } : {};
+    return "result" in answer ? { result: answer.result } : {};
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 /** `perpgate cancel`: orders by their ids, or all, or all of one market. */
 
-import type { CanceledOrder } from "@perpgate/sdk";
+import { clientIdWords } from "@perpgate/protocol/core";
+import type { CanceledOrder, OrderName } from "@perpgate/sdk";
 import { UsageError } from "../cli/start-error.js";
 import { type TradingVenue, withSession } from "./connection.js";
 import type { VenueOptions } from "./venue-command.js";
@@ -18,11 +19,15 @@ export async function cancel(ids: readonly string[], options: CancelOptions): Pr
   }
   if (ids.length === 0) throw new UsageError("<order id> is missing");
   if (symbol !== undefined) throw new UsageError("--symbol needs --all");
-  const invalid = ids.find((id) => !/^\d{1,16}$/.test(id));
-  if (invalid !== undefined) {
-    throw new UsageError(`"${invalid}" is not an order id; perpgate orders lists them`);
-  }
+  for (const id of ids) orderNamed(id);
   return withSession(options, (venue) => cancelEach(venue, ids));
+}
+
+/** Digits are an order's id, anything else that can be one is a client's. */
+export function orderNamed(text: string): OrderName {
+  if (/^\d{1,16}$/.test(text)) return text;
+  if (clientIdWords(text) !== undefined) return { clientOrderId: text };
+  throw new UsageError(`"${text}" is not an order id; perpgate orders lists them`);
 }
 
 async function cancelAll(
@@ -43,7 +48,7 @@ async function cancelEach(
   const done: CanceledOrder[] = [];
   try {
     for (const id of ids) {
-      const canceled = await session.cancelOrder(id);
+      const canceled = await session.cancelOrder(orderNamed(id));
       done.push(canceled);
       if (!output.isJson) {
         output.line(`canceled ${canceled.orderId}, ${canceled.remainingSize} was open`);

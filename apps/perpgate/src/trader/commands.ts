@@ -18,8 +18,12 @@ export function addTraderCommands(program: Command): void {
   addLogout(program);
   addOrder(program, "buy");
   addOrder(program, "sell");
+  addAmend(program);
   addCancel(program);
+  addMargin(program);
   addAccountReads(program);
+  addLedger(program);
+  addSessions(program);
   addDeposit(program);
   program.commandsGroup("Look:");
   addMarketReads(program);
@@ -72,19 +76,25 @@ function addOrder(program: Command, name: "buy" | "sell"): void {
     name === "buy" ? (["Buys", "long", "short"] as const) : (["Sells", "short", "long"] as const);
   venueCommand(program, name, {
     summary: `${name}, or close a ${other}: market, limit or stop`,
-    usage: ["<symbol> <margin> [--leverage N] [--price P | --stop P] [options]"],
-    about: `${verb} for margin × leverage dollars: at the market, or at a limit with --price, or when the
-mark reaches --stop. The answer is durable and says what was filled, at which price and fee,
+    usage: [
+      "<symbol> <margin> [--leverage N] [--price P | --stop P] [options]",
+      "<symbol> --size S [--leverage N] [--price P | --stop P] [options]",
+    ],
+    about: `${verb} for margin × leverage dollars, or exactly --size: at the market, or at a limit with
+--price, or when the mark reaches --stop. With --tp or --sl the position is closed there. The answer is durable and says what was filled, at which price and fee,
 the position after it, and the block that will hold it. Exit code 1 also if nothing was filled
 and nothing waits.`,
     examples: [
       [`${name} BTCUSD 100 --leverage 5`, "for 500 dollars, at the market"],
       [`${name} BTCUSD 100 --price 65000 --post-only`, "rests in the book"],
+      [`${name} BTCUSD --size 0.01 --price 65000 --tif ioc`, "what is there now, and no more"],
+      [`${name} BTCUSD --size 0.01 --sl ${name === "buy" ? 60000 : 70000}`, "with a stop-loss"],
       [`${name} BTCUSD 100000 --reduce-only`, `closes a ${other} position, whatever its size`],
     ],
   })
     .argument("<symbol>", "the market", symbol)
-    .argument("<margin>", "dollars", amount("margin"))
+    .argument("[margin]", "dollars; with --size the most that it may take", amount("margin"))
+    .option("--size <S>", "units of base, a whole number of lots", amount("--size"))
     .option("--leverage <N>", "margin × leverage is traded (1)", wholeNumber("--leverage"))
     .option("--price <P>", "a limit order at this price", amount("--price"))
     .option("--stop <P>", "a stop order: waits until the mark reaches this price", amount("--stop"))
@@ -93,6 +103,19 @@ and nothing waits.`,
       "a market order that trades at this price or better",
       amount("--worst-price"),
     )
+    .option(
+      "--tif <T>",
+      "gtc rests, ioc takes what is there, fok all or nothing",
+      oneOf("--tif", ["gtc", "ioc", "fok"]),
+    )
+    .option(
+      "--expires-in <TIME>",
+      "cancels what is left then, such as 8h",
+      durationMs("--expires-in"),
+    )
+    .option("--client-id <ID>", "your own id: 1 to 36 letters, digits, _ or -")
+    .option("--tp <P>", "takes the profit of the whole position at this price", amount("--tp"))
+    .option("--sl <P>", "stops the loss of the whole position at this price", amount("--sl"))
     .option("--reduce-only", "only closes; margin × leverage is then a ceiling")
     .option("--post-only", "with --price: rests, or is refused if it would trade")
     .option("--nonce <N>", "repeats an order whose answer was lost", wholeNumber("--nonce"))
@@ -103,13 +126,60 @@ and nothing waits.`,
     );
 }
 
+function addAmend(program: Command): void {
+  venueCommand(program, "amend", {
+    summary: "change an open order, which keeps its id",
+    usage: [
+      "<order id | client id> [--price P] [--size S] [--limit P] [--expires-in TIME | --no-expiry]",
+    ],
+    about: `Changes the price, the size (the new total, filled part included), the limit of a stop or the
+expiry of an open order. It keeps its place in the queue if the price stays and the size does not
+grow.`,
+    examples: [
+      ["amend 48213 --price 64900", "another price, the same size"],
+      ["amend bid-1 --size 0.005", "the order that you named bid-1"],
+    ],
+  })
+    .argument("<order>", "an order's id, or your own")
+    .option("--price <P>", "the new limit or trigger price", amount("--price"))
+    .option("--size <S>", "the new total size", amount("--size"))
+    .option("--limit <P>", "of a stop: the new limit price", amount("--limit"))
+    .option("--expires-in <TIME>", "from now, such as 8h", durationMs("--expires-in"))
+    .option("--no-expiry", "it never expires")
+    .option("--nonce <N>", "repeats an amendment whose answer was lost", wholeNumber("--nonce"))
+    .action(exitWith(async (order, options) => (await import("./amend.js")).amend(order, options)));
+}
+
+function addMargin(program: Command): void {
+  venueCommand(program, "margin", {
+    summary: "add margin to a position, or take some back",
+    usage: ["<symbol> <add|remove> <dollars>"],
+    about: `Moves money between the wallet and the margin of a position, which moves its liquidation price.
+What the position needs cannot be removed; the refusal names the most that can.`,
+    examples: [
+      ["margin BTCUSD add 50", "50 dollars from the wallet"],
+      ["margin BTCUSD remove 20", "back to the wallet"],
+    ],
+  })
+    .argument("<symbol>", "the market", symbol)
+    .argument("<direction>", "add or remove", oneOf("direction", ["add", "remove"]))
+    .argument("<dollars>", "how much", amount("dollars"))
+    .option("--nonce <N>", "repeats a change whose answer was lost", wholeNumber("--nonce"))
+    .action(
+      exitWith(async (market, direction, dollars, options) =>
+        (await import("./amend.js")).changeMargin(market, direction, dollars, options),
+      ),
+    );
+}
+
 function addCancel(program: Command): void {
   venueCommand(program, "cancel", {
     summary: "cancel an order, or all",
-    usage: ["<order id…>", "--all [--symbol SYMBOL]"],
+    usage: ["<order id | client id…>", "--all [--symbol SYMBOL]"],
     about: "Cancels orders. What was filled before stays filled.",
     examples: [
       ["cancel 48213", "the order with this id"],
+      ["cancel bid-1", "the open order that you named bid-1"],
       ["cancel --all --symbol BTCUSD", "all of one market"],
     ],
   })
@@ -152,6 +222,36 @@ and what it has earned.`,
     about: "Your money, how much of it is free, what this session may do and when it ends.",
     examples: [["account", "your money and your session"]],
   }).action(exitWith(async (options) => (await import("./account-reads.js")).account(options)));
+}
+
+function addLedger(program: Command): void {
+  venueCommand(program, "ledger", {
+    summary: "every change of your balance",
+    usage: ["[--symbol S] [--limit N] [--before ID] [--json]"],
+    about: `Every change of your balance with its kind and the balance after it, newest first: deposits,
+fees, profit and loss, funding, liquidations. --before continues from the last one shown.`,
+    examples: [["ledger --limit 1000 --json", "for a spreadsheet"]],
+  })
+    .option("--symbol <SYMBOL>", "of this market only", symbol)
+    .option("--limit <N>", "how many at most, up to 1000 (20)", wholeNumber("--limit"))
+    .option("--before <ID>", "only entries older than this one")
+    .action(exitWith(async (options) => (await import("./ledger.js")).ledger(options)));
+}
+
+function addSessions(program: Command): void {
+  venueCommand(program, "sessions", {
+    summary: "your sessions; end those that you do not know",
+    usage: ["[--json]", "--end <id…>", "--end-others"],
+    about: `Every session of your account that is alive, with its key, its limits and its end. Ending a
+session needs this one's key, and leaves its resting orders.`,
+    examples: [
+      ["sessions", "who is signed in"],
+      ["sessions --end-others", "only this one stays"],
+    ],
+  })
+    .option("--end <ids...>", "end these")
+    .option("--end-others", "end all but this one")
+    .action(exitWith(async (options) => (await import("./ledger.js")).sessions(options)));
 }
 
 function addDeposit(program: Command): void {

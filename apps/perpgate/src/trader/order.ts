@@ -5,7 +5,7 @@
  * is lost, the nonce is printed, and the same call with `--nonce` places nothing twice.
  */
 
-import type { NewOrder, Order, PlacedOrder, Side } from "@perpgate/sdk";
+import type { BatchResult, NewOrder, Order, PlacedOrder, Side, TimeInForce } from "@perpgate/sdk";
 import { fee, latency, money, signed } from "../cli/quantities.js";
 import { StartError, UsageError } from "../cli/start-error.js";
 import { signTone } from "../cli/style.js";
@@ -25,19 +25,81 @@ export interface OrderOptions extends VenueOptions {
   readonly worstPrice?: number;
   readonly reduceOnly?: boolean;
   readonly postOnly?: boolean;
+  readonly size?: number;
+  readonly tif?: TimeInForce;
+  readonly expiresIn?: number;
+  readonly clientId?: string;
+  readonly tp?: number;
+  readonly sl?: number;
   readonly nonce?: number;
 }
 
 export async function placeOrder(
   side: Side,
   symbol: string,
-  margin: number,
+  margin: number | undefined,
   options: OrderOptions,
 ): Promise<number> {
-  const { leverage = 1, reduceOnly = false, postOnly = false, nonce } = options;
+  const { leverage = 1, reduceOnly = false, postOnly = false, nonce, size } = options;
+  if (margin === undefined && size === undefined) throw new UsageError("give a margin or --size");
   const { type, price } = kindOf(options);
-  const order = { symbol, side, type, margin, leverage, price, reduceOnly, postOnly, nonce };
-  return withSession(options, (venue) => placed(venue, order));
+  const { tif: timeInForce, clientId: clientOrderId, expiresIn } = options;
+  const expiresAt = expiresIn === undefined ? undefined : Date.now() + expiresIn;
+  const order: NewOrder = {
+    ...{ symbol, side, type, margin, leverage, price, reduceOnly, postOnly, nonce },
+    ...{ size, timeInForce, clientOrderId, expiresAt },
+  };
+  const { tp: takeProfit, sl: stopLoss } = options;
+  if (takeProfit === undefined && stopLoss === undefined) {
+    return withSession(options, (venue) => placed(venue, order));
+  }
+  return withSession(options, (venue) => placedWithExits(venue, order, { takeProfit, stopLoss }));
+}
+
+interface Exits {
+  readonly takeProfit: number | undefined;
+  readonly stopLoss: number | undefined;
+}
+
+/** The order and its exits in one batch: an order that is refused leaves no exits alone. */
+async function placedWithExits(
+  venue: TradingVenue,
+  { nonce: given, ...order }: NewOrder,
+  { takeProfit, stopLoss }: Exits,
+): Promise<number> {
+  const { session, output, client } = venue;
+  const formatOf = await marketFormats(client);
+  const nonce = given ?? claimNonce(venue.profile.ledgerPath(session.token));
+  const { symbol } = order;
+  const side: Side = order.side === "long" ? "short" : "long";
+  const exit = { op: "place", symbol, side, type: "stop", closePosition: true } as const;
+  const exits = [
+    ...(takeProfit === undefined
+      ? []
+      : [{ ...exit, trigger: "takeProfit" as const, price: takeProfit }]),
+    ...(stopLoss === undefined ? [] : [{ ...exit, trigger: "stop" as const, price: stopLoss }]),
+  ];
+  const { results, replayed } = await session.batch([{ op: "place", ...order }, ...exits], {
+    nonce,
+  });
+  if (output.isJson) output.json({ results, replayed });
+  else showResults(venue, order.type, results, formatOf(symbol), replayed);
+  return results.every(({ status }) => status === 200) ? 0 : 1;
+}
+
+function showResults(
+  { output }: TradingVenue,
+  type: OrderKind,
+  results: readonly BatchResult[],
+  format: MarketFormat,
+  replayed: boolean,
+): void {
+  results.forEach(({ ack, error }, index) => {
+    const what = index === 0 ? type : "exit";
+    if (ack !== undefined)
+      output.line(`${ack.status}  ${sentence(what, { ...ack, replayed }, format)}`);
+    else output.line(`${output.paint("refused", "bad")}  ${error?.message ?? ""} (${what})`);
+  });
 }
 
 async function placed(venue: TradingVenue, order: NewOrder): Promise<number> {
@@ -83,9 +145,10 @@ function kindOf({ price, stop, worstPrice, postOnly }: OrderOptions): {
   return { type: "market", price: worstPrice };
 }
 
-function show(
+/** The acknowledgement of an order or an amendment, as text. */
+export function show(
   { output }: TradingVenue,
-  type: OrderKind,
+  type: string,
   ack: PlacedOrder,
   format: MarketFormat,
   elapsedHereMs: number,
@@ -101,7 +164,7 @@ function show(
   ]);
 }
 
-function sentence(type: OrderKind, ack: PlacedOrder, { size, price, base }: MarketFormat): string {
+function sentence(type: string, ack: PlacedOrder, { size, price, base }: MarketFormat): string {
   const { side, filledSize, remainingSize, avgFillPrice, status, reason, symbol } = ack;
   const verb = side === "long" ? "bought" : "sold";
   const filled = `${verb} ${size(filledSize)} ${base} at ${price(avgFillPrice)}`;

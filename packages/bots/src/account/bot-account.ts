@@ -2,13 +2,16 @@
  * One bot's account: signed in as long as the crowd runs, with its orders and positions from the
  * venue's streams.
  *
- * `place` and `cancel` never throw for what the venue or the network does. A lost session is signed
+ * `place` and `change` never throw for what the venue or the network does. A lost session is signed
  * in again with backoff; the SDK restores the streams. The venue's cancel timer is reset regularly:
  * if the crowd crashes, its quotes are canceled within a minute.
  */
 
+import { MAX_BATCH_OPERATIONS } from "@perpgate/protocol";
 import {
+  type BatchResult,
   ConnectionError,
+  type NewOperation,
   type NewOrder,
   type PerpgateClient,
   PerpgateError,
@@ -35,6 +38,17 @@ export interface BotAccountParts {
   readonly isMaker: boolean;
 }
 
+/** A new quote, a quote that moves and keeps its id, or one that goes. */
+export type QuoteChange =
+  | (Extract<NewOperation, { op: "place" }> & { readonly price: number })
+  | {
+      readonly op: "amend";
+      readonly orderId: string;
+      readonly price: number;
+      readonly size: number;
+    }
+  | { readonly op: "cancel"; readonly orderId: string };
+
 /** The status of the order, or the code of the error, or `no_answer`. */
 export type Placed = string;
 
@@ -44,6 +58,14 @@ export interface HeldPosition {
   readonly avgEntry: number;
 }
 
+/** An amendment or a cancel of an order that has ended. */
+const FINISHED: ReadonlySet<string> = new Set([
+  "order_not_cancelable",
+  "order_not_amendable",
+  "order_not_found",
+]);
+/** The status of an error that ends the session. */
+const ENDED = 401;
 const CANCEL_TIMER_MS = 60_000;
 /** Between two checks of money and cohort: short while something is missing. */
 const SHORT_INTERVAL_MS = 5_000;
@@ -98,17 +120,46 @@ export class BotAccount {
     }
   }
 
-  async cancel(symbol: string, orderId: string): Promise<void> {
+  /** Sends changes of quotes in as few batches as they fit into; what became of each, in order. */
+  async change(symbol: string, changes: readonly QuoteChange[]): Promise<Placed[]> {
+    const outcomes: Placed[] = [];
+    for (let at = 0; at < changes.length; at += MAX_BATCH_OPERATIONS) {
+      const some = changes.slice(at, at + MAX_BATCH_OPERATIONS);
+      outcomes.push(...(await this.changeSome(symbol, some)));
+    }
+    return outcomes;
+  }
+
+  private async changeSome(symbol: string, changes: readonly QuoteChange[]): Promise<Placed[]> {
     const { session } = this;
-    if (session === undefined) return;
+    if (session === undefined) return changes.map(() => "no_answer");
     try {
-      await session.stream.cancelOrder(orderId, QUOTE_CALL);
-      this.orders.onFinished(symbol, orderId);
+      const { results } = await session.stream.batch(changes, QUOTE_CALL);
+      return changes.map((change, i) => this.note(symbol, change, results[i], session));
     } catch (error) {
       const code = this.codeOf(error, session);
-      const isFinished = code === "order_not_cancelable" || code === "order_not_found";
-      if (isFinished) this.orders.onFinished(symbol, orderId);
+      return changes.map(() => code);
     }
+  }
+
+  private note(
+    symbol: string,
+    change: QuoteChange,
+    result: BatchResult | undefined,
+    session: Session,
+  ): Placed {
+    if (result?.ack !== undefined) {
+      const price = change.op === "cancel" ? 0 : change.price;
+      this.orders.onPlaced({ ...result.ack, replayed: false }, price);
+      return result.ack.status;
+    }
+    const orderId = change.op === "place" ? undefined : change.orderId;
+    const code = result?.error?.code ?? "canceled";
+    if (orderId !== undefined && (code === "canceled" || FINISHED.has(code))) {
+      this.orders.onFinished(symbol, orderId);
+    }
+    if (result?.error !== undefined) this.noteCode(code, result.status, session);
+    return code;
   }
 
   /** Cancels resting orders and signs out, within the given time. */
@@ -237,16 +288,19 @@ export class BotAccount {
   private codeOf(error: unknown, session: Session): string {
     if (error instanceof ConnectionError) return "no_answer";
     if (!(error instanceof PerpgateError)) throw error;
-    const { code } = error;
+    this.noteCode(error.code, error.status, session);
+    return error.code;
+  }
+
+  private noteCode(code: string, status: number, session: Session): void {
     if (code === "insufficient_margin") this.funds.noteShort();
     if (code === "not_in_cohort") this.noteCohort(false);
-    if (hasEnded(error) && this.session === session) this.renewal.abort(error);
-    return code;
+    if (status === ENDED && this.session === session) this.renewal.abort(new Error(code));
   }
 }
 
 function hasEnded(error: unknown): boolean {
-  return error instanceof PerpgateError && error.status === 401;
+  return error instanceof PerpgateError && error.status === ENDED;
 }
 
 function textOf(error: unknown): string {

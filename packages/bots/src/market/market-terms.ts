@@ -63,6 +63,12 @@ export function atLeastMinimum(terms: MarketTerms, dollars: number, price: numbe
   return Math.max(dollars, terms.minNotional, FEWEST_LOTS * terms.lotSize * price);
 }
 
+/** The size of a notional at a price: rounded up to whole lots, so that it stays above a minimum. */
+export function sizeOf({ lotSize }: MarketTerms, dollars: number, price: number): number {
+  const lots = Math.ceil(dollars / (price * lotSize) - 1e-9);
+  return fromSteps(Math.max(1, lots), stepOf(lotSize));
+}
+
 /** The margin for a notional: in whole cents from one dollar on, else in micro-dollars. */
 export function marginFor(dollars: number, leverage: number): number {
   const margin = dollars / leverage;

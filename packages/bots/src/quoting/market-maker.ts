@@ -6,19 +6,27 @@
  */
 
 import { randomKey } from "@perpgate/protocol/random";
-import type { BotAccount, Placed } from "../account/bot-account.js";
+import type { BotAccount, Placed, QuoteChange } from "../account/bot-account.js";
 import {
   atLeastMinimum,
   type MarketTerms,
-  marginFor,
   priceOf,
+  sizeOf,
   ticksOf,
 } from "../market/market-terms.js";
 import type { MarketWatch } from "../market/market-watch.js";
 import { CellWidth } from "./cell-width.js";
 import { FairPrice } from "./fair-price.js";
 import { dollarsOf, type Ladder, ladderOf, touchDollarsOf } from "./ladder.js";
-import { type NewQuote, planQuotes, type QuotePlan, type StandingQuote } from "./quote-plan.js";
+import {
+  canceling,
+  type NewQuote,
+  pairQuotes,
+  planQuotes,
+  type QuoteMove,
+  type QuotePlan,
+  type StandingQuote,
+} from "./quote-plan.js";
 
 const LEVERAGE = 10;
 /** How long quotes stay away from another trader's order that they would have crossed. */
@@ -36,6 +44,9 @@ const STRAYS_PART = 0.3;
 export class MarketMaker {
   private readonly terms: MarketTerms;
   private readonly key: number;
+  /** Ids of quotes that an earlier run has left must not be met again. */
+  private readonly idPrefix = `q${Date.now().toString(36)}`;
+  private placed = 0;
   private readonly fair = new FairPrice();
   private readonly cellWidth: CellWidth;
   private ladder: Ladder | undefined;
@@ -68,12 +79,13 @@ export class MarketMaker {
     const plan = this.plan(ladder, fairTicks, nowMs);
     const wanted = this.placeable(plan.place, nowMs);
     const cancel = plan.cancel.slice(0, cancelsOf(plan, wanted.length, allowed));
-    await Promise.all(cancel.map((quote) => this.cancel(quote)));
     // New quotes would trade with crossed ones that are not canceled yet.
+    await this.send(ladder, cancel.slice(0, plan.crossed).map(canceling));
     if (cancel.length < plan.crossed) return cancel.length;
     const place = wanted.slice(0, allowed - cancel.length);
-    await Promise.all(place.map((quote) => this.place(ladder, quote)));
-    return cancel.length + place.length;
+    const moves = pairQuotes(cancel.slice(plan.crossed), place);
+    await this.send(ladder, moves);
+    return Math.min(plan.crossed, cancel.length) + moves.length;
   }
 
   private ladderAt(fairTicks: number, nowMs: number): Ladder {
@@ -116,28 +128,42 @@ export class MarketMaker {
     });
   }
 
-  private async cancel({ orderId, maker }: StandingQuote): Promise<void> {
-    await this.accounts[maker]?.cancel(this.terms.symbol, orderId);
+  /** One batch per account, which the venue executes with one signature and in one round trip. */
+  private async send(ladder: Ladder, moves: readonly QuoteMove[]): Promise<void> {
+    await Promise.all(
+      this.accounts.map(async (account, maker) => {
+        const own = moves.filter((move) => move.maker === maker);
+        if (own.length === 0) return;
+        const changes = own.map((move) => this.changeOf(ladder, move));
+        const outcomes = await account.change(this.terms.symbol, changes);
+        own.forEach(({ to }, i) => {
+          if (to !== undefined) this.onPlaced(outcomes[i] ?? "no_answer", to, performance.now());
+        });
+      }),
+    );
   }
 
-  private async place(ladder: Ladder, quote: NewQuote): Promise<void> {
+  private changeOf(ladder: Ladder, { from, to }: QuoteMove): QuoteChange {
+    if (to === undefined) return { op: "cancel", orderId: from?.orderId ?? "0" };
     const { terms } = this;
-    const price = priceOf(terms, quote.ticks);
-    const leverage = Math.min(LEVERAGE, terms.maxLeverage);
-    const wanted = quote.isTouch
-      ? touchDollarsOf(ladder, terms, quote.ticks)
-      : dollarsOf(ladder, terms, quote.ticks, quote.gap);
-    const dollars = atLeastMinimum(terms, wanted, price);
-    const placed = await this.accounts[quote.maker]?.place({
+    const price = priceOf(terms, to.ticks);
+    const wanted = to.isTouch
+      ? touchDollarsOf(ladder, terms, to.ticks)
+      : dollarsOf(ladder, terms, to.ticks, to.gap);
+    const size = sizeOf(terms, atLeastMinimum(terms, wanted, price), price);
+    if (from !== undefined) return { op: "amend", orderId: from.orderId, price, size };
+    this.placed++;
+    return {
+      op: "place",
       symbol: terms.symbol,
-      side: quote.side === "bid" ? "long" : "short",
+      side: to.side === "bid" ? "long" : "short",
       type: "limit",
-      margin: marginFor(dollars, leverage),
-      leverage,
+      size,
+      leverage: Math.min(LEVERAGE, terms.maxLeverage),
       price,
       postOnly: true,
-    });
-    if (placed !== undefined) this.onPlaced(placed, quote, performance.now());
+      clientOrderId: `${this.idPrefix}-${this.placed.toString(36)}`,
+    };
   }
 
   /** Errors pause what caused them. */

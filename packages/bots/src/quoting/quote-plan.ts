@@ -44,6 +44,13 @@ export interface QuotePlan {
   readonly place: readonly NewQuote[];
 }
 
+/** A quote that goes (no `to`), comes (no `from`), or moves and keeps its order's id. */
+export interface QuoteMove {
+  readonly maker: number;
+  readonly from?: StandingQuote;
+  readonly to?: NewQuote;
+}
+
 export interface PlanInput {
   readonly ladder: Ladder;
   /** Not rounded. */
@@ -70,6 +77,24 @@ export function planQuotes(input: PlanInput): QuotePlan {
   const strays = sides.flatMap((side) => side.strays);
   const place = sides.flatMap((side) => side.place).sort((a, b) => a.gap - b.gap);
   return { cancel: [...crossed, ...strays], crossed: crossed.length, place };
+}
+
+export function canceling(from: StandingQuote): QuoteMove {
+  return { maker: from.maker, from };
+}
+
+/** A quote that goes and a new one of the same account and side are one quote that moves. */
+export function pairQuotes(
+  going: readonly StandingQuote[],
+  coming: readonly NewQuote[],
+): QuoteMove[] {
+  const left = [...going];
+  const moves = coming.map((to): QuoteMove => {
+    const at = left.findIndex(({ maker, side }) => maker === to.maker && side === to.side);
+    const [from] = at < 0 ? [] : left.splice(at, 1);
+    return from === undefined ? { maker: to.maker, to } : { maker: to.maker, from, to };
+  });
+  return [...left.map(canceling), ...moves];
 }
 
 interface SidePlan {

@@ -143,7 +143,7 @@ describe("takers", () => {
     const order = takerOrder(terms, 65_000.123, { side: "short", dollars: 0.01, leverage: 20 });
     expect(order.leverage).toBe(3);
     expect(Number.isInteger(Math.round((order.price ?? 0) * 10 * 1e6) / 1e6)).toBe(true);
-    expect(order.margin * order.leverage).toBeGreaterThanOrEqual(65_000 * 0.00001);
+    expect((order.margin ?? 0) * (order.leverage ?? 0)).toBeGreaterThanOrEqual(65_000 * 0.00001);
   });
 
   test("closing: the other side, and a ceiling above the position", () => {

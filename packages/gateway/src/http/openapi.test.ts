@@ -28,6 +28,8 @@ const ADDED = [
   "GET /v1/account",
   "GET /v1/orders",
   "GET /v1/orders/{id}",
+  "POST /v1/orders/batch",
+  "POST /v1/positions/{symbol}/margin",
   "POST /v1/orders/cancel",
   "POST /v1/orders/{id}/amend",
   "POST /v1/orders/cancel-all",

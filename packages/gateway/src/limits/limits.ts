@@ -44,9 +44,19 @@ export class Limit<Key extends string | number> {
     this.enforce(this.buckets.take(key, this.monotonic()), header);
   }
 
+  /** As `take`, for several together: all or none. */
+  takeMany(key: Key, count: number, header: HeaderSink): void {
+    this.enforce(this.buckets.take(key, this.monotonic(), count), header);
+  }
+
   /** Throws if `take` would, without counting; sets no headers otherwise. */
   refuseIfSpent(key: Key, header: HeaderSink): void {
-    const state = this.buckets.peek(key, this.monotonic());
+    this.refuseIfFewer(key, 1, header);
+  }
+
+  /** Throws if `takeMany` would, without counting. */
+  refuseIfFewer(key: Key, count: number, header: HeaderSink): void {
+    const state = this.buckets.peek(key, this.monotonic(), count);
     if (!state.isAllowed) this.enforce(state, header);
   }
 

@@ -19,7 +19,7 @@ export interface BucketState {
   readonly isAllowed: boolean;
   /** Tokens left. */
   readonly remaining: number;
-  /** Milliseconds until the next token; 0 if there is one. */
+  /** Milliseconds until there are as many tokens as were asked for. */
   readonly retryAfterMs: number;
   /** Milliseconds until the bucket is full. */
   readonly fullInMs: number;
@@ -57,22 +57,22 @@ export class TokenBuckets<Key extends string | number> {
     return this.fullAt.size;
   }
 
-  /** Takes one token if there is one. */
-  take(key: Key, nowMs: number): BucketState {
+  /** Takes `count` tokens if there are as many; otherwise none. */
+  take(key: Key, nowMs: number, count = 1): BucketState {
     this.removeFull(nowMs);
     const fullAt = Math.max(this.fullAt.get(key) ?? nowMs, nowMs);
-    const next = fullAt + this.intervalMs;
-    if (next - nowMs > this.capacityMs + NOISE_MS) return this.stateAt(fullAt, nowMs, false);
+    const next = fullAt + this.intervalMs * count;
+    if (next - nowMs > this.capacityMs + NOISE_MS) return this.stateAt(fullAt, nowMs, false, count);
     if (!this.fullAt.has(key) && this.fullAt.size >= this.maxKeys) this.removeOldest();
     this.fullAt.set(key, next);
     return this.stateAt(next, nowMs, true);
   }
 
   /** What `take` would return, without taking. */
-  peek(key: Key, nowMs: number): BucketState {
+  peek(key: Key, nowMs: number, count = 1): BucketState {
     const fullAt = Math.max(this.fullAt.get(key) ?? nowMs, nowMs);
-    const isAllowed = fullAt + this.intervalMs - nowMs <= this.capacityMs + NOISE_MS;
-    return this.stateAt(fullAt, nowMs, isAllowed);
+    const isAllowed = fullAt + this.intervalMs * count - nowMs <= this.capacityMs + NOISE_MS;
+    return this.stateAt(fullAt, nowMs, isAllowed, count);
   }
 
   /** Takes `amount` even if there are fewer tokens; the debt is at most `maxDebt` and repaid by time. */
@@ -91,13 +91,13 @@ export class TokenBuckets<Key extends string | number> {
     return fullAt === undefined ? 0 : Math.max(0, fullAt - nowMs - this.capacityMs);
   }
 
-  private stateAt(fullAt: number, nowMs: number, isAllowed: boolean): BucketState {
+  private stateAt(fullAt: number, nowMs: number, isAllowed: boolean, count = 1): BucketState {
     const fullInMs = fullAt - nowMs;
     const free = this.capacityMs - fullInMs;
     return {
       isAllowed,
       remaining: Math.max(0, Math.floor((free + NOISE_MS) / this.intervalMs)),
-      retryAfterMs: Math.max(0, this.intervalMs - free),
+      retryAfterMs: Math.max(0, this.intervalMs * count - free),
       fullInMs,
     };
   }

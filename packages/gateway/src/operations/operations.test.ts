@@ -9,7 +9,10 @@ import { HANDLERS } from "./index.js";
 const HASH = `0x${"ab".repeat(32)}`;
 const KEY = "ab".repeat(32);
 const ORDER = { symbol: "BTCUSD", side: "long", type: "limit", margin: 5, leverage: 5, nonce: 1 };
+const AMENDMENT_OF_BATCH = { op: "amend", orderId: "42", price: 65_000 };
 const AMENDMENT = { orderId: "42", price: 65_000, nonce: 2 };
+const BATCH = { nonce: 3, operations: [AMENDMENT_OF_BATCH, { op: "cancel", orderId: "42" }] };
+const MARGIN = { symbol: "BTCUSD", amount: 50, nonce: 4 };
 const QUEUE_REQUEST = {
   venue: "perpgate-testnet",
   attestor: 1,
@@ -69,6 +72,25 @@ const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: u
   cancelOrder: {
     path: "/v1/orders/42/cancel",
     asked: ["cancelOrder", caller, { orderId: "42" }],
+  },
+  placeBatch: {
+    path: "/v1/orders/batch",
+    body: BATCH,
+    asked: [
+      "placeBatch",
+      caller,
+      { body: BATCH, bytes: Buffer.from(JSON.stringify(BATCH)), signature: undefined },
+    ],
+  },
+  changeMargin: {
+    path: "/v1/positions/BTCUSD/margin",
+    body: MARGIN,
+    asked: [
+      "changeMargin",
+      caller,
+      "BTCUSD",
+      { body: MARGIN, bytes: Buffer.from(JSON.stringify(MARGIN)), signature: undefined },
+    ],
   },
   cancelNamedOrder: {
     path: "/v1/orders/cancel",

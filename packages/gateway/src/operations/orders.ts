@@ -1,15 +1,23 @@
-import type { Acknowledgement, PreconfirmAck } from "@perpgate/protocol";
+import type {
+  Acknowledgement,
+  BatchOperation,
+  BatchResult,
+  PreconfirmAck,
+} from "@perpgate/protocol";
 import {
   amendOrder,
   cancelAllOrders,
   cancelNamedOrder,
   cancelOrder,
   cancelOrdersAfter,
+  changeMargin,
   getOrder,
   getOrders,
+  placeBatch,
   placeOrder,
 } from "@perpgate/protocol/operations";
 import { orderWithinBudget } from "../limits/charge-operation.js";
+import type { OperationResult } from "../venue/batch-flow.js";
 import { handleByVenue } from "./handler.js";
 
 /** The venue checks the signature, because a repeated nonce is answered before that check. */
@@ -36,6 +44,58 @@ export const amendOrderHandler = handleByVenue(
   },
 );
 
+/** Microseconds of an operation of a batch beyond the first. */
+const BATCH_OPERATION_MICROS = 100;
+
+export const placeBatchHandler = handleByVenue(
+  placeBatch,
+  async ({ caller, client, body, bodyBytes, signature }, venue, { budgets }) => {
+    const { operations } = body;
+    const added = BATCH_OPERATION_MICROS * (operations.length - 1);
+    budgets.charge(client.key, added);
+    if (client.account !== undefined) budgets.chargeAccount(client.account, added);
+    if (client.overBudget !== undefined) {
+      await orderWithinBudget(budgets, client, operations.every(isExit), client.header);
+    }
+    const request = { body, bytes: bodyBytes, signature };
+    const results = await venue.placeBatch(caller(), request);
+    const elapsedMs = client.elapsedMs();
+    return { results: results.map((result) => batchResult(result, elapsedMs)) };
+  },
+);
+
+/** Whether the operation can only end orders or reduce a position. */
+function isExit(operation: BatchOperation): boolean {
+  if (operation.op === "cancel") return true;
+  return (
+    operation.op === "place" && (operation.reduceOnly === true || operation.closePosition === true)
+  );
+}
+
+function batchResult(result: OperationResult, elapsedMs: number): BatchResult {
+  if ("ack" in result) return { status: 200, ack: timed(result.ack, elapsedMs) };
+  if ("canceled" in result) return { status: 200, canceled: result.canceled };
+  const { status, code, message, field, details } = result.error;
+  const error = {
+    code,
+    message,
+    ...(field === undefined ? {} : { field }),
+    ...(details === undefined ? {} : { details }),
+  };
+  return { status, error };
+}
+
+export const changeMarginHandler = handleByVenue(
+  changeMargin,
+  async ({ caller, client, params, body, bodyBytes, signature }, venue, { budgets }) => {
+    if (client.overBudget !== undefined) {
+      await orderWithinBudget(budgets, client, false, client.header);
+    }
+    const request = { body, bytes: bodyBytes, signature };
+    return venue.changeMargin(caller(), params.symbol, request);
+  },
+);
+
 export const cancelNamedOrderHandler = handleByVenue(cancelNamedOrder, ({ caller, body }, venue) =>
   venue.cancelOrder(caller(), body),
 );
@@ -43,6 +103,8 @@ export const cancelNamedOrderHandler = handleByVenue(cancelNamedOrder, ({ caller
 export const ORDER_HANDLERS = [
   placeOrderHandler,
   amendOrderHandler,
+  placeBatchHandler,
+  changeMarginHandler,
   cancelNamedOrderHandler,
   handleByVenue(cancelOrder, ({ caller, params }, venue) =>
     venue.cancelOrder(caller(), { orderId: params.id }),

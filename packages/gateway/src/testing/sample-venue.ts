@@ -15,17 +15,26 @@ import type {
   Fill,
   FundingPayment,
   LedgerEntry,
+  MarginChange,
   Order,
   Position,
   SessionInfo,
   Ticker,
   VenueStatus,
 } from "@perpgate/protocol";
-import { LEAF_BYTES } from "@perpgate/protocol/core";
 import type { VenueApi } from "../venue/venue-gateway.js";
 
+const MARGIN_CHANGE: MarginChange = {
+  ackNonce: "43",
+  symbol: "BTCUSD",
+  nonce: 3,
+  amount: 50,
+  margin: 150,
+  available: 9_850,
+  time: 1_700_000_000_000,
+};
 const HASH = `0x${"ab".repeat(32)}`;
-const LEAF = `0x${"00".repeat(LEAF_BYTES)}`;
+const LEAF = `0x${"00".repeat(144)}`;
 
 export const SAMPLE_ACK: Acknowledgement = {
   ackNonce: "42",
@@ -296,6 +305,8 @@ export function sampleVenue(): { venue: VenueApi; calls: unknown[][] } {
     setSessionOptions: answer("setSessionOptions", undefined),
     account: answer("account", ACCOUNT),
     placeOrder: answer("placeOrder", SAMPLE_ACK),
+    placeBatch: answer("placeBatch", [{ ack: SAMPLE_ACK }, { canceled }]),
+    changeMargin: answer("changeMargin", MARGIN_CHANGE),
     amendOrder: answer("amendOrder", SAMPLE_ACK),
     cancelOrder: answer("cancelOrder", canceled),
     cancelAllOrders: answer("cancelAllOrders", { canceled: ["42"] }),

@@ -1,4 +1,3 @@
-import { LEAF_BYTES } from "@perpgate/protocol/core";
 import { describe, expect, test } from "vitest";
 import { ask } from "../testing/running-gateway.js";
 import { runVenue, START_MS } from "./testing/running-venue.js";
@@ -239,7 +238,7 @@ describe("a trading day over real sockets", () => {
     // Its first two words: the kind of the event, and the order's id.
     const leaf = Buffer.from(String(proof.body.leaf).slice(2), "hex");
     expect([leaf.length, leaf.readDoubleLE(0), leaf.readDoubleLE(8)]).toEqual([
-      LEAF_BYTES,
+      144,
       18,
       Number(body.orderId),
     ]);

@@ -12,6 +12,7 @@ import type {
   Acknowledgement,
   AmendOrderBody,
   AttestedDeposit,
+  BatchBody,
   Block,
   Book,
   BridgeInfo,
@@ -36,6 +37,8 @@ import type {
   FundingQuery,
   LedgerEntry,
   LedgerQuery,
+  MarginBody,
+  MarginChange,
   Order,
   OrdersQuery,
   Position,
@@ -63,14 +66,16 @@ import type { LimitSettings } from "../limits/limit-settings.js";
 import { AccountLimits, DepositLimits } from "../limits/limits.js";
 import type { Caller, Client, SessionOptions, Signed } from "../request.js";
 import type { Attestation } from "./attestation.js";
+import { BatchFlow, type OperationResult } from "./batch-flow.js";
 import { CancelFlow, ownOrder } from "./cancel-flow.js";
 import { checksummed, DepositFlow } from "./deposit-flow.js";
+import { MarginFlow } from "./margin-flow.js";
 import { OrderFlow } from "./order-flow.js";
 import { ordersFor } from "./orders-query.js";
 import { SessionFlow } from "./session-flow.js";
 import { SessionGuard } from "./session-guard.js";
 import { SessionList } from "./session-list.js";
-import { refuseOverlong } from "./signed-request.js";
+import { refuseOverlong, type SignedServices } from "./signed-request.js";
 import { type LiveSession, VenueLink } from "./venue-link.js";
 
 export interface VenueGatewayOptions {
@@ -95,6 +100,8 @@ export class VenueGateway {
   private readonly sessions: SessionFlow;
   private readonly sessionsOf: SessionList;
   private readonly placing: OrderFlow;
+  private readonly batching: BatchFlow;
+  private readonly margins: MarginFlow;
   private readonly canceling: CancelFlow;
   private readonly depositing: DepositFlow;
   private readonly attestation: Attestation | undefined;
@@ -116,7 +123,7 @@ export class VenueGateway {
       this.depositLimits,
     );
     this.sessionsOf = new SessionList(this.link, this.guard, signatures);
-    this.placing = new OrderFlow({
+    const signed: SignedServices = {
       link: this.link,
       guard: this.guard,
       limits: this.limits,
@@ -124,7 +131,10 @@ export class VenueGateway {
       signatures,
       signedBytes: limits.signedBytes,
       batchBytes: limits.batchBytes,
-    });
+    };
+    this.placing = new OrderFlow(signed);
+    this.batching = new BatchFlow(signed);
+    this.margins = new MarginFlow(signed);
     this.canceling = new CancelFlow(this.link);
     this.attestation = attestation;
     this.depositing = new DepositFlow(this.link, attestation, limits.unseenDeposits);
@@ -184,6 +194,14 @@ export class VenueGateway {
     request: Signed<AmendOrderBody>,
   ): Promise<Acknowledgement> {
     return this.placing.amend(caller, id, request);
+  }
+
+  placeBatch(caller: Caller, request: Signed<BatchBody>): Promise<readonly OperationResult[]> {
+    return this.batching.run(caller, request);
+  }
+
+  changeMargin(caller: Caller, symbol: string, request: Signed<MarginBody>): Promise<MarginChange> {
+    return this.margins.change(caller, symbol, request);
   }
 
   async cancelOrder(caller: Caller, body: CancelOrderBody): Promise<CanceledOrder> {

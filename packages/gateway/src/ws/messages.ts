@@ -15,17 +15,16 @@ import { TokenBuckets } from "../limits/token-buckets.js";
 import { CLOSE } from "./close-codes.js";
 import type { Connection } from "./connection.js";
 import type { SocketContext, SocketHandler } from "./operations/operation.js";
-import { amend, cancel, order } from "./operations/orders.js";
+import { amend, batch, cancel, margin, order } from "./operations/orders.js";
 import { auth, ping, session } from "./operations/session.js";
 import { subscribe, unsubscribe } from "./operations/subscriptions.js";
 import { type FaultSink, type MessageId, SocketCall } from "./socket-call.js";
 import { messageRule } from "./socket-limits.js";
 
 const HANDLERS: ReadonlyMap<string, SocketHandler> = new Map(
-  [subscribe, unsubscribe, auth, ping, order, amend, cancel, session].map((handler) => [
-    handler.operation.op,
-    handler,
-  ]),
+  [subscribe, unsubscribe, auth, ping, order, amend, batch, margin, cancel, session].map(
+    (handler) => [handler.operation.op, handler],
+  ),
 );
 const MAX_ID_LENGTH = 64;
 const MAX_SHOWN = 32;
@@ -34,7 +33,7 @@ const MESSAGES = 0;
 const CONTROL_FRAMES = 1;
 
 /** Applied to unparsed text; a false match only uses up the sender's own reserve. */
-const EXIT_OPERATION = /"op"\s*:\s*"(?:cancel|order)"/;
+const EXIT_OPERATION = /"op"\s*:\s*"(?:cancel|order|batch)"/;
 
 interface HeldMessage {
   readonly data: Buffer;

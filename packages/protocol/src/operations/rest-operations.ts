@@ -5,6 +5,7 @@ import { cancelAllOrders } from "./cancel-all-orders.js";
 import { cancelNamedOrder } from "./cancel-named-order.js";
 import { cancelOrder } from "./cancel-order.js";
 import { cancelOrdersAfter } from "./cancel-orders-after.js";
+import { changeMargin } from "./change-margin.js";
 import { endOtherSessions } from "./end-other-sessions.js";
 import { endSession } from "./end-session.js";
 import { endSessionById } from "./end-session-by-id.js";
@@ -37,6 +38,7 @@ import { getTickers } from "./get-tickers.js";
 import { getTime } from "./get-time.js";
 import { getTrades } from "./get-trades.js";
 import type { Operation } from "./operation.js";
+import { placeBatch } from "./place-batch.js";
 import { placeOrder } from "./place-order.js";
 import { registerDeposit } from "./register-deposit.js";
 import { rotateSession } from "./rotate-session.js";
@@ -59,6 +61,7 @@ export const OPERATIONS: readonly Operation[] = [
   getCandles,
   getFunding,
   placeOrder,
+  placeBatch,
   getOrders,
   getOrder,
   amendOrder,
@@ -68,6 +71,7 @@ export const OPERATIONS: readonly Operation[] = [
   cancelOrdersAfter,
   getAccount,
   getPositions,
+  changeMargin,
   getFills,
   getLedger,
   getFundingPayments,

@@ -1,37 +1,137 @@
 /**
- * An order and its bytes. Equal fields give equal bytes, in whatever order they are passed, so an order
- * that the caller repeats with its nonce is recognised as the same order.
+ * Signed bodies and their bytes. Equal fields give equal bytes, in whatever order they are passed, so an
+ * order that the caller repeats with its nonce is recognised as the same order. A field that is not known
+ * is refused: left out silently, an order meant as `ioc` would rest.
  */
 
-import type { OrderType, PlaceOrderBody, Side } from "@perpgate/protocol";
+import type {
+  Amendment,
+  BatchOperation,
+  OrderType,
+  SelfTrade,
+  Side,
+  TimeInForce,
+  Trigger,
+} from "@perpgate/protocol";
 
 export interface NewOrder {
   readonly symbol: string;
   readonly side: Side;
   readonly type: OrderType;
-  /** Dollars; margin × leverage is the notional. */
-  readonly margin: number;
-  readonly leverage: number;
+  /** Dollars; without a size, margin × leverage is the notional. With one, it bounds the margin. */
+  readonly margin?: number | undefined;
+  /** Needed except with `closePosition`. */
+  readonly leverage?: number | undefined;
   /** Limit and trigger price; the worst price of a market order. */
   readonly price?: number | null | undefined;
   readonly reduceOnly?: boolean | undefined;
   readonly postOnly?: boolean | undefined;
+  /** Units of base, a whole number of lots; see `sizeFor`. */
+  readonly size?: number | undefined;
+  /** `gtc` rests, `ioc` fills what it can immediately, `fok` all or nothing. */
+  readonly timeInForce?: TimeInForce | undefined;
+  /** Unix milliseconds, 1 s to 90 days ahead. */
+  readonly expiresAt?: number | undefined;
+  /** Your own id: 1 to 36 letters, digits, `_` or `-`; unique among your open orders. */
+  readonly clientOrderId?: string | undefined;
+  /** Of a stop order: `takeProfit` triggers from the other side. */
+  readonly trigger?: Trigger | undefined;
+  /** Of a stop order: once triggered it is a limit order at this price. */
+  readonly limitPrice?: number | null | undefined;
+  /** Of a stop order: closes the whole position, whatever its size is then. */
+  readonly closePosition?: boolean | undefined;
+  /** What ends when the order meets one of your own; `cancelResting` by default. */
+  readonly selfTrade?: SelfTrade | undefined;
+  /** Unix milliseconds; refused with `too_late` if the venue gets to it later. */
+  readonly validUntil?: number | undefined;
   /** Only to repeat an order whose outcome is unknown. */
   readonly nonce?: number | undefined;
 }
 
+/** What changes; the order is named by `orderId` or by `clientOrderId`. */
+export interface OrderAmendment extends Amendment {
+  readonly validUntil?: number | undefined;
+  /** Only to repeat an amendment whose outcome is unknown. */
+  readonly nonce?: number | undefined;
+}
+
+/** An operation of a batch: a new order, an amendment or a cancel, without a nonce of its own. */
+export type NewOperation =
+  | ({ readonly op: "place" } & Omit<NewOrder, "nonce" | "validUntil">)
+  | ({ readonly op: "amend" } & Amendment)
+  | { readonly op: "cancel"; readonly orderId?: string; readonly clientOrderId?: string };
+
+const ORDER_FIELDS = [
+  "symbol",
+  "side",
+  "type",
+  "margin",
+  "leverage",
+  "price",
+  "reduceOnly",
+  "postOnly",
+  "size",
+  "timeInForce",
+  "expiresAt",
+  "clientOrderId",
+  "trigger",
+  "limitPrice",
+  "closePosition",
+  "selfTrade",
+] as const satisfies readonly (keyof NewOrder)[];
+const TARGET_FIELDS = ["orderId", "clientOrderId"] as const;
+const AMEND_FIELDS = [...TARGET_FIELDS, "price", "size", "limitPrice", "expiresAt"] as const;
+const OPERATION_FIELDS: Readonly<Record<BatchOperation["op"], readonly string[]>> = {
+  place: ORDER_FIELDS,
+  amend: AMEND_FIELDS,
+  cancel: TARGET_FIELDS,
+};
+/** Left out where they are what they would be anyway: a plain order keeps its bytes. */
+const NEUTRAL: Readonly<Record<string, unknown>> = {
+  price: null,
+  limitPrice: null,
+  reduceOnly: false,
+  postOnly: false,
+};
+
 export function orderText(order: NewOrder, nonce: number): string {
-  const { symbol, side, type, margin, leverage, price, reduceOnly, postOnly } = order;
-  const body: PlaceOrderBody = {
-    symbol,
-    side,
-    type,
-    margin,
-    leverage,
-    ...(price === undefined || price === null ? {} : { price }),
-    ...(reduceOnly === true ? { reduceOnly } : {}),
-    ...(postOnly === true ? { postOnly } : {}),
-    nonce,
-  };
-  return JSON.stringify(body);
+  const fields = pick("an order", order, [...ORDER_FIELDS, "validUntil"]);
+  return JSON.stringify({ ...fields, nonce });
+}
+
+export function amendText(amendment: OrderAmendment, nonce: number): string {
+  const fields = pick("an amendment", amendment, [...AMEND_FIELDS, "validUntil"]);
+  return JSON.stringify({ ...fields, nonce });
+}
+
+export function batchText(
+  operations: readonly NewOperation[],
+  validUntil: number | undefined,
+  nonce: number,
+): string {
+  const picked = operations.map((operation) => {
+    const known: readonly string[] | undefined = OPERATION_FIELDS[operation.op];
+    if (known === undefined)
+      throw new TypeError(`op is place, amend or cancel, not ${operation.op}`);
+    return pick(`a ${operation.op} of a batch`, operation, ["op", ...known]);
+  });
+  return JSON.stringify({ nonce, operations: picked, validUntil });
+}
+
+/** The known fields in their order; throws for others. */
+function pick(what: string, from: object, known: readonly string[]): Record<string, unknown> {
+  const values = new Map<string, unknown>(Object.entries(from));
+  for (const name of values.keys()) {
+    if (name !== "nonce" && !known.includes(name)) {
+      throw new TypeError(`${what} has no field "${name}"; known: ${known.join(", ")}`);
+    }
+  }
+  const picked: Record<string, unknown> = {};
+  for (const name of known) {
+    const value = values.get(name);
+    if (value === undefined) continue;
+    if (name in NEUTRAL && value === NEUTRAL[name]) continue;
+    picked[name] = value;
+  }
+  return picked;
 }

@@ -1,5 +1,5 @@
 /**
- * Places orders, over REST or the socket: nonce, bytes, signature, retries with the same bytes.
+ * Sends signed bodies, over REST or the socket: nonce, bytes, signature, retries with the same bytes.
  *
  * Each nonce belongs to one body, and the server executes it at most once, so there is one order
  * however often its bytes are sent. A change of the session key waits for the orders in flight: a
@@ -24,14 +24,18 @@ import { SharedLock } from "./shared-lock.js";
 /** The acknowledgement, and whether it is that of an earlier try. */
 export type PlacedOrder = PreconfirmAck & { readonly replayed: boolean };
 
-/** Sends an order once, over REST or over the socket. */
-export type OrderTransport = (
-  order: SignedOrder,
+/** An answer, and whether it is that of an earlier try. */
+export type Replayable<T> = T & { readonly replayed: boolean };
+
+/** Sends a signed body once, over REST or over the socket. */
+export type Transport<T> = (
+  signed: SignedText,
   attempt: Attempt,
   signal: AbortSignal | undefined,
-) => Promise<PlacedOrder>;
+) => Promise<T>;
+export type OrderTransport = Transport<PlacedOrder>;
 
-export interface SignedOrder {
+export interface SignedText {
   readonly body: string;
   /** Hex. */
   readonly signature: string;
@@ -47,10 +51,20 @@ export class OrderClient {
   ) {}
 
   place(order: NewOrder, options: CallOptions, send: OrderTransport): Promise<PlacedOrder> {
+    return this.submit(order.nonce, (nonce) => orderText(order, nonce), options, send);
+  }
+
+  /** Sends the body that `textOf` makes with a new nonce, or with the given one. */
+  submit<T>(
+    given: number | undefined,
+    textOf: (nonce: number) => string,
+    options: CallOptions,
+    send: Transport<T>,
+  ): Promise<T> {
     const rules = rulesWith(options, this.rules);
     return this.lock.shared(() =>
-      this.nonces.use(order.nonce, async (nonce) => {
-        const body = orderText(order, nonce);
+      this.nonces.use(given, async (nonce) => {
+        const body = textOf(nonce);
         const signature = await this.sign(body);
         try {
           return await withRetries(rules, options.signal, (attempt) =>

@@ -1,12 +1,32 @@
 /** `session.stream`: the account's streams, and orders over the same socket. */
 
-import { CanceledOrder, PreconfirmAck } from "@perpgate/protocol";
-import { messageOf, socketCancel, socketOrder, socketSession } from "@perpgate/protocol/operations";
+import { BatchAnswer, CanceledOrder, PreconfirmAck } from "@perpgate/protocol";
+import {
+  messageOf,
+  socketAmend,
+  socketBatch,
+  socketCancel,
+  socketOrder,
+  socketSession,
+} from "@perpgate/protocol/operations";
+import type { BatchOptions } from "../account-trader.js";
 import { PerpgateError } from "../errors.js";
 import { hasShape } from "../http/answer-shape.js";
 import type { Pacer } from "../http/pacer.js";
-import type { NewOrder } from "../orders/order-body.js";
-import type { OrderClient, OrderTransport, PlacedOrder } from "../orders/order-client.js";
+import {
+  amendText,
+  batchText,
+  type NewOperation,
+  type NewOrder,
+  type OrderAmendment,
+} from "../orders/order-body.js";
+import type {
+  OrderClient,
+  OrderTransport,
+  PlacedOrder,
+  Replayable,
+  Transport,
+} from "../orders/order-client.js";
 import {
   type Attempt,
   type CallOptions,
@@ -61,6 +81,7 @@ export class SessionStream {
   private readonly fills: ChannelRegistry<PrivateChannel<FillsFrame>>;
   private readonly account: ChannelRegistry<PrivateChannel<AccountFrame>>;
   private readonly deposits: ChannelRegistry<PrivateChannel<DepositsFrame>>;
+  private cancelsOnDisconnect = false;
 
   /** @internal */
   constructor(private readonly context: StreamContext) {
@@ -199,7 +220,35 @@ export class SessionStream {
    * console.log(ack.orderId, ack.status, ack.replayed);
    */
   placeOrder(order: NewOrder, options: CallOptions = {}): Promise<PlacedOrder> {
-    return this.context.orderClient.place(order, options, this.sendOrder);
+    return this.context.orderClient.place(order, options, this.sendSigned(socketOrder));
+  }
+
+  /**
+   * Like `session.amendOrder`, over the socket.
+   *
+   * @example
+   * const amended = await session.stream.amendOrder({ clientOrderId: "bid-1", price: 60_100 });
+   * console.log(amended.orderId, amended.status);
+   */
+  amendOrder(amendment: OrderAmendment, options: CallOptions = {}): Promise<PlacedOrder> {
+    const textOf = (nonce: number) => amendText(amendment, nonce);
+    const send = this.sendSigned(socketAmend);
+    return this.context.orderClient.submit(amendment.nonce, textOf, options, send);
+  }
+
+  /**
+   * Like `session.batch`, over the socket.
+   *
+   * @example
+   * const { results } = await session.stream.batch([{ op: "cancel", clientOrderId: "bid-1" }]);
+   * console.log(results[0]?.status);
+   */
+  batch(
+    operations: readonly NewOperation[],
+    { validUntil, nonce: given, ...options }: BatchOptions = {},
+  ): Promise<Replayable<BatchAnswer>> {
+    const textOf = (nonce: number) => batchText(operations, validUntil, nonce);
+    return this.context.orderClient.submit(given, textOf, options, this.sendBatch);
   }
 
   /**
@@ -234,6 +283,21 @@ export class SessionStream {
     await withRetries(rules, options.signal, (attempt) =>
       this.request(message, attempt, options.signal),
     );
+    this.cancelsOnDisconnect = isOn;
+  }
+
+  /** @internal Continues with the token of a renewed session. */
+  async rebind(token: string): Promise<void> {
+    const { socket, rules } = this.context;
+    await socket.rebind(token, { timeoutMs: rules.timeoutMs, signal: undefined });
+    if (this.cancelsOnDisconnect) await this.cancelOnDisconnect(true);
+  }
+
+  /** @internal The old session must not cancel its orders when the socket leaves it. */
+  async beforeRebind(): Promise<void> {
+    if (!this.cancelsOnDisconnect) return;
+    await this.cancelOnDisconnect(false);
+    this.cancelsOnDisconnect = true;
   }
 
   /**
@@ -246,12 +310,22 @@ export class SessionStream {
     this.context.socket.close();
   }
 
-  private readonly sendOrder: OrderTransport = ({ body, signature }, attempt, signal) =>
+  private sendSigned(operation: typeof socketOrder | typeof socketAmend): OrderTransport {
+    return ({ body, signature }, attempt, signal) =>
+      paced(this.context.orderPacer, signal, async () => {
+        const message = messageOf(operation, { body, sig: signature });
+        const { ack, replayed } = await this.request(message, attempt, signal);
+        if (!hasShape(PreconfirmAck, ack)) throw unexpectedAnswer(operation.op);
+        return { ...ack, replayed: replayed === true };
+      });
+  }
+
+  private readonly sendBatch: Transport<Replayable<BatchAnswer>> = (signed, attempt, signal) =>
     paced(this.context.orderPacer, signal, async () => {
-      const message = messageOf(socketOrder, { body, sig: signature });
-      const { ack, replayed } = await this.request(message, attempt, signal);
-      if (!hasShape(PreconfirmAck, ack)) throw unexpectedAnswer("order");
-      return { ...ack, replayed: replayed === true };
+      const message = messageOf(socketBatch, { body: signed.body, sig: signed.signature });
+      const { batch, replayed } = await this.request(message, attempt, signal);
+      if (!hasShape(BatchAnswer, batch)) throw unexpectedAnswer("batch");
+      return { results: batch.results, replayed: replayed === true };
     });
 
   private cancelOnce(

@@ -65,7 +65,8 @@ export class SocketLink {
   constructor(
     private readonly settings: LinkSettings,
     private readonly listener: LinkListener,
-    private readonly greeting?: Greeting,
+    /** Sent first on every connection; may be replaced. */
+    public greeting?: Greeting,
   ) {
     this.outbox = newOutbox(settings.messagesPerSecond);
   }

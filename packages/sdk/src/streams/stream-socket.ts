@@ -50,6 +50,14 @@ export class StreamSocket {
     return this.requests.request(message, options);
   }
 
+  /** Binds the socket to another session of the same account; its streams go on. */
+  async rebind(token: string, options: RequestOptions): Promise<void> {
+    this.link.greeting = greetingOf(token);
+    // Without a connection the next one begins with the new token.
+    if (this.link.state !== "open") return;
+    await this.requests.request(messageOf(socketAuth, { token }), options);
+  }
+
   close(): void {
     this.link.close();
   }

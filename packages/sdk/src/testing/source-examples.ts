@@ -89,7 +89,8 @@ function methodsOf({ id, body }: Class, source: Source): PublicFunction[] {
     if (member.type !== "MethodDefinition" || member.kind !== "method") return [];
     if (member.accessibility === "private" || member.accessibility === "protected") return [];
     const name = member.key.type === "Identifier" ? member.key.name : "";
-    return [{ name: `${id?.name}.${name}`, doc: docBefore(source, member.start) }];
+    const doc = docBefore(source, member.start);
+    return doc?.includes("@internal") === true ? [] : [{ name: `${id?.name}.${name}`, doc }];
   });
 }
 

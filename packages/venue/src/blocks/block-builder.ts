@@ -8,6 +8,7 @@
  */
 import { createHash, type Hash } from "node:crypto";
 import { EVENT, type EventLog } from "@perpgate/engine";
+import { isPlainLeaf, LEAF_BYTES, PLAIN_LEAF_BYTES } from "@perpgate/protocol/core";
 import { ACKNOWLEDGED, eventWords, SEALED } from "../events/event-fields.js";
 import { NO_PARENT, type SealedBlock, seal } from "./block-header.js";
 import { MerkleAccumulator } from "./merkle.js";
@@ -141,5 +142,8 @@ export class BlockBuilder {
 
 /** A leaf: the canonical bytes of the OrderAcknowledged event, kind included. */
 export function leafAt(words: Float64Array, at: number): Uint8Array {
-  return new Uint8Array(words.buffer, words.byteOffset + at * 8, eventWords(words[at]!) * 8);
+  const { orderId, ackNonce, client1 } = ACKNOWLEDGED;
+  const isPlain = isPlainLeaf(words[at + orderId]!, words[at + ackNonce]!, words[at + client1]!);
+  const bytes = isPlain ? PLAIN_LEAF_BYTES : LEAF_BYTES;
+  return new Uint8Array(words.buffer, words.byteOffset + at * 8, bytes);
 }

@@ -39,6 +39,7 @@ test("leaf: clients read the engine's event, its kind and its words as the engin
     words[0] = EVENT.OrderAcknowledged;
     words[ACKNOWLEDGED.side] = side;
     words[ACKNOWLEDGED.block] = 7;
+    words[ACKNOWLEDGED.client1] = 1;
     expect(readLeaf(bytesOfWords(words))).toMatchObject({ side, block: 7 });
   }
 });

@@ -4,10 +4,10 @@
  */
 import { EVENT, type EventLog } from "@perpgate/engine";
 import type { Acknowledgement } from "@perpgate/protocol";
-import { acknowledgementOf } from "@perpgate/protocol/core";
+import { type AcknowledgedField, acknowledgementOf, readLeaf } from "@perpgate/protocol/core";
 import { ACKNOWLEDGED, eventWords } from "../events/event-fields.js";
-import { wordsOfBytes } from "../history/rows.js";
 import type { Listing } from "../listing/listing.js";
+import { HistoryDamaged } from "../venue-errors.js";
 
 /** The acknowledgement among a command's events, if there is one. */
 export function acknowledgementIn(
@@ -21,11 +21,20 @@ export function acknowledgementIn(
 }
 
 export function acknowledgementOfLeaf(leaf: Uint8Array, listing: Listing): Acknowledgement {
-  return acknowledgementAt(wordsOfBytes(leaf), 0, listing);
+  const fields = readLeaf(leaf);
+  if (fields === undefined) throw new HistoryDamaged("an acknowledgement's leaf cannot be read");
+  return acknowledgementFrom((name) => fields[name], listing);
 }
 
 function acknowledgementAt(words: Float64Array, at: number, listing: Listing): Acknowledgement {
-  const market = listing.markets[words[at + ACKNOWLEDGED.market]!];
+  return acknowledgementFrom((name) => words[at + ACKNOWLEDGED[name]]!, listing);
+}
+
+function acknowledgementFrom(
+  field: (name: AcknowledgedField) => number,
+  listing: Listing,
+): Acknowledgement {
+  const market = listing.markets[field("market")];
   if (market === undefined) throw new RangeError("an acknowledgement names no market of the venue");
-  return acknowledgementOf((name) => words[at + ACKNOWLEDGED[name]]!, market);
+  return acknowledgementOf(field, market);
 }

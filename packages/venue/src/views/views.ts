@@ -309,6 +309,11 @@ export class Views {
     return openOrderNamed(this.source, account, clientOrderId);
   }
 
+  /** Addresses that may open positions at the stage `allowlist`, ascending, without `0x`. */
+  get allowlist(): readonly string[] {
+    return [...stateOf(this.source).allowlist].sort();
+  }
+
   /** Micros free to trade with. */
   walletMicros(account: number): number {
     return stateOf(this.source).wallet(account);

@@ -13,11 +13,11 @@ export type Table = readonly (readonly string[])[];
 
 const HOUR_MS = 3_600_000;
 
-function figure(value: number): string {
+export function figure(value: number): string {
   return value.toLocaleString("en-US", { maximumFractionDigits: 6 });
 }
 
-function dollars(value: number): string {
+export function dollars(value: number): string {
   return value < 0 ? `−$${figure(-value)}` : `$${figure(value)}`;
 }
 
@@ -25,19 +25,19 @@ function percent(share: number): string {
   return `${figure(share * 100).replace("-", "−")} %`;
 }
 
-interface Scene {
+export interface Scene {
   readonly venue: Venue;
   readonly alice: Trader;
   readonly bob: Trader;
 }
 
-function scene(aliceHas: number): Scene {
+export function scene(aliceHas: number): Scene {
   const venue = new Venue({ markets: [UNGUARDED] });
   return { venue, alice: venue.trader("alice", aliceHas), bob: venue.trader("bob", 1_000_000) };
 }
 
 /** Bob offers or bids this many coins at a price. */
-function bobSells(bob: Trader, coins: number, price: number): Answer {
+export function bobSells(bob: Trader, coins: number, price: number): Answer {
   return bob.sells("limit", { margin: coins * price, leverage: 1, price });
 }
 

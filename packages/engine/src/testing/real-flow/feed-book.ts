@@ -22,10 +22,14 @@ export class FeedBook {
     return this.orders.index.get(id) !== NONE;
   }
 
+  private placed = 0;
+
   place(id: number, side: BookSide, cents: number, satoshi: number): void {
     this.undo.begin();
     const terms = bareOrder(side === "bids" ? LONG : SHORT, cents);
     const row = this.orders.add(id, 0, 0, terms, satoshi, satoshi);
+    // The exchange's ids do not rise with the time at which an order is met here.
+    this.orders.setRank(row, ++this.placed);
     this.ladders[side].add(row, cents, satoshi);
   }
 

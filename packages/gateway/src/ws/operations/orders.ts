@@ -7,10 +7,14 @@ import { ApiError, parseStrictJson } from "@perpgate/protocol/core";
 import {
   amendOrder,
   cancelNamedOrder,
+  changeMargin,
   type Operation,
+  placeBatch,
   placeOrder,
   socketAmend,
+  socketBatch,
   socketCancel,
+  socketMargin,
   socketOrder,
 } from "@perpgate/protocol/operations";
 import type { GatewayContext } from "../../http/context.js";
@@ -19,6 +23,8 @@ import type { RawCall } from "../../operations/handler.js";
 import {
   amendOrderHandler,
   cancelNamedOrderHandler,
+  changeMarginHandler,
+  placeBatchHandler,
   placeOrderHandler,
 } from "../../operations/orders.js";
 import type { SocketCall } from "../socket-call.js";
@@ -39,6 +45,26 @@ export const amend = handleMessage(socketAmend, (message, call, { gateway }) => 
   const rawCall = signedCall(message, call, gateway, amendOrder);
   const named = { ...rawCall, params: { id: targetIn(rawCall.body) } };
   call.answerWith(amendOrderHandler.run(named, gateway), acknowledged);
+  return undefined;
+});
+
+export const batch = handleMessage(socketBatch, (message, call, { gateway }) => {
+  const rawCall = signedCall(message, call, gateway, placeBatch);
+  call.answerWith(placeBatchHandler.run(rawCall, gateway), (answer, { isReplay }) => ({
+    batch: answer,
+    replayed: isReplay,
+  }));
+  return undefined;
+});
+
+/** The path of a change of margin is the symbol of its body. */
+export const margin = handleMessage(socketMargin, (message, call, { gateway }) => {
+  const rawCall = signedCall(message, call, gateway, changeMargin);
+  const named = { ...rawCall, params: { symbol: textIn(rawCall.body, "symbol") } };
+  call.answerWith(changeMarginHandler.run(named, gateway), (change, { isReplay }) => ({
+    margin: change,
+    replayed: isReplay,
+  }));
   return undefined;
 });
 
@@ -85,9 +111,14 @@ function rawCallOf(
 
 /** The order that a body names; the handler checks the body's shape. */
 function targetIn(body: unknown): string {
-  if (typeof body !== "object" || body === null) return "0";
-  const id = "orderId" in body ? body.orderId : "clientOrderId" in body ? body.clientOrderId : "0";
-  return typeof id === "string" ? id : "0";
+  return textIn(body, "orderId") || textIn(body, "clientOrderId") || "0";
+}
+
+/** The text of a field that the handler has not checked yet; empty if there is none. */
+function textIn(body: unknown, name: string): string {
+  if (typeof body !== "object" || body === null) return "";
+  const value: unknown = Object.entries(body).find(([key]) => key === name)?.[1];
+  return typeof value === "string" ? value : "";
 }
 
 function acknowledged(ack: unknown, { isReplay }: SocketCall): object {

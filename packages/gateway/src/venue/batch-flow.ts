@@ -1,0 +1,196 @@
+/** A batch: many operations, one signature, one nonce, one durable batch of the log. */
+
+import type { Acknowledgement, BatchBody, CanceledOrder } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
+import type { Applied, PastBatch, PastOperation } from "@perpgate/venue";
+import type { Caller, Signed } from "../request.js";
+import { type PlannedOperation, planBatch } from "./batch-plan.js";
+import { notCancelable, ownOrder, tooLate } from "./cancel-flow.js";
+import type { CommandOrigin } from "./order-command.js";
+import { orderRefusal } from "./order-refusals.js";
+import { sessionRefusal } from "./session-flow.js";
+import {
+  conflict,
+  isSameBody,
+  markReplayed,
+  type OrderEvidence,
+  refuseOverlong,
+  SignedRequest,
+  type SignedServices,
+} from "./signed-request.js";
+import type { LiveSession, RefusedOutcome } from "./venue-link.js";
+
+/** What became of one operation. */
+export type OperationResult =
+  | { readonly ack: Acknowledgement }
+  | { readonly canceled: CanceledOrder }
+  | { readonly error: ApiError };
+
+type Resolve = (results: readonly OperationResult[]) => void;
+
+export class BatchFlow {
+  constructor(private readonly services: SignedServices) {}
+
+  run(caller: Caller, request: Signed<BatchBody>): Promise<readonly OperationResult[]> {
+    return new Promise((resolve, reject) => {
+      const { guard, batchBytes, admission } = this.services;
+      const session = guard.sessionOf(caller);
+      this.takeTokens(session.account, request.body, caller);
+      const batch = new BatchRequest(this.services, caller, session, request, resolve, reject);
+      if (batch.resolveReplay(resolve)) return;
+      refuseOverlong(request.bytes, batchBytes);
+      admission.enter(caller.header);
+      batch.begin(this.services.link.views.seqOfNonce(session, request.body.nonce));
+    });
+  }
+
+  /** One token per operation, of orders or of cancels; too few of either: nothing is executed. */
+  private takeTokens(account: number, { operations }: BatchBody, { header }: Caller): void {
+    const { orders, cancels } = this.services.limits;
+    const canceling = operations.filter(({ op }) => op === "cancel").length;
+    const ordering = operations.length - canceling;
+    if (canceling > 0) cancels.refuseIfFewer(account, canceling, header);
+    if (ordering > 0) orders.takeMany(account, ordering, header);
+    if (canceling > 0) cancels.takeMany(account, canceling, header);
+  }
+}
+
+class BatchRequest extends SignedRequest<BatchBody, readonly OperationResult[]> {
+  private plan: readonly PlannedOperation[] = [];
+  private readonly results: OperationResult[] = [];
+
+  /** Answers a batch that was executed before with its stored results; false if it was not. */
+  resolveReplay(resolve: Resolve): boolean {
+    const past = this.past();
+    if (past === undefined) return false;
+    resolve(this.replayed(past));
+    return true;
+  }
+
+  protected prepare(origin: CommandOrigin, evidence: OrderEvidence): () => void {
+    const { link } = this.services;
+    const { body } = this.request;
+    this.plan = planBatch(link, this.session.account, body, origin);
+    if (body.operations.every(({ op }) => op === "place")) this.refuseWithoutFunds();
+    const commands = this.plan.map(({ command }) => command);
+    return () => {
+      link.venue.submitTogether(commands, evidence, (applied, index) => {
+        this.onApplied(applied, index);
+      });
+    };
+  }
+
+  /** Runs inside the apply callback, once per operation and in order; must not throw. */
+  private onApplied(applied: Applied | null, index: number): void {
+    const isLast = index === this.plan.length - 1;
+    try {
+      if (applied === null) {
+        if (isLast) this.refuse(new ApiError("stopped", {}));
+        return;
+      }
+      const outcome = this.services.link.views.outcome(applied);
+      if (outcome.kind === "replayed") {
+        // Two submissions of one nonce were in flight: the second gets the first's results.
+        if (isLast) this.settleReplay(outcome.orderId);
+        return;
+      }
+      const known = outcome.kind === "executed" ? this.canceledBy(applied) : outcome;
+      this.results.push(this.resultOf(this.plan[index]!, known));
+      if (isLast) this.answer(this.results);
+    } catch (error) {
+      if (isLast) this.refuse(error);
+      else this.results.push({ error: new ApiError("internal_error", {}) });
+    }
+  }
+
+  /** A cancel that was executed: the first order that it ended is the one that it names. */
+  private canceledBy(applied: Applied): PastOperation {
+    const [orderId] = this.services.link.views.endedOrders(applied, this.session.account);
+    if (orderId === undefined) throw new Error(`the operation at ${applied.seq} did nothing`);
+    return { kind: "canceled", orderId };
+  }
+
+  private settleReplay(first: number): void {
+    const past = this.past();
+    if (past === undefined) this.refuse(conflict(this.request.body.nonce, first));
+    else this.answer(this.replayed(past));
+  }
+
+  /** The stored results of the nonce, if a batch with the same body used it. */
+  private past(): PastBatch | undefined {
+    const { body, bytes } = this.request;
+    const past = this.services.link.views.batchOf(this.session, body.nonce);
+    return past !== undefined && isSameBody(past, bytes) ? past : undefined;
+  }
+
+  private replayed({ operations }: PastBatch): readonly OperationResult[] {
+    markReplayed(this.caller);
+    const { link } = this.services;
+    const origin = { stampMs: 0, session: 0, key: "", nonce: 0, validUntilMs: 0 };
+    const plan = planBatch(link, this.session.account, this.request.body, origin);
+    return operations.map((outcome, index) => this.resultOf(plan[index]!, outcome));
+  }
+
+  private resultOf(planned: PlannedOperation, outcome: PastOperation): OperationResult {
+    switch (outcome.kind) {
+      case "acknowledged":
+        return { ack: outcome.acknowledgement };
+      case "canceled":
+        return { canceled: this.canceled(String(outcome.orderId)) };
+      case "refused":
+        return { error: planned.failure ?? this.refusalOf(planned, outcome) };
+    }
+  }
+
+  private canceled(orderId: string): CanceledOrder {
+    const { remainingSize } = ownOrder(this.services.link, this.session.account, orderId);
+    return { orderId, status: "canceled", remainingSize };
+  }
+
+  private refusalOf({ operation, terms, market }: PlannedOperation, outcome: RefusedOutcome) {
+    const { session, request } = this;
+    const { link } = this.services;
+    const { views } = link;
+    if (operation.op !== "cancel" && terms !== undefined && market !== undefined) {
+      const body = { ...request.body, ...targetOf(operation) };
+      return asApiError(orderRefusal(outcome, { body, terms, market, session, views }));
+    }
+    if (outcome.refusal === "too_late") {
+      return tooLate(request.body.validUntil ?? 0, views.timeMs);
+    }
+    if (outcome.refusal === "order_not_cancelable" && operation.op === "cancel") {
+      return notOpen(this.services, session, operation);
+    }
+    return asApiError(sessionRefusal("CancelOrder", outcome));
+  }
+}
+
+function targetOf(operation: PlannedOperation["operation"]): object {
+  if (operation.op === "place") return {};
+  const { orderId, clientOrderId } = operation;
+  return {
+    ...(orderId === undefined ? {} : { orderId }),
+    ...(clientOrderId === undefined ? {} : { clientOrderId }),
+  };
+}
+
+/** Why an order cannot be canceled: it is not there, or it has ended. */
+function notOpen(
+  { link }: SignedServices,
+  { account }: LiveSession,
+  { orderId, clientOrderId }: { readonly orderId?: string; readonly clientOrderId?: string },
+): ApiError {
+  if (orderId === undefined) {
+    return new ApiError("order_not_found", { orderId: clientOrderId ?? "" });
+  }
+  try {
+    return notCancelable(orderId, ownOrder(link, account, orderId).status);
+  } catch (error) {
+    return asApiError(error);
+  }
+}
+
+function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  throw error;
+}

@@ -1,0 +1,264 @@
+/** Orders with all their terms, amendments, batches and margin, as a client sees them. */
+
+import { afterAll, describe, expect, test } from "vitest";
+import { StreamClient } from "../ws/testing/stream-client.js";
+import { newFolder, runVenue } from "./testing/running-venue.js";
+import { Trader } from "./testing/trader.js";
+
+const HOUR_MS = 3_600_000;
+const shared = await runVenue({}, afterAll);
+const SIZED = { symbol: "BTCUSD", side: "long", type: "limit", size: 0.01, leverage: 5 };
+const BID = { ...SIZED, price: 60_000 };
+
+function limitOf(changes: object, nonce = 1): object {
+  return { ...BID, nonce, ...changes };
+}
+
+describe("terms that do not go together", () => {
+  const stop = { type: "stop", price: 70_000 };
+  const cases: readonly [name: string, terms: object, field: string, code?: string][] = [
+    ["neither margin nor size", { size: undefined }, "margin"],
+    ["no leverage", { leverage: undefined }, "leverage"],
+    ["size off the lot", { size: 0.000_015 }, "size", "size_not_on_lot"],
+    ["size 0", { size: 0 }, "size"],
+    ["market gtc", { type: "market", price: undefined, timeInForce: "gtc" }, "timeInForce"],
+    [
+      "market fok without size",
+      { type: "market", price: undefined, size: undefined, margin: 10, timeInForce: "fok" },
+      "size",
+    ],
+    ["stop gtc without limitPrice", { ...stop, timeInForce: "gtc" }, "timeInForce"],
+    ["stop fok", { ...stop, timeInForce: "fok", limitPrice: 70_100 }, "timeInForce"],
+    ["postOnly with ioc", { postOnly: true, timeInForce: "ioc" }, "postOnly"],
+    ["postOnly stop", { ...stop, postOnly: true }, "postOnly", "post_only_needs_limit"],
+    ["expiry of an ioc", { timeInForce: "ioc", expiresAt: 1 }, "expiresAt"],
+    ["expiry in the past", { expiresAt: 1 }, "expiresAt", "expiry_out_of_range"],
+    ["trigger of a limit order", { trigger: "takeProfit" }, "trigger"],
+    ["limitPrice of a limit order", { limitPrice: 61_000 }, "limitPrice"],
+    [
+      "limitPrice off the tick",
+      { ...stop, limitPrice: 70_000.05 },
+      "limitPrice",
+      "price_not_on_tick",
+    ],
+    ["closePosition of a limit order", { closePosition: true }, "closePosition"],
+    ["closePosition with size", { ...stop, closePosition: true }, "size"],
+    ["a client id with a space", { clientOrderId: "a b" }, "clientOrderId"],
+    ["a client id of 37", { clientOrderId: "x".repeat(37) }, "clientOrderId"],
+    ["an unknown self-trade rule", { selfTrade: "allow" }, "selfTrade"],
+    ["an unknown field", { stopPrice: 1 }, "stopPrice"],
+    ["validUntil in the past", { validUntil: 1 }, "validUntil", "too_late"],
+  ];
+  test.each(cases)("%s: refused, with the field", async (_, terms, field, code) => {
+    const trader = await Trader.enter(shared);
+    const { status, body } = await trader.signed("/v1/orders", limitOf(terms));
+    expect([status, body.code, body.field]).toEqual([400, code ?? "invalid_request", field]);
+    expect(String(body.message)).not.toMatch(/\^\[|must match/);
+    expect(await trader.list("/v1/orders?status=all")).toEqual([]);
+  });
+});
+
+describe("one order through its life", () => {
+  test("placed by size with a client id, amended, canceled by it: the same id all along", async () => {
+    const trader = await Trader.enter(shared);
+    const placed = await trader.signed("/v1/orders", limitOf({ clientOrderId: "bid-1" }));
+    expect(placed.body).toMatchObject({ status: "resting", clientOrderId: "bid-1" });
+    const { orderId } = placed.body;
+    expect(await trader.list("/v1/orders")).toMatchObject([
+      { orderId, clientOrderId: "bid-1", timeInForce: "gtc", size: 0.01, closePosition: false },
+    ]);
+    const twice = await trader.signed("/v1/orders", limitOf({ clientOrderId: "bid-1" }, 2));
+    expect([twice.status, twice.body.code]).toEqual([409, "client_order_id_in_use"]);
+
+    const path = `/v1/orders/${orderId}/amend`;
+    const amendment = { clientOrderId: "bid-1", price: 60_100, size: 0.02, nonce: 3 };
+    const amended = await trader.signed(path, amendment);
+    expect(amended.body).toMatchObject({ orderId, status: "resting", remainingSize: 0.02 });
+    expect(Number(amended.body.ackNonce)).toBeGreaterThan(Number(orderId));
+    const again = await trader.signed(path, amendment);
+    expect(again.headers.get("idempotent-replay")).toBe("true");
+    expect(again.body.ackNonce).toBe(amended.body.ackNonce);
+    const other = await trader.signed("/v1/orders/1/amend", { ...amendment, nonce: 4 });
+    expect([other.status, other.body.field]).toEqual([400, "orderId"]);
+
+    const canceled = await trader.send("/v1/orders/cancel", { clientOrderId: "bid-1" });
+    expect(canceled.body).toEqual({ orderId, status: "canceled", remainingSize: 0.02 });
+    const gone = await trader.send("/v1/orders/cancel", { clientOrderId: "bid-1" });
+    expect([gone.status, gone.body.code]).toEqual([404, "order_not_found"]);
+    const late = await trader.signed(path, { orderId, price: 60_200, nonce: 5 });
+    expect([late.status, late.body.code]).toEqual([409, "order_not_amendable"]);
+  });
+
+  test("an amendment is proven like an order, under its own ackNonce", async () => {
+    const at = await runVenue();
+    const trader = await Trader.enter(at);
+    const { orderId } = (await trader.signed("/v1/orders", limitOf({}))).body;
+    const path = `/v1/orders/${orderId}/amend`;
+    const { ackNonce } = (await trader.signed(path, { orderId, price: 60_500, nonce: 2 })).body;
+    await at.advance(200);
+    const proof = await trader.get(`/v1/preconfirms/${ackNonce}`);
+    expect(proof.body.ack).toMatchObject({ ackNonce, orderId });
+  });
+});
+
+describe("batches", () => {
+  const operations = [
+    { op: "place", ...BID, clientOrderId: "a" },
+    { op: "place", ...BID, price: 60_000.05, clientOrderId: "b" },
+    { op: "amend", clientOrderId: "a", price: 60_100 },
+    { op: "cancel", clientOrderId: "b" },
+    { op: "place", ...BID, clientOrderId: "a" },
+    { op: "cancel", clientOrderId: "a" },
+  ];
+
+  test("each operation succeeds or fails on its own; the same body returns the same results", async () => {
+    const directory = newFolder();
+    const before = await runVenue({ directory });
+    const trader = await Trader.enter(before);
+    const first = await trader.signed("/v1/orders/batch", { nonce: 1, operations });
+    expect(first.status).toBe(200);
+    const results: Record<string, Record<string, unknown>>[] = Object(first.body).results;
+    expect(results.map(({ status, error }) => [status, error?.code])).toEqual([
+      [200, undefined],
+      [400, "price_not_on_tick"],
+      [200, undefined],
+      [404, "order_not_found"],
+      [409, "client_order_id_in_use"],
+      [200, undefined],
+    ]);
+    const [placed, , amended, , , canceled] = results;
+    expect(Number(amended?.ack?.ackNonce) - Number(placed?.ack?.ackNonce)).toBe(2);
+    expect(amended?.ack?.orderId).toBe(placed?.ack?.orderId);
+    expect(canceled?.canceled).toMatchObject({ orderId: placed?.ack?.orderId, status: "canceled" });
+
+    const shown = (body: unknown) =>
+      JSON.stringify(body).replaceAll(
+        /"elapsedMs":[\d.]+|"message":"[^"]*"|"details":\{[^}]*\}/g,
+        "",
+      );
+    const replay = await trader.signed("/v1/orders/batch", { nonce: 1, operations });
+    expect(replay.headers.get("idempotent-replay")).toBe("true");
+    expect(shown(replay.body)).toBe(shown(first.body));
+    const other = { nonce: 1, operations: operations.slice(1) };
+    expect((await trader.signed("/v1/orders/batch", other)).body.code).toBe("nonce_conflict");
+    expect((await trader.place(trader.order({ nonce: 1 }))).body.code).toBe("nonce_conflict");
+    await before.stop();
+
+    const after = await runVenue({ directory, startMs: before.nowMs() + 1_000 });
+    const later = await trader.movedTo(after).signed("/v1/orders/batch", { nonce: 1, operations });
+    expect(later.headers.get("idempotent-replay")).toBe("true");
+    expect(shown(later.body)).toBe(shown(first.body));
+  });
+
+  test("a nonce of which nothing succeeded is not used", async () => {
+    const trader = await Trader.enter(shared);
+    const failing = { nonce: 1, operations: [{ op: "cancel", orderId: "1" }] };
+    const { results } = Object((await trader.signed("/v1/orders/batch", failing)).body);
+    expect(results).toMatchObject([{ status: 404, error: { code: "order_not_found" } }]);
+    expect((await trader.signed("/v1/orders", limitOf({}))).status).toBe(200);
+  });
+
+  test("too few tokens for all of it: refused whole, and nothing is executed", async () => {
+    const at = await runVenue({ limits: { ordersPerSecond: 0.001, ordersBurst: 5 } });
+    const trader = await Trader.enter(at);
+    const six = Array.from({ length: 6 }, () => ({ op: "place", ...BID }));
+    const refused = await trader.signed("/v1/orders/batch", { nonce: 1, operations: six });
+    expect([refused.status, refused.body.code]).toEqual([429, "rate_limited"]);
+    expect(await trader.list("/v1/orders")).toEqual([]);
+    const five = { nonce: 2, operations: six.slice(1) };
+    expect((await trader.signed("/v1/orders/batch", five)).status).toBe(200);
+    expect(await trader.list("/v1/orders")).toHaveLength(5);
+  });
+
+  test("shape: an operation's mistake is named with its place", async () => {
+    const trader = await Trader.enter(shared);
+    const cases: readonly [operations: object[], field: string][] = [
+      [[], "operations"],
+      [Array.from({ length: 51 }, () => ({ op: "cancel", orderId: "1" })), "operations"],
+      [[{ op: "move", orderId: "1" }], "operations.0"],
+      [
+        [
+          { op: "cancel", orderId: "1" },
+          { op: "place", ...BID, nonce: 1 },
+        ],
+        "operations.1.nonce",
+      ],
+      [[{ op: "place", ...BID, side: "up" }], "operations.0.side"],
+    ];
+    for (const [wrong, field] of cases) {
+      const { status, body } = await trader.signed("/v1/orders/batch", {
+        nonce: 1,
+        operations: wrong,
+      });
+      expect([status, body.code]).toEqual([400, "invalid_request"]);
+      expect(String(body.field)).toContain(field);
+    }
+  });
+});
+
+describe("margin of a position", () => {
+  test("added, removed down to what it needs, once per nonce", async () => {
+    const at = await runVenue();
+    const [ann, bob] = [await Trader.enter(at), await Trader.enter(at)];
+    await bob.place(bob.limit("short", 65_000, { margin: 1_000 }));
+    const none = await ann.signed("/v1/positions/BTCUSD/margin", {
+      symbol: "BTCUSD",
+      amount: 5,
+      nonce: 90,
+    });
+    expect([none.status, none.body.code]).toEqual([404, "position_not_found"]);
+    await ann.place(ann.order({ margin: 100, leverage: 5 }));
+    const [before] = await ann.list("/v1/positions");
+    const add = { symbol: "BTCUSD", amount: 50, nonce: 91 };
+    const added = await ann.signed("/v1/positions/BTCUSD/margin", add);
+    expect(added.body).toMatchObject({ amount: 50, margin: Number(before?.margin) + 50 });
+    const again = await ann.signed("/v1/positions/BTCUSD/margin", add);
+    expect(again.headers.get("idempotent-replay")).toBe("true");
+    expect(again.body).toEqual(added.body);
+    const remove = { symbol: "BTCUSD", amount: -1_000, nonce: 92 };
+    const refused = await ann.signed("/v1/positions/BTCUSD/margin", remove);
+    expect([refused.status, refused.body.code]).toEqual([400, "margin_needed"]);
+    const { largest } = Object(refused.body).details;
+    const most = { ...remove, amount: -largest, nonce: 93 };
+    expect((await ann.signed("/v1/positions/BTCUSD/margin", most)).status).toBe(200);
+    const zero = await ann.signed("/v1/positions/BTCUSD/margin", { ...add, amount: 0, nonce: 94 });
+    expect([zero.status, zero.body.field]).toEqual([400, "amount"]);
+    const other = await ann.signed("/v1/positions/ETHUSD/margin", { ...add, nonce: 95 });
+    expect([other.status, other.body.field]).toEqual([400, "symbol"]);
+  });
+});
+
+test("the socket takes the same commands, with the same answers", async () => {
+  const at = await runVenue();
+  const trader = await Trader.enter(at);
+  const client = await StreamClient.connect(at.url, trader.token);
+  const signed = (op: string, body: object) => {
+    const text = JSON.stringify(body);
+    return client.ask({ op, body: text, sig: trader.signatureOf(text)["x-service-sig"] });
+  };
+  const expiresAt = at.nowMs() + HOUR_MS;
+  const placed = await signed("order", limitOf({ clientOrderId: "s-1", expiresAt }));
+  expect(placed).toMatchObject({
+    t: "ok",
+    d: { ack: { status: "resting", clientOrderId: "s-1" } },
+  });
+  const amended = await signed("amend", { clientOrderId: "s-1", price: 60_050, nonce: 2 });
+  expect(amended).toMatchObject({ t: "ok", d: { ack: { status: "resting" }, replayed: false } });
+  const batch = { nonce: 3, operations: [{ op: "place", ...BID, clientOrderId: "s-2" }] };
+  expect(await signed("batch", batch)).toMatchObject({
+    t: "ok",
+    d: { batch: { results: [{ status: 200 }] }, replayed: false },
+  });
+  expect(await signed("batch", batch)).toMatchObject({ d: { replayed: true } });
+  expect(await signed("margin", { symbol: "BTCUSD", amount: 1, nonce: 4 })).toMatchObject({
+    t: "error",
+    d: { code: "position_not_found" },
+  });
+  const canceled = await client.ask({ op: "cancel", clientOrderId: "s-2" });
+  expect(canceled).toMatchObject({ t: "ok", d: { canceled: { status: "canceled" } } });
+  await at.advance(HOUR_MS);
+  expect(await trader.list("/v1/orders?status=all")).toMatchObject([
+    { clientOrderId: "s-2", reason: "requested" },
+    { clientOrderId: "s-1", reason: "expired" },
+  ]);
+});

@@ -1,0 +1,132 @@
+/** Moves money between the wallet and the margin of a position. */
+
+import type { MarginBody, MarginChange } from "@perpgate/protocol";
+import { ApiError, fromMicros, INDEX_STALE_MS, toMicrosFloor } from "@perpgate/protocol/core";
+import type { Applied } from "@perpgate/venue";
+import type { Caller, Signed } from "../request.js";
+import type { CommandOrigin } from "./order-command.js";
+import { wrongField } from "./order-extras.js";
+import { about, orderRefusal } from "./order-refusals.js";
+import { MAX_ORDER_NOTIONAL } from "./order-units.js";
+import {
+  conflict,
+  isSameBody,
+  markReplayed,
+  type OrderEvidence,
+  refuseOverlong,
+  SignedRequest,
+  type SignedServices,
+} from "./signed-request.js";
+import type { RefusedOutcome } from "./venue-link.js";
+
+export class MarginFlow {
+  constructor(private readonly services: SignedServices) {}
+
+  /** `symbol` names the position in the path; the signed body names it, too. */
+  change(caller: Caller, symbol: string, request: Signed<MarginBody>): Promise<MarginChange> {
+    return new Promise((resolve, reject) => {
+      const { guard, limits, admission, signedBytes } = this.services;
+      if (symbol !== request.body.symbol) {
+        throw wrongField("symbol", `the path names ${symbol}, the body ${request.body.symbol}`);
+      }
+      const session = guard.sessionOf(caller);
+      limits.orders.take(session.account, caller.header);
+      const change = new MarginRequest(this.services, caller, session, request, resolve, reject);
+      const past = change.past();
+      if (past !== undefined) {
+        resolve(past);
+        return;
+      }
+      refuseOverlong(request.bytes, signedBytes);
+      admission.enter(caller.header);
+      change.begin(this.services.link.views.seqOfNonce(session, request.body.nonce));
+    });
+  }
+}
+
+class MarginRequest extends SignedRequest<MarginBody, MarginChange> {
+  /** The stored change of the nonce, if one with the same body used it. */
+  past(): MarginChange | undefined {
+    const { body, bytes } = this.request;
+    const past = this.services.link.views.marginChangeOf(this.session, body.nonce);
+    if (past === undefined || !isSameBody(past, bytes)) return undefined;
+    markReplayed(this.caller);
+    return past.change;
+  }
+
+  protected prepare(origin: CommandOrigin, evidence: OrderEvidence): () => void {
+    const { venue } = this.services.link;
+    const { symbol, amount } = this.request.body;
+    const market = venue.listing.named(symbol);
+    if (market === undefined) throw about("symbol", "unknown_symbol", { symbol });
+    const { stampMs, session, key, nonce } = origin;
+    const command = {
+      kind: "ChangeMargin",
+      stampMs,
+      session,
+      key,
+      nonce,
+      market: market.number,
+      amountMicros: microsOf(amount),
+    } as const;
+    return () => venue.submit(command, evidence, (applied) => this.onApplied(applied));
+  }
+
+  /** Runs inside the apply callback; must not throw. `applied` is null if the venue has stopped. */
+  private onApplied(applied: Applied | null): void {
+    try {
+      if (applied === null) this.refuse(new ApiError("stopped", {}));
+      else this.settle(applied);
+    } catch (error) {
+      this.refuse(error);
+    }
+  }
+
+  private settle(applied: Applied): void {
+    const { views } = this.services.link;
+    const { nonce } = this.request.body;
+    const outcome = views.outcome(applied);
+    if (outcome.kind === "refused") throw this.refusal(outcome);
+    if (outcome.kind === "replayed") {
+      const past = this.past();
+      if (past === undefined) throw conflict(nonce, outcome.orderId);
+      this.answer(past);
+      return;
+    }
+    const made = views.marginChangeOf(this.session, nonce);
+    if (made === undefined) throw new Error(`the change of margin at ${applied.seq} is not stored`);
+    this.answer(made.change);
+  }
+
+  private refusal(outcome: RefusedOutcome): Error {
+    const { session } = this;
+    const { body } = this.request;
+    const { symbol } = body;
+    const { views, venue } = this.services.link;
+    switch (outcome.refusal) {
+      case "position_not_found":
+        return about("symbol", "position_not_found", { symbol });
+      case "margin_needed":
+        return about("amount", "margin_needed", { largest: fromMicros(outcome.detail1) });
+      case "insufficient_margin":
+        return about("amount", "insufficient_margin", { maxMargin: fromMicros(outcome.detail1) });
+      case "stale_index":
+        return about("symbol", "stale_index", { symbol, maxAgeSeconds: INDEX_STALE_MS / 1_000 });
+      default: {
+        const market = venue.listing.named(symbol)!;
+        const terms = { symbol, side: "long", type: "market" } as const;
+        return orderRefusal(outcome, { body, terms, market, session, views });
+      }
+    }
+  }
+}
+
+/** Truncated toward zero; 0 is refused. */
+function microsOf(amount: number): number {
+  if (Math.abs(amount) > MAX_ORDER_NOTIONAL) {
+    throw about("amount", "notional_limit", { limit: MAX_ORDER_NOTIONAL });
+  }
+  const micros = amount < 0 ? -toMicrosFloor(-amount) : toMicrosFloor(amount);
+  if (micros === 0) throw wrongField("amount", "amount must be at least a millionth of a dollar");
+  return micros;
+}
