@@ -41,7 +41,7 @@ export function bobSells(bob: Trader, coins: number, price: number): Answer {
   return bob.sells("limit", { margin: coins * price, leverage: 1, price });
 }
 
-function bobBuys(bob: Trader, coins: number, price: number): Answer {
+export function bobBuys(bob: Trader, coins: number, price: number): Answer {
   return bob.buys("limit", { margin: coins * price, leverage: 1, price });
 }
 

@@ -1,6 +1,15 @@
 /** The worked examples of docs/orders.md, run through the engine like those of docs/concepts.md. */
+import type { VenueEvent } from "../../events/event-table.js";
 import type { Answer, Terms } from "../scenarios/trader.js";
-import { bobSells, dollars, figure, type Scene, scene, type Table } from "./worked-examples.js";
+import {
+  bobBuys,
+  bobSells,
+  dollars,
+  figure,
+  type Scene,
+  scene,
+  type Table,
+} from "./worked-examples.js";
 
 const HOUR_MS = 3_600_000;
 const HEADINGS = ["order", "status", "filled", "remaining", "average price"];
@@ -68,4 +77,62 @@ export function lives(): Table {
     row("limit, 0.1 at $49,000, `expiresAt` in an hour", placed),
     ["the tick after that hour", `canceled, \`${why}\``, "0", "0.1", ""],
   ];
+}
+
+/** Alice is long 0.1 from $50,000 with a bracket; Bob bids. The mark follows the index. */
+export function stops(): Table {
+  const { venue, alice, bob } = scene(100_000);
+  const rows: string[][] = [];
+  const add = (what: string, events: readonly VenueEvent[] = []): void => {
+    const ended = events
+      .filter((event) => event.kind === "OrderEnded")
+      .filter(({ account }) => account === alice.account)
+      .map(({ orderId, reason }) => `${names.get(orderId)} ${REASONS[venue.reasonOf(reason)]}`);
+    rows.push([what, figure(alice.position().size), ended.join("; ")]);
+  };
+  const names = new Map<number, string>();
+  bobSells(bob, 0.1, 50_000);
+  alice.buys("market", { size: 0.1 });
+  const exit = { leverage: 1, margin: 0, closePosition: true };
+  names.set(
+    alice.sells("stop", { ...exit, price: 52_000, takeProfit: true }).orderId,
+    "take-profit",
+  );
+  names.set(alice.sells("stop", { ...exit, price: 48_000 }).orderId, "stop-loss");
+  add("long 0.1 from $50,000, take-profit at $52,000, stop-loss at $48,000");
+  bobBuys(bob, 0.06, 51_900);
+  venue.index(52_000);
+  add("mark $52,000, Bob bids for 0.06: the rest is tried again", venue.waits(1));
+  bobBuys(bob, 0.04, 51_900);
+  add("Bob bids for 0.04 more", venue.waits(1));
+  return [["what happens", "Alice's position", "what ends"], ...rows];
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  none: "is filled",
+  position_closed: "ends, `position_closed`",
+};
+
+export function amendments(): Table {
+  const { alice, bob, venue } = scene(100_000);
+  const rows: string[][] = [];
+  const add = (what: string, answer: Answer): void => {
+    const [, status = "", filled = "", remaining = ""] = row(what, answer);
+    const best = venue.best().bid;
+    rows.push([what, status, filled, remaining, best === null ? "" : dollars(best[0])]);
+  };
+  const first = alice.buys("limit", { size: 0.1, price: 49_900 });
+  add("Alice bids 0.1 at $49,900", first);
+  add("`size` 0.06: keeps its place", alice.amends(first.orderId, { size: 0.06 }));
+  add("`price` $49,950: queued anew", alice.amends(first.orderId, { price: 49_950 }));
+  bobSells(bob, 0.02, 50_000);
+  add(
+    "`price` $50,000, where Bob offers 0.02: takes it",
+    alice.amends(first.orderId, { price: 50_000 }),
+  );
+  add(
+    "`size` 0.02, all of it filled: the rest is canceled",
+    alice.amends(first.orderId, { size: 0.02 }),
+  );
+  return [["what", "status", "filled by it", "remaining", "best bid"], ...rows];
 }
