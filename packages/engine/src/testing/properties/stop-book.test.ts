@@ -119,7 +119,8 @@ const steps = fc.array(
     { weight: 1, arbitrary: fc.record({ triggers: fc.integer({ min: 1, max: 300 }) }) },
     { weight: 2, arbitrary: fc.record({ reach: fc.integer({ min: 1, max: 400 }) }) },
   ),
-  { minLength: 1, maxLength: 60 },
+  // All lengths alike; by default most lists are short and reach nothing.
+  { minLength: 1, maxLength: 60, size: "max" },
 );
 
 test("book of stops: agrees with a list after every series of adds, removals, reaches and triggers", () => {
@@ -151,9 +152,8 @@ test("book of stops: agrees with a list after every series of adds, removals, re
       reached += pair.stops.filter((stop) => stop.reachedAt !== 0).length;
       triggered += pair.stops.filter((stop) => stop.isTriggered).length;
     }),
-    { numRuns: 200 },
+    { numRuns: 60 },
   );
-  // Far below what 200 series come to: a series may end with a removal of nearly all.
   expect(reached).toBeGreaterThan(250);
   expect(triggered).toBeGreaterThan(25);
 });
