@@ -104,7 +104,13 @@ async function batches(gateway: Gateway): Promise<void> {
     async () => void (await client.post("/v1/orders/batch", { operations })),
   );
   report.detail("one order", single, "µs of processor");
-  report.add(`a batch of ${BATCH}`, batch, "µs of processor", "one order, at most 8", batch / single);
+  report.add(
+    `a batch of ${BATCH}`,
+    batch,
+    "µs of processor",
+    "one order, at most 8",
+    batch / single,
+  );
   client.close();
 }
 
@@ -129,7 +135,13 @@ async function amendments(gateway: Gateway): Promise<void> {
     },
   );
   report.detail("a cancel and an order", replaced, "µs of processor");
-  report.add("an amendment", moved, "µs of processor", "cancel and order, at most 1", moved / replaced);
+  report.add(
+    "an amendment",
+    moved,
+    "µs of processor",
+    "cancel and order, at most 1",
+    moved / replaced,
+  );
   client.close();
 }
 
