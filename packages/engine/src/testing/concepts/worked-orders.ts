@@ -124,7 +124,7 @@ export function amendments(): Table {
   const first = alice.buys("limit", { size: 0.1, price: 49_900 });
   add("Alice bids 0.1 at $49,900", first);
   add("`size` 0.06: keeps its place", alice.amends(first.orderId, { size: 0.06 }));
-  add("`price` $49,950: queued anew", alice.amends(first.orderId, { price: 49_950 }));
+  add("`price` $49,950: queued again, last", alice.amends(first.orderId, { price: 49_950 }));
   bobSells(bob, 0.02, 50_000);
   add(
     "`price` $50,000, where Bob offers 0.02: takes it",
