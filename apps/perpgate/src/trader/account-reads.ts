@@ -114,7 +114,11 @@ function orderColumns(formatOf: FormatOf): Column<Order>[] {
         [type, reduceOnly ? "reduce" : "", postOnly ? "post" : ""].filter(Boolean).join(" "),
     },
     { title: "price", align: "right", cell: ({ symbol, price }) => formatOf(symbol).price(price) },
-    { title: "size", align: "right", cell: size("size") },
+    {
+      title: "size",
+      align: "right",
+      cell: (order) => (order.closePosition ? "all" : size("size")(order)),
+    },
     { title: "filled", align: "right", cell: size("filledSize") },
     { title: "margin", align: "right", cell: ({ margin }) => money(margin) },
     { title: "leverage", align: "right", cell: ({ leverage }) => `${leverage}x` },

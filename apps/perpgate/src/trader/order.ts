@@ -171,7 +171,10 @@ function sentence(type: string, ack: PlacedOrder, { size, price, base }: MarketF
   const left = `${size(remainingSize)} ${base}`;
   const parts = filledSize > 0 ? [filled] : [];
   if (status === "resting") parts.push(`${left} waits in the book`);
-  if (status === "pending") parts.push(`${left} waits for its trigger`);
+  if (status === "pending") {
+    // One that closes the position has no size of its own.
+    parts.push(`${remainingSize === 0 ? "the whole position" : left} waits for its trigger`);
+  }
   if (status === "canceled") {
     const why = reason === null ? "" : `: ${reason.replaceAll("_", " ")}`;
     parts.push(`${left} was not filled${why}`);
