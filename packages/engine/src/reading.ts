@@ -10,6 +10,7 @@ export { accountsDue } from "./money/liquidate.js";
 export { openInterestLots, positionLimitLots } from "./money/opening.js";
 export { type SettledFigures, settledFigures } from "./money/owed-funding.js";
 export { openOrdersOf } from "./orders/open-orders.js";
+export { namedOrder } from "./orders/placement-terms.js";
 export { type Deposit, depositKey } from "./state/deposits.js";
 export { Ladder } from "./state/ladder.js";
 export { MARKET_STATUSES, type Market } from "./state/market.js";

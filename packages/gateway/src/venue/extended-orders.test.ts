@@ -1,5 +1,6 @@
 /** Orders with all their terms, amendments, batches and margin, as a client sees them. */
 
+import { verify } from "@perpgate/venue";
 import { afterAll, describe, expect, test } from "vitest";
 import { StreamClient } from "../ws/testing/stream-client.js";
 import { newFolder, runVenue } from "./testing/running-venue.js";
@@ -226,6 +227,40 @@ describe("margin of a position", () => {
     const other = await ann.signed("/v1/positions/ETHUSD/margin", { ...add, nonce: 95 });
     expect([other.status, other.body.field]).toEqual([400, "symbol"]);
   });
+});
+
+test("verify: the signed bodies of all of it mean what the log has, refused operations included", async () => {
+  const at = await runVenue();
+  const trader = await Trader.enter(at);
+  const maker = await Trader.enter(at);
+  await maker.place(maker.limit("short", 65_000, { margin: 1_000 }));
+  const exit = { symbol: "BTCUSD", side: "short", type: "stop", price: 60_000 };
+  const [buy, close, stop] = [
+    { ...SIZED, type: "market", margin: 200, selfTrade: "cancelTaker" },
+    { ...exit, closePosition: true, margin: 7, leverage: 3 },
+    { ...exit, size: 0.01, leverage: 2, limitPrice: 59_000, expiresAt: at.nowMs() + HOUR_MS },
+  ];
+  const statuses: unknown[] = [];
+  for (const [i, order] of [buy, close, stop, { ...BID, clientOrderId: "a" }].entries()) {
+    statuses.push((await trader.signed("/v1/orders", { ...order, nonce: 1 + i })).status);
+  }
+  const amendment = { clientOrderId: "a", price: 60_100, expiresAt: null, nonce: 5 };
+  statuses.push((await trader.signed("/v1/orders/a/amend", amendment)).status);
+  const margin = { symbol: "BTCUSD", amount: 1.000_000_9, nonce: 6 };
+  statuses.push((await trader.signed("/v1/positions/BTCUSD/margin", margin)).status);
+  const operations = [
+    { op: "place", ...BID, price: 60_000.05 },
+    { op: "place", ...BID, symbol: "NOPEUSD" },
+    { op: "amend", clientOrderId: "nobody", price: 60_000 },
+    { op: "place", ...BID },
+    { op: "cancel", clientOrderId: "a" },
+  ];
+  const batch = await trader.signed("/v1/orders/batch", { nonce: 7, operations });
+  statuses.push(...Object(batch.body).results.map((result: { status: number }) => result.status));
+  expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 400, 400, 404, 200, 200]);
+  await at.stop();
+  const { fault } = await verify(at.directory, { signatures: async () => null });
+  expect(fault).toBeNull();
 });
 
 test("the socket takes the same commands, with the same answers", async () => {

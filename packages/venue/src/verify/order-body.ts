@@ -53,6 +53,9 @@ const OPERATION_FIELDS = {
   AmendOrder: new Set(["op", ...AMENDMENT]),
   CancelOrder: new Set(["op", ...TARGET]),
 } as const;
+const EVERY_FIELD: ReadonlySet<string> = new Set(
+  Object.values(OPERATION_FIELDS).flatMap((known) => [...known]),
+);
 const OPERATIONS = { PlaceOrder: "place", AmendOrder: "amend", CancelOrder: "cancel" } as const;
 
 const TYPES = ["market", "limit", "stop"];
@@ -130,16 +133,25 @@ export function operationFault(
   const fields = operations[index];
   const { batch: place } = command;
   if (fields === undefined || place === undefined) return `the signed batch has no ${index + 1}.`;
-  const op: Said = ["op", fields.get("op"), OPERATIONS[command.kind]];
   const whole: readonly Said[] = [
-    op,
     ["operations", operations.length, place.count],
     ["nonce", nonce, place.nonce],
   ];
+  if (namesNoOrder(command)) return firstDifference(fields, EVERY_FIELD, () => whole);
   return firstDifference(fields, OPERATION_FIELDS[command.kind], () => [
+    ["op", fields.get("op"), OPERATIONS[command.kind]],
     ...whole,
     ...saidOfOperation(fields, command, listing, validUntil),
   ]);
+}
+
+/**
+ * An operation that the gateway refused keeps its place in the log as a cancel of no order, which the
+ * engine refuses whatever its state: the log does less than was signed, and never anything else.
+ */
+function namesNoOrder(command: BatchCommand): boolean {
+  if (command.kind !== "CancelOrder") return false;
+  return command.orderId === 0 && (command.clientOrderId ?? "") === "";
 }
 
 function saidOfOperation(

@@ -1,8 +1,8 @@
 /** Orders of an account from the history's rows; the engine lists the open ones. */
 import { ORDER_STATUSES } from "@perpgate/engine";
-import { NONE, openOrdersOf } from "@perpgate/engine/reading";
+import { NONE, namedOrder, openOrdersOf } from "@perpgate/engine/reading";
 import type { Order, OrderType, TimeInForce, Trigger } from "@perpgate/protocol";
-import { clientIdWords, reasonOf } from "@perpgate/protocol/core";
+import { reasonOf } from "@perpgate/protocol/core";
 import {
   EXTENDED_ROW,
   ORDER_ROW,
@@ -43,20 +43,9 @@ export function openOrderNamed(
   account: number,
   clientOrderId: string,
 ): number | undefined {
-  const { orders, markets } = stateOf(source);
-  const words = clientIdWords(clientOrderId);
-  if (words === undefined || words[0] === 0) return undefined;
-  for (const market of markets) {
-    const row = market.positions.rowOf(account);
-    if (row === NONE) continue;
-    for (const order of openOrdersOf(stateOf(source), market, row)) {
-      const extras = orders.extrasRow(order);
-      if (extras === NONE) continue;
-      const named = orders.extras.clientId(extras);
-      if (named.every((word, i) => word === words[i])) return orders.id(order);
-    }
-  }
-  return undefined;
+  const state = stateOf(source);
+  const order = namedOrder(state, account, 0, clientOrderId);
+  return order === NONE ? undefined : state.orders.id(order);
 }
 
 /** Orders in any state. */
