@@ -95,11 +95,19 @@ class BatchRequest extends SignedRequest<BatchBody, readonly OperationResult[]> 
         return;
       }
       const known = outcome.kind === "executed" ? this.canceledBy(applied) : outcome;
-      this.results.push(this.resultOf(this.plan[index]!, known));
+      this.results.push(this.resultSafely(this.plan[index]!, known));
       if (isLast) this.answer(this.results);
     } catch (error) {
       if (isLast) this.refuse(error);
-      else this.results.push({ error: new ApiError("internal_error", {}) });
+    }
+  }
+
+  /** A failure to describe one result must not hide those of the other operations, which are executed. */
+  private resultSafely(planned: PlannedOperation, outcome: PastOperation): OperationResult {
+    try {
+      return this.resultOf(planned, outcome);
+    } catch {
+      return { error: new ApiError("internal_error", {}) };
     }
   }
 
@@ -128,7 +136,7 @@ class BatchRequest extends SignedRequest<BatchBody, readonly OperationResult[]> 
     const { link } = this.services;
     const origin = { stampMs: 0, session: 0, key: "", nonce: 0, validUntilMs: 0 };
     const plan = planBatch(link, this.session.account, this.request.body, origin);
-    return operations.map((outcome, index) => this.resultOf(plan[index]!, outcome));
+    return operations.map((outcome, index) => this.resultSafely(plan[index]!, outcome));
   }
 
   private resultOf(planned: PlannedOperation, outcome: PastOperation): OperationResult {

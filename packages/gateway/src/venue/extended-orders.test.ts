@@ -102,6 +102,36 @@ describe("one order through its life", () => {
   });
 });
 
+test("terms that only the engine can refuse: 400, alone and as the last of a batch, never 500", async () => {
+  const trader = await Trader.enter(shared);
+  const stop = { symbol: "BTCUSD", side: "long", type: "stop", price: 70_000, size: 0.01 };
+  const { orderId } = (await trader.signed("/v1/orders", limitOf({}))).body;
+  const pending = await trader.signed("/v1/orders", { ...stop, leverage: 5, nonce: 2 });
+  const expiresAt = shared.nowMs() + HOUR_MS;
+  const cases = [
+    { orderId, limitPrice: 60_500 },
+    { orderId: String(pending.body.orderId), expiresAt },
+    { orderId: String(pending.body.orderId), limitPrice: 70_100 },
+  ];
+  let nonce = 10;
+  for (const change of cases) {
+    const path = `/v1/orders/${change.orderId}/amend`;
+    const alone = await trader.signed(path, { ...change, nonce: nonce++ });
+    expect([alone.status, alone.body.code], JSON.stringify(alone.body)).toBeOneOf([
+      [400, "invalid_request"],
+      [409, "order_not_amendable"],
+    ]);
+    const operations = [
+      { op: "place", ...BID },
+      { op: "amend", ...change },
+    ];
+    const { body } = await trader.signed("/v1/orders/batch", { nonce: nonce++, operations });
+    expect(Object(body).results).toMatchObject([{ status: 200 }, { status: alone.status }]);
+  }
+  const both = { ...stop, leverage: 5, limitPrice: 70_100, timeInForce: "ioc", nonce: nonce++ };
+  expect((await trader.signed("/v1/orders", both)).status).toBeOneOf([200, 400]);
+});
+
 describe("batches", () => {
   const operations = [
     { op: "place", ...BID, clientOrderId: "a" },

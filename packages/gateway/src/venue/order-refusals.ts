@@ -156,6 +156,10 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
         low: priceOf(detail1),
         high: priceOf(detail2),
       });
+    case "invalid_order": {
+      const problem = "the order cannot have these terms, or not what the amendment changes";
+      return new ApiError("invalid_request", { problem });
+    }
     case "order_not_amendable":
       return about("orderId", "order_not_amendable", {
         order: body.orderId ?? body.clientOrderId ?? "",
