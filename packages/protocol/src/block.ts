@@ -13,6 +13,7 @@ export const Block = Type.Object(
     lastPosition: LogPosition,
     ackCount: Count,
     acksRoot: Hex32,
+    ackListHash: Hex32,
     eventsHash: Hex32,
     time: TimeMs,
   },

@@ -3,10 +3,11 @@
 import { type Static, Type } from "typebox";
 import { POSITION_CURSORS, WideLimit } from "./paging.js";
 import { Address, Count, Dollars, LogPosition, Nullable, TimeMs } from "./scalar.js";
+import { CHAINS, TOKENS } from "./wire-names.js";
 
-export const Chain = Type.Enum(["ethereum", "arbitrum", "tron"]);
+export const Chain = Type.Enum([...CHAINS]);
 export type Chain = Static<typeof Chain>;
-export const Token = Type.Enum(["USDC", "USDT"]);
+export const Token = Type.Enum([...TOKENS]);
 export type Token = Static<typeof Token>;
 
 export const DepositBody = Type.Object(
@@ -34,7 +35,7 @@ export const Deposit = Type.Object(
     depositId: LogPosition,
     chain: Chain,
     txHash: Type.String(),
-    token: Type.Enum(["USDC", "USDT"], { description: "What the registrant expects." }),
+    token: Type.Enum([...TOKENS], { description: "What the registrant expects." }),
     status: Type.Enum(["queued", "confirming", "credited", "rejected"]),
     confirmations: Count,
     required: Count,

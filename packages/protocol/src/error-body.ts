@@ -1,9 +1,15 @@
 /** The body of every non-2xx response. */
 import { type Static, Type } from "typebox";
 
+/** The documents of the interface add the list of codes; a client takes any word, for newer servers. */
+export const ErrorCodeWord = Type.String({
+  title: "ErrorCode",
+  description: "A stable word that states the rule.",
+});
+
 export const ErrorBody = Type.Object(
   {
-    code: Type.String({ description: "A stable word that states the rule." }),
+    code: ErrorCodeWord,
     message: Type.String({ description: "What to do about it." }),
     requestId: Type.String(),
     field: Type.Optional(Type.String({ description: "The offending field, as a path." })),

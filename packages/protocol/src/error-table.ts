@@ -37,6 +37,21 @@ const REQUEST = {
   },
   overloaded: { status: 503, message: "The venue is overloaded; retry the same request shortly." },
   stopped: { status: 503, message: "This gateway is stopping; retry at another or later." },
+  not_executed: {
+    status: 503,
+    message:
+      "This request was not executed and never will be; send it again: with the same nonce if an " +
+      "earlier try had no answer, else with any.",
+  },
+  outcome_unknown: {
+    status: 503,
+    message:
+      "It is not known yet whether the command was executed; send it again with the same nonce.",
+  },
+  lagging: {
+    status: 503,
+    message: "This gateway has applied the log up to {position} only; retry shortly or at another.",
+  },
   not_ready: { status: 503, message: "Not ready: {reason}." },
   venue_unavailable: {
     status: 503,
@@ -266,6 +281,12 @@ const RESOURCE = {
   block_not_found: { status: 404, message: "Block {number} has not been sealed." },
   preconfirm_not_found: { status: 404, message: "This account has no acknowledgement {ackNonce}." },
   not_sealed: { status: 404, message: "Acknowledgement {ackNonce} is not in a sealed block yet." },
+  not_in_checkpoint: {
+    status: 404,
+    message:
+      "No checkpoint covers the block of acknowledgement {ackNonce} yet; ask again in a second.",
+  },
+  no_transparency_log: { status: 404, message: "This venue keeps no transparency log." },
   deposit_not_found: { status: 404, message: "This account has no deposit {depositId}." },
   invalid_tx_hash: { status: 400, message: "txHash must be 32 bytes of hex, 0x optional." },
   token_not_on_chain: { status: 400, message: "{token} on {chain} is not accepted here." },

@@ -1,7 +1,8 @@
 /** Orders with all their terms; amendments, batches, and the margin of a position. */
 
-import { type Static, Type } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import { CLIENT_ORDER_ID_PATTERN } from "./client-order-id.js";
+import { ErrorCodeWord } from "./error-body.js";
 import {
   CanceledOrder,
   ClientOrderId,
@@ -12,10 +13,11 @@ import {
   TimeInForce,
   Trigger,
 } from "./order.js";
+import type { AMEND_FIELDS, ORDER_FIELDS, TARGET_FIELDS } from "./order-fields.js";
 import { PreconfirmAck } from "./preconfirm.js";
 import { Dollars, LogPosition, MarketSymbol, Nullable, TimeMs } from "./scalar.js";
+import { SELF_TRADES } from "./wire-names.js";
 
-export const SELF_TRADES = ["cancelResting", "cancelTaker", "cancelBoth"] as const;
 export const SelfTrade = Type.Enum([...SELF_TRADES]);
 export type SelfTrade = Static<typeof SelfTrade>;
 
@@ -54,7 +56,7 @@ const terms = {
   limitPrice: Type.Optional(Nullable(OrderPrice)),
   closePosition: Type.Optional(Type.Boolean()),
   selfTrade: Type.Optional(SelfTrade),
-};
+} satisfies Record<(typeof ORDER_FIELDS)[number], TSchema>;
 
 /** Every plain order is one of these, too. */
 export const ExtendedOrderBody = Type.Object(
@@ -69,7 +71,7 @@ export type OrderTerms = Omit<ExtendedOrderBody, "nonce" | "validUntil">;
 const target = {
   orderId: Type.Optional(LogPosition),
   clientOrderId: Type.Optional(ClientOrderId),
-};
+} satisfies Record<(typeof TARGET_FIELDS)[number], TSchema>;
 
 const amendment = {
   ...target,
@@ -82,7 +84,7 @@ const amendment = {
   ),
   limitPrice: Type.Optional(OrderPrice),
   expiresAt: Type.Optional(Nullable(Expiry)),
-};
+} satisfies Record<(typeof AMEND_FIELDS)[number], TSchema>;
 
 export const AmendOrderBody = Type.Object(
   { ...amendment, validUntil: ValidUntil, nonce: OrderNonce },
@@ -142,7 +144,7 @@ export const BatchBody = Type.Object(
 export type BatchBody = Static<typeof BatchBody>;
 
 const BatchError = Type.Object({
-  code: Type.String(),
+  code: ErrorCodeWord,
   message: Type.String(),
   field: Type.Optional(Type.String()),
   details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),

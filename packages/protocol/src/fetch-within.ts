@@ -33,7 +33,7 @@ export class BodyTooLargeError extends Error {
 }
 
 /** Timers fire immediately beyond this. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Sends a request and reads its body.

@@ -11,6 +11,7 @@ export * from "./deposit.js";
 export * from "./error-body.js";
 export * from "./extended-order.js";
 export * from "./fill.js";
+export * from "./honesty.js";
 export * from "./ledger.js";
 export * from "./market.js";
 export * from "./market-catalog.js";

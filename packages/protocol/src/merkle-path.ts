@@ -10,6 +10,14 @@ import { sha256 } from "@noble/hashes/sha2.js";
 const LEAF_PREFIX = Uint8Array.of(0);
 const NODE_PREFIX = Uint8Array.of(1);
 
+export function treeLeafHash(leaf: Uint8Array): Uint8Array {
+  return hashOf(LEAF_PREFIX, leaf);
+}
+
+export function treeNodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
+  return hashOf(NODE_PREFIX, left, right);
+}
+
 /** Number of hashes in the path of that leaf, in a tree of `count` leaves. */
 export function pathLength(index: number, count: number): number {
   let length = 0;
@@ -29,14 +37,24 @@ export function rootFromPath(
   count: number,
   path: readonly Uint8Array[],
 ): Uint8Array | undefined {
+  return rootFromLeafHash(treeLeafHash(leaf), index, count, path);
+}
+
+/** As `rootFromPath`, from the hash of the leaf. */
+export function rootFromLeafHash(
+  leafHash: Uint8Array,
+  index: number,
+  count: number,
+  path: readonly Uint8Array[],
+): Uint8Array | undefined {
   if (!(index >= 0 && index < count) || path.length !== pathLength(index, count)) return undefined;
-  let hash = hashOf(LEAF_PREFIX, leaf);
+  let hash = leafHash;
   let place = index;
   let last = count - 1;
   for (const sibling of path) {
     // The last node of a level without a sibling moves up unchanged.
     while (!hasSibling(place, last)) [place, last] = [half(place), half(last)];
-    hash = isRight(place) ? hashOf(NODE_PREFIX, sibling, hash) : hashOf(NODE_PREFIX, hash, sibling);
+    hash = isRight(place) ? treeNodeHash(sibling, hash) : treeNodeHash(hash, sibling);
     [place, last] = [half(place), half(last)];
   }
   return hash;

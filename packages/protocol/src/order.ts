@@ -1,14 +1,16 @@
 /** Orders: placing, reading, canceling. */
 
 import { type Static, Type } from "typebox";
+import { ORDER_TYPES } from "./acknowledgement-leaf.js";
 import { CLIENT_ORDER_ID_PATTERN } from "./client-order-id.js";
 import { POSITION_CURSORS, TIME_SPAN, WideLimit } from "./paging.js";
 import { MAX_CANCEL_AFTER_MS, MIN_CANCEL_AFTER_MS } from "./rules.js";
 import { Dollars, LogPosition, MarketSymbol, Nullable, Price, Size, TimeMs } from "./scalar.js";
+import { TIMES_IN_FORCE, TRIGGERS } from "./wire-names.js";
 
 export const Side = Type.Enum(["long", "short"]);
 export type Side = Static<typeof Side>;
-export const OrderType = Type.Enum(["market", "limit", "stop"]);
+export const OrderType = Type.Enum([...ORDER_TYPES]);
 export type OrderType = Static<typeof OrderType>;
 export const OrderStatus = Type.Enum(["filled", "resting", "pending", "canceled"]);
 export type OrderStatus = Static<typeof OrderStatus>;
@@ -27,12 +29,13 @@ export const ClientOrderId = Type.String({
   description: "Your own id: 1 to 36 letters, digits, _ or -; unique among your open orders.",
 });
 
-export const TIMES_IN_FORCE = ["gtc", "ioc", "fok"] as const;
 export const TimeInForce = Type.Enum([...TIMES_IN_FORCE]);
 export type TimeInForce = Static<typeof TimeInForce>;
-export const TRIGGERS = ["stop", "takeProfit"] as const;
 export const Trigger = Type.Enum([...TRIGGERS]);
 export type Trigger = Static<typeof Trigger>;
+
+/** A component of its own: generators make a property required whose schema has a default in place. */
+const OffByDefault = Type.Boolean({ default: false, title: "OffByDefault" });
 
 export const PlaceOrderBody = Type.Object(
   {
@@ -49,8 +52,8 @@ export const PlaceOrderBody = Type.Object(
         }),
       ),
     ),
-    reduceOnly: Type.Optional(Type.Boolean({ default: false })),
-    postOnly: Type.Optional(Type.Boolean({ default: false })),
+    reduceOnly: Type.Optional(OffByDefault),
+    postOnly: Type.Optional(OffByDefault),
     nonce: OrderNonce,
   },
   { title: "PlaceOrderBody", additionalProperties: false },
@@ -94,6 +97,7 @@ export const OrderIdPath = Type.Object({ id: LogPosition });
 export const OrdersQuery = Type.Object({
   status: Type.Optional(Type.Enum(["open", "all"], { default: "open" })),
   nonce: Type.Optional(OrderNonce),
+  clientOrderId: Type.Optional(ClientOrderId),
   symbol: Type.Optional(MarketSymbol),
   limit: WideLimit,
   ...POSITION_CURSORS,

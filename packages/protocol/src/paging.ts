@@ -13,7 +13,7 @@ import { LogPosition } from "./scalar.js";
 /** The schema keyword with the maximum. */
 export const CLAMPED_TO = "x-clamped-to";
 
-export function ClampedInteger(defaultValue: number, ceiling: number, description: string) {
+function ClampedInteger(defaultValue: number, ceiling: number, description: string) {
   return Type.Integer({
     minimum: 1,
     default: defaultValue,

@@ -46,6 +46,14 @@ export const PreconfirmAck = Type.Object(
   {
     ...acknowledgement,
     elapsedMs: Type.Number({ description: "Added by the answering gateway; never stored." }),
+    receipt: Type.Optional(
+      Type.String({
+        pattern: "^[A-Za-z0-9_-]+$",
+        description:
+          "The gateway's signature over what it acknowledged, in base64url (docs/receipts.md); left out " +
+          "by a venue that issues none.",
+      }),
+    ),
   },
   { title: "PreconfirmAck" },
 );
@@ -61,6 +69,20 @@ export const PreconfirmProof = Type.Object(
       description: "The bytes that the path begins from: the acknowledgement as it is sealed.",
     }),
     path: Type.Array(Hex32, { description: "Sibling hashes from the leaf to acksRoot." }),
+    log: Nullable(
+      Type.Object(
+        {
+          checkpoint: Type.String({ description: "The latest, a signed note." }),
+          path: Type.Array(Hex32, {
+            description: "Sibling hashes from the block's header, entry block − 1, to the root.",
+          }),
+        },
+        {
+          description:
+            "The block in the transparency log; null until a checkpoint covers it, within seconds.",
+        },
+      ),
+    ),
   },
   { title: "PreconfirmProof" },
 );

@@ -17,8 +17,19 @@ export const HOUR_MS = 3_600_000;
 export const MAX_ORDER_NOTIONAL_MICROS = 1e15;
 /** Prices of limit and stop orders stay within mark ÷ 10 … mark × 10. */
 export const PRICE_RANGE_FACTOR = 10;
+/** Parts of one deposit: far above the logs that a block's gas allows, at a hundred logs per part. */
+export const MAX_VOTE_PARTS = 1_000;
 /** Executed nonces that a session remembers. */
 export const NONCE_WINDOW = 1_024;
+/** Clients take their nonces from the clock, as many as this for each millisecond. */
+export const NONCES_PER_MS = 8_192;
+/** 2024-01-01: nonces stay below 2^53 until 2058. */
+const NONCE_EPOCH_MS = 1_704_067_200_000;
+
+/** The first nonce of a millisecond. */
+export function clockNonce(nowMs: number): number {
+  return Math.max(0, nowMs - NONCE_EPOCH_MS) * NONCES_PER_MS;
+}
 /** Bounds of the delay of cancel-after; 0 disarms it. */
 export const MIN_CANCEL_AFTER_MS = 1_000;
 export const MAX_CANCEL_AFTER_MS = 3_600_000;

@@ -9,7 +9,6 @@
 import { bytesFromHex, hexFromBytes, isHex, withoutHexPrefix } from "./hex.js";
 import type { KeyKind } from "./session-key.js";
 
-export const SIGNATURE_HEADER = "x-service-sig";
 /** From this many hex digits on, text of hex digits alone is hex and not base64. */
 const MIN_HEX_DIGITS = 128;
 /** A DER signature of two 33-byte integers, the longest form there is. */

@@ -7,6 +7,30 @@ import { BlockNumber, Count, LogPosition, MarketSymbol, Nullable, TimeMs } from 
 export const VenueTime = Type.Object({ time: TimeMs }, { title: "VenueTime" });
 export type VenueTime = Static<typeof VenueTime>;
 
+export const ClusterStatus = Type.Object(
+  {
+    gateway: Type.String({ description: "The name of this gateway in the log." }),
+    writers: Type.Array(Type.String(), {
+      description: "Names of the live gateways, in the order of joining; the first one ticks.",
+    }),
+    lagMessages: Count,
+    lagMs: Count,
+    clockLeadMs: Type.Integer({
+      description: "How far the clock of this gateway is ahead of the log's time.",
+    }),
+    server: Type.String({ description: "The server of the log that it is connected to." }),
+    leader: Type.String({ description: "The server that leads the stream." }),
+    replicasCurrent: Count,
+    dropped: Type.Object({ malformed: Count, chain: Count }),
+    disagreeing: Count,
+  },
+  {
+    title: "ClusterStatus",
+    description: "How this gateway sees the replicated log; missing in a venue of one machine.",
+  },
+);
+export type ClusterStatus = Static<typeof ClusterStatus>;
+
 export const VenueStatus = Type.Object(
   {
     release: Type.String({ description: "The release of this gateway." }),
@@ -19,6 +43,7 @@ export const VenueStatus = Type.Object(
     /** The last sealed block. */
     block: Nullable(BlockNumber),
     position: LogPosition,
+    cluster: Type.Optional(ClusterStatus),
   },
   { title: "VenueStatus" },
 );

@@ -1,11 +1,6 @@
 /** Fields that votes of both formats have in common. */
 
-import type { Chain, Token } from "./deposit.js";
 import type { VoteVerdict } from "./vote.js";
-
-export const CHAINS: readonly Chain[] = ["ethereum", "arbitrum", "tron"];
-export const TOKENS: readonly Token[] = ["USDC", "USDT"];
-export const VERDICTS: readonly VoteVerdict[] = ["confirming", "credit", "reject", "reorged"];
 
 export function wordOf<T extends string>(words: readonly T[], text: string | undefined): T {
   const found = words.find((word) => word === text);

@@ -4,23 +4,13 @@
  * undefined for any other. Signing and verifying need a crypto library and are not here.
  */
 
+import { MAX_VOTE_PARTS } from "./rules.js";
 import { MAX_CREDITS_PER_VOTE, type Vote, type VoteCredit, type VoteToken } from "./vote.js";
-import {
-  CHAINS,
-  isAddress,
-  isCount,
-  isHash,
-  isReasoned,
-  linesOf,
-  TOKENS,
-  VERDICTS,
-  wordOf,
-} from "./vote-fields.js";
+import { isAddress, isCount, isHash, isReasoned, linesOf, wordOf } from "./vote-fields.js";
 import { parseVoteV1, type VoteV1 } from "./vote-v1.js";
+import { CHAINS, TOKENS, VERDICTS } from "./wire-names.js";
 
 export const VOTE_FORMAT = "perpgate deposit vote v2";
-/** Far above the number of logs that a block's gas allows, at a hundred logs per part. */
-const MAX_PARTS = 1_000;
 
 /** The lines of a well-formed vote, each ended by a line feed. */
 export function voteText(vote: Vote): string {
@@ -152,7 +142,7 @@ function isTokens(tokens: readonly VoteToken[]): boolean {
 
 function isPart({ verdict, part, parts }: Vote): boolean {
   if (verdict !== "credit") return part === 1 && parts === 1;
-  return isCount(part) && isCount(parts) && part >= 1 && part <= parts && parts <= MAX_PARTS;
+  return isCount(part) && isCount(parts) && part >= 1 && part <= parts && parts <= MAX_VOTE_PARTS;
 }
 
 function isCredits({ verdict, credits, tokens }: Vote): boolean {

@@ -6,17 +6,8 @@
 
 import type { Chain, Token } from "./deposit.js";
 import type { VoteBlock, VoteStatement } from "./vote.js";
-import {
-  CHAINS,
-  isAddress,
-  isCount,
-  isHash,
-  isReasoned,
-  linesOf,
-  TOKENS,
-  VERDICTS,
-  wordOf,
-} from "./vote-fields.js";
+import { isAddress, isCount, isHash, isReasoned, linesOf, wordOf } from "./vote-fields.js";
+import { CHAINS, TOKENS, VERDICTS } from "./wire-names.js";
 
 export interface VoteV1Credit {
   readonly logIndex: number;

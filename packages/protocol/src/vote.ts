@@ -6,9 +6,10 @@
  */
 
 import type { Chain, Token } from "./deposit.js";
+import type { VERDICTS } from "./wire-names.js";
 
 /** `reorged` applies to credited deposits; the others apply before a deposit is settled. */
-export type VoteVerdict = "confirming" | "credit" | "reject" | "reorged";
+export type VoteVerdict = (typeof VERDICTS)[number];
 
 export interface VoteCredit {
   readonly logIndex: number;

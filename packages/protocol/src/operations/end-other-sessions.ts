@@ -8,6 +8,7 @@ export const endOtherSessions = {
   tag: "auth",
   summary: "End all sessions of the account but the caller's; needs X-Service-Sig",
   access: "bearer",
+  signature: { isRequired: true, over: "the text `DELETE /v1/auth/sessions`" },
   needsVenue: true,
   limit: "cancels",
   costMicros: 1_000,

@@ -9,6 +9,10 @@ export const endSessionById = {
   tag: "auth",
   summary: "End one session of the account; another than the caller's needs X-Service-Sig",
   access: "bearer",
+  signature: {
+    isRequired: false,
+    over: "the text `DELETE /v1/auth/sessions/{id}`; required for another session than the caller's",
+  },
   needsVenue: true,
   limit: "cancels",
   costMicros: 200,

@@ -1,5 +1,4 @@
-import { Type } from "typebox";
-import { NO_INPUT, type Operation } from "./operation.js";
+import { JSON_DOCUMENT, NO_INPUT, type Operation } from "./operation.js";
 
 export const getOpenApi = {
   id: "getOpenApi",
@@ -12,10 +11,6 @@ export const getOpenApi = {
   limit: "reads",
   costMicros: 0,
   ...NO_INPUT,
-  success: {
-    status: 200,
-    description: "The document",
-    schema: Type.Record(Type.String(), Type.Unknown()),
-  },
+  success: JSON_DOCUMENT,
   errors: [],
 } satisfies Operation;

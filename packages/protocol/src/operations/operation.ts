@@ -13,6 +13,12 @@ import type { ErrorCode } from "../error-table.js";
 export const noBody = Type.Unknown();
 /** For operations to override: what they do not take. */
 export const NO_INPUT = { params: Type.Object({}), query: Type.Object({}), body: noBody };
+/** The success of an operation that returns a document of another standard. */
+export const JSON_DOCUMENT = {
+  status: 200,
+  description: "The document",
+  schema: Type.Record(Type.String(), Type.Unknown()),
+} as const;
 
 export type LimitName =
   | "reads"
@@ -26,6 +32,13 @@ export type LimitName =
 /** `bearer` needs a session token, `signed` also the session key's signature over the body. */
 export type Access = "public" | "bearer" | "signed";
 
+/** The signature that an operation with `bearer` access takes. */
+export interface SignatureRule {
+  readonly isRequired: boolean;
+  /** What the session key signs. */
+  readonly over: string;
+}
+
 export interface Operation {
   readonly id: string;
   readonly method: "GET" | "POST" | "DELETE";
@@ -34,6 +47,7 @@ export interface Operation {
   readonly tag: "auth" | "markets" | "orders" | "account" | "bridge" | "blocks" | "service";
   readonly summary: string;
   readonly access: Access;
+  readonly signature?: SignatureRule;
   /** Whether it fails with `venue_unavailable` while no venue is attached to the gateway. */
   readonly needsVenue: boolean;
   /** The limit that requests count against, by its name in the headers. */
@@ -49,6 +63,8 @@ export interface Operation {
     readonly status: 200 | 202;
     readonly description: string;
     readonly schema: TSchema;
+    /** By default JSON. */
+    readonly type?: "text/plain";
   };
   /** The codes of this operation's own rules; `errorCodesOf` adds those of its kind. */
   readonly errors: readonly ErrorCode[];
@@ -76,6 +92,10 @@ export function pathOf({ id, path }: Operation, params: object = {}): string {
 /** Every code that the operation may fail with: those of its own rules, then those of its kind. */
 export function errorCodesOf(operation: Operation): readonly ErrorCode[] {
   const codes: ErrorCode[] = ["internal_error", "stopped", "unknown_parameter"];
+  if (operation.needsVenue) codes.push("lagging");
+  if (operation.needsVenue && operation.method !== "GET") {
+    codes.push("not_executed", "outcome_unknown");
+  }
   if (operation.limit !== undefined) codes.push("rate_limited");
   if (operation.access === "signed") codes.push("overloaded");
   const hasInput =

@@ -10,6 +10,7 @@ import { endOtherSessions } from "./end-other-sessions.js";
 import { endSession } from "./end-session.js";
 import { endSessionById } from "./end-session-by-id.js";
 import { getAccount } from "./get-account.js";
+import { getAsyncApi } from "./get-asyncapi.js";
 import { getBlock } from "./get-block.js";
 import { getBook } from "./get-book.js";
 import { getBridge } from "./get-bridge.js";
@@ -21,6 +22,7 @@ import { getFills } from "./get-fills.js";
 import { getFunding } from "./get-funding.js";
 import { getFundingPayments } from "./get-funding-payments.js";
 import { getHealth } from "./get-health.js";
+import { getHonesty } from "./get-honesty.js";
 import { getLatestBlock } from "./get-latest-block.js";
 import { getLedger } from "./get-ledger.js";
 import { getMarkets } from "./get-markets.js";
@@ -30,6 +32,7 @@ import { getOrder } from "./get-order.js";
 import { getOrders } from "./get-orders.js";
 import { getPositions } from "./get-positions.js";
 import { getPreconfirm } from "./get-preconfirm.js";
+import { getPreconfirmProof } from "./get-preconfirm-proof.js";
 import { getReadiness } from "./get-readiness.js";
 import { getSessions } from "./get-sessions.js";
 import { getStatus } from "./get-status.js";
@@ -84,9 +87,12 @@ export const OPERATIONS: readonly Operation[] = [
   getLatestBlock,
   getBlock,
   getPreconfirm,
+  getPreconfirmProof,
+  getHonesty,
   getTime,
   getStatus,
   getOpenApi,
+  getAsyncApi,
   getHealth,
   getReadiness,
 ];

@@ -8,6 +8,10 @@ export const rotateSession = {
   tag: "auth",
   summary: "Tie the token to a new session key",
   access: "bearer",
+  signature: {
+    isRequired: false,
+    over: "the exact bytes of the body, by the old key; required if the sign-in message bound it",
+  },
   needsVenue: true,
   limit: "cancels",
   costMicros: 200,

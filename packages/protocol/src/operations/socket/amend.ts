@@ -1,6 +1,7 @@
 import { Type } from "typebox";
+import { PreconfirmAck } from "../../preconfirm.js";
 import { amendOrder } from "../amend-order.js";
-import { MessageId, type SocketOperation } from "./socket-operation.js";
+import { MessageId, Replayed, type SocketOperation } from "./socket-operation.js";
 
 export const socketAmend = {
   op: "amend",
@@ -12,6 +13,7 @@ export const socketAmend = {
     body: Type.String({ description: "The JSON text of AmendOrderBody, exactly as signed." }),
     sig: Type.String(),
   }),
+  answer: Type.Object({ ack: PreconfirmAck, replayed: Replayed }),
   rest: amendOrder,
   errors: ["token_required"],
 } satisfies SocketOperation;

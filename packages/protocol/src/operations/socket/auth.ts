@@ -6,5 +6,6 @@ export const socketAuth = {
   summary: "Bind the socket to the token's session",
   access: "public",
   message: Type.Object({ op: Type.Literal("auth"), id: MessageId, token: Type.String() }),
+  answer: Type.Object({}),
   errors: ["invalid_token"],
 } satisfies SocketOperation;

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
+import { BatchAnswer } from "../../extended-order.js";
 import { placeBatch } from "../place-batch.js";
-import { MessageId, type SocketOperation } from "./socket-operation.js";
+import { AppliedSeq, MessageId, Replayed, type SocketOperation } from "./socket-operation.js";
 
 export const socketBatch = {
   op: "batch",
@@ -12,6 +13,7 @@ export const socketBatch = {
     body: Type.String({ description: "The JSON text of BatchBody, exactly as signed." }),
     sig: Type.String(),
   }),
+  answer: Type.Object({ batch: BatchAnswer, replayed: Replayed, seq: AppliedSeq }),
   rest: placeBatch,
   errors: ["token_required"],
 } satisfies SocketOperation;

@@ -1,8 +1,8 @@
 import { Type } from "typebox";
-import { ClientOrderId } from "../../order.js";
+import { CanceledOrder, ClientOrderId } from "../../order.js";
 import { LogPosition } from "../../scalar.js";
 import { cancelNamedOrder } from "../cancel-named-order.js";
-import { MessageId, type SocketOperation } from "./socket-operation.js";
+import { AppliedSeq, MessageId, type SocketOperation } from "./socket-operation.js";
 
 export const socketCancel = {
   op: "cancel",
@@ -15,6 +15,7 @@ export const socketCancel = {
     clientOrderId: Type.Optional(ClientOrderId),
     validUntil: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
   }),
+  answer: Type.Object({ canceled: CanceledOrder, seq: AppliedSeq }),
   rest: cancelNamedOrder,
   errors: ["token_required"],
 } satisfies SocketOperation;

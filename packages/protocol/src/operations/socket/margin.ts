@@ -1,6 +1,7 @@
 import { Type } from "typebox";
+import { MarginChange } from "../../extended-order.js";
 import { changeMargin } from "../change-margin.js";
-import { MessageId, type SocketOperation } from "./socket-operation.js";
+import { AppliedSeq, MessageId, Replayed, type SocketOperation } from "./socket-operation.js";
 
 export const socketMargin = {
   op: "margin",
@@ -12,6 +13,7 @@ export const socketMargin = {
     body: Type.String({ description: "The JSON text of MarginBody, exactly as signed." }),
     sig: Type.String(),
   }),
+  answer: Type.Object({ margin: MarginChange, replayed: Replayed, seq: AppliedSeq }),
   rest: changeMargin,
   errors: ["token_required"],
 } satisfies SocketOperation;

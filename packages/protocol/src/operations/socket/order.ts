@@ -1,6 +1,7 @@
 import { Type } from "typebox";
+import { PreconfirmAck } from "../../preconfirm.js";
 import { placeOrder } from "../place-order.js";
-import { MessageId, type SocketOperation } from "./socket-operation.js";
+import { MessageId, Replayed, type SocketOperation } from "./socket-operation.js";
 
 export const socketOrder = {
   op: "order",
@@ -12,6 +13,7 @@ export const socketOrder = {
     body: Type.String({ description: "The JSON text of PlaceOrderBody, exactly as signed." }),
     sig: Type.String(),
   }),
+  answer: Type.Object({ ack: PreconfirmAck, replayed: Replayed }),
   rest: placeOrder,
   errors: ["token_required"],
 } satisfies SocketOperation;

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { TimeMs } from "../../scalar.js";
 import { MessageId, type SocketOperation } from "./socket-operation.js";
 
 export const socketPing = {
@@ -6,5 +7,6 @@ export const socketPing = {
   summary: "Answered by a `pong` with the gateway's time",
   access: "public",
   message: Type.Object({ op: Type.Literal("ping"), id: MessageId }),
+  answer: Type.Object({ time: TimeMs }),
   errors: [],
 } satisfies SocketOperation;

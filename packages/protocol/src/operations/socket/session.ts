@@ -12,5 +12,6 @@ export const socketSession = {
       description: "Whether the session's open orders go with its last socket.",
     }),
   }),
+  answer: Type.Object({ cancelOnDisconnect: Type.Boolean() }),
   errors: ["token_required", "venue_unavailable"],
 } satisfies SocketOperation;

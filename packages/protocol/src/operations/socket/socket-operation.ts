@@ -16,12 +16,23 @@ export const MessageId = Type.Optional(
   }),
 );
 
+export const Replayed = Type.Boolean({
+  description: "Whether the nonce was used before, by the same body: the answer is the first one.",
+});
+
+export const AppliedSeq = Type.Integer({
+  minimum: 0,
+  description: "The log position that the gateway had applied.",
+});
+
 export interface SocketOperation {
   readonly op: string;
   readonly summary: string;
   /** `bearer` needs a socket that is bound to a session. */
   readonly access: "public" | "bearer";
   readonly message: TObject;
+  /** The fields of `ok`, or of `pong`, in addition to `id` and `op`. */
+  readonly answer: TObject;
   /** The REST operation of the same meaning. */
   readonly rest?: Operation;
   /** The codes of this operation's own rules; those of `rest` come in addition. */

@@ -11,5 +11,6 @@ export const socketUnsubscribe = {
     id: MessageId,
     streams: StreamNames,
   }),
+  answer: Type.Object({ streams: StreamNames }),
   errors: ["not_subscribed"],
 } satisfies SocketOperation;

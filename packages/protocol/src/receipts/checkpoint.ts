@@ -1,0 +1,53 @@
+/** C2SP checkpoints: the signed note with the size and the root of a log. */
+
+import { base64, bytesFromBase64, isCount } from "./bytes.js";
+import {
+  isNoteSignedBy,
+  type NoteKey,
+  parseNote,
+  type SignedNote,
+  type VerifyEd25519,
+} from "./signed-note.js";
+import { TREE_HASH_BYTES } from "./tree.js";
+
+export interface Checkpoint {
+  readonly origin: string;
+  /** Number of entries: of sealed blocks. */
+  readonly size: number;
+  readonly root: Uint8Array;
+}
+
+/** The text that is signed. */
+export function checkpointText({ origin, size, root }: Checkpoint): string {
+  return `${origin}\n${size}\n${base64(root)}\n`;
+}
+
+/** The first three lines; more may follow. Undefined if they are no checkpoint. */
+export function parseCheckpoint({ text }: SignedNote): Checkpoint | undefined {
+  const [origin = "", digits = "", root = ""] = text.split("\n");
+  const size = /^(?:0|[1-9][0-9]{0,15})$/.test(digits) ? Number(digits) : Number.NaN;
+  const bytes = bytesFromBase64(root);
+  if (origin === "" || !isCount(size) || bytes?.length !== TREE_HASH_BYTES) return undefined;
+  return { origin, size, root: bytes };
+}
+
+export interface OpenedCheckpoint extends Checkpoint {
+  readonly note: SignedNote;
+}
+
+/** The checkpoint of a note that the log's key signed, or why it is none. */
+export async function openCheckpoint(
+  text: string,
+  logKey: NoteKey,
+  verify: VerifyEd25519,
+): Promise<OpenedCheckpoint | string> {
+  const note = parseNote(text);
+  const checkpoint = note === undefined ? undefined : parseCheckpoint(note);
+  if (note === undefined || checkpoint === undefined) return "the checkpoint cannot be read";
+  if (checkpoint.origin !== logKey.name) {
+    return `the checkpoint is of ${checkpoint.origin}, not of ${logKey.name}`;
+  }
+  if (!(await isNoteSignedBy(note, logKey, verify)))
+    return "the log's key did not sign the checkpoint";
+  return { ...checkpoint, note };
+}

@@ -1,0 +1,15 @@
+/** Receipts, the transparency log and what proves a broken promise: formats and checks, without schemas. */
+
+export { rootFromLeafHash, treeLeafHash } from "../merkle-path.js";
+export * from "./ack-list.js";
+export * from "./block-proof.js";
+export * from "./bytes.js";
+export * from "./checkpoint.js";
+export * from "./evidence.js";
+export * from "./order-proof.js";
+export * from "./receipt.js";
+export * from "./receipt-check.js";
+export * from "./receipt-file.js";
+export * from "./signed-note.js";
+export * from "./tiles.js";
+export * from "./tree.js";
