@@ -11,6 +11,7 @@ import { reachOf } from "./orders/stops.js";
 import type { Market } from "./state/market.js";
 import { NONE } from "./state/orders.js";
 import { LONG_LIST, SHORT_LIST, STOP_LIST } from "./state/positions.js";
+import { WRITER_PLACES } from "./state/presence.js";
 import type { VenueState } from "./state/venue.js";
 
 export function audit(engine: Engine): string[] {
@@ -47,6 +48,7 @@ export function audit(engine: Engine): string[] {
   expect("cost", totals.cost, cost);
   expect("settlement pools", totals.settlementPools, pools);
   auditExpiries(s, expect);
+  auditWriters(s, faults, expect);
   const money =
     wallets +
     margins +
@@ -85,6 +87,33 @@ function auditExpiries(
   }
   expect("expiring orders", extras.expiries.size, count);
   expect("soonest expiry", extras.expiries.nextTime(), soonest);
+}
+
+/** Whether sessions are connected at live writers only, and as many at each as it counts. */
+function auditWriters(
+  { writers, sessions }: VenueState,
+  faults: string[],
+  expect: (what: string, kept: number, counted: number) => void,
+): void {
+  const connected = new Array<number>(WRITER_PLACES).fill(0);
+  for (const { number } of sessions.all()) {
+    for (let place = 0; place < WRITER_PLACES; place++) {
+      if (sessions.presence.isAt(number, place)) connected[place]!++;
+    }
+  }
+  const places = new Set(writers.live.map(({ place }) => place));
+  expect("places of writers", places.size, writers.live.length);
+  for (let place = 0; place < WRITER_PLACES; place++) {
+    expect(`sessions at place ${place}`, sessions.presence.countAt(place), connected[place]!);
+    if (connected[place] !== 0 && !places.has(place)) {
+      faults.push(`sessions are connected at place ${place}, where no writer is`);
+    }
+  }
+  for (const writer of writers.live) {
+    if (writers.get(writer.id) !== writer)
+      faults.push(`writer ${writer.id} is not found by its id`);
+    if (!writers.ids.has(writer.id)) faults.push(`writer ${writer.id} is not remembered`);
+  }
 }
 
 interface MarketSums {

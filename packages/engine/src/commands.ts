@@ -55,15 +55,35 @@ export interface Tick {
   readonly slot: number;
 }
 
-/** Appended by a sole writer at start or after a pause: the only command that may skip time. */
-export interface Resume {
-  readonly kind: "Resume";
+/** The writer of the batch that begins a venue; it never writes again. */
+export const GENESIS_WRITER = "0".repeat(32);
+
+/** A gateway's process begins to write, under an id that was never used: all of its first batch. */
+export interface WriterJoined {
+  readonly kind: "WriterJoined";
   readonly stampMs: number;
-  /**
-   * True if the same process continues (a laptop that slept): its connections may still be open.
-   * Otherwise the writer has just started, and every earlier connection is gone.
-   */
-  readonly afterPause?: boolean;
+  /** Random, 32 digits of lower-case hex. */
+  readonly writer: string;
+  /** The gateway's name, 1 to 64 of `a-z0-9-`: its live writer of before ends. */
+  readonly name: string;
+  /** The oldest and the newest version of the rules that it can read. */
+  readonly versions: readonly [number, number];
+  /** Lower-case hex: the public key of its receipts, or empty. */
+  readonly receiptKey: string;
+  /** Lower-case hex: the log key's signature over that key, or empty. */
+  readonly certificate: string;
+}
+
+/** The writer of the batch ends. */
+export interface WriterLeft {
+  readonly kind: "WriterLeft";
+  readonly stampMs: number;
+}
+
+/** The writer of the batch asks that the log's time jump to its stamp. */
+export interface AskTime {
+  readonly kind: "AskTime";
+  readonly stampMs: number;
 }
 
 export interface UpdateIndex {
@@ -71,6 +91,8 @@ export interface UpdateIndex {
   readonly stampMs: number;
   readonly market: number;
   readonly indexTicks: number;
+  /** When the index was observed, in slots of 200 ms; the first of a market and slot counts. */
+  readonly slot: number;
 }
 
 export interface OpenSession {
@@ -118,7 +140,14 @@ export interface SetSessionOption {
   readonly cancelOnDisconnect: boolean;
 }
 
-/** The session's last connection is gone, for any reason. */
+/** The session's first connection at the writer of the batch. */
+export interface SessionConnected {
+  readonly kind: "SessionConnected";
+  readonly stampMs: number;
+  readonly session: number;
+}
+
+/** The session's last connection at the writer of the batch is gone, for any reason. */
 export interface SessionDisconnected {
   readonly kind: "SessionDisconnected";
   readonly stampMs: number;
@@ -269,7 +298,7 @@ export interface SetCohort extends OperatorCommand {
   readonly disallow: readonly string[];
 }
 
-export const MARKET_ACTIONS = ["reduceOnly", "halt", "resume", "settle"] as const;
+const MARKET_ACTIONS = ["reduceOnly", "halt", "resume", "settle"] as const;
 export type MarketAction = (typeof MARKET_ACTIONS)[number];
 
 /** The operator's control of one market. */
@@ -349,12 +378,15 @@ export type Command =
   | Configure
   | Upgrade
   | Tick
-  | Resume
+  | WriterJoined
+  | WriterLeft
+  | AskTime
   | UpdateIndex
   | OpenSession
   | RotateSession
   | CloseSession
   | SetSessionOption
+  | SessionConnected
   | SessionDisconnected
   | PlaceOrder
   | AmendOrder

@@ -65,8 +65,16 @@ export const OPERATIONS_PER_BATCH = 50;
 
 /** Triggered stops that a tick tries again because they have not closed their position; a separate budget. */
 export const CLOSES_AGAIN_PER_TICK = 64;
-/** Orders of lost connections that one start or tick cancels; a separate budget. */
+/** Orders of lost connections that one command or tick cancels; a separate budget. */
 export const DISCONNECT_CANCELS_PER_COMMAND = 1_024;
+/** Live writers, at most; bounded by the places of presence (state/presence.ts). */
+export const MAX_LIVE_WRITERS = 64;
+/** Accepted ticks in a row without a batch of its own after which a writer is gone. */
+export const TICKS_MISSED = 25;
+/** Asks for a time jump, of one other writer, after which one that sent no batch is gone. */
+export const ASKS_MISSED = 5;
+/** Accepted ticks for which an ask for a time jump is kept. */
+export const ASK_TICKS = 10;
 /** Sessions that one tick closes because they have expired. */
 export const EXPIRED_SESSIONS_PER_TICK = 256;
 /** Dead-man's switches that one tick fires, and orders after which it fires no further one. */

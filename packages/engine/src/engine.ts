@@ -25,7 +25,7 @@ import { begin, configure, upgrade } from "./genesis.js";
 import { checkInvariants, InvariantViolation, invariantOf } from "./invariants.js";
 import { controlMarket } from "./markets/control.js";
 import { changeMargin, reportMargin } from "./money/change-margin.js";
-import { awaitIndex, updateIndex } from "./money/mark.js";
+import { updateIndex } from "./money/mark.js";
 import { emitSettlements } from "./money/settlements.js";
 import { countOperation, mayOperate } from "./operator.js";
 import { acknowledgeAmendment, amendOrder } from "./orders/amend.js";
@@ -41,7 +41,8 @@ import { REFUSAL } from "./reasons.js";
 import { refuse } from "./refuse.js";
 import { Scratch } from "./scratch.js";
 import {
-  disconnectAll,
+  concludeConnect,
+  connectSession,
   disconnectSession,
   reportDisconnected,
   setSessionOption,
@@ -61,6 +62,9 @@ import { MARKET_HALTED, MARKET_SETTLING } from "./state/market.js";
 import { VenueState } from "./state/venue.js";
 import { runTick } from "./tick.js";
 import { knownVersions, RULE_SETS, type RuleSet, UnknownToRelease } from "./versions.js";
+import { ageAsks, askTime, concludeAsk } from "./writers/asks.js";
+import { acceptBatch, type DropReason } from "./writers/batches.js";
+import { concludeJoin, concludeLeave, countTick, joinWriter, leaveWriter } from "./writers/life.js";
 
 export class Engine {
   constructor(readonly state: VenueState = new VenueState(new Scratch())) {}
@@ -94,14 +98,11 @@ export class Engine {
   }
 
   /**
-   * Whether a batch of the log is to be applied: false if its counter is not above the writer's
-   * last. A writer that did not learn the outcome of an append sends the same batch again.
+   * Whether a batch of the log is to be applied: null, or why it is dropped whole. Called before its
+   * commands are applied; they are the writer's.
    */
-  acceptBatch(writer: number, counter: number): boolean {
-    const { writers } = this.state;
-    if (counter <= (writers.get(writer) ?? -1)) return false;
-    writers.set(writer, counter);
-    return true;
+  acceptBatch(writer: string, counter: number, commands: readonly Command[]): DropReason | null {
+    return acceptBatch(this.state, writer, counter, commands);
   }
 
   /** Applies one command. The returned log is valid until the next call. */
@@ -142,19 +143,22 @@ export class Engine {
     }
   }
 
-  /** Moves the venue's clock; false for a tick that is old or too far ahead. */
+  /** Moves the venue's clock; false for a tick that is old, too far ahead, or not its batch's first. */
   private advanceTime(command: Command): boolean {
     const s = this.state;
     if (command.kind === "Tick") {
+      const { writers } = s;
+      if (writers.ticksLeft === 0) return false;
+      if (writers.ticksLeft > 0) writers.ticksLeft--;
       const time = command.slot * TICK_MS;
       if (!(time > s.lastTickMs && time <= s.lastTickMs + MAX_LEAD_MS)) return false;
       s.timeMs = Math.max(s.timeMs, time);
       s.lastTickMs = time;
       return true;
     }
-    if (command.kind === "Resume" || (command.kind === "Genesis" && s.config === null)) {
+    if (command.kind === "Genesis" && s.config === null) {
       s.timeMs = Math.max(s.timeMs, command.stampMs);
-      s.lastTickMs = Math.max(s.lastTickMs, Math.floor(s.timeMs / TICK_MS) * TICK_MS);
+      s.lastTickMs = Math.floor(s.timeMs / TICK_MS) * TICK_MS;
       return true;
     }
     s.timeMs = Math.max(s.timeMs, Math.min(command.stampMs, s.lastTickMs + MAX_LEAD_MS));
@@ -183,6 +187,8 @@ export class Engine {
     creditDevDeposits(s);
     forgetDeposits(s);
     expireSessions(s);
+    countTick(s);
+    ageAsks(s);
     emitSettlements(s, true);
     sealBlock(s);
   }
@@ -205,10 +211,12 @@ export class Engine {
         return mayOperate(s, command) && upgrade(s, command);
       case "ControlMarket":
         return mayOperate(s, command) && controlMarket(s, command);
-      case "Resume":
-        for (const market of s.markets) awaitIndex(market, command.stampMs);
-        if (command.afterPause !== true) disconnectAll(s);
-        return true;
+      case "WriterJoined":
+        return joinWriter(s, command);
+      case "WriterLeft":
+        return leaveWriter(s);
+      case "AskTime":
+        return askTime(s, command);
       case "UpdateIndex":
         return updateIndex(s, command);
       case "OpenSession":
@@ -219,6 +227,8 @@ export class Engine {
         return closeSession(s, command);
       case "SetSessionOption":
         return setSessionOption(s, command);
+      case "SessionConnected":
+        return connectSession(s, command);
       case "SessionDisconnected":
         return disconnectSession(s, command);
       case "CancelOrder":
@@ -290,8 +300,20 @@ function conclude(s: VenueState, command: Command): void {
     case "CancelAll":
       reportCancelAll(s, command);
       return;
+    case "SessionConnected":
+      concludeConnect(s, command);
+      return;
     case "SessionDisconnected":
       reportDisconnected(s, command);
+      return;
+    case "WriterJoined":
+      concludeJoin(s, command);
+      return;
+    case "WriterLeft":
+      concludeLeave(s);
+      return;
+    case "AskTime":
+      concludeAsk(s, command);
       return;
     case "CloseSession":
       reportClosed(s, command);

@@ -48,10 +48,15 @@ export function configure(s: VenueState, command: Configure): boolean {
 }
 
 /**
- * Activates the next version of the rules. A version that this release does not know is no refusal:
- * another release may have executed the command, so the process must stop.
+ * Activates the next version of the rules, if all live writers can read it. A version that only this
+ * release does not know is no refusal: the others execute the command, so the process must stop.
  */
 export function upgrade(s: VenueState, { version }: Upgrade): boolean {
+  // Before the version is looked up: a release that does not know it must go on, too.
+  const lacking = s.writers.live.find(
+    ({ versions: [oldest, newest] }) => version < oldest || version > newest,
+  );
+  if (lacking !== undefined) return refuse(s, REFUSAL.writer_lacks_version, lacking.number);
   const rules = ruleSetOf(s.ruleSets, version);
   const current = s.rules.version;
   if (version !== current + 1) return refuse(s, REFUSAL.version_not_next, current);

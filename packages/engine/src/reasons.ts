@@ -73,13 +73,17 @@ export const REFUSALS = [
   "position_not_found",
   "expiry_out_of_range",
   "limit_price_outside_band",
+  "writer_not_live",
+  "too_many_writers",
+  "writer_lacks_version",
+  "index_slot_passed",
+  "index_slot_ahead",
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 
 export { END_REASONS };
-export type EndReason = (typeof END_REASONS)[number];
 
-export const INVARIANTS = [
+const INVARIANTS = [
   "none",
   "money_conserved",
   "lots_balanced",
@@ -88,6 +92,10 @@ export const INVARIANTS = [
   "overflow",
 ] as const;
 export type Invariant = (typeof INVARIANTS)[number];
+
+/** Why a writer ended: another joined under its name, it left, or it sent nothing for too long. */
+export const WRITER_ENDS = ["replaced", "left", "gone"] as const;
+export type WriterEnd = (typeof WRITER_ENDS)[number];
 
 type CodeTable<T extends readonly string[]> = { readonly [K in T[number]]: number };
 
@@ -102,3 +110,4 @@ function codes<T extends readonly string[]>(names: T): CodeTable<T> {
 export const REFUSAL = codes(REFUSALS);
 export const END = codes(END_REASONS);
 export const INVARIANT = codes(INVARIANTS);
+export const WRITER_END = codes(WRITER_ENDS);

@@ -41,9 +41,13 @@ export class Scratch {
     side: LONG as Side,
     type: LIMIT_ORDER as OrderType,
     priceTicks: 0,
-    /** Its lots in all, and those of them that are not filled; none of these: the order ends. */
+    /** Of a stop, pending or triggered; 0: none. */
+    limitTicks: 0,
+    /** Its lots in all, and those of them that are not filled. */
     lots: 0,
     remainingLots: 0,
+    /** Whether the new size leaves nothing to fill: the order ends. */
+    isCancel: false,
     /** 0: never. */
     expiresAtMs: 0,
     /** Whether it keeps its place in the queue. */

@@ -19,12 +19,14 @@ import { runStops } from "./orders/stops.js";
 import { cancelCarriedOver, cancelOfExpiring } from "./sessions/disconnect.js";
 import type { VenueState } from "./state/venue.js";
 import { WorkBudget } from "./work-budget.js";
+import { carryOverOfGone } from "./writers/life.js";
 
 /** The part of a tick that can break an invariant; the rest follows after their check. */
 export function runTick(s: VenueState): void {
   const budget = new WorkBudget(LIQUIDATIONS_AND_STOPS_PER_COMMAND);
   const disconnects = new WorkBudget(DISCONNECT_CANCELS_PER_COMMAND);
   // First, because their owners are gone: these orders must not be filled any more.
+  carryOverOfGone(s);
   cancelCarriedOver(s, disconnects);
   sweepMarkets(s);
   expireOrders(s);

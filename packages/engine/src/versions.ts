@@ -23,7 +23,7 @@ export const RULE_SETS: readonly RuleSet[] = [
 /** The newest version that this release knows: new venues begin under it. */
 export const ENGINE_VERSION = latestVersion(RULE_SETS);
 
-export function latestVersion(sets: readonly RuleSet[]): number {
+function latestVersion(sets: readonly RuleSet[]): number {
   return sets.at(-1)?.version ?? 0;
 }
 

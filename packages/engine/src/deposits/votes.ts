@@ -3,6 +3,7 @@
  * Votes are counted when one arrives, when the attestors or their quorum change, and when a pause
  * ends.
  */
+import { MAX_VOTE_PARTS } from "@perpgate/protocol/rules";
 import type { AttestDeposit, Configure } from "../commands.js";
 import { emit } from "../events/event-log.js";
 import { REFUSAL } from "../reasons.js";
@@ -58,8 +59,6 @@ function isPaused(
 }
 
 const MAX_REASON_LENGTH = 64;
-/** Far more than a block's gas allows, at a hundred logs each. */
-const MAX_PARTS = 1_000;
 
 function isWellFormed(vote: Vote): boolean {
   const logs = new Set(vote.credits.map((entry) => entry.logIndex));
@@ -81,7 +80,7 @@ function isWellFormed(vote: Vote): boolean {
 
 function isPart({ verdict, part, parts }: Vote): boolean {
   if (verdict !== "credit") return part === 1 && parts === 1;
-  return isCount(part) && isCount(parts) && part >= 1 && part <= parts && parts <= MAX_PARTS;
+  return isCount(part) && isCount(parts) && part >= 1 && part <= parts && parts <= MAX_VOTE_PARTS;
 }
 
 function isCount(value: number): boolean {

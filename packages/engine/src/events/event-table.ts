@@ -149,6 +149,12 @@ export const EVENT_FIELDS = {
     "marginMicros",
     "walletMicros",
   ],
+  /** `writer` is the position of its join, `writers` how many are live with it. */
+  WriterJoined: ["writer", "writers"],
+  /** `reason`: an index into WRITER_ENDS. */
+  WriterEnded: ["writer", "reason"],
+  /** `fromMs` is the time of the last tick. */
+  TimeJumped: ["fromMs", "toMs"],
 } as const;
 
 type Fields = typeof EVENT_FIELDS;

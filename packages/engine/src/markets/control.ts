@@ -31,11 +31,11 @@ export function controlMarket(s: VenueState, command: ControlMarket): boolean {
       setStatus(s, market, MARKET_HALTED);
       return true;
     case "resume":
-      if (market.halted) awaitIndex(market, command.stampMs);
+      if (market.halted) awaitIndex(market, s.timeMs);
       setStatus(s, market, MARKET_ACTIVE);
       return true;
     case "reduceOnly":
-      if (market.halted) awaitIndex(market, command.stampMs);
+      if (market.halted) awaitIndex(market, s.timeMs);
       setStatus(s, market, MARKET_REDUCE_ONLY);
       beginSweep(s, market, SWEEP_REDUCE);
       return true;

@@ -28,11 +28,11 @@ import { concludeSettlement, fundSettlement, settleLoser, settleWinner } from ".
 
 export const SWEEP_REDUCE = 1;
 export const SWEEP_CANCEL = 2;
-export const SWEEP_LOSERS = 3;
-export const SWEEP_WINNERS = 4;
+const SWEEP_LOSERS = 3;
+const SWEEP_WINNERS = 4;
 
 /** What is left of a command's work, over all markets. */
-export class SweepBudget {
+class SweepBudget {
   orders = CONTROL_CANCELS_PER_COMMAND;
   positions = SETTLEMENTS_PER_COMMAND;
   visits = CONTROL_VISITS_PER_COMMAND;

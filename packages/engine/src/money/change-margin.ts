@@ -69,7 +69,7 @@ function mayRemove(s: VenueState, market: Market, row: number, micros: number): 
 }
 
 /** The most that may leave the position's margin at the present mark, in micros. */
-export function removableMargin(market: Market, row: number): number {
+function removableMargin(market: Market, row: number): number {
   const lots = market.positions.lots(row);
   const notional = market.notional(lots);
   // As it is once its funding is settled.

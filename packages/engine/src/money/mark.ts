@@ -4,7 +4,7 @@
  */
 import { mulDivFloor, mulDivTrunc } from "@perpgate/protocol/integers";
 import type { UpdateIndex } from "../commands.js";
-import { MARK_EMA_MS, PPM } from "../config.js";
+import { MARK_EMA_MS, MAX_LEAD_MS, PPM, TICK_MS } from "../config.js";
 import { emit } from "../events/event-log.js";
 import { REFUSAL } from "../reasons.js";
 import { refuse } from "../refuse.js";
@@ -22,28 +22,40 @@ export function updateIndex(s: VenueState, command: UpdateIndex): boolean {
   const market = s.markets[command.market];
   if (market === undefined) return refuse(s, REFUSAL.market_unknown);
   if (market.halted) return refuse(s, REFUSAL.market_halted);
-  const { indexTicks } = command;
+  const { indexTicks, slot } = command;
   if (!(Number.isSafeInteger(indexTicks) && indexTicks >= 1 && indexTicks <= MAX_INDEX_TICKS)) {
     return refuse(s, REFUSAL.index_invalid);
   }
+  if (!(Number.isSafeInteger(slot) && slot > market.indexSlot)) {
+    return refuse(s, REFUSAL.index_slot_passed, market.indexSlot);
+  }
+  const lastSlot = Math.floor((s.lastTickMs + MAX_LEAD_MS) / TICK_MS);
+  if (slot > lastSlot) return refuse(s, REFUSAL.index_slot_ahead, lastSlot);
   s.focus = market.number;
+  market.indexSlot = slot;
   if (!acceptIndex(market, indexTicks, s.timeMs)) {
     emit.IndexHeld(s.events, { market: market.number, indexTicks, markTicks: market.mark });
     return true;
   }
-  if (market.awaitedIndexMs !== 0 && command.stampMs >= market.awaitedIndexMs) {
+  const { awaitedIndexMs } = market;
+  if (awaitedIndexMs !== 0 && slot >= Math.floor(awaitedIndexMs / TICK_MS)) {
     market.awaitedIndexMs = 0;
   }
   market.index = indexTicks;
-  market.indexAtMs = s.timeMs;
+  market.indexAtMs = slot * TICK_MS;
   recomputeMark(market, s.timeMs);
   emit.IndexUpdated(s.events, { market: market.number, indexTicks, markTicks: market.mark });
   return true;
 }
 
-/** After a start or resume: the market waits for an index of after it. */
-export function awaitIndex(market: Market, stampMs: number): void {
-  market.awaitedIndexMs = Math.max(1, stampMs);
+/** The market waits for an index of that time or later. */
+export function awaitIndex(market: Market, timeMs: number): void {
+  market.awaitedIndexMs = Math.max(1, timeMs);
+}
+
+/** After a start or a time jump: all markets do. */
+export function awaitIndexes(s: VenueState, timeMs: number): void {
+  for (const market of s.markets) awaitIndex(market, timeMs);
 }
 
 /** Recomputes and stores the mark; returns whether it changed. The index must be set. */

@@ -18,7 +18,7 @@ import type { VenueState } from "../state/venue.js";
 import { fundingOwed } from "./owed-funding.js";
 
 /** Rows that one tick moves to a new base, per market: whole blocks. */
-export const REWATCH_SLICE = 2_048;
+const REWATCH_SLICE = 2_048;
 
 /** Part of the mark by which watches may be off before they are moved to a new base. */
 const MAX_SLACK = 1 / 2_000;

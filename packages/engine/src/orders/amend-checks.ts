@@ -5,9 +5,8 @@
  * `scratch.amendment` and `scratch.placement`.
  */
 import { divCeil, divFloor, mulDivFloor } from "@perpgate/protocol/integers";
-import { type AmendOrder, LIMIT_ORDER, STOP_ORDER, STOP_TRIGGER } from "../commands.js";
+import { type AmendOrder, LIMIT_ORDER, STOP_ORDER } from "../commands.js";
 import { MAX_ORDER_NOTIONAL_MICROS, PPM } from "../config.js";
-import { closable } from "../money/fill.js";
 import { restingBar } from "../money/opening.js";
 import { END, REFUSAL } from "../reasons.js";
 import { refuse } from "../refuse.js";
@@ -15,7 +14,8 @@ import { MARKET_HALTED, type Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
-import { pendingNotional } from "./open-orders.js";
+import { isWellFormed, mayChange, noteAmended, triggerOf } from "./amend-terms.js";
+import { closesPosition, isExpired, pendingNotional } from "./open-orders.js";
 import {
   lotsWithin,
   mayPost,
@@ -27,7 +27,6 @@ import {
 import { canPay, openingNow, openingResting } from "./placement-funds.js";
 import { mayExpire } from "./placement-terms.js";
 import { reserveOf } from "./settle.js";
-import { reachOf } from "./stops.js";
 
 /** `order`: the row of the order that the command names, or NONE. */
 export function mayAmend(
@@ -38,7 +37,11 @@ export function mayAmend(
 ): boolean {
   const { orders } = s;
   if (!isWellFormed(command)) return refuse(s, REFUSAL.invalid_order);
-  if (order === NONE || orders.market(order) !== command.market || isExpired(s, order)) {
+  if (
+    order === NONE ||
+    orders.market(order) !== command.market ||
+    isExpired(orders, order, s.timeMs)
+  ) {
     return refuse(s, REFUSAL.order_not_amendable);
   }
   const market = s.markets[command.market]!;
@@ -49,14 +52,11 @@ export function mayAmend(
   if (session.markets !== null && !session.markets.has(market.number)) {
     return refuse(s, REFUSAL.session_symbol_not_allowed);
   }
-  if (hasOtherTerms(s, order) || (orders.isStop(order) && reachOf(s, order) !== 0)) {
-    return refuse(s, REFUSAL.order_not_amendable);
-  }
-  // Only what can rest expires.
-  if (command.expiresAtMs !== -1 && orders.isStop(order)) return refuse(s, REFUSAL.invalid_order);
-  resize(s, market, order, command);
+  if (!mayChange(s, order, command)) return false;
+  noteAmended(s, market, order, command);
+  const { amendment, placement } = s.scratch;
   // What is left of an order may end whatever its price.
-  if (s.scratch.amendment.remainingLots === 0) return true;
+  if (amendment.isCancel) return true;
   if (market.guard.isHolding) {
     return refuse(s, REFUSAL.index_held, market.guard.heldTicks, market.index);
   }
@@ -64,66 +64,13 @@ export function mayAmend(
   const priced: PricedOrder = {
     side: orders.side(order),
     type: orders.isStop(order) ? STOP_ORDER : LIMIT_ORDER,
-    priceTicks: s.scratch.amendment.priceTicks,
-    extras: { trigger: triggerOf(s, order), limitTicks: 0 },
+    priceTicks: amendment.priceTicks,
+    extras: { trigger: triggerOf(s, order), limitTicks: amendment.limitTicks },
   };
-  const { placement } = s.scratch;
   placement.bandTicks = mulDivFloor(market.mark, market.config.bandPpm, PPM);
-  return mayPrice(s, market, priced, placement) && maySize(s, session, market, order, priced);
-}
-
-function isWellFormed(command: AmendOrder): boolean {
-  const { nonce, priceTicks, sizeLots, limitTicks, expiresAtMs } = command;
-  const isWhole = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
-  // No order has a limit besides its price yet.
-  if (limitTicks !== 0) return false;
-  const changes = priceTicks > 0 || sizeLots > 0 || expiresAtMs !== -1;
-  return (
-    changes &&
-    isWhole(nonce) &&
-    isWhole(priceTicks) &&
-    isWhole(sizeLots) &&
-    (expiresAtMs === -1 || isWhole(expiresAtMs))
-  );
-}
-
-/** Whether it waits for a tick that has room for its expiry. */
-function isExpired({ orders, timeMs }: VenueState, order: number): boolean {
-  const extras = orders.extrasRow(order);
-  return extras !== NONE && orders.extras.isExpired(extras, timeMs);
-}
-
-/** Stops with a limit, and those that close the position, cannot be amended yet. */
-function hasOtherTerms({ orders }: VenueState, order: number): boolean {
-  const extras = orders.extrasRow(order);
-  if (extras === NONE) return false;
-  return orders.extras.limitTicks(extras) > 0 || orders.extras.closesPosition(extras);
-}
-
-/** What triggers a stop. */
-function triggerOf({ orders }: VenueState, order: number): number {
-  const extras = orders.extrasRow(order);
-  return extras === NONE ? STOP_TRIGGER : orders.extras.trigger(extras);
-}
-
-/** Price and lots as they would be. */
-function resize(s: VenueState, market: Market, order: number, command: AmendOrder): void {
-  const { orders } = s;
-  const { amendment, placement } = s.scratch;
-  const { sizeLots } = command;
-  const remaining = orders.remaining(order);
-  const filled = orders.lots(order) - remaining;
-  const closes = closable(market, orders.position(order), orders.side(order));
-  let wanted = sizeLots === 0 ? remaining : Math.max(0, sizeLots - filled);
-  if (sizeLots > 0 && orders.isReduceOnly(order)) wanted = Math.min(wanted, closes);
-  amendment.priceTicks = command.priceTicks === 0 ? orders.price(order) : command.priceTicks;
-  amendment.lots = filled + wanted;
-  amendment.remainingLots = wanted;
-  const extras = orders.extrasRow(order);
-  const expiresAtMs = extras === NONE ? 0 : orders.extras.expiresAtMs(extras);
-  amendment.expiresAtMs = command.expiresAtMs === -1 ? expiresAtMs : command.expiresAtMs;
-  amendment.keepsRank = amendment.priceTicks === orders.price(order) && wanted <= remaining;
-  placement.closableLots = closes;
+  if (!mayPrice(s, market, priced, placement)) return false;
+  // One that closes the position has no lots of its own.
+  return closesPosition(orders, order) || maySize(s, session, market, order, priced);
 }
 
 function maySize(

@@ -86,12 +86,14 @@ function execute(
   orders.table.touch(order);
   amendment.orderId = orders.id(order);
   amendment.side = orders.side(order);
-  amendment.type = orders.isStop(order) ? STOP_ORDER : LIMIT_ORDER;
+  const isStop = orders.isStop(order);
+  // A stop that was triggered and rests is a stop to its owner.
+  amendment.type = isStop || amendment.limitTicks > 0 ? STOP_ORDER : LIMIT_ORDER;
   const extras = orders.extrasRow(order);
   s.scratch.clientId = extras === NONE ? NO_CLIENT_ID : orders.extras.clientId(extras);
   taker.begin(TAKER_ORDER, amendment.side, row, session.account, amendment.orderId);
   outcome.reason = END.none;
-  if (amendment.remainingLots === 0) {
+  if (amendment.isCancel) {
     outcome.status = STATUS_CANCELED;
     outcome.reason = END.requested;
     outcome.remainingLots = orders.remaining(order);
@@ -107,14 +109,14 @@ function execute(
     priceTicks: amendment.priceTicks,
     lots: amendment.lots,
     remainingLots: amendment.remainingLots,
-    limitTicks: extras === NONE ? 0 : orders.extras.limitTicks(extras),
+    limitTicks: amendment.limitTicks,
     expiresAtMs: amendment.expiresAtMs,
   });
   settleFunding(s, market, row);
   orders.setMaxNotional(order, session.maxNotionalMicros);
   amendExtras(s, session, order, command);
   outcome.remainingLots = amendment.remainingLots;
-  if (amendment.type === STOP_ORDER) amendStop(s, market, order);
+  if (isStop) amendStop(s, market, order);
   else if (amendment.keepsRank) amendInPlace(s, market, order);
   else queueAgain(s, session, market, order);
 }
@@ -127,7 +129,7 @@ function amendExtras(
   command: AmendOrder,
 ): void {
   const { extras } = orders;
-  const { expiresAtMs, lots } = scratch.amendment;
+  const { expiresAtMs, limitTicks, lots } = scratch.amendment;
   const cap = session.maxOrderNotionalMicros;
   const row = orders.extrasRow(order);
   if (row === NONE) {
@@ -140,6 +142,7 @@ function amendExtras(
   }
   extras.table.touch(row);
   extras.setMaxOrderNotional(row, cap);
+  extras.setLimitTicks(row, limitTicks);
   if (command.sizeLots > 0 && extras.sizeLots(row) > 0) extras.setSizeLots(row, lots);
   if (expiresAtMs !== extras.expiresAtMs(row)) extras.setExpiresAtMs(row, expiresAtMs);
 }

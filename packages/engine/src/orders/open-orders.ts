@@ -70,6 +70,18 @@ export function isTriggered(orders: OrderStore, order: number): boolean {
   return extras !== NONE && orders.extras.isTriggered(extras);
 }
 
+/** Whether its time is over; it may still wait for a tick that has room for it. */
+export function isExpired(orders: OrderStore, order: number, timeMs: number): boolean {
+  const extras = orders.extrasRow(order);
+  return extras !== NONE && orders.extras.isExpired(extras, timeMs);
+}
+
+/** The limit of a stop, pending or triggered; 0: none. */
+export function limitOf(orders: OrderStore, order: number): number {
+  const extras = orders.extrasRow(order);
+  return extras === NONE ? 0 : orders.extras.limitTicks(extras);
+}
+
 /** Where a stop waits. */
 export function stopsOf({ orders }: VenueState, market: Market, order: number): StopBook {
   const extras = orders.extrasRow(order);

@@ -75,7 +75,7 @@ export function mayHaveTerms(s: VenueState, account: number, extras: OrderExtras
 }
 
 /** The account's open order, resting or pending, with that client id, or NONE. */
-export function orderOfClient(s: VenueState, account: number, words: ClientIdWords): number {
+function orderOfClient(s: VenueState, account: number, words: ClientIdWords): number {
   return s.orders.clientIds.find(account, words);
 }
 

@@ -8,12 +8,12 @@ import type { Market } from "../state/market.js";
 import { NONE, RANKS_PER_COMMAND } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
 import type { WorkBudget } from "../work-budget.js";
-import { stopsOf } from "./open-orders.js";
+import { isExpired, stopsOf } from "./open-orders.js";
 import { endOrder } from "./settle.js";
 import { closePosition, trigger } from "./trigger.js";
 
 /** Words per entry of `VenueState.reaches`. */
-export const REACH_WORDS = 4;
+const REACH_WORDS = 4;
 
 export function runStops(s: VenueState, budget: WorkBudget): void {
   reachStops(s);
@@ -41,7 +41,7 @@ function serveStops(s: VenueState, budget: WorkBudget): void {
     if (s.scratch.makersLeft === 0) break;
     budget.take();
     const market = s.markets[s.orders.market(order)]!;
-    if (isExpired(s, order)) endOrder(s, market, order, END.expired);
+    if (isExpired(s.orders, order, s.timeMs)) endOrder(s, market, order, END.expired);
     else trigger(s, market, order);
   }
 }
@@ -61,12 +61,6 @@ function closeAgain(s: VenueState): void {
 function hasTriggeredStops({ stopBooks }: Market): boolean {
   for (const { triggered } of stopBooks) if (triggered.length > 0) return true;
   return false;
-}
-
-/** Whether it waits for a tick that has room for its expiry. */
-function isExpired({ orders, timeMs }: VenueState, order: number): boolean {
-  const extras = orders.extrasRow(order);
-  return extras !== NONE && orders.extras.isExpired(extras, timeMs);
 }
 
 /** Marks the stops that the mark reaches now; they stay reached, wherever the mark goes. */

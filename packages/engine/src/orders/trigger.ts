@@ -14,7 +14,7 @@ import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
 import { match } from "./match.js";
-import { closesPosition, detachOrder, enterOrder, stopsOf } from "./open-orders.js";
+import { closesPosition, detachOrder, enterOrder, limitOf, stopsOf } from "./open-orders.js";
 import { reserveFor, settle } from "./settle.js";
 import { bandLimit, TAKER_ORDER } from "./taker.js";
 
@@ -78,7 +78,7 @@ function reasonToEnd(s: VenueState, market: Market, order: number): number {
   if (taker.lotsLeft === 0) return END.none;
   if (taker.reduceOnly && closable(market, taker.row, taker.side) === 0) return END.reduce_only;
   const extras = orders.extrasRow(order);
-  const limitTicks = extras === NONE ? 0 : orders.extras.limitTicks(extras);
+  const limitTicks = limitOf(orders, order);
   if (limitTicks === 0) return taker.stopReason;
   // Nobody is left who sells at its price: what a limit order rests for.
   if (taker.stopReason !== END.none && taker.stopReason !== END.book_empty) return taker.stopReason;

@@ -32,9 +32,10 @@ import {
 } from "./deposit-bytes.js";
 import { rebuildIndexes } from "./rebuild.js";
 import { readSessions, writeSessions } from "./session-bytes.js";
+import { readWriters, writeWriters } from "./writer-bytes.js";
 
 /** The format of the bytes. Another format gives the same state another hash. */
-export const STATE_FORMAT = 3;
+export const STATE_FORMAT = 4;
 
 export class SnapshotUnreadable extends Error {
   override readonly name = "SnapshotUnreadable";
@@ -71,7 +72,7 @@ export function writeSnapshot(s: VenueState): Uint8Array {
   writeOrders(w, s);
   writeSessions(w, s);
   writeDeposits(w, s);
-  w.numbers([...s.writers].sort(([a], [b]) => a - b).flat());
+  writeWriters(w, s);
   w.numbers(s.reaches);
   w.numbers(s.carriedDisconnects.slice(s.carriedFrom));
   w.numbers(s.operatorTimes);
@@ -130,8 +131,7 @@ function readState(bytes: Uint8Array, ruleSets: readonly RuleSet[]): VenueState 
   readOrders(r, s);
   readSessions(r, s);
   readDeposits(r, s);
-  const writers = r.numbers();
-  for (let i = 0; i < writers.length; i += 2) s.writers.set(writers[i]!, writers[i + 1]!);
+  readWriters(r, s);
   s.reaches = r.numbers();
   s.carriedDisconnects = r.numbers();
   s.operatorTimes.push(...r.numbers());

@@ -11,7 +11,7 @@ import { StopBook } from "./stop-book.js";
 import type { Table, UndoLog } from "./table.js";
 
 /** The words of a market's row, in the order of the snapshot format; literals, see orders.ts. */
-export const MARKET_WORDS = 25;
+export const MARKET_WORDS = 26;
 export const SUM_LOTS = 10;
 
 /** What a market's status word means, by index. */
@@ -42,7 +42,7 @@ export class Market {
     orders: OrderStore,
     undo: UndoLog,
   ) {
-    this.base = number * 25;
+    this.base = number * 26;
     this.config = config;
     this.maintenance = new MaintenanceSchedule(config.tiers);
     this.microsPerTickLot = config.microsPerTickLot;
@@ -70,6 +70,7 @@ export class Market {
   set index(ticks: number) {
     this.set(0, ticks);
   }
+  /** When the index was observed: the beginning of its slot. */
   get indexAtMs(): number {
     return this.get(1);
   }
@@ -218,12 +219,19 @@ export class Market {
     this.set(24, micros);
   }
 
-  /** Stamp of the last start or resume, until an index of after it is accepted; then 0. */
+  /** Time of the last start, jump or resume, until an index of its slot or later is accepted; then 0. */
   get awaitedIndexMs(): number {
     return this.get(17);
   }
-  set awaitedIndexMs(stampMs: number) {
-    this.set(17, stampMs);
+  set awaitedIndexMs(timeMs: number) {
+    this.set(17, timeMs);
+  }
+  /** Slot of the last index, accepted or held back. */
+  get indexSlot(): number {
+    return this.get(25);
+  }
+  set indexSlot(slot: number) {
+    this.set(25, slot);
   }
 
   get(word: number): number {

@@ -87,15 +87,9 @@ export class OrderExtrasStore {
   filledMicros(row: number): number {
     return this.table.data[row * 16 + 9]!;
   }
-  setFilledMicros(row: number, micros: number): void {
-    this.table.data[row * 16 + 9] = micros;
-  }
   /** What of that opened. */
   openedMicros(row: number): number {
     return this.table.data[row * 16 + 10]!;
-  }
-  setOpenedMicros(row: number, micros: number): void {
-    this.table.data[row * 16 + 10] = micros;
   }
   /** Counts a fill and the part of it that opened. */
   addFill(row: number, filledMicros: number, openedMicros: number): void {

@@ -9,6 +9,7 @@
 import { IdIndex, NONE } from "./id-index.js";
 import { float64 } from "./memory.js";
 import { NonceBlocks, NonceWindow } from "./nonce-window.js";
+import { Presence } from "./presence.js";
 import { Int32Segments, ValueSegments } from "./segments.js";
 import { TextCells } from "./text-cells.js";
 import { TextIndex } from "./text-index.js";
@@ -148,6 +149,8 @@ export class SessionBook {
   private readonly texts = new SessionTexts();
   private readonly blocks = new NonceBlocks();
   private readonly rowOf = new IdIndex();
+  /** At which writers each is connected. */
+  readonly presence = new Presence(this.rowOf);
   private readonly byToken = new TextIndex(this.texts.tokens);
   /** By account: its first and last session + 1, and how many it has; derived. */
   private readonly firstOf = new Int32Segments();
@@ -220,6 +223,7 @@ export class SessionBook {
     const row = this.rowOf.get(number);
     const session = this.at(row);
     this.unlink(session);
+    this.presence.forget(row);
     this.size--;
     this.rowOf.delete(number);
     this.byToken.delete(session.tokenHash, row);

@@ -16,6 +16,7 @@ import { SessionBook } from "./sessions.js";
 import { Table, UndoLog } from "./table.js";
 import { Timers } from "./timers.js";
 import { Totals } from "./totals.js";
+import { WriterBook } from "./writers.js";
 
 /** The words of a row, in the order of the snapshot format; literals, see orders.ts. */
 export const ACCOUNT_WORDS = 3;
@@ -43,8 +44,7 @@ export class VenueState {
   readonly markets: Market[] = [];
   readonly addresses = new Addresses();
   readonly allowlist = new Set<string>();
-  /** Last batch counter applied, by writer. */
-  readonly writers = new Map<number, number>();
+  readonly writers = new WriterBook(this.sessions.presence);
   /** When the last operator commands were executed, the oldest first. */
   readonly operatorTimes: number[] = [];
   config: VenueConfig | null = null;
@@ -137,7 +137,7 @@ export class VenueState {
 
   /**
    * Whether the market takes part in liquidations, stops and funding: running, its index fresh, none
-   * held back, and accepted since the last start or resume.
+   * held back, and accepted since the last start, time jump or resume.
    */
   isLive(market: Market): boolean {
     return (

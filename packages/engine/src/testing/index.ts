@@ -1,9 +1,11 @@
 /** Test support for other packages: the naive reference venue, random command flows, scenarios. */
 
 export { depositCommands } from "./flow/deposit-flow.js";
-export { commands } from "./flow/flow.js";
+export { batches } from "./flow/flow.js";
+export { applyBatch, type LogBatch } from "./flow/log-batch.js";
 export type { ProfileName } from "./flow/profiles.js";
 export { ReferenceVenue } from "./reference/venue.js";
 export { BTC, DUST, type Listing, SOL } from "./scenarios/listing.js";
 export type { Trader } from "./scenarios/trader.js";
 export { Venue } from "./scenarios/venue.js";
+export { joining, SoleWriter, writerId } from "./sole-writer.js";

@@ -18,7 +18,9 @@ import { fundingOwed } from "../../money/owed-funding.js";
 import type { Market } from "../../state/market.js";
 import { NONE } from "../../state/orders.js";
 import { ENGINE_VERSION } from "../../versions.js";
+import { hasIndexSlot, indexSlot } from "../index-slot.js";
 import { type Listing, venueConfig } from "../scenarios/listing.js";
+import { SoleWriter } from "../sole-writer.js";
 
 export const HOUR_MS = 3_600_000;
 const START_MS = 486_112 * HOUR_MS;
@@ -46,6 +48,7 @@ export class Ring {
   backstopFunding = 0;
   private readonly sessions: number[] = [];
   private nonce = 0;
+  private readonly writer = new SoleWriter();
 
   constructor(
     readonly terms: RingTerms,
@@ -66,6 +69,7 @@ export class Ring {
       engineVersion: ENGINE_VERSION,
     });
     this.market = this.engine.state.markets[0]!;
+    this.send(this.writer.joins(START_MS));
     this.setsIndex(this.indexTicks);
     for (let member = 0; member < terms.members; member++) this.joins(member);
   }
@@ -80,6 +84,7 @@ export class Ring {
 
   send(command: Command): VenueEvent[] {
     this.story.push(command);
+    this.writer.sends(this.engine, command);
     const events = this.engine.apply(command).decode();
     for (const event of events) {
       if (event.kind === "FundingApplied") this.backstopFunding += event.backstopMicros;
@@ -107,7 +112,10 @@ export class Ring {
 
   setsIndex(ticks: number): void {
     this.indexTicks = ticks;
-    this.send({ kind: "UpdateIndex", stampMs: this.now, market: 0, indexTicks: ticks });
+    const { state } = this.engine;
+    if (!hasIndexSlot(state, 0)) this.send({ kind: "Tick", slot: state.lastTickMs / 200 + 1 });
+    const slot = indexSlot(state, 0);
+    this.send({ kind: "UpdateIndex", stampMs: this.now, market: 0, indexTicks: ticks, slot });
   }
 
   /** One tick, that many 200 ms slots after the last. */
@@ -121,7 +129,7 @@ export class Ring {
 
   /** A pause of the venue until just before that time, then a fresh index. */
   sleepsUntil(ms: number): void {
-    this.send({ kind: "Resume", stampMs: ms });
+    this.send({ kind: "AskTime", stampMs: ms });
     this.setsIndex(this.indexTicks);
   }
 
@@ -129,7 +137,7 @@ export class Ring {
   passesHour(outage: boolean): void {
     const before = (Math.floor(this.now / HOUR_MS) + 1) * HOUR_MS - 200;
     if (!outage) this.sleepsUntil(before);
-    else this.send({ kind: "Resume", stampMs: before });
+    else this.send({ kind: "AskTime", stampMs: before });
     this.send({ kind: "Tick", slot: this.engine.state.lastTickMs / 200 + 1 });
   }
 

@@ -134,5 +134,15 @@ export function amendments(): Table {
     "`size` 0.02, all of it filled: the rest is canceled",
     alice.amends(first.orderId, { size: 0.02 }),
   );
+  const stop = alice.buys("stop", { size: 0.1, price: 51_000, limit: 51_100 });
+  add("Alice's stop to buy 0.1 above $51,000, at most at $51,100", stop);
+  const moved = alice.amends(stop.orderId, { price: 50_500, limit: 50_600 });
+  add("`price` $50,500, `limitPrice` $50,600", moved);
+  venue.index(50_500);
+  venue.tick();
+  add(
+    "mark $50,500, nobody offers: it rests; `limitPrice` $50,550",
+    alice.amends(stop.orderId, { limit: 50_550 }),
+  );
   return [["what", "status", "filled by it", "remaining", "best bid"], ...rows];
 }

@@ -9,13 +9,14 @@ import { createHash } from "node:crypto";
 import { Random } from "@perpgate/protocol/random";
 import { describe, expect, test } from "vitest";
 import { audit } from "../../audit.js";
-import type { Command } from "../../commands.js";
+import { type Command, FILL_OR_KILL } from "../../commands.js";
 import { Engine } from "../../engine.js";
+import type { EventLog } from "../../events/event-log.js";
 import type { VenueEvent } from "../../events/event-table.js";
 import { MARKET_HALTED } from "../../state/market.js";
-import { commands } from "../flow/flow.js";
+import { applyBatch, type LogBatch } from "../flow/log-batch.js";
 import type { ProfileName } from "../flow/profiles.js";
-import { ReferenceVenue } from "../reference/venue.js";
+import { recording } from "../replay/recording.js";
 import { countCalls, SABOTAGES, type Sabotage, strikeAt } from "./sabotage.js";
 
 const SEED = 7;
@@ -26,16 +27,6 @@ const PROFILES: readonly ProfileName[] = ["cascade", "thinFund", "stops", "whale
 
 function hashOf(engine: Engine): string {
   return engine.stateHash((bytes) => createHash("sha256").update(bytes).digest("hex"));
-}
-
-function recorded(profile: ProfileName): Command[] {
-  const reference = new ReferenceVenue(1_000_000);
-  const list: Command[] = [];
-  for (const command of commands(profile, SEED, COMMANDS, reference)) {
-    list.push(command);
-    reference.apply(command);
-  }
-  return list;
 }
 
 /** The venue of a snapshot with one market halted, before its next command. */
@@ -64,7 +55,7 @@ function suffer(fault: Fault): { engine: Engine; events: VenueEvent[] } {
   return { engine, events };
 }
 
-function check(fault: Fault, tail: readonly Command[]): { halted: number; traded: number } {
+function check(fault: Fault, tail: readonly LogBatch[]): { halted: number; traded: number } {
   const { where } = fault;
   const first = suffer(fault);
   const second = suffer(fault);
@@ -82,8 +73,8 @@ function check(fault: Fault, tail: readonly Command[]): { halted: number; traded
 
   const restored = Engine.restore(first.engine.snapshot());
   let traded = 0;
-  for (const command of tail) {
-    const events = first.engine.apply(command).decode();
+  const step = (command: Command, log: EventLog): void => {
+    const events = log.decode();
     const same = JSON.stringify(restored.apply(command).decode()) === JSON.stringify(events);
     expect(same, `${where}: tail, ${command.kind} at ${restored.seq}`).toBe(true);
     for (const event of events) {
@@ -91,6 +82,10 @@ function check(fault: Fault, tail: readonly Command[]): { halted: number; traded
       traded++;
       expect(event.market, `${where}: a halted market trades`).not.toBe(market);
     }
+  };
+  for (const batch of tail) {
+    const dropped = restored.acceptBatch(batch.writer, batch.counter, batch.commands);
+    expect(applyBatch(first.engine, batch, step), where).toBe(dropped);
   }
   expect(hashOf(restored), `${where}: tail`).toBe(hashOf(first.engine));
   expect(audit(first.engine), `${where}: tail`).toEqual([]);
@@ -101,26 +96,32 @@ describe("a fault half way through a command", () => {
   for (const profile of PROFILES) {
     test(`${profile}, seed ${SEED}, ${FAULTS} faults: the market halts, nothing else happened`, () => {
       const random = new Random(SEED, `faults ${profile}`);
-      const list = recorded(profile);
+      const list = recording(profile, SEED, COMMANDS);
       const live = new Engine();
       const struck = new Map<string, number>();
       let traded = 0;
       // Never in the first tenth: nothing happens yet.
       const every = Math.floor((list.length * 0.9) / FAULTS);
-      for (const [i, command] of list.entries()) {
-        if (i > list.length * 0.1 && i % every === 0) {
+      let dueAt = list.length * 0.1;
+      for (const [i, batch] of list.entries()) {
+        const { commands } = batch;
+        if (live.acceptBatch(batch.writer, batch.counter, commands) !== null) continue;
+        const [command] = commands;
+        // The next batch of one command.
+        if (i > dueAt && command !== undefined && commands.length === 1) {
+          dueAt += every;
           const snapshot = live.snapshot();
           const chosen = choose(random, snapshot, command);
           if (chosen !== null) {
             const { sabotage, k } = chosen;
             const what = `${command.kind}, ${sabotage.name}, call ${k}`;
-            const where = `${profile}:${SEED} command ${i + 1}: ${what}`;
+            const where = `${profile}:${SEED} batch ${i + 1}: ${what}`;
             const tail = list.slice(i + 1, i + 1 + TAIL);
             traded += check({ where, snapshot, command, sabotage, k }, tail).traded;
             struck.set(sabotage.name, (struck.get(sabotage.name) ?? 0) + 1);
           }
         }
-        live.apply(command);
+        for (const each of commands) live.apply(each);
       }
       console.log(`${profile}: ${[...struck].map(([name, n]) => `${n} × ${name}`).join(", ")}`);
       expect(struck.size).toBeGreaterThan(5);
@@ -128,6 +129,11 @@ describe("a fault half way through a command", () => {
     });
   }
 });
+
+/** If it is killed, what has changed silently until then is undone with it. */
+function isFillOrKill(command: Command): boolean {
+  return command.kind === "PlaceOrder" && command.extras?.timeInForce === FILL_OR_KILL;
+}
 
 /** A part that the command uses, and one of the calls it makes of it. */
 function choose(
@@ -139,6 +145,7 @@ function choose(
   if (command.kind === "OpenSession" || command.kind === "Genesis") return null;
   for (let tries = 0; tries < 5; tries++) {
     const sabotage = random.pick(SABOTAGES);
+    if (sabotage.isSilent && isFillOrKill(command)) continue;
     const engine = Engine.restore(snapshot);
     const calls = countCalls(sabotage, () => void engine.apply(command));
     if (calls > 0) return { sabotage, k: random.int(1, calls) };

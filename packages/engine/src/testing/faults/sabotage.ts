@@ -17,6 +17,8 @@ type Interrupt = (self: unknown, args: readonly unknown[]) => void;
 /** One way to fail: where, and what then happens. */
 export interface Sabotage {
   readonly name: string;
+  /** Whether it changes a figure and goes on, so that only the check of the invariants finds it. */
+  readonly isSilent?: boolean;
   /** Calls `onCall` before every call of the method while `run` runs. */
   during(onCall: Interrupt, run: () => void): void;
   /** What the k-th call does. */
@@ -72,6 +74,7 @@ export const SABOTAGES: readonly Sabotage[] = [
   overflowIn("VenueState.addWallet", VenueState.prototype, "addWallet"),
   {
     name: "a micro that appears in a wallet's total",
+    isSilent: true,
     during: (onCall, run) => replaced(VenueState.prototype, "addWallet", onCall, run),
     strike: (self) => {
       if (!(self instanceof VenueState)) throw new Error("not a venue");
@@ -80,6 +83,7 @@ export const SABOTAGES: readonly Sabotage[] = [
   },
   {
     name: "a lot that appears in a market",
+    isSilent: true,
     during: (onCall, run) => {
       // Not before the sum itself is written: that would put it right again.
       const beforeOthers: Interrupt = (self, args) => {

@@ -1,9 +1,9 @@
 /**
- * Amendments of a trader's open orders: to a price near the touch, to more or fewer lots, to both; and
- * now and then of an order that is not there, or with figures that no client should send.
+ * Amendments of a trader's open orders: to a price near the touch, to more or fewer lots, to both, of
+ * stops also the limit; and now and then of an order that is not there, or with figures that no client should send.
  */
 import type { Random } from "@perpgate/protocol/random";
-import { type AmendOrder, LIMIT_ORDER, STOP_ORDER } from "../../commands.js";
+import { type AmendOrder, LIMIT_ORDER, STOP_ORDER, TAKE_PROFIT_TRIGGER } from "../../commands.js";
 import { openOrders } from "../reference/open-orders.js";
 import { type Account, marketOf, type Order } from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
@@ -29,6 +29,22 @@ export class Amendments {
     session.sent.push(sent);
     if (session.sent.length > 5_000) session.sent.shift();
     return sent;
+  }
+
+  /** An amendment of a scene: what is not given stays as it is. */
+  of(session: Signed, market: number, orderId: number, given: Partial<AmendOrder>): AmendOrder {
+    return {
+      kind: "AmendOrder",
+      stampMs: this.stamp(),
+      session: session.number,
+      key: session.key,
+      nonce: this.orders.nonce(session),
+      market,
+      orderId,
+      clientOrderId: "",
+      ...UNCHANGED,
+      ...given,
+    };
   }
 
   /** As `any`, without a nonce of its own. */
@@ -60,7 +76,21 @@ export class Amendments {
   }
 
   private change(order: Order): Partial<AmendOrder> {
-    const kind = this.random.weighted({ price: 5, size: 4, both: 2, same: 1, expiry: 1 });
+    const { random } = this;
+    const isLimited = order.extra !== null && order.extra.limit > 0n;
+    // What can be changed of a triggered stop is its limit.
+    if (isLimited && random.chance(order.resting ? 0.8 : 0.3)) {
+      const limitTicks = this.limit(order);
+      if (order.resting || random.chance(0.5)) return { limitTicks };
+      return { limitTicks, priceTicks: this.price(order) };
+    }
+    // Most of these have no size, and no expiry where they are plain stops.
+    if (!order.resting && random.chance(0.5)) {
+      return random.chance(0.7)
+        ? { priceTicks: this.price(order) }
+        : { expiresAtMs: this.expiry() };
+    }
+    const kind = random.weighted({ price: 5, size: 4, both: 2, same: 1, expiry: 1 });
     if (kind === "expiry") return { expiresAtMs: this.expiry() };
     if (kind === "same") return { priceTicks: Number(order.price) };
     return {
@@ -85,7 +115,18 @@ export class Amendments {
   private price(order: Order): number {
     const market = marketOf(this.venue.state, order.market);
     const type = order.resting ? LIMIT_ORDER : STOP_ORDER;
-    return Math.max(1, this.orders.price(market, order.side, type));
+    const price = this.orders.price(market, order.side, type);
+    const isTakeProfit = !order.resting && order.extra?.trigger === TAKE_PROFIT_TRIGGER;
+    return Math.max(1, isTakeProfit ? 2 * Number(market.mark) - price : price);
+  }
+
+  /** Near the trigger or, of one that was triggered, near the touch; sometimes as it was. */
+  private limit(order: Order): number {
+    const { random } = this;
+    if (random.chance(0.1)) return Number(order.extra?.limit ?? 0n);
+    if (order.resting) return this.price(order);
+    const away = Number(order.price) * random.pick([0.001, 0.004, 0.2]) * random.next();
+    return Math.max(1, Math.round(Number(order.price) + random.pick([1, -1]) * away));
   }
 
   private size(order: Order): number {
@@ -114,6 +155,7 @@ export class Amendments {
       { priceTicks: random.pick([-1, 0.25, 2 ** 53]) },
       { priceTicks: Math.round(amendment.priceTicks * random.pick([0.05, 0.5, 2, 20])) },
       { sizeLots: random.pick([-1, 0.5, 2 ** 53]) },
+      { limitTicks: random.pick([-1, 0.5, 1, Math.max(1, amendment.priceTicks)]) },
       { ...UNCHANGED },
       { sizeLots: Number.MAX_SAFE_INTEGER },
       { validUntilMs: this.venue.state.time - 1 },

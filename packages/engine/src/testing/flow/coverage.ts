@@ -2,8 +2,9 @@
  * Counts what a run of commands exercised: a generator that never triggers a rule tests nothing.
  */
 import type { AmendOrder, BatchPlace, ChangeMargin, Command } from "../../commands.js";
+import { MAX_LEAD_MS } from "../../config.js";
 import { ORDER_STATUSES, TRADE_KINDS, type VenueEvent } from "../../events/event-table.js";
-import { END_REASONS, REFUSALS } from "../../reasons.js";
+import { END_REASONS, REFUSALS, WRITER_ENDS } from "../../reasons.js";
 import { isFresh, isLiquidatable } from "../reference/margin.js";
 import type { State } from "../reference/state.js";
 
@@ -13,6 +14,8 @@ export class Coverage {
   readonly counts = new Map<string, number>();
   /** The index that is held back, by market. */
   private readonly held = new Map<number, number>();
+  /** Asks for a time jump after the last command, by writer. */
+  private asks = new Map<number, { readonly time: number; readonly ticks: number }>();
 
   add(key: string, amount = 1): void {
     this.counts.set(key, (this.counts.get(key) ?? 0) + amount);
@@ -27,6 +30,7 @@ export class Coverage {
     this.add(`command ${command.kind}`);
     for (const event of events) this.observeEvent(event);
     this.observeDisconnects(command, events);
+    this.observeWriters(command, events, state);
     if (command.kind === "ChangeMargin") this.observeMargin(command, events);
     if ("batch" in command && command.batch !== undefined) {
       this.observeBatch(command.kind, command.batch, events, state);
@@ -177,7 +181,14 @@ export class Coverage {
       return;
     }
     const open = accounts.flatMap(({ positions }) => positions.flatMap((p) => p.orders));
-    const isPending = open.some(({ id, resting }) => id === command.orderId && !resting);
+    const amended = events.find((event) => event.kind === "OrderAmended");
+    const order = open.find(({ id }) => id === amended?.orderId);
+    const isPending = order?.resting === false;
+    if (order?.extra?.closePosition === true) this.add("rule amended closing order");
+    if (command.limitTicks > 0 && order !== undefined) {
+      this.add(`rule amended limit of a ${isPending ? "pending" : "triggered"} stop`);
+    }
+    if (isPending && command.expiresAtMs > 0) this.add("rule amended expiry of a stop");
     for (const event of events) {
       if (event.kind !== "OrderAcknowledged") continue;
       const status = ORDER_STATUSES[event.status];
@@ -211,6 +222,43 @@ export class Coverage {
     const isGone = (event: VenueEvent) =>
       event.kind === "OrderEnded" && END_REASONS[event.reason] === "disconnected";
     if (events.some(isGone)) this.add(`rule disconnected by ${command.kind}`);
+  }
+
+  private observeWriters(command: Command, events: readonly VenueEvent[], state: State): void {
+    for (const event of events) {
+      if (event.kind !== "WriterEnded") continue;
+      this.add(`rule writer ${WRITER_ENDS[event.reason]} in ${command.kind}`);
+    }
+    if (command.kind === "SessionDisconnected") {
+      const session = state.sessions.get(command.session);
+      const isElsewhere = state.writers.some(({ sessions }) => sessions.has(command.session));
+      if (session?.cancelOnDisconnect && isElsewhere) {
+        this.add("rule disconnected here, connected elsewhere");
+      }
+    }
+    if (command.kind === "Tick") this.observeOldAsks(state);
+    if (command.kind === "AskTime") this.observeAsk(command.stampMs, events, state);
+    this.asks = new Map(
+      state.writers.flatMap(({ number, ask }) => (ask === null ? [] : [[number, { ...ask }]])),
+    );
+  }
+
+  private observeOldAsks(state: State): void {
+    if (state.ticksOfBatch === 2) this.add("rule second tick of a batch");
+    for (const { number, ask } of state.writers) {
+      const before = this.asks.get(number);
+      if (before === undefined || ask !== null) continue;
+      this.add(`rule ask is ${before.time > state.lastTick ? "too old" : "reached by a tick"}`);
+    }
+  }
+
+  private observeAsk(stampMs: number, events: readonly VenueEvent[], state: State): void {
+    const asked = state.writers.filter(
+      ({ number, id }) => this.asks.has(number) || id === state.writing,
+    );
+    const all = asked.length === state.writers.length ? "all asked" : "not all asked";
+    if (events.some(({ kind }) => kind === "TimeJumped")) this.add(`rule time jumps, ${all}`);
+    else if (stampMs >= state.lastTick + MAX_LEAD_MS) this.add("rule ask without a majority");
   }
 
   private observeEvent(event: VenueEvent): void {

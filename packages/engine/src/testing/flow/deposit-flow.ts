@@ -10,6 +10,7 @@ import type { AttestDeposit, Command, DepositCredit } from "../../commands.js";
 import { MAX_DEPOSITS_MICROS, type VenueConfig } from "../../config.js";
 import type { Engine } from "../../engine.js";
 import { ENGINE_VERSION } from "../../versions.js";
+import { indexSlot } from "../index-slot.js";
 import { BTC, USD, venueConfig } from "./listing.js";
 
 const START_MS = 1_750_000_000_123;
@@ -71,7 +72,7 @@ class Stream {
       cohort: "open",
       engineVersion: ENGINE_VERSION,
     };
-    yield { kind: "UpdateIndex", stampMs: START_MS, market: 0, indexTicks: BTC.startIndex };
+    yield this.index(START_MS, BTC.startIndex);
     yield this.signIn(TRADERS);
     const times = { stampMs: START_MS, expiresAtMs: START_MS + 60_000 };
     yield { kind: "Configure", ...times, config: { ...config, devCreditMicros: CREDIT } };
@@ -97,7 +98,12 @@ class Stream {
     if (kind === "order") return this.order();
     if (kind === "signIn") return this.signIn(this.random.int(0, TRADERS - 1));
     if (kind === "configure") return this.configure();
-    return { kind: "UpdateIndex", stampMs, market: 0, indexTicks: this.aroundStart(0.03) };
+    return this.index(stampMs, this.aroundStart(0.03));
+  }
+
+  private index(stampMs: number, indexTicks: number): Command {
+    const slot = indexSlot(this.engine.state, 0);
+    return { kind: "UpdateIndex", stampMs, market: 0, indexTicks, slot };
   }
 
   private tick(): Command {

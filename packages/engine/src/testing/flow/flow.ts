@@ -1,11 +1,10 @@
 /**
- * Seeded streams of commands, realistic and nasty. The stream looks at a reference venue, so every
- * command that it yields must be applied to that venue before the next is asked for:
+ * Seeded logs of commands, realistic and nasty. The flow looks at a reference venue, so every batch
+ * that it yields must be applied to that venue before the next is asked for:
  *
  *     const venue = new ReferenceVenue();
- *     for (const command of commands("cascade", 7, 10_000, venue)) {
- *       const expected = venue.apply(command);
- *       …
+ *     for (const batch of batches("cascade", 7, 10_000, venue)) {
+ *       applyBatch(venue, batch, (command, events) => { … });
  *     }
  */
 
@@ -24,6 +23,10 @@ import { type Account, accountOf, type State } from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
 import { Amendments } from "./amendments.js";
 import { Batches } from "./batches.js";
+import { Caps } from "./caps.js";
+import { Gateways, type Happening } from "./gateways.js";
+import { indexUpdate } from "./index-feed.js";
+import type { LogBatch } from "./log-batch.js";
 import { Margins } from "./margins.js";
 import { Orders } from "./orders.js";
 import { PROFILES, type Profile, type ProfileName } from "./profiles.js";
@@ -33,22 +36,28 @@ import { PLAIN_EXTRAS } from "./terms.js";
 import { type Signed, type Trader, Traders } from "./traders.js";
 import { Weather } from "./weather.js";
 
-/** Tests begin with this seed: its flows reach every rule, see coverage.test.ts. */
+/** Tests begin with this seed: its flows reach every rule, see agreement.test.ts. */
 export const FIRST_SEED = 7;
 
 const START_MS = 1_750_000_000_123;
 
-export function* commands(
+/**
+ * Batches until about `count` commands have been applied. `versions`: what the writers say that they
+ * can read.
+ */
+export function* batches(
   name: ProfileName,
   seed: number,
   count: number,
   venue: ReferenceVenue,
-): Generator<Command, void, void> {
-  let sent = 0;
-  for (const command of new Flow(PROFILES[name], new Random(seed, name), venue).run()) {
-    if (sent === count) return;
-    sent += 1;
-    yield command;
+  versions: readonly [number, number] = [ENGINE_VERSION, ENGINE_VERSION],
+): Generator<LogBatch, void, void> {
+  const flow = new Flow(PROFILES[name], new Random(seed, name), venue);
+  const random = new Random(seed, `${name} gateways`);
+  const gateways = new Gateways(random, venue.state, PROFILES[name].gateways, versions);
+  for (const batch of gateways.batches(flow.run())) {
+    yield batch;
+    if (venue.state.position >= count) return;
   }
 }
 
@@ -75,7 +84,17 @@ class Flow {
     this.batches = new Batches(random, venue, this.orders, this.amendments, stamp);
     const scenes = new Scenes(random, venue, this.traders, this.orders, this.margins, stamp);
     const protection = new Protection(random, venue, this.traders, this.orders, stamp);
-    this.weather = new Weather(random, profile, venue, this.traders, scenes, protection, stamp);
+    const caps = new Caps(random, venue, this.traders, this.orders, this.amendments, stamp);
+    this.weather = new Weather(
+      random,
+      profile,
+      venue,
+      this.traders,
+      scenes,
+      protection,
+      caps,
+      stamp,
+    );
   }
 
   /** Mostly the clock between two ticks, sometimes far off it. */
@@ -86,7 +105,7 @@ class Flow {
     return now + (random.chance(0.03) ? -random.int(0, 5_000) : random.int(0, 199));
   }
 
-  *run(): Generator<Command> {
+  *run(): Generator<Happening> {
     yield* this.opening();
     for (;;) {
       yield* this.weather.slot();
@@ -136,7 +155,7 @@ class Flow {
       yield* this.trade(first);
     }
     for (const [market, indexTicks] of startIndex.entries()) {
-      yield { kind: "UpdateIndex", stampMs: this.stamp(), market, indexTicks };
+      yield indexUpdate(this.state, this.stamp(), market, indexTicks);
     }
     for (const trader of this.traders.all.slice(1)) yield* this.traders.signIn(trader);
     // More sessions than an account may have.
@@ -166,6 +185,7 @@ class Flow {
       cancelAll: crowd > 25 ? 20 : 1,
       cancelAfter: 1,
       option: 1,
+      connect: 2,
       disconnect: 1,
       replay: 2,
       rotate: rare,
@@ -206,8 +226,10 @@ class Flow {
     }
     if (kind === "option") {
       const cancelOnDisconnect = random.chance(0.7);
+      if (random.chance(0.7)) yield { kind: "SessionConnected", stampMs, session: number };
       yield { kind: "SetSessionOption", stampMs, session: number, cancelOnDisconnect };
     }
+    if (kind === "connect") yield { kind: "SessionConnected", stampMs, session: number };
     if (kind === "disconnect") yield { kind: "SessionDisconnected", stampMs, session: number };
     if (kind === "replay" && session.sent.length > 0) {
       const again = random.chance(0.3) ? session.sent[0] : random.pick(session.sent);
@@ -237,6 +259,7 @@ class Flow {
       { kind: "RotateSession", stampMs, session, ...keys },
       { kind: "CloseSession", stampMs, session },
       { kind: "SetSessionOption", stampMs, session, cancelOnDisconnect: true },
+      { kind: "SessionConnected", stampMs, session },
       { kind: "SessionDisconnected", stampMs, session },
     ]);
   }

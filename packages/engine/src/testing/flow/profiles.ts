@@ -20,6 +20,8 @@ export interface Profile {
   readonly config: VenueConfig;
   readonly startIndex: readonly number[];
   readonly traders: number;
+  /** Gateways that write the log. */
+  readonly gateways: number;
   /** Commands between two ticks, at most. */
   readonly busy: number;
   /** Standard step of the index, in ppm per update. */
@@ -31,6 +33,8 @@ export interface Profile {
   readonly stopCluster: number;
   /** Chance per slot that traders enter with stop-losses and take-profits of the whole position. */
   readonly protection: number;
+  /** Chance per slot of a session whose caps its orders just meet. */
+  readonly caps: number;
   readonly herd: number;
   readonly blackout: number;
   readonly wall: number;
@@ -57,6 +61,7 @@ const DEFAULT_MONEY: Money = {
 
 const CALM = {
   traders: 40,
+  gateways: 3,
   busy: 12,
   stepPpm: 150,
   crash: 0.002,
@@ -64,6 +69,7 @@ const CALM = {
   resume: 0.002,
   stopCluster: 0,
   protection: 0.003,
+  caps: 0.004,
   herd: 0,
   blackout: 0,
   wall: 0,
@@ -93,14 +99,14 @@ const SMALLS = [SMALL_BTC, SMALL_BNB, DUST_MARKET];
 
 export const PROFILES = {
   /** The default listing on a quiet day. */
-  calm: profile(DEFAULTS, { maxOpenOrders: 500 }, {}),
+  calm: profile(DEFAULTS, { maxOpenOrders: 500 }, { gateways: 1 }),
   /** Crashes of 2 to 30 %, with a fund that can take them. */
   cascade: profile([SMALL_BTC, ETH, SMALL_BNB], {}, { crash: 0.06, stepPpm: 800 }),
   /** Money of a few micros: every rounding counts. */
   dust: profile(
     [DUST_MARKET, FEW_TICKS],
     { fund: 5_000, cap: 30_000, credit: 300_000 },
-    { traders: 24, crash: 0.03, stepPpm: 8_000, resume: 0.05 },
+    { traders: 24, gateways: 2, crash: 0.03, stepPpm: 8_000, resume: 0.05 },
   ),
   /** Accounts of a few hundred micros and positions of a few lots. */
   micro: profile(
@@ -118,13 +124,13 @@ export const PROFILES = {
   staleIndex: profile(
     [SMALL_BTC, SOLANA, DUST_MARKET],
     {},
-    { silence: 0.03, crash: 0.02, resume: 0.03, busy: 6 },
+    { silence: 0.03, crash: 0.02, resume: 0.03, busy: 6, gateways: 4 },
   ),
   /** Clusters of more stops than one tick may trigger. */
   stops: profile(
     [SMALL_BTC, ETH],
     { maxOpenOrders: 40 },
-    { stopCluster: 0.02, crash: 0.01, traders: 30 },
+    { stopCluster: 0.02, crash: 0.01, traders: 30, gateways: 1 },
   ),
   /** Stop-losses and take-profits of whole positions, through crashes that deleverage. */
   exits: profile(
@@ -136,7 +142,7 @@ export const PROFILES = {
   whales: profile(
     DEFAULTS,
     { credit: 1_500_000 * USD, maxOpenOrders: 20 },
-    { crash: 0.05, stepPpm: 500, configure: 0.01, traders: 20 },
+    { crash: 0.05, stepPpm: 500, configure: 0.01, traders: 20, gateways: 4 },
   ),
   /** Sessions with caps and scopes, cohorts, rotation, expiry, and much that is refused. */
   gate: profile(
@@ -165,6 +171,7 @@ export const PROFILES = {
     { maxOpenOrders: 6 },
     {
       traders: 420,
+      gateways: 1,
       herd: 0.05,
       blackout: 0.012,
       crash: 0.005,
@@ -178,7 +185,7 @@ export const PROFILES = {
   walls: profile(
     [SMALL_BTC, ETH],
     { maxOpenOrders: 480 },
-    { traders: 8, wall: 0.1, capped: 0, cohort: 0, protection: 0 },
+    { traders: 8, gateways: 1, wall: 0.1, capped: 0, cohort: 0, protection: 0, caps: 0 },
   ),
 } as const satisfies Record<string, Profile>;
 

@@ -18,6 +18,7 @@ import {
 import { TICK_MS } from "../../config.js";
 import { type Market, positionOf } from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
+import { indexUpdate } from "./index-feed.js";
 import type { Orders } from "./orders.js";
 import { STOP_EXTRAS } from "./stop-terms.js";
 import type { Signed, Traders } from "./traders.js";
@@ -171,6 +172,6 @@ export class Protection {
 
   private moveTo(market: Market, ticks: number): Command {
     const indexTicks = Math.min(2 ** 30, Math.max(1, Math.round(ticks)));
-    return { kind: "UpdateIndex", stampMs: this.stamp(), market: market.number, indexTicks };
+    return indexUpdate(this.venue.state, this.stamp(), market.number, indexTicks);
   }
 }

@@ -16,6 +16,8 @@ import {
 import { TICK_MS } from "../../config.js";
 import { accountOf, type Market, positionOf } from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
+import type { Happening } from "./gateways.js";
+import { indexUpdate } from "./index-feed.js";
 import type { Margins } from "./margins.js";
 import type { Orders } from "./orders.js";
 import type { Signed, Trader, Traders } from "./traders.js";
@@ -63,7 +65,7 @@ export class Scenes {
   private moveIndex(market: Market, factor: number): Command {
     const index = Math.round(Number(market.index ?? market.mark) * factor);
     const indexTicks = Math.min(2 ** 30, Math.max(1, index));
-    return { kind: "UpdateIndex", stampMs: this.stamp(), market: market.number, indexTicks };
+    return indexUpdate(this.venue.state, this.stamp(), market.number, indexTicks);
   }
 
   private changesMargin({ session, account }: Actor): Command {
@@ -93,7 +95,7 @@ export class Scenes {
       const off = random.chance(0.05) ? 0.4 : 0.02;
       const noise = 1 + off * (2 * random.next() - 1);
       const indexTicks = Math.max(1, Math.round(Number(market.held?.index ?? 1n) * noise));
-      yield { kind: "UpdateIndex", stampMs: this.stamp(), market: market.number, indexTicks };
+      yield indexUpdate(this.venue.state, this.stamp(), market.number, indexTicks);
     }
   }
 
@@ -209,13 +211,14 @@ export class Scenes {
     yield this.moveIndex(market, 1 - side * 0.018);
   }
 
-  /** Everybody quotes and wants the quotes canceled on disconnect; then the gateway restarts. */
-  *blackout(market: Market): Generator<Command> {
+  /** Everybody quotes and wants the quotes canceled on disconnect; then the gateways restart. */
+  *blackout(market: Market): Generator<Happening> {
     const { random } = this;
     for (const { session, wallet } of this.actors(market)) {
       if (random.chance(0.05)) continue;
       const number = session.number;
       const stampMs = this.stamp();
+      yield { kind: "SessionConnected", stampMs, session: number };
       yield { kind: "SetSessionOption", stampMs, session: number, cancelOnDisconnect: true };
       const most = Math.min(wallet / 5, this.topOf(market));
       for (let quote = 0; quote < 4; quote++) {
@@ -230,7 +233,7 @@ export class Scenes {
         });
       }
     }
-    yield { kind: "Resume", stampMs: this.venue.state.time + random.int(0, 5_000) };
+    yield { kind: "Restart", stampMs: this.venue.state.time + random.int(0, 5_000) };
     // Some are back before their turn has come: what they send now is not meant.
     for (const { session, wallet } of this.actors(market).slice(0, 10)) {
       yield this.orders.of(session, market, {

@@ -7,6 +7,9 @@ import type { Command } from "../../commands.js";
 import { type CohortStage, HOUR_MS, type VenueConfig } from "../../config.js";
 import type { Market } from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
+import type { Caps } from "./caps.js";
+import type { Happening } from "./gateways.js";
+import { indexUpdate } from "./index-feed.js";
 import { FEW_TICKS } from "./listing.js";
 import type { Profile } from "./profiles.js";
 import type { Protection } from "./protection.js";
@@ -24,6 +27,7 @@ export class Weather {
     private readonly traders: Traders,
     private readonly scenes: Scenes,
     private readonly protection: Protection,
+    private readonly caps: Caps,
     private readonly stamp: () => number,
   ) {}
 
@@ -34,7 +38,7 @@ export class Weather {
     return { kind: "Tick", slot: last + (random.chance(0.1) ? random.int(2, 5) : 1) };
   }
 
-  *slot(): Generator<Command> {
+  *slot(): Generator<Happening> {
     const { random, profile, scenes } = this;
     const { state } = this.venue;
     for (const market of state.markets) {
@@ -48,6 +52,7 @@ export class Weather {
     if (random.chance(profile.crash)) yield* scenes.crash(market);
     if (profile.ownQuote > 0 && random.chance(profile.ownQuote)) yield* scenes.ownQuote(market);
     if (random.chance(profile.protection)) yield* this.protection.scene(market);
+    if (random.chance(profile.caps)) yield* this.caps.scene(market);
     if (random.chance(profile.stopCluster)) yield* scenes.stopCluster(market);
     if (random.chance(profile.herd)) yield* scenes.herd(market);
     if (random.chance(profile.blackout)) yield* scenes.blackout(market);
@@ -62,6 +67,7 @@ export class Weather {
     if (profile.controls > 0 && random.chance(profile.controls * urgency)) {
       if (market.status === "active") yield* scenes.largeExits(market);
       yield this.control(market);
+      if (market.status === "reduceOnly") yield* this.caps.growStops(market);
     }
     // A silence ends only when time passes.
     if (this.silentUntil.size > 0 && random.chance(profile.silence * 5)) {
@@ -87,20 +93,19 @@ export class Weather {
         [market.number, 1.5],
         [market.number, 2 ** 33 + 1],
       ]);
-      return { kind: "UpdateIndex", stampMs, market: number ?? 0, indexTicks: ticks ?? 0 };
+      return indexUpdate(this.venue.state, stampMs, number ?? 0, ticks ?? 0);
     }
-    return { kind: "UpdateIndex", stampMs, market: market.number, indexTicks };
+    const update = indexUpdate(this.venue.state, stampMs, market.number, indexTicks);
+    return random.chance(0.01) ? { ...update, slot: update.slot - random.int(1, 3) } : update;
   }
 
-  /** The writer was away: seconds, or hours with funding due. */
-  private *pause(): Generator<Command> {
+  /** The writers were away: seconds, or hours with funding due. */
+  private *pause(): Generator<Happening> {
     const { random } = this;
     const { state } = this.venue;
     const away = random.pick([random.int(0, 20_000), HOUR_MS, random.int(0, 4 * HOUR_MS)]);
     const stampMs = state.time + (random.chance(0.05) ? -5_000 : away);
-    yield random.chance(0.3)
-      ? { kind: "Resume", stampMs, afterPause: true }
-      : { kind: "Resume", stampMs };
+    yield { kind: random.chance(0.3) ? "AskTime" : "Restart", stampMs };
     for (const market of state.markets) if (random.chance(0.8)) yield this.walkIndex(market);
     yield this.tick();
   }

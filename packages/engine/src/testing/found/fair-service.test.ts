@@ -16,6 +16,7 @@ import {
 import { Engine } from "../../engine.js";
 import type { VenueEvent } from "../../events/event-table.js";
 import { ENGINE_VERSION } from "../../versions.js";
+import { indexSlot } from "../index-slot.js";
 import { BTC, MICROS, venueConfig } from "../scenarios/listing.js";
 import { START_MS } from "../scenarios/venue.js";
 
@@ -47,7 +48,8 @@ class Crowd {
   index(dollars: number): void {
     const stampMs = this.engine.state.timeMs;
     const indexTicks = dollars * BTC.ticksPerDollar;
-    this.apply({ kind: "UpdateIndex", stampMs, market: 0, indexTicks });
+    const slot = indexSlot(this.engine.state, 0);
+    this.apply({ kind: "UpdateIndex", stampMs, market: 0, indexTicks, slot });
   }
 
   tick(): VenueEvent[] {

@@ -3,11 +3,11 @@
  * and spent all of it.
  */
 import { describe, expect, test } from "vitest";
-import { Venue } from "../scenarios/venue.js";
+import { RestoredVenue } from "../scenarios/restored-venue.js";
 
 /** Alice has $1,000 and is long a coin's worth of dollars. */
 function longBy(dollars: number) {
-  const venue = new Venue();
+  const venue = new RestoredVenue();
   const alice = venue.trader("alice", 1_000);
   const bob = venue.trader("bob", 1_000_000);
   bob.sells("limit", { margin: dollars / 10, price: 50_000 });

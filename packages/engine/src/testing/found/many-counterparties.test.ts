@@ -43,7 +43,8 @@ test("deleveraging: a tick meets 2,000 accounts; the position stays due for the 
   });
   const engineVersion = ENGINE_VERSION;
   apply({ kind: "Genesis", stampMs: START_MS, engineVersion, config, cohort: "open" });
-  apply({ kind: "UpdateIndex", stampMs: START_MS, market: 0, indexTicks: 500_000 });
+  const slot = START_MS / 200;
+  apply({ kind: "UpdateIndex", stampMs: START_MS, market: 0, indexTicks: 500_000, slot });
   const sessions = Array.from({ length: SMALL + 1 }, (_, i) => {
     const hex = (i + 1).toString(16);
     apply({
@@ -64,7 +65,8 @@ test("deleveraging: a tick meets 2,000 accounts; the position stays due for the 
   const [large, ...small] = sessions;
   order(large!, LONG, SMALL * MICROS);
   for (const session of small) order(session, SHORT, MICROS);
-  apply({ kind: "UpdateIndex", stampMs: START_MS, market: 0, indexTicks: 494_000 });
+  const later = { indexTicks: 494_000, slot: slot + 1 };
+  apply({ kind: "UpdateIndex", stampMs: START_MS, market: 0, ...later });
 
   const deleveraged = (): number => {
     const slot = engine.state.lastTickMs / 200 + 1;

@@ -5,12 +5,13 @@
 import { describe, expect, test } from "vitest";
 import { END_REASONS } from "../../reasons.js";
 import { BTC, SMALL_TIERS } from "../scenarios/listing.js";
+import { RestoredVenue } from "../scenarios/restored-venue.js";
 import type { Trader } from "../scenarios/trader.js";
-import { Venue } from "../scenarios/venue.js";
+import type { Venue } from "../scenarios/venue.js";
 
 /** Alice is long one coin of $50,000; half a coin is bid at 50,000, the rest at 48,000. */
 function thinBids(maxNotionalMicros = 0) {
-  const venue = new Venue();
+  const venue = new RestoredVenue();
   const alice = venue.trader("alice", 100_000);
   const bob = venue.trader("bob", 1_000_000);
   bob.sells("limit", { margin: 5_000, price: 50_000 });
@@ -79,7 +80,7 @@ describe("a market sell sized to close", () => {
 
 describe("tiers, at the fill", () => {
   function small(leverage: number) {
-    const venue = new Venue({ markets: [SMALL_TIERS] });
+    const venue = new RestoredVenue({ markets: [SMALL_TIERS] });
     const alice = venue.trader("alice", 100_000);
     const bob = venue.trader("bob", 100_000);
     const carol = venue.trader("carol", 100_000);

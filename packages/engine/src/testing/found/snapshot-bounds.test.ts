@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { Engine } from "../../engine.js";
 import { SnapshotUnreadable } from "../../snapshot/snapshot.js";
 import { Venue } from "../scenarios/venue.js";
+import { joining, writerId } from "../sole-writer.js";
 
 /** Offset of a double in the bytes, the last time. */
 function offsetOf(bytes: Uint8Array, value: number): number {
@@ -38,6 +39,21 @@ for (const [what, wordsBefore, value] of ROWS) {
     expect(() => Engine.restore(bytes)).toThrow(SnapshotUnreadable);
   });
 }
+
+test("restore: two live writers of one name, or of one id, are refused", () => {
+  const venue = new Venue();
+  const writers = ["gateway-a", "gateway-b"].map((name, i) => joining(writerId(41 + i), name, 0));
+  for (const { writer, ...join } of writers) {
+    expect(venue.engine.acceptBatch(writer, 0, [{ ...join, writer }])).toBeNull();
+    venue.engine.apply({ ...join, writer });
+  }
+  for (const part of ["name", "writer"] as const) {
+    const bytes = Buffer.from(venue.engine.snapshot());
+    expect(() => Engine.restore(bytes)).not.toThrow();
+    bytes.write(writers[1]![part], bytes.indexOf(writers[0]![part]), "latin1");
+    expect(() => Engine.restore(bytes), part).toThrow("a writer twice");
+  }
+});
 
 test("restore: a position of an account that does not exist is refused", () => {
   const venue = new Venue();

@@ -82,3 +82,10 @@ test("waiting stops: a tick that served them and then failed is undone, and serv
 function slotOf(venue: Venue): number {
   return venue.engine.state.lastTickMs / 200 + 1;
 }
+
+test("waiting stops: no longer amendable, though the mark has moved back; cancels work", () => {
+  const { carol, left, younger } = waiting();
+  expect(carol.amends(left[0]!, { price: 49_700 }).reason).toBe("order_not_amendable");
+  expect(carol.amends(younger, { price: 49_700 }).status).toBe("pending");
+  expect(carol.cancels(left[0]!)).toBeNull();
+});

@@ -90,7 +90,8 @@ test("order of deleveraging: as a full sort at the beginning of each liquidation
           config,
           cohort: "open",
         });
-        engine.apply({ kind: "UpdateIndex", stampMs: START_MS, market: 0, indexTicks: 500_000 });
+        const index = { indexTicks: 500_000, slot: START_MS / 200 };
+        engine.apply({ kind: "UpdateIndex", stampMs: START_MS, market: 0, ...index });
         const s = engine.state;
         const market = s.markets[0]!;
         s.undo.begin();

@@ -7,7 +7,8 @@ import { type Command, FILL_OR_KILL } from "../../commands.js";
 import { Engine } from "../../engine.js";
 import type { VenueEvent } from "../../events/event-table.js";
 import { describeDerived } from "../derived.js";
-import { commands, FIRST_SEED } from "../flow/flow.js";
+import { batches, FIRST_SEED } from "../flow/flow.js";
+import { applyBatch } from "../flow/log-batch.js";
 import type { ProfileName } from "../flow/profiles.js";
 import { ReferenceVenue } from "../reference/venue.js";
 
@@ -27,17 +28,20 @@ describe("an undone fill-or-kill order", () => {
       const venue = new ReferenceVenue(1_000);
       const engine = new Engine();
       let undone = 0;
-      for (const command of commands(name, FIRST_SEED + 100, COUNT, venue)) {
-        venue.apply(command);
+      const step = (command: Command): void => {
         const before = isFillOrKill(command) ? describeDerived(engine.state) : null;
         const events = engine.apply(command).decode();
-        if (before === null || venue.state.undone.length === 0) continue;
+        if (before === null || venue.state.undone.length === 0) return;
         expect(isKilled(events)).toBe(true);
         undone++;
         const where = `position ${engine.seq}`;
         expect(describeDerived(engine.state), where).toEqual(before);
         const restored = Engine.restore(engine.snapshot());
         expect(describeDerived(restored.state), where).toEqual(describeDerived(engine.state));
+      };
+      for (const batch of batches(name, FIRST_SEED + 100, COUNT, venue)) {
+        engine.acceptBatch(batch.writer, batch.counter, batch.commands);
+        applyBatch(venue, batch, step);
       }
       expect(undone).toBeGreaterThan(10);
     });

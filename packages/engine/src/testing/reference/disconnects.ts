@@ -1,13 +1,10 @@
-/**
- * "Cancel-on-disconnect": the option, the loss of a session's last connection, and the loss of all
- * of them at a start.
- */
-import type { SessionDisconnected, SetSessionOption } from "../../commands.js";
+/** "Cancel-on-disconnect": the option, and the cancels for sessions without a connection. */
+import type { SetSessionOption } from "../../commands.js";
 import { END } from "../../reasons.js";
-import { emit, settleEvents } from "./end-events.js";
+import { emit } from "./end-events.js";
 import type { Refused } from "./refusal.js";
 import { liveSession, ordersOf } from "./sessions.js";
-import { endOrder, endOrders, isOpen } from "./settle.js";
+import { endOrder, isOpen } from "./settle.js";
 import type { Session, State } from "./state.js";
 
 const ORDERS_PER_COMMAND = 1_024;
@@ -24,31 +21,9 @@ export function setSessionOption(state: State, command: SetSessionOption): Refus
   return null;
 }
 
-export function sessionDisconnected(state: State, command: SessionDisconnected): void {
-  const session = liveSession(state, command.session);
-  if ("refusal" in session || !session.cancelOnDisconnect) return;
-  const before = { fund: state.fund, fees: state.fees };
-  const count = endOrders(state, ordersOf(state, session), END.disconnected);
-  settleEvents(state, before);
-  emit(state, { kind: "AllCanceled", account: session.account, count });
-}
-
-/** A start: all connections of before are gone. */
-export function allDisconnected(state: State): void {
-  const before = { fund: state.fund, fees: state.fees };
+/** A command or tick that cancels for lost connections may cancel this many. */
+export function newDisconnects(state: State): void {
   state.disconnectBudget = ORDERS_PER_COMMAND;
-  const sessions = [...state.sessions.values()].sort((a, b) => a.number - b.number);
-  disconnect(
-    state,
-    sessions.filter((session) => session.cancelOnDisconnect),
-  );
-  settleEvents(state, before);
-}
-
-/** A tick's first phase. */
-export function carriedDisconnects(state: State): void {
-  state.disconnectBudget = ORDERS_PER_COMMAND;
-  disconnect(state, []);
 }
 
 /** Cancels as far as the budget goes and carries over the rest. */

@@ -23,7 +23,7 @@ describe("the mark", () => {
     expect(bench.market.ema).toBe(2_184n);
     // A pause of 150 s replaces the ema: 25 ticks. The median of 1,025, median(1,020, 1,030, no
     // trade: 1,000) = 1,020 and 1,000 is 1,020; clamped to 1,000 + ⌊1,000 × 1 %/2⌋ = 1,005.
-    bench.apply({ kind: "Resume", stampMs: bench.now + 150_000 });
+    bench.apply({ kind: "AskTime", stampMs: bench.now + 150_000 });
     expect(only(bench.index(1_000), "IndexUpdated").markTicks).toBe(1_005);
     expect(bench.market.ema).toBe(25n * 65_536n);
   });
@@ -43,7 +43,7 @@ describe("funding", () => {
   test("at no premium the interest is paid: the payer rounds up, the receiver down", () => {
     const bench = quoted();
     bench.tick();
-    bench.apply({ kind: "Resume", stampMs: 101 * HOUR_MS });
+    bench.apply({ kind: "AskTime", stampMs: 101 * HOUR_MS });
     bench.index(100);
     // P = 0: rate = 100,000/8 = 12,500 of 10^−9, so 100 × 12,500 a lot.
     expect(only(bench.tick(), "FundingApplied")).toEqual({
@@ -75,7 +75,7 @@ describe("funding", () => {
     const bench = quoted();
     bench.index(99);
     bench.tick();
-    bench.apply({ kind: "Resume", stampMs: 102 * HOUR_MS });
+    bench.apply({ kind: "AskTime", stampMs: 102 * HOUR_MS });
     bench.index(99);
     // Bids at 100 over an index of 99: P = ⌊10^9/99⌋ = 10,101,010; rate = (P − 500,000)/8 =
     // 1,200,126. 99,000 × that/10^9 = 118.8: pays 119.
@@ -92,7 +92,7 @@ describe("funding", () => {
     ann.margin -= 9_999n;
     ann.cost -= 9_999n;
     bench.tick();
-    bench.apply({ kind: "Resume", stampMs: 101 * HOUR_MS });
+    bench.apply({ kind: "AskTime", stampMs: 101 * HOUR_MS });
     bench.index(100);
     expect(only(bench.tick(), "FundingApplied")).toMatchObject({ rate: 12_500 });
     // Owed 2: 1 from margin, 1 raises the cost.

@@ -5,7 +5,8 @@ import { describe, expect, test } from "vitest";
 import { HOUR_MS } from "../../config.js";
 import { EVENT_FIELDS } from "../../events/event-table.js";
 import { END, REFUSAL } from "../../reasons.js";
-import { commands } from "../flow/flow.js";
+import { batches } from "../flow/flow.js";
+import { applyBatch } from "../flow/log-batch.js";
 import { Bench, eventsOf, only } from "./test-venue.js";
 import { ReferenceVenue } from "./venue.js";
 
@@ -30,12 +31,12 @@ describe("time", () => {
 
   test("a block is sealed only if something but ticks was executed", () => {
     const bench = new Bench(100);
-    // Genesis and UpdateIndex took positions 1 and 2.
+    // Genesis, the writer's join and UpdateIndex took positions 1 to 3.
     expect(only(bench.tick(), "BlockSealed")).toEqual({
       kind: "BlockSealed",
       number: 1,
       firstPosition: 1,
-      lastPosition: 3,
+      lastPosition: 4,
       ackCount: 0,
       timeMs: START + 200,
     });
@@ -43,11 +44,11 @@ describe("time", () => {
     bench.apply({ kind: "CancelAll", stampMs: bench.now, session: 999, market: -1 });
     expect(bench.tick()).toEqual([]);
     bench.bid("ann", 100, { margin: 100 });
-    // Positions 4 and 6 were ticks, 5 was refused, 7 the sign-in, 8 the order, 9 this tick.
+    // Positions 5 and 7 were ticks, 6 was refused, 8 the sign-in, 9 the order, 10 this tick.
     expect(only(bench.tick(), "BlockSealed")).toMatchObject({
       number: 2,
-      firstPosition: 4,
-      lastPosition: 9,
+      firstPosition: 5,
+      lastPosition: 10,
       ackCount: 1,
     });
   });
@@ -141,7 +142,7 @@ describe("stops and timers", () => {
   test("an expired session is refused immediately and closed by the next tick", () => {
     const bench = new Bench(100);
     const session = bench.session("ann");
-    bench.apply({ kind: "Resume", stampMs: START + 24 * HOUR_MS });
+    bench.apply({ kind: "AskTime", stampMs: START + 24 * HOUR_MS });
     const refused = bench.apply({ kind: "CloseSession", stampMs: bench.now, session });
     expect(only(refused, "CommandRefused").refusal).toBe(REFUSAL.session_expired);
     expect(only(bench.tick(), "SessionClosed")).toMatchObject({ session, expired: 1 });
@@ -150,9 +151,11 @@ describe("stops and timers", () => {
 
 test("events carry exactly the fields of the table, in its order", () => {
   const venue = new ReferenceVenue();
-  for (const command of commands("thinFund", 3, 3_000, venue)) {
-    for (const event of venue.apply(command)) {
-      expect(Object.keys(event)).toEqual(["kind", ...EVENT_FIELDS[event.kind]]);
-    }
+  for (const batch of batches("thinFund", 3, 3_000, venue)) {
+    applyBatch(venue, batch, (_command, events) => {
+      for (const event of events) {
+        expect(Object.keys(event)).toEqual(["kind", ...EVENT_FIELDS[event.kind]]);
+      }
+    });
   }
 });

@@ -9,6 +9,7 @@ import {
   HOLD_NEAR_PPM,
   INDEX_GUARD_MS,
   MARK_EMA_MS,
+  MAX_LEAD_MS,
   RATE_SCALE,
   TICK_MS,
 } from "../../config.js";
@@ -30,6 +31,13 @@ export function updateIndex(state: State, command: UpdateIndex): Refused | null 
   if (!Number.isSafeInteger(indexTicks) || indexTicks < 1 || indexTicks > HIGHEST_INDEX) {
     return refused("index_invalid");
   }
+  const { slot } = command;
+  if (!Number.isSafeInteger(slot) || slot <= market.indexSlot) {
+    return refused("index_slot_passed", market.indexSlot);
+  }
+  const latest = Math.floor((state.lastTick + MAX_LEAD_MS) / TICK_MS);
+  if (slot > latest) return refused("index_slot_ahead", latest);
+  market.indexSlot = slot;
   if (!isAccepted(state, market, BigInt(indexTicks))) {
     emit(state, {
       kind: "IndexHeld",
@@ -39,9 +47,9 @@ export function updateIndex(state: State, command: UpdateIndex): Refused | null 
     });
     return null;
   }
-  if (market.awaits !== null && command.stampMs >= market.awaits) market.awaits = null;
+  if (market.awaits !== null && (slot + 1) * TICK_MS > market.awaits) market.awaits = null;
   market.index = BigInt(indexTicks);
-  market.indexTime = state.time;
+  market.indexTime = slot * TICK_MS;
   recomputeMark(state, market);
   emit(state, {
     kind: "IndexUpdated",

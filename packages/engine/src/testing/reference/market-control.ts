@@ -58,7 +58,7 @@ export function controlMarket(state: State, command: ControlMarket): Refused | n
   market.sweep = null;
   const isTakenUp = command.action === "resume" || command.action === "reduceOnly";
   // Nothing is liquidated or triggered before a fresh index.
-  if (market.status === "halted" && isTakenUp) market.awaits = command.stampMs;
+  if (market.status === "halted" && isTakenUp) market.awaits = state.time;
   switch (command.action) {
     case "halt":
       become(state, market, "halted");

@@ -12,6 +12,7 @@ import { MAX_DEPOSITS_MICROS, NONCE_WINDOW } from "../../config.js";
 import { END } from "../../reasons.js";
 import { emit, reservedIn, settleEvents } from "./end-events.js";
 import { num } from "./integers.js";
+import { forgetConnections } from "./presence.js";
 import { type Refused, refused } from "./refusal.js";
 import { endOrders } from "./settle.js";
 import { type Account, accountOf, type Order, type Session, type State } from "./state.js";
@@ -78,6 +79,7 @@ function displaceOldest(state: State, address: string): void {
   if (oldest.cancelOnDisconnect) endOrders(state, ordersOf(state, oldest), END.disconnected);
   settleEvents(state, before);
   state.sessions.delete(oldest.number);
+  forgetConnections(state, oldest.number);
   emit(state, { kind: "SessionClosed", session: oldest.number, expired: 0 });
 }
 
@@ -158,6 +160,7 @@ export function closeSession(state: State, command: CloseSession): Refused | nul
     settleEvents(state, before);
   }
   state.sessions.delete(session.number);
+  forgetConnections(state, session.number);
   emit(state, { kind: "SessionClosed", session: session.number, expired: 0 });
   return null;
 }

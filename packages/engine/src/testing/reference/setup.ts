@@ -62,6 +62,10 @@ export function configure(state: State, command: Configure): Refused | null {
 }
 
 export function upgrade(state: State, { version }: Upgrade): Refused | null {
+  const lacking = state.writers.find(({ versions: [oldest, newest] }) => {
+    return version < oldest || version > newest;
+  });
+  if (lacking !== undefined) return refused("writer_lacks_version", lacking.number);
   if (!state.versions.has(version)) throw new Error(`version ${version} is not known`);
   if (version !== state.version + 1) return refused("version_not_next", state.version);
   state.version = version;

@@ -46,7 +46,7 @@ export interface Extra {
   readonly timeInForce: number;
   readonly trigger: number;
   /** 0: none. */
-  readonly limit: bigint;
+  limit: bigint;
   readonly closePosition: boolean;
   readonly selfTrade: number;
   readonly clientId: string;
@@ -91,11 +91,14 @@ export interface Market {
   asks: Order[];
   /** Null until the first UpdateIndex. */
   index: bigint | null;
+  /** The beginning of its slot. */
   indexTime: number;
+  /** Slot of the last index, accepted or held back. */
+  indexSlot: number;
   /** Every accepted index with its time. */
   accepted: { index: bigint; time: number }[];
   held: { index: bigint; since: number; near: number } | null;
-  /** Stamp of the last Resume, until an index of after it is accepted. */
+  /** Time of the last start, jump or resume, until an index of its slot or later is accepted. */
   awaits: number | null;
   mark: bigint;
   markTime: number | null;
@@ -135,6 +138,25 @@ export interface Session {
   /** Remembered nonce → order id. */
   nonces: Map<number, number>;
   cancelOnDisconnect: boolean;
+}
+
+/** A live writer. */
+export interface Writer {
+  /** Position of its join. */
+  readonly number: number;
+  readonly id: string;
+  readonly name: string;
+  readonly versions: readonly [number, number];
+  counter: number;
+  /** Since the last tick. */
+  hasWritten: boolean;
+  /** Ticks in a row without a batch. */
+  missed: number;
+  ask: { readonly time: number; ticks: number } | null;
+  /** By the asking writer: asks since its own last batch. */
+  readonly asks: Map<number, number>;
+  /** Connected there. */
+  readonly sessions: Set<number>;
 }
 
 /** What differs between versions of the rules. */
@@ -178,6 +200,14 @@ export interface State {
   fundSamples: { minute: number; result: bigint }[];
   nextFundingAt: number;
   carriedDisconnects: Order[];
+  /** Live writers, by joining. */
+  writers: Writer[];
+  writerIds: Set<string>;
+  /** The writer of the batch in progress, and whether it is the batch of its join. */
+  writing: string | null;
+  isJoining: boolean;
+  /** Null: no batch was accepted yet. */
+  ticksOfBatch: number | null;
   /** The batch that the last operation of one belonged to. */
   batch: Batch | null;
   /** When operator commands were executed. */
@@ -231,6 +261,11 @@ export function newState(versions: ReadonlyMap<number, Rules>): State {
     fundSamples: [],
     nextFundingAt: 0,
     carriedDisconnects: [],
+    writers: [],
+    writerIds: new Set(),
+    writing: null,
+    isJoining: false,
+    ticksOfBatch: null,
     batch: null,
     operations: [],
     block: { number: 1, firstPosition: 1, acks: 0, executed: false },
@@ -252,6 +287,7 @@ export function newMarket(number: number, config: MarketConfig): Market {
     asks: [],
     index: null,
     indexTime: 0,
+    indexSlot: 0,
     accepted: [],
     held: null,
     awaits: null,

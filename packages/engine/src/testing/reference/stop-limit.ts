@@ -37,6 +37,7 @@ export function restTriggered(
   order.remaining = rest;
   order.price = limit;
   order.resting = true;
+  order.reached = false;
   position.orders.push(order);
   enterBook(market, order);
   settle(state, order.account, order.market);

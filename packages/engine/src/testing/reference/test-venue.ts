@@ -15,10 +15,11 @@ import {
 import { HOUR_MS, type MarketConfig, type VenueConfig } from "../../config.js";
 import type { EventKind, EventOf, VenueEvent } from "../../events/event-table.js";
 import { ENGINE_VERSION } from "../../versions.js";
+import { SoleWriter } from "../sole-writer.js";
 import { accountOf, type Market, marketOf, type Position, positionOf } from "./state.js";
 import { ReferenceVenue } from "./venue.js";
 
-export const BENCH_MARKET: MarketConfig = {
+const BENCH_MARKET: MarketConfig = {
   symbol: "TESTUSD",
   microsPerTickLot: 1,
   tiers: [
@@ -64,6 +65,7 @@ export class Bench {
   readonly venue = new ReferenceVenue();
   private readonly sessions = new Map<string, number>();
   private nonce = 0;
+  private readonly writer = new SoleWriter();
 
   constructor(index: number, settings: Partial<VenueConfig> = {}) {
     const config: VenueConfig = {
@@ -85,10 +87,12 @@ export class Bench {
       cohort: "open",
       engineVersion: ENGINE_VERSION,
     });
+    this.apply(this.writer.joins(100 * HOUR_MS));
     this.index(index);
   }
 
   apply(command: Command): VenueEvent[] {
+    this.writer.sends(this.venue, command);
     return this.venue.apply(command);
   }
 
@@ -188,12 +192,9 @@ export class Bench {
     return this.wish(name, { ...wish, price }, { side: LONG, type: STOP_ORDER });
   }
 
-  sellStop(name: string, price: number, wish: Wish): VenueEvent[] {
-    return this.wish(name, { ...wish, price }, { side: SHORT, type: STOP_ORDER });
-  }
-
   index(indexTicks: number): VenueEvent[] {
-    return this.apply({ kind: "UpdateIndex", stampMs: this.now, market: 0, indexTicks });
+    const slot = Math.max(Math.floor(this.now / 200), this.market.indexSlot + 1);
+    return this.apply({ kind: "UpdateIndex", stampMs: this.now, market: 0, indexTicks, slot });
   }
 
   tick(): VenueEvent[] {

@@ -5,7 +5,7 @@ import type { Tick } from "../../commands.js";
 import { HOUR_MS, LIQUIDATIONS_AND_STOPS_PER_COMMAND, MAX_LEAD_MS, TICK_MS } from "../../config.js";
 import { END } from "../../reasons.js";
 import { reduceBackstop } from "./backstop.js";
-import { carriedDisconnects, disconnect } from "./disconnects.js";
+import { disconnect } from "./disconnects.js";
 import { emit, settleEvents } from "./end-events.js";
 import { sampleFund } from "./fund-budget.js";
 import { applyFunding } from "./funding.js";
@@ -14,17 +14,24 @@ import { isLive, isStopped } from "./margin.js";
 import { tickMark } from "./mark.js";
 import { sweepMarkets } from "./market-control.js";
 import { openOrders } from "./open-orders.js";
+import { forgetConnections } from "./presence.js";
 import { ordersOf } from "./sessions.js";
 import { endOrders } from "./settle.js";
 import type { Session, State } from "./state.js";
 import { stops } from "./stops.js";
 import { expireOrders } from "./terms.js";
+import { tickDisconnects, tickWriters } from "./writers.js";
 
 const SWITCHES = 256;
 const SESSIONS = 256;
 const CANCELS_PER_TICK = 1_024;
 
 export function tick(state: State, command: Tick): void {
+  // Of a batch only the first is applied.
+  if (state.ticksOfBatch !== null) {
+    state.ticksOfBatch += 1;
+    if (state.ticksOfBatch > 1) return;
+  }
   const at = command.slot * TICK_MS;
   if (at <= state.lastTick || at > state.lastTick + MAX_LEAD_MS) return;
   state.time = Math.max(state.time, at);
@@ -33,7 +40,7 @@ export function tick(state: State, command: Tick): void {
   const before = { fund: state.fund, fees: state.fees };
 
   // 0. What is carried over of lost connections.
-  carriedDisconnects(state);
+  tickDisconnects(state);
   // Controls of markets that are not done yet.
   sweepMarkets(state);
   expireOrders(state);
@@ -54,6 +61,7 @@ export function tick(state: State, command: Tick): void {
   stops(state);
   // 6.
   timers(state);
+  tickWriters(state);
   // 7.
   settleEvents(state, before);
   seal(state);
@@ -77,6 +85,7 @@ function timers(state: State): void {
   );
   for (const session of expired) {
     state.sessions.delete(session.number);
+    forgetConnections(state, session.number);
     emit(state, { kind: "SessionClosed", session: session.number, expired: 1 });
   }
 }

@@ -6,12 +6,13 @@
  * Left out: deposits, and halting a market by an invariant (it throws instead).
  */
 import type { Command } from "../../commands.js";
-import { MAKERS_PER_COMMAND, MAX_LEAD_MS, TICK_MS } from "../../config.js";
+import { MAKERS_PER_COMMAND, MAX_LEAD_MS } from "../../config.js";
 import type { VenueEvent } from "../../events/event-table.js";
 import { REFUSAL } from "../../reasons.js";
+import type { DropReason } from "../../writers/batches.js";
 import { amendOrder } from "./amendments.js";
 import { cancelAfter, cancelAll, cancelOrder } from "./cancels.js";
-import { allDisconnected, sessionDisconnected, setSessionOption } from "./disconnects.js";
+import { setSessionOption } from "./disconnects.js";
 import { emit } from "./end-events.js";
 import { assertIdentity } from "./identity.js";
 import { updateIndex } from "./mark.js";
@@ -24,6 +25,14 @@ import { closeSession, openSession, rotateSession, setCohort } from "./sessions.
 import { configure, genesis, upgrade } from "./setup.js";
 import { newState, type Rules, type State, VERSION_2 } from "./state.js";
 import { tick } from "./tick.js";
+import {
+  acceptBatch,
+  askTime,
+  sessionConnected,
+  sessionDisconnected,
+  writerJoined,
+  writerLeft,
+} from "./writers.js";
 
 /** A tick is no work for a seal, and a replay of a signed command is not an execution. */
 const SAY_THEMSELVES: readonly Command["kind"][] = [
@@ -44,6 +53,11 @@ export class ReferenceVenue {
     versions: ReadonlyMap<number, Rules> = new Map([[2, VERSION_2]]),
   ) {
     this.state = newState(versions);
+  }
+
+  /** Why the batch is dropped, or null; to be asked before its commands are applied. */
+  acceptBatch(writer: string, counter: number, commands: readonly Command[]): DropReason | null {
+    return acceptBatch(this.state, writer, counter, commands);
   }
 
   apply(command: Command): VenueEvent[] {
@@ -89,10 +103,14 @@ export class ReferenceVenue {
       case "Tick":
         tick(state, command);
         return null;
-      case "Resume":
-        for (const market of state.markets) market.awaits = command.stampMs;
-        if (command.afterPause !== true) allDisconnected(state);
-        return null;
+      case "WriterJoined":
+        return writerJoined(state, command);
+      case "WriterLeft":
+        return writerLeft(state);
+      case "AskTime":
+        return askTime(state, command);
+      case "SessionConnected":
+        return sessionConnected(state, command);
       case "UpdateIndex":
         return updateIndex(state, command);
       case "OpenSession":
@@ -134,11 +152,6 @@ export class ReferenceVenue {
   private moveTime(command: Command): void {
     const { state } = this;
     if (command.kind === "Tick") return;
-    if (command.kind === "Resume") {
-      state.time = Math.max(state.time, command.stampMs);
-      state.lastTick = Math.max(state.lastTick, Math.floor(state.time / TICK_MS) * TICK_MS);
-      return;
-    }
     const lead = Math.min(command.stampMs, state.lastTick + MAX_LEAD_MS);
     state.time = Math.max(state.time, lead);
   }

@@ -15,7 +15,7 @@ import { DUST, type Listing, SMALL_TIERS } from "../scenarios/listing.js";
 import { Venue } from "../scenarios/venue.js";
 import { TinyTrades } from "./tiny-trades.js";
 
-const FILLS = Number(process.env.PERPGATE_TINY_TRADES ?? 1_000_000);
+const FILLS = Number(process.env.PERPGATE_TINY_TRADES ?? 150_000);
 const SEED = 20_150_501;
 const TRADERS = 6;
 

@@ -1,13 +1,15 @@
 /** A venue for very many very small orders: no objects per event, only counting. */
-import type { OrderType, Side } from "../../commands.js";
+import type { Command, OrderType, Side } from "../../commands.js";
 import { Engine } from "../../engine.js";
 import type { EventLog } from "../../events/event-log.js";
 import { EVENT, EVENT_FIELDS, EVENT_KINDS } from "../../events/event-table.js";
 import { fundingOwed } from "../../money/owed-funding.js";
 import { NONE } from "../../state/orders.js";
 import { ENGINE_VERSION } from "../../versions.js";
+import { indexSlot } from "../index-slot.js";
 import { type Listing, venueConfig } from "../scenarios/listing.js";
 import { START_MS } from "../scenarios/venue.js";
+import { SoleWriter } from "../sole-writer.js";
 
 const FIELD_COUNTS = EVENT_KINDS.map((kind) => EVENT_FIELDS[kind].length);
 const HOUR_MS = 3_600_000;
@@ -17,6 +19,7 @@ export class TinyTrades {
   fills = 0;
   private readonly sessions: number[] = [];
   private nonce = 0;
+  private readonly writer = new SoleWriter();
 
   constructor(
     listing: Listing,
@@ -29,16 +32,17 @@ export class TinyTrades {
       devCreditMicros: depositMicros,
       maxOpenOrders: 20,
     });
-    this.engine.apply({
+    this.apply({
       kind: "Genesis",
       stampMs: START_MS,
       config,
       cohort: "open",
       engineVersion: ENGINE_VERSION,
     });
-    this.engine.apply({ kind: "UpdateIndex", stampMs: START_MS, market: 0, indexTicks });
+    this.apply(this.writer.joins(START_MS));
+    this.freshIndex();
     for (let member = 0; member < members; member++) {
-      this.engine.apply({
+      this.apply({
         kind: "OpenSession",
         stampMs: START_MS,
         address: (member + 1).toString(16).padStart(40, "0"),
@@ -63,7 +67,7 @@ export class TinyTrades {
     lots: number,
     leverage: number,
   ): void {
-    const log = this.engine.apply({
+    const log = this.apply({
       kind: "PlaceOrder",
       stampMs: START_MS,
       session: this.sessions[member]!,
@@ -83,21 +87,21 @@ export class TinyTrades {
 
   cancels(member: number): void {
     const session = this.sessions[member]!;
-    this.engine.apply({ kind: "CancelAll", stampMs: START_MS, session, market: -1 });
+    this.apply({ kind: "CancelAll", stampMs: START_MS, session, market: -1 });
   }
 
   /** A new index, and the tick that looks at it. */
   tick(indexTicks: number): void {
     this.indexTicks = Math.max(1, Math.round(indexTicks));
     this.freshIndex();
-    this.engine.apply({ kind: "Tick", slot: this.engine.state.lastTickMs / 200 + 1 });
+    this.apply({ kind: "Tick", slot: this.engine.state.lastTickMs / 200 + 1 });
   }
 
   /** To the next funding hour. */
   hour(): void {
     const { timeMs } = this.engine.state;
     const stampMs = (Math.floor(timeMs / HOUR_MS) + 1) * HOUR_MS - 200;
-    this.engine.apply({ kind: "Resume", stampMs });
+    this.apply({ kind: "AskTime", stampMs });
     this.tick(this.indexTicks);
   }
 
@@ -120,7 +124,13 @@ export class TinyTrades {
   private freshIndex(): void {
     const { timeMs } = this.engine.state;
     const { indexTicks } = this;
-    this.engine.apply({ kind: "UpdateIndex", stampMs: timeMs, market: 0, indexTicks });
+    const slot = indexSlot(this.engine.state, 0);
+    this.apply({ kind: "UpdateIndex", stampMs: timeMs, market: 0, indexTicks, slot });
+  }
+
+  private apply(command: Command): EventLog {
+    this.writer.sends(this.engine, command);
+    return this.engine.apply(command);
   }
 }
 

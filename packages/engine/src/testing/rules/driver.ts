@@ -1,25 +1,23 @@
 /** Turns intents into commands against one engine, and hands every step to the observer. */
-import {
-  type Command,
-  LIMIT_ORDER,
-  MARKET_ORDER,
-  type MarketAction,
-  type OrderType,
-  type PlaceOrder,
-  STOP_ORDER,
-} from "../../commands.js";
+import type { Command, MarketAction } from "../../commands.js";
 import type { CohortStage } from "../../config.js";
 import { Engine } from "../../engine.js";
 import type { VenueEvent } from "../../events/event-table.js";
 import { ENGINE_VERSION } from "../../versions.js";
-import type { Intent, Kind } from "./intents.js";
+import { hasIndexSlot, indexSlot } from "../index-slot.js";
+import { SoleWriter } from "../sole-writer.js";
+import type { BatchOperation, Intent } from "./intents.js";
 import { CONFIG, DEPOSITS, START_MS, START_TICKS, TRADERS } from "./listing.js";
+import {
+  amendment,
+  marginChange,
+  ownOrders,
+  placement,
+  protection,
+  type Sender,
+  type Wish,
+} from "./order-commands.js";
 
-const TYPES: Readonly<Record<Kind, OrderType>> = {
-  market: MARKET_ORDER,
-  limit: LIMIT_ORDER,
-  stop: STOP_ORDER,
-};
 const TICK_MS = 200;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -39,6 +37,7 @@ export class Driver {
   private readonly feeds: boolean[] = START_TICKS.map(() => true);
   private readonly parties: Party[] = [];
   private nonce = 0;
+  private readonly writer = new SoleWriter();
 
   constructor(
     private readonly observe: Observer,
@@ -51,6 +50,7 @@ export class Driver {
       cohort: "open",
       engineVersion: ENGINE_VERSION,
     });
+    this.apply(this.writer.joins(START_MS));
     this.report();
     for (let who = 0; who < TRADERS; who++) {
       const address = (who + 1).toString(16).padStart(40, "0");
@@ -64,6 +64,10 @@ export class Driver {
     if (intent.act === "order") this.order(intent);
     if (intent.act === "exit") this.exit(intent);
     if (intent.act === "quote") this.quote(intent);
+    if (intent.act === "protect") this.protect(intent);
+    if (intent.act === "amend") this.amend(intent);
+    if (intent.act === "margin") this.changeMargin(intent);
+    if (intent.act === "batch") this.batch(intent);
     if (intent.act === "cancel") this.cancel(intent.who, intent.nth);
     if (intent.act === "cancelAll") this.cancelAll(intent.who, -1);
     if (intent.act === "signIn") this.signIn(intent.who, intent.maxOrder, intent.maxNotional);
@@ -73,7 +77,7 @@ export class Driver {
     if (intent.act === "move") this.move(intent.market, intent.ppm);
     if (intent.act === "feed") this.feeds[intent.market] = intent.isOn;
     if (intent.act === "ticks") this.ticks(intent.count);
-    if (intent.act === "resume") this.apply({ kind: "Resume", stampMs: this.now + intent.ms });
+    if (intent.act === "resume") this.restart(this.now + intent.ms);
     if (intent.act === "hour") this.hour();
     if (intent.act === "restore" && this.isRestoring) {
       this.engine = Engine.restore(this.engine.snapshot());
@@ -85,8 +89,15 @@ export class Driver {
   }
 
   private apply(command: Command): void {
+    this.writer.sends(this.engine, command);
     const events = this.engine.apply(command).decode();
     this.observe(command, events, this.engine);
+  }
+
+  /** The gateway starts again; after a second or more time jumps. */
+  private restart(ms: number): void {
+    this.apply(this.writer.joins(ms));
+    this.apply({ kind: "AskTime", stampMs: ms });
   }
 
   private cancelAll(who: number, market: number): void {
@@ -132,7 +143,9 @@ export class Driver {
   private report(): void {
     this.prices.forEach((indexTicks, market) => {
       if (!this.feeds[market]) return;
-      this.apply({ kind: "UpdateIndex", stampMs: this.now, market, indexTicks });
+      if (!hasIndexSlot(this.engine.state, market)) this.tick(false);
+      const slot = indexSlot(this.engine.state, market);
+      this.apply({ kind: "UpdateIndex", stampMs: this.now, market, indexTicks, slot });
     });
   }
 
@@ -147,7 +160,7 @@ export class Driver {
   private hour(): void {
     const next = (Math.floor(this.now / HOUR_MS) + 1) * HOUR_MS;
     for (let i = 0; i < 3; i++) this.tick(true);
-    this.apply({ kind: "Resume", stampMs: next - TICK_MS });
+    this.apply({ kind: "AskTime", stampMs: next - TICK_MS });
     for (let i = 0; i < 3; i++) this.tick(true);
   }
 
@@ -203,77 +216,104 @@ export class Driver {
   }
 
   private cancel(who: number, nth: number): void {
-    const { orders } = this.engine.state;
-    const account = this.accountOf(who);
-    const own = orders.openRows().filter((row) => orders.account(row) === account);
-    if (own.length === 0) return;
-    const orderId = orders.id(own[nth % own.length]!);
+    const orderId = this.orderOf(who, nth);
     const session = this.sessionOf(who, 0);
-    this.apply({ kind: "CancelOrder", stampMs: this.now, session, orderId });
+    if (orderId > 0) this.apply({ kind: "CancelOrder", stampMs: this.now, session, orderId });
+  }
+
+  /** 0: the account has no open order. */
+  private orderOf(who: number, nth: number): number {
+    const own = ownOrders(this.engine, this.accountOf(who));
+    return own.length === 0 ? 0 : this.engine.state.orders.id(own[nth % own.length]!);
+  }
+
+  /** Of a new command, with the next nonce. */
+  private senderOf(who: number, nth: number): Sender {
+    const session = this.sessionOf(who, nth);
+    return { stampMs: this.now, session, key: "key", nonce: ++this.nonce };
   }
 
   private order(intent: Extract<Intent, { act: "order" }>): void {
+    this.place(intent.who, intent.session, this.wishOf(intent));
+  }
+
+  private wishOf(intent: Extract<Intent, { act: "order" }>): Wish {
     const wallet = this.engine.state.wallet(this.accountOf(intent.who));
-    const marginMicros = Math.floor((wallet * intent.wallet) / 1_000);
-    this.place(intent, intent.side, marginMicros, intent.postOnly);
+    return { ...intent, marginMicros: Math.floor((wallet * intent.wallet) / 1_000) };
   }
 
   private exit(intent: Extract<Intent, { act: "exit" }>): void {
-    const market = this.engine.state.markets[intent.market]!;
-    const row = market.positions.rowOf(this.accountOf(intent.who));
-    const lots = row < 0 ? 0 : market.positions.lots(row);
+    const { mark, microsPerTickLot } = this.engine.state.markets[intent.market]!;
+    const lots = this.lotsOf(intent.who, intent.market);
     if (lots === 0) return;
-    const notional = Math.abs(lots) * market.mark * market.microsPerTickLot;
+    const notional = Math.abs(lots) * mark * microsPerTickLot;
     const marginMicros = Math.ceil((notional * intent.size) / 1_000 / intent.leverage);
-    this.place(intent, lots > 0 ? -1 : 1, marginMicros, false);
+    const side = lots > 0 ? -1 : 1;
+    this.place(intent.who, intent.session, { ...intent, side, marginMicros, postOnly: false });
+  }
+
+  private lotsOf(who: number, market: number): number {
+    const { positions } = this.engine.state.markets[market]!;
+    const row = positions.rowOf(this.accountOf(who));
+    return row < 0 ? 0 : positions.lots(row);
   }
 
   private quote(intent: Extract<Intent, { act: "quote" }>): void {
     const { who, market, micros } = intent;
     this.cancelAll(who, market);
+    const wish = {
+      market,
+      type: "limit",
+      leverage: 5,
+      reduceOnly: false,
+      postOnly: false,
+    } as const;
     for (let level = 1; level <= intent.levels; level++) {
       for (const side of [1, -1] as const) {
         const offset = -intent.spread * level;
-        const terms = { who, market, type: "limit" as const, leverage: 5, offset, session: 0 };
-        this.place({ ...terms, reduceOnly: false }, side, Math.ceil(micros / 5), false);
+        const marginMicros = Math.ceil(micros / 5);
+        this.place(who, 0, { ...wish, offset, side, marginMicros });
       }
     }
   }
 
-  private place(
-    terms: {
-      readonly who: number;
-      readonly market: number;
-      readonly type: Kind;
-      readonly leverage: number;
-      readonly offset: number;
-      readonly reduceOnly: boolean;
-      readonly session: number;
-    },
-    side: 1 | -1,
-    marginMicros: number,
-    postOnly: boolean,
-  ): void {
-    const { mark, config } = this.engine.state.markets[terms.market]!;
-    const isStop = terms.type === "stop";
-    // A stop waits beyond the mark; a limit with a positive offset is ready to cross it.
-    const offset = isStop ? Math.abs(terms.offset) : terms.offset;
-    const price = Math.round(mark * (1 + (side * offset) / 1_000_000));
-    const command: PlaceOrder = {
-      kind: "PlaceOrder",
-      stampMs: this.now,
-      session: this.sessionOf(terms.who, terms.session),
-      key: "key",
-      nonce: ++this.nonce,
-      market: terms.market,
-      side,
-      type: TYPES[terms.type],
-      marginMicros,
-      leverage: Math.min(terms.leverage, config.tiers[0]!.maxLeverage),
-      priceTicks: terms.type === "market" ? 0 : price,
-      reduceOnly: terms.reduceOnly,
-      postOnly,
-    };
-    this.apply(command);
+  private place(who: number, nth: number, wish: Wish): void {
+    this.apply(placement(this.engine, this.senderOf(who, nth), wish));
+  }
+
+  private protect({ who, market, offset, session }: Extract<Intent, { act: "protect" }>): void {
+    const side = this.lotsOf(who, market) > 0 ? -1 : 1;
+    this.apply(protection(this.engine, this.senderOf(who, session), { market, side, offset }));
+  }
+
+  private amend(intent: Extract<Intent, { act: "amend" }>): void {
+    const sender = this.senderOf(intent.who, intent.session);
+    this.apply(amendment(this.engine, sender, this.accountOf(intent.who), intent));
+  }
+
+  private changeMargin(intent: Extract<Intent, { act: "margin" }>): void {
+    const sender = this.senderOf(intent.who, 0);
+    this.apply(marginChange(this.engine, sender, this.accountOf(intent.who), intent));
+  }
+
+  private batch({ who, session, operations }: Extract<Intent, { act: "batch" }>): void {
+    const sender = this.senderOf(who, session);
+    const { key, nonce } = sender;
+    operations.forEach((operation, index) => {
+      const batch = { index, count: operations.length, key, nonce };
+      this.apply({ ...this.operationOf(who, sender, operation), batch });
+    });
+  }
+
+  private operationOf(who: number, sender: Sender, operation: BatchOperation) {
+    if (operation.act === "order") {
+      return placement(this.engine, sender, this.wishOf({ ...operation, who }));
+    }
+    if (operation.act === "amend") {
+      return amendment(this.engine, sender, this.accountOf(who), operation);
+    }
+    const { stampMs, session } = sender;
+    const orderId = this.orderOf(who, operation.nth);
+    return { kind: "CancelOrder", stampMs, session, orderId } as const;
   }
 }

@@ -12,7 +12,7 @@ import {
   type VenueEvent,
 } from "../../events/event-table.js";
 import { abs, ceilDiv, floorDiv, max, min } from "./arithmetic.js";
-import type { PlacedOrder } from "./record.js";
+import type { PlacedOrder } from "./placed-orders.js";
 import type { View } from "./view.js";
 
 /** A position while the fills of a command are replayed. */

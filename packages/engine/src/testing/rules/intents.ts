@@ -7,6 +7,7 @@ import { Random } from "@perpgate/protocol/random";
 import type { MarketAction } from "../../commands.js";
 import type { CohortStage } from "../../config.js";
 import { MARKETS, TRADERS } from "./listing.js";
+import { type Amendment, amendmentOf, marginOf, type Terms, termsOf } from "./term-intents.js";
 
 export type Kind = "market" | "limit" | "stop";
 
@@ -25,6 +26,7 @@ export type Intent =
       readonly reduceOnly: boolean;
       readonly postOnly: boolean;
       readonly session: number;
+      readonly terms?: Terms | undefined;
     }
   /** An order against the own position, of `size` thousandths of it. */
   | {
@@ -45,6 +47,28 @@ export type Intent =
       readonly spread: number;
       readonly levels: number;
       readonly micros: number;
+    }
+  /** A stop, or with a negative offset a take-profit, that closes the position. */
+  | {
+      readonly act: "protect";
+      readonly who: number;
+      readonly market: number;
+      readonly offset: number;
+      readonly session: number;
+    }
+  | ({ readonly act: "amend"; readonly who: number; readonly session: number } & Amendment)
+  | {
+      readonly act: "margin";
+      readonly who: number;
+      readonly market: number;
+      /** In thousandths, of the wallet if positive, else of the margin. */
+      readonly part: number;
+    }
+  | {
+      readonly act: "batch";
+      readonly who: number;
+      readonly session: number;
+      readonly operations: readonly BatchOperation[];
     }
   | { readonly act: "cancel"; readonly who: number; readonly nth: number }
   | { readonly act: "cancelAll"; readonly who: number }
@@ -70,8 +94,15 @@ export type Intent =
   | { readonly act: "hour" }
   | { readonly act: "restore" };
 
+/** All of one account. */
+export type BatchOperation = Extract<Intent, { act: "order" | "amend" | "cancel" }>;
+
 const WEIGHTS = {
   order: 36,
+  protect: 4,
+  amend: 9,
+  margin: 4,
+  batch: 4,
   exit: 14,
   quote: 14,
   cancel: 4,
@@ -108,6 +139,18 @@ function intent(r: Random): Intent {
       const spread = r.pick([200, 1_000, 5_000, 20_000]);
       const micros = Math.round(r.logNormal(60, 1) * DOLLAR);
       return { act, who: r.below(3), market, spread, levels: r.int(1, 4), micros };
+    }
+    case "protect": {
+      const offset = r.pick([-40_000, -3_000, 3_000, 3_000, 20_000, 60_000]);
+      return { act, who, market, offset, session: r.below(3) };
+    }
+    case "amend":
+      return { act, who, session: r.below(3), ...amendmentOf(r) };
+    case "margin":
+      return { act, market, ...marginOf(r) };
+    case "batch": {
+      const operations = Array.from({ length: r.int(1, 5) }, () => operation(r, who, market));
+      return { act, who, session: r.below(3), operations };
     }
     case "cancel":
       return { act, who, nth: r.below(6) };
@@ -150,7 +193,14 @@ function moveOf(r: Random): number {
   return sign * Math.min(600_000, size);
 }
 
-function order(r: Random, who: number, market: number): Intent {
+function operation(r: Random, who: number, market: number): BatchOperation {
+  const act = r.pick(["order", "order", "amend", "cancel"] as const);
+  if (act === "order") return order(r, who, market);
+  if (act === "cancel") return { act, who, nth: r.below(6) };
+  return { act, who, session: 0, ...amendmentOf(r) };
+}
+
+function order(r: Random, who: number, market: number): Extract<Intent, { act: "order" }> {
   const type = r.pick(["market", "market", "limit", "limit", "limit", "stop"] as const);
   return {
     act: "order",
@@ -164,6 +214,7 @@ function order(r: Random, who: number, market: number): Intent {
     reduceOnly: r.below(8) === 0,
     postOnly: type === "limit" && r.below(8) === 0,
     session: r.below(3),
+    terms: r.below(2) === 0 ? termsOf(r, type) : undefined,
   };
 }
 

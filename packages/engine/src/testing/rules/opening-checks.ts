@@ -71,9 +71,12 @@ function orderBound(rule: string, isStop: boolean): Check {
         const ticks = BigInt(isStop ? order.priceTicks : trade.priceTicks);
         const sum = (openedMicros.get(order.id) ?? 0n) + opened * ticks * unit;
         openedMicros.set(order.id, sum);
+        // An amendment keeps the lots, whatever they cost at the new price; a size is no money.
+        const isByMoney = order.sizeLots === 0 && !order.isAmended;
         const bound = BigInt(order.marginMicros) * BigInt(order.leverage);
         const cap = BigInt(order.caps.maxOrderNotionalMicros);
-        if (sum > bound) return [`${describe(fill)}: ${sum} in all, margin × leverage ${bound}`];
+        if (isByMoney && sum > bound)
+          return [`${describe(fill)}: ${sum} in all, margin × leverage ${bound}`];
         return cap === 0n || sum <= cap ? [] : [`${describe(fill)}: ${sum} in all, cap ${cap}`];
       }),
   };
@@ -106,7 +109,7 @@ const limit = forOpenings("position ≤ the top tier", (fill, step) => {
 const stale = forOpenings(
   "an index older than 10 s stops takers that open",
   ({ isTaker, trade }, { record, after }) => {
-    const age = after.timeMs - record.feeds[trade.market]!.arrivedMs;
+    const age = after.timeMs - record.feeds[trade.market]!.observedMs;
     return !isTaker || age <= STALE_MS ? null : `index ${age} ms old`;
   },
 );

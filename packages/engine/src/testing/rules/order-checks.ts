@@ -32,6 +32,8 @@ function isReduction(command: PlaceOrder, step: Step): boolean {
   const { lots } = positionIn(step.before, command.market, account);
   if (lots * command.side >= 0) return false;
   if (command.reduceOnly) return true;
+  const { sizeLots = 0 } = command.extras ?? {};
+  if (sizeLots > 0) return sizeLots <= Math.abs(lots);
   const notional = BigInt(command.marginMicros) * BigInt(command.leverage);
   return notional <= closingMicros(step, step.before, command.market, lots);
 }
@@ -132,7 +134,8 @@ const exits: Check = {
 /** The order that a command left resting, with its opening lots. */
 function restedOpening(step: Step): { account: number; market: number; lots: number } | null {
   const rested = eventsOf(step.events, "OrderRested")[0];
-  if (step.command.kind !== "PlaceOrder" || rested === undefined) return null;
+  const { kind } = step.command;
+  if ((kind !== "PlaceOrder" && kind !== "AmendOrder") || rested === undefined) return null;
   const order = step.after.orders.find(({ id }) => id === rested.orderId);
   if (order === undefined) return null;
   for (const [each, lots] of openingLots(step.after, order.market, order.account)) {
@@ -145,12 +148,12 @@ const restingJudged: Check = {
   rule: "at placement what would rest is judged by the closing capacity that is still free",
   faults(step) {
     const rested = restedOpening(step);
-    if (rested === null || rested.lots === 0 || step.command.kind !== "PlaceOrder") return [];
+    const { record, after, command } = step;
+    if (rested === null || rested.lots === 0 || !("session" in command)) return [];
     const { account, market, lots } = rested;
     const faults: string[] = [];
-    const { record, after, command } = step;
     if (!record.isAdmitted(account)) faults.push(`${lots} lots rest to open, not in the cohort`);
-    const age = after.timeMs - record.feeds[market]!.arrivedMs;
+    const age = after.timeMs - record.feeds[market]!.observedMs;
     if (age > 10_000) faults.push(`${lots} lots rest to open, index ${age} ms old`);
     const { maxNotionalMicros } = record.caps.get(command.session)!;
     if (maxNotionalMicros > 0) {
@@ -203,6 +206,8 @@ const smallest: Check = {
   faults(step) {
     return eventsOf(step.events, "OrderPlaced").flatMap((placed) => {
       const { market, account, marginMicros, leverage, side, reduceOnly } = placed;
+      const { sizeLots = 0, closePosition = false } = step.record.placed.get(placed.orderId) ?? {};
+      if (sizeLots > 0 || closePosition) return [];
       const least = step.record.config.markets[market]!.minNotionalMicros;
       const { lots } = positionIn(step.before, market, account);
       if (marginMicros * leverage >= least || reduceOnly === 1 || lots * side < 0) return [];
@@ -235,7 +240,9 @@ const stops: Check = {
       const order = step.before.orders.find(({ id }) => id === orderId);
       if (order === undefined) return [`order ${orderId}: not pending before`];
       const { mark: reached } = step.after.markets[market]!;
-      const isReached = order.side > 0 ? reached >= order.price : reached <= order.price;
+      const isTakeProfit = step.record.placed.get(orderId)?.isTakeProfit === true;
+      const isAbove = order.side > 0 !== isTakeProfit;
+      const isReached = isAbove ? reached >= order.price : reached <= order.price;
       return isReached ? [] : [`order ${orderId}: mark ${reached}, price ${order.price}`];
     });
   },
@@ -304,6 +311,8 @@ const limits: Check = {
     eventsOf(events, "OrderPlaced").flatMap((placed) => {
       const { type, market, lots, priceTicks, marginMicros, leverage, side } = placed;
       if (type !== STOP_ORDER && !(type === LIMIT_ORDER && side > 0)) return [];
+      const terms = record.placed.get(placed.orderId);
+      if ((terms?.sizeLots ?? 0) > 0 || terms?.closePosition === true) return [];
       const unit = BigInt(record.config.markets[market]!.microsPerTickLot);
       const notional = BigInt(lots) * BigInt(priceTicks) * unit;
       const bound = BigInt(marginMicros) * BigInt(leverage);

@@ -12,26 +12,7 @@ import type {
 } from "../../commands.js";
 import type { CohortStage, VenueConfig } from "../../config.js";
 import type { VenueEvent } from "../../events/event-table.js";
-
-export interface PlacedOrder {
-  readonly id: number;
-  readonly account: number;
-  readonly market: number;
-  readonly side: number;
-  readonly type: number;
-  readonly priceTicks: number;
-  readonly marginMicros: number;
-  readonly leverage: number;
-  readonly reduceOnly: boolean;
-  readonly session: number;
-  readonly caps: SessionCaps;
-}
-
-export interface SessionCaps {
-  /** 0: no cap. */
-  readonly maxNotionalMicros: number;
-  readonly maxOrderNotionalMicros: number;
-}
+import { PlacedOrders, type SessionCaps } from "./placed-orders.js";
 
 interface Hold {
   readonly indexTicks: number;
@@ -41,8 +22,8 @@ interface Hold {
 
 /** The index feed of a market, as the page describes its guard. */
 interface Feed {
-  /** When any index arrived last, held or not; −Infinity: none since the start. */
-  arrivedMs: number;
+  /** When the last index was observed, held or not; −Infinity: none since the start. */
+  observedMs: number;
   accepted: { readonly timeMs: number; readonly indexTicks: number }[];
   hold: Hold | null;
   /**
@@ -54,7 +35,6 @@ interface Feed {
   isWaiting: boolean;
 }
 
-const NO_CAPS: SessionCaps = { maxNotionalMicros: 0, maxOrderNotionalMicros: 0 };
 const MINUTE_MS = 60_000;
 const GUARD_MS = 10_000;
 const CONFIRM_MS = 2_000;
@@ -65,9 +45,11 @@ export class VenueRecord {
   readonly allowed = new Set<string>();
   readonly addressOf = new Map<number, string>();
   readonly caps = new Map<number, SessionCaps>();
-  readonly placed = new Map<number, PlacedOrder>();
+  readonly placed = new PlacedOrders();
   /** Micros of each order's fills that opened. */
   readonly openedMicros = new Map<number, bigint>();
+  /** Micros that opened under each order that has a size and a margin. */
+  private readonly sizedMicros = new Map<number, bigint>();
   readonly feeds: Feed[];
   deposits: bigint;
   /** What the operator last did to each market. */
@@ -80,7 +62,7 @@ export class VenueRecord {
     this.deposits = BigInt(config.fundSeedMicros);
     this.actions = config.markets.map(() => "resume");
     this.feeds = config.markets.map(() => ({
-      arrivedMs: Number.NEGATIVE_INFINITY,
+      observedMs: Number.NEGATIVE_INFINITY,
       accepted: [],
       hold: null,
       doubt: null,
@@ -92,6 +74,13 @@ export class VenueRecord {
   isFree(market: number): boolean {
     const { hold, doubt } = this.feeds[market]!;
     return hold === null && doubt === null;
+  }
+
+  /** Everything that opened under the order, with this. */
+  addOpened(orderId: number, micros: bigint): bigint {
+    const sum = (this.sizedMicros.get(orderId) ?? 0n) + micros;
+    this.sizedMicros.set(orderId, sum);
+    return sum;
   }
 
   isAdmitted(account: number): boolean {
@@ -129,7 +118,7 @@ export class VenueRecord {
     }
     if (command.kind === "ControlMarket") this.control(command);
     if (command.kind === "Configure") this.config = command.config;
-    if (command.kind === "Resume") for (const feed of this.feeds) feed.isWaiting = true;
+    if (command.kind === "WriterJoined") this.awaitAll();
     if (command.kind === "UpdateIndex") this.index(command, timeMs);
     for (const event of events) this.event(command, event);
   }
@@ -142,37 +131,24 @@ export class VenueRecord {
     this.actions[market] = action;
   }
 
+  private awaitAll(): void {
+    for (const feed of this.feeds) feed.isWaiting = true;
+  }
+
   private event(command: Command, event: VenueEvent): void {
+    if (event.kind === "TimeJumped") this.awaitAll();
     if (event.kind === "BalanceCredited") this.deposits += BigInt(event.amountMicros);
     if (event.kind === "SessionOpened" && command.kind === "OpenSession") {
       this.addressOf.set(event.account, command.address);
       this.caps.set(event.session, capsOf(command));
     }
-    if (event.kind === "OrderPlaced") {
-      const { orderId, account, market, side, type, priceTicks, marginMicros, leverage, session } =
-        event;
-      const caps = this.caps.get(session) ?? NO_CAPS;
-      const reduceOnly = event.reduceOnly === 1;
-      this.placed.set(orderId, {
-        id: orderId,
-        account,
-        market,
-        side,
-        type,
-        priceTicks,
-        marginMicros,
-        leverage,
-        reduceOnly,
-        session,
-        caps,
-      });
-    }
+    this.placed.follow(command, event, this.caps);
   }
 
-  private index({ market, indexTicks }: UpdateIndex, timeMs: number): void {
+  private index({ market, indexTicks, slot }: UpdateIndex, timeMs: number): void {
     const feed = this.feeds[market]!;
     const jump = this.config.markets[market]!.maxIndexJumpPpm;
-    feed.arrivedMs = timeMs;
+    feed.observedMs = slot * 200;
     feed.isWaiting = false;
     feed.accepted = feed.accepted.filter((each) => timeMs - each.timeMs <= GUARD_MS);
     const isInRange = feed.accepted.every((each) => isWithin(indexTicks, each.indexTicks, jump));

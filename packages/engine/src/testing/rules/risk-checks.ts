@@ -66,8 +66,8 @@ const allDue: Check = {
 
 /** Whether triggers and liquidations may run in the market. */
 function isServing({ record, after }: Step, market: number): boolean {
-  const { arrivedMs, isWaiting } = record.feeds[market]!;
-  return record.isFree(market) && !isWaiting && after.timeMs - arrivedMs <= STALE_MS;
+  const { observedMs, isWaiting } = record.feeds[market]!;
+  return record.isFree(market) && !isWaiting && after.timeMs - observedMs <= STALE_MS;
 }
 
 function servedMarkets({ events }: Step): [what: string, market: number][] {
@@ -84,15 +84,15 @@ const freshIndex: Check = {
   rule: "after a start or a resume, and with an index older than 10 s, no liquidation and no trigger",
   faults: (step) =>
     servedMarkets(step).flatMap(([what, market]) => {
-      const { arrivedMs, isWaiting } = step.record.feeds[market]!;
+      const { observedMs, isWaiting } = step.record.feeds[market]!;
       if (isWaiting) return [`market ${market}: ${what} before a fresh index`];
-      const age = step.after.timeMs - arrivedMs;
+      const age = step.after.timeMs - observedMs;
       return age > STALE_MS ? [`market ${market}: ${what} with an index ${age} ms old`] : [];
     }),
 };
 
 const heldIndex: Check = {
-  rule: "while an index is held: no order, no trigger, no liquidation, and the index stays",
+  rule: "while an index is held: no order, amendment, trigger or liquidation, and the index stays",
   faults(step) {
     const { record, events, before, after } = step;
     const faults = servedMarkets(step).flatMap(([what, market]) =>
@@ -100,6 +100,9 @@ const heldIndex: Check = {
     );
     for (const { market } of eventsOf(events, "OrderPlaced")) {
       if (record.feeds[market]!.hold !== null) faults.push(`market ${market}: placed while held`);
+    }
+    for (const { market } of eventsOf(events, "OrderAmended")) {
+      if (record.feeds[market]!.hold !== null) faults.push(`market ${market}: amended while held`);
     }
     record.feeds.forEach(({ hold }, market) => {
       if (hold === null || before.markets[market]!.index === after.markets[market]!.index) return;

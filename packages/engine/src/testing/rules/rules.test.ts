@@ -8,17 +8,25 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { Engine } from "../../engine.js";
+import { SoleWriter } from "../sole-writer.js";
 import { intentsOf } from "./intents.js";
 import { MONEY_CHECKS } from "./money-checks.js";
 import { OPENING_CHECKS } from "./opening-checks.js";
 import { ORDER_CHECKS } from "./order-checks.js";
 import { RISK_CHECKS } from "./risk-checks.js";
 import { type Outcome, report, runIntents } from "./run.js";
+import { TERM_CHECKS } from "./term-checks.js";
 
 const SEEDS = Number(process.env.PERPGATE_RULE_SEEDS ?? 8);
 const FIRST_SEED = Number(process.env.PERPGATE_RULE_SEED ?? 1);
 const INTENTS = 500;
-const CHECKS = [...OPENING_CHECKS, ...MONEY_CHECKS, ...RISK_CHECKS, ...ORDER_CHECKS];
+const CHECKS = [
+  ...OPENING_CHECKS,
+  ...MONEY_CHECKS,
+  ...RISK_CHECKS,
+  ...ORDER_CHECKS,
+  ...TERM_CHECKS,
+];
 
 function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
@@ -70,7 +78,10 @@ describe("rules of the interface on random flows", () => {
     const { commands, engine } = results().first;
     const plain = new Engine();
     let restored = new Engine();
+    const writer = new SoleWriter();
     commands.forEach((command, i) => {
+      writer.sends(plain, command);
+      writer.repeats(restored, command);
       plain.apply(command);
       restored.apply(command);
       if (i % 97 !== 0) return;
@@ -103,7 +114,26 @@ const REACHED = [
   "ended: reduce_only",
   "ended: liquidation",
   "ended: band",
+  "ended: expired",
+  "ended: position_closed",
+  "ended: requested",
+  "OrderReduced",
+  "done: AmendOrder",
+  "done: CancelOrder",
+  "margin: added",
+  "margin: removed",
+  "batch: PlaceOrder",
+  "batch: AmendOrder",
+  "batch: CancelOrder",
+  ...["size", "ioc", "fok", "expiresAt", "clientOrderId", "limitPrice"].map((n) => `term: ${n}`),
+  ...["takeProfit", "closePosition", "selfTrade"].map((name) => `term: ${name}`),
+  "refused: client_order_id_in_use",
+  "refused: close_position_in_use",
+  "refused: limit_price_outside_band",
+  "refused: margin_needed",
+  "refused: margin_too_small",
   "refused: not_in_cohort",
+  "refused: order_not_amendable",
   "refused: stale_index",
   "refused: insufficient_margin",
   "refused: session_order_cap_exceeded",

@@ -55,8 +55,7 @@ export function runIntents(
       seq,
       engine,
     };
-    for (const event of events) {
-      const name = nameOf(event);
+    for (const name of [...events.map(nameOf), ...termsOf(command, events)]) {
       reached.set(name, (reached.get(name) ?? 0) + 1);
     }
     // Before Genesis there is nothing to compare with.
@@ -83,6 +82,27 @@ function fundValue({ fund, markets }: View): bigint {
     value += BigInt(backstopLots) * BigInt(mark) * unit - BigInt(backstopCost);
   });
   return value;
+}
+
+/** The kind of an accepted command, with its terms and whether it is part of a batch. */
+function termsOf(command: Command, events: readonly VenueEvent[]): string[] {
+  if (events.some(({ kind }) => kind === "CommandRefused")) return [];
+  const names = [`done: ${command.kind}`];
+  if ("batch" in command && command.batch !== undefined) names.push(`batch: ${command.kind}`);
+  if (command.kind === "ChangeMargin") {
+    names.push(command.amountMicros > 0 ? "margin: added" : "margin: removed");
+  }
+  if (command.kind !== "PlaceOrder" || command.extras === undefined) return names;
+  const { sizeLots, timeInForce, expiresAtMs, clientOrderId, limitTicks } = command.extras;
+  if (sizeLots > 0) names.push("term: size");
+  if (timeInForce > 0) names.push(timeInForce === 1 ? "term: ioc" : "term: fok");
+  if (expiresAtMs > 0) names.push("term: expiresAt");
+  if (clientOrderId !== "") names.push("term: clientOrderId");
+  if (limitTicks > 0) names.push("term: limitPrice");
+  if (command.extras.trigger === 1) names.push("term: takeProfit");
+  if (command.extras.closePosition) names.push("term: closePosition");
+  if (command.extras.selfTrade > 0) names.push("term: selfTrade");
+  return names;
 }
 
 /** The kind of an event, with its reason or kind of trade where it has one. */

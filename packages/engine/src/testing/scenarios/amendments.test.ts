@@ -2,8 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { Engine } from "../../engine.js";
 import { END_REASONS } from "../../reasons.js";
+import { RestoredVenue } from "./restored-venue.js";
 import type { Trader } from "./trader.js";
-import { Venue } from "./venue.js";
+import type { Venue } from "./venue.js";
 
 /** Alice, then Bob, each bid one coin at $49,000 (10×). */
 function twoBids(): {
@@ -14,7 +15,7 @@ function twoBids(): {
   hers: number;
   his: number;
 } {
-  const venue = new Venue();
+  const venue = new RestoredVenue();
   const alice = venue.trader("alice", 10_000);
   const bob = venue.trader("bob", 10_000);
   const carol = venue.trader("carol", 100_000);
@@ -61,17 +62,16 @@ describe("the place in the queue", () => {
     alice.amends(hers, { price: 49_000 });
     const sale = carol.order(-1, "limit", { margin: 9_800, price: 49_000 });
     const restored = Engine.restore(venue.engine.snapshot());
-    const makers = restored
-      .apply(sale)
-      .decode()
+    venue.apply(sale);
+    const makers = venue
+      .repeats(restored, sale)
       .flatMap((event) => (event.kind === "Traded" ? [event.makerOrderId] : []));
     expect(makers).toEqual([his, hers]);
-    venue.apply(sale);
     expect(venue.engine.snapshot()).toEqual(restored.snapshot());
   });
 
   test("closing capacity and newest-first go by it", () => {
-    const venue = new Venue();
+    const venue = new RestoredVenue();
     const alice = venue.trader("alice", 30_000);
     const bob = venue.trader("bob", 100_000);
     bob.sells("limit", { margin: 5_000, price: 50_000 });
@@ -155,7 +155,7 @@ describe("an amended order that crosses", () => {
 
 describe("money", () => {
   test("what the order itself has reserved counts as available", () => {
-    const venue = new Venue();
+    const venue = new RestoredVenue();
     const alice = venue.trader("alice", 5_000);
     const id = alice.buys("limit", { margin: 4_970, price: 49_700 }).orderId;
     expect(alice.wallet).toBeLessThan(30);
@@ -183,7 +183,7 @@ describe("money", () => {
 
 describe("stops", () => {
   test("price and size change; a stop that was reached is not amendable", () => {
-    const venue = new Venue();
+    const venue = new RestoredVenue();
     const alice = venue.trader("alice", 10_000);
     const id = alice.buys("stop", { margin: 100, price: 50_500 }).orderId;
     expect(alice.amends(id, { price: 51_000, size: 0.01 })).toMatchObject({

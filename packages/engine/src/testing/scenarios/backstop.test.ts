@@ -159,11 +159,10 @@ test("funding: the backstop pays and receives, from and into the fund", () => {
     const quinn = venue.trader("quinn", 1_000_000);
     // The backstop is the only long. A discount makes shorts pay it, a premium makes it pay them;
     // Quinn's bid above the mark is taken by its reduction, so she quotes just before the hour.
-    venue.skipsTo(1_750_006_800_000 - 200);
+    venue.skipsTo(1_750_006_800_000);
     quinn.buys("limit", { margin: 30_000, leverage: 1, price: bid });
     quinn.sells("limit", { margin: 30_000, leverage: 1, price: ask });
     const lots = Math.round(venue.backstop().size * 1e5);
-    venue.skipsTo(1_750_006_800_000);
     const fund = venue.fund;
     venue.tick();
     const applied = venue.happened("FundingApplied")[0]!;

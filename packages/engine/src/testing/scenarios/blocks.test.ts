@@ -10,7 +10,7 @@ describe("blocks", () => {
     const venue = new Venue();
     venue.tick();
     expect(venue.events).toMatchObject([
-      { kind: "BlockSealed", number: 1, firstPosition: 1, lastPosition: 3, ackCount: 0 },
+      { kind: "BlockSealed", number: 1, firstPosition: 1, lastPosition: 4, ackCount: 0 },
     ]);
     venue.tick();
     venue.tick();
@@ -19,7 +19,7 @@ describe("blocks", () => {
     alice.buys("limit", { margin: 10, price: 49_000 });
     venue.tick();
     expect(venue.events).toMatchObject([
-      { kind: "BlockSealed", number: 2, firstPosition: 4, lastPosition: 10, ackCount: 1 },
+      { kind: "BlockSealed", number: 2, firstPosition: 5, lastPosition: 11, ackCount: 1 },
     ]);
   });
 
@@ -79,7 +79,7 @@ describe("the venue's clock", () => {
     expect(stamped(START_MS + 99_999)).toBe(1_200);
   });
 
-  test("only Resume jumps forward", () => {
+  test("only a jump that the writer asks for moves it further", () => {
     const venue = new Venue();
     venue.resumes(START_MS + 86_400_123);
     expect(venue.now).toBe(START_MS + 86_400_123);

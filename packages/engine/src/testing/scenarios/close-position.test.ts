@@ -3,12 +3,13 @@ import { describe, expect, test } from "vitest";
 import { Engine } from "../../engine.js";
 import { END_REASONS } from "../../reasons.js";
 import { SMALL_TIERS } from "./listing.js";
+import { RestoredVenue } from "./restored-venue.js";
 import type { Answer, Trader } from "./trader.js";
-import { Venue } from "./venue.js";
+import type { Venue } from "./venue.js";
 
 /** Alice is long two coins from Bob at $50,000 (10×); the book is empty. */
 function aliceIsLong(): { venue: Venue; alice: Trader; bob: Trader } {
-  const venue = new Venue();
+  const venue = new RestoredVenue();
   const alice = venue.trader("alice", 100_000);
   const bob = venue.trader("bob", 1_000_000);
   bob.sells("limit", { margin: 10_000, price: 50_000 });
@@ -122,7 +123,7 @@ describe("when it triggers", () => {
   });
 
   test("at most 64 are tried again in a tick, the largest first, after all other stops", () => {
-    const venue = new Venue();
+    const venue = new RestoredVenue();
     const bob = venue.trader("bob", 1_000_000);
     const holders = Array.from({ length: 70 }, (_, i) => venue.trader(`holder ${i}`, 1_000));
     const offer = bob.sells("limit", { margin: 100_000, price: 50_000 });
@@ -241,7 +242,7 @@ describe("how long it lives", () => {
   });
 
   test("an entry stop that triggers keeps it, also while it meets the account's own quote", () => {
-    const venue = new Venue();
+    const venue = new RestoredVenue();
     const alice = venue.trader("alice", 100_000);
     const bob = venue.trader("bob", 1_000_000);
     alice.buys("stop", { margin: 5_100, price: 51_000 });
@@ -258,7 +259,7 @@ describe("how long it lives", () => {
 
 describe("liquidation", () => {
   test("a partial one leaves it; one that ends the position ends it", () => {
-    const venue = new Venue({ markets: [SMALL_TIERS] });
+    const venue = new RestoredVenue({ markets: [SMALL_TIERS] });
     const alice = venue.trader("alice", 2_000);
     const bob = venue.trader("bob", 1_000_000);
     // 0.08 coins, $4,000: in the second tier, 25×.
@@ -278,5 +279,45 @@ describe("liquidation", () => {
     venue.tick();
     expect(alice.position().size).toBe(0);
     expect(ended(venue)).toContainEqual([stop.orderId, "position_closed"]);
+  });
+});
+
+describe("deleveraging", () => {
+  /** Alice is long a coin at 50×, Bob short from her at 10×, with a take-profit and a stop-loss. */
+  function bobIsShort(bobsCoins: number) {
+    const venue = new RestoredVenue({ config: { backstopCapMicros: 0 } });
+    const alice = venue.trader("alice", 1_100);
+    const bob = venue.trader("bob", 100_000);
+    const carol = venue.trader("carol", 100_000);
+    bob.sells("limit", { size: bobsCoins, price: 50_000 });
+    alice.buys("limit", { size: 1, leverage: 50, price: 50_000 });
+    carol.buys("limit", { size: bobsCoins - 1, price: 50_000 });
+    const terms = { margin: 0, leverage: 1, closePosition: true };
+    const orders = [
+      bob.buys("stop", { ...terms, price: 47_000, takeProfit: true }),
+      bob.buys("stop", { ...terms, price: 52_000 }),
+    ];
+    venue.index(49_400);
+    venue.tick();
+    expect(venue.happened("Liquidated")).toMatchObject([{ deleveragedLots: 100_000 }]);
+    return { venue, bob, ids: orders.map(({ orderId }) => orderId) };
+  }
+
+  test("a part of the position: both stay, and close what is left", () => {
+    const { venue, bob, ids } = bobIsShort(3);
+    expect(bob.position().size).toBe(-2);
+    expect(ended(venue)).toEqual([]);
+    venue.trader("dora", 1_000_000).sells("limit", { size: 5, price: 47_000 });
+    venue.index(46_900);
+    venue.tick();
+    expect(bob.position().size).toBe(0);
+    expect(ended(venue)).toContainEqual([ids[0], "none"]);
+    expect(ended(venue)).toContainEqual([ids[1], "position_closed"]);
+  });
+
+  test("all of it: both end in the same tick", () => {
+    const { venue, bob, ids } = bobIsShort(1);
+    expect(bob.position().size).toBe(0);
+    expect(ended(venue)).toEqual(ids.map((id) => [id, "position_closed"]));
   });
 });

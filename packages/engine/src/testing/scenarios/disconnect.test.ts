@@ -11,8 +11,15 @@ import { Venue } from "./venue.js";
 
 const DAY_MS = 86_400_000;
 
+function connects(venue: Venue, session: number): void {
+  venue.apply({ kind: "SessionConnected", stampMs: venue.now, session });
+  expect(venue.events).toEqual([]);
+}
+
+/** Sets the option of a session that is connected. */
 function sets(venue: Venue, trader: Trader, cancelOnDisconnect: boolean): void {
   const { session } = trader;
+  connects(venue, session);
   venue.apply({ kind: "SetSessionOption", stampMs: venue.now, session, cancelOnDisconnect });
 }
 
@@ -35,6 +42,7 @@ function quotes(trader: Trader, count: number): number[] {
 describe("the option", () => {
   test("off unless set: a lost connection changes nothing and says nothing", () => {
     const { venue, alice } = quoting();
+    connects(venue, alice.session);
     disconnects(venue, alice.session);
     expect(venue.events).toEqual([]);
     sets(venue, alice, true);
@@ -69,6 +77,7 @@ describe("the option", () => {
     const first = alice.session;
     alice.key = "another";
     alice.signsIn();
+    connects(venue, alice.session);
     disconnects(venue, alice.session);
     expect(venue.events).toEqual([]);
     disconnects(venue, first);
@@ -91,13 +100,16 @@ describe("the last connection is gone", () => {
     expect(alice.wallet).toBe(10_000);
   });
 
-  test("nothing open: a count of 0; again: the same", () => {
+  test("nothing open: a count of 0; without a connection: nothing", () => {
     const { venue, alice } = quoting();
     sets(venue, alice, true);
     disconnects(venue, alice.session);
     for (let again = 0; again < 2; again++) {
+      connects(venue, alice.session);
       disconnects(venue, alice.session);
       expect(venue.events).toEqual([{ kind: "AllCanceled", account: alice.account, count: 0 }]);
+      disconnects(venue, alice.session);
+      expect(venue.events).toEqual([]);
     }
   });
 
@@ -118,6 +130,7 @@ describe("the last connection is gone", () => {
     const [later] = quotes(alice, 1);
     venue.waits(1);
     expect(alice.openOrders()).toBe(1);
+    connects(venue, alice.session);
     disconnects(venue, alice.session);
     expect(ended(venue)).toEqual([later]);
   });
@@ -148,8 +161,8 @@ describe("the session ends", () => {
   test("expired: its orders go in the tick that closes it", () => {
     const { venue, alice, ids } = quoting();
     sets(venue, alice, true);
-    venue.apply({ kind: "Resume", stampMs: venue.now + DAY_MS - 200, afterPause: true });
-    expect(venue.events).toEqual([]);
+    venue.pauses(venue.now + DAY_MS - 200);
+    expect(venue.events.map(({ kind }) => kind)).toEqual(["TimeJumped"]);
     venue.tick();
     expect(ended(venue)).toEqual(ids);
     const closed = venue.happened("SessionClosed").map((event) => event.session);
@@ -170,20 +183,21 @@ describe("the session ends", () => {
 });
 
 describe("a start", () => {
-  test("all sessions with the option on, by number; a pause touches none", () => {
+  test("all connected sessions with the option on, by number; a pause touches none", () => {
     const { venue, alice, bob, ids, bobs } = quoting();
     const carol = venue.trader("carol", 1_000);
     quotes(carol, 1);
     sets(venue, bob, true);
     sets(venue, alice, true);
-    venue.apply({ kind: "Resume", stampMs: venue.now + 60_000, afterPause: true });
-    expect(venue.events).toEqual([]);
+    venue.pauses(venue.now + 60_000);
+    expect(venue.events.map(({ kind }) => kind)).toEqual(["TimeJumped"]);
     venue.resumes(venue.now + 60_000);
     expect(ended(venue)).toEqual([...ids, bobs]);
     expect(carol.openOrders()).toBe(1);
     // The option stays: a client that is back does not have to ask again.
     venue.refreshesIndex();
     const [later] = quotes(alice, 1);
+    connects(venue, alice.session);
     disconnects(venue, alice.session);
     expect(ended(venue)).toEqual([later]);
   });

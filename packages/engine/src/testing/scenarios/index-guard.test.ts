@@ -157,19 +157,26 @@ describe("a jump", () => {
 });
 
 describe("after a start or a resume", () => {
-  test("nothing is liquidated or triggered before an index that was stamped after it", () => {
+  test("nothing is liquidated or triggered before an index of its slot or later", () => {
     const { venue, alice } = guarded();
     const stop = alice.sells("stop", { margin: 100, price: 49_900, reduceOnly: true });
     expect(stop.status).toBe("pending");
     venue.index(49_400);
     const resumedAt = venue.now + 1_000;
+    const slot = resumedAt / 200;
     venue.resumes(resumedAt);
     // The index is one second old, and the position is due.
     expect(venue.tick().map((event) => event.kind)).toEqual(["BlockSealed"]);
-    venue.apply({ kind: "UpdateIndex", stampMs: resumedAt - 1, market: 0, indexTicks: 494_000 });
+    venue.apply({
+      kind: "UpdateIndex",
+      stampMs: resumedAt,
+      market: 0,
+      indexTicks: 494_000,
+      slot: slot - 1,
+    });
     venue.tick();
     expect(alice.position().size).toBe(1);
-    venue.apply({ kind: "UpdateIndex", stampMs: resumedAt, market: 0, indexTicks: 494_000 });
+    venue.apply({ kind: "UpdateIndex", stampMs: resumedAt, market: 0, indexTicks: 494_000, slot });
     venue.tick();
     expect(alice.position().size).toBe(0);
   });

@@ -219,7 +219,7 @@ describe("settle", () => {
       expect(audit(venue.engine)).toEqual([]);
       venue.tick();
       settled.push(venue.happened("CashSettled").length);
-      other.apply({ kind: "Tick", slot: venue.engine.state.lastTickMs / 200 });
+      venue.repeats(other, { kind: "Tick", slot: venue.engine.state.lastTickMs / 200 });
       expect(Buffer.compare(other.snapshot(), venue.engine.snapshot())).toBe(0);
     }
     expect(audit(venue.engine)).toEqual([]);

@@ -1,13 +1,14 @@
 /** Orders that expire, client ids, self-trades, and commands that come too late. */
 import { describe, expect, test } from "vitest";
 import { Engine } from "../../engine.js";
+import { RestoredVenue } from "./restored-venue.js";
 import type { Trader } from "./trader.js";
-import { Venue } from "./venue.js";
+import type { Venue } from "./venue.js";
 
 const DAY_MS = 86_400_000;
 
 function twoTraders(): { venue: Venue; mara: Trader; alice: Trader } {
-  const venue = new Venue({ config: { maxOpenOrders: 2_000 } });
+  const venue = new RestoredVenue({ config: { maxOpenOrders: 2_000 } });
   return { venue, mara: venue.trader("mara", 1_000_000), alice: venue.trader("alice", 100_000) };
 }
 

@@ -1,12 +1,13 @@
 /** Orders for a size: exactly these coins, with or without a margin that bounds them. */
 import { describe, expect, test } from "vitest";
 import { BTC } from "./listing.js";
+import { RestoredVenue } from "./restored-venue.js";
 import type { Trader } from "./trader.js";
-import { Venue } from "./venue.js";
+import type { Venue } from "./venue.js";
 
 /** A venue at $50,000 where Mara asks one coin at each of these prices, and bids at those. */
 function venueWith(book: { asks?: readonly number[]; bids?: readonly number[] } = {}) {
-  const venue = new Venue();
+  const venue = new RestoredVenue();
   const mara = venue.trader("mara", 1_000_000);
   const alice = venue.trader("alice", 100_000);
   for (const price of book.asks ?? []) mara.sells("limit", { size: 1, leverage: 1, price });
@@ -77,7 +78,7 @@ describe("size", () => {
 
   test("below the market's least notional, counted by lots × price: refused, exits excepted", () => {
     const dear = { ...BTC, config: { ...BTC.config, minNotionalMicros: 10_000_000 } };
-    const venue = new Venue({ markets: [dear] });
+    const venue = new RestoredVenue({ markets: [dear] });
     const [mara, alice] = [venue.trader("mara", 100_000), venue.trader("alice", 100_000)];
     expect(alice.buys("limit", { size: 0.00019, price: 50_000 })).toMatchObject({
       reason: "notional_too_small",

@@ -2,11 +2,12 @@
 import { describe, expect, test } from "vitest";
 import { Engine } from "../../engine.js";
 import { BTC, ETH } from "./listing.js";
-import { START_MS, Venue } from "./venue.js";
+import { RestoredVenue } from "./restored-venue.js";
+import { START_MS, type Venue } from "./venue.js";
 
 /** Alice is long one coin at $50,000 with $5,000 of margin; Bob is short, with $5,000, too. */
 function aliceIsLong() {
-  const venue = new Venue({ markets: [BTC, ETH] });
+  const venue = new RestoredVenue({ markets: [BTC, ETH] });
   const alice = venue.trader("alice", 10_000);
   const bob = venue.trader("bob", 100_000);
   bob.sells("limit", { margin: 5_000, price: 50_000 });
@@ -128,6 +129,19 @@ describe("removed margin", () => {
 });
 
 describe("the command", () => {
+  test("a market that does not run refuses it, halted and settled by name", () => {
+    const { venue, alice } = aliceIsLong();
+    venue.controls("halt");
+    expect([alice.changesMargin(1), alice.changesMargin(-1)]).toEqual(
+      Array(2).fill("market_halted"),
+    );
+    venue.controls("settle", 50_000);
+    expect(venue.status()).toBe("settled");
+    expect([alice.changesMargin(1), alice.changesMargin(-1)]).toEqual(
+      Array(2).fill("market_settled"),
+    );
+  });
+
   test("needs a position, an amount, and a session that may act in the market", () => {
     const { venue, alice, bob } = aliceIsLong();
     const carol = venue.trader("carol", 1_000);

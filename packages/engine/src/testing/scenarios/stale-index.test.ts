@@ -65,11 +65,12 @@ test("stops and liquidations wait for a fresh index", () => {
 
 test("refusals: an index that is no price, or of no market", () => {
   const { venue } = stale();
+  const slot = venue.now / 200;
   for (const indexTicks of [0, -1, 1.5, 2 ** 37, Number.NaN]) {
-    venue.apply({ kind: "UpdateIndex", stampMs: venue.now, market: 0, indexTicks });
+    venue.apply({ kind: "UpdateIndex", stampMs: venue.now, market: 0, indexTicks, slot });
     expect(venue.refusal).toBe("index_invalid");
   }
-  venue.apply({ kind: "UpdateIndex", stampMs: venue.now, market: 9, indexTicks: 1 });
+  venue.apply({ kind: "UpdateIndex", stampMs: venue.now, market: 9, indexTicks: 1, slot });
   expect(venue.refusal).toBe("market_unknown");
   expect(venue.mark()).toBe(50_000);
 });

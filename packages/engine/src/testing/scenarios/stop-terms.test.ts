@@ -2,11 +2,12 @@
 import { describe, expect, test } from "vitest";
 import { Engine } from "../../engine.js";
 import { END_REASONS } from "../../reasons.js";
+import { RestoredVenue } from "./restored-venue.js";
 import type { Trader } from "./trader.js";
-import { Venue } from "./venue.js";
+import type { Venue } from "./venue.js";
 
 function traders(...wallets: number[]): { venue: Venue; all: Trader[] } {
-  const venue = new Venue();
+  const venue = new RestoredVenue();
   return { venue, all: wallets.map((dollars, i) => venue.trader(`trader ${i}`, dollars)) };
 }
 

@@ -2,11 +2,12 @@
 import { describe, expect, test } from "vitest";
 import type { VenueEvent } from "../../events/event-table.js";
 import { describeDerived } from "../derived.js";
+import { RestoredVenue } from "./restored-venue.js";
 import type { Trader } from "./trader.js";
-import { Venue } from "./venue.js";
+import type { Venue } from "./venue.js";
 
 function twoTraders(): { venue: Venue; mara: Trader; alice: Trader } {
-  const venue = new Venue();
+  const venue = new RestoredVenue();
   return { venue, mara: venue.trader("mara", 1_000_000), alice: venue.trader("alice", 100_000) };
 }
 
@@ -36,7 +37,7 @@ describe("ioc", () => {
   });
 
   test("with a closing part it is never refused for funds: the unfunded part is canceled", () => {
-    const venue = new Venue();
+    const venue = new RestoredVenue();
     const mara = venue.trader("mara", 1_000_000);
     const alice = venue.trader("alice", 5_030);
     mara.sells("limit", { size: 1, price: 50_000 });

@@ -73,6 +73,9 @@ export interface Terms {
   readonly key?: string;
 }
 
+/** What an amendment changes; what is left out stays as it was. */
+type AmendedTerms = Pick<Terms, "price" | "size" | "limit" | "expiresAt">;
+
 /** What became of an order: sizes in coins, money in dollars. */
 export interface Answer {
   readonly status: "filled" | "resting" | "pending" | "canceled" | "refused" | "replayed";
@@ -236,10 +239,10 @@ export class Trader {
     return this.venue.refusal;
   }
 
-  /** Amends an open order: price in dollars, size in coins, filled ones included. */
+  /** Amends an open order: prices in dollars, size in coins, filled ones included. */
   amends(
     orderId: number,
-    { price = 0, size = 0 }: { price?: number; size?: number },
+    { price = 0, size = 0, limit = 0, expiresAt = -1 }: AmendedTerms,
     changes: Partial<AmendOrder> = {},
   ): Answer {
     const listing = this.venue.listings[0]!;
@@ -254,8 +257,8 @@ export class Trader {
       clientOrderId: "",
       priceTicks: Math.round(price * listing.ticksPerDollar),
       sizeLots: Math.round(size * listing.lotsPerCoin),
-      limitTicks: 0,
-      expiresAtMs: -1,
+      limitTicks: Math.round(limit * listing.ticksPerDollar),
+      expiresAtMs: expiresAt,
       validUntilMs: 0,
       ...changes,
     });

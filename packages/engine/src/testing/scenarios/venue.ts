@@ -11,6 +11,8 @@ import type { EventKind, EventOf, VenueEvent } from "../../events/event-table.js
 import { END_REASONS, REFUSALS } from "../../reasons.js";
 import { MARKET_STATUSES, type Market } from "../../state/market.js";
 import { ENGINE_VERSION } from "../../versions.js";
+import { indexSlot } from "../index-slot.js";
+import { SoleWriter } from "../sole-writer.js";
 import { BTC, type Listing, MICROS, venueConfig } from "./listing.js";
 import { Trader } from "./trader.js";
 
@@ -32,6 +34,7 @@ export class Venue {
   /** Events of the last command. */
   events: VenueEvent[] = [];
   private opened = 0;
+  private readonly writer = new SoleWriter();
 
   constructor(options: VenueOptions = {}) {
     this.listings = options.markets ?? [BTC];
@@ -44,6 +47,7 @@ export class Venue {
       cohort,
       engineVersion: ENGINE_VERSION,
     });
+    this.apply(this.writer.joins(START_MS));
     if (options.indexed === false) return;
     for (const each of this.listings) this.index(each.startPrice, each);
   }
@@ -53,10 +57,22 @@ export class Venue {
   }
 
   apply(command: Command): VenueEvent[] {
-    this.events = this.engine.apply(command).decode();
+    this.sends(command);
     const faults = audit(this.engine);
     if (faults.length > 0) throw new Error(`${command.kind}: ${faults.join("; ")}`);
     return this.events;
+  }
+
+  /** A batch of this command alone. */
+  protected sends(command: Command): void {
+    this.writer.sends(this.engine, command);
+    this.events = this.engine.apply(command).decode();
+  }
+
+  /** Gives the command that was applied last to another engine in the state of before it. */
+  repeats(twin: Engine, command: Command): VenueEvent[] {
+    this.writer.repeats(twin, command);
+    return twin.apply(command).decode();
   }
 
   /** The reason the last command was refused, or null. */
@@ -99,7 +115,8 @@ export class Venue {
   index(dollars: number, listing: Listing = this.listings[0]!): VenueEvent[] {
     const indexTicks = Math.round(dollars * listing.ticksPerDollar);
     const market = this.marketNumber(listing);
-    return this.apply({ kind: "UpdateIndex", stampMs: this.now, market, indexTicks });
+    const slot = indexSlot(this.engine.state, market);
+    return this.apply({ kind: "UpdateIndex", stampMs: this.now, market, indexTicks, slot });
   }
 
   /** The same index again, so that it stays fresh. */
@@ -139,14 +156,20 @@ export class Venue {
     return all;
   }
 
-  /** A pause in the log: time jumps to `ms`. */
+  /** The gateway starts again, at `ms`: its connections of before are gone. */
   resumes(ms: number): void {
-    this.apply({ kind: "Resume", stampMs: ms });
+    const events = this.apply(this.writer.joins(ms));
+    this.events = [...events, ...this.pauses(ms)];
+  }
+
+  /** A pause in the log: time jumps to `ms`, a second or more ahead. */
+  pauses(ms: number): VenueEvent[] {
+    return this.apply({ kind: "AskTime", stampMs: ms });
   }
 
   /** Jumps to just before that time with a fresh index; the next tick happens at it. */
   skipsTo(ms: number): void {
-    this.resumes(ms - 200);
+    this.pauses(ms - 200);
     this.refreshesIndex();
   }
 

@@ -8,7 +8,8 @@ import type { Command } from "../../commands.js";
 import { Engine } from "../../engine.js";
 import { SnapshotUnreadable } from "../../snapshot/snapshot.js";
 import { ENGINE_VERSION, RULE_SETS, UnknownToRelease } from "../../versions.js";
-import { commands } from "../flow/flow.js";
+import { batches } from "../flow/flow.js";
+import { applyBatch, type LogBatch } from "../flow/log-batch.js";
 import { VERSION_2 } from "../reference/state.js";
 import { ReferenceVenue } from "../reference/venue.js";
 import { replayed, sha256 } from "../replay/recording.js";
@@ -24,39 +25,32 @@ const MODEL = new Map([
   [3, { liquidationFeePpm: 10_000n }],
 ]);
 
-/** A flow with crashes, upgraded in its middle; each command with the model's events. */
-function upgradedFlow(): { list: Command[]; expected: string[] } {
+/** A flow with crashes, upgraded in its middle, by the batch `at`; with the model's events. */
+function upgradedFlow(): { list: LogBatch[]; expected: string[]; at: number } {
   const model = new ReferenceVenue(1_000, MODEL);
-  const list: Command[] = [];
+  const list: LogBatch[] = [];
   const expected: string[] = [];
-  const add = (command: Command) => {
-    list.push(command);
-    expected.push(JSON.stringify(model.apply(command)));
-  };
-  for (const command of commands("cascade", SEED, BEFORE + AFTER, model)) {
-    if (list.length === BEFORE) {
-      add({
-        kind: "Upgrade",
-        stampMs: model.state.time,
-        expiresAtMs: model.state.time + 60_000,
-        version: 2,
-      });
-      add({
-        kind: "Upgrade",
-        stampMs: model.state.time,
-        expiresAtMs: model.state.time + 60_000,
-        version: 3,
-      });
-      add({
-        kind: "Upgrade",
-        stampMs: model.state.time,
-        expiresAtMs: model.state.time + 60_000,
-        version: 3,
-      });
+  let at = -1;
+  for (const sent of batches("cascade", SEED, BEFORE + AFTER, model, [2, 3])) {
+    let batch = sent;
+    const isNext = model.state.writers.some(
+      ({ id, counter }) => id === sent.writer && counter + 1 === sent.counter,
+    );
+    if (at < 0 && model.state.position >= BEFORE && isNext) {
+      at = list.length;
+      batch = { ...sent, commands: [...upgrades(model.state.time), ...sent.commands] };
     }
-    add(command);
+    list.push(batch);
+    applyBatch(model, batch, (_command, events) => expected.push(JSON.stringify(events)));
   }
-  return { list, expected };
+  return { list, expected, at };
+}
+
+/** To the version in force, to the next, and to that once more. */
+function upgrades(stampMs: number): Command[] {
+  return [2, 3, 3].map((version) => {
+    return { kind: "Upgrade", stampMs, expiresAtMs: stampMs + 60_000, version };
+  });
 }
 
 function feesOf(events: readonly string[]): number {
@@ -70,17 +64,20 @@ function feesOf(events: readonly string[]): number {
 }
 
 describe("a log with an upgrade in its middle", () => {
-  const { list, expected } = upgradedFlow();
-  const UPGRADE_AT = BEFORE + 1;
+  const { list, expected, at: upgradeAt } = upgradedFlow();
 
   test("agrees with the model under both versions, and the rule that changed is reached", () => {
     const engine = Engine.knowing(KNOWN);
-    list.forEach((command, i) => {
-      const actual = JSON.stringify(engine.apply(command).decode());
-      expect(actual, `position ${i + 1} ${JSON.stringify(command)}`).toBe(expected[i]);
-    });
-    expect(feesOf(expected.slice(0, UPGRADE_AT))).toBeGreaterThan(3);
-    expect(feesOf(expected.slice(UPGRADE_AT))).toBeGreaterThan(3);
+    let upgradedAt = 0;
+    for (const batch of list) {
+      applyBatch(engine, batch, (command, events) => {
+        const where = `position ${engine.seq} ${JSON.stringify(command)}`;
+        expect(JSON.stringify(events.decode()), where).toBe(expected[engine.seq - 1]);
+        if (upgradedAt === 0 && engine.state.rules.version === 3) upgradedAt = engine.seq;
+      });
+    }
+    expect(feesOf(expected.slice(0, upgradedAt))).toBeGreaterThan(3);
+    expect(feesOf(expected.slice(upgradedAt))).toBeGreaterThan(3);
     expect(engine.state.rules.version).toBe(3);
   });
 
@@ -88,10 +85,10 @@ describe("a log with an upgrade in its middle", () => {
     const [whole, events] = replayed(list, Engine.knowing(KNOWN));
     const hash = whole.stateHash(sha256);
     expect(replayed(list, Engine.knowing(KNOWN))[1]).toBe(events);
-    for (const at of [UPGRADE_AT - 400, UPGRADE_AT, UPGRADE_AT + 1, UPGRADE_AT + 400]) {
+    for (const at of [upgradeAt - 400, upgradeAt, upgradeAt + 1, upgradeAt + 400]) {
       const [first] = replayed(list.slice(0, at), Engine.knowing(KNOWN));
       const restored = Engine.restore(first.snapshot(), KNOWN);
-      expect(restored.state.rules.version, `snapshot at ${at}`).toBe(at > UPGRADE_AT ? 3 : 2);
+      expect(restored.state.rules.version, `snapshot at ${at}`).toBe(at > upgradeAt ? 3 : 2);
       const [, tail] = replayed(list.slice(at), first);
       const [rest, restoredTail] = replayed(list.slice(at), restored);
       expect(restoredTail, `events after ${at}`).toBe(tail);
@@ -100,17 +97,21 @@ describe("a log with an upgrade in its middle", () => {
   });
 
   test("without the upgrade the same orders end otherwise: the version is what changed the rule", () => {
-    const without = list.filter(({ kind }) => kind !== "Upgrade");
+    const without = list.map((batch) => {
+      return { ...batch, commands: batch.commands.filter(({ kind }) => kind !== "Upgrade") };
+    });
     const [plain] = replayed(without);
     const [upgraded] = replayed(list, Engine.knowing(KNOWN));
     expect(plain.state.totals.fund).not.toBe(upgraded.state.totals.fund);
   });
 
   test("a release without version 3: stops at the upgrade, naming both versions", () => {
-    const engine = new Engine();
-    for (const command of list.slice(0, UPGRADE_AT)) engine.apply(command);
-    expect(() => engine.apply(list[UPGRADE_AT]!)).toThrow(UnknownToRelease);
-    expect(() => engine.apply(list[UPGRADE_AT]!)).toThrow(/needs engine version 3.*knows .* 2/);
+    const [engine] = replayed(list.slice(0, upgradeAt));
+    const { writer, counter, commands } = list[upgradeAt]!;
+    expect(engine.acceptBatch(writer, counter, commands)).toBeNull();
+    engine.apply(commands[0]!);
+    expect(() => engine.apply(commands[1]!)).toThrow(UnknownToRelease);
+    expect(() => engine.apply(commands[1]!)).toThrow(/needs engine version 3.*knows .* 2/);
   });
 
   test("its snapshot in such a release: refused with both versions, not passed over", () => {

@@ -1,0 +1,63 @@
+/** Where sessions are connected, against plain sets. */
+import { Random } from "@perpgate/protocol/random";
+import { expect, test } from "vitest";
+import { IdIndex } from "../../state/id-index.js";
+import { Places, Presence, WRITER_PLACES } from "../../state/presence.js";
+
+const SESSIONS = 30;
+
+test.each([1, 2, 3])("seed %i: every answer is that of sets", (seed) => {
+  const random = new Random(seed, "presence");
+  const rows = new IdIndex();
+  const presence = new Presence(rows);
+  const sets = new Map<number, Set<number>>();
+  const somewhere = (): number => random.pick([0, 1, 31, 32, 33, 63, random.int(0, 63)]);
+  for (let step = 0; step < 3_000; step++) {
+    const session = random.int(1, SESSIONS);
+    const places = sets.get(session);
+    const place = somewhere();
+    const act = random.weighted({ connect: 10, disconnect: 5, end: 0.5, clear: 0.3 });
+    if (act === "connect") {
+      // Rows are used again by other sessions.
+      if (places === undefined) rows.set(session, SESSIONS - session);
+      sets.set(session, (places ?? new Set()).add(place));
+      presence.connect(session, place);
+    }
+    if (act === "disconnect") {
+      places?.delete(place);
+      presence.disconnect(session, place);
+    }
+    if (act === "end" && places !== undefined) {
+      presence.forget(rows.get(session));
+      rows.delete(session);
+      sets.delete(session);
+    }
+    if (act === "clear") {
+      for (const each of sets.values()) each.delete(place);
+      presence.clear(place);
+    }
+    compare(presence, sets, random);
+  }
+});
+
+function compare(
+  presence: Presence,
+  sets: ReadonlyMap<number, ReadonlySet<number>>,
+  random: Random,
+): void {
+  const asked = new Places();
+  const among = new Set(Array.from({ length: 5 }, () => random.int(0, WRITER_PLACES - 1)));
+  for (const place of among) asked.add(place);
+  const counts = new Array<number>(WRITER_PLACES).fill(0);
+  for (let session = 1; session <= SESSIONS; session++) {
+    const places = [...(sets.get(session) ?? [])];
+    for (const place of places) counts[place]!++;
+    const isOnly = places.length > 0 && places.every((place) => among.has(place));
+    const kept = [presence.isConnected(session), presence.isOnlyAt(session, asked)];
+    if (kept[0] !== places.length > 0 || kept[1] !== isOnly) {
+      expect(kept, `session ${session}`).toEqual([places.length > 0, isOnly]);
+    }
+  }
+  const kept = counts.map((_, place) => presence.countAt(place));
+  if (kept.join() !== counts.join()) expect(kept).toEqual(counts);
+}

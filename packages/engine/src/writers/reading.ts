@@ -1,0 +1,23 @@
+/** What readers ask about writers and presence. */
+import type { VenueState } from "../state/venue.js";
+import type { Writer } from "../state/writers.js";
+
+/** Live writers, in the order of joining. */
+export function liveWriters(s: VenueState): readonly Writer[] {
+  return s.writers.live;
+}
+
+/** The live writer with that id. */
+export function writerOf(s: VenueState, id: string): Writer | undefined {
+  return s.writers.get(id);
+}
+
+/** How many live writers joined before it, so 0 for the first to tick; −1 if it is not live. */
+export function rankOf(s: VenueState, id: string): number {
+  return s.writers.live.findIndex((writer) => writer.id === id);
+}
+
+/** Whether the session has a connection at any writer. */
+export function isConnected(s: VenueState, session: number): boolean {
+  return s.sessions.presence.isConnected(session);
+}
