@@ -1,16 +1,17 @@
 /**
  * Format of a batch in a segment. Little-endian, a multiple of eight bytes:
  *
- *      0  u32  magic "PGB1"
+ *      0  u32  magic "PGB2"
  *      4  u32  length of the whole batch, header and padding included
  *      8  u32  checksum: CRC32C of bytes 12 … length, seeded by log id and segment number
  *     12  u32  checksum of the batch before it: the chain
  *     16  u32  segment number, the epoch: bytes left from another segment never pass
  *     20  u32  offset in the segment at which its commit (one write, one sync) began
  *     24  u64  batch id: counter
- *     32  u32  batch id: writer
- *     36  u32  number of records
- *     40  per record: u32 length, then its bytes; zeros up to the multiple of eight
+ *     32       batch id: writer, 16 bytes
+ *     48  u32  number of records
+ *     52  u32  zero
+ *     56  per record: u32 length, then its bytes; zeros up to the multiple of eight
  *
  * The appending thread writes all but bytes 8 … 24; the committing thread writes those when it knows
  * the batch's place. A batch can be checked alone (its checksum) and in its place (the chain), which
@@ -21,10 +22,12 @@
 import { crc32c } from "./crc32c.js";
 import type { Batch, BatchId, LogSeq } from "./journal.js";
 
-export const BATCH_HEADER_BYTES = 40;
-export const BATCH_MAGIC = 0x31424750;
+export const BATCH_HEADER_BYTES = 56;
+export const BATCH_MAGIC = 0x32424750;
 
 const CHECKSUM_FROM = 12;
+const WRITER_AT = 32;
+const WRITER_BYTES = 16;
 
 export function encodedBytes(records: readonly Uint8Array[]): number {
   let bytes = BATCH_HEADER_BYTES + 4 * records.length;
@@ -44,9 +47,10 @@ export function encodeBatch(
   into.setUint32(at + 4, length, true);
   into.setUint32(at + 24, id.counter >>> 0, true);
   into.setUint32(at + 28, Math.floor(id.counter / 2 ** 32), true);
-  into.setUint32(at + 32, id.writer, true);
-  into.setUint32(at + 36, records.length, true);
-  const bytes = new Uint8Array(into.buffer, into.byteOffset + at, length);
+  const bytes = Buffer.from(into.buffer, into.byteOffset + at, length);
+  bytes.write(id.writer, WRITER_AT, WRITER_BYTES, "hex");
+  into.setUint32(at + 48, records.length, true);
+  into.setUint32(at + 52, 0, true);
   let next = BATCH_HEADER_BYTES;
   for (const record of records) {
     into.setUint32(at + next, record.length, true);
@@ -80,7 +84,7 @@ export function batchVersionFault(bytes: Buffer): string | undefined {
   const isOurs = bytes.length >= 4 && bytes.toString("latin1", 0, 3) === "PGB";
   // A zero byte is left by a write that was cut short.
   if (!isOurs || bytes[3] === 0 || bytes.readUInt32LE(0) === BATCH_MAGIC) return undefined;
-  return `a batch of format ${bytes.toString("latin1", 0, 4)}; this release reads PGB1`;
+  return `a batch of format ${bytes.toString("latin1", 0, 4)}; this release reads PGB2`;
 }
 
 export const batchLength = (view: DataView, at: number): number => view.getUint32(at + 4, true);
@@ -91,7 +95,7 @@ export const batchSegment = (view: DataView, at: number): number => view.getUint
 export const batchCommitStart = (view: DataView, at: number): number =>
   view.getUint32(at + 20, true);
 export const batchRecordCount = (view: DataView, at: number): number =>
-  view.getUint32(at + 36, true);
+  view.getUint32(at + 48, true);
 
 export function batchChecksum(view: DataView, at: number, length: number, seed: number): number {
   const from = view.byteOffset + at + CHECKSUM_FROM;
@@ -111,7 +115,8 @@ export function decodeBatch(view: DataView, at: number, seq: LogSeq): Batch | un
   const end = at + batchLength(view, at);
   const count = batchRecordCount(view, at);
   const counter = view.getUint32(at + 28, true) * 2 ** 32 + view.getUint32(at + 24, true);
-  const id = { writer: view.getUint32(at + 32, true), counter };
+  const writer = Buffer.from(view.buffer, view.byteOffset + at + WRITER_AT, WRITER_BYTES);
+  const id = { writer: writer.toString("hex"), counter };
   const records: Uint8Array[] = [];
   let next = at + BATCH_HEADER_BYTES;
   for (let index = 0; index < count; index++) {
@@ -122,5 +127,6 @@ export function decodeBatch(view: DataView, at: number, seq: LogSeq): Batch | un
     records.push(new Uint8Array(view.buffer, view.byteOffset + next, length));
     next += length;
   }
-  return end - next < 8 ? { id, seq, records } : undefined;
+  if (end - next >= 8) return undefined;
+  return { id, seq, end: { batch: seq.batch + 1, record: seq.record + count }, records };
 }

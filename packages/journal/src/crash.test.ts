@@ -102,7 +102,7 @@ describe("recover: every place to crash", () => {
     const before = await open(prepared);
     await appendMany(before, 0, 3);
     await before.close();
-    const length = 40 + 8 + 17 + 6 + 1;
+    const length = 56 + 8 + 17 + 6 + 1;
     for (let bytesWritten = 1; bytesWritten <= length; bytesWritten++) {
       const disk = prepared.clone(bytesWritten);
       const journal = await open(disk);

@@ -8,7 +8,7 @@ import { SEGMENT_HEADER_BYTES, segmentPath } from "./segment-format.js";
 import { appendMany, id, readAll, text } from "./testing/contract.js";
 import { FakeDisk } from "./testing/fake-disk.js";
 
-const SEGMENT_BYTES = 512;
+const SEGMENT_BYTES = 752;
 
 const open = (disk: FakeDisk) =>
   openJournal({ directory: "/log", disk, segmentBytes: SEGMENT_BYTES });
@@ -146,8 +146,8 @@ describe("open: other damage", () => {
 
   test("a batch is zeroed in the middle: refused at its offset", async () => {
     const { disk } = await smallLog(1);
-    disk.open(first, "write").write(new Uint8Array(56), 64 + 56);
-    await expect(open(disk)).rejects.toMatchObject({ file: first, offset: 64 + 56 });
+    disk.open(first, "write").write(new Uint8Array(72), 64 + 72);
+    await expect(open(disk)).rejects.toMatchObject({ file: first, offset: 64 + 72 });
   });
 
   test("a segment is replaced by an earlier one: refused", async () => {
@@ -177,11 +177,11 @@ describe("open: other damage", () => {
     const journal = await open(disk);
     await appendMany(journal, 0, 1);
     // The bytes of a whole batch of this very segment, its checksum included.
-    const stored = disk.contents(first).subarray(64, 64 + 56);
+    const stored = disk.contents(first).subarray(64, 64 + 72);
     disk.plan = { operation: disk.operations + 1, fault: { kind: "crash", bytesWritten: 104 } };
     await expect(journal.append(id(1), [stored, text("more")])).rejects.toThrow();
     disk.restart("kill");
-    expect((await open(disk)).recovery.cut).toMatchObject([{ file: first, offset: 64 + 56 }]);
+    expect((await open(disk)).recovery.cut).toMatchObject([{ file: first, offset: 64 + 72 }]);
   });
 });
 
@@ -198,11 +198,11 @@ describe("open: verify the tail only", () => {
 
   test("damage in the last segment is refused", async () => {
     const { disk } = await smallLog(1);
-    disk.flipBit("/log/0000000002.log", 64 + 2 * 56, 0);
+    disk.flipBit("/log/0000000002.log", 64 + 2 * 72, 0);
     const options = { directory: "/log", disk, segmentBytes: SEGMENT_BYTES } as const;
     await expect(openJournal({ ...options, verify: "tail" })).rejects.toMatchObject({
       code: "journal_damaged",
-      offset: 64 + 2 * 56,
+      offset: 64 + 2 * 72,
     });
   });
 });

@@ -19,7 +19,7 @@ import type { Recovery } from "./open-journal.js";
 import { type PendingAppend, PendingAppends } from "./pending.js";
 import { FileSnapshots, type Snapshots } from "./snapshots.js";
 
-const U32_MAX = 2 ** 32 - 1;
+const WRITER = /^[0-9a-f]{32}$/;
 
 /** Whether the next segment exists. Without it the journal fails when the current one is full. */
 export interface SpareStatus {
@@ -111,7 +111,7 @@ export class FileJournal implements Journal, CommitEvents {
       const { id, records, resolve } = this.pending.shift();
       const seq = this.durableEnd;
       this.durableEnd = { batch: seq.batch + 1, record: seq.record + records.length };
-      if (this.readings.size > 0) this.deliver({ id, seq, records });
+      if (this.readings.size > 0) this.deliver({ id, seq, end: this.durableEnd, records });
       resolve();
     }
     if (this.pending.size === 0) this.announceIdle?.();
@@ -185,8 +185,8 @@ function refuse(
     const message = `a batch takes ${maxBytes} bytes at most, this one has ${length}`;
     return new BatchRefused("batch_too_large", message);
   }
-  if (!Number.isInteger(writer) || writer < 0 || writer > U32_MAX) {
-    return new BatchRefused("writer_out_of_range", `a writer is 0 … ${U32_MAX}, not ${writer}`);
+  if (!WRITER.test(writer)) {
+    return new BatchRefused("writer_invalid", `a writer is 32 hex digits, not ${writer}`);
   }
   if (!Number.isSafeInteger(counter) || counter < 0) {
     return new BatchRefused("counter_out_of_range", `a counter is 0 … 2^53 − 1, not ${counter}`);

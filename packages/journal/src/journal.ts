@@ -13,14 +13,13 @@
 import type { Snapshots } from "./snapshots.js";
 
 /**
- * Who wrote a batch, and which of their batches it is. A writer increments its counter per batch and
- * finds the last one in the log after a restart. A writer that does not know whether its append
- * succeeded appends the same id again, so the log may contain an id twice; readers that apply the
- * log skip a counter at or below the writer's last.
+ * Who wrote a batch, and which of their batches it is. A writer takes a new random id at each start and
+ * counts its batches from 0. A writer that does not know whether its append succeeded appends the same
+ * id again, so a replicated log may contain an id twice; those that apply the log accept each once.
  */
 export interface BatchId {
-  /** 0 … 2^32 − 1, one per gateway. */
-  readonly writer: number;
+  /** 16 bytes as 32 lower-case hex digits. */
+  readonly writer: string;
   /** 0 … 2^53 − 1. */
   readonly counter: number;
 }
@@ -41,8 +40,15 @@ export interface Batch {
   readonly id: BatchId;
   /** Index of its first record. */
   readonly seq: LogSeq;
+  /** Index after its last record; in the mirror of a replicated log a batch counts as one record. */
+  readonly end: LogSeq;
   /** Valid for as long as the reader keeps them. Read-only. */
   readonly records: readonly Uint8Array[];
+  /**
+   * Set if the reader of a replicated log judged it unfit: no replica applies it. If its writer cannot
+   * be told, `id` is the mirror's.
+   */
+  readonly isUnfit?: true;
 }
 
 /**

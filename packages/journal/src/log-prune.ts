@@ -6,7 +6,9 @@
 import type { Disk } from "./disk.js";
 import { JournalLocked, PruneRefused } from "./errors.js";
 import type { LogSeq } from "./journal.js";
+import { LogReader } from "./log-reader.js";
 import { inspectLog, listSegments, type SegmentFile } from "./log-state.js";
+import { CLAIM_WINDOW, MIRROR_WRITER } from "./mirrored.js";
 import { FileSnapshots, type Snapshots } from "./snapshots.js";
 
 export interface PruneGuards {
@@ -42,7 +44,10 @@ export function pruneLog(
   return removed.length;
 }
 
-/** The segments that are wholly below `below`, oldest first. */
+/**
+ * The segments that are wholly below `below`, oldest first. A mirror keeps its last `CLAIM_WINDOW`
+ * messages: without them its gateway could not join the log again.
+ */
 export function segmentsBelow(
   disk: Disk,
   directory: string,
@@ -50,13 +55,26 @@ export function segmentsBelow(
   end: LogSeq,
 ): SegmentFile[] {
   const segments = listSegments(disk, directory);
+  const first = segments[0]?.header?.first;
+  if (first === undefined) return [];
+  const bound = isMirror(disk, directory, first, end) ? end.batch - CLAIM_WINDOW : end.batch;
+  const keptFrom = Math.min(below.batch, bound);
   const kept = segments.findIndex((_, index) => {
     const next = segments[index + 1]?.header;
     // The next segment becomes the oldest, so its header must be durable, which it is once its first
     // batch is.
-    return next === undefined || next.first.batch > below.batch || next.first.batch >= end.batch;
+    return next === undefined || next.first.batch > keptFrom || next.first.batch >= end.batch;
   });
   return segments.slice(0, Math.max(0, kept));
+}
+
+function isMirror(disk: Disk, directory: string, first: LogSeq, end: LogSeq): boolean {
+  const reader = new LogReader(disk, directory, first);
+  try {
+    return reader.nextStored(end.batch)?.id.writer === MIRROR_WRITER;
+  } finally {
+    reader.close();
+  }
 }
 
 /** `pruneLog` for a log that no process has open; throws `JournalLocked` otherwise. */

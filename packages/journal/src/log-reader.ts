@@ -2,6 +2,8 @@
  * Reads batches from the segment files up to a bound that the caller knows to be durable. The files
  * may contain later batches that are written but not synced, and must not be shown.
  *
+ * A mirror of a replicated log stores messages (mirrored.ts): the reader returns the batches in them.
+ *
  * For recovery, for readers that start late, for a replica in another thread, and for auditors.
  * Checks every batch; a missing batch below the bound is damage.
  */
@@ -10,6 +12,7 @@ import { type Disk, type DiskFile, isNotThere } from "./disk.js";
 import { JournalDamaged, SeqUnavailable } from "./errors.js";
 import type { Batch, LogSeq } from "./journal.js";
 import { listSegments, readSegment, type SegmentFile } from "./log-state.js";
+import { MIRROR_WRITER, unwrapMirrored } from "./mirrored.js";
 import { SegmentCursor } from "./segment-cursor.js";
 
 export class LogReader {
@@ -30,6 +33,18 @@ export class LogReader {
 
   /** The next batch below batch number `until`, the durable end; undefined when there is none. */
   next(until: number): Batch | undefined {
+    const stored = this.nextStored(until);
+    if (stored === undefined || stored.id.writer !== MIRROR_WRITER) return stored;
+    const original = unwrapMirrored(stored);
+    if (original === undefined) {
+      const offset = this.cursor?.offset ?? 0;
+      throw new JournalDamaged(this.path, offset, "the record is no mirrored message");
+    }
+    return original;
+  }
+
+  /** As `next`, but a mirrored message as it is stored. */
+  nextStored(until: number): Batch | undefined {
     if (this.from.batch >= until) return undefined;
     const cursor = this.advance();
     const batch = cursor.decode();

@@ -73,6 +73,15 @@ export function listSegments(disk: Disk, directory: string): SegmentFile[] {
   return segments;
 }
 
+/** The letters that the log's first batch begins with, which name its format; undefined without one. */
+export function batchFormatOf(disk: Disk, directory: string): string | undefined {
+  const numbers = disk.list(directory).flatMap((name) => segmentNumber(name) ?? []);
+  if (numbers.length === 0) return undefined;
+  const path = segmentPath(directory, Math.min(...numbers));
+  const letters = withFile(disk, path, (file) => readUpTo(file, SEGMENT_HEADER_BYTES, 4));
+  return letters.length < 4 || letters[0] === 0 ? undefined : letters.toString("latin1");
+}
+
 /**
  * `tail` checks the batches of the last segment only, and the headers of the others; readers check
  * the other batches when they read them.

@@ -16,7 +16,7 @@ export interface PendingAppend {
 const CUT_AT = 4096;
 /** Replaces a removed entry, so that the part not cut yet keeps no records alive. */
 const GONE: PendingAppend = {
-  id: { writer: 0, counter: 0 },
+  id: { writer: "", counter: 0 },
   records: [],
   length: 0,
   resolve: () => undefined,

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { segmentsBelow } from "./log-prune.js";
+import { CLAIM_WINDOW, mirroredId } from "./mirrored.js";
 import { openJournal } from "./open-journal.js";
 import { FileSnapshots } from "./snapshots.js";
 import { appendMany, readAll, text } from "./testing/contract.js";
@@ -125,7 +127,7 @@ describe("prune", () => {
     await appendMany(journal, 0, 30);
     const place = { batch: 20, record: 20 };
     journal.snapshots.write(place, [text("state")]);
-    expect(journal.prune(place)).toBe(2);
+    expect(journal.prune(place)).toBe(3);
     expect(await readAll(journal, place)).toHaveLength(10);
     await expect(readAll(journal)).rejects.toMatchObject({ code: "position_unavailable" });
     await journal.close();
@@ -133,6 +135,22 @@ describe("prune", () => {
     expect(recovery.first.batch).toBeGreaterThan(0);
     expect(recovery.first.batch).toBeLessThanOrEqual(20);
     expect(recovery.end.batch).toBe(30);
+  });
+
+  test("a mirror keeps the messages that a claim may name", async () => {
+    const disk = new FakeDisk(1);
+    const journal = await open(disk);
+    for (let sequence = 1; sequence <= 30; sequence++) {
+      await journal.append(mirroredId(sequence), [text(`message ${sequence}`)]);
+    }
+    const below = { batch: 20, record: 20 };
+    journal.snapshots.write(below, [text("state")]);
+    expect(journal.prune(below)).toBe(0);
+    const later = (batches: number) => ({ batch: CLAIM_WINDOW + batches, record: 0 });
+    expect(segmentsBelow(disk, "/log", below, later(0))).toHaveLength(0);
+    const removable = segmentsBelow(disk, "/log", below, later(20)).length;
+    expect(removable).toBeGreaterThan(1);
+    expect(segmentsBelow(disk, "/log", below, later(10)).length).toBeLessThan(removable);
   });
 
   test("refused while a reading is below it", async () => {

@@ -16,7 +16,7 @@ const FIRST = "/log/0000000001.log";
 const SECOND = "/log/0000000002.log";
 const THIRD = "/log/0000000003.log";
 /** An encoded batch of the contract's tests. */
-const BATCH_BYTES = 56;
+const BATCH_BYTES = 72;
 
 const open = (disk: FakeDisk, segmentBytes = 512) =>
   openJournal({ directory: DIRECTORY, disk, segmentBytes });
@@ -73,8 +73,8 @@ describe("open: what is no torn commit", () => {
 
   test("a batch of a later format: refused by its name", async () => {
     const disk = await logOf(2);
-    write(disk, FIRST, Buffer.from("PGB2 and what a later release wrote"), end);
-    await expect(open(disk)).rejects.toThrow(/a batch of format PGB2; this release reads PGB1/);
+    write(disk, FIRST, Buffer.from("PGB3 and what a later release wrote"), end);
+    await expect(open(disk)).rejects.toThrow(/a batch of format PGB3; this release reads PGB2/);
   });
 
   test("a last segment of a later version: refused by its version", async () => {
@@ -114,7 +114,7 @@ describe("open: a torn commit is kept", () => {
     const disk = await tornLog();
     const journal = await open(disk);
     const [cut] = journal.recovery.cut;
-    expect(cut?.copy).toBe("/log/torn-00000001-segment-0000000001-offset-176.bin");
+    expect(cut?.copy).toBe("/log/torn-00000001-segment-0000000001-offset-208.bin");
     expect(Buffer.from(disk.contents(cut?.copy ?? ""))).toEqual(TORN);
   });
 

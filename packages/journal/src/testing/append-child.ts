@@ -20,7 +20,7 @@ async function appendForEver(directory: string, segmentBytes: number): Promise<n
   const lane = async (): Promise<never> => {
     for (;;) {
       const mine = counter++;
-      await journal.append({ writer: 1, counter: mine }, [recordOf(mine)]);
+      await journal.append({ writer: "1".repeat(32), counter: mine }, [recordOf(mine)]);
       process.stdout.write(`${mine}\n`);
     }
   };

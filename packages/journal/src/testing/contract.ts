@@ -41,10 +41,11 @@ export function describeJournal(name: string, createWorld: () => Promise<Journal
 
     test("append: resolves, and the batch is read back with its id, seq and bytes", async () => {
       await journal.append(id(7), [text("a"), text(""), text("ccc")]);
+      const end = { batch: 1, record: 3 };
       expect(await readAll(journal)).toEqual([
-        { id: id(7), seq: LOG_START, records: [text("a"), text(""), text("ccc")] },
+        { id: id(7), seq: LOG_START, end, records: [text("a"), text(""), text("ccc")] },
       ]);
-      expect(journal.end).toEqual({ batch: 1, record: 3 });
+      expect(journal.end).toEqual(end);
     });
 
     test("append: batches keep the order of the calls", async () => {
@@ -63,7 +64,7 @@ export function describeJournal(name: string, createWorld: () => Promise<Journal
     });
 
     test("append: the largest ids come back unchanged", async () => {
-      const largest = { writer: 2 ** 32 - 1, counter: Number.MAX_SAFE_INTEGER };
+      const largest = { writer: `${"f".repeat(31)}e`, counter: Number.MAX_SAFE_INTEGER };
       await journal.append(largest, [text("x")]);
       expect((await readAll(journal))[0]?.id).toEqual(largest);
     });
@@ -80,10 +81,10 @@ export function describeJournal(name: string, createWorld: () => Promise<Journal
     test.each<[string, BatchId, Uint8Array[]]>([
       ["batch_empty", id(1), []],
       ["batch_too_large", id(1), [new Uint8Array(MAX_BATCH_BYTES)]],
-      ["writer_out_of_range", { writer: -1, counter: 0 }, [text("x")]],
-      ["writer_out_of_range", { writer: 2 ** 32, counter: 0 }, [text("x")]],
-      ["counter_out_of_range", { writer: 0, counter: 0.5 }, [text("x")]],
-      ["counter_out_of_range", { writer: 0, counter: 2 ** 53 }, [text("x")]],
+      ["writer_invalid", { writer: "1".repeat(31), counter: 0 }, [text("x")]],
+      ["writer_invalid", { writer: "G".repeat(32), counter: 0 }, [text("x")]],
+      ["counter_out_of_range", { writer: WRITER, counter: 0.5 }, [text("x")]],
+      ["counter_out_of_range", { writer: WRITER, counter: 2 ** 53 }, [text("x")]],
     ])("append: %s is refused and the journal goes on", async (code, batchId, records) => {
       await expect(journal.append(batchId, records)).rejects.toMatchObject({ code });
       await journal.append(id(2), [text("after")]);
@@ -190,8 +191,8 @@ export function describeJournal(name: string, createWorld: () => Promise<Journal
 /** Every durable batch from `from` on. */
 export async function readAll(journal: Journal, from = LOG_START): Promise<Batch[]> {
   const batches: Batch[] = [];
-  const reading = journal.read(from, ({ id, seq, records }) => {
-    batches.push({ id, seq, records: records.map((record) => Uint8Array.from(record)) });
+  const reading = journal.read(from, ({ id, seq, end, records }) => {
+    batches.push({ id, seq, end, records: records.map((record) => Uint8Array.from(record)) });
   });
   await reading.live;
   reading.close();
@@ -204,7 +205,9 @@ export async function appendMany(journal: Journal, from: number, to: number): Pr
   );
 }
 
-export const id = (counter: number): BatchId => ({ writer: 1, counter });
+const WRITER = "1".repeat(32);
+
+export const id = (counter: number): BatchId => ({ writer: WRITER, counter });
 
 export const text = (value: string): Uint8Array => new TextEncoder().encode(value);
 

@@ -95,7 +95,7 @@ export class CrashWorld {
     );
     this.inFlight.push({ counter, records });
     try {
-      await journal.append({ writer: 3, counter }, records);
+      await journal.append({ writer: "3".repeat(32), counter }, records);
       this.acknowledged += 1;
     } catch {
       // Not acknowledged: the log may hold it or not.
