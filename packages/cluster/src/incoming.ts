@@ -1,0 +1,43 @@
+/** A message as the reader receives it, from a push consumer or from a direct get. */
+
+import type { Msg } from "@nats-io/transport-node";
+
+export interface Incoming {
+  /** The stream sequence. */
+  readonly sequence: number;
+  readonly subject: string;
+  readonly data: Uint8Array;
+  /** The leader's clock when it stored the message. */
+  readonly storedMs: number;
+}
+
+const ACK_PREFIX = "$JS.ACK.";
+/** Tokens of the reply subject from its end: …, stream sequence, consumer sequence, time, pending. */
+const SHORT_TOKENS = 9;
+const SEQUENCE_AT = 5;
+const TIME_AT = 7;
+
+/** A message that a consumer pushed; undefined for its status messages. */
+export function pushed({ reply = "", subject, data }: Msg): Incoming | undefined {
+  if (!reply.startsWith(ACK_PREFIX)) return undefined;
+  const tokens = reply.split(".");
+  // Longer forms have domain and account before the stream's name.
+  const shift = tokens.length === SHORT_TOKENS ? 0 : 2;
+  const sequence = Number(tokens[SEQUENCE_AT + shift]);
+  if (!Number.isSafeInteger(sequence)) return undefined;
+  return { sequence, subject, data, storedMs: Number(tokens[TIME_AT + shift]) / 1e6 };
+}
+
+/** A message of a direct get; undefined for the status messages that end one. */
+export function fetched({ headers, data }: Msg): Incoming | undefined {
+  // The last header of a name is the server's: a stored message may carry the same names before it.
+  const text = headers?.last("Nats-Sequence") ?? "";
+  const sequence = Number(text);
+  if (headers === undefined || text === "" || !Number.isSafeInteger(sequence)) return undefined;
+  return {
+    sequence,
+    subject: headers.last("Nats-Subject"),
+    data,
+    storedMs: Date.parse(headers.last("Nats-Time-Stamp")),
+  };
+}

@@ -1,0 +1,12 @@
+export { type Count, HEARD_MS, type WriterView } from "./agreement.js";
+export type { LogHooks, Mirror } from "./batch.js";
+export { CHAIN_START, nextLink } from "./chain.js";
+export { ClusterError, type ClusterErrorCode } from "./errors.js";
+export { createStream, GENESIS_WRITER, publishGenesis } from "./init.js";
+export type { ReplicaState, StreamState } from "./jetstream-api.js";
+export { type Access, connectToAny, type Logger } from "./link.js";
+export { type LogOptions, ReplicatedLog } from "./replicated-log.js";
+export { type ReseedMessage, type ReseedOptions, reseed } from "./reseed.js";
+export type { LogStatus } from "./status.js";
+export type { StreamOptions } from "./stream-config.js";
+export { subjectOf } from "./subjects.js";

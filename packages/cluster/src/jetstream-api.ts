@@ -1,0 +1,159 @@
+/** Requests to JetStream's interface, and the checked shapes of what it answers. */
+
+import type { NatsConnection } from "@nats-io/transport-node";
+import { ClusterError } from "./errors.js";
+
+export const REQUEST_MS = 2000;
+
+/** Codes of JetStream's errors that the log reacts to. */
+export const INSUFFICIENT_PEERS = 10005;
+export const UNAVAILABLE = 10008;
+export const WRONG_LAST_SEQUENCE = 10071;
+export const STREAM_NOT_FOUND = 10059;
+export const STREAM_NAME_IN_USE = 10058;
+export const NO_MESSAGE_FOUND = 10037;
+
+export class ApiError extends Error {
+  constructor(
+    readonly code: number,
+    description: string,
+  ) {
+    super(description);
+    this.name = "ApiError";
+  }
+}
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null;
+}
+
+export const fieldsOf = (from: Fields, name: string): Fields => {
+  const value = from[name];
+  return isFields(value) ? value : {};
+};
+
+export const numberOf = (from: Fields, name: string): number => {
+  const value = from[name];
+  return typeof value === "number" ? value : 0;
+};
+
+export const stringOf = (from: Fields, name: string): string => {
+  const value = from[name];
+  return typeof value === "string" ? value : "";
+};
+
+/** The error in an answer of JetStream. */
+export function errorIn(answer: Fields): ApiError | undefined {
+  const error = answer.error;
+  if (!isFields(error)) return undefined;
+  return new ApiError(numberOf(error, "err_code"), stringOf(error, "description"));
+}
+
+/** Rejects with `ApiError` when JetStream refuses, and when there is no answer. */
+export async function request(
+  connection: NatsConnection,
+  operation: string,
+  body: Fields | undefined,
+  timeoutMs = REQUEST_MS,
+): Promise<Fields> {
+  const payload = body === undefined ? "" : JSON.stringify(body);
+  const { data } = await connection.request(`$JS.API.${operation}`, payload, {
+    timeout: timeoutMs,
+  });
+  const answer = parse(data);
+  const error = errorIn(answer);
+  if (error !== undefined) throw error;
+  return answer;
+}
+
+export function parse(data: Uint8Array): Fields {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(data).toString("utf8"));
+    return isFields(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+/** What the log needs to know about its stream. */
+export interface StreamState {
+  /** The server's text; it changes when the stream is created again. */
+  readonly created: string;
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+  readonly bytes: number;
+  /** Undefined: no limit. */
+  readonly maxBytes: number | undefined;
+  readonly leader: string;
+  /** Servers of the stream other than the leader. */
+  readonly replicas: readonly ReplicaState[];
+  readonly config: Fields;
+}
+
+export interface ReplicaState {
+  readonly server: string;
+  readonly isCurrent: boolean;
+  readonly isOffline: boolean;
+  /** Operations that it lacks. */
+  readonly lag: number;
+}
+
+export async function streamState(
+  connection: NatsConnection,
+  stream: string,
+  timeoutMs = REQUEST_MS,
+): Promise<StreamState> {
+  const answer = await request(connection, `STREAM.INFO.${stream}`, undefined, timeoutMs);
+  const state = fieldsOf(answer, "state");
+  const config = fieldsOf(answer, "config");
+  const cluster = fieldsOf(answer, "cluster");
+  const replicas = Array.isArray(cluster.replicas) ? cluster.replicas.filter(isFields) : [];
+  const maxBytes = numberOf(config, "max_bytes");
+  return {
+    created: stringOf(answer, "created"),
+    firstSeq: numberOf(state, "first_seq"),
+    lastSeq: numberOf(state, "last_seq"),
+    bytes: numberOf(state, "bytes"),
+    maxBytes: maxBytes > 0 ? maxBytes : undefined,
+    leader: stringOf(cluster, "leader"),
+    replicas: replicas.map((replica) => ({
+      server: stringOf(replica, "name"),
+      isCurrent: replica.current === true,
+      isOffline: replica.offline === true,
+      lag: numberOf(replica, "lag"),
+    })),
+    config,
+  };
+}
+
+export interface StoredMessage {
+  readonly subject: string;
+  readonly data: Uint8Array;
+  /** The leader's clock when it stored the message. */
+  readonly storedMs: number;
+}
+
+/** A message as the stream's leader has it; undefined if the stream has none at this sequence. */
+export async function storedMessage(
+  connection: NatsConnection,
+  stream: string,
+  sequence: number,
+): Promise<StoredMessage | undefined> {
+  try {
+    const answer = await request(connection, `STREAM.MSG.GET.${stream}`, { seq: sequence });
+    const message = fieldsOf(answer, "message");
+    if (numberOf(message, "seq") !== sequence) {
+      throw new ClusterError("failed", `the server answered message ${sequence} with another one`);
+    }
+    return {
+      subject: stringOf(message, "subject"),
+      data: Buffer.from(stringOf(message, "data"), "base64"),
+      storedMs: Date.parse(stringOf(message, "time")),
+    };
+  } catch (error) {
+    if (error instanceof ApiError && error.code === NO_MESSAGE_FOUND) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+/** The verdict on a delivered message. Every replica reaches the same one: it depends on the log alone. */
+
+import { decodeMessage, type Message, type Verdict } from "@perpgate/journal";
+import type { Chain } from "./chain.js";
+import type { Incoming } from "./incoming.js";
+import { subjectOf } from "./subjects.js";
+
+export interface Judgement {
+  readonly verdict: Verdict;
+  /** Undefined if malformed. */
+  readonly message: Message | undefined;
+  /** Whether its writer has this replica's log and blocks; undefined if it does not show. */
+  readonly agrees: boolean | undefined;
+  /** Why it is dropped. */
+  readonly problem: string;
+}
+
+const MALFORMED: Judgement = {
+  verdict: "malformed",
+  message: undefined,
+  agrees: undefined,
+  problem: "not a message of this log",
+};
+
+/**
+ * Judges message last + 1, which is not yet in the chain.
+ *
+ * @throws UnknownMessage when a newer release wrote it.
+ */
+export function judge(
+  stream: string,
+  chain: Chain,
+  { subject, data }: Incoming,
+  blockHash: (number: number) => Uint8Array | undefined,
+): Judgement {
+  const prefix = subjectOf(stream, "");
+  const writer = subject.startsWith(prefix) ? subject.slice(prefix.length) : "";
+  // Rubbish elsewhere must not pass for a newer release's message, which stops the gateway.
+  if (!/^[0-9a-f]{32}$/.test(writer)) return MALFORMED;
+  const message = decodeMessage(data);
+  if (message?.writer !== writer) return MALFORMED;
+  const { claim, block } = message;
+  const fault = chain.fault(claim);
+  if (fault !== undefined) {
+    const agrees = fault === "too old" ? undefined : false;
+    const problem = `its claim about sequence ${claim.seq} ${FAULT_TEXT[fault]}`;
+    return { verdict: "chain", message, agrees, problem };
+  }
+  const known = blockHash(block.number);
+  const agrees = known === undefined ? undefined : Buffer.compare(known, block.hash) === 0;
+  return { verdict: "sound", message, agrees, problem: "" };
+}
+
+const FAULT_TEXT = {
+  "from the future": "is about a sequence that this log had not reached",
+  "too old": "is too old to be compared",
+  differs: "differs from this gateway's log",
+} as const;

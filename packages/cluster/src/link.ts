@@ -1,0 +1,228 @@
+/**
+ * The connection to one of the servers, moved to the next server when it is lost or silent.
+ *
+ * Every connection is a new one of the client library, with its own reconnecting off: the library
+ * waits for its socket's buffer to empty before it leaves a server, which never happens when that
+ * server's process is stopped. Those who use the link subscribe again on each connection.
+ */
+
+import {
+  AuthorizationError,
+  type ConnectionOptions,
+  connect,
+  credsAuthenticator,
+  type NatsConnection,
+  type TlsOptions,
+} from "@nats-io/transport-node";
+import { ClusterError, textOf } from "./errors.js";
+import { greets } from "./greeting.js";
+
+/** How to reach the servers. */
+export interface Access {
+  /** Addresses such as "nats://10.0.0.1:4222"; the first one is preferred. */
+  readonly servers: readonly string[];
+  /** Shown in the server's list of connections. */
+  readonly name: string;
+  readonly user?: string;
+  readonly password?: string;
+  readonly token?: string;
+  /** Content of a .creds file. */
+  readonly credentials?: string;
+  readonly tls?: TlsOptions;
+}
+
+export interface Logger {
+  info(text: string): void;
+  warn(text: string): void;
+}
+
+/** Without a byte from the server for this long, the link moves to the next one. */
+export const SILENT_MS = 1000;
+/** Without a byte for this long, the server is pinged. */
+const PING_AFTER_MS = 400;
+const CONNECT_MS = 1000;
+/** Between two rounds over all servers. */
+const ROUND_PAUSE_MS = 100;
+
+export async function connectTo(access: Access, server: string): Promise<NatsConnection> {
+  const { name, user, password, token, credentials, tls } = access;
+  // With `handshakeFirst` a server waits for the client instead.
+  if (tls?.handshakeFirst !== true) await greets(server, CONNECT_MS);
+  const options: ConnectionOptions = {
+    servers: [server],
+    name,
+    reconnect: false,
+    timeout: CONNECT_MS,
+    // The link watches the connection.
+    pingInterval: 3_600_000,
+    noAsyncTraces: true,
+    ...(user === undefined ? {} : { user }),
+    ...(password === undefined ? {} : { pass: password }),
+    ...(token === undefined ? {} : { token }),
+    ...(tls === undefined ? {} : { tls }),
+    ...(credentials === undefined
+      ? {}
+      : { authenticator: credsAuthenticator(new TextEncoder().encode(credentials)) }),
+  };
+  return connect(options);
+}
+
+/** Connects to the first server that accepts; for commands that need no moving connection. */
+export async function connectToAny(access: Access): Promise<NatsConnection> {
+  const problems = new Map<string, unknown>();
+  for (const server of access.servers) {
+    try {
+      return await connectTo(access, server);
+    } catch (error) {
+      problems.set(server, error);
+    }
+  }
+  throw unreachable(problems);
+}
+
+function unreachable(problems: ReadonlyMap<string, unknown>): ClusterError {
+  const shown = [...problems].map(([server, error]) => `${server}: ${textOf(error)}`);
+  return new ClusterError(
+    "unreachable",
+    `no NATS server accepts a connection: ${shown.join("; ")}`,
+  );
+}
+
+export class Link {
+  /** Connections made after the first. */
+  moves = 0;
+  private current: NatsConnection | undefined;
+  private next = 0;
+  private silentMs = 0;
+  private messagesSeen = 0;
+  private isPinging = false;
+  private isClosed = false;
+  private address = "";
+
+  constructor(
+    private readonly access: Access,
+    private readonly logger: Logger,
+    private readonly onConnected: (connection: NatsConnection) => void,
+  ) {}
+
+  get connection(): NatsConnection | undefined {
+    return this.current;
+  }
+
+  /** The server's address, or "" while there is no connection. */
+  get server(): string {
+    return this.current === undefined ? "" : this.address;
+  }
+
+  /** Resolves with the first connection; rejects when there is none within the time. */
+  async open(withinMs: number): Promise<void> {
+    const untilMs = performance.now() + withinMs;
+    const problems = new Map<string, unknown>();
+    while (!this.isClosed) {
+      for (let tried = 0; tried < this.access.servers.length; tried++) {
+        const server = this.nextServer();
+        const error = await this.tryConnect(server);
+        if (error === undefined) return;
+        problems.set(server, error);
+      }
+      // Waiting does not make credentials valid.
+      const isRefused = [...problems.values()].every(
+        (error) => error instanceof AuthorizationError,
+      );
+      if (isRefused || performance.now() > untilMs) break;
+      await pause();
+    }
+    throw unreachable(problems);
+  }
+
+  /** Leaves the current server. */
+  move(reason: string): void {
+    const left = this.current;
+    if (left === undefined || this.isClosed) return;
+    this.logger.warn(`leaving NATS server ${this.address}: ${reason}`);
+    this.current = undefined;
+    void left.close().catch(() => undefined);
+    void this.reconnect();
+  }
+
+  /** `elapsedMs`: time that this process ran, so that its own pauses are no silence of the server. */
+  tick(elapsedMs: number): void {
+    const connection = this.current;
+    if (connection === undefined) return;
+    const { inMsgs } = connection.stats();
+    this.silentMs = inMsgs === this.messagesSeen ? this.silentMs + elapsedMs : 0;
+    this.messagesSeen = inMsgs;
+    if (this.silentMs >= SILENT_MS) this.move(`silent for ${SILENT_MS} ms`);
+    else if (this.silentMs >= PING_AFTER_MS && !this.isPinging) this.ping(connection);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    const left = this.current;
+    this.current = undefined;
+    await left?.close().catch(() => undefined);
+  }
+
+  private ping(connection: NatsConnection): void {
+    this.isPinging = true;
+    const done = (wasHeard: boolean): void => {
+      if (connection !== this.current) return;
+      this.isPinging = false;
+      if (wasHeard) this.silentMs = 0;
+    };
+    connection.flush().then(
+      () => done(true),
+      () => done(false),
+    );
+  }
+
+  private async reconnect(): Promise<void> {
+    for (let tried = 0; !this.isClosed; tried++) {
+      if (tried > 0 && tried % this.access.servers.length === 0) await pause();
+      if ((await this.tryConnect(this.nextServer())) === undefined) {
+        this.moves++;
+        this.logger.info(`connected to NATS server ${this.address}`);
+        return;
+      }
+    }
+  }
+
+  private nextServer(): string {
+    const { servers } = this.access;
+    const server = servers[this.next % servers.length] ?? "";
+    this.next++;
+    return server;
+  }
+
+  /** Returns why it failed. */
+  private async tryConnect(server: string): Promise<unknown> {
+    try {
+      const connection = await connectTo(this.access, server);
+      if (this.isClosed) await connection.close();
+      else this.use(connection, server);
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  }
+
+  private use(connection: NatsConnection, server: string): void {
+    this.current = connection;
+    this.address = server;
+    this.silentMs = 0;
+    this.messagesSeen = 0;
+    this.isPinging = false;
+    void connection.closed().then((error) => {
+      if (connection === this.current) {
+        this.move(error instanceof Error ? error.message : "it closed the connection");
+      }
+    });
+    this.onConnected(connection);
+  }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ROUND_PAUSE_MS);
+  });
+}

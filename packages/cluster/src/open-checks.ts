@@ -1,0 +1,94 @@
+/** What is checked when the log is opened: the servers, the stream, and the mirror against it. */
+
+import { ask } from "./ask.js";
+import { CHAIN_START, nextLink } from "./chain.js";
+import { ClusterError } from "./errors.js";
+import type { Incoming } from "./incoming.js";
+import { type StreamState, storedMessage, streamState } from "./jetstream-api.js";
+import type { Link, Logger } from "./link.js";
+import { checkServer, checkStream } from "./stream-config.js";
+import { BELOW_MS, startsLater } from "./stream-watch.js";
+import { checkSync } from "./sync-check.js";
+
+const RETRY_PAUSE_MS = 100;
+
+/** Refuses what the log cannot work with, in one line each; warns of the rest. */
+export async function checkSetup(
+  link: Link,
+  stream: string,
+  { config }: StreamState,
+  monitors: readonly string[],
+  logger: Logger,
+): Promise<void> {
+  const info = link.connection?.info;
+  const findings = [
+    info === undefined ? { refused: [], warned: [] } : checkServer(link.server, info),
+    checkStream(stream, config),
+    await checkSync(monitors),
+  ];
+  for (const text of findings.flatMap(({ warned }) => warned)) logger.warn(text);
+  const refused = findings.flatMap(({ refused }) => refused);
+  if (refused.length > 0) throw new ClusterError("unsuitable", refused.join("; "));
+}
+
+export interface MirrorCheck {
+  /** The mirror's end lies in it. */
+  readonly state: StreamState;
+  /** The message at the mirror's end, as the leader has it; undefined if the stream no longer does. */
+  readonly last: Incoming | undefined;
+}
+
+/** Compares the message at the mirror's end with the stream's, by content. `tail` ends with c(end). */
+export async function checkMirror(
+  link: Link,
+  stream: string,
+  end: number,
+  tail: readonly Uint8Array[],
+  withinMs: number,
+): Promise<MirrorCheck> {
+  const state = await stateReaching(link, stream, end, withinMs);
+  if (state.lastSeq > 0 && state.firstSeq > end + 1) throw startsLater(state.firstSeq, end);
+  if (end === 0 || state.firstSeq > end) return { state, last: undefined };
+  const stored = await ask(link, withinMs, (connection) => storedMessage(connection, stream, end));
+  const previous = end === 1 ? CHAIN_START : tail.at(-2);
+  const own = tail.at(-1);
+  if (previous === undefined || own === undefined) {
+    throw new ClusterError("failed", `the mirror lacks the chain at sequence ${end - 1}`);
+  }
+  if (stored === undefined) throw differs(end, "the stream does not hold it");
+  const theirs = nextLink(previous, stored.subject, stored.data);
+  if (Buffer.compare(theirs, own) !== 0) throw differs(end, "the stream has another one");
+  return { state, last: { sequence: end, ...stored } };
+}
+
+/** A new leader may not have applied everything yet: waits before it says that messages are lost. */
+async function stateReaching(
+  link: Link,
+  stream: string,
+  end: number,
+  withinMs: number,
+): Promise<StreamState> {
+  const began = performance.now();
+  for (;;) {
+    const state = await ask(link, withinMs, (connection) => streamState(connection, stream));
+    if (state.lastSeq >= end) return state;
+    if (performance.now() - began > BELOW_MS) {
+      const text = `the stream ends at sequence ${state.lastSeq}, but this gateway's mirror at ${end}`;
+      throw new ClusterError(
+        "diverged",
+        `${text}: messages were lost; stop all gateways and run \`perpgate cluster reseed\``,
+        { sequence: state.lastSeq },
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
+  }
+}
+
+function differs(sequence: number, how: string): ClusterError {
+  return new ClusterError(
+    "diverged",
+    `the message at sequence ${sequence}, the end of this gateway's mirror, is not the stream's: ` +
+      `${how}; compare the mirrors before you run \`perpgate cluster reseed\``,
+    { sequence },
+  );
+}

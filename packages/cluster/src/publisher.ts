@@ -1,0 +1,214 @@
+/**
+ * Publishes this writer's batches, one at a time: the same bytes every 250 ms until the reader
+ * delivers them or the caller abandons them.
+ *
+ * A publish carries the sequence of the last message on the writer's own subject, so the server
+ * refuses a second copy and a stale writer. The server's answers settle nothing; they are compared
+ * with the deliveries, and shown in the status.
+ */
+
+import {
+  createInbox,
+  headers,
+  type Msg,
+  type NatsConnection,
+  type Subscription,
+} from "@nats-io/transport-node";
+import type { BatchId } from "@perpgate/journal";
+import { ClusterError, textOf } from "./errors.js";
+import { errorIn, numberOf, parse, WRONG_LAST_SEQUENCE } from "./jetstream-api.js";
+import { subjectOf } from "./subjects.js";
+
+export const REPUBLISH_MS = 250;
+/** Delivered batches whose late acknowledgements are still compared. */
+const REMEMBERED = 256;
+const EXPECTED_LAST = "Nats-Expected-Last-Subject-Sequence";
+
+interface InFlight {
+  readonly id: BatchId;
+  readonly subject: string;
+  /** Encodes at the first publish, so that the claim is as new as possible. */
+  readonly encode: () => Uint8Array;
+  bytes: Uint8Array | undefined;
+  sinceMs: number;
+  /** The sequence in the server's acknowledgement. */
+  acknowledged: number | undefined;
+}
+
+/** Why the server last refused a batch that is still in flight. */
+export interface Refusal {
+  readonly code: number;
+  readonly description: string;
+}
+
+export class Publisher {
+  /** Publishes after the first of each batch. */
+  republished = 0;
+  /** The newest refusal since the last accepted batch; a stream that is full shows here. */
+  refusal: Refusal | undefined;
+  private connection: NatsConnection | undefined;
+  private answers: Subscription | undefined;
+  private inbox = "";
+  private inFlight: InFlight | undefined;
+  private writer = "";
+  /** Changes with the writer: its answers must not be taken for those of the next one. */
+  private epoch = 0;
+  /** Sequence of the last message on the writer's own subject. */
+  private ownLast = 0;
+  /** Counter → sequence of the writer's newest delivered batches. */
+  private readonly delivered = new Map<number, number>();
+
+  constructor(
+    private readonly stream: string,
+    private readonly lastSeq: () => number,
+    private readonly diverged: (error: ClusterError) => void,
+  ) {}
+
+  get ownWriter(): string | undefined {
+    return this.writer === "" ? undefined : this.writer;
+  }
+
+  get isBusy(): boolean {
+    return this.inFlight !== undefined;
+  }
+
+  publish(id: BatchId, encode: () => Uint8Array): void {
+    if (this.inFlight !== undefined) {
+      throw new Error(`batch ${this.inFlight.id.counter} is in flight; publish one at a time`);
+    }
+    if (id.writer !== this.writer) {
+      this.writer = id.writer;
+      this.epoch++;
+      this.ownLast = 0;
+      this.delivered.clear();
+    }
+    const subject = subjectOf(this.stream, id.writer);
+    this.inFlight = {
+      id,
+      subject,
+      encode,
+      bytes: undefined,
+      sinceMs: 0,
+      acknowledged: undefined,
+    };
+    this.send();
+  }
+
+  abandon(): void {
+    this.inFlight = undefined;
+  }
+
+  attach(connection: NatsConnection): void {
+    this.connection = connection;
+    this.inbox = createInbox();
+    this.answers = connection.subscribe(`${this.inbox}.>`, {
+      callback: (error, message) => {
+        if (error === null) this.answered(message);
+      },
+    });
+    this.send();
+  }
+
+  detach(): void {
+    if (this.connection?.isClosed() === false) this.answers?.unsubscribe();
+    this.connection = undefined;
+  }
+
+  tick(elapsedMs: number): void {
+    const { inFlight } = this;
+    if (inFlight === undefined) return;
+    inFlight.sinceMs += elapsedMs;
+    if (inFlight.sinceMs >= REPUBLISH_MS) this.send();
+  }
+
+  /**
+   * A message was delivered at `sequence`. `id` is its batch, undefined if it is malformed. Returns
+   * whether it is the batch in flight, which then is no longer.
+   */
+  deliveredAt(sequence: number, subject: string, id: BatchId | undefined): boolean {
+    const { inFlight } = this;
+    if (this.writer !== "" && subject === subjectOf(this.stream, this.writer)) {
+      this.ownLast = sequence;
+    }
+    if (inFlight === undefined) return false;
+    const isOurs =
+      subject === inFlight.subject &&
+      id?.writer === inFlight.id.writer &&
+      id.counter === inFlight.id.counter;
+    const { acknowledged } = inFlight;
+    if (acknowledged !== undefined && isOurs !== (acknowledged === sequence)) {
+      this.contradiction(inFlight.id.counter, acknowledged, sequence);
+      return false;
+    }
+    if (!isOurs) return false;
+    this.remember(inFlight.id.counter, sequence);
+    this.inFlight = undefined;
+    this.refusal = undefined;
+    return true;
+  }
+
+  private send(): void {
+    const { connection, inFlight } = this;
+    if (connection === undefined || connection.isClosed() || inFlight === undefined) return;
+    if (inFlight.bytes === undefined) inFlight.bytes = inFlight.encode();
+    else this.republished++;
+    inFlight.sinceMs = 0;
+    const head = headers();
+    head.set(EXPECTED_LAST, String(this.ownLast));
+    const reply = `${this.inbox}.${this.epoch}.${inFlight.id.counter}`;
+    try {
+      connection.publish(inFlight.subject, inFlight.bytes, { headers: head, reply });
+    } catch (error) {
+      // The client library refuses, for example what is larger than this server's max_payload.
+      this.refusal = { code: 0, description: textOf(error) };
+    }
+  }
+
+  private answered({ subject, data }: Msg): void {
+    const [epoch, counter = 0] = subject
+      .slice(this.inbox.length + 1)
+      .split(".")
+      .map(Number);
+    if (epoch !== this.epoch) return;
+    const answer = parse(data);
+    const error = errorIn(answer);
+    const sequence = numberOf(answer, "seq");
+    if (error !== undefined) this.refused(counter, error);
+    else if (sequence > 0) this.acknowledgedAt(counter, sequence);
+  }
+
+  private refused(counter: number, { code, message }: { code: number; message: string }): void {
+    // A copy of a batch that the stream has: expected.
+    if (code === WRONG_LAST_SEQUENCE || this.inFlight?.id.counter !== counter) return;
+    this.refusal = { code, description: message };
+  }
+
+  private acknowledgedAt(counter: number, sequence: number): void {
+    const { inFlight } = this;
+    const known = this.delivered.get(counter);
+    if (known !== undefined && known !== sequence) this.contradiction(counter, sequence, known);
+    if (inFlight?.id.counter !== counter) return;
+    const isPast = sequence <= this.lastSeq();
+    const isSecond = inFlight.acknowledged !== undefined && inFlight.acknowledged !== sequence;
+    if (isPast || isSecond) {
+      this.contradiction(counter, sequence, inFlight.acknowledged ?? this.lastSeq());
+    }
+    inFlight.acknowledged = sequence;
+  }
+
+  private contradiction(counter: number, acknowledged: number, delivered: number): void {
+    this.diverged(
+      new ClusterError(
+        "diverged",
+        `batch ${counter} of this gateway was acknowledged at sequence ${acknowledged}, which ` +
+          `contradicts what was delivered up to sequence ${delivered}: the stream was changed`,
+        { sequence: acknowledged },
+      ),
+    );
+  }
+
+  private remember(counter: number, sequence: number): void {
+    this.delivered.set(counter, sequence);
+    this.delivered.delete(counter - REMEMBERED);
+  }
+}

@@ -1,0 +1,286 @@
+/**
+ * The replicated log on NATS JetStream: one ordered list of batches that every gateway reads.
+ *
+ * The path of a batch: `publish` sends it as one message; the servers store it by quorum; the reader
+ * receives it at stream sequence last + 1; the chain takes it in; it is judged, queued for the mirror
+ * and delivered. A gateway acts on its own batches only when they are delivered.
+ */
+
+import type { NatsConnection } from "@nats-io/transport-node";
+import {
+  type Batch,
+  type BatchId,
+  BatchRefused,
+  encodeMessage,
+  MAX_MESSAGE_BYTES,
+  messageBytes,
+} from "@perpgate/journal";
+import { ask } from "./ask.js";
+import type { LogHooks, Mirror } from "./batch.js";
+import { Chain } from "./chain.js";
+import { Delivery } from "./delivery.js";
+import { Drops } from "./drops.js";
+import { ClusterError } from "./errors.js";
+import { FillAlarm } from "./fill-alarm.js";
+import type { Incoming } from "./incoming.js";
+import { type StreamState, streamState } from "./jetstream-api.js";
+import { type Access, Link, type Logger } from "./link.js";
+import { checkMirror, checkSetup } from "./open-checks.js";
+import { Publisher } from "./publisher.js";
+import { Reader } from "./reader.js";
+import type { LogStatus } from "./status.js";
+import { checkServer } from "./stream-config.js";
+import { StreamEnd } from "./stream-end.js";
+import { StreamWatch } from "./stream-watch.js";
+import { announcementSubject, checkStreamName } from "./subjects.js";
+
+export interface LogOptions extends Access {
+  readonly stream: string;
+  readonly mirror: Mirror;
+  readonly hooks: LogHooks;
+  readonly logger: Logger;
+  /** Addresses of the servers' monitoring pages, such as "http://10.0.0.1:8222". */
+  readonly monitors?: readonly string[];
+  /** How long `open` and `start` wait for servers; 60 s by default. */
+  readonly patienceMs?: number;
+}
+
+const PULSE_MS = 50;
+/** A longer pause between two pulses is this process's own: it counts as this much. */
+const MAX_ELAPSED_MS = 100;
+const PATIENCE_MS = 60_000;
+const MAX_ANNOUNCEMENT_BYTES = 65_536;
+
+export class ReplicatedLog {
+  /** Resolves when the log can go on no longer; the process must send no more answers, and exit. */
+  readonly stopped: Promise<Error>;
+  /** What other gateways announce; also this gateway's own texts. */
+  onAnnouncement: (text: string) => void = () => undefined;
+  private readonly link: Link;
+  private readonly chain: Chain;
+  private readonly reader: Reader;
+  private readonly publisher: Publisher;
+  private readonly delivery: Delivery;
+  private readonly drops: Drops;
+  private readonly streamEnd = new StreamEnd();
+  private readonly fillAlarm: FillAlarm;
+  private watch: StreamWatch | undefined;
+  private pulse: NodeJS.Timeout | undefined;
+  private pulsedMs = performance.now();
+  private announceStop: (error: Error) => void = () => undefined;
+  private isStopped = false;
+  private isReading = false;
+  /** Set until the end of the stream, as seen at the start, is delivered. */
+  private caughtUpAt: { readonly target: number; readonly resolve: () => void } | undefined;
+
+  private constructor(
+    private readonly options: LogOptions,
+    tail: readonly Uint8Array[],
+  ) {
+    const { stream, mirror, hooks, logger } = options;
+    this.stopped = new Promise((resolve) => {
+      this.announceStop = resolve;
+    });
+    const fail = (error: ClusterError): void => this.fail(error);
+    this.drops = new Drops(logger);
+    this.fillAlarm = new FillAlarm(stream, logger);
+    this.chain = new Chain(mirror.end, tail);
+    this.publisher = new Publisher(stream, () => this.chain.last, fail);
+    const { chain, publisher, drops } = this;
+    this.delivery = new Delivery(stream, mirror, hooks, chain, publisher, drops, fail);
+    this.reader = new Reader(
+      stream,
+      mirror.end,
+      (message) => this.receive(message),
+      (sequence) => fail(contradiction(sequence)),
+    );
+    this.link = new Link(options, logger, (connection) => this.connected(connection));
+  }
+
+  /**
+   * Connects, and checks the servers, the stream and the mirror. Rejects with `ClusterError`.
+   */
+  static async open(options: LogOptions): Promise<ReplicatedLog> {
+    const { stream, mirror, logger, monitors = [], patienceMs = PATIENCE_MS } = options;
+    checkStreamName(stream);
+    const tail = mirror.chainTail();
+    const log = new ReplicatedLog(options, tail);
+    try {
+      await log.link.open(patienceMs);
+      log.pulse = setInterval(() => log.beat(), PULSE_MS);
+      const found = await ask(log.link, patienceMs, (to) => streamState(to, stream));
+      await checkSetup(log.link, stream, found, monitors, logger);
+      const checked = await checkMirror(log.link, stream, mirror.end, tail, patienceMs);
+      log.useState(checked.state);
+      // Servers may be restored between this and `start`: the first doubt compares with it.
+      if (checked.last !== undefined) log.reader.continueAfter(checked.last);
+      return log;
+    } catch (error) {
+      await log.close();
+      throw error;
+    }
+  }
+
+  /**
+   * Delivers every message after the mirror's end to `onBatch`, which must not throw. Resolves once
+   * the stream's end, as it is now, was delivered.
+   */
+  async start(onBatch: (batch: Batch) => void): Promise<void> {
+    const { stream, patienceMs = PATIENCE_MS } = this.options;
+    const state = await ask(this.link, patienceMs, (to) => streamState(to, stream));
+    this.delivery.onBatch = onBatch;
+    this.isReading = true;
+    this.streamEnd.learn(state.lastSeq, this.chain.last);
+    const target = state.lastSeq;
+    const reached = new Promise<void>((resolve) => {
+      this.caughtUpAt = { target, resolve };
+    });
+    const { connection } = this.link;
+    if (connection !== undefined) this.reader.attach(connection, target - this.chain.last);
+    this.checkCaughtUp();
+    const failed = await Promise.race([reached, this.stopped]);
+    if (failed instanceof Error) throw failed;
+  }
+
+  /**
+   * Publishes a batch, and publishes it again until it is delivered or abandoned. One at a time;
+   * throws when one is in flight, and `BatchRefused` when it is invalid.
+   */
+  publish(id: BatchId, records: readonly Uint8Array[]): void {
+    const bytes = messageBytes(records);
+    if (bytes > MAX_MESSAGE_BYTES) {
+      const text = `a message takes ${MAX_MESSAGE_BYTES} bytes at most, this one has ${bytes}`;
+      throw new BatchRefused("batch_too_large", text);
+    }
+    this.publisher.publish(id, () => {
+      const claim = { seq: this.chain.last, chain: this.chain.head };
+      const block = this.options.hooks.lastBlock();
+      return encodeMessage({ ...id, claim, block, records });
+    });
+  }
+
+  /** Gives a text to the other gateways that are connected now; nothing keeps it. */
+  announce(text: string): void {
+    const { connection } = this.link;
+    if (connection === undefined || connection.isClosed()) return;
+    connection.publish(announcementSubject(this.options.stream), text);
+  }
+
+  /** Publishes the batch in flight no more. It may still be delivered. */
+  abandon(): void {
+    this.publisher.abandon();
+  }
+
+  status(): LogStatus {
+    return {
+      server: this.link.server,
+      reconnects: this.link.moves,
+      recoveries: this.reader.recoveries,
+      lastSeq: this.chain.last,
+      streamLastSeq: this.streamEnd.lastSeq,
+      lagMs: this.streamEnd.lagMs,
+      republished: this.publisher.republished,
+      malformed: this.drops.malformed,
+      chainDrops: this.drops.chain,
+      writers: this.delivery.views(),
+      refusal: this.publisher.refusal,
+      stream: this.watch?.state,
+    };
+  }
+
+  async close(): Promise<void> {
+    this.halt();
+    await this.link.close();
+  }
+
+  private connected(connection: NatsConnection): void {
+    const { logger } = this.options;
+    const info = connection.info;
+    if (info !== undefined && this.watch !== undefined) {
+      for (const text of checkServer(this.link.server, info).refused) logger.warn(text);
+    }
+    this.publisher.attach(connection);
+    this.listen(connection);
+    if (this.isReading) {
+      this.reader.attach(connection, this.streamEnd.lastSeq - this.chain.last);
+    }
+  }
+
+  private listen(connection: NatsConnection): void {
+    connection.subscribe(announcementSubject(this.options.stream), {
+      callback: (error, message) => {
+        if (error === null && message.data.length <= MAX_ANNOUNCEMENT_BYTES) {
+          this.onAnnouncement(message.string());
+        }
+      },
+    });
+  }
+
+  private beat(): void {
+    const now = performance.now();
+    const elapsedMs = Math.min(now - this.pulsedMs, MAX_ELAPSED_MS);
+    this.pulsedMs = now;
+    this.link.tick(elapsedMs);
+    this.reader.tick(elapsedMs);
+    this.publisher.tick(elapsedMs);
+    this.watch?.tick(elapsedMs, this.link.connection);
+    this.delivery.checkMajority();
+  }
+
+  private useState(state: StreamState): void {
+    this.streamEnd.learn(state.lastSeq, this.chain.last);
+    this.watch = new StreamWatch(
+      this.options.stream,
+      state,
+      () => this.chain.last,
+      (newer) => this.polled(newer),
+      (error) => this.fail(error),
+      () => this.link.move("the stream's leader does not answer through it"),
+    );
+  }
+
+  private polled(state: StreamState): void {
+    const { lastSeq } = state;
+    const applied = this.chain.last;
+    this.fillAlarm.check(state);
+    this.streamEnd.learn(lastSeq, applied);
+    if (this.isReading && this.streamEnd.isStuck(lastSeq, applied)) {
+      this.link.move(`it does not deliver sequence ${applied + 1}, which the stream has`);
+    }
+  }
+
+  private receive(message: Incoming): void {
+    this.delivery.receive(message);
+    this.streamEnd.learn(message.sequence, this.chain.last);
+    this.checkCaughtUp();
+  }
+
+  private checkCaughtUp(): void {
+    if (this.caughtUpAt === undefined || this.chain.last < this.caughtUpAt.target) return;
+    this.caughtUpAt.resolve();
+    this.caughtUpAt = undefined;
+    this.delivery.startJudging();
+  }
+
+  private fail(error: ClusterError): void {
+    if (this.isStopped) return;
+    this.halt();
+    this.announceStop(error);
+    void this.link.close();
+  }
+
+  private halt(): void {
+    this.isStopped = true;
+    this.delivery.end();
+    clearInterval(this.pulse);
+    this.publisher.abandon();
+    this.reader.close();
+  }
+}
+
+function contradiction(sequence: number): ClusterError {
+  const text =
+    `the stream has another message at sequence ${sequence} than this gateway has applied: its ` +
+    "servers were restored from an older copy; perpgate cluster reseed";
+  return new ClusterError("diverged", text, { sequence });
+}

@@ -1,0 +1,128 @@
+/**
+ * A proxy between a client and one nats-server that understands enough of the protocol to drop the
+ * answers to publishes, to hold publishes back and release them later, and to fall silent.
+ */
+
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { type Frame, FrameSplitter } from "./nats-frames.js";
+
+interface Pair {
+  readonly client: Socket;
+  readonly server: Socket;
+  /** Publishes of the log that are held back. */
+  held: Buffer[];
+}
+
+export class FaultProxy {
+  /** The server's answers to publishes of the log do not reach the client. */
+  dropsAnswers = false;
+  /** Nothing is forwarded, in neither direction; connections stay open. */
+  isSilent = false;
+  /** Publishes seen since the start. */
+  publishes = 0;
+  private holds = false;
+  private readonly pairs = new Set<Pair>();
+  /** Reply subjects of the log's publishes. */
+  private readonly replies = new Set<string>();
+
+  private constructor(
+    private readonly listener: Server,
+    private readonly target: number,
+    private readonly isPublish: (subject: string) => boolean,
+  ) {}
+
+  /** `stream`: whose publishes it holds and whose answers it drops. */
+  static async start(serverUrl: string, stream: string): Promise<FaultProxy> {
+    const listener = createServer();
+    const target = Number(new URL(serverUrl).port);
+    const proxy = new FaultProxy(listener, target, (subject) =>
+      subject.startsWith(`${stream}.log.`),
+    );
+    listener.on("connection", (client) => proxy.pair(client));
+    await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+    return proxy;
+  }
+
+  get url(): string {
+    const address = this.listener.address();
+    return `nats://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+  }
+
+  /** Publishes that are held back now. */
+  get heldPublishes(): number {
+    return [...this.pairs].reduce((sum, { held }) => sum + held.length, 0);
+  }
+
+  /** Holds back the log's publishes from now on, also after their client has left. */
+  hold(): void {
+    this.holds = true;
+  }
+
+  /** Sends what is held back, and holds no more. */
+  release(): void {
+    this.holds = false;
+    for (const pair of this.pairs) {
+      for (const bytes of pair.held) pair.server.write(bytes);
+      pair.held = [];
+      if (pair.client.destroyed) pair.server.end();
+    }
+  }
+
+  /** Ends every connection; new ones are accepted. */
+  cut(): void {
+    for (const { client, server } of this.pairs) {
+      client.destroy();
+      server.destroy();
+    }
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.listener.close(resolve));
+    this.cut();
+    await closed;
+  }
+
+  private pair(client: Socket): void {
+    const server = connect(this.target, "127.0.0.1");
+    const pair: Pair = { client, server, held: [] };
+    this.pairs.add(pair);
+    client.setNoDelay(true);
+    server.setNoDelay(true);
+    const up = new FrameSplitter();
+    const down = new FrameSplitter();
+    client.on("data", (chunk: Buffer) => {
+      for (const frame of up.push(chunk)) this.fromClient(pair, frame);
+    });
+    server.on("data", (chunk: Buffer) => {
+      for (const frame of down.push(chunk)) this.fromServer(pair, frame);
+    });
+    client.on("error", () => undefined);
+    server.on("error", () => undefined);
+    client.on("close", () => {
+      // Held publishes outlive their client.
+      if (pair.held.length === 0) server.destroy();
+    });
+    server.on("close", () => {
+      client.destroy();
+      this.pairs.delete(pair);
+    });
+  }
+
+  private fromClient(pair: Pair, { bytes, verb, args }: Frame): void {
+    if (this.isSilent) return;
+    const isPublish = (verb === "PUB" || verb === "HPUB") && this.isPublish(args[0] ?? "");
+    if (isPublish) {
+      this.publishes++;
+      this.replies.add(args[1] ?? "");
+    }
+    if (isPublish && this.holds) pair.held.push(Buffer.from(bytes));
+    else pair.server.write(bytes);
+  }
+
+  private fromServer(pair: Pair, { bytes, verb, args }: Frame): void {
+    if (this.isSilent) return;
+    const isMessage = verb === "MSG" || verb === "HMSG";
+    if (isMessage && this.dropsAnswers && this.replies.has(args[0] ?? "")) return;
+    pair.client.write(bytes);
+  }
+}
