@@ -18,6 +18,7 @@ async function quoting(driver: TestVenue) {
   const option = { kind: "SetSessionOption", cancelOnDisconnect: true } as const;
   const stampMs = driver.venue.views.timeMs;
   await driver.submit({ ...option, stampMs, session: careful });
+  await driver.submit({ kind: "SessionConnected", stampMs, session: careful });
   await driver.order(careful, 1, "long", 640_000);
   await driver.order(other, 1, "long", 640_000);
   return { careful, other };
@@ -44,8 +45,10 @@ describe("cancel-on-disconnect", () => {
     expect(after.venue.views.cancelsOnDisconnect(careful)).toBe(true);
     // A pause of a running process is no disconnect.
     await after.order(careful, 2, "long", 640_000);
+    const now = after.venue.views.timeMs;
+    await after.submit({ kind: "SessionConnected", stampMs: now, session: careful });
     const stampMs = after.venue.views.timeMs + 60_000;
-    await after.submit({ kind: "Resume", stampMs, afterPause: true });
+    await after.submit({ kind: "AskTime", stampMs });
     expect(open(after, 1)).toBe(1);
     await after.submit({ kind: "SessionDisconnected", stampMs, session: careful });
     expect(open(after, 1)).toBe(0);

@@ -1,25 +1,26 @@
 /** Opens the parts of a venue in order of dependence, and closes what is open if a step fails. */
-import { ENGINE_VERSION, isKind, REFUSALS, TICK_MS } from "@perpgate/engine";
-import type { VenueState } from "@perpgate/engine/reading";
+import type { Command } from "@perpgate/engine";
+import { rankOf, writerOf } from "@perpgate/engine/reading";
 import type { ExitDeadline, FileJournal } from "@perpgate/journal";
 import { Checkpointer } from "./checkpoint/checkpointer.js";
-import { cohortCommands } from "./cohort-commands.js";
 import type { History } from "./history/history.js";
-import { replacedAttestors } from "./listing/attestor-keys.js";
-import { checkConfig, checkContinuation, isSameConfig } from "./listing/config-change.js";
-import { type Listing, listingEvidence } from "./listing/listing.js";
-import { OPERATOR_EXPIRY_MS } from "./operator-expiry.js";
-import { NO_EVIDENCE } from "./record/record.js";
+import { checkConfig, checkContinuation } from "./listing/config-change.js";
+import type { Listing } from "./listing/listing.js";
+import type { LogKey } from "./receipts/log-key.js";
+import { Promises } from "./receipts/promises.js";
+import { newReceiptKey, type ReceiptKey, refuseOtherLogKey } from "./receipts/receipt-key.js";
 import { dataFolder } from "./recovery/data-folder.js";
 import { type OpenData, openData } from "./recovery/open-data.js";
 import type { Recovered, RecoveryReport } from "./recovery/recover.js";
-import type { Applied, CommandObserver } from "./replica.js";
-import { Sequencer } from "./sequencer.js";
+import type { ReplicaState } from "./recovery/replica-state.js";
+import type { CommandObserver } from "./replica.js";
+import { JournalMirror, ReplicatedLog, refuseOtherKind } from "./replicated-log.js";
+import { type SequencedLog, Sequencer, type WriterIdentity } from "./sequencer.js";
 import { ClockRecorder, systemBootClock } from "./time/boot-clock.js";
 import { openClock } from "./time/open-clock.js";
 import { SlotClock } from "./time/slot-clock.js";
 import type { VenueClock } from "./time/venue-clock.js";
-import { ConfigRefused } from "./venue-errors.js";
+import { beginAlone, beginAmongOthers } from "./venue-beginning.js";
 import { DEFAULT_CHECKPOINTS, SILENT, type VenueOptions } from "./venue-options.js";
 import { Views } from "./views/views.js";
 
@@ -33,9 +34,11 @@ export interface VenueParts {
   readonly clockRecorder: ClockRecorder;
   readonly slotClock: SlotClock;
   readonly checkpointer: Checkpointer | undefined;
+  readonly promises: Promises | null;
   readonly observers: Set<CommandObserver>;
   readonly recovery: RecoveryReport;
   readonly failure: Failure;
+  readonly state: ReplicaState;
 }
 
 export async function openVenue(options: VenueOptions): Promise<VenueParts> {
@@ -68,15 +71,14 @@ async function openWithin(
   const { logger = SILENT } = options;
   const folder = dataFolder(options.directory);
   const observers = new Set<CommandObserver>();
-  const { state, history, replica, report } = recovered;
+  const { state, history, report } = recovered;
   const { snapshotSeq: snapshotPosition, ...recovery } = report;
-  const engineVersion = state.engine.state.rules.version;
+  const engineState = state.engine.state;
+  const engineVersion = engineState.rules.version;
   logger.info({ engineVersion, snapshotPosition, ...recovery }, "recovered");
   try {
-    if (state.engine.state.config !== null) {
-      const current = { config: state.engine.state.config, listing: state.listing.markets };
-      checkContinuation(current, options.config, options.listing);
-    }
+    refuseOtherKind(journal, folder.journal, options.openStream !== undefined);
+    refuseOtherVenue(options, recovered);
     const source = { engine: state.engine, listing: state.listing, history };
     const views = new Views(source);
     live.onCommand = (applied) => {
@@ -86,23 +88,54 @@ async function openWithin(
     live.onBatchEnd = (end) => {
       for (const observer of observers) observer.onBatchEnd?.(end);
     };
-    const sequencer = new Sequencer(journal, replica, options.writer ?? 0, (error) =>
-      failure.report(error),
-    );
+    const log = await openLog(options, journal, recovered);
+    // Opened below, once the log tells its time; the sequencer needs it only after that.
+    const time: { clock?: VenueClock; slots?: SlotClock } = {};
+    const { promises: promised } = options;
+    const own: { key?: ReceiptKey } = {};
+    const receiptKeyOf = (logKey: LogKey): ReceiptKey => {
+      own.key ??= newReceiptKey(state.listing, logKey);
+      return own.key;
+    };
+    const identity = (): WriterIdentity => ({
+      name: options.name ?? SOLE_WRITER,
+      ...(promised === undefined ? NO_RECEIPT_KEY : hexOf(receiptKeyOf(promised.logKey))),
+    });
+    const sequencer = new Sequencer(log, recovered.replica, identity, {
+      onFailure: (error) => failure.report(error),
+      atPublish: () => time.slots?.due() ?? NOTHING,
+      nowMs: () => time.clock?.nowMs() ?? engineState.timeMs,
+      onWriterLost: () => {
+        logger.warn({}, "the log has ended this gateway's writer; it joins again");
+        for (const observer of observers) observer.onWriterLost?.();
+      },
+    });
     failure.onReport = (error) => {
       logger.error({ err: error }, "the venue stops");
       sequencer.fail(error);
       history.halt();
     };
     await sequencer.start(recovered.end);
+    refuseOtherVenue(options, recovered);
+    if (promised !== undefined) {
+      refuseOtherLogKey(engineState, state.listing, promised.logKey, options.name ?? SOLE_WRITER);
+    }
     const boot = options.bootClock ?? (options.clock === undefined ? systemBootClock : noBootClock);
-    const clock = openClock(options, folder.clock, boot, state.engine.state);
-    const stampMs = clock.nowMs();
-    await begin(options, recovered, sequencer, stampMs);
-    await beginList(options, state.engine.state, sequencer, stampMs);
-    const slotClock = new SlotClock(clock, state.engine.state.lastTickMs, (command) =>
-      sequencer.submit(command, NO_EVIDENCE),
-    );
+    const clock = openClock(options, folder.clock, boot, engineState);
+    const slotClock = new SlotClock({
+      clock,
+      monotonic: options.monotonic ?? (() => performance.now()),
+      state: engineState,
+      writer: () => sequencer.writer,
+      mayLeapAlone: options.openStream === undefined || options.acceptClock === true,
+      wake: () => sequencer.publishSoon(),
+    });
+    time.clock = clock;
+    if (options.openStream === undefined) {
+      await beginAlone(options, log, state, sequencer, clock.nowMs());
+    } else {
+      await beginAmongOthers(options, state, sequencer);
+    }
     const clockRecorder = new ClockRecorder(
       folder.clock,
       () => clock.nowMs(),
@@ -124,7 +157,34 @@ async function openWithin(
             exitDeadline: options.exitDeadline?.memory,
           });
     live.onDurable = (held) => checkpointer?.follow(held);
-    if (options.ticks !== false) slotClock.start();
+    const stream = log instanceof ReplicatedLog ? log.stream : undefined;
+    const promises =
+      promised === undefined
+        ? null
+        : await Promises.start(
+            { ...source, blocks: state.blocks },
+            folder,
+            // Of the gateways of one venue the first signs.
+            {
+              isSigner: () => rankOf(engineState, sequencer.writer) === 0,
+              announce: (note) => stream?.announce(note),
+              ...promised,
+            },
+            receiptKeyOf(promised.logKey),
+            logger,
+          );
+    if (stream !== undefined && promises !== null) {
+      stream.onAnnouncement = (text) => void promises.log.adopt(text);
+    }
+    void promises?.receipts?.failed.then((error) => failure.report(error));
+    live.onBatchEnd = (end) => {
+      promises?.receipts?.onBatchEnd();
+      for (const observer of observers) observer.onBatchEnd?.(end);
+    };
+    if (options.ticks !== false) {
+      time.slots = slotClock;
+      slotClock.start();
+    }
     return {
       journal,
       history,
@@ -135,14 +195,61 @@ async function openWithin(
       clockRecorder,
       slotClock,
       checkpointer,
+      promises,
       observers,
       recovery: report,
       failure,
+      state,
     };
   } catch (error) {
     await history.close();
     throw error;
   }
+}
+
+const NOTHING: readonly Command[] = [];
+
+/** The name in a log that no other gateway writes to. */
+const SOLE_WRITER = "venue";
+const NO_RECEIPT_KEY = { receiptKey: "", certificate: "" };
+
+function hexOf({ publicKey, certificate }: ReceiptKey): typeof NO_RECEIPT_KEY {
+  return {
+    receiptKey: Buffer.from(publicKey).toString("hex"),
+    certificate: Buffer.from(certificate).toString("hex"),
+  };
+}
+
+function refuseOtherVenue({ config, listing }: VenueOptions, { state }: Recovered): void {
+  const current = state.engine.state.config;
+  if (current === null) return;
+  checkContinuation({ config: current, listing: state.listing.markets }, config, listing);
+}
+
+/** The journal itself, or the replicated log whose mirror it is. */
+async function openLog(
+  { openStream, directory }: VenueOptions,
+  journal: FileJournal,
+  { state, history }: Recovered,
+): Promise<SequencedLog> {
+  if (openStream === undefined) return journal;
+  const { blocks, engine } = state;
+  const lastBlock = () => {
+    const { number, parentHash } = blocks.open();
+    return { number: number - 1, hash: parentHash };
+  };
+  const mirror = new JournalMirror(journal, dataFolder(directory).journal, (messages) =>
+    history.onLogOnDisk(messages),
+  );
+  const stream = await openStream(mirror, {
+    lastBlock,
+    blockHash(number) {
+      const last = lastBlock();
+      return number === last.number ? last.hash : history.block(number)?.hash;
+    },
+    isLive: (writer) => writerOf(engine.state, writer) !== undefined,
+  });
+  return new ReplicatedLog(stream, journal);
 }
 
 /** For a test that sets its own clock: the machine's uptime says nothing about it. */
@@ -181,81 +288,4 @@ class Live implements CommandObserver {
   onCommand: CommandObserver["onCommand"] = () => undefined;
   onBatchEnd: NonNullable<CommandObserver["onBatchEnd"]> = () => undefined;
   onDurable: (held: { readonly batch: number; readonly record: number }) => void = () => undefined;
-}
-
-/** Genesis on an empty log; otherwise Resume, and Configure if the configuration has changed. */
-async function begin(
-  { config, listing, cohort, attestors = null }: VenueOptions,
-  { state }: Recovered,
-  sequencer: Sequencer,
-  stampMs: number,
-): Promise<void> {
-  const { engine } = state;
-  const evidence = listingEvidence(listing, attestors);
-  let refusal = "";
-  if (engine.state.config === null) {
-    const genesis = {
-      kind: "Genesis",
-      stampMs,
-      config,
-      cohort,
-      engineVersion: ENGINE_VERSION,
-    } as const;
-    await sequencer.submitted(genesis, evidence, () => undefined);
-  } else {
-    await sequencer.submitted({ kind: "Resume", stampMs }, NO_EVIDENCE, () => undefined);
-    const current = { config: engine.state.config, listing: state.listing };
-    if (!isSameConfig(current, config, listing, attestors)) {
-      const replaced = replacedAttestors(state.listing.attestors, attestors);
-      const expiresAtMs = stampMs + OPERATOR_EXPIRY_MS;
-      const configure = { kind: "Configure", stampMs, expiresAtMs, config } as const;
-      await sequencer.submitted(
-        replaced.length === 0 ? configure : { ...configure, replacedAttestors: replaced },
-        evidence,
-        (applied) => {
-          refusal = refusalIn(applied);
-        },
-      );
-    }
-  }
-  const taken = engine.state.config;
-  const now = { config: taken ?? config, listing: state.listing };
-  if (taken !== null && isSameConfig(now, config, listing, attestors)) return;
-  throw new ConfigRefused(
-    "configuration_invalid",
-    refusal === "operator_rate_limit"
-      ? "ten operator commands, starts with a new configuration included, were executed within the " +
-          "last minute; wait a minute, or start with the configuration of before"
-      : `the engine refused the configuration ${refusal}`.trimEnd(),
-  );
-}
-
-/** The engine's reason for refusing the command; empty if it was executed. */
-function refusalIn({ events }: Applied): string {
-  const refused = events.decode().find((event) => isKind(event, "CommandRefused"));
-  return refused === undefined ? "" : REFUSALS[refused.refusal]!;
-}
-
-/**
- * Submits the configured allowlist of a new venue. A long list needs several commands, and a crash
- * can come between any two. So until the first block is sealed every start submits the whole list
- * again and removes addresses that an earlier start left behind; then it seals the first block. After
- * that only operator commands change the list.
- */
-async function beginList(
-  { cohort: stage, allow }: VenueOptions,
-  state: VenueState,
-  sequencer: Sequencer,
-  stampMs: number,
-): Promise<void> {
-  if (allow === undefined || state.totals.block > 1) return;
-  const wanted = new Set(allow);
-  const disallow = [...state.allowlist].filter((address) => !wanted.has(address));
-  if (wanted.size > 0 || disallow.length > 0) {
-    for (const command of cohortCommands({ stage, allow, disallow }, stampMs)) {
-      await sequencer.submitted(command, NO_EVIDENCE, () => undefined);
-    }
-  }
-  const slot = Math.floor(state.timeMs / TICK_MS) + 1;
-  await sequencer.submitted({ kind: "Tick", slot }, NO_EVIDENCE, () => undefined);
 }

@@ -4,8 +4,9 @@
  * verifier use this same class.
  */
 import { type Command, Engine, type EventLog, UnknownToRelease } from "@perpgate/engine";
+import { writerOf } from "@perpgate/engine/reading";
 import type { Batch, LogSeq } from "@perpgate/journal";
-import { decodeRecord, type Evidence } from "./record/record.js";
+import { decodeRecord, type Evidence, type LogRecord, RecordUnreadable } from "./record/record.js";
 import { HistoryDamaged } from "./venue-errors.js";
 
 /** One command as it was executed. The event log is valid only during the call. */
@@ -23,6 +24,8 @@ export interface CommandObserver {
   onCommand(applied: Applied): void;
   /** Called after every batch, also a repeated one, with the position after it. */
   onBatchEnd?(end: LogSeq): void;
+  /** The log has ended the writer of this process: it has its sockets as gone. A new one joins. */
+  onWriterLost?(): void;
 }
 
 /** A command that could not be applied: a bug. */
@@ -39,6 +42,13 @@ export class ReplayFailed extends Error {
 }
 
 export class Replica {
+  /** Batches that were not applied, and why the last one was not. */
+  drops = 0;
+  dropped: string | null = null;
+  /** The records of the batch that is applied. */
+  private readonly decoded: LogRecord[] = [];
+  private readonly commands: Command[] = [];
+
   constructor(
     readonly engine: Engine = new Engine(),
     private readonly observers: readonly CommandObserver[] = [],
@@ -48,28 +58,47 @@ export class Replica {
     return this.engine.seq;
   }
 
-  /** Applies a batch unless it is a repetition; returns whether it was applied. */
+  /**
+   * Applies a batch, or drops it whole: one that is unfit, that has a record which no release writes, or
+   * that the engine does not accept of its writer. Returns whether it was applied.
+   */
   applyBatch(batch: Batch, onRecord?: (index: number, applied: Applied) => void): boolean {
-    const isNew = this.engine.acceptBatch(batch.id.writer, batch.id.counter);
-    if (isNew) {
-      for (let i = 0; i < batch.records.length; i++) {
-        const applied = this.applyRecord(batch.records[i]!);
+    const dropped = this.dropReason(batch);
+    this.dropped = dropped ?? this.dropped;
+    const { decoded } = this;
+    if (dropped === null) {
+      for (let i = 0; i < decoded.length; i++) {
+        const applied = this.applyRecord(decoded[i]!);
         onRecord?.(i, applied);
       }
+    } else {
+      this.drops++;
     }
-    const end = {
-      batch: batch.seq.batch + 1,
-      record: batch.seq.record + batch.records.length,
-    };
-    for (const observer of this.observers) observer.onBatchEnd?.(end);
-    return isNew;
+    decoded.length = 0;
+    for (const observer of this.observers) observer.onBatchEnd?.(batch.end);
+    return dropped === null;
   }
 
-  private applyRecord(record: Uint8Array): Applied {
+  private dropReason({ id, records, isUnfit }: Batch): string | null {
+    const { decoded, commands, engine } = this;
+    decoded.length = 0;
+    commands.length = 0;
+    if (isUnfit === true) return "unfit";
+    // Before its records are read: nobody may stop the replicas with a record of a later release.
+    if (id.counter > 0 && writerOf(engine.state, id.writer) === undefined) return "writer_not_live";
+    for (const record of records) {
+      const read = readRecord(record);
+      if (read === undefined) return "malformed";
+      decoded.push(read);
+      commands.push(read.command);
+    }
+    return engine.acceptBatch(id.writer, id.counter, commands);
+  }
+
+  private applyRecord({ command, evidence }: LogRecord): Applied {
     const { engine } = this;
     const seq = engine.seq + 1;
     try {
-      const { command, evidence } = decodeRecord(record);
       const events = engine.apply(command);
       const applied = {
         seq,
@@ -87,5 +116,15 @@ export class Replica {
       if (cause instanceof UnknownToRelease) throw cause;
       throw new ReplayFailed(seq, cause);
     }
+  }
+}
+
+/** Undefined for bytes that no release writes. */
+function readRecord(record: Uint8Array): LogRecord | undefined {
+  try {
+    return decodeRecord(record);
+  } catch (error) {
+    if (error instanceof RecordUnreadable) return undefined;
+    throw error;
   }
 }

@@ -1,12 +1,20 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ENGINE_VERSION, Engine, type VenueConfig } from "@perpgate/engine";
-import { LOG_START, openJournal } from "@perpgate/journal";
+import {
+  type Command,
+  ENGINE_VERSION,
+  Engine,
+  GENESIS_WRITER,
+  type VenueConfig,
+} from "@perpgate/engine";
+import { liveWriters } from "@perpgate/engine/reading";
+import { type Batch, type FileJournal, LOG_START, openJournal } from "@perpgate/journal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { NO_EVIDENCE } from "./record/record.js";
-import { Replica } from "./replica.js";
-import { RecordTooLarge, Sequencer } from "./sequencer.js";
+import { RecordTooLarge } from "./pending-batches.js";
+import { encodeRecord, NO_EVIDENCE } from "./record/record.js";
+import { type CommandObserver, Replica } from "./replica.js";
+import { type SequencedLog, Sequencer } from "./sequencer.js";
 
 const CONFIG: VenueConfig = {
   markets: [
@@ -33,6 +41,13 @@ const CONFIG: VenueConfig = {
   devCreditMicros: 1e10,
 };
 const START_MS = 1_800_000_000_000;
+const INDEX: Command = {
+  kind: "UpdateIndex",
+  stampMs: START_MS,
+  market: 0,
+  indexTicks: 9,
+  slot: START_MS / 200,
+};
 
 let directory = "";
 beforeEach(async () => {
@@ -40,30 +55,106 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
-async function open(): Promise<{ sequencer: Sequencer; engine: Engine; failures: Error[] }> {
+const GENESIS: Command = {
+  kind: "Genesis",
+  stampMs: START_MS,
+  config: CONFIG,
+  cohort: "open",
+  engineVersion: ENGINE_VERSION,
+};
+const WRITER = { name: "test", receiptKey: "", certificate: "" };
+/** Positions of Genesis and of the writer's join. */
+const BEGINNING = 2;
+
+const SILENT_HOOKS = {
+  onFailure: () => undefined,
+  onWriterLost: () => undefined,
+  atPublish: () => [],
+  nowMs: () => START_MS,
+};
+
+interface Opened {
+  readonly journal: FileJournal;
+  readonly sequencer: Sequencer;
+  readonly engine: Engine;
+  readonly failures: Error[];
+}
+
+async function open(observers: readonly CommandObserver[] = []): Promise<Opened> {
   const failures: Error[] = [];
   const journal = await openJournal({ directory, segmentBytes: 1 << 20 });
   const engine = new Engine();
-  const replica = new Replica(engine);
-  const sequencer = new Sequencer(journal, replica, 1, (error) => failures.push(error));
+  const sequencer = new Sequencer(journal, new Replica(engine, observers), () => WRITER, {
+    ...SILENT_HOOKS,
+    onFailure: (error) => failures.push(error),
+  });
   await sequencer.start(LOG_START);
-  return { sequencer, engine, failures };
+  if (engine.seq === 0) {
+    await journal.append({ writer: GENESIS_WRITER, counter: 0 }, [encodeRecord(GENESIS)]);
+  }
+  await sequencer.join();
+  return { journal, sequencer, engine, failures };
 }
+
+describe("caughtUp, in a log of several writers", () => {
+  test("batches without a command are apart; a command takes the waiting along", async () => {
+    let batches = 0;
+    let deliver: (batch: Batch) => void = () => undefined;
+    // A replicated log delivers to its writers what they publish, batches without a record too.
+    const log: SequencedLog = {
+      append: async (id, records) => {
+        const seq = { batch: batches, record: batches };
+        batches++;
+        const end = { batch: batches, record: batches };
+        setImmediate(() => deliver({ id, seq, end, records: [...records] }));
+      },
+      read: (_from, onBatch) => {
+        deliver = onBatch;
+        return { live: Promise.resolve(), close: () => undefined };
+      },
+      close: async () => undefined,
+      abandon: () => undefined,
+      stopped: new Promise(() => undefined),
+    };
+    let nowMs = 0;
+    let check = (): void => undefined;
+    const machine = {
+      monotonic: () => nowMs,
+      every: (_ms: number, run: () => void) => {
+        check = run;
+        return () => undefined;
+      },
+      after: () => undefined,
+      newWriter: () => "ab".repeat(16),
+    };
+    const hooks = { ...SILENT_HOOKS, atPublish: () => [] };
+    const sequencer = new Sequencer(log, new Replica(new Engine()), () => WRITER, hooks, machine);
+    await sequencer.start(LOG_START);
+    await log.append({ writer: GENESIS_WRITER, counter: 0 }, [encodeRecord(GENESIS)]);
+    await sequencer.join();
+    await sequencer.caughtUp();
+    expect(batches).toBe(3);
+    const waiting = Array.from({ length: 100 }, () => sequencer.caughtUp());
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(batches).toBe(3);
+    nowMs = 50;
+    check();
+    await Promise.all(waiting);
+    expect(batches).toBe(4);
+    const again = sequencer.caughtUp();
+    sequencer.submit(INDEX);
+    await again;
+    expect(batches).toBe(5);
+    await sequencer.close();
+  });
+});
 
 describe("the sequencer", () => {
   test("submit: submitters are called in log order, each with its seq", async () => {
     const { sequencer, engine } = await open();
-    const genesis = {
-      kind: "Genesis",
-      stampMs: START_MS,
-      config: CONFIG,
-      cohort: "open",
-      engineVersion: ENGINE_VERSION,
-    } as const;
     const answers: number[] = [];
-    const first = sequencer.submitted(genesis, NO_EVIDENCE, (applied) => applied.seq);
     for (let i = 1; i <= 2_000; i++) {
-      const command = { kind: "UpdateIndex", stampMs: START_MS, market: 0, indexTicks: i } as const;
+      const command = { ...INDEX, indexTicks: i };
       sequencer.submit(command, NO_EVIDENCE, (applied) => answers.push(applied?.seq ?? -1));
     }
     const last = await sequencer.submitted(
@@ -71,47 +162,34 @@ describe("the sequencer", () => {
       NO_EVIDENCE,
       (applied) => applied.seq,
     );
-    expect(await first).toBe(1);
-    expect(last).toBe(2_002);
-    expect(answers).toEqual(Array.from({ length: 2_000 }, (_, i) => i + 2));
+    expect(last).toBe(BEGINNING + 2_001);
+    expect(answers).toEqual(Array.from({ length: 2_000 }, (_, i) => i + BEGINNING + 1));
     expect(sequencer.waiting).toBe(0);
-    expect(engine.seq).toBe(2_002);
+    expect(engine.seq).toBe(BEGINNING + 2_001);
     await sequencer.close();
   });
 
-  test("start: after a restart applies the same log and continues the batch counter", async () => {
+  test("start: after a restart applies the same log and joins as another writer", async () => {
     const before = await open();
-    const genesis = {
-      kind: "Genesis",
-      stampMs: START_MS,
-      config: CONFIG,
-      cohort: "open",
-      engineVersion: ENGINE_VERSION,
-    } as const;
-    await before.sequencer.submitted(genesis, NO_EVIDENCE, () => undefined);
     await before.sequencer.close();
+    expect(liveWriters(before.engine.state)).toEqual([]);
     const after = await open();
-    expect(Buffer.compare(after.engine.snapshot(), before.engine.snapshot())).toBe(0);
-    const index = { kind: "UpdateIndex", stampMs: START_MS, market: 0, indexTicks: 9 } as const;
-    expect(await after.sequencer.submitted(index, NO_EVIDENCE, (applied) => applied.seq)).toBe(2);
+    // Genesis, a join, its end, and the second join.
+    expect(after.engine.seq).toBe(4);
+    expect(after.sequencer.writer).not.toBe(before.sequencer.writer);
+    expect(liveWriters(after.engine.state).map(({ id }) => id)).toEqual([after.sequencer.writer]);
+    expect(await after.sequencer.submitted(INDEX, NO_EVIDENCE, (applied) => applied.seq)).toBe(5);
     await after.sequencer.close();
   });
 
   test("close: applies what was submitted; later submitters get null", async () => {
     const { sequencer, failures } = await open();
-    const genesis = {
-      kind: "Genesis",
-      stampMs: START_MS,
-      config: CONFIG,
-      cohort: "open",
-      engineVersion: ENGINE_VERSION,
-    } as const;
     let seq = 0;
-    sequencer.submit(genesis, NO_EVIDENCE, (applied) => {
+    sequencer.submit(INDEX, NO_EVIDENCE, (applied) => {
       seq = applied?.seq ?? -1;
     });
     await sequencer.close();
-    expect(seq).toBe(1);
+    expect(seq).toBe(BEGINNING + 1);
     let later: unknown = "unheard";
     sequencer.submit({ kind: "Tick", slot: 1 }, NO_EVIDENCE, (applied) => {
       later = applied;
@@ -122,14 +200,6 @@ describe("the sequencer", () => {
 
   test("submit: a command too large for the log throws to its caller alone", async () => {
     const { sequencer, failures } = await open();
-    const genesis = {
-      kind: "Genesis",
-      stampMs: START_MS,
-      config: CONFIG,
-      cohort: "open",
-      engineVersion: ENGINE_VERSION,
-    } as const;
-    await sequencer.submitted(genesis, NO_EVIDENCE, () => undefined);
     const crowd = Array.from({ length: 25_000 }, (_, i) => i.toString(16).padStart(40, "0"));
     const cohort = {
       kind: "SetCohort",
@@ -140,22 +210,16 @@ describe("the sequencer", () => {
     } as const;
     expect(() => sequencer.submit({ ...cohort, allow: crowd })).toThrow(RecordTooLarge);
     const few = { ...cohort, allow: crowd.slice(0, 5_000) };
-    expect(await sequencer.submitted(few, NO_EVIDENCE, (applied) => applied.seq)).toBe(2);
+    expect(await sequencer.submitted(few, NO_EVIDENCE, (applied) => applied.seq)).toBe(
+      BEGINNING + 1,
+    );
     expect(failures).toEqual([]);
     await sequencer.close();
   });
 
   test("submitTogether: one durable batch with nothing in between, also next to a full one", async () => {
     const { sequencer } = await open();
-    const genesis = {
-      kind: "Genesis",
-      stampMs: START_MS,
-      config: CONFIG,
-      cohort: "open",
-      engineVersion: ENGINE_VERSION,
-    } as const;
-    await sequencer.submitted(genesis, NO_EVIDENCE, () => undefined);
-    const index = { kind: "UpdateIndex", stampMs: START_MS, market: 0, indexTicks: 9 } as const;
+    const index = INDEX;
     const seqs: number[] = [];
     const groups: [number, number, number][] = [];
     for (let group = 0; group < 40; group++) {
@@ -170,7 +234,7 @@ describe("the sequencer", () => {
       });
     }
     await sequencer.submitted(index, NO_EVIDENCE, () => undefined);
-    expect(seqs).toEqual(Array.from({ length: 40 * 80 }, (_, i) => i + 2));
+    expect(seqs).toEqual(Array.from({ length: 40 * 80 }, (_, i) => i + BEGINNING + 1));
     expect(groups).toEqual(
       Array.from({ length: 2_000 }, (_, i) => [Math.floor(i / 50), i % 50, i % 50 === 0 ? 1 : 0]),
     );
@@ -183,7 +247,7 @@ describe("the sequencer", () => {
     });
     await reading.live;
     for (let group = 0; group < 40; group++) {
-      const first = 2 + group * 80 + 30;
+      const first = BEGINNING + 1 + group * 80 + 30;
       expect(batches.get(first)).toBe(batches.get(first + 49));
     }
     await journal.close();
@@ -195,36 +259,25 @@ describe("the sequencer", () => {
   });
 
   test("apply: a submitter that was called is not called again by the stop that follows", async () => {
-    const journal = await openJournal({ directory, segmentBytes: 1 << 20 });
-    const failures: Error[] = [];
     const observer = {
       onCommand({ seq }: { seq: number }): void {
-        if (seq === 3) throw new Error("a projection failed");
+        if (seq === 5) throw new Error("a projection failed");
       },
     };
-    const replica = new Replica(new Engine(), [observer]);
-    const sequencer = new Sequencer(journal, replica, 1, (error) => failures.push(error));
-    await sequencer.start(LOG_START);
-    const genesis = {
-      kind: "Genesis",
-      stampMs: START_MS,
-      config: CONFIG,
-      cohort: "open",
-      engineVersion: ENGINE_VERSION,
-    } as const;
+    const { journal, sequencer, failures } = await open([observer]);
     const heard: (number | null)[][] = [[], [], [], []];
     const stopped = new Promise<void>((resolve) => {
       for (let i = 0; i < 4; i++) {
-        sequencer.submit(genesis, NO_EVIDENCE, (applied) => {
+        sequencer.submit(GENESIS, NO_EVIDENCE, (applied) => {
           heard[i]!.push(applied?.seq ?? null);
           if (applied === null) resolve();
         });
       }
     });
     await stopped;
-    expect(heard).toEqual([[1], [2], [null], [null]]);
+    expect(heard).toEqual([[3], [4], [null], [null]]);
     expect(failures.map((error) => error.message)).toEqual([
-      "command 3 cannot be applied: a projection failed",
+      "command 5 cannot be applied: a projection failed",
     ]);
     await journal.close();
   });

@@ -1,72 +1,123 @@
 /**
- * The sequencer: writes submitted commands to the journal in batches and applies them when the
- * journal delivers them back, durable. Only then are their submitters called, in log order.
+ * The sequencer: writes submitted commands to the log in batches, as one of the log's writers, and
+ * applies every batch that the log delivers, durable. Only then are the submitters of the own commands
+ * called, in log order.
  *
- * A crash loses only commands whose submitters were not called. After a failed write the journal
- * accepts nothing more: every pending and every later submitter is called with null.
+ * A log of one machine takes many batches in flight. A replicated log takes one: the next is gathered
+ * meanwhile. There an own batch can be dropped, and the own writer can be ended by others (another
+ * process of the same name, or 25 ticks without a batch). Then everything without an answer is answered
+ * `not_executed`, and the sequencer joins again as a new writer. Nothing is submitted twice.
+ *
+ * A crash loses only commands whose submitters were not called. After a failed write the log accepts
+ * nothing more: every pending and every later submitter is called with null.
  */
-import type { Command } from "@perpgate/engine";
-import type { Batch, Journal, LogSeq, Reading } from "@perpgate/journal";
+import { type Command, ENGINE_VERSION, RULE_SETS } from "@perpgate/engine";
+import { writerOf } from "@perpgate/engine/reading";
+import type { Batch, BatchId, LogSeq, Reading } from "@perpgate/journal";
+import { type Machine, REAL_MACHINE } from "./machine.js";
+import {
+  MAX_BATCH_BYTES,
+  NotApplied,
+  PendingBatch,
+  RecordTooLarge,
+  type Submitter,
+  type Unanswered,
+  UnsentBatches,
+} from "./pending-batches.js";
 import { type Evidence, encodeRecord, NO_EVIDENCE } from "./record/record.js";
 import type { Applied, Replica } from "./replica.js";
 
-/** Called with the applied command (valid during the call only), or with null if the venue stopped. */
-export type Submitter = (applied: Applied | null) => void;
-
 /** As `Submitter`, once for each command of several that were submitted together. */
-export type BatchSubmitter = (applied: Applied | null, index: number) => void;
+export type BatchSubmitter = (applied: Applied | null, index: number, why: Unanswered) => void;
 
-/**
- * A batch is written when it reaches this size at the latest, and no record is larger. So a batch,
- * with its header and its last record, stays below the megabyte that a journal accepts.
- */
-const MAX_BATCH_RECORDS = 512;
-const MAX_BATCH_BYTES = 256 * 1024;
-
-export class RecordTooLarge extends RangeError {
-  override readonly name = "RecordTooLarge";
-  constructor(readonly bytes: number) {
-    super(`a command takes ${bytes} bytes in the log, at most ${MAX_BATCH_BYTES} are possible`);
-  }
+/** What the sequencer needs of a log: a `Journal`, or a replicated one. */
+export interface SequencedLog {
+  /** Rejects if the log has failed. */
+  append(id: BatchId, records: readonly Uint8Array[]): Promise<void>;
+  read(from: LogSeq, onBatch: (batch: Batch) => void): Reading;
+  readonly stopped: Promise<Error>;
+  close(): Promise<void>;
+  /** Present in a replicated log: the batch in flight is not published again. */
+  abandon?(): void;
 }
 
-interface OpenBatch {
-  readonly records: Uint8Array[];
-  readonly submitters: Submitter[];
-  bytes: number;
-  /** The batch's number in the log; 0 until it is written. */
-  counter: number;
-  /** How many submitters have been called. */
-  notified: number;
+/** How the writer introduces itself to the log. */
+export interface WriterIdentity {
+  /** The gateway's: a later writer of the same name ends this one. */
+  readonly name: string;
+  /** Hex; empty without one. */
+  readonly receiptKey: string;
+  readonly certificate: string;
 }
+
+export interface SequencerHooks {
+  /** The log or the engine failed. */
+  onFailure(error: Error): void;
+  /** Commands that go in front of the batch that is published now: a tick, or an ask for time. */
+  atPublish(): readonly Command[];
+  /** The own writer has ended and a new one joins. The log has its sockets as gone. */
+  onWriterLost(): void;
+  /** The stamp of the commands that the sequencer itself writes. */
+  nowMs(): number;
+}
+
+/** In a replicated log: an own batch at least this often, as a sign of life. */
+const HEARTBEAT_MS = 1_000;
+/** A command that was not published for as long is given up. */
+const UNPUBLISHED_MS = 1_000;
+/** After this time in flight the submitter learns that the outcome is unknown. */
+const IN_FLIGHT_MS = 10_000;
+const CHECK_MS = 100;
+/** Between two batches without a command: what reads wait for must not fill the log. */
+const MARKERS_APART_MS = 50;
+const JOIN_AGAIN_MS = 250;
 
 export class Sequencer {
   /** Submitted commands whose submitters have not been called. */
   waiting = 0;
-  private open: OpenBatch | null = null;
-  private counter: number;
+  /** The id of the own writer; empty before the first join. */
+  writer = "";
+  private counter = 0;
+  private isJoined = false;
+  private readonly unsent = new UnsentBatches();
   /**
-   * Written batches that the journal has not delivered, the oldest first. Not a Map: entries deleted
+   * Published batches that the log has not delivered, the oldest first. Not a Map: entries deleted
    * from a Map stay reachable in its outgrown hash tables until the next full garbage collection, and
    * a batch holds all of its requests.
    */
-  private inFlight: OpenBatch[] = [];
+  private inFlight: PendingBatch[] = [];
   private reading: Reading | null = null;
+  private endChecks: (() => void) | undefined;
+  private publishedAtMs = 0;
+  private markersAtMs = Number.NEGATIVE_INFINITY;
+  private isPublishing = false;
   private stopped = false;
+  private isClosing = false;
+  private onJoin: (error: Error | null) => void = ignore;
 
   constructor(
-    private readonly journal: Journal,
+    private readonly log: SequencedLog,
     private readonly replica: Replica,
-    private readonly writer: number,
-    /** Called when the log or the engine failed. */
-    private readonly onFailure: (error: Error) => void,
+    /** Asked at each join. */
+    private readonly identity: () => WriterIdentity,
+    private readonly hooks: SequencerHooks,
+    private readonly machine: Machine = REAL_MACHINE,
   ) {
-    this.counter = replica.engine.state.writers.get(writer) ?? -1;
-    void journal.stopped.then((error) => this.stop(error));
+    void log.stopped.then((error) => this.stop(error));
   }
 
   get isStopped(): boolean {
     return this.stopped;
+  }
+
+  /** Whether the log may have other writers. */
+  get isReplicated(): boolean {
+    return this.log.abandon !== undefined;
+  }
+
+  /** False before the first join, while a new writer joins, and after a stop. */
+  get isLive(): boolean {
+    return this.isJoined && !this.stopped;
   }
 
   /** Seq of the last command applied. */
@@ -76,21 +127,32 @@ export class Sequencer {
 
   /** Applies the log from `from` to its end; resolves then, and goes on with new batches. */
   async start(from: LogSeq): Promise<void> {
-    this.reading = this.journal.read(from, (batch) => this.onBatch(batch));
+    this.reading = this.log.read(from, (batch) => this.onBatch(batch));
     await this.reading.live;
-    this.counter = Math.max(this.counter, this.replica.engine.state.writers.get(this.writer) ?? -1);
+  }
+
+  /** Joins the log's writers; resolves once that is applied. */
+  async join(): Promise<void> {
+    // The log may have failed before.
+    if (this.stopped) throw new NotApplied("stopped");
+    const joined = new Promise<void>((resolve, reject) => {
+      this.onJoin = (error) => (error === null ? resolve() : reject(error));
+    });
+    this.publishJoin();
+    if (this.isReplicated) this.endChecks ??= this.machine.every(CHECK_MS, () => this.check());
+    await joined;
   }
 
   submit(command: Command, evidence: Evidence = NO_EVIDENCE, submitter: Submitter = ignore): void {
     if (this.stopped) {
-      submitter(null);
+      submitter(null, "stopped");
       return;
     }
     const record = encodeRecord(command, evidence);
     if (record.length > MAX_BATCH_BYTES) throw new RecordTooLarge(record.length);
-    const batch = this.openBatch();
-    this.add(batch, record, submitter);
-    this.flushIfFull(batch);
+    this.waiting++;
+    this.unsent.add(record, submitter, this.submittedAt());
+    this.publishSoon();
   }
 
   /**
@@ -102,10 +164,13 @@ export class Sequencer {
     evidence: Evidence,
     submitter: BatchSubmitter = ignore,
   ): void {
+    const submitters = commands.map(
+      (_, index): Submitter =>
+        (applied, why) =>
+          submitter(applied, index, why),
+    );
     if (this.stopped) {
-      commands.forEach((_, index) => {
-        submitter(null, index);
-      });
+      for (const each of submitters) each(null, "stopped");
       return;
     }
     let bytes = 0;
@@ -115,32 +180,59 @@ export class Sequencer {
       return record;
     });
     if (bytes > MAX_BATCH_BYTES) throw new RecordTooLarge(bytes);
-    const { open } = this;
-    if (open !== null && open.records.length + records.length > MAX_BATCH_RECORDS) this.flush(open);
-    if (open !== null && open.bytes + bytes > MAX_BATCH_BYTES) this.flush(open);
-    const batch = this.openBatch();
-    records.forEach((record, index) => {
-      this.add(batch, record, (applied) => submitter(applied, index));
-    });
-    this.flushIfFull(batch);
+    this.waiting += records.length;
+    this.unsent.addTogether(records, bytes, submitters, this.submittedAt());
+    this.publishSoon();
   }
 
   /** Submits, and resolves with what `take` returns; costs a promise per command. */
   submitted<T>(command: Command, evidence: Evidence, take: (applied: Applied) => T): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.submit(command, evidence, (applied) => {
-        if (applied === null) reject(new VenueStopped());
+      this.submit(command, evidence, (applied, why) => {
+        if (applied === null) reject(new NotApplied(why));
         else resolve(take(applied));
       });
     });
   }
 
-  /** Closes the log after every submitted command was applied. */
+  /**
+   * Resolves once a batch that is published from now on has come back: then everything is applied that
+   * any gateway had answered before the call. Immediately if no other writer exists.
+   */
+  caughtUp(): Promise<void> {
+    if (!this.isReplicated) return Promise.resolve();
+    if (this.stopped) return Promise.reject(new NotApplied("stopped"));
+    return new Promise((resolve, reject) => {
+      this.unsent.addMarker((why) => (why === null ? resolve() : reject(new NotApplied(why))));
+      this.publishSoon();
+    });
+  }
+
+  /** Publishes at the end of this turn if there is anything to publish, `atPublish` included. */
+  publishSoon(): void {
+    if (this.unsent.hasFull) {
+      this.publish();
+      return;
+    }
+    if (this.isPublishing) return;
+    this.isPublishing = true;
+    // Everything that arrives in this turn of the event loop shares the batch.
+    queueMicrotask(() => {
+      this.isPublishing = false;
+      this.publish();
+    });
+  }
+
+  /** Ends the writer in the log, and closes the log after every submitted command was applied. */
   async close(): Promise<void> {
-    if (this.open !== null) this.flush(this.open);
-    await this.journal.close();
+    this.isClosing = true;
+    if (this.isLive) {
+      const stampMs = this.hooks.nowMs();
+      await this.submitted({ kind: "WriterLeft", stampMs }, NO_EVIDENCE, ignore).catch(ignore);
+    }
+    await this.log.close();
     this.reading?.close();
-    this.stop(new VenueStopped());
+    this.stop(new NotApplied("stopped"));
   }
 
   /** Stops because another part that must keep up with the log has failed. */
@@ -148,92 +240,136 @@ export class Sequencer {
     this.stop(error);
   }
 
-  /** Everything that arrives in this turn of the event loop shares the batch. */
-  private openBatch(): OpenBatch {
-    if (this.open !== null) return this.open;
-    const opened: OpenBatch = { records: [], submitters: [], bytes: 0, counter: 0, notified: 0 };
-    this.open = opened;
-    queueMicrotask(() => this.flush(opened));
-    return opened;
+  /** Only a replicated log gives commands up by their age. */
+  private submittedAt(): number {
+    return this.isReplicated ? this.machine.monotonic() : 0;
   }
 
-  private add(batch: OpenBatch, record: Uint8Array, submitter: Submitter): void {
-    batch.records.push(record);
-    batch.submitters.push(submitter);
-    batch.bytes += record.length;
-    this.waiting++;
-  }
-
-  private flushIfFull(batch: OpenBatch): void {
-    if (batch.records.length >= MAX_BATCH_RECORDS || batch.bytes >= MAX_BATCH_BYTES) {
-      this.flush(batch);
+  private publish(): void {
+    while (this.isLive && !(this.isReplicated && this.inFlight.length > 0)) {
+      const first = this.hooks.atPublish();
+      if (first.length === 0 && this.unsent.hasOnlyMarkers) {
+        const nowMs = this.machine.monotonic();
+        if (nowMs < this.markersAtMs + MARKERS_APART_MS) return;
+        this.markersAtMs = nowMs;
+      }
+      const batch = this.unsent.take();
+      if (batch === undefined && first.length === 0) return;
+      this.send(batch ?? new PendingBatch(), first);
     }
   }
 
-  private flush(batch: OpenBatch): void {
-    if (this.open !== batch) return;
-    this.open = null;
-    this.counter++;
+  private send(batch: PendingBatch, first: readonly Command[]): void {
+    if (first.length > 0) {
+      batch.records.unshift(...first.map((command) => encodeRecord(command, NO_EVIDENCE)));
+    }
+    batch.lead = first.length;
     batch.counter = this.counter;
+    batch.publishedAtMs = this.submittedAt();
+    this.counter++;
+    this.publishedAtMs = batch.publishedAtMs;
     this.inFlight.push(batch);
-    this.journal
-      .append({ writer: this.writer, counter: this.counter }, batch.records)
-      .catch((error: Error) => this.stop(error));
+    const id = { writer: this.writer, counter: batch.counter };
+    this.log.append(id, batch.records).catch((error: Error) => this.stop(error));
+  }
+
+  private publishJoin(): void {
+    if (this.stopped || this.isClosing) return;
+    const { name, receiptKey, certificate } = this.identity();
+    const versions = [RULE_SETS[0]?.version ?? ENGINE_VERSION, ENGINE_VERSION] as const;
+    const stampMs = this.hooks.nowMs();
+    this.writer = this.machine.newWriter();
+    this.counter = 0;
+    const { writer } = this;
+    this.send(new PendingBatch(), [
+      { kind: "WriterJoined", stampMs, writer, name, versions, receiptKey, certificate },
+    ]);
   }
 
   private onBatch(batch: Batch): void {
     if (this.stopped) return;
     const own = this.ownBatch(batch);
+    let isApplied: boolean;
     try {
-      this.replica.applyBatch(batch, (index, applied) => {
-        if (own === undefined) return;
-        this.waiting--;
-        own.notified = index + 1;
-        notify(own.submitters[index]!, applied);
+      isApplied = this.replica.applyBatch(batch, (index, applied) => {
+        if (own !== undefined && index >= own.lead) this.waiting -= own.notify(index, applied);
       });
     } catch (error) {
       this.stop(error instanceof Error ? error : new Error(String(error)));
       return;
     }
     if (own !== undefined) this.inFlight.shift();
+    const isLive = writerOf(this.replica.engine.state, this.writer) !== undefined;
+    if (own?.counter === 0) this.onOwnJoin(isApplied && isLive);
+    else if (this.isJoined && !(isLive && (own === undefined || isApplied))) {
+      this.onLost(isApplied ? undefined : own);
+    }
+    if (own === undefined) return;
+    own.conclude();
+    this.publish();
   }
 
-  /** The journal delivers in order: the next own batch is the oldest in flight. */
-  private ownBatch({ id }: Batch): OpenBatch | undefined {
+  /** The log delivers in order: the next own batch is the oldest in flight. */
+  private ownBatch({ id }: Batch): PendingBatch | undefined {
     const oldest = this.inFlight[0];
     return id.writer === this.writer && id.counter === oldest?.counter ? oldest : undefined;
+  }
+
+  private onOwnJoin(hasJoined: boolean): void {
+    if (hasJoined) {
+      this.isJoined = true;
+      this.onJoin(null);
+      return;
+    }
+    if (!this.isReplicated) this.stop(new Error("the log did not accept its only writer"));
+    else this.machine.after(JOIN_AGAIN_MS, () => this.publishJoin());
+  }
+
+  /** The own writer has ended, or its batch was dropped: what has no answer will never be executed. */
+  private onLost(dropped: PendingBatch | undefined): void {
+    this.isJoined = false;
+    if (!this.isReplicated) {
+      if (this.isClosing) return;
+      this.stop(new Error("the log dropped a batch of its only writer"));
+      return;
+    }
+    this.log.abandon?.();
+    const batches = [...(dropped === undefined ? [] : [dropped]), ...this.inFlight];
+    this.inFlight = [];
+    this.giveUp(batches, "not_executed");
+    if (this.isClosing) return;
+    this.hooks.onWriterLost();
+    this.publishJoin();
+  }
+
+  /** What time alone decides, in a replicated log. */
+  private check(): void {
+    const nowMs = this.machine.monotonic();
+    this.waiting -= this.unsent.giveUpBefore(nowMs - UNPUBLISHED_MS);
+    for (const batch of this.inFlight) {
+      if (batch.publishedAtMs > nowMs - IN_FLIGHT_MS) break;
+      this.waiting -= batch.giveUp("outcome_unknown");
+    }
+    if (this.isLive && this.inFlight.length === 0 && this.publishedAtMs <= nowMs - HEARTBEAT_MS) {
+      this.send(this.unsent.take() ?? new PendingBatch(), this.hooks.atPublish());
+    }
+    if (this.unsent.hasOnlyMarkers) this.publish();
+  }
+
+  private giveUp(batches: readonly PendingBatch[], why: Unanswered): void {
+    for (const batch of batches) this.waiting -= batch.giveUp(why);
+    this.waiting -= this.unsent.giveUp(why);
   }
 
   private stop(error: Error): void {
     if (this.stopped) return;
     this.stopped = true;
-    const batches = [...this.inFlight, ...(this.open === null ? [] : [this.open])];
+    this.endChecks?.();
+    const batches = this.inFlight;
     this.inFlight = [];
-    this.open = null;
-    this.waiting = 0;
-    for (const batch of batches) {
-      // A submitter that was called must not be called again with another result.
-      for (const submitter of batch.submitters.slice(batch.notified)) notify(submitter, null);
-    }
-    if (!(error instanceof VenueStopped)) this.onFailure(error);
-  }
-}
-
-export class VenueStopped extends Error {
-  override readonly name = "VenueStopped";
-  constructor() {
-    super("the venue has stopped");
-  }
-}
-
-/** Calls a submitter. If it throws, the log goes on and the error becomes an uncaught exception. */
-function notify(submitter: Submitter, applied: Applied | null): void {
-  try {
-    submitter(applied);
-  } catch (error) {
-    queueMicrotask(() => {
-      throw error;
-    });
+    this.giveUp(batches, "stopped");
+    this.onJoin(error);
+    if (!(error instanceof NotApplied)) this.hooks.onFailure(error);
   }
 }
 

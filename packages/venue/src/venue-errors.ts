@@ -4,6 +4,8 @@ import type { LogSeq } from "@perpgate/journal";
 
 export type ConfigRule =
   | "configuration_invalid"
+  | "log_not_begun"
+  | "log_key_differs"
   | "listing_mismatch"
   | "attestor_kind_fixed"
   | "fund_seed_fixed"

@@ -3,7 +3,10 @@ import type { CohortStage, VenueConfig } from "@perpgate/engine";
 import type { ExitDeadline } from "@perpgate/journal";
 import type { AttestorKeys } from "./listing/attestor-keys.js";
 import type { ListedMarket } from "./listing/listing.js";
+import type { LogKey } from "./receipts/log-key.js";
+import type { OpenStream } from "./replicated-log.js";
 import type { BootClock } from "./time/boot-clock.js";
+import type { WitnessSetting } from "./tlog/witness.js";
 
 /** Any structured logger; pino fits. */
 export interface VenueLogger {
@@ -27,6 +30,19 @@ export const DEFAULT_CHECKPOINTS: CheckpointOptions = {
   keep: 3,
 };
 
+export interface PromiseOptions {
+  readonly logKey: LogKey;
+  /** False: acknowledgements carry no receipt; the transparency log stays. */
+  readonly issueReceipts?: boolean;
+  readonly witnesses?: readonly WitnessSetting[];
+  /** Milliseconds between two checkpoints, if blocks were sealed. */
+  readonly checkpointMs?: number;
+  /** Whether this process signs checkpoints now; of the gateways of one venue only one does. */
+  readonly isSigner?: () => boolean;
+  /** Gives a published checkpoint to the venue's other gateways. */
+  readonly announce?: (note: string) => void;
+}
+
 export interface VenueOptions {
   /** The data folder, made if missing. */
   readonly directory: string;
@@ -47,13 +63,19 @@ export interface VenueOptions {
   readonly bootClock?: BootClock;
   /** Accepts the wall clock at this start, however far it is ahead of the log. */
   readonly acceptClock?: boolean;
-  /** Number of this writer, among the writers of one log. */
-  readonly writer?: number;
+  /** The gateway's name in the log; needed if it has several writers. */
+  readonly name?: string;
+  /** Connects to a replicated log; the data folder's log is then its mirror. */
+  readonly openStream?: OpenStream;
   /** null: no second replica, no snapshots. */
   readonly checkpoints?: CheckpointOptions | null;
   /** false: no slot clock; time moves only by submitted ticks. */
   readonly ticks?: boolean;
   readonly segmentBytes?: number;
+  /** Where the log's commits run: in a separate thread (the default), or in the caller's. */
+  readonly commit?: "thread" | "inline";
+  /** Receipts and the transparency log; undefined: neither. */
+  readonly promises?: PromiseOptions;
   readonly logger?: VenueLogger;
   /**
    * Set by any thread of the venue that fails, so that a watchdog ends the process even if the main

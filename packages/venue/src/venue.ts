@@ -7,28 +7,35 @@
  *   2. history     open, or rebuild                             recovery/open-data.ts
  *   3. replica     newest snapshot, then the log                recovery/recover.ts
  *   4. clock       the time to start at                         time/start-time.ts
- *   5. genesis     on an empty log; otherwise Resume, and Configure if the configuration has changed;
- *                  the first allowlist, until it is complete
+ *   5. beginning   Genesis on an empty log; this process joins as a writer; the time, the configuration
+ *                  and the first allowlist, where they have changed
  *   6. slot clock  a Tick every 200 ms                          time/slot-clock.ts
  *   7. checkpoints snapshots and state hashes, another thread   checkpoint/checkpointer.ts
+ *   8. promises    receipts and the transparency log            receipts/promises.ts
  *
  * If the log, the engine, the history or the second replica fails, every submitter is called with
  * null, `failed` resolves, and the process must exit with an error. The log decides what was
  * acknowledged; the next open recovers from a crash at any step.
  */
 import type { Command } from "@perpgate/engine";
+import { liveWriters, rankOf } from "@perpgate/engine/reading";
 import { type FileJournal, type LogSeq, PruneRefused, type SpareStatus } from "@perpgate/journal";
 import type { Checkpointer } from "./checkpoint/checkpointer.js";
 import type { History } from "./history/history.js";
+import { checkConfig, checkContinuation } from "./listing/config-change.js";
 import type { Listing } from "./listing/listing.js";
 import { type Failure, openVenue, type VenueParts } from "./open-venue.js";
+import { NotApplied, type Submitter } from "./pending-batches.js";
+import { Positions } from "./positions.js";
+import type { Promises } from "./receipts/promises.js";
 import type { Evidence } from "./record/record.js";
 import type { RecoveryReport } from "./recovery/recover.js";
 import type { Applied, CommandObserver } from "./replica.js";
-import { type BatchSubmitter, type Sequencer, type Submitter, VenueStopped } from "./sequencer.js";
+import type { BatchSubmitter, Sequencer } from "./sequencer.js";
 import type { ClockRecorder } from "./time/boot-clock.js";
 import type { SlotClock } from "./time/slot-clock.js";
 import type { JumpKind, VenueClock } from "./time/venue-clock.js";
+import { configure, type VenueTerms } from "./venue-beginning.js";
 import type { VenueOptions } from "./venue-options.js";
 import type { Views } from "./views/views.js";
 
@@ -37,6 +44,8 @@ export class Venue {
   readonly listing: Listing;
   readonly history: History;
   readonly recovery: RecoveryReport;
+  /** Receipts and the transparency log; null: none. */
+  readonly promises: Promises | null;
   /** Resolves with the reason if a part of the venue fails. */
   readonly failed: Promise<Error>;
   private readonly journal: FileJournal;
@@ -47,6 +56,8 @@ export class Venue {
   private readonly checkpointer: Checkpointer | undefined;
   private readonly observers: Set<CommandObserver>;
   private readonly failure: Failure;
+  private readonly state: VenueParts["state"];
+  private readonly positions: Positions;
   private closing: Promise<void> | undefined;
 
   private constructor(parts: VenueParts) {
@@ -54,7 +65,9 @@ export class Venue {
     this.listing = parts.listing;
     this.history = parts.history;
     this.recovery = parts.recovery;
+    this.promises = parts.promises;
     this.failure = parts.failure;
+    this.state = parts.state;
     this.failed = parts.failure.promise;
     this.journal = parts.journal;
     this.sequencer = parts.sequencer;
@@ -63,6 +76,8 @@ export class Venue {
     this.slotClock = parts.slotClock;
     this.checkpointer = parts.checkpointer;
     this.observers = parts.observers;
+    this.positions = new Positions(() => this.seq);
+    this.observers.add(this.positions);
   }
 
   static async open(options: VenueOptions): Promise<Venue> {
@@ -137,6 +152,55 @@ export class Venue {
     return this.sequencer.submitted(command, evidence, take);
   }
 
+  /** Appends a changed configuration; rejects with `ConfigRefused`. */
+  configure(terms: VenueTerms): Promise<void> {
+    const { state, sequencer } = this;
+    checkConfig(terms.config, terms.listing, terms.attestors ?? null);
+    const current = { config: state.engine.state.config!, listing: state.listing.markets };
+    checkContinuation(current, terms.config, terms.listing);
+    return configure(terms, state, sequencer, this.nowMs());
+  }
+
+  /** Resolves once everything is applied that any gateway had answered before the call. */
+  caughtUp(): Promise<void> {
+    return this.sequencer.caughtUp();
+  }
+
+  /** Whether the log has, or may have, other writers. */
+  get isReplicated(): boolean {
+    return this.sequencer.isReplicated;
+  }
+
+  /** Names of the live writers, in the order of joining. */
+  get writers(): readonly string[] {
+    return liveWriters(this.state.engine.state).map(({ name }) => name);
+  }
+
+  /** How many live writers joined before this process's; −1 if it has none. */
+  get rank(): number {
+    return rankOf(this.state.engine.state, this.sequencer.writer);
+  }
+
+  /** How far the wall clock of this machine is ahead of the log's time; negative: behind. */
+  get logLeadMs(): number {
+    return this.clock.wallMs() - this.state.engine.state.timeMs;
+  }
+
+  /** When the market's index was observed; 0 before the first. */
+  indexAtMs(market: number): number {
+    return this.state.engine.state.markets[market]?.indexAtMs ?? 0;
+  }
+
+  /** Resolves with whether the position is applied within a second. */
+  reached(position: number): Promise<boolean> {
+    return this.positions.reached(position);
+  }
+
+  /** False while the log has no writer of this process: commands wait, up to a second. */
+  get isWriting(): boolean {
+    return this.sequencer.isLive;
+  }
+
   /** Observes every command from now on, after the views; returns a function that ends it. */
   observe(observer: CommandObserver): () => void {
     this.observers.add(observer);
@@ -178,7 +242,8 @@ export class Venue {
   async abandon(): Promise<void> {
     this.slotClock.stop();
     this.failure.ignore();
-    this.sequencer.fail(new VenueStopped());
+    this.sequencer.fail(new NotApplied("stopped"));
+    this.promises?.stop();
     await this.history.abandon();
   }
 
@@ -187,6 +252,7 @@ export class Venue {
     this.clockRecorder.close();
     await this.checkpointer?.close();
     await this.sequencer.close();
+    await this.promises?.close();
     await this.history.close().catch(() => undefined);
   }
 }

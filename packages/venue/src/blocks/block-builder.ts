@@ -9,9 +9,10 @@
 import { createHash, type Hash } from "node:crypto";
 import { EVENT, type EventLog } from "@perpgate/engine";
 import { isPlainLeaf, LEAF_BYTES, PLAIN_LEAF_BYTES } from "@perpgate/protocol/core";
-import { ACKNOWLEDGED, eventWords, SEALED } from "../events/event-fields.js";
+import { ACKNOWLEDGED, eventWords, SEALED } from "../event-fields.js";
+import { AckList } from "./ack-list.js";
 import { NO_PARENT, type SealedBlock, seal } from "./block-header.js";
-import { MerkleAccumulator } from "./merkle.js";
+import { type HashText, MerkleAccumulator } from "./merkle.js";
 
 /** The open block as a snapshot holds it. */
 export interface OpenBlock {
@@ -37,6 +38,8 @@ const INITIAL_BYTES = 64 * 1024;
 export class BlockBuilder {
   /** Number of the block that the last command belongs to. */
   currentNumber: number;
+  /** RFC 6962 hash of the last acknowledgement's leaf, in latin1. */
+  lastLeafHash: HashText = "";
   private number: number;
   private firstPosition: number;
   private parentHash: Buffer;
@@ -45,6 +48,7 @@ export class BlockBuilder {
   private hashed = 0;
   private hash: Hash = createHash("sha256");
   private acks = new MerkleAccumulator();
+  private list = new AckList();
 
   constructor(open: OpenBlock = FIRST_BLOCK) {
     this.number = open.number;
@@ -63,6 +67,16 @@ export class BlockBuilder {
     this.append(events.bytes());
     const sealedAt = this.take(events.words, events.length);
     return sealedAt < 0 ? null : this.seal(seq, events.words, sealedAt);
+  }
+
+  /** Acknowledgements of the open block so far. */
+  get openAcks(): number {
+    return this.acks.count;
+  }
+
+  /** Hash of the last sealed block; zeros before the first. */
+  get lastHash(): Buffer {
+    return this.parentHash;
   }
 
   open(): OpenBlock {
@@ -85,7 +99,8 @@ export class BlockBuilder {
             `an acknowledgement names block ${words[at + ACKNOWLEDGED.block]}, ${this.number} is open`,
           );
         }
-        this.acks.add(leafAt(words, at));
+        this.lastLeafHash = this.acks.add(leafAt(words, at));
+        this.list.add(words[at + ACKNOWLEDGED.ackNonce]!, this.lastLeafHash);
       } else if (kind === EVENT.BlockSealed) {
         sealedAt = at;
       }
@@ -105,6 +120,7 @@ export class BlockBuilder {
       lastPosition: seq,
       ackCount: this.acks.count,
       acksRoot: this.acks.root(),
+      ackListHash: this.list.hash(),
       eventsHash: this.hash.update(this.bytes.subarray(this.hashed, this.length)).digest(),
       timeMs: words[at + SEALED.timeMs]!,
     });
@@ -115,6 +131,7 @@ export class BlockBuilder {
     this.hashed = 0;
     this.hash = createHash("sha256");
     this.acks = new MerkleAccumulator();
+    this.list.clear();
     return block;
   }
 

@@ -2,12 +2,7 @@
  * A sealed block, and its header as the bytes whose SHA-256 is the block's hash. The protocol's
  * `block-header.ts` defines the bytes, because clients encode them too.
  */
-import {
-  BLOCK_HASH_BYTES,
-  BLOCK_HEADER_BYTES,
-  BLOCK_MAGIC,
-  encodeBlockHeader,
-} from "@perpgate/protocol/core";
+import { BLOCK_HASH_BYTES, encodeBlockHeader, readBlockHeader } from "@perpgate/protocol/core";
 import { sha256 } from "./merkle.js";
 
 export interface BlockHeader {
@@ -17,6 +12,7 @@ export interface BlockHeader {
   readonly lastPosition: number;
   readonly ackCount: number;
   readonly acksRoot: Buffer;
+  readonly ackListHash: Buffer;
   readonly eventsHash: Buffer;
   readonly timeMs: number;
 }
@@ -38,23 +34,15 @@ export function seal(header: BlockHeader): SealedBlock {
 
 /** Decodes a canonical header; undefined if the bytes are none. */
 export function decodeBlock(bytes: Buffer): SealedBlock | undefined {
-  if (bytes.length !== BLOCK_HEADER_BYTES) return undefined;
-  if (bytes.compare(BLOCK_MAGIC, 0, BLOCK_MAGIC.length, 0, BLOCK_MAGIC.length) !== 0) {
-    return undefined;
-  }
+  const header = readBlockHeader(bytes);
+  if (header === undefined) return undefined;
+  const { parentHash, acksRoot, ackListHash, eventsHash } = header;
   return {
-    number: readCount(bytes, 8),
-    parentHash: Buffer.from(bytes.subarray(16, 48)),
-    firstPosition: readCount(bytes, 48),
-    lastPosition: readCount(bytes, 56),
-    ackCount: readCount(bytes, 64),
-    acksRoot: Buffer.from(bytes.subarray(72, 104)),
-    eventsHash: Buffer.from(bytes.subarray(104, 136)),
-    timeMs: readCount(bytes, 136),
+    ...header,
+    parentHash: Buffer.from(parentHash),
+    acksRoot: Buffer.from(acksRoot),
+    ackListHash: Buffer.from(ackListHash),
+    eventsHash: Buffer.from(eventsHash),
     hash: sha256(bytes),
   };
-}
-
-function readCount(bytes: Buffer, at: number): number {
-  return Number(bytes.readBigUInt64LE(at));
 }

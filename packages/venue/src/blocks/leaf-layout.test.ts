@@ -20,7 +20,7 @@ import {
   readLeaf,
 } from "@perpgate/protocol/core";
 import { expect, test } from "vitest";
-import { ACKNOWLEDGED, eventWords } from "../events/event-fields.js";
+import { ACKNOWLEDGED, eventWords } from "../event-fields.js";
 import { bytesOfWords } from "../history/rows.js";
 
 test("leaf: clients read the engine's event, its kind and its words as the engine numbers them", () => {

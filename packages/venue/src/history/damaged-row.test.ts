@@ -100,6 +100,7 @@ describe("verify: a row that differs from the log", () => {
     "deposits",
     "watchers",
     "ledger",
+    "tree",
   ];
 
   test("an intact folder: every table is compared", async () => {

@@ -17,7 +17,7 @@ import {
   DEPOSIT_REORGED,
   DEPOSIT_SETTLED,
   REGISTERED,
-} from "../events/event-fields.js";
+} from "../event-fields.js";
 import type { Evidence } from "../record/record.js";
 import type { Applied } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
@@ -26,7 +26,7 @@ import { depositWords } from "./deposit-row.js";
 import { keyOf } from "./keys.js";
 import { bytesOfWords, type RowSink, type RowTable, storedRow } from "./rows.js";
 
-export const MAX_REGISTRANTS = 16;
+const MAX_REGISTRANTS = 16;
 
 export interface DepositContext {
   deposit(depositId: number): Deposit | undefined;
@@ -129,7 +129,7 @@ export class DepositProjection {
   }
 }
 
-export function watchersIn(table: RowTable, depositId: number): readonly number[] {
+function watchersIn(table: RowTable, depositId: number): readonly number[] {
   const bytes = table.get(keyOf(depositId));
   return bytes === undefined ? [] : [...storedRow(bytes, "watchers")];
 }

@@ -5,7 +5,7 @@
  */
 import { BACKSTOP_ACCOUNT, TRADE_ORDER } from "@perpgate/engine";
 import { CLIENT_ID_WORDS } from "@perpgate/protocol/client-order-id";
-import { TRADED } from "../events/event-fields.js";
+import { TRADED } from "../event-fields.js";
 import { EXTENDED_ROW, ORDER_ROW_WORDS } from "./order-row.js";
 import type { RowSink, RowTable } from "./rows.js";
 

@@ -9,7 +9,7 @@ import { hasFields, isInteger, isNumber, isText } from "../stored-json.js";
 // Its CommonJS bundle loads in a third of the time of its ES modules, in every thread.
 const { open }: typeof import("lmdb") = createRequire(import.meta.url)("lmdb");
 
-export const HISTORY_FORMAT = 5;
+export const HISTORY_FORMAT = 7;
 export const TABLES = [
   "acks",
   "blocks",
@@ -28,6 +28,8 @@ export const TABLES = [
   "payments",
   "ledger",
   "results",
+  "tree",
+  "clientIds",
 ] as const;
 export type TableName = (typeof TABLES)[number];
 
@@ -41,6 +43,8 @@ export interface Held {
   /** Batches and records of the log that are in the store completely. */
   readonly batch: number;
   readonly record: number;
+  /** Batches of the log that it needs: one more than `batch` if it has a part of the next one. */
+  readonly needs: number;
 }
 
 const HELD_KEY = Buffer.from("held");
@@ -88,6 +92,8 @@ export function eachTable<T>(make: (name: TableName) => T): Readonly<Record<Tabl
     payments: make("payments"),
     ledger: make("ledger"),
     results: make("results"),
+    tree: make("tree"),
+    clientIds: make("clientIds"),
   };
 }
 
@@ -136,5 +142,6 @@ function isRow(value: unknown): value is HeldRow {
     position: isInteger,
     batch: isInteger,
     record: isInteger,
+    needs: isInteger,
   });
 }

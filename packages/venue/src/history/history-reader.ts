@@ -1,16 +1,18 @@
 /** The reads of a history: rows and pages of rows, from memory and disk. */
 import type { Resolution } from "@perpgate/protocol";
-import { decodeBlock, HASH_BYTES, type SealedBlock } from "../blocks/block-header.js";
+import type { ClientIdWords } from "@perpgate/protocol/client-order-id";
+import { decodeBlock, type SealedBlock } from "../blocks/block-header.js";
 import { HistoryDamaged } from "../venue-errors.js";
+import { type AckRow, decodeAck } from "./ack-row.js";
 import { CANDLE_ROW, CANDLE_WORDS, candleGroup, RESOLUTION_MS } from "./candle-projection.js";
 import { DayStats } from "./day-stats.js";
 import { decodeVote, type VotePlace, type VoteRow, voteKey } from "./deposit-projection.js";
 import type { TableName } from "./history-environment.js";
 import type { Tables } from "./history-store.js";
 import type { Entry, HistoryTable } from "./history-table.js";
-import { accountGroup, groupOf, keyOf, placeOf } from "./keys.js";
+import { accountGroup, clientIdPlace, groupOf, keyOf, placeOf, wideKeyOf } from "./keys.js";
 import { type LedgerItem, readLedger } from "./ledger-reader.js";
-import { ORDER_ROW_LENGTHS } from "./order-row.js";
+import { EXTENDED_ROW, ORDER_ROW_LENGTHS } from "./order-row.js";
 import { type PagedTables, pagedTables } from "./paged-tables.js";
 import { decodeResult, type ResultRow } from "./result-projection.js";
 import { LAST, type PageQuery, type PlacedRow, placedRow, readPage } from "./row-pages.js";
@@ -30,14 +32,6 @@ export interface TimeQuery {
   readonly toMs?: number | undefined;
 }
 
-export interface AckRow {
-  readonly seq: number;
-  /** The canonical bytes of the OrderAcknowledged event: the leaf of the block's tree. */
-  readonly leaf: Buffer;
-  /** SHA-256 of the body that was signed. */
-  readonly digest: Buffer;
-}
-
 /** Above every seq and time. */
 const HIGHEST = Number.MAX_SAFE_INTEGER;
 /** The rate and the mark. */
@@ -55,19 +49,19 @@ export class HistoryReader {
 
   ack(seq: number): AckRow | undefined {
     const bytes = this.tables.acks.get(keyOf(seq));
-    return bytes === undefined ? undefined : ackRow(seq, bytes);
+    return bytes === undefined ? undefined : decodeAck(seq, bytes);
   }
 
-  /** The acknowledgements of a range of the log, in order. */
   /** The result of an operation of a batch, or of a change of margin. */
   result(seq: number): ResultRow | undefined {
     const bytes = this.tables.results.get(keyOf(seq));
     return bytes === undefined ? undefined : decodeResult(seq, bytes);
   }
 
+  /** The acknowledgements of a range of the log, in order. */
   acksBetween(first: number, last: number): AckRow[] {
     const entries = this.tables.acks.ascending(keyOf(first), keyOf(last + 1), last - first + 1);
-    return entries.map(({ key, value }) => ackRow(groupOf(key), value));
+    return entries.map(({ key, value }) => decodeAck(groupOf(key), value));
   }
 
   block(number: number): SealedBlock | undefined {
@@ -78,6 +72,20 @@ export class HistoryReader {
       throw new HistoryDamaged(`block ${number} is no block header`);
     }
     return block;
+  }
+
+  /** Headers of blocks from `first` to `last`, both included, as stored. */
+  headers(first: number, last: number): Buffer[] {
+    const { blocks } = this.tables;
+    const entries = blocks.ascending(keyOf(first), keyOf(last + 1), last - first + 1);
+    return entries.map(({ value }) => value);
+  }
+
+  /** Hashes of the transparency log's tree (tree-projection.ts), from `first` on. */
+  treeHashes(level: number, first: number, count: number): Buffer[] {
+    const { tree } = this.tables;
+    const entries = tree.ascending(keyOf(level, first), keyOf(level, first + count), count);
+    return entries.map(({ value }) => value);
   }
 
   newestBlock(): SealedBlock | undefined {
@@ -165,7 +173,31 @@ export class HistoryReader {
   ordersByNonce(account: number, nonce: number, limit: number): Float64Array[] {
     const from = keyOf(account, nonce).subarray(0, 16);
     const to = keyOf(account, nonce + 1).subarray(0, 16);
-    return this.tables.nonces.descending(from, to, limit).flatMap(({ key, value }) => {
+    return this.indexed(account, this.tables.nonces.descending(from, to, limit));
+  }
+
+  /** Orders that the client named so, in any state; after < id < before. */
+  ordersByClientId(
+    account: number,
+    words: ClientIdWords,
+    { after, before, limit }: { after?: number; before?: number; limit: number },
+  ): Float64Array[] {
+    const place = clientIdPlace(words, 0);
+    const from = wideKeyOf(account, place, (after ?? 0) + 1);
+    const to = wideKeyOf(account, place, before ?? Number.MAX_SAFE_INTEGER);
+    const { clientIds } = this.tables;
+    const entries =
+      after === undefined
+        ? clientIds.descending(from, to, limit)
+        : clientIds.ascending(from, to, limit);
+    return this.indexed(account, entries).filter((row) =>
+      words.every((word, i) => row[EXTENDED_ROW.CLIENT + i] === word),
+    );
+  }
+
+  /** The orders of entries by nonce or client id. */
+  private indexed(account: number, entries: readonly Entry[]): Float64Array[] {
+    return entries.flatMap(({ key, value }) => {
       const order = this.order(account, [value.readUInt16BE(0)], placeOf(key.subarray(8)));
       return order === undefined ? [] : [order];
     });
@@ -192,12 +224,6 @@ export class HistoryReader {
     }
     return day;
   }
-}
-
-function ackRow(seq: number, bytes: Buffer): AckRow {
-  const split = bytes.length - HASH_BYTES;
-  if (split <= 0) throw new HistoryDamaged(`the acknowledgement at ${seq} is cut short`);
-  return { seq, leaf: bytes.subarray(0, split), digest: bytes.subarray(split) };
 }
 
 /** The rows of a group whose key has a time. */

@@ -6,8 +6,9 @@ import { EVENT } from "@perpgate/engine";
 import { leafAt } from "../blocks/block-builder.js";
 import { encodeHeader, type SealedBlock } from "../blocks/block-header.js";
 import { sha256 } from "../blocks/merkle.js";
-import { ACKNOWLEDGED, eventWords, FUNDED, TRADED } from "../events/event-fields.js";
+import { ACKNOWLEDGED, eventWords, FUNDED, TRADED } from "../event-fields.js";
 import type { Applied } from "../replica.js";
+import { encodeAck } from "./ack-row.js";
 import { CandleProjection } from "./candle-projection.js";
 import { ChangeProjection } from "./change-projection.js";
 import { type DepositContext, DepositProjection } from "./deposit-projection.js";
@@ -20,6 +21,7 @@ import { PositionProjection } from "./position-projection.js";
 import { ResultProjection } from "./result-projection.js";
 import type { RowSink, RowTable } from "./rows.js";
 import { SessionProjection } from "./session-projection.js";
+import { TreeProjection } from "./tree-projection.js";
 
 /** What the projections read from the engine, in its state right after the command. */
 export interface HistoryContext extends DepositContext, LedgerContext {
@@ -43,6 +45,7 @@ export class HistoryRows {
   readonly positions: PositionProjection;
   readonly sessions: SessionProjection;
   private readonly results: ResultProjection;
+  private readonly tree: TreeProjection;
   private readonly orders: OrderProjection;
   private readonly fills: FillProjection;
   private readonly ledger: LedgerProjection;
@@ -59,7 +62,8 @@ export class HistoryRows {
       context.writeMoney(account, words, at),
     );
     const { changes } = this;
-    this.orders = new OrderProjection(tables.orders, tables.nonces, sink, changes);
+    const { nonces, clientIds } = tables;
+    this.orders = new OrderProjection(tables.orders, nonces, clientIds, sink, changes);
     this.ledger = new LedgerProjection(tables, sink, changes, context);
     this.fills = new FillProjection(this.ledger, tables.trades, sink);
     this.candles = new CandleProjection(tables.candles, sink);
@@ -68,6 +72,7 @@ export class HistoryRows {
     );
     this.sessions = new SessionProjection(tables.sessions, sink);
     this.results = new ResultProjection(tables.results, sink);
+    this.tree = new TreeProjection(tables.tree, sink);
     this.deposits = new DepositProjection(tables, sink, changes, context);
   }
 
@@ -96,8 +101,8 @@ export class HistoryRows {
         this.positions.onSettled(words, at, timeMs);
         continue;
       } else if (kind === EVENT.OrderAcknowledged) {
-        const leaf = Buffer.concat([leafAt(words, at), sha256(applied.evidence.signed)]);
-        this.sink.put(this.tables.acks, keyOf(seq), leaf);
+        const digest = sha256(applied.evidence.signed);
+        this.sink.put(this.tables.acks, keyOf(seq), encodeAck(leafAt(words, at), digest, timeMs));
         this.changes.onAcknowledged(words[at + ACKNOWLEDGED.account]!);
       } else if (kind === EVENT.FundingApplied) {
         this.onFunding(words, at);
@@ -113,7 +118,9 @@ export class HistoryRows {
     this.ledger.endCommand(seq, timeMs);
     this.changes.endCommand(seq);
     if (sealed !== null) {
-      this.sink.put(this.tables.blocks, keyOf(sealed.number), encodeHeader(sealed));
+      const header = encodeHeader(sealed);
+      this.sink.put(this.tables.blocks, keyOf(sealed.number), header);
+      this.tree.onSealed(sealed.number, header);
     }
   }
 

@@ -54,7 +54,7 @@ export interface OpenedStore {
   readonly discarded: Discarded | undefined;
 }
 
-const NOTHING_HELD: Held = { position: 0, batch: 0, record: 0 };
+const NOTHING_HELD: Held = { position: 0, batch: 0, record: 0, needs: 0 };
 
 /** Finds, adopts and settles in one step, for callers without a log to repair. */
 export async function openHistoryStore(
@@ -181,10 +181,10 @@ function storeOf(
   reading?: GetOptions,
 ): HistoryStore {
   const recent: Slice[] = [];
-  const { position, batch, record } = held;
+  const { position, batch, record, needs } = held;
   return {
     environment,
-    held: { position, batch, record },
+    held: { position, batch, record, needs },
     recent,
     writerData: { directory, logId: hexOf(logId) },
     tables: eachTable(

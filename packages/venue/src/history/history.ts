@@ -27,6 +27,8 @@ export class History extends HistoryReader {
   private readonly queue: WriteQueue;
   private readonly rows: HistoryRows;
   private held: Held;
+  /** Whether it must not be read any more. */
+  isClosed = false;
 
   constructor(
     private readonly store: HistoryStore,
@@ -95,15 +97,21 @@ export class History extends HistoryReader {
     if (seq <= this.held.position) return;
     this.rows.onCommand(applied, block, sealed);
     const { batch, record } = this.held;
-    this.held = { position: seq, batch, record };
+    this.held = { position: seq, batch, record, needs: batch + 1 };
     this.queue.endCommand(this.held);
   }
 
   /** `end` is the position after a batch. */
   onBatchEnd(end: { readonly batch: number; readonly record: number }): void {
     if (end.batch <= this.held.batch) return;
-    this.held = { position: this.held.position, batch: end.batch, record: end.record };
+    const { batch, record } = end;
+    this.held = { position: this.held.position, batch, record, needs: batch };
     this.queue.endBatch(this.held);
+  }
+
+  /** For a mirror, which delivers batches before they are on disk: that many are. */
+  onLogOnDisk(batches: number): void {
+    this.queue.onLogOnDisk(batches);
   }
 
   flush(): Promise<void> {
@@ -122,10 +130,12 @@ export class History extends HistoryReader {
 
   /** Ends the writing thread without writing the backlog, before the process exits. */
   abandon(): Promise<void> {
+    this.isClosed = true;
     return this.queue.abandon();
   }
 
   async close(): Promise<void> {
+    this.isClosed = true;
     try {
       await this.queue.flush();
     } finally {

@@ -3,8 +3,10 @@
  * group (an account, a market), a place in it (a seq, a time), and an ordinal among equal places.
  */
 
+import { CLIENT_ID_WORDS } from "@perpgate/protocol/client-order-id";
+
 export const KEY_BYTES = 20;
-/** One table, orders by nonce, has a third u53 instead of the ordinal. */
+/** Orders by nonce and by the client's id: a third u53, the order's id, instead of the ordinal. */
 export const WIDE_KEY_BYTES = 24;
 const U32 = 2 ** 32;
 export const MAX_ORDINAL = U32 - 1;
@@ -65,4 +67,27 @@ function writeU53(view: DataView, at: number, value: number): void {
 
 export function readU53(view: DataView, at: number): number {
   return view.getUint32(at) * U32 + view.getUint32(at + 4);
+}
+
+export function wideKeyOf(group: number, place: number, last: number): Buffer {
+  const key = Buffer.allocUnsafe(WIDE_KEY_BYTES);
+  writeWideKey(new DataView(key.buffer, key.byteOffset, WIDE_KEY_BYTES), group, place, last);
+  return key;
+}
+
+/**
+ * 53 bits of a client's id, given as its five words. Ids may share them; the orders' rows have all words.
+ */
+export function clientIdPlace(words: ArrayLike<number>, at: number): number {
+  let high = 0x811c_9dc5;
+  let low = 0x9e37_79b9;
+  for (let i = at; i < at + CLIENT_ID_WORDS; i++) {
+    const word = words[i]!;
+    const lower = word >>> 0;
+    const upper = Math.floor(word / U32);
+    high = Math.imul(Math.imul(high ^ lower, 0x0100_0193) ^ upper, 0x0100_0193);
+    low = Math.imul(low ^ lower ^ (low >>> 15), 0x85eb_ca6b);
+    low = Math.imul(low ^ upper ^ (low >>> 15), 0x85eb_ca6b);
+  }
+  return (high >>> 11) * U32 + ((low ^ (low >>> 13)) >>> 0);
 }

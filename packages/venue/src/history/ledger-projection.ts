@@ -17,7 +17,7 @@ import {
   SOCIALISED,
   TRADED,
   WALLET_CREDITED,
-} from "../events/event-fields.js";
+} from "../event-fields.js";
 import { type ChangeProjection, FLAG } from "./change-projection.js";
 import { FILL_ROW, type FillSink } from "./fill-projection.js";
 import { accountGroup, NO_MARKET } from "./keys.js";

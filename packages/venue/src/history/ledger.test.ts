@@ -5,12 +5,16 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Command, Engine } from "@perpgate/engine";
+import type { Command, Engine, EventLog } from "@perpgate/engine";
 import {
-  commands,
+  applyBatch,
+  batches,
   depositCommands,
+  joining,
+  type LogBatch,
   type ProfileName,
   ReferenceVenue,
+  writerId,
 } from "@perpgate/engine/testing";
 import { Random } from "@perpgate/protocol/random";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -49,15 +53,11 @@ async function run(name: ProfileName | "deposits", seed: number, count: number) 
   const history = await openHistory(engine);
   const balances: Balances = new Map();
   const reference = new ReferenceVenue(1_000);
-  const flow =
-    name === "deposits"
-      ? depositCommands("dev", new Random(seed, name), count, engine)
-      : commands(name, seed, count, reference);
-  const apply = (command: Command): void => {
-    const events = engine.apply(command);
+  const note = (command: Command, events: EventLog): void => {
     const { seq } = engine;
     const { timeMs } = engine.state;
     const applied = { seq, timeMs, command, evidence: NO_EVIDENCE, events };
+    for (const { kind } of events.decode()) EVENTS.add(kind);
     history.onCommand(applied, state.blocks.currentNumber, observe(state, applied));
     for (let account = 1; account < engine.state.addresses.length; account++) {
       const own = balances.get(account) ?? [];
@@ -66,25 +66,43 @@ async function run(name: ProfileName | "deposits", seed: number, count: number) 
       if (balance !== (own.at(-1)?.balance ?? 0)) own.push({ seq, balance });
     }
   };
-  for (const command of flow) {
-    if (name !== "deposits") reference.apply(command);
-    apply(command);
+  if (name === "deposits") {
+    for (const command of depositCommands("dev", new Random(seed, name), count, engine)) {
+      note(command, engine.apply(command));
+    }
+  } else {
+    for (const batch of batches(name, seed, count, reference)) {
+      applyBatch(reference, batch);
+      applyBatch(engine, batch, note);
+    }
   }
-  if (name === "controls") for (const command of settlements(engine)) apply(command);
+  if (name === "controls") {
+    for (const batch of settlements(engine)) expect(applyBatch(engine, batch, note)).toBeNull();
+  }
   return { engine, history, balances };
 }
 
 /** Settles every market that is not settled yet, each a tick below its mark. */
-function* settlements({ state }: Engine): Generator<Command> {
+function* settlements({ state }: Engine): Generator<LogBatch> {
+  const writer = writerId(1);
+  let counter = 0;
+  const batch = (command: Command): LogBatch => ({
+    writer,
+    counter: counter++,
+    commands: [command],
+  });
+  const tick = (): LogBatch => batch({ kind: "Tick", slot: state.lastTickMs / 200 + 1 });
+  yield batch(joining(writer, "settler", state.timeMs));
   // A minute in which no operator commands came.
-  for (let i = 0; i < 310; i++) yield { kind: "Tick", slot: Math.floor(state.timeMs / 200) + 1 };
+  for (let i = 0; i < 310; i++) yield tick();
   for (const { number: market, mark } of [...state.markets]) {
     const stampMs = state.timeMs;
     const priceTicks = Math.max(1, mark - 1);
     const expiresAtMs = stampMs + 1_000;
-    yield { kind: "ControlMarket", stampMs, expiresAtMs, market, action: "settle", priceTicks };
+    const what = { market, action: "settle", priceTicks } as const;
+    yield batch({ kind: "ControlMarket", stampMs, expiresAtMs, ...what });
   }
-  for (let i = 0; i < 50; i++) yield { kind: "Tick", slot: Math.floor(state.timeMs / 200) + 1 };
+  for (let i = 0; i < 50; i++) yield tick();
 }
 
 /** The balances that the entries lead to, after the commands that changed them. */
@@ -103,6 +121,7 @@ function balancesOf(items: readonly LedgerItem[]) {
 }
 
 const SEEN = new Set<number>();
+const EVENTS = new Set<string>();
 
 test.each([
   ["cascade", 21, 3_000],
@@ -136,7 +155,9 @@ test.each([
   await history.close();
 });
 
-test("the flows reach every kind but a moved margin", () => {
-  const { MARGIN, ...others } = LEDGER;
-  expect([...SEEN].filter((kind) => kind !== MARGIN).sort()).toEqual(Object.values(others).sort());
+test("the flows reach every kind of entry, and every kind of change of an order", () => {
+  expect([...SEEN].sort()).toEqual(Object.values(LEDGER).sort());
+  expect([...EVENTS]).toEqual(
+    expect.arrayContaining(["OrderAmended", "MarginChanged", "OrderExtended", "StopTriggered"]),
+  );
 });

@@ -1,5 +1,5 @@
 /**
- * Orders with their latest state, by account and id, and by nonce. The engine forgets ended orders and
+ * Orders with their latest state, by account and id, by nonce, and by the client's id. The engine forgets ended orders and
  * does not keep fills; this table does. Rows of open orders stay in memory, and are read back one by
  * one after a restart.
  */
@@ -10,6 +10,7 @@ import {
   STATUS_FILLED,
   STATUS_PENDING,
   STATUS_RESTING,
+  STOP_ORDER,
 } from "@perpgate/engine";
 import { CLIENT_ID_WORDS } from "@perpgate/protocol/client-order-id";
 import {
@@ -22,10 +23,10 @@ import {
   RESTED,
   STOP_TRIGGERED,
   TRADED,
-} from "../events/event-fields.js";
+} from "../event-fields.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import type { ChangeProjection } from "./change-projection.js";
-import { accountGroup, keyOf, WIDE_KEY_BYTES, writeWideKey } from "./keys.js";
+import { accountGroup, clientIdPlace, keyOf, WIDE_KEY_BYTES, writeWideKey } from "./keys.js";
 import {
   EXTENDED_ROW,
   EXTENDED_ROW_WORDS,
@@ -53,15 +54,17 @@ export class OrderProjection {
   /** Rows of the orders in the last trade; undefined for a side without an order. */
   maker: Float64Array | undefined;
   taker: Float64Array | undefined;
-  private readonly nonceKey = new Uint8Array(WIDE_KEY_BYTES);
-  private readonly nonceKeyView = new DataView(this.nonceKey.buffer);
-  /** The value of an entry by nonce: the order's market. */
+  /** Of an entry by nonce or by client id. */
+  private readonly wideKey = new Uint8Array(WIDE_KEY_BYTES);
+  private readonly wideKeyView = new DataView(this.wideKey.buffer);
+  /** The value of such an entry: the order's market. */
   private readonly market = new Uint8Array(2);
   private readonly marketView = new DataView(this.market.buffer);
 
   constructor(
     private readonly orders: RowTable,
     private readonly nonces: RowTable,
+    private readonly clientIds: RowTable,
     private readonly queue: RowSink,
     private readonly changes: ChangeProjection,
   ) {}
@@ -152,9 +155,13 @@ export class OrderProjection {
     this.keep(id, order);
     this.markChanged(order);
     // The key ends with the order id: different sessions may use the same nonce.
-    writeWideKey(this.nonceKeyView, row[ORDER_ROW.ACCOUNT]!, row[ORDER_ROW.NONCE]!, id);
+    this.putWide(this.nonces, row, row[ORDER_ROW.NONCE]!);
+  }
+
+  private putWide(table: RowTable, row: Float64Array, place: number): void {
+    writeWideKey(this.wideKeyView, row[ORDER_ROW.ACCOUNT]!, place, row[ORDER_ROW.ID]!);
     this.marketView.setUint16(0, row[ORDER_ROW.MARKET]!);
-    this.queue.put(this.nonces, this.nonceKey, this.market);
+    this.queue.put(table, this.wideKey, this.market);
   }
 
   onTraded(words: Float64Array, at: number, unitMicros: number): void {
@@ -199,6 +206,7 @@ export class OrderProjection {
     row[EXTENDED_ROW.CLOSE_POSITION] = words[at + EXTENDED.closePosition]!;
     const first = at + EXTENDED.client1;
     for (let i = 0; i < CLIENT_ID_WORDS; i++) row[EXTENDED_ROW.CLIENT + i] = words[first + i]!;
+    if (words[first] !== 0) this.putWide(this.clientIds, row, clientIdPlace(words, first));
   }
 
   private onAmended(words: Float64Array, at: number): void {
@@ -216,7 +224,10 @@ export class OrderProjection {
       row[EXTENDED_ROW.LIMIT] = limitTicks;
     }
     const { row } = order;
-    row[ORDER_ROW.PRICE] = words[at + AMENDED.priceTicks]!;
+    // A stop that was triggered rests at its limit; the price that its owner set is the trigger.
+    const isTriggered =
+      row[ORDER_ROW.TYPE] === STOP_ORDER && row[ORDER_ROW.STATUS] === STATUS_RESTING;
+    if (!isTriggered) row[ORDER_ROW.PRICE] = words[at + AMENDED.priceTicks]!;
     row[ORDER_ROW.LOTS] = words[at + AMENDED.lots]!;
     row[ORDER_ROW.REMAINING] = words[at + AMENDED.remainingLots]!;
   }

@@ -181,4 +181,12 @@ test("StopTriggered: a stop that rests is shown as resting, also after a restart
   apply(20, ["StopTriggered", { orderId: ORDER, account: ACCOUNT }], ["OrderRested", RESTED]);
   expect(row()[ORDER_ROW.STATUS]).toBe(1);
   expect(row()[EXTENDED_ROW.LIMIT]).toBe(490);
+  // Its limit moves; its price is the trigger that its owner set.
+  const figures = { priceTicks: 495, limitTicks: 495, lots: 8, remainingLots: 8 };
+  apply(
+    21,
+    ["OrderAmended", { orderId: ORDER, account: ACCOUNT, ...figures }],
+    ["OrderAcknowledged", { ...ACKNOWLEDGED, type: 2, ackNonce: 21 }],
+  );
+  expect([row()[ORDER_ROW.PRICE], row()[EXTENDED_ROW.LIMIT]]).toEqual([500, 495]);
 });

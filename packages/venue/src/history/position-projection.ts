@@ -3,7 +3,7 @@
  * does not count. The engine keeps the figures but not the time.
  */
 import { BACKSTOP_ACCOUNT } from "@perpgate/engine";
-import { SETTLED } from "../events/event-fields.js";
+import { SETTLED } from "../event-fields.js";
 import { CHANGED_POSITION, type ChangeProjection, FLAG } from "./change-projection.js";
 import { accountGroup, keyOf } from "./keys.js";
 import { noOffset, type RowOffset, type RowSink, type RowTable, storedRow } from "./rows.js";

@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { EVENT } from "@perpgate/engine";
-import { ENDED, eventWords, MARGIN_CHANGED, REFUSED } from "../events/event-fields.js";
+import { ENDED, eventWords, MARGIN_CHANGED, REFUSED } from "../event-fields.js";
 import type { Applied } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import { keyOf } from "./keys.js";

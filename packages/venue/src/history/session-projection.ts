@@ -3,7 +3,7 @@
  * checking a signature or a rotation and showing a session need the bytes.
  */
 import { EVENT } from "@perpgate/engine";
-import { SESSION_CLOSED } from "../events/event-fields.js";
+import { SESSION_CLOSED } from "../event-fields.js";
 import type { Applied } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import { keyOf } from "./keys.js";

@@ -2,8 +2,8 @@
  * Collects the history's entries command by command into slices of some hundred to some thousand
  * entries, which the writing thread commits in order. The order path never waits for the disk.
  *
- * Life of a slice: `open` (being filled, last in `recent`) → closed (posted; its progress in `closed`,
- * still readable in `recent`) → committed (`onWritten` removes it from `recent`) → `spare`. A crash
+ * Life of a slice: `open` (being filled, last in `recent`) → closed (posted, at the latest once the log
+ * is on disk as far; its progress in `closed`, still readable in `recent`) → committed (`onWritten` removes it from `recent`) → `spare`. A crash
  * loses the slices that were not committed; the next start applies their commands from the log again.
  * A failed write is final: a gap could never be filled.
  */
@@ -44,6 +44,10 @@ export class WriteQueue implements RowSink {
   private open: Slice;
   /** Progress that each closed slice brings, the oldest first, as in `recent`. */
   private readonly closed: Held[] = [];
+  /** Closed slices that wait for the log to be on disk as far as they are. */
+  private readonly heldBack: { readonly slice: Slice; readonly held: Held }[] = [];
+  /** Batches of the log on disk. A log that delivers only those needs no waiting. */
+  private logOnDisk = Number.POSITIVE_INFINITY;
   /** All slices that are not on disk, the open one last; tables read them before the disk. */
   private readonly recent: Slice[];
   private readonly spare: Slice[] = [];
@@ -110,6 +114,12 @@ export class WriteQueue implements RowSink {
     offset.slice = this.open.number;
   }
 
+  /** The log has that many batches on disk, and may deliver batches before they are. */
+  onLogOnDisk(batches: number): void {
+    this.logOnDisk = batches;
+    this.writeReleased();
+  }
+
   /** Called after all entries of a command. */
   endCommand(held: Held): void {
     this.latest = held;
@@ -174,8 +184,19 @@ export class WriteQueue implements RowSink {
     if (!moved || this.failure !== undefined) return;
     this.closed.push(latest);
     this.outstanding += open.count;
-    this.writer.write(open, latest);
+    this.heldBack.push({ slice: open, held: latest });
+    this.writeReleased();
     this.open = this.nextSlice(open.number + 1);
+  }
+
+  /** Posts the closed slices, in order, that need no more of the log than is on disk. */
+  private writeReleased(): void {
+    for (;;) {
+      const next = this.heldBack[0];
+      if (next === undefined || next.held.needs > this.logOnDisk) return;
+      this.heldBack.shift();
+      this.writer.write(next.slice, next.held);
+    }
   }
 
   private nextSlice(number: number): Slice {

@@ -3,7 +3,8 @@
  * is checked with the keys that were in force at its seq.
  */
 import { createHash } from "node:crypto";
-import { encodeRecord } from "../record/record.js";
+import type { Command } from "@perpgate/engine";
+import { type Evidence, encodeRecord } from "../record/record.js";
 import type { Applied } from "../replica.js";
 import { hasFields, isHex, isInteger, isListOf, isText } from "../stored-json.js";
 import type { AttestorKeys } from "./attestor-keys.js";
@@ -23,6 +24,11 @@ export interface AttestorHistory {
   readonly entries: readonly AttestorsSince[];
 }
 
+/** The venue's id: SHA-256 of the log record of Genesis. */
+export function venueIdOf(genesis: Command, evidence: Evidence): string {
+  return createHash("sha256").update(encodeRecord(genesis, evidence)).digest("hex");
+}
+
 /** The history after an executed `Genesis` or `Configure`. */
 export function historyAfter(
   before: AttestorHistory | null,
@@ -31,10 +37,7 @@ export function historyAfter(
 ): AttestorHistory | null {
   if (command.kind !== "Genesis" && command.kind !== "Configure") return before;
   if (attestors === null) return before;
-  const venueId =
-    command.kind === "Genesis"
-      ? createHash("sha256").update(encodeRecord(command, evidence)).digest("hex")
-      : before?.venueId;
+  const venueId = command.kind === "Genesis" ? venueIdOf(command, evidence) : before?.venueId;
   if (venueId === undefined) return before;
   const entries = before?.entries ?? [];
   const { members } = attestors;

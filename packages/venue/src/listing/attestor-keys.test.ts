@@ -45,8 +45,8 @@ describe("attestors' keys", () => {
     await first.venue.close();
     const second = await TestVenue.open(folder, attested());
     expect(second.venue.listing.attestors).toEqual(KEYS);
-    // One Resume and no Configure.
-    expect(second.venue.seq).toBe(before + 1);
+    // WriterLeft, WriterJoined, and no Configure.
+    expect(second.venue.seq).toBe(before + 2);
     await second.venue.close();
   });
 
@@ -57,7 +57,8 @@ describe("attestors' keys", () => {
     const others = { ...KEYS, members: ["ab".repeat(32), "ef".repeat(32)] };
     const second = await TestVenue.open(folder, attested(others));
     expect(second.venue.listing.attestors).toEqual(others);
-    expect(second.venue.seq).toBe(before + 2);
+    // WriterLeft, WriterJoined, Configure.
+    expect(second.venue.seq).toBe(before + 3);
     await second.venue.close();
   });
 
@@ -97,7 +98,8 @@ describe("the history of attestors", () => {
     expect(first.venue.listing.attestorHistory?.entries).toEqual([genesis]);
     await first.venue.close();
     const second = await TestVenue.open(folder, attested(OTHERS));
-    const entries = [genesis, { position: 3, members: OTHERS.members, quorum: 2 }];
+    // After Genesis, WriterJoined, WriterLeft, WriterJoined.
+    const entries = [genesis, { position: 5, members: OTHERS.members, quorum: 2 }];
     expect(second.venue.listing.attestorHistory).toEqual({ venueId, entries });
     await second.venue.close();
     const third = await TestVenue.open(folder, attested(OTHERS));

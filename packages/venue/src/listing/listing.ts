@@ -6,11 +6,11 @@
  */
 import { EVENT, type EventLog } from "@perpgate/engine";
 import { microsPerTickLot, type Step, stepOf } from "@perpgate/protocol/core";
-import { eventWords } from "../events/event-fields.js";
+import { eventWords } from "../event-fields.js";
 import type { Evidence } from "../record/record.js";
 import type { Applied } from "../replica.js";
 import { hasFields, isNumber, isText } from "../stored-json.js";
-import { type AttestorHistory, historyAfter } from "./attestor-history.js";
+import { type AttestorHistory, historyAfter, venueIdOf } from "./attestor-history.js";
 import { type AttestorKeys, isAttestorKeys } from "./attestor-keys.js";
 
 export interface ListedMarket {
@@ -29,7 +29,7 @@ export interface MarketUnits extends ListedMarket {
   readonly microsPerTickLot: number;
 }
 
-export class ListingUnreadable extends Error {
+class ListingUnreadable extends Error {
   override readonly name = "ListingUnreadable";
 }
 
@@ -95,6 +95,8 @@ export class Listing {
   attestors: AttestorKeys | null;
   /** Null under the `dev` attestor. */
   attestorHistory: AttestorHistory | null = null;
+  /** SHA-256 of the log record of Genesis, 64 lower-case hex digits; null before it. */
+  venueId: string | null = null;
   private readonly bySymbol = new Map<string, MarketUnits>();
 
   constructor(markets: readonly ListedMarket[] = [], attestors: AttestorKeys | null = null) {
@@ -114,7 +116,9 @@ export class Listing {
   onCommand(applied: Applied): void {
     const { command, evidence, events } = applied;
     if (command.kind !== "Genesis" && command.kind !== "Configure") return;
-    if (evidence.signed.length === 0 || !wasTaken(events)) return;
+    if (!wasTaken(events)) return;
+    if (command.kind === "Genesis") this.venueId = venueIdOf(command, evidence);
+    if (evidence.signed.length === 0) return;
     const next = decodeListing(Buffer.from(evidence.signed).toString("utf8"));
     this.attestors = next.attestors;
     this.attestorHistory = historyAfter(this.attestorHistory, applied, next.attestors);

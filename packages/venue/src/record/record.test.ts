@@ -41,6 +41,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     stampMs: count,
     market: fc.nat(),
     indexTicks: count,
+    slot: count,
   }),
   fc.record({
     kind: fc.constant("CancelAll" as const),
@@ -59,8 +60,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     stampMs: count,
     session: count,
   }),
-  fc.record({ kind: fc.constant("Resume" as const), stampMs: count, afterPause: fc.boolean() }),
-  fc.record({ kind: fc.constant("Resume" as const), stampMs: count }),
+  fc.record({ kind: fc.constant("AskTime" as const), stampMs: count }),
 );
 
 describe("a record", () => {
@@ -118,5 +118,39 @@ describe("a record", () => {
     );
     if (order?.kind !== "PlaceOrder") throw new Error("no order");
     expect(() => encodeRecord({ ...order, key: "abcd" })).toThrow(RangeError);
+  });
+
+  test("of a known kind that has another shape: unreadable, whatever is missing or wrong", () => {
+    fc.assert(
+      fc.property(
+        command,
+        fc.nat(),
+        fc.constantFrom(null, "x", 0.5, -0.5, {}, []),
+        (whole, at, wrong) => {
+          const names = Object.keys(whole).filter((name) => name !== "kind");
+          const name = names[at % names.length]!;
+          const text = JSON.stringify({ ...whole, [name]: wrong });
+          const record = Buffer.concat([Buffer.of(1, 0, 0, 0, 0, 0), Buffer.from(text)]);
+          record.writeUInt32LE(text.length, 2);
+          expect(() => decodeRecord(record)).toThrow(RecordUnreadable);
+        },
+      ),
+    );
+  });
+
+  test("cut short anywhere, or of random bytes: unreadable or another record, never another error", () => {
+    fc.assert(
+      fc.property(command, fc.nat(), fc.uint8Array({ maxLength: 80 }), (whole, at, noise) => {
+        const bytes = encodeRecord(whole);
+        const versioned = Buffer.concat([Buffer.of(1, at % 5), noise]);
+        for (const broken of [bytes.subarray(0, at % bytes.length), versioned]) {
+          try {
+            decodeRecord(broken);
+          } catch (error) {
+            expect(error).toBeInstanceOf(RecordUnreadable);
+          }
+        }
+      }),
+    );
   });
 });

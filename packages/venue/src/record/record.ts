@@ -18,6 +18,7 @@ import {
   UnknownToRelease,
   type UpdateIndex,
 } from "@perpgate/engine";
+import { hasCommandShape } from "./command-shape.js";
 
 /**
  * Proof that a command was authorised, stored with it in the log, so that anyone can check every order
@@ -70,7 +71,7 @@ export function encodeRecord(command: Command, evidence: Evidence = NO_EVIDENCE)
     case "UpdateIndex":
       return encodeNumbers(
         KIND_INDEX,
-        [command.stampMs, command.market, command.indexTicks],
+        [command.stampMs, command.market, command.indexTicks, command.slot],
         evidence,
       );
     default:
@@ -111,15 +112,39 @@ export function decodeRecord(record: Uint8Array): LogRecord {
     case KIND_TICK:
       return { command: decodeTick(bytes), evidence: readEvidence(bytes, 2 + 8) };
     case KIND_INDEX:
-      return { command: decodeIndex(bytes), evidence: readEvidence(bytes, 2 + 24) };
-    case KIND_JSON: {
-      const length = bytes.readUInt32LE(2);
-      const command: Command = JSON.parse(bytes.toString("utf8", 6, 6 + length));
-      return { command, evidence: readEvidence(bytes, 6 + length) };
-    }
+      return { command: decodeIndex(bytes), evidence: readEvidence(bytes, 2 + 32) };
+    case KIND_JSON:
+      return decodeJson(bytes);
     default:
       throw unknownRecord(`kind ${bytes[1]}`);
   }
+}
+
+function decodeJson(bytes: Buffer): LogRecord {
+  const end = 6 + wholeAt(bytes, 2, 4);
+  const command: Command = parsed(bytes.toString("utf8", 6, end));
+  if (!hasCommandShape(command)) throw new RecordUnreadable("it has not the shape of a command");
+  return { command, evidence: readEvidence(bytes, end) };
+}
+
+function parsed(text: string) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new RecordUnreadable("its command is no JSON");
+  }
+}
+
+/** An unsigned integer of `length` bytes, or 0 past the end, so that the lengths do not add up. */
+function wholeAt(bytes: Buffer, at: number, length: number): number {
+  return at + length <= bytes.length ? bytes.readUIntLE(at, length) : 0;
+}
+
+/** A double that holds a whole number. */
+function integerAt(bytes: Buffer, at: number): number {
+  const value = at + 8 <= bytes.length ? bytes.readDoubleLE(at) : Number.NaN;
+  if (!Number.isSafeInteger(value)) throw new RecordUnreadable("one of its numbers is not whole");
+  return value;
 }
 
 function unknownRecord(what: string): UnknownToRelease {
@@ -164,21 +189,22 @@ function encodePlace(order: PlaceOrder, evidence: Evidence): Uint8Array {
 }
 
 function decodePlace(bytes: Buffer): LogRecord {
+  if (bytes.length < PLACE_BYTES) throw new RecordUnreadable("it is cut short");
   const flags = bytes[54]!;
   const type = ORDER_TYPES[(flags >> 1) & 3];
   if (type === undefined) throw new RecordUnreadable("order type 3 is not known");
   const command: PlaceOrder = {
     kind: "PlaceOrder",
-    stampMs: bytes.readDoubleLE(2),
-    session: bytes.readDoubleLE(10),
+    stampMs: integerAt(bytes, 2),
+    session: integerAt(bytes, 10),
     key: bytes.toString("hex", 55, 55 + FINGERPRINT_BYTES),
-    nonce: bytes.readDoubleLE(18),
+    nonce: integerAt(bytes, 18),
     market: bytes.readUInt32LE(50),
     side: (flags & 1) === 1 ? 1 : -1,
     type,
-    marginMicros: bytes.readDoubleLE(26),
-    leverage: bytes.readDoubleLE(42),
-    priceTicks: bytes.readDoubleLE(34),
+    marginMicros: integerAt(bytes, 26),
+    leverage: integerAt(bytes, 42),
+    priceTicks: integerAt(bytes, 34),
     reduceOnly: (flags & 8) !== 0,
     postOnly: (flags & 16) !== 0,
   };
@@ -188,22 +214,23 @@ function decodePlace(bytes: Buffer): LogRecord {
 function decodeCancel(bytes: Buffer): CancelOrder {
   return {
     kind: "CancelOrder",
-    stampMs: bytes.readDoubleLE(2),
-    session: bytes.readDoubleLE(10),
-    orderId: bytes.readDoubleLE(18),
+    stampMs: integerAt(bytes, 2),
+    session: integerAt(bytes, 10),
+    orderId: integerAt(bytes, 18),
   };
 }
 
 function decodeTick(bytes: Buffer): Tick {
-  return { kind: "Tick", slot: bytes.readDoubleLE(2) };
+  return { kind: "Tick", slot: integerAt(bytes, 2) };
 }
 
 function decodeIndex(bytes: Buffer): UpdateIndex {
   return {
     kind: "UpdateIndex",
-    stampMs: bytes.readDoubleLE(2),
-    market: bytes.readDoubleLE(10),
-    indexTicks: bytes.readDoubleLE(18),
+    stampMs: integerAt(bytes, 2),
+    market: integerAt(bytes, 10),
+    indexTicks: integerAt(bytes, 18),
+    slot: integerAt(bytes, 26),
   };
 }
 
@@ -231,6 +258,7 @@ function writeEvidence(bytes: Buffer, at: number, evidence: Evidence): void {
 
 function readEvidence(bytes: Buffer, at: number): Evidence {
   if (at === bytes.length) return NO_EVIDENCE;
+  if (at + 8 > bytes.length) throw new RecordUnreadable("its lengths do not add up");
   const signedEnd = at + 8 + bytes.readUInt32LE(at);
   const signatureEnd = signedEnd + bytes.readUInt16LE(at + 4);
   const keyEnd = signatureEnd + bytes.readUInt16LE(at + 6);

@@ -11,6 +11,8 @@ export interface DataFolder {
   readonly checkpoints: string;
   /** The venue's time with the boot clock's. */
   readonly clock: string;
+  /** The last checkpoint of the transparency log that was signed. */
+  readonly logCheckpoint: string;
 }
 
 export function dataFolder(directory: string): DataFolder {
@@ -19,6 +21,7 @@ export function dataFolder(directory: string): DataFolder {
     history: join(directory, "history"),
     checkpoints: join(directory, "checkpoints.jsonl"),
     clock: join(directory, "clock.json"),
+    logCheckpoint: join(directory, "log-checkpoint"),
   };
 }
 

@@ -22,9 +22,7 @@ export function logProofs(
 
 function historyProofs(held: Held | undefined): LogProof[] {
   if (held === undefined || held.position === 0) return [];
-  // The history may have part of a batch: then `position` is further than `record`.
-  const record = Math.max(held.record, held.position);
-  return [{ source: "the history", batch: held.batch, record }];
+  return [{ source: "the history", batch: held.needs, record: held.record }];
 }
 
 function checkpointProofs(folder: DataFolder): LogProof[] {

@@ -1,13 +1,13 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Command, ENGINE_VERSION, UnknownToRelease } from "@perpgate/engine";
+import { type Command, ENGINE_VERSION, GENESIS_WRITER, UnknownToRelease } from "@perpgate/engine";
 import { openJournal } from "@perpgate/journal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { backUp } from "../backup.js";
 import { listingEvidence } from "../listing/listing.js";
 import { venueConfigOf } from "../listing/venue-config.js";
-import { planPrune } from "../prune/prune-plan.js";
+import { planPrune } from "../prune-plan.js";
 import { encodeRecord } from "../record/record.js";
 import { START_MS, TEST_MARKETS, TestVenue } from "../testing/test-venue.js";
 import { verify } from "../verify/verify.js";
@@ -27,13 +27,17 @@ const GENESIS = {
 
 /** Writes a log of these commands, as any release might have. */
 async function writeLog(...commands: object[]): Promise<void> {
-  const journal = await openJournal({ directory: join(folder, "journal") });
+  const journal = await openJournal({
+    directory: join(folder, "journal"),
+    segmentBytes: 1 << 20,
+    commit: "inline",
+  });
   const evidence = listingEvidence(TEST_MARKETS);
   const records = commands.map((command) => {
     const decoded: Command = JSON.parse(JSON.stringify(command));
     return encodeRecord(decoded, decoded.kind === "Genesis" ? evidence : undefined);
   });
-  await journal.append({ writer: 0, counter: 0 }, records);
+  await journal.append({ writer: GENESIS_WRITER, counter: 0 }, records);
   await journal.close();
 }
 

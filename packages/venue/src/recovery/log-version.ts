@@ -11,6 +11,7 @@ import {
   UnknownToRelease,
 } from "@perpgate/engine";
 import {
+  batchFormatOf,
   FileSnapshots,
   inspectLog,
   isNotThere,
@@ -25,10 +26,20 @@ import { decodeReplicaState } from "./replica-state.js";
 
 /** Takes no lock. `journal`: the folder of the log. @throws UnknownToRelease */
 export function refuseUnknownLog(journal: string): void {
+  refuseOldFormat(journal);
   const log = inspect(journal);
   if (log === undefined) return;
   if (log.first.batch === 0) refuseUnknownGenesis(journal, log);
   else refuseUnknownSnapshots(journal, log);
+}
+
+/** Release 0.1 wrote batches of another format. */
+function refuseOldFormat(journal: string): void {
+  try {
+    if (batchFormatOf(nodeDisk, journal) === "PGB1") ruleSetOf(RULE_SETS, undefined);
+  } catch (error) {
+    if (!isNotThere(error)) throw error;
+  }
 }
 
 /** Undefined if there is no log, or a damaged one: then opening it says what is wrong. */

@@ -104,6 +104,7 @@ async function openLog(
       onSpare: (status) => reportSpare(status, logger),
       ...(options.exitDeadline === undefined ? {} : { exitDeadline: options.exitDeadline.memory }),
       ...(options.segmentBytes === undefined ? {} : { segmentBytes: options.segmentBytes }),
+      ...(options.commit === undefined ? {} : { commit: options.commit }),
       proofs: async (logId) => {
         found = await FoundHistory.find(folder.history);
         return logProofs(folder, found.row, logId);

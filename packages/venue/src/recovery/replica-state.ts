@@ -13,7 +13,7 @@ import { HASH_BYTES } from "../blocks/block-header.js";
 import { type AttestorHistory, isAttestorHistory } from "../listing/attestor-history.js";
 import { decodeListing, Listing } from "../listing/listing.js";
 import type { Applied } from "../replica.js";
-import { hasFields, isInteger, isOptional, isText } from "../stored-json.js";
+import { hasFields, isHex, isInteger, isOptional, isText } from "../stored-json.js";
 
 export interface ReplicaState {
   readonly engine: Engine;
@@ -44,6 +44,7 @@ export function encodeReplicaState(
       number: open.number,
       firstPosition: open.firstPosition,
       parentHash: open.parentHash.toString("hex"),
+      ...(listing.venueId === null ? {} : { venueId: listing.venueId }),
       ...(listing.attestorHistory === null ? {} : { attestorHistory: listing.attestorHistory }),
     }),
   );
@@ -66,6 +67,7 @@ export function decodeReplicaState(body: Uint8Array): ReplicaState {
   const engine = Engine.restore(bytes.subarray(eventsEnd));
   const listing = decodeListing(meta.listing);
   listing.attestorHistory = meta.attestorHistory ?? null;
+  listing.venueId = meta.venueId ?? null;
   if (listing.attestorHistory === null && engine.state.config?.attestorKind === "chain") {
     // The log has both: a snapshot of an older release is skipped once.
     throw new ReplicaSnapshotUnreadable("it lacks the venue's id and the history of attestors");
@@ -93,6 +95,7 @@ interface Meta {
   readonly number: number;
   readonly firstPosition: number;
   readonly parentHash: string;
+  readonly venueId?: string;
   readonly attestorHistory?: AttestorHistory;
 }
 
@@ -102,6 +105,7 @@ function isMeta(value: unknown): value is Meta {
     number: isInteger,
     firstPosition: isInteger,
     parentHash: (field) => typeof field === "string" && field.length === 2 * HASH_BYTES,
+    venueId: isOptional(isHex(64)),
     attestorHistory: isOptional(isAttestorHistory),
   });
 }

@@ -32,7 +32,7 @@ export async function busyVenue(
   }
   // An hour later the positions pay funding.
   const laterMs = START_MS + 3_600_000;
-  await driver.submit({ kind: "Resume", stampMs: laterMs, afterPause: true });
+  await driver.submit({ kind: "AskTime", stampMs: laterMs });
   await driver.index();
   await driver.submit({ kind: "Tick", slot: laterMs / TICK_MS + 1 });
   await driver.order(sessions[0], 5, "short", 655_000, 20);

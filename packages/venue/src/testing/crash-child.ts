@@ -1,14 +1,27 @@
 /**
- * A venue under load in its own process, for tests that kill it. Arguments: the data folder, the number
- * of the run, a file of earlier acknowledgements (`session nonce seq` per line), and how many of them
- * to check. It checks them first (exit code 3 if one is lost or different), then trades, and writes each
+ * A venue under load in its own process, for tests that kill it: orders, amendments, changes of margin
+ * and batches. Arguments: the data folder, the number of the run, a file of what was acknowledged
+ * earlier (`session nonce seq` per line), and how many of these to check. It checks them first (exit code 3 if one is lost or different), then trades, and writes each
  * acknowledgement to standard output immediately, until it is killed.
  */
 import { readFileSync, writeSync } from "node:fs";
-import { ACKNOWLEDGED } from "../events/event-fields.js";
+import { ACKNOWLEDGED } from "../event-fields.js";
 import { wordsOfBytes } from "../history/rows.js";
+import type { Applied } from "../replica.js";
 import { Venue } from "../venue.js";
-import { orderCommand, signInCommand, testOptions } from "./test-venue.js";
+import type { Outcome } from "../views/outcome.js";
+import {
+  amendOf,
+  BATCH_COUNT,
+  batchOf,
+  groupOf,
+  isAmendment,
+  isBatch,
+  isMarginChange,
+  marginOf,
+  orderOf,
+} from "./crash-commands.js";
+import { signInCommand, testOptions } from "./test-venue.js";
 
 const IN_FLIGHT = 48;
 const TRADERS = 6;
@@ -20,37 +33,63 @@ function bodyOf(session: number, nonce: number): Uint8Array {
   return Buffer.from(`order ${nonce} of session ${session}`);
 }
 
-function orderOf(session: number, nonce: number) {
-  const side = nonce % 2 === 0 ? "long" : "short";
-  // Around the index: some rest, some trade.
-  return orderCommand(session, nonce, side, 649_990 + ((nonce * 7) % 21), 1);
-}
-
 async function lose(message: string): Promise<never> {
   writeSync(2, `${message}\n`);
   process.exit(3);
+}
+
+/** What is wrong with a command that was acknowledged, or null. */
+function faultOf({ views, history }: Venue, session: number, nonce: number, seq: number) {
+  const live = views.session(session);
+  if (live !== undefined && views.seqOfNonce(live, nonce) > 0) {
+    const change = views.marginChangeOf(live, nonce);
+    if (isMarginChange(nonce) && change?.seq !== seq) return "another change of margin";
+    const batch = views.batchOf(live, nonce);
+    if (isBatch(nonce) && batch?.operations.length !== BATCH_COUNT) return "not the whole batch";
+  }
+  if (isMarginChange(nonce)) return null;
+  if (views.acknowledgement(seq)?.acknowledgement.nonce !== nonce) return "lost";
+  const leaf = wordsOfBytes(history.ack(seq)?.leaf ?? nothing);
+  if (leaf[ACKNOWLEDGED.session] !== session) return "another session";
+  const order = views.order(leaf[ACKNOWLEDGED.account] ?? 0, leaf[ACKNOWLEDGED.orderId] ?? 0);
+  if (isAmendment(nonce)) return order?.clientOrderId === `c${nonce - 1}` ? null : "another order";
+  return order?.nonce === nonce ? null : "no order";
+}
+
+/** `take` gets the command, of a batch the first one, with what became of it. */
+function send(
+  venue: Venue,
+  session: number,
+  nonce: number,
+  take: (seq: number, outcome: Outcome) => void,
+): void {
+  const evidence = { signed: bodyOf(session, nonce), signature: nothing, publicKey: nothing };
+  const taken = (applied: Applied | null): void => {
+    if (applied !== null) take(applied.seq, venue.views.outcome(applied));
+  };
+  if (isBatch(nonce)) {
+    venue.submitTogether(batchOf(session, nonce), evidence, (applied, index) => {
+      if (index === 0) taken(applied);
+    });
+    return;
+  }
+  const of = isAmendment(nonce) ? amendOf : isMarginChange(nonce) ? marginOf : orderOf;
+  venue.submit(of(session, nonce), evidence, taken);
 }
 
 async function checkPast(venue: Venue): Promise<void> {
   const lines = readFileSync(past, "utf8").split("\n").slice(0, -1).slice(-Number(newest));
   for (const line of lines) {
     const [session = 0, nonce = 0, seq = 0] = line.split(" ").map(Number);
-    const ack = venue.views.acknowledgement(seq);
-    if (ack?.acknowledgement.nonce !== nonce) await lose(`lost: ${line}`);
-    const leaf = wordsOfBytes(venue.history.ack(seq)?.leaf ?? nothing);
-    const order = venue.views.order(leaf[ACKNOWLEDGED.account] ?? 0, seq);
-    if (order?.nonce !== nonce || leaf[ACKNOWLEDGED.session] !== session) {
-      await lose(`no order: ${line}`);
-    }
+    const fault = faultOf(venue, session, nonce, seq);
+    if (fault !== null) await lose(`${fault}: ${line}`);
   }
   // The newest nonces are still in their sessions' windows: repeated, they must return the same result.
   for (const line of lines.slice(-20)) {
     const [session = 0, nonce = 0, seq = 0] = line.split(" ").map(Number);
-    const outcome = await venue.submitted(
-      orderOf(session, nonce),
-      { signed: bodyOf(session, nonce), signature: nothing, publicKey: nothing },
-      (applied) => venue.views.outcome(applied),
-    );
+    const outcome = await new Promise<Outcome>((resolve) => {
+      send(venue, session, nonce, (_, outcome) => resolve(outcome));
+    });
     if (outcome.kind !== "replayed" || outcome.orderId !== seq) {
       await lose(`sent again ${line}: ${JSON.stringify(outcome)}`);
     }
@@ -60,7 +99,8 @@ async function checkPast(venue: Venue): Promise<void> {
 
 async function trade(venue: Venue): Promise<void> {
   const stampMs = venue.nowMs();
-  const index = { kind: "UpdateIndex", stampMs, market: 0, indexTicks: 650_000 } as const;
+  const slot = Math.floor(stampMs / 200);
+  const index = { kind: "UpdateIndex", stampMs, market: 0, indexTicks: 650_000, slot } as const;
   await venue.submitted(
     index,
     { signed: nothing, signature: nothing, publicKey: nothing },
@@ -76,14 +116,10 @@ async function trade(venue: Venue): Promise<void> {
   const next = (): void => {
     nonce++;
     const own = nonce;
-    const session = sessions[own % TRADERS] ?? 0;
-    const evidence = { signed: bodyOf(session, own), signature: nothing, publicKey: nothing };
-    venue.submit(orderOf(session, own), evidence, (applied) => {
-      if (applied === null) return;
-      const outcome = venue.views.outcome(applied);
-      if (outcome.kind === "acknowledged") {
-        writeSync(1, `${session} ${own} ${applied.seq}\n`);
-      }
+    const session = sessions[groupOf(own) % TRADERS] ?? 0;
+    send(venue, session, own, (seq, outcome) => {
+      const isDone = outcome.kind === "acknowledged" || outcome.kind === "executed";
+      if (isDone) writeSync(1, `${session} ${own} ${seq}\n`);
       setImmediate(next);
     });
   };

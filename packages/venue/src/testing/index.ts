@@ -9,4 +9,5 @@ export {
   observe,
   type ReplicaState,
 } from "../recovery/replica-state.js";
+export { Litewitness } from "./litewitness.js";
 export { TestVenue } from "./test-venue.js";

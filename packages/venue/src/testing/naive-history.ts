@@ -166,7 +166,11 @@ export class NaiveHistory {
         state.left = e.remainingLots;
         state.updated = timeMs;
       }
-      if (e.kind === "OrderRested" && e.orderId === id) state.status = "resting";
+      if (e.kind === "OrderRested" && e.orderId === id) {
+        // Also a stop with a limit, at the tick that triggers it.
+        state.status = "resting";
+        state.updated = timeMs;
+      }
       if (e.kind === "OrderEnded" && e.orderId === id) {
         state.status = e.reason === END.none ? "filled" : "canceled";
         state.reason = e.reason;

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
+  type AmendOrder,
   LIMIT_ORDER,
   LONG,
   MARKET_ORDER,
@@ -37,7 +38,7 @@ export const TEST_MARKETS: readonly MarketDefinition[] = [
 ];
 
 export const KEY = "ab".repeat(32);
-export const PUBLIC_KEY = Buffer.alloc(32, 7);
+const PUBLIC_KEY = Buffer.alloc(32, 7);
 export const START_MS = 1_800_000_000_000;
 
 export async function temporaryFolder(): Promise<string> {
@@ -58,12 +59,6 @@ export function writeForeignSnapshot(directory: string): LogSeq {
   return log.end;
 }
 
-/** A clock that moves only when the test moves it. */
-export class StillClock {
-  nowMs = START_MS;
-  readonly read = (): number => this.nowMs;
-}
-
 export function testOptions(directory: string, more: Partial<VenueOptions> = {}): VenueOptions {
   return {
     directory,
@@ -82,6 +77,7 @@ export function testOptions(directory: string, more: Partial<VenueOptions> = {})
 /** Drives a venue: every call waits until its command is durable and applied. */
 export class TestVenue {
   private slot = START_MS / 200;
+  private indexSlot = 0;
 
   private constructor(
     readonly venue: Venue,
@@ -89,7 +85,8 @@ export class TestVenue {
   ) {}
 
   static async open(directory: string, more: Partial<VenueOptions> = {}): Promise<TestVenue> {
-    const options = testOptions(directory, more);
+    // Starting two threads is half of the processor time that a venue takes to open.
+    const options = testOptions(directory, { commit: "inline", ...more });
     const opened = new TestVenue(await Venue.open(options), options);
     opened.slot = Math.floor(opened.venue.views.timeMs / 200);
     return opened;
@@ -104,7 +101,9 @@ export class TestVenue {
 
   async index(price = 650_000): Promise<void> {
     const stampMs = this.venue.views.timeMs;
-    await this.submit({ kind: "UpdateIndex", stampMs, market: 0, indexTicks: price });
+    this.indexSlot = Math.max(Math.floor(stampMs / 200), this.indexSlot + 1);
+    const slot = this.indexSlot;
+    await this.submit({ kind: "UpdateIndex", stampMs, market: 0, indexTicks: price, slot });
   }
 
   async signIn(name: number): Promise<number> {
@@ -153,7 +152,7 @@ export function signInCommand(name: number, visit: string, nowMs: number) {
   return { command, evidence };
 }
 
-export function tokenHashOf(name: number, visit = "first"): string {
+function tokenHashOf(name: number, visit = "first"): string {
   return createHash("sha256").update(`token of ${name}, ${visit}`).digest("hex");
 }
 
@@ -179,6 +178,30 @@ export function orderCommand(
     priceTicks,
     reduceOnly: false,
     postOnly: false,
+  };
+}
+
+/** An amendment in BTCUSD that changes nothing but what is given. */
+export function amendCommand(
+  session: number,
+  nonce: number,
+  changes: Partial<AmendOrder>,
+): AmendOrder {
+  return {
+    kind: "AmendOrder",
+    stampMs: START_MS,
+    session,
+    key: KEY,
+    nonce,
+    market: 0,
+    orderId: 0,
+    clientOrderId: "",
+    priceTicks: 0,
+    sizeLots: 0,
+    limitTicks: 0,
+    expiresAtMs: -1,
+    validUntilMs: 0,
+    ...changes,
   };
 }
 

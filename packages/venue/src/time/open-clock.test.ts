@@ -84,8 +84,8 @@ test("a start two years ahead after a boot: refused, nothing is appended; accept
   const otherBoot = { bootClock: () => ({ boot: "two", elapsedMs: 10 }) };
   await expect(open(otherBoot)).rejects.toMatchObject({ name: "ClockRefused" });
   const { venue } = await open({ ...otherBoot, acceptClock: true });
-  // Genesis and one Resume.
-  expect(venue.seq).toBe(2);
+  // Genesis, WriterJoined and WriterLeft; then WriterJoined and AskTime.
+  expect(venue.seq).toBe(5);
   expect(venue.nowMs()).toBe(wall);
   await venue.close();
 });

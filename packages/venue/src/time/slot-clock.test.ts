@@ -1,24 +1,64 @@
 import type { Command } from "@perpgate/engine";
+import { Engine } from "@perpgate/engine";
+import { joining, writerId } from "@perpgate/engine/testing";
 import { beforeEach, describe, expect, test } from "vitest";
 import { SlotClock } from "./slot-clock.js";
 import { VenueClock } from "./venue-clock.js";
 
 const START = 1_800_000_000_000;
+const slotOf = (timeMs: number): number => timeMs / 200;
 
 let wall = START;
 let monotonic = 0;
-let submitted: Command[] = [];
+let proposed: Command[] = [];
 beforeEach(() => {
   wall = START;
   monotonic = 5_000;
-  submitted = [];
+  proposed = [];
 });
 
-function slotClock(startMs = START, lastTickMs = START): SlotClock {
-  const clocks = { wall: () => wall, monotonic: () => monotonic, boot: () => undefined };
-  return new SlotClock(new VenueClock(clocks, startMs), lastTickMs, (command) => {
-    submitted.push(command);
-  });
+/** A clock next to a log of several writers, of which its own is the one that joined at `rank`. */
+class Ticking {
+  readonly state = new Engine().state;
+  private readonly slots: SlotClock;
+
+  constructor(rank = 0, startMs = START, mayLeapAlone = true) {
+    const clocks = { wall: () => wall, monotonic: () => monotonic, boot: () => undefined };
+    const { writers } = this.state;
+    for (let number = 1; number <= rank + 1; number++) {
+      writers.join(number, joining(writerId(number), `gateway-${number}`, startMs));
+    }
+    this.state.lastTickMs = startMs;
+    this.slots = new SlotClock({
+      clock: new VenueClock(clocks, startMs),
+      monotonic: clocks.monotonic,
+      state: this.state,
+      writer: () => writerId(rank + 1),
+      mayLeapAlone,
+      wake: () => undefined,
+    });
+    this.slots.due();
+    proposed = [];
+  }
+
+  /** Proposes; the log delivers it. */
+  tick(): void {
+    for (const command of this.slots.due()) {
+      proposed.push(command);
+      if (command.kind === "Tick") this.hear(command.slot * 200);
+      if (command.kind === "AskTime") this.hear(Math.floor(command.stampMs / 200) * 200);
+    }
+  }
+
+  /** The log's time moves, by any writer. */
+  hear(timeMs: number): void {
+    this.state.lastTickMs = timeMs;
+  }
+
+  /** Proposes, and the log delivers nothing. */
+  tickUnheard(): void {
+    proposed.push(...this.slots.due());
+  }
 }
 
 /** Both clocks advance together. */
@@ -27,49 +67,82 @@ function pass(ms: number): void {
   monotonic += ms;
 }
 
-const slotOf = (timeMs: number): number => timeMs / 200;
-
 describe("SlotClock", () => {
-  test("tick: one per slot, however often it is called", () => {
-    const clock = slotClock();
+  test("tick: one per slot, however often it is asked", () => {
+    const clock = new Ticking();
     clock.tick();
-    expect(submitted).toEqual([]);
+    expect(proposed).toEqual([]);
     pass(200);
     clock.tick();
     clock.tick();
     pass(199);
     clock.tick();
-    expect(submitted).toEqual([{ kind: "Tick", slot: slotOf(START + 200) }]);
+    expect(proposed).toEqual([{ kind: "Tick", slot: slotOf(START + 200) }]);
   });
 
-  test("tick: a late one submits the current slot, within the engine's limit", () => {
-    const clock = slotClock();
+  test("tick: not again for a slot whose tick is in flight", () => {
+    const clock = new Ticking();
+    pass(200);
+    clock.tickUnheard();
+    clock.tickUnheard();
+    pass(200);
+    clock.tickUnheard();
+    expect(proposed).toEqual([200, 400].map((ms) => ({ kind: "Tick", slot: slotOf(START + ms) })));
+  });
+
+  test("tick: a late one proposes the current slot, within the engine's limit", () => {
+    const clock = new Ticking();
     pass(1_000);
     clock.tick();
-    expect(submitted).toEqual([{ kind: "Tick", slot: slotOf(START + 1_000) }]);
+    expect(proposed).toEqual([{ kind: "Tick", slot: slotOf(START + 1_000) }]);
   });
 
-  test("pause: longer than a second submits Resume, and ticks continue", () => {
-    const clock = slotClock();
+  test("pause: longer than a second asks for the time, and ticks continue", () => {
+    const clock = new Ticking();
     pass(1_001);
     clock.tick();
     pass(200);
     clock.tick();
-    expect(submitted).toEqual([
-      { kind: "Resume", stampMs: START + 1_001, afterPause: true },
+    expect(proposed).toEqual([
+      { kind: "AskTime", stampMs: START + 1_001 },
       { kind: "Tick", slot: slotOf(START + 1_200) },
     ]);
   });
 
-  test("clock ahead by a minute: submits Resume", () => {
-    const clock = slotClock();
+  test("ask: once a second, with the time of then, until the log follows", () => {
+    const clock = new Ticking();
+    pass(5_000);
+    for (let i = 0; i < 6; i++) {
+      clock.tickUnheard();
+      pass(500);
+    }
+    expect(proposed).toEqual(
+      [5_000, 6_000, 7_000].map((ms) => ({ kind: "AskTime", stampMs: START + ms })),
+    );
+  });
+
+  test("clock ahead by a minute: asks for the time", () => {
+    const clock = new Ticking();
     wall += 60_000;
     clock.tick();
-    expect(submitted).toEqual([{ kind: "Resume", stampMs: START + 60_000, afterPause: true }]);
+    expect(proposed).toEqual([{ kind: "AskTime", stampMs: START + 60_000 }]);
+  });
+
+  test("alone and more than a minute ahead: asks only if it may; with a second writer always", () => {
+    const alone = new Ticking(0, START, false);
+    const two = new Ticking(1, START, false);
+    pass(60_000);
+    alone.tickUnheard();
+    expect(proposed).toEqual([{ kind: "AskTime", stampMs: START + 60_000 }]);
+    pass(1_000);
+    alone.tickUnheard();
+    expect(proposed).toHaveLength(1);
+    two.tickUnheard();
+    expect(proposed).toHaveLength(2);
   });
 
   test("clock set back: the venue's time continues, never back", () => {
-    const clock = slotClock();
+    const clock = new Ticking();
     pass(200);
     clock.tick();
     wall -= 3_600_000;
@@ -77,15 +150,54 @@ describe("SlotClock", () => {
     clock.tick();
     pass(200);
     clock.tick();
-    expect(submitted.map((command) => command.kind === "Tick" && command.slot)).toEqual(
-      [200, 400, 600].map((ms) => slotOf(START + ms)),
+    expect(proposed).toEqual(
+      [200, 400, 600].map((ms) => ({ kind: "Tick", slot: slotOf(START + ms) })),
     );
   });
 
   test("clock behind the log at start: time continues from the log", () => {
-    const clock = slotClock(START + 60_000, START + 60_000);
+    const clock = new Ticking(0, START + 60_000);
     pass(200);
     clock.tick();
-    expect(submitted).toEqual([{ kind: "Tick", slot: slotOf(START + 60_200) }]);
+    expect(proposed).toEqual([{ kind: "Tick", slot: slotOf(START + 60_200) }]);
+  });
+
+  test.each([
+    [1, 400],
+    [2, 600],
+  ])("rank %i: silent while others tick, steps in after %i ms without", (rank, afterMs) => {
+    const clock = new Ticking(rank);
+    for (let ms = 200; ms <= 2_000; ms += 200) {
+      pass(200);
+      clock.hear(START + ms);
+      clock.tick();
+    }
+    expect(proposed).toEqual([]);
+    for (let ms = 200; ms < afterMs; ms += 200) {
+      pass(200);
+      clock.tick();
+      expect(proposed).toEqual([]);
+    }
+    pass(200);
+    clock.tick();
+    expect(proposed).toEqual([{ kind: "Tick", slot: slotOf(START + 2_000 + afterMs) }]);
+  });
+
+  test("stepped in: each slot while those before are silent, and none once one is heard", () => {
+    const clock = new Ticking(1);
+    pass(400);
+    clock.tick();
+    expect(proposed).toHaveLength(1);
+    const [first] = clock.state.writers.live;
+    first!.ticksMissed = 1;
+    for (let count = 0; count < 3; count++) {
+      pass(200);
+      clock.tick();
+    }
+    expect(proposed).toHaveLength(4);
+    first!.ticksMissed = 0;
+    pass(200);
+    clock.tick();
+    expect(proposed).toHaveLength(4);
   });
 });

@@ -1,55 +1,105 @@
 /**
- * Submits time as commands: a `Tick` per 200 ms slot; after a pause longer than a tick may span, a
- * `Resume` with `afterPause`, because connected sockets have stayed connected.
+ * Proposes the log's time: a `Tick` per slot of 200 ms, or `AskTime` when the log is further behind than
+ * a tick may span. Several gateways share one log: the first live writer proposes, and those behind it
+ * step in after 300 ms of silence each; the one that did proposes each slot until one before it is
+ * heard again. What is proposed is decided when a batch is published, so that
+ * no tick waits in a queue; the engine ignores slots that have passed.
  *
- * No ticks exist for the time after a crash; the next start submits a Resume.
+ * No ticks exist for the time in which no gateway ran; the first to start asks for the time.
  */
 import { type Command, MAX_LEAD_MS, TICK_MS } from "@perpgate/engine";
+import { liveWriters, rankOf, type VenueState } from "@perpgate/engine/reading";
+import { MAX_FOLLOWED_MS } from "./start-time.js";
 import type { VenueClock } from "./venue-clock.js";
+
+/** How long the next writer in the order of joining waits for a tick of those before it. */
+export const STEP_IN_MS = 300;
+const ASK_EVERY_MS = 1_000;
+const NOTHING: readonly Command[] = [];
+
+export interface SlotClockParts {
+  readonly clock: VenueClock;
+  /** Milliseconds that never go back. */
+  readonly monotonic: () => number;
+  readonly state: VenueState;
+  /** The id of the own writer. */
+  readonly writer: () => string;
+  /**
+   * Whether a gateway that is the only live one may ask for a time however far ahead. If not, it waits
+   * for a second one when the log is more than a minute behind: alone it has nobody to agree with.
+   */
+  readonly mayLeapAlone: boolean;
+  /** Called at every slot: publishes what `due` returns then. */
+  readonly wake: () => void;
+}
 
 export class SlotClock {
   private timer: NodeJS.Timeout | undefined;
-  private stopped = false;
+  private isRunning = false;
+  /** The last slot that was proposed here, in milliseconds. */
+  private proposedMs = 0;
+  /** The log's last tick as it was seen here, and when. */
+  private seenTickMs = 0;
+  private seenAtMs = 0;
+  private askedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(
-    private readonly clock: VenueClock,
-    private lastTickMs: number,
-    private readonly submit: (command: Command) => void,
-  ) {}
+  constructor(private readonly parts: SlotClockParts) {}
 
   start(): void {
+    this.isRunning = true;
     this.schedule();
   }
 
   stop(): void {
-    this.stopped = true;
+    this.isRunning = false;
     clearTimeout(this.timer);
   }
 
-  /** Submits what is due. */
-  tick(): void {
-    const now = this.clock.nowMs();
-    if (now - this.lastTickMs > MAX_LEAD_MS) {
-      this.submit({ kind: "Resume", stampMs: now, afterPause: true });
-      this.lastTickMs = slotTime(now);
-      return;
+  /** What to publish now. */
+  due(): readonly Command[] {
+    const { clock, state, monotonic } = this.parts;
+    const nowMs = clock.nowMs();
+    const atMs = monotonic();
+    if (state.lastTickMs !== this.seenTickMs) {
+      this.seenTickMs = state.lastTickMs;
+      this.seenAtMs = atMs;
     }
-    const time = slotTime(now);
-    if (time <= this.lastTickMs) return;
-    this.lastTickMs = time;
-    this.submit({ kind: "Tick", slot: time / TICK_MS });
+    if (nowMs - state.lastTickMs > MAX_LEAD_MS) return this.ask(nowMs, atMs);
+    const slotMs = Math.floor(nowMs / TICK_MS) * TICK_MS;
+    if (slotMs <= Math.max(state.lastTickMs, this.proposedMs)) return NOTHING;
+    const rank = rankOf(state, this.parts.writer());
+    const waitsMs = rank > 0 && !this.hasSteppedIn(rank) ? rank * STEP_IN_MS : 0;
+    if (atMs - this.seenAtMs < waitsMs) return NOTHING;
+    this.proposedMs = slotMs;
+    return [{ kind: "Tick", slot: slotMs / TICK_MS }];
+  }
+
+  /**
+   * Whether the last tick is of the slot that was proposed here, and no writer before this one was heard
+   * between two ticks. Without it each slot would wait for the silence of a dead writer until enough
+   * ticks have ended it.
+   */
+  private hasSteppedIn(rank: number): boolean {
+    const { state } = this.parts;
+    if (state.lastTickMs !== this.proposedMs) return false;
+    const before = liveWriters(state).slice(0, rank);
+    return before.every(({ ticksMissed }) => ticksMissed > 0);
+  }
+
+  private ask(nowMs: number, atMs: number): readonly Command[] {
+    if (atMs - this.askedAtMs < ASK_EVERY_MS) return NOTHING;
+    const { state, mayLeapAlone } = this.parts;
+    const isFar = nowMs - state.lastTickMs > MAX_FOLLOWED_MS;
+    if (isFar && !mayLeapAlone && liveWriters(state).length === 1) return NOTHING;
+    this.askedAtMs = atMs;
+    return [{ kind: "AskTime", stampMs: nowMs }];
   }
 
   private schedule(): void {
-    if (this.stopped) return;
-    const delay = TICK_MS - (this.clock.nowMs() % TICK_MS);
+    const delay = TICK_MS - (this.parts.clock.nowMs() % TICK_MS);
     this.timer = setTimeout(() => {
-      this.tick();
-      this.schedule();
+      this.parts.wake();
+      if (this.isRunning) this.schedule();
     }, delay);
   }
-}
-
-function slotTime(timeMs: number): number {
-  return Math.floor(timeMs / TICK_MS) * TICK_MS;
 }

@@ -1,7 +1,7 @@
 /**
  * Checks every authorisation from the log alone: the signature of an order, an amendment, a change of
- * margin or a batch by its session's key, a session's
- * key by the wallet that signed in, a rotation by the old key if it signed, a vote by its attestor's
+ * margin or a batch by its session's key, a session's key by the wallet that signed in, a rotation by the
+ * old key if it signed, the end of another session by a key of the same account, a vote by its attestor's
  * key. A contract wallet can be asked only on its chain: such sign-ins count as not re-checkable.
  *
  * Checks run in the thread pool while the replay continues; the fault with the lowest seq counts.
@@ -9,16 +9,11 @@
 import type {
   AmendOrder,
   ChangeMargin,
+  CloseSession,
   OpenSession,
   PlaceOrder,
   RotateSession,
 } from "@perpgate/engine";
-import {
-  compressedKey,
-  LOCAL_BOUNDS,
-  parseSessionKey,
-  parseStrictJson,
-} from "@perpgate/protocol/core";
 import type { Listing } from "../listing/listing.js";
 import type { Evidence } from "../record/record.js";
 import type { ReplicaState } from "../recovery/replica-state.js";
@@ -32,6 +27,8 @@ import {
   verifyingKey,
 } from "./key-signature.js";
 import { type BatchCommand, bodyFault } from "./order-body.js";
+import { fingerprintOfHex, rotationFault } from "./rotation-body.js";
+import { type OwnedSession, SessionOwners } from "./session-owners.js";
 import { voteFault } from "./vote-check.js";
 
 /** The address that signed a message (EIP-191), lower-case hex; null if no key can have signed it. */
@@ -54,6 +51,7 @@ export class EvidenceCheck {
   readonly notRecheckable: number[] = [];
   private fault: Fault | undefined;
   private readonly batches = new BatchCheck();
+  private readonly owners = new SessionOwners();
   private readonly keys = new Map<string, VerifyingKey>();
   /** Sessions whose sign-in message names the key: a rotation needs the old key's signature. */
   private readonly bound = new Set<number>();
@@ -66,9 +64,10 @@ export class EvidenceCheck {
     return this.fault;
   }
 
-  /** Adds the key of a session from before the log's start, if its bytes are known. */
-  addKey(fingerprint: string, raw: Uint8Array | undefined): void {
-    if (raw !== undefined) this.addVerified(raw, fingerprint);
+  /** Adds a session from before the log's start, and its key if the bytes are known. */
+  addSession(session: OwnedSession, raw: Uint8Array | undefined): void {
+    this.owners.add(session);
+    if (raw !== undefined) this.addVerified(raw, session.key);
   }
 
   /** Starts the checks of a command. The evidence's bytes must stay valid. */
@@ -93,10 +92,15 @@ export class EvidenceCheck {
         if (isOperation) this.onOperation(seq, command, evidence, listing);
         return;
       case "OpenSession":
-        this.onSignIn(seq, command, evidence);
+        this.onSignIn(seq, command, evidence, engine.state.sessions.get(seq));
         return;
       case "RotateSession":
+        this.owners.addKey(command.session, command.newKey);
         this.onRotation(seq, command, evidence);
+        return;
+      case "CloseSession":
+        // A session that ends itself is authorised by its token alone.
+        if (evidence.signature.length > 0) this.onEnded(seq, command, evidence);
         return;
       case "AttestDeposit": {
         const deposit = engine.state.deposits.byId.get(command.depositId);
@@ -148,8 +152,15 @@ export class EvidenceCheck {
     });
   }
 
-  private onSignIn(seq: number, command: OpenSession, evidence: Evidence): void {
+  /** `opened`: undefined if it was refused. */
+  private onSignIn(
+    seq: number,
+    command: OpenSession,
+    evidence: Evidence,
+    opened: OwnedSession | undefined,
+  ): void {
     this.sessions++;
+    if (opened !== undefined) this.owners.add(opened);
     const problem = this.addVerified(evidence.publicKey, command.key);
     if (problem !== null) {
       this.report(seq, problem);
@@ -197,6 +208,12 @@ export class EvidenceCheck {
     });
   }
 
+  private onEnded(seq: number, command: CloseSession, evidence: Evidence): void {
+    const problem = this.owners.endFault(command, evidence);
+    if (problem !== null) this.report(seq, problem);
+    else this.checkSignature(seq, fingerprintOf(evidence.publicKey), evidence);
+  }
+
   private onVote(seq: number, difference: string | null, evidence: Evidence): void {
     this.votes++;
     if (difference !== null) {
@@ -237,23 +254,5 @@ export class EvidenceCheck {
     if (this.fault === undefined || seq < this.fault.position) {
       this.fault = { position: seq, reason };
     }
-  }
-}
-
-function fingerprintOfHex(text: string): string | undefined {
-  const key = parseSessionKey(text);
-  return key === undefined ? undefined : fingerprintOf(compressedKey(key));
-}
-
-/** The rotation's body must name the key that the command installs. */
-function rotationFault({ newKey }: RotateSession, { signed }: Evidence): string | null {
-  try {
-    const body = parseStrictJson(Buffer.from(signed).toString("utf8"), LOCAL_BOUNDS);
-    if (typeof body === "object" && body !== null && "newSessionKey" in body) {
-      if (fingerprintOfHex(String(body.newSessionKey)) === newKey) return null;
-    }
-    return "the rotation's body names another key";
-  } catch (error) {
-    return `the rotation's body cannot be read: ${error instanceof Error ? error.message : error}`;
   }
 }

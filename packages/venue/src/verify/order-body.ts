@@ -12,6 +12,15 @@ import {
   type OrderExtras,
   type PlaceOrder,
 } from "@perpgate/engine";
+import {
+  AMEND_FIELDS,
+  ORDER_FIELDS,
+  ORDER_TYPES,
+  SELF_TRADES,
+  TARGET_FIELDS,
+  TIMES_IN_FORCE,
+  TRIGGERS,
+} from "@perpgate/protocol/core";
 import type { Listing, MarketUnits } from "../listing/listing.js";
 import {
   type Fields,
@@ -23,45 +32,20 @@ import {
   stepsIn,
 } from "./signed-body.js";
 
-const TERMS = [
-  "symbol",
-  "side",
-  "type",
-  "margin",
-  "leverage",
-  "price",
-  "reduceOnly",
-  "postOnly",
-  "size",
-  "timeInForce",
-  "expiresAt",
-  "clientOrderId",
-  "trigger",
-  "limitPrice",
-  "closePosition",
-  "selfTrade",
-];
-const AMENDMENT = ["orderId", "clientOrderId", "price", "size", "limitPrice", "expiresAt"];
-const TARGET = ["orderId", "clientOrderId"];
 const ALONE = ["validUntil", "nonce"];
-const PLACE_FIELDS: ReadonlySet<string> = new Set([...TERMS, ...ALONE]);
-const AMEND_FIELDS: ReadonlySet<string> = new Set([...AMENDMENT, ...ALONE]);
+const PLACE_BODY: ReadonlySet<string> = new Set([...ORDER_FIELDS, ...ALONE]);
+const AMEND_BODY: ReadonlySet<string> = new Set([...AMEND_FIELDS, ...ALONE]);
 const MARGIN_FIELDS: ReadonlySet<string> = new Set(["symbol", "amount", "nonce"]);
 const BATCH_FIELDS: ReadonlySet<string> = new Set(["nonce", "operations", "validUntil"]);
 const OPERATION_FIELDS = {
-  PlaceOrder: new Set(["op", ...TERMS]),
-  AmendOrder: new Set(["op", ...AMENDMENT]),
-  CancelOrder: new Set(["op", ...TARGET]),
+  PlaceOrder: new Set(["op", ...ORDER_FIELDS]),
+  AmendOrder: new Set(["op", ...AMEND_FIELDS]),
+  CancelOrder: new Set(["op", ...TARGET_FIELDS]),
 } as const;
 const EVERY_FIELD: ReadonlySet<string> = new Set(
   Object.values(OPERATION_FIELDS).flatMap((known) => [...known]),
 );
 const OPERATIONS = { PlaceOrder: "place", AmendOrder: "amend", CancelOrder: "cancel" } as const;
-
-const TYPES = ["market", "limit", "stop"];
-const TIMES_IN_FORCE = ["gtc", "ioc", "fok"];
-const TRIGGERS = ["stop", "takeProfit"];
-const SELF_TRADES = ["cancelResting", "cancelTaker", "cancelBoth"];
 
 export type BatchCommand = PlaceOrder | AmendOrder | CancelOrder;
 
@@ -79,12 +63,12 @@ export function bodyFault(
   const validUntil = fields.get("validUntil") ?? 0;
   switch (command.kind) {
     case "PlaceOrder":
-      return firstDifference(fields, PLACE_FIELDS, () => [
+      return firstDifference(fields, PLACE_BODY, () => [
         ...saidOfOrder(fields, command, units, validUntil),
         nonce,
       ]);
     case "AmendOrder":
-      return firstDifference(fields, AMEND_FIELDS, () => [
+      return firstDifference(fields, AMEND_BODY, () => [
         ...saidOfAmendment(fields, command, units, validUntil),
         nonce,
       ]);
@@ -193,7 +177,7 @@ function saidOfOrder(
   return [
     ["symbol", fields.get("symbol"), units.symbol],
     ["side", fields.get("side"), order.side === LONG ? "long" : "short"],
-    ["type", TYPES.indexOf(String(fields.get("type"))), order.type],
+    ["type", typeOf(fields), order.type],
     ["margin", noMargin ? 0 : microsIn(margin), order.marginMicros],
     ["leverage", closesPosition === true ? 1 : fields.get("leverage"), order.leverage],
     ["price", stepsIn(fields.get("price"), units.tick, 0), order.priceTicks],
@@ -225,6 +209,12 @@ function plainExtras({ type }: PlaceOrder): OrderExtras {
   };
 }
 
+/** −1 for a word that is not known. */
+function typeOf(fields: Fields): number {
+  const words: readonly unknown[] = ORDER_TYPES;
+  return words.indexOf(fields.get("type"));
+}
+
 /** The code of a word, by default the first; −1 for one that is not known. */
 function codeOf(fields: Fields, name: string, words: readonly string[]): number {
   return words.indexOf(String(fields.get(name) ?? words[0]));
@@ -235,7 +225,7 @@ function timeInForceOf(fields: Fields, hasLimitPrice: boolean): number {
   if (fields.get("timeInForce") !== undefined) {
     return codeOf(fields, "timeInForce", TIMES_IN_FORCE);
   }
-  const type = TYPES.indexOf(String(fields.get("type")));
+  const type = typeOf(fields);
   const rests = type === LIMIT_ORDER || (type !== MARKET_ORDER && hasLimitPrice);
   return rests ? 0 : 1;
 }

@@ -3,6 +3,7 @@ import { generateKeyPairSync, sign } from "node:crypto";
 import type { AmendOrder, CancelOrder, ChangeMargin, Command, PlaceOrder } from "@perpgate/engine";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
+  amendCommand,
   orderCommand,
   removeFolder,
   START_MS,
@@ -32,6 +33,11 @@ function evidenceOf(body: unknown) {
 async function openVenue(): Promise<{ driver: TestVenue; session: number }> {
   const driver = await TestVenue.open(folder);
   await driver.index();
+  return { driver, session: await openSession(driver, 1) };
+}
+
+/** A session of the account; `visit` makes several of them distinct. */
+async function openSession(driver: TestVenue, visit: number): Promise<number> {
   const message = [
     "localhost wants you to sign in with your Ethereum account:",
     `0x${ADDRESS}`,
@@ -45,9 +51,9 @@ async function openVenue(): Promise<{ driver: TestVenue; session: number }> {
       stampMs: START_MS,
       address: ADDRESS,
       key: KEY,
-      tokenHash: ADDRESS.padStart(64, "0"),
+      tokenHash: String(visit).padStart(64, "0"),
       expiresAtMs: START_MS + 86_400_000,
-      siweNonce: "nonce1",
+      siweNonce: `nonce${visit}`,
       siweNonceUntilMs: START_MS + 600_000,
       maxOrderNotionalMicros: 0,
       maxNotionalMicros: 0,
@@ -55,7 +61,7 @@ async function openVenue(): Promise<{ driver: TestVenue; session: number }> {
     },
     { signed: Buffer.from(message), signature: Buffer.from(ADDRESS), publicKey: RAW },
   );
-  return { driver, session: seq };
+  return seq;
 }
 
 function order(session: number, nonce: number, price: number): PlaceOrder {
@@ -65,22 +71,7 @@ function order(session: number, nonce: number, price: number): PlaceOrder {
 const ORDER_BODY = { symbol: "BTCUSD", side: "long", type: "limit", margin: 5, leverage: 10 };
 
 function amendment(session: number, nonce: number, changes: Partial<AmendOrder>): AmendOrder {
-  return {
-    kind: "AmendOrder",
-    stampMs: START_MS,
-    session,
-    key: KEY,
-    nonce,
-    market: 0,
-    orderId: 0,
-    clientOrderId: "",
-    priceTicks: 0,
-    sizeLots: 0,
-    limitTicks: 0,
-    expiresAtMs: -1,
-    validUntilMs: 0,
-    ...changes,
-  };
+  return amendCommand(session, nonce, { key: KEY, ...changes });
 }
 
 type Operation = PlaceOrder | AmendOrder | CancelOrder;
@@ -151,7 +142,12 @@ describe("results by nonce", () => {
       const { views } = venue;
       const live = views.session(session);
       if (live === undefined) throw new Error("the session is gone");
-      return { batch: views.batchOf(live, 3), amended: views.ackOf(live, 2), live, views };
+      return {
+        batch: views.batchOf(live, 3),
+        amended: views.acknowledgement(views.seqOfNonce(live, 2)),
+        live,
+        views,
+      };
     };
     const { batch, amended } = read(driver.venue);
     expect(batch).toMatchObject({
@@ -257,6 +253,35 @@ describe("verify --signatures", () => {
     await driver.submit({ ...order(session, 3, 630_000), batch });
     await driver.venue.close();
     expect((await verified())?.reason).toContain("no signed batch");
+  });
+
+  describe("the end of another session", () => {
+    const other = generateKeyPairSync("ed25519");
+    const otherRaw = other.publicKey.export({ format: "der", type: "spki" }).subarray(-32);
+    const cases = [
+      ["signed for it", privateKey, RAW, (id: number) => `/${id}`, null],
+      ["signed for all others", privateKey, RAW, () => "", null],
+      [
+        "signed for another one",
+        privateKey,
+        RAW,
+        (id: number) => `/${id + 1}`,
+        "was signed to end",
+      ],
+      ["signed by a stranger", other.privateKey, otherRaw, () => "", "a key of another account"],
+      ["not signed by its key", other.privateKey, RAW, () => "", "does not verify"],
+    ] as const;
+    test.each(cases)("%s", async (_, key, publicKey, path, fault) => {
+      const { driver } = await openVenue();
+      const id = await openSession(driver, 2);
+      const signed = Buffer.from(`DELETE /v1/auth/sessions${path(id)}`);
+      const evidence = { signed, signature: sign(null, signed, key), publicKey };
+      await driver.submit({ kind: "CloseSession", stampMs: START_MS, session: id }, evidence);
+      await driver.venue.close();
+      const reason = (await verified())?.reason ?? null;
+      if (fault === null) expect(reason).toBeNull();
+      else expect(reason).toContain(fault);
+    });
   });
 
   test("an amendment that was signed for another order", async () => {

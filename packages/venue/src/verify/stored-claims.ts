@@ -13,6 +13,7 @@ import { openForReading, type ReadStore } from "../history/history-store.js";
 import { keyOf } from "../history/keys.js";
 import { decodeSessionKey } from "../history/session-projection.js";
 import type { DataFolder } from "../recovery/data-folder.js";
+import { isGivenUp } from "../recovery/given-up.js";
 import { isUnreadable } from "../recovery/newest-state.js";
 import { historyContextOf } from "../recovery/recover.js";
 import {
@@ -21,6 +22,7 @@ import {
   type ReplicaState,
 } from "../recovery/replica-state.js";
 import type { Applied } from "../replica.js";
+import { CheckpointStore } from "../tlog/checkpoint-store.js";
 import { HistoryCheck } from "./history-check.js";
 
 const NO_LOG = new Uint8Array(16);
@@ -33,6 +35,10 @@ interface Found {
   readonly checkpoints: readonly Checkpoint[];
   readonly badLines: number;
   readonly files: FileSnapshots;
+  /** The last checkpoint of the transparency log that was signed. */
+  readonly logCheckpoint: string | undefined;
+  /** Whether the operator gave up the log's end after that checkpoint was signed. */
+  readonly isGivenUp: boolean;
 }
 
 export class StoredClaims {
@@ -54,6 +60,7 @@ export class StoredClaims {
     const files = new FileSnapshots(nodeDisk, folder.journal, logId);
     const { lines, bad } = readCheckpointLines(folder.checkpoints);
     const checkpoints = lines.map(({ checkpoint }) => checkpoint);
+    const logCheckpoint = new CheckpointStore(folder.logCheckpoint).read();
     const opened = await openForReading(folder.history, logId);
     const fault = opened !== undefined && "kind" in opened ? opened : undefined;
     return new StoredClaims({
@@ -63,6 +70,8 @@ export class StoredClaims {
       checkpoints,
       badLines: bad,
       files,
+      logCheckpoint,
+      isGivenUp: logCheckpoint !== undefined && isGivenUp(folder, logCheckpoint),
     });
   }
 
@@ -70,9 +79,19 @@ export class StoredClaims {
   static none(folder: DataFolder): StoredClaims {
     const files = new FileSnapshots(nodeDisk, folder.journal, NO_LOG);
     const nothing = { store: undefined, historyFault: null, checkpoints: [], badLines: 0 };
-    const claims = new StoredClaims({ ...nothing, files });
+    const claims = new StoredClaims({
+      ...nothing,
+      files,
+      logCheckpoint: undefined,
+      isGivenUp: false,
+    });
     claims.snapshotBatches.clear();
     return claims;
+  }
+
+  /** The claim about the log's blocks. */
+  get signed(): { readonly logCheckpoint: string | undefined; readonly isGivenUp: boolean } {
+    return this.found;
   }
 
   /** Rows of the history that agree. */

@@ -17,6 +17,7 @@ import {
   nodeDisk,
 } from "@perpgate/journal";
 import type { SealedBlock } from "../blocks/block-header.js";
+import type { Quantiles } from "../receipts/honesty-record.js";
 import { type DataFolder, dataFolder } from "../recovery/data-folder.js";
 import { refuseUnknownLog } from "../recovery/log-version.js";
 import { newestState } from "../recovery/newest-state.js";
@@ -24,6 +25,7 @@ import { newReplicaState, observe, type ReplicaState } from "../recovery/replica
 import { type Applied, ReplayFailed, Replica } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import { EvidenceCheck, type Fault, type RecoverWallet } from "./evidence-check.js";
+import { PromiseCheck } from "./promise-check.js";
 import { StoredClaims } from "./stored-claims.js";
 import { replacementFault } from "./vote-check.js";
 
@@ -55,6 +57,15 @@ export interface VerifyReport {
   readonly historyRows: number;
   /** Lines of checkpoints.jsonl that are no checkpoint and were skipped. */
   readonly badCheckpointLines: number;
+  /** Acknowledgements, how many are in sealed blocks, how many of these not where they were promised. */
+  readonly receipts: {
+    readonly issued: number;
+    readonly sealed: number;
+    readonly notKept: number;
+    readonly sealedMs: Quantiles | null;
+    /** Blocks of the last signed checkpoint, if it differs and the operator gave up the log's end. */
+    readonly givenUpBlocks: number | null;
+  };
   /** With `signatures`. */
   readonly orderSignatures: number;
   readonly sessions: number;
@@ -157,6 +168,7 @@ class Verification {
   private blocks = 0;
   private lastBlock: SealedBlock | undefined;
   private fault: Fault | null = null;
+  private readonly promises: PromiseCheck;
 
   constructor(
     private readonly state: ReplicaState,
@@ -164,6 +176,7 @@ class Verification {
     private readonly options: VerifyOptions,
   ) {
     this.from = state.engine.seq;
+    this.promises = new PromiseCheck(claims.signed);
     const { signatures } = options;
     this.evidence = signatures === undefined ? undefined : new EvidenceCheck(signatures);
   }
@@ -204,7 +217,7 @@ class Verification {
     if (this.from === 0) return;
     this.note(this.claims.placeFault(place, this.state, undefined));
     for (const session of this.state.engine.state.sessions.all()) {
-      this.evidence?.addKey(session.key, this.claims.publicKeyOf(session.number));
+      this.evidence?.addSession(session, this.claims.publicKeyOf(session.number));
     }
   }
 
@@ -212,6 +225,7 @@ class Verification {
     const { command, events } = applied;
     const before = this.state.listing.attestors;
     const sealed = observe(this.state, applied);
+    this.note(this.promises.onCommand(applied, sealed));
     if (sealed !== null) {
       this.blocks++;
       this.lastBlock = sealed;
@@ -229,6 +243,7 @@ class Verification {
     const faults = audit(this.state.engine);
     this.note(faults.length === 0 ? null : `the audit found: ${faults.join("; ")}`);
     this.note(this.claims.endFault(end, this.state.engine.seq));
+    this.note(this.promises.endFault(this.state.blocks.currentNumber - 1));
   }
 
   private note(reason: string | null): void {
@@ -250,6 +265,7 @@ class Verification {
       acknowledgements: this.claims.acknowledgements,
       historyRows: this.claims.historyRows,
       badCheckpointLines: this.claims.badLines,
+      receipts: this.promises.report(),
       orderSignatures: this.evidence?.orders ?? 0,
       sessions: this.evidence?.sessions ?? 0,
       voteSignatures: this.evidence?.votes ?? 0,

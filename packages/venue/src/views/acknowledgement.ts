@@ -5,7 +5,7 @@
 import { EVENT, type EventLog } from "@perpgate/engine";
 import type { Acknowledgement } from "@perpgate/protocol";
 import { type AcknowledgedField, acknowledgementOf, readLeaf } from "@perpgate/protocol/core";
-import { ACKNOWLEDGED, eventWords } from "../events/event-fields.js";
+import { ACKNOWLEDGED, eventWords } from "../event-fields.js";
 import type { Listing } from "../listing/listing.js";
 import { HistoryDamaged } from "../venue-errors.js";
 

@@ -12,7 +12,8 @@ import type {
   PendingDeposit,
   QueueOrder,
 } from "@perpgate/protocol";
-import { DEPOSIT_FORGOTTEN, DEPOSIT_SETTLED, eventWords } from "../events/event-fields.js";
+import { CHAINS } from "@perpgate/protocol/core";
+import { DEPOSIT_FORGOTTEN, DEPOSIT_SETTLED, eventWords } from "../event-fields.js";
 import type { Applied } from "../replica.js";
 import type { DepositSubject, OpenDeposits } from "./attestation-rows.js";
 import { chainOf, tokenOf } from "./deposit-view.js";
@@ -20,7 +21,6 @@ import { SortedIds } from "./sorted-ids.js";
 import { stateOf, type VenueSource } from "./venue-source.js";
 
 const PAGE_DEPOSITS = 500;
-const CHAINS: readonly Chain[] = ["ethereum", "arbitrum", "tron"];
 
 export class AttestationView {
   private readonly open = new Map(CHAINS.map((chain) => [chain, new SortedIds()]));

@@ -6,7 +6,7 @@
 import { EVENT } from "@perpgate/engine";
 import type { Ladder } from "@perpgate/engine/reading";
 import type { Book } from "@perpgate/protocol";
-import { AMENDED, ENDED, eventWords, PLACED, REDUCED, TRADED } from "../events/event-fields.js";
+import { AMENDED, ENDED, eventWords, PLACED, REDUCED, TRADED } from "../event-fields.js";
 import type { MarketUnits } from "../listing/listing.js";
 import type { Applied } from "../replica.js";
 import { priceOf, sizeOf } from "./figures.js";

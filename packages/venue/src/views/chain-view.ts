@@ -3,7 +3,7 @@ import type { Block, PreconfirmProof } from "@perpgate/protocol";
 import { hexFromBytes } from "@perpgate/protocol/core";
 import type { SealedBlock } from "../blocks/block-header.js";
 import { inclusionPath } from "../blocks/merkle.js";
-import { ACKNOWLEDGED } from "../events/event-fields.js";
+import { ACKNOWLEDGED } from "../event-fields.js";
 import { wordsOfBytes } from "../history/rows.js";
 import { acknowledgementOfLeaf } from "./acknowledgement.js";
 import type { VenueSource } from "./venue-source.js";
@@ -22,6 +22,7 @@ export function blockOf(block: SealedBlock): Block {
     lastPosition: String(block.lastPosition),
     ackCount: block.ackCount,
     acksRoot: hex(block.acksRoot),
+    ackListHash: hex(block.ackListHash),
     eventsHash: hex(block.eventsHash),
     time: block.timeMs,
   };
@@ -35,7 +36,7 @@ export function preconfirmView(
   { history, listing }: VenueSource,
   account: number,
   seq: number,
-): PreconfirmProof | "not_sealed" | undefined {
+): Omit<PreconfirmProof, "log"> | "not_sealed" | undefined {
   const ack = history.ack(seq);
   if (ack === undefined) return undefined;
   const words = wordsOfBytes(ack.leaf);

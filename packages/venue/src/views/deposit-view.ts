@@ -4,7 +4,7 @@
  */
 import { depositKey, type Deposit as EngineDeposit } from "@perpgate/engine/reading";
 import type { AttestedDeposit, Chain, Deposit, DepositVote, Token } from "@perpgate/protocol";
-import { hexFromBytes, parseAnyVote } from "@perpgate/protocol/core";
+import { CHAINS, hexFromBytes, parseAnyVote, TOKENS } from "@perpgate/protocol/core";
 import type { VotePlace, VoteRow } from "../history/deposit-projection.js";
 import type { DepositState } from "../history/deposit-row.js";
 import { fromMicros } from "./figures.js";
@@ -98,7 +98,7 @@ function votesOn({ history }: VenueSource, deposit: EngineDeposit): DepositVote[
 function voteOf(attestor: number, { publicKey, signature, signed }: VoteRow): DepositVote {
   const text = signed.toString("latin1");
   const vote = parseAnyVote(text)?.vote;
-  if (vote === undefined) throw new Error("the history holds a vote that is none");
+  if (vote === undefined) throw new Error("the history contains a vote that cannot be parsed");
   return {
     attestor,
     publicKey: hexFromBytes(publicKey),
@@ -108,9 +108,6 @@ function voteOf(attestor: number, { publicKey, signature, signed }: VoteRow): De
     signature: hexFromBytes(signature),
   };
 }
-
-const CHAINS: readonly Chain[] = ["ethereum", "arbitrum", "tron"];
-const TOKENS: readonly Token[] = ["USDC", "USDT"];
 
 export function chainOf(name: string): Chain {
   return known(CHAINS, name);
@@ -123,6 +120,7 @@ export function tokenOf(name: string): Token {
 /** The gateway accepts only these; a log with another was written by a newer release. */
 function known<T extends string>(names: readonly T[], name: string): T {
   const found = names.find((candidate) => candidate === name);
-  if (found === undefined) throw new RangeError(`a deposit names "${name}"`);
+  if (found === undefined)
+    throw new RangeError(`a deposit in the log has the unknown chain or token "${name}"`);
   return found;
 }

@@ -5,11 +5,10 @@ import {
   clientIdOf,
   fromMicros,
   fromSteps,
+  PPM,
+  RATE_SCALE,
 } from "@perpgate/protocol/core";
 import type { MarketUnits } from "../listing/listing.js";
-
-const PPM = 1_000_000;
-const RATE_SCALE = 1_000_000_000;
 
 export function priceOf(market: MarketUnits, ticks: number): number {
   return fromSteps(ticks, market.tick);

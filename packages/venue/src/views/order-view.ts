@@ -1,8 +1,9 @@
 /** Orders of an account from the history's rows; the engine lists the open ones. */
 import { ORDER_STATUSES } from "@perpgate/engine";
 import { NONE, namedOrder, openOrdersOf } from "@perpgate/engine/reading";
-import type { Order, OrderType, TimeInForce, Trigger } from "@perpgate/protocol";
-import { reasonOf } from "@perpgate/protocol/core";
+import type { Order, OrderType } from "@perpgate/protocol";
+import { clientIdWords } from "@perpgate/protocol/client-order-id";
+import { ORDER_TYPES, reasonOf, TIMES_IN_FORCE, TRIGGERS } from "@perpgate/protocol/core";
 import {
   EXTENDED_ROW,
   ORDER_ROW,
@@ -14,9 +15,6 @@ import { averagePrice, clientIdAt, fromMicros, priceOrNull, sideOf, sizeOf } fro
 import { marketNumbers, pageOf, type RowsQuery } from "./row-query.js";
 import { stateOf, unitsOf, type VenueSource } from "./venue-source.js";
 
-const ORDER_TYPES: readonly OrderType[] = ["market", "limit", "stop"];
-const TIMES_IN_FORCE: readonly TimeInForce[] = ["gtc", "ioc", "fok"];
-const TRIGGERS: readonly Trigger[] = ["stop", "takeProfit"];
 /** Orders in one response, unless fewer are asked for. */
 const MAX_ORDERS = 1_000;
 
@@ -60,6 +58,23 @@ export function allOrdersView(source: VenueSource, account: number, query: RowsQ
 
 export function ordersByNonceView(source: VenueSource, account: number, nonce: number): Order[] {
   const rows = source.history.ordersByNonce(account, nonce, MAX_ORDERS);
+  return rows.map((row) => orderOf(source, row));
+}
+
+/** Orders that the client named so, in any state. */
+export function ordersByClientIdView(
+  source: VenueSource,
+  account: number,
+  clientOrderId: string,
+  { after, before }: RowsQuery,
+): Order[] {
+  const words = clientIdWords(clientOrderId);
+  if (words === undefined) return [];
+  const rows = source.history.ordersByClientId(account, words, {
+    limit: MAX_ORDERS,
+    ...(after === undefined ? {} : { after: Number(after) }),
+    ...(before === undefined ? {} : { before: Number(before) }),
+  });
   return rows.map((row) => orderOf(source, row));
 }
 

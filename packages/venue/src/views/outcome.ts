@@ -1,7 +1,7 @@
 /** The result of a submitted command, for the response to a client. */
 import { EVENT, REFUSALS, type Refusal } from "@perpgate/engine";
 import type { Acknowledgement } from "@perpgate/protocol";
-import { ENDED, eventWords, REFUSED, REPLAYED } from "../events/event-fields.js";
+import { ENDED, eventWords, REFUSED, REPLAYED } from "../event-fields.js";
 import type { Listing } from "../listing/listing.js";
 import type { Applied } from "../replica.js";
 import { acknowledgementIn } from "./acknowledgement.js";

@@ -1,7 +1,7 @@
 /** Passes a command's public events, and those that the gateway needs, to a sink in one pass. */
 import { EVENT } from "@perpgate/engine";
 import type { Trade } from "@perpgate/protocol";
-import { eventWords, SEALED, SESSION_CLOSED, TRADED } from "../events/event-fields.js";
+import { eventWords, SEALED, SESSION_CLOSED, TRADED } from "../event-fields.js";
 import type { Applied } from "../replica.js";
 import { priceOf, sideOf, sizeOf } from "./figures.js";
 import { unitsOf, type VenueSource } from "./venue-source.js";

@@ -21,7 +21,6 @@ import type {
   Market,
   Order,
   Position,
-  PreconfirmProof,
   Resolution,
   Ticker,
   Trade,
@@ -45,6 +44,7 @@ import {
   allOrdersView,
   openOrderNamed,
   openOrdersView,
+  ordersByClientIdView,
   ordersByNonceView,
   orderView,
 } from "./order-view.js";
@@ -198,6 +198,10 @@ export class Views {
     return ordersByNonceView(this.source, account, nonce);
   }
 
+  ordersByClientId(account: number, clientOrderId: string, query: RowsQuery): Order[] {
+    return ordersByClientIdView(this.source, account, clientOrderId, query);
+  }
+
   order(account: number, orderId: number): Order | undefined {
     return orderView(this.source, account, orderId);
   }
@@ -272,7 +276,8 @@ export class Views {
     };
   }
 
-  preconfirm(account: number, seq: number): PreconfirmProof | "not_sealed" | undefined {
+  /** Without the place of its block in the transparency log. */
+  preconfirm(account: number, seq: number): ReturnType<typeof preconfirmView> {
     return preconfirmView(this.source, account, seq);
   }
 
@@ -322,12 +327,6 @@ export class Views {
   /** The command that the session executed with that nonce, or 0. */
   seqOfNonce(session: Session, nonce: number): number {
     return stateOf(this.source).sessions.orderOf(session.number, nonce);
-  }
-
-  /** The acknowledgement of the session's order with that nonce. */
-  ackOf(session: Session, nonce: number): PastAcknowledgement | undefined {
-    const seq = this.seqOfNonce(session, nonce);
-    return seq === 0 ? undefined : this.acknowledgement(seq);
   }
 
   acknowledgement(seq: number): PastAcknowledgement | undefined {

@@ -52,7 +52,7 @@ function openWithoutRoom(): void {
 function command(entries: number): void {
   position++;
   for (let i = 0; i < entries; i++) queue.putWords(store.tables.fills, 1, position, i, [i]);
-  queue.endCommand({ position, batch: position, record: position });
+  queue.endCommand({ position, batch: position, record: position, needs: 0 });
 }
 
 /** Holds lmdb's write lock, which delays the thread's transaction. */

@@ -8,8 +8,8 @@
  */
 import type { Vote, VoteScope } from "@perpgate/protocol";
 import { isSameOutcome, isSameScope, voteText } from "@perpgate/protocol/core";
-import type { Venue } from "../venue.js";
-import type { DepositSubject } from "../views/attestation-rows.js";
+import type { Venue } from "./venue.js";
+import type { DepositSubject } from "./views/attestation-rows.js";
 
 /** How far an attestor's clock may be ahead: a vote of the far future could never be replaced. */
 const MAX_CLOCK_LEAD_MS = 60_000;

@@ -16,10 +16,10 @@ import {
   PruneRefused,
   segmentsBelow,
 } from "@perpgate/journal";
-import { openForReading } from "../history/history-store.js";
-import { dataFolder } from "../recovery/data-folder.js";
-import { refuseUnknownLog } from "../recovery/log-version.js";
-import { newestState } from "../recovery/newest-state.js";
+import { openForReading } from "./history/history-store.js";
+import { dataFolder } from "./recovery/data-folder.js";
+import { refuseUnknownLog } from "./recovery/log-version.js";
+import { newestState } from "./recovery/newest-state.js";
 
 export interface PrunePlan {
   /** Position of the oldest kept snapshot. */

@@ -1,0 +1,179 @@
+/** The sequencer's batches before the log has delivered them: those to publish, and those in flight. */
+import type { Applied } from "./replica.js";
+
+/** Why a command has no result. `not_executed`: it has none and never will. */
+export type Unanswered = "stopped" | "not_executed" | "outcome_unknown";
+
+/** A submitted command has no result. */
+export class NotApplied extends Error {
+  override readonly name = "NotApplied";
+  constructor(readonly why: Unanswered) {
+    super(WHY_NOT[why]);
+  }
+}
+
+const WHY_NOT: Record<Unanswered, string> = {
+  stopped: "the venue has stopped",
+  not_executed: "the command was not executed",
+  outcome_unknown: "it is not known whether the command was executed",
+};
+
+/** Called with the applied command (valid during the call only), or with null and the reason. */
+export type Submitter = (applied: Applied | null, why: Unanswered) => void;
+
+/** Waits for a batch, not for a command in it: called with null once the batch is applied. */
+export type Marker = (why: Unanswered | null) => void;
+
+/**
+ * A batch is published when it reaches this size at the latest, and no record is larger. So a batch,
+ * with its header and its last record, stays below the megabyte that a log accepts.
+ */
+const MAX_BATCH_RECORDS = 512;
+export const MAX_BATCH_BYTES = 256 * 1024;
+
+export class RecordTooLarge extends RangeError {
+  override readonly name = "RecordTooLarge";
+  constructor(readonly bytes: number) {
+    super(`a command takes ${bytes} bytes in the log, at most ${MAX_BATCH_BYTES} are possible`);
+  }
+}
+
+export class PendingBatch {
+  readonly records: Uint8Array[] = [];
+  readonly submitters: Submitter[] = [];
+  /** When each command was submitted; ascending. */
+  readonly times: number[] = [];
+  markers: Marker[] = [];
+  bytes = 0;
+  /** Its number among the writer's batches, once published. */
+  counter = 0;
+  publishedAtMs = 0;
+  /** Records in front that have no submitter. */
+  lead = 0;
+  /** Submitters that were called, or given up. */
+  notified = 0;
+
+  /** Calls the submitter of the record at `index`; returns how many were called. */
+  notify(index: number, applied: Applied): number {
+    const place = index - this.lead;
+    if (place < this.notified) return 0;
+    this.notified = place + 1;
+    call(() => this.submitters[place]!(applied, "stopped"));
+    return 1;
+  }
+
+  /** The batch is applied. */
+  conclude(): void {
+    for (const marker of this.markers.splice(0)) call(() => marker(null));
+  }
+
+  /** Answers everything that has no answer; returns how many commands that were. */
+  giveUp(why: Unanswered): number {
+    const from = this.notified;
+    // First: a submitter that was called must not be called again with another result.
+    this.notified = this.submitters.length;
+    for (const submitter of this.submitters.slice(from)) call(() => submitter(null, why));
+    for (const marker of this.markers.splice(0)) call(() => marker(why));
+    return this.submitters.length - from;
+  }
+}
+
+export class UnsentBatches {
+  /** The last one is being filled. */
+  private batches: PendingBatch[] = [];
+
+  add(record: Uint8Array, submitter: Submitter, nowMs: number): void {
+    put(this.openFor(1, record.length), record, submitter, nowMs);
+  }
+
+  addTogether(
+    records: readonly Uint8Array[],
+    bytes: number,
+    submitters: readonly Submitter[],
+    nowMs: number,
+  ): void {
+    const batch = this.openFor(records.length, bytes);
+    records.forEach((record, index) => {
+      put(batch, record, submitters[index]!, nowMs);
+    });
+  }
+
+  addMarker(marker: Marker): void {
+    this.openFor(0, 0).markers.push(marker);
+  }
+
+  /** The oldest batch, which the caller publishes. */
+  take(): PendingBatch | undefined {
+    return this.batches.shift();
+  }
+
+  /** Whether a batch has as much as it may have, so that waiting for more is of no use. */
+  get hasFull(): boolean {
+    const { batches } = this;
+    if (batches.length > 1) return true;
+    const [only] = batches;
+    if (only === undefined) return false;
+    return only.records.length >= MAX_BATCH_RECORDS || only.bytes >= MAX_BATCH_BYTES;
+  }
+
+  /** Whether there is nothing to publish but for callers that wait until it comes back. */
+  get hasOnlyMarkers(): boolean {
+    const [only] = this.batches;
+    return this.batches.length === 1 && only !== undefined && only.records.length === 0;
+  }
+
+  giveUp(why: Unanswered): number {
+    let count = 0;
+    for (const batch of this.batches.splice(0)) count += batch.giveUp(why);
+    return count;
+  }
+
+  /** Gives up the commands that were submitted before; returns how many. */
+  giveUpBefore(timeMs: number): number {
+    let count = 0;
+    for (const batch of this.batches) {
+      const old = batch.times.findIndex((time) => time >= timeMs);
+      const expired = old === -1 ? batch.times.length : old;
+      if (expired === 0) break;
+      count += expired;
+      batch.times.splice(0, expired);
+      for (const record of batch.records.splice(0, expired)) batch.bytes -= record.length;
+      for (const submitter of batch.submitters.splice(0, expired)) {
+        call(() => submitter(null, "not_executed"));
+      }
+    }
+    return count;
+  }
+
+  private openFor(records: number, bytes: number): PendingBatch {
+    const last = this.batches.at(-1);
+    if (
+      last !== undefined &&
+      last.records.length + records <= MAX_BATCH_RECORDS &&
+      (last.bytes + bytes <= MAX_BATCH_BYTES || last.records.length === 0)
+    ) {
+      return last;
+    }
+    const opened = new PendingBatch();
+    this.batches.push(opened);
+    return opened;
+  }
+}
+
+function put(batch: PendingBatch, record: Uint8Array, submitter: Submitter, nowMs: number): void {
+  batch.records.push(record);
+  batch.submitters.push(submitter);
+  batch.times.push(nowMs);
+  batch.bytes += record.length;
+}
+
+/** If the callback throws, the log goes on and the error becomes an uncaught exception. */
+function call(callback: () => void): void {
+  try {
+    callback();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}

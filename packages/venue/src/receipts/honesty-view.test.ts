@@ -1,0 +1,86 @@
+import { expect, onTestFinished, test } from "vitest";
+import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
+import { HonestyView } from "./honesty-view.js";
+
+async function openVenue(): Promise<TestVenue> {
+  const folder = await temporaryFolder();
+  onTestFinished(() => removeFolder(folder));
+  const driver = await TestVenue.open(folder);
+  onTestFinished(() => driver.venue.close());
+  await driver.index();
+  return driver;
+}
+
+/** As the first one of a process: it has read nothing yet. */
+function newView({ venue }: TestVenue, nowMs?: () => number): HonestyView {
+  const { history } = venue;
+  const { lastPosition } = history.newestBlock()!;
+  const source = {
+    history,
+    blocks: { openAcks: history.acksBetween(lastPosition + 1, venue.seq).length },
+    engine: { state: { timeMs: venue.views.timeMs } },
+  };
+  const view = new HonestyView(source, nowMs);
+  onTestFinished(() => view.close());
+  return view;
+}
+
+test("issued: right after a start it reads no more of the history than the record has", async () => {
+  const driver = await openVenue();
+  const session = await driver.signIn(1);
+  await driver.tick();
+  const orders = 6;
+  for (let nonce = 1; nonce <= orders; nonce++) {
+    await driver.order(session, nonce, "long", 600_000, 10);
+    // The last one is in the open block.
+    if (nonce < orders) await driver.tick();
+  }
+  const view = newView(driver);
+  expect([view.throughBlock, view.issued]).toEqual([0, 0]);
+  // Those of the open block are counted when all others are.
+  const unsealed = [];
+  while (view.advance(0)) unsealed.push(view.issued - view.record.sealed);
+  expect(unsealed.slice(0, -1)).toEqual(unsealed.slice(1).fill(0));
+  expect([view.issued, view.record.sealed]).toEqual([orders, orders - 1]);
+});
+
+test("requests while there is much to read: one slice in 20 ms, however many they are", async () => {
+  const driver = await openVenue();
+  for (let i = 0; i < 5; i++) {
+    await driver.index();
+    await driver.tick();
+  }
+  let nowMs = 0;
+  // A clock that goes on by three milliseconds a block: a slice is one block.
+  const view = newView(driver, () => {
+    nowMs += 3;
+    return nowMs;
+  });
+  view.advanceForRead();
+  view.advanceForRead();
+  view.advanceForRead();
+  expect(view.throughBlock).toBe(1);
+  nowMs += 20;
+  view.advanceForRead();
+  expect(view.throughBlock).toBe(2);
+});
+
+test("a witness that was away: its cosignature over many blocks reads 500 rows", async () => {
+  const driver = await openVenue();
+  const session = await driver.signIn(1);
+  await driver.tick();
+  await driver.order(session, 1, "long", 600_000, 10);
+  for (let i = 0; i < 600; i++) {
+    await driver.index();
+    await driver.tick();
+  }
+  await driver.order(session, 2, "long", 600_000, 10);
+  await driver.tick();
+  const { number } = driver.venue.history.newestBlock()!;
+  const view = newView(driver);
+  view.onWitnessed(1);
+  view.onWitnessed(number);
+  // The first order was read, 601 ticks after it; the second is beyond the bound.
+  expect(number).toBeGreaterThan(600);
+  expect(view.witnessedMs.quantiles()).toEqual({ p50: 120_200, p99: 120_200, max: 120_200 });
+});

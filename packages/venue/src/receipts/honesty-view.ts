@@ -1,0 +1,108 @@
+/**
+ * The honesty record of a running venue. It reads the history block by block in short slices, so that a
+ * long history delays nobody; until it has caught up, `throughBlock` says how far it is.
+ */
+import { ACKNOWLEDGED } from "../event-fields.js";
+import type { History } from "../history/history.js";
+import { wordsOfBytes } from "../history/rows.js";
+import { HonestyRecord, MillisecondCounts } from "./honesty-record.js";
+
+const SLICE_MS = 2;
+const BUSY_PAUSE_MS = 20;
+const IDLE_PAUSE_MS = 500;
+/**
+ * Blocks and acknowledgements that are read for the time to a witness, per cosigned checkpoint, the oldest
+ * first. A witness that was away for a day cosigns half a million blocks with one signature.
+ */
+const MAX_READ = 500;
+
+/** What is read of a venue. */
+export interface HonestySource {
+  readonly history: History;
+  readonly blocks: { readonly openAcks: number };
+  readonly engine: { readonly state: { readonly timeMs: number } };
+}
+
+export class HonestyView {
+  readonly record = new HonestyRecord();
+  readonly witnessedMs = new MillisecondCounts();
+  throughBlock = 0;
+  private witnessed: number | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  /** Whether the last slice left something to read, and when it began. */
+  private isBehind = false;
+  private advancedAtMs = 0;
+
+  constructor(
+    private readonly source: HonestySource,
+    private readonly nowMs: () => number = () => performance.now(),
+  ) {
+    this.schedule(BUSY_PAUSE_MS);
+  }
+
+  /** Acknowledgements through `throughBlock`; with those of the open block, once it is the last one. */
+  get issued(): number {
+    const { history, blocks } = this.source;
+    const { sealed } = this.record;
+    return history.block(this.throughBlock + 1) === undefined ? sealed + blocks.openAcks : sealed;
+  }
+
+  /** A checkpoint over `size` blocks was cosigned. */
+  onWitnessed(size: number): void {
+    const { history, engine } = this.source;
+    const { timeMs } = engine.state;
+    const from = this.witnessed ?? size;
+    this.witnessed = size;
+    let left = MAX_READ;
+    for (let number = from + 1; number <= size && left > 0; number++) {
+      left--;
+      const block = history.block(number);
+      if (block === undefined || block.ackCount === 0) continue;
+      for (const ack of history.acksBetween(block.firstPosition, block.lastPosition)) {
+        this.witnessedMs.add(timeMs - ack.timeMs);
+        left--;
+      }
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.timer);
+  }
+
+  /** For a request. While there is much to read, requests together read no more than the timer does. */
+  advanceForRead(): void {
+    if (this.isBehind && this.nowMs() - this.advancedAtMs < BUSY_PAUSE_MS) return;
+    this.advance();
+  }
+
+  /** Reads for at most `forMs`; returns whether there is more. */
+  advance(forMs = SLICE_MS): boolean {
+    this.advancedAtMs = this.nowMs();
+    this.isBehind = this.readUntil(this.advancedAtMs + forMs);
+    return this.isBehind;
+  }
+
+  private readUntil(untilMs: number): boolean {
+    const { history } = this.source;
+    for (;;) {
+      const block = history.block(this.throughBlock + 1);
+      if (block === undefined) return false;
+      if (block.ackCount > 0) {
+        for (const ack of history.acksBetween(block.firstPosition, block.lastPosition)) {
+          const expected = wordsOfBytes(ack.leaf)[ACKNOWLEDGED.block]!;
+          this.record.onSealed(ack.timeMs, expected, block.number, block.timeMs);
+        }
+      }
+      this.throughBlock = block.number;
+      if (this.nowMs() > untilMs) return true;
+    }
+  }
+
+  private schedule(pauseMs: number): void {
+    this.timer = setTimeout(() => {
+      if (this.source.history.isClosed) return;
+      this.schedule(this.advance() ? BUSY_PAUSE_MS : IDLE_PAUSE_MS);
+    }, pauseMs);
+    this.timer.unref();
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * What a venue promises and how it is held to it: receipts for acknowledgements, and the transparency log
+ * over the sealed blocks that they must appear in.
+ */
+import type { Honesty } from "@perpgate/protocol";
+import { TILE_HASHES } from "@perpgate/protocol/receipts";
+import { ackListOf } from "../blocks/ack-list.js";
+import type { DataFolder } from "../recovery/data-folder.js";
+import { BlockTree } from "../tlog/block-tree.js";
+import { CheckpointStore } from "../tlog/checkpoint-store.js";
+import { TransparencyLog } from "../tlog/transparency-log.js";
+import { type PromiseOptions, SILENT, type VenueLogger } from "../venue-options.js";
+import { HonestyView } from "./honesty-view.js";
+import { blockPath, orderProofText } from "./promise-proofs.js";
+import type { ReceiptKey } from "./receipt-key.js";
+import { type ReceiptSource, Receipts } from "./receipts.js";
+
+const CHECKPOINT_MS = 1_000;
+
+export class Promises {
+  private constructor(
+    private readonly source: ReceiptSource,
+    /** The log's verifier key: what everyone who checks pins. */
+    readonly logKey: string,
+    /** Null: acknowledgements carry none. */
+    readonly receipts: Receipts | null,
+    readonly log: TransparencyLog,
+    readonly tree: BlockTree,
+    private readonly honestyView: HonestyView,
+  ) {}
+
+  static async start(
+    source: ReceiptSource,
+    folder: DataFolder,
+    options: PromiseOptions,
+    receiptKey: ReceiptKey,
+    logger: VenueLogger = SILENT,
+  ): Promise<Promises> {
+    const { logKey, witnesses = [], checkpointMs = CHECKPOINT_MS, isSigner, announce } = options;
+    const tree = new BlockTree(source.history);
+    const honesty = new HonestyView(source);
+    const log = new TransparencyLog(tree, new CheckpointStore(folder.logCheckpoint), {
+      logKey,
+      witnesses,
+      intervalMs: checkpointMs,
+      logger,
+      onPublished: ({ size, witnesses: cosigned }) => {
+        if (cosigned.length > 0) honesty.onWitnessed(size);
+      },
+      ...(isSigner === undefined ? {} : { isSigner }),
+      ...(announce === undefined ? {} : { announce }),
+    });
+    await log.start();
+    const receipts =
+      options.issueReceipts === false ? null : await Receipts.start(source, receiptKey);
+    return new Promises(source, logKey.text, receipts, log, tree, honesty);
+  }
+
+  get venueId(): string {
+    return this.source.listing.venueId ?? "";
+  }
+
+  /** The list of a sealed block's acknowledgements; undefined if the block is not sealed. */
+  ackList(number: number): Buffer | undefined {
+    const { history } = this.source;
+    const block = history.block(number);
+    if (block === undefined) return undefined;
+    return ackListOf(history.acksBetween(block.firstPosition, block.lastPosition));
+  }
+
+  /** Receipts of sealed blocks that name another block. */
+  get notKept(): number {
+    return this.honestyView.record.notKept;
+  }
+
+  /** How receipts were kept. */
+  honesty(): Honesty {
+    this.honestyView.advanceForRead();
+    const { record, witnessedMs, throughBlock, issued } = this.honestyView;
+    const { published, conflict } = this.log;
+    return {
+      logKey: this.logKey,
+      venueId: this.venueId,
+      issuesReceipts: this.receipts !== null,
+      since: record.since,
+      throughBlock: throughBlock === 0 ? null : throughBlock,
+      issued,
+      sealed: record.sealed,
+      notKept: record.notKept,
+      sealedMs: record.sealedMs.quantiles(),
+      witnessedMs: witnessedMs.quantiles(),
+      checkpoint:
+        published === undefined
+          ? null
+          : {
+              size: published.size,
+              witnesses: [...published.witnesses],
+              cosignedMs: published.cosignedMs,
+            },
+      conflict,
+    };
+  }
+
+  /** A block's path under the published checkpoint; undefined while it covers fewer blocks. */
+  blockPath(number: number): readonly Buffer[] | undefined {
+    return blockPath(this.tree, this.log.published, number);
+  }
+
+  /** The proof file of an acknowledgement; undefined while no checkpoint covers its block. */
+  orderProof(seq: number): string | undefined {
+    return orderProofText(this.source, this.tree, this.log.published, this.logKey, seq);
+  }
+
+  /** A tile of the published tree; undefined beyond the published checkpoint. */
+  tile(level: number, index: number, width: number): Buffer | undefined {
+    return this.isPublished(level, index, width)
+      ? this.tree.tile({ level, index, width })
+      : undefined;
+  }
+
+  bundle(index: number, width: number): Buffer | undefined {
+    return this.isPublished(0, index, width)
+      ? this.tree.bundle({ level: 0, index, width })
+      : undefined;
+  }
+
+  private isPublished(level: number, index: number, width: number): boolean {
+    const size = this.log.published?.size ?? 0;
+    return (index * TILE_HASHES + width) * TILE_HASHES ** level <= size;
+  }
+
+  /** Nothing more is signed; callers that wait for a receipt get none. */
+  stop(): void {
+    this.honestyView.close();
+    this.receipts?.stop();
+  }
+
+  async close(): Promise<void> {
+    this.honestyView.close();
+    await this.log.close();
+    await this.receipts?.close();
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * The key that a process signs receipts with: new at each start, and certified by the log's key for this
+ * venue. The certificate is in every receipt, and in the log with the process's join.
+ */
+import { randomBytes } from "node:crypto";
+import type { VenueState } from "@perpgate/engine/reading";
+import { liveWriters } from "@perpgate/engine/reading";
+import { certifiedBytes } from "@perpgate/protocol/receipts";
+import type { Listing } from "../listing/listing.js";
+import { ConfigRefused } from "../venue-errors.js";
+import { ed25519Key, type LogKey, signWith } from "./log-key.js";
+import type { ReceiptSigner } from "./receipt-batch.js";
+import { verifyEd25519 } from "./verify-ed25519.js";
+
+export interface ReceiptKey extends ReceiptSigner {
+  readonly seed: Uint8Array;
+}
+
+/** The venue must have its Genesis. */
+export function newReceiptKey(listing: Listing, logKey: LogKey): ReceiptKey {
+  const seed = randomBytes(32);
+  const key = ed25519Key(seed);
+  const certified = certifiedBytes(venueIdOf(listing), key.publicKey);
+  return { ...key, seed, certificate: signWith(logKey.privateKey, certified) };
+}
+
+export function venueIdOf({ venueId }: Listing): Buffer {
+  if (venueId === null) throw new Error("the venue has no Genesis yet");
+  return Buffer.from(venueId, "hex");
+}
+
+/**
+ * The gateways of one venue have one log key. The writer of the own name is the process of before, whose
+ * key may have been replaced. @throws {ConfigRefused}
+ */
+export function refuseOtherLogKey(
+  state: VenueState,
+  listing: Listing,
+  { publicKey }: LogKey,
+  ownName: string,
+): void {
+  for (const { name, receiptKey, certificate } of liveWriters(state)) {
+    if (receiptKey === "" || name === ownName) continue;
+    const certified = certifiedBytes(venueIdOf(listing), Buffer.from(receiptKey, "hex"));
+    if (verifyEd25519(publicKey, certified, Buffer.from(certificate, "hex"))) continue;
+    throw new ConfigRefused(
+      "log_key_differs",
+      `the gateway ${name} has another log key: all gateways of a venue need the same one`,
+    );
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * Issues receipts: one signature for all acknowledgements of a durable batch, by a key that only this
+ * process has and that the log's key certifies.
+ *
+ * `issue` is called while a batch is applied, once per acknowledgement, and `onBatchEnd` after it; so a
+ * receipt always follows the application of its command, and a batch that is dropped has none. Another
+ * thread signs. If the venue stops first, the callers get undefined instead of a receipt.
+ */
+import { EVENT } from "@perpgate/engine";
+import { firstMessage, startWorker, type WorkerThread } from "@perpgate/journal/worker";
+import { STATEMENT, STATEMENT_BYTES } from "@perpgate/protocol/receipts";
+import type { BlockBuilder } from "../blocks/block-builder.js";
+import { ACKNOWLEDGED, eventWords } from "../event-fields.js";
+import type { Applied } from "../replica.js";
+import type { VenueSource } from "../views/venue-source.js";
+import { type ReceiptSigner, signBatch } from "./receipt-batch.js";
+import { type ReceiptKey, venueIdOf } from "./receipt-key.js";
+import { newReceiptMemory, ReceiptRing } from "./receipt-ring.js";
+import type { ReceiptThreadData } from "./receipt-thread.js";
+import { statementBufferAt } from "./statement-view.js";
+
+/** Called once, with the receipt in base64url, or with undefined if the venue stopped. */
+export type OnReceipt = (receipt: string | undefined) => void;
+
+export interface ReceiptSource extends VenueSource {
+  readonly blocks: BlockBuilder;
+}
+
+const TAG = Buffer.from("PGRCPT01");
+const U32 = 2 ** 32;
+
+export class Receipts {
+  /** Resolves with the reason if the thread ends before `close`. */
+  readonly failed: Promise<Error>;
+  private readonly waiting: OnReceipt[] = [];
+  /** Repeated acknowledgements that were asked for while a batch was open. */
+  private readonly repeated: { readonly statement: Buffer; readonly onReceipt: OnReceipt }[] = [];
+  /** Receipts asked for so far, repeated ones included. */
+  asked = 0;
+  private isBatchOpen = false;
+  private isOver = false;
+  private readonly venueId: Buffer;
+
+  private constructor(
+    private readonly source: ReceiptSource,
+    private readonly signer: ReceiptSigner,
+    private readonly thread: WorkerThread,
+    private readonly ring: ReceiptRing,
+  ) {
+    this.venueId = venueIdOf(source.listing);
+    this.failed = new Promise((resolve) => {
+      void thread.exited.then((error) => {
+        if (!this.isOver) resolve(error);
+      });
+    });
+    void this.watch();
+  }
+
+  static async start(source: ReceiptSource, key: ReceiptKey): Promise<Receipts> {
+    const { seed, certificate } = key;
+    const memory = newReceiptMemory();
+    const workerData: ReceiptThreadData = { memory, seed, certificate };
+    const thread = startWorker("receipts", "./receipt-thread.js", import.meta.url, { workerData });
+    await firstMessage(thread);
+    return new Receipts(source, key, thread, new ReceiptRing(memory));
+  }
+
+  /** Within the submitter of a command that was acknowledged; `requestHash` is SHA-256 of its body. */
+  issue(applied: Applied, requestHash: Uint8Array, onReceipt: OnReceipt): void {
+    if (this.isOver) {
+      onReceipt(undefined);
+      return;
+    }
+    this.asked++;
+    this.isBatchOpen = true;
+    const slot = this.ring.nextStatement();
+    const statement = slot ?? Buffer.allocUnsafe(STATEMENT_BYTES);
+    this.write(statement, applied, requestHash);
+    if (slot === undefined) this.signHere(statement, onReceipt);
+    else this.waiting.push(onReceipt);
+  }
+
+  /** For an acknowledgement that is given again: a tree of one leaf. */
+  reissue(seq: number, onReceipt: OnReceipt): void {
+    const statement = this.isOver ? undefined : statementBufferAt(this.source, seq);
+    this.asked++;
+    if (statement === undefined) onReceipt(undefined);
+    else if (this.isBatchOpen) this.repeated.push({ statement, onReceipt });
+    else this.signAlone(statement, onReceipt);
+  }
+
+  /** Receipts that the thread has not signed yet. */
+  get waitingCount(): number {
+    return this.waiting.length + this.repeated.length;
+  }
+
+  onBatchEnd(): void {
+    if (!this.isBatchOpen) return;
+    this.isBatchOpen = false;
+    this.ring.endBatch();
+    for (const { statement, onReceipt } of this.repeated.splice(0)) {
+      this.signAlone(statement, onReceipt);
+    }
+  }
+
+  /** Calls everyone who waits, without a receipt. */
+  stop(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    for (const { onReceipt } of this.repeated.splice(0)) onReceipt(undefined);
+    for (const onReceipt of this.waiting.splice(0)) onReceipt(undefined);
+  }
+
+  async close(): Promise<void> {
+    this.stop();
+    this.ring.wakeWatcher();
+    await this.thread.worker.terminate();
+  }
+
+  private signAlone(statement: Buffer, onReceipt: OnReceipt): void {
+    const slot = this.ring.nextStatement();
+    if (slot === undefined) {
+      this.signHere(statement, onReceipt);
+      return;
+    }
+    slot.set(statement);
+    this.waiting.push(onReceipt);
+    this.ring.endBatch(true);
+  }
+
+  /** More receipts wait than the ring holds, thousands: the event loop signs this one. */
+  private signHere(statement: Buffer, onReceipt: OnReceipt): void {
+    const [receipt] = signBatch([statement], this.signer);
+    onReceipt(receipt);
+  }
+
+  /** The bytes of the protocol's `statementBytes`, written in place. */
+  private write(bytes: Buffer, applied: Applied, requestHash: Uint8Array): void {
+    const { words, length } = applied.events;
+    const at = acknowledgedAt(words, length);
+    const { blocks, engine } = this.source;
+    bytes.set(TAG, 0);
+    bytes.set(this.venueId, STATEMENT.venueId);
+    writeCount(bytes, STATEMENT.position, applied.seq);
+    bytes.set(requestHash, STATEMENT.requestHash);
+    const address = engine.state.addresses.at(words[at + ACKNOWLEDGED.account]!) ?? "";
+    bytes.write(address, STATEMENT.address, "hex");
+    writeCount(bytes, STATEMENT.session, words[at + ACKNOWLEDGED.session]!);
+    bytes.write(blocks.lastLeafHash, STATEMENT.leafHash, "latin1");
+    writeCount(bytes, STATEMENT.block, words[at + ACKNOWLEDGED.block]!);
+    writeCount(bytes, STATEMENT.timeMs, applied.timeMs);
+    bytes.set(blocks.lastHash, STATEMENT.lastBlockHash);
+  }
+
+  private async watch(): Promise<void> {
+    while (!this.isOver) {
+      this.deliver();
+      await this.ring.receiptReady();
+    }
+  }
+
+  private deliver(): void {
+    let delivered = 0;
+    for (let receipt = this.ring.nextReceipt(); receipt !== undefined; ) {
+      const onReceipt = this.waiting[delivered++];
+      if (onReceipt !== undefined) callSafely(onReceipt, receipt);
+      receipt = this.ring.nextReceipt();
+    }
+    this.waiting.splice(0, delivered);
+  }
+}
+
+function acknowledgedAt(words: Float64Array, length: number): number {
+  for (let at = 0; at < length; at += eventWords(words[at]!)) {
+    if (words[at] === EVENT.OrderAcknowledged) return at;
+  }
+  throw new Error("a receipt was asked for a command without an acknowledgement");
+}
+
+function writeCount(bytes: Buffer, at: number, count: number): void {
+  bytes.writeUInt32LE(count % U32, at);
+  bytes.writeUInt32LE(Math.floor(count / U32), at + 4);
+}
+
+/** A callback that throws must not keep the others from their receipts. */
+function callSafely(onReceipt: OnReceipt, receipt: string): void {
+  try {
+    onReceipt(receipt);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * The shapes of commands as they are in the log. A record of another shape was written by no release:
+ * every replica drops its batch. Without this check it could stop all of them.
+ */
+import type { CommandKind } from "@perpgate/engine";
+import { hasFields, isHex, isInteger, isListOf, isOptional, isText } from "../stored-json.js";
+
+type Check = (field: unknown) => boolean;
+type Shape = Readonly<Record<string, Check>>;
+
+const isFlag: Check = (field) => typeof field === "boolean";
+const isObject: Check = (field) => typeof field === "object" && field !== null;
+const isKey = isHex(64);
+const isAddress = isHex(40);
+const oneOf =
+  (...values: readonly unknown[]): Check =>
+  (field) =>
+    values.includes(field);
+const shaped =
+  (shape: Shape): Check =>
+  (field) =>
+    hasFields(field, shape);
+
+const isConfig = shaped({ markets: isListOf(isObject) });
+const OPERATOR: Shape = { stampMs: isInteger, expiresAtMs: isInteger };
+const OF_SESSION: Shape = { stampMs: isInteger, session: isInteger };
+const SIGNED: Shape = { ...OF_SESSION, key: isKey, nonce: isInteger, market: isInteger };
+const batch = isOptional(
+  shaped({ index: isInteger, count: isInteger, key: isKey, nonce: isInteger }),
+);
+const extras = isOptional(
+  shaped({
+    sizeLots: isInteger,
+    timeInForce: oneOf(0, 1, 2),
+    expiresAtMs: isInteger,
+    clientOrderId: isText,
+    trigger: oneOf(0, 1),
+    limitTicks: isInteger,
+    closePosition: isFlag,
+    selfTrade: oneOf(0, 1, 2),
+    validUntilMs: isInteger,
+  }),
+);
+const isCredit = shaped({
+  address: isText,
+  amountMicros: isInteger,
+  logIndex: isInteger,
+  token: isOptional(isText),
+});
+const isVersions: Check = (field) =>
+  Array.isArray(field) && field.length === 2 && field.every(isInteger);
+const isCohort = isText;
+
+const SHAPES: Readonly<Record<CommandKind, Shape>> = {
+  Genesis: { stampMs: isInteger, config: isConfig, cohort: isCohort },
+  Configure: {
+    ...OPERATOR,
+    config: isConfig,
+    replacedAttestors: isOptional(isListOf(isInteger)),
+  },
+  Upgrade: { ...OPERATOR, version: isInteger },
+  Tick: { slot: isInteger },
+  WriterJoined: {
+    stampMs: isInteger,
+    writer: isHex(32),
+    name: isText,
+    versions: isVersions,
+    receiptKey: isText,
+    certificate: isText,
+  },
+  WriterLeft: { stampMs: isInteger },
+  AskTime: { stampMs: isInteger },
+  UpdateIndex: {
+    stampMs: isInteger,
+    market: isInteger,
+    indexTicks: isInteger,
+    slot: isInteger,
+  },
+  OpenSession: {
+    stampMs: isInteger,
+    address: isAddress,
+    key: isKey,
+    tokenHash: isKey,
+    expiresAtMs: isInteger,
+    siweNonce: isText,
+    siweNonceUntilMs: isInteger,
+    maxOrderNotionalMicros: isInteger,
+    maxNotionalMicros: isInteger,
+    markets: isListOf(isInteger),
+  },
+  RotateSession: { ...OF_SESSION, oldKey: isKey, newKey: isKey },
+  CloseSession: OF_SESSION,
+  SetSessionOption: { ...OF_SESSION, cancelOnDisconnect: isFlag },
+  SessionConnected: OF_SESSION,
+  SessionDisconnected: OF_SESSION,
+  PlaceOrder: {
+    ...SIGNED,
+    side: oneOf(1, -1),
+    type: oneOf(0, 1, 2),
+    marginMicros: isInteger,
+    leverage: isInteger,
+    priceTicks: isInteger,
+    reduceOnly: isFlag,
+    postOnly: isFlag,
+    extras,
+    batch,
+  },
+  AmendOrder: {
+    ...SIGNED,
+    orderId: isInteger,
+    clientOrderId: isText,
+    priceTicks: isInteger,
+    sizeLots: isInteger,
+    limitTicks: isInteger,
+    expiresAtMs: isInteger,
+    validUntilMs: isInteger,
+    batch,
+  },
+  ChangeMargin: { ...SIGNED, amountMicros: isInteger },
+  CancelOrder: {
+    ...OF_SESSION,
+    orderId: isInteger,
+    clientOrderId: isOptional(isText),
+    validUntilMs: isOptional(isInteger),
+    batch,
+  },
+  CancelAll: { ...OF_SESSION, market: isInteger },
+  CancelAfter: { ...OF_SESSION, afterMs: isInteger },
+  SetCohort: {
+    ...OPERATOR,
+    stage: isCohort,
+    allow: isListOf(isAddress),
+    disallow: isListOf(isAddress),
+  },
+  ControlMarket: { ...OPERATOR, market: isInteger, action: isText, priceTicks: isInteger },
+  RegisterDeposit: { ...OF_SESSION, chain: isText, txHash: isText, token: isText },
+  AttestDeposit: {
+    stampMs: isInteger,
+    attestor: isInteger,
+    depositId: isInteger,
+    verdict: oneOf("confirming", "credit", "reject", "reorged"),
+    votedAtMs: isInteger,
+    confirmations: isInteger,
+    required: isInteger,
+    credits: isListOf(isCredit),
+    reason: isText,
+    part: isOptional(isInteger),
+    parts: isOptional(isInteger),
+  },
+  PauseDeposits: { ...OPERATOR, scope: isText, isPaused: isFlag },
+  RejudgeDeposit: { ...OPERATOR, depositId: isInteger },
+  SettleReorgedDeposit: { ...OPERATOR, depositId: isInteger },
+};
+
+const SHAPE_OF = new Map<string, Shape>(Object.entries(SHAPES));
+
+/** Whether the value has the shape of its kind. A kind that this release does not know passes. */
+export function hasCommandShape(value: unknown): boolean {
+  if (!hasFields(value, { kind: isText })) return false;
+  const { kind }: { kind?: unknown } = value;
+  const shape = SHAPE_OF.get(String(kind));
+  return shape === undefined || hasFields(value, shape);
+}

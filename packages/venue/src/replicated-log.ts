@@ -1,0 +1,172 @@
+/**
+ * A replicated log, as the sequencer uses a log. Its messages come through the stream; a mirror, a file
+ * journal in the data folder, keeps each of them, and everything that reads the past reads the mirror.
+ *
+ * Batches are applied when the stream delivers them, before the mirror has them on disk: a quorum of the
+ * stream's servers has. What the mirror loses in a crash is read from the stream again.
+ */
+import {
+  type Batch,
+  type BatchId,
+  CLAIM_WINDOW,
+  decodeMirrored,
+  type FileJournal,
+  LogReader,
+  type LogSeq,
+  MIRROR_WRITER,
+  type Mirrored,
+  mirroredId,
+  nodeDisk,
+  type Reading,
+} from "@perpgate/journal";
+import type { SequencedLog } from "./sequencer.js";
+
+/** Where the stream's messages are kept. */
+export interface Mirror {
+  /** Messages that it has, written or queued. */
+  readonly end: number;
+  /** The last values of the chain, the newest last: all of them, or `CLAIM_WINDOW`. */
+  chainTail(): readonly Uint8Array[];
+  /** Queues the message at this stream sequence, encoded by `encodeMirrored`; rejects if it fails. */
+  append(sequence: number, message: Uint8Array): Promise<void>;
+}
+
+/** What the stream's reader asks about the replica. */
+export interface StreamHooks {
+  lastBlock(): { readonly number: number; readonly hash: Uint8Array };
+  blockHash(number: number): Uint8Array | undefined;
+  /** Whether the writer is live, as of the last message that was applied. */
+  isLive(writer: string): boolean;
+}
+
+/** The connected stream; `@perpgate/cluster` makes one. */
+export interface Stream {
+  /** Resolves once everything is delivered that the stream had at the call. */
+  start(onBatch: (batch: Batch) => void): Promise<void>;
+  publish(id: BatchId, records: readonly Uint8Array[]): void;
+  abandon(): void;
+  /** Gives a text to the other gateways, at most once each; the log does not keep it. */
+  announce(text: string): void;
+  /** What others announce. */
+  onAnnouncement: (text: string) => void;
+  readonly stopped: Promise<Error>;
+  close(): Promise<void>;
+}
+
+export type OpenStream = (mirror: Mirror, hooks: StreamHooks) => Promise<Stream>;
+
+export class ReplicatedLog implements SequencedLog {
+  readonly stopped: Promise<Error>;
+
+  constructor(
+    readonly stream: Stream,
+    private readonly mirror: FileJournal,
+  ) {
+    this.stopped = Promise.race([stream.stopped, mirror.stopped]);
+  }
+
+  append(id: BatchId, records: readonly Uint8Array[]): Promise<void> {
+    this.stream.publish(id, records);
+    return Promise.resolve();
+  }
+
+  /** From the mirror's end, which is what the replica has applied. */
+  read(_from: LogSeq, onBatch: (batch: Batch) => void): Reading {
+    return { live: this.stream.start(onBatch), close: () => undefined };
+  }
+
+  abandon(): void {
+    this.stream.abandon();
+  }
+
+  async close(): Promise<void> {
+    await this.stream.close();
+    await this.mirror.close();
+  }
+}
+
+export class JournalMirror implements Mirror {
+  end: number;
+
+  constructor(
+    private readonly journal: FileJournal,
+    private readonly directory: string,
+    /** That many messages are on disk. */
+    private readonly onDisk: (messages: number) => void,
+  ) {
+    this.end = journal.end.batch;
+    onDisk(this.end);
+  }
+
+  chainTail(): readonly Uint8Array[] {
+    const { first } = this.journal.recovery;
+    const from = Math.max(first.batch, this.journal.end.batch - CLAIM_WINDOW);
+    const tail: Uint8Array[] = [];
+    // Copied: the message's bytes would stay in memory with it.
+    for (const { chain } of mirroredMessages(this.directory, from, this.journal.end.batch)) {
+      tail.push(Uint8Array.from(chain));
+    }
+    return tail;
+  }
+
+  async append(sequence: number, message: Uint8Array): Promise<void> {
+    this.end = sequence;
+    await this.journal.append(mirroredId(sequence), [message]);
+    this.onDisk(sequence);
+  }
+}
+
+/** The messages of a mirror with batch numbers from `from` to before `until`. */
+export function* mirroredMessages(
+  directory: string,
+  from: number,
+  until: number,
+): Generator<Mirrored & { readonly sequence: number }> {
+  const reader = new LogReader(nodeDisk, directory, { batch: from, record: from });
+  try {
+    for (;;) {
+      const { batch } = reader.seq;
+      const stored = reader.nextStored(until);
+      if (stored === undefined) return;
+      const isMirrored = stored.id.writer === MIRROR_WRITER;
+      const message = isMirrored ? decodeMirrored(stored.records[0]!) : undefined;
+      if (message === undefined) throw new NotAMirror(directory);
+      yield { ...message, sequence: batch + 1 };
+    }
+  } finally {
+    reader.close();
+  }
+}
+
+/** Refuses to continue a mirror as the log of one machine, or such a log as a mirror. */
+export function refuseOtherKind(
+  { recovery, end }: FileJournal,
+  directory: string,
+  isReplicated: boolean,
+): void {
+  const reader = new LogReader(nodeDisk, directory, recovery.first);
+  try {
+    const stored = reader.nextStored(end.batch);
+    if (stored === undefined || (stored.id.writer === MIRROR_WRITER) === isReplicated) return;
+    if (isReplicated) throw new NotAMirror(directory);
+    throw new IsAMirror(directory);
+  } finally {
+    reader.close();
+  }
+}
+
+/** The data folder's log is a gateway's copy of a replicated log. */
+export class IsAMirror extends Error {
+  override readonly name = "IsAMirror";
+  constructor(directory: string) {
+    super(`the log in ${directory} is a mirror of a replicated log: start with --log`);
+  }
+}
+
+/** The data folder's log was written by a venue of one machine. */
+export class NotAMirror extends Error {
+  override readonly name = "NotAMirror";
+  constructor(directory: string) {
+    super(`the log in ${directory} is not a mirror of a replicated log`);
+  }
+}

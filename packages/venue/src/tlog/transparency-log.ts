@@ -1,0 +1,282 @@
+/**
+ * The transparency log: signs a checkpoint over the sealed blocks now and then, collects the cosignatures
+ * of witnesses, and publishes it. It never delays an order: everything happens between blocks, one
+ * checkpoint at a time, and a witness that does not answer is left out.
+ *
+ * Each round:
+ *
+ *   1. the tree at the size of the last signed checkpoint must have that checkpoint's root
+ *   2. sign the tree's present size and root
+ *   3. make that durable: from now on nothing else may be signed for any size up to it
+ *   4. ask the witnesses, each with a time-out
+ *   5. publish, with the cosignatures
+ *
+ * The first round after a start submits the last durable checkpoint once more and signs nothing new, or a
+ * checkpoint over nothing if there is none: so a witness that has seen more than this folder remembers is
+ * found before anything is signed. A conflict ends signing for good; trading goes on.
+ *
+ * Of the gateways of one venue one signs and announces what it publishes; the others take over what agrees
+ * with their own blocks, serve it, and must continue it when their turn to sign comes.
+ */
+import {
+  type Checkpoint,
+  checkpointText,
+  equalBytes,
+  openCheckpoint,
+  signatureLine,
+} from "@perpgate/protocol/receipts";
+import { type LogKey, signWith } from "../receipts/log-key.js";
+import { verifyEd25519 } from "../receipts/verify-ed25519.js";
+import type { VenueLogger } from "../venue-options.js";
+import type { BlockTree } from "./block-tree.js";
+import type { CheckpointStore } from "./checkpoint-store.js";
+import type { WitnessSetting } from "./witness.js";
+import { type WitnessCounts, WitnessPanel } from "./witness-panel.js";
+
+export interface TransparencyOptions {
+  readonly logKey: LogKey;
+  readonly witnesses: readonly WitnessSetting[];
+  /** Milliseconds between two checkpoints, if blocks were sealed. */
+  readonly intervalMs: number;
+  readonly logger: VenueLogger;
+  /** Whether this process signs; others of one venue only publish what they know. Default: always. */
+  readonly isSigner?: () => boolean;
+  /** Gives the published note to the other gateways, again and again, since one may have missed it. */
+  readonly announce?: (note: string) => void;
+  /** Called with each published checkpoint. */
+  readonly onPublished?: (published: Published) => void;
+}
+
+/** A checkpoint as it is served. */
+export interface Published extends Checkpoint {
+  /** The signed note, with the cosignatures so far. */
+  readonly note: string;
+  /** Names of the witnesses that cosigned it. */
+  readonly witnesses: readonly string[];
+  /** Milliseconds from the log's signature to the last cosignature; null without one. */
+  readonly cosignedMs: number | null;
+}
+
+/** How many checkpoints reached a stage since the start, and when the last did. */
+class StageCount {
+  count = 0;
+  /** Unix milliseconds; null before the first. */
+  lastAt: number | null = null;
+  /** Blocks of the last. */
+  size = 0;
+
+  note(size: number): void {
+    this.count++;
+    this.lastAt = Date.now();
+    this.size = size;
+  }
+}
+
+interface Signed extends Checkpoint {
+  readonly note: string;
+}
+
+export class TransparencyLog {
+  /** The newest checkpoint; undefined before the first. */
+  published: Published | undefined;
+  /** Why nothing more is signed; null while nothing conflicts. */
+  conflict: string | null = null;
+  readonly stages = {
+    signed: new StageCount(),
+    published: new StageCount(),
+    /** By one witness or more. */
+    cosigned: new StageCount(),
+  };
+  private last: Signed | undefined;
+  private readonly panel: WitnessPanel;
+  private readonly ending = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
+  private round: Promise<void> = Promise.resolve();
+  /** Announced by another gateway, and not taken over yet. */
+  private announced: string | undefined;
+
+  constructor(
+    private readonly tree: BlockTree,
+    private readonly store: CheckpointStore,
+    private readonly options: TransparencyOptions,
+  ) {
+    this.panel = new WitnessPanel(options.witnesses, options.logger, this.ending.signal);
+  }
+
+  get witnesses(): readonly WitnessCounts[] {
+    return this.panel.counts;
+  }
+
+  /** Reads the last checkpoint and begins. @throws Error if that is of another key. */
+  async start(): Promise<void> {
+    const note = this.store.read();
+    if (note !== undefined) {
+      const opened = await openCheckpoint(note, this.options.logKey, verifyEd25519);
+      if (typeof opened === "string") {
+        throw new Error(`the last checkpoint is not of this log key: ${opened}`);
+      }
+      this.last = { origin: opened.origin, size: opened.size, root: opened.root, note };
+    }
+    this.round = this.begin();
+    void this.round.then(() => this.schedule());
+  }
+
+  async close(): Promise<void> {
+    this.ending.abort();
+    clearTimeout(this.timer);
+    await this.round;
+  }
+
+  /** Signs and publishes now, if there is something new. For tests and a last checkpoint at a stop. */
+  async advance(): Promise<void> {
+    await this.round;
+    this.round = this.runRound();
+    await this.round;
+  }
+
+  private schedule(): void {
+    if (this.ending.signal.aborted) return;
+    this.timer = setTimeout(() => {
+      this.round = this.round.then(() => this.runRound());
+      void this.round.then(() => this.schedule());
+    }, this.options.intervalMs);
+    this.timer.unref();
+  }
+
+  /** Compares this folder with what witnesses have seen, without a new promise about any block. */
+  private async begin(): Promise<void> {
+    const { last } = this;
+    try {
+      if (this.panel.isEmpty) {
+        if (last !== undefined && this.continues(last)) this.publish(last, [], null);
+        return;
+      }
+      const probe = last ?? this.sign(0);
+      if (last !== undefined && !this.continues(last)) return;
+      await this.askWitnesses(probe);
+    } catch (error) {
+      this.options.logger.error({ err: error }, "the transparency log could not begin");
+    }
+  }
+
+  private async runRound(): Promise<void> {
+    try {
+      if (this.conflict !== null) return;
+      await this.takeOver();
+      if (this.options.isSigner?.() === false) return;
+      const { size } = this.tree;
+      const { last } = this;
+      if (last !== undefined && (size < last.size || !this.continues(last))) return;
+      if (size === 0 || (size === last?.size && this.published?.size === size)) {
+        if (this.published !== undefined) this.options.announce?.(this.published.note);
+        return;
+      }
+      const signed = size === last?.size ? last : this.sign(size);
+      if (signed !== last) {
+        await this.store.write(signed.note);
+        this.stages.signed.note(size);
+      }
+      this.last = signed;
+      await this.askWitnesses(signed);
+    } catch (error) {
+      if (this.ending.signal.aborted) return;
+      this.options.logger.error({ err: error }, "a checkpoint could not be signed");
+    }
+  }
+
+  /** Takes over a checkpoint that another gateway has published; checks it first. */
+  adopt(note: string): Promise<void> {
+    const isQueued = this.announced !== undefined;
+    this.announced = note;
+    if (!isQueued) this.round = this.round.then(() => this.takeOver());
+    return this.round;
+  }
+
+  private async takeOver(): Promise<void> {
+    const { announced } = this;
+    if (announced === undefined || this.conflict !== null) return;
+    try {
+      const { logKey } = this.options;
+      const opened = await openCheckpoint(announced, logKey, verifyEd25519);
+      // Blocks that this gateway has not applied yet: again in the next round.
+      if (typeof opened !== "string" && opened.size > this.tree.size) return;
+      this.announced = undefined;
+      if (typeof opened === "string" || opened.size === 0) return;
+      if (!equalBytes(this.tree.rootAt(opened.size), opened.root)) {
+        this.halt(`another gateway has signed ${opened.size} other blocks`);
+        return;
+      }
+      const witnesses = await this.panel.cosigners(opened.note);
+      if (!this.isNews(opened.size, witnesses.length)) return;
+      // The same key and the same blocks: this is the note that the other one has signed.
+      const signed = this.sign(opened.size);
+      if (opened.size > (this.last?.size ?? 0)) {
+        await this.store.write(signed.note);
+        this.last = signed;
+      }
+      this.show({ ...signed, note: announced, witnesses, cosignedMs: null });
+    } catch (error) {
+      this.options.logger.error({ err: error }, "a checkpoint could not be taken over");
+    }
+  }
+
+  private isNews(size: number, witnesses: number): boolean {
+    const { published } = this;
+    if (published === undefined || size > published.size) return true;
+    return size === published.size && witnesses > published.witnesses.length;
+  }
+
+  /** Whether the tree still has the root that was signed; otherwise nothing is signed any more. */
+  private continues(last: Signed): boolean {
+    if (this.tree.size < last.size) return false;
+    if (equalBytes(this.tree.rootAt(last.size), last.root)) return true;
+    this.halt(`block ${last.size} and those before it differ from the last signed checkpoint`);
+    return false;
+  }
+
+  private sign(size: number): Signed {
+    const { logKey } = this.options;
+    const checkpoint = { origin: logKey.name, size, root: this.tree.rootAt(size) };
+    const text = checkpointText(checkpoint);
+    const signature = signWith(logKey.privateKey, Buffer.from(text));
+    return { ...checkpoint, note: `${text}\n${signatureLine(logKey, signature)}` };
+  }
+
+  private async askWitnesses(signed: Signed): Promise<void> {
+    const startedAt = performance.now();
+    const { lines, conflict } = await this.panel.ask({
+      note: signed.note,
+      size: signed.size,
+      blocks: this.tree.size,
+      consistencyFrom: (size) => this.tree.consistency(size, signed.size),
+    });
+    if (conflict !== null) this.halt(conflict);
+    // A checkpoint over nothing, or one that a witness contradicts, is not published.
+    if (signed.size === 0 || conflict !== null) return;
+    this.publish(signed, lines, lines.length === 0 ? null : performance.now() - startedAt);
+  }
+
+  private publish(
+    signed: Signed,
+    lines: readonly { readonly name: string; readonly line: string }[],
+    cosignedMs: number | null,
+  ): void {
+    const note = signed.note + lines.map(({ line }) => line).join("");
+    const witnesses = lines.map(({ name }) => name);
+    this.show({ ...signed, note, witnesses, cosignedMs });
+    this.options.announce?.(note);
+  }
+
+  private show(published: Published): void {
+    const { size, witnesses } = published;
+    this.published = published;
+    this.stages.published.note(size);
+    if (witnesses.length > 0) this.stages.cosigned.note(size);
+    this.options.onPublished?.(published);
+  }
+
+  private halt(reason: string): void {
+    this.conflict = reason;
+    this.options.logger.error({ reason }, "no checkpoint is signed any more");
+  }
+}

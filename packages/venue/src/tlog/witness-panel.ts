@@ -1,0 +1,113 @@
+/** The configured witnesses: all are asked concurrently; one that fails is left out for a growing while. */
+import type { SignedNote } from "@perpgate/protocol/receipts";
+import type { VenueLogger } from "../venue-options.js";
+import { type Submission, Witness, type WitnessSetting } from "./witness.js";
+
+export interface PanelAnswer {
+  readonly lines: readonly { readonly name: string; readonly line: string }[];
+  /** What a witness has seen that this log never signed; null if there is nothing. */
+  readonly conflict: string | null;
+}
+
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/** What became of the checkpoints that a witness was asked to cosign, since the start. */
+export interface WitnessCounts {
+  readonly name: string;
+  readonly cosigned: number;
+  readonly failed: number;
+  /** Unix milliseconds; null before the first. */
+  readonly lastCosignedAt: number | null;
+}
+
+interface Member {
+  readonly witness: Witness;
+  cosigned: number;
+  failed: number;
+  lastCosignedAt: number | null;
+  /** In a row. */
+  failures: number;
+  /** Not asked before this time of `performance.now`. */
+  pausedUntil: number;
+}
+
+export class WitnessPanel {
+  private readonly members: readonly Member[];
+
+  constructor(
+    settings: readonly WitnessSetting[],
+    private readonly logger: VenueLogger,
+    private readonly signal: AbortSignal,
+  ) {
+    this.members = settings.map((setting) => ({
+      witness: new Witness(setting),
+      cosigned: 0,
+      failed: 0,
+      lastCosignedAt: null,
+      failures: 0,
+      pausedUntil: 0,
+    }));
+  }
+
+  get isEmpty(): boolean {
+    return this.members.length === 0;
+  }
+
+  get counts(): readonly WitnessCounts[] {
+    return this.members.map(({ witness: { name }, cosigned, failed, lastCosignedAt }) => {
+      return { name, cosigned, failed, lastCosignedAt };
+    });
+  }
+
+  async ask(submission: Submission): Promise<PanelAnswer> {
+    const now = performance.now();
+    const asked = this.members.filter(({ pausedUntil }) => pausedUntil <= now);
+    const answers = await Promise.all(asked.map((member) => this.askOne(member, submission)));
+    return {
+      lines: answers.flatMap((answer) => (answer?.line === undefined ? [] : [answer.line])),
+      conflict: answers.find((answer) => answer?.conflict !== undefined)?.conflict ?? null,
+    };
+  }
+
+  /** The names of the witnesses whose cosignatures the note has. */
+  async cosigners(note: SignedNote): Promise<string[]> {
+    const cosigned = await Promise.all(
+      this.members.map(async ({ witness }) =>
+        (await witness.hasCosigned(note)) ? [witness.name] : [],
+      ),
+    );
+    return cosigned.flat();
+  }
+
+  private async askOne(member: Member, submission: Submission) {
+    const { witness } = member;
+    const answer = await witness.submit(submission, this.signal);
+    if (answer.kind === "failed") {
+      if (!this.signal.aborted) this.pause(member, answer.reason);
+      return undefined;
+    }
+    member.failures = 0;
+    switch (answer.kind) {
+      case "cosigned":
+        member.cosigned++;
+        member.lastCosignedAt = Date.now();
+        return { line: { name: witness.name, line: answer.line } };
+      case "ahead":
+        // Another gateway has shown it more, of blocks that this one has too: the next one continues it.
+        if (answer.size <= submission.blocks) return undefined;
+        return { conflict: `witness ${witness.name} has seen ${answer.size} blocks of this log` };
+      case "inconsistent":
+        return { conflict: `witness ${witness.name} has seen another history of this log` };
+    }
+  }
+
+  private pause(member: Member, reason: string): void {
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** member.failures);
+    member.failures++;
+    member.failed++;
+    member.pausedUntil = performance.now() + pauseMs;
+    const witness = member.witness.name;
+    if (member.failures === 1) this.logger.warn({ witness, reason }, "a witness did not cosign");
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * A witness by C2SP tlog-witness: takes a signed checkpoint with the proof that it continues the last one
+ * that the witness has seen, and returns its cosignature.
+ */
+import {
+  base64,
+  isNoteSignedBy,
+  type NoteKey,
+  parseNote,
+  parseSignatureLines,
+  type SignedNote,
+  signatureLine,
+  signaturesBy,
+} from "@perpgate/protocol/receipts";
+import { verifyEd25519 } from "../receipts/verify-ed25519.js";
+
+export interface WitnessSetting {
+  /** The submission prefix, without `/add-checkpoint`. */
+  readonly url: string;
+  readonly key: NoteKey;
+}
+
+/** A signed checkpoint and how to prove that it continues a smaller one. */
+export interface Submission {
+  readonly note: string;
+  readonly size: number;
+  /** Sealed blocks that the log has. */
+  readonly blocks: number;
+  consistencyFrom(size: number): Uint8Array[];
+}
+
+export type WitnessAnswer =
+  | { readonly kind: "cosigned"; readonly line: string }
+  /** The witness has seen a checkpoint of that size, larger than the one submitted. */
+  | { readonly kind: "ahead"; readonly size: number }
+  /** The witness has seen another history. */
+  | { readonly kind: "inconsistent" }
+  | { readonly kind: "failed"; readonly reason: string };
+
+const TIMEOUT_MS = 3_000;
+/** A witness answers with its size at most once per submission. */
+const MAX_TRIES = 2;
+const MAX_ANSWER_BYTES = 65_536;
+
+export class Witness {
+  /** Size of the last checkpoint that the witness cosigned for this log, as far as is known. */
+  private size = 0;
+
+  constructor(private readonly setting: WitnessSetting) {}
+
+  get name(): string {
+    return this.setting.key.name;
+  }
+
+  hasCosigned(note: SignedNote): Promise<boolean> {
+    return isNoteSignedBy(note, this.setting.key, verifyEd25519);
+  }
+
+  async submit(submission: Submission, signal: AbortSignal): Promise<WitnessAnswer> {
+    try {
+      for (let tries = 1; ; tries++) {
+        const answer = await this.ask(submission, signal);
+        if (typeof answer !== "number") return answer;
+        this.size = answer;
+        if (answer > submission.size) return { kind: "ahead", size: answer };
+        if (tries === MAX_TRIES) return { kind: "failed", reason: "it does not say its size" };
+      }
+    } catch (error) {
+      return { kind: "failed", reason: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  /** The answer, or the size that the witness has if it is not the one assumed. */
+  private async ask(submission: Submission, signal: AbortSignal): Promise<WitnessAnswer | number> {
+    const old = Math.min(this.size, submission.size);
+    const proof = submission.consistencyFrom(old).map((hash) => `${base64(hash)}\n`);
+    const response = await fetch(`${this.setting.url.replace(/\/$/, "")}/add-checkpoint`, {
+      method: "POST",
+      body: `old ${old}\n${proof.join("")}\n${submission.note}`,
+      redirect: "error",
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    });
+    const text = await boundedText(response);
+    switch (response.status) {
+      case 200: {
+        const line = await this.cosignatureIn(text, submission.note);
+        if (line === undefined)
+          return { kind: "failed", reason: "its cosignature does not verify" };
+        this.size = submission.size;
+        return { kind: "cosigned", line };
+      }
+      case 409: {
+        const size = Number(text.trim());
+        if (Number.isSafeInteger(size) && size >= 0) return size;
+        return { kind: "failed", reason: "its size cannot be read" };
+      }
+      case 422:
+        return { kind: "inconsistent" };
+      default:
+        return { kind: "failed", reason: `it answered ${response.status}` };
+    }
+  }
+
+  /** The line of the configured key, if it verifies; lines of other keys are ignored. */
+  private async cosignatureIn(lines: string, submitted: string): Promise<string | undefined> {
+    const signatures = parseSignatureLines(lines);
+    const note = parseNote(submitted);
+    if (signatures === undefined || note === undefined) return undefined;
+    const cosigned = { text: note.text, signatures };
+    const [own] = signaturesBy(cosigned, this.setting.key);
+    if (own === undefined) return undefined;
+    const holds = await isNoteSignedBy(cosigned, this.setting.key, verifyEd25519);
+    return holds ? signatureLine(this.setting.key, own.signature) : undefined;
+  }
+}
+
+async function boundedText(response: Response): Promise<string> {
+  const text = await response.text();
+  if (text.length > MAX_ANSWER_BYTES) throw new Error("its answer is too long");
+  return text;
+}

@@ -1,0 +1,145 @@
+/** What a venue appends to its log before it serves: its beginning, or what has changed since. */
+import {
+  type Command,
+  ENGINE_VERSION,
+  GENESIS_WRITER,
+  isKind,
+  MAX_LEAD_MS,
+  REFUSALS,
+  TICK_MS,
+} from "@perpgate/engine";
+import type { VenueState } from "@perpgate/engine/reading";
+import { cohortCommands } from "./cohort-commands.js";
+import { replacedAttestors } from "./listing/attestor-keys.js";
+import { isSameConfig } from "./listing/config-change.js";
+import { listingEvidence } from "./listing/listing.js";
+import { OPERATOR_EXPIRY_MS } from "./operator-expiry.js";
+import { encodeRecord, NO_EVIDENCE } from "./record/record.js";
+import type { ReplicaState } from "./recovery/replica-state.js";
+import type { Applied } from "./replica.js";
+import type { SequencedLog, Sequencer } from "./sequencer.js";
+import { ConfigRefused } from "./venue-errors.js";
+import { SILENT, type VenueOptions } from "./venue-options.js";
+
+/** What the log records of a venue's configuration. */
+export type VenueTerms = Pick<VenueOptions, "config" | "listing" | "attestors">;
+type Beginning = VenueTerms & Pick<VenueOptions, "cohort">;
+
+/** The record of the command that begins a log. */
+export function genesisRecord(options: Beginning, stampMs: number): Uint8Array {
+  const { config, listing, cohort, attestors = null } = options;
+  const genesis: Command = {
+    kind: "Genesis",
+    stampMs,
+    config,
+    cohort,
+    engineVersion: ENGINE_VERSION,
+  };
+  return encodeRecord(genesis, listingEvidence(listing, attestors));
+}
+
+/**
+ * The beginning of a venue whose log has one writer: Genesis on an empty log; then this process joins,
+ * asks for the time if the log is behind, and appends the configuration if it has changed.
+ */
+export async function beginAlone(
+  options: VenueOptions,
+  log: SequencedLog,
+  { engine, listing }: ReplicaState,
+  sequencer: Sequencer,
+  stampMs: number,
+): Promise<void> {
+  if (engine.state.config === null) {
+    await log.append({ writer: GENESIS_WRITER, counter: 0 }, [genesisRecord(options, stampMs)]);
+  }
+  await sequencer.join();
+  if (stampMs - engine.state.lastTickMs > MAX_LEAD_MS) {
+    await sequencer.submitted({ kind: "AskTime", stampMs }, NO_EVIDENCE, () => undefined);
+  }
+  await configure(options, { engine, listing }, sequencer, stampMs);
+  await beginList(options, engine.state, sequencer, stampMs);
+}
+
+/**
+ * The beginning of a gateway of a replicated log: `cluster init` has written Genesis, and `configure`
+ * changes the configuration, so a start only joins.
+ */
+export async function beginAmongOthers(
+  { config, listing: markets, attestors = null, logger = SILENT }: VenueOptions,
+  { engine, listing }: ReplicaState,
+  sequencer: Sequencer,
+): Promise<void> {
+  const current = engine.state.config;
+  if (current === null) {
+    throw new ConfigRefused("log_not_begun", "the log is empty: `perpgate cluster init` begins it");
+  }
+  if (!isSameConfig({ config: current, listing }, config, markets, attestors)) {
+    logger.warn(
+      {},
+      "the configuration file differs from the log's, which is in force: `perpgate configure` appends it",
+    );
+  }
+  await sequencer.join();
+}
+
+/** Appends the configuration if it differs from the log's. @throws {ConfigRefused} */
+export async function configure(
+  { config, listing: markets, attestors = null }: VenueTerms,
+  { engine, listing }: Pick<ReplicaState, "engine" | "listing">,
+  sequencer: Sequencer,
+  stampMs: number,
+): Promise<void> {
+  const isTaken = () => {
+    const current = engine.state.config;
+    return (
+      current !== null && isSameConfig({ config: current, listing }, config, markets, attestors)
+    );
+  };
+  if (isTaken()) return;
+  const replaced = replacedAttestors(listing.attestors, attestors);
+  const expiresAtMs = stampMs + OPERATOR_EXPIRY_MS;
+  const command = { kind: "Configure", stampMs, expiresAtMs, config } as const;
+  const refusal = await sequencer.submitted(
+    replaced.length === 0 ? command : { ...command, replacedAttestors: replaced },
+    listingEvidence(markets, attestors),
+    refusalIn,
+  );
+  if (!isTaken()) throw new ConfigRefused("configuration_invalid", refusalText(refusal));
+}
+
+function refusalText(refusal: string): string {
+  return refusal === "operator_rate_limit"
+    ? "ten operator commands, starts with a new configuration included, were executed within the " +
+        "last minute; wait a minute, or start with the configuration of before"
+    : `the engine refused the configuration ${refusal}`.trimEnd();
+}
+
+/** The engine's reason for refusing the command; empty if it was executed. */
+function refusalIn({ events }: Applied): string {
+  const refused = events.decode().find((event) => isKind(event, "CommandRefused"));
+  return refused === undefined ? "" : REFUSALS[refused.refusal]!;
+}
+
+/**
+ * Submits the configured allowlist of a new venue. A long list needs several commands, and a crash
+ * can come between any two. So until the first block is sealed every start submits the whole list
+ * again and removes addresses that an earlier start left behind; then it seals the first block. After
+ * that only operator commands change the list.
+ */
+async function beginList(
+  { cohort: stage, allow }: VenueOptions,
+  state: VenueState,
+  sequencer: Sequencer,
+  stampMs: number,
+): Promise<void> {
+  if (allow === undefined || state.totals.block > 1) return;
+  const wanted = new Set(allow);
+  const disallow = [...state.allowlist].filter((address) => !wanted.has(address));
+  if (wanted.size > 0 || disallow.length > 0) {
+    for (const command of cohortCommands({ stage, allow, disallow }, stampMs)) {
+      await sequencer.submitted(command, NO_EVIDENCE, () => undefined);
+    }
+  }
+  const slot = Math.floor(state.timeMs / TICK_MS) + 1;
+  await sequencer.submitted({ kind: "Tick", slot }, NO_EVIDENCE, () => undefined);
+}

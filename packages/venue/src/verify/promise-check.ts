@@ -1,0 +1,86 @@
+/**
+ * Recomputes from the log what the venue promised: the honesty record, and the root of the last checkpoint
+ * that it signed. The root needs the log from its beginning; of a pruned one it is not compared.
+ */
+import { EVENT } from "@perpgate/engine";
+import { type Checkpoint, parseCheckpoint, parseNote } from "@perpgate/protocol/receipts";
+import { encodeHeader, type SealedBlock } from "../blocks/block-header.js";
+import { MerkleAccumulator } from "../blocks/merkle.js";
+import { ACKNOWLEDGED, eventWords } from "../event-fields.js";
+import { HonestyRecord, type Quantiles } from "../receipts/honesty-record.js";
+import type { Applied } from "../replica.js";
+
+export class PromiseCheck {
+  private readonly record = new HonestyRecord();
+  /** Time and expected block of each acknowledgement in the open block, in turn. */
+  private open: number[] = [];
+  private readonly tree = new MerkleAccumulator();
+  private readonly checkpoint: Checkpoint | undefined;
+  /** Whether a checkpoint that differs is the operator's accepted loss, and no fault. */
+  private readonly isGivenUp: boolean;
+  private givenUpBlocks: number | null = null;
+
+  constructor(signed: { readonly logCheckpoint: string | undefined; readonly isGivenUp: boolean }) {
+    const { logCheckpoint: note } = signed;
+    const parsed = note === undefined ? undefined : parseNote(note);
+    this.checkpoint = parsed === undefined ? undefined : parseCheckpoint(parsed);
+    this.isGivenUp = signed.isGivenUp;
+  }
+
+  /** Returns what differs, or null. */
+  onCommand({ events, timeMs }: Applied, sealed: SealedBlock | null): string | null {
+    const { words, length } = events;
+    for (let at = 0; at < length; at += eventWords(words[at]!)) {
+      if (words[at] !== EVENT.OrderAcknowledged) continue;
+      this.open.push(timeMs, words[at + ACKNOWLEDGED.block]!);
+    }
+    if (sealed === null) return null;
+    for (let i = 0; i < this.open.length; i += 2) {
+      this.record.onSealed(this.open[i]!, this.open[i + 1]!, sealed.number, sealed.timeMs);
+    }
+    this.open = [];
+    return this.checkpointFault(sealed);
+  }
+
+  private checkpointFault(sealed: SealedBlock): string | null {
+    const { checkpoint, tree } = this;
+    if (checkpoint === undefined || tree.count !== sealed.number - 1) return null;
+    tree.add(encodeHeader(sealed));
+    if (tree.count !== checkpoint.size || tree.root().equals(checkpoint.root)) return null;
+    return this.broken(
+      `the root of ${checkpoint.size} blocks is not the one of the last signed checkpoint`,
+    );
+  }
+
+  /** After the last block. Returns what is missing, or null. */
+  endFault(lastBlock: number): string | null {
+    const size = this.checkpoint?.size ?? 0;
+    if (size <= lastBlock) return null;
+    return this.broken(
+      `the last signed checkpoint covers ${size} blocks; the log has ${lastBlock}`,
+    );
+  }
+
+  private broken(reason: string): string | null {
+    if (!this.isGivenUp) return reason;
+    this.givenUpBlocks = this.checkpoint?.size ?? null;
+    return null;
+  }
+
+  report(): {
+    readonly issued: number;
+    readonly sealed: number;
+    readonly notKept: number;
+    readonly sealedMs: Quantiles | null;
+    readonly givenUpBlocks: number | null;
+  } {
+    const { sealed, notKept, sealedMs } = this.record;
+    return {
+      issued: sealed + this.open.length / 2,
+      sealed,
+      notKept,
+      sealedMs: sealedMs.quantiles(),
+      givenUpBlocks: this.givenUpBlocks,
+    };
+  }
+}
