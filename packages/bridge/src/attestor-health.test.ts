@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { AttestorHealth, VenueUnreachable } from "./index.js";
+import { AttestorHealth } from "./attestor-health.js";
+import { VenueUnreachable } from "./venue-port.js";
 
 function healthAt() {
   const time = { nowMs: 1_000_000 };

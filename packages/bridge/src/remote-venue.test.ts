@@ -2,15 +2,9 @@ import { createServer, type RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
 import { MAX_CREDITS_PER_VOTE } from "@perpgate/protocol/core";
 import { expect, onTestFinished, test } from "vitest";
-import {
-  privateKeyFromSeed,
-  RemoteVenue,
-  type SignedVote,
-  signVote,
-  VenueUnreachable,
-  type Vote,
-} from "./index.js";
+import { privateKeyFromSeed, RemoteVenue, type SignedVote, signVote, type Vote } from "./index.js";
 import { SEEDS } from "./testing/attestors.js";
+import { VenueUnreachable } from "./venue-port.js";
 
 const KEY = privateKeyFromSeed(SEEDS[0]!);
 

@@ -1,13 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  privateKeyFromSeed,
-  publicKeyFromHex,
-  publicKeyHex,
-  signVote,
-  type Vote,
-  verifyVote,
-  voteBytes,
-} from "./index.js";
+import { privateKeyFromSeed, publicKeyFromHex, publicKeyHex } from "./attestor-key.js";
+import { signVote, type Vote, verifyVote, voteBytes } from "./vote.js";
 
 /** RFC 8032, test 1. */
 const SEED = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";

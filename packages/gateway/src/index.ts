@@ -9,14 +9,11 @@ export type { ReadinessProbe } from "./http/context.js";
 export type { AllowedOrigins } from "./http/cors.js";
 export { MetricsServer } from "./http/metrics-server.js";
 export { MetricsText } from "./http/metrics-text.js";
-export {
-  buildGateway,
-  type Gateway,
-  type GatewayOptions,
-} from "./http/server.js";
-export { DEFAULT_LIMITS, type LimitSettings } from "./limits/limit-settings.js";
+export { buildGateway } from "./http/server.js";
+export type { LimitSettings } from "./limits/limit-settings.js";
 export { AddressLimits } from "./limits/limits.js";
+export { gauged, summed, summedBy } from "./metrics/registered.js";
 export type { Signed } from "./request.js";
 export type { Attestation } from "./venue/attestation.js";
-export { VenueGateway, type VenueGatewayOptions } from "./venue/venue-gateway.js";
-export { StreamServer, type StreamServerOptions } from "./ws/stream-server.js";
+export { VenueGateway } from "./venue/venue-gateway.js";
+export { StreamServer } from "./ws/stream-server.js";

@@ -2,9 +2,9 @@
 
 import type { Address } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type DepositPort, VenueUnreachable } from "../index.js";
 import { Attestors } from "../testing/attestors.js";
 import { DOLLAR, type EvmNode, startEvmChain } from "../testing/evm-node.js";
+import { type DepositPort, VenueUnreachable } from "../venue-port.js";
 
 let node: EvmNode;
 let usdc: Address;

@@ -10,7 +10,7 @@
 
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import type { Token } from "@perpgate/protocol";
-import { hexFromBytes } from "@perpgate/protocol/core";
+import { hexFromBytes, TOKENS } from "@perpgate/protocol/core";
 import type { Receipt, TransactionLog } from "../chain/receipt.js";
 import type { ChainConfig } from "../config/chain-config.js";
 import type { VoteCredit } from "../vote.js";
@@ -50,7 +50,6 @@ export type Transfers =
 
 /** The first topic of a log is the hash of the event signature. */
 const TRANSFER = hexFromBytes(keccak_256(Buffer.from("Transfer(address,address,uint256)")));
-const TOKENS: readonly Token[] = ["USDC", "USDT"];
 const MICRO_DECIMALS = 6;
 const ZERO_ADDRESS = "0".repeat(40);
 

@@ -5,7 +5,7 @@
 
 import type { KeyObject } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import type { Chain } from "@perpgate/protocol";
+import { CHAINS } from "@perpgate/protocol/core";
 import { Ajv } from "ajv";
 import {
   privateKeyFromSeed,
@@ -35,7 +35,6 @@ export interface ChainBridgeConfig {
 export type BridgeConfig = { readonly kind: "dev" } | ChainBridgeConfig;
 
 const DEFAULT_VENUE = "perpgate-testnet";
-const CHAINS: readonly Chain[] = ["ethereum", "arbitrum", "tron"];
 
 export interface KeySources {
   /** The text of a key file. */

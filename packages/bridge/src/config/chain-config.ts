@@ -1,6 +1,7 @@
 /** A validated chain configuration: addresses as 40 hex digits, with defaults applied. */
 
 import type { Chain, Token } from "@perpgate/protocol";
+import { TOKENS } from "@perpgate/protocol/core";
 import { type Dialect, EVM_DIALECT, TRON_DIALECT } from "../chain/dialect.js";
 import type { ChainTerms, VenueTerms } from "../venue-port.js";
 import type { ChainSettings } from "./bridge-settings.js";
@@ -74,7 +75,6 @@ const DEFAULTS: Readonly<Record<Chain, ChainDefaults>> = {
 };
 const DEFAULT_MIN_DEPOSIT = 1;
 
-const TOKENS: readonly Token[] = ["USDC", "USDT"];
 const DAY_MS = 86_400_000;
 
 export function dialectOf(chain: Chain): Dialect {

@@ -1,11 +1,11 @@
 /** A venue with its attestors on given chains. */
 
 import type { Chain } from "@perpgate/protocol";
+import { ChainAttestor } from "../attest/chain-attestor.js";
+import type { ChainSettings } from "../config/bridge-settings.js";
 import {
   type BridgeEvent,
-  ChainAttestor,
   type ChainConfig,
-  type ChainSettings,
   type DepositPort,
   privateKeyFromSeed,
   publicKeyHex,

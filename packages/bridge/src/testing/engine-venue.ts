@@ -18,13 +18,8 @@ import type {
   Token,
   Vote,
 } from "@perpgate/protocol";
-import {
-  type ChainTerms,
-  type DepositPort,
-  type SignedVote,
-  type VenueTerms,
-  verifyVote,
-} from "../index.js";
+import type { ChainTerms, DepositPort, VenueTerms } from "../venue-port.js";
+import { type SignedVote, verifyVote } from "../vote.js";
 
 /** The hash of a Genesis. */
 export const VENUE_ID = "5e".repeat(32);

@@ -13,7 +13,7 @@ import {
 } from "viem";
 import { BYTECODE } from "./contracts/bytecode.js";
 
-export const TOKEN_ABI = parseAbi([
+const TOKEN_ABI = parseAbi([
   "constructor(string symbol, uint8 decimals)",
   "function mint(address to, uint256 value)",
   "function transfer(address to, uint256 value) returns (bool)",

@@ -41,7 +41,7 @@ interface Block {
 }
 
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
-export const TRON_MAINNET = 728_126_428;
+const TRON_MAINNET = 728_126_428;
 
 export class TronNode {
   batchLimit = 100;

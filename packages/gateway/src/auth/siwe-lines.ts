@@ -29,7 +29,7 @@ export interface SiweLines {
 export type LineTitle = (typeof TITLED)[number]["title"];
 
 /** Used nonces stay in memory for minutes, so their length is bounded. */
-export const MAX_NONCE_CHARACTERS = 128;
+const MAX_NONCE_CHARACTERS = 128;
 /** A message of the SDK has about 500 characters and one resource. */
 export const MAX_MESSAGE_CHARACTERS = 2_048;
 export const MAX_RESOURCES = 32;

@@ -4,6 +4,7 @@ import type { Market } from "@perpgate/protocol";
 import type { NonceIssuer } from "../auth/nonce-issuer.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
 import type { AddressLimits } from "../limits/limits.js";
+import type { RefusalCounts } from "../metrics/refusal-counts.js";
 import type { VenueApi } from "../venue/venue-gateway.js";
 
 /** One condition of readiness; a reason says what is missing. */
@@ -20,6 +21,8 @@ export interface GatewayContext {
   readonly nonces: NonceIssuer;
   readonly addressLimits: AddressLimits;
   readonly budgets: CostBudgets;
+  /** Counts the errors that clients get. */
+  readonly refusals: RefusalCounts;
   /** Maximum bytes of a signed body, and of a batch. */
   readonly signedBytes: number;
   readonly batchBytes: number;
@@ -28,4 +31,6 @@ export interface GatewayContext {
   readonly venue: VenueApi | undefined;
   /** The OpenAPI document as JSON. */
   readonly openApi: string;
+  /** The AsyncAPI document as JSON. */
+  readonly asyncApi: string;
 }

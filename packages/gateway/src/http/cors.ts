@@ -11,9 +11,10 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 export type AllowedOrigins = "*" | readonly string[];
 
 const METHODS = "GET, HEAD, POST, DELETE";
-const REQUEST_HEADERS = "authorization, content-type, x-service-sig, x-request-id";
+const REQUEST_HEADERS =
+  "authorization, content-type, x-service-sig, x-request-id, perpgate-min-position";
 const EXPOSED_HEADERS =
-  "x-request-id, ratelimit, ratelimit-policy, retry-after, idempotent-replay, allow";
+  "x-request-id, ratelimit, ratelimit-policy, retry-after, idempotent-replay, allow, perpgate-position";
 const PREFLIGHT_SECONDS = "86400";
 
 export function allowOrigins(app: FastifyInstance, allowed: AllowedOrigins): void {

@@ -142,8 +142,9 @@ describe("errors have one shape", () => {
 
   test("an unexpected failure: 500 without details, which are in the log", async () => {
     const { venue } = sampleVenue();
-    const failing = { ...venue, positions: () => Promise.reject(new Error("disk on fire")) };
-    const gateway = await runGateway({ venue: failing });
+    const positions = () => Promise.reject(new Error("disk on fire"));
+    const accountReads = { ...venue.accountReads, positions };
+    const gateway = await runGateway({ venue: { ...venue, accountReads } });
     const { status, text, body } = await ask(`${gateway.url}/v1/positions`, { headers: BEARER });
     expect(status).toBe(500);
     expect(body).toMatchObject({ ...SHAPE, code: "internal_error" });

@@ -7,9 +7,24 @@
 
 import { ApiError } from "@perpgate/protocol/core";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import type { RefusalCounts } from "../metrics/refusal-counts.js";
 
-export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const apiError = apiErrorOf(error, request);
+export type SendError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
+
+export function errorSender(refusals: RefusalCounts): SendError {
+  return (error, request, reply) => {
+    const apiError = apiErrorOf(error, request);
+    refusals.onHttp(apiError);
+    sendError(error, apiError, request, reply);
+  };
+}
+
+function sendError(
+  error: unknown,
+  apiError: ApiError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
   if (apiError.code === "internal_error") request.log.error({ err: error }, "unexpected failure");
   void reply
     .code(apiError.status)

@@ -1,35 +1,41 @@
 /** The Fastify instance and the Node server under it: limits, request ids, log lines, draining. */
 
 import { createServer, type Server as HttpServer, type RequestListener } from "node:http";
-import { ApiError } from "@perpgate/protocol/core";
+import { ApiError, POSITION_HEADER } from "@perpgate/protocol/core";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import { clientKeyOf } from "../limits/client-key.js";
 import { roundedMs } from "./client.js";
 import { type ClientAddressOf, proxyTrustOf, type TrustedProxies } from "./client-address.js";
-import { pathOf, sendError } from "./errors.js";
+import { errorSender, pathOf } from "./errors.js";
 import { hasTooManyHeaders, KEPT_HEADERS, tooManyHeaders } from "./header-count.js";
 import { type ConnectionsOptions, HttpConnections } from "./http-connections.js";
 import type { LeanOrders } from "./lean-orders.js";
 import type { HttpLimits } from "./limits.js";
+import { type LogProgress, whenReached } from "./log-position.js";
 import { answerClientError, refuseDirectly } from "./refuse-directly.js";
 import { requestIdOf } from "./request-id.js";
 import type { RequestLog } from "./request-log.js";
 
 interface AppOptions
-  extends Pick<ConnectionsOptions, "budgets" | "isTrustedProxy" | "mayUseReserve" | "onRefused"> {
+  extends Pick<
+    ConnectionsOptions,
+    "budgets" | "refusals" | "isTrustedProxy" | "mayUseReserve" | "onRefused"
+  > {
   readonly log: FastifyBaseLogger;
   readonly limits: HttpLimits;
   readonly trustProxy: TrustedProxies;
   readonly requestLog: RequestLog;
   readonly addressOf: ClientAddressOf;
   readonly lean: LeanOrders;
+  readonly venue: LogProgress | undefined;
 }
 
 export function createApp(options: AppOptions): {
   app: FastifyInstance;
   connections: HttpConnections;
 } {
-  const { log, limits, trustProxy, requestLog, addressOf, lean } = options;
+  const { log, limits, trustProxy, requestLog, addressOf, lean, refusals } = options;
+  const sendError = errorSender(refusals);
   let toFastify: RequestListener = () => undefined;
   const connections = new HttpConnections({
     ...options,
@@ -37,8 +43,18 @@ export function createApp(options: AppOptions): {
     keyOf: (request) => clientKeyOf(addressOf(request)),
     serve: (exchange) => {
       const { request, response } = exchange;
-      if (hasTooManyHeaders(request)) refuseDirectly(exchange, tooManyHeaders());
-      else if (!lean.serve(exchange)) toFastify(request, response);
+      if (hasTooManyHeaders(request)) {
+        refuseDirectly(exchange, tooManyHeaders(), refusals);
+        return;
+      }
+      whenReached(
+        request,
+        options.venue,
+        () => {
+          if (!lean.serve(exchange)) toFastify(request, response);
+        },
+        (error) => refuseDirectly(exchange, error, refusals),
+      );
     },
   });
   const app: FastifyInstance = Fastify({
@@ -67,7 +83,7 @@ export function createApp(options: AppOptions): {
   });
   app.setErrorHandler(sendError);
   app.decorateRequest("exchange", null);
-  addRequestHooks(app, connections, requestLog);
+  addRequestHooks(app, connections, requestLog, options.venue);
   return { app, connections };
 }
 
@@ -76,7 +92,14 @@ function addRequestHooks(
   app: FastifyInstance,
   connections: HttpConnections,
   requestLog: RequestLog,
+  progress: LogProgress | undefined,
 ): void {
+  if (progress !== undefined) {
+    app.addHook("onSend", (_request, reply, payload, done) => {
+      void reply.header(POSITION_HEADER, String(progress.position));
+      done(null, payload);
+    });
+  }
   app.addHook("onRequest", (request, reply, done) => {
     request.exchange = connections.exchangeOf(request.raw);
     void reply.header("x-request-id", request.id);

@@ -1,6 +1,5 @@
 /**
- * Type guards compiled by Ajv from TypeBox schemas, at first use or one by one after the start: compiling
- * a hundred schemas before the start, or in one batch after it, takes half a second.
+ * Type guards compiled by Ajv from TypeBox schemas.
  *
  * Nothing is coerced ("5" is not 5) and nothing is removed; defaults are filled in. The first violation
  * becomes an error that names the field.
@@ -9,6 +8,7 @@
 import { ApiError, CLAMPED_TO, PATTERN_WORDS, shownText } from "@perpgate/protocol";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import type { Static, TSchema } from "typebox";
+import { compiledLater } from "./compiled-later.js";
 
 const ajv = new Ajv({
   allErrors: false,
@@ -19,6 +19,9 @@ const ajv = new Ajv({
   ownProperties: true,
   // A batch names the kind of each operation; only that kind's violations are reported.
   discriminator: true,
+  // Our own schemas, which openapi.test.ts checks: compiling the schema of schemas took 100 ms of the start.
+  meta: false,
+  validateSchema: false,
 });
 ajv.addKeyword(CLAMPED_TO);
 
@@ -27,8 +30,6 @@ export interface Guard<T> {
   /** The violations of the last value. */
   errors?: ValidateFunction["errors"];
 }
-
-const uncompiled: (() => void)[] = [];
 
 /** Of a union the last branch's violations are reported: it allows all that the others do. */
 export function guardOf<T extends TSchema>(schema: T): Guard<Static<T>> {
@@ -48,29 +49,14 @@ function branchesOf(schema: TSchema): readonly TSchema[] | undefined {
 }
 
 function compiledGuard<T extends TSchema>(schema: T): Guard<Static<T>> {
-  let compiled: ValidateFunction<Static<T>> | undefined;
-  const compile = () => {
-    compiled ??= ajv.compile<Static<T>>(schema);
-    return compiled;
-  };
+  const compiled = compiledLater(() => ajv.compile<Static<T>>(schema));
   const guard: Guard<Static<T>> = (value): value is Static<T> => {
-    const validate = compile();
+    const validate = compiled();
     const isValid = validate(value);
     guard.errors = validate.errors;
     return isValid;
   };
-  uncompiled.push(compile);
   return guard;
-}
-
-const COMPILE_EVERY_MS = 50;
-
-/** Compiles the remaining guards, one at a time, so that few first requests have to. */
-export function compileGuardsSoon(): void {
-  const compile = uncompiled.shift();
-  if (compile === undefined) return;
-  compile();
-  setTimeout(compileGuardsSoon, COMPILE_EVERY_MS).unref();
 }
 
 export function refuseInvalid(errors: readonly ErrorObject[] | null | undefined): ApiError {

@@ -5,7 +5,8 @@ import { Registry } from "prom-client";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { COST } from "../limits/costs.js";
 import { BEARER, type GatewayChanges, runGateway } from "../testing/running-gateway.js";
-import { SAMPLE_ACK, sampleVenue } from "../testing/sample-venue.js";
+import { SAMPLE_ACK } from "../testing/sample-values.js";
+import { sampleVenue } from "../testing/sample-venue.js";
 import { headerOf, RawClient, rawGet, rawOrder } from "./testing/raw-http.js";
 
 /** The sample venue does not compare nonces. */
@@ -199,10 +200,10 @@ describe("one connection", () => {
     let reads = 0;
     const book = async (symbol: string, depth: number) => {
       reads++;
-      return { ...(await venue.book(symbol, depth)), bids };
+      return { ...(await venue.publicReads.book(symbol, depth)), bids };
     };
     const { dial } = await runGateway({
-      venue: { ...venue, book },
+      venue: { ...venue, publicReads: { ...venue.publicReads, book } },
       limits: { pipelinedRequests: 500 },
     });
     const client = await RawClient.open(dial);

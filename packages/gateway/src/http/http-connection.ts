@@ -14,6 +14,7 @@ import type { Socket } from "node:net";
 import { MAX_WAITING, overBudget, type Payer } from "../limits/charge-operation.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
 import { answerCost, COST, readCost } from "../limits/costs.js";
+import type { RefusalCounts } from "../metrics/refusal-counts.js";
 import { firstByteAgoMs } from "./first-byte.js";
 import { hasTooManyHeaders } from "./header-count.js";
 import { refuseDirectly } from "./refuse-directly.js";
@@ -30,6 +31,7 @@ export interface Exchange extends Payer {
 
 export interface ConnectionOptions {
   readonly budgets: CostBudgets;
+  readonly refusals: RefusalCounts;
   readonly bodyBytes: number;
   readonly pipelinedRequests: number;
   serve(exchange: Exchange): void;
@@ -124,7 +126,7 @@ export class HttpConnection {
     }
     if (budgets.waitingCount(key) >= MAX_WAITING) {
       budgets.charge(key, COST.request);
-      refuseDirectly(exchange, overBudget());
+      refuseDirectly(exchange, overBudget(), this.options.refusals);
       this.closeAfterAnswer();
       return;
     }

@@ -11,9 +11,8 @@
  */
 
 import type { IncomingMessage } from "node:http";
-import { ApiError, SIGNATURE_HEADER } from "@perpgate/protocol/core";
+import { ApiError, POSITION_HEADER, SIGNATURE_HEADER } from "@perpgate/protocol/core";
 import { type Operation, placeOrder } from "@perpgate/protocol/operations";
-import fastJson from "fast-json-stringify";
 import type { FastifyBaseLogger } from "fastify";
 import { type BearerToken, bearerTokenOf } from "../auth/session-token.js";
 import { chargeOperation, type OverBudget } from "../limits/charge-operation.js";
@@ -28,6 +27,7 @@ import { jsonBodyOf } from "./json-body.js";
 import type { RequestMetrics } from "./metrics.js";
 import { saneRequestId } from "./request-id.js";
 import type { RequestLog } from "./request-log.js";
+import { serializerOf } from "./serializers.js";
 
 export interface LeanOrderOptions {
   readonly context: GatewayContext;
@@ -39,8 +39,7 @@ export interface LeanOrderOptions {
 }
 
 const { path: PATH, method: METHOD, success }: Operation = placeOrder;
-/** By the schema, like Fastify: properties that are not in the schema are not sent. */
-const stringify = fastJson(success.schema);
+const stringify = serializerOf(success.schema);
 const NOTHING: Readonly<Record<string, never>> = {};
 
 export class LeanOrders {
@@ -186,6 +185,7 @@ class LeanExchange implements TimedClient {
       this.options.log.error({ requestId: this.id, err: error }, "unexpected failure");
     }
     const refusal = error instanceof ApiError ? error : new ApiError("internal_error", {});
+    this.options.metrics.refusals.onHttp(refusal);
     this.write(refusal.status, JSON.stringify(refusal.toBody(this.id)));
   }
 
@@ -198,6 +198,8 @@ class LeanExchange implements TimedClient {
     }
     headers.push("content-type", "application/json; charset=utf-8");
     headers.push("content-length", String(Buffer.byteLength(text)));
+    const { venue } = options.context;
+    if (venue !== undefined) headers.push(POSITION_HEADER, String(venue.position));
     if (this.isDraining()) headers.push("connection", "close");
     response.writeHead(status, headers);
     response.end(text);

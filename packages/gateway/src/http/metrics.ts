@@ -2,13 +2,24 @@
 
 import { ApiError } from "@perpgate/protocol/core";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { Counter, Histogram, type Registry } from "prom-client";
+import { Counter, type Registry } from "prom-client";
 import type { AddressLimits } from "../limits/limits.js";
+import { RefusalCounts } from "../metrics/refusal-counts.js";
+import { gauged, summed } from "../metrics/registered.js";
+import { TimesByStatus, TimeTable } from "../metrics/time-table.js";
 import { isForwarded, RequestClient } from "./client.js";
 import type { MetricsText } from "./metrics-text.js";
 
+/** The part of `CostBudgets` that is measured. */
+export interface CostQueue {
+  readonly totalWaiting: number;
+}
+
 export class RequestMetrics {
-  private readonly durations;
+  readonly refusals = new RefusalCounts();
+  private readonly times = new TimeTable();
+  /** By route, then by method. */
+  private readonly routes = new Map<string, Map<string, TimesByStatus>>();
   private readonly aborted;
   private chargedMicros = 0;
   private parsedBytes = 0;
@@ -16,25 +27,26 @@ export class RequestMetrics {
   private readonly refusedConnections;
 
   constructor(readonly registry: Registry) {
-    this.durations = new Histogram({
-      name: "perpgate_http_request_seconds",
-      help: "Time from the first byte of a request to the last of its answer.",
-      labelNames: ["route", "method", "status"],
-      buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.25, 1, 5],
-      registers: [registry],
-    });
+    this.times.register(
+      registry,
+      "perpgate_http_request_seconds",
+      "Time from the first byte of a request to the last of its answer.",
+    );
+    this.refusals.register(registry);
     this.aborted = new Counter({
       name: "perpgate_http_requests_aborted_total",
       help: "Requests whose client went away before the answer.",
       registers: [registry],
     });
     // Updated several times per request, so kept as numbers and copied when collected.
-    this.summed(
+    summed(
+      registry,
       "perpgate_cost_seconds_total",
       "Processor time charged to clients, by the table of costs.",
       () => this.chargedMicros / 1e6,
     );
-    this.summed(
+    summed(
+      registry,
       "perpgate_parsed_bytes_total",
       "Bytes of clients that were given to the JSON parser.",
       () => this.parsedBytes,
@@ -51,21 +63,29 @@ export class RequestMetrics {
     });
   }
 
-  private summed(name: string, help: string, sum: () => number): void {
-    new Counter({
-      name,
-      help,
-      registers: [this.registry],
-      collect() {
-        this.reset();
-        this.inc(sum());
-      },
-    });
+  /** What waits for a budget now. */
+  measureBudgets(budgets: CostQueue): void {
+    gauged(
+      this.registry,
+      "perpgate_cost_waiting",
+      "Requests, connections and messages that wait for the budget of their address now.",
+      () => budgets.totalWaiting,
+    );
   }
 
   /** `route` is the pattern, not the path: a label per symbol or id would grow without bound. */
   onAnswered(route: string, method: string, status: number, elapsedMs: number): void {
-    this.durations.observe({ route, method, status }, elapsedMs / 1_000);
+    let methods = this.routes.get(route);
+    if (methods === undefined) {
+      methods = new Map();
+      this.routes.set(route, methods);
+    }
+    let times = methods.get(method);
+    if (times === undefined) {
+      times = new TimesByStatus(this.times, { route, method });
+      methods.set(method, times);
+    }
+    times.observe(status, elapsedMs);
   }
 
   onAborted(): void {

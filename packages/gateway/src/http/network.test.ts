@@ -17,6 +17,7 @@ describe("cross-origin requests", () => {
     const { headers } = await ask(`${url}/v1/markets`, { headers: ORIGIN });
     expect(headers.get("access-control-allow-origin")).toBe("*");
     expect(headers.get("access-control-expose-headers")).toContain("ratelimit");
+    expect(headers.get("access-control-expose-headers")).toContain("perpgate-position");
     expect(headers.get("access-control-allow-credentials")).toBeNull();
     const refused = await ask(`${url}/v1/nope`, { headers: ORIGIN });
     expect(refused.headers.get("access-control-allow-origin")).toBe("*");
@@ -28,6 +29,7 @@ describe("cross-origin requests", () => {
     const { status, headers, text } = await ask(`${url}/v1/orders`, init);
     expect({ status, text }).toEqual({ status: 204, text: "" });
     expect(headers.get("access-control-allow-headers")).toContain("x-service-sig");
+    expect(headers.get("access-control-allow-headers")).toContain("perpgate-min-position");
     expect(headers.get("access-control-allow-methods")).toContain("POST");
   });
 

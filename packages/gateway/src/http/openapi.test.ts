@@ -49,7 +49,10 @@ const ADDED = [
   "GET /v1/tickers",
   "GET /v1/time",
   "GET /v1/preconfirms/{ackNonce}",
+  "GET /v1/preconfirms/{ackNonce}/proof",
+  "GET /v1/honesty",
   "GET /v1/openapi.json",
+  "GET /v1/asyncapi.json",
   "GET /healthz",
   "GET /readyz",
 ];
@@ -99,6 +102,47 @@ describe("OpenAPI document", () => {
       },
       components: { schemas: { PlaceOrderBody: { additionalProperties: false } } },
     });
+  });
+
+  test("every operation that takes a signature has the header, required or not", () => {
+    const { paths } = openApiDocument(OPERATIONS, "1");
+    const taking: Record<string, boolean> = {};
+    for (const { id, method, path } of OPERATIONS) {
+      const { parameters = [] } = Object(paths)[path][method.toLowerCase()];
+      for (const { name, in: place, required } of parameters) {
+        if (name === "X-Service-Sig" && place === "header") taking[id] = required;
+      }
+    }
+    expect(taking).toEqual({
+      placeOrder: true,
+      placeBatch: true,
+      amendOrder: true,
+      changeMargin: true,
+      endOtherSessions: true,
+      endSessionById: false,
+      rotateSession: false,
+    });
+  });
+
+  test("schemas for generators: codes are listed, enumerations typed, no default in a property", () => {
+    const { schemas } = Object(openApiDocument(OPERATIONS, "1").components);
+    expect(schemas.ErrorCode).toMatchObject({ type: "string", enum: Object.keys(ERROR_TABLE) });
+    expect(schemas.Error.properties.code).toEqual({ $ref: "#/components/schemas/ErrorCode" });
+    expect(schemas.PlaceOrderBody.required).toEqual([
+      "symbol",
+      "side",
+      "type",
+      "margin",
+      "leverage",
+      "nonce",
+    ]);
+    expect(schemas.OffByDefault).toMatchObject({ type: "boolean", default: false });
+    for (const [, { properties = {} }] of Object.entries<{ properties?: object }>(schemas)) {
+      for (const property of Object.values(properties)) {
+        expect(property).not.toHaveProperty("default");
+        if ("enum" in Object(property)) expect(property).toHaveProperty("type");
+      }
+    }
   });
 
   test("every operation: codes of the table, each once", () => {

@@ -1,18 +1,17 @@
-/**
- * The OpenAPI 3.1 document of the contract's operations.
- *
- * TypeBox schemas are JSON Schema already. A schema with a title becomes a component that is referred
- * to; any other is written where it is used.
- */
+/** The OpenAPI 3.1 document of the contract's operations. */
 
 import { ERROR_TABLE, ErrorBody, type ErrorCode } from "@perpgate/protocol";
-import { errorCodesOf, noBody, type Operation } from "@perpgate/protocol/operations";
+import {
+  errorCodesOf,
+  noBody,
+  type Operation,
+  type SignatureRule,
+} from "@perpgate/protocol/operations";
 import type { TObject, TSchema } from "typebox";
-
-type Json = Record<string, unknown>;
+import { type Json, SchemaComponents } from "./schema-components.js";
 
 export function openApiDocument(operations: readonly Operation[], version: string): Json {
-  const components = new Components();
+  const components = new SchemaComponents();
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
     const path = paths[operation.path] ?? {};
@@ -33,6 +32,7 @@ export function openApiDocument(operations: readonly Operation[], version: strin
     paths,
     components: {
       schemas: components.schemas,
+      parameters: { MinPosition: MIN_POSITION },
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer", description: "The token from signing in." },
         serviceSig: {
@@ -46,11 +46,13 @@ export function openApiDocument(operations: readonly Operation[], version: strin
   };
 }
 
-function describeOperation(operation: Operation, components: Components): Json {
-  const { status, description, schema } = operation.success;
+function describeOperation(operation: Operation, components: SchemaComponents): Json {
+  const { status, description, schema, type } = operation.success;
   const parameters = [
     ...describeParameters(operation.params, "path", components),
     ...describeParameters(operation.query, "query", components),
+    ...describeSignature(operation),
+    ...(operation.needsVenue ? [{ $ref: "#/components/parameters/MinPosition" }] : []),
   ];
   return {
     operationId: operation.id,
@@ -65,7 +67,10 @@ function describeOperation(operation: Operation, components: Components): Json {
       [status]: {
         description,
         headers: successHeaders(operation),
-        content: jsonContent(schema, components),
+        content:
+          type === undefined
+            ? jsonContent(schema, components)
+            : { [type]: { schema: components.refer(schema) } },
       },
       ...describeErrors(errorCodesOf(operation), components),
     },
@@ -81,9 +86,22 @@ const LIMIT_HEADERS: Json = {
 };
 const RETRY_AFTER: Json = { "Retry-After": text("Seconds to wait.") };
 
-function successHeaders({ limit, access }: Operation): Json {
+/** For clients of several gateways: what they have seen at one is there at the next. */
+const MIN_POSITION: Json = {
+  name: "Perpgate-Min-Position",
+  in: "header",
+  required: false,
+  description:
+    "Wait up to a second until the gateway has applied this log position, else 503 lagging.",
+  schema: { type: "integer", minimum: 0 },
+};
+
+function successHeaders({ limit, access, needsVenue }: Operation): Json {
   return {
     "X-Request-Id": text("The request's id, as in logs and errors."),
+    ...(needsVenue
+      ? { "Perpgate-Position": text("The log position that the gateway had applied, in decimal.") }
+      : {}),
     ...(limit === undefined ? {} : LIMIT_HEADERS),
     ...(access === "signed"
       ? { "Idempotent-Replay": text("`true` where the nonce was used before, by the same body.") }
@@ -96,7 +114,11 @@ function securityOf({ access }: Operation): readonly Json[] {
   return access === "bearer" ? [{ bearer: [] }] : [{ bearer: [], serviceSig: [] }];
 }
 
-function describeParameters(schema: TObject, place: "path" | "query", components: Components) {
+function describeParameters(
+  schema: TObject,
+  place: "path" | "query",
+  components: SchemaComponents,
+) {
   const required = new Set<string>(schema.required ?? []);
   return Object.entries(schema.properties).map(([name, property]) => ({
     name,
@@ -107,7 +129,22 @@ function describeParameters(schema: TObject, place: "path" | "query", components
   }));
 }
 
-function describeErrors(codes: readonly ErrorCode[], components: Components): Json {
+/**
+ * The signature as a parameter, because generators of clients pass over security schemes, and each
+ * request has another.
+ */
+function describeSignature({ access, signature }: Operation): readonly Json[] {
+  const rule = access === "signed" ? BODY_SIGNATURE : signature;
+  if (rule === undefined) return [];
+  const description = `The session key's signature over ${rule.over}; hex or base64.`;
+  const { isRequired: required } = rule;
+  return [{ name: "X-Service-Sig", in: "header", required, description, schema: SIGNATURE_TEXT }];
+}
+
+const BODY_SIGNATURE: SignatureRule = { isRequired: true, over: "the exact bytes of the body" };
+const SIGNATURE_TEXT: Json = { type: "string" };
+
+function describeErrors(codes: readonly ErrorCode[], components: SchemaComponents): Json {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) {
     const { status } = ERROR_TABLE[code];
@@ -127,21 +164,6 @@ function describeErrors(codes: readonly ErrorCode[], components: Components): Js
   );
 }
 
-function jsonContent(schema: TSchema, components: Components): Json {
+function jsonContent(schema: TSchema, components: SchemaComponents): Json {
   return { "application/json": { schema: components.refer(schema) } };
-}
-
-/** Schemas with a title, each written once. */
-class Components {
-  readonly schemas: Json = {};
-
-  refer(schema: unknown): unknown {
-    if (Array.isArray(schema)) return schema.map((item) => this.refer(item));
-    if (typeof schema !== "object" || schema === null) return schema;
-    const entries = Object.entries(schema).map(([key, value]) => [key, this.refer(value)]);
-    const plain: Json = Object.fromEntries(entries);
-    if (typeof plain.title !== "string") return plain;
-    this.schemas[plain.title] ??= plain;
-    return { $ref: `#/components/schemas/${plain.title}` };
-  }
 }

@@ -61,7 +61,8 @@ async function spend({ dial, counted }: Pick<Poor, "dial" | "counted">): Promise
   throw new Error("the budget is not used up");
 }
 
-describe("an address over its budget", () => {
+// Tried again: a debt is repaid after two seconds, and a machine that stops for so long shows nothing.
+describe("an address over its budget", { retry: 3 }, () => {
   test("its request waits and is answered once the debt is repaid; another address does not wait", async () => {
     const at = await runPoor();
     await spend(at);

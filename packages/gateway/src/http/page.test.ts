@@ -1,17 +1,22 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
+import { brotliCompressSync, gunzipSync } from "node:zlib";
 import { afterAll, describe, expect, test } from "vitest";
 import { ask, readUntilClose, runGateway } from "../testing/running-gateway.js";
 
 const SCRIPT = "export const answer = 42;\n".repeat(100);
+const INDEX = "<!doctype html><head><title>page</title></head>";
 const parent = mkdtempSync(join(tmpdir(), "perpgate-page-"));
 const folder = join(parent, "page");
 mkdirSync(join(folder, "assets"), { recursive: true });
 writeFileSync(join(parent, "secret.txt"), "secret");
-writeFileSync(join(folder, "index.html"), "<!doctype html><title>page</title>");
+writeFileSync(join(folder, "index.html"), INDEX);
 writeFileSync(join(folder, "assets", "index-Ab3_x9Zk.js"), SCRIPT);
+writeFileSync(join(folder, "assets", "packed-Ab3_x9Zk.js"), SCRIPT);
+writeFileSync(join(folder, "assets", "packed-Ab3_x9Zk.js.br"), brotliCompressSync(SCRIPT));
+writeFileSync(join(folder, "assets", "stale-Ab3_x9Zk.js"), SCRIPT);
+writeFileSync(join(folder, "assets", "stale-Ab3_x9Zk.js.br"), brotliCompressSync("another build"));
 writeFileSync(join(folder, ".stamp"), "hidden");
 writeFileSync(join(folder, "tool.exe"), "of no type that a page has");
 symlinkSync(join(parent, "secret.txt"), join(folder, "link.txt"));
@@ -22,7 +27,7 @@ const { url, dial } = await runGateway({ page: folder }, afterAll);
 describe("the page", () => {
   test("index: served at /, revalidated, under a strict policy", async () => {
     const { status, headers, text } = await ask(`${url}/?from=bookmark`);
-    expect({ status, text }).toEqual({ status: 200, text: "<!doctype html><title>page</title>" });
+    expect({ status, text }).toEqual({ status: 200, text: INDEX });
     expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(headers.get("cache-control")).toBe("no-cache");
     expect(headers.get("x-content-type-options")).toBe("nosniff");
@@ -46,6 +51,45 @@ describe("the page", () => {
       expect(plain.text).toBe(SCRIPT);
       expect(plain.headers.get("etag")).not.toBe(packed.headers.get("etag"));
     }
+  });
+
+  test("Brotli: served if the build made it and the client prefers it or has no preference", async () => {
+    const encodingFor = async (path: string, accepted: string) => {
+      const answer = await ask(`${url}/assets/${path}`, {
+        headers: { "accept-encoding": accepted },
+      });
+      expect(answer.text).toBe(SCRIPT);
+      expect(answer.headers.get("vary")).toBe("accept-encoding");
+      return answer.headers.get("content-encoding");
+    };
+    for (const [accepted, expected] of [
+      ["gzip, deflate, br, zstd", "br"],
+      ["br;q=1.0, gzip;q=0.5", "br"],
+      ["br;q=0.4, gzip;q=0.5", "gzip"],
+      ["*", "br"],
+      ["gzip, *;q=0", "gzip"],
+      ["BR", "br"],
+      ["br;q=0", null],
+      ["br;q=x", null],
+      ["identity, br;q=0.5", null],
+      ["", null],
+    ] as const) {
+      expect(await encodingFor("packed-Ab3_x9Zk.js", accepted), accepted).toBe(expected);
+    }
+    expect(await encodingFor("stale-Ab3_x9Zk.js", "br, gzip")).toBe("gzip");
+    expect((await ask(`${url}/assets/packed-Ab3_x9Zk.js.br`)).status).toBe(404);
+  });
+
+  test("gateways: the page is given their addresses, and its policy allows them alone", async () => {
+    const pageGateways = ["https://a.example", "https://b.example:8443"];
+    const other = await runGateway({ page: folder, pageGateways });
+    const { headers, text } = await ask(`${other.url}/`);
+    const meta =
+      '<meta name="perpgate-gateways" content="https://a.example https://b.example:8443" />';
+    expect(text).toBe(INDEX.replace("</head>", `${meta}</head>`));
+    expect(headers.get("content-security-policy")).toContain(
+      "connect-src 'self' https://a.example wss://a.example https://b.example:8443 wss://b.example:8443;",
+    );
   });
 
   test("compressed bytes: those of the file", async () => {

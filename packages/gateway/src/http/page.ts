@@ -10,33 +10,40 @@ import type { Dirent } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { gzip } from "node:zlib";
+import { brotliDecompress, gzip } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 const compress = promisify(gzip);
+const unpackBrotli = promisify(brotliDecompress);
 
 /**
- * Allows the page's own files and this origin only: no inline script or style, no other host, no frame.
- * By CSP 3, `connect-src 'self'` includes `ws` and `wss` of the same host and port.
+ * Allows the page's own files, this origin and the venue's other gateways only: no inline script or
+ * style, no other host, no frame. By CSP 3, `connect-src 'self'` includes `ws` and `wss` of the same host
+ * and port.
  */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "manifest-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  // The page does not turn text into markup or script.
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join("; ");
+function policyFor(gateways: readonly string[]): string {
+  const others = gateways.flatMap((url) => {
+    const { origin } = new URL(url);
+    return [origin, origin.replace(/^http/, "ws")];
+  });
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    ["connect-src 'self'", ...others].join(" "),
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    // The page does not turn text into markup or script.
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join("; ");
+}
 
 const SECURITY_HEADERS = {
-  "content-security-policy": POLICY,
   "referrer-policy": "no-referrer",
   "x-frame-options": "DENY",
   "cross-origin-opener-policy": "same-origin",
@@ -57,6 +64,9 @@ const TYPES: Readonly<Record<string, string>> = {
   woff2: "font/woff2",
 };
 
+/** The page reads the addresses of the venue's gateways from this element. */
+const GATEWAYS_NAME = "perpgate-gateways";
+
 /** A name with a content hash, as the build gives to every file but index.html. */
 const HASHED = /-[A-Za-z0-9_-]{8,}\.\w+$/;
 const FOREVER = "public, max-age=31536000, immutable";
@@ -67,23 +77,46 @@ interface PageFile {
   readonly type: string;
   readonly cacheControl: string;
   readonly plain: Variant;
-  readonly gzip: Variant | undefined;
+  /** By how small they are. */
+  readonly packed: readonly Variant[];
 }
 
 interface Variant {
+  readonly encoding: "identity" | "gzip" | "br";
   readonly bytes: Buffer;
   readonly etag: string;
 }
 
-export async function servePage(app: FastifyInstance, folder: string): Promise<void> {
-  for (const path of await filesIn(folder)) {
+/** Serves the folder; the page may use the other gateways of the venue, whose addresses are given. */
+export async function servePage(
+  app: FastifyInstance,
+  folder: string,
+  gateways: readonly string[] = [],
+): Promise<void> {
+  const headers = { ...SECURITY_HEADERS, "content-security-policy": policyFor(gateways) };
+  const paths = await filesIn(folder);
+  for (const path of paths) {
     const type = TYPES[path.slice(path.lastIndexOf(".") + 1)];
     // A file without a known type is not part of the page.
     if (type === undefined) continue;
-    const file = await loadFile(join(folder, path), path, type);
-    const url = path === "index.html" ? "/" : `/${path}`;
-    app.get(url, (request, reply) => sendFile(file, request, reply));
+    const isIndex = path === "index.html";
+    const bytes = await readFile(join(folder, path));
+    const content = isIndex ? withGateways(bytes, gateways) : bytes;
+    const hasBrotli = !isIndex && paths.includes(`${path}.br`);
+    const brotli = hasBrotli ? await readFile(join(folder, `${path}.br`)) : undefined;
+    const file = await pageFile(path, type, content, brotli);
+    app.get(isIndex ? "/" : `/${path}`, (request, reply) => {
+      reply.headers(headers);
+      return sendFile(file, request, reply);
+    });
   }
+}
+
+function withGateways(index: Buffer, gateways: readonly string[]): Buffer {
+  if (gateways.length === 0) return index;
+  const content = gateways.map((url) => encodeURI(url).replaceAll('"', "%22")).join(" ");
+  const element = `<meta name="${GATEWAYS_NAME}" content="${content}" />`;
+  return Buffer.from(index.toString().replace("</head>", () => `${element}</head>`));
 }
 
 /** Paths relative to the folder, with `/`; hidden files are left out. */
@@ -103,39 +136,64 @@ function isPlainName(entry: Dirent): boolean {
   return entry.isFile() && /^[\w.-]+$/.test(entry.name);
 }
 
-async function loadFile(location: string, path: string, type: string): Promise<PageFile> {
-  const bytes = await readFile(location);
+async function pageFile(
+  path: string,
+  type: string,
+  bytes: Buffer,
+  brotli: Buffer | undefined,
+): Promise<PageFile> {
   const hash = createHash("sha256").update(bytes).digest("base64url").slice(0, 27);
   const isText = /^(text|application)\/|svg/.test(type);
-  const packed = isText && bytes.length >= MIN_COMPRESSED_BYTES ? await compress(bytes) : undefined;
+  const packed: Variant[] = [];
+  // Brotli takes seconds: the build has done it. A file that is left over from another build is not used.
+  if (brotli !== undefined && bytes.equals(await unpackBrotli(brotli))) {
+    packed.push({ encoding: "br", bytes: brotli, etag: `"${hash}-br"` });
+  }
+  if (isText && bytes.length >= MIN_COMPRESSED_BYTES) {
+    packed.push({ encoding: "gzip", bytes: await compress(bytes), etag: `"${hash}-gz"` });
+  }
   return {
     type,
     cacheControl: HASHED.test(path) ? FOREVER : "no-cache",
-    plain: { bytes, etag: `"${hash}"` },
-    gzip: packed === undefined ? undefined : { bytes: packed, etag: `"${hash}-gz"` },
+    plain: { encoding: "identity", bytes, etag: `"${hash}"` },
+    packed,
   };
 }
 
 function sendFile(file: PageFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const takesGzip = acceptsGzip(request.headers["accept-encoding"]);
-  const variant = takesGzip && file.gzip !== undefined ? file.gzip : file.plain;
-  reply.headers(SECURITY_HEADERS);
+  const variant = variantFor(request.headers["accept-encoding"], file);
   reply.header("cache-control", file.cacheControl).header("etag", variant.etag);
-  if (file.gzip !== undefined) {
+  if (file.packed.length > 0) {
     const others = reply.getHeader("vary");
     reply.header("vary", others === undefined ? "accept-encoding" : `${others}, accept-encoding`);
   }
   if (isKnown(request.headers["if-none-match"], variant.etag)) return reply.code(304).send();
-  if (variant === file.gzip) reply.header("content-encoding", "gzip");
+  if (variant !== file.plain) reply.header("content-encoding", variant.encoding);
   return reply.type(file.type).send(variant.bytes);
 }
 
-function acceptsGzip(header: string | string[] | undefined): boolean {
-  for (const part of String(header ?? "").split(",")) {
-    const [name = "", quality = "q=1"] = part.split(";").map((word) => word.trim().toLowerCase());
-    if (name === "gzip") return Number(quality.replace("q=", "")) > 0;
+/** The variant that the client prefers; the smallest of those that it likes equally. */
+function variantFor(header: string | string[] | undefined, { packed, plain }: PageFile): Variant {
+  const qualities = qualitiesIn(String(header ?? ""));
+  const qualityOf = ({ encoding }: Variant) =>
+    qualities.get(encoding) ?? (encoding === "identity" ? 0 : (qualities.get("*") ?? 0));
+  let best = plain;
+  for (const variant of packed) {
+    if (qualityOf(variant) > qualityOf(best)) best = variant;
   }
-  return false;
+  return best;
+}
+
+/** `Accept-Encoding`: names in lower case, with their weights. */
+function qualitiesIn(header: string): ReadonlyMap<string, number> {
+  const qualities = new Map<string, number>();
+  for (const part of header.split(",")) {
+    const [name = "", ...parameters] = part.split(";").map((word) => word.trim().toLowerCase());
+    const weight = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? "1";
+    const quality = Number(weight);
+    if (name !== "") qualities.set(name, quality >= 0 && quality <= 1 ? quality : 0);
+  }
+  return qualities;
 }
 
 function isKnown(header: string | undefined, etag: string): boolean {

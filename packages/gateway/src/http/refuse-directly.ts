@@ -3,6 +3,7 @@
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError } from "@perpgate/protocol/core";
+import type { RefusalCounts } from "../metrics/refusal-counts.js";
 import { newRequestId } from "./request-id.js";
 
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -10,7 +11,9 @@ const JSON_TYPE = "application/json; charset=utf-8";
 export function refuseDirectly(
   { response }: { readonly response: ServerResponse },
   error: ApiError,
+  refusals: RefusalCounts,
 ): void {
+  refusals.onHttp(error);
   const requestId = newRequestId();
   const body = JSON.stringify(error.toBody(requestId));
   const retryAfter = retryAfterOf(error);
@@ -25,7 +28,8 @@ export function refuseDirectly(
 }
 
 /** Refuses a request with an `Upgrade` header. */
-export function refuseUpgrade(socket: Duplex, error: ApiError): void {
+export function refuseUpgrade(socket: Duplex, error: ApiError, refusals?: RefusalCounts): void {
+  refusals?.onHttp(error);
   const requestId = newRequestId();
   const retryAfter = retryAfterOf(error);
   const retryLine = retryAfter === undefined ? "" : `retry-after: ${retryAfter}\r\n`;

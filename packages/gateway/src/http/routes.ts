@@ -5,12 +5,20 @@ import type { Operation } from "@perpgate/protocol/operations";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { bearerTokenOf } from "../auth/session-token.js";
 import { chargeOperation } from "../limits/charge-operation.js";
-import { type Handler, JsonText, type RawCall, requireLiveSession } from "../operations/handler.js";
+import {
+  type Handler,
+  JsonText,
+  PlainText,
+  type RawCall,
+  requireLiveSession,
+} from "../operations/handler.js";
 import { RequestClient } from "./client.js";
 import type { GatewayContext } from "./context.js";
 import { EMPTY_BODY, JsonBody } from "./json-body.js";
+import { serializerOf } from "./serializers.js";
 
 const JSON_TYPE = "application/json; charset=utf-8";
+const TEXT_TYPE = "text/plain; charset=utf-8";
 
 export function routeHandlers(
   app: FastifyInstance,
@@ -19,13 +27,13 @@ export function routeHandlers(
 ): void {
   for (const { operation, run } of handlers) {
     const { status, schema } = operation.success;
+    const serialize = serializerOf(schema);
     // The other limits need the account, or the outcome of a sign-in; they are counted later.
     const isLimitedRead = operation.limit === "reads";
     const isPublic = operation.access === "public";
     app.route({
       method: operation.method,
       url: routePathOf(operation),
-      schema: { response: { [status]: schema } },
       ...bodyLimitOf(operation, context),
       // Before the body is read: a request without a live session costs no parsing.
       onRequest: (request, reply, done) => {
@@ -50,8 +58,9 @@ export function routeHandlers(
         run(call, context).then(
           (result) => {
             void reply.code(status);
-            if (result instanceof JsonText) void reply.type(JSON_TYPE).send(result.text);
-            else void reply.send(result);
+            if (result instanceof PlainText) void reply.type(TEXT_TYPE).send(result.text);
+            else if (result instanceof JsonText) void reply.type(JSON_TYPE).send(result.text);
+            else void reply.type(JSON_TYPE).send(serialize(result));
           },
           (error: unknown) => reply.send(error),
         );
@@ -70,7 +79,7 @@ function bodyLimitOf(
 }
 
 /** The path in Fastify's notation: `/v1/orders/:id`. */
-export function routePathOf({ path }: Pick<Operation, "path">): string {
+function routePathOf({ path }: Pick<Operation, "path">): string {
   return path.replaceAll(/\{(\w+)\}/g, ":$1");
 }
 

@@ -10,7 +10,8 @@
 
 import type { IncomingMessage } from "node:http";
 import { setImmediate } from "node:timers/promises";
-import { OPERATIONS } from "@perpgate/protocol/operations";
+import { OPERATIONS, SOCKET_OPERATIONS, STREAM_CHANNELS } from "@perpgate/protocol/operations";
+import type { Promises } from "@perpgate/venue";
 import type { FastifyBaseLogger } from "fastify";
 import type { Registry } from "prom-client";
 import { bearerTokenOf } from "../auth/session-token.js";
@@ -19,25 +20,32 @@ import type { LimitSettings } from "../limits/limit-settings.js";
 import { requireLiveSession } from "../operations/handler.js";
 import { HANDLERS } from "../operations/index.js";
 import type { StreamServer } from "../ws/stream-server.js";
+import { asyncApiDocument } from "./asyncapi.js";
 import { clientAddressOf, type TrustedProxies, trustedPeer } from "./client-address.js";
+import { compileSoon } from "./compiled-later.js";
 import type { GatewayContext } from "./context.js";
 import { type AllowedOrigins, allowOrigins } from "./cors.js";
-import { serveDocs } from "./docs.js";
+import { serveDocs } from "./docs/docs.js";
 import { createApp, refuseWhileStopping } from "./fastify-app.js";
-import { compileGuardsSoon } from "./guard.js";
 import { readJsonBodies } from "./json-body.js";
 import { LeanOrders } from "./lean-orders.js";
 import type { HttpLimits } from "./limits.js";
 import { RequestMetrics, serveMetrics } from "./metrics.js";
 import { MetricsText } from "./metrics-text.js";
 import { openApiDocument } from "./openapi.js";
+import { servePackageFiles } from "./package-files.js";
 import { servePage } from "./page.js";
 import { RequestLog } from "./request-log.js";
 import { routeHandlers } from "./routes.js";
+import { serveTransparencyLog } from "./tlog.js";
+import { serveUdf } from "./udf/udf.js";
 import { answerUnknownRoutes } from "./unknown-routes.js";
 
 export interface GatewayOptions
-  extends Omit<GatewayContext, "openApi" | "budgets" | "signedBytes" | "batchBytes"> {
+  extends Omit<
+    GatewayContext,
+    "openApi" | "asyncApi" | "budgets" | "refusals" | "signedBytes" | "batchBytes"
+  > {
   readonly log: FastifyBaseLogger;
   readonly metrics: Registry;
   /** Shared with `MetricsServer` if there is one. */
@@ -48,8 +56,18 @@ export interface GatewayOptions
   readonly origins: AllowedOrigins;
   /** Undefined: REST only. */
   readonly streams?: StreamServer | undefined;
+  /** Served under `/tlog`; undefined: none. */
+  readonly promises?: Promises | undefined;
   /** Folder of the built trading page, served at `/`. */
   readonly page?: string | undefined;
+  /** Whether TradingView's data feed is served under `/udf`. */
+  readonly udf?: boolean;
+  /** Folder of the guides, served under `/docs/guides`. */
+  readonly guides?: string | undefined;
+  /** Addresses of the venue's gateways, which the page may use. */
+  readonly pageGateways?: readonly string[] | undefined;
+  /** Folder of the client packages, served as `/sdk.tgz` and the like. */
+  readonly packageFiles?: string | undefined;
 }
 
 export interface Gateway {
@@ -66,15 +84,21 @@ const BACKLOG = 65_535;
 
 export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   const document = openApiDocument(OPERATIONS, options.version);
+  const streamDocument = asyncApiDocument(SOCKET_OPERATIONS, STREAM_CHANNELS, options.version);
   const metrics = new RequestMetrics(options.metrics);
+  const { refusals } = metrics;
   const budgets = new CostBudgets(options.clientLimits, metrics);
+  metrics.measureBudgets(budgets);
+  options.streams?.measure(options.metrics);
   const { signedBytes, batchBytes } = options.clientLimits;
   const context = {
     ...options,
     budgets,
+    refusals,
     signedBytes,
     batchBytes,
     openApi: JSON.stringify(document),
+    asyncApi: JSON.stringify(streamDocument),
   };
   const addressOf = clientAddressOf(options.trustProxy);
   const requestLog = new RequestLog(options.log);
@@ -88,6 +112,7 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   const { app, connections } = createApp({
     ...options,
     budgets,
+    refusals,
     requestLog,
     addressOf,
     isTrustedProxy: trustedPeer(options.trustProxy),
@@ -101,9 +126,20 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   answerUnknownRoutes(app);
   const metricsText = options.metricsText ?? new MetricsText(options.metrics);
   serveMetrics(app, metrics, metricsText, options.addressLimits);
-  await serveDocs(app, document, options.addressLimits);
+  await serveDocs(app, {
+    openApi: document,
+    asyncApi: streamDocument,
+    guides: options.guides,
+    addressLimits: options.addressLimits,
+  });
   routeHandlers(app, HANDLERS, context);
-  if (options.page !== undefined) await servePage(app, options.page);
+  const { promises, addressLimits } = options;
+  if (promises !== undefined) serveTransparencyLog(app, { promises, addressLimits, budgets });
+  if (options.udf === true) serveUdf(app, context);
+  if (options.page !== undefined) await servePage(app, options.page, options.pageGateways);
+  if (options.packageFiles !== undefined) {
+    await servePackageFiles(app, options.packageFiles, options.addressLimits);
+  }
   options.streams?.attach(app.server, context, addressOf, options.origins, (request) =>
     connections.mayUpgrade(request),
   );
@@ -111,7 +147,7 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   return {
     listen: async (address) => {
       const url = await app.listen({ ...address, backlog: BACKLOG });
-      compileGuardsSoon();
+      compileSoon();
       return url;
     },
     drain: async (graceMs) => {

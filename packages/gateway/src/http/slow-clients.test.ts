@@ -100,9 +100,9 @@ function hesitantVenue() {
   const book = async (symbol: string, depth: number) => {
     arrive();
     await finished;
-    return venue.book(symbol, depth);
+    return venue.publicReads.book(symbol, depth);
   };
-  return { venue: { ...venue, book }, asked, finish };
+  return { venue: { ...venue, publicReads: { ...venue.publicReads, book } }, asked, finish };
 }
 
 test("drain: a request in flight is answered, then the port is free", async () => {

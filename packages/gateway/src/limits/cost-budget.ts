@@ -116,6 +116,13 @@ export class CostBudgets {
     return this.waiting.get(address)?.length ?? 0;
   }
 
+  /** Items of all addresses that wait. */
+  get totalWaiting(): number {
+    let count = 0;
+    for (const queue of this.waiting.values()) count += queue.length;
+    return count;
+  }
+
   /**
    * Queues `run` until the debt of the address is repaid; returns a function that cancels the wait.
    *

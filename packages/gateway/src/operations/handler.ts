@@ -18,6 +18,11 @@ export class JsonText {
   constructor(readonly text: string) {}
 }
 
+/** A result that is plain text, of an operation whose success is. */
+export class PlainText {
+  constructor(readonly text: string) {}
+}
+
 /** The request as parsed, before any schema has been checked. */
 export interface RawCall {
   readonly params: unknown;
@@ -51,7 +56,9 @@ export interface Handler {
   run(raw: RawCall, context: GatewayContext): Promise<unknown>;
 }
 
-type Result<O extends Operation> = ResultOf<O> | JsonText;
+const NOT_FOUND = 404;
+
+type Result<O extends Operation> = ResultOf<O> | JsonText | PlainText;
 
 /** Binds an operation that the gateway serves without a venue. */
 export function handle<O extends Operation & { readonly needsVenue: false }>(
@@ -75,9 +82,23 @@ export function handleByVenue<O extends Operation & { readonly needsVenue: true 
       if (context.venue === undefined) {
         throw new ApiError("venue_unavailable", { operation: operation.id });
       }
-      return run(call, context.venue, context);
+      return judged(operation, () => run(call, context.venue!, context), context.venue);
     },
   };
+}
+
+/**
+ * What is not found here may be known at another gateway: it is looked for again once everything is
+ * applied that any gateway has answered.
+ */
+function judged<T>({ access }: Operation, run: () => Promise<T>, venue: VenueApi): Promise<T> {
+  // Catching up costs a message of the log, which nobody without an account may cause.
+  if (!venue.isReplicated || access === "public") return run();
+  return run().catch(async (error: unknown) => {
+    if (!(error instanceof ApiError) || error.status !== NOT_FOUND) throw error;
+    await venue.caughtUp();
+    return run();
+  });
 }
 
 function decoderOf<O extends Operation>(operation: O): (raw: RawCall) => Call<O> {

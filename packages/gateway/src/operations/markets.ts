@@ -3,6 +3,7 @@ import {
   getBook,
   getCandles,
   getFunding,
+  getHonesty,
   getLatestBlock,
   getMarkets,
   getTicker,
@@ -17,13 +18,20 @@ export const MARKET_HANDLERS = [
   handleByVenue(
     getBook,
     async ({ params, query }, venue) =>
-      new JsonText(bookText(await venue.book(params.symbol, query.depth))),
+      new JsonText(bookText(await venue.publicReads.book(params.symbol, query.depth))),
   ),
-  handleByVenue(getTicker, ({ params }, venue) => venue.ticker(params.symbol)),
-  handleByVenue(getTickers, (_, venue) => venue.tickers()),
-  handleByVenue(getTrades, ({ params, query }, venue) => venue.trades(params.symbol, query)),
-  handleByVenue(getCandles, ({ params, query }, venue) => venue.candles(params.symbol, query)),
-  handleByVenue(getFunding, ({ params, query }, venue) => venue.funding(params.symbol, query)),
-  handleByVenue(getLatestBlock, (_, venue) => venue.latestBlock()),
-  handleByVenue(getBlock, ({ params }, venue) => venue.block(Number(params.number))),
+  handleByVenue(getTicker, ({ params }, venue) => venue.publicReads.ticker(params.symbol)),
+  handleByVenue(getTickers, (_, venue) => venue.publicReads.tickers()),
+  handleByVenue(getTrades, ({ params, query }, venue) =>
+    venue.publicReads.trades(params.symbol, query),
+  ),
+  handleByVenue(getCandles, ({ params, query }, venue) =>
+    venue.publicReads.candles(params.symbol, query),
+  ),
+  handleByVenue(getFunding, ({ params, query }, venue) =>
+    venue.publicReads.funding(params.symbol, query),
+  ),
+  handleByVenue(getHonesty, (_, venue) => venue.publicReads.honesty()),
+  handleByVenue(getLatestBlock, (_, venue) => venue.publicReads.latestBlock()),
+  handleByVenue(getBlock, ({ params }, venue) => venue.publicReads.block(Number(params.number))),
 ];

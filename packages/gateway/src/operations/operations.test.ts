@@ -3,7 +3,8 @@ import { Ajv } from "ajv";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { BearerToken } from "../auth/session-token.js";
 import { ask, BEARER, jsonPost, runGateway } from "../testing/running-gateway.js";
-import { SAMPLE_ACK, sampleVenue } from "../testing/sample-venue.js";
+import { SAMPLE_ACK } from "../testing/sample-values.js";
+import { sampleVenue } from "../testing/sample-venue.js";
 import { HANDLERS } from "./index.js";
 
 const HASH = `0x${"ab".repeat(32)}`;
@@ -122,6 +123,11 @@ const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: u
     asked: ["fundingPayments", caller, { limit: 100, from: 5 }],
   },
   getPreconfirm: { path: "/v1/preconfirms/42", asked: ["preconfirm", caller, "42"] },
+  getPreconfirmProof: {
+    path: "/v1/preconfirms/42/proof",
+    asked: ["preconfirmProof", caller, "42"],
+  },
+  getHonesty: { asked: ["honesty"] },
   getBook: { path: "/v1/markets/BTCUSD/book", asked: ["book", "BTCUSD", 50] },
   getTicker: { path: "/v1/markets/BTCUSD/ticker", asked: ["ticker", "BTCUSD"] },
   getTickers: { asked: ["tickers"] },
@@ -206,7 +212,10 @@ describe("operations", () => {
       expect(answer.status).toBe(op.success.status);
       expect(calls).toEqual([REQUESTS[op.id]?.asked]);
       const ajv = new Ajv({ allErrors: true });
-      expect(ajv.validate(op.success.schema, answer.body), ajv.errorsText()).toBe(true);
+      const { schema, type } = op.success;
+      const body = type === undefined ? answer.body : answer.text;
+      expect(answer.headers.get("content-type")).toContain(type ?? "application/json");
+      expect(ajv.validate(schema, body), ajv.errorsText()).toBe(true);
     },
   );
 
@@ -272,7 +281,11 @@ describe("operations", () => {
     ["/v1/markets/BTCUSD/book?depth=50&unknown=1", "unknown", "depth"],
     ["/v1/markets/BTCUSD/book?__proto__=2", "__proto__", "depth"],
     ["/v1/markets/BTCUSD/book?depth[]=1", "depth[]", "depth"],
-    ["/v1/orders?symbl=BTCUSD", "symbl", "status, nonce, symbol, limit, before, after, from, to"],
+    [
+      "/v1/orders?symbl=BTCUSD",
+      "symbl",
+      "status, nonce, clientOrderId, symbol, limit, before, after, from, to",
+    ],
     ["/v1/markets?symbol=BTCUSD", "symbol", "none"],
     ["/v1/time?x", "x", "none"],
   ])("%s: 400 unknown_parameter names it and the known ones", async (path, name, known) => {

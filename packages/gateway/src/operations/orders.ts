@@ -1,9 +1,4 @@
-import type {
-  Acknowledgement,
-  BatchOperation,
-  BatchResult,
-  PreconfirmAck,
-} from "@perpgate/protocol";
+import type { BatchOperation, BatchResult, PreconfirmAck } from "@perpgate/protocol";
 import {
   amendOrder,
   cancelAllOrders,
@@ -18,6 +13,7 @@ import {
 } from "@perpgate/protocol/operations";
 import { orderWithinBudget } from "../limits/charge-operation.js";
 import type { OperationResult } from "../venue/batch-flow.js";
+import type { ReceiptedAck } from "../venue/venue-link.js";
 import { handleByVenue } from "./handler.js";
 
 /** The venue checks the signature, because a repeated nonce is answered before that check. */
@@ -109,8 +105,12 @@ export const ORDER_HANDLERS = [
   handleByVenue(cancelOrder, ({ caller, params }, venue) =>
     venue.cancelOrder(caller(), { orderId: params.id }),
   ),
-  handleByVenue(getOrders, ({ caller, query }, venue) => venue.orders(caller(), query)),
-  handleByVenue(getOrder, ({ caller, params }, venue) => venue.order(caller(), params.id)),
+  handleByVenue(getOrders, ({ caller, query }, venue) =>
+    venue.accountReads.orders(caller(), query),
+  ),
+  handleByVenue(getOrder, ({ caller, params }, venue) =>
+    venue.accountReads.order(caller(), params.id),
+  ),
   handleByVenue(cancelAllOrders, ({ caller, body }, venue) =>
     venue.cancelAllOrders(caller(), body.symbol),
   ),
@@ -120,8 +120,8 @@ export const ORDER_HANDLERS = [
 ];
 
 /** Copied field by field: a spread object costs half a kilobyte that outlives its request. */
-function timed(ack: Acknowledgement, elapsedMs: number): PreconfirmAck {
-  return {
+function timed(ack: ReceiptedAck, elapsedMs: number): PreconfirmAck {
+  const timedAck: PreconfirmAck = {
     ackNonce: ack.ackNonce,
     orderId: ack.orderId,
     symbol: ack.symbol,
@@ -138,4 +138,6 @@ function timed(ack: Acknowledgement, elapsedMs: number): PreconfirmAck {
     clientOrderId: ack.clientOrderId,
     elapsedMs,
   };
+  if (ack.receipt !== undefined) timedAck.receipt = ack.receipt;
+  return timedAck;
 }

@@ -1,5 +1,6 @@
 import { ApiError } from "@perpgate/protocol/core";
 import {
+  getAsyncApi,
   getHealth,
   getOpenApi,
   getReadiness,
@@ -9,12 +10,13 @@ import {
 import { handle, handleByVenue, JsonText } from "./handler.js";
 
 export const SERVICE_HANDLERS = [
-  handleByVenue(getTime, (_, venue) => venue.time()),
+  handleByVenue(getTime, (_, venue) => venue.publicReads.time()),
   handleByVenue(getStatus, async (_, venue, { version }) => ({
     release: version,
-    ...(await venue.status()),
+    ...(await venue.publicReads.status()),
   })),
   handle(getOpenApi, (_, { openApi }) => new JsonText(openApi)),
+  handle(getAsyncApi, (_, { asyncApi }) => new JsonText(asyncApi)),
   handle(getHealth, (_, { version }) => ({ status: "ok" as const, version })),
   handle(getReadiness, (_, { readiness }) => {
     for (const probe of readiness) {

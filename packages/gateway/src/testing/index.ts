@@ -1,6 +1,12 @@
 /** A real venue with a real gateway on a free port, for tests of clients. */
 
-export { newFolder, PRICES, type RunningVenue, runVenue } from "../venue/testing/running-venue.js";
+export {
+  newFolder,
+  PRICES,
+  type RunningVenue,
+  runVenue,
+  startAheadOfClients,
+} from "../venue/testing/running-venue.js";
 export { Trader } from "../venue/testing/trader.js";
 export { OrderFlow } from "../ws/testing/order-flow.js";
 export { type Frame, fieldsOf, StreamClient } from "../ws/testing/stream-client.js";

@@ -60,11 +60,22 @@ export function amendTargetOf(
 }
 
 export function targetOfOrder({ venue }: VenueLink, order: Order): AmendTarget {
-  const { symbol, side, type, price, leverage, margin, remainingSize: size } = order;
+  const { symbol, side, type, leverage, margin, remainingSize: size } = order;
   const market = venue.listing.named(symbol);
-  if (market === undefined) throw new Error(`order ${order.orderId} is of no listed market`);
+  if (market === undefined)
+    throw new Error(`order ${order.orderId} is in a market that is not listed`);
+  // A stop that was triggered rests at its limit.
+  const isTriggered = type === "stop" && order.status === "resting";
+  const price = isTriggered ? order.limitPrice : order.price;
   const terms = { symbol, side, type, price, leverage, margin, size };
-  return { market, amended: (amendment) => withAmendment(terms, amendment) };
+  return {
+    market,
+    amended: (amendment) => {
+      const { limitPrice, ...others } = amendment;
+      if (!isTriggered || limitPrice === undefined) return withAmendment(terms, amendment);
+      return withAmendment({ ...terms, price: limitPrice }, others);
+    },
+  };
 }
 
 export function withAmendment(

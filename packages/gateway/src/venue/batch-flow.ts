@@ -1,8 +1,9 @@
 /** A batch: many operations, one signature, one nonce, one durable batch of the log. */
 
-import type { Acknowledgement, BatchBody, CanceledOrder } from "@perpgate/protocol";
+import type { BatchBody, CanceledOrder } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
-import type { Applied, PastBatch, PastOperation } from "@perpgate/venue";
+import type { Applied, PastBatch, PastOperation, Unanswered } from "@perpgate/venue";
+import { digestOf } from "../auth/order-signature.js";
 import type { Caller, Signed } from "../request.js";
 import { type PlannedOperation, planBatch } from "./batch-plan.js";
 import { notCancelable, ownOrder, tooLate } from "./cancel-flow.js";
@@ -18,11 +19,17 @@ import {
   SignedRequest,
   type SignedServices,
 } from "./signed-request.js";
-import type { LiveSession, RefusedOutcome } from "./venue-link.js";
+import {
+  type LiveSession,
+  type ReceiptedAck,
+  type RefusedOutcome,
+  unanswered,
+  withReceipt,
+} from "./venue-link.js";
 
 /** What became of one operation. */
 export type OperationResult =
-  | { readonly ack: Acknowledgement }
+  | { readonly ack: ReceiptedAck }
   | { readonly canceled: CanceledOrder }
   | { readonly error: ApiError };
 
@@ -58,12 +65,14 @@ export class BatchFlow {
 class BatchRequest extends SignedRequest<BatchBody, readonly OperationResult[]> {
   private plan: readonly PlannedOperation[] = [];
   private readonly results: OperationResult[] = [];
+  private readonly receipts = new Countdown();
+  private digest: Uint8Array | undefined;
 
   /** Answers a batch that was executed before with its stored results; false if it was not. */
   resolveReplay(resolve: Resolve): boolean {
     const past = this.past();
     if (past === undefined) return false;
-    resolve(this.replayed(past));
+    this.replayed(past, resolve);
     return true;
   }
 
@@ -74,18 +83,18 @@ class BatchRequest extends SignedRequest<BatchBody, readonly OperationResult[]> 
     if (body.operations.every(({ op }) => op === "place")) this.refuseWithoutFunds();
     const commands = this.plan.map(({ command }) => command);
     return () => {
-      link.venue.submitTogether(commands, evidence, (applied, index) => {
-        this.onApplied(applied, index);
+      link.venue.submitTogether(commands, evidence, (applied, index, why) => {
+        this.onApplied(applied, index, why);
       });
     };
   }
 
   /** Runs inside the apply callback, once per operation and in order; must not throw. */
-  private onApplied(applied: Applied | null, index: number): void {
+  private onApplied(applied: Applied | null, index: number, why: Unanswered): void {
     const isLast = index === this.plan.length - 1;
     try {
       if (applied === null) {
-        if (isLast) this.refuse(new ApiError("stopped", {}));
+        if (isLast) this.refuse(unanswered(why));
         return;
       }
       const outcome = this.services.link.views.outcome(applied);
@@ -95,8 +104,10 @@ class BatchRequest extends SignedRequest<BatchBody, readonly OperationResult[]> 
         return;
       }
       const known = outcome.kind === "executed" ? this.canceledBy(applied) : outcome;
-      this.results.push(this.resultSafely(this.plan[index]!, known));
-      if (isLast) this.answer(this.results);
+      const result = this.resultSafely(this.plan[index]!, known);
+      this.results.push(result);
+      if ("ack" in result) this.awaitReceipt(applied, result.ack);
+      if (isLast) this.receipts.onAll(() => this.answer(this.results));
     } catch (error) {
       if (isLast) this.refuse(error);
     }
@@ -119,9 +130,11 @@ class BatchRequest extends SignedRequest<BatchBody, readonly OperationResult[]> 
   }
 
   private settleReplay(first: number): void {
-    const past = this.past();
-    if (past === undefined) this.refuse(conflict(this.request.body.nonce, first));
-    else this.answer(this.replayed(past));
+    if (!this.answerAsBefore()) this.refuse(conflict(this.request.body.nonce, first));
+  }
+
+  protected answerAsBefore(): boolean {
+    return this.resolveReplay((results) => this.answer(results));
   }
 
   /** The stored results of the nonce, if a batch with the same body used it. */
@@ -131,12 +144,34 @@ class BatchRequest extends SignedRequest<BatchBody, readonly OperationResult[]> 
     return past !== undefined && isSameBody(past, bytes) ? past : undefined;
   }
 
-  private replayed({ operations }: PastBatch): readonly OperationResult[] {
+  private replayed({ seq, operations }: PastBatch, resolve: Resolve): void {
     markReplayed(this.caller);
     const { link } = this.services;
     const origin = { stampMs: 0, session: 0, key: "", nonce: 0, validUntilMs: 0 };
     const plan = planBatch(link, this.session.account, this.request.body, origin);
-    return operations.map((outcome, index) => this.resultSafely(plan[index]!, outcome));
+    const results = operations.map((outcome, i) => this.resultSafely(plan[i]!, outcome));
+    const { receipts } = this;
+    results.forEach((result, i) => {
+      if (!("ack" in result)) return;
+      const done = receipts.expectOne();
+      link.receiptAgain(seq + i, (receipt) => {
+        withReceipt(result.ack, receipt);
+        done();
+      });
+    });
+    receipts.onAll(() => resolve(results));
+  }
+
+  private awaitReceipt(applied: Applied, ack: ReceiptedAck): void {
+    const done = this.receipts.expectOne();
+    const requestHash = () => {
+      this.digest ??= digestOf(this.request.bytes);
+      return this.digest;
+    };
+    this.services.link.receiptFor(applied, requestHash, (receipt) => {
+      withReceipt(ack, receipt);
+      done();
+    });
   }
 
   private resultOf(planned: PlannedOperation, outcome: PastOperation): OperationResult {
@@ -170,6 +205,30 @@ class BatchRequest extends SignedRequest<BatchBody, readonly OperationResult[]> 
       return notOpen(this.services, session, operation);
     }
     return asApiError(sessionRefusal("CancelOrder", outcome));
+  }
+}
+
+/** Calls back once everything that it expects has come. */
+class Countdown {
+  private pending = 0;
+  private whenAll: (() => void) | undefined;
+
+  expectOne(): () => void {
+    this.pending++;
+    return () => {
+      this.pending--;
+      this.settle();
+    };
+  }
+
+  /** Nothing more is expected. */
+  onAll(callback: () => void): void {
+    this.whenAll = callback;
+    this.settle();
+  }
+
+  private settle(): void {
+    if (this.pending === 0) this.whenAll?.();
   }
 }
 

@@ -21,6 +21,8 @@ const HOSTILE_STREAMS = "packages/gateway/src/ws/hostile.test.ts";
 const UPGRADES = "packages/gateway/src/ws/upgrade.test.ts";
 const QUEUE = "apps/perpgate/src/serve/bridge/deposit-queue.test.ts";
 const OPERATOR = "apps/perpgate/src/serve/bridge/bridge-control.test.ts";
+const UNANSWERED = "apps/perpgate/src/cluster/outcomes.test.ts";
+const RECEIPTS = "packages/gateway/src/venue/receipts.test.ts";
 const ATTESTORS = "apps/perpgate/src/serve/bridge/vote-intake.test.ts";
 
 /** Codes of sockets, and of attestors that watch a chain: the test that provokes each. */
@@ -37,6 +39,9 @@ const ELSEWHERE: Partial<Record<ErrorCode, string>> = {
   invalid_vote: ATTESTORS,
   too_many_unseen_deposits: QUEUE,
   deposit_reorged: OPERATOR,
+  not_executed: UNANSWERED,
+  outcome_unknown: UNANSWERED,
+  not_in_checkpoint: RECEIPTS,
 };
 
 type Producer = () => Promise<Pick<Answer, "status" | "body">>;
@@ -165,7 +170,8 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
   },
   internal_error: async () => {
     const { venue } = sampleVenue();
-    const broken = { ...venue, book: () => Promise.reject(new Error("broken")) };
+    const book = () => Promise.reject(new Error("broken"));
+    const broken = { ...venue, publicReads: { ...venue.publicReads, book } };
     return ask(`${(await runGateway({ venue: broken })).url}/v1/markets/BTCUSD/book`);
   },
   overloaded: async () => {
@@ -342,6 +348,11 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
     return trader.cancel(orderId);
   },
 
+  lagging: async () => {
+    const { at } = await entered();
+    const headers = { "perpgate-min-position": String(at.venue.seq + 1_000_000) };
+    return ask(`${at.url}/v1/markets`, { headers });
+  },
   market_not_found: get("/v1/markets/DOGEUSD/book"),
   block_not_found: get("/v1/blocks/999"),
   preconfirm_not_found: get("/v1/preconfirms/999"),
@@ -350,6 +361,7 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
     const { ackNonce } = (await trader.place(trader.order())).body;
     return trader.get(`/v1/preconfirms/${ackNonce}`);
   },
+  no_transparency_log: get("/v1/honesty"),
   attestors_not_configured: async () => {
     const { trader } = await entered();
     return trader.send("/v1/bridge/votes", { votes: [{ text: "v", signature: "00" }] });

@@ -6,7 +6,9 @@ import { type Answer, ask } from "../testing/running-gateway.js";
 import { runVenue } from "./testing/running-venue.js";
 import { Trader } from "./testing/trader.js";
 
-const BODIES_PER_ENDPOINT = 1_000;
+/** Others in every run; a failure names its seed. */
+const BODIES_PER_ENDPOINT = 300;
+const SIGNED_BODIES = 1_000;
 const CONCURRENT = 20;
 
 /** Values that are almost right, mixed with anything JSON can say. */
@@ -63,7 +65,7 @@ test.each<[string, Readonly<Record<string, unknown>>]>([
   ["/v1/orders/cancel-after", { afterMs: 1 }],
   ["/v1/bridge/deposit", { chain: "ethereum", txHash: "zz", token: "USDC" }],
 ])(
-  "%s: a thousand generated bodies give no 5xx, never hang, change nothing",
+  "%s: generated bodies give no 5xx, never hang, change nothing",
   async (path, good) => {
     const at = await runVenue();
     const trader = await Trader.enter(at);
@@ -127,16 +129,16 @@ const BEFORE_THE_ENGINE: ReadonlySet<unknown> = new Set(
   ]),
 );
 
-test("/v1/orders: a thousand signed bodies reach the engine, give no 5xx, do what was acknowledged", async () => {
+test("/v1/orders: signed bodies reach the engine, give no 5xx, do what was acknowledged", async () => {
   const at = await runVenue();
   const trader = await Trader.enter(at);
   const before = (await trader.get("/v1/account")).body;
   const positionBefore = at.venue.seq;
   const seed = Math.floor(Math.random() * 2 ** 31);
   // A nonce each, or most would only meet the first.
-  const orders = fc.sample(nearlyOrder, { numRuns: BODIES_PER_ENDPOINT / 2, seed });
+  const orders = fc.sample(nearlyOrder, { numRuns: SIGNED_BODIES / 2, seed });
   const good = { ...trader.limit("long", 60_000), reduceOnly: false, postOnly: false };
-  const odd = fc.sample(mutated(good), { numRuns: BODIES_PER_ENDPOINT / 2, seed });
+  const odd = fc.sample(mutated(good), { numRuns: SIGNED_BODIES / 2, seed });
   const bodies = [
     ...orders.map((order, i) => JSON.stringify({ ...order, nonce: 100 + i })),
     ...odd,

@@ -1,8 +1,8 @@
 /** Moves money between the wallet and the margin of a position. */
 
 import type { MarginBody, MarginChange } from "@perpgate/protocol";
-import { ApiError, fromMicros, INDEX_STALE_MS, toMicrosFloor } from "@perpgate/protocol/core";
-import type { Applied } from "@perpgate/venue";
+import { fromMicros, INDEX_STALE_MS, toMicrosFloor } from "@perpgate/protocol/core";
+import type { Applied, Unanswered } from "@perpgate/venue";
 import type { Caller, Signed } from "../request.js";
 import type { CommandOrigin } from "./order-command.js";
 import { wrongField } from "./order-extras.js";
@@ -17,7 +17,7 @@ import {
   SignedRequest,
   type SignedServices,
 } from "./signed-request.js";
-import type { RefusedOutcome } from "./venue-link.js";
+import { type RefusedOutcome, unanswered } from "./venue-link.js";
 
 export class MarginFlow {
   constructor(private readonly services: SignedServices) {}
@@ -69,13 +69,13 @@ class MarginRequest extends SignedRequest<MarginBody, MarginChange> {
       market: market.number,
       amountMicros: microsOf(amount),
     } as const;
-    return () => venue.submit(command, evidence, (applied) => this.onApplied(applied));
+    return () => venue.submit(command, evidence, (applied, why) => this.onApplied(applied, why));
   }
 
-  /** Runs inside the apply callback; must not throw. `applied` is null if the venue has stopped. */
-  private onApplied(applied: Applied | null): void {
+  /** Runs inside the apply callback; must not throw. `applied` is null if there is no result. */
+  private onApplied(applied: Applied | null, why: Unanswered): void {
     try {
-      if (applied === null) this.refuse(new ApiError("stopped", {}));
+      if (applied === null) this.refuse(unanswered(why));
       else this.settle(applied);
     } catch (error) {
       this.refuse(error);
@@ -88,14 +88,19 @@ class MarginRequest extends SignedRequest<MarginBody, MarginChange> {
     const outcome = views.outcome(applied);
     if (outcome.kind === "refused") throw this.refusal(outcome);
     if (outcome.kind === "replayed") {
-      const past = this.past();
-      if (past === undefined) throw conflict(nonce, outcome.orderId);
-      this.answer(past);
+      if (!this.answerAsBefore()) throw conflict(nonce, outcome.orderId);
       return;
     }
     const made = views.marginChangeOf(this.session, nonce);
     if (made === undefined) throw new Error(`the change of margin at ${applied.seq} is not stored`);
     this.answer(made.change);
+  }
+
+  protected answerAsBefore(): boolean {
+    const past = this.past();
+    if (past === undefined) return false;
+    this.answer(past);
+    return true;
   }
 
   private refusal(outcome: RefusedOutcome): Error {

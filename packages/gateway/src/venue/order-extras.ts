@@ -1,7 +1,7 @@
 /** The terms that plain orders do not have, checked against each other and in the venue's integers. */
 
-import { type OrderTerms, SELF_TRADES, TIMES_IN_FORCE, TRIGGERS } from "@perpgate/protocol";
-import { ApiError } from "@perpgate/protocol/core";
+import type { OrderTerms } from "@perpgate/protocol";
+import { ApiError, SELF_TRADES, TIMES_IN_FORCE, TRIGGERS } from "@perpgate/protocol/core";
 import type { MarketUnits } from "@perpgate/venue";
 import { lotsOf, ticksOf } from "./order-units.js";
 import type { CommandOf } from "./venue-link.js";

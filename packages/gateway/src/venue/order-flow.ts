@@ -1,13 +1,8 @@
 /** Places and amends orders: both answer with an acknowledgement. */
 
-import type {
-  Acknowledgement,
-  AmendOrderBody,
-  ExtendedOrderBody,
-  OrderTerms,
-} from "@perpgate/protocol";
-import { ApiError } from "@perpgate/protocol/core";
-import type { Applied, MarketUnits, PastAcknowledgement } from "@perpgate/venue";
+import type { AmendOrderBody, ExtendedOrderBody, OrderTerms } from "@perpgate/protocol";
+import type { Applied, MarketUnits, PastAcknowledgement, Unanswered } from "@perpgate/venue";
+import { digestOf } from "../auth/order-signature.js";
 import type { Caller, Signed } from "../request.js";
 import { amendCommandOf, amendTargetOf } from "./amend-target.js";
 import { type CommandOrigin, orderCommandOf } from "./order-command.js";
@@ -22,14 +17,20 @@ import {
   SignedRequest,
   type SignedServices,
 } from "./signed-request.js";
-import type { LiveSession } from "./venue-link.js";
+import {
+  type LiveSession,
+  type ReceiptedAck,
+  unanswered,
+  type VenueLink,
+  withReceipt,
+} from "./venue-link.js";
 
-type Resolve = (acknowledgement: Acknowledgement) => void;
+type Resolve = (acknowledgement: ReceiptedAck) => void;
 
 export class OrderFlow {
   constructor(private readonly services: SignedServices) {}
 
-  place(caller: Caller, request: Signed<ExtendedOrderBody>): Promise<Acknowledgement> {
+  place(caller: Caller, request: Signed<ExtendedOrderBody>): Promise<ReceiptedAck> {
     return new Promise((resolve, reject) => {
       const session = this.counted(caller);
       const usedBy = this.services.link.views.seqOfNonce(session, request.body.nonce);
@@ -40,7 +41,7 @@ export class OrderFlow {
   }
 
   /** `pathId` names the order in the path; the signed body names it, too. */
-  amend(caller: Caller, pathId: string, request: Signed<AmendOrderBody>): Promise<Acknowledgement> {
+  amend(caller: Caller, pathId: string, request: Signed<AmendOrderBody>): Promise<ReceiptedAck> {
     return new Promise((resolve, reject) => {
       const session = this.counted(caller);
       const usedBy = this.services.link.views.seqOfNonce(session, request.body.nonce);
@@ -68,17 +69,22 @@ export class OrderFlow {
     if (usedBy === 0) return false;
     const past = this.services.link.views.acknowledgement(usedBy);
     if (past === undefined || !isSameBody(past, bytes)) return false;
-    resolve(replayed(past, caller));
+    answerAgain(this.services.link, past, caller, resolve);
     return true;
   }
 }
 
 /** A request that an acknowledgement answers. */
-abstract class Acknowledged<Body extends SignedBody> extends SignedRequest<Body, Acknowledgement> {
-  /** Runs inside the apply callback; must not throw. `applied` is null if the venue has stopped. */
-  protected onApplied(applied: Applied | null, terms: OrderTerms, market: MarketUnits): void {
+abstract class Acknowledged<Body extends SignedBody> extends SignedRequest<Body, ReceiptedAck> {
+  /** Runs inside the apply callback; must not throw. `applied` is null if there is no result. */
+  protected onApplied(
+    applied: Applied | null,
+    why: Unanswered,
+    terms: OrderTerms,
+    market: MarketUnits,
+  ): void {
     try {
-      if (applied === null) this.refuse(new ApiError("stopped", {}));
+      if (applied === null) this.refuse(unanswered(why));
       else this.settle(applied, terms, market);
     } catch (error) {
       this.refuse(error);
@@ -87,14 +93,20 @@ abstract class Acknowledged<Body extends SignedBody> extends SignedRequest<Body,
 
   private settle(applied: Applied, terms: OrderTerms, market: MarketUnits): void {
     const { session } = this;
-    const { views } = this.services.link;
+    const { link } = this.services;
+    const { views } = link;
     const outcome = views.outcome(applied);
     switch (outcome.kind) {
-      case "acknowledged":
-        this.answer(outcome.acknowledgement);
+      case "acknowledged": {
+        const { acknowledgement } = outcome;
+        const requestHash = () => digestOf(this.request.bytes);
+        link.receiptFor(applied, requestHash, (receipt) => {
+          this.answer(withReceipt(acknowledgement, receipt));
+        });
         return;
+      }
       case "replayed":
-        this.answer(this.settleReplay(outcome.orderId));
+        this.settleReplay(outcome.orderId);
         return;
       case "refused":
         throw orderRefusal(outcome, { body: this.request.body, terms, market, session, views });
@@ -104,12 +116,16 @@ abstract class Acknowledged<Body extends SignedBody> extends SignedRequest<Body,
   }
 
   /** Two submissions of one nonce were in flight: the second gets the first's acknowledgement. */
-  private settleReplay(seq: number): Acknowledgement {
-    const past = this.services.link.views.acknowledgement(seq);
-    if (past !== undefined && isSameBody(past, this.request.bytes)) {
-      return replayed(past, this.caller);
-    }
-    throw conflict(this.request.body.nonce, seq);
+  private settleReplay(seq: number): void {
+    if (!this.answerAsBefore(seq)) throw conflict(this.request.body.nonce, seq);
+  }
+
+  protected answerAsBefore(seq: number): boolean {
+    const { link } = this.services;
+    const past = link.views.acknowledgement(seq);
+    if (past === undefined || !isSameBody(past, this.request.bytes)) return false;
+    answerAgain(link, past, this.caller, (ack) => this.answer(ack));
+    return true;
   }
 }
 
@@ -123,7 +139,7 @@ class Placement extends Acknowledged<ExtendedOrderBody> {
     const command = orderCommandOf(body, market, origin);
     this.refuseWithoutFunds();
     return () => {
-      venue.submit(command, evidence, (applied) => this.onApplied(applied, body, market));
+      venue.submit(command, evidence, (applied, why) => this.onApplied(applied, why, body, market));
     };
   }
 }
@@ -137,14 +153,20 @@ class Amending extends Acknowledged<AmendOrderBody> {
     const target = amendTargetOf(link, this.session.account, body, this.pathId);
     const command = amendCommandOf(body, target, origin);
     return () => {
-      link.venue.submit(command, evidence, (applied) => {
-        this.onApplied(applied, target.amended(body), target.market);
+      link.venue.submit(command, evidence, (applied, why) => {
+        this.onApplied(applied, why, target.amended(body), target.market);
       });
     };
   }
 }
 
-function replayed({ acknowledgement }: PastAcknowledgement, caller: Caller): Acknowledgement {
+/** With a receipt of its own: what it states is what was true when the order was applied. */
+function answerAgain(
+  link: VenueLink,
+  { seq, acknowledgement }: PastAcknowledgement,
+  caller: Caller,
+  resolve: Resolve,
+): void {
   markReplayed(caller);
-  return acknowledgement;
+  link.receiptAgain(seq, (receipt) => resolve(withReceipt(acknowledgement, receipt)));
 }

@@ -157,13 +157,15 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
         high: priceOf(detail2),
       });
     case "invalid_order": {
-      const problem = "the order cannot have these terms, or not what the amendment changes";
+      const problem =
+        "the order cannot have these terms; an amendment changes limitPrice only of a stop that has " +
+        "one, expiresAt only of gtc and closePosition, size not of closePosition";
       return new ApiError("invalid_request", { problem });
     }
     case "order_not_amendable":
       return about("orderId", "order_not_amendable", {
         order: body.orderId ?? body.clientOrderId ?? "",
-        problem: "it is no longer open, was reached, or does not have what is amended",
+        problem: "it is no longer open, was reached, or has only its limitPrice left to amend",
       });
     default:
       return sessionRefusal("PlaceOrder", outcome);

@@ -4,13 +4,33 @@ import type { Order, OrdersQuery } from "@perpgate/protocol";
 import type { Views } from "@perpgate/venue";
 
 export function ordersFor(views: Views, account: number, query: OrdersQuery): Order[] {
-  const { status = "open", nonce } = query;
+  const { status = "open", nonce, clientOrderId } = query;
+  if (clientOrderId !== undefined) {
+    const named = ordersNamed(views, account, clientOrderId, query);
+    return inPage(
+      named.filter((order) => nonce === undefined || order.nonce === nonce),
+      query,
+    );
+  }
   if (nonce !== undefined) {
     const orders = views.ordersByNonce(account, nonce);
     return inPage(status === "all" ? orders : orders.filter(isOpen), query);
   }
   if (status === "all") return views.orders(account, query);
   return inPage(views.openOrders(account, query.symbol), query);
+}
+
+/** At most one of the open orders has the name; ended ones may have had it, too. */
+function ordersNamed(
+  views: Views,
+  account: number,
+  clientOrderId: string,
+  query: OrdersQuery,
+): Order[] {
+  if (query.status === "all") return views.ordersByClientId(account, clientOrderId, query);
+  const id = views.openOrderNamed(account, clientOrderId);
+  const order = id === undefined ? undefined : views.order(account, id);
+  return order === undefined ? [] : [order];
 }
 
 /** Of lists that are short enough to be read whole; they keep their order. */

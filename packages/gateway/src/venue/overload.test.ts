@@ -19,6 +19,9 @@ test("the maximum of orders in flight: further ones are refused, cancels pass, a
   ];
   const socket = await StreamClient.connect(at.url, trader.token);
 
+  const otherSocket = await StreamClient.connect(at.url, other.token);
+  await otherSocket.ask({ op: "auth", token: other.token });
+
   signatures.hold();
   const letIn = Array.from({ length: PENDING }, () => trader.place(trader.limit("long", 61_000)));
   await vi.waitUntil(() => signatures.waiting === PENDING, WAIT);
@@ -30,7 +33,6 @@ test("the maximum of orders in flight: further ones are refused, cancels pass, a
     expect(shed.headers.get("retry-after")).toBe("1");
   }
   const sig = other.signatureOf(shedBody)["x-service-sig"] ?? "";
-  const otherSocket = await StreamClient.connect(at.url, other.token);
   const shed = await otherSocket.ask({ op: "order", body: shedBody, sig });
   expect(shed.d).toMatchObject({ code: "overloaded" });
   expect(at.venue.seq).toBe(before);

@@ -12,7 +12,11 @@ const MAX_CACHED_KEYS = 50_000;
 
 export class SessionGuard {
   /** By fingerprint. Keys in the log were checked when they were added to it. */
-  private readonly keys = new LRUCache<string, SessionKey>({ max: MAX_CACHED_KEYS });
+  private readonly keys = new LRUCache<string, SessionKey>({
+    // `max` would reserve room for all of them.
+    maxSize: MAX_CACHED_KEYS,
+    sizeCalculation: () => 1,
+  });
 
   constructor(private readonly link: VenueLink) {}
 

@@ -1,18 +1,9 @@
+import { verify } from "@perpgate/venue";
 import { afterAll, expect, test } from "vitest";
 import { runVenue, START_MS } from "./testing/running-venue.js";
-import { newSessionKey, Trader } from "./testing/trader.js";
+import { Trader } from "./testing/trader.js";
 
 const at = await runVenue({}, afterAll);
-
-/** Another session of the trader's account, with a key of its own. */
-async function again(trader: Trader): Promise<Trader> {
-  const other = trader.movedTo(at);
-  Object.defineProperty(other, "wallet", { value: trader.wallet });
-  other.sessionKey = newSessionKey();
-  const { status, text } = await other.signIn({ resources: [other.resource()] });
-  expect(status, text).toBe(200);
-  return other;
-}
 
 function idOf({ token }: Trader): string {
   return token.split(".")[1] ?? "";
@@ -20,7 +11,7 @@ function idOf({ token }: Trader): string {
 
 test("list: the account's own, oldest first, each with its key, origin and scope", async () => {
   const first = await Trader.enter(at);
-  const second = await again(first);
+  const second = await first.again();
   await Trader.enter(at);
   const list = await second.list("/v1/auth/sessions");
   expect(list).toMatchObject([
@@ -41,7 +32,7 @@ test("list: the account's own, oldest first, each with its key, origin and scope
 
 test("end another: only with the session key's signature over method and path", async () => {
   const own = await Trader.enter(at);
-  const other = await again(own);
+  const other = await own.again();
   const path = `/v1/auth/sessions/${idOf(other)}`;
   const unsigned = await own.delete(path, "none");
   expect([unsigned.status, unsigned.body.code]).toEqual([401, "signature_required"]);
@@ -70,7 +61,7 @@ test("end by id: the own session without a signature; another account's is not t
 
 test("end all others: the own one and other accounts' stay", async () => {
   const own = await Trader.enter(at);
-  const others = [await again(own), await again(own)];
+  const others = [await own.again(), await own.again()];
   const stranger = await Trader.enter(at);
   expect((await own.delete("/v1/auth/sessions", "none")).body.code).toBe("signature_required");
   const { status, body, text } = await own.delete("/v1/auth/sessions");
@@ -86,10 +77,16 @@ test("end all others: the own one and other accounts' stay", async () => {
 
 test("token: another session's position, or none, is invalid", async () => {
   const own = await Trader.enter(at);
-  const other = await again(own);
+  const other = await own.again();
   const [secret = ""] = own.token.split(".");
   for (const token of [secret, `${secret}.${idOf(other)}`, `${secret}.0`, `${own.token}1`]) {
     own.token = token;
     expect((await own.get("/v1/account")).body.code).toBe("invalid_token");
   }
+});
+
+test("verify --signatures: checks who ended whose sessions", async () => {
+  await at.stop();
+  const { fault } = await verify(at.directory, { signatures: async () => null });
+  expect(fault).toBeNull();
 });

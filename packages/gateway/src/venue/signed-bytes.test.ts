@@ -31,6 +31,8 @@ const ENTRY_POINTS: Readonly<Record<string, (at: RunningVenue, trader: Trader) =
   },
   socket: async (at, trader) => {
     const client = await StreamClient.connect(at.url, trader.token);
+    // Answered once the log has the session as connected.
+    await client.ask({ op: "auth", token: trader.token });
     return async (text) => {
       const sig = trader.signatureOf(text)["x-service-sig"] ?? "";
       const { t, d } = await client.ask({ op: "order", body: text, sig });

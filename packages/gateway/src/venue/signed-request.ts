@@ -22,7 +22,7 @@ import type { Caller, Signed } from "../request.js";
 import type { CommandOrigin } from "./order-command.js";
 import { about } from "./order-refusals.js";
 import type { SessionGuard } from "./session-guard.js";
-import type { LiveSession, VenueLink } from "./venue-link.js";
+import { type LiveSession, unanswered, type VenueLink } from "./venue-link.js";
 
 const NO_KEY = new Uint8Array(0);
 
@@ -51,6 +51,9 @@ export interface OrderEvidence {
 
 /** An admitted request: settles its promise once, and calls `admission.leave` once. */
 export abstract class SignedRequest<Body extends SignedBody, Answer> {
+  /** Set while a refusal by this gateway's own state may be overtaken by the log. */
+  private onLocalRefusal: ((error: unknown) => void) | undefined;
+
   constructor(
     protected readonly services: SignedServices,
     protected readonly caller: Caller,
@@ -66,8 +69,42 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
    */
   protected abstract prepare(origin: CommandOrigin, evidence: OrderEvidence): () => void;
 
+  /** Answers with what the nonce was used for, if that had the same body; otherwise false. */
+  protected abstract answerAsBefore(usedBy: number): boolean;
+
   /** With the seq of the command that used the nonce for another body: only the conflict is reported. */
   begin(usedBy: number): void {
+    const { link } = this.services;
+    if (!link.isReplicated) {
+      this.judge(usedBy);
+      return;
+    }
+    if (link.isTimeBehind) {
+      this.refuse(unanswered("not_executed"));
+      return;
+    }
+    // What this gateway would refuse by its own state, it judges again once it has caught up.
+    this.onLocalRefusal = (error) => {
+      this.onLocalRefusal = undefined;
+      if (!(error instanceof ApiError)) {
+        this.refuse(error);
+        return;
+      }
+      link.caughtUp().then(
+        () => this.judgeAgain(),
+        (failure: unknown) => this.refuse(failure),
+      );
+    };
+    this.judge(usedBy);
+  }
+
+  /** An earlier try may have been executed through another gateway meanwhile: then that answers. */
+  private judgeAgain(): void {
+    const usedBy = this.services.link.views.seqOfNonce(this.session, this.request.body.nonce);
+    if (usedBy === 0 || !this.answerAsBefore(usedBy)) this.judge(usedBy);
+  }
+
+  private judge(usedBy: number): void {
     try {
       const { guard, link } = this.services;
       const { body, bytes, signature: header } = this.request;
@@ -87,8 +124,13 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
       const evidence = { signed: bytes, signature, publicKey: NO_KEY };
       this.verify(key, signature, this.prepare(origin, evidence));
     } catch (error) {
-      this.refuse(error);
+      this.refuseLocally(error);
     }
+  }
+
+  private refuseLocally(error: unknown): void {
+    if (this.onLocalRefusal === undefined) this.refuse(error);
+    else this.onLocalRefusal(error);
   }
 
   /** An account without money is refused before the log, which it could fill for free. */
@@ -113,7 +155,7 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
     const { bytes } = this.request;
     this.services.signatures.verify(key, bytes, signature, (error, isValid) => {
       if (error !== null || !isValid) {
-        this.refuse(error ?? doesNotVerify(key, bytes));
+        this.refuseLocally(error ?? doesNotVerify(key, bytes));
         return;
       }
       try {

@@ -1,5 +1,6 @@
 /**
- * The operations that need a venue, in the types of the contract.
+ * The operations that need a venue, in the types of the contract: the commands here, the reads in
+ * `publicReads` and `accountReads`.
  *
  * Each method looks up the session of the token, counts against a limit, and calls the venue. A method
  * that changes state resolves once its command is durable. Reads come from the venue's views, which
@@ -8,20 +9,15 @@
  */
 
 import type {
-  Account,
-  Acknowledgement,
   AmendOrderBody,
   AttestedDeposit,
   BatchBody,
-  Block,
-  Book,
   BridgeInfo,
   CanceledOrder,
   CanceledOrders,
   CancelOrderBody,
   CancelTimer,
-  Candle,
-  CandlesQuery,
+  ClusterStatus,
   Deposit,
   DepositBody,
   DepositQueue,
@@ -30,34 +26,18 @@ import type {
   EndedSession,
   EndedSessions,
   ExtendedOrderBody,
-  Fill,
-  FillsQuery,
-  FundingPayment,
-  FundingPoint,
-  FundingQuery,
-  LedgerEntry,
-  LedgerQuery,
   MarginBody,
   MarginChange,
-  Order,
-  OrdersQuery,
-  Position,
-  PreconfirmProof,
   RotateBody,
   RotatedSession,
   SessionInfo,
   SessionToken,
   SignInBody,
-  Ticker,
-  Trade,
-  TradesQuery,
-  VenueStatus,
-  VenueTime,
   VotesAnswer,
   VotesBody,
 } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
-import type { Venue, Views } from "@perpgate/venue";
+import type { Venue } from "@perpgate/venue";
 import type { SignInRules, SignInServices } from "../auth/sign-in.js";
 import { poolVerifier } from "../auth/verification/pool-verifier.js";
 import type { SignatureVerifier } from "../auth/verification/signature-verifier.js";
@@ -65,36 +45,47 @@ import { Admission } from "../limits/admission.js";
 import type { LimitSettings } from "../limits/limit-settings.js";
 import { AccountLimits, DepositLimits } from "../limits/limits.js";
 import type { Caller, Client, SessionOptions, Signed } from "../request.js";
+import { AccountReads } from "./account-reads.js";
 import type { Attestation } from "./attestation.js";
 import { BatchFlow, type OperationResult } from "./batch-flow.js";
-import { CancelFlow, ownOrder } from "./cancel-flow.js";
-import { checksummed, DepositFlow } from "./deposit-flow.js";
+import { CancelFlow } from "./cancel-flow.js";
+import { DepositFlow } from "./deposit-flow.js";
 import { MarginFlow } from "./margin-flow.js";
 import { OrderFlow } from "./order-flow.js";
-import { ordersFor } from "./orders-query.js";
+import { PublicReads } from "./public-reads.js";
 import { SessionFlow } from "./session-flow.js";
 import { SessionGuard } from "./session-guard.js";
 import { SessionList } from "./session-list.js";
 import { refuseOverlong, type SignedServices } from "./signed-request.js";
-import { type LiveSession, VenueLink } from "./venue-link.js";
+import { type LiveSession, type ReceiptedAck, VenueLink } from "./venue-link.js";
 
 export interface VenueGatewayOptions {
   readonly venue: Venue;
   readonly limits: LimitSettings;
   readonly signIn: SignInRules;
   readonly services: SignInServices;
+  /** How this gateway sees the replicated log, if there is one. */
+  readonly clusterStatus?: (() => ClusterStatus | undefined) | undefined;
   /** Undefined under the `dev` attestor. */
   readonly attestation?: Attestation;
   /** Verifies signatures; by default libuv's thread pool does. */
   readonly signatures?: SignatureVerifier | undefined;
 }
 
-/** The public methods of `VenueGateway`; tests of the transport implement them with fixed values. */
-export type VenueApi = Pick<VenueGateway, keyof VenueGateway>;
+type Public<T> = Pick<T, keyof T>;
+
+/** The public members of `VenueGateway`; tests of the transport implement them with fixed values. */
+export interface VenueApi extends Omit<VenueGateway, "publicReads" | "accountReads"> {
+  readonly publicReads: Public<PublicReads>;
+  readonly accountReads: Public<AccountReads>;
+}
 
 export class VenueGateway {
+  readonly publicReads: PublicReads;
+  readonly accountReads: AccountReads;
   private readonly link: VenueLink;
   private readonly guard: SessionGuard;
+  private readonly admission: Admission;
   private readonly limits: AccountLimits;
   private readonly signedBytes: number;
   private readonly sessions: SessionFlow;
@@ -111,6 +102,8 @@ export class VenueGateway {
     const { venue, limits, signIn, services, attestation, signatures = poolVerifier } = options;
     this.link = new VenueLink(venue);
     this.guard = new SessionGuard(this.link);
+    this.publicReads = new PublicReads(this.link, options.clusterStatus);
+    this.accountReads = new AccountReads(this.link, (caller) => this.readingSession(caller));
     this.limits = new AccountLimits(limits);
     this.signedBytes = limits.signedBytes;
     this.depositLimits = new DepositLimits(limits);
@@ -123,11 +116,12 @@ export class VenueGateway {
       this.depositLimits,
     );
     this.sessionsOf = new SessionList(this.link, this.guard, signatures);
+    this.admission = new Admission(limits.pendingOrders, () => venue.isBehind);
     const signed: SignedServices = {
       link: this.link,
       guard: this.guard,
       limits: this.limits,
-      admission: new Admission(limits.pendingOrders, () => venue.isBehind),
+      admission: this.admission,
       signatures,
       signedBytes: limits.signedBytes,
       batchBytes: limits.batchBytes,
@@ -138,6 +132,31 @@ export class VenueGateway {
     this.canceling = new CancelFlow(this.link);
     this.attestation = attestation;
     this.depositing = new DepositFlow(this.link, attestation, limits.unseenDeposits);
+  }
+
+  /** The last position that is applied here. */
+  get position(): number {
+    return this.link.venue.seq;
+  }
+
+  /** Orders that are admitted and not answered yet. */
+  get ordersInFlight(): number {
+    return this.admission.inFlight;
+  }
+
+  /** Whether other gateways write to the log, so that this one may lag behind what they answered. */
+  get isReplicated(): boolean {
+    return this.link.venue.isReplicated;
+  }
+
+  /** Resolves with whether the position was applied within a second. */
+  reached(position: number): Promise<boolean> {
+    return this.link.venue.reached(position);
+  }
+
+  /** Resolves once everything is applied that any gateway had answered before the call. */
+  caughtUp(): Promise<void> {
+    return this.link.caughtUp();
   }
 
   /** The account number of a live session; throws `invalid_token`. A hash and two look-ups. */
@@ -179,20 +198,11 @@ export class VenueGateway {
     return this.sessions.setOptions(this.countedSession(caller), options);
   }
 
-  async account(caller: Caller): Promise<Account> {
-    const account = this.views.account(this.readingSession(caller));
-    return { ...account, address: checksummed(account.address) };
-  }
-
-  placeOrder(caller: Caller, request: Signed<ExtendedOrderBody>): Promise<Acknowledgement> {
+  placeOrder(caller: Caller, request: Signed<ExtendedOrderBody>): Promise<ReceiptedAck> {
     return this.placing.place(caller, request);
   }
 
-  amendOrder(
-    caller: Caller,
-    id: string,
-    request: Signed<AmendOrderBody>,
-  ): Promise<Acknowledgement> {
+  amendOrder(caller: Caller, id: string, request: Signed<AmendOrderBody>): Promise<ReceiptedAck> {
     return this.placing.amend(caller, id, request);
   }
 
@@ -214,89 +224,6 @@ export class VenueGateway {
 
   async cancelOrdersAfter(caller: Caller, afterMs: number): Promise<CancelTimer> {
     return this.canceling.cancelAfter(this.countedSession(caller), afterMs);
-  }
-
-  async orders(caller: Caller, query: OrdersQuery): Promise<Order[]> {
-    const { account } = this.readingSession(caller);
-    this.requireListed(query.symbol);
-    return ordersFor(this.views, account, query);
-  }
-
-  async order(caller: Caller, orderId: string): Promise<Order> {
-    return ownOrder(this.link, this.readingSession(caller).account, orderId);
-  }
-
-  async positions(caller: Caller): Promise<Position[]> {
-    return this.views.positions(this.readingSession(caller).account);
-  }
-
-  async fills(caller: Caller, query: FillsQuery): Promise<Fill[]> {
-    const { account } = this.readingSession(caller);
-    this.requireListed(query.symbol);
-    return this.views.fills(account, query);
-  }
-
-  async ledger(caller: Caller, query: LedgerQuery): Promise<LedgerEntry[]> {
-    const { account } = this.readingSession(caller);
-    this.requireListed(query.symbol);
-    return this.views.ledger(account, query);
-  }
-
-  async fundingPayments(caller: Caller, query: LedgerQuery): Promise<FundingPayment[]> {
-    const { account } = this.readingSession(caller);
-    this.requireListed(query.symbol);
-    return this.views.fundingPayments(account, query);
-  }
-
-  async preconfirm(caller: Caller, ackNonce: string): Promise<PreconfirmProof> {
-    const { account } = this.readingSession(caller);
-    const proof = this.views.preconfirm(account, Number(ackNonce));
-    if (proof === undefined) throw new ApiError("preconfirm_not_found", { ackNonce });
-    if (proof === "not_sealed") throw new ApiError("not_sealed", { ackNonce });
-    return proof;
-  }
-
-  async book(symbol: string, depth: number): Promise<Book> {
-    return listed(symbol, this.views.book(symbol, depth));
-  }
-
-  async ticker(symbol: string): Promise<Ticker> {
-    return listed(symbol, this.views.ticker(symbol));
-  }
-
-  async tickers(): Promise<Ticker[]> {
-    return this.views.tickers();
-  }
-
-  async trades(symbol: string, query: TradesQuery): Promise<Trade[]> {
-    return listed(symbol, this.views.trades(symbol, query));
-  }
-
-  async candles(symbol: string, query: CandlesQuery): Promise<Candle[]> {
-    return listed(symbol, this.views.candles(symbol, query.resolution, query));
-  }
-
-  async funding(symbol: string, query: FundingQuery): Promise<FundingPoint[]> {
-    return listed(symbol, this.views.funding(symbol, query));
-  }
-
-  async block(number: number): Promise<Block> {
-    const block = this.views.block(number);
-    if (block === undefined) throw new ApiError("block_not_found", { number });
-    return block;
-  }
-
-  async latestBlock(): Promise<Block> {
-    const number = this.views.lastBlock ?? 0;
-    return this.block(number);
-  }
-
-  async time(): Promise<VenueTime> {
-    return { time: this.views.timeMs };
-  }
-
-  async status(): Promise<Omit<VenueStatus, "release">> {
-    return this.views.status();
   }
 
   async registerDeposit(caller: Caller, client: Client, request: DepositBody): Promise<Deposit> {
@@ -326,19 +253,9 @@ export class VenueGateway {
     return this.attestors().queue(request);
   }
 
-  /** A filter by an unknown symbol is a mistake, not an empty list. */
-  private requireListed(symbol: string | undefined): void {
-    if (symbol === undefined || this.views.marketNumber(symbol) !== undefined) return;
-    throw new ApiError("unknown_symbol", { symbol }, { field: "symbol" });
-  }
-
   private attestors(): Attestation {
     if (this.attestation === undefined) throw new ApiError("attestors_not_configured", {});
     return this.attestation;
-  }
-
-  private get views(): Views {
-    return this.link.views;
   }
 
   /** The live session, counted against the read limit. */
@@ -366,8 +283,3 @@ const DEV_BRIDGE: BridgeInfo = {
   paused: [],
   chains: [],
 };
-
-function listed<T>(symbol: string, view: T | undefined): T {
-  if (view === undefined) throw new ApiError("market_not_found", { symbol });
-  return view;
-}

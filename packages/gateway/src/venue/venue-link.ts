@@ -5,15 +5,28 @@
  * reads the outcome; code that may throw runs after the promise has resolved.
  */
 
+import type { Acknowledgement } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
 import {
   type Applied,
   type Evidence,
+  MAX_LAG_MS,
   NO_EVIDENCE,
+  NotApplied,
+  type OnReceipt,
   type Outcome,
+  type Promises,
+  type Unanswered,
   type Venue,
-  VenueStopped,
 } from "@perpgate/venue";
+
+/** An acknowledgement with its receipt, if the venue issues receipts. */
+export type ReceiptedAck = Acknowledgement & { receipt?: string };
+
+/** Adds the receipt in place: the acknowledgement was made for this answer. */
+export function withReceipt(ack: Acknowledgement, receipt: string | undefined): ReceiptedAck {
+  return receipt === undefined ? ack : Object.assign(ack, { receipt });
+}
 
 export type VenueCommand = Parameters<Venue["submit"]>[0];
 export type CommandOf<Kind extends VenueCommand["kind"]> = Extract<VenueCommand, { kind: Kind }>;
@@ -46,7 +59,8 @@ export class VenueLink {
 
   /**
    * Resolves once the command is durable and applied. Rejects with `stopped` if the venue stops first:
-   * the log may contain the command, and then the next start applies it.
+   * the log may contain the command, and then the next start applies it; with `not_executed` or
+   * `outcome_unknown` if the log is replicated and lost the command, or is late.
    */
   execute(command: VenueCommand, evidence: Evidence = NO_EVIDENCE): Promise<Executed> {
     return this.executeTaking(command, evidence, (applied) => ({
@@ -54,6 +68,49 @@ export class VenueLink {
       timeMs: applied.timeMs,
       outcome: this.views.outcome(applied),
     }));
+  }
+
+  /** Whether other gateways write to the log. */
+  get isReplicated(): boolean {
+    return this.venue.isReplicated;
+  }
+
+  /** Whether the log's time is so far behind this machine's clock that orders would be misjudged. */
+  get isTimeBehind(): boolean {
+    return this.venue.logLeadMs > MAX_LAG_MS;
+  }
+
+  /** Resolves once everything is applied that any gateway had answered before the call. */
+  async caughtUp(): Promise<void> {
+    try {
+      await this.venue.caughtUp();
+    } catch (error) {
+      throw error instanceof NotApplied ? unanswered(error.why) : error;
+    }
+  }
+
+  /** @throws {ApiError} `no_transparency_log` if the venue has none. */
+  promises(): Promises {
+    const { promises } = this.venue;
+    if (promises === null) throw new ApiError("no_transparency_log", {});
+    return promises;
+  }
+
+  /**
+   * Inside the apply callback of a command that was acknowledged: calls back with its receipt, or with
+   * undefined if the venue issues none or stops. `requestHash` gives SHA-256 of the signed body.
+   */
+  receiptFor(applied: Applied, requestHash: () => Uint8Array, onReceipt: OnReceipt): void {
+    const receipts = this.venue.promises?.receipts ?? null;
+    if (receipts === null) onReceipt(undefined);
+    else receipts.issue(applied, requestHash(), onReceipt);
+  }
+
+  /** As `receiptFor`, for the acknowledgement of an earlier command. */
+  receiptAgain(seq: number, onReceipt: OnReceipt): void {
+    const receipts = this.venue.promises?.receipts ?? null;
+    if (receipts === null) onReceipt(undefined);
+    else receipts.reissue(seq, onReceipt);
   }
 
   /** Resolves with the result of `take`, which runs inside the apply callback and must not throw. */
@@ -65,9 +122,14 @@ export class VenueLink {
     try {
       return await this.venue.submitted(command, evidence, take);
     } catch (error) {
-      throw error instanceof VenueStopped ? new ApiError("stopped", {}) : error;
+      throw error instanceof NotApplied ? unanswered(error.why) : error;
     }
   }
+}
+
+/** The answer for a command without a result. */
+export function unanswered(why: Unanswered): ApiError {
+  return new ApiError(why, {});
 }
 
 /** For a refusal that no client can cause: a bug. */

@@ -13,8 +13,10 @@ import { runVenue } from "../venue/testing/running-venue.js";
 import { OrderFlow } from "./testing/order-flow.js";
 import { type Frame, StreamClient, until } from "./testing/stream-client.js";
 
-const COMMANDS = Number(process.env.PERPGATE_STREAM_COMMANDS ?? 100_000);
+const COMMANDS = Number(process.env.PERPGATE_STREAM_COMMANDS ?? 50_000);
 const BATCH = 250;
+/** Frames of changes that each mirror follows. */
+const MIN_DELTAS = 10;
 const SEED = Number(process.env.PERPGATE_STREAM_SEED ?? 1);
 const STREAM = "book.BTCUSD";
 
@@ -116,7 +118,9 @@ describe("the book stream", () => {
     );
     await Promise.all(mirrors.map((mirror) => mirror.connect()));
     let last = 0;
-    for (let done = 0; done < COMMANDS; done += BATCH) {
+    // A fast machine runs all commands within few rounds of frames: then it runs more.
+    const areFew = () => mirrors.some(({ deltas }) => deltas <= MIN_DELTAS);
+    for (let done = 0; done < COMMANDS || areFew(); done += BATCH) {
       last = await flow.run(BATCH);
       if (random.below(50) === 0) await at.advance(200);
       const mirror = mirrors[random.below(mirrors.length)]!;
@@ -137,7 +141,6 @@ describe("the book stream", () => {
     for (const mirror of mirrors) {
       expect(mirror.faults).toEqual([]);
       expect(mirror.snapshots).toBeGreaterThan(0);
-      expect(mirror.deltas).toBeGreaterThan(10);
     }
     expect(at.streamFaults).toEqual([]);
   }, 600_000);

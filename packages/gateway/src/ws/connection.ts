@@ -17,6 +17,7 @@ import { WebSocket } from "ws";
 import type { BearerToken } from "../auth/session-token.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
 import { COST, frameCost } from "../limits/costs.js";
+import type { SocketCounts } from "../metrics/socket-counts.js";
 import { CLOSE, type CloseReason } from "./close-codes.js";
 import type { SocketCall } from "./socket-call.js";
 import type { SocketLimits } from "./socket-limits.js";
@@ -72,6 +73,7 @@ export class Connection {
     private readonly transport: Duplex,
     private readonly limits: SocketLimits,
     private readonly budgets: CostBudgets,
+    readonly counts: SocketCounts,
   ) {
     // Node emits `drain` only after more than writableHighWaterMark bytes were buffered.
     this.roomBytes = Math.max(limits.roomBytes, transport.writableHighWaterMark);
@@ -138,7 +140,11 @@ export class Connection {
 
   /** Writes a droppable frame if there is room; returns whether it did. */
   offer(frame: WireFrame): boolean {
-    if (!this.isOpen || !this.hasRoom) return false;
+    if (!this.isOpen) return false;
+    if (!this.hasRoom) {
+      this.counts.skippedFrames++;
+      return false;
+    }
     this.write(frame);
     return true;
   }
@@ -276,6 +282,8 @@ export class Connection {
     const isOversize = frame.length > this.limits.maxBufferedBytes;
     if (isOversize && this.transport.writableLength === 0) this.oversizeBytes = frame.length;
     this.charge(frameCost(frame.length));
+    this.counts.sentFrames++;
+    this.counts.sentBytes += frame.length;
     this.transport.write(frame);
   }
 

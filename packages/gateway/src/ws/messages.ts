@@ -26,6 +26,7 @@ const HANDLERS: ReadonlyMap<string, SocketHandler> = new Map(
     (handler) => [handler.operation.op, handler],
   ),
 );
+export const KNOWN_OPERATIONS: readonly string[] = [...HANDLERS.keys()];
 const MAX_ID_LENGTH = 64;
 const MAX_SHOWN = 32;
 /** Keys of the two buckets of a connection: a client at its message limit may still answer pings. */
@@ -58,6 +59,8 @@ export class Messages {
 
   receive(data: Buffer, isBinary: boolean): void {
     const { connection } = this;
+    connection.counts.messages++;
+    connection.counts.receivedBytes += data.length;
     // `ws` still emits the messages of its last read after `close`.
     if (!connection.isOpen) {
       connection.countLate();
@@ -66,13 +69,16 @@ export class Messages {
     const mustWait = this.held.length > 0 || connection.mustWait;
     connection.charge(COST.message + readCost(data.length));
     const receivedAt = performance.now();
-    const call = new SocketCall(connection, connection.countMessage(), receivedAt, this.onFault);
+    const number = connection.countMessage();
+    const { refusals } = this.context.gateway;
+    const call = new SocketCall(connection, number, receivedAt, this.onFault, refusals);
     if (!this.isWithinRate(receivedAt, call, mustWait)) return;
     if (mustWait && !this.isExit(data, isBinary, call)) this.hold({ data, isBinary, call });
     else this.run(data, isBinary, call);
   }
 
   private run(data: Buffer, isBinary: boolean, call: SocketCall): void {
+    const { connection } = this;
     try {
       if (isBinary)
         throw new ApiError("invalid_request", { problem: "Send JSON as a text message" });
@@ -81,6 +87,7 @@ export class Messages {
       readEcho(message, call);
       const operation = HANDLERS.get(call.op ?? "");
       if (operation === undefined) throw unknownOperation(message, call.op);
+      call.times = connection.counts.timesOf(operation.operation.op);
       operation.run(message, call, this.context);
     } catch (error) {
       call.refuse(error);

@@ -206,6 +206,7 @@ describe("operations of a socket", () => {
     const { orderId } = body;
     const canceled = await client.ask({ op: "cancel", orderId });
     expect(canceled.d).toMatchObject({ canceled: { orderId, status: "canceled" } });
+    expect(canceled.d.seq).toBeGreaterThan(Number(orderId));
     const again = await client.ask({ op: "cancel", orderId });
     expect(again.d).toMatchObject({ code: "order_not_cancelable" });
     const stranger = await StreamClient.connect(at.url);

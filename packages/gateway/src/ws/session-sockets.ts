@@ -1,34 +1,44 @@
 /**
- * The sockets of each session: closes all of them when the session ends, and submits
- * `SessionDisconnected` when a session with cancel-on-disconnect loses its last socket.
+ * The sockets of each session: closes all of them when the session ends, and writes to the log when a
+ * session gets its first socket here (`SessionConnected`) and loses its last (`SessionDisconnected`).
+ * The log's presence counts the sockets of all gateways, so that cancel-on-disconnect fires when the
+ * last of them is gone.
  *
- * `SessionDisconnected` is a command: it is in the log before anything that a later socket sends. Orders
- * that a closed socket sent before it closed may still be in flight (for instance in the signature
- * check) and would enter the log after it. So `leave` submits the command a second time, after all calls
- * in flight of the closed socket are answered, unless the session has a socket by then.
+ * Both are commands: they are in the log before anything that a later socket sends. Orders that a closed
+ * socket sent before it closed may still be in flight (for instance in the signature check) and would
+ * enter the log after it. So they count as a connection: when all calls in flight of the closed socket
+ * are answered, `leave` writes both commands together, unless the session has a socket by then.
  *
- * After a crash there are no sockets and no such commands: the next start treats every session with the
- * option as disconnected.
+ * After a crash there are no such commands: the log ends the connections of a gateway with its writer.
  */
 
 import { ApiError } from "@perpgate/protocol/core";
-import { NO_EVIDENCE, type Venue, VenueStopped } from "@perpgate/venue";
+import { NO_EVIDENCE, NotApplied, type Venue } from "@perpgate/venue";
 import { type BearerToken, sessionOfToken } from "../auth/session-token.js";
 import { rateLimited } from "../limits/limits.js";
 import { TokenBuckets } from "../limits/token-buckets.js";
+import { unanswered } from "../venue/venue-link.js";
 import { CLOSE } from "./close-codes.js";
 import type { Connection, ConnectionSession } from "./connection.js";
 
 /**
- * How often sockets may bind to sessions with cancel-on-disconnect, per account: each may cause a record
- * in the log, which a client must not fill by reconnecting.
+ * How often sockets may bind to sessions, per account: each may cause a record in the log, which a
+ * client must not fill by reconnecting.
  */
 const BIND_RATE = { name: "sockets", perSecond: 20, burst: 100 };
 
+const AGAIN_MS = 250;
+
+interface Bound {
+  readonly sockets: Set<Connection>;
+  /** Resolves once the log has the session as connected here. */
+  readonly connected: Promise<void>;
+}
+
 export class SessionSockets {
-  private readonly sockets = new Map<number, Set<Connection>>();
+  private readonly bound = new Map<number, Bound>();
   private readonly binds = new TokenBuckets<number>(BIND_RATE);
-  /** `SessionDisconnected` commands that are not durable yet, or wait for calls in flight. */
+  /** Commands that are not durable yet, or wait for calls in flight. */
   private readonly pending = new Set<Promise<void>>();
 
   constructor(
@@ -41,65 +51,124 @@ export class SessionSockets {
     const session = sessionOfToken(token, (number) => this.venue.views.session(number));
     if (session === undefined) throw new ApiError("invalid_token", {});
     const { number, account } = session;
-    if (session.cancelOnDisconnect && before?.number !== number) this.countBind(account);
+    if (before?.number !== number) this.countBind(account);
     return { token, number, account };
   }
 
-  /** Binds the connection to the session; ends private streams of another account. */
-  bind(connection: Connection, session: ConnectionSession): void {
+  /**
+   * Binds the connection to the session; ends private streams of another account. Resolves once the
+   * log has the session as connected.
+   */
+  bind(connection: Connection, session: ConnectionSession): Promise<void> {
     const before = connection.session;
     if (before?.account !== session.account) endPrivateStreams(connection);
+    const bound = this.bound.get(session.number) ?? this.connect(session.number);
     if (before?.number !== session.number) {
-      const sockets = this.sockets.get(session.number);
-      if (sockets === undefined) this.sockets.set(session.number, new Set([connection]));
-      else sockets.add(connection);
+      bound.sockets.add(connection);
       this.leave(connection);
     }
     connection.session = session;
+    return bound.connected;
   }
 
   /** The connection is closed, or about to be bound to another session. */
   leave(connection: Connection): void {
     const { session } = connection;
     if (session === undefined) return;
-    const sockets = this.sockets.get(session.number);
+    const { number } = session;
+    const sockets = this.bound.get(number)?.sockets;
     if (sockets?.delete(connection) !== true) return;
     if (sockets.size === 0) {
-      this.sockets.delete(session.number);
-      this.track(this.submitDisconnected(session.number));
+      this.bound.delete(number);
+      this.track(this.disconnect(number));
     }
     // Also while other sockets remain: they may close before these calls are in the log.
     if (connection.unanswered === 0) return;
-    this.track(connection.answered().then(() => this.submitDisconnected(session.number)));
+    this.track(connection.answered().then(() => this.disconnectAgain(number)));
   }
 
   /** Closes the sockets of an ended session, in the next turn: it runs inside the apply callback. */
   closeSession(session: number): void {
-    const sockets = this.sockets.get(session);
-    if (sockets === undefined) return;
+    const bound = this.bound.get(session);
+    if (bound === undefined) return;
     setImmediate(() => {
-      for (const connection of [...sockets]) connection.close(CLOSE.sessionEnded);
+      for (const connection of [...bound.sockets]) connection.close(CLOSE.sessionEnded);
     });
   }
 
-  /** Resolves once no `SessionDisconnected` is pending. */
+  /** The log has ended the connections of this gateway: closes them; new ones are reported again. */
+  closeAll(): void {
+    const connections = [...this.bound.values()].flatMap(({ sockets }) => [...sockets]);
+    this.bound.clear();
+    setImmediate(() => {
+      for (const connection of connections) connection.close(CLOSE.stopping);
+    });
+  }
+
+  /** Resolves once no command is pending. */
   async settled(): Promise<void> {
     while (this.pending.size > 0) await Promise.all(this.pending);
   }
 
-  /** No-op if the session has a socket or does not have the option; resolves once durable. */
-  private async submitDisconnected(session: number): Promise<void> {
+  private connect(session: number): Bound {
+    const connected = this.submit("SessionConnected", session);
+    const bound = { sockets: new Set<Connection>(), connected };
+    this.bound.set(session, bound);
+    this.track(
+      connected.catch((error: unknown) => {
+        // The log does not contain the command: the clients reconnect and it is submitted again.
+        if (this.bound.get(session) === bound) this.bound.delete(session);
+        for (const connection of bound.sockets) connection.close(CLOSE.stopping);
+        throw error;
+      }),
+    );
+    return bound;
+  }
+
+  /**
+   * Until the log has it: a replicated log that stalls gives commands up, and would otherwise keep the
+   * session as connected for as long as this gateway runs.
+   */
+  private async disconnect(session: number): Promise<void> {
+    while (!this.bound.has(session)) {
+      try {
+        await this.submit("SessionDisconnected", session);
+        return;
+      } catch (error) {
+        const isLate = error instanceof ApiError && error.code !== "stopped";
+        if (!isLate) throw error;
+        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+      }
+    }
+  }
+
+  /** No-op if the session has a socket here or does not have the option. */
+  private async disconnectAgain(session: number): Promise<void> {
     const { venue } = this;
-    if (this.sockets.has(session) || !venue.views.cancelsOnDisconnect(session)) return;
-    const command = { kind: "SessionDisconnected", stampMs: venue.nowMs(), session } as const;
-    await venue.submitted(command, NO_EVIDENCE, () => undefined);
+    if (this.bound.has(session) || !venue.views.cancelsOnDisconnect(session)) return;
+    void this.submit("SessionConnected", session).catch(() => undefined);
+    await this.disconnect(session);
+  }
+
+  /** Resolves once durable. */
+  private async submit(
+    kind: "SessionConnected" | "SessionDisconnected",
+    session: number,
+  ): Promise<void> {
+    const { venue } = this;
+    const command = { kind, stampMs: venue.nowMs(), session } as const;
+    try {
+      await venue.submitted(command, NO_EVIDENCE, () => undefined);
+    } catch (error) {
+      throw error instanceof NotApplied ? unanswered(error.why) : error;
+    }
   }
 
   private track(submission: Promise<void>): void {
     const settled = submission
       .catch((error: unknown) => {
-        // The next start treats every session with the option as disconnected.
-        if (!(error instanceof VenueStopped)) this.onFault(error);
+        // The log has the gateway's connections as gone, or will.
+        if (!(error instanceof ApiError)) this.onFault(error);
       })
       .finally(() => this.pending.delete(settled));
     this.pending.add(settled);

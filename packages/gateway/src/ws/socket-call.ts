@@ -9,9 +9,13 @@ import { ApiError } from "@perpgate/protocol/core";
 import { roundedMs } from "../http/client.js";
 import type { OverBudget } from "../limits/charge-operation.js";
 import { COST } from "../limits/costs.js";
+import type { RefusalCounts } from "../metrics/refusal-counts.js";
+import type { TimesByStatus } from "../metrics/time-table.js";
 import type { TimedClient } from "../operations/handler.js";
 import { CLOSE } from "./close-codes.js";
 import type { Connection } from "./connection.js";
+
+const OK = 200;
 
 export type MessageId = string | number;
 export type FaultSink = (error: unknown, requestId: string) => void;
@@ -24,6 +28,9 @@ export class SocketCall implements TimedClient {
   overBudget: OverBudget | undefined;
   /** Whether the acknowledgement is that of an earlier order with the same nonce. */
   isReplay = false;
+  /** Where its time is counted: those of its operation, once that is known. */
+  times: TimesByStatus;
+  private isTimed = false;
   private whenAnswered: (() => void)[] | undefined;
 
   constructor(
@@ -33,7 +40,10 @@ export class SocketCall implements TimedClient {
     /** Monotonic milliseconds at which the message was read. */
     private readonly receivedAt: number,
     private readonly onFault: FaultSink,
-  ) {}
+    private readonly refusals: RefusalCounts,
+  ) {
+    this.times = connection.counts.unknown;
+  }
 
   get requestId(): string {
     return `${this.connection.id}-${this.number}`;
@@ -61,6 +71,7 @@ export class SocketCall implements TimedClient {
   }
 
   ok(fields: object): void {
+    this.noteAnswer(OK);
     this.connection.answer({ t: "ok", d: this.echoing(fields) });
   }
 
@@ -69,9 +80,18 @@ export class SocketCall implements TimedClient {
     if (!(error instanceof ApiError)) this.onFault(error, this.requestId);
     this.connection.charge(COST.errorFrame);
     const refusal = error instanceof ApiError ? error : new ApiError("internal_error", {});
+    this.refusals.onSocket(refusal);
+    this.noteAnswer(refusal.status);
     const body = refusal.toBody(this.requestId);
     const d = this.echoing(about === undefined ? body : { ...about, ...body });
     this.connection.answer({ t: "error", d });
+  }
+
+  /** The status that the REST answer would have. A message of several answers counts by its first. */
+  noteAnswer(status: number): void {
+    if (this.isTimed) return;
+    this.isTimed = true;
+    this.times.observe(status, performance.now() - this.receivedAt);
   }
 
   /** Closes the socket: an operation failed after its `ok` was sent. */

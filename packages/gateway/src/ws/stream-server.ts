@@ -12,19 +12,22 @@ import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError } from "@perpgate/protocol/core";
 import type { Venue } from "@perpgate/venue";
+import type { Registry } from "prom-client";
 import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
 import { bearerTokenOf } from "../auth/session-token.js";
 import type { GatewayContext } from "../http/context.js";
 import type { AllowedOrigins } from "../http/cors.js";
 import { hasTooManyHeaders, tooManyHeaders } from "../http/header-count.js";
+import { whenReached } from "../http/log-position.js";
 import { refuseUpgrade } from "../http/refuse-directly.js";
 import { SampledLog } from "../http/request-log.js";
 import { overBudget } from "../limits/charge-operation.js";
 import { clientKeyOf } from "../limits/client-key.js";
 import { COST } from "../limits/costs.js";
+import { SocketCounts } from "../metrics/socket-counts.js";
 import { CLOSE } from "./close-codes.js";
 import { Connection, type ConnectionSession } from "./connection.js";
-import { Messages } from "./messages.js";
+import { KNOWN_OPERATIONS, Messages } from "./messages.js";
 import { SessionSockets } from "./session-sockets.js";
 import { DEFAULT_SOCKET_LIMITS, type SocketLimits, socketLimitsProblem } from "./socket-limits.js";
 import { StreamHub } from "./streams/stream-hub.js";
@@ -64,8 +67,9 @@ export class StreamServer {
   private readonly connections = new Set<Connection>();
   private readonly perAddress = new Map<string, number>();
   private readonly heartbeat: NodeJS.Timeout;
+  private readonly unobserve: () => void;
+  private readonly counts = new SocketCounts(KNOWN_OPERATIONS);
   private origins: AllowedOrigins = "*";
-  private opened = 0;
   private isStopping = false;
 
   constructor({ venue, log, limits, release }: StreamServerOptions) {
@@ -77,6 +81,10 @@ export class StreamServer {
     this.sessions = new SessionSockets(venue, (error) =>
       log.error({ err: error }, "SessionDisconnected was not submitted"),
     );
+    this.unobserve = venue.observe({
+      onCommand: () => undefined,
+      onWriterLost: () => this.sessions.closeAll(),
+    });
     this.hub = new StreamHub(
       venue,
       (session) => this.sessions.closeSession(session),
@@ -121,6 +129,10 @@ export class StreamServer {
     return bytes;
   }
 
+  measure(registry: Registry): void {
+    this.counts.register(registry, this);
+  }
+
   attach(
     server: Server,
     gateway: GatewayContext,
@@ -137,7 +149,7 @@ export class StreamServer {
         // Charged to the peer: a forwarding header may be among those that Node dropped.
         const peer = clientKeyOf(request.socket.remoteAddress ?? "");
         gateway.budgets.charge(peer, COST.request);
-        refuseUpgrade(socket, tooManyHeaders());
+        refuseUpgrade(socket, tooManyHeaders(), gateway.refusals);
         return;
       }
       if (!isStreamPath(request.url)) {
@@ -146,7 +158,12 @@ export class StreamServer {
       }
       const address = clientKeyOf(addressOf(request));
       this.admitWhenPaid(socket, address, gateway, () =>
-        this.accept(request, socket, head, address, gateway),
+        whenReached(
+          request,
+          gateway.venue,
+          () => this.accept(request, socket, head, address, gateway),
+          (error) => refuseUpgrade(socket, error, gateway.refusals),
+        ),
       );
     });
   }
@@ -155,6 +172,7 @@ export class StreamServer {
   async stop(): Promise<void> {
     this.isStopping = true;
     clearInterval(this.heartbeat);
+    this.unobserve();
     this.hub.stop();
     const closed = [...this.connections].map((connection) => {
       connection.close(CLOSE.stopping);
@@ -173,7 +191,7 @@ export class StreamServer {
   private admitWhenPaid(
     socket: Duplex,
     address: string,
-    { budgets }: GatewayContext,
+    { budgets, refusals }: GatewayContext,
     accept: () => void,
   ): void {
     const chargeAndAccept = (): void => {
@@ -186,7 +204,7 @@ export class StreamServer {
     }
     if (budgets.waitingCount(address) >= this.limits.socketsPerAddress) {
       budgets.charge(address, COST.request);
-      refuseUpgrade(socket, overBudget());
+      refuseUpgrade(socket, overBudget(), refusals);
       return;
     }
     // A reset would be an unhandled error.
@@ -219,7 +237,8 @@ export class StreamServer {
     } catch (error) {
       const isRefusal = error instanceof ApiError;
       if (!isRefusal) this.log.error({ err: error }, "an upgrade failed");
-      refuseUpgrade(socket, isRefusal ? error : new ApiError("internal_error", {}));
+      const refusal = isRefusal ? error : new ApiError("internal_error", {});
+      refuseUpgrade(socket, refusal, gateway.refusals);
     }
   }
 
@@ -249,10 +268,10 @@ export class StreamServer {
     session: ConnectionSession | undefined,
     gateway: GatewayContext,
   ): void {
-    const id = `ws${++this.opened}`;
+    const { hub, sessions, limits, counts } = this;
+    const id = `ws${++counts.opened}`;
     const { budgets } = gateway;
-    const connection = new Connection(id, address, webSocket, socket, this.limits, budgets);
-    const { hub, sessions, limits } = this;
+    const connection = new Connection(id, address, webSocket, socket, limits, budgets, counts);
     const messages = new Messages(
       connection,
       { gateway, hub, sessions, limits },
@@ -260,17 +279,19 @@ export class StreamServer {
     );
     this.connections.add(connection);
     this.perAddress.set(address, (this.perAddress.get(address) ?? 0) + 1);
-    if (session !== undefined) this.sessions.bind(connection, session);
+    if (session !== undefined) void this.sessions.bind(connection, session);
     webSocket.on("message", (data, isBinary) => {
       connection.isAlive = true;
       messages.receive(bufferOf(data), isBinary);
     });
     webSocket.on("ping", (data) => {
       connection.isAlive = true;
+      counts.pings++;
       messages.receivePing(data);
     });
     webSocket.on("pong", () => {
       connection.isAlive = true;
+      counts.pongs++;
       messages.receivePong();
     });
     // A violation of the protocol; `ws` closes the socket with the code for it.
@@ -282,6 +303,7 @@ export class StreamServer {
       this.leaveAddress(address);
       this.sessions.leave(connection);
       messages.end();
+      counts.onClosed(code);
       this.endings.info({ id, code }, "socket closed");
     });
   }

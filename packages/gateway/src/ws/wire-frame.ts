@@ -6,6 +6,7 @@
  */
 
 import type { ServerFrame } from "@perpgate/protocol";
+import type { StreamChannel, StreamPayload } from "@perpgate/protocol/operations";
 import { encodeFrame } from "@perpgate/protocol/stream-frame";
 
 const FINAL_BINARY = 0x82;
@@ -13,6 +14,15 @@ const MAX_SHORT = 125;
 const MAX_MEDIUM = 0xffff;
 
 export type WireFrame = Buffer;
+
+/** A frame of a stream, whose payload has the shape of its contract. */
+export function streamFrame<S extends StreamChannel["stream"]>(
+  t: S,
+  d: StreamPayload<S>,
+  s?: string,
+): WireFrame {
+  return wireFrame(s === undefined ? { t, d } : { t, s, d });
+}
 
 export function wireFrame(frame: ServerFrame): WireFrame {
   const payload = encodeFrame(frame);

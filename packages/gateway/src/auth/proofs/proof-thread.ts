@@ -55,6 +55,11 @@ export class ProofThread implements SignInProofs {
     return this.chainIds.has(chainId);
   }
 
+  /** Proofs that the thread has not judged yet. */
+  get waitingCount(): number {
+    return this.waiting.size;
+  }
+
   async prove(job: ProofJob): Promise<ProofResult> {
     if (this.isClosed) throw new ApiError("stopped", {});
     if (this.waiting.size >= MAX_WAITING_PROOFS) throw new ApiError("overloaded", {});

@@ -58,7 +58,11 @@ export class SignatureCheck {
 
 /** OpenSSL's key objects, cached by the raw bytes of the key. */
 export class KeyObjects {
-  private readonly kept = new LRUCache<string, KeyObject>({ max: KEPT_KEYS });
+  private readonly kept = new LRUCache<string, KeyObject>({
+    // `max` would reserve room for all of them.
+    maxSize: KEPT_KEYS,
+    sizeCalculation: () => 1,
+  });
 
   of(rawKey: Uint8Array): KeyObject {
     const name = Buffer.from(rawKey).toString("latin1");

@@ -16,6 +16,8 @@ export class ThreadVerifier implements SignatureVerifier {
   /** Resolves with the reason if a thread ends before `close`: its jobs would wait forever. */
   readonly failed: Promise<Error>;
   private next = 0;
+  private pooled = 0;
+  private threaded = 0;
 
   private constructor(private readonly threads: readonly VerifyThread[]) {
     this.failed = Promise.race(threads.map(({ failed }) => failed));
@@ -30,9 +32,24 @@ export class ThreadVerifier implements SignatureVerifier {
   verify(key: SessionKey, body: Uint8Array, signature: Uint8Array, verdict: SignatureVerdict) {
     const thread = this.threads[this.next]!;
     this.next = (this.next + 1) % this.threads.length;
-    if (!thread.offer(key, body, signature, verdict)) {
+    if (thread.offer(key, body, signature, verdict)) {
+      this.threaded++;
+    } else {
+      this.pooled++;
       poolVerifier.verify(key, body, signature, verdict);
     }
+  }
+
+  /** Signatures that the threads have not judged yet. */
+  get waiting(): number {
+    let count = 0;
+    for (const thread of this.threads) count += thread.waitingCount;
+    return count;
+  }
+
+  /** Signatures handed in so far, by where they are checked. */
+  get accepted(): { readonly thread: number; readonly pool: number } {
+    return { thread: this.threaded, pool: this.pooled };
   }
 
   async close(): Promise<void> {
@@ -65,6 +82,10 @@ class VerifyThread {
     });
     await firstMessage(thread);
     return new VerifyThread(thread, new VerifyRing(memory));
+  }
+
+  get waitingCount(): number {
+    return this.waiting.length;
   }
 
   offer(key: SessionKey, body: Uint8Array, signature: Uint8Array, verdict: SignatureVerdict) {

@@ -1,6 +1,5 @@
 /** HTTP by hand, for what no well-behaved client sends, and for seeing every byte of an answer. */
 
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunningGateway } from "../../testing/running-gateway.js";
 
 export interface RawAnswer {
@@ -69,59 +68,6 @@ export class RawClient {
   }
 }
 
-const SETTLING_REQUESTS = 30;
-
-/**
- * Runs conversations concurrently, each sent in its pieces; returns all responses of each until the
- * server closes. A conversation that has not ended after a while is sent `filler`.
- */
-export async function exchangeAll(
-  dial: Dial,
-  conversations: readonly (readonly string[])[],
-  filler: string,
-): Promise<RawAnswer[][]> {
-  const clients = await Promise.all(
-    conversations.map(async (pieces) => {
-      const client = await RawClient.open(dial);
-      await sendPieces(client, pieces);
-      return client;
-    }),
-  );
-  await settle(dial);
-  for (const { isClosed, socket } of clients) if (!isClosed) socket.write(filler, "latin1");
-  return Promise.all(
-    clients.map(async (client) => allAnswers(Buffer.from(await client.closed(), "latin1"))),
-  );
-}
-
-/** Requests that are sent last and therefore answered last. */
-async function settle(dial: Dial): Promise<void> {
-  const client = await RawClient.open(dial);
-  for (let i = 0; i < SETTLING_REQUESTS; i++) await client.ask(rawGet("/healthz"));
-  client.socket.destroy();
-}
-
-/** The server is in this process: after two turns of the event loop it has read what was sent. */
-async function sendPieces({ socket }: RawClient, pieces: readonly string[]): Promise<void> {
-  for (const piece of pieces) {
-    socket.write(piece, "latin1");
-    await nextTurn();
-    await nextTurn();
-  }
-}
-
-export function allAnswers(bytes: Buffer): RawAnswer[] {
-  const answers: RawAnswer[] = [];
-  let at = 0;
-  while (at < bytes.length) {
-    const next = answerAt(bytes, at);
-    if (next === undefined) throw new Error(`half an answer: ${bytes.toString("latin1", at)}`);
-    answers.push(next.answer);
-    at = next.end;
-  }
-  return answers;
-}
-
 function answerAt(bytes: Buffer, from: number): { answer: RawAnswer; end: number } | undefined {
   const headEnd = bytes.indexOf("\r\n\r\n", from);
   if (headEnd === -1) return undefined;
@@ -142,24 +88,8 @@ export function headerOf(answer: RawAnswer, name: string): string | undefined {
   return answer.headers.find(([other]) => other.toLowerCase() === name)?.[1];
 }
 
-/** An answer's length follows from the digits of its `elapsedMs`. */
-const VARYING = ["Date", "content-length", "ratelimit"];
-
-/** A response without what differs between runs. */
-export function untimed({ status, headers, body }: RawAnswer): RawAnswer {
-  const id = headers.find(([name]) => name === "x-request-id")?.[1];
-  const plainBody = body
-    .replace(/"requestId":"[^"]*"/, '"requestId":"…"')
-    .replace(/"elapsedMs":[0-9.]+/, '"elapsedMs":0');
-  const plainHeaders = headers.map(([name, value]): [string, string] => {
-    if (VARYING.includes(name)) return [name, "…"];
-    return [name, value === id ? "…" : value];
-  });
-  return { status, headers: plainHeaders, body: plainBody };
-}
-
 /** One byte per character, as in all requests here. */
-export function rawRequest(
+function rawRequest(
   line: string,
   headers: readonly (readonly [name: string, value: string])[],
   body = "",

@@ -28,6 +28,7 @@ const UNSTEADY: Readonly<Record<string, unknown>> = {
   hash: "0xb62f…",
   parentHash: "0xa266…",
   acksRoot: "0x91d0…",
+  ackListHash: "0x3c5e…",
   eventsHash: "0x3c77…",
   bodySha256: "e3b0…",
   fingerprint: "44ad…",

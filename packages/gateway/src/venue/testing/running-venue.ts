@@ -8,11 +8,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { DEFAULT_MARKETS, stepOf, toSteps } from "@perpgate/protocol";
 import {
   type AttestorKeys,
   DEFAULT_PARAMETERS,
   NO_EVIDENCE,
+  type PromiseOptions,
   Venue,
   type VenueParameters,
   venueConfigOf,
@@ -42,6 +44,23 @@ import type { VenueCommand } from "../venue-link.js";
 export const START_MS = Date.parse("2026-06-01T12:00:00Z");
 export const PRICES: Readonly<Record<string, number>> = { BTCUSD: 65_000, ETHUSD: 3_200 };
 const TICK_MS = 200;
+const MAX_LEAD_MS = 1_000;
+const HOUR_MS = 3_600_000;
+/** Tests move such a clock by two minutes at most without meaning a new hour. */
+const WITHIN_HOUR_MS = 150_000;
+
+/**
+ * A start for venues whose clients sign with this machine's clock. The venue's clock is stopped unless a
+ * test moves it, and a message may be ten minutes old but only one ahead: so it is set four minutes ahead,
+ * or up to six and a half where a test would otherwise meet the funding of a full hour. Moved by two
+ * minutes, it is still less than ten ahead.
+ */
+export function startAheadOfClients(nowMs: number = Date.now()): number {
+  const startMs = nowMs + 240_000;
+  const hourMs = Math.ceil(startMs / HOUR_MS) * HOUR_MS;
+  return hourMs - startMs > WITHIN_HOUR_MS ? startMs : hourMs + 1_000;
+}
+
 export interface VenueChanges {
   readonly directory?: string;
   readonly startMs?: number;
@@ -53,7 +72,7 @@ export interface VenueChanges {
   readonly parameters?: Partial<VenueParameters>;
   readonly rpc?: ReadonlyMap<number, string>;
   readonly sockets?: Partial<SocketLimits>;
-  readonly server?: Pick<GatewayChanges, "trustProxy" | "origins">;
+  readonly server?: Pick<GatewayChanges, "trustProxy" | "origins" | "udf">;
   readonly http?: GatewayChanges["limits"];
   readonly metrics?: GatewayChanges["metrics"];
   /** Who proves sign-ins, if not the calling thread. */
@@ -63,6 +82,8 @@ export interface VenueChanges {
   /** Keys of the attestors, and the intake of their votes. */
   readonly attestors?: AttestorKeys;
   readonly attestation?: (venue: Venue) => Attestation;
+  /** Receipts and the transparency log; none by default. */
+  readonly promises?: PromiseOptions;
 }
 
 export interface RunningVenue extends RunningGateway {
@@ -83,6 +104,8 @@ export interface RunningVenue extends RunningGateway {
   stop(): Promise<void>;
 }
 
+const SEGMENT_BYTES = 2 ** 20;
+
 /** `atEnd` is when to stop: `afterAll` for a venue that all tests of a file share. */
 export async function runVenue(
   changes: VenueChanges = {},
@@ -101,6 +124,10 @@ export async function runVenue(
     monotonic: () => time.nowMs,
     checkpoints: null,
     ticks: false,
+    // Starting two threads is half of the processor time that a venue takes to open.
+    commit: "inline",
+    segmentBytes: SEGMENT_BYTES,
+    ...(changes.promises === undefined ? {} : { promises: changes.promises }),
   });
   const limits = { ...UNLIMITED, ...changes.limits };
   const contracts = new RpcContractWallets(changes.rpc ?? new Map());
@@ -137,6 +164,7 @@ export async function runVenue(
       addressLimits: new AddressLimits(limits),
       clientLimits: limits,
       markets: () => venue.views.markets(),
+      promises: venue.promises ?? undefined,
       ...changes.server,
       ...(changes.http === undefined ? {} : { limits: changes.http }),
       ...(changes.metrics === undefined ? {} : { metrics: changes.metrics }),
@@ -146,12 +174,21 @@ export async function runVenue(
   const execute = async (command: VenueCommand) => {
     await venue.submitted(command, NO_EVIDENCE, () => undefined);
   };
+  const slots = new Map<number, number>();
   const setIndex = async (symbol: string, price: number) => {
     const units = venue.listing.named(symbol);
     if (units === undefined) throw new Error(`${symbol} is not listed`);
     const indexTicks = toSteps(price, stepOf(units.tickSize));
     const market = units.number;
-    await execute({ kind: "UpdateIndex", stampMs: venue.nowMs(), market, indexTicks });
+    // The first price of a slot counts: a second one at the same time is of the next slot. The engine
+    // takes no slot far ahead, so time follows.
+    const slot = Math.max(Math.floor(venue.nowMs() / TICK_MS), (slots.get(market) ?? 0) + 1);
+    slots.set(market, slot);
+    while (slot * TICK_MS > venue.nowMs() + MAX_LEAD_MS) {
+      time.nowMs += TICK_MS;
+      await execute({ kind: "Tick", slot: Math.floor(venue.nowMs() / TICK_MS) });
+    }
+    await execute({ kind: "UpdateIndex", stampMs: venue.nowMs(), market, indexTicks, slot });
   };
   const stop = async () => {
     await gateway.gateway.drain(50);
@@ -178,6 +215,8 @@ export async function runVenue(
       while (time.nowMs + TICK_MS <= end) {
         time.nowMs += TICK_MS;
         await execute({ kind: "Tick", slot: Math.floor(venue.nowMs() / TICK_MS) });
+        // Sockets and timers get their turn, as between the ticks of a clock.
+        await setImmediate();
       }
       time.nowMs = end;
     },

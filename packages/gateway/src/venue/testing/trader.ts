@@ -2,7 +2,7 @@
 
 import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import type { PlaceOrderBody } from "@perpgate/protocol";
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { generatePrivateKey, type LocalAccount, privateKeyToAccount } from "viem/accounts";
 import { type SiweFields, siweText } from "../../auth/testing/siwe-text.js";
 import { type Answer, ask } from "../../testing/running-gateway.js";
 import type { RunningVenue } from "./running-venue.js";
@@ -12,18 +12,28 @@ export type SignaturePlan = "digest" | "body" | "none" | { readonly header: stri
 let lastNonce = 0;
 
 export class Trader {
-  readonly wallet = privateKeyToAccount(generatePrivateKey());
   sessionKey = newSessionKey();
   token = "";
   expiresAt = 0;
   private orderNonce = 0;
 
-  constructor(private readonly at: RunningVenue) {}
+  constructor(
+    private readonly at: RunningVenue,
+    readonly wallet: LocalAccount = privateKeyToAccount(generatePrivateKey()),
+  ) {}
 
   /** A trader that has signed in. */
   static async enter(at: RunningVenue, fields: SiweFields = {}): Promise<Trader> {
     const trader = new Trader(at);
     const answer = await trader.signIn(fields);
+    if (answer.status !== 200) throw new Error(`sign-in: ${answer.text}`);
+    return trader;
+  }
+
+  /** Another session of the same account, with a key of its own. */
+  async again(): Promise<Trader> {
+    const trader = new Trader(this.at, this.wallet);
+    const answer = await trader.signIn({ resources: [trader.resource()] });
     if (answer.status !== 200) throw new Error(`sign-in: ${answer.text}`);
     return trader;
   }

@@ -53,6 +53,7 @@ export const batch = handleMessage(socketBatch, (message, call, { gateway }) => 
   call.answerWith(placeBatchHandler.run(rawCall, gateway), (answer, { isReplay }) => ({
     batch: answer,
     replayed: isReplay,
+    ...seqOf(gateway),
   }));
   return undefined;
 });
@@ -64,6 +65,7 @@ export const margin = handleMessage(socketMargin, (message, call, { gateway }) =
   call.answerWith(changeMarginHandler.run(named, gateway), (change, { isReplay }) => ({
     margin: change,
     replayed: isReplay,
+    ...seqOf(gateway),
   }));
   return undefined;
 });
@@ -73,7 +75,10 @@ export const cancel = handleMessage(socketCancel, ({ op: _, id: __, ...body }, c
   const account = requireSession(call);
   chargeOperation(gateway.budgets, call, cancelNamedOrder, account, call.header);
   const rawCall = rawCallOf(call, body, NO_BYTES, undefined);
-  call.answerWith(cancelNamedOrderHandler.run(rawCall, gateway), (canceled) => ({ canceled }));
+  call.answerWith(cancelNamedOrderHandler.run(rawCall, gateway), (canceled) => ({
+    canceled,
+    ...seqOf(gateway),
+  }));
   return undefined;
 });
 
@@ -119,6 +124,11 @@ function textIn(body: unknown, name: string): string {
   if (typeof body !== "object" || body === null) return "";
   const value: unknown = Object.entries(body).find(([key]) => key === name)?.[1];
   return typeof value === "string" ? value : "";
+}
+
+/** The position that this gateway has applied, as REST has it in a header; an `ack` has its own. */
+function seqOf({ venue }: GatewayContext): { readonly seq?: number } {
+  return venue === undefined ? {} : { seq: venue.position };
 }
 
 function acknowledged(ack: unknown, { isReplay }: SocketCall): object {

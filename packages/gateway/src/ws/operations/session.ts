@@ -3,13 +3,24 @@
 import { ApiError } from "@perpgate/protocol/core";
 import { socketAuth, socketPing, socketSession } from "@perpgate/protocol/operations";
 import { BearerToken } from "../../auth/session-token.js";
+import { type LogProgress, lagging } from "../../http/log-position.js";
 import { handleMessage } from "./operation.js";
 
-/** Binds the socket to the token's session. */
-export const auth = handleMessage(socketAuth, ({ token }, { connection }, { sessions }) => {
-  sessions.bind(connection, sessions.sessionOf(new BearerToken(token), connection.session));
-  return {};
+/** Binds the socket to the token's session; answered once the log has the session as connected. */
+export const auth = handleMessage(socketAuth, ({ token: text }, call, { sessions, gateway }) => {
+  const { connection } = call;
+  const token = new BearerToken(text);
+  const bind = () => sessions.bind(connection, sessions.sessionOf(token, connection.session));
+  const { venue } = gateway;
+  const isAhead = venue?.isReplicated === true && token.session > venue.position;
+  call.answerWith(isAhead ? reach(venue, token).then(bind) : bind(), () => ({}));
+  return undefined;
 });
+
+/** The session was opened at another gateway, which is ahead of this one. */
+async function reach(venue: LogProgress, { session }: BearerToken): Promise<void> {
+  if (!(await venue.reached(session))) throw lagging(venue);
+}
 
 /** Sets the options of the socket's session; answered once they are durable. */
 export const session = handleMessage(socketSession, ({ cancelOnDisconnect }, call, { gateway }) => {
@@ -25,8 +36,9 @@ export const session = handleMessage(socketSession, ({ cancelOnDisconnect }, cal
 });
 
 /** Answered with the gateway's time. */
-export const ping = handleMessage(socketPing, ({ id }, { connection }, { gateway }) => {
+export const ping = handleMessage(socketPing, ({ id }, call, { gateway }) => {
   const time = gateway.clock();
-  connection.answer({ t: "pong", d: id === undefined ? { time } : { id, time } });
+  call.noteAnswer(200);
+  call.connection.answer({ t: "pong", d: id === undefined ? { time } : { id, time } });
   return undefined;
 });

@@ -4,15 +4,17 @@
  * `subscribe` sends, in this order: one `error` per refused stream; one `error` for an invalid token
  * unless a private stream was refused for it; one `ok` with the accepted streams and the seq they start
  * from; their first frames. A stream that the socket already reads restarts: a client that lost frames
- * gets a new snapshot this way.
+ * gets a new snapshot this way. A gateway that is behind `since` waits for it, up to a second.
  */
 
 import type { StreamName } from "@perpgate/protocol";
 import { ApiError, isPrivateStream, parseStreamName, STREAM_FORMS } from "@perpgate/protocol/core";
-import { socketSubscribe, socketUnsubscribe } from "@perpgate/protocol/operations";
+import { type MessageOf, socketSubscribe, socketUnsubscribe } from "@perpgate/protocol/operations";
 import { BearerToken } from "../../auth/session-token.js";
+import { lagging } from "../../http/log-position.js";
 import { COST } from "../../limits/costs.js";
 import type { Connection } from "../connection.js";
+import type { SocketCall } from "../socket-call.js";
 import { handleMessage, type SocketContext } from "./operation.js";
 
 interface AcceptedStream {
@@ -21,6 +23,32 @@ interface AcceptedStream {
 }
 
 export const subscribe = handleMessage(socketSubscribe, (message, call, context) => {
+  const { venue } = context.gateway;
+  const needed = Math.max(message.since ?? 0, positionOf(message.token));
+  if (venue?.isReplicated !== true || needed <= venue.position) {
+    subscribeNow(message, call, context);
+    return undefined;
+  }
+  // The client was at another gateway, which is ahead of this one.
+  void venue
+    .reached(needed)
+    .then((isReached) => {
+      if (!isReached) call.refuse(lagging(venue));
+      else if (call.connection.isOpen) subscribeNow(message, call, context);
+    })
+    .catch((error: unknown) => call.fail(error));
+  return undefined;
+});
+
+function positionOf(token: string | undefined): number {
+  return token === undefined ? 0 : new BearerToken(token).session;
+}
+
+function subscribeNow(
+  message: MessageOf<typeof socketSubscribe>,
+  call: SocketCall,
+  context: SocketContext,
+): void {
   const { connection } = call;
   const badToken = bindToken(message.token, connection, context);
   const accepted: AcceptedStream[] = [];
@@ -37,7 +65,7 @@ export const subscribe = handleMessage(socketSubscribe, (message, call, context)
     }
   }
   if (!isTokenReported) call.refuse(badToken);
-  if (accepted.length === 0) return undefined;
+  if (accepted.length === 0) return;
   call.ok({ streams: accepted.map(({ stream }) => stream), seq: context.hub.seq });
   for (const entry of accepted) {
     connection.subscriptions.get(entry.stream)?.end();
@@ -49,8 +77,7 @@ export const subscribe = handleMessage(socketSubscribe, (message, call, context)
       call.fail(error);
     }
   }
-  return undefined;
-});
+}
 
 export const unsubscribe = handleMessage(socketUnsubscribe, (message, call) => {
   const { subscriptions } = call.connection;
@@ -75,7 +102,7 @@ function bindToken(
 ): unknown {
   if (token === undefined) return undefined;
   try {
-    sessions.bind(connection, sessions.sessionOf(new BearerToken(token), connection.session));
+    void sessions.bind(connection, sessions.sessionOf(new BearerToken(token), connection.session));
     return undefined;
   } catch (error) {
     return error;

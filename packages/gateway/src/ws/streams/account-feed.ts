@@ -69,7 +69,10 @@ export class AccountFeed {
       this.resume(reader);
     } else {
       // A seq beyond the end belongs to another log, or to one that lost its end.
-      if (since !== undefined) connection.send(gapFrame(stream, since, seq));
+      if (since !== undefined) {
+        connection.counts.gaps++;
+        connection.send(gapFrame(stream, since, seq));
+      }
       const state = stateFrame(views, stream, account, seq);
       if (state !== undefined) connection.send(state);
       this.goLive(reader);
@@ -159,9 +162,12 @@ export class AccountFeed {
   }
 
   private resume(reader: AccountReader): void {
-    backfill(this.venue, reader, () => this.goLive(reader)).catch((error: unknown) => {
-      this.fail([reader], error);
-    });
+    const { counts } = reader.connection;
+    counts.backfills++;
+    counts.activeBackfills++;
+    backfill(this.venue, reader, () => this.goLive(reader))
+      .catch((error: unknown) => this.fail([reader], error))
+      .finally(() => counts.activeBackfills--);
   }
 
   /** Closes the sockets of readers that would miss a frame. */

@@ -26,6 +26,7 @@ export async function backfill(
   for (let limit = PAGE_ROWS; !reader.isEnded; ) {
     const page = venue.views.changesSince(reader.account, reader.seq, limit);
     reader.connection.charge(COST.historyRow * (page.length + 1));
+    reader.connection.counts.backfilledRows += page.length;
     const isLast = page.length < limit;
     const end = isLast ? venue.seq : lastCompleteSeq(page);
     if (end === undefined) {

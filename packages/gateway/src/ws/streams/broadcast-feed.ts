@@ -5,7 +5,7 @@
 
 import type { Block, Trade } from "@perpgate/protocol";
 import type { Connection } from "../connection.js";
-import { type WireFrame, wireFrame } from "../wire-frame.js";
+import { streamFrame, type WireFrame } from "../wire-frame.js";
 import type { Delivery, FrameScheduler, ScheduledFeed } from "./frame-scheduler.js";
 
 export interface ReadingOptions {
@@ -96,7 +96,7 @@ export class TradesFeed extends BroadcastFeed {
 
   protected override nextFrame(): WireFrame | undefined {
     if (this.trades.length === 0) return undefined;
-    const frame = wireFrame({ t: "trades", s: this.symbol, d: this.trades });
+    const frame = streamFrame("trades", this.trades, this.symbol);
     this.trades = [];
     return frame;
   }
@@ -127,7 +127,7 @@ export class BlocksFeed extends BroadcastFeed {
   protected override nextFrame(): WireFrame | undefined {
     const frames = this.sealed.flatMap((number) => {
       const block = this.blockOf(number);
-      return block === undefined ? [] : [wireFrame({ t: "blocks", d: block })];
+      return block === undefined ? [] : [streamFrame("blocks", block)];
     });
     this.sealed = [];
     return frames.length === 0 ? undefined : Buffer.concat(frames);

@@ -7,6 +7,7 @@
  */
 
 import type { Resolution } from "@perpgate/protocol";
+import type { StreamPayload } from "@perpgate/protocol/operations";
 import type { Views } from "@perpgate/venue";
 import type { Connection } from "../connection.js";
 import { type WireFrame, wireFrame } from "../wire-frame.js";
@@ -28,7 +29,7 @@ export function tickerState(views: Views, symbol: string): LatestState {
   return {
     t: "ticker",
     s: symbol,
-    read: () => views.ticker(symbol),
+    read: (): StreamPayload<"ticker"> | undefined => views.ticker(symbol),
     // A ticker that differs in its time alone is not news.
     fingerprint: (ticker) => JSON.stringify({ ...ticker, time: 0 }),
   };
@@ -39,7 +40,7 @@ export function candleState(views: Views, symbol: string, resolution: Resolution
   return {
     t: "candles",
     s: `${symbol}.${resolution}`,
-    read: () => {
+    read: (): StreamPayload<"candles"> | undefined => {
       const candles = views.candles(symbol, resolution, { limit: 2 }) ?? [];
       return candles.length === 0 ? undefined : candles.reverse();
     },
@@ -50,7 +51,7 @@ export function candleState(views: Views, symbol: string, resolution: Resolution
 export function statusState(views: Views, release: string): LatestState {
   return {
     t: "status",
-    read: () => ({ release, ...views.status() }),
+    read: (): StreamPayload<"status"> => ({ release, ...views.status() }),
     // Time, block and position change with every command.
     fingerprint: (status) => JSON.stringify({ ...status, time: 0, block: 0, position: 0 }),
   };

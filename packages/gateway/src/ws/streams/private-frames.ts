@@ -13,7 +13,7 @@ import {
   type Views,
 } from "@perpgate/venue";
 import { withChecksums } from "../../venue/deposit-flow.js";
-import { type WireFrame, wireFrame } from "../wire-frame.js";
+import { streamFrame, type WireFrame, wireFrame } from "../wire-frame.js";
 
 const KIND_OF: Readonly<Partial<Record<PrivateStream, AccountChange["kind"]>>> = {
   preconfirms: "preconfirm",
@@ -39,37 +39,51 @@ export function updateFrame(
 ): WireFrame {
   const type = "update";
   if (stream === "fills") {
-    return wireFrame({ t: stream, d: { type, seq, fills: views.fillsAt(account, seq) } });
+    return streamFrame(stream, { type, seq, fills: views.fillsAt(account, seq) });
   }
   const [first] = rows;
   if (stream === "account" && first !== undefined) {
-    return wireFrame({ t: stream, d: { type, seq, ...moneyIn(first) } });
+    return streamFrame(stream, { type, seq, ...moneyIn(first) });
   }
   const changes = rows.flatMap((row) => views.change(seq, row) ?? []);
-  return wireFrame({ t: stream, d: payloadOf(stream, seq, changes) });
+  return changesFrame(stream, seq, changes);
 }
 
-function payloadOf(stream: PrivateStream, seq: number, changes: readonly AccountChange[]): object {
+function changesFrame(
+  stream: PrivateStream,
+  seq: number,
+  changes: readonly AccountChange[],
+): WireFrame {
   const type = "update";
   switch (stream) {
     case "preconfirms": {
       // A command acknowledges one order at most.
       const [change] = changes;
-      return change?.kind === "preconfirm" ? { seq, ...change.acknowledgement } : { seq };
+      return change?.kind === "preconfirm"
+        ? streamFrame(stream, { seq, ...change.acknowledgement })
+        : wireFrame({ t: stream, d: { seq } });
     }
     case "orders":
-      return { type, seq, orders: pick(changes, "order").map(({ order }) => order) };
+      return streamFrame(stream, {
+        type,
+        seq,
+        orders: pick(changes, "order").map(({ order }) => order),
+      });
     case "positions":
-      return { type, seq, positions: pick(changes, "position").map(({ position }) => position) };
+      return streamFrame(stream, {
+        type,
+        seq,
+        positions: pick(changes, "position").map(({ position }) => position),
+      });
     case "deposits":
-      return {
+      return streamFrame(stream, {
         type,
         seq,
         deposits: pick(changes, "deposit").map(({ deposit }) => withChecksums(deposit)),
-      };
+      });
     case "fills":
     case "account":
-      throw new TypeError(`${stream} is made from no change`);
+      throw new TypeError(`${stream} has no frames that are made from changes`);
   }
 }
 
@@ -95,20 +109,20 @@ export function stateFrame(
     case "fills":
       return undefined;
     case "account":
-      return wireFrame({ t: stream, d: { type, seq, ...views.money(account) } });
+      return streamFrame(stream, { type, seq, ...views.money(account) });
     case "orders":
-      return wireFrame({ t: stream, d: { type, seq, orders: views.openOrders(account) } });
+      return streamFrame(stream, { type, seq, orders: views.openOrders(account) });
     case "positions":
-      return wireFrame({ t: stream, d: { type, seq, positions: views.positions(account) } });
+      return streamFrame(stream, { type, seq, positions: views.positions(account) });
     case "deposits": {
       const checksums = new Map<string, string>();
       const deposits = views.deposits(account).map((one) => withChecksums(one, checksums));
-      return wireFrame({ t: stream, d: { type, seq, deposits } });
+      return streamFrame(stream, { type, seq, deposits });
     }
   }
 }
 
 /** Tells the client that changes between `since` and `seq` cannot be sent. */
 export function gapFrame(stream: PrivateStream, since: number, seq: number): WireFrame {
-  return wireFrame({ t: stream, d: { type: "gap", since, seq } });
+  return streamFrame(stream, { type: "gap", since, seq });
 }

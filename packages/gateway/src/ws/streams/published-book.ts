@@ -7,10 +7,10 @@
 import type { BookSide, BookSideData, Level } from "@perpgate/protocol";
 import { BookChecksum, encodeSide, fromSteps } from "@perpgate/protocol/core";
 import type { BookLevels } from "@perpgate/venue";
-import { type WireFrame, wireFrame } from "../wire-frame.js";
+import { streamFrame, type WireFrame } from "../wire-frame.js";
 import { PublishedSide } from "./published-side.js";
 
-export class BookFrames {
+class BookFrames {
   private packed: WireFrame | undefined;
   private plain: WireFrame | undefined;
 
@@ -71,10 +71,9 @@ export class PublishedBook {
     this.snapshotFrames = undefined;
     const { seq, time, sum, units } = this;
     const frames = new BookFrames((isPlain) =>
-      wireFrame({
-        t: "book",
-        s: units.symbol,
-        d: {
+      streamFrame(
+        "book",
+        {
           type: "delta",
           seq,
           prev,
@@ -83,7 +82,8 @@ export class PublishedBook {
           asks: sideData(asks, "ask", units, isPlain),
           sum,
         },
-      }),
+        units.symbol,
+      ),
     );
     return { prev, seq, frames };
   }
@@ -96,10 +96,9 @@ export class PublishedBook {
 
   private encodeSnapshot(isPlain: boolean): WireFrame {
     const { seq, block, time, units, sum } = this;
-    return wireFrame({
-      t: "book",
-      s: units.symbol,
-      d: {
+    return streamFrame(
+      "book",
+      {
         type: "snapshot",
         seq,
         block,
@@ -110,7 +109,8 @@ export class PublishedBook {
         asks: sideData(this.asks.levels(), "ask", units, isPlain),
         sum,
       },
-    });
+      units.symbol,
+    );
   }
 }
 

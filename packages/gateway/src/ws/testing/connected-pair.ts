@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { onTestFinished } from "vitest";
 import { WebSocketServer } from "ws";
+import { SocketCounts } from "../../metrics/socket-counts.js";
 import { unlimitedBudgets } from "../../testing/running-gateway.js";
 import { Connection } from "../connection.js";
 import { DEFAULT_SOCKET_LIMITS, type SocketLimits } from "../socket-limits.js";
@@ -46,7 +47,9 @@ export class SocketPairs {
         const id = `ws${++pairs.count}`;
         const all = { ...DEFAULT_SOCKET_LIMITS, ...limits };
         const budgets = unlimitedBudgets();
-        pairs.arrivals.push(new Connection(id, "127.0.0.1", webSocket, socket, all, budgets));
+        pairs.arrivals.push(
+          new Connection(id, "127.0.0.1", webSocket, socket, all, budgets, new SocketCounts([])),
+        );
       });
     });
     return pairs;

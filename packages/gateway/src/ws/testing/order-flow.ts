@@ -12,6 +12,7 @@ const KEY = "ab".repeat(32);
 const TRADERS = 8;
 const LEVERAGE = 10;
 const HOUR_MS = 3_600_000;
+const TICK_MS = 200;
 
 interface OpenOrder {
   readonly session: number;
@@ -23,6 +24,7 @@ export class OrderFlow {
   private readonly open: OpenOrder[] = [];
   private nonce = 0;
   private middle = 650_000;
+  private indexSlot = 0;
 
   constructor(
     private readonly venue: Venue,
@@ -66,11 +68,13 @@ export class OrderFlow {
 
   private moveIndex(): Promise<number> {
     this.middle += this.random.below(41) - 20;
+    this.indexSlot = Math.max(this.indexSlot + 1, Math.floor(this.nowMs() / TICK_MS));
     return this.submit({
       kind: "UpdateIndex",
       stampMs: this.nowMs(),
       market: 0,
       indexTicks: this.middle,
+      slot: this.indexSlot,
     });
   }
 

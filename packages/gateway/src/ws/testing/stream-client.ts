@@ -47,11 +47,16 @@ export class StreamClient {
     });
   }
 
-  static async connect(url: string, token?: string, path = "/ws/v1"): Promise<StreamClient> {
+  static async connect(
+    url: string,
+    token?: string,
+    path = "/ws/v1",
+    atEnd: (close: () => void) => void = onTestFinished,
+  ): Promise<StreamClient> {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const socket = new WebSocket(url.replace("http", "ws") + path, { headers });
     const client = new StreamClient(socket);
-    onTestFinished(() => socket.terminate());
+    atEnd(() => socket.terminate());
     await new Promise<void>((resolve, reject) => {
       socket.once("open", () => resolve());
       socket.once("error", reject);

@@ -1,0 +1,92 @@
+/** The frame of the documentation's own pages: navigation and style, no script. */
+
+import { getAsyncApi, getOpenApi } from "@perpgate/protocol/operations";
+
+export const STYLE_PATH = "/docs/style.css";
+
+/** Everything comes from this process, and nothing runs. */
+export const PAGE_POLICY =
+  "default-src 'none'; style-src 'self'; img-src 'self' data:; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+interface NavLink {
+  readonly href: string;
+  readonly text: string;
+}
+
+const NAV_LINKS: readonly NavLink[] = [
+  { href: "/docs/guides", text: "Guides" },
+  { href: "/docs", text: "REST" },
+  { href: "/docs/streams", text: "Streams" },
+  { href: getOpenApi.path, text: "OpenAPI" },
+  { href: getAsyncApi.path, text: "AsyncAPI" },
+];
+
+export function pageOf(title: string, body: string): string {
+  const links = NAV_LINKS.map(({ href, text }) => `<a href="${href}">${text}</a>`).join("\n");
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)} · Perpgate</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${STYLE_PATH}">
+</head>
+<body>
+<header><nav aria-label="Documentation"><strong>Perpgate</strong>
+${links}
+</nav></header>
+<main>
+${body}
+</main>
+</body>
+</html>
+`;
+}
+
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+}
+
+/** Puts the same links above Swagger UI, whose page is not made here. */
+export const NAV_SCRIPT = `
+const nav = document.createElement("nav");
+nav.setAttribute("aria-label", "Documentation");
+nav.className = "perpgate-nav";
+for (const { href, text } of ${JSON.stringify(NAV_LINKS)}) {
+  const link = document.createElement("a");
+  link.href = href;
+  link.textContent = text;
+  nav.append(link);
+}
+document.body.prepend(nav);
+`;
+
+export const NAV_STYLE = `
+.perpgate-nav { display: flex; gap: 1.25rem; padding: 0.75rem 1.25rem; background: #14181f; font: 1rem system-ui, sans-serif; }
+.perpgate-nav a { color: #9ecbff; }
+.swagger-ui .topbar { display: none; }
+`;
+
+export const STYLE = `
+:root { color-scheme: light dark; --line: #8884; --tint: #8881; --link: light-dark(#0550ae, #9ecbff); }
+body { margin: 0; font: 1rem/1.55 system-ui, sans-serif; }
+header { background: #14181f; color: #e8eaed; }
+nav { display: flex; flex-wrap: wrap; gap: 1.25rem; padding: 0.75rem 1.25rem; }
+nav a { color: #9ecbff; }
+main { max-width: 54rem; margin: 0 auto; padding: 1rem 1.25rem 4rem; }
+a { color: var(--link); }
+h1, h2, h3 { line-height: 1.25; margin-top: 2rem; }
+code, pre { font: 0.875em/1.45 ui-monospace, monospace; }
+code { background: var(--tint); padding: 0.1em 0.3em; border-radius: 3px; }
+pre { background: var(--tint); padding: 0.75rem 1rem; overflow-x: auto; border-radius: 6px; }
+pre code { background: none; padding: 0; }
+table { border-collapse: collapse; display: block; overflow-x: auto; }
+th, td { border: 1px solid var(--line); padding: 0.35rem 0.6rem; text-align: left; vertical-align: top; }
+img { max-width: 100%; }
+`;

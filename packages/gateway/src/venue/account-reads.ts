@@ -1,0 +1,90 @@
+/** What a session may read of its own account. Each read counts against the account's read limit. */
+
+import type {
+  Account,
+  Fill,
+  FillsQuery,
+  FundingPayment,
+  LedgerEntry,
+  LedgerQuery,
+  Order,
+  OrdersQuery,
+  Position,
+  PreconfirmProof,
+} from "@perpgate/protocol";
+import { ApiError, hexFromBytes } from "@perpgate/protocol/core";
+import type { Views } from "@perpgate/venue";
+import type { Caller } from "../request.js";
+import { ownOrder } from "./cancel-flow.js";
+import { checksummed } from "./deposit-flow.js";
+import { ordersFor } from "./orders-query.js";
+import type { LiveSession, VenueLink } from "./venue-link.js";
+
+export class AccountReads {
+  constructor(
+    private readonly link: VenueLink,
+    private readonly readingSession: (caller: Caller) => LiveSession,
+  ) {}
+
+  async account(caller: Caller): Promise<Account> {
+    const account = this.views.account(this.readingSession(caller));
+    return { ...account, address: checksummed(account.address) };
+  }
+
+  async orders(caller: Caller, query: OrdersQuery): Promise<Order[]> {
+    return ordersFor(this.views, this.accountFor(caller, query), query);
+  }
+
+  async order(caller: Caller, orderId: string): Promise<Order> {
+    return ownOrder(this.link, this.readingSession(caller).account, orderId);
+  }
+
+  async positions(caller: Caller): Promise<Position[]> {
+    return this.views.positions(this.readingSession(caller).account);
+  }
+
+  async fills(caller: Caller, query: FillsQuery): Promise<Fill[]> {
+    return this.views.fills(this.accountFor(caller, query), query);
+  }
+
+  async ledger(caller: Caller, query: LedgerQuery): Promise<LedgerEntry[]> {
+    return this.views.ledger(this.accountFor(caller, query), query);
+  }
+
+  async fundingPayments(caller: Caller, query: LedgerQuery): Promise<FundingPayment[]> {
+    return this.views.fundingPayments(this.accountFor(caller, query), query);
+  }
+
+  async preconfirm(caller: Caller, ackNonce: string): Promise<PreconfirmProof> {
+    const { account } = this.readingSession(caller);
+    const proof = this.views.preconfirm(account, Number(ackNonce));
+    if (proof === undefined) throw new ApiError("preconfirm_not_found", { ackNonce });
+    if (proof === "not_sealed") throw new ApiError("not_sealed", { ackNonce });
+    const { promises } = this.link.venue;
+    const path = promises?.blockPath(proof.block)?.map((hash) => `0x${hexFromBytes(hash)}`);
+    const checkpoint = promises?.log.published?.note;
+    const isCovered = path !== undefined && checkpoint !== undefined;
+    return { ...proof, log: isCovered ? { checkpoint, path } : null };
+  }
+
+  /** The proof of an own acknowledgement as a text file. */
+  async preconfirmProof(caller: Caller, ackNonce: string): Promise<string> {
+    await this.preconfirm(caller, ackNonce);
+    const proof = this.link.promises().orderProof(Number(ackNonce));
+    if (proof === undefined) throw new ApiError("not_in_checkpoint", { ackNonce });
+    return proof;
+  }
+
+  /** The caller's account. A filter by an unknown symbol is a mistake, not an empty list. */
+  private accountFor(caller: Caller, { symbol }: { readonly symbol?: string }): number {
+    const { account } = this.readingSession(caller);
+    if (symbol !== undefined && this.views.marketNumber(symbol) === undefined) {
+      throw new ApiError("unknown_symbol", { symbol }, { field: "symbol" });
+    }
+    return account;
+  }
+
+  private get views(): Views {
+    return this.link.views;
+  }
+}

@@ -1,0 +1,62 @@
+/** A gateway of several that has not applied what another one has answered. */
+
+import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { StreamClient } from "../ws/testing/stream-client.js";
+import { runVenue } from "./testing/running-venue.js";
+import { Trader } from "./testing/trader.js";
+
+const at = await runVenue({}, afterAll);
+
+/** From now on the log counts as written by others, too. */
+function amongOthers() {
+  return vi.spyOn(at.venue, "isReplicated", "get").mockReturnValue(true);
+}
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+test("refused here, executed elsewhere meanwhile: the same nonce gets the first answer", async () => {
+  const trader = await Trader.enter(at);
+  const path = "/v1/orders/bid-1/amend";
+  const amendment = { clientOrderId: "bid-1", price: 60_100, nonce: 9 };
+  const among = amongOthers();
+  let first: object | undefined;
+  vi.spyOn(at.venue, "caughtUp").mockImplementationOnce(async () => {
+    among.mockReturnValue(false);
+    await trader.place({ ...trader.limit("long", 60_000), clientOrderId: "bid-1" });
+    const { body } = await trader.signed(path, amendment);
+    first = body;
+    await trader.cancel(body.orderId);
+  });
+  const { status, headers, body } = await trader.signed(path, amendment);
+  expect(body).toMatchObject({ ...first, elapsedMs: expect.any(Number) });
+  expect([status, headers.get("idempotent-replay")]).toEqual([200, "true"]);
+});
+
+test("subscribe: since ahead of this gateway is waited for, without a gap", async () => {
+  const trader = await Trader.enter(at);
+  const socket = await StreamClient.connect(at.url, trader.token);
+  amongOthers();
+  // The log also gets the socket as connected.
+  const since = at.venue.seq + 3;
+  const subscribed = socket.ask({ op: "subscribe", streams: ["preconfirms"], since });
+  const placed: number[] = [];
+  while (placed.length < 6) {
+    const { body } = await trader.place(trader.limit("long", 60_000));
+    placed.push(Number(body.ackNonce));
+  }
+  expect(await subscribed).toMatchObject({ t: "ok", d: { streams: ["preconfirms"] } });
+  for (const ackNonce of placed.filter((position) => position > since)) {
+    expect((await socket.next("preconfirms")).d).toMatchObject({ ackNonce: String(ackNonce) });
+  }
+});
+
+test("subscribe: since that does not come within a second is lagging", async () => {
+  const trader = await Trader.enter(at);
+  const socket = await StreamClient.connect(at.url, trader.token);
+  amongOthers();
+  const since = at.venue.seq + 1_000;
+  const answer = await socket.ask({ op: "subscribe", streams: ["preconfirms"], since });
+  expect(answer).toMatchObject({ t: "error", d: { code: "lagging" } });
+});
