@@ -23,6 +23,7 @@ import {
   getOrders,
   getPositions,
   getPreconfirm,
+  getPreconfirmProof,
   getSessions,
   type Operation,
   type ResultOf,
@@ -35,6 +36,8 @@ export interface OrdersOptions extends SpanOptions {
   readonly status?: "open" | "all";
   /** Only the order with this nonce. */
   readonly nonce?: number;
+  /** Only orders with this id of yours; of the open ones at most one has it. */
+  readonly clientOrderId?: string;
   /** Only orders in this market. */
   readonly symbol?: string;
 }
@@ -117,15 +120,16 @@ export class AccountReader {
 
   /**
    * Own orders: the open ones, oldest first, or with `status: "all"` those in any state, newest first.
-   * With `nonce`: the order whose response was lost.
+   * With `nonce`: the order whose response was lost. With `clientOrderId`: those that you named so.
    *
    * @example
    * const [order] = await session.orders({ status: "all", nonce: 41 });
    * console.log(order === undefined ? "never placed" : order.status);
    */
   orders(given: OrdersOptions = {}): Promise<Order[]> {
-    const { status, nonce, symbol, limit, before, after, from, to, ...options } = given;
-    const query = { status, nonce, symbol, limit, before, after, from, to };
+    const { status, nonce, clientOrderId, symbol, limit, before, after, from, to, ...options } =
+      given;
+    const query = { status, nonce, clientOrderId, symbol, limit, before, after, from, to };
     return this.call(getOrders, { query, options });
   }
 
@@ -233,6 +237,19 @@ export class AccountReader {
    */
   preconfirm(ackNonce: string, options?: CallOptions): Promise<PreconfirmProof> {
     return this.call(getPreconfirm, { params: { ackNonce }, options });
+  }
+
+  /**
+   * The proof that an own acknowledgement is sealed, as one text file to keep: `checkOrderProof` checks it
+   * without a network. `not_in_checkpoint` for about a second after the order.
+   *
+   * @example
+   * const text = await session.preconfirmProof("48213");
+   * const checked = await checkOrderProof(text);
+   * console.log(typeof checked === "string" ? checked : `sealed in block ${checked.block.number}`);
+   */
+  preconfirmProof(ackNonce: string, options?: CallOptions): Promise<string> {
+    return this.call(getPreconfirmProof, { params: { ackNonce }, options });
   }
 
   /** @internal */

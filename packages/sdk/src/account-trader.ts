@@ -63,6 +63,11 @@ export interface MarginOptions extends CallOptions {
   readonly nonce?: number;
 }
 
+export interface CancelOptions extends CallOptions {
+  /** Unix milliseconds; refused with `too_late` if the venue gets to it later. */
+  readonly validUntil?: number;
+}
+
 /** An order by its id, or by your own. */
 export type OrderName = string | { readonly clientOrderId: string };
 
@@ -144,7 +149,7 @@ export abstract class AccountTrader extends AccountReader {
   /**
    * Protects the position of a market, or the one that open orders lead to: at `takeProfit` or at
    * `stopLoss` the whole position is closed, whatever its size is then. Prices that were set before on
-   * this side are replaced; null removes one.
+   * this side are amended, so a price that is refused leaves the old one in force; null removes one.
    *
    * @example
    * const { results } = await session.protect({ symbol: "BTCUSD", side: "long", takeProfit: 70_000, stopLoss: 62_000 });
@@ -167,13 +172,23 @@ export abstract class AccountTrader extends AccountReader {
    * const { orderId, remainingSize } = await session.cancelOrder("48213");
    * console.log(orderId, remainingSize);
    */
-  async cancelOrder(order: OrderName, options: CallOptions = {}): Promise<CanceledOrder> {
+  async cancelOrder(
+    order: OrderName,
+    { validUntil, ...options }: CancelOptions = {},
+  ): Promise<CanceledOrder> {
     if (typeof order !== "string") {
       const { clientOrderId } = order;
-      return this.call(cancelNamedOrder, { body: { clientOrderId }, options });
+      return this.call(cancelNamedOrder, {
+        body: cancelBody({ clientOrderId }, validUntil),
+        options,
+      });
     }
     try {
-      return await this.call(cancelOrder, { params: { id: order }, options });
+      if (validUntil === undefined) {
+        return await this.call(cancelOrder, { params: { id: order }, options });
+      }
+      const body = cancelBody({ orderId: order }, validUntil);
+      return await this.call(cancelNamedOrder, { body, options });
     } catch (error) {
       return this.settleCancel(order, error);
     }
@@ -242,4 +257,11 @@ export abstract class AccountTrader extends AccountReader {
     const { remainingSize } = await this.order(orderId);
     return { orderId, status: "canceled", remainingSize };
   }
+}
+
+function cancelBody<T extends object>(
+  target: T,
+  validUntil: number | undefined,
+): T & { validUntil?: number } {
+  return validUntil === undefined ? target : { ...target, validUntil };
 }

@@ -1,15 +1,16 @@
 /**
- * The client of one gateway: public reads, streams, sign-in.
+ * The client of a venue: public reads, streams, sign-in, through one gateway or the nearest of several.
  *
  * It keeps no state of the venue, so clients of one gateway are independent.
  */
 
 import type { SessionKeyKind } from "@perpgate/protocol";
-import { SOCKET_PATH } from "@perpgate/protocol/operations";
 import { KEYS_ARE_SAVEABLE, platformWebSocket } from "#platform";
-import { type FetchLike, HttpClient } from "./http/http-client.js";
+import { type ConnectionOptions, connect } from "./http/connect.js";
+import type { GatewayState } from "./http/gateways.js";
 import { MarketReader } from "./market-reader.js";
 import type { WebSocketConstructor } from "./platform/platform.js";
+import { ReceiptKeeper, type ReceiptOptions } from "./receipts/receipt-keeper.js";
 import type { CallOptions } from "./retry.js";
 import { restoredKey, type SavedSession, type StoredSession } from "./saved-session.js";
 import { type Renewed, Session } from "./session.js";
@@ -19,26 +20,23 @@ import type { SignerChoice } from "./sign-in/wallet.js";
 import { PublicStream } from "./streams/public-stream.js";
 import type { LinkSettings } from "./streams/socket-link.js";
 import { StreamSocket } from "./streams/stream-socket.js";
+import { callSafely } from "./streams/subscription.js";
 
-export interface ClientOptions {
-  /** The gateway's address, such as `http://127.0.0.1:8080`. */
-  readonly url: string;
-  /** Default: the platform's `fetch`. */
-  readonly fetch?: FetchLike;
+export interface ClientOptions extends ConnectionOptions, ReceiptOptions {
   /** Default: the platform's WebSocket; in Node the package `ws`. */
   readonly WebSocket?: WebSocketConstructor;
-  /** Milliseconds that one try may take. Default: 5,000. */
-  readonly timeoutMs?: number;
-  /** How often a request is sent again. Default: 5. */
-  readonly retries?: number;
-  /** Milliseconds after the start of the first try from which no other starts. Default: 30,000. */
-  readonly budgetMs?: number;
-  /** Whether to stay within the limits that the gateway announces. Default: true. */
-  readonly pacing?: boolean;
   /** Messages per second on a socket. Default: 180, just below the gateway's default of 200. */
   readonly messagesPerSecond?: number;
-  /** Milliseconds of silence after which a socket is pinged. Default: 10,000. */
+  /**
+   * Milliseconds of silence after which a socket is pinged. Default: 10,000; with several gateways 400,
+   * so that a dead one is left within about a second.
+   */
   readonly heartbeatMs?: number;
+  /**
+   * Milliseconds of silence after which the only gateway's socket is dropped and opened again. Default:
+   * three heartbeats.
+   */
+  readonly silenceMs?: number;
 }
 
 export type SignInOptions = SignerChoice &
@@ -50,10 +48,13 @@ export type SignInOptions = SignerChoice &
     readonly saveable?: boolean;
   };
 
-const CONNECT_TIMEOUT_MS = 10_000;
+const TIMES = { connectTimeoutMs: 10_000, heartbeatMs: 10_000 };
+/** With several gateways, where the next one can be tried. */
+const TIMES_OF_SEVERAL = { connectTimeoutMs: 2_500, heartbeatMs: 400 };
 
 /**
- * The client of one gateway.
+ * The client of a venue. With several addresses it uses the nearest gateway, and another within about a
+ * second when that one is lost; sessions, nonces and streams go on there.
  *
  * @example
  * const client = new PerpgateClient({ url: "http://127.0.0.1:8080" });
@@ -62,23 +63,64 @@ const CONNECT_TIMEOUT_MS = 10_000;
  * client.close();
  */
 export class PerpgateClient extends MarketReader {
-  /** The gateway's address. */
-  readonly url: string;
   private readonly options: ClientOptions;
   private readonly sockets = new Set<StreamSocket>();
   private opened: PublicStream | undefined;
   private isClosed = false;
 
   constructor(options: ClientOptions) {
-    const url = baseUrlOf(options.url);
-    const { timeoutMs = 5_000, retries = 5, budgetMs = 30_000, pacing = true } = options;
-    for (const [name, value] of Object.entries({ timeoutMs, retries, budgetMs })) {
-      if (!(value >= 0)) throw new RangeError(`${name} is a number from 0 on, not ${value}`);
-    }
-    const fetch = options.fetch ?? ((target, init) => globalThis.fetch(target, init));
-    super(new HttpClient({ url, fetch, rules: { timeoutMs, retries, budgetMs }, isPaced: pacing }));
-    this.url = url;
+    const { http } = connect(options);
+    super(http);
     this.options = options;
+  }
+
+  /** The address of the gateway in use. */
+  get url(): string {
+    return this.http.settings.gateways.url;
+  }
+
+  /**
+   * The addresses that the client was given, with the round trip to each as last measured.
+   *
+   * @example
+   * for (const { url, roundTripMs, isInUse } of client.gateways) console.log(url, roundTripMs, isInUse);
+   */
+  get gateways(): readonly GatewayState[] {
+    return this.http.settings.gateways.states();
+  }
+
+  /**
+   * Calls back with the address whenever another gateway is used; returns a function that stops it.
+   *
+   * @example
+   * const stop = client.onGateway((url) => console.log(`now through ${url}`));
+   * stop();
+   */
+  onGateway(callback: (url: string) => void): () => void {
+    return this.http.settings.gateways.onChange((url) => callSafely(() => callback(url)));
+  }
+
+  /**
+   * Uses another of the client's addresses, until it is lost or another is clearly nearer. Streams move
+   * without a break: the new socket is open before the old one is closed.
+   *
+   * @throws TypeError if the client was not given this address.
+   * @example
+   * const other = client.gateways.find(({ isInUse }) => !isInUse);
+   * if (other !== undefined) client.useGateway(other.url);
+   */
+  useGateway(url: string): void {
+    this.http.settings.gateways.use(url);
+  }
+
+  /**
+   * Connects streams now that wait for their next try, for instance because the network is back.
+   *
+   * @example
+   * window.addEventListener("online", () => client.connectNow());
+   */
+  connectNow(): void {
+    for (const socket of [...this.sockets]) socket.connectNow();
   }
 
   /** The public streams; the connection is opened with the first watch. */
@@ -152,6 +194,7 @@ export class PerpgateClient extends MarketReader {
     return new Session({
       ...parts,
       http: this.http,
+      receipts: new ReceiptKeeper(parts.address, () => this.honesty(), this.options),
       newSocket: (token) => this.newSocket(token),
     });
   }
@@ -167,20 +210,13 @@ export class PerpgateClient extends MarketReader {
   }
 
   private linkSettings(): LinkSettings {
-    const { messagesPerSecond = 180, heartbeatMs = 10_000 } = this.options;
+    const { gateways } = this.http.settings;
+    const { connectTimeoutMs, ...times } = gateways.areSeveral ? TIMES_OF_SEVERAL : TIMES;
+    const { messagesPerSecond = 180, heartbeatMs = times.heartbeatMs, silenceMs } = this.options;
     const WebSocket = this.options.WebSocket ?? platformWebSocket();
     if (WebSocket === undefined) {
       throw new TypeError("this platform has no WebSocket; pass one as an option of the client");
     }
-    const url = `${this.url.replace(/^http/, "ws")}${SOCKET_PATH}`;
-    return { url, WebSocket, connectTimeoutMs: CONNECT_TIMEOUT_MS, heartbeatMs, messagesPerSecond };
+    return { gateways, WebSocket, connectTimeoutMs, heartbeatMs, silenceMs, messagesPerSecond };
   }
-}
-
-function baseUrlOf(text: string): string {
-  const url = new URL(text);
-  if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw new TypeError(`the gateway's url begins with http:// or https://, not ${url.protocol}`);
-  }
-  return url.origin + url.pathname.replace(/\/+$/, "");
 }

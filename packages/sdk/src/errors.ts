@@ -50,6 +50,8 @@ export class PerpgateError extends Error {
   attempts = 1;
   /** The nonce of the order. */
   nonce: number | undefined;
+  /** @internal Whether the next try goes to another gateway immediately. */
+  hasOther = false;
 
   constructor(body: ErrorBody, { status, retryAfterMs, outcome = "refused" }: ErrorFacts) {
     super(body.message);
@@ -91,6 +93,8 @@ export class ConnectionError extends Error {
   attempts = 1;
   /** The nonce of the order. */
   nonce: number | undefined;
+  /** @internal Whether the next try goes to another gateway immediately. */
+  hasOther = false;
 
   /** Whether the connection was closed on purpose, so that a retry is useless. */
   readonly isFinal: boolean;

@@ -1,4 +1,7 @@
-/** Every public function has an example, and every example compiles; the README's also run. */
+/**
+ * Every public function has an example, and every example compiles. The README's also run, with the
+ * installed package: scripts/release.test.mjs.
+ */
 
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +16,6 @@ import {
   publicFunctionsOf,
   readSources,
 } from "./testing/source-examples.js";
-import { startVenue } from "./testing/venue.js";
 
 const PACKAGE = fileURLToPath(new URL("..", import.meta.url));
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
@@ -23,7 +25,8 @@ const run = promisify(execFile);
 /** Declarations that every example may use. */
 const GIVEN = `
 import * as sdk from "@perpgate/sdk";
-import { checkPreconfirm, createSessionKey, ConnectionError, PerpgateClient, PerpgateError, priceFor, sessionKeyFromSecret, sizeFor, TimeoutError } from "@perpgate/sdk";
+import { checkOrderProof, checkPreconfirm, connect, createSessionKey, ConnectionError, judgeReceipt, LogReader, newPrivateKey, openSession, PerpgateClient, PerpgateError, priceFor, privateKeyAccount, protectionOf, request, requestSigned, sessionKeyFromSecret, sizeFor, TimeoutError, verifyEd25519 } from "@perpgate/sdk";
+import { getAccount, getMarkets, getTicker, placeOrder } from "@perpgate/sdk/operations";
 declare const client: PerpgateClient;
 declare const session: sdk.Session;
 declare const account: sdk.MessageSigner;
@@ -62,8 +65,10 @@ async function compile(examples: readonly Example[]): Promise<string[]> {
       lib: ["ES2023", "DOM", "DOM.Iterable"],
       types: ["node"],
       typeRoots: [join(ROOT, "node_modules/@types")],
+      // What the build published, which the compiler need not check again.
       paths: {
-        "@perpgate/sdk": [join(PACKAGE, "src/index.ts")],
+        "@perpgate/sdk": [join(PACKAGE, "dist/index.d.ts")],
+        "@perpgate/sdk/operations": [join(PACKAGE, "dist/operations.d.ts")],
         "viem/accounts": [join(ROOT, "node_modules/viem/_types/accounts/index.d.ts")],
       },
     },
@@ -71,7 +76,15 @@ async function compile(examples: readonly Example[]): Promise<string[]> {
   };
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings));
-  const output = await run(process.execPath, [TSC, "-p", folder, "--pretty", "false"]).then(
+  const output = await run(process.execPath, [
+    TSC,
+    "-p",
+    folder,
+    "--pretty",
+    "false",
+    "--checkers",
+    "1",
+  ]).then(
     ({ stdout }) => stdout,
     (error: { stdout?: string }) => error.stdout ?? String(error),
   );
@@ -120,19 +133,5 @@ describe("documentation", () => {
       [],
     );
     expect(errors.join("\n")).toContain("wrong(");
-  }, 180_000);
-
-  test("the README's programs run, in plain Node, with the built package", async () => {
-    const at = await startVenue();
-    const programs = readmeBlocks().filter(({ code }) => code.startsWith("import "));
-    expect(programs.length).toBeGreaterThan(0);
-    for (const { code } of programs) {
-      const program = code.replaceAll("http://127.0.0.1:8080", at.url);
-      const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program], {
-        cwd: PACKAGE,
-        timeout: 150_000,
-      });
-      expect(stdout).toMatch(/resting|filled/);
-    }
   }, 180_000);
 });

@@ -50,6 +50,7 @@ export type {
 export type {
   BatchOptions,
   CancelAllOptions,
+  CancelOptions,
   DepositRequest,
   MarginOptions,
   OrderName,
@@ -62,6 +63,15 @@ export {
   PerpgateError,
   TimeoutError,
 } from "./errors.js";
+export {
+  openSession,
+  type RequestInput,
+  request,
+  requestSigned,
+  type SessionCredentials,
+} from "./functions.js";
+export { type Connection, type ConnectionOptions, connect } from "./http/connect.js";
+export type { GatewayState } from "./http/gateways.js";
 export type { FetchLike, RequestLike, ResponseLike } from "./http/http-client.js";
 export type {
   BookSnapshot,
@@ -76,7 +86,7 @@ export type {
 } from "./market-reader.js";
 export type { NewOperation, NewOrder, OrderAmendment } from "./orders/order-body.js";
 export type { PlacedOrder, Replayable } from "./orders/order-client.js";
-export type { Protection } from "./orders/protection.js";
+export { type Protection, protectionOf } from "./orders/protection.js";
 export { priceFor, sizeFor } from "./orders/rounding.js";
 export type { WebSocketConstructor, WebSocketLike } from "./platform/platform.js";
 export {
@@ -86,6 +96,11 @@ export {
   type PreconfirmProblem,
   type PreconfirmProblemCode,
 } from "./preconfirm-check.js";
+export { type JudgeOptions, judgeReceipt, type Verdict } from "./receipts/judge.js";
+export { type FetchBytes, LogReader, type ReadBlock, Withheld } from "./receipts/log-reader.js";
+export { checkOrderProof } from "./receipts/order-proof.js";
+export type { ReceiptKeeper, ReceiptOptions, ReceiptProblem } from "./receipts/receipt-keeper.js";
+export { verifyEd25519 } from "./receipts/verify-ed25519.js";
 export type { CallOptions, RetryRules } from "./retry.js";
 export type { SavedSession, StoredSession } from "./saved-session.js";
 export type { RenewOptions, RotateOptions, Session } from "./session.js";
@@ -95,6 +110,7 @@ export {
   type SessionKeyOptions,
   sessionKeyFromSecret,
 } from "./session-key/session-key.js";
+export { newPrivateKey, privateKeyAccount } from "./sign-in/private-key.js";
 export type { SessionCaps } from "./sign-in/siwe-message.js";
 export type { MessageSigner, SignerChoice, WalletProvider } from "./sign-in/wallet.js";
 export type { MirroredBook, MirrorSide } from "./streams/mirrored-book.js";

@@ -6,6 +6,7 @@ import type {
   BridgeInfo,
   Candle,
   FundingPoint,
+  Honesty,
   Market,
   Nonce,
   Resolution,
@@ -14,12 +15,14 @@ import type {
   VenueStatus,
 } from "@perpgate/protocol";
 import {
+  getAsyncApi,
   getBlock,
   getBook,
   getBridge,
   getCandles,
   getFunding,
   getHealth,
+  getHonesty,
   getLatestBlock,
   getMarkets,
   getNonce,
@@ -212,6 +215,17 @@ export class MarketReader {
   }
 
   /**
+   * The key of the venue's transparency log, and how the venue has kept its receipts.
+   *
+   * @example
+   * const { logKey, issued, notKept } = await client.honesty();
+   * console.log(logKey, issued, notKept);
+   */
+  honesty(options?: CallOptions): Promise<Honesty> {
+    return this.http.call(getHonesty, { options });
+  }
+
+  /**
    * The last sealed block.
    *
    * @example
@@ -286,6 +300,17 @@ export class MarketReader {
    */
   openapi(options?: CallOptions): Promise<Record<string, unknown>> {
     return this.http.call(getOpenApi, { options });
+  }
+
+  /**
+   * The socket and its streams as an AsyncAPI 3 document.
+   *
+   * @example
+   * const { channels } = await client.asyncapi();
+   * console.log(channels);
+   */
+  asyncapi(options?: CallOptions): Promise<Record<string, unknown>> {
+    return this.http.call(getAsyncApi, { options });
   }
 }
 

@@ -1,6 +1,7 @@
 /** Every operation of the interface once, against a real gateway. */
 
-import { type FetchLike, PerpgateClient } from "@perpgate/sdk";
+import { checkOrderProof, type FetchLike, PerpgateClient } from "@perpgate/sdk";
+import { newLogKey } from "@perpgate/venue";
 import { expect, test } from "vitest";
 import { ASK, BID, BUY, newClient, newSession, startVenue } from "./testing/venue.js";
 
@@ -14,7 +15,7 @@ function recordingFetch(called: Set<string>): FetchLike {
       .replace(/^\/v1\/auth\/sessions\/\d+$/, "/v1/auth/sessions/{id}")
       .replace(/^\/v1\/blocks\/\d+$/, "/v1/blocks/{number}")
       .replace(/^\/v1\/bridge\/deposits\/\d+$/, "/v1/bridge/deposits/{id}")
-      .replace(/^\/v1\/preconfirms\/\d+$/, "/v1/preconfirms/{ackNonce}");
+      .replace(/^\/v1\/preconfirms\/\d+(?=$|\/proof$)/, "/v1/preconfirms/{ackNonce}");
     called.add(`${init.method.toLowerCase()} ${path}`);
     return fetch(url, init);
   };
@@ -24,7 +25,7 @@ function recordingFetch(called: Set<string>): FetchLike {
 const FOR_ATTESTORS = ["post /v1/bridge/queue", "post /v1/bridge/votes"];
 
 test("every operation of the OpenAPI document: has a method that decodes its response", async () => {
-  const at = await startVenue();
+  const at = await startVenue({ promises: { logKey: newLogKey().key, checkpointMs: 60_000 } });
   const called = new Set<string>();
   const client = newClient(at, { fetch: recordingFetch(called) });
   const [maker, taker] = [await newSession(client), await newSession(client)];
@@ -104,11 +105,9 @@ test("every operation of the OpenAPI document: has a method that decodes its res
   const exits = { symbol: "BTCUSD", side: "long", takeProfit: 70_000, stopLoss: 60_000 } as const;
   expect((await taker.protect(exits)).results).toMatchObject([{ status: 200 }, { status: 200 }]);
   const moved = await taker.protect({ ...exits, takeProfit: null, stopLoss: 61_000 });
-  expect(moved.results).toMatchObject([
-    { canceled: {} },
-    { canceled: {} },
-    { ack: { status: "pending" } },
-  ]);
+  expect(moved.results).toMatchObject([{ canceled: {} }, { ack: { status: "pending" } }]);
+  const wrong = await taker.protect({ ...exits, takeProfit: undefined, stopLoss: 66_000 });
+  expect(wrong.results).toMatchObject([{ error: { code: "stop_would_trigger" } }]);
   expect(await taker.openOrders()).toMatchObject([{ closePosition: true, price: 61_000 }]);
 
   expect(await client.bridge()).toMatchObject({ attestor: "dev" });
@@ -126,6 +125,14 @@ test("every operation of the OpenAPI document: has a method that decodes its res
   expect(await client.block(proof.block)).toMatchObject({ number: proof.block });
   expect((await client.latestBlock()).number).toBeGreaterThanOrEqual(proof.block);
 
+  await at.venue.promises?.log.advance();
+  const { logKey, notKept } = await client.honesty();
+  const text = await taker.preconfirmProof(filled.ackNonce);
+  expect(await checkOrderProof(text, logKey)).toMatchObject({ block: { number: proof.block } });
+  await taker.receipts.settled();
+  expect(taker.receipts.of(filled.ackNonce)).toMatchObject({ logKey, block: proof.block });
+  expect([notKept, taker.receipts.files.length]).toEqual([0, 4]);
+
   const oldKey = maker.sessionKey;
   const { sessionKey } = await maker.rotate();
   expect([sessionKey, sessionKey === oldKey]).toEqual([maker.sessionKey, false]);
@@ -141,6 +148,7 @@ test("every operation of the OpenAPI document: has a method that decodes its res
   await maker.signOut();
   await expect(maker.account()).rejects.toMatchObject({ code: "invalid_token", status: 401 });
 
+  expect(await client.asyncapi()).toMatchObject({ asyncapi: "3.0.0" });
   const { paths } = await client.openapi();
   const offered = Object.entries(Object(paths)).flatMap(([path, methods]) =>
     Object.keys(Object(methods)).map((method) => `${method} ${path}`),

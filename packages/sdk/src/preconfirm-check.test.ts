@@ -293,6 +293,7 @@ describe("checkPreconfirm: changed proofs", () => {
       lastPosition: [{ lastPosition: "99999" }, ["block_hash_differs"]],
       ackCount: [{ ackCount: 2 ** 40 }, ["path_too_short", "block_hash_differs"]],
       acksRoot: [{ acksRoot: bent(block.acksRoot) }, ["root_differs", "block_hash_differs"]],
+      ackListHash: [{ ackListHash: bent(block.ackListHash) }, ["block_hash_differs"]],
       eventsHash: [{ eventsHash: bent(block.eventsHash) }, ["block_hash_differs"]],
       time: [{ time: block.time + 200 }, ["block_hash_differs"]],
     };

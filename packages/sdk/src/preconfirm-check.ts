@@ -212,10 +212,12 @@ function hashProblems(block: Block): PreconfirmProblem[] {
 function headerBytes(block: Block): Uint8Array | undefined {
   const parentHash = hashBytes(block.parentHash);
   const acksRoot = hashBytes(block.acksRoot);
+  const ackListHash = hashBytes(block.ackListHash);
   const eventsHash = hashBytes(block.eventsHash);
   const [firstPosition, lastPosition] = [block.firstPosition, block.lastPosition].map(positionOf);
   const { number, ackCount, time: timeMs } = block;
-  if (parentHash === undefined || acksRoot === undefined || eventsHash === undefined) return;
+  if (parentHash === undefined || acksRoot === undefined) return;
+  if (ackListHash === undefined || eventsHash === undefined) return;
   if (firstPosition === undefined || lastPosition === undefined) return;
   if (![number, ackCount, timeMs].every(isCount)) return;
   return encodeBlockHeader({
@@ -225,6 +227,7 @@ function headerBytes(block: Block): Uint8Array | undefined {
     lastPosition,
     ackCount,
     acksRoot,
+    ackListHash,
     eventsHash,
     timeMs,
   });

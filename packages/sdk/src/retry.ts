@@ -3,13 +3,15 @@
  *
  *   no response, 408, 500, 502, 503, 504   wait for the backoff or for Retry-After, then send again
  *   429                                    wait for Retry-After; not counted as a try
+ *   not_executed, outcome_unknown          as a 503; not counted as a try
+ *   any of these, gateway lost             send again immediately, to the next gateway
  *   anything else                          final
  *
  * A request is sent again unchanged, so every request must be safe to repeat. The time budget starts
  * with the first try; time in a queue before that is not counted.
  */
 
-import { isErrorCode } from "@perpgate/protocol/core";
+import { isErrorCode, MAX_TIMER_MS } from "@perpgate/protocol/core";
 import { ConnectionError, PerpgateError } from "./errors.js";
 
 export interface RetryRules {
@@ -42,8 +44,10 @@ interface Backoff {
   readonly longestMs: number;
 }
 
-export const REQUEST_BACKOFF: Backoff = { firstMs: 100, longestMs: 5_000 };
+const REQUEST_BACKOFF: Backoff = { firstMs: 100, longestMs: 5_000 };
 export const RECONNECT_BACKOFF: Backoff = { firstMs: 200, longestMs: 10_000 };
+/** While none of several gateways can be reached. */
+export const MOVE_BACKOFF: Backoff = { firstMs: 200, longestMs: 1_000 };
 export const RESUBSCRIBE_BACKOFF: Backoff = { firstMs: 500, longestMs: 15_000 };
 
 /** Doubles with each failure. The upper half is random, so that clients do not retry in step. */
@@ -73,6 +77,7 @@ export async function withRetries<T>(
   const { timeoutMs, retries, budgetMs } = rules;
   let endsAt: number | undefined;
   let failures = 0;
+  let uncounted = 0;
   let isAfterUnknown = false;
   const begin = () => {
     endsAt ??= performance.now() + budgetMs;
@@ -86,10 +91,12 @@ export async function withRetries<T>(
       if (!(error instanceof PerpgateError) && !(error instanceof ConnectionError)) throw error;
       error.attempts = number + 1;
       isAfterUnknown ||= error.outcome === "unknown";
-      const waitMs = waitBefore(error, failures);
+      const waitMs = error.hasOther ? 0 : waitBefore(error, failures);
       if (!isRateLimited(error)) failures++;
+      if (isUnsettled(error)) uncounted++;
       const isTooLate = performance.now() + waitMs > (endsAt ?? Number.POSITIVE_INFINITY);
-      if (!isRetryable(error) || failures > retries || isTooLate) {
+      const isLast = retries === 0 ? failures > 0 : failures - uncounted > retries;
+      if (!isRetryable(error) || isLast || isTooLate) {
         if (isAfterUnknown && !settlesEarlierTries(error)) error.outcome = "unknown";
         throw error;
       }
@@ -136,13 +143,16 @@ function isRateLimited(error: PerpgateError | ConnectionError): boolean {
   return error instanceof PerpgateError && error.code === "rate_limited";
 }
 
+/** The venue cannot write to its log now; the time budget alone bounds how long it is tried. */
+function isUnsettled(error: PerpgateError | ConnectionError): boolean {
+  if (!(error instanceof PerpgateError)) return false;
+  return error.code === "not_executed" || error.code === "outcome_unknown";
+}
+
 function waitBefore(error: PerpgateError | ConnectionError, failures: number): number {
   const requestedMs = error instanceof PerpgateError ? (error.retryAfterMs ?? 0) : 0;
   return requestedMs + backoffMs(requestedMs > 0 ? 0 : failures);
 }
-
-/** Timers of the platform fire immediately beyond this. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Calls back after `ms`, or after 24 days if that is sooner. */
 export function startTimer(ms: number, callback: () => void): ReturnType<typeof setTimeout> {

@@ -16,6 +16,7 @@ import { PerpgateError } from "./errors.js";
 import type { HttpClient } from "./http/http-client.js";
 import { Nonces } from "./orders/nonces.js";
 import { OrderClient } from "./orders/order-client.js";
+import type { ReceiptKeeper } from "./receipts/receipt-keeper.js";
 import type { CallOptions } from "./retry.js";
 import type { SavedSession, StoredSession } from "./saved-session.js";
 import { SessionKeyRing } from "./session-key/key-ring.js";
@@ -30,6 +31,7 @@ export interface SessionParts {
   readonly expiresAt: number;
   readonly key: SessionKey;
   readonly lastNonce?: number;
+  readonly receipts: ReceiptKeeper;
   newSocket(token: string): StreamSocket;
   /** Signs in again with the same wallet and terms; missing for a restored session. */
   signInAgain?(): Promise<Renewed>;
@@ -61,6 +63,11 @@ export interface RotateOptions extends CallOptions {
 }
 
 export class Session extends AccountTrader {
+  /**
+   * The receipts of this session's acknowledgements, checked, the last thousand. Each is a file to save
+   * and to judge with `judgeReceipt`.
+   */
+  readonly receipts: ReceiptKeeper;
   /** @internal */
   protected readonly orderClient: OrderClient;
   private readonly nonces: Nonces;
@@ -80,7 +87,13 @@ export class Session extends AccountTrader {
     this.signInAgain = signInAgain?.bind(parts);
     this.nonces = new Nonces(lastNonce);
     this.keys = this.ringOf(key);
-    this.orderClient = new OrderClient(this.nonces, http.settings.rules, () => this.keys.current());
+    this.receipts = parts.receipts;
+    this.orderClient = new OrderClient(
+      this.nonces,
+      http.settings.rules,
+      () => this.keys.current(),
+      (body, answer) => this.receipts.take(body, answer),
+    );
     this.newSocket = () => newSocket(this.token);
   }
 
@@ -100,8 +113,8 @@ export class Session extends AccountTrader {
       socket: this.newSocket(),
       orderClient: this.orderClient,
       rules: this.http.settings.rules,
-      orderPacer: this.http.pacer("orders", this),
-      cancelPacer: this.http.pacer("cancels", this),
+      orderPacer: () => this.http.pacer("orders", this),
+      cancelPacer: () => this.http.pacer("cancels", this),
       settleCancel: (orderId, error) => this.settleCancel(orderId, error),
     });
     if (this.isEnded) this.opened.close();

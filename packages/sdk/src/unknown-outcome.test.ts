@@ -148,3 +148,15 @@ describe("a response after a try without one", () => {
     }
   });
 });
+
+test("cancelOrder with validUntil: refused after it, and the order stays open", async () => {
+  const session = await newSession(newClient(at));
+  const { orderId } = await session.placeOrder(BID);
+  await expect(session.cancelOrder(orderId, { validUntil: 1 })).rejects.toMatchObject({
+    code: "too_late",
+  });
+  const [open] = await session.openOrders();
+  expect(open?.orderId).toBe(orderId);
+  const validUntil = open!.createdAt + 3_600_000;
+  expect(await session.cancelOrder(orderId, { validUntil })).toMatchObject({ status: "canceled" });
+});

@@ -3,13 +3,15 @@
  *
  * A request is built once and every try sends the same bytes. Requests that count against the same
  * limit of the server share a `Pacer`, so that reads never delay cancels. Every operation may be sent
- * twice; the caller knows what that means for its outcome.
+ * twice; the caller knows what that means for its outcome. With several gateways, a request whose
+ * gateway is lost fails immediately, and its next try goes to another.
  */
 
 import {
-  connectionErrorCode,
   ErrorBody,
   fetchWithin,
+  MIN_POSITION_HEADER,
+  POSITION_HEADER,
   SIGNATURE_HEADER,
   TimeLimitError,
 } from "@perpgate/protocol";
@@ -22,7 +24,7 @@ import {
   type QueryOf,
   type ResultOf,
 } from "@perpgate/protocol/operations";
-import { ConnectionError, type Outcome, PerpgateError, TimeoutError } from "../errors.js";
+import { ConnectionError, type PerpgateError, TimeoutError } from "../errors.js";
 import {
   type Attempt,
   type CallOptions,
@@ -31,6 +33,8 @@ import {
   withRetries,
 } from "../retry.js";
 import { hasShape } from "./answer-shape.js";
+import { connectionFailure, isGatewayLost, refusalOf, unexpectedAnswer } from "./failures.js";
+import type { Gateways } from "./gateways.js";
 import { type HeadersLike, limitStateOf, retryAfterMsOf } from "./limit-headers.js";
 import { Pacer } from "./pacer.js";
 
@@ -53,8 +57,8 @@ export interface RequestLike {
 export type FetchLike = (url: string, init: RequestLike) => Promise<ResponseLike>;
 
 export interface HttpSettings {
-  /** Without a slash at the end. */
-  readonly url: string;
+  /** Addresses without a slash at the end. */
+  readonly gateways: Gateways;
   readonly fetch: FetchLike;
   readonly rules: RetryRules;
   readonly isPaced: boolean;
@@ -81,20 +85,7 @@ export interface Answer<T> {
   readonly headers: HeadersLike;
 }
 
-/**
- * Failures of the server (5xx) after which nothing was done. `stopped` is not one of them: it is also
- * the response to a request that is already in the log, which the next start executes.
- */
-const NOT_EXECUTED: ReadonlySet<string> = new Set(["overloaded"]);
 const MAX_IN_FLIGHT = 64;
-const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
 
 export class HttpClient {
   private readonly pacers = new Map<string, Pacer>();
@@ -116,15 +107,29 @@ export class HttpClient {
     input: Input<O>,
     attempt: Attempt,
   ): Promise<Answer<ResultOf<O>>> {
+    const choosing = this.settings.gateways.chosen();
+    if (choosing === undefined) return this.queue(operation, input, attempt);
+    return choosing.then(() => this.queue(operation, input, attempt));
+  }
+
+  private queue<O extends Operation>(
+    operation: O,
+    input: Input<O>,
+    attempt: Attempt,
+  ): Promise<Answer<ResultOf<O>>> {
     const { session, options } = input;
     const limit = operation.limit ?? (session === undefined ? "reads" : "cancels");
     const pacer = this.pacer(limit, session);
     return pacer.run(options?.signal, () => this.exchange(operation, input, attempt, pacer));
   }
 
-  /** The server counts by account if there is a session, else by client address. */
+  /**
+   * Each gateway counts for itself: by account if there is a session, else by client address. The pacer
+   * is that of the gateway in use.
+   */
   pacer(limit: LimitName, session?: SessionIdentity): Pacer {
-    const key = session === undefined ? limit : `${limit} of ${session.address}`;
+    const { url } = this.settings.gateways;
+    const key = `${url} ${limit}${session === undefined ? "" : ` of ${session.address}`}`;
     let pacer = this.pacers.get(key);
     if (pacer === undefined) {
       pacer = new Pacer(MAX_IN_FLIGHT);
@@ -140,22 +145,47 @@ export class HttpClient {
     pacer: Pacer,
   ): Promise<Answer<ResultOf<O>>> {
     attempt.begin();
+    const { gateways } = this.settings;
+    const { url } = gateways;
+    try {
+      const answer = await this.ask(url, operation, input, attempt, pacer);
+      gateways.answered(url);
+      return answer;
+    } catch (error) {
+      if (isGatewayLost(error)) error.hasOther = gateways.lost(url);
+      throw error;
+    }
+  }
+
+  private async ask<O extends Operation>(
+    gateway: string,
+    operation: O,
+    input: Input<O>,
+    attempt: Attempt,
+    pacer: Pacer,
+  ): Promise<Answer<ResultOf<O>>> {
+    const { gateways } = this.settings;
     const path = pathOf(operation, input.params);
     const name = `${operation.method} ${path}`;
-    const url = this.settings.url + path + queryText(input.query);
-    const send = (signal: AbortSignal) =>
-      this.settings.fetch(url, requestOf(operation, input, signal));
-    const { timeoutMs } = attempt;
-    const { status, headers, text } = await fetchNamed(name, timeoutMs, input.options, send);
+    const url = gateway + path + queryText(input.query);
+    const { status, headers, text } = await gateways.whileAlive(
+      gateway,
+      input.options?.signal,
+      (watched) =>
+        fetchNamed(name, attempt.timeoutMs, watched, (signal) =>
+          this.settings.fetch(url, requestOf(operation, input, gateways.position, signal)),
+        ),
+    );
+    if (gateways.areSeveral) gateways.notePosition(Number(headers.get(POSITION_HEADER)));
     if (this.settings.isPaced) {
       const state = limitStateOf(headers);
       if (state !== undefined) pacer.learn(state);
     }
     if (status >= 200 && status < 300) {
-      const value = jsonOf(text);
+      const value = operation.success.type === "text/plain" ? text : jsonOf(text);
       if (value === undefined) throw new ConnectionError(`the response to ${name} was cut`);
       if (!hasShape<O["success"]["schema"]>(operation.success.schema, value)) {
-        throw unexpected(name, status, "another shape");
+        throw unexpectedOf(name, status, "another shape");
       }
       return { value, headers };
     }
@@ -168,28 +198,28 @@ export class HttpClient {
 async function fetchNamed(
   name: string,
   timeoutMs: number,
-  { signal }: CallOptions = {},
+  signal: AbortSignal | undefined,
   send: (signal: AbortSignal) => Promise<ResponseLike>,
 ): Promise<{ status: number; headers: HeadersLike; text: string }> {
   try {
     return await fetchWithin({ timeoutMs, signal, maxBytes: Number.POSITIVE_INFINITY }, send);
   } catch (cause) {
     if (signal?.aborted === true) throw signal.reason;
-    if (cause instanceof TimeLimitError) {
-      throw new TimeoutError(`${name}: no response within ${timeoutMs} ms`, { cause });
-    }
-    // Node names the reason of a failed connection; a browser does not, so the outcome is unknown.
-    const outcome = NEVER_CONNECTED.has(connectionErrorCode(cause)) ? "not_sent" : "unknown";
-    throw new ConnectionError(`${name}: ${reasonOf(cause)}`, { cause, outcome });
+    throw cause instanceof TimeLimitError
+      ? new TimeoutError(`${name}: no response within ${timeoutMs} ms`, { cause })
+      : connectionFailure(name, cause);
   }
 }
 
 function requestOf<O extends Operation>(
   { method }: O,
   { session, signed, body }: Input<O>,
+  position: number,
   signal: AbortSignal,
 ): RequestLike {
   const headers: Record<string, string> = {};
+  // Another gateway may lag behind the one that showed this position.
+  if (method === "GET" && position > 0) headers[MIN_POSITION_HEADER] = String(position);
   if (session !== undefined) headers.authorization = `Bearer ${session.token}`;
   if (signed !== undefined) headers[SIGNATURE_HEADER] = signed.signature;
   const text = signed?.body ?? (body === undefined ? undefined : JSON.stringify(body));
@@ -207,38 +237,13 @@ function queryText(query: object = {}): string {
 
 function errorOf(name: string, status: number, headers: HeadersLike, text: string): PerpgateError {
   const body = jsonOf(text);
-  if (!hasShape(ErrorBody, body)) return unexpected(name, status, "no error body");
+  if (!hasShape(ErrorBody, body)) return unexpectedOf(name, status, "no error body");
   return refusalOf(body, status, retryAfterMsOf(headers));
 }
 
-/** The error for a body of the error shape; `details.retryAfterMs` is more exact than the header. */
-export function refusalOf(
-  body: ErrorBody,
-  status: number,
-  retryAfterMs?: number | undefined,
-): PerpgateError {
-  const exactMs = body.details?.retryAfterMs;
-  const isRefused = isClientError(status) || NOT_EXECUTED.has(body.code);
-  const outcome: Outcome = isRefused ? "refused" : "unknown";
-  return new PerpgateError(body, {
-    status,
-    retryAfterMs: typeof exactMs === "number" ? exactMs : retryAfterMs,
-    outcome,
-  });
-}
-
-/** A response that no gateway sends: a proxy's, or that of another service. */
-function unexpected(name: string, status: number, problem: string): PerpgateError {
+function unexpectedOf(name: string, status: number, problem: string): PerpgateError {
   const message = `${name} returned status ${status} with ${problem}; is this the address of a gateway?`;
-  const body = { code: "unexpected_answer", message, requestId: "" };
-  return new PerpgateError(body, {
-    status,
-    outcome: isClientError(status) ? "refused" : "unknown",
-  });
-}
-
-function isClientError(status: number): boolean {
-  return status >= 400 && status < 500;
+  return unexpectedAnswer(message, status);
 }
 
 function jsonOf(text: string): unknown {
@@ -247,12 +252,4 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** `fetch` puts the reason of its failure one level down. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  if (cause instanceof AggregateError) return reasonOf(cause.errors[0] ?? cause.message);
-  return cause instanceof Error && cause.message !== "" ? cause.message : error.message;
 }

@@ -11,11 +11,8 @@
  * above the last one, even if the clock steps back.
  */
 
-import { NONCE_WINDOW } from "@perpgate/protocol/core";
+import { clockNonce, NONCE_WINDOW, NONCES_PER_MS } from "@perpgate/protocol/core";
 
-/** 2024-01-01. With 13 random bits the numbers stay below 2^53 until 2058. */
-const EPOCH_MS = 1_704_067_200_000;
-const RANDOM_RANGE = 8_192;
 /** Orders above the oldest unsettled one. */
 const SPAN = NONCE_WINDOW / 2;
 
@@ -66,8 +63,7 @@ export class Nonces {
   }
 
   private next(): number {
-    const byClock =
-      (this.nowMs() - EPOCH_MS) * RANDOM_RANGE + Math.floor(this.random() * RANDOM_RANGE);
+    const byClock = clockNonce(this.nowMs()) + Math.floor(this.random() * NONCES_PER_MS);
     if (this.lastNonce >= Number.MAX_SAFE_INTEGER) {
       throw new RangeError("this session's nonces are used up; sign in again");
     }

@@ -13,6 +13,7 @@ import type {
   TimeInForce,
   Trigger,
 } from "@perpgate/protocol";
+import { AMEND_FIELDS, ORDER_FIELDS, TARGET_FIELDS } from "@perpgate/protocol/core";
 
 export interface NewOrder {
   readonly symbol: string;
@@ -61,26 +62,6 @@ export type NewOperation =
   | ({ readonly op: "amend" } & Amendment)
   | { readonly op: "cancel"; readonly orderId?: string; readonly clientOrderId?: string };
 
-const ORDER_FIELDS = [
-  "symbol",
-  "side",
-  "type",
-  "margin",
-  "leverage",
-  "price",
-  "reduceOnly",
-  "postOnly",
-  "size",
-  "timeInForce",
-  "expiresAt",
-  "clientOrderId",
-  "trigger",
-  "limitPrice",
-  "closePosition",
-  "selfTrade",
-] as const satisfies readonly (keyof NewOrder)[];
-const TARGET_FIELDS = ["orderId", "clientOrderId"] as const;
-const AMEND_FIELDS = [...TARGET_FIELDS, "price", "size", "limitPrice", "expiresAt"] as const;
 const OPERATION_FIELDS: Readonly<Record<BatchOperation["op"], readonly string[]>> = {
   place: ORDER_FIELDS,
   amend: AMEND_FIELDS,

@@ -48,6 +48,8 @@ export class OrderClient {
     private readonly nonces: Nonces,
     private readonly rules: RetryRules,
     private readonly key: () => Promise<SessionKey>,
+    /** Called with each signed body that was answered, and the answer. */
+    private readonly onAnswer: (body: string, answer: unknown) => void = () => undefined,
   ) {}
 
   place(order: NewOrder, options: CallOptions, send: OrderTransport): Promise<PlacedOrder> {
@@ -67,9 +69,11 @@ export class OrderClient {
         const body = textOf(nonce);
         const signature = await this.sign(body);
         try {
-          return await withRetries(rules, options.signal, (attempt) =>
+          const answer = await withRetries(rules, options.signal, (attempt) =>
             send({ body, signature }, attempt, options.signal),
           );
+          this.onAnswer(body, answer);
+          return answer;
         } catch (error) {
           if (error instanceof ConnectionError || error instanceof PerpgateError) {
             error.nonce = nonce;

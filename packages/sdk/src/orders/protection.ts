@@ -13,7 +13,16 @@ export interface Protection {
   readonly stopLoss?: number | null | undefined;
 }
 
-/** Replaces what exists, in one batch with nothing in between; cancels what is null. */
+/**
+ * The operations of `session.protect`, for a batch with others: amends what exists, places what does not,
+ * cancels what is null. A price that is refused leaves the position as protected as it was.
+ *
+ * @example
+ * const exits = protectionOf({ symbol: "BTCUSD", side: "long", stopLoss: 62_000 }, await session.openOrders());
+ * const entry = { op: "place", symbol: "BTCUSD", side: "long", type: "market", size: 0.01, leverage: 5 } as const;
+ * const { results } = await session.batch([entry, ...exits]);
+ * console.log(results.map(({ status }) => status));
+ */
 export function protectionOf(
   { symbol, side, takeProfit, stopLoss }: Protection,
   open: readonly Order[],
@@ -30,17 +39,12 @@ export function protectionOf(
   const change = (trigger: Trigger, price: number | null | undefined): NewOperation[] => {
     if (price === undefined) return [];
     const orderId = existing(trigger);
-    const canceled: NewOperation[] = orderId === undefined ? [] : [{ op: "cancel", orderId }];
-    if (price === null) return canceled;
-    const terms = {
-      symbol,
-      side: exit,
-      type: "stop",
-      trigger,
-      price,
-      closePosition: true,
-    } as const;
-    return [...canceled, { op: "place", ...terms }];
+    if (orderId !== undefined) {
+      return price === null ? [{ op: "cancel", orderId }] : [{ op: "amend", orderId, price }];
+    }
+    if (price === null) return [];
+    const terms = { symbol, side: exit, type: "stop", trigger, price } as const;
+    return [{ op: "place", ...terms, closePosition: true }];
   };
   return [...change("takeProfit", takeProfit), ...change("stop", stopLoss)];
 }

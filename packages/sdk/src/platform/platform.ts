@@ -6,6 +6,8 @@
 /** The part of a WebSocket that the client uses: a browser's, that of `ws`, or another. */
 export interface WebSocketLike {
   binaryType: string;
+  /** 2 and 3: closing and closed. */
+  readonly readyState?: number;
   onopen: ((event: never) => void) | null;
   onmessage: ((event: never) => void) | null;
   onclose: ((event: never) => void) | null;

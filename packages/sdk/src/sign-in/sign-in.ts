@@ -77,7 +77,7 @@ async function submit(
   const { nonce } = await newNonce(options);
   const issuedAt = new Date();
   const message = siweText({
-    ...originOf(fields, http.settings.url),
+    ...originOf(fields, http.settings.gateways.url),
     address: signer.address,
     statement: fields.statement ?? STATEMENT,
     chainId,

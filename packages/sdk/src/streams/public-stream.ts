@@ -43,6 +43,16 @@ export class PublicStream {
     return this.socket.state;
   }
 
+  /** The address of the gateway that the connection is open to. */
+  get gateway(): string | undefined {
+    return this.socket.gateway;
+  }
+
+  /** Milliseconds since the last message of the open connection; undefined without one. */
+  get silentMs(): number | undefined {
+    return this.socket.silentMs;
+  }
+
   /**
    * Calls back whenever the state changes; returns a function that stops it.
    *

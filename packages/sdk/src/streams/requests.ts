@@ -6,9 +6,9 @@
 import { ERROR_TABLE, ErrorBody, isErrorCode, type ServerFrame } from "@perpgate/protocol";
 import { ConnectionError, type PerpgateError, TimeoutError } from "../errors.js";
 import { hasShape } from "../http/answer-shape.js";
-import { refusalOf } from "../http/http-client.js";
+import { refusalOf, unexpectedAnswer } from "../http/failures.js";
 import { startTimer } from "../retry.js";
-import type { SocketLink } from "./socket-link.js";
+import type { InFlight, SocketLink } from "./socket-link.js";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -20,6 +20,7 @@ interface Pending {
   refuse(error: Error): void;
   /** The connection was lost; `isFinal` if it will not be opened again. */
   lose(reason: Error, isFinal: boolean): void;
+  onSettled?: () => void;
 }
 
 export interface RequestOptions {
@@ -95,6 +96,7 @@ export class SocketRequests {
       signal?.removeEventListener("abort", abort);
       this.pending.delete(id);
       this.waitingForOpen.delete(pending);
+      pending.onSettled?.();
     };
     signal?.addEventListener("abort", abort, { once: true });
     return pending;
@@ -114,6 +116,23 @@ export class SocketRequests {
     if (t === "error") pending.refuse(socketError(fields));
     else pending.answer(fields);
     return true;
+  }
+
+  /** The requests that are to be answered on the connection that is left. */
+  onMove(): InFlight {
+    const left = [...this.pending.values()];
+    const settled = left.map(
+      (pending) =>
+        new Promise<void>((resolve) => {
+          pending.onSettled = resolve;
+        }),
+    );
+    return {
+      settled: Promise.all(settled),
+      lose: (error) => {
+        for (const pending of left) pending.lose(error, false);
+      },
+    };
   }
 
   onDown(error: ConnectionError): void {
@@ -139,8 +158,7 @@ export function fieldsOf(value: unknown): Fields {
 export function socketError(fields: Fields): PerpgateError {
   const body: unknown = fields;
   if (!hasShape(ErrorBody, body)) {
-    const message = "the server sent an error without code and message";
-    return refusalOf({ code: "unexpected_answer", message, requestId: "" }, 0);
+    return unexpectedAnswer("the server sent an error without code and message");
   }
   const { code, message, requestId, field, details } = body;
   const status = isErrorCode(code) ? ERROR_TABLE[code].status : 0;

@@ -1,46 +1,11 @@
 /** `session.stream`: the account's streams, and orders over the same socket. */
 
-import { BatchAnswer, CanceledOrder, PreconfirmAck } from "@perpgate/protocol";
-import {
-  messageOf,
-  socketAmend,
-  socketBatch,
-  socketCancel,
-  socketOrder,
-  socketSession,
-} from "@perpgate/protocol/operations";
+import type { BatchAnswer, CanceledOrder } from "@perpgate/protocol";
 import type { BatchOptions } from "../account-trader.js";
-import { PerpgateError } from "../errors.js";
-import { hasShape } from "../http/answer-shape.js";
-import type { Pacer } from "../http/pacer.js";
-import {
-  amendText,
-  batchText,
-  type NewOperation,
-  type NewOrder,
-  type OrderAmendment,
-} from "../orders/order-body.js";
-import type {
-  OrderClient,
-  OrderTransport,
-  PlacedOrder,
-  Replayable,
-  Transport,
-} from "../orders/order-client.js";
-import {
-  type Attempt,
-  type CallOptions,
-  type RetryRules,
-  rulesWith,
-  withRetries,
-} from "../retry.js";
-import { ChannelRegistry } from "./channel-registry.js";
-import {
-  type FrameReader,
-  PrivateChannel,
-  type PrivateWatchOptions,
-  type StateKeeper,
-} from "./private-channel.js";
+import type { NewOperation, NewOrder, OrderAmendment } from "../orders/order-body.js";
+import type { PlacedOrder, Replayable } from "../orders/order-client.js";
+import type { CallOptions } from "../retry.js";
+import type { PrivateWatchOptions } from "./private-channel.js";
 import {
   type AccountFrame,
   allDeposits,
@@ -59,44 +24,46 @@ import {
   readPositions,
   readPreconfirm,
 } from "./private-frames.js";
+import { PrivateStream } from "./private-stream.js";
 import type { StreamState } from "./socket-link.js";
-import type { StreamSocket } from "./stream-socket.js";
+import { SocketOrders, type SocketOrdersContext } from "./socket-orders.js";
 import type { Subscription } from "./subscription.js";
 
-/** What the stream uses of its session. */
-export interface StreamContext {
-  readonly socket: StreamSocket;
-  readonly orderClient: OrderClient;
-  readonly rules: RetryRules;
-  readonly orderPacer: Pacer;
-  readonly cancelPacer: Pacer;
-  /** The result of a cancel that failed after an earlier try. */
-  settleCancel(orderId: string, error: unknown): Promise<CanceledOrder>;
-}
-
 export class SessionStream {
-  private readonly preconfirms: ChannelRegistry<PrivateChannel<PreconfirmFrame>>;
-  private readonly orders: ChannelRegistry<PrivateChannel<OrdersFrame>>;
-  private readonly positions: ChannelRegistry<PrivateChannel<PositionsFrame>>;
-  private readonly fills: ChannelRegistry<PrivateChannel<FillsFrame>>;
-  private readonly account: ChannelRegistry<PrivateChannel<AccountFrame>>;
-  private readonly deposits: ChannelRegistry<PrivateChannel<DepositsFrame>>;
+  private readonly preconfirms: PrivateStream<PreconfirmFrame>;
+  private readonly orders: PrivateStream<OrdersFrame>;
+  private readonly positions: PrivateStream<PositionsFrame>;
+  private readonly fills: PrivateStream<FillsFrame>;
+  private readonly account: PrivateStream<AccountFrame>;
+  private readonly deposits: PrivateStream<DepositsFrame>;
+  private readonly trading: SocketOrders;
   private cancelsOnDisconnect = false;
 
   /** @internal */
-  constructor(private readonly context: StreamContext) {
+  constructor(private readonly context: SocketOrdersContext) {
     const { channels } = context.socket;
-    this.preconfirms = new ChannelRegistry(channels);
-    this.orders = new ChannelRegistry(channels);
-    this.positions = new ChannelRegistry(channels);
-    this.fills = new ChannelRegistry(channels);
-    this.account = new ChannelRegistry(channels);
-    this.deposits = new ChannelRegistry(channels);
+    this.preconfirms = new PrivateStream(channels, "preconfirms", readPreconfirm);
+    this.orders = new PrivateStream(channels, "orders", readOrders, openOrders);
+    this.positions = new PrivateStream(channels, "positions", readPositions, openPositions);
+    this.fills = new PrivateStream(channels, "fills", readFills);
+    this.account = new PrivateStream(channels, "account", readAccount, latestAccount);
+    this.deposits = new PrivateStream(channels, "deposits", readDeposits, allDeposits);
+    this.trading = new SocketOrders(context);
   }
 
   /** State of the connection. */
   get state(): StreamState {
     return this.context.socket.state;
+  }
+
+  /** The address of the gateway that the connection is open to. */
+  get gateway(): string | undefined {
+    return this.context.socket.gateway;
+  }
+
+  /** Milliseconds since the last message of the open connection; undefined without one. */
+  get silentMs(): number | undefined {
+    return this.context.socket.silentMs;
   }
 
   /**
@@ -123,14 +90,7 @@ export class SessionStream {
     callback: (ack: PreconfirmFrame) => void,
     options: PrivateWatchOptions = {},
   ): Subscription {
-    return watch(
-      this.preconfirms,
-      "preconfirms",
-      readPreconfirm,
-      () => undefined,
-      callback,
-      options,
-    );
+    return this.preconfirms.watch(callback, options);
   }
 
   /**
@@ -145,7 +105,7 @@ export class SessionStream {
     callback: (frame: OrdersFrame) => void,
     options: PrivateWatchOptions = {},
   ): Subscription {
-    return watch(this.orders, "orders", readOrders, openOrders, callback, options);
+    return this.orders.watch(callback, options);
   }
 
   /**
@@ -160,7 +120,7 @@ export class SessionStream {
     callback: (frame: PositionsFrame) => void,
     options: PrivateWatchOptions = {},
   ): Subscription {
-    return watch(this.positions, "positions", readPositions, openPositions, callback, options);
+    return this.positions.watch(callback, options);
   }
 
   /**
@@ -177,7 +137,7 @@ export class SessionStream {
     callback: (frame: FillsFrame) => void,
     options: PrivateWatchOptions = {},
   ): Subscription {
-    return watch(this.fills, "fills", readFills, () => undefined, callback, options);
+    return this.fills.watch(callback, options);
   }
 
   /**
@@ -192,7 +152,7 @@ export class SessionStream {
     callback: (frame: AccountFrame) => void,
     options: PrivateWatchOptions = {},
   ): Subscription {
-    return watch(this.account, "account", readAccount, latestAccount, callback, options);
+    return this.account.watch(callback, options);
   }
 
   /**
@@ -207,7 +167,7 @@ export class SessionStream {
     callback: (frame: DepositsFrame) => void,
     options: PrivateWatchOptions = {},
   ): Subscription {
-    return watch(this.deposits, "deposits", readDeposits, allDeposits, callback, options);
+    return this.deposits.watch(callback, options);
   }
 
   /**
@@ -220,7 +180,7 @@ export class SessionStream {
    * console.log(ack.orderId, ack.status, ack.replayed);
    */
   placeOrder(order: NewOrder, options: CallOptions = {}): Promise<PlacedOrder> {
-    return this.context.orderClient.place(order, options, this.sendSigned(socketOrder));
+    return this.trading.place(order, options);
   }
 
   /**
@@ -231,9 +191,7 @@ export class SessionStream {
    * console.log(amended.orderId, amended.status);
    */
   amendOrder(amendment: OrderAmendment, options: CallOptions = {}): Promise<PlacedOrder> {
-    const textOf = (nonce: number) => amendText(amendment, nonce);
-    const send = this.sendSigned(socketAmend);
-    return this.context.orderClient.submit(amendment.nonce, textOf, options, send);
+    return this.trading.amend(amendment, options);
   }
 
   /**
@@ -245,10 +203,9 @@ export class SessionStream {
    */
   batch(
     operations: readonly NewOperation[],
-    { validUntil, nonce: given, ...options }: BatchOptions = {},
+    options: BatchOptions = {},
   ): Promise<Replayable<BatchAnswer>> {
-    const textOf = (nonce: number) => batchText(operations, validUntil, nonce);
-    return this.context.orderClient.submit(given, textOf, options, this.sendBatch);
+    return this.trading.batch(operations, options);
   }
 
   /**
@@ -258,31 +215,22 @@ export class SessionStream {
    * const { remainingSize } = await session.stream.cancelOrder("48213");
    * console.log(remainingSize);
    */
-  async cancelOrder(orderId: string, options: CallOptions = {}): Promise<CanceledOrder> {
-    const rules = rulesWith(options, this.context.rules);
-    try {
-      return await withRetries(rules, options.signal, (attempt) =>
-        this.cancelOnce(orderId, attempt, options.signal),
-      );
-    } catch (error) {
-      return this.context.settleCancel(orderId, error);
-    }
+  cancelOrder(orderId: string, options: CallOptions = {}): Promise<CanceledOrder> {
+    return this.trading.cancel(orderId, options);
   }
 
   /**
    * Whether the venue cancels the session's open orders when its last socket closes. The venue
    * remembers it until the session ends. A reconnection counts as a close, so the orders are
-   * canceled; `watchOrders` shows it with the reason `disconnected`.
+   * canceled; `watchOrders` shows it with the reason `disconnected`. With several gateways a socket that
+   * moves is open at the next one before it is closed, and a killed gateway's sockets count for some
+   * seconds more, so neither cancels.
    *
    * @example
    * await session.stream.cancelOnDisconnect(true);
    */
   async cancelOnDisconnect(isOn: boolean, options: CallOptions = {}): Promise<void> {
-    const message = messageOf(socketSession, { cancelOnDisconnect: isOn });
-    const rules = rulesWith(options, this.context.rules);
-    await withRetries(rules, options.signal, (attempt) =>
-      this.request(message, attempt, options.signal),
-    );
+    await this.trading.setCancelOnDisconnect(isOn, options);
     this.cancelsOnDisconnect = isOn;
   }
 
@@ -309,88 +257,4 @@ export class SessionStream {
   close(): void {
     this.context.socket.close();
   }
-
-  private sendSigned(operation: typeof socketOrder | typeof socketAmend): OrderTransport {
-    return ({ body, signature }, attempt, signal) =>
-      paced(this.context.orderPacer, signal, async () => {
-        const message = messageOf(operation, { body, sig: signature });
-        const { ack, replayed } = await this.request(message, attempt, signal);
-        if (!hasShape(PreconfirmAck, ack)) throw unexpectedAnswer(operation.op);
-        return { ...ack, replayed: replayed === true };
-      });
-  }
-
-  private readonly sendBatch: Transport<Replayable<BatchAnswer>> = (signed, attempt, signal) =>
-    paced(this.context.orderPacer, signal, async () => {
-      const message = messageOf(socketBatch, { body: signed.body, sig: signed.signature });
-      const { batch, replayed } = await this.request(message, attempt, signal);
-      if (!hasShape(BatchAnswer, batch)) throw unexpectedAnswer("batch");
-      return { results: batch.results, replayed: replayed === true };
-    });
-
-  private cancelOnce(
-    orderId: string,
-    attempt: Attempt,
-    signal: AbortSignal | undefined,
-  ): Promise<CanceledOrder> {
-    return paced(this.context.cancelPacer, signal, async () => {
-      const { canceled } = await this.request(
-        messageOf(socketCancel, { orderId }),
-        attempt,
-        signal,
-      );
-      if (!hasShape(CanceledOrder, canceled)) throw unexpectedAnswer("cancel");
-      return canceled;
-    });
-  }
-
-  private request(message: object, { timeoutMs, begin }: Attempt, signal: AbortSignal | undefined) {
-    begin();
-    return this.context.socket.request(message, { timeoutMs, signal });
-  }
-}
-
-/** Like `pacer.run`; a `rate_limited` error delays the next requests. */
-function paced<T>(
-  pacer: Pacer,
-  signal: AbortSignal | undefined,
-  send: () => Promise<T>,
-): Promise<T> {
-  return pacer.run(signal, async () => {
-    try {
-      return await send();
-    } catch (error) {
-      if (error instanceof PerpgateError && error.code === "rate_limited") {
-        pacer.holdFor(error.retryAfterMs ?? 0);
-      }
-      throw error;
-    }
-  });
-}
-
-function unexpectedAnswer(operation: string): PerpgateError {
-  const message = `the response to ${operation} has another shape; is this a newer gateway?`;
-  const body = { code: "unexpected_answer", message, requestId: "" };
-  return new PerpgateError(body, { status: 0, outcome: "unknown" });
-}
-
-/** A second watch shares the stream of the first, so it cannot start at another seq. */
-function watch<T extends { readonly seq: number }>(
-  registry: ChannelRegistry<PrivateChannel<T>>,
-  stream: string,
-  read: FrameReader<T>,
-  newState: () => StateKeeper<T> | undefined,
-  callback: (value: T) => void,
-  options: PrivateWatchOptions,
-): Subscription {
-  const { since, onGap } = options;
-  const known = registry.get(stream);
-  if (known !== undefined && (since !== undefined || !known.canBeJoined)) {
-    throw new TypeError(`${stream} is watched already; close that watch before resuming another`);
-  }
-  const channel = registry.getOrCreate(
-    stream,
-    (onEmpty) => new PrivateChannel(stream, read, newState(), since, onEmpty),
-  );
-  return channel.watch({ callback, options }, onGap);
 }

@@ -2,16 +2,25 @@
  * A WebSocket that reconnects: opened when first needed, pinged when silent, opened again with backoff
  * when lost, until it is closed.
  *
+ * It follows the gateway in use. While its connection is alive, it opens and greets the next one first
+ * and then moves (`active` is replaced by `candidate`): the session has a socket throughout. Requests
+ * in flight are answered on the old connection, which is closed after that.
+ *
  * No message is kept across a lost connection; the listener decides what to send again.
  */
 
 import type { ServerFrame } from "@perpgate/protocol";
-import { messageOf, socketPing } from "@perpgate/protocol/operations";
-import { decodeFrame } from "@perpgate/protocol/stream-frame";
 import { ConnectionError } from "../errors.js";
-import { Pacer } from "../http/pacer.js";
-import type { WebSocketConstructor, WebSocketLike } from "../platform/platform.js";
-import { backoffMs, RECONNECT_BACKOFF } from "../retry.js";
+import type { Gateways } from "../http/gateways.js";
+import { backoffMs, MOVE_BACKOFF, RECONNECT_BACKOFF } from "../retry.js";
+import {
+  type ConnectionEnd,
+  type ConnectionEvents,
+  type ConnectionSettings,
+  type Greeting,
+  notSent,
+  SocketConnection,
+} from "./socket-connection.js";
 import { callSafely } from "./subscription.js";
 
 /**
@@ -19,26 +28,26 @@ import { callSafely } from "./subscription.js";
  */
 export type StreamState = "idle" | "connecting" | "open" | "waiting" | "closed";
 
-export interface LinkSettings {
-  readonly url: string;
-  readonly WebSocket: WebSocketConstructor;
-  readonly connectTimeoutMs: number;
-  /** A connection that is silent for two of these intervals is dropped. */
+export interface LinkSettings extends ConnectionSettings {
+  readonly gateways: Gateways;
+  /** A silent connection is pinged after one or two of these intervals. */
   readonly heartbeatMs: number;
-  /** Must be below the server's limit: its `rate_limited` error does not name the message. */
-  readonly messagesPerSecond: number;
+  /** A connection that is silent for this long is dropped. Default: three heartbeats. */
+  readonly silenceMs?: number | undefined;
 }
 
-/** The first message of every connection, which counts as open once it is accepted. */
-export interface Greeting {
-  readonly text: string;
-  /** `later` for an error that may pass; any other error closes the link. */
-  check(answer: ServerFrame): "accepted" | "later" | Error;
+/** Requests of a connection that the link has left. */
+export interface InFlight {
+  /** Resolves once each has an answer or has failed. */
+  readonly settled: Promise<unknown>;
+  lose(error: ConnectionError): void;
 }
 
 export interface LinkListener {
   onOpen(): void;
   onFrame(frame: ServerFrame): void;
+  /** Another connection has replaced the open one; `onOpen` follows. */
+  onMove(): InFlight;
   /** The connection was lost or could not be opened. */
   onDown(error: ConnectionError): void;
   /** The error of a close code after which reconnecting is useless. */
@@ -47,32 +56,55 @@ export interface LinkListener {
   onEnd(error: Error): void;
 }
 
-const BURST_SECONDS = 1.5;
+/** Heartbeats without a message: one passes before the ping, one after it. */
+const SILENT_BEATS = 3;
+/** Close codes about this client, which another gateway would send too. */
+const OWN_FAULTS: ReadonlySet<number> = new Set([4408, 4429]);
 
 export class SocketLink {
   private current: StreamState = "idle";
-  private socket: WebSocketLike | undefined;
-  private outbox: Pacer;
+  private active: SocketConnection | undefined;
+  private candidate: SocketConnection | undefined;
+  private readonly left = new Map<SocketConnection, InFlight>();
   private failures = 0;
-  /** When the last message was received, by `performance.now()`. */
-  private receivedAt = 0;
-  private hasReceived = false;
-  private isPinged = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private heartbeat: ReturnType<typeof setInterval> | undefined;
   private readonly watchers = new Set<(state: StreamState) => void>();
+  private readonly stopFollowing: () => void;
+  private readonly events: ConnectionEvents = {
+    onReady: (connection) => this.ready(connection),
+    onFrame: (connection, frame) => this.received(connection, frame),
+    onEnd: (connection, end) => this.ended(connection, end),
+  };
 
   constructor(
     private readonly settings: LinkSettings,
     private readonly listener: LinkListener,
-    /** Sent first on every connection; may be replaced. */
-    public greeting?: Greeting,
+    private greeting?: Greeting,
   ) {
-    this.outbox = newOutbox(settings.messagesPerSecond);
+    this.stopFollowing = settings.gateways.onChange(() => this.follow());
   }
 
   get state(): StreamState {
     return this.current;
+  }
+
+  /** The gateway of the open connection. */
+  get gateway(): string | undefined {
+    return this.active?.url;
+  }
+
+  /** Milliseconds since the last message of the open connection. */
+  get silentMs(): number | undefined {
+    return this.active === undefined ? undefined : performance.now() - this.active.receivedAt;
+  }
+
+  /** Ends a wait for the next try to connect. */
+  connectNow(): void {
+    if (this.current !== "waiting") return;
+    clearTimeout(this.timer);
+    this.failures = 0;
+    this.connect();
   }
 
   onState(callback: (state: StreamState) => void): () => void {
@@ -85,41 +117,56 @@ export class SocketLink {
     if (this.current === "idle") this.connect();
   }
 
-  /**
-   * Queues the message. Resolves when it was passed to the socket; rejects if the connection was
-   * lost before, or if aborted while queued.
-   */
+  /** From now on connections begin with this one. */
+  greetWith(greeting: Greeting): void {
+    this.greeting = greeting;
+    if (this.candidate === undefined) return;
+    this.dropCandidate();
+    this.dial();
+  }
+
   async send(text: string, signal?: AbortSignal): Promise<void> {
-    const { socket } = this;
-    if (socket === undefined || this.current !== "open") throw notSent();
-    await this.outbox.run(signal, async () => {
-      if (this.socket !== socket) throw notSent();
-      socket.send(text);
-    });
+    if (this.active === undefined) throw notSent();
+    await this.active.send(text, signal);
   }
 
   /** Sends nothing for `ms`: the server reported too many messages. */
   slowDown(ms: number): void {
-    this.outbox.holdFor(ms);
+    this.active?.slowDown(ms);
+  }
+
+  /** The gateway of the open connection has said that it cannot serve. Returns whether another can. */
+  leaveGateway(): boolean {
+    return this.active !== undefined && this.settings.gateways.lost(this.active.url);
   }
 
   /** Drops the connection if nothing was received since then. */
   dropIfSilent(silentSince: number): void {
-    if (this.receivedAt < silentSince) this.reconnect("the connection is silent");
+    if (this.active !== undefined && this.active.receivedAt < silentSince) {
+      this.reconnect("the connection is silent");
+    }
   }
 
   /** Drops the connection and opens another. */
   reconnect(reason: string): void {
-    if (this.socket !== undefined) this.lose(this.socket, new ConnectionError(reason));
+    const { active } = this;
+    if (active === undefined) return;
+    active.end();
+    this.ended(active, { error: new ConnectionError(reason) });
   }
 
   /** Closes the link finally. */
   close(error: Error = new ConnectionError("closed by this side", { outcome: "not_sent" })): void {
     if (this.current === "closed") return;
-    const { socket } = this;
-    this.release();
+    const connections = [this.active, this.candidate, ...this.left.keys()];
+    this.stopFollowing();
+    clearTimeout(this.timer);
+    clearInterval(this.heartbeat);
+    this.active = undefined;
+    this.candidate = undefined;
+    this.left.clear();
     this.setState("closed");
-    socket?.close(1000);
+    for (const connection of connections) connection?.end(1000);
     this.listener.onEnd(error);
   }
 
@@ -127,108 +174,123 @@ export class SocketLink {
     this.setState("connecting");
     // A state watcher may have closed it.
     if (this.current !== "connecting") return;
-    const { WebSocket, url, connectTimeoutMs } = this.settings;
-    let socket: WebSocketLike;
+    const choosing = this.settings.gateways.chosen();
+    if (choosing === undefined) this.dial();
+    else void choosing.then(() => this.dial());
+  }
+
+  /** Opens a connection to the gateway in use. */
+  private dial(): void {
+    if (this.current === "closed" || this.candidate !== undefined) return;
+    const { url } = this.settings.gateways;
     try {
-      socket = new WebSocket(url);
+      this.candidate = new SocketConnection(url, this.settings, this.greeting, this.events);
     } catch (cause) {
       // An invalid address: retrying is useless.
       this.close(new ConnectionError(`cannot connect to ${url}`, { cause, outcome: "not_sent" }));
-      return;
     }
-    this.socket = socket;
-    this.outbox = newOutbox(this.settings.messagesPerSecond);
-    socket.binaryType = "arraybuffer";
-    socket.onopen = () => this.greet(socket);
-    socket.onmessage = ({ data }: { readonly data: unknown }) => this.received(socket, data);
-    // A close event follows.
-    socket.onerror = () => undefined;
-    socket.onclose = ({ code = 1006 }: { readonly code?: number }) => this.closed(socket, code);
-    this.timer = setTimeout(
-      () => this.lose(socket, new ConnectionError("the connection was not opened in time")),
-      connectTimeoutMs,
-    );
   }
 
-  private greet(socket: WebSocketLike): void {
-    if (socket !== this.socket) return;
-    if (this.greeting === undefined) this.opened(socket);
-    else socket.send(this.greeting.text);
+  private dropCandidate(): void {
+    this.candidate?.end();
+    this.candidate = undefined;
   }
 
-  private greeted(socket: WebSocketLike, frame: ServerFrame): void {
-    const verdict = this.greeting?.check(frame) ?? "accepted";
-    if (verdict === "accepted") this.opened(socket);
-    else if (verdict === "later") this.lose(socket, new ConnectionError("not accepted for now"));
-    else this.close(verdict);
+  /** Another gateway is in use. Without a connection, the next one goes there anyway. */
+  private follow(): void {
+    if (this.active === undefined && this.candidate === undefined) return;
+    const { url } = this.settings.gateways;
+    if (this.candidate?.url === url) return;
+    this.dropCandidate();
+    if (this.active?.url !== url) this.dial();
   }
 
-  private opened(socket: WebSocketLike): void {
-    clearTimeout(this.timer);
-    this.hasReceived = true;
-    this.isPinged = false;
-    this.heartbeat = setInterval(() => this.beat(socket), this.settings.heartbeatMs);
+  private ready(connection: SocketConnection): void {
+    const { active } = this;
+    this.candidate = undefined;
+    this.active = connection;
+    clearInterval(this.heartbeat);
+    this.heartbeat = setInterval(() => this.beat(connection), this.settings.heartbeatMs);
+    if (active !== undefined) this.leave(active);
     this.setState("open");
     if (this.current === "open") this.listener.onOpen();
   }
 
-  private received(socket: WebSocketLike, data: unknown): void {
-    if (socket !== this.socket) return;
-    this.hasReceived = true;
-    this.receivedAt = performance.now();
-    let frame: ServerFrame;
-    try {
-      frame = decodeFrame(bytesOf(data));
-    } catch (cause) {
-      this.lose(
-        socket,
-        new ConnectionError("the server sent a message that is not a frame", { cause }),
-      );
+  /** A silent connection has no answers to wait for. */
+  private leave(connection: SocketConnection): void {
+    const inFlight = this.listener.onMove();
+    if (connection.silentBeats >= SILENT_BEATS) {
+      connection.end();
+      inFlight.lose(new ConnectionError("the connection is silent"));
       return;
     }
-    if (this.current !== "open") {
-      this.greeted(socket, frame);
-      return;
-    }
+    this.left.set(connection, inFlight);
+    void inFlight.settled.then(() => {
+      this.left.delete(connection);
+      connection.end(1000);
+    });
+  }
+
+  private received(connection: SocketConnection, frame: ServerFrame): void {
+    // Streams go on over the new connection.
+    if (connection !== this.active && frame.t !== "ok" && frame.t !== "error") return;
     // Not earlier: a server that rejects the connection may send a frame before it closes.
     this.failures = 0;
     this.listener.onFrame(frame);
   }
 
-  private closed(socket: WebSocketLike, code: number): void {
-    if (socket !== this.socket) return;
-    const error = this.listener.finalError(code);
-    if (error !== undefined) this.close(error);
-    else this.lose(socket, new ConnectionError(`the connection was lost (${code})`));
-  }
-
-  private lose(socket: WebSocketLike, error: ConnectionError): void {
-    if (socket !== this.socket) return;
-    this.release();
-    this.setState("waiting");
-    closeQuietly(socket);
-    this.listener.onDown(error);
-    if (this.current !== "waiting") return;
-    this.timer = setTimeout(() => this.connect(), backoffMs(this.failures++, RECONNECT_BACKOFF));
-  }
-
-  private release(): void {
-    clearTimeout(this.timer);
-    clearInterval(this.heartbeat);
-    this.socket = undefined;
-  }
-
-  /** Pings after one silent interval, drops the connection after two. */
-  private beat(socket: WebSocketLike): void {
-    if (this.hasReceived) {
-      this.hasReceived = false;
-      this.isPinged = false;
-    } else if (this.isPinged) {
-      this.lose(socket, new ConnectionError("the connection is dead"));
-    } else {
-      this.isPinged = true;
-      this.send(JSON.stringify(messageOf(socketPing, {}))).catch(() => undefined);
+  private ended(connection: SocketConnection, { error, code, refusal }: ConnectionEnd): void {
+    const inFlight = this.left.get(connection);
+    if (inFlight !== undefined) {
+      this.left.delete(connection);
+      inFlight.lose(error);
+      return;
     }
+    const final = refusal ?? (code === undefined ? undefined : this.listener.finalError(code));
+    if (final !== undefined) {
+      this.close(final);
+      return;
+    }
+    if (connection === this.candidate) this.candidate = undefined;
+    const isDown = connection === this.active || this.active === undefined;
+    if (connection === this.active) {
+      this.active = undefined;
+      clearInterval(this.heartbeat);
+    }
+    const { gateways } = this.settings;
+    const isOwnFault = code !== undefined && OWN_FAULTS.has(code);
+    const hasOther = !isOwnFault && gateways.lost(connection.url);
+    if (isDown) {
+      this.setState(this.candidate === undefined ? "waiting" : "connecting");
+      this.listener.onDown(error);
+    }
+    const backoff = gateways.areSeveral ? MOVE_BACKOFF : RECONNECT_BACKOFF;
+    this.connectLater(hasOther ? 0 : backoffMs(this.failures++, backoff));
+  }
+
+  /** Connects again, or, if the open connection is that of another gateway, tries again to move. */
+  private connectLater(ms: number): void {
+    if (this.current === "closed" || this.candidate !== undefined) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      if (this.active === undefined) this.connect();
+      else this.follow();
+    }, ms);
+  }
+
+  /**
+   * Pings after one silent interval. After two the connection is dropped, or later if `silenceMs` says
+   * so; if there is another gateway, it is kept until the socket there is open.
+   */
+  private beat(connection: SocketConnection): void {
+    const { gateways, heartbeatMs, connectTimeoutMs } = this.settings;
+    connection.beat();
+    void gateways.chosen();
+    if (connection.silentBeats < SILENT_BEATS) return;
+    const silentMs = connection.silentBeats * heartbeatMs;
+    const limitMs = gateways.areSeveral ? connectTimeoutMs : (this.settings.silenceMs ?? 0);
+    if (silentMs > limitMs) this.reconnect("the connection is dead");
+    else if (connection.silentBeats === SILENT_BEATS) gateways.lost(connection.url);
   }
 
   private setState(state: StreamState): void {
@@ -236,33 +298,4 @@ export class SocketLink {
     this.current = state;
     for (const watcher of [...this.watchers]) callSafely(() => watcher(state));
   }
-}
-
-/** The server counts per connection, so each starts with a full bucket. */
-function newOutbox(perSecond: number): Pacer {
-  const burst = Math.max(1, Math.floor(BURST_SECONDS * perSecond));
-  const outbox = new Pacer(Number.POSITIVE_INFINITY);
-  outbox.learn({ name: "messages", burst, perSecond, remaining: burst });
-  return outbox;
-}
-
-function notSent(): ConnectionError {
-  return new ConnectionError("there is no connection", { outcome: "not_sent" });
-}
-
-function closeQuietly(socket: WebSocketLike): void {
-  socket.onopen = null;
-  socket.onmessage = null;
-  socket.onclose = null;
-  socket.close();
-}
-
-function bytesOf(data: unknown): Uint8Array {
-  if (isArrayBuffer(data)) return new Uint8Array(data);
-  throw new TypeError("not a binary message");
-}
-
-/** By its tag, because a buffer may come from another realm. */
-function isArrayBuffer(data: unknown): data is ArrayBuffer {
-  return Object.prototype.toString.call(data) === "[object ArrayBuffer]";
 }

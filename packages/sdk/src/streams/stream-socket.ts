@@ -6,6 +6,7 @@
 import type { ServerFrame } from "@perpgate/protocol";
 import { messageOf, socketAuth } from "@perpgate/protocol/operations";
 import { type ConnectionError, PerpgateError } from "../errors.js";
+import { isGatewayLost } from "../http/failures.js";
 import { isRetryable } from "../retry.js";
 import { Channels } from "./channels.js";
 import {
@@ -15,8 +16,8 @@ import {
   SocketRequests,
   socketError,
 } from "./requests.js";
+import type { Greeting } from "./socket-connection.js";
 import {
-  type Greeting,
   type LinkListener,
   type LinkSettings,
   SocketLink,
@@ -24,6 +25,16 @@ import {
 } from "./socket-link.js";
 
 const SESSION_ENDED = 4401;
+/** Frames that are about the account, or answer it. */
+const POSITIONED_FRAMES: ReadonlySet<string> = new Set([
+  "ok",
+  "preconfirms",
+  "orders",
+  "positions",
+  "fills",
+  "account",
+  "deposits",
+]);
 
 export class StreamSocket {
   readonly channels: Channels;
@@ -31,7 +42,10 @@ export class StreamSocket {
   private readonly requests: SocketRequests;
 
   /** Without a token the socket can read public streams only. */
-  constructor(settings: LinkSettings, token?: string) {
+  constructor(
+    private readonly settings: LinkSettings,
+    token?: string,
+  ) {
     const greeting = token === undefined ? undefined : greetingOf(token);
     this.link = new SocketLink(settings, this.listener(), greeting);
     this.requests = new SocketRequests(this.link);
@@ -42,17 +56,35 @@ export class StreamSocket {
     return this.link.state;
   }
 
+  get gateway(): string | undefined {
+    return this.link.gateway;
+  }
+
+  get silentMs(): number | undefined {
+    return this.link.silentMs;
+  }
+
+  connectNow(): void {
+    this.link.connectNow();
+  }
+
   onState(callback: (state: StreamState) => void): () => void {
     return this.link.onState(callback);
   }
 
-  request(message: object, options: RequestOptions): Promise<Fields> {
-    return this.requests.request(message, options);
+  async request(message: object, options: RequestOptions): Promise<Fields> {
+    try {
+      return await this.requests.request(message, options);
+    } catch (error) {
+      // The link reconnects a lost connection.
+      if (error instanceof PerpgateError && isGatewayLost(error)) this.link.leaveGateway();
+      throw error;
+    }
   }
 
   /** Binds the socket to another session of the same account; its streams go on. */
   async rebind(token: string, options: RequestOptions): Promise<void> {
-    this.link.greeting = greetingOf(token);
+    this.link.greetWith(greetingOf(token));
     // Without a connection the next one begins with the new token.
     if (this.link.state !== "open") return;
     await this.requests.request(messageOf(socketAuth, { token }), options);
@@ -69,6 +101,7 @@ export class StreamSocket {
         this.channels.onOpen();
       },
       onFrame: (frame) => this.onFrame(frame),
+      onMove: () => this.requests.onMove(),
       onDown: (error: ConnectionError) => {
         this.requests.onDown(error);
         this.channels.onDown();
@@ -83,6 +116,7 @@ export class StreamSocket {
 
   private onFrame(frame: ServerFrame): void {
     if (frame.t === "pong") return;
+    if (this.settings.gateways.areSeveral) this.notePosition(frame);
     if (frame.t !== "ok" && frame.t !== "error") {
       this.channels.onFrame(frame);
       return;
@@ -93,6 +127,17 @@ export class StreamSocket {
     } else if (!this.requests.onAnswer(frame)) {
       this.channels.onAnswer(frame);
     }
+  }
+
+  /** So that a read at another gateway shows what this socket has shown. */
+  private notePosition({ t, d }: ServerFrame): void {
+    if (!POSITIONED_FRAMES.has(t)) return;
+    const { seq, ack, batch } = fieldsOf(d);
+    const { results } = fieldsOf(batch);
+    const acks = Array.isArray(results) ? results.map((result) => fieldsOf(result).ack) : [ack];
+    const { gateways } = this.settings;
+    if (typeof seq === "number") gateways.notePosition(seq);
+    for (const one of acks) gateways.notePosition(Number(fieldsOf(one).ackNonce));
   }
 
   /** A message above the rate limit is not parsed, so its error has no id; the request times out. */

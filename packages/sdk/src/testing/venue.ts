@@ -1,6 +1,6 @@
 /** A real venue behind a real gateway, and clients that are closed with their test. */
 
-import { type RunningVenue, runVenue } from "@perpgate/gateway/testing";
+import { type RunningVenue, runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
 import {
   type ClientOptions,
   PerpgateClient,
@@ -10,20 +10,14 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { expect, onTestFinished } from "vitest";
 
-const CLOCK_LEAD_MS = 240_000;
-
 type Changes = NonNullable<Parameters<typeof runVenue>[0]>;
 
-/**
- * The venue's clock is stopped unless a test moves it, and the client signs with this machine's. A
- * message may be ten minutes old but only one ahead, so the venue's clock is set ahead: then a test
- * may take minutes.
- */
+/** Ahead of the clients' clock, so that a test may take minutes. */
 export function startVenue(
   changes: Changes = {},
   atEnd?: Parameters<typeof runVenue>[1],
 ): Promise<RunningVenue> {
-  return runVenue({ startMs: Date.now() + CLOCK_LEAD_MS, ...changes }, atEnd);
+  return runVenue({ startMs: startAheadOfClients(), ...changes }, atEnd);
 }
 
 export function newClient(

@@ -1,0 +1,202 @@
+/**
+ * Several addresses of one venue. Each address is a proxy in front of the same gateway, which a test
+ * takes down, makes silent or slow: sessions, nonces and stream positions are valid at all of them.
+ */
+
+import type { RunningVenue } from "@perpgate/gateway/testing";
+import type { ClientOptions, PerpgateClient, RequestLike } from "@perpgate/sdk";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CuttingProxy } from "./testing/cutting-proxy.js";
+import { BID, eventually, newClient, newSession, startVenue } from "./testing/venue.js";
+
+const SMALL = { ...BID, margin: 10 };
+
+describe("several gateways", () => {
+  let venue: RunningVenue;
+
+  beforeAll(async () => {
+    venue = await startVenue({}, afterAll);
+  });
+
+  async function proxies(count: number): Promise<CuttingProxy[]> {
+    return Promise.all(Array.from({ length: count }, () => CuttingProxy.before(venue.url)));
+  }
+
+  /** A client of all proxies that uses the first. */
+  async function clientOf(
+    gateways: readonly CuttingProxy[],
+    options: Partial<ClientOptions> = {},
+  ): Promise<PerpgateClient> {
+    const url = gateways.map((gateway) => gateway.url);
+    const client = newClient(venue, { ...options, url });
+    await client.time();
+    client.useGateway(url[0] ?? "");
+    return client;
+  }
+
+  test("first request: the gateway that answers first is used, one that is down is not", async () => {
+    const [dead, slow, near] = await proxies(3);
+    dead!.isDown = true;
+    const fetch = async (url: string, init: RequestLike) => {
+      if (url.startsWith(slow!.url)) await new Promise((resolve) => setTimeout(resolve, 300));
+      return globalThis.fetch(url, init);
+    };
+    const client = newClient(venue, { url: [dead!.url, slow!.url, near!.url], fetch });
+    const changes: string[] = [];
+    client.onGateway((url) => changes.push(url));
+    await client.time();
+    expect(client.url).toBe(near!.url);
+    expect(changes).toEqual([near!.url]);
+    await eventually(() =>
+      client.gateways.map(({ roundTripMs }) => roundTripMs !== undefined),
+    ).toEqual([false, true, true]);
+    expect(client.gateways.map(({ isInUse }) => isInUse)).toEqual([false, false, true]);
+  });
+
+  test("no address, or one that is none of them: refused", async () => {
+    expect(() => newClient(venue, { url: [] })).toThrow(TypeError);
+    const client = newClient(venue, { url: [venue.url, "http://127.0.0.1:9"] });
+    expect(() => client.useGateway("http://127.0.0.1:10")).toThrow(TypeError);
+  });
+
+  test("gateway down: orders over REST and over the socket go on at the next, each once", async () => {
+    const [first, second] = await proxies(2);
+    const client = await clientOf([first!, second!]);
+    const session = await newSession(client);
+    const streamed: string[] = [];
+    await session.stream.watchPreconfirms(({ ackNonce }) => streamed.push(ackNonce)).ready;
+    const placed = [await session.placeOrder(SMALL), await session.stream.placeOrder(SMALL)];
+    const inFlight = [session.placeOrder(SMALL), session.stream.placeOrder(SMALL)];
+    first!.isDown = true;
+    first!.cutAll();
+    placed.push(...(await Promise.all(inFlight)), await session.placeOrder(SMALL));
+    placed.push(await session.stream.placeOrder(SMALL));
+    expect(client.url).toBe(second!.url);
+    expect(session.stream.gateway).toBe(second!.url);
+    const ids = placed.map(({ orderId }) => Number(orderId)).sort((a, b) => a - b);
+    expect((await session.openOrders()).map(({ orderId }) => Number(orderId))).toEqual(ids);
+    await eventually(() => streamed.map(Number)).toEqual(ids);
+  });
+
+  test("answer lost: the order is sent again to the next gateway with its nonce", async () => {
+    const [first, second] = await proxies(2);
+    const client = await clientOf([first!, second!]);
+    const session = await newSession(client);
+    await session.account();
+    first!.fate = (direction) => (direction === "down" ? "cut before" : "pass");
+    const { orderId, replayed } = await session.placeOrder(SMALL);
+    expect(replayed).toBe(true);
+    expect((await session.openOrders()).map((order) => order.orderId)).toEqual([orderId]);
+  });
+
+  test("gateway silent: requests and sockets leave it long before their time-out", async () => {
+    const [first, second] = await proxies(2);
+    const client = await clientOf([first!, second!], { timeoutMs: 60_000 });
+    const session = await newSession(client);
+    await session.stream.watchOrders(() => undefined).ready;
+    const states: string[] = [];
+    session.stream.onState((state) => states.push(state));
+    first!.fate = () => "swallow";
+    const begun = performance.now();
+    const { orderId } = await session.placeOrder(SMALL);
+    await eventually(() => session.stream.gateway).toBe(second!.url);
+    expect(performance.now() - begun).toBeLessThan(30_000);
+    // The socket was open throughout: the next one was opened before it was left.
+    expect(states).toEqual([]);
+    expect((await session.openOrders()).map((order) => order.orderId)).toEqual([orderId]);
+  });
+
+  test("socket that moves: frames once and in order, requests answered, nothing canceled", async () => {
+    const gateways = await proxies(3);
+    const client = await clientOf(gateways);
+    const session = await newSession(client);
+    const streamed: number[] = [];
+    await session.stream.watchPreconfirms(({ seq }) => streamed.push(seq)).ready;
+    await session.stream.cancelOnDisconnect(true);
+    const placed: number[] = [];
+    for (let move = 1; move <= 9; move++) {
+      const { url } = gateways[move % 3]!;
+      const inFlight = [session.stream.placeOrder(SMALL), session.stream.placeOrder(SMALL)];
+      client.useGateway(url);
+      for (const { ackNonce, replayed } of await Promise.all(inFlight)) {
+        expect(replayed).toBe(false);
+        placed.push(Number(ackNonce));
+      }
+      await eventually(() => session.stream.gateway).toBe(url);
+    }
+    await eventually(() => streamed.length).toBe(placed.length);
+    expect(streamed).toEqual(placed.sort((a, b) => a - b));
+    expect(await session.openOrders()).toHaveLength(placed.length);
+  });
+
+  test("reads name the last position that the client has seen; requests of one gateway do not", async () => {
+    const [first, second] = await proxies(2);
+    const sent: (string | undefined)[] = [];
+    const fetch = (url: string, init: RequestLike) => {
+      sent.push(init.headers["perpgate-min-position"]);
+      return globalThis.fetch(url, init);
+    };
+    const client = await clientOf([first!, second!], { fetch });
+    const session = await newSession(client);
+    const { ackNonce } = await session.stream.placeOrder(SMALL);
+    sent.length = 0;
+    await session.openOrders();
+    expect(Number(sent[0])).toBeGreaterThanOrEqual(Number(ackNonce));
+    const seen = Number(sent[0]);
+    await session.stream.cancelOrder(ackNonce);
+    sent.length = 0;
+    await session.openOrders();
+    expect(Number(sent[0])).toBeGreaterThan(seen);
+    sent.length = 0;
+    await newClient(venue, { fetch }).restore(session.save()).openOrders();
+    expect(sent).toEqual([undefined]);
+  });
+
+  test("not_executed, lagging: the next gateway gets the same request", async () => {
+    const [first, second] = await proxies(2);
+    let code = "";
+    const refused: string[] = [];
+    const fetch = async (url: string, init: RequestLike) => {
+      if (code === "" || !url.startsWith(first!.url)) return globalThis.fetch(url, init);
+      refused.push(`${code} ${init.method}`);
+      return Response.json({ code, message: code, requestId: "1" }, { status: 503 });
+    };
+    const client = await clientOf([first!, second!], { fetch });
+    const session = await newSession(client);
+    for (code of ["not_executed", "outcome_unknown", "stopped"]) {
+      client.useGateway(first!.url);
+      const { replayed } = await session.placeOrder(SMALL);
+      expect(replayed).toBe(false);
+      expect(client.url).toBe(second!.url);
+    }
+    code = "lagging";
+    client.useGateway(first!.url);
+    expect(await session.openOrders()).toHaveLength(3);
+    expect(refused).toEqual([
+      "not_executed POST",
+      "outcome_unknown POST",
+      "stopped POST",
+      "lagging GET",
+    ]);
+  });
+
+  test("not_executed everywhere: tried for the budget, then refused; never unknown", async () => {
+    const url = ["http://a.test", "http://b.test"];
+    const answers: string[] = [];
+    const fetch = async (at: string) => {
+      answers.push(at);
+      if (!at.endsWith("/orders")) return Response.json({ status: "ready" });
+      const body = { code: "not_executed", message: "not executed", requestId: "1" };
+      return Response.json(body, { status: 503 });
+    };
+    const real = await newSession(newClient(venue));
+    const session = newClient(venue, { url, fetch, budgetMs: 1_500, retries: 1 }).restore(
+      real.save(),
+    );
+    const failed = session.placeOrder(SMALL);
+    await expect(failed).rejects.toMatchObject({ code: "not_executed", outcome: "refused" });
+    const orders = answers.filter((at) => at.endsWith("/orders"));
+    expect(orders.length).toBeGreaterThan(3);
+    expect(new Set(orders).size).toBe(2);
+  });
+});

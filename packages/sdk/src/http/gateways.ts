@@ -1,0 +1,261 @@
+/**
+ * The addresses of a venue's gateways: which of them is in use, and which is next when that one is lost.
+ *
+ * The first choice is the gateway that answers its probes first. Later the round trips are measured
+ * again, and a gateway that is clearly nearer is used instead. A gateway that a request or a socket
+ * reports as lost is left immediately and avoided for some seconds. Sessions, nonces and stream positions
+ * are valid at all gateways; `position` lets a client read its own writes at the next one.
+ */
+
+import { fetchWithin } from "@perpgate/protocol";
+import { getHealth, getReadiness } from "@perpgate/protocol/operations";
+import { ConnectionError } from "../errors.js";
+import type { FetchLike } from "./http-client.js";
+
+/** A gateway of the venue, as this client knows it. */
+export interface GatewayState {
+  readonly url: string;
+  /** Of the last measurement; undefined before it, or if there was no answer. */
+  readonly roundTripMs: number | undefined;
+  readonly isInUse: boolean;
+}
+
+interface Known {
+  readonly url: string;
+  roundTripMs: number | undefined;
+  /** By `performance.now()`. */
+  lostAt: number | undefined;
+}
+
+const MEASURE_EVERY_MS = 30_000;
+const PROBES = 2;
+const PROBE_TIMEOUT_MS = 1_000;
+/** A lost gateway is avoided for this long while there is another. */
+const AVOIDED_MS = 5_000;
+/** Without an answer for this long, the gateway is asked whether it is alive; it has as long again. */
+const SILENT_MS = 500;
+/** A gateway with a long way to it gets this many round trips instead. */
+const SILENT_ROUND_TRIPS = 4;
+/** A gateway is clearly nearer below this share of the round trip, and by this many milliseconds. */
+const NEARER_SHARE = 0.7;
+const NEARER_MS = 5;
+
+export class Gateways {
+  private readonly known: readonly Known[];
+  private inUse: Known;
+  private readonly watchers = new Set<(url: string) => void>();
+  private readonly checks = new Map<string, Promise<boolean>>();
+  private measuredAt: number | undefined;
+  private choosing: Promise<void> | undefined;
+  private seenPosition = 0;
+
+  /** The first address is used until one is chosen. */
+  constructor(
+    urls: readonly string[],
+    private readonly fetch: FetchLike,
+  ) {
+    const [first, ...others] = urls.map((url) => ({
+      url,
+      roundTripMs: undefined,
+      lostAt: undefined,
+    }));
+    if (first === undefined) throw new TypeError("name the address of at least one gateway");
+    this.known = [first, ...others];
+    this.inUse = first;
+  }
+
+  /** The address in use. */
+  get url(): string {
+    return this.inUse.url;
+  }
+
+  get areSeveral(): boolean {
+    return this.known.length > 1;
+  }
+
+  /** The highest log position that a response or a frame has shown; noted for several gateways only. */
+  get position(): number {
+    return this.seenPosition;
+  }
+
+  states(): readonly GatewayState[] {
+    return this.known.map((one) => ({
+      url: one.url,
+      roundTripMs: one.roundTripMs,
+      isInUse: one === this.inUse,
+    }));
+  }
+
+  onChange(callback: (url: string) => void): () => void {
+    this.watchers.add(callback);
+    return () => this.watchers.delete(callback);
+  }
+
+  notePosition(position: number): void {
+    if (this.areSeveral && position > this.seenPosition && Number.isSafeInteger(position)) {
+      this.seenPosition = position;
+    }
+  }
+
+  /** Undefined, or a promise of the first choice. Later calls measure again now and then. */
+  chosen(): Promise<void> | undefined {
+    if (!this.areSeveral) return undefined;
+    const now = performance.now();
+    if (this.measuredAt === undefined) {
+      this.measuredAt = now;
+      this.choosing = this.chooseFirst().finally(() => {
+        this.choosing = undefined;
+      });
+    } else if (now - this.measuredAt > MEASURE_EVERY_MS) {
+      this.measuredAt = now;
+      void this.measure();
+    }
+    return this.choosing;
+  }
+
+  /** Uses another of the addresses, until it is lost or another one is clearly nearer. */
+  use(url: string): void {
+    const found = this.known.find((one) => one.url === url);
+    if (found === undefined) throw new TypeError(`${url} is none of the client's addresses`);
+    this.measuredAt ??= performance.now();
+    this.change(found);
+  }
+
+  answered(url: string): void {
+    const found = this.known.find((one) => one.url === url);
+    if (found !== undefined) found.lostAt = undefined;
+  }
+
+  /** Leaves the gateway if it is in use. Returns whether the one in use now is not known as lost. */
+  lost(url: string): boolean {
+    if (!this.areSeveral) return false;
+    const found = this.known.find((one) => one.url === url);
+    if (found !== undefined) found.lostAt = performance.now();
+    if (this.inUse === found) this.change(this.next());
+    return !isAvoided(this.inUse);
+  }
+
+  /**
+   * Runs a request. While it has no answer, the gateway is asked whether it is alive; if not, the
+   * signal of the request is aborted with a `ConnectionError`.
+   */
+  async whileAlive<T>(
+    url: string,
+    signal: AbortSignal | undefined,
+    run: (signal: AbortSignal | undefined) => Promise<T>,
+  ): Promise<T> {
+    if (!this.areSeveral) return run(signal);
+    const controller = new AbortController();
+    const abort = (): void => controller.abort(signal?.reason);
+    if (signal?.aborted === true) abort();
+    signal?.addEventListener("abort", abort, { once: true });
+    const timer = setInterval(async () => {
+      if (!(await this.isAlive(url))) controller.abort(new ConnectionError(`${url} is silent`));
+    }, this.silentMs(url));
+    try {
+      return await run(controller.signal);
+    } finally {
+      clearInterval(timer);
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+
+  /** One check at a time for all requests that wait. */
+  private isAlive(url: string): Promise<boolean> {
+    let check = this.checks.get(url);
+    if (check === undefined) {
+      check = this.ask(url + getHealth.path, this.silentMs(url))
+        .then(
+          () => true,
+          () => false,
+        )
+        .finally(() => this.checks.delete(url));
+      this.checks.set(url, check);
+    }
+    return check;
+  }
+
+  private silentMs(url: string): number {
+    const roundTripMs = this.known.find((one) => one.url === url)?.roundTripMs ?? 0;
+    return Math.max(SILENT_MS, SILENT_ROUND_TRIPS * roundTripMs);
+  }
+
+  /** All are probed at the same time, so the first that answers all its probes is the nearest. */
+  private async chooseFirst(): Promise<void> {
+    try {
+      this.change(await Promise.any(this.known.map((one) => this.probe(one))));
+    } catch {
+      // None is ready: the first address is used, and its errors are reported.
+    }
+  }
+
+  private async measure(): Promise<void> {
+    const results = await Promise.allSettled(this.known.map((one) => this.probe(one)));
+    const ready = results.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    const [nearest] = ready.sort(byRoundTrip);
+    // Without any answer it is rather this side's network that is down.
+    if (nearest === undefined) return;
+    if (!ready.includes(this.inUse)) this.lost(this.inUse.url);
+    else if (isClearlyNearer(nearest, this.inUse)) this.change(nearest);
+  }
+
+  private async probe(one: Known): Promise<Known> {
+    let fastest = Number.POSITIVE_INFINITY;
+    try {
+      // The first request of a connection also opens it.
+      for (let count = 0; count < PROBES; count++) {
+        const begun = performance.now();
+        await this.ask(one.url + getReadiness.path, PROBE_TIMEOUT_MS);
+        fastest = Math.min(fastest, performance.now() - begun);
+      }
+    } catch (error) {
+      one.roundTripMs = undefined;
+      throw error;
+    }
+    one.roundTripMs = fastest;
+    one.lostAt = undefined;
+    return one;
+  }
+
+  /** @throws unless the response is 200. */
+  private async ask(url: string, timeoutMs: number): Promise<void> {
+    const limits = { timeoutMs, maxBytes: Number.POSITIVE_INFINITY };
+    const init = { method: "GET", cache: "no-store", headers: {} } as const;
+    const { status } = await fetchWithin(limits, (signal) => this.fetch(url, { ...init, signal }));
+    if (status !== 200) throw new ConnectionError(`${url} returned ${status}`);
+  }
+
+  /** The nearest of the others that are not lost; if all are, the one that was lost first. */
+  private next(): Known {
+    const others = this.known.filter((one) => one !== this.inUse);
+    const [nearest] = others.filter((one) => !isAvoided(one)).sort(byRoundTrip);
+    const [oldest = this.inUse] = others.sort((a, b) => (a.lostAt ?? 0) - (b.lostAt ?? 0));
+    return nearest ?? oldest;
+  }
+
+  private change(to: Known): void {
+    if (to === this.inUse) return;
+    this.inUse = to;
+    for (const watcher of [...this.watchers]) {
+      // A watcher of an earlier change may have caused a later one.
+      if (this.inUse === to) watcher(to.url);
+    }
+  }
+}
+
+function isAvoided({ lostAt }: Known): boolean {
+  return lostAt !== undefined && performance.now() - lostAt < AVOIDED_MS;
+}
+
+function byRoundTrip(a: Known, b: Known): number {
+  return roundTripOf(a) - roundTripOf(b);
+}
+
+function roundTripOf({ roundTripMs }: Known): number {
+  return roundTripMs ?? Number.MAX_VALUE;
+}
+
+function isClearlyNearer(one: Known, other: Known): boolean {
+  const limit = Math.min(roundTripOf(other) * NEARER_SHARE, roundTripOf(other) - NEARER_MS);
+  return roundTripOf(one) < limit;
+}

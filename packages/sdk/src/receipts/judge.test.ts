@@ -1,0 +1,217 @@
+/**
+ * The judge: an honest venue keeps its receipts, and each way to break a promise is proven from the
+ * trader's file and what the venue publishes. A second program, written from docs/receipts.md alone, must
+ * confirm the evidence.
+ */
+
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { newFolder } from "@perpgate/gateway/testing";
+import { openCheckpoint, parseNoteKey, type ReceiptFile } from "@perpgate/protocol/receipts";
+import { checkOrderProof, judgeReceipt, type Verdict, verifyEd25519 } from "@perpgate/sdk";
+import { newLogKey } from "@perpgate/venue";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { type DishonestBlock, publish, publishedBlocks } from "../testing/dishonest-log.js";
+import { BID, newClient, newSession, startVenue } from "../testing/venue.js";
+
+const { key: logKey } = newLogKey("venue.example/log");
+const promises = { logKey, checkpointMs: 60_000 };
+const CHECKER = fileURLToPath(new URL("../../../../examples/check-evidence.mjs", import.meta.url));
+const folder = newFolder(afterAll);
+
+let url: string;
+let file: ReceiptFile;
+let nowMs: number;
+let honest: DishonestBlock[];
+let honestCheckpoint: string;
+let proof: string;
+let early: Verdict;
+
+beforeAll(async () => {
+  const at = await startVenue({ promises }, afterAll);
+  url = at.url;
+  const session = await newSession(newClient(at, { logKey: logKey.text }, afterAll));
+  await session.placeOrder(BID);
+  await at.advance(400);
+  const { ackNonce } = await session.placeOrder({ ...BID, price: 60_001 });
+  await session.placeOrder({ ...BID, price: 60_002 });
+  await session.receipts.settled();
+  const kept = session.receipts.of(ackNonce);
+  if (kept === undefined) throw new Error("the receipt does not hold");
+  file = kept;
+  nowMs = at.nowMs();
+  early = await judgeReceipt(file, { url, nowMs });
+  await at.advance(400);
+  await session.placeOrder(BID);
+  await at.advance(400);
+  await at.venue.promises?.log.advance();
+  const { published } = at.venue.promises!.log;
+  honestCheckpoint = published!.note;
+  honest = await publishedBlocks(url, published!);
+  proof = await session.preconfirmProof(ackNonce);
+}, 120_000);
+
+/** Judges against a changed copy of the log. */
+async function judged(
+  change: (blocks: DishonestBlock[], at: number) => void,
+  { withheld, checkpoints }: { withheld?: string; checkpoints?: string[] } = {},
+): Promise<Verdict> {
+  const blocks = honest.map(({ header, acks }) => ({ header, acks: [...acks] }));
+  change(blocks, file.block - 1);
+  const log = await publish(blocks, logKey, withheld);
+  onTestFinished(() => log.close());
+  return judgeReceipt(file, { url: log.url, nowMs, ...(checkpoints && { checkpoints }) });
+}
+
+/** The exit code and the output of the independent checker. */
+function confirmed(verdict: Verdict): [number | null, string] {
+  if (verdict.verdict !== "broken") throw new Error(JSON.stringify(verdict));
+  const path = join(folder, `${verdict.kind}.evidence`);
+  writeFileSync(path, JSON.stringify(verdict.evidence));
+  const { status, stdout } = spawnSync(process.execPath, [CHECKER, path, logKey.text]);
+  return [status, stdout.toString().trim()];
+}
+
+describe("an honest venue", () => {
+  test("pending before its first checkpoint, kept after it", async () => {
+    expect(early.verdict).toBe("pending");
+    const verdict = await judgeReceipt(file, { url, nowMs, checkpoints: [honestCheckpoint] });
+    expect(verdict).toEqual({
+      verdict: "kept",
+      block: file.block,
+      checkpointSize: honest.length,
+    });
+  });
+
+  test("the proof: leads to the leaf of the receipt, without a network", async () => {
+    const checked = await checkOrderProof(proof, logKey.text);
+    if (typeof checked === "string") throw new Error(checked);
+    expect(checked.leaf.ackNonce).toBe(file.position);
+    for (const changed of [proof.replace("index", "indes"), proof.slice(0, -20), ""]) {
+      expect(typeof (await checkOrderProof(changed, logKey.text))).toBe("string");
+    }
+  });
+
+  test("a receipt that was changed, or of another key: proves nothing", async () => {
+    const options = { url, nowMs };
+    const changed = { ...file, block: file.block + 1 };
+    expect((await judgeReceipt(changed, options)).verdict).toBe("invalid");
+    const { text } = newLogKey("venue.example/log").key;
+    expect((await judgeReceipt(file, { ...options, logKey: text })).verdict).toBe("invalid");
+    expect((await judgeReceipt({ format: "x" }, options)).verdict).toBe("invalid");
+  });
+});
+
+describe("a dishonest venue", () => {
+  test("absent: the acknowledgement is left out", async () => {
+    const verdict = await judged((blocks, at) => {
+      blocks[at]!.acks = blocks[at]!.acks.filter(({ position }) => position !== file.position);
+    });
+    expect(verdict).toMatchObject({ verdict: "broken", kind: "absent" });
+    expect(confirmed(verdict)).toEqual([0, "proven: absent"]);
+  });
+
+  test("elsewhere: it is in the next block, or at another position", async () => {
+    const moved = await judged((blocks, at) => {
+      const acks = blocks[at]!.acks;
+      const mine = acks.find(({ position }) => position === file.position)!;
+      blocks[at]!.acks = acks.filter((ack) => ack !== mine);
+      const position = blocks[at + 1]!.header.firstPosition;
+      blocks[at + 1]!.acks.unshift({ ...mine, position });
+    });
+    expect(moved).toMatchObject({ verdict: "broken", kind: "elsewhere" });
+    expect(confirmed(moved)).toEqual([0, "proven: elsewhere"]);
+    const swapped = await judged((blocks, at) => {
+      const { acks } = blocks[at]!;
+      const [one, two] = [acks[0]!, acks[1]!];
+      acks[0] = { ...one, leafHash: two.leafHash };
+      acks[1] = { ...two, leafHash: one.leafHash };
+    });
+    expect(swapped).toMatchObject({ verdict: "broken", kind: "elsewhere" });
+    expect(confirmed(swapped)).toEqual([0, "proven: elsewhere"]);
+  });
+
+  test("different: another acknowledgement has its position", async () => {
+    const verdict = await judged((blocks, at) => {
+      const { acks } = blocks[at]!;
+      const index = acks.findIndex(({ position }) => position === file.position);
+      acks[index] = { position: file.position, leafHash: new Uint8Array(32).fill(7) };
+    });
+    expect(verdict).toMatchObject({ verdict: "broken", kind: "different" });
+    expect(confirmed(verdict)).toEqual([0, "proven: different"]);
+  });
+
+  test("forked: the history before the receipt was changed", async () => {
+    const verdict = await judged((blocks, at) => {
+      blocks[at - 1]!.acks = [];
+    });
+    expect(verdict).toMatchObject({ verdict: "broken", kind: "forked" });
+    expect(confirmed(verdict)).toEqual([0, "proven: forked"]);
+  });
+
+  test("forked: it contradicts a checkpoint that the trader kept, of any size", async () => {
+    const later = (blocks: DishonestBlock[]): void => {
+      const last = blocks.at(-1)!;
+      last.acks = [];
+    };
+    const same = await judged(later, { checkpoints: [honestCheckpoint] });
+    expect(same).toMatchObject({ verdict: "broken", kind: "forked" });
+    expect(confirmed(same)).toEqual([0, "proven: forked"]);
+    const longer = await judged(
+      (blocks) => {
+        later(blocks);
+        const { header } = blocks.at(-1)!;
+        const number = header.number + 1;
+        const firstPosition = header.lastPosition + 1;
+        const next = { ...header, number, firstPosition, lastPosition: firstPosition + 1 };
+        blocks.push({ header: next, acks: [] });
+      },
+      { checkpoints: [honestCheckpoint] },
+    );
+    expect(longer).toMatchObject({ verdict: "broken", kind: "forked" });
+    expect(confirmed(longer)).toEqual([0, "proven: forked"]);
+  });
+
+  test("withheld: the list, the entries or the tiles are not handed out", async () => {
+    for (const withheld of ["/acks/", "/entries/", "/tile/0/"]) {
+      expect((await judged(() => undefined, { withheld })).verdict, withheld).toBe("withheld");
+    }
+  });
+
+  test("overdue: no checkpoint covers the block after a minute; none at all is withholding", async () => {
+    const log = await publish(honest.slice(0, file.block - 1), logKey);
+    onTestFinished(() => log.close());
+    const judge = (ms: number) => judgeReceipt(file, { url: log.url, nowMs: nowMs + ms });
+    expect((await judge(1_000)).verdict).toBe("pending");
+    expect((await judge(61_000)).verdict).toBe("overdue");
+    const silent = await publish(honest, logKey, "/checkpoint");
+    onTestFinished(() => silent.close());
+    const verdict = await judgeReceipt(file, { url: silent.url, nowMs: nowMs + 61_000 });
+    expect(verdict.verdict).toBe("withheld");
+  });
+
+  test("evidence that was changed: not confirmed", async () => {
+    const verdict = await judged((blocks, at) => {
+      blocks[at]!.acks = [];
+    });
+    if (verdict.verdict !== "broken") throw new Error(verdict.verdict);
+    const path = join(folder, "changed.evidence");
+    for (const changed of [
+      { ...verdict.evidence, verdict: "different" },
+      { ...verdict.evidence, checkpoint: honestCheckpoint },
+      { ...verdict.evidence, receipt: { ...file, position: file.position + 1 } },
+    ]) {
+      writeFileSync(path, JSON.stringify(changed));
+      const { status } = spawnSync(process.execPath, [CHECKER, path, logKey.text]);
+      expect(status).toBe(1);
+    }
+    const opened = await openCheckpoint(
+      honestCheckpoint,
+      parseNoteKey(logKey.text)!,
+      verifyEd25519,
+    );
+    expect(typeof opened).not.toBe("string");
+  });
+});

@@ -1,0 +1,244 @@
+/**
+ * Judges a receipt by what its venue publishes.
+ *
+ *   kept      its leaf is in its block, under a checkpoint
+ *   pending   no checkpoint covers its block yet; `overdue` after a minute
+ *   withheld  the venue does not hand out what its checkpoint commits to
+ *   broken    a checkpoint covers the block, and the leaf is absent, elsewhere or different, or the
+ *             history is forked; with evidence that convinces others
+ *   invalid   it is no receipt of this log: it proves nothing
+ */
+
+import { sha256 } from "@noble/hashes/sha2.js";
+import {
+  type BrokenKind,
+  base64,
+  type Checkpoint,
+  EVIDENCE_FORMAT,
+  type Evidence,
+  equalBytes,
+  evidenceProblem,
+  type OpenedCheckpoint,
+  type OpenedReceipt,
+  openCheckpoint,
+  openReceiptFile,
+  provenBlockText,
+  type ReceiptFile,
+  receiptProblem,
+  rootsOfConsistency,
+} from "@perpgate/protocol/receipts";
+import { type FetchBytes, LogReader, type ReadBlock, Withheld } from "./log-reader.js";
+import { verifyEd25519 } from "./verify-ed25519.js";
+
+const OVERDUE_MS = 60_000;
+/** Blocks on each side of the expected one that are searched for a leaf that was moved. */
+const SEARCHED_BLOCKS = 4;
+
+export type Verdict =
+  | { readonly verdict: "kept"; readonly block: number; readonly checkpointSize: number }
+  | { readonly verdict: "pending" | "overdue"; readonly reason: string }
+  | { readonly verdict: "withheld"; readonly reason: string }
+  | {
+      readonly verdict: "broken";
+      readonly kind: BrokenKind;
+      readonly reason: string;
+      readonly evidence: Evidence;
+    }
+  | { readonly verdict: "invalid"; readonly reason: string };
+
+export interface JudgeOptions {
+  /** The venue's address. */
+  readonly url: string;
+  /** The verifier key of the log that you pinned; otherwise the one in the receipt's file. */
+  readonly logKey?: string;
+  /** Checkpoints that you kept, such as those in proofs: a fork shows where they contradict. */
+  readonly checkpoints?: readonly string[];
+  /** Unix milliseconds; default: now. */
+  readonly nowMs?: number;
+  readonly fetch?: FetchBytes;
+}
+
+/**
+ * Judges a receipt by what its venue publishes now.
+ *
+ * @example
+ * const [file] = session.receipts.files;
+ * const verdict = await judgeReceipt(file, { url: "http://127.0.0.1:8080" });
+ * console.log(verdict.verdict);
+ */
+export async function judgeReceipt(file: unknown, options: JudgeOptions): Promise<Verdict> {
+  const opened = openReceiptFile(file);
+  if (typeof opened === "string") return { verdict: "invalid", reason: opened };
+  if (options.logKey !== undefined && options.logKey !== opened.file.logKey) {
+    return { verdict: "invalid", reason: "the receipt is of another log key than the pinned one" };
+  }
+  const trust = { logKey: opened.logKey.publicKey, verify: verifyEd25519 };
+  const problem = await receiptProblem(opened.receipt, trust);
+  if (problem !== null) return { verdict: "invalid", reason: problem };
+  try {
+    return await new Judgement(opened, options).judge();
+  } catch (error) {
+    if (error instanceof Withheld) return { verdict: "withheld", reason: error.message };
+    throw error;
+  }
+}
+
+class Judgement {
+  private readonly reader: LogReader;
+
+  constructor(
+    private readonly opened: OpenedReceipt,
+    private readonly options: JudgeOptions,
+  ) {
+    this.reader = new LogReader(options.url.replace(/\/+$/, ""), options.fetch);
+  }
+
+  async judge(): Promise<Verdict> {
+    const { statement } = this.opened.receipt;
+    const isDue = (this.options.nowMs ?? Date.now()) - statement.timeMs > OVERDUE_MS;
+    const [newest, ...others] = await this.checkpoints(isDue);
+    if (newest === undefined) return { verdict: "pending", reason: "there is no checkpoint yet" };
+    for (const other of others) {
+      const fork = await this.forkOf(newest, other);
+      if (fork !== undefined) return fork;
+    }
+    if (newest.size < statement.block) {
+      const reason = `the checkpoint covers ${newest.size} blocks, the receipt is for ${statement.block}`;
+      return { verdict: isDue ? "overdue" : "pending", reason };
+    }
+    if (statement.block > 1) {
+      const before = await this.reader.block(statement.block - 1, newest);
+      if (!equalBytes(sha256(before.proof.header), statement.lastBlockHash)) {
+        const reason = `block ${before.header.number} is not the one that was sealed before the receipt`;
+        return this.broken("forked", reason, newest, before);
+      }
+    }
+    const block = await this.reader.block(statement.block, newest);
+    return this.judgeBlock(block, newest);
+  }
+
+  private async judgeBlock(block: ReadBlock, checkpoint: OpenedCheckpoint): Promise<Verdict> {
+    const { position, leafHash } = this.opened.receipt.statement;
+    const { number } = block.header;
+    const { acks, list } = await this.reader.acks(block);
+    const here = acks.find((ack) => ack.position === position);
+    if (here !== undefined && equalBytes(here.leafHash, leafHash)) {
+      return { verdict: "kept", block: number, checkpointSize: checkpoint.size };
+    }
+    const moved = acks.find((ack) => equalBytes(ack.leafHash, leafHash));
+    if (moved !== undefined) {
+      const reason = `block ${number} has the leaf at position ${moved.position}`;
+      return this.broken("elsewhere", reason, checkpoint, block, list);
+    }
+    if (here !== undefined) {
+      const reason = `block ${number} has another leaf at position ${position}`;
+      return this.broken("different", reason, checkpoint, block, list);
+    }
+    return (
+      (await this.searchAround(number, checkpoint)) ??
+      this.broken(
+        "absent",
+        `block ${number} has nothing at position ${position}`,
+        checkpoint,
+        block,
+        list,
+      )
+    );
+  }
+
+  /** Where the leaf is, if it is in a block nearby. What is withheld there changes nothing. */
+  private async searchAround(
+    expected: number,
+    checkpoint: OpenedCheckpoint,
+  ): Promise<Verdict | undefined> {
+    const { leafHash } = this.opened.receipt.statement;
+    const first = Math.max(1, expected - SEARCHED_BLOCKS);
+    const last = Math.min(checkpoint.size, expected + SEARCHED_BLOCKS);
+    for (let number = first; number <= last; number++) {
+      if (number === expected) continue;
+      try {
+        const block = await this.reader.block(number, checkpoint);
+        const { acks, list } = await this.reader.acks(block);
+        const moved = acks.find((ack) => equalBytes(ack.leafHash, leafHash));
+        if (moved === undefined) continue;
+        const reason = `the leaf is in block ${number}, position ${moved.position}`;
+        return await this.broken("elsewhere", reason, checkpoint, block, list);
+      } catch (error) {
+        if (!(error instanceof Withheld)) throw error;
+      }
+    }
+    return undefined;
+  }
+
+  /** Valid checkpoints, the largest first: the venue's, and those that were kept. */
+  private async checkpoints(isDue: boolean): Promise<OpenedCheckpoint[]> {
+    const texts = [...(this.options.checkpoints ?? [])];
+    try {
+      texts.push(await this.reader.checkpoint());
+    } catch (error) {
+      if (isDue && texts.length === 0) throw error;
+      if (!(error instanceof Withheld)) throw error;
+    }
+    const opened = await Promise.all(
+      texts.map((text) => openCheckpoint(text, this.opened.logKey, verifyEd25519)),
+    );
+    return opened
+      .filter((each) => typeof each !== "string")
+      .sort((one, other) => other.size - one.size);
+  }
+
+  private async forkOf(newest: OpenedCheckpoint, other: OpenedCheckpoint) {
+    if (other.size === 0 || isSame(newest, other)) return undefined;
+    const hashes =
+      other.size === newest.size
+        ? [newest.root]
+        : await this.reader.consistency(other.size, newest);
+    const roots = rootsOfConsistency(other.size, newest.size, hashes);
+    if (roots === undefined || !equalBytes(roots.second, newest.root)) {
+      throw new Withheld("the tiles are not those of the checkpoint");
+    }
+    if (equalBytes(roots.first, other.root)) return undefined;
+    const reason = `two checkpoints of ${other.size} and ${newest.size} blocks contradict each other`;
+    const evidence: Evidence = {
+      ...this.evidence("forked", newest),
+      other: { checkpoint: textOf(other), hashes: hashes.map(base64) },
+    };
+    return this.confirmed("forked", reason, evidence);
+  }
+
+  private broken(
+    kind: BrokenKind,
+    reason: string,
+    checkpoint: OpenedCheckpoint,
+    { proof }: ReadBlock,
+    list?: Uint8Array,
+  ): Promise<Verdict> {
+    const block = provenBlockText(proof.header, proof.path, list);
+    return this.confirmed(kind, reason, { ...this.evidence(kind, checkpoint), block });
+  }
+
+  private evidence(verdict: BrokenKind, checkpoint: OpenedCheckpoint): Evidence {
+    const receipt: ReceiptFile = this.opened.file;
+    return { format: EVIDENCE_FORMAT, verdict, receipt, checkpoint: textOf(checkpoint) };
+  }
+
+  /** Evidence is checked as its reader will check it. */
+  private async confirmed(kind: BrokenKind, reason: string, evidence: Evidence): Promise<Verdict> {
+    const problem = await evidenceProblem(evidence, verifyEd25519);
+    if (problem !== null) throw new Error(`the evidence does not hold: ${problem}`);
+    return { verdict: "broken", kind, reason, evidence };
+  }
+}
+
+function isSame(one: Checkpoint, other: Checkpoint): boolean {
+  return one.size === other.size && equalBytes(one.root, other.root);
+}
+
+/** The note as it was signed, with all of its signature lines. */
+function textOf({ note }: OpenedCheckpoint): string {
+  const lines = note.signatures.map(({ name, keyId, signature }) => {
+    const bytes = new Uint8Array([...keyId, ...signature]);
+    return `— ${name} ${base64(bytes)}\n`;
+  });
+  return `${note.text}\n${lines.join("")}`;
+}

@@ -1,0 +1,41 @@
+/** A network that drops every packet: how long a socket may be silent, and how it comes back. */
+
+import type { RunningVenue } from "@perpgate/gateway/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CuttingProxy } from "../testing/cutting-proxy.js";
+import { eventually, newClient, startVenue } from "../testing/venue.js";
+
+describe("silence", () => {
+  let venue: RunningVenue;
+
+  beforeAll(async () => {
+    venue = await startVenue({}, afterAll);
+  });
+
+  test("silentMs: grows while nothing arrives; after silenceMs the socket is opened again", async () => {
+    const proxy = await CuttingProxy.before(venue.url);
+    const client = newClient(venue, { url: proxy.url, heartbeatMs: 20, silenceMs: 300 });
+    expect(client.stream.silentMs).toBeUndefined();
+    await client.stream.watchTicker("BTCUSD", () => undefined).ready;
+    proxy.fate = (direction) => (direction === "down" ? "swallow" : "pass");
+    await eventually(() => (client.stream.silentMs ?? 0) > 100).toBe(true);
+    expect(client.stream.state).toBe("open");
+    await eventually(() => client.stream.state).not.toBe("open");
+    proxy.fate = () => "pass";
+    client.connectNow();
+    await eventually(() => client.stream.state).toBe("open");
+  });
+
+  test("connectNow: ends the wait for the next try", async () => {
+    const proxy = await CuttingProxy.before(venue.url);
+    const client = newClient(venue, { url: proxy.url });
+    await client.stream.watchTicker("BTCUSD", () => undefined).ready;
+    proxy.isDown = true;
+    proxy.cutAll();
+    await eventually(() => client.stream.state).toBe("waiting");
+    proxy.isDown = false;
+    client.connectNow();
+    expect(client.stream.state).toBe("connecting");
+    await eventually(() => client.stream.state).toBe("open");
+  });
+});

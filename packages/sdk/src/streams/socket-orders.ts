@@ -1,0 +1,154 @@
+/** Orders over a session's socket: each request is paced, tried again if that is safe, and checked. */
+
+import { BatchAnswer, CanceledOrder, PreconfirmAck } from "@perpgate/protocol";
+import {
+  messageOf,
+  socketAmend,
+  socketBatch,
+  socketCancel,
+  socketOrder,
+  socketSession,
+} from "@perpgate/protocol/operations";
+import type { BatchOptions } from "../account-trader.js";
+import { PerpgateError } from "../errors.js";
+import { hasShape } from "../http/answer-shape.js";
+import { unexpectedAnswer } from "../http/failures.js";
+import type { Pacer } from "../http/pacer.js";
+import {
+  amendText,
+  batchText,
+  type NewOperation,
+  type NewOrder,
+  type OrderAmendment,
+} from "../orders/order-body.js";
+import type {
+  OrderClient,
+  OrderTransport,
+  PlacedOrder,
+  Replayable,
+  Transport,
+} from "../orders/order-client.js";
+import {
+  type Attempt,
+  type CallOptions,
+  type RetryRules,
+  rulesWith,
+  withRetries,
+} from "../retry.js";
+import type { StreamSocket } from "./stream-socket.js";
+
+/** What the orders need of their session. */
+export interface SocketOrdersContext {
+  readonly socket: StreamSocket;
+  readonly orderClient: OrderClient;
+  readonly rules: RetryRules;
+  /** Of the gateway in use. */
+  orderPacer(): Pacer;
+  cancelPacer(): Pacer;
+  /** The result of a cancel that failed after an earlier try. */
+  settleCancel(orderId: string, error: unknown): Promise<CanceledOrder>;
+}
+
+export class SocketOrders {
+  constructor(private readonly context: SocketOrdersContext) {}
+
+  place(order: NewOrder, options: CallOptions): Promise<PlacedOrder> {
+    return this.context.orderClient.place(order, options, this.sendSigned(socketOrder));
+  }
+
+  amend(amendment: OrderAmendment, options: CallOptions): Promise<PlacedOrder> {
+    const textOf = (nonce: number) => amendText(amendment, nonce);
+    const send = this.sendSigned(socketAmend);
+    return this.context.orderClient.submit(amendment.nonce, textOf, options, send);
+  }
+
+  batch(
+    operations: readonly NewOperation[],
+    { validUntil, nonce: given, ...options }: BatchOptions,
+  ): Promise<Replayable<BatchAnswer>> {
+    const textOf = (nonce: number) => batchText(operations, validUntil, nonce);
+    return this.context.orderClient.submit(given, textOf, options, this.sendBatch);
+  }
+
+  async cancel(orderId: string, options: CallOptions): Promise<CanceledOrder> {
+    const rules = rulesWith(options, this.context.rules);
+    try {
+      return await withRetries(rules, options.signal, (attempt) =>
+        this.cancelOnce(orderId, attempt, options.signal),
+      );
+    } catch (error) {
+      return this.context.settleCancel(orderId, error);
+    }
+  }
+
+  async setCancelOnDisconnect(isOn: boolean, options: CallOptions): Promise<void> {
+    const message = messageOf(socketSession, { cancelOnDisconnect: isOn });
+    const rules = rulesWith(options, this.context.rules);
+    await withRetries(rules, options.signal, (attempt) =>
+      this.request(message, attempt, options.signal),
+    );
+  }
+
+  private sendSigned(operation: typeof socketOrder | typeof socketAmend): OrderTransport {
+    return ({ body, signature }, attempt, signal) =>
+      paced(this.context.orderPacer(), signal, async () => {
+        const message = messageOf(operation, { body, sig: signature });
+        const { ack, replayed } = await this.request(message, attempt, signal);
+        if (!hasShape(PreconfirmAck, ack)) throw otherShape(operation.op);
+        return { ...ack, replayed: replayed === true };
+      });
+  }
+
+  private readonly sendBatch: Transport<Replayable<BatchAnswer>> = (signed, attempt, signal) =>
+    paced(this.context.orderPacer(), signal, async () => {
+      const message = messageOf(socketBatch, { body: signed.body, sig: signed.signature });
+      const { batch, replayed } = await this.request(message, attempt, signal);
+      if (!hasShape(BatchAnswer, batch)) throw otherShape("batch");
+      return { results: batch.results, replayed: replayed === true };
+    });
+
+  private cancelOnce(
+    orderId: string,
+    attempt: Attempt,
+    signal: AbortSignal | undefined,
+  ): Promise<CanceledOrder> {
+    return paced(this.context.cancelPacer(), signal, async () => {
+      const { canceled } = await this.request(
+        messageOf(socketCancel, { orderId }),
+        attempt,
+        signal,
+      );
+      if (!hasShape(CanceledOrder, canceled)) throw otherShape("cancel");
+      return canceled;
+    });
+  }
+
+  private request(message: object, { timeoutMs, begin }: Attempt, signal: AbortSignal | undefined) {
+    begin();
+    return this.context.socket.request(message, { timeoutMs, signal });
+  }
+}
+
+/** Like `pacer.run`; a `rate_limited` error delays the next requests. */
+function paced<T>(
+  pacer: Pacer,
+  signal: AbortSignal | undefined,
+  send: () => Promise<T>,
+): Promise<T> {
+  return pacer.run(signal, async () => {
+    try {
+      return await send();
+    } catch (error) {
+      if (error instanceof PerpgateError && error.code === "rate_limited") {
+        pacer.holdFor(error.retryAfterMs ?? 0);
+      }
+      throw error;
+    }
+  });
+}
+
+function otherShape(operation: string): PerpgateError {
+  return unexpectedAnswer(
+    `the response to ${operation} has another shape; is this a newer gateway?`,
+  );
+}
