@@ -20,7 +20,7 @@ import {
 } from "@perpgate/sdk";
 import type { PrivateKeyAccount } from "viem/accounts";
 import type { BotLog, BotVenue } from "../bot-settings.js";
-import { sleepUnlessAborted } from "../sleep.js";
+import { backoffMs, sleepUnlessAborted } from "../sleep.js";
 import { BotFunds } from "./bot-funds.js";
 import { OpenOrders } from "./open-orders.js";
 import type { SignInQueue } from "./sign-in-queue.js";
@@ -73,7 +73,6 @@ const MAKER_INTERVAL_MS = 20_000;
 const TAKER_INTERVAL_MS = 60_000;
 /** A session is renewed this long before it ends. */
 const RENEW_BEFORE_MS = 600_000;
-const BACKOFF = { firstMs: 1_000, longestMs: 60_000 };
 /** Few retries: a late quote is better replaced by one at the current price. */
 const QUOTE_CALL = { retries: 1, timeoutMs: 5_000, budgetMs: 6_000 };
 
@@ -193,7 +192,7 @@ export class BotAccount {
         if (failures === 0) {
           log.warn("a bot lost its session", { bot: name, reason: textOf(error) });
         }
-        const waitMs = Math.min(BACKOFF.longestMs, BACKOFF.firstMs * 2 ** Math.min(failures, 10));
+        const waitMs = backoffMs(failures);
         failures++;
         await sleepUnlessAborted(waitMs, this.stopping.signal);
       }

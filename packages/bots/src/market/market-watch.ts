@@ -10,6 +10,16 @@ export interface Prices {
   readonly ask: number | undefined;
 }
 
+const STALE_PAUSE_MS = 2_000;
+const CLOSED_PAUSE_MS = 30_000;
+const PAUSES_MS: Readonly<Record<string, number>> = {
+  stale_index: STALE_PAUSE_MS,
+  index_held: STALE_PAUSE_MS,
+  market_halted: CLOSED_PAUSE_MS,
+  market_reduce_only: CLOSED_PAUSE_MS,
+  market_settled: CLOSED_PAUSE_MS,
+};
+
 export class MarketWatch {
   readonly terms: MarketTerms;
   private latest: Prices | undefined;
@@ -36,8 +46,10 @@ export class MarketWatch {
     return nowMs < this.pausedUntilMs ? undefined : this.latest;
   }
 
-  pause(untilMs: number): void {
-    this.pausedUntilMs = Math.max(this.pausedUntilMs, untilMs);
+  /** Pauses the market if the refusal is about the market and not about the order. */
+  pauseAfter(refusal: string, nowMs: number): void {
+    const pauseMs = PAUSES_MS[refusal] ?? 0;
+    if (pauseMs > 0) this.pausedUntilMs = Math.max(this.pausedUntilMs, nowMs + pauseMs);
   }
 
   close(): void {

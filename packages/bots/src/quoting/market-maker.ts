@@ -31,8 +31,6 @@ import {
 const LEVERAGE = 10;
 /** How long quotes stay away from another trader's order that they would have crossed. */
 const CROSSED_PAUSE_MS = 3_000;
-const STALE_PAUSE_MS = 2_000;
-const HALTED_PAUSE_MS = 30_000;
 /** An account without margin places nothing on that side for this long. */
 const MARGIN_PAUSE_MS = 3_000;
 /** The part of the allowed orders that the ladder uses; quotes to be canceled need room too. */
@@ -179,15 +177,6 @@ export class MarketMaker {
           this.askAbove = { ticks: Math.max(before, ticks), untilMs };
         }
         return;
-      case "stale_index":
-      case "index_held":
-        this.market.pause(nowMs + STALE_PAUSE_MS);
-        return;
-      case "market_halted":
-      case "market_reduce_only":
-      case "market_settled":
-        this.market.pause(nowMs + HALTED_PAUSE_MS);
-        return;
       case "open_order_limit":
         this.shrink(this.accounts[maker]?.orders.of(this.terms.symbol).size ?? 0);
         return;
@@ -196,6 +185,8 @@ export class MarketMaker {
       case "position_limit":
         this.pausedUntilMs[maker]![side] = nowMs + MARGIN_PAUSE_MS;
         return;
+      default:
+        this.market.pauseAfter(placed, nowMs);
     }
   }
 

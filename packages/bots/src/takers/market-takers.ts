@@ -23,14 +23,6 @@ export interface TakerAccounts {
 const DECIDE_EVERY_MS = 1_000;
 /** Noise trades per minute at which gamblers have a pace of 1. */
 const USUAL_PER_MINUTE = 60;
-const HALTED_PAUSE_MS = 30_000;
-/** Refusals of a market that takes no orders, or none that open. */
-const PAUSED_MARKET: ReadonlySet<unknown> = new Set([
-  "market_halted",
-  "market_reduce_only",
-  "market_settled",
-]);
-const STALE_PAUSE_MS = 2_000;
 
 export class MarketTakers {
   private readonly noiseRandom: Random;
@@ -104,10 +96,7 @@ export class MarketTakers {
     const order = takerOrder(this.market.terms, index, taking);
     void account.place(order).then((placed) => {
       this.busy.delete(account);
-      const nowMs = performance.now();
-      if (placed === "stale_index" || placed === "index_held")
-        this.market.pause(nowMs + STALE_PAUSE_MS);
-      if (PAUSED_MARKET.has(placed)) this.market.pause(nowMs + HALTED_PAUSE_MS);
+      this.market.pauseAfter(placed, performance.now());
     });
   }
 

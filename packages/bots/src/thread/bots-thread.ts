@@ -7,9 +7,9 @@
 
 import { startWorker, stopWorker, type WorkerThread } from "@perpgate/journal/worker";
 import type { BotLog, BotSettings, BotVenue } from "../bot-settings.js";
+import { backoffMs } from "../sleep.js";
 import type { FromThread, ThreadData, ToThread } from "./crowd-thread.js";
 
-const BACKOFF = { firstMs: 1_000, longestMs: 60_000 };
 /** A thread that ran this long resets the backoff. */
 const RESET_AFTER_MS = 60_000;
 const HEAP_MB = 256;
@@ -58,7 +58,7 @@ export class BotsThread {
   private onExit(reason: string): void {
     this.thread = undefined;
     if (this.isStopping) return;
-    const waitMs = Math.min(BACKOFF.longestMs, BACKOFF.firstMs * 2 ** Math.min(this.failures, 10));
+    const waitMs = backoffMs(this.failures);
     this.failures++;
     this.log.warn("the bots ended and are started again", { reason, waitMs });
     this.restart = setTimeout(() => this.start(), waitMs);

@@ -1,0 +1,257 @@
+/** Reads of the account: balance, positions, ledger, deposits, funding. */
+
+import { CHAINS, TOKENS } from "@perpgate/protocol/core";
+import type {
+  Account,
+  Deposit,
+  FundingPayment,
+  LedgerEntry as VenueLedgerEntry,
+  Position as VenuePosition,
+} from "@perpgate/sdk";
+import {
+  type Balances,
+  type Currency,
+  type DepositAddress,
+  type Dict,
+  errors,
+  type FundingHistory,
+  type Int,
+  type LedgerEntry,
+  type Market,
+  type Position,
+  type Strings,
+  type Transaction,
+} from "ccxt";
+import { DOLLARS, NETWORKS } from "./currencies.js";
+import { FundingData } from "./funding-data.js";
+import { maintenanceOf } from "./maintenance.js";
+import { exact, given, isoOf, known, oldestFirst, untilOf } from "./values.js";
+
+/** The kinds of the venue's ledger in CCXT's words. */
+const LEDGER_TYPES = {
+  deposit: "deposit",
+  grant: "deposit",
+  fee: "fee",
+  pnl: "trade",
+  funding: "funding",
+  liquidation: "trade",
+  adl: "trade",
+  settlement: "trade",
+  margin: "margin",
+} as const satisfies Record<VenueLedgerEntry["kind"], string>;
+
+const DEPOSIT_STATUS = {
+  queued: "pending",
+  confirming: "pending",
+  credited: "ok",
+  rejected: "failed",
+} as const satisfies Record<Deposit["status"], string>;
+
+export class AccountData extends FundingData {
+  override async fetchBalance(): Promise<Balances> {
+    return this.parseBalance(await this.askSession((session) => session.account()));
+  }
+
+  override parseBalance(
+    account: Pick<Account, "balance" | "available"> & { readonly time?: number },
+  ): Balances {
+    const { balance, available, time } = account;
+    const used = exact(balance - available);
+    return this.safeBalance({
+      info: account,
+      timestamp: time,
+      datetime: time === undefined ? undefined : isoOf(time),
+      [DOLLARS]: { free: available, used, total: balance },
+    });
+  }
+
+  override async fetchPosition(symbol: string): Promise<Position> {
+    const { market } = await this.located(symbol);
+    const [position] = await this.fetchPositions([symbol]);
+    return position ?? this.safePosition({ symbol: market.symbol, contracts: 0, contractSize: 1 });
+  }
+
+  override async fetchPositions(symbols?: Strings): Promise<Position[]> {
+    await this.loadMarkets();
+    const positions = await this.askSession((session) => session.positions());
+    return this.parsePositions(positions, this.marketSymbols(symbols));
+  }
+
+  override parsePosition(position: VenuePosition, market?: Market): Position {
+    const { size, margin, markPrice, unrealizedPnl, updatedAt } = position;
+    const listed = this.safeMarket(position.symbol, market);
+    const contracts = Math.abs(size);
+    const notional = exact(contracts * markPrice);
+    const maintenanceMargin = maintenanceOf(listed.info?.tiers ?? [], notional);
+    const equity = margin + unrealizedPnl;
+    return this.safePosition({
+      info: position,
+      id: undefined,
+      symbol: listed.symbol,
+      timestamp: updatedAt,
+      datetime: isoOf(updatedAt),
+      hedged: false,
+      side: position.side,
+      contracts,
+      contractSize: 1,
+      entryPrice: position.avgEntry,
+      markPrice,
+      lastPrice: undefined,
+      notional,
+      leverage: position.leverage,
+      collateral: margin,
+      initialMargin: margin,
+      initialMarginPercentage: notional === 0 ? undefined : exact(margin / notional),
+      maintenanceMargin,
+      maintenanceMarginPercentage: notional === 0 ? undefined : exact(maintenanceMargin / notional),
+      marginRatio: equity > 0 ? exact(maintenanceMargin / equity) : undefined,
+      unrealizedPnl,
+      realizedPnl: position.realizedPnl,
+      percentage: margin === 0 ? undefined : exact((unrealizedPnl / margin) * 100),
+      liquidationPrice: known(position.liquidationPrice),
+      marginMode: "isolated",
+      stopLossPrice: undefined,
+      takeProfitPrice: undefined,
+    });
+  }
+
+  override async fetchLedger(
+    code?: string,
+    since?: Int,
+    limit?: Int,
+    params: Dict = {},
+  ): Promise<LedgerEntry[]> {
+    await this.loadMarkets();
+    const currency = this.currency(code ?? DOLLARS);
+    if (currency.code !== DOLLARS) return [];
+    const options = given({
+      limit,
+      from: since,
+      to: untilOf(params),
+      after: this.fromStart(since),
+    });
+    const entries = await this.askSession((session) => session.ledger(options));
+    return this.parseLedger(oldestFirst(entries, options), currency, since, limit);
+  }
+
+  override parseLedgerEntry(entry: VenueLedgerEntry, currency?: Currency): LedgerEntry {
+    const { id, kind, amount, balance, reference, time } = entry;
+    return this.safeLedgerEntry(
+      {
+        info: entry,
+        id,
+        timestamp: time,
+        datetime: isoOf(time),
+        direction: amount < 0 ? "out" : "in",
+        account: undefined,
+        referenceId: reference,
+        referenceAccount: undefined,
+        type: LEDGER_TYPES[kind],
+        currency: DOLLARS,
+        amount: Math.abs(amount),
+        before: exact(balance - amount),
+        after: balance,
+        status: "ok",
+        fee: undefined,
+      },
+      currency,
+    );
+  }
+
+  override async fetchDeposits(code?: string, since?: Int, limit?: Int): Promise<Transaction[]> {
+    await this.loadMarkets();
+    const [deposits, ledger] = await this.askSession((session) =>
+      Promise.all([session.deposits(), session.ledger({ limit: 1_000 })]),
+    );
+    const credits = new Map(
+      ledger.filter(({ kind }) => kind === "deposit").map((entry) => [entry.reference, entry]),
+    );
+    const transactions = [...deposits].reverse().map((deposit) => {
+      const credit = credits.get(deposit.depositId);
+      return this.parseDeposit(deposit, credit?.time);
+    });
+    return this.filterByCurrencySinceLimit(transactions, code, since, limit);
+  }
+
+  /**
+   * Registers a deposit by its transaction; it is credited to the sender on the chain. CCXT has no call
+   * for this. `params.network` is ERC20, ARBONE or TRC20.
+   */
+  async registerDeposit(code: string, txid: string, params: Dict = {}): Promise<Transaction> {
+    const chain = CHAINS.find((name) => [name, NETWORKS[name]].includes(params.network));
+    const token = TOKENS.find((name) => name === code);
+    if (chain === undefined || token === undefined) {
+      throw new errors.BadRequest(
+        `${this.id} takes ${TOKENS.join(", ")} on the networks ${CHAINS.map((name) => NETWORKS[name]).join(", ")}`,
+      );
+    }
+    const deposit = await this.askSession((session) =>
+      session.deposit({ chain, token, txHash: txid }),
+    );
+    return this.parseDeposit(deposit, undefined);
+  }
+
+  /** The venue has no time of a deposit but that of its credit. */
+  private parseDeposit(deposit: Deposit, timestamp: number | undefined): Transaction {
+    const credited = deposit.credits.reduce((sum, { amount }) => sum + amount, 0);
+    return {
+      info: deposit,
+      id: deposit.depositId,
+      txid: deposit.txHash,
+      timestamp,
+      datetime: timestamp === undefined ? undefined : isoOf(timestamp),
+      network: NETWORKS[deposit.chain],
+      address: undefined,
+      addressTo: undefined,
+      addressFrom: deposit.credits[0]?.account,
+      tag: undefined,
+      tagTo: undefined,
+      tagFrom: undefined,
+      type: "deposit",
+      amount: credited,
+      currency: deposit.token,
+      status: DEPOSIT_STATUS[deposit.status],
+      updated: timestamp,
+      internal: false,
+      comment: known(deposit.reason),
+      fee: { cost: 0, currency: deposit.token },
+    };
+  }
+
+  override async fetchDepositAddress(code: string, params: Dict = {}): Promise<DepositAddress> {
+    await this.loadMarkets();
+    const { chains } = await this.ask((client) => client.bridge());
+    const wanted: unknown = params.network;
+    const found = chains.find(
+      ({ chain, tokens }) =>
+        (wanted === undefined || wanted === chain || wanted === NETWORKS[chain]) &&
+        tokens.some(({ token }) => token === code),
+    );
+    if (found === undefined) {
+      throw new errors.NotSupported(`${this.id} takes no deposits of ${code} on that network`);
+    }
+    const network = NETWORKS[found.chain];
+    return { info: found, currency: code, network, address: found.vault, tag: undefined };
+  }
+
+  override async fetchFundingHistory(
+    symbol?: string,
+    since?: Int,
+    limit?: Int,
+    params: Dict = {},
+  ): Promise<FundingHistory[]> {
+    await this.loadMarkets();
+    const id = symbol === undefined ? undefined : this.market(symbol).id;
+    const to = untilOf(params);
+    const options = given({ symbol: id, limit, from: since, to, after: this.fromStart(since) });
+    const payments = await this.askSession((session) => session.fundingPayments(options));
+    return oldestFirst(payments, options).map((payment) => this.parseIncome(payment));
+  }
+
+  override parseIncome(payment: FundingPayment): FundingHistory {
+    const { id, amount, time: timestamp } = payment;
+    const symbol = this.safeSymbol(payment.symbol);
+    const datetime = isoOf(timestamp);
+    return { info: payment, symbol, code: DOLLARS, timestamp, datetime, id, amount };
+  }
+}

@@ -1,0 +1,98 @@
+/** Which CCXT exception each error code of the venue is. Codes that are missing here go by their status. */
+
+import { errors } from "ccxt";
+
+const {
+  ArgumentsRequired,
+  AuthenticationError,
+  BadRequest,
+  BadSymbol,
+  DuplicateOrderId,
+  ExchangeError,
+  ExchangeNotAvailable,
+  InsufficientFunds,
+  InvalidNonce,
+  InvalidOrder,
+  MarketClosed,
+  NotSupported,
+  OperationFailed,
+  OperationRejected,
+  OrderImmediatelyFillable,
+  OrderNotFound,
+  PermissionDenied,
+  RateLimitExceeded,
+  RequestTimeout,
+} = errors;
+
+type ExceptionClass = new (message: string) => Error;
+
+export const EXCEPTIONS: Readonly<Record<string, ExceptionClass>> = {
+  invalid_request: BadRequest,
+  malformed_json: BadRequest,
+  duplicate_key: BadRequest,
+  forbidden_key: BadRequest,
+  number_not_exact: BadRequest,
+  malformed_request: BadRequest,
+  malformed_uri: BadRequest,
+  invalid_session_key: BadRequest,
+  invalid_tx_hash: BadRequest,
+  invalid_vote: BadRequest,
+  token_not_on_chain: NotSupported,
+  unknown_operation: NotSupported,
+  unknown_stream: NotSupported,
+  not_subscribed: BadRequest,
+  too_many_streams: OperationRejected,
+  unknown_parameter: BadRequest,
+  not_found: NotSupported,
+  request_timeout: RequestTimeout,
+  rate_limited: RateLimitExceeded,
+  overloaded: ExchangeNotAvailable,
+  stopped: ExchangeNotAvailable,
+  not_ready: ExchangeNotAvailable,
+  venue_unavailable: ExchangeNotAvailable,
+  not_executed: ExchangeNotAvailable,
+  outcome_unknown: OperationFailed,
+  lagging: ExchangeNotAvailable,
+  internal_error: ExchangeError,
+  token_required: AuthenticationError,
+  invalid_token: AuthenticationError,
+  session_key_rotated: AuthenticationError,
+  session_symbol_not_allowed: PermissionDenied,
+  session_order_cap_exceeded: PermissionDenied,
+  session_notional_cap_exceeded: PermissionDenied,
+  not_in_cohort: PermissionDenied,
+  deposit_reorged: PermissionDenied,
+  unknown_symbol: BadSymbol,
+  market_not_found: BadSymbol,
+  market_halted: MarketClosed,
+  market_settled: MarketClosed,
+  market_reduce_only: OperationRejected,
+  stale_index: OperationRejected,
+  index_held: OperationRejected,
+  too_late: OperationRejected,
+  position_not_found: OperationRejected,
+  price_required: ArgumentsRequired,
+  insufficient_margin: InsufficientFunds,
+  margin_needed: InsufficientFunds,
+  post_only_would_cross: OrderImmediatelyFillable,
+  stop_would_trigger: OrderImmediatelyFillable,
+  client_order_id_in_use: DuplicateOrderId,
+  nonce_conflict: InvalidNonce,
+  nonce_too_old: InvalidNonce,
+  order_not_found: OrderNotFound,
+  order_not_cancelable: OrderNotFound,
+  order_not_amendable: OrderNotFound,
+};
+
+/** By HTTP status, for codes that a newer venue may send: what an order breaks is `InvalidOrder`. */
+export function exceptionOf(code: string, status: number): ExceptionClass {
+  const known = EXCEPTIONS[code];
+  if (known !== undefined) return known;
+  if (status === 400 || status === 409) return InvalidOrder;
+  if (status === 401) return AuthenticationError;
+  if (status === 403) return PermissionDenied;
+  if (status === 404) return BadRequest;
+  if (status === 429) return RateLimitExceeded;
+  if (status >= 500) return ExchangeNotAvailable;
+  return ExchangeError;
+}

@@ -1,0 +1,166 @@
+/** What a program gets wrong: CCXT's exception for it, and nothing sent that was not meant. */
+
+import { ERROR_TABLE } from "@perpgate/protocol";
+import { PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
+import { errors } from "ccxt";
+import { expect, test } from "vitest";
+import { exceptionOf } from "./exceptions.js";
+import { live, quote, SYMBOL } from "./testing/venue.js";
+
+const { venue, maker, newExchange } = await live();
+await quote(maker);
+const exchange = newExchange();
+await exchange.loadMarkets();
+
+const limit = (side: string, amount: number, price: number, params = {}) =>
+  exchange.createOrder(SYMBOL, "limit", side, amount, price, params);
+const market = (side: string, amount: number, params: object) =>
+  exchange.createOrder(SYMBOL, "market", side, amount, undefined, params);
+
+test("a side that is neither buy nor sell: refused, not bought", async () => {
+  for (const side of ["short", "long", "", "undefined"]) {
+    await expect(limit(side, 0.01, 60_000)).rejects.toThrow(errors.InvalidOrder);
+  }
+  expect(await exchange.fetchOrders(SYMBOL)).toEqual([]);
+  expect(await limit("SELL", 0.01, 70_000)).toMatchObject({ side: "sell", status: "open" });
+  await exchange.cancelAllOrders();
+});
+
+test("amounts and prices that are no positive numbers", async () => {
+  for (const wrong of [0, -0.01, Number.NaN, Number.POSITIVE_INFINITY, 0.000001]) {
+    await expect(limit("buy", wrong, 60_000), `${wrong}`).rejects.toThrow(errors.InvalidOrder);
+  }
+  for (const wrong of [0, -1, Number.NaN]) {
+    await expect(limit("buy", 0.01, wrong), `${wrong}`).rejects.toThrow(errors.InvalidOrder);
+    const stop = { triggerPrice: wrong };
+    await expect(market("buy", 0.01, stop), `${wrong}`).rejects.toThrow(errors.InvalidOrder);
+  }
+  const nothing: unknown[] = [SYMBOL, "market", "buy"];
+  await expect(Reflect.apply(exchange.createOrder, exchange, nothing)).rejects.toThrow(
+    errors.ArgumentsRequired,
+  );
+});
+
+test("off the lot and the tick: rounded, also triggers and attached exits", async () => {
+  expect(await limit("buy", 0.0123456, 60_000.07)).toMatchObject({
+    amount: 0.01234,
+    price: 60_000.1,
+  });
+  const stop = await market("buy", 0.01, { triggerPrice: 66_000.123 });
+  expect(stop).toMatchObject({ triggerPrice: 66_000.1, status: "open" });
+  const moved = { triggerPrice: 66_100.18 };
+  const edited = exchange.editOrder(stop.id ?? "", SYMBOL, "market", "buy", 0.01, undefined, moved);
+  expect(await edited).toMatchObject({ triggerPrice: 66_100.2 });
+  await exchange.cancelAllOrders();
+  await market("buy", 0.01, {
+    stopLoss: { triggerPrice: 61_000.123 },
+    takeProfit: { triggerPrice: 70_000.456 },
+  });
+  const exits = await exchange.fetchOpenOrders(SYMBOL);
+  expect(exits).toMatchObject([{ takeProfitPrice: 70_000.5 }, { stopLossPrice: 61_000.1 }]);
+  await exchange.closePosition(SYMBOL);
+});
+
+test("terms that contradict each other or lack a part: refused, none dropped", async () => {
+  const both = { stopLossPrice: 62_000, takeProfitPrice: 70_000 };
+  await expect(market("sell", 0.01, both)).rejects.toThrow(errors.NotSupported);
+  const two = { stopLossPrice: 62_000, triggerPrice: 63_000 };
+  await expect(market("sell", 0.01, two)).rejects.toThrow(errors.NotSupported);
+  await expect(limit("buy", 0.01, 60_000, { timeInForce: "GTD" })).rejects.toThrow(
+    errors.ArgumentsRequired,
+  );
+  expect(await exchange.fetchOpenOrders()).toEqual([]);
+});
+
+test("orders that are unknown, over, or have no name", async () => {
+  for (const id of ["abc", "-1", "1e3", "../account", "9".repeat(24), "999999"]) {
+    await expect(exchange.fetchOrder(id), id).rejects.toThrow(errors.OrderNotFound);
+    await expect(exchange.cancelOrder(id, SYMBOL), id).rejects.toThrow(errors.OrderNotFound);
+    await expect(exchange.editOrder(id, SYMBOL, "limit", "buy", 1, 60_000), id).rejects.toThrow(
+      errors.OrderNotFound,
+    );
+  }
+  await expect(exchange.fetchOrder("")).rejects.toThrow(errors.ArgumentsRequired);
+  await expect(exchange.cancelOrder("")).rejects.toThrow(errors.ArgumentsRequired);
+  await expect(exchange.cancelOrders(["abc"])).rejects.toThrow(errors.OrderNotFound);
+  const { id = "" } = await market("buy", 0.01, {});
+  await expect(exchange.cancelOrder(id)).rejects.toThrow(errors.OrderNotFound);
+  await expect(exchange.editOrder(id, SYMBOL, "limit", "buy", 0.02, 60_000)).rejects.toThrow(
+    errors.OrderNotFound,
+  );
+  const named = { clientOrderId: "once" };
+  await limit("buy", 0.01, 60_000, named);
+  await exchange.cancelOrder("", SYMBOL, named);
+  await expect(exchange.cancelOrder("", SYMBOL, named)).rejects.toThrow(errors.OrderNotFound);
+  await expect(
+    exchange.editOrder("", SYMBOL, "limit", "buy", 1, 60_000, { clientOrderId: "none" }),
+  ).rejects.toThrow(errors.OrderNotFound);
+});
+
+test("editOrder by client id: the price of a waiting limit order is its limit, not its trigger", async () => {
+  const named = { clientOrderId: "waiting" };
+  await limit("buy", 0.01, 66_100, { ...named, triggerPrice: 66_000 });
+  const edited = await exchange.editOrder("", SYMBOL, "limit", "buy", 0.02, 66_200, named);
+  expect(edited).toMatchObject({ triggerPrice: 66_000, price: 66_200, amount: 0.02 });
+  await exchange.cancelAllOrders();
+});
+
+test("credentials that are none: AuthenticationError", async () => {
+  const { AuthenticationError } = errors;
+  for (const privateKey of ["abc", `0x${"00".repeat(32)}`, "zz".repeat(32)]) {
+    await expect(newExchange({ privateKey }).fetchBalance()).rejects.toThrow(AuthenticationError);
+    await expect(newExchange({ privateKey }).watchBalance()).rejects.toThrow(AuthenticationError);
+  }
+  const options = { session: { token: "unknown" } };
+  await expect(newExchange({ options }).fetchBalance()).rejects.toThrow(AuthenticationError);
+});
+
+test("lists: trades of one moment in their order; the ledger is in dollars", async () => {
+  for (let at = 0; at < 10; at++) await market(at % 2 === 0 ? "buy" : "sell", 0.001, {});
+  const ids = (await exchange.fetchTrades(SYMBOL)).map(({ id }) => Number.parseInt(id ?? "", 10));
+  expect(ids).toEqual([...ids].sort((a, b) => a - b));
+  expect(await exchange.fetchLedger("BTC")).toEqual([]);
+  await expect(exchange.fetchLedger("XYZ")).rejects.toThrow(errors.ExchangeError);
+});
+
+test("a session that was ended elsewhere: the call says so, the next signs in again", async () => {
+  const other = newExchange({ privateKey: exchange.privateKey });
+  await other.watchBalance();
+  const waiting = other.watchOrders(SYMBOL);
+  const ended = expect(waiting).rejects.toThrow(errors.AuthenticationError);
+  const client = new PerpgateClient({ url: venue.url });
+  const session = await client.signIn({ account: privateKeyAccount(exchange.privateKey) });
+  await session.endOtherSessions();
+  await ended;
+  const again = other.watchOrders(SYMBOL);
+  await other.watchBalance();
+  await other.createOrder(SYMBOL, "limit", "buy", 0.01, 60_000);
+  expect(await again).toMatchObject([{ status: "open" }]);
+});
+
+test("every error of the venue: InvalidOrder for what an order breaks, others by their kind", () => {
+  const classes = Object.entries(ERROR_TABLE).map(
+    ([code, { status }]) => [code, exceptionOf(code, status).name] as const,
+  );
+  const ofOrders = classes.filter(([, name]) => name === "InvalidOrder").map(([code]) => code);
+  expect(ofOrders.sort()).toEqual([
+    "close_position_in_use",
+    "expiry_out_of_range",
+    "leverage_above_maximum",
+    "leverage_above_tier",
+    "limit_price_outside_band",
+    "margin_too_small",
+    "notional_limit",
+    "notional_too_small",
+    "open_order_limit",
+    "position_limit",
+    "post_only_needs_limit",
+    "price_not_on_tick",
+    "price_outside_band",
+    "price_too_far",
+    "reduce_only_without_position",
+    "size_below_lot",
+    "size_not_on_lot",
+  ]);
+  expect(venue.streamFaults).toEqual([]);
+});

@@ -1,0 +1,163 @@
+/** CCXT's arguments of an order as the venue's fields. */
+
+import type { NewOrder, TimeInForce, Trigger } from "@perpgate/sdk";
+import { type Dict, errors } from "ccxt";
+import { given, venueSide } from "./values.js";
+
+export interface OrderArguments {
+  /** The venue's symbol. */
+  readonly symbol: string;
+  readonly type: string;
+  readonly side: string;
+  readonly amount: number | undefined;
+  readonly price: number | undefined;
+  readonly leverage: number;
+  readonly params: Dict;
+}
+
+/** Stop-loss and take-profit of the position that an order opens. */
+export interface Attached {
+  readonly stopLoss: number | undefined;
+  readonly takeProfit: number | undefined;
+}
+
+/** Read below; every other parameter is one of the venue's own fields. */
+const READ = [
+  "leverage",
+  "marginMode",
+  "hedged",
+  "timeInForce",
+  "postOnly",
+  "triggerPrice",
+  "stopPrice",
+  "triggerDirection",
+  "stopLossPrice",
+  "takeProfitPrice",
+  "stopLoss",
+  "takeProfit",
+];
+
+/** @throws BadRequest, NotSupported or ArgumentsRequired for what the venue cannot do. */
+export function newOrderOf(
+  { symbol, type, side, amount, price, leverage, params }: OrderArguments,
+  trigger: Trigger | undefined,
+): NewOrder {
+  refuseUnsupported(type, params);
+  const isLimit = type === "limit";
+  if (isLimit && price === undefined) {
+    throw new errors.ArgumentsRequired("a limit order needs a price");
+  }
+  const triggerPrice = triggerPriceOf(params);
+  const own = Object.fromEntries(Object.entries(params).filter(([name]) => !READ.includes(name)));
+  const { timeInForce, postOnly } = timeInForceOf(isLimit, params);
+  const isExit = params.stopLossPrice !== undefined || params.takeProfitPrice !== undefined;
+  const terms =
+    triggerPrice === undefined
+      ? given({ type: isLimit ? "limit" : "market", price: isLimit ? price : undefined } as const)
+      : given({
+          type: "stop",
+          price: triggerPrice,
+          trigger,
+          limitPrice: isLimit ? price : undefined,
+        } as const);
+  return {
+    symbol,
+    side: venueSide(side),
+    type: isLimit ? "limit" : "market",
+    leverage,
+    ...given({ size: amount, timeInForce }),
+    ...(postOnly ? { postOnly } : {}),
+    ...(isExit ? { reduceOnly: true } : {}),
+    ...terms,
+    ...own,
+  };
+}
+
+function refuseUnsupported(type: string, params: Dict): void {
+  if (type !== "limit" && type !== "market") {
+    throw new errors.NotSupported(
+      `the type is limit or market, with triggerPrice if it waits; not ${type}`,
+    );
+  }
+  if (params.marginMode !== undefined && params.marginMode !== "isolated") {
+    throw new errors.NotSupported("margin is isolated");
+  }
+  if (params.hedged === true) throw new errors.NotSupported("there is one net position per market");
+  for (const name of ["trailingAmount", "trailingPercent", "cost"]) {
+    if (params[name] !== undefined) throw new errors.NotSupported(`orders take no ${name}`);
+  }
+  const { stopLossPrice, takeProfitPrice, triggerPrice, stopPrice } = params;
+  const triggers = [stopLossPrice, takeProfitPrice, triggerPrice ?? stopPrice];
+  if (triggers.filter((price) => price !== undefined).length > 1) {
+    throw new errors.NotSupported(
+      "an order waits for one price; stopLoss and takeProfit attach both to an entry",
+    );
+  }
+}
+
+export function triggerPriceOf(params: Dict): number | undefined {
+  const { stopLossPrice, takeProfitPrice, triggerPrice, stopPrice } = params;
+  const price: unknown = stopLossPrice ?? takeProfitPrice ?? triggerPrice ?? stopPrice;
+  return price === undefined ? undefined : Number(price);
+}
+
+/** From which side the mark reaches the trigger; undefined if the current mark decides. */
+export function triggerOf(side: string, params: Dict): Trigger | undefined {
+  if (params.stopLossPrice !== undefined) return "stop";
+  if (params.takeProfitPrice !== undefined) return "takeProfit";
+  const direction: unknown = params.triggerDirection;
+  if (direction === undefined) return undefined;
+  const isRising = ["ascending", "up", "above"].includes(String(direction));
+  if (!isRising && !["descending", "down", "below"].includes(String(direction))) {
+    throw new errors.BadRequest(`triggerDirection is ascending or descending, not ${direction}`);
+  }
+  return triggerWhen(side, isRising);
+}
+
+/** A buy that waits for a rise is a stop, one that waits for a fall takes a profit. */
+export function triggerWhen(side: string, isRising: boolean): Trigger {
+  return isRising === (venueSide(side) === "long") ? "stop" : "takeProfit";
+}
+
+function timeInForceOf(
+  isLimit: boolean,
+  params: Dict,
+): { timeInForce: TimeInForce | undefined; postOnly: boolean } {
+  const name = String(params.timeInForce ?? "").toUpperCase();
+  const postOnly = params.postOnly === true || name === "PO";
+  if (postOnly && !isLimit) throw new errors.InvalidOrder("a market order cannot be post-only");
+  switch (name) {
+    case "IOC":
+      return { timeInForce: "ioc", postOnly };
+    case "FOK":
+      return { timeInForce: "fok", postOnly };
+    // A market order never rests, whatever it says.
+    case "GTC":
+    case "GTD":
+      if (name === "GTD" && params.expiresAt === undefined) {
+        throw new errors.ArgumentsRequired("GTD needs the time, expiresAt in milliseconds");
+      }
+      return { timeInForce: isLimit ? "gtc" : undefined, postOnly };
+    case "":
+    case "PO":
+      return { timeInForce: undefined, postOnly };
+    default:
+      throw new errors.NotSupported(`timeInForce is GTC, GTD, IOC, FOK or PO, not ${name}`);
+  }
+}
+
+/** `params.stopLoss` and `params.takeProfit`, which close the whole position at the market. */
+export function attachedOf(params: Dict): Attached {
+  const priceOf = (name: string): number | undefined => {
+    const value: unknown = params[name];
+    if (value === undefined) return undefined;
+    const { triggerPrice, stopPrice, price }: Dict = Object(value);
+    if (price !== undefined) {
+      throw new errors.NotSupported(`${name} closes at the market and takes no price`);
+    }
+    const trigger: unknown = triggerPrice ?? stopPrice;
+    if (trigger === undefined) throw new errors.ArgumentsRequired(`${name} needs a triggerPrice`);
+    return Number(trigger);
+  };
+  return { stopLoss: priceOf("stopLoss"), takeProfit: priceOf("takeProfit") };
+}

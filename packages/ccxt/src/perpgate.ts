@@ -1,0 +1,138 @@
+/** The exchange class: CCXT's calls, the watch loops of market data, and here those of the account. */
+
+import type {
+  AccountFrame,
+  ClosedPosition,
+  Session,
+  Position as VenuePosition,
+} from "@perpgate/sdk";
+import {
+  type Balances,
+  errors,
+  type Int,
+  type Order,
+  type Position,
+  type Strings,
+  type Trade,
+} from "ccxt";
+import type { Feed } from "./feed.js";
+import { PublicStreams } from "./public-streams.js";
+import { isoOf } from "./values.js";
+
+export class Perpgate extends PublicStreams {
+  private readonly orderFeeds = new Map<string, Feed<Order>>();
+  private readonly tradeFeeds = new Map<string, Feed<Trade>>();
+  private readonly positionFeeds = new Map<string, Feed<Position>>();
+  private readonly balanceFeeds = new Map<string, Feed<Balances>>();
+
+  override async watchOrders(symbol?: string, since?: Int, limit?: Int): Promise<Order[]> {
+    const { session, market } = await this.watched(symbol);
+    let isFirst = true;
+    const feed = this.feed(
+      this.orderFeeds,
+      `orders ${market ?? ""}`,
+      this.options.ordersLimit,
+      (push, options) =>
+        session.stream.watchOrders((frame) => {
+          // The orders that were open before are no update; after a gap they are.
+          const isNews = frame.type === "update" || !isFirst;
+          isFirst = false;
+          if (!isNews) return;
+          const orders = frame.orders.map((order) => this.parseOrder(order));
+          push(orders.filter(isOf(market)).map((order) => [String(order.id), order]));
+        }, options),
+    );
+    return this.filterBySymbolSinceLimit(await this.updates(feed), market, since, limit, true);
+  }
+
+  override async watchMyTrades(symbol?: string, since?: Int, limit?: Int): Promise<Trade[]> {
+    const { session, market } = await this.watched(symbol);
+    const feed = this.feed(
+      this.tradeFeeds,
+      `myTrades ${market ?? ""}`,
+      this.options.tradesLimit,
+      (push, options) =>
+        session.stream.watchFills(({ fills }) => {
+          const trades = fills.map((fill) => this.parseFill(fill));
+          push(trades.filter(isOf(market)).map((trade) => [String(trade.id), trade]));
+        }, options),
+    );
+    return this.filterBySymbolSinceLimit(await this.updates(feed), market, since, limit, true);
+  }
+
+  override async watchPositions(symbols?: Strings, since?: Int, limit?: Int): Promise<Position[]> {
+    const { session } = await this.watched();
+    const feed = this.feed(
+      this.positionFeeds,
+      "positions",
+      this.options.ordersLimit,
+      (push, options) =>
+        session.stream.watchPositions(({ positions }) => {
+          push(positions.map((position) => [position.symbol, this.watchedPosition(position)]));
+        }, options),
+    );
+    const wanted = this.marketSymbols(symbols);
+    return this.filterBySymbolsSinceLimit(await this.updates(feed), wanted, since, limit, true);
+  }
+
+  /** A closed position has no entry price or margin; its contracts are 0. */
+  private watchedPosition(position: VenuePosition | ClosedPosition): Position {
+    if ("avgEntry" in position) return this.parsePosition(position);
+    const { symbol, updatedAt } = position;
+    return this.safePosition({
+      info: position,
+      symbol: this.safeSymbol(symbol),
+      timestamp: updatedAt,
+      datetime: isoOf(updatedAt),
+      contracts: 0,
+      contractSize: 1,
+      hedged: false,
+      marginMode: "isolated",
+    });
+  }
+
+  override async watchBalance(): Promise<Balances> {
+    const { session } = await this.watched();
+    const feed = this.feed(this.balanceFeeds, "balance", 1, (push, options) =>
+      session.stream.watchAccount(
+        (account: AccountFrame) => push([["balance", this.parseBalance(account)]]),
+        options,
+      ),
+    );
+    const [balance] = await feed.next();
+    if (balance === undefined) throw new errors.NullResponse(`${this.id} has no balance`);
+    return balance;
+  }
+
+  override async unWatchOrders(symbol?: string): Promise<void> {
+    this.unwatch(
+      `orders ${symbol === undefined ? "" : (await this.located(symbol)).market.symbol}`,
+    );
+  }
+
+  override async unWatchMyTrades(symbol?: string): Promise<void> {
+    const market = symbol === undefined ? "" : (await this.located(symbol)).market.symbol;
+    this.unwatch(`myTrades ${market}`);
+  }
+
+  override async unWatchPositions(): Promise<void> {
+    this.unwatch("positions");
+  }
+
+  async unWatchBalance(): Promise<void> {
+    this.unwatch("balance");
+  }
+
+  private async watched(
+    symbol?: string,
+  ): Promise<{ session: Session; market: string | undefined }> {
+    await this.loadMarkets();
+    const session = await this.session();
+    return { session, market: symbol === undefined ? undefined : this.market(symbol).symbol };
+  }
+}
+
+function isOf(market: string | undefined) {
+  return ({ symbol }: { readonly symbol: string | undefined }): boolean =>
+    market === undefined || symbol === market;
+}

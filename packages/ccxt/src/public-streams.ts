@@ -1,0 +1,104 @@
+/** Watch loops of market data. */
+
+import type { MirroredBook } from "@perpgate/sdk";
+import { errors, type Int, type OHLCV, type OrderBook, type Ticker, type Trade } from "ccxt";
+import type { Feed } from "./feed.js";
+import { Watching } from "./watching.js";
+
+export class PublicStreams extends Watching {
+  private readonly books = new Map<string, Feed<MirroredBook>>();
+  private readonly tickerFeeds = new Map<string, Feed<Ticker>>();
+  private readonly publicTrades = new Map<string, Feed<Trade>>();
+  private readonly candles = new Map<string, Feed<OHLCV>>();
+
+  override async watchOrderBook(symbol: string, limit?: Int): Promise<OrderBook> {
+    const { id, market } = await this.located(symbol);
+    const feed = this.feed(this.books, `book ${id}`, 1, (push, options) =>
+      this.venueClient().stream.watchBook(
+        id,
+        (book) => {
+          if (book.live) push([[id, book]]);
+        },
+        options,
+      ),
+    );
+    const [book] = await feed.next();
+    if (book === undefined) throw new errors.NullResponse(`${this.id} has no book of ${symbol}`);
+    const { time, seq } = book;
+    return this.parseBook(
+      { time, seq, bids: book.bids(limit), asks: book.asks(limit) },
+      market.symbol,
+    );
+  }
+
+  override async watchTicker(symbol: string): Promise<Ticker> {
+    const { id, market } = await this.located(symbol);
+    const feed = this.feed(this.tickerFeeds, `ticker ${id}`, 1, (push, options) =>
+      this.venueClient().stream.watchTicker(
+        id,
+        (ticker) => push([[id, this.parseTicker(ticker, market)]]),
+        options,
+      ),
+    );
+    const [ticker] = await feed.next();
+    if (ticker === undefined)
+      throw new errors.NullResponse(`${this.id} has no ticker of ${symbol}`);
+    return ticker;
+  }
+
+  override async watchTrades(symbol: string, since?: Int, limit?: Int): Promise<Trade[]> {
+    const { id, market } = await this.located(symbol);
+    const feed = this.feed(
+      this.publicTrades,
+      `trades ${id}`,
+      this.options.tradesLimit,
+      (push, options) =>
+        this.venueClient().stream.watchTrades(
+          id,
+          (trades) => push(trades.map((trade) => [trade.id, this.parseTrade(trade, market)])),
+          options,
+        ),
+    );
+    return this.filterBySinceLimit(await this.updates(feed), since, limit, "timestamp", true);
+  }
+
+  override async watchOHLCV(
+    symbol: string,
+    timeframe = "1m",
+    since?: Int,
+    limit?: Int,
+  ): Promise<OHLCV[]> {
+    const { id } = await this.located(symbol);
+    const resolution = this.resolutionOf(timeframe);
+    const feed = this.feed(
+      this.candles,
+      `candles ${id} ${resolution}`,
+      this.options.OHLCVLimit,
+      (push, options) =>
+        this.venueClient().stream.watchCandles(
+          id,
+          resolution,
+          (candles) => push(candles.map((candle) => [`${candle.time}`, this.parseOHLCV(candle)])),
+          options,
+        ),
+    );
+    return this.filterBySinceLimit(await this.updates(feed), since, limit, 0, true);
+  }
+
+  override async unWatchOrderBook(symbol: string): Promise<void> {
+    this.unwatch(`book ${(await this.located(symbol)).id}`);
+  }
+
+  override async unWatchTicker(symbol: string): Promise<void> {
+    this.unwatch(`ticker ${(await this.located(symbol)).id}`);
+  }
+
+  override async unWatchTrades(symbol: string): Promise<void> {
+    this.unwatch(`trades ${(await this.located(symbol)).id}`);
+  }
+
+  override async unWatchOHLCV(symbol: string, timeframe = "1m"): Promise<void> {
+    const { id } = await this.located(symbol);
+    this.unwatch(`candles ${id} ${this.resolutionOf(timeframe)}`);
+  }
+}

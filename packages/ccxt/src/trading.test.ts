@@ -1,0 +1,257 @@
+/** CCXT's calls about orders, on a live venue. */
+
+import { errors } from "ccxt";
+import { beforeEach, expect, test } from "vitest";
+import { expectShape, ORDER } from "./testing/structure.js";
+import { live, quote, SYMBOL } from "./testing/venue.js";
+
+const { venue, maker, newExchange } = await live();
+const exchange = newExchange();
+await exchange.loadMarkets();
+await exchange.setLeverage(5, SYMBOL);
+
+beforeEach(async () => {
+  await exchange.cancelAllOrders();
+  const { contracts } = await exchange.fetchPosition(SYMBOL);
+  if (contracts !== 0) await exchange.closePosition(SYMBOL);
+  await maker.cancelAll();
+  await quote(maker);
+});
+
+test("limit order: created, fetched by id and by client id, edited, canceled", async () => {
+  const created = await exchange.createOrder(SYMBOL, "limit", "buy", 0.01, 60_000, {
+    clientOrderId: "grid-1",
+    timeInForce: "GTC",
+  });
+  expectShape(created, ORDER);
+  expect(created).toMatchObject({
+    clientOrderId: "grid-1",
+    symbol: SYMBOL,
+    type: "limit",
+    side: "buy",
+    timeInForce: "GTC",
+    price: 60_000,
+    amount: 0.01,
+    filled: 0,
+    remaining: 0.01,
+    status: "open",
+  });
+  const id = created.id ?? "";
+  const fetched = await exchange.fetchOrder(id, SYMBOL);
+  expectShape(fetched, ORDER);
+  expect(fetched).toMatchObject({ id, status: "open", timestamp: venue.nowMs() });
+  expect(await exchange.fetchOrder("", SYMBOL, { clientOrderId: "grid-1" })).toEqual(fetched);
+  expect(await exchange.fetchOpenOrders(SYMBOL)).toEqual([fetched]);
+  expect(await exchange.fetchOpenOrder(id)).toEqual(fetched);
+  const edited = await exchange.editOrder(id, SYMBOL, "limit", "buy", 0.02, 60_100);
+  expect(edited).toMatchObject({ id, price: 60_100, amount: 0.02, remaining: 0.02 });
+  const canceled = await exchange.cancelOrder(id, SYMBOL);
+  expect(canceled).toMatchObject({ id, symbol: SYMBOL, status: "canceled" });
+  expect(await exchange.fetchOrder(id)).toMatchObject({ status: "canceled", filled: 0 });
+  expect(await exchange.fetchOrder("", SYMBOL, { clientOrderId: "grid-1" })).toMatchObject({ id });
+  const ended = await exchange.fetchCanceledOrders(SYMBOL);
+  expect(ended.map((order) => order.id)).toContain(id);
+  expect((await exchange.fetchClosedOrders(SYMBOL)).map((order) => order.id)).not.toContain(id);
+});
+
+test("market order: filled, with average, cost and fee; closed with closePosition", async () => {
+  const order = await exchange.createMarketBuyOrder(SYMBOL, 0.01);
+  expect(order).toMatchObject({
+    type: "market",
+    status: "closed",
+    filled: 0.01,
+    remaining: 0,
+    average: 65_100,
+    cost: 651,
+    fee: { cost: 0.3255, currency: "USD" },
+  });
+  expect(await exchange.fetchOrder(order.id ?? "")).toMatchObject({ status: "closed", cost: 651 });
+  expect(await exchange.closePosition(SYMBOL)).toMatchObject({ side: "sell", status: "closed" });
+  expect(await exchange.fetchPositions()).toEqual([]);
+  await expect(exchange.closePosition(SYMBOL)).rejects.toThrow(errors.OperationRejected);
+  const closed = await exchange.fetchClosedOrders(SYMBOL, 1);
+  expect(closed.map(({ side }) => side).slice(-2)).toEqual(["buy", "sell"]);
+  expect(await exchange.fetchClosedOrders(SYMBOL, undefined, 1)).toMatchObject([{ side: "sell" }]);
+});
+
+test("time in force: IOC, FOK and post-only do what they say", async () => {
+  const ioc = { timeInForce: "IOC" };
+  expect(await exchange.createLimitBuyOrder(SYMBOL, 0.5, 65_100, ioc)).toMatchObject({
+    status: "canceled",
+    filled: 0.4,
+    remaining: 0.1,
+    timeInForce: "IOC",
+  });
+  const fok = { timeInForce: "FOK" };
+  expect(await exchange.createLimitSellOrder(SYMBOL, 0.5, 64_900, fok)).toMatchObject({
+    status: "canceled",
+    filled: 0,
+  });
+  await expect(
+    exchange.createOrder(SYMBOL, "limit", "sell", 0.01, 64_900, { postOnly: true }),
+  ).rejects.toThrow(errors.OrderImmediatelyFillable);
+  expect(
+    await exchange.createOrder(SYMBOL, "limit", "sell", 0.01, 65_200, { timeInForce: "PO" }),
+  ).toMatchObject({ status: "open", postOnly: true, timeInForce: "PO" });
+  const expiresAt = venue.nowMs() + 60_000;
+  const dated = { timeInForce: "GTD", expiresAt };
+  const order = await exchange.createOrder(SYMBOL, "limit", "buy", 0.01, 60_000, dated);
+  expect((await exchange.fetchOrder(order.id ?? "")).info).toMatchObject({ expiresAt });
+  await expect(
+    exchange.createOrder(SYMBOL, "limit", "buy", 0.01, 60_000, { timeInForce: "DAY" }),
+  ).rejects.toThrow(errors.NotSupported);
+});
+
+test("reduce-only: never opens", async () => {
+  await expect(exchange.createReduceOnlyOrder(SYMBOL, "market", "sell", 0.01)).rejects.toThrow(
+    errors.InvalidOrder,
+  );
+  await exchange.createOrder(SYMBOL, "market", "buy", 0.01);
+  const closed = await exchange.createOrder(SYMBOL, "market", "sell", 5, undefined, {
+    reduceOnly: true,
+  });
+  expect(closed).toMatchObject({ status: "closed", filled: 0.01, reduceOnly: true });
+});
+
+test("triggers: direction by the mark or as given, stop-limit, stop-loss, take-profit", async () => {
+  const above = await exchange.createTriggerOrder(SYMBOL, "market", "buy", 0.01, undefined, 66_000);
+  const below = await exchange.createTriggerOrder(SYMBOL, "limit", "buy", 0.01, 64_000, 64_100);
+  expect(above).toMatchObject({ status: "open", type: "market", triggerPrice: 66_000 });
+  expect(above.info).toMatchObject({ status: "pending" });
+  expect(below).toMatchObject({ type: "limit", price: 64_000, triggerPrice: 64_100 });
+  const infos = (await exchange.fetchOpenOrders(SYMBOL)).map(({ info }) => info.trigger);
+  expect(infos).toEqual(["stop", "takeProfit"]);
+  const down = { triggerPrice: 66_500, triggerDirection: "descending" };
+  await expect(
+    exchange.createOrder(SYMBOL, "market", "buy", 0.01, undefined, down),
+  ).rejects.toThrow(errors.OrderImmediatelyFillable);
+  await exchange.cancelAllOrders(SYMBOL);
+
+  await exchange.createOrder(SYMBOL, "market", "buy", 0.01);
+  const loss = await exchange.createStopLossOrder(
+    SYMBOL,
+    "market",
+    "sell",
+    0.01,
+    undefined,
+    62_000,
+  );
+  expect(loss).toMatchObject({ stopLossPrice: 62_000, reduceOnly: true, status: "open" });
+  const gain = await exchange.createTakeProfitOrder(SYMBOL, "limit", "sell", 0.01, 67_900, 68_000);
+  expect(gain).toMatchObject({ takeProfitPrice: 68_000, price: 67_900, reduceOnly: true });
+  const id = loss.id ?? "";
+  const moved = { stopLossPrice: 62_500 };
+  const edited = await exchange.editOrder(
+    id,
+    SYMBOL,
+    "market",
+    "sell",
+    undefined,
+    undefined,
+    moved,
+  );
+  expect(edited).toMatchObject({ id, stopLossPrice: 62_500 });
+});
+
+test("attached stop-loss and take-profit: one order, two exits that go with the position", async () => {
+  const entry = await exchange.createOrderWithTakeProfitAndStopLoss(
+    SYMBOL,
+    "market",
+    "buy",
+    0.01,
+    undefined,
+    70_000,
+    61_000,
+  );
+  expect(entry).toMatchObject({ status: "closed", filled: 0.01 });
+  const exits = await exchange.fetchOpenOrders(SYMBOL);
+  expect(exits).toMatchObject([
+    { side: "sell", takeProfitPrice: 70_000, reduceOnly: true },
+    { side: "sell", stopLossPrice: 61_000, reduceOnly: true },
+  ]);
+  await exchange.closePosition(SYMBOL);
+  expect(await exchange.fetchOpenOrders(SYMBOL)).toEqual([]);
+  await expect(
+    exchange.createOrder(SYMBOL, "market", "buy", 0.01, undefined, {
+      stopLoss: { triggerPrice: 70_000 },
+    }),
+  ).rejects.toThrow(
+    /is closed, but its stop-loss or take-profit was refused: .*stop_would_trigger/,
+  );
+});
+
+test("many orders: created and canceled in batches, refusals in place", async () => {
+  const bid = { symbol: SYMBOL, type: "limit", side: "buy", amount: 0.001 } as const;
+  const requests = Array.from({ length: 60 }, (_, at) => ({ ...bid, price: 60_000 + at }));
+  const orders = await exchange.createOrders([...requests, { ...bid, price: 1 }]);
+  expect(orders.slice(0, 60).every(({ status }) => status === "open")).toBe(true);
+  expect(orders[60]).toMatchObject({ status: "rejected", info: { code: "price_too_far" } });
+  const ids = orders.slice(0, 2).map(({ id }) => id ?? "");
+  const canceled = await exchange.cancelOrders([...ids, "1"], SYMBOL);
+  expect(canceled.map(({ status }) => status)).toEqual(["canceled", "canceled", "rejected"]);
+  expect(await exchange.cancelAllOrders(SYMBOL)).toHaveLength(58);
+  expect(await exchange.cancelAllOrdersAfter(60_000)).toMatchObject({
+    cancelAt: expect.any(Number),
+  });
+  await exchange.cancelAllOrdersAfter(0);
+});
+
+test("leverage and margin", async () => {
+  await expect(exchange.setLeverage(51, SYMBOL)).rejects.toThrow(errors.BadRequest);
+  await exchange.setLeverage(10, SYMBOL);
+  expect(await exchange.fetchLeverage(SYMBOL)).toMatchObject({ longLeverage: 10 });
+  await exchange.createOrder(SYMBOL, "market", "buy", 0.01);
+  const { collateral = 0 } = await exchange.fetchPosition(SYMBOL);
+  expect(collateral).toBeLessThan(70);
+  const added = await exchange.addMargin(SYMBOL, 20);
+  expect(added).toMatchObject({ type: "add", amount: 20, total: collateral + 20, code: "USD" });
+  expect(await exchange.reduceMargin(SYMBOL, 5)).toMatchObject({ total: collateral + 15 });
+  expect((await exchange.setMargin(SYMBOL, 100)).total).toBeCloseTo(100, 6);
+  await expect(exchange.reduceMargin(SYMBOL, 99)).rejects.toThrow(errors.InsufficientFunds);
+  const once = { leverage: 2 };
+  const order = await exchange.createOrder(SYMBOL, "limit", "buy", 0.01, 60_000, once);
+  expect((await exchange.fetchOrder(order.id ?? "")).info).toMatchObject({ leverage: 2 });
+  expect(await exchange.fetchMarginMode(SYMBOL)).toMatchObject({ marginMode: "isolated" });
+});
+
+test("exceptions: CCXT's classes", async () => {
+  const order = (amount: number, price: number, params = {}) =>
+    exchange.createOrder(SYMBOL, "limit", "buy", amount, price, params);
+  await expect(order(10, 60_000)).rejects.toThrow(errors.InsufficientFunds);
+  await expect(order(0.0000001, 60_000)).rejects.toThrow(errors.InvalidOrder);
+  await expect(order(0.01, 90_000)).rejects.toThrow(errors.InvalidOrder);
+  await expect(order(0.01, 60_000, { trailingPercent: 1 })).rejects.toThrow(errors.NotSupported);
+  await expect(order(0.01, 60_000, { marginMode: "cross" })).rejects.toThrow(errors.NotSupported);
+  await expect(order(0.01, 60_000, { colour: "red" })).rejects.toThrow(errors.BadRequest);
+  await order(0.01, 60_000, { clientOrderId: "twice" });
+  await expect(order(0.01, 60_000, { clientOrderId: "twice" })).rejects.toThrow(
+    errors.DuplicateOrderId,
+  );
+  await expect(exchange.createOrder(SYMBOL, "limit", "buy", 1)).rejects.toThrow(
+    errors.ArgumentsRequired,
+  );
+  await expect(exchange.cancelOrder("1", SYMBOL)).rejects.toThrow(errors.OrderNotFound);
+  await expect(exchange.fetchOrder("999999")).rejects.toThrow(errors.OrderNotFound);
+  await expect(exchange.fetchTicker("NO/USD:USD")).rejects.toThrow(errors.BadSymbol);
+  const anonymous = newExchange({ privateKey: undefined });
+  await expect(anonymous.fetchBalance()).rejects.toThrow(errors.AuthenticationError);
+  const elsewhere = newExchange({ urls: { api: "http://127.0.0.1:9" } });
+  await expect(elsewhere.fetchTime()).rejects.toThrow(errors.NetworkError);
+});
+
+test("sessions: one sign-in for concurrent calls, caps, a saved session without the private key", async () => {
+  const capped = newExchange({ options: { sessionCaps: { maxOrderNotional: 100 } } });
+  const [first] = await Promise.all([
+    capped.signIn(),
+    capped.fetchBalance(),
+    capped.fetchPositions(),
+  ]);
+  expect(await capped.privateGetV1AuthSessions()).toHaveLength(1);
+  expect(first.address).toMatch(/^0x[0-9a-fA-F]{40}$/);
+  await expect(capped.createOrder(SYMBOL, "limit", "buy", 0.01, 60_000)).rejects.toThrow(
+    errors.PermissionDenied,
+  );
+  const saved = newExchange({ privateKey: undefined, options: { session: maker.save() } });
+  expect((await saved.fetchOpenOrders(SYMBOL)).length).toBeGreaterThan(0);
+  expect(await saved.publicGetV1Markets()).toHaveLength(3);
+});

@@ -1,0 +1,200 @@
+/**
+ * The connection of the exchange class: the SDK signs in, signs orders, decodes and checks responses, and
+ * CCXT sends them, so that `verbose`, proxies, the throttler, time-outs and exceptions are CCXT's.
+ */
+
+import {
+  ConnectionError,
+  type FetchLike,
+  PerpgateClient,
+  PerpgateError,
+  privateKeyAccount,
+  type SavedSession,
+  type Session,
+  type SessionCaps,
+} from "@perpgate/sdk";
+import { type Dict, Exchange, errors } from "ccxt";
+import { DESCRIPTION } from "./describe.js";
+import { exceptionOf } from "./exceptions.js";
+
+/** CCXT's own time-out ends a request before this. */
+const SDK_TIMEOUT_MS = 600_000;
+
+export class VenueExchange extends Exchange {
+  private connected: PerpgateClient | undefined;
+  private signedIn: Promise<Session> | undefined;
+  private bearer: string | undefined;
+
+  override describe(): Dict {
+    return this.deepExtend(super.describe(), DESCRIPTION);
+  }
+
+  /** The SDK's client of the gateway. */
+  protected venueClient(): PerpgateClient {
+    this.connected ??= new PerpgateClient({
+      url: this.gatewayUrl(),
+      fetch: this.send,
+      timeoutMs: SDK_TIMEOUT_MS,
+      // Retries and limits are CCXT's.
+      retries: 0,
+      pacing: false,
+    });
+    return this.connected;
+  }
+
+  /** The gateway's address: `urls.api`, which is one address or one for `public` and `private`. */
+  private gatewayUrl(): string {
+    const { api } = this.urls;
+    return typeof api === "string" ? api : this.safeString(api, "public", "");
+  }
+
+  /** A request of the SDK, sent by CCXT. Refusals are thrown by `handleErrors`. */
+  private readonly send: FetchLike = async (url, { method, headers, body }) => {
+    if (this.enableRateLimit) await this.throttle(1);
+    const answer: unknown = await this.fetch(url, method, headers, body);
+    const text = typeof answer === "string" ? answer : JSON.stringify(answer);
+    return { status: 200, headers: { get: () => null }, text: async () => text };
+  };
+
+  /** Runs calls of the SDK; its errors become CCXT's. */
+  protected async ask<T>(run: (client: PerpgateClient) => Promise<T>): Promise<T> {
+    try {
+      return await run(this.venueClient());
+    } catch (error) {
+      throw this.ccxtError(error);
+    }
+  }
+
+  /** Runs calls that need the account; signs in first if that has not been done. */
+  protected async askSession<T>(run: (session: Session) => Promise<T>): Promise<T> {
+    const session = await this.session();
+    try {
+      return await run(session);
+    } catch (error) {
+      throw this.sessionError(error);
+    }
+  }
+
+  /** A session that was ended by the venue or by another program is left: the next call signs in again. */
+  protected sessionError(error: unknown): unknown {
+    const known = this.ccxtError(error);
+    if (known instanceof errors.AuthenticationError) this.signedIn = undefined;
+    return known;
+  }
+
+  protected ccxtError(error: unknown): unknown {
+    if (error instanceof ConnectionError) {
+      // CCXT's own error, which the SDK wrapped.
+      if (error.cause instanceof errors.BaseError) return error.cause;
+      return new errors.NetworkError(`${this.id} ${error.message}`);
+    }
+    // Arguments that the SDK refused before anything was sent.
+    if (error instanceof TypeError || error instanceof RangeError) {
+      return new errors.BadRequest(`${this.id} ${error.message}`);
+    }
+    if (!(error instanceof PerpgateError)) return error;
+    const { code, status, message } = error;
+    return new (exceptionOf(code, status))(`${this.id} ${code}: ${message}`);
+  }
+
+  /** The session of this instance. Concurrent calls share one sign-in. */
+  protected session(): Promise<Session> {
+    this.signedIn ??= this.openSession().catch((error: unknown) => {
+      this.signedIn = undefined;
+      throw error;
+    });
+    return this.signedIn;
+  }
+
+  /**
+   * `options.session`, saved by the SDK, or a sign-in with the private key, which binds a new session key.
+   * The key of the wallet signs nothing else.
+   */
+  private async openSession(): Promise<Session> {
+    const saved: SavedSession | undefined = this.options.session;
+    if (saved !== undefined) {
+      this.bearer = saved.token;
+      return this.credential(() => this.venueClient().restore(saved));
+    }
+    this.checkRequiredCredentials();
+    const account = this.credential(() => privateKeyAccount(this.privateKey));
+    const caps: SessionCaps | undefined = this.options.sessionCaps;
+    const expiresInMs: number | undefined = this.options.sessionExpiresInMs;
+    const session = await this.ask((client) =>
+      client.signIn({
+        account,
+        ...(caps === undefined ? {} : { caps }),
+        ...(expiresInMs === undefined ? {} : { expiresInMs }),
+      }),
+    );
+    session.keepRenewed();
+    this.bearer = session.token;
+    return session;
+  }
+
+  /** A key or a session that is none is a wrong credential, not a wrong request. */
+  private credential<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      const { message } = error instanceof Error ? error : new Error(String(error));
+      throw new errors.AuthenticationError(`${this.id} ${message}`);
+    }
+  }
+
+  /** Signs in now; other calls do it when they need to. */
+  override async signIn(): Promise<{ address: string; expiresAt: number }> {
+    const { address, expiresAt } = await this.session();
+    return { address, expiresAt };
+  }
+
+  override checkRequiredCredentials(error = true): boolean {
+    if (this.options.session !== undefined) return true;
+    return super.checkRequiredCredentials(error);
+  }
+
+  /** Of implicit methods. */
+  override async request(
+    path: string,
+    api = "public",
+    method = "GET",
+    params: Dict = {},
+    headers?: Dict,
+    body?: string,
+    config: Dict = {},
+  ): Promise<unknown> {
+    if (api === "private") this.bearer = (await this.session()).token;
+    return super.request(path, api, method, params, headers, body, config);
+  }
+
+  override sign(path: string, api = "public", method = "GET", params: Dict = {}): Dict {
+    const query = this.omit(params, this.extractParams(path));
+    const text = Object.keys(query).length === 0 ? "" : `?${this.urlencode(query)}`;
+    const url = `${this.gatewayUrl()}/${this.implodeParams(path, params)}${text}`;
+    const headers = api === "private" ? { Authorization: `Bearer ${this.bearer}` } : {};
+    return { url, method, headers, body: undefined };
+  }
+
+  override handleErrors(
+    status: number,
+    _statusText: string,
+    _url: string,
+    _method: string,
+    _responseHeaders: Dict,
+    _text: string,
+    body: unknown,
+  ): undefined {
+    if (status < 400 || typeof body !== "object" || body === null) return undefined;
+    const { code, message }: Readonly<Record<string, unknown>> = { ...body };
+    if (typeof code !== "string") return undefined;
+    throw new (exceptionOf(code, status))(`${this.id} ${code}: ${message}`);
+  }
+
+  /** Closes the sockets of `watch…`. Orders and the session stay. */
+  override async close(cleanInstanceCache = false): Promise<void> {
+    this.connected?.close();
+    this.connected = undefined;
+    this.signedIn = undefined;
+    await super.close(cleanInstanceCache);
+  }
+}
