@@ -27,7 +27,5 @@ export function takeCheckpoint(
     snapshot === undefined ? new Engine() : Engine.restore(snapshot.body),
   );
   for (const batch of batches) follower.applyBatch(batch);
-  const { batch, record } = last.seq;
-  const end = { batch: batch + 1, record: record + last.records.length };
-  journal.snapshots.write(end, [follower.engine.snapshot()]);
+  journal.snapshots.write(last.end, [follower.engine.snapshot()]);
 }

@@ -1,6 +1,11 @@
 /** The venue that the simulated traders meet: two small markets, everybody gets 10,000 dollars. */
 
-import type { MarketConfig, VenueConfig } from "@perpgate/engine";
+import {
+  type Command,
+  ENGINE_VERSION,
+  type MarketConfig,
+  type VenueConfig,
+} from "@perpgate/engine";
 import type { ListedMarket } from "@perpgate/venue";
 
 const USD = 1_000_000;
@@ -43,3 +48,11 @@ export const LISTED: readonly ListedMarket[] = [
 export const START_TICKS = [30_000, 2_000] as const;
 
 export const START_MS = 1_800_000_000_123;
+
+export const GENESIS: Command = {
+  kind: "Genesis",
+  stampMs: START_MS,
+  config: LISTING,
+  cohort: "open",
+  engineVersion: ENGINE_VERSION,
+};

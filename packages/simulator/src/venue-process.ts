@@ -1,15 +1,21 @@
 /**
  * One run of the venue's process on a simulated disk: the real journal, committing in this thread,
- * and one or two gateways, each the real sequencer with a real replica and engine on that one log.
- * It starts from the newest snapshot if there is one, reports everything to the auditor, and ends
+ * and the real sequencer with a real replica and engine, the log's only writer. It starts from the newest snapshot if there is one, reports everything to the auditor, and ends
  * when the disk restarts.
  */
 
-import { Engine } from "@perpgate/engine";
-import { type Disk, type FileJournal, LOG_START, openJournal } from "@perpgate/journal";
+import { Engine, GENESIS_WRITER } from "@perpgate/engine";
+import {
+  type Disk,
+  type FileJournal,
+  LOG_START,
+  type LogSeq,
+  openJournal,
+} from "@perpgate/journal";
 import type { FakeDisk } from "@perpgate/journal/testing";
-import { Replica, Sequencer } from "@perpgate/venue";
+import { encodeRecord, NO_EVIDENCE, REAL_MACHINE, Replica, Sequencer } from "@perpgate/venue";
 import type { Auditor } from "./auditor/auditor.js";
+import { GENESIS } from "./listing.js";
 import type { Gateway } from "./traders/gateway.js";
 import { WatchedDisk } from "./watched-disk.js";
 
@@ -17,38 +23,52 @@ export const DIRECTORY = "/venue";
 /** Random in production, fixed here so that a seed gives the same bytes. */
 const LOG_ID = Buffer.alloc(16, 7);
 
+const IDENTITY = { name: "venue", receiptKey: "", certificate: "" };
+
 export interface ProcessOptions {
   readonly segmentBytes: number;
-  readonly gateways: number;
   /** Wraps the disk that the venue uses, for tests with a faulty one. */
   readonly between?: (disk: Disk) => Disk;
-}
-
-/** At least one. */
-export type Gateways = readonly [Gateway, ...Gateway[]];
-
-interface Member {
-  readonly writer: number;
-  readonly engine: Engine;
-  readonly sequencer: Sequencer;
 }
 
 export class VenueProcess {
   /** Why it stopped, once it has. */
   failure: Error | undefined;
-  private readonly members: Member[] = [];
+  readonly engine: Engine;
+  private readonly sequencer: Sequencer;
+  private readonly from: LogSeq;
+  private nowMs = 0;
   private bursts = 0;
 
   private constructor(
     readonly journal: FileJournal,
     private readonly auditor: Auditor,
-  ) {}
+  ) {
+    const { snapshot } = journal.snapshots.newest();
+    this.engine = snapshot === undefined ? new Engine() : Engine.restore(snapshot.body);
+    this.from = snapshot?.seq ?? LOG_START;
+    const replica = new Replica(this.engine, [
+      { onCommand: (applied) => this.auditor.shown(applied) },
+    ]);
+    const hooks = {
+      onFailure: (error: Error) => {
+        this.failure ??= error;
+      },
+      atPublish: () => [],
+      onWriterLost: () => undefined,
+      nowMs: () => this.nowMs,
+    };
+    // As the log's end is unique to a life, so is the id: the same seed gives the same bytes.
+    const newWriter = () => (journal.end.batch + 1).toString(16).padStart(32, "0");
+    const machine = { ...REAL_MACHINE, newWriter };
+    this.sequencer = new Sequencer(journal, replica, () => IDENTITY, hooks, machine);
+  }
 
   /** Recovers and audits the recovery. Throws the errors of the disk. */
   static async start(
     disk: FakeDisk,
     auditor: Auditor,
-    { segmentBytes, gateways, between = (same) => same }: ProcessOptions,
+    { segmentBytes, between = (same) => same }: ProcessOptions,
   ): Promise<VenueProcess> {
     const watched = new WatchedDisk(between(disk), () => auditor.logFailed());
     const journal = await openJournal({
@@ -59,30 +79,35 @@ export class VenueProcess {
       newLogId: LOG_ID,
     });
     const venue = new VenueProcess(journal, auditor);
-    for (let writer = 1; writer <= gateways; writer++) await venue.join(writer);
-    const { engines } = venue;
+    await venue.sequencer.start(venue.from);
+    const { engine } = venue;
     const { first, cut } = journal.recovery;
-    auditor.recovered({ engines, first, end: journal.end, cut });
+    auditor.recovered({ engine, first, end: journal.end, cut });
     return venue;
   }
 
-  get engines(): readonly Engine[] {
-    return this.members.map(({ engine }) => engine);
-  }
-
-  get isBegun(): boolean {
-    return this.engines.some(({ state }) => state.config !== null);
+  /** Begins the log if it is empty, and joins it. Returns false once the venue has stopped. */
+  async begin(nowMs: number): Promise<boolean> {
+    this.nowMs = nowMs;
+    try {
+      if (this.engine.state.config === null) {
+        const record = encodeRecord(GENESIS, NO_EVIDENCE);
+        await this.journal.append({ writer: GENESIS_WRITER, counter: 0 }, [record]);
+      }
+      await this.sequencer.join();
+    } catch {
+      // The sequencer reports it.
+    }
+    return this.settle();
   }
 
   /**
    * Submits a burst in one turn and waits until it is processed. Returns false once the venue has
    * stopped, for any reason.
    */
-  async burst(handIn: (gateways: Gateways) => void): Promise<boolean> {
+  async burst(handIn: (gateway: Gateway) => void): Promise<boolean> {
     this.bursts += 1;
-    const burst = this.bursts;
-    const [first, ...others] = this.members.map((member) => this.gateway(member, burst));
-    if (first !== undefined) handIn([first, ...others]);
+    handIn(this.gateway(this.bursts));
     return this.settle();
   }
 
@@ -96,7 +121,7 @@ export class VenueProcess {
   }
 
   async close(): Promise<void> {
-    for (const { sequencer } of this.members) await sequencer.close();
+    await this.sequencer.close();
   }
 
   /** One turn suffices: the journal commits in this thread, in microtasks. */
@@ -104,28 +129,15 @@ export class VenueProcess {
     await nextTurn();
     this.auditor.check();
     if (this.failure !== undefined) return false;
-    this.auditor.idle(this.engines);
+    this.auditor.idle(this.engine);
     return true;
   }
 
-  private async join(writer: number): Promise<void> {
-    const { journal } = this;
-    const { snapshot } = journal.snapshots.newest();
-    const engine = snapshot === undefined ? new Engine() : Engine.restore(snapshot.body);
-    const onCommand = this.auditor.shown.bind(this.auditor, writer);
-    const replica = new Replica(engine, [{ onCommand }]);
-    const sequencer = new Sequencer(journal, replica, writer, (error) => {
-      this.failure ??= error;
-    });
-    await sequencer.start(snapshot?.seq ?? LOG_START);
-    this.members.push({ writer, engine, sequencer });
-  }
-
-  private gateway({ writer, sequencer }: Member, burst: number): Gateway {
+  private gateway(burst: number): Gateway {
     return {
       submit: (command, evidence, hear) => {
-        const submission = this.auditor.submitted(writer, burst, command, evidence);
-        sequencer.submit(command, evidence, (applied) => {
+        const submission = this.auditor.submitted(burst, command, evidence);
+        this.sequencer.submit(command, evidence, (applied) => {
           this.auditor.answered(submission, applied);
           hear(applied === null ? null : applied.events.decode());
         });

@@ -17,9 +17,10 @@ import { SimulatedClock } from "./clock.js";
 import { type DamageOutcome, examineDamage } from "./damage.js";
 import { drawMisfortune, type Misfortune, prepare, prepareLastWrite } from "./faults.js";
 import { START_MS } from "./listing.js";
+import type { Gateway } from "./traders/gateway.js";
 import { Operator } from "./traders/operator.js";
 import { Trader } from "./traders/trader.js";
-import { DIRECTORY, type Gateways, type ProcessOptions, VenueProcess } from "./venue-process.js";
+import { DIRECTORY, type ProcessOptions, VenueProcess } from "./venue-process.js";
 
 export interface WorldOptions extends ProcessOptions {
   readonly traders: number;
@@ -49,7 +50,6 @@ export class World {
     this.random = random;
     this.options = {
       segmentBytes: random.pick([4096, 8192, 16_384]),
-      gateways: random.pick([1, 1, 2]),
       traders: 2 + random.below(4),
       diskSeed: seed,
       checkpoints: random.chance(0.6),
@@ -83,7 +83,7 @@ export class World {
       if (burst === bursts - 1) prepareLastWrite(this.disk, misfortune);
       if (!(await this.burst(venue))) return false;
     }
-    this.auditor.checkEngines(venue.engines);
+    this.auditor.checkEngine(venue.engine);
     return true;
   }
 
@@ -104,8 +104,8 @@ export class World {
     for (const trader of this.traders) {
       let more = true;
       for (let from = 0; more; from += RESENT_PER_TURN) {
-        await venue.burst((gateways) => {
-          more = trader.repeat(this.random.pick(gateways), this.clock.nowMs, from, RESENT_PER_TURN);
+        await venue.burst((gateway) => {
+          more = trader.repeat(gateway, this.clock.nowMs, from, RESENT_PER_TURN);
         });
       }
     }
@@ -142,14 +142,17 @@ export class World {
   private async reconnect(venue: VenueProcess): Promise<boolean> {
     const random = this.random;
     if (random.chance(0.1)) await venue.repeatLastBatch();
-    let up = await this.hand(venue, (gateways) => {
-      this.operator.start(random.pick(gateways), this.clock.nowMs, venue.isBegun);
-    });
+    let up = await this.checked(venue, venue.begin(this.clock.nowMs));
+    if (up) {
+      up = await this.hand(venue, (gateway) => {
+        this.operator.start(gateway, this.clock.nowMs);
+      });
+    }
     for (const trader of this.traders) {
       let more = true;
       while (up && more) {
-        up = await this.hand(venue, (gateways) => {
-          more = trader.resend(random.pick(gateways), this.clock.nowMs, RESENT_PER_TURN);
+        up = await this.hand(venue, (gateway) => {
+          more = trader.resend(gateway, this.clock.nowMs, RESENT_PER_TURN);
         });
       }
     }
@@ -159,20 +162,25 @@ export class World {
   private async burst(venue: VenueProcess): Promise<boolean> {
     const random = this.random;
     this.clock.step();
-    const up = await this.hand(venue, (gateways) => {
+    const up = await this.hand(venue, (gateway) => {
       const { nowMs } = this.clock;
-      if (random.chance(0.7)) this.operator.act(random.pick(gateways), nowMs);
+      if (random.chance(0.7)) this.operator.act(gateway, nowMs);
       const actions = 1 + random.below(MOST_ACTIONS);
       for (let action = 0; action < actions; action++) {
-        this.traders[random.below(this.traders.length)]?.act(random.pick(gateways), nowMs);
+        this.traders[random.below(this.traders.length)]?.act(gateway, nowMs);
       }
     });
     if (up && this.options.checkpoints && random.chance(0.12)) this.checkpoint(venue);
     return up;
   }
 
-  private async hand(venue: VenueProcess, handIn: (gateways: Gateways) => void): Promise<boolean> {
-    const up = await venue.burst(handIn);
+  private hand(venue: VenueProcess, handIn: (gateway: Gateway) => void): Promise<boolean> {
+    return this.checked(venue, venue.burst(handIn));
+  }
+
+  /** A venue may stop only because of its disk. */
+  private async checked(venue: VenueProcess, turn: Promise<boolean>): Promise<boolean> {
+    const up = await turn;
     const { failure } = venue;
     const expected = failure instanceof JournalStopped && isOfTheDisk(failure.cause);
     if (failure !== undefined && !expected) throw failure;

@@ -3,18 +3,21 @@
  * the venue, and the auditor must report which one.
  */
 
+import { GENESIS_WRITER } from "@perpgate/engine";
 import type { Disk, DiskFile } from "@perpgate/journal";
 import { FakeDisk } from "@perpgate/journal/testing";
 import { type Applied, NO_EVIDENCE, Replica } from "@perpgate/venue";
 import { describe, expect, test } from "vitest";
+import { GENESIS, START_MS } from "../listing.js";
 import { DIRECTORY, VenueProcess } from "../venue-process.js";
 import { World, type WorldOptions } from "../world.js";
 import { Auditor } from "./auditor.js";
 import { Submissions } from "./submissions.js";
 import { Violation } from "./violation.js";
 
-const SMALL: Partial<WorldOptions> = { segmentBytes: 4096, gateways: 1, checkpoints: false };
-const OPTIONS = { segmentBytes: 4096, gateways: 1 };
+const SMALL: Partial<WorldOptions> = { segmentBytes: 4096, checkpoints: false };
+const OPTIONS = { segmentBytes: 4096 };
+const WRITER = "a".repeat(32);
 const TICK = { kind: "Tick", slot: 1 } as const;
 
 /** A disk whose segments are handled by `change`. */
@@ -97,20 +100,21 @@ describe("interference in the venue", () => {
     const disk = new FakeDisk(1);
     const auditor = new Auditor(disk, DIRECTORY);
     const venue = await VenueProcess.start(disk, auditor, OPTIONS);
-    await venue.burst(([gateway]) => gateway.submit(TICK, NO_EVIDENCE, () => undefined));
-    venue.engines[0]?.apply(TICK);
-    expect(() => auditor.idle(venue.engines)).toThrow(/an engine is at 2, the log at 1/);
-    expect(() => auditor.checkEngines(venue.engines)).toThrow(/a replay of the log gives/);
+    await venue.begin(START_MS);
+    await venue.burst((gateway) => gateway.submit(TICK, NO_EVIDENCE, () => undefined));
+    venue.engine.apply(TICK);
+    expect(() => auditor.idle(venue.engine)).toThrow(/the engine is at 4, the log at 3/);
+    expect(() => auditor.checkEngine(venue.engine)).toThrow(/a replay of the log gives/);
   });
 
   test("an answer for something that is not in the log, or a second answer: refused", () => {
-    const applied = appliedTick();
+    const applied = anApplied();
     const unwritten = new Auditor(new FakeDisk(1), DIRECTORY);
-    const submission = unwritten.submitted(1, 1, TICK, NO_EVIDENCE);
+    const submission = unwritten.submitted(1, TICK, NO_EVIDENCE);
     unwritten.answered(submission, applied);
     expect(() => unwritten.check()).toThrow(/acknowledged and is not durable/);
     const twice = new Auditor(new FakeDisk(1), DIRECTORY);
-    const once = twice.submitted(1, 1, TICK, NO_EVIDENCE);
+    const once = twice.submitted(1, TICK, NO_EVIDENCE);
     twice.answered(once, null);
     twice.check();
     twice.answered(once, null);
@@ -119,8 +123,9 @@ describe("interference in the venue", () => {
 
   test("a batch with half of a burst: refused, at either end", () => {
     const submissions = new Submissions();
-    const records = [1, 2, 3].map(() => submissions.add(1, 1, TICK, NO_EVIDENCE).record);
-    const batch = { id: { writer: 1, counter: 0 }, seq: { batch: 0, record: 0 } };
+    const records = [1, 2, 3].map(() => submissions.add(1, TICK, NO_EVIDENCE).record);
+    const seq = { batch: 0, record: 0 };
+    const batch = { id: { writer: WRITER, counter: 0 }, seq, end: { batch: 1, record: 3 } };
     const half = { ...batch, records: records.slice(0, 2) };
     expect(() => submissions.match(half, 1)).toThrow(/ends in the middle of a burst/);
     submissions.rewind();
@@ -128,13 +133,14 @@ describe("interference in the venue", () => {
   });
 });
 
-function appliedTick(): Applied {
+function anApplied(): Applied {
   const seen: Applied[] = [];
   const replica = new Replica(undefined, [{ onCommand: (applied) => seen.push(applied) }]);
   const submissions = new Submissions();
-  const { record } = submissions.add(1, 1, TICK, NO_EVIDENCE);
-  const seq = { batch: 0, record: 0 };
-  replica.applyBatch({ id: { writer: 1, counter: 0 }, seq, records: [record] });
+  const genesis = submissions.add(1, GENESIS, NO_EVIDENCE);
+  const id = { writer: GENESIS_WRITER, counter: 0 };
+  const ends = { seq: { batch: 0, record: 0 }, end: { batch: 1, record: 1 } };
+  replica.applyBatch({ id, ...ends, records: [genesis.record] });
   const [applied] = seen;
   if (applied === undefined) throw new Error("nothing was applied");
   return applied;

@@ -5,7 +5,7 @@
  *
  * At each delivery it reads what a power cut at this moment would leave, so it does not rely on the
  * venue for what is durable. After each recovery it reads the whole log and compares it, and the
- * recovered engines, with what it remembers.
+ * recovered engine, with what it remembers.
  *
  * Much of it runs inside callbacks of the venue and must not throw there, since the venue would treat
  * that as its own failure: the first violation is stored, and `check` throws it later.
@@ -23,7 +23,7 @@ import { mustHold, sameBytes } from "./violation.js";
 
 /** A venue that has just recovered, before it accepts commands. */
 export interface Recovered {
-  readonly engines: readonly Engine[];
+  readonly engine: Engine;
   readonly first: LogSeq;
   readonly end: LogSeq;
   /** Incomplete commits that recovery reports. */
@@ -44,8 +44,8 @@ export class Auditor {
   private mayBeTorn = false;
   /** How much was durable when the log of the current process failed. */
   private durableAtFailure: number | undefined;
-  /** Seq last shown, by observer. */
-  private readonly lastShown = new Map<number, number>();
+  /** Seq last shown. */
+  private lastShown: number | undefined;
   /** Batches that began a commit, as far as is known; see `lastCommitBefore`. */
   private readonly commits: number[] = [0];
   private violation: { readonly reason: unknown } | undefined;
@@ -55,9 +55,9 @@ export class Auditor {
     private readonly directory: string,
   ) {}
 
-  submitted(writer: number, burst: number, command: Command, evidence: Evidence): Submission {
+  submitted(burst: number, command: Command, evidence: Evidence): Submission {
     this.orders.sent(command);
-    return this.submissions.add(writer, burst, command, evidence);
+    return this.submissions.add(burst, command, evidence);
   }
 
   /** A submitter gets its answer: its command as applied, or null because the venue has stopped. */
@@ -77,15 +77,15 @@ export class Auditor {
     });
   }
 
-  /** An observer is shown a command, in a replay as well as live. */
-  shown(observer: number, applied: Applied): void {
+  /** The observer is shown a command, in a replay as well as live. */
+  shown(applied: Applied): void {
     this.guard(() => {
-      const last = this.lastShown.get(observer);
+      const last = this.lastShown;
       mustHold(
         last === undefined || applied.seq === last + 1,
         () => `seq ${applied.seq} was shown after ${last}`,
       );
-      this.lastShown.set(observer, applied.seq);
+      this.lastShown = applied.seq;
       this.durableEntry(applied, "shown");
       this.counts.deliveries += 1;
     });
@@ -102,11 +102,11 @@ export class Auditor {
 
   /** The process has ended. Its unanswered commands will never be answered. */
   processEnded(): void {
-    this.lastShown.clear();
+    this.lastShown = undefined;
     this.durableAtFailure = undefined;
   }
 
-  /** Compares the whole log with promises and submissions, and the engines with the log. */
+  /** Compares the whole log with promises and submissions, and the engine with the log. */
   recovered(venue: Recovered): void {
     this.check();
     const { first, end, cut } = venue;
@@ -125,7 +125,7 @@ export class Auditor {
     }
     mustHold(cut.length === 0 || this.mayBeTorn, () => `cut from an intact log: ${cut[0]?.file}`);
     this.submissions.checkAcknowledged();
-    this.checkEngines(venue.engines, found);
+    this.checkEngine(venue.engine, found);
     this.counts.lost += this.submissions.unmatched();
     this.counts.recoveries += 1;
     this.transcript = found;
@@ -145,24 +145,20 @@ export class Auditor {
   }
 
   /** Nothing is in flight in a running venue: every command was answered, nothing is left over. */
-  idle(engines: readonly Engine[]): void {
+  idle({ seq }: Engine): void {
     this.check();
     mustHold(this.submissions.unanswered() === 0, () => "the venue left a command unanswered");
-    for (const { seq } of engines) {
-      const durable = this.transcript.entries.length;
-      mustHold(seq === durable, () => `an engine is at ${seq}, the log at ${durable}`);
-    }
+    const durable = this.transcript.entries.length;
+    mustHold(seq === durable, () => `the engine is at ${seq}, the log at ${durable}`);
   }
 
-  /** The engines of a running venue against a replay of its log. */
-  checkEngines(engines: readonly Engine[], transcript = this.transcript): void {
+  /** The engine of a running venue against a replay of its log. */
+  checkEngine(engine: Engine, transcript = this.transcript): void {
     const replayed = transcript.stateHash();
-    for (const engine of engines) {
-      const hash = stateHashOf(engine);
-      mustHold(hash === replayed, () => `state ${hash}, but a replay of the log gives ${replayed}`);
-      const faults = audit(engine);
-      mustHold(faults.length === 0, () => faults.join("; "));
-    }
+    const hash = stateHashOf(engine);
+    mustHold(hash === replayed, () => `state ${hash}, but a replay of the log gives ${replayed}`);
+    const faults = audit(engine);
+    mustHold(faults.length === 0, () => faults.join("; "));
   }
 
   /**

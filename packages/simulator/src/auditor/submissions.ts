@@ -1,6 +1,7 @@
 /**
- * The submissions to one process, by writer and in order, until they are in the log. A burst is
- * everything submitted within one turn: the log contains all of it or nothing.
+ * The submissions to one process, in order, until they are in the log. A burst is everything
+ * submitted within one turn: the log contains all of it or nothing. Besides, the process itself
+ * writes Genesis, and when it joins and leaves.
  */
 
 import { isDeepStrictEqual } from "node:util";
@@ -10,7 +11,6 @@ import { decodeRecord, type Evidence, encodeRecord } from "@perpgate/venue";
 import { mustHold, sameBytes } from "./violation.js";
 
 export interface Submission {
-  readonly writer: number;
   readonly burst: number;
   readonly command: Command;
   readonly evidence: Evidence;
@@ -23,18 +23,16 @@ export interface Submission {
   answered: boolean;
 }
 
-interface Queue {
-  readonly submissions: Submission[];
-  matched: number;
-}
+/** What the process writes without a submission. */
+const OWN: readonly string[] = ["Genesis", "WriterJoined", "WriterLeft"];
 
 export class Submissions {
-  private readonly queues = new Map<number, Queue>();
+  private readonly submissions: Submission[] = [];
+  private matched = 0;
 
-  add(writer: number, burst: number, command: Command, evidence: Evidence): Submission {
+  add(burst: number, command: Command, evidence: Evidence): Submission {
     const record = encodeRecord(command, evidence);
     const submission: Submission = {
-      writer,
       burst,
       command,
       evidence,
@@ -43,17 +41,21 @@ export class Submissions {
       acknowledgedAt: undefined,
       answered: false,
     };
-    this.queue(writer).submissions.push(submission);
+    this.submissions.push(submission);
     return submission;
   }
 
-  /** Matches a batch of the log with its writer's submissions, complete and in order. */
-  match({ id, records }: Batch, firstSeq: number): void {
-    const queue = this.queue(id.writer);
-    const { submissions } = queue;
+  /** Matches a batch of the log with the submissions, complete and in order. */
+  match({ id, records: all }: Batch, firstSeq: number): void {
+    const { submissions } = this;
     const name = `batch ${id.writer}/${id.counter}`;
+    const records = all.filter((record) => !OWN.includes(decodeRecord(record).command.kind));
+    mustHold(
+      records.length === all.length || records.length === 0,
+      () => `${name} mixes submissions with what the process writes`,
+    );
     for (const [index, record] of records.entries()) {
-      const at = queue.matched + index;
+      const at = this.matched + index;
       const submission = submissions[at];
       mustHold(
         submission !== undefined && sameBytes(submission.record, record),
@@ -70,50 +72,32 @@ export class Submissions {
       mustHold(index !== records.length - 1 || ends, () => `${name} ends in the middle of a burst`);
       submission.seq = firstSeq + index;
     }
-    queue.matched += records.length;
+    this.matched += records.length;
   }
 
   /** Forgets all matches, so that the log can be read again from its start. */
   rewind(): void {
-    for (const queue of this.queues.values()) {
-      queue.matched = 0;
-      for (const submission of queue.submissions) submission.seq = undefined;
-    }
+    this.matched = 0;
+    for (const submission of this.submissions) submission.seq = undefined;
   }
 
   /** Every acknowledged submission is in the log at its acknowledged seq. */
   checkAcknowledged(): void {
-    for (const { submissions } of this.queues.values()) {
-      for (const { acknowledgedAt, seq, command } of submissions) {
-        mustHold(
-          acknowledgedAt === undefined || acknowledgedAt === seq,
-          () => `${command.kind} was acknowledged at ${acknowledgedAt}, the log: ${seq}`,
-        );
-      }
+    for (const { acknowledgedAt, seq, command } of this.submissions) {
+      mustHold(
+        acknowledgedAt === undefined || acknowledgedAt === seq,
+        () => `${command.kind} was acknowledged at ${acknowledgedAt}, the log: ${seq}`,
+      );
     }
   }
 
   /** Submissions that are not in the log. */
   unmatched(): number {
-    let count = 0;
-    for (const { submissions, matched } of this.queues.values()) {
-      count += submissions.length - matched;
-    }
-    return count;
+    return this.submissions.length - this.matched;
   }
 
   unanswered(): number {
-    let count = 0;
-    for (const { submissions } of this.queues.values()) {
-      for (const { answered } of submissions) if (!answered) count += 1;
-    }
-    return count;
-  }
-
-  private queue(writer: number): Queue {
-    const known = this.queues.get(writer) ?? { submissions: [], matched: 0 };
-    this.queues.set(writer, known);
-    return known;
+    return this.submissions.filter(({ answered }) => !answered).length;
   }
 }
 

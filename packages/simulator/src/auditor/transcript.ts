@@ -34,7 +34,7 @@ export class Transcript {
   end: LogSeq = LOG_START;
   private readonly time = new TimeRule();
   private readonly originals = new Map<string, Batch>();
-  private readonly counters = new Map<number, number>();
+  private readonly counters = new Map<string, number>();
 
   /** Applies the next batch; returns its entries, or none if it repeats an earlier batch. */
   append(batch: Batch): Entry[] {
@@ -46,10 +46,13 @@ export class Transcript {
     this.end = { batch: seq.batch + 1, record: seq.record + records.length };
     this.batches.push(batch);
     const isNew = id.counter > (this.counters.get(id.writer) ?? -1);
+    const commands = records.map((record) => decodeRecord(record).command);
+    const dropped = this.engine.acceptBatch(id.writer, id.counter, commands);
     mustHold(
-      this.engine.acceptBatch(id.writer, id.counter) === isNew,
-      () => `the engine mistakes batch ${id.writer}/${id.counter} for ${isNew ? "old" : "new"}`,
+      (dropped === null) === isNew,
+      () => `batch ${id.writer}/${id.counter} is ${isNew ? "new" : "old"}, the engine: ${dropped}`,
     );
+    this.time.beginBatch();
     if (!isNew) {
       this.checkRepetition(batch);
       return [];

@@ -20,7 +20,7 @@ function open(disk: FakeDisk): Promise<FileJournal> {
   return openJournal({ directory: "/log", disk, segmentBytes: 8192, newLogId });
 }
 
-const id = (counter: number) => ({ writer: 1, counter });
+const id = (counter: number) => ({ writer: "a".repeat(32), counter });
 
 /** How many batches the log ends with, or undefined if the seed gives another sequence. */
 async function batchesAtTheEnd(seed: number): Promise<number | undefined> {

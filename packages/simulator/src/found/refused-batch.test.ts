@@ -3,10 +3,11 @@
  * the journal, and the refusal stopped the venue for everybody.
  */
 
-import { LOG_START, openJournal } from "@perpgate/journal";
+import { openJournal } from "@perpgate/journal";
 import { FakeDisk } from "@perpgate/journal/testing";
-import { type Evidence, RecordTooLarge, Replica, Sequencer } from "@perpgate/venue";
+import { type Evidence, RecordTooLarge, Replica } from "@perpgate/venue";
 import { expect, test } from "vitest";
+import { soleSequencer } from "./sole-sequencer.js";
 
 const TICK = { kind: "Tick", slot: 1 } as const;
 const NOTHING = new Uint8Array(0);
@@ -19,8 +20,7 @@ test("a record too large for the log, a burst of large ones: everyone else is se
   const disk = new FakeDisk(1);
   const journal = await openJournal({ directory: "/venue", disk, segmentBytes: 2 << 20 });
   const failures: Error[] = [];
-  const sequencer = new Sequencer(journal, new Replica(), 1, (error) => failures.push(error));
-  await sequencer.start(LOG_START);
+  const sequencer = await soleSequencer(journal, new Replica(), failures);
   let answered = 0;
   const count = (): number => answered++;
   sequencer.submit(TICK, evidence(400), count);

@@ -51,7 +51,7 @@ export class VenueStory {
       logger: snapshot,
     });
     const gateway = gatewayOf(venue);
-    this.operator.start(gateway, this.clock.nowMs, true);
+    this.operator.start(gateway, this.clock.nowMs);
     for (let burst = 0; burst < BURSTS; burst++) {
       this.clock.step();
       this.operator.act(gateway, this.clock.nowMs);

@@ -1,9 +1,8 @@
 /**
- * The venue's own commands: its beginning, ticks by the machine's clock, a resume after a pause,
- * index prices that wander and sometimes crash, a change of parameters.
+ * The venue's own commands: ticks by the machine's clock, an ask for the time after a pause, index
+ * prices that wander and sometimes crash, a change of parameters.
  */
 
-import { ENGINE_VERSION } from "@perpgate/engine";
 import type { Random } from "@perpgate/protocol/random";
 import { NO_EVIDENCE } from "@perpgate/venue";
 import { LISTING, START_TICKS } from "../listing.js";
@@ -11,31 +10,26 @@ import type { Gateway } from "./gateway.js";
 
 const SLOT_MS = 200;
 const PAUSE_MS = 1_000;
+/** Slots that an index may be ahead of the clock. */
+const MOST_AHEAD = 4;
 
 export class Operator {
   private readonly ticks: number[] = [...START_TICKS];
+  /** The last slot of each market's index. */
+  private readonly slots: number[] = [];
   private lastTickMs = 0;
 
   constructor(private readonly random: Random) {}
 
-  /** What a process does first; `isBegun` is what it found in its log. */
-  start(gateway: Gateway, nowMs: number, isBegun: boolean): void {
-    if (!isBegun) {
-      submit(gateway, {
-        kind: "Genesis",
-        stampMs: nowMs,
-        config: LISTING,
-        cohort: "open",
-        engineVersion: ENGINE_VERSION,
-      });
-    }
-    this.resume(gateway, nowMs);
+  /** What a process does first. */
+  start(gateway: Gateway, nowMs: number): void {
+    this.askTime(gateway, nowMs);
     for (const market of this.ticks.keys()) this.updateIndex(gateway, nowMs, market);
   }
 
   act(gateway: Gateway, nowMs: number): void {
     const random = this.random;
-    if (nowMs - this.lastTickMs > PAUSE_MS) this.resume(gateway, nowMs);
+    if (nowMs - this.lastTickMs > PAUSE_MS) this.askTime(gateway, nowMs);
     if (random.chance(0.8)) {
       this.lastTickMs = nowMs;
       submit(gateway, { kind: "Tick", slot: Math.floor(nowMs / SLOT_MS) });
@@ -44,9 +38,9 @@ export class Operator {
     if (random.chance(0.02)) this.configure(gateway, nowMs);
   }
 
-  private resume(gateway: Gateway, nowMs: number): void {
+  private askTime(gateway: Gateway, nowMs: number): void {
     this.lastTickMs = nowMs;
-    submit(gateway, { kind: "Resume", stampMs: nowMs });
+    submit(gateway, { kind: "AskTime", stampMs: nowMs });
   }
 
   private updateIndex(gateway: Gateway, nowMs: number, market: number): void {
@@ -56,7 +50,17 @@ export class Operator {
     const ticks = (this.ticks[market] ?? start) * (1 + move * (random.next() - 0.5));
     const indexTicks = Math.round(Math.min(start * 1.3, Math.max(start * 0.7, ticks)));
     this.ticks[market] = indexTicks;
-    submit(gateway, { kind: "UpdateIndex", stampMs: nowMs, market, indexTicks });
+    const slot = this.indexSlot(market, nowMs);
+    submit(gateway, { kind: "UpdateIndex", stampMs: nowMs, market, indexTicks, slot });
+  }
+
+  /** One that has not been used, if the clock is not too far behind for that. */
+  private indexSlot(market: number, nowMs: number): number {
+    const now = Math.floor(nowMs / SLOT_MS);
+    const next = (this.slots[market] ?? 0) + 1;
+    const slot = next > now && next <= now + MOST_AHEAD ? next : now;
+    this.slots[market] = slot;
+    return slot;
   }
 
   private configure(gateway: Gateway, stampMs: number): void {
