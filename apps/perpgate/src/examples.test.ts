@@ -1,28 +1,53 @@
-/** The examples, each in its own process, against a real gateway. */
+/**
+ * The examples, each in its own process, against a real gateway: in an empty folder, with the SDK that
+ * this gateway serves.
+ */
 
-import { readdirSync, readFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PerpgateClient, type Session } from "@perpgate/sdk";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { PerpgateProcess } from "./testing/perpgate-process.js";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { PerpgateProcess, temporaryFolder } from "./testing/perpgate-process.js";
 import { sharedGateway } from "./testing/trader-shell.js";
 
-const EXAMPLES = fileURLToPath(new URL("../../../examples/", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const EXAMPLES = join(ROOT, "examples/");
 /** For process starts on a busy machine. */
 const TIMEOUT_MS = 180_000;
 const SIDES = { symbol: "BTCUSD", type: "limit", margin: 1000, leverage: 5 } as const;
 
 let url = "";
+let folder = "";
 
 beforeAll(async () => {
   const gateway = await sharedGateway();
   ({ url } = gateway);
+  folder = temporaryFolder(afterAll);
+  await install();
   return gateway.stop;
 }, TIMEOUT_MS);
 
+/** What `npm install http://…/sdk.tgz viem` does, with this repository's copies of public packages. */
+async function install(): Promise<void> {
+  cpSync(EXAMPLES, folder, { recursive: true });
+  const sdk = join(folder, "node_modules/@perpgate/sdk");
+  mkdirSync(sdk, { recursive: true });
+  const file = join(folder, "sdk.tgz");
+  writeFileSync(file, Buffer.from(await (await fetch(`${url}/sdk.tgz`)).arrayBuffer()));
+  execFileSync("tar", ["-xzf", file, "-C", sdk, "--strip-components=1"]);
+  const { dependencies } = JSON.parse(readFileSync(join(sdk, "package.json"), "utf8"));
+  for (const name of [...Object.keys(dependencies), "viem"]) {
+    const place = join(folder, "node_modules", name);
+    mkdirSync(dirname(place), { recursive: true });
+    symlinkSync(join(ROOT, "node_modules", name), place);
+  }
+}
+
 function example(name: string, ...args: string[]): PerpgateProcess {
-  return new PerpgateProcess(args, {}, [process.execPath, `${EXAMPLES}${name}.mjs`]);
+  return new PerpgateProcess(args, {}, [process.execPath, join(folder, `${name}.mjs`)]);
 }
 
 /** Its output; it must exit with code 0 and no errors. */
@@ -155,11 +180,35 @@ describe("examples", { timeout: TIMEOUT_MS }, () => {
     expect(stdout).toMatch(/preconfirmed in [\d.]+ ms, for block \d+/);
   });
 
+  const hasPython = spawnSync("python3", ["--version"]).status === 0;
+
+  test.runIf(hasPython)(
+    "raw_wire.py: the same in Python, and a packed book with its checksum",
+    async () => {
+      const child = new PerpgateProcess([url], {}, ["python3", `${EXAMPLES}raw_wire.py`]);
+      const stdout = await outputOf(child);
+      expect(stdout).toMatch(/maker 0x\w{40}: resting, order \d+/);
+      expect(stdout).toMatch(/taker 0x\w{40}: filled\n {2}0\.015\d* BTC at 6\d{4}/);
+      expect(stdout).toMatch(
+        /book at \d+: 0 bids, \d asks, checksum right\n {2}best ask 6\d{4}\.0 for 0\.0/,
+      );
+    },
+  );
+
+  test("check-evidence: what proves nothing is refused", async () => {
+    const file = join(temporaryFolder(), "order.evidence");
+    const key = "venue.example/log+c01c9b6b+AYqI4910CfGV/VLbLTy6XXLKZwm/HZQSG/N0iAG0D29c";
+    writeFileSync(file, JSON.stringify({ format: "perpgate-evidence/1", receipt: { logKey: "" } }));
+    const { code, stdout } = await example("check-evidence", file, key).ended;
+    expect([code, stdout]).toEqual([1, "not proven: the receipt names another log key\n"]);
+  });
+
   test("every example is in the list, and tested here", () => {
     const names = readdirSync(EXAMPLES).filter((name) => name.endsWith(".mjs"));
     const [list, tests] = [`${EXAMPLES}README.md`, fileURLToPath(import.meta.url)].map((path) =>
       readFileSync(path, "utf8"),
     );
+    expect(list).toContain("python3 examples/raw_wire.py");
     for (const name of names) {
       expect(list).toContain(`node examples/${name}`);
       expect(tests).toContain(`example("${name.replace(".mjs", "")}"`);

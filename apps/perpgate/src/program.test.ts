@@ -54,9 +54,11 @@ describe("help", () => {
         const program = createProgram();
         let ran = "";
         for (const one of program.commands) {
-          one.action(() => {
-            ran = one.name();
-          });
+          for (const each of [one, ...one.commands]) {
+            each.action(() => {
+              ran = one.name();
+            });
+          }
         }
         await runProgram(program, call.split(" "));
         expect(ran, call).toBe(command.name());

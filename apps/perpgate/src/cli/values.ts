@@ -64,3 +64,8 @@ export function oneOf<T extends string>(name: string, allowed: readonly T[]) {
     return found;
   };
 }
+
+/** For an option that may be given several times. */
+export function repeated(text: string, before: readonly string[]): readonly string[] {
+  return [...before, text];
+}

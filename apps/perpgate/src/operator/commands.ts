@@ -2,19 +2,23 @@
 
 import type { Command } from "commander";
 import { addCommand, exitWith } from "../cli/command.js";
-import { amount, oneOf, symbol, wholeNumberWithin } from "../cli/values.js";
-import { addServeOptions } from "../serve/options.js";
+import { amount, oneOf, repeated, symbol, wholeNumberWithin } from "../cli/values.js";
+import { addClusterCommands } from "../cluster/commands.js";
+import { addServeOptions, addSettingOptions } from "../serve/options.js";
 
 const DATA_HELP = "the data folder (.data)";
 
 export function addOperatorCommands(program: Command): void {
   program.commandsGroup("Operate:");
   addServe(program);
+  addDoctor(program);
   addKeys(program);
   addDataFolderCommands(program);
   addControls(program);
   addMarket(program);
   addUpgrade(program);
+  addConfigure(program);
+  addClusterCommands(program);
   addBench(program);
 }
 
@@ -27,24 +31,44 @@ function addServe(program: Command): void {
     .action(async (options) => (await import("../serve/run.js")).runServer(options));
 }
 
+function addDoctor(program: Command): void {
+  const command = addCommand(program, "doctor", {
+    summary: "check this machine and these settings before a start",
+    usage: ["[--data DIR] [--config FILE] [--port N] [--log SERVERS] [--json]"],
+    about: `Checks what a venue needs: Node, native modules, processors, memory, open files, the clock, the
+settings, the data folder, its disk, locks and syncs, the ports, and the servers of a replicated log.
+Each line says ok, warning or problem, and what to do. It takes the options of serve, changes nothing,
+and may run while the venue does. Exit code 1 if there is a problem.`,
+    examples: [
+      ["doctor", "before the first start"],
+      ["doctor --config /etc/perpgate.json --json", "for a program"],
+    ],
+  });
+  addSettingOptions(command)
+    .option("--json", "JSON for programs")
+    .action(exitWith(async (options) => (await import("../doctor/doctor.js")).doctor(options)));
+}
+
 function addKeys(program: Command): void {
   addCommand(program, "keygen", {
-    summary: "make a key: of a wallet, a session or an attestor",
-    usage: ["wallet|session|attestor <file> [--json]"],
+    summary: "make a key: of a wallet, a session, an attestor or a log",
+    usage: ["wallet|session|attestor|log <file> [--name N] [--json]"],
     about: `Makes a key in a file of mode 0600 and prints its public part. A file that exists is
 never overwritten.
 
   wallet    an Ethereum account for perpgate login --key-file; prints its address
   session   an Ed25519 key for perpgate login --session-key-file; prints its public key
-  attestor  an Ed25519 key for bridge.keyFiles of the configuration; prints its public key`,
+  attestor  an Ed25519 key for bridge.keyFiles of the configuration; prints its public key
+  log       the key of a transparency log, for receipts.logKey; prints its verifier key`,
     examples: [["keygen wallet ~/perpgate-wallet.key", "an account of your own"]],
   })
     .argument(
       "<kind>",
-      "wallet, session or attestor",
-      oneOf("kind", ["wallet", "session", "attestor"]),
+      "wallet, session, attestor or log",
+      oneOf("kind", ["wallet", "session", "attestor", "log"]),
     )
     .argument("<file>", "must not exist")
+    .option("--name <N>", "of a log: a URL without https://, such as venue.example/log")
     .option("--json", "JSON for programs")
     .action(
       exitWith(async (kind, file, options) =>
@@ -77,7 +101,7 @@ function addDataFolderCommands(program: Command): void {
 row of history with it; with --signatures every order, sign-in and vote too. It changes nothing and
 may run while the venue does. Exit code 1 at the first difference, and if anything shows that the log
 has lost its end.`,
-    examples: [["verify --data .data --signatures", "everything that can be checked"]],
+    examples: [["verify --data .data --signatures", "with every signature"]],
   })
     .option("--data <DIR>", DATA_HELP)
     .option("--signatures", "check every signature too")
@@ -95,7 +119,7 @@ everything in it agrees.`,
     .option("--json", "JSON for programs")
     .action(exitWith(async (options) => (await import("./backup.js")).backup(options)));
   addCommand(program, "prune", {
-    summary: "remove the oldest segments of a log, which nobody can verify then",
+    summary: "remove the oldest segments of a log, which can then no longer be verified",
     usage: ["[--data DIR] [--keep-snapshots N] [--dry-run] [--json]"],
     about: `Removes the segments of the log that no restart needs: those wholly before the oldest of the
 newest N snapshots that are intact and that the history has reached. It may run while the venue
@@ -125,10 +149,7 @@ function addControls(program: Command): void {
 rejected deposit again, or settles a credit whose transaction left its chain. The venue that serves
 the data folder must be running; the change is in its log, and stays.`,
     examples: [
-      [
-        "bridge pause ethereum",
-        "no deposit on Ethereum is credited or rejected until it is resumed",
-      ],
+      ["bridge pause ethereum", "no deposit on Ethereum is credited or rejected until resume"],
       ["bridge rejudge 48213", "after a wrong configuration rejected a valid deposit"],
     ],
   })
@@ -159,8 +180,8 @@ venue that serves the data folder must be running; the change is in its log, and
     ],
   })
     .argument("<stage>", "closed, allowlist or open; or show")
-    .option("--allow <ADDRESS>", "put on the list; may be repeated", collect, [])
-    .option("--disallow <ADDRESS>", "take off the list; may be repeated", collect, [])
+    .option("--allow <ADDRESS>", "add to the list; may be repeated", repeated, [])
+    .option("--disallow <ADDRESS>", "remove from the list; may be repeated", repeated, [])
     .option("--data <DIR>", `${DATA_HELP}  [PERPGATE_DATA]`)
     .option("--json", "JSON for programs")
     .action(
@@ -180,10 +201,10 @@ function addMarket(program: Command): void {
     about: `Controls one market of a running venue; the change is in its log, and stays.
 
   reduce-only  what would open is canceled and refused; closing, funding and liquidation go on
-  halt         nothing runs but cancels
+  halt         only cancels are accepted
   resume       active again; nothing is liquidated or triggered before a fresh index
   settle       for good: all orders are canceled, all positions closed at the price; losers pay at
-               most their margin, then the fund while it is above zero, then winners are scaled alike`,
+               most their margin, then the fund while it is above zero, then winners are scaled down in proportion`,
     examples: [
       ["market SOLUSD reduce-only", "before a delisting: nobody opens, everybody may close"],
       ["market SOLUSD settle --price 151.25", "the end of the market"],
@@ -215,6 +236,20 @@ its log, and there is no way back. Exit code 1 if the release knows no newer ver
     .action(exitWith(async (options) => (await import("./controls.js")).upgrade(options)));
 }
 
+function addConfigure(program: Command): void {
+  addCommand(program, "configure", {
+    summary: "append a changed configuration to the log of a running venue",
+    usage: ["--config FILE [--data DIR] [--json]"],
+    about: `Appends the markets, the risk parameters and the attestors of a configuration file to the log of
+a running venue. The gateways of a cluster do not apply a changed file at their start.`,
+    examples: [["configure --config venue.json", "after a market was added to the file"]],
+  })
+    .requiredOption("--config <FILE>", "JSON configuration file")
+    .option("--data <DIR>", `${DATA_HELP}  [PERPGATE_DATA]`)
+    .option("--json", "JSON for programs")
+    .action(exitWith(async (options) => (await import("./controls.js")).configure(options)));
+}
+
 function addBench(program: Command): void {
   addCommand(program, "bench", {
     summary: "measure this checkout",
@@ -228,8 +263,4 @@ with a floor or a peer. It is npm run bench, takes about two minutes, and needs 
     .option("--details", "every figure of every part")
     .option("--json", "the figures as JSON")
     .action(exitWith(async (options) => (await import("./bench.js")).bench(options)));
-}
-
-function collect(text: string, before: readonly string[]): readonly string[] {
-  return [...before, text];
 }

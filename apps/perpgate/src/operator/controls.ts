@@ -100,6 +100,24 @@ export async function upgrade(options: ControlOptions): Promise<number> {
   return 0;
 }
 
+export async function configure(
+  options: ControlOptions & { readonly config: string },
+): Promise<number> {
+  const file = resolve(options.config);
+  await send(options, { configure: file });
+  print(options, { file }, `the configuration of ${file} is in force`);
+  return 0;
+}
+
+export async function leave(options: ControlOptions): Promise<number> {
+  await send(options, { leave: true });
+  const sentence = "the gateway drains its requests and leaves";
+  process.stdout.write(
+    options.json === true ? `${JSON.stringify({ leaves: true })}\n` : `${sentence}\n`,
+  );
+  return 0;
+}
+
 function send({ data }: ControlOptions, request: ControlRequest): Promise<unknown> {
   return askControl(resolve(data ?? process.env.PERPGATE_DATA ?? DEFAULT_SETTINGS.data), request);
 }

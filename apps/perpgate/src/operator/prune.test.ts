@@ -77,6 +77,8 @@ describe("perpgate prune", () => {
         bridge: new BridgeControl(venue),
         market: new MarketControl(venue),
         upgrade: new UpgradeControl(venue),
+        configure: async () => undefined,
+        leave: () => undefined,
         prune: (below) => venue.pruneBelow(below),
       },
       pino({ enabled: false }),

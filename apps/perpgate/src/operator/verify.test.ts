@@ -1,7 +1,7 @@
 import { generateKeyPairSync, hash, sign } from "node:crypto";
 import { join } from "node:path";
 import { DEFAULT_MARKETS, stepOf, toSteps } from "@perpgate/protocol";
-import { type Evidence, NO_EVIDENCE, Venue, venueConfigOf } from "@perpgate/venue";
+import { type Evidence, NO_EVIDENCE, TICK_MS, Venue, venueConfigOf } from "@perpgate/venue";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import { PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
@@ -23,7 +23,8 @@ async function signedFolder(leverage: number): Promise<string> {
   const stampMs = venue.nowMs();
   const submit = (command: Parameters<Venue["submit"]>[0], evidence: Evidence = NO_EVIDENCE) =>
     venue.submitted(command, evidence, (applied) => applied.seq);
-  await submit({ kind: "UpdateIndex", stampMs, market: 0, indexTicks: 650_000 });
+  const slot = Math.floor(stampMs / TICK_MS);
+  await submit({ kind: "UpdateIndex", stampMs, market: 0, indexTicks: 650_000, slot });
   const wallet = privateKeyToAccount(`0x${"11".repeat(32)}`);
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
   const raw = publicKey.export({ format: "der", type: "spki" }).subarray(-32);

@@ -55,6 +55,16 @@ export function reportText(report: VerifyReport, signatures: boolean): string {
       `${report.acknowledgements} of them acknowledgements, ` +
       `${report.checkpoints} checkpoints, ${report.snapshots} snapshots`,
   );
+  const { issued, sealed, notKept, sealedMs, givenUpBlocks } = report.receipts;
+  const speed =
+    sealedMs === null ? "" : `, within ${sealedMs.p50} ms (p50), ${sealedMs.max} ms (max)`;
+  lines.push(`  promises: ${issued} receipts, ${sealed} sealed${speed}, ${notKept} not kept`);
+  if (givenUpBlocks !== null) {
+    lines.push(
+      `  given up: the last signed checkpoint covers ${givenUpBlocks} blocks, some of which were lost ` +
+        "and accepted as lost; receipts in those are broken",
+    );
+  }
   if (report.badCheckpointLines > 0) {
     lines.push(
       `  passed over: ${report.badCheckpointLines} lines of checkpoints.jsonl, not readable`,

@@ -11,7 +11,7 @@ import type { RunningPerpgate } from "./serve.js";
 
 export function bannerText(perpgate: RunningPerpgate, version: string): string {
   const { url, metricsUrl, hasPage, dataFolder, engineVersion, acceptsAnyDomain } = perpgate;
-  const { index, bridge, bots } = perpgate;
+  const { index, bridge, bots, logKey } = perpgate;
   const prices = index.source === "simulated" ? "prices are simulated" : "prices come from feeds";
   return [
     `Perpgate ${version} — TESTNET: balances are not money, ${prices}.`,
@@ -24,6 +24,7 @@ export function bannerText(perpgate: RunningPerpgate, version: string): string {
     ...(metricsUrl === undefined ? [] : [`  metrics    ${metricsUrl}`]),
     `  data       ${dataFolder}`,
     `  engine     version ${engineVersion} of the rules`,
+    `  log key    ${logKey}`,
     `  index      ${indexText(index)}`,
     `  deposits   ${depositsText(bridge)}`,
     `  bots       ${BOTS_TEXT[bots]}`,

@@ -47,6 +47,47 @@ test("flag before environment before file before default", () => {
   ]);
 });
 
+test("every flag and every variable sets its setting", () => {
+  const config = configurationFile({ cohort: { stage: "closed" } });
+  const given = {
+    port: "81",
+    host: "127.0.0.9",
+    data: "folder",
+    log: "nats://127.0.0.1:4222",
+    name: "east",
+    config,
+    "segment-mib": "2",
+    "no-bots": "true",
+    "log-level": "warn",
+  };
+  const expected = {
+    port: 81,
+    host: "127.0.0.9",
+    data: "folder",
+    log: { servers: ["nats://127.0.0.1:4222"] },
+    name: "east",
+    cohort: { stage: "closed" },
+    segmentMiB: 2,
+    bots: { areWanted: false },
+    logLevel: "warn",
+  };
+  const names = addServeOptions(new Command()).options.map(({ long }) => long?.slice(2));
+  expect(names.filter((name) => !name?.startsWith("accept-")).sort()).toEqual(
+    Object.keys(given).sort(),
+  );
+  const flags = Object.entries(given).flatMap(([name, value]) =>
+    name === "no-bots" ? [`--${name}`] : [`--${name}`, value],
+  );
+  const variables = Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [
+      `PERPGATE_${name.toUpperCase().replaceAll("-", "_")}`,
+      value,
+    ]),
+  );
+  expect(settingsOf(flags)).toMatchObject(expected);
+  expect(settingsOf([], variables)).toMatchObject(expected);
+});
+
 const FEED_WITHOUT_PRICE = {
   index: { feeds: [{ name: "a", markets: { BTCUSD: { url: "http://a" } } }] },
 };

@@ -25,6 +25,8 @@ async function controlled(idleMs = LONG_MS) {
     bridge: new BridgeControl(venue),
     market: new MarketControl(venue),
     upgrade: new UpgradeControl(venue),
+    configure: async () => undefined,
+    leave: () => undefined,
     prune: () => 0,
   };
   const control = new ControlSocket(folder, controls, log, idleMs);

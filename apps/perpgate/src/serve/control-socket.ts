@@ -31,6 +31,10 @@ export type ControlRequest =
   | { readonly market: MarketChange }
   /** Activates the next version of the rules; the result is its number. */
   | { readonly upgrade: true }
+  /** Appends the configuration of this file. */
+  | { readonly configure: string }
+  /** Ends the process as SIGTERM does. */
+  | { readonly leave: true }
   /** Removes the log below this place. */
   | { readonly prune: LogSeq };
 
@@ -42,6 +46,10 @@ export interface Controls {
   readonly upgrade: UpgradeControl;
   /** Removes the log below a place; returns the number of segments removed. */
   prune(below: LogSeq): number;
+  /** Appends the configuration of a file; rejects if the engine refuses it. */
+  configure(file: string): Promise<void>;
+  /** Begins to end the process. */
+  leave(): void;
 }
 
 export class ControlSocket {
@@ -115,6 +123,8 @@ export class ControlSocket {
     else if ("bridge" in request) await this.changeBridge(request.bridge);
     else if ("market" in request) await this.changeMarket(request.market);
     else if ("prune" in request) this.pruneBelow(request.prune);
+    else if ("configure" in request) await this.configure(request.configure);
+    else if ("leave" in request) this.leave();
     else throw new Error("unknown request");
     return undefined;
   }
@@ -144,6 +154,18 @@ export class ControlSocket {
     await this.controls.cohort.change(change);
     const { stage, allow, disallow } = change;
     this.log.info({ stage, allowed: allow.length, disallowed: disallow.length }, "cohort changed");
+  }
+
+  private async configure(file: unknown): Promise<void> {
+    if (typeof file !== "string") throw new Error("not the name of a file");
+    await this.controls.configure(file);
+    this.log.warn({ file }, "the configuration has changed");
+  }
+
+  private leave(): void {
+    this.log.info("the operator ends this process");
+    // After the answer is written.
+    setImmediate(() => this.controls.leave());
   }
 
   private pruneBelow(below: unknown): void {

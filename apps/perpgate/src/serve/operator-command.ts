@@ -16,6 +16,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   market_settled: "the market is settled, or its settlement has begun at another price",
   invalid_command: "the price is no price that all positions can be settled at",
   version_not_next: "the version is not the next one after that in force",
+  writer_lacks_version: "a gateway cannot read that version: update all gateways first",
 };
 
 /** When the command was made, and until when it may take effect. */

@@ -3,28 +3,39 @@
  * a value of the wrong kind is rejected under the name the operator used.
  */
 
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { StartError } from "../cli/start-error.js";
 
 interface ServeOption {
   readonly flags: string;
   readonly help: string;
   /** The key in the settings; `config` is none: it names a file of settings. */
-  readonly setting: "host" | "port" | "data" | "bots" | "logLevel" | "config";
+  readonly setting:
+    | "host"
+    | "port"
+    | "data"
+    | "bots"
+    | "logLevel"
+    | "config"
+    | "log"
+    | "name"
+    | "segmentMiB";
   readonly read: (text: string, origin: string) => unknown;
 }
 
 const text = (value: string) => value;
+
+const wholeNumber = (value: string, origin: string) => {
+  if (/^[0-9]{1,15}$/.test(value)) return Number(value);
+  throw new StartError(`${origin}: "${value}" is not a whole number`);
+};
 
 const OPTIONS: Readonly<Record<string, ServeOption>> = {
   PERPGATE_PORT: {
     flags: "--port <N>",
     help: "port to listen on (8080)",
     setting: "port",
-    read: (value, origin) => {
-      if (/^[0-9]{1,15}$/.test(value)) return Number(value);
-      throw new StartError(`${origin}: "${value}" is not a whole number`);
-    },
+    read: wholeNumber,
   },
   PERPGATE_HOST: {
     flags: "--host <H>",
@@ -38,11 +49,29 @@ const OPTIONS: Readonly<Record<string, ServeOption>> = {
     setting: "data",
     read: text,
   },
+  PERPGATE_LOG: {
+    flags: "--log <SERVERS>",
+    help: "replicated log: nats://HOST:4222, several with commas",
+    setting: "log",
+    read: (value) => ({ servers: value.split(",").map((server) => server.trim()) }),
+  },
+  PERPGATE_NAME: {
+    flags: "--name <NAME>",
+    help: "the gateway's name in a replicated log (the machine's)",
+    setting: "name",
+    read: text,
+  },
   PERPGATE_CONFIG: {
     flags: "--config <FILE>",
     help: "JSON configuration file",
     setting: "config",
     read: text,
+  },
+  PERPGATE_SEGMENT_MIB: {
+    flags: "--segment-mib <N>",
+    help: "size of each new file of the log in MiB (64)",
+    setting: "segmentMiB",
+    read: wholeNumber,
   },
   PERPGATE_NO_BOTS: {
     flags: "--no-bots",
@@ -65,6 +94,8 @@ const OPTIONS: Readonly<Record<string, ServeOption>> = {
 /** Variables with the same prefix that are not settings. */
 const OTHER_VARIABLES: ReadonlySet<string> = new Set([
   "PERPGATE_VECTORS",
+  "PERPGATE_NATS_SERVER",
+  "PERPGATE_LITEWITNESS",
   "PERPGATE_ATTESTOR_KEY",
   "PERPGATE_URL",
   "PERPGATE_PROFILE",
@@ -86,23 +117,32 @@ export interface ServeOptions extends RawSettings {
   readonly acceptClock?: boolean;
 }
 
-export function addServeOptions(command: Command): Command {
+/** Every option that is a setting. */
+export function addSettingOptions(command: Command): Command {
   for (const [variable, { flags, help, read }] of Object.entries(OPTIONS)) {
     const [name = "", value] = flags.split(" ");
     const description = `${help}  [${variable}]`;
     if (value === undefined) command.option(flags, description);
     else command.option(flags, description, (given: string) => read(given, name));
   }
-  return command
+  return command;
+}
+
+export function addServeOptions(command: Command): Command {
+  return addSettingOptions(command)
     .option("--accept-loss", "start although the log has lost its end; the evidence is kept")
     .option("--accept-clock", "trust the clock at this start, however far ahead it is");
 }
 
 /** The settings among the flags of a call. */
 export function flagSettings(options: ServeOptions): RawSettings {
-  const { acceptLoss: _loss, acceptClock: _clock, bots, ...settings } = options;
-  // Commander sets `bots` to true unless --no-bots is given.
-  return bots ? settings : { ...settings, bots };
+  const settings: Record<string, unknown> = {};
+  for (const { flags, setting } of Object.values(OPTIONS)) {
+    const value = options[new Option(flags).attributeName()];
+    // Commander sets `bots` to true unless --no-bots is given.
+    if (value !== undefined && !(setting === "bots" && value === true)) settings[setting] = value;
+  }
+  return settings;
 }
 
 export function readEnvironment(environment: NodeJS.ProcessEnv): RawSettings {

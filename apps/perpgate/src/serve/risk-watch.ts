@@ -61,7 +61,7 @@ export function watchRisk(venue: Venue, log: VenueLogger, registry: Registry): v
     lots * (venue.listing.markets[market]?.lotSize ?? 1);
 
   const onCommand = ({ command, events, seq: position }: Applied): void => {
-    if (command.kind !== "Tick" && command.kind !== "Resume") return;
+    if (command.kind !== "Tick" && command.kind !== "AskTime") return;
     for (const event of events.decode()) {
       if (event.kind === "Liquidated") {
         const symbol = symbolOf(event.market);

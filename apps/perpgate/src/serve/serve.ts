@@ -6,15 +6,13 @@
  * commands in flight before it unlocks its folder.
  */
 
-import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
-import type { BotLog } from "@perpgate/bots";
+import type { BotLog } from "@perpgate/bots/settings";
 import type { BridgeConfig } from "@perpgate/bridge";
 import {
   AddressLimits,
   buildGateway,
   MetricsText,
-  MIN_NONCE_KEY_BYTES,
   NonceIssuer,
   ProofThread,
   type ReadinessProbe,
@@ -27,22 +25,28 @@ import type { Venue } from "@perpgate/venue";
 import { destination, type Logger, pino } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { codeOf, reasonOf, StartError } from "../cli/start-error.js";
+import { clusterProbe, clusterStatusOf, measureCluster } from "../cluster/cluster-probe.js";
+import { ClusterLink, gatewayNameOf } from "../cluster/log-access.js";
 import { BridgeControl } from "./bridge/bridge-control.js";
 import { bridgeOf } from "./bridge/settings-bridge.js";
 import { createVenueBridge } from "./bridge/venue-bridge.js";
 import { clockProbe } from "./clock-probe.js";
 import { CohortControl } from "./cohort-control.js";
+import { configureVenue } from "./configure-control.js";
 import { ControlSocket } from "./control-socket.js";
 import { closeToOthers, prepareDataFolder } from "./data-folder.js";
 import type { ProcessExit } from "./exit/process-exit.js";
 import { refuseMissingFeeds } from "./index-source.js";
+import { promisesOf } from "./log-key-file.js";
 import { MarketControl } from "./market-control.js";
 import { listenForMetrics } from "./metrics-listener.js";
 import type { Accepted } from "./options.js";
-import { pageFolderOf } from "./page-folder.js";
+import { guidesFolder, packageFilesFolder, pageFolderOf } from "./page-folder.js";
+import { measurePromises } from "./promise-metrics.js";
+import { measureQueues } from "./queue-metrics.js";
 import { watchRisk } from "./risk-watch.js";
 import type { Settings } from "./settings.js";
-import { rpcAddressesOf, signInRulesOf } from "./sign-in-settings.js";
+import { nonceKeyOf, rpcAddressesOf, signInRulesOf } from "./sign-in-settings.js";
 import { UpgradeControl } from "./upgrade-control.js";
 import { type BotsState, VenueBots } from "./venue-bots.js";
 import { createVenueIndex } from "./venue-index.js";
@@ -58,6 +62,8 @@ export interface RunningPerpgate {
   readonly dataFolder: string;
   /** The version of the engine's rules that the venue was opened with. */
   readonly engineVersion: number;
+  /** The verifier key of the transparency log: what traders pin. */
+  readonly logKey: string;
   /** Whether pages of any domain may sign in, as on a testnet of one machine. */
   readonly acceptsAnyDomain: boolean;
   readonly index: Settings["index"];
@@ -90,19 +96,27 @@ export async function serve(
   const log = pino({ level: settings.logLevel }, destination({ fd: 2, sync: true }));
   const open = closeToOthers(dataFolder);
   if (open.length > 0) log.warn({ paths: open }, "other users may read parts of the data folder");
+  const { promises, isNew } = promisesOf(settings, dataFolder);
+  const logKey = promises.logKey.text;
   const clock = () => Date.now();
+  const cluster =
+    settings.log === undefined
+      ? undefined
+      : new ClusterLink(settings.log, gatewayNameOf(settings), log);
   // The threads load their code while the venue opens.
   const [venue, signatures, proofs] = await Promise.all([
-    openSettingsVenue(settings, bridging, dataFolder, log, exit.deadline, accepted).then(
-      (opened) => {
-        exit.onFailure(() => opened.abandon());
-        void opened.failed.then((error) => exit.fail(stopped(error)));
-        return opened;
-      },
-    ),
+    openSettingsVenue(settings, bridging, dataFolder, log, exit.deadline, accepted, {
+      promises,
+      cluster,
+    }).then((opened) => {
+      exit.onFailure(() => opened.abandon());
+      void opened.failed.then((error) => exit.fail(stopped(error)));
+      return opened;
+    }),
     ThreadVerifier.start(verifyThreadsOf(availableParallelism())),
     ProofThread.start(rpcAddressesOf(settings)),
   ]);
+  if (isNew) log.info({ logKey }, "a log key was made in the data folder; back it up");
   for (const { failed } of [signatures, proofs]) {
     void failed.then((error) => exit.fail(stopped(error)));
   }
@@ -112,6 +126,8 @@ export async function serve(
     market: new MarketControl(venue),
     upgrade: new UpgradeControl(venue),
     prune: (below: LogSeq) => venue.pruneBelow(below),
+    configure: (file: string) => configureVenue(venue, file),
+    leave: () => process.kill(process.pid, "SIGTERM"),
   };
   const control = new ControlSocket(dataFolder, controls, log);
   const { source, feed } = createVenueIndex(settings, venue, clock, {
@@ -123,9 +139,24 @@ export async function serve(
   collectDefaultMetrics({ register: metrics });
   const bridge = createVenueBridge(bridging, venue, log, metrics);
   const attestors = bridge === undefined ? [] : [bridge.probe];
-  const readiness = [runningProbe(venue), clockProbe(venue), feed, ...attestors];
+  const clustered = cluster === undefined ? [] : [clusterProbe(venue, cluster)];
+  const readiness = [runningProbe(venue), clockProbe(venue), feed, ...attestors, ...clustered];
+  if (cluster !== undefined) measureCluster(metrics, venue, cluster);
   measureVenue(metrics, venue, dataFolder, readiness);
   watchRisk(venue, log, metrics);
+  if (venue.promises !== null) measurePromises(metrics, venue.promises);
+  const orders = new VenueGateway({
+    venue,
+    limits: settings.limits,
+    signIn,
+    services: { nonces, proofs },
+    signatures,
+    ...(bridge === undefined ? {} : { attestation: bridge.intake }),
+    ...(cluster === undefined
+      ? {}
+      : { clusterStatus: () => clusterStatusOf(gatewayNameOf(settings), venue, cluster) }),
+  });
+  measureQueues(metrics, { venue, orders, signatures, proofs });
   const metricsText = new MetricsText(metrics);
   const gateway = await buildGateway({
     version,
@@ -137,20 +168,18 @@ export async function serve(
     limits: settings.http,
     trustProxy: settings.server.trustProxy,
     origins: settings.server.origins,
+    udf: settings.server.udf,
     page,
+    guides: guidesFolder(),
+    pageGateways: settings.server.gateways,
+    packageFiles: packageFilesFolder(),
     addressLimits: new AddressLimits(settings.limits),
     clientLimits: settings.limits,
+    promises: venue.promises ?? undefined,
     markets: () => venue.views.markets(),
     readiness,
     streams: new StreamServer({ venue, log, limits: settings.sockets, release: version }),
-    venue: new VenueGateway({
-      venue,
-      limits: settings.limits,
-      signIn,
-      services: { nonces, proofs },
-      signatures,
-      ...(bridge === undefined ? {} : { attestation: bridge.intake }),
-    }),
+    venue: orders,
   });
   // The log decides what was acknowledged; clients that still wait get 503.
   exit.onFailure(() => Promise.allSettled([venue.abandon(), gateway.drain(FAILURE_GRACE_MS)]));
@@ -168,6 +197,7 @@ export async function serve(
     hasPage: page !== undefined,
     dataFolder,
     engineVersion: venue.views.engineVersion,
+    logKey,
     acceptsAnyDomain: signIn.domains === "any",
     index: settings.index,
     bridge: bridging,
@@ -210,12 +240,6 @@ function runningProbe(venue: Venue): ReadinessProbe {
     name: "venue",
     notReadyReason: () => (venue.isStopped ? "the venue has stopped" : undefined),
   };
-}
-
-/** Without a configured key, only this process recognises its nonces. */
-function nonceKeyOf({ auth }: Settings): Uint8Array {
-  if (auth.nonceKey === undefined) return randomBytes(MIN_NONCE_KEY_BYTES);
-  return Buffer.from(auth.nonceKey, "hex");
 }
 
 async function listen(

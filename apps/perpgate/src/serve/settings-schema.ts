@@ -33,6 +33,10 @@ const Server = section({
   ]),
   /** The folder of the trading page, or none. */
   page: Type.Union([Type.Literal(false), Type.String({ minLength: 1 })]),
+  /** TradingView's data feed under `/udf`. */
+  udf: Type.Boolean(),
+  /** The venue's gateways as browsers reach them; the page uses the nearest. */
+  gateways: Type.Array(Type.String({ pattern: "^https?://[^\\s/]+$" }), { maxItems: 16 }),
 });
 
 const Http = section({
@@ -142,6 +146,23 @@ const Snapshots = section({
   keep: Type.Integer({ minimum: 1, maximum: 1_000 }),
 });
 
+/** Receipts and the transparency log. */
+const Receipts = section({
+  /** False: acknowledgements carry none; the log stays. */
+  issue: Type.Boolean(),
+  /** File of the log key, as `perpgate keygen log` makes it; default: `log.key` in the data folder. */
+  logKey: Type.String({ minLength: 1 }),
+  witnesses: Type.Array(
+    Type.Object(
+      { url: Url, key: Type.String({ pattern: "^[^\\s+]+\\+[0-9a-f]{8}\\+[A-Za-z0-9+/=]+$" }) },
+      { additionalProperties: false },
+    ),
+    { maxItems: 16 },
+  ),
+  /** Between two checkpoints. */
+  checkpointMs: Type.Integer({ minimum: 100, maximum: 60_000 }),
+});
+
 const FeedMarket = Type.Object(
   { url: Url, price: JsonPointer, time: Type.Optional(JsonPointer) },
   { additionalProperties: false },
@@ -182,11 +203,36 @@ const Bots = section({
   gamblers: Type.Integer({ minimum: 0, maximum: 16 }),
 });
 
+const ServerAddress = Type.String({ pattern: "^(?:nats|tls)://[^\\s/]+$" });
+const File = Type.String({ minLength: 1 });
+
+/** The replicated log; without it the log is in the data folder alone. */
+const Log = Type.Object(
+  {
+    servers: Type.Array(ServerAddress, { minItems: 1, maxItems: 16 }),
+    stream: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" })),
+    user: Type.Optional(Type.String()),
+    password: Type.Optional(Type.String()),
+    token: Type.Optional(Type.String()),
+    /** A .creds file. */
+    credentials: Type.Optional(File),
+    tls: Type.Optional(section({ ca: File, cert: File, key: File })),
+    /** The servers' monitoring pages, where the sync interval can be seen. */
+    monitors: Type.Optional(Type.Array(Url)),
+  },
+  { additionalProperties: false },
+);
+
 export const SettingsSchema = Type.Partial(
   Type.Object({
     host: Type.String({ minLength: 1 }),
     port: Type.Integer({ minimum: 0, maximum: 65_535 }),
     data: Type.String({ minLength: 1 }),
+    /** The gateway's name in a replicated log. */
+    name: Type.String({ pattern: "^[a-z0-9-]{1,64}$" }),
+    log: Log,
+    /** Of each new segment of the log; two are allocated ahead. */
+    segmentMiB: Type.Integer({ minimum: 2, maximum: 1024 }),
     bots: Type.Union([Type.Boolean(), Bots]),
     logLevel: Type.Enum([...LOG_LEVELS]),
     markets: Type.Array(MarketDefinition, { minItems: 1 }),
@@ -199,6 +245,7 @@ export const SettingsSchema = Type.Partial(
     cohort: Cohort,
     risk: Risk,
     snapshots: Snapshots,
+    receipts: Receipts,
     index: Index,
     bridge: BridgeSettings,
   }),

@@ -18,6 +18,7 @@ import {
   type SocketLimits,
   socketLimitsProblem,
 } from "@perpgate/gateway/limits";
+import { DEFAULT_SEGMENT_BYTES } from "@perpgate/journal";
 import { DEFAULT_HTTP_SOURCE, type HttpSourceSettings } from "@perpgate/oracle";
 import { catalogProblem, DEFAULT_MARKETS } from "@perpgate/protocol";
 import { type CheckpointOptions, DEFAULT_CHECKPOINTS, type VenueParameters } from "@perpgate/venue";
@@ -32,14 +33,23 @@ export interface Settings {
   readonly host: string;
   readonly port: number;
   readonly data: string;
+  /** Undefined: the machine's. */
+  readonly name?: string;
+  /** Undefined: the log is in the data folder alone. */
+  readonly log?: NonNullable<PartialSettings["log"]>;
+  /** Size of each new segment of the log. */
+  readonly segmentMiB: number;
   readonly bots: BotSettings & { readonly areWanted: boolean };
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly markets: NonNullable<PartialSettings["markets"]>;
   readonly server: {
     readonly trustProxy: TrustedProxies;
     readonly origins: AllowedOrigins;
+    readonly udf: boolean;
     /** Undefined: the page in the default folder, if it was built. */
     readonly page?: string | false;
+    /** Addresses of the venue's gateways, for the page. */
+    readonly gateways?: readonly string[];
   };
   readonly http: HttpLimits & { readonly drainGraceMs: number };
   readonly metrics: {
@@ -64,6 +74,13 @@ export interface Settings {
   };
   readonly risk: Partial<VenueParameters>;
   readonly snapshots: CheckpointOptions;
+  readonly receipts: {
+    readonly issue: boolean;
+    /** Undefined: `log.key` in the data folder, which is made if it is missing. */
+    readonly logKey?: string;
+    readonly witnesses: readonly { readonly url: string; readonly key: string }[];
+    readonly checkpointMs: number;
+  };
   /** `resolveBridge` checks the rest. */
   readonly bridge: BridgeSettings;
   readonly index: HttpSourceSettings & {
@@ -76,14 +93,17 @@ export interface Settings {
   };
 }
 
+export const MIB = 1024 * 1024;
+
 export const DEFAULT_SETTINGS: Settings = {
   host: "127.0.0.1",
   port: 8080,
   data: ".data",
+  segmentMiB: DEFAULT_SEGMENT_BYTES / MIB,
   bots: { ...DEFAULT_BOTS, areWanted: true },
   logLevel: "info",
   markets: [...DEFAULT_MARKETS],
-  server: { trustProxy: false, origins: "*" },
+  server: { trustProxy: false, origins: "*", udf: false },
   http: { ...DEFAULT_HTTP_LIMITS, drainGraceMs: 10_000 },
   metrics: { host: "127.0.0.1" },
   limits: DEFAULT_LIMITS,
@@ -98,6 +118,7 @@ export const DEFAULT_SETTINGS: Settings = {
   risk: {},
   bridge: {},
   snapshots: DEFAULT_CHECKPOINTS,
+  receipts: { issue: true, witnesses: [], checkpointMs: 1_000 },
   index: {
     source: "simulated",
     seed: 1,
@@ -149,14 +170,22 @@ export function joinSettings(sources: readonly PartialSettings[]): Settings {
       cohort: { ...settings.cohort, ...source.cohort },
       risk: { ...settings.risk, ...source.risk },
       snapshots: { ...settings.snapshots, ...source.snapshots },
+      receipts: { ...settings.receipts, ...source.receipts },
       index: { ...settings.index, ...source.index },
       bridge: { ...settings.bridge, ...source.bridge },
+      ...joinLog(settings.log, source.log),
     };
   }
   // Two valid settings from two sources can contradict each other.
   const problem = socketLimitsProblem(settings.sockets);
   if (problem !== undefined) throw new StartError(problem);
   return settings;
+}
+
+/** Servers given by a flag keep the file's credentials. */
+function joinLog(before: Settings["log"], source: PartialSettings["log"]): Pick<Settings, "log"> {
+  const log = source === undefined ? before : { ...before, ...source };
+  return log === undefined ? {} : { log };
 }
 
 /** A boolean turns them on or off and keeps their settings; settings turn them on. */

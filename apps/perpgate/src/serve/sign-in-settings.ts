@@ -6,8 +6,9 @@
  * signatures and sign in with them here, so the domains must be configured.
  */
 
+import { randomBytes } from "node:crypto";
 import { isIP } from "node:net";
-import type { SignInRules } from "@perpgate/gateway";
+import { MIN_NONCE_KEY_BYTES, type SignInRules } from "@perpgate/gateway";
 import { StartError } from "../cli/start-error.js";
 import type { Settings } from "./settings.js";
 
@@ -49,4 +50,10 @@ function isLoopback(host: string): boolean {
   const address = host.replace(/^\[(.*)\]$/, "$1");
   if (address === "localhost") return true;
   return isIP(address) === 6 ? address === "::1" : /^127\.\d+\.\d+\.\d+$/.test(address);
+}
+
+/** Without a configured key, only this process recognises its nonces. */
+export function nonceKeyOf({ auth }: Settings): Uint8Array {
+  if (auth.nonceKey === undefined) return randomBytes(MIN_NONCE_KEY_BYTES);
+  return Buffer.from(auth.nonceKey, "hex");
 }

@@ -1,6 +1,9 @@
+import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import { join } from "node:path";
+import { judgeReceipt } from "@perpgate/sdk";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { BatchFlow, expectWholeBatches } from "../testing/batch-flow.js";
 import { ProcessClient } from "../testing/client.js";
 import {
   configurationFile,
@@ -18,6 +21,16 @@ const LIMIT = {
   nonce: 1,
 };
 
+const UNLIMITED_ORDERS = {
+  readsPerSecond: 1e6,
+  readsBurst: 1e6,
+  ordersPerSecond: 1e6,
+  ordersBurst: 1e6,
+  costMsPerSecond: 1e6,
+  costBurstMs: 1e6,
+  accountCostMsPerSecond: 1e6,
+  accountCostBurstMs: 1e6,
+};
 const UNLIMITED_READS = { readsPerSecond: 1e6, readsBurst: 1e6 };
 
 async function start(data: string, content: object = {}) {
@@ -27,24 +40,43 @@ async function start(data: string, content: object = {}) {
 }
 
 describe("a process that trades", () => {
-  test("killed during a session: the next process knows token, key, nonce and order", async () => {
+  test("killed with batches in flight: the next process knows sessions, orders and whole batches", async () => {
     const data = join(temporaryFolder(), "data");
-    const before = await start(data);
+    const before = await start(data, { limits: UNLIMITED_ORDERS });
     const client = new ProcessClient(before.url);
     expect((await client.signIn()).status).toBe(200);
     const placed = await client.place(LIMIT);
     expect(placed.body).toMatchObject({ status: "resting", elapsedMs: expect.any(Number) });
+    const others = [new ProcessClient(before.url), new ProcessClient(before.url)];
+    for (const other of others) await other.signIn();
+    const flow = new BatchFlow(others, 4);
+    await flow.reached(20);
     before.child.signal("SIGKILL");
     await before.child.ended;
+    await flow.over();
 
-    const after = await start(data);
+    const after = await start(data, { limits: UNLIMITED_ORDERS });
     client.url = after.url;
+    await expectWholeBatches(flow, after.url);
     const again = await client.place(LIMIT);
     expect(again.headers.get("idempotent-replay")).toBe("true");
-    expect(again.body).toEqual({ ...placed.body, elapsedMs: expect.any(Number) });
+    // Time and receipt are of the answering process.
+    const own = { elapsedMs: expect.any(Number), receipt: expect.any(String) };
+    expect(again.body).toEqual({ ...placed.body, ...own });
     expect((await client.request("GET", "/v1/orders")).body).toMatchObject([
       { orderId: placed.body.orderId, status: "resting" },
     ]);
+    // What the killed process has signed, the next one keeps.
+    const { logKey, venueId } = Object((await client.request("GET", "/v1/honesty")).body);
+    const file = {
+      ...{ format: "perpgate-receipt/1", logKey, venueId, address: client.wallet.address },
+      position: Number(placed.body.ackNonce),
+      block: placed.body.expectedBlock,
+      requestHash: createHash("sha256").update(JSON.stringify(LIMIT)).digest("hex"),
+      receipt: placed.body.receipt,
+    };
+    const verdictOf = async () => (await judgeReceipt(file, { url: after.url })).verdict;
+    await expect.poll(verdictOf, { timeout: 30_000 }).toBe("kept");
     expect((await client.place({ ...LIMIT, nonce: 2 })).status).toBe(200);
     const canceled = await client.request("POST", `/v1/orders/${placed.body.orderId}/cancel`);
     expect(canceled.body).toMatchObject({ status: "canceled" });

@@ -3,7 +3,7 @@
  * attestor, which credits them; a venue with real chains has no bots.
  */
 
-import type { BotLog, BotVenue } from "@perpgate/bots";
+import type { BotLog, BotVenue } from "@perpgate/bots/settings";
 import { BotsThread } from "@perpgate/bots/thread";
 import type { BridgeConfig } from "@perpgate/bridge";
 import type { Settings } from "./settings.js";

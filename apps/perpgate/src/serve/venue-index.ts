@@ -6,7 +6,7 @@
  */
 
 import type { FeedProblem, IndexObservation } from "@perpgate/oracle";
-import { NO_EVIDENCE, type Venue } from "@perpgate/venue";
+import { NO_EVIDENCE, STEP_IN_MS, TICK_MS, type Venue } from "@perpgate/venue";
 import { IndexFeed } from "./index-feed.js";
 import { continueIndex, createIndexSource, type RunningSource } from "./index-source.js";
 import type { Settings } from "./settings.js";
@@ -33,20 +33,66 @@ export function createVenueIndex(
   const source = createIndexSource(settings, { now: clock, wall: wallClock }, onProblem);
   continueIndex(source, venue.views.markets());
   const symbols = settings.markets.map(({ symbol }) => symbol);
-  const publish = (observation: IndexObservation) => publishTo(venue, observation);
+  const turn = new IndexTurn(venue, source, settings.index.intervalMs);
+  const publish = (observation: IndexObservation) => publishTo(venue, turn, observation);
   return { source, feed: new IndexFeed({ source, symbols, clock, publish, onFailure }) };
 }
 
 /** Resolves once the price is applied or cannot be. */
-function publishTo(venue: Venue, { symbol, priceTicks }: IndexObservation): Promise<void> {
+function publishTo(
+  venue: Venue,
+  turn: IndexTurn,
+  { symbol, priceTicks, observedAtMs }: IndexObservation,
+): Promise<void> {
   return new Promise<void>((resolve) => {
     const market = venue.views.marketNumber(symbol);
     if (market === undefined || venue.isStopped) {
       resolve();
       return;
     }
+    if (!turn.isOurs(market)) {
+      resolve();
+      return;
+    }
     const stampMs = venue.nowMs();
-    const command = { kind: "UpdateIndex", stampMs, market, indexTicks: priceTicks } as const;
+    const slot = Math.floor(observedAtMs / TICK_MS);
+    const command = {
+      kind: "UpdateIndex",
+      stampMs,
+      market,
+      indexTicks: priceTicks,
+      slot,
+    } as const;
     venue.submit(command, NO_EVIDENCE, () => resolve());
   });
+}
+
+/**
+ * Whose turn it is to propose prices: of the first live writer of the log; of the next ones if a market
+ * has had none for 300 ms more each. Each gateway observes its own source all the time; one that
+ * simulates prices goes on from the log's when its turn comes.
+ */
+class IndexTurn {
+  private isFollowing = false;
+
+  constructor(
+    private readonly venue: Venue,
+    private readonly source: RunningSource,
+    private readonly intervalMs: number,
+  ) {}
+
+  isOurs(market: number): boolean {
+    const { venue } = this;
+    const { rank } = venue;
+    const silentMs = venue.nowMs() - venue.indexAtMs(market);
+    if (rank < 0 || (rank > 0 && silentMs < this.intervalMs + rank * STEP_IN_MS)) {
+      this.isFollowing = true;
+      return false;
+    }
+    if (!this.isFollowing) return true;
+    this.isFollowing = false;
+    // This price belongs to another walk; the next one is of the log's.
+    continueIndex(this.source, venue.views.markets());
+    return false;
+  }
 }

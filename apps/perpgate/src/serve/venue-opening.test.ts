@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../testing/perpgate-process.js";
 import { attestationParameters, attestorKeysOf, bridgeOf } from "./bridge/settings-bridge.js";
 import { CohortControl } from "./cohort-control.js";
-import { DEFAULT_SETTINGS, type Settings } from "./settings.js";
+import { DEFAULT_SETTINGS, MIB, type Settings } from "./settings.js";
 import { openSettingsVenue } from "./venue-opening.js";
 
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -12,6 +12,7 @@ const SILENT = { info: () => undefined, warn: () => undefined, error: () => unde
 const ALLOWED = Array.from({ length: 2_500 }, (_, at) => at.toString(16).padStart(40, "a"));
 const SETTINGS: Settings = {
   ...DEFAULT_SETTINGS,
+  segmentMiB: 2,
   cohort: { stage: "allowlist", allow: ALLOWED.map((address) => `0x${address.toUpperCase()}`) },
 };
 const BRIDGE = bridgeOf(SETTINGS, undefined);
@@ -34,6 +35,8 @@ async function cutShort(directory: string, addresses: number): Promise<void> {
     cohort: cohort.stage,
     checkpoints: null,
     ticks: false,
+    segmentBytes: SETTINGS.segmentMiB * MIB,
+    commit: "inline",
   });
   if (addresses > 0) {
     const allow = ALLOWED.slice(0, addresses);

@@ -1,22 +1,43 @@
 /** Opens the venue of the data folder; expected failures become one line for the operator. */
 
 import type { BridgeConfig } from "@perpgate/bridge";
+import { ClusterError } from "@perpgate/cluster";
 import { type ExitDeadline, JournalError, JournalLocked, LogBehind } from "@perpgate/journal";
 import {
   ClockRefused,
   ConfigRefused,
   DEFAULT_PARAMETERS,
   HistoryLost,
+  IsAMirror,
+  NotAMirror,
+  type PromiseOptions,
   UnknownToRelease,
   Venue,
   type VenueLogger,
   venueConfigOf,
 } from "@perpgate/venue";
 import { StartError } from "../cli/start-error.js";
+import { type ClusterLink, gatewayNameOf } from "../cluster/log-access.js";
 import { attestationParameters, attestorKeysOf } from "./bridge/settings-bridge.js";
 import { plainAddress } from "./cohort-control.js";
 import type { Accepted } from "./options.js";
-import type { Settings } from "./settings.js";
+import { MIB, type Settings } from "./settings.js";
+
+/** What the log records of the settings. */
+export function venueTermsOf({ markets, risk }: Settings, bridge: BridgeConfig) {
+  const parameters = { ...DEFAULT_PARAMETERS, ...risk, ...attestationParameters(bridge) };
+  return {
+    config: venueConfigOf(markets, parameters),
+    attestors: attestorKeysOf(bridge),
+    listing: markets,
+  };
+}
+
+export interface VenueExtras {
+  /** What signs receipts and the transparency log. */
+  readonly promises?: PromiseOptions;
+  readonly cluster?: ClusterLink | undefined;
+}
 
 export async function openSettingsVenue(
   settings: Settings,
@@ -25,30 +46,32 @@ export async function openSettingsVenue(
   logger: VenueLogger,
   exitDeadline: ExitDeadline,
   accepted: Accepted = { loss: false, clock: false },
+  { promises, cluster }: VenueExtras = {},
 ): Promise<Venue> {
-  const { markets, risk, cohort, snapshots } = settings;
+  const { cohort, snapshots, segmentMiB } = settings;
   try {
     return await Venue.open({
       directory,
-      config: venueConfigOf(markets, {
-        ...DEFAULT_PARAMETERS,
-        ...risk,
-        ...attestationParameters(bridge),
-      }),
-      attestors: attestorKeysOf(bridge),
-      listing: markets,
+      ...venueTermsOf(settings, bridge),
       // The initial cohort of a new venue; later only commands change it.
       cohort: cohort.stage,
       allow: cohort.allow.map(plainAddress),
       checkpoints: snapshots,
+      segmentBytes: segmentMiB * MIB,
       logger,
       exitDeadline,
       acceptLoss: accepted.loss,
       acceptClock: accepted.clock,
+      ...(promises === undefined ? {} : { promises }),
+      ...(cluster === undefined ? {} : clustered(settings, cluster)),
     });
   } catch (error) {
     throw isKnown(error) ? new StartError(`${error.message}${adviceOn(error)}`) : error;
   }
+}
+
+function clustered(settings: Settings, cluster: ClusterLink) {
+  return { name: gatewayNameOf(settings), openStream: cluster.open };
 }
 
 function adviceOn(error: Error): string {
@@ -65,7 +88,10 @@ function adviceOn(error: Error): string {
 function isKnown(error: unknown): error is Error {
   return (
     error instanceof ClockRefused ||
+    error instanceof ClusterError ||
     error instanceof ConfigRefused ||
+    error instanceof IsAMirror ||
+    error instanceof NotAMirror ||
     error instanceof JournalError ||
     error instanceof HistoryLost ||
     error instanceof UnknownToRelease ||

@@ -20,6 +20,12 @@ export class ProcessClient {
   ) {}
 
   async signIn(): Promise<ClientAnswer> {
+    const answer = await this.request("POST", "/v1/auth/siwe", await this.signInBody());
+    if (answer.status === 200) this.token = String(answer.body.token);
+    return answer;
+  }
+
+  async signInBody(): Promise<object> {
     const message = createSiweMessage({
       domain: "localhost",
       uri: "http://localhost",
@@ -29,13 +35,16 @@ export class ProcessClient {
       version: "1",
     });
     const { x = "" } = this.key.publicKey.export({ format: "jwk" });
-    const answer = await this.request("POST", "/v1/auth/siwe", {
+    return {
       message,
       signature: await this.wallet.signMessage({ message }),
       sessionKey: Buffer.from(x, "base64url").toString("hex"),
-    });
-    if (answer.status === 200) this.token = String(answer.body.token);
-    return answer;
+    };
+  }
+
+  /** The same trader at another gateway. */
+  at(url: string): ProcessClient {
+    return Object.assign(Object.create(this), { url });
   }
 
   place(order: object): Promise<ClientAnswer> {

@@ -64,12 +64,13 @@ export class FaultControl {
   }
 
   trigger(fault: Fault): void {
+    rmSync(`${this.triggerFile}.stalled`, { force: true });
     // Renamed into place, so that no call reads half a line.
     writeFileSync(`${this.triggerFile}.new`, this.lineOf(fault));
     renameSync(`${this.triggerFile}.new`, this.triggerFile);
   }
 
-  /** Whether a call has stalled. */
+  /** Whether a call has stalled since the last trigger. */
   get hasStalled(): boolean {
     return existsSync(`${this.triggerFile}.stalled`);
   }

@@ -2,12 +2,14 @@
 
 import { expect } from "vitest";
 import type { ProcessClient } from "./client.js";
+import { expectKept, type GivenReceipt } from "./judged-receipts.js";
 
 interface Acknowledged {
   readonly client: ProcessClient;
   readonly nonce: number;
   readonly orderId: unknown;
   readonly ackNonce: unknown;
+  readonly given: GivenReceipt;
 }
 
 export class OrderFlow {
@@ -40,11 +42,17 @@ export class OrderFlow {
 
   private async send(client: ProcessClient, first: number, step: number): Promise<void> {
     for (let nonce = first; ; nonce += step) {
-      const answer = await client.place(orderOf(nonce)).catch(() => undefined);
+      const order = orderOf(nonce);
+      const answer = await client.place(order).catch(() => undefined);
       if (answer === undefined || answer.status >= 500) return;
       expect(answer.status, JSON.stringify(answer.body)).toBe(200);
       const { orderId, ackNonce } = answer.body;
-      this.acknowledged.push({ client, nonce, orderId, ackNonce });
+      const given = {
+        address: client.wallet.address,
+        request: JSON.stringify(order),
+        ack: answer.body,
+      };
+      this.acknowledged.push({ client, nonce, orderId, ackNonce, given });
       this.onAcknowledged();
     }
   }
@@ -55,7 +63,7 @@ const LISTED = 1_000;
 
 /**
  * Fails unless the process at `url` has every acknowledged order under the same id, and repeats the
- * acknowledgement of each client's last order.
+ * acknowledgement of each client's last order, and keeps what its receipts promised.
  */
 export async function expectAll(flow: OrderFlow, url: string): Promise<void> {
   const clients = new Set(flow.acknowledged.map(({ client }) => client));
@@ -76,6 +84,10 @@ export async function expectAll(flow: OrderFlow, url: string): Promise<void> {
     expect(again.headers.get("idempotent-replay"), `nonce ${nonce}`).toBe("true");
     expect(again.body).toMatchObject({ orderId, ackNonce });
   }
+  await expectKept(
+    flow.acknowledged.map(({ given }) => given),
+    url,
+  );
 }
 
 function ordersIn(body: unknown): { readonly orderId: unknown; readonly nonce: unknown }[] {

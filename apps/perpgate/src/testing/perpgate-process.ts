@@ -35,8 +35,13 @@ export class PerpgateProcess {
     const [program, ...before] = command;
     this.child = spawn(program, [...before, ...args], {
       cwd: ROOT,
-      // Bots would move the markets and slow the test down.
-      env: { PATH: process.env.PATH, PERPGATE_NO_BOTS: "true", ...environment },
+      // Bots would move the markets and slow the test down, as large files of zeros do.
+      env: {
+        PATH: process.env.PATH,
+        PERPGATE_NO_BOTS: "true",
+        PERPGATE_SEGMENT_MIB: "4",
+        ...environment,
+      },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.child.stdout?.on("data", (chunk: Buffer) => {
@@ -115,8 +120,8 @@ export function temporaryFolder(whenDone: WhenDone = onTestFinished): string {
   return folder;
 }
 
-export function configurationFile(content: unknown): string {
-  const path = join(temporaryFolder(), "perpgate.json");
+export function configurationFile(content: unknown, whenDone?: WhenDone): string {
+  const path = join(temporaryFolder(whenDone), "perpgate.json");
   writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
   return path;
 }

@@ -2,7 +2,7 @@
  * From a call's options to a client of the gateway, and to the session of its profile.
  *
  * The address is that of `--url`, else of PERPGATE_URL, else where the profile is logged in, else
- * the one that `npm start` listens on.
+ * the one that `npm start` listens on. Several gateways of one venue are written with commas.
  */
 
 import { PerpgateClient, type Session } from "@perpgate/sdk";
@@ -13,6 +13,7 @@ import { DEFAULT_URL, type VenueOptions } from "./venue-command.js";
 import { failureOf } from "./venue-failure.js";
 
 export interface Venue {
+  /** One address, or several with commas. */
   readonly url: string;
   readonly client: PerpgateClient;
   readonly profile: Profile;
@@ -63,7 +64,9 @@ function sessionOf({ profile, known, url, client }: Venue): Session {
   if (known === undefined || known.session === null) {
     throw new StartError(`you are not logged in; run: ${hint}`);
   }
-  if (known.url !== url) {
+  // The gateways of a venue share its sessions.
+  const isKnown = urlsOf(url).some((one) => urlsOf(known.url).includes(one));
+  if (!isKnown) {
     throw new StartError(
       `profile "${profile.name}" is logged in at ${known.url}, not at ${url}; ` +
         `run: perpgate login --url ${url} --profile NAME`,
@@ -80,6 +83,14 @@ function sessionOf({ profile, known, url, client }: Venue): Session {
 function givenUrl(options: VenueOptions): string | undefined {
   const text = options.url ?? process.env.PERPGATE_URL;
   if (text === undefined || text === "") return undefined;
+  return urlsOf(text).map(normalised).join(",");
+}
+
+function urlsOf(text: string): string[] {
+  return text.split(",").map((one) => one.trim());
+}
+
+function normalised(text: string): string {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
     throw new UsageError(`"${text}" is not the address of a gateway, such as ${DEFAULT_URL}`);
   }
@@ -89,7 +100,7 @@ function givenUrl(options: VenueOptions): string | undefined {
 
 function clientOf(url: string): PerpgateClient {
   try {
-    return new PerpgateClient({ url, ...RETRY_RULES });
+    return new PerpgateClient({ url: urlsOf(url), ...RETRY_RULES });
   } catch (error) {
     throw new UsageError(reasonOf(error));
   }

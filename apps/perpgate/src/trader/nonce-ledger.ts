@@ -11,12 +11,10 @@
 
 import { randomBytes } from "node:crypto";
 import { closeSync, fstatSync, readSync, writeSync } from "node:fs";
+import { clockNonce } from "@perpgate/protocol/core";
 import { StartError } from "../cli/start-error.js";
 import { openPrivateLedger } from "./private-file.js";
 
-/** 2024-01-01, and 8,192 nonces per millisecond, below 2^53 until 2058, as in the SDK. */
-const EPOCH_MS = 1_704_067_200_000;
-const PER_MS = 8_192;
 const LINE = /^([0-9]{1,16}) ([0-9a-f]{16})$/;
 /** A line that a full disk cut short also corrupts the next one. */
 const TRIES = 3;
@@ -26,7 +24,7 @@ export function claimNonce(path: string, nowMs = Date.now()): number {
   try {
     for (let tried = 0; tried < TRIES; tried++) {
       const mark = randomBytes(8).toString("hex");
-      writeSync(file, `${proposed(nowMs)} ${mark}\n`);
+      writeSync(file, `${clockNonce(nowMs)} ${mark}\n`);
       const nonce = nonceOf(mark, readAll(file));
       if (nonce !== undefined) return nonce;
     }
@@ -46,10 +44,6 @@ export function nonceOf(mark: string, lines: readonly string[]): number | undefi
     if (found === mark) return last;
   }
   return undefined;
-}
-
-function proposed(nowMs: number): number {
-  return Math.max(0, nowMs - EPOCH_MS) * PER_MS;
 }
 
 function readAll(file: number): string[] {

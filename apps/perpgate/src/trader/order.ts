@@ -14,6 +14,7 @@ import { type TradingVenue, withSession } from "./connection.js";
 import { Interruption } from "./interruption.js";
 import { type MarketFormat, marketFormats } from "./market-format.js";
 import { claimNonce } from "./nonce-ledger.js";
+import { saveReceipt } from "./receipts.js";
 import type { VenueOptions } from "./venue-command.js";
 
 type OrderKind = Order["type"];
@@ -32,6 +33,7 @@ export interface OrderOptions extends VenueOptions {
   readonly tp?: number;
   readonly sl?: number;
   readonly nonce?: number;
+  readonly receipt?: string;
 }
 
 export async function placeOrder(
@@ -50,8 +52,11 @@ export async function placeOrder(
     ...{ size, timeInForce, clientOrderId, expiresAt },
   };
   const { tp: takeProfit, sl: stopLoss } = options;
+  if (options.receipt !== undefined && (takeProfit ?? stopLoss) !== undefined) {
+    throw new UsageError("--receipt is for one order; leave out --tp and --sl");
+  }
   if (takeProfit === undefined && stopLoss === undefined) {
-    return withSession(options, (venue) => placed(venue, order));
+    return withSession(options, (venue) => placed(venue, order, options.receipt));
   }
   return withSession(options, (venue) => placedWithExits(venue, order, { takeProfit, stopLoss }));
 }
@@ -102,12 +107,19 @@ function showResults(
   });
 }
 
-async function placed(venue: TradingVenue, order: NewOrder): Promise<number> {
+async function placed(
+  venue: TradingVenue,
+  order: NewOrder,
+  receiptFile: string | undefined,
+): Promise<number> {
   const formatOf = await marketFormats(venue.client);
   const nonce = order.nonce ?? claimNonce(venue.profile.ledgerPath(venue.session.token));
   const startedAt = performance.now();
   const ack = await place(venue, { ...order, nonce });
   const elapsedHereMs = performance.now() - startedAt;
+  if (receiptFile !== undefined) {
+    await saveReceipt(venue.session, ack.ackNonce, receiptFile, venue.output);
+  }
   if (venue.output.isJson) venue.output.json(ack);
   else show(venue, order.type, ack, formatOf(ack.symbol), elapsedHereMs);
   return ack.status === "canceled" && ack.filledSize === 0 ? 1 : 0;

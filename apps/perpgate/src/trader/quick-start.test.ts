@@ -1,36 +1,53 @@
 /** Runs the commands and programs of docs/quick-start.md against a real process. */
 
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { ProcessClient } from "../testing/client.js";
 import { PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
+import { sharedGateway } from "../testing/trader-shell.js";
 
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
+const ADDRESS = "http://127.0.0.1:8080";
 const PROGRAM = /<!-- program: (.*) -->\n\n```js\n([\s\S]*?)```\n/g;
+const PAGES = ["README.md", "docs/quick-start.md"];
 
-/** Saves the programs in a folder inside the repository, so that their imports resolve. */
-function savedPrograms(): { folder: string; names: string[] } {
-  const cache = join(ROOT, "node_modules", ".cache");
-  mkdirSync(cache, { recursive: true });
-  const folder = mkdtempSync(join(cache, "quick-start-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const page = readFileSync(join(ROOT, "docs/quick-start.md"), "utf8");
-  const names: string[] = [];
-  for (const [, name = "", program = ""] of page.matchAll(PROGRAM)) {
-    writeFileSync(join(folder, name), program);
-    names.push(name);
+function pageOf(path: string): string {
+  return readFileSync(join(ROOT, path), "utf8");
+}
+
+/** Programs of both pages by name; the README's is the first block of its kind. */
+function shownPrograms(): ReadonlyMap<string, string> {
+  const [, first = ""] = /```js\n([\s\S]*?)```/.exec(pageOf("README.md")) ?? [];
+  const others = [...pageOf("docs/quick-start.md").matchAll(PROGRAM)];
+  return new Map([
+    ["first.mjs", first],
+    ...others.map(([, name = "", program = ""]): [string, string] => [name, program]),
+  ]);
+}
+
+/** An empty folder after the command that both pages show: the SDK that this gateway serves. */
+async function folderWithSdk(): Promise<string> {
+  const commands = PAGES.map((page) => /^npm (install http\S+)$/m.exec(pageOf(page))?.[1] ?? "");
+  expect(new Set(commands)).toEqual(new Set([`install ${ADDRESS}/sdk.tgz`]));
+  const [command = ""] = commands;
+  const folder = temporaryFolder();
+  const args = command.replace(ADDRESS, url).split(" ");
+  await promisify(execFile)("npm", [...args, "--prefer-offline"], { cwd: folder });
+  for (const [name, program] of shownPrograms()) {
+    writeFileSync(join(folder, name), program.replaceAll(ADDRESS, url));
   }
-  return { folder, names };
+  return folder;
 }
 
 /** The lines that begin with `$ npx perpgate`, as arguments. */
 function shownCommands(): string[][] {
-  const page = readFileSync(join(ROOT, "docs/quick-start.md"), "utf8");
-  return [...page.matchAll(/^\$ npx perpgate (.*)$/gm)].map(([, line = ""]) => line.split(" "));
+  return [...pageOf("docs/quick-start.md").matchAll(/^\$ npx perpgate (.*)$/gm)].map(
+    ([, line = ""]) => line.split(" "),
+  );
 }
 
 /** A counterparty: asks from 2 % above the mark, which a market order still takes. */
@@ -45,18 +62,27 @@ class Maker extends ProcessClient {
   }
 }
 
-/** A venue without bots, so that the figures are known, and a maker. */
-async function venueWithMaker(): Promise<{ url: string; maker: Maker }> {
-  const args = ["--port", "0", "--data", temporaryFolder(), "--no-bots", "--log-level", "error"];
-  const url = await new PerpgateProcess(args).url();
-  while (!(await fetch(`${url}/readyz`)).ok);
+/** Without bots, so that the figures are known. */
+let url = "";
+
+beforeAll(async () => {
+  const gateway = await sharedGateway();
+  ({ url } = gateway);
+  return gateway.stop;
+}, 180_000);
+
+async function newMaker(): Promise<Maker> {
   const maker = new Maker(url);
   await maker.signIn();
-  return { url, maker };
+  // The next test expects an empty book.
+  onTestFinished(async () => {
+    expect((await maker.request("POST", "/v1/orders/cancel-all", {})).status).toBe(200);
+  });
+  return maker;
 }
 
 test("the commands of docs/quick-start.md do what the page says", async () => {
-  const { url, maker } = await venueWithMaker();
+  const maker = await newMaker();
   await maker.quote("short", 66_300, 2_000);
   await maker.quote("long", 64_000, 2_000);
   const environment = { PERPGATE_URL: url, XDG_CONFIG_HOME: temporaryFolder() };
@@ -74,15 +100,16 @@ test("the commands of docs/quick-start.md do what the page says", async () => {
   ]);
 }, 180_000);
 
-test("the programs of docs/quick-start.md do what the page says", async () => {
-  const { folder, names } = savedPrograms();
-  expect(names).toEqual(["trade.mjs", "follow.mjs", "rest.mjs"]);
-  const { url, maker } = await venueWithMaker();
+test("the programs of README.md and docs/quick-start.md do what the pages say, in an empty folder", async () => {
+  expect([...shownPrograms().keys()]).toEqual(["first.mjs", "trade.mjs", "follow.mjs", "rest.mjs"]);
+  const maker = await newMaker();
+  const folder = await folderWithSdk();
   await maker.quote("short", 66_300, 5_000);
   const run = async (name: string): Promise<string> => {
-    const { stdout } = await promisify(execFile)(process.execPath, [join(folder, name), url]);
+    const { stdout } = await promisify(execFile)(process.execPath, [name], { cwd: folder });
     return stdout;
   };
+  expect(await run("first.mjs")).toMatch(/^filled 0\.0\d+ 66300 [\d.]+\n$/);
   expect(await run("trade.mjs")).toMatch(
     /^filled: 0\.0\d+ BTC at 66300, fee 0\.49\d+\norder \d+, in block \d+, after [\d.]+ ms\nliquidated at \d+/,
   );
@@ -100,19 +127,21 @@ test("the programs of docs/quick-start.md do what the page says", async () => {
   expect(await run("rest.mjs")).toMatch(
     /^resting: 0\.00\d+ BTC at 6\d+, order \d+\ncanceled\nprice_not_on_tick: Price 6\d+\.05 is not on the tick 0\.1/,
   );
+  await expectTypeScript(folder);
 }, 180_000);
 
-test("the programs of docs/quick-start.md and README.md are TypeScript too", async () => {
-  const { folder, names } = savedPrograms();
-  const first = /```js\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, "README.md"), "utf8"))?.[1];
-  writeFileSync(join(folder, "first.mjs"), first ?? "");
-  const programs = [...names, "first.mjs"].map((name) => join(folder, name.replace("mjs", "mts")));
-  for (const program of programs) renameSync(program.replace("mts", "mjs"), program);
+/** The programs are TypeScript too, with the types of the installed package. */
+async function expectTypeScript(folder: string): Promise<void> {
+  const programs = [...shownPrograms()].map(([name, program]) => {
+    const path = join(folder, name.replace("mjs", "mts"));
+    writeFileSync(path, program);
+    return path;
+  });
   const flags =
-    "--ignoreConfig --noEmit --strict --skipLibCheck --module nodenext --target es2023 --types node";
+    "--ignoreConfig --noEmit --strict --module nodenext --target es2023 --types node --checkers 1";
+  const types = ["--typeRoots", join(ROOT, "node_modules/@types")];
   const compiler = join(ROOT, "node_modules", ".bin", "tsc");
-  const { stdout } = await promisify(execFile)(compiler, [...flags.split(" "), ...programs]).catch(
-    (error) => error,
-  );
+  const args = [...flags.split(" "), ...types, ...programs];
+  const { stdout } = await promisify(execFile)(compiler, args).catch((error) => error);
   expect(stdout).toBe("");
-}, 180_000);
+}

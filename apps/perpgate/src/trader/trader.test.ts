@@ -1,6 +1,6 @@
 /** The trader's commands: the built command against a real gateway. */
 
-import { chmodSync, readdirSync, statSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -247,4 +247,52 @@ describe("errors", { timeout: TIMEOUT_MS }, () => {
     const login = ["login", "--url", url, "--key-file", file];
     expect(await shell.json(...login)).toMatchObject({ isNewWallet: false });
   });
+
+  test("several gateways: one that is down does not matter, and the session is that of all", async () => {
+    const several = `http://127.0.0.1:9,${url}/`;
+    const shell = new TraderShell(several);
+    const made = await shell.json("login");
+    expect(made).toMatchObject({ url: `http://127.0.0.1:9,${url}` });
+    const [here, other] = [await shell.run("account", "--url", url), await shell.run("account")];
+    expect([here.code, other.code]).toEqual([0, 0]);
+    const elsewhere = await shell.run("account", "--url", "http://127.0.0.1:10");
+    expect(elsewhere).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("is logged in at"),
+    });
+  });
+});
+
+describe("receipts", () => {
+  test(
+    "an order's receipt is saved and judged, its proof is checked without a network",
+    async () => {
+      const shell = new TraderShell(url);
+      await shell.text("login");
+      const folder = temporaryFolder();
+      const receipt = join(folder, "order.receipt");
+      const words = ["BTCUSD", "100", "--price", "1", "--receipt", receipt];
+      const { code } = await shell.run("buy", ...words);
+      expect(code).toBe(1);
+      const ack = Object(
+        await shell.json("buy", "BTCUSD", "100", "--stop", "99000", "--receipt", receipt),
+      );
+      const proof = join(folder, "order.proof");
+      writeFileSync(proof, await shell.text("proof", ack.ackNonce));
+      const offline = new TraderShell("http://127.0.0.1:1");
+      expect(await offline.text("check", proof, "--receipt", receipt)).toMatch(
+        new RegExp(`^proven {2}acknowledgement ${ack.ackNonce} is sealed\n`),
+      );
+      const key = String(Object(JSON.parse(readFileSync(receipt, "utf8"))).logKey);
+      expect(await shell.text("judge", receipt, "--proof", proof, "--key", key)).toMatch(
+        /^kept {2}.*: in block \d+, under a checkpoint of \d+\n$/,
+      );
+      const foreign = await offline.run("check", proof, "--key", `x${key}`);
+      expect([foreign.code, foreign.stdout]).toEqual([
+        1,
+        "not proven  the log key cannot be read\n",
+      ]);
+    },
+    TIMEOUT_MS,
+  );
 });

@@ -14,7 +14,7 @@ export interface VenueOptions {
 
 export function venueCommand(program: Command, name: string, text: CommandText): Command {
   return addCommand(program, name, text)
-    .option("--url <URL>", `the gateway (${DEFAULT_URL})  [PERPGATE_URL]`)
+    .option("--url <URL>", `the gateway, or several with commas (${DEFAULT_URL})  [PERPGATE_URL]`)
     .option("--profile <NAME>", "whose session (default)  [PERPGATE_PROFILE]")
     .option("--json", "JSON for programs");
 }

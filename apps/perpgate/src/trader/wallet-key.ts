@@ -9,7 +9,7 @@ import { StartError } from "../cli/start-error.js";
 import { createPrivateFile, readPrivateFile } from "./private-file.js";
 import type { KeyPlace, Profile, ProfileContent } from "./profile.js";
 
-export const KEY_VARIABLE = "PERPGATE_WALLET_KEY";
+const KEY_VARIABLE = "PERPGATE_WALLET_KEY";
 
 export interface ChosenWallet {
   readonly account: PrivateKeyAccount;

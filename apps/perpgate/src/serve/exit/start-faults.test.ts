@@ -8,18 +8,20 @@ import { PerpgateProcess, temporaryFolder } from "../../testing/perpgate-process
 const EXIT_MS = 5_000;
 const library = compileFaultLibrary(afterAll);
 
-/** A data folder whose disk has the fault until it is cleared. */
-function faultyFolder(fault: Fault) {
+/** A data folder on a disk that can be made to fail. */
+function faultyFolder() {
   const folder = temporaryFolder();
   const data = join(folder, "data");
   const disk = new FaultControl("path" in library ? library.path : "", folder);
-  disk.trigger(fault);
-  const start = () => new PerpgateProcess(["--port", "0", "--data", data], disk.environment);
+  // Of the usual size, which takes many writes.
+  const environment = { ...disk.environment, PERPGATE_SEGMENT_MIB: "64" };
+  const start = () => new PerpgateProcess(["--port", "0", "--data", data], environment);
   return { data, disk, start };
 }
 
 describe.skipIf("missing" in library)("a disk that fails while the process starts", () => {
-  test.each<[Fault, RegExp]>([
+  /** Each start finds what the failed ones before it left. */
+  const FAULTS: readonly (readonly [Fault, RegExp])[] = [
     [
       { call: "write", error: "ENOSPC", path: ".log" },
       /no room in .*journal for a log: each .* 67108864 bytes/,
@@ -33,23 +35,28 @@ describe.skipIf("missing" in library)("a disk that fails while the process start
       /ENOSPC: no space left on device, write/,
     ],
     [{ call: "sync", error: "EIO", path: "history/" }, /EIO: i\/o error, fdatasync/],
-  ])("first start, %o: one line, code 1, and the next start works", async (fault, reason) => {
-    const { disk, start } = faultyFolder(fault);
-    const failing = start();
-    await failing.printed(/^perpgate: /m, "stderr");
-    const { code, signal, stderr } = await failing.endedWithin(EXIT_MS);
-    const lines = stderr.split("\n").filter((line) => line !== "" && !line.startsWith("{"));
-    expect([code, signal], stderr).toEqual([1, null]);
-    expect(lines).toEqual([expect.stringMatching(/^perpgate: /)]);
-    expect(lines[0]).toMatch(reason);
-    disk.clear();
-    const next = start();
-    await next.url();
+  ];
+
+  test("the first start fails at each place: one line, code 1, and the next start works", async () => {
+    const { disk, start } = faultyFolder();
+    for (const [fault, reason] of FAULTS) {
+      disk.trigger(fault);
+      const failing = start();
+      await failing.printed(/^perpgate: /m, "stderr");
+      const { code, signal, stderr } = await failing.endedWithin(EXIT_MS);
+      const lines = stderr.split("\n").filter((line) => line !== "" && !line.startsWith("{"));
+      expect([code, signal], stderr).toEqual([1, null]);
+      expect(lines).toEqual([expect.stringMatching(/^perpgate: /)]);
+      expect(lines[0]).toMatch(reason);
+      disk.clear();
+    }
+    await start().url();
   });
 
   test("no room for the next segment: logged, tried again, allocated once there is room", async () => {
     const spare = "0000000002.log";
-    const { data, disk, start } = faultyFolder({ call: "write", error: "ENOSPC", path: spare });
+    const { data, disk, start } = faultyFolder();
+    disk.trigger({ call: "write", error: "ENOSPC", path: spare });
     const perpgate = start();
     await perpgate.url();
     await perpgate.printed(/"failures":2.*could not be allocated/, "stderr");

@@ -1,0 +1,103 @@
+/** The commands of a cluster and their options. */
+
+import { Command } from "commander";
+import { addCommand, exitWith } from "../cli/command.js";
+import { wholeNumberWithin } from "../cli/values.js";
+import { addServeOptions } from "../serve/options.js";
+
+const replicas = wholeNumberWithin("--replicas", 1, 5);
+const maxBytes = wholeNumberWithin("--max-bytes", 1_048_576, Number.MAX_SAFE_INTEGER);
+const port = (name: string) => wholeNumberWithin(name, 1, 65_533);
+
+export function addClusterCommands(program: Command): void {
+  const cluster = addCommand(program, "cluster", {
+    summary: "begin, run and repair a venue of several machines",
+    usage: ["<init|up|status|join|leave|reseed> [options]"],
+    about: `A venue of several gateways over one replicated log, on NATS JetStream (docs/cluster.md).
+
+  up      three servers and three gateways on this machine
+  init    create the stream of a new venue and publish its beginning, once
+  status  a row per gateway
+  join    copy the data folder of a peer for a new gateway
+  leave   stop the gateway of a data folder, ending its writer in the log
+  reseed  build the stream again from a mirror, after the servers have lost it`,
+    examples: [
+      ["cluster up", "a cluster on this machine, until Ctrl-C"],
+      ["cluster init --log nats://10.0.0.1:4222 --config venue.json", "once, for a new venue"],
+      ["cluster status --url http://10.0.0.1:8080", "whether a gateway is ready, and how far"],
+    ],
+  });
+  addUp(cluster);
+  addInit(cluster);
+  addStatus(cluster);
+  addJoin(cluster);
+  addLeave(cluster);
+  addReseed(cluster);
+}
+
+function addUp(cluster: Command): void {
+  sub(cluster, "up", "three NATS servers and three gateways on this machine, until Ctrl-C")
+    .option("--dir <DIR>", "everything that they store (.cluster)")
+    .option("--config <FILE>", "JSON configuration file of the gateways")
+    .option("--port <N>", "of the first gateway (8080); the others follow", port("--port"))
+    .option("--nats-port <N>", "of the first server (4222); the others follow", port("--nats-port"))
+    .option("--nats-server <FILE>", "the program (nats-server on the PATH)")
+    .option("--no-bots", "start without bots")
+    .action(exitWith(async (options) => (await import("./up.js")).up(options)));
+}
+
+function addInit(cluster: Command): void {
+  addServeOptions(
+    sub(cluster, "init", "create the stream of a new venue, and publish its beginning"),
+  )
+    .option("--replicas <N>", "servers that store each message (3)", replicas)
+    .option("--max-bytes <N>", "limit of the stream, with alarms before it (none)", maxBytes)
+    .option("--json", "JSON for programs")
+    .action(exitWith(async (options) => (await import("./init.js")).init(options)));
+}
+
+function addStatus(cluster: Command): void {
+  sub(cluster, "status", "a row per gateway; exit code 1 unless all are ready")
+    .option(
+      "--url <URL>",
+      "a gateway; may be repeated (those of cluster up)",
+      (url: string, before: readonly string[]) => [...before, url],
+      [],
+    )
+    .option("--json", "JSON for programs")
+    .action(exitWith(async (options) => (await import("./status.js")).status(options)));
+}
+
+function addJoin(cluster: Command): void {
+  sub(cluster, "join", "copy a peer's log, snapshots and history, and verify them")
+    .requiredOption("--from <DIR>", "the peer's data folder, also while it runs, or a backup of it")
+    .requiredOption("--data <DIR>", "the new data folder; missing or empty")
+    .option("--json", "JSON for programs")
+    .action(exitWith(async (options) => (await import("./join.js")).join(options)));
+}
+
+function addLeave(cluster: Command): void {
+  sub(cluster, "leave", "stop the gateway of a data folder, ending its writer in the log")
+    .option("--data <DIR>", "its data folder (.data)  [PERPGATE_DATA]")
+    .option("--json", "JSON for programs")
+    .action(exitWith(async (options) => (await import("../operator/controls.js")).leave(options)));
+}
+
+function addReseed(cluster: Command): void {
+  addServeOptions(
+    sub(
+      cluster,
+      "reseed",
+      "build the stream again from the mirror in --data, all gateways stopped",
+    ),
+  )
+    .option("--replicas <N>", "servers that store each message (3)", replicas)
+    .option("--json", "JSON for programs")
+    .action(exitWith(async (options) => (await import("./reseed.js")).reseed(options)));
+}
+
+function sub(cluster: Command, name: string, about: string): Command {
+  const command = new Command(name).description(about).copyInheritedSettings(cluster);
+  cluster.addCommand(command);
+  return command;
+}

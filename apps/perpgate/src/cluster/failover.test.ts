@@ -1,0 +1,227 @@
+/**
+ * Clients of a cluster of real processes: a session, a nonce and a stream position are valid at every
+ * gateway, and a client with all addresses goes on elsewhere when its gateway dies. The counts are short
+ * here; `PERPGATE_FAILOVER_RUNS=1000` is the long form.
+ */
+
+import { setTimeout as delay } from "node:timers/promises";
+import { isWithoutNatsServer, Lateness } from "@perpgate/cluster/testing";
+import { newPrivateKey, PerpgateClient, privateKeyAccount, type Session } from "@perpgate/sdk";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { type ClientAnswer, ProcessClient } from "../testing/client.js";
+import { RunningCluster, type RunningGateway } from "./testing/running-cluster.js";
+
+const RUNS = Number(process.env.PERPGATE_FAILOVER_RUNS ?? 0);
+const LOOPS = RUNS || 50;
+const RACES = RUNS || 20;
+const MOVES = RUNS || 20;
+const WITHIN = { timeout: 60_000 + RUNS * 1_000 };
+/** Every tenth time the gateway that gets the order is this far behind. */
+const BEHIND_EVERY = 10;
+const BEHIND_MS = 200;
+/** A market takes 500 of an account. */
+const MOST_OPEN = 100;
+const BID = { symbol: "BTCUSD", side: "long", type: "limit", margin: 5, leverage: 2 } as const;
+
+describe.skipIf(isWithoutNatsServer())("clients of a cluster", () => {
+  let cluster: RunningCluster;
+  let price: number;
+
+  const atEnd: (() => unknown)[] = [];
+
+  afterAll(async () => {
+    for (const end of atEnd.reverse()) await end();
+  });
+
+  beforeAll(async () => {
+    cluster = await RunningCluster.start({}, (end) => atEnd.push(end));
+    await cluster.ready();
+    const client = newClient(cluster.urls);
+    const [market] = await client.markets();
+    price = Math.round((market?.markPrice ?? 0) * 0.9);
+    client.close();
+  }, 180_000);
+
+  function holder(url: string): RunningGateway {
+    const found = cluster.gateways.find((gateway) => gateway.url === url);
+    if (found === undefined) throw new Error(`no gateway at ${url}`);
+    return found;
+  }
+
+  test("gateway killed: the trader goes on within a second, each order once", WITHIN, async () => {
+    const client = closing(newClient(cluster.urls));
+    const session = await signedIn(client);
+    const streamed: string[] = [];
+    const canceled: string[] = [];
+    await session.stream.watchPreconfirms(({ ackNonce }) => streamed.push(ackNonce)).ready;
+    await session.stream.watchOrders(({ orders }) => {
+      for (const { orderId, status } of orders) if (status === "canceled") canceled.push(orderId);
+    }).ready;
+    await session.stream.cancelOnDisconnect(true);
+    const acks: { readonly ackNonce: string; readonly orderId: string; readonly at: number }[] = [];
+    const errors: unknown[] = [];
+    let isOver = false;
+    const trade = async (at: Pick<Session, "placeOrder">): Promise<void> => {
+      while (!isOver) {
+        try {
+          const { ackNonce, orderId } = await at.placeOrder({ ...BID, price });
+          acks.push({ ackNonce, orderId, at: performance.now() });
+        } catch (error) {
+          errors.push(error);
+        }
+        await delay(10);
+      }
+    };
+    const traders = [trade(session), trade(session), trade(session.stream)];
+    await until(() => acks.length >= 30);
+    const first = holder(client.url);
+    const moved: number[] = [];
+    client.onGateway(() => moved.push(performance.now()));
+    const lateness = new Lateness(onTestFinished);
+    const killed = performance.now();
+    await first.kill();
+    await until(() => acks.filter(({ at }) => at > killed + 5).length >= 30);
+    const socketOpen = performance.now();
+    const { allowedMs } = lateness;
+    isOver = true;
+    await Promise.all(traders);
+    const after = acks.map(({ at }) => at - killed).filter((ms) => ms > 5);
+    const gapMs = Math.min(...after);
+    console.log(
+      `moved ${Math.round((moved[0] ?? 0) - killed)} ms after the kill, next acknowledgement after ${Math.round(gapMs)} ms, thirty after ${Math.round(socketOpen - killed)} ms`,
+    );
+    expect(errors).toEqual([]);
+    expect(client.url).not.toBe(first.url);
+    const mostMs = 1_000 + allowedMs;
+    expect((moved[0] ?? Number.NaN) - killed).toBeLessThan(mostMs);
+    expect(gapMs).toBeLessThan(mostMs);
+    // The log ends the dead gateway's sockets with its writer; the session has another by then.
+    const other = holder(client.url);
+    await until(async () => !(await other.status()).cluster.writers.includes(first.name));
+    const open = (await session.openOrders()).map(({ orderId }) => orderId);
+    expect([...open].sort()).toEqual(acks.map(({ orderId }) => orderId).sort());
+    expect(canceled).toEqual([]);
+    await until(() => streamed.length >= acks.length);
+    const given = acks.map(({ ackNonce }) => Number(ackNonce)).sort((a, b) => a - b);
+    expect(streamed.map(Number)).toEqual(given);
+    await first.start();
+    await cluster.ready();
+  });
+
+  test("sign in at one, order at the next, cancel at the third: always known", WITHIN, async () => {
+    for (let run = 0; run < LOOPS; run++) {
+      const [a, b, c] = [0, 1, 2].map((at) => cluster.gateway((run + at) % 3)) as [
+        RunningGateway,
+        RunningGateway,
+        RunningGateway,
+      ];
+      const isBehind = run % BEHIND_EVERY === 0;
+      if (isBehind) {
+        b.process.signal("SIGSTOP");
+        void delay(BEHIND_MS).then(() => b.process.signal("SIGCONT"));
+      }
+      const trader = new ProcessClient(a.url);
+      expect(await trader.signIn()).toMatchObject({ status: 200 });
+      const placed = await trader.at(b.url).place({ ...BID, price, nonce: 1 });
+      expect(placed, `run ${run}`).toMatchObject({ status: 200 });
+      const path = `/v1/orders/${placed.body.orderId}`;
+      const canceled = await trader.at(c.url).request("POST", `${path}/cancel`, {});
+      expect(canceled, `run ${run}`).toMatchObject({ status: 200, body: { status: "canceled" } });
+      const position = canceled.headers.get("perpgate-position") ?? "";
+      const known = { "perpgate-min-position": position };
+      const { body } = await trader.at(a.url).request("GET", path, undefined, known);
+      expect(body).toMatchObject({ status: "canceled" });
+    }
+  });
+
+  test("one sign-in, one nonce at three gateways concurrently: one of each", WITHIN, async () => {
+    for (let run = 0; run < RACES; run++) {
+      const trader = new ProcessClient(cluster.gateway(0).url);
+      const message = await trader.signInBody();
+      const signIns = await Promise.all(
+        cluster.urls.map((url) => trader.at(url).request("POST", "/v1/auth/siwe", message)),
+      );
+      const accepted = signIns.filter(({ status }) => status === 200);
+      const refused = signIns.filter(({ status }) => status !== 200);
+      expect(accepted, JSON.stringify(signIns)).toHaveLength(1);
+      expect(refused.map(codeOf)).toEqual(["siwe_nonce_used", "siwe_nonce_used"]);
+      trader.token = String(accepted[0]?.body.token);
+      const order = { ...BID, price, nonce: 7 };
+      const placed = await Promise.all(cluster.urls.map((url) => trader.at(url).place(order)));
+      expect(placed.map(({ status }) => status)).toEqual([200, 200, 200]);
+      const [one, ...others] = placed.map(acknowledgementOf);
+      for (const other of others) expect(other).toEqual(one);
+      const { body } = await trader.request("GET", "/v1/orders?nonce=7&status=all");
+      expect(body).toHaveLength(1);
+    }
+  });
+
+  test("a socket that moves cancels nothing; its last holder killed does", WITHIN, async () => {
+    const client = closing(newClient(cluster.urls));
+    const session = await signedIn(client);
+    const { stream } = session;
+    const streamed: string[] = [];
+    await stream.watchPreconfirms(({ ackNonce }) => streamed.push(ackNonce)).ready;
+    await stream.cancelOnDisconnect(true);
+    const placed: string[] = [];
+    const open: string[] = [];
+    for (let move = 0; move < MOVES; move++) {
+      const before = await stream.placeOrder({ ...BID, price });
+      const { url } = cluster.gateway(move % cluster.urls.length);
+      client.useGateway(url);
+      const after = await session.placeOrder({ ...BID, price });
+      await until(() => stream.gateway === url);
+      placed.push(before.orderId, after.orderId);
+      open.push(before.orderId, after.orderId);
+      while (open.length > MOST_OPEN) await session.cancelOrder(open.shift()!);
+    }
+    const openIds = async () => (await session.openOrders()).map(({ orderId }) => orderId);
+    expect(await openIds()).toEqual(open);
+    await until(() => streamed.length >= placed.length);
+    expect(streamed).toEqual(placed);
+    // A socket that cannot move: this client has one address.
+    const last = cluster.gateway(1);
+    const lone = closing(newClient([last.url])).restore(session.save());
+    await lone.stream.watchOrders(() => undefined).ready;
+    client.useGateway(cluster.gateway(2).url);
+    stream.close();
+    await delay(500);
+    expect(await openIds()).toEqual(open);
+    const lateness = new Lateness(onTestFinished);
+    const killed = performance.now();
+    await last.kill();
+    await until(async () => (await openIds()).length === 0);
+    const canceledMs = performance.now() - killed;
+    console.log(`orders canceled ${Math.round(canceledMs)} ms after the last holder was killed`);
+    expect(canceledMs).toBeLessThan(6_500 + lateness.allowedMs);
+    await last.start();
+    await cluster.ready();
+  });
+});
+
+function newClient(urls: readonly string[]): PerpgateClient {
+  return new PerpgateClient({ url: urls });
+}
+
+function closing(client: PerpgateClient): PerpgateClient {
+  onTestFinished(() => client.close());
+  return client;
+}
+
+function signedIn(client: PerpgateClient): Promise<Session> {
+  return client.signIn({ account: privateKeyAccount(newPrivateKey()) });
+}
+
+function codeOf({ body }: ClientAnswer): unknown {
+  return body.code;
+}
+
+/** Without what differs by gateway and try. */
+function acknowledgementOf({ body }: ClientAnswer): object {
+  const { elapsedMs: _elapsed, receipt: _receipt, ...ack } = body;
+  return ack;
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await delay(5);
+}

@@ -1,0 +1,91 @@
+/** How the settings reach the replicated log, and the venue's opening of it. */
+
+import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { type Access, type LogStatus, ReplicatedLog } from "@perpgate/cluster";
+import type { OpenStream, VenueLogger } from "@perpgate/venue";
+import { reasonOf, StartError } from "../cli/start-error.js";
+import type { Settings } from "../serve/settings.js";
+
+export type LogSettings = NonNullable<Settings["log"]>;
+
+export const DEFAULT_STREAM = "perpgate";
+
+/** The settings' log; throws without one. */
+export function logSettingsOf({ log }: Pick<Settings, "log">): LogSettings {
+  if (log !== undefined) return log;
+  throw new StartError("no log is given: --log nats://HOST:4222, or log.servers in the file");
+}
+
+/** The gateway's name in the log: of one name one process is live. */
+export function gatewayNameOf({ name }: Pick<Settings, "name">): string {
+  const given = name ?? hostname().toLowerCase();
+  const plain = given.replaceAll(/[^a-z0-9-]/g, "-").slice(0, 64);
+  if (plain !== "") return plain;
+  throw new StartError("the machine has no name; give one with --name");
+}
+
+export function streamNameOf({ stream = DEFAULT_STREAM }: LogSettings): string {
+  return stream;
+}
+
+export function accessOf(log: LogSettings, name: string): Access {
+  const { servers, user, password, token, credentials, tls } = log;
+  return {
+    servers,
+    name,
+    ...(user === undefined ? {} : { user }),
+    ...(password === undefined ? {} : { password }),
+    ...(token === undefined ? {} : { token }),
+    ...(credentials === undefined ? {} : { credentials: contentOf(credentials) }),
+    ...(tls === undefined ? {} : { tls: tlsOf(tls) }),
+  };
+}
+
+function tlsOf({ ca, cert, key }: NonNullable<LogSettings["tls"]>) {
+  return {
+    ...(ca === undefined ? {} : { ca: contentOf(ca) }),
+    ...(cert === undefined ? {} : { cert: contentOf(cert) }),
+    ...(key === undefined ? {} : { key: contentOf(key) }),
+  };
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new StartError(`cannot read ${path}: ${reasonOf(error)}`);
+  }
+}
+
+/** The stream that a venue was opened with, for readiness and metrics. */
+export class ClusterLink {
+  private log: ReplicatedLog | undefined;
+
+  constructor(
+    private readonly settings: LogSettings,
+    private readonly name: string,
+    private readonly logger: VenueLogger,
+  ) {}
+
+  status(): LogStatus | undefined {
+    return this.log?.status();
+  }
+
+  readonly open: OpenStream = async (mirror, hooks) => {
+    const { settings, name, logger } = this;
+    const log = await ReplicatedLog.open({
+      ...accessOf(settings, name),
+      stream: streamNameOf(settings),
+      mirror,
+      hooks,
+      logger: {
+        info: (text) => logger.info({}, text),
+        warn: (text) => logger.warn({}, text),
+      },
+      ...(settings.monitors === undefined ? {} : { monitors: settings.monitors }),
+    });
+    this.log = log;
+    return log;
+  };
+}

@@ -1,0 +1,242 @@
+/**
+ * A cluster of real processes whose storage is full, loses what was not synced, or comes back older; and
+ * gateways of two releases. All tests share one cluster and one load; the last one audits every mirror.
+ * `PERPGATE_CLUSTER_RUNS` repeats what leaves the servers as they are.
+ */
+
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { connectToAny, subjectOf } from "@perpgate/cluster";
+import { isWithoutNatsServer, type NatsServer } from "@perpgate/cluster/testing";
+import { encodeMessage, inspectLog, nodeDisk } from "@perpgate/journal";
+import { Random } from "@perpgate/protocol/random";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { askControl } from "../serve/control-socket.js";
+import { compileFaultLibrary, FaultControl } from "../testing/faulty-disk.js";
+import { PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
+import { UnsyncedPages } from "../testing/unsynced-pages.js";
+import { journalFolderOf } from "./folders.js";
+import { auditMirrors } from "./testing/audit.js";
+import { ClusterLoad } from "./testing/cluster-load.js";
+import { RunningCluster, type RunningGateway } from "./testing/running-cluster.js";
+
+const RUNS = Number(process.env.PERPGATE_CLUSTER_RUNS ?? 1);
+const TIMEOUT = 120_000 * (RUNS + 1);
+const STREAM = "perpgate";
+const library = compileFaultLibrary(afterAll);
+const isWithoutFaults = "missing" in library;
+
+describe.skipIf(isWithoutNatsServer())("storage of a cluster", { timeout: TIMEOUT }, () => {
+  let cluster: RunningCluster;
+  let load: ClusterLoad;
+  const disks: FaultControl[] = [];
+  const random = new Random(18, "storage");
+
+  beforeAll(async () => {
+    cluster = await RunningCluster.start(
+      {
+        environment: (member) => {
+          if ("missing" in library) return {};
+          disks[member] = new FaultControl(library.path, temporaryFolder(afterAll));
+          return disks[member].environment;
+        },
+      },
+      afterAll,
+    );
+    load = await ClusterLoad.start(cluster.urls, 3, 1);
+    await load.more(20);
+  }, TIMEOUT);
+
+  async function repeat(step: (run: number) => Promise<void>): Promise<void> {
+    for (let run = 0; run < RUNS; run++) {
+      await step(run);
+      await load.more(20);
+    }
+  }
+
+  function limitBytes(bytesOf: (bytes: number) => number): Promise<void> {
+    return cluster.nats.withManager(async ({ streams }) => {
+      const { config, state } = await streams.info(STREAM);
+      await streams.update(STREAM, { ...config, max_bytes: bytesOf(state.bytes) });
+    });
+  }
+
+  test("the stream is full: 503 and not ready, and trading goes on once there is room", () =>
+    repeat(async () => {
+      const refusedBefore = refusals(load);
+      await limitBytes((bytes) => bytes + 20_000);
+      for (const gateway of cluster.gateways) {
+        await until(async () =>
+          /maximum bytes exceeded/.test((await gateway.notReadyReason()) ?? ""),
+        );
+      }
+      const acknowledged = load.acknowledged.length;
+      await until(() => refusals(load) > refusedBefore);
+      expect(load.acknowledged.length).toBe(acknowledged);
+      await limitBytes(() => -1);
+      await load.more(20);
+      await cluster.ready();
+    }));
+
+  test.skipIf(isWithoutFaults)(
+    "the disk of a mirror is full: that gateway exits, and comes back",
+    () =>
+      repeat(async (run) => {
+        const gateway = cluster.gateway(1);
+        disks[1]?.trigger({ call: "write", error: "ENOSPC", path: ".log", after: run });
+        const { code, stderr } = await gateway.process.ended;
+        expect(code, stderr).toBe(1);
+        expect(stderr).toMatch(/^perpgate: the venue stopped: .*space/m);
+        await load.more(20);
+        disks[1]?.clear();
+        await gateway.start();
+        await writers(cluster.gateway(0), 3);
+      }),
+  );
+
+  test.skipIf(isWithoutFaults)(
+    "a power failure keeps any of the mirror's unsynced pages: they are cut, and read from the log again",
+    () =>
+      repeat(async () => {
+        const gateway = cluster.gateway(2);
+        await load.only([0, 1].map((member) => cluster.gateway(member).url));
+        // What arrives meanwhile is written in few commits afterwards, of several pages each.
+        gateway.process.signal("SIGSTOP");
+        await load.more(50);
+        const pages = new UnsyncedPages(journalFolderOf(gateway.data));
+        disks[2]?.trigger({ call: "sync", error: "stall", path: ".log" });
+        gateway.process.signal("SIGCONT");
+        await until(() => disks[2]?.hasStalled === true);
+        await gateway.kill();
+        disks[2]?.clear();
+        // None if the sync that stalled was of a commit from before the pause.
+        pages.lose(random);
+        await gateway.start();
+        await load.only(cluster.urls);
+        await writers(cluster.gateway(0), 3);
+      }),
+  );
+
+  test("a gateway of a newer release trades with the others; an early upgrade is refused", async () => {
+    const gateway = cluster.gateway(2);
+    await gateway.stop();
+    gateway.isNewer = true;
+    await gateway.start();
+    await writers(cluster.gateway(0), 3);
+    await load.more(20);
+    await expect(askControl(gateway.data, { upgrade: true })).rejects.toThrow(
+      "a gateway cannot read that version: update all gateways first",
+    );
+    await load.more(20);
+    await cluster.ready();
+  });
+
+  test("all servers have all of the stream, the leader included", async () => {
+    await cluster.nats.inSync(STREAM);
+    await until(async () => (await cluster.gateway(0).status()).cluster.replicasCurrent === 3);
+  });
+
+  /** Two servers are killed and come back with what they had before, while the third is paused. */
+  async function restoreTwo([first, second, third]: readonly NatsServer[]): Promise<void> {
+    if (first === undefined || second === undefined || third === undefined)
+      throw new Error("three");
+    const restored = [first, second];
+    const copyOf = ({ name }: NatsServer): string => join(cluster.nats.folder, `${name}-copy`);
+    await Promise.all(restored.map((server) => server.kill()));
+    for (const server of restored) {
+      server.copyStore(copyOf(server));
+      server.start();
+    }
+    await load.more(20);
+    await cluster.nats.inSync(STREAM);
+    // A leader that is paused would answer as one for some time afterwards.
+    while ((await cluster.nats.streamLeader(STREAM)) === third) {
+      await cluster.nats.stepDown(STREAM);
+      await load.more(5);
+    }
+    // Connected to the third server, both asleep until it is over.
+    await load.only([0, 1].map((member) => cluster.gateway(member).url));
+    cluster.gateway(2).process.signal("SIGSTOP");
+    await load.more(20);
+    third.pause();
+    await Promise.all(restored.map((server) => server.kill()));
+    for (const server of restored) {
+      server.restoreStore(copyOf(server));
+      server.start();
+    }
+    await cluster.nats.streamLeader(STREAM);
+  }
+
+  /** A writer whose claims fit every history takes the places that were lost, and some more. */
+  async function fillAgain(last: number): Promise<void> {
+    const servers = cluster.nats.urls().slice(0, 2);
+    const connection = await connectToAny({ servers, name: "test" });
+    const writer = randomBytes(16).toString("hex");
+    const claim = { seq: 0, chain: new Uint8Array(32) };
+    const block = { number: 0, hash: new Uint8Array(32) };
+    let counter = 0;
+    await until(async () => {
+      const message = encodeMessage({ writer, counter, claim, block, records: [] });
+      const answer = await connection
+        .request(subjectOf(STREAM, writer), message, { timeout: 5_000 })
+        .catch(() => undefined);
+      const stored: { readonly seq?: number } = JSON.parse(answer?.string() ?? "{}");
+      if (stored.seq !== undefined) counter++;
+      return (stored.seq ?? 0) >= last;
+    }, 0);
+    await connection.close();
+  }
+
+  test("two of three servers come back with an older copy: every gateway exits, also the one that slept; a reseed restores all", async () => {
+    await restoreTwo(cluster.nats.servers);
+    const ends = cluster.gateways.map(({ data }) => endOf(data));
+    await fillAgain(Math.max(...ends) + 10);
+    const expectStopped = async (gateway: RunningGateway): Promise<void> => {
+      const { code, stderr } = await gateway.process.ended;
+      expect(code, `${gateway.name}: ${stderr}`).toBe(1);
+      expect(stderr).toMatch(/^perpgate: the venue stopped: .*sequence \d+/m);
+    };
+    await Promise.all([0, 1].map((member) => expectStopped(cluster.gateway(member))));
+    cluster.nats.servers[2]?.resume();
+    cluster.gateway(2).process.signal("SIGCONT");
+    await expectStopped(cluster.gateway(2));
+    await cluster.nats.empty();
+    const folders = cluster.gateways.map(({ data }) => data);
+    const data = folders.toSorted((a, b) => endOf(b) - endOf(a))[0] ?? "";
+    const log = cluster.nats.urls().join(",");
+    const args = ["cluster", "reseed", "--data", data, "--log", log, "--config", cluster.config];
+    const reseeded = await new PerpgateProcess(args).ended;
+    expect(reseeded, reseeded.stderr).toMatchObject({ code: 0 });
+    await Promise.all(cluster.gateways.map((gateway) => gateway.start()));
+    await load.only(cluster.urls);
+    await load.more(50);
+  });
+
+  test("afterwards: nothing lost, nothing twice, nothing that was not to be; all agree", async () => {
+    await load.stop();
+    await cluster.stop();
+    await auditMirrors(
+      cluster.gateways.map(({ data }) => data),
+      load,
+    );
+  });
+});
+
+/** Answers that were neither an acknowledgement nor for want of a process. */
+function refusals({ refusals }: ClusterLoad): number {
+  return (refusals.get("not_executed") ?? 0) + (refusals.get("outcome_unknown") ?? 0);
+}
+
+function endOf(folder: string): number {
+  return inspectLog(nodeDisk, journalFolderOf(folder))?.end.batch ?? 0;
+}
+
+/** Until the gateway sees that many. */
+async function writers(gateway: RunningGateway, count: number): Promise<void> {
+  await until(async () => (await gateway.status()).cluster.writers.length === count);
+}
+
+async function until(holds: () => boolean | Promise<boolean>, everyMs = 50): Promise<void> {
+  while (!(await holds())) await delay(everyMs);
+}

@@ -1,0 +1,189 @@
+/** A cluster for tests: real nats-servers, and gateways as processes of the built command. */
+
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { NatsCluster } from "@perpgate/cluster/testing";
+import { newLogKey } from "@perpgate/venue";
+import { onTestFinished } from "vitest";
+import { readConfiguration } from "../../serve/configuration.js";
+import {
+  configurationFile,
+  MAIN,
+  PerpgateProcess,
+  temporaryFolder,
+  type WhenDone,
+} from "../../testing/perpgate-process.js";
+import { createPrivateFile } from "../../trader/private-file.js";
+import { begin } from "../init.js";
+
+const SHIFTED_CLOCK = fileURLToPath(new URL("../../testing/shifted-clock.mjs", import.meta.url));
+const NEWER_RELEASE = fileURLToPath(new URL("../../testing/newer-release.mjs", import.meta.url));
+const LIMITS = {
+  readsPerSecond: 1e6,
+  readsBurst: 1e6,
+  ordersPerSecond: 1e6,
+  ordersBurst: 1e6,
+  cancelsPerSecond: 1e6,
+  cancelsBurst: 1e6,
+  costMsPerSecond: 1e6,
+  costBurstMs: 1e6,
+  accountCostMsPerSecond: 1e6,
+  accountCostBurstMs: 1e6,
+  signInsPerSecond: 1e6,
+  failedSignInsPerMinute: 1e6,
+  newAccountsPerMinute: 1e6,
+  newAccountsBurst: 1e6,
+};
+
+export interface ClusterChanges {
+  readonly gateways?: number;
+  /** Servers that a gateway is given; by default all, each gateway from another one on. */
+  readonly servers?: (nats: NatsCluster, member: number) => Promise<readonly string[]>;
+  /** By how much a gateway's wall clock is wrong. */
+  readonly clockShiftMs?: (member: number) => number;
+  /** For a gateway's process. */
+  readonly environment?: (member: number) => NodeJS.ProcessEnv;
+  readonly settings?: object;
+}
+
+export class RunningGateway {
+  readonly data: string;
+  url = "";
+  /** Runs as a release that knows one more version of the rules, from the next start on. */
+  isNewer = false;
+  private child: PerpgateProcess | undefined;
+
+  constructor(
+    readonly name: string,
+    folder: string,
+    private readonly args: readonly string[],
+    private readonly environment: NodeJS.ProcessEnv,
+    private readonly atEnd: WhenDone,
+  ) {
+    this.data = join(folder, name);
+  }
+
+  get process(): PerpgateProcess {
+    if (this.child === undefined) throw new Error(`${this.name} does not run`);
+    return this.child;
+  }
+
+  /** Starts it; resolves once it serves. */
+  async start(): Promise<void> {
+    const port = this.url === "" ? "0" : new URL(this.url).port;
+    const args = ["serve", "--name", this.name, "--port", port, "--data", this.data, ...this.args];
+    const preloaded = [SHIFTED_CLOCK, ...(this.isNewer ? [NEWER_RELEASE] : [])];
+    const imports = preloaded.flatMap((module) => ["--import", module]);
+    const command = [process.execPath, ...imports, MAIN] as const;
+    this.child = new PerpgateProcess(args, this.environment, command, this.atEnd);
+    this.url = await this.child.url();
+  }
+
+  async kill(): Promise<void> {
+    this.process.signal("SIGKILL");
+    await this.process.ended;
+  }
+
+  async stop(): Promise<void> {
+    this.process.signal("SIGTERM");
+    await this.process.ended;
+  }
+
+  async status() {
+    const answer = await fetch(`${this.url}/v1/status`);
+    const status: {
+      readonly position: string | number;
+      readonly time: number;
+      readonly cluster: {
+        readonly writers: readonly string[];
+        readonly lagMessages: number;
+        readonly replicasCurrent: number;
+      };
+    } = JSON.parse(await answer.text());
+    return status;
+  }
+
+  /** Why it is not ready; undefined if it is, or does not answer. */
+  async notReadyReason(): Promise<string | undefined> {
+    const answer = await fetch(`${this.url}/readyz`);
+    if (answer.ok) return undefined;
+    const body: { readonly message?: string } = JSON.parse(await answer.text());
+    return body.message;
+  }
+
+  async isReady(): Promise<boolean> {
+    try {
+      return (await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(2_000) })).ok;
+    } catch {
+      return false;
+    }
+  }
+}
+
+export class RunningCluster {
+  private constructor(
+    readonly nats: NatsCluster,
+    readonly gateways: readonly RunningGateway[],
+    /** The file that all gateways read. */
+    readonly config: string,
+  ) {}
+
+  static async start(
+    changes: ClusterChanges = {},
+    atEnd: WhenDone = onTestFinished,
+  ): Promise<RunningCluster> {
+    const nats = await NatsCluster.start();
+    const folder = temporaryFolder(atEnd);
+    atEnd(() => void nats.remove());
+    const logKey = join(folder, "log.key");
+    createPrivateFile(logKey, newLogKey().secret);
+    const content = {
+      logLevel: "warn",
+      limits: LIMITS,
+      metrics: { port: false },
+      receipts: { logKey },
+      auth: { nonceKey: randomBytes(32).toString("hex") },
+      ...changes.settings,
+    };
+    const config = configurationFile(content, atEnd);
+    await begin(readConfiguration({ config, log: { servers: nats.urls() } }, {}), 3);
+    const gateways: RunningGateway[] = [];
+    for (let member = 0; member < (changes.gateways ?? 3); member++) {
+      const servers = (await changes.servers?.(nats, member)) ?? nats.urls(member);
+      const args = ["--log", servers.join(","), "--config", config];
+      const environment = {
+        CLOCK_SHIFT_MS: String(changes.clockShiftMs?.(member) ?? 0),
+        ...changes.environment?.(member),
+      };
+      const name = `gateway-${member + 1}`;
+      gateways.push(new RunningGateway(name, folder, args, environment, atEnd));
+    }
+    const cluster = new RunningCluster(nats, gateways, config);
+    // In order, so that the first one ticks.
+    for (const gateway of gateways) await gateway.start();
+    return cluster;
+  }
+
+  get urls(): readonly string[] {
+    return this.gateways.map(({ url }) => url);
+  }
+
+  gateway(member: number): RunningGateway {
+    const found = this.gateways[member];
+    if (found === undefined) throw new Error(`no gateway ${member}`);
+    return found;
+  }
+
+  /** Resolves once all gateways are ready. */
+  async ready(): Promise<void> {
+    for (const gateway of this.gateways) {
+      while (!(await gateway.isReady())) await delay(50);
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.gateways.map((gateway) => gateway.stop()));
+  }
+}

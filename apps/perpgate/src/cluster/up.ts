@@ -1,0 +1,188 @@
+/**
+ * `perpgate cluster up`: three NATS servers and three gateways on this machine, for trying out and for
+ * tests. One process each, so that each can be killed. A process that ends is started again after a
+ * second; Ctrl-C ends all of them, the gateways first.
+ */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { newLogKey } from "@perpgate/venue";
+import { Output } from "../cli/output.js";
+import { StartError } from "../cli/start-error.js";
+import { readConfiguration } from "../serve/configuration.js";
+import { createPrivateFile } from "../trader/private-file.js";
+import { begin } from "./init.js";
+import { findNatsServer, startNats } from "./nats-server.js";
+import { type GatewayPlace, planCluster } from "./plan.js";
+
+export interface UpOptions {
+  readonly dir?: string;
+  readonly config?: string;
+  readonly port?: number;
+  readonly natsPort?: number;
+  readonly natsServer?: string;
+  readonly bots: boolean;
+}
+
+const DEFAULT_FOLDER = ".cluster";
+const RESTART_MS = 1_000;
+const WATCH_MS = 1_000;
+const BEGIN_ATTEMPTS = 60;
+
+export async function up(options: UpOptions): Promise<number> {
+  const output = new Output(false);
+  const folder = resolve(options.dir ?? DEFAULT_FOLDER);
+  const program = findNatsServer(options.natsServer);
+  const plan = planCluster(folder, options.port ?? 8080, options.natsPort ?? 4222);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const urls = plan.gateways.map(({ url }) => url);
+  const config = sharedConfiguration(folder, urls, options.config);
+  const cluster = new RunningCluster(output);
+  const stop = new Promise<void>((done) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => done());
+  });
+  for (const place of plan.servers) cluster.keep(place.name, () => startNats(program, place));
+  await beginOnce(config, plan.log, output);
+  for (const place of plan.gateways) {
+    cluster.keep(place.name, () => startGateway(place, config, plan.log, options.bots));
+  }
+  const watching = setInterval(() => void cluster.show(plan.gateways), WATCH_MS);
+  await stop;
+  clearInterval(watching);
+  await cluster.stop();
+  return 0;
+}
+
+/**
+ * The gateways' settings: those of the given file, the venue's log key, a key with which they recognise
+ * each other's sign-in nonces, and their addresses for the trading page.
+ */
+function sharedConfiguration(
+  folder: string,
+  gateways: readonly string[],
+  given: string | undefined,
+): string {
+  const file = join(folder, "perpgate.json");
+  const settings = given === undefined ? {} : JSON.parse(readFileSync(given, "utf8"));
+  const keyFile = join(folder, "nonce.key");
+  if (!existsSync(keyFile)) {
+    writeFileSync(keyFile, randomBytes(32).toString("hex"), { mode: 0o600 });
+  }
+  const logKey = join(folder, "log.key");
+  if (!existsSync(logKey)) createPrivateFile(logKey, `${newLogKey().secret}\n`);
+  const receipts = { logKey, ...settings.receipts };
+  const auth = { nonceKey: readFileSync(keyFile, "utf8"), ...settings.auth };
+  const metrics = { port: false, ...settings.metrics };
+  const server = { gateways, ...settings.server };
+  const content = JSON.stringify({ ...settings, auth, metrics, receipts, server });
+  writeFileSync(file, content, { mode: 0o600 });
+  return file;
+}
+
+async function beginOnce(config: string, log: string, output: Output): Promise<void> {
+  const settings = readConfiguration({ config, log: { servers: log.split(",") } }, {});
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await begin(settings, 3);
+      output.line("the venue has begun");
+      return;
+    } catch (error) {
+      if (!(error instanceof StartError) || error.message.includes("has its Genesis already")) {
+        if (error instanceof StartError) return;
+        throw error;
+      }
+      // The servers elect their leaders.
+      if (attempt === BEGIN_ATTEMPTS) throw error;
+      await new Promise((done) => setTimeout(done, 500));
+    }
+  }
+}
+
+function startGateway(
+  { name, port, folder, hasBots }: GatewayPlace,
+  config: string,
+  log: string,
+  areBotsWanted: boolean,
+): ChildProcess {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const output = openSync(join(folder, "gateway.log"), "a", 0o600);
+  const [program = ""] = process.argv.slice(1);
+  const words = [program, "serve", "--name", name, "--port", String(port), "--log", log];
+  words.push("--data", join(folder, "data"), "--config", config);
+  if (!hasBots || !areBotsWanted) words.push("--no-bots");
+  return spawn(process.execPath, [...process.execArgv, ...words], {
+    stdio: ["ignore", output, output],
+  });
+}
+
+class RunningCluster {
+  private readonly children = new Map<string, ChildProcess>();
+  private readonly shown = new Map<string, string>();
+  private isStopping = false;
+
+  constructor(private readonly output: Output) {}
+
+  /** Starts the process, and again whenever it ends. */
+  keep(name: string, start: () => ChildProcess): void {
+    const child = start();
+    this.children.set(name, child);
+    this.say(name, `started, process ${child.pid}`);
+    child.once("error", (error) => this.say(name, error.message));
+    child.once("exit", (code, signal) => {
+      this.children.delete(name);
+      if (this.isStopping) return;
+      this.say(name, `ended (${signal ?? `code ${code}`}); it is started again`);
+      setTimeout(() => {
+        if (!this.isStopping) this.keep(name, start);
+      }, RESTART_MS);
+    });
+  }
+
+  /** A line for each gateway whose state has changed. */
+  async show(places: readonly GatewayPlace[]): Promise<void> {
+    await Promise.all(
+      places.map(async ({ name, url }) => {
+        const state = await stateOf(url);
+        if (this.shown.get(name) === state) return;
+        this.shown.set(name, state);
+        this.say(name, `${url} ${state}`);
+      }),
+    );
+  }
+
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    const names = [...this.children.keys()];
+    await this.end(names.filter((name) => name.startsWith("gateway")));
+    await this.end(names.filter((name) => !name.startsWith("gateway")));
+  }
+
+  private async end(names: readonly string[]): Promise<void> {
+    await Promise.all(
+      names.map((name) => {
+        const child = this.children.get(name);
+        if (child === undefined || child.exitCode !== null) return undefined;
+        const ended = new Promise((done) => child.once("exit", done));
+        child.kill("SIGTERM");
+        return ended;
+      }),
+    );
+  }
+
+  private say(name: string, text: string): void {
+    this.output.line(`${name.padEnd(10)} ${text}`);
+  }
+}
+
+async function stateOf(url: string): Promise<string> {
+  try {
+    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(WATCH_MS) });
+    if (answer.ok) return "ready";
+    const body: { message?: unknown } = JSON.parse(await answer.text());
+    return String(body.message ?? `status ${answer.status}`);
+  } catch {
+    return "not reachable";
+  }
+}

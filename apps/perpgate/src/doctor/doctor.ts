@@ -1,0 +1,113 @@
+/**
+ * `perpgate doctor`: what would keep a venue from starting, or from being relied on, on this machine and
+ * with these settings, and what to do about it. It changes nothing, also next to a venue that runs.
+ *
+ * Exit code 1 if there is a problem; warnings leave it 0.
+ */
+
+import { join } from "node:path";
+import { Output } from "../cli/output.js";
+import { reasonOf, StartError } from "../cli/start-error.js";
+import type { Tone } from "../cli/style.js";
+import { bridgeOf } from "../serve/bridge/settings-bridge.js";
+import { readConfiguration } from "../serve/configuration.js";
+import { refuseMissingFeeds } from "../serve/index-source.js";
+import { flagSettings, type ServeOptions } from "../serve/options.js";
+import { packageFilesFolder, pageFolderOf } from "../serve/page-folder.js";
+import type { Settings } from "../serve/settings.js";
+import { signInRulesOf } from "../serve/sign-in-settings.js";
+import { checkDisk } from "./disk-checks.js";
+import { type Finding, ok, problem, type Status, warning } from "./finding.js";
+import {
+  checkBacklog,
+  checkClock,
+  checkMemory,
+  checkModules,
+  checkNode,
+  checkOpenFiles,
+  checkProcessors,
+} from "./machine-checks.js";
+import { answersAt, checkPorts, checkServers } from "./network-checks.js";
+
+const TONES: Readonly<Record<Status, Tone>> = { ok: "good", warning: "strong", problem: "bad" };
+
+export interface DoctorOptions extends ServeOptions {
+  readonly json?: boolean;
+}
+
+export async function doctor({ json, ...options }: DoctorOptions): Promise<number> {
+  const output = new Output(json === true);
+  const findings = await examine(options);
+  const count = (wanted: Status) => findings.filter(({ status }) => status === wanted).length;
+  const [problems, warnings] = [count("problem"), count("warning")];
+  if (output.isJson) output.json({ problems, warnings, checks: findings });
+  else printFindings(findings, output);
+  if (!output.isJson)
+    output.line(`${counted(problems, "problem")}, ${counted(warnings, "warning")}`);
+  return problems === 0 ? 0 : 1;
+}
+
+async function examine(options: ServeOptions): Promise<readonly Finding[]> {
+  const node = checkNode(process.versions.node);
+  const modules = await checkModules();
+  let settings: Settings;
+  try {
+    settings = readConfiguration(flagSettings(options), process.env);
+  } catch (error) {
+    return [node, modules, problem("settings", reasonOf(error), "see docs/configuration.md")];
+  }
+  const isRunning = await answersAt(join(settings.data, "control.sock"));
+  return [
+    node,
+    modules,
+    checkProcessors(),
+    checkMemory(),
+    checkOpenFiles(settings),
+    checkBacklog(),
+    checkClock(settings),
+    checkSettings(settings),
+    checkBuild(settings),
+    ...checkDisk(settings, isRunning),
+    ...(await checkPorts(settings, isRunning)),
+    ...(await checkServers(settings)),
+  ];
+}
+
+/** What a start refuses before it opens anything. */
+function checkSettings(settings: Settings): Finding {
+  try {
+    const bridge = bridgeOf(settings, process.env.PERPGATE_ATTESTOR_KEY);
+    signInRulesOf(settings, bridge.kind);
+    refuseMissingFeeds(settings);
+    pageFolderOf(settings);
+    if (settings.log !== undefined && settings.receipts.logKey === undefined) {
+      throw new StartError("a replicated log needs receipts.logKey, the same at every gateway");
+    }
+  } catch (error) {
+    return problem("settings", reasonOf(error), "see docs/configuration.md");
+  }
+  return ok("settings", "valid");
+}
+
+function checkBuild(settings: Settings): Finding {
+  const missing = [
+    ...(settings.server.page === false || pageFolderOf(settings) !== undefined ? [] : ["the page"]),
+    ...(packageFilesFolder() === undefined ? ["the client packages"] : []),
+  ];
+  return missing.length === 0
+    ? ok("build", "the page and the client packages are built")
+    : warning("build", `${missing.join(" and ")} will not be served`, "npm start builds them");
+}
+
+function printFindings(findings: readonly Finding[], output: Output): void {
+  const width = Math.max(...findings.map(({ check }) => check.length));
+  for (const { check, status, found, advice } of findings) {
+    const mark = output.paint(status.padEnd("problem".length), TONES[status]);
+    output.line(`${mark}  ${check.padEnd(width)}  ${found}`);
+    if (advice !== undefined) output.line(`${" ".repeat(width + "problem".length + 4)}→ ${advice}`);
+  }
+}
+
+function counted(count: number, noun: string): string {
+  return `${count === 0 ? "no" : count} ${noun}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,139 @@
+/** Checks of the machine: Node, its limits, memory, processors, the clock. */
+
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { availableParallelism, totalmem } from "node:os";
+import { join } from "node:path";
+import { reasonOf } from "../cli/start-error.js";
+import { packageFolder } from "../package-folder.js";
+import type { Settings } from "../serve/settings.js";
+import { type Finding, ok, problem, warning } from "./finding.js";
+
+const GIB = 2 ** 30;
+/** Files of a process besides its connections: log, history, threads. */
+const OWN_FILES = 1_024;
+const MIN_MEMORY = 1 * GIB;
+const MIN_BACKLOG = 1_024;
+/** Of a file's time, which some file systems round. */
+const CLOCK_TOLERANCE_MS = 2_000;
+
+export function checkNode(version: string): Finding {
+  const manifest = readFileSync(new URL("package.json", packageFolder()), "utf8");
+  const needed = String(JSON.parse(manifest).engines.node).replace(">=", "");
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [leastMajor = 0, leastMinor = 0] = needed.split(".").map(Number);
+  const isOld = major < leastMajor || (major === leastMajor && minor < leastMinor);
+  return isOld
+    ? problem("node", `Node ${version}`, `install Node ${needed} or later`)
+    : ok("node", `Node ${version} on ${process.platform} ${process.arch}`);
+}
+
+/** The parts with native code: the history's database is needed, the others are faster with it. */
+export async function checkModules(): Promise<Finding> {
+  try {
+    await import("@perpgate/venue");
+    return ok("modules", "the history's database (LMDB) loads");
+  } catch (error) {
+    const advice = "run npm ci on this machine, without --omit=optional";
+    return problem("modules", `native modules do not load: ${reasonOf(error)}`, advice);
+  }
+}
+
+export function checkOpenFiles(
+  { http }: Settings,
+  limits = readText("/proc/self/limits"),
+): Finding {
+  const [, shown = ""] = /^Max open files\s+(\S+)/m.exec(limits ?? "") ?? [];
+  if (shown === "") return ok("open files", "the limit cannot be read on this system");
+  const limit = shown === "unlimited" ? Number.POSITIVE_INFINITY : Number(shown);
+  const wanted = http.maxConnections + OWN_FILES;
+  const found = `at most ${shown}`;
+  if (limit >= wanted) return ok("open files", found);
+  const advice = `set LimitNOFILE=65536 (systemd) or ulimit -n 65536, or lower http.maxConnections (${http.maxConnections})`;
+  return limit < OWN_FILES
+    ? problem("open files", found, advice)
+    : warning("open files", found, advice);
+}
+
+export function checkMemory(): Finding {
+  const constrained = process.constrainedMemory();
+  const bytes = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  const found = `${(bytes / GIB).toFixed(1)} GiB`;
+  return bytes < MIN_MEMORY
+    ? warning(
+        "memory",
+        found,
+        "give the process 1 GiB or more; the engine and its history caches use it",
+      )
+    : ok("memory", found);
+}
+
+export function checkProcessors(): Finding {
+  const count = availableParallelism();
+  return count < 2
+    ? warning(
+        "processors",
+        "1",
+        "use two or more: signatures and the log have threads of their own",
+      )
+    : ok("processors", String(count));
+}
+
+export function checkBacklog(text = readText("/proc/sys/net/core/somaxconn")): Finding {
+  if (text === undefined) return ok("backlog", "the kernel's limit cannot be read on this system");
+  const limit = Number(text);
+  return limit < MIN_BACKLOG
+    ? warning("backlog", `net.core.somaxconn is ${limit}`, "sysctl -w net.core.somaxconn=4096")
+    : ok("backlog", `net.core.somaxconn is ${limit}`);
+}
+
+/** Whether the clock is behind what it was when the folder was written, and whether something sets it. */
+export function checkClock({ data }: Settings, nowMs = Date.now()): Finding {
+  const writtenMs = lastWriteMs(data);
+  if (writtenMs !== undefined && writtenMs > nowMs + CLOCK_TOLERANCE_MS) {
+    const seconds = Math.round((writtenMs - nowMs) / 1_000);
+    const found = `the data folder was written ${seconds} s in the future`;
+    return problem("clock", found, "set the clock, and run NTP");
+  }
+  const synchronised = timeSynchronised();
+  if (synchronised === false) {
+    const advice = "run NTP (systemd-timesyncd or chrony): sign-ins and funding go by the clock";
+    return warning("clock", "the system says that nothing synchronises it", advice);
+  }
+  return synchronised === true
+    ? ok("clock", "synchronised")
+    : ok("clock", "nothing is wrong with it; whether NTP runs cannot be seen from here");
+}
+
+function lastWriteMs(data: string): number | undefined {
+  const times = ["checkpoints.jsonl", "clock.json", "history", "journal"]
+    .map((name) => timeOf(join(data, name)))
+    .filter((time) => time !== undefined);
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
+function timeOf(path: string): number | undefined {
+  try {
+    return statSync(path).mtimeMs;
+  } catch {
+    // Missing, or not readable; the checks of the folder say so.
+    return undefined;
+  }
+}
+
+/** Undefined if nothing on this machine says. */
+function timeSynchronised(): boolean | undefined {
+  if (existsSync("/run/systemd/timesync/synchronized")) return true;
+  const args = ["show", "--property=NTPSynchronized", "--value"];
+  const { stdout } = spawnSync("timedatectl", args, { encoding: "utf8", timeout: 2_000 });
+  const answer = stdout?.trim();
+  return answer === "yes" || answer === "no" ? answer === "yes" : undefined;
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,149 @@
+/** Checks of ports, and of the servers of a replicated log. */
+
+import { connect, createServer } from "node:net";
+import { codeOf, reasonOf } from "../cli/start-error.js";
+import type { Settings } from "../serve/settings.js";
+import { type Finding, ok, problem } from "./finding.js";
+
+const USUAL_METRICS_PORT = 9464;
+const ANSWER_MS = 3_000;
+/** The first release of nats-server with what the log needs. */
+const LEAST_NATS = [2, 12, 3] as const;
+const LEAST_PAYLOAD = 2 ** 20;
+
+export async function checkPorts(
+  { host, port, metrics }: Settings,
+  isRunning: boolean,
+): Promise<readonly Finding[]> {
+  const main = await checkPort("port", host, port, isRunning, "--port");
+  if (metrics.port === false) return [main];
+  const wanted = metrics.port ?? USUAL_METRICS_PORT;
+  const other = await checkPort("metrics port", metrics.host, wanted, isRunning, '"metrics.port"');
+  const isDefault = metrics.port === undefined && other.status === "problem";
+  return [main, isDefault ? { ...other, status: "warning" } : other];
+}
+
+async function checkPort(
+  check: string,
+  host: string,
+  port: number,
+  isRunning: boolean,
+  setting: string,
+): Promise<Finding> {
+  if (port === 0) return ok(check, "a free one is chosen");
+  const error = await listenProblem(host, port);
+  const place = `${host}:${port}`;
+  if (error === undefined) return ok(check, `${place} is free`);
+  switch (codeOf(error)) {
+    case "EADDRINUSE":
+      return isRunning
+        ? ok(check, `${place} is taken; a venue runs on this data folder`)
+        : problem(
+            check,
+            `${place} is taken`,
+            `choose another with ${setting}, or stop what uses it`,
+          );
+    case "EACCES":
+      return problem(check, `${place} needs privileges`, `choose one above 1023 with ${setting}`);
+    case "EADDRNOTAVAIL":
+      return problem(check, `${host} is no address of this machine`, "choose another with --host");
+    default:
+      return problem(check, `${place}: ${reasonOf(error)}`, `choose another with ${setting}`);
+  }
+}
+
+function listenProblem(host: string, port: number): Promise<unknown> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", resolve);
+    server.listen({ host, port }, () => server.close(() => resolve(undefined)));
+  });
+}
+
+/** Whether a process answers at the control socket of a data folder. */
+export function answersAt(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+}
+
+/** One finding per server, and one if no majority can be reached. */
+export async function checkServers({ log }: Settings): Promise<readonly Finding[]> {
+  if (log === undefined) return [];
+  const each = await Promise.all(log.servers.map(checkServer));
+  const reached = each.filter(({ status }) => status === "ok").length;
+  const isMajority = reached > log.servers.length / 2;
+  if (isMajority) {
+    return each.map((finding) =>
+      finding.status === "problem" ? { ...finding, status: "warning" } : finding,
+    );
+  }
+  const found = `${reached} of ${log.servers.length} servers can be used`;
+  return [
+    ...each,
+    problem("log", found, "a majority must run: see docs/operating.md, Several machines"),
+  ];
+}
+
+/** A NATS server sends its description to everyone who connects, before anyone signs in. */
+async function checkServer(url: string): Promise<Finding> {
+  const check = `server ${url}`;
+  let info: ServerInfo;
+  try {
+    info = await serverInfo(new URL(url));
+  } catch (error) {
+    const advice = "start nats-server there, or correct log.servers";
+    return problem(check, reasonOf(error), advice);
+  }
+  const { version = "", jetstream = false, max_payload: payload = 0 } = info;
+  const needed = LEAST_NATS.join(".");
+  const found = `nats-server ${version}`;
+  if (isOlder(version)) return problem(check, found, `install nats-server ${needed} or later`);
+  if (!jetstream) return problem(check, `${found} without JetStream`, "add a jetstream block");
+  if (payload < LEAST_PAYLOAD) {
+    return problem(check, `${found}, max_payload ${payload}`, "set max_payload to 1MB or more");
+  }
+  return ok(check, found);
+}
+
+interface ServerInfo {
+  readonly version?: string;
+  readonly jetstream?: boolean;
+  readonly max_payload?: number;
+}
+
+function serverInfo({ hostname, port }: URL): Promise<ServerInfo> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: hostname, port: Number(port || "4222") });
+    let text = "";
+    socket.setTimeout(ANSWER_MS, () => socket.destroy(new Error("it does not answer")));
+    socket.once("error", reject);
+    socket.once("close", () => reject(new Error("it closed the connection")));
+    socket.on("data", (chunk: Buffer) => {
+      text += chunk.toString("latin1");
+      const end = text.indexOf("\r\n");
+      if (end === -1) return;
+      try {
+        if (!text.startsWith("INFO ")) throw new Error("it is no NATS server");
+        resolve(JSON.parse(text.slice("INFO ".length, end)));
+      } catch (error) {
+        reject(error);
+      }
+      socket.destroy();
+    });
+  });
+}
+
+function isOlder(version: string): boolean {
+  const parts = version.split(/[.-]/).map(Number);
+  for (const [at, least] of LEAST_NATS.entries()) {
+    const part = parts[at] ?? 0;
+    if (part !== least) return !(part > least);
+  }
+  return false;
+}

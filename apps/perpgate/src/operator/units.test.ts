@@ -1,0 +1,89 @@
+/**
+ * The systemd units and the NATS configuration in `deploy`, checked by the programs that read them. Without
+ * systemd-analyze the test is skipped with a warning; with REQUIRE_SYSTEMD=1, as in continuous
+ * integration, it fails.
+ */
+
+import { spawnSync } from "node:child_process";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isWithoutNatsServer, natsServerPath } from "@perpgate/cluster/testing";
+import { expect, test } from "vitest";
+import { MAIN, PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
+
+const DEPLOY = new URL("../../../../deploy/", import.meta.url);
+const UNITS = ["perpgate.service", "perpgate-gateway.service", "nats-server.service"] as const;
+
+function textOf(path: string): string {
+  return readFileSync(new URL(path, DEPLOY), "utf8");
+}
+
+function isWithoutSystemd(): boolean {
+  if (spawnSync("systemd-analyze", ["--version"]).status === 0) return false;
+  if (process.env.REQUIRE_SYSTEMD === "1") {
+    throw new Error("REQUIRE_SYSTEMD is set, but systemd-analyze was not found");
+  }
+  console.warn("SKIPPED: the units of systemd need systemd-analyze, which was not found.");
+  return true;
+}
+
+/** The command of a line such as ExecStart, as words. */
+function commandOf(unit: string, key: string): readonly string[] {
+  const [, line = ""] = new RegExp(`^${key}=-?(.*)$`, "m").exec(textOf(`systemd/${unit}`)) ?? [];
+  return line.split(" ");
+}
+
+test.skipIf(isWithoutSystemd())("units: systemd-analyze verify finds nothing", () => {
+  const folder = temporaryFolder();
+  // Where the programs are on this machine; a server may be on none.
+  const here = (text: string) =>
+    text
+      .replaceAll("/usr/bin/node", process.execPath)
+      .replaceAll("/usr/sbin/nats-server", process.execPath);
+  const files = UNITS.map((unit) => {
+    writeFileSync(join(folder, unit), here(textOf(`systemd/${unit}`)));
+    return join(folder, unit);
+  });
+  const { status, stderr } = spawnSync("systemd-analyze", ["verify", "--man=no", ...files], {
+    encoding: "utf8",
+  });
+  // It warns of other units of the machine too.
+  expect(stderr.split("\n").filter((line) => /perpgate|nats/.test(line))).toEqual([]);
+  expect(status).toBe(0);
+});
+
+test("units of the gateway: the settings that doctor is asked about are those of the start", async () => {
+  const folder = temporaryFolder();
+  const settings = join(folder, "perpgate.json");
+  writeFileSync(settings, "{}");
+  const [single = [], cluster] = ["perpgate.service", "perpgate-gateway.service"].map((unit) => {
+    const [, ...start] = commandOf(unit, "ExecStart");
+    const [, ...check] = commandOf(unit, "ExecStartPre");
+    const program = start.find((word) => word.endsWith("perpgate.js")) ?? "";
+    expect(program.replace("/opt/perpgate/", "")).toBe("apps/perpgate/bin/perpgate.js");
+    expect(start.slice(start.indexOf(program) + 2)).toEqual(
+      check.slice(check.indexOf(program) + 2),
+    );
+    return check;
+  });
+  expect(cluster).toEqual(single);
+  const args = single.slice(1).map((word) => {
+    if (word === "/var/lib/perpgate") return join(folder, "data");
+    return word === "/etc/perpgate/perpgate.json" ? settings : word;
+  });
+  const run = await new PerpgateProcess(args, {}, [process.execPath, MAIN]).ended;
+  expect(run.stdout).toMatch(/^ok +settings +valid$/m);
+});
+
+test.skipIf(isWithoutNatsServer())("configuration of nats-server: the server takes it", () => {
+  const folder = temporaryFolder();
+  const file = join(folder, "nats-server.conf");
+  copyFileSync(fileURLToPath(new URL("nats/nats-server.conf", DEPLOY)), file);
+  const { status, stderr } = spawnSync(natsServerPath() ?? "", ["-t", "-c", file], {
+    encoding: "utf8",
+    env: { PERPGATE_NATS_PASSWORD: "secret" },
+  });
+  expect(stderr).toContain("is valid");
+  expect(status).toBe(0);
+});

@@ -1,0 +1,46 @@
+/** The venue's log key and its witnesses, from the settings and the data folder. */
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { NOTE_KEY, parseNoteKey } from "@perpgate/protocol/receipts";
+import { type LogKey, newLogKey, type PromiseOptions, readLogKey } from "@perpgate/venue";
+import { reasonOf, StartError } from "../cli/start-error.js";
+import { createPrivateFile, readPrivateFile } from "../trader/private-file.js";
+import type { Settings } from "./settings.js";
+
+/** In a data folder whose settings name no key. */
+const OWN_KEY = "log.key";
+
+/** `isNew`: the key was made now, in the data folder. */
+export function promisesOf(
+  { receipts, log }: Settings,
+  dataFolder: string,
+): { readonly promises: PromiseOptions; readonly isNew: boolean } {
+  if (log !== undefined && receipts.logKey === undefined) {
+    throw new StartError(
+      "the gateways of one venue share its log key: set receipts.logKey; perpgate keygen log makes one",
+    );
+  }
+  const file = receipts.logKey ?? join(dataFolder, OWN_KEY);
+  const isNew = receipts.logKey === undefined && !existsSync(file);
+  if (isNew) createPrivateFile(file, `${newLogKey().secret}\n`);
+  const witnesses = receipts.witnesses.map(({ url, key: text }) => {
+    const key = parseNoteKey(text);
+    if (key?.algorithm === NOTE_KEY.cosignature) return { url, key };
+    throw new StartError(`receipts.witnesses: ${text} is not the verifier key of a witness`);
+  });
+  const { issue: issueReceipts, checkpointMs } = receipts;
+  return { promises: { logKey: keyIn(file), issueReceipts, witnesses, checkpointMs }, isNew };
+}
+
+function keyIn(file: string): LogKey {
+  const text = readPrivateFile(file);
+  if (text === undefined) {
+    throw new StartError(`there is no log key in ${file}; make one with perpgate keygen log`);
+  }
+  try {
+    return readLogKey(text);
+  } catch (error) {
+    throw new StartError(`${file} cannot be used as log key: ${reasonOf(error)}`);
+  }
+}

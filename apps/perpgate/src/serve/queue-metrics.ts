@@ -1,0 +1,47 @@
+/** Metrics of the queues that an order passes: admission, signatures, the history; and of sign-ins. */
+
+import {
+  gauged,
+  type ProofThread,
+  summedBy,
+  type ThreadVerifier,
+  type VenueGateway,
+} from "@perpgate/gateway";
+import type { Venue } from "@perpgate/venue";
+import type { Registry } from "prom-client";
+
+export interface Queues {
+  readonly venue: Venue;
+  readonly orders: VenueGateway;
+  readonly signatures: ThreadVerifier;
+  readonly proofs: ProofThread;
+}
+
+export function measureQueues(registry: Registry, queues: Queues): void {
+  const { venue, orders, signatures, proofs } = queues;
+  gauged(
+    registry,
+    "perpgate_orders_in_flight",
+    "Orders admitted over any transport and not answered yet; at most limits.pendingOrders.",
+    () => orders.ordersInFlight,
+  );
+  gauged(registry, "perpgate_signatures_waiting", "Signatures that wait for a verdict.", () => {
+    return signatures.waiting;
+  });
+  summedBy(
+    registry,
+    "perpgate_signatures_total",
+    "Signatures handed to a dedicated thread, or, for want of room there, to libuv's pool.",
+    "checker",
+    () => Object.entries(signatures.accepted),
+  );
+  gauged(registry, "perpgate_sign_ins_waiting", "Sign-ins that wait for their proof.", () => {
+    return proofs.waitingCount;
+  });
+  gauged(
+    registry,
+    "perpgate_history_commands_waiting",
+    "Commands that are applied and whose history is not on disk yet.",
+    () => Math.max(0, venue.history.seq - venue.history.durable.position),
+  );
+}

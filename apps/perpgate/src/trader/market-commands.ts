@@ -1,0 +1,52 @@
+/** The commands that need no session: `markets`, `book`, `watch`. */
+
+import type { Command } from "commander";
+import { exitWith } from "../cli/command.js";
+import { symbol, wholeNumber, wholeNumberWithin } from "../cli/values.js";
+import { venueCommand } from "./venue-command.js";
+
+export function addMarketReads(program: Command): void {
+  venueCommand(program, "markets", {
+    summary: "every market with its prices and rules",
+    usage: ["[--json]"],
+    about: `Every market: its prices, tick and lot size, maximum leverage, maker and taker fees, the
+funding rate per hour and the time of the next funding.`,
+    examples: [["markets --json", "all fields, tiers included"]],
+  }).action(exitWith(async (options) => (await import("./markets.js")).markets(options)));
+  venueCommand(program, "book", {
+    summary: "an order book, live",
+    usage: ["<symbol> [--depth N] [--once] [--json]"],
+    about: `The order book of a market, live until Ctrl-C: price, size and cumulative size of each level. If the
+output is not a terminal, a plain ladder is printed at most once a second; with --json a line of
+JSON.`,
+    examples: [
+      ["book BTCUSD", "live, until Ctrl-C"],
+      ["book BTCUSD --once --depth 5 --json", "a snapshot for a program"],
+    ],
+  })
+    .argument("<symbol>", "the market", symbol)
+    .option(
+      "--depth <N>",
+      "levels per side, up to 1000 (10)",
+      wholeNumberWithin("--depth", 1, 1_000),
+    )
+    .option("--once", "print it once and exit")
+    .action(exitWith(async (market, options) => (await import("./book.js")).book(market, options)));
+  venueCommand(program, "watch", {
+    summary: "any streams, one line per frame",
+    usage: ["<stream…> [--count N] [--depth N] [--json]"],
+    about: `Prints every frame of the streams as a line, until Ctrl-C. It reconnects after a lost connection,
+and your own streams resume without a gap.
+
+  book.SYMBOL  trades.SYMBOL  ticker.SYMBOL  candles.SYMBOL.1m (5m 15m 1h 4h 1d)  blocks  status
+  orders  positions  fills  account  preconfirms  deposits    your own: log in first`,
+    examples: [
+      ["watch trades.BTCUSD blocks", "every trade and every block"],
+      ["watch orders positions --json", "your account, for a program"],
+    ],
+  })
+    .argument("<streams...>", "names of streams")
+    .option("--count <N>", "exit after this many frames", wholeNumber("--count"))
+    .option("--depth <N>", "levels per side of a book in JSON (10)", wholeNumber("--depth"))
+    .action(exitWith(async (names, options) => (await import("./watch.js")).watch(names, options)));
+}

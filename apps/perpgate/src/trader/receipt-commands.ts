@@ -1,0 +1,56 @@
+/** The trader's commands that belong to receipts, proofs and the judge. */
+
+import type { Command } from "commander";
+import { addCommand, exitWith } from "../cli/command.js";
+import { repeated, wholeNumber } from "../cli/values.js";
+import { venueCommand } from "./venue-command.js";
+
+export function addReceiptCommands(program: Command): void {
+  venueCommand(program, "proof", {
+    summary: "the proof that an order is sealed, as a file that is checked offline",
+    usage: ["<ACKNONCE> > order.proof"],
+    about: `Prints the proof of an own acknowledgement: its leaf, its block, and the block's place in the
+venue's transparency log, under the latest checkpoint. Waits some seconds for a checkpoint.`,
+    examples: [["proof 48213", "write it to a file: perpgate check needs no network"]],
+  })
+    .argument("<ackNonce>", "the acknowledgement's number", wholeNumber("ackNonce"))
+    .action(
+      exitWith(async (ackNonce, options) =>
+        (await import("./receipts.js")).printProof(ackNonce, options),
+      ),
+    );
+  addCommand(program, "check", {
+    summary: "check the proof of an order, offline",
+    usage: ["<order.proof> [--key VKEY] [--receipt FILE]"],
+    about: `Checks a proof without any network: the log's signature, the block under the checkpoint, the
+acknowledgement in the block. With --key the log key must be the one that you pinned; with --receipt
+the acknowledgement must be the one that the receipt is about. Exit code 1 if anything is wrong.`,
+    examples: [["check order.proof --key venue.example/log+c01c9b6b+AYqI…", "with a pinned key"]],
+  })
+    .argument("<file>", "the proof")
+    .option("--key <VKEY>", "the verifier key of the venue's log")
+    .option("--receipt <FILE>", "the receipt of the same acknowledgement")
+    .option("--json", "JSON for programs")
+    .action(
+      exitWith(async (file, options) => (await import("./receipts.js")).checkProof(file, options)),
+    );
+  venueCommand(program, "judge", {
+    summary: "judge receipts by what their venue publishes",
+    usage: ["<RECEIPT>… [--key VKEY] [--proof FILE]… [--evidence FILE]"],
+    about: `Judges each receipt: kept, pending (no checkpoint covers it yet), overdue (not for a minute),
+withheld (the venue does not serve what it has signed), or broken: absent, elsewhere, different or
+forked. For a broken one --evidence writes a file that proves it to others; see
+docs/receipts.md. Exit code 1 unless all are kept or pending.`,
+    examples: [
+      ["judge order.receipt", "by the venue of your profile"],
+      ["judge order.receipt --proof old.proof --evidence broken.json", "and an older checkpoint"],
+    ],
+  })
+    .argument("<files...>", "receipts, as perpgate buy --receipt saves them")
+    .option("--key <VKEY>", "the verifier key of the venue's log that you pinned")
+    .option("--proof <FILE>", "a proof or checkpoint that you kept; may be repeated", repeated, [])
+    .option("--evidence <FILE>", "where to write the evidence of a broken promise")
+    .action(
+      exitWith(async (files, options) => (await import("./receipts.js")).judge(files, options)),
+    );
+}

@@ -1,0 +1,146 @@
+/** `perpgate proof`, `check` and `judge`: an order's proof, and what became of a receipt. */
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
+import { equalBytes, openReceiptFile, parseOrderProof } from "@perpgate/protocol/receipts";
+import { checkOrderProof, judgeReceipt, PerpgateError, type Session } from "@perpgate/sdk";
+import { Output } from "../cli/output.js";
+import { reasonOf, StartError } from "../cli/start-error.js";
+import { withSession, withVenue } from "./connection.js";
+import type { VenueOptions } from "./venue-command.js";
+
+/** A checkpoint covers a block within a second or two. */
+const PROOF_TRIES = 20;
+const PROOF_PAUSE_MS = 500;
+
+export function printProof(ackNonce: number, options: VenueOptions): Promise<number> {
+  return withSession(options, async ({ session }) => {
+    process.stdout.write(await proofOf(session, String(ackNonce)));
+    return 0;
+  });
+}
+
+async function proofOf(session: Session, ackNonce: string): Promise<string> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await session.preconfirmProof(ackNonce);
+    } catch (error) {
+      const isEarly =
+        error instanceof PerpgateError && /^not_(sealed|in_checkpoint)$/.test(error.code);
+      if (!isEarly || tries === PROOF_TRIES) throw error;
+      await setTimeout(PROOF_PAUSE_MS);
+    }
+  }
+}
+
+export interface CheckOptions {
+  readonly key?: string;
+  readonly receipt?: string;
+  readonly json?: boolean;
+}
+
+export async function checkProof(file: string, options: CheckOptions): Promise<number> {
+  const output = new Output(options.json === true);
+  const checked = await checkOrderProof(textOf(file), options.key);
+  const problem =
+    typeof checked === "string" ? checked : receiptDifference(options.receipt, checked.leafHash);
+  if (typeof checked === "string" || problem !== null) {
+    if (output.isJson) output.json({ isProven: false, problem });
+    else output.line(`${output.paint("not proven", "bad")}  ${problem}`);
+    return 1;
+  }
+  const { leaf, block, checkpoint, logKey } = checked;
+  const witnesses = checkpoint.note.signatures.map(({ name }) => name).slice(1);
+  if (output.isJson) {
+    const { number, timeMs } = block;
+    output.json({ isProven: true, leaf, block: number, time: timeMs, witnesses });
+    return 0;
+  }
+  output.line(`${output.paint("proven", "good")}  acknowledgement ${leaf.ackNonce} is sealed`);
+  output.list([
+    ["order", String(leaf.orderId)],
+    ["block", `${block.number}, sealed ${new Date(block.timeMs).toISOString()}`],
+    ["checkpoint", `${checkpoint.size} blocks, signed by ${logKey.name}`],
+    ["signed too by", witnesses.length === 0 ? "nobody" : witnesses.join(", ")],
+    [
+      "log key",
+      options.key === undefined ? "the one in the file: compare it with a pinned one" : "pinned",
+    ],
+  ]);
+  return 0;
+}
+
+/** Null if there is no receipt, or it is about the same leaf. */
+function receiptDifference(file: string | undefined, leafHash: Uint8Array): string | null {
+  if (file === undefined) return null;
+  const opened = openReceiptFile(jsonOf(file));
+  if (typeof opened === "string") return opened;
+  const isSame = equalBytes(opened.receipt.statement.leafHash, leafHash);
+  return isSame ? null : "the receipt is about another acknowledgement";
+}
+
+export interface JudgeCommandOptions extends VenueOptions {
+  readonly key?: string;
+  readonly proof: readonly string[];
+  readonly evidence?: string;
+}
+
+export function judge(files: readonly string[], options: JudgeCommandOptions): Promise<number> {
+  return withVenue(options, async ({ url, output }) => {
+    const checkpoints = options.proof.map((file) => {
+      const text = textOf(file);
+      return parseOrderProof(text)?.checkpoint ?? text;
+    });
+    let code = 0;
+    for (const file of files) {
+      const pinned = options.key === undefined ? {} : { logKey: options.key };
+      const verdict = await judgeReceipt(jsonOf(file), { url, checkpoints, ...pinned });
+      const isWell = verdict.verdict === "kept" || verdict.verdict === "pending";
+      if (!isWell) code = 1;
+      if (verdict.verdict === "broken" && options.evidence !== undefined) {
+        writeFileSync(options.evidence, `${JSON.stringify(verdict.evidence, null, 1)}\n`);
+      }
+      if (output.isJson) {
+        output.json({ file, ...verdict });
+        continue;
+      }
+      const name = verdict.verdict === "broken" ? `broken: ${verdict.kind}` : verdict.verdict;
+      const why =
+        verdict.verdict === "kept"
+          ? `in block ${verdict.block}, under a checkpoint of ${verdict.checkpointSize}`
+          : verdict.reason;
+      output.line(`${output.paint(name, isWell ? "good" : "bad")}  ${file}: ${why}`);
+    }
+    return code;
+  });
+}
+
+/** Saves the receipt of an acknowledgement; says so if there is none. */
+export async function saveReceipt(
+  session: Session,
+  ackNonce: string,
+  path: string,
+  output: Output,
+): Promise<void> {
+  await session.receipts.settled();
+  const file = session.receipts.of(ackNonce);
+  if (file === undefined) output.remark("the answer had no receipt that holds; nothing was saved");
+  else writeFileSync(path, `${JSON.stringify(file, null, 1)}\n`);
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new StartError(`cannot read ${file}: ${reasonOf(error)}`);
+  }
+}
+
+function jsonOf(file: string): unknown {
+  try {
+    return JSON.parse(textOf(file));
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    throw new StartError(`${file} is no JSON: ${reasonOf(error)}`);
+  }
+}

@@ -1,0 +1,72 @@
+/** The commands of sessions: `login`, `logout`, `sessions`. */
+
+import type { Command } from "commander";
+import { exitWith } from "../cli/command.js";
+import { amount, durationMs, symbol } from "../cli/values.js";
+import { venueCommand } from "./venue-command.js";
+
+export function addLogin(program: Command): void {
+  venueCommand(program, "login", {
+    summary: "sign in with a wallet key, or with a new one for the testnet",
+    usage: ["[--key-file FILE] [--profile NAME] [options]"],
+    about: `Signs in with a wallet's key: that of --key-file, else of the variable PERPGATE_WALLET_KEY,
+else the one the profile had before, else a new one, good for a testnet. The session and its
+own key, which signs the orders, are kept in $XDG_CONFIG_HOME/perpgate (~/.config/perpgate),
+readable by you alone.`,
+    examples: [
+      ["login", "with a new testnet wallet, or the one used before"],
+      ["login --key-file ~/wallet.key", "with your own key"],
+      ["login --profile bot --max-notional 5000", "a second account, capped at 5,000 dollars"],
+    ],
+  })
+    .option("--key-file <FILE>", "the wallet's key; perpgate keygen makes one")
+    .option("--session-key-file <FILE>", "a session key of your own (Ed25519)")
+    .option(
+      "--expires-in <TIME>",
+      "such as 90s, 30m or 8h (default and maximum: 24h)",
+      durationMs("--expires-in"),
+    )
+    .option(
+      "--max-order-notional <USD>",
+      "maximum that one order may open",
+      amount("--max-order-notional"),
+    )
+    .option(
+      "--max-notional <USD>",
+      "maximum of all open positions together",
+      amount("--max-notional"),
+    )
+    .option("--symbols <A,B>", "the only markets it may trade", (text: string) =>
+      text.split(",").map((part) => symbol(part.trim())),
+    )
+    .option("--domain <NAME>", "the domain to sign in to (the gateway's host)")
+    .action(exitWith(async (options) => (await import("./login.js")).login(options)));
+}
+
+export function addLogout(program: Command): void {
+  venueCommand(program, "logout", {
+    summary: "end the session",
+    usage: ["[--cancel-all] [--profile NAME]"],
+    about: `Ends the session at the venue and forgets it here. Resting orders stay, unless
+--cancel-all is given. The wallet's key stays too: the next login is the same account.`,
+    examples: [["logout --cancel-all", "leave nothing in the books"]],
+  })
+    .option("--cancel-all", "cancel all open orders first")
+    .action(exitWith(async (options) => (await import("./login.js")).logout(options)));
+}
+
+export function addSessions(program: Command): void {
+  venueCommand(program, "sessions", {
+    summary: "your sessions; end those that you do not know",
+    usage: ["[--json]", "--end <id…>", "--end-others"],
+    about: `Every live session of your account with its key, its limits and its expiry. Ending another session
+is signed with this session's key and leaves the resting orders of the ended one.`,
+    examples: [
+      ["sessions", "who is signed in"],
+      ["sessions --end-others", "only this one stays"],
+    ],
+  })
+    .option("--end <ids...>", "end these")
+    .option("--end-others", "end all but this one")
+    .action(exitWith(async (options) => (await import("./ledger.js")).sessions(options)));
+}
